@@ -13,13 +13,16 @@ use whyslow_bench::make::recipes;
 use whyslow_core::analysis::Frame;
 use whyslow_core::capture::{Packet, Reader, Sink};
 use whyslow_core::explain::Explainer;
-use whyslow_core::flow::{ConnectionId, Evicted, FlowTable, Side};
-use whyslow_core::limit::{self, Context};
-use whyslow_core::tcp::Connection;
-use whyslow_core::tcp::facts::Facts;
+use whyslow_core::types::Side;
 use whyslow_core::units::Nanos;
-use whyslow_core::whatif::model::{Algorithm, Losses, ReceiverSettings, Scenario, SenderSettings, Window, time};
-use whyslow_core::wire::{self, FlowKey, PlainSegment, Segment};
+use whyslow_core::unstable::flow::{ConnectionId, Evicted, FlowTable};
+use whyslow_core::unstable::limit::{self, Context};
+use whyslow_core::unstable::tcp::Connection;
+use whyslow_core::unstable::tcp::facts::Facts;
+use whyslow_core::unstable::whatif::model::{
+    Algorithm, Losses, ReceiverSettings, Scenario, SenderSettings, Window, time,
+};
+use whyslow_core::unstable::wire::{self, FlowKey, PlainSegment, Segment};
 
 /// Many packets of few connections, and few packets of many.
 const INPUTS: [&str; 2] = ["bulk", "short"];
@@ -200,7 +203,10 @@ fn limits(bencher: Bencher<'_, '_>, input: &str) {
                 .map(|one| limit::partition(one, &context).spans.len())
                 .sum::<usize>()
         };
-        black_box(&stages.facts).iter().map(|facts| partition(facts, 0) + partition(facts, 1)).sum::<usize>()
+        black_box(&stages.facts)
+            .iter()
+            .map(|facts| partition(facts, Side::A) + partition(facts, Side::B))
+            .sum::<usize>()
     });
 }
 

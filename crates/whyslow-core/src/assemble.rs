@@ -3,18 +3,22 @@
 
 mod exchanges;
 mod label;
+mod model_predictions;
+mod wait_predictions;
 mod written;
 
+pub(crate) use model_predictions::predict as predict_by_model;
+pub(crate) use wait_predictions::predict as predict_waits;
 pub(crate) use written::Names;
 
 use crate::analysis::{
-    Connection, Direction, Elided, Endpoint, Finding, Frame, Handshake, Limit, MAX_ROUNDS, MAX_SPANS, MAX_TRANSFERS,
-    Near, Problem, Retransmission, Round, Rtt, State, Transfer,
+    Connection, Direction, Elided, Endpoint, Finding, Frame, Handshake, Limit, LimitShare, LimitSpan, MAX_ROUNDS,
+    MAX_SPANS, MAX_TRANSFERS, Near, Problem, Retransmission, Retransmitted, Round, Rtt, State, Transfer,
 };
-use crate::flow::Side;
-use crate::limit::{self, Context, Partition, Wait};
+use crate::limit::{self, Context, Partition, Span, Wait};
 use crate::rules::{self, ConnectionCase, ConnectionSummary, Exit, LargestFlows, TransferCase, say};
-use crate::tcp::facts::{Facts, RttFacts, TransferFacts};
+use crate::tcp::facts::{self, Facts, RttFacts, TransferFacts};
+use crate::types::Side;
 use crate::units::Nanos;
 use crate::whatif::{EarlierTransfers, Replay, Replays};
 use label::{end_of, label};
@@ -31,15 +35,15 @@ pub(crate) fn connection(
     (replays, flows): (&mut Replays, &mut LargestFlows),
 ) -> (Connection, ConnectionSummary) {
     let client = facts.client;
-    let contexts = [0, 1].map(|side| Context { path_rate, ..Context::new(facts, side) });
-    let cut = [client, 1 - client].map(|side| cut_all(facts, side, &contexts[side]));
+    let contexts = Side::BOTH.map(|side| Context { path_rate, ..Context::new(facts, side) });
+    let cut = [client, !client].map(|side| cut_all(facts, side, &contexts[side]));
     let by_side: [&[(&TransferFacts, Partition)]; 2] =
-        if client == 0 { [&cut[0], &cut[1]] } else { [&cut[1], &cut[0]] };
+        if client == Side::A { [&cut[0], &cut[1]] } else { [&cut[1], &cut[0]] };
     let waits = limit::waits(facts);
     let case = ConnectionCase { facts, transfers: by_side, waits: &waits };
     let mut transfers: Vec<Transfer> = Vec::new();
     let mut early_exit = None;
-    for sender in [client, 1 - client] {
+    for sender in [client, !client] {
         for (index, (transfer, partition)) in by_side[sender].iter().enumerate() {
             if facts.is_listed(sender, transfer) {
                 let earlier = &by_side[sender][..index];
@@ -65,13 +69,13 @@ pub(crate) fn connection(
     transfers.shrink_to_fit();
     let (exchanges, exchanges_total) = exchanges::list_exchanges(&case, &transfers, first);
     let endpoint = |side: Side| endpoint(facts, side, names);
-    let server = endpoint(1 - client);
+    let server = endpoint(!client);
     let slow_start = cut.iter().flatten().map(|(_, partition)| partition.time(Limit::SlowStart)).sum();
     let tls = limit::tls_handshake(facts).map_or(Nanos::ZERO, |(time, _)| time);
     let outline = ConnectionSummary {
         id,
         client: facts.endpoints[client].0,
-        server: facts.endpoints[1 - client],
+        server: facts.endpoints[!client],
         addresses: [endpoint(client).address, server.address.clone()],
         name: server.name.clone(),
         start: facts.first,
@@ -107,7 +111,7 @@ pub(crate) fn connection(
             .iter()
             .map(|&(from, until)| Elided { start_s: from - first, duration_s: until - from })
             .collect(),
-        directions: vec![direction(facts, client, first), direction(facts, 1 - client, first)],
+        directions: vec![direction(facts, client, first), direction(facts, !client, first)],
         exchanges,
         exchanges_total,
         transfers,
@@ -126,7 +130,7 @@ fn cut_all<'a>(facts: &'a Facts, sender: Side, context: &Context) -> Vec<(&'a Tr
 
 /// Whether it was captured at the server, and the server ended it: its client had the answer later.
 fn ends_before_its_client(facts: &Facts) -> bool {
-    facts.vantage.near == Near::Server && facts.closed_by == Some(1 - facts.client)
+    facts.vantage.near == Near::Server && facts.closed_by == Some(!facts.client)
 }
 
 /// Keeps the transfers that were waited for longest, in time order.
@@ -156,10 +160,10 @@ fn transfer_entry(
     (replays, flows): (&mut Replays, &mut LargestFlows),
 ) -> (Transfer, Option<Exit>) {
     let opening = !earlier.iter().any(|(t, _)| facts.is_listed(sender, t))
-        && !facts.directions[1 - sender]
+        && !facts.directions[!sender]
             .transfers
             .iter()
-            .any(|t| t.start < transfer.start && facts.is_listed(1 - sender, t) && sender == facts.client);
+            .any(|t| t.start < transfer.start && facts.is_listed(!sender, t) && sender == facts.client);
     let before = limit::phases_before(facts, sender, transfer, opening, wait);
     let case = TransferCase { facts, sender, transfer, partition, before: &before, context, earlier };
     let findings = if facts.timeless { Vec::new() } else { rules::check_transfer(&case) };
@@ -191,13 +195,18 @@ fn transfer_entry(
         elided: transfer.known_span.is_some(),
         model_s: None,
         model_skipped,
-        limits: partition.shares(),
-        timeline: partition.timeline(first, MAX_SPANS),
+        limits: LimitShare::of(&partition.times()),
+        timeline: timeline(partition, first),
         verdict: rules::verdict(&case, &findings),
         findings,
-        before,
+        before: LimitShare::of(&before),
     };
     (told, exit)
+}
+
+fn timeline(partition: &Partition, first: Nanos) -> Vec<LimitSpan> {
+    let told = |span: &Span| LimitSpan { limit: span.limit, start_s: span.start - first, seconds: span.length() };
+    partition.timeline(MAX_SPANS).iter().map(told).collect()
 }
 
 fn rounds(transfer: &TransferFacts, partition: &Partition, first: Nanos) -> Vec<Round> {
@@ -267,7 +276,7 @@ fn can_tell(rtt: &Nanos) -> bool {
 
 fn handshake(facts: &Facts) -> Option<Handshake> {
     let handshake = &facts.handshake;
-    let order = [facts.client, 1 - facts.client];
+    let order = [facts.client, !facts.client];
     if handshake.offers.iter().all(Option::is_none) {
         return None;
     }
@@ -284,13 +293,12 @@ fn handshake(facts: &Facts) -> Option<Handshake> {
 
 fn direction(facts: &Facts, sender: Side, first: Nanos) -> Direction {
     let direction = &facts.directions[sender];
-    let told = |resent: &Retransmission| Retransmission { time_s: resent.time_s - first, ..*resent };
     Direction {
         from: end_of(facts, sender),
         bytes: direction.bytes,
         packets: direction.packets,
-        retransmitted: direction.retransmitted,
-        retransmissions: direction.retransmissions.iter().map(told).collect(),
+        retransmitted: retransmitted(&direction.retransmitted),
+        retransmissions: direction.retransmissions.iter().map(|one| retransmission(one, first)).collect(),
         retransmissions_total: direction.retransmissions_total,
         out_of_order: direction.out_of_order,
         duplicate_acks: direction.duplicate_acks,
@@ -305,12 +313,22 @@ fn direction(facts: &Facts, sender: Side, first: Nanos) -> Direction {
     }
 }
 
+fn retransmitted(kinds: &facts::Retransmitted) -> Retransmitted {
+    let facts::Retransmitted { fast, timeout, tail_probe, spurious, unseen_original } = *kinds;
+    Retransmitted { fast, timeout, tail_probe, spurious, unseen_original }
+}
+
+fn retransmission(one: &facts::Retransmission, first: Nanos) -> Retransmission {
+    let facts::Retransmission { frame, time, seq, bytes, kind, unseen_original } = *one;
+    Retransmission { frame, time_s: time - first, seq, bytes, kind, unseen_original }
+}
+
 fn problems(facts: &Facts) -> Vec<Problem> {
     let doubts = &facts.capture_defects;
     let mut problems = rules::capture_problems(facts);
     let mut add = |slug: &str, number: u64, what: &str, detail: &str| {
         if number > 0 {
-            problems.push(Problem { slug: slug.into(), count: number, detail: say::count(number, what) + detail });
+            problems.push(Problem::new(slug, number, say::count(number, what) + detail));
         }
     };
     // Those that the receiver reports too (D-SACK) came twice to it: the network's doing, and not
@@ -342,13 +360,9 @@ fn problems(facts: &Facts) -> Vec<Problem> {
         " not used: the TCP checksum is wrong where others of that side are right, and nothing shows that it came",
     );
     if facts.timeless {
-        problems.push(Problem {
-            slug: "no-times".into(),
-            count: 1,
-            detail: "the text has no times that tell anything (tcpdump -t, or a log's whole seconds): bytes and packets are counted, and \
-                     nothing is said of time"
-                .into(),
-        });
+        let detail = "the text has no times that tell anything (tcpdump -t, or a log's whole seconds): bytes and packets are \
+                      counted, and nothing is said of time";
+        problems.push(Problem::new("no-times", 1, detail));
     }
     problems
 }
@@ -356,9 +370,6 @@ fn problems(facts: &Facts) -> Vec<Problem> {
 /// With one input a frame's number is enough.
 pub(crate) fn forget_files(connections: &mut [Connection], findings: &mut [Finding]) {
     for connection in connections {
-        for problem in &mut connection.problems {
-            problem.detail = problem.detail.replace("frame 1:", "frame ");
-        }
         connection.for_each_frame(forget);
     }
     findings.iter_mut().for_each(|finding| finding.for_each_frame(forget));

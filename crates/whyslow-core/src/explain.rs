@@ -10,6 +10,7 @@ mod open_connection;
 mod openings;
 mod shard_owners;
 
+pub use crate::whatif::{ReplayJob, ReplayQueue, ReplayResult};
 pub use fragment::{Fragment, MergedAnalysis};
 
 use crate::analysis::{Analysis, Frame};

@@ -4,8 +4,8 @@
 use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
+use whyslow_core::CostOverTime;
 use whyslow_core::analysis::{Analysis, Cause, Connection, End, Finding, Message};
-use whyslow_core::rules::CostOverTime;
 use whyslow_core::units::Nanos;
 
 /// A message of more bytes than an initial window (RFC 6928) is no interactive one.
@@ -110,17 +110,22 @@ pub fn shared(analysis: &Analysis) -> HashSet<(Cause, u64)> {
     shared.flat_map(|finding| finding.connections.iter().map(|&id| (finding.cause, id))).collect()
 }
 
-/// The analysis without the connections that another capture, nearer to the sender, tells of too.
-pub fn without_duplicates(analysis: &Analysis) -> Cow<'_, Analysis> {
+/// The connections that another capture, nearer to the sender, tells of too.
+pub fn repeats(analysis: &Analysis) -> HashSet<u64> {
     let ids: HashSet<u64> = analysis.connections.iter().map(|connection| connection.id).collect();
     // The two connections of a proxy have findings of their own.
     let pairs = || analysis.pairs.iter().filter(|pair| pair.proxy.is_none());
     let told: HashSet<u64> = pairs().map(|pair| pair.told).filter(|id| ids.contains(id)).collect();
-    let repeats: HashSet<u64> = pairs()
+    pairs()
         .filter(|pair| told.contains(&pair.told))
         .flat_map(|pair| pair.connections)
         .filter(|id| !told.contains(id))
-        .collect();
+        .collect()
+}
+
+/// The analysis without the connections that another capture, nearer to the sender, tells of too.
+pub fn without_duplicates(analysis: &Analysis) -> Cow<'_, Analysis> {
+    let repeats = repeats(analysis);
     if repeats.is_empty() {
         return Cow::Borrowed(analysis);
     }

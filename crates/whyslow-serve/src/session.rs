@@ -144,12 +144,20 @@ impl Opened {
         Ok(graphs)
     }
 
+    /// All of a connection.
+    ///
+    /// # Errors
+    /// When there is none of this number.
+    pub(crate) fn connection(&self, id: u64) -> Result<&Connection, String> {
+        self.document.connection(id).ok_or_else(|| "there is no connection of this number".to_owned())
+    }
+
     /// Where a connection can be read once more.
     ///
     /// # Errors
     /// When there is no such connection, or its capture came through a pipe.
     pub(crate) fn place(&self, id: u64) -> Result<(PacketSource, &Connection), String> {
-        let connection = self.document.connection(id).ok_or("there is no connection of this number")?;
+        let connection = self.connection(id)?;
         let place = self.document.place(connection);
         Ok((place.ok_or("the capture came through a pipe, which cannot be read twice")?, connection))
     }

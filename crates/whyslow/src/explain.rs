@@ -1,6 +1,6 @@
 //! `whyslow explain`: read, tell, and answer `--fail-on`.
 
-use crate::FOUND;
+use crate::exit::FOUND;
 use crate::interrupt::{INTERRUPTED, Interrupt};
 use crate::output::{Output, Sources, complain, is_broken_pipe};
 use crate::progress::Meter;
@@ -40,7 +40,7 @@ pub(crate) fn run(task: &ExplainTask, out: Output) -> anyhow::Result<ExitCode> {
     if let Some(why) = &task.cut {
         analysis.partial = true;
         for capture in &mut analysis.captures {
-            capture.problems.insert(0, Problem { slug: PARTIAL.to_owned(), count: 1, detail: why.clone() });
+            capture.problems.insert(0, Problem::new(PARTIAL, 1, why.clone()));
         }
     }
     task.selection.apply(&mut analysis)?;

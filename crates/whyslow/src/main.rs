@@ -6,6 +6,7 @@
 
 mod args;
 mod compare;
+mod exit;
 mod explain;
 mod export;
 mod fail_on;
@@ -28,6 +29,7 @@ mod table;
 mod view;
 
 use crate::args::Args;
+use crate::exit::FAILED;
 use crate::output::{Output, complain};
 use crate::settings::{Settings, Task};
 use clap::{CommandFactory, Parser};
@@ -36,11 +38,6 @@ use std::process::ExitCode;
 /// Many short connections are many small pieces of memory, taken and given back.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
-
-/// The input was read, and a cause that was asked for with `--fail-on` was found in it.
-const FOUND: u8 = 1;
-/// The input could not be read, or the arguments make no sense.
-const FAILED: u8 = 2;
 
 fn main() -> ExitCode {
     // The lab starts this program again as the programs at the two ends.

@@ -5,9 +5,8 @@ use crate::quantity::{self, Range};
 use anyhow::bail;
 use clap::{Args, ValueEnum};
 use std::process::ExitCode;
+use whyslow_core::predict::{Algorithm, Plan, Tls, WARM_TRANSFERS, Way};
 use whyslow_core::units::Nanos;
-use whyslow_core::whatif::model::Algorithm;
-use whyslow_core::whatif::plan::{Plan, Tls, WARM_TRANSFERS, Way};
 use whyslow_report::render::forecast::{self, grid};
 
 /// What to predict.

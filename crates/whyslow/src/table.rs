@@ -1,10 +1,10 @@
 //! `whyslow --table`: a line a file, each read by itself.
 
+use crate::exit::{FAILED, FOUND};
 use crate::interrupt::{INTERRUPTED, Interrupt};
 use crate::output::{Output, Sources};
 use crate::progress::Meter;
 use crate::settings::ExplainTask;
-use crate::{FAILED, FOUND};
 use std::process::ExitCode;
 use whyslow_report::render::table::{self, CaptureRow};
 

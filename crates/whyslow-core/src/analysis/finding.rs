@@ -1,7 +1,7 @@
 //! [`Finding`]: a cause with its evidence and its fix.
 
-use super::frame::Frame;
 use crate::cause::Cause;
+use crate::types::Frame;
 use crate::units::Nanos;
 use serde::Serialize;
 

@@ -1,14 +1,12 @@
 //! A connection as the table keeps it, and for how long it does.
 
+use crate::types::Side;
 use crate::units::{Nanos, SeqNumber};
 use crate::wire::{Flags, FlowKey, Segment};
 
 /// A connection, numbered in the order of first packets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ConnectionId(pub u64);
-
-/// One of the two ends before the client is known: 0 sent the first captured packet.
-pub type Side = usize;
 
 /// How long a connection may be silent before it leaves the table, by state.
 #[derive(Clone, Copy, Debug)]
@@ -43,7 +41,7 @@ pub struct FlowEntry<T> {
     pub id: ConnectionId,
     /// The stored value.
     pub value: T,
-    /// Key of the first segment, whose sender is side 0.
+    /// Key of the first segment, whose sender is [`Side::A`].
     pub key: FlowKey,
     /// ISNs of sides that have sent a SYN.
     pub(super) isn: [SeqNumber; 2],
@@ -57,7 +55,7 @@ impl<T> FlowEntry<T> {
     /// Returns which side sent a segment with this key.
     #[inline(always)]
     pub(super) fn side(&self, ends: &FlowKey) -> Side {
-        usize::from(!self.key.same_sender(ends))
+        if self.key.same_sender(ends) { Side::A } else { Side::B }
     }
 
     pub(super) fn is_closed(&self) -> bool {
@@ -67,7 +65,7 @@ impl<T> FlowEntry<T> {
     /// Returns whether this SYN opens another connection on the same four-tuple.
     pub(super) fn is_reuse(&self, from: Side, segment: &Segment<'_>) -> bool {
         let known = self.syn[from] && self.isn[from] == segment.seq;
-        let simultaneous = !self.syn[from] && self.syn[1 - from] && !self.answered;
+        let simultaneous = !self.syn[from] && self.syn[!from] && !self.answered;
         !known && !simultaneous
     }
 

@@ -13,10 +13,11 @@ mod cache;
 mod entry;
 mod shard;
 
+use crate::types::Side;
 use crate::units::{Nanos, SeqNumber};
 use crate::wire::{Flags, FlowKey, RawFlowKey, Segment};
 use cache::{CacheEntry, FlowCache};
-pub use entry::{ConnectionId, Evicted, FlowEntry, FlowTimeouts, Side};
+pub use entry::{ConnectionId, Evicted, FlowEntry, FlowTimeouts};
 pub use shard::Shard;
 use shard::Slot;
 
@@ -168,7 +169,7 @@ impl<T> FlowTable<T> {
             return CacheLookup::OtherTable(shard);
         }
         match self.shards[shard].slot_at(noted.place) {
-            Some(slot) if slot.entry.id == noted.id => CacheLookup::Here(shard, FoundFlow::new(slot, noted.from())),
+            Some(slot) if slot.entry.id == noted.id => CacheLookup::Here(shard, FoundFlow::new(slot, noted.from)),
             _ => CacheLookup::Unknown,
         }
     }
@@ -181,8 +182,8 @@ impl<T> FlowTable<T> {
         let (place, slot) = self.shards[shard].find_place(ends, hash)?;
         let from = slot.entry.side(ends);
         if let Ok(place) = u32::try_from(place) {
-            let (id, shard, from_one) = (slot.entry.id, shard as u8, from == 1);
-            self.cache.insert(CacheEntry { key: *raw_key, id, place, shard, from_one, other_table: false });
+            let (id, shard) = (slot.entry.id, shard as u8);
+            self.cache.insert(CacheEntry { key: *raw_key, id, place, shard, from, other_table: false });
         }
         Some(FoundFlow::new(slot, from))
     }

@@ -64,8 +64,8 @@ fn seconds(seconds: i64) -> Nanos {
 #[test]
 fn both_directions_are_one_connection() {
     let mut flow = Flow::new(FlowTimeouts::default());
-    assert_eq!(flow.route(segment(5000, 80, 1, Flags::SYN), seconds(0)), (0, 0, true));
-    assert_eq!(flow.route(segment(80, 5000, 9, SYN_ACK), seconds(0)), (0, 1, false));
+    assert_eq!(flow.route(segment(5000, 80, 1, Flags::SYN), seconds(0)), (0, Side::A, true));
+    assert_eq!(flow.route(segment(80, 5000, 9, SYN_ACK), seconds(0)), (0, Side::B, false));
     assert!(flow.evicted.is_empty());
 }
 
@@ -73,18 +73,18 @@ fn both_directions_are_one_connection() {
 fn a_syn_sent_again_is_the_same_connection_and_a_new_number_another() {
     let mut flow = Flow::new(FlowTimeouts::default());
     flow.route(segment(5000, 80, 1, Flags::SYN), seconds(0));
-    assert_eq!(flow.route(segment(5000, 80, 1, Flags::SYN), seconds(1)), (0, 0, false));
+    assert_eq!(flow.route(segment(5000, 80, 1, Flags::SYN), seconds(1)), (0, Side::A, false));
     flow.route(segment(80, 5000, 9, SYN_ACK), seconds(1));
-    assert_eq!(flow.route(segment(5000, 80, 77, Flags::SYN), seconds(2)), (1, 0, true));
+    assert_eq!(flow.route(segment(5000, 80, 77, Flags::SYN), seconds(2)), (1, Side::A, true));
     assert_eq!(flow.evicted(), [0]);
-    assert_eq!(flow.route(segment(80, 5000, 10, SYN_ACK), seconds(2)), (1, 1, false));
+    assert_eq!(flow.route(segment(80, 5000, 10, SYN_ACK), seconds(2)), (1, Side::B, false));
 }
 
 #[test]
 fn syns_from_both_ends_open_one_connection() {
     let mut flow = Flow::new(FlowTimeouts::default());
     flow.route(segment(5000, 80, 1, Flags::SYN), seconds(0));
-    assert_eq!(flow.route(segment(80, 5000, 9, Flags::SYN), seconds(0)), (0, 1, false));
+    assert_eq!(flow.route(segment(80, 5000, 9, Flags::SYN), seconds(0)), (0, Side::B, false));
 }
 
 #[test]

@@ -17,22 +17,20 @@ mod wait;
 mod waits;
 
 pub(crate) use alike::rises;
-pub use context::{Context, PooledRate};
+pub use context::Context;
 pub use inter_loss::InterLossRate;
 pub use overrun::Overrun;
 pub use path::{INITIAL_WINDOW, LARGEST_INITIAL_WINDOW, burst_rate, first_lossy_flight, least_rate, rounds_needed};
 pub use phases::{handshake, phases_before, tls_handshake};
-pub use rates::Burst;
 pub(crate) use rounds::first_retransmit_round;
 pub use rounds::{Plateau, Shape};
 pub use server_push::may_speak_unasked;
 pub use wait::{NOTICEABLE_WAIT, Wait};
 pub use waits::waits;
 
-use crate::analysis::{Limit, LimitShare, LimitSpan, Near, Retransmitted};
-use crate::flow::Side;
 use crate::tcp::content::Protocol;
-use crate::tcp::facts::{Facts, Gap, Release, RoundFacts, TransferFacts};
+use crate::tcp::facts::{Facts, Gap, Release, Retransmitted, RoundFacts, TransferFacts};
+use crate::types::{Limit, Near, Side};
 use crate::units::Nanos;
 use server_push::ServerPush;
 use wait::SEGMENT;
@@ -56,7 +54,7 @@ impl Context {
             epsilon: Nanos::from_millis(1).max(rtt.unwrap_or_default().scale(0.1)),
             one_direction: facts.capture_defects.one_direction,
             elided: !facts.elided.is_empty(),
-            near_receiver: facts.vantage.toward[sender] > facts.vantage.toward[1 - sender],
+            near_receiver: facts.vantage.toward[sender] > facts.vantage.toward[!sender],
             has_timestamps: facts.handshake.offers.iter().all(|offer| offer.is_some_and(|offer| offer.timestamps)),
             next_to_receiver: facts.vantage.near == if sender == facts.client { Near::Server } else { Near::Client },
             opening_seen: facts.handshake.syn.is_some() || facts.handshake.syn_ack.is_some(),
@@ -142,6 +140,10 @@ impl Span {
     pub fn length(&self) -> Nanos {
         (self.end - self.start).or_zero()
     }
+
+    fn limit_time(&self) -> LimitTime {
+        LimitTime { limit: self.limit, time: self.length() }
+    }
 }
 
 /// A transfer's time, cut into spans.
@@ -162,13 +164,13 @@ impl Partition {
     }
 
     /// Returns the time under each limit, most first.
-    pub fn shares(&self) -> Vec<LimitShare> {
-        shares(self.spans.iter().map(|span| (span.limit, span.length())))
+    pub fn times(&self) -> Vec<LimitTime> {
+        sum_by_limit(self.spans.iter().map(Span::limit_time))
     }
 
     /// Returns runs of one limit in time order, at most `most`: the shortest are added to their
     /// longer neighbours.
-    pub fn timeline(&self, from: Nanos, most: usize) -> Vec<LimitSpan> {
+    pub fn timeline(&self, most: usize) -> Vec<Span> {
         let mut runs: Vec<Span> = Vec::new();
         let push = |runs: &mut Vec<Span>, span: Span| match runs.last_mut() {
             Some(last) if last.limit == span.limit => last.end = span.end,
@@ -189,27 +191,31 @@ impl Partition {
             runs = fewer;
             shortest = shortest.scale(2.0);
         }
-        runs.iter()
-            .map(|span| LimitSpan { limit: span.limit, start_s: span.start - from, seconds: span.length() })
-            .collect()
+        runs
     }
 }
 
-/// Sums times by limit, with shares of the whole, most first.
-pub fn shares(times: impl Iterator<Item = (Limit, Nanos)>) -> Vec<LimitShare> {
-    let mut sums: Vec<(Limit, Nanos)> = Vec::new();
-    for (limit, time) in times {
-        match sums.iter_mut().find(|(known, _)| *known == limit) {
-            Some((_, sum)) => *sum += time,
-            None => sums.push((limit, time)),
+/// Time under one limit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LimitTime {
+    /// Which.
+    pub limit: Limit,
+    /// How long.
+    pub time: Nanos,
+}
+
+/// Sums times by limit, most first.
+pub fn sum_by_limit(times: impl Iterator<Item = LimitTime>) -> Vec<LimitTime> {
+    let mut sums: Vec<LimitTime> = Vec::new();
+    for part in times {
+        match sums.iter_mut().find(|known| known.limit == part.limit) {
+            Some(sum) => sum.time += part.time,
+            None => sums.push(part),
         }
     }
-    sums.retain(|&(_, time)| time > Nanos::ZERO);
-    sums.sort_by_key(|&(limit, time)| (std::cmp::Reverse(time), limit));
-    let whole: Nanos = sums.iter().map(|&(_, time)| time).sum();
-    sums.into_iter()
-        .map(|(limit, seconds)| LimitShare { limit, seconds, share: seconds.0 as f64 / whole.0.max(1) as f64 })
-        .collect()
+    sums.retain(|sum| sum.time > Nanos::ZERO);
+    sums.sort_by_key(|sum| (std::cmp::Reverse(sum.time), sum.limit));
+    sums
 }
 
 /// Cuts up a transfer's time.
@@ -274,7 +280,7 @@ fn add(spans: &mut Vec<Span>, limit: Limit, start: Nanos, end: Nanos) {
 }
 
 fn longest(spans: &[Span]) -> Option<Limit> {
-    shares(spans.iter().map(|span| (span.limit, span.length()))).first().map(|share| share.limit)
+    sum_by_limit(spans.iter().map(Span::limit_time)).first().map(|sum| sum.limit)
 }
 
 /// Returns what held the sender in short pauses of a round.

@@ -5,9 +5,9 @@ use super::context::Context;
 use super::inter_loss::{InterLossRate, inter_loss_rate};
 use super::overrun::{Overrun, overrun};
 use super::rates::{self, Burst};
-use crate::analysis::Limit;
 use crate::stats::median;
 use crate::tcp::facts::{Gap, RateSpread, Release, RoundFacts, TransferFacts};
+use crate::types::Limit;
 use crate::units::Nanos;
 
 /// A flight that grows at least so much from one round to the next is slow start. Doubling is usual

@@ -9,7 +9,7 @@
 
 use super::clock::{self, ClockOffset, ClockSample};
 use super::collector::{ConnectionPackets, PacketRecord};
-use crate::flow::Side;
+use crate::types::Side;
 use crate::units::{Nanos, SeqNumber};
 use crate::wire::Flags;
 
@@ -46,7 +46,7 @@ impl<'a> PlacedPackets<'a> {
             let trusted = !rec.flags.has(Flags::RST);
             let syn = i64::from(rec.flags.has(Flags::SYN) && rec.len > 0);
             let seq = place(rec.seq, numbers[rec.from], &mut sent[rec.from], trusted) + syn;
-            let ack = rec.ack.map_or(0, |ack| place(ack, numbers[1 - rec.from], &mut acked[rec.from], trusted));
+            let ack = rec.ack.map_or(0, |ack| place(ack, numbers[!rec.from], &mut acked[rec.from], trusted));
             (seq, ack)
         });
         Self { recs: &track.packets, at: at.collect() }
@@ -158,7 +158,7 @@ pub(super) struct Aligned<'a> {
 impl Aligned<'_> {
     /// Which capture is nearer to this sender.
     pub fn nearer(&self, from: Side) -> usize {
-        if self.clock.first_is_nearer { from } else { 1 - from }
+        if self.clock.first_is_nearer { from as usize } else { !from as usize }
     }
 
     /// When a capture saw a packet, by the first capture's clock.
@@ -188,14 +188,11 @@ pub(super) fn align(
 ) -> Result<Aligned<'_>, AlignError> {
     let placed = [PlacedPackets::new(tracks[0], numbers[0]), PlacedPackets::new(tracks[1], numbers[1])];
     let mss = segment_size(tracks);
-    let mut copies = Vec::new();
-    for from in 0..2 {
-        copies.push(copies_of(&placed, from, proxied)?);
-    }
-    let kept = [0, 1]
+    let copies = [copies_of(&placed, Side::A, proxied)?, copies_of(&placed, Side::B, proxied)?];
+    let kept = Side::BOTH
         .map(|from| if proxied { PreservedFields::default() } else { preserved_fields(&placed, &copies[from], mss) });
     let mut samples = [Vec::new(), Vec::new()];
-    for from in 0..2 {
+    for from in Side::BOTH {
         let [a, b] = &copies[from];
         groups(a, b, |xs, ys| {
             let ([x, ..], [y, ..]) = (xs, ys) else { return };
@@ -212,7 +209,7 @@ pub(super) fn align(
     }
     let clock = clock::solve([&samples[0], &samples[1]]).ok_or(AlignError::Clock)?;
     let mut aligned = Aligned { placed, clock, ways: Default::default() };
-    for from in 0..2 {
+    for from in Side::BOTH {
         let first = aligned.nearer(from);
         let (sent, arrived) = (&copies[from][first], &copies[from][1 - first]);
         let answers = aligned.placed[1 - first].recs.iter().zip(&aligned.placed[1 - first].at);

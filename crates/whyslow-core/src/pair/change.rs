@@ -3,10 +3,10 @@
 use super::align::{Aligned, DirectionMatch};
 use super::collector::{ConnectionPackets, PacketRecord};
 use super::fingerprint::MatchedConnection;
-use crate::analysis::{Change, End};
-use crate::flow::Side;
+use crate::analysis::{Change, Detail, End, Frame};
 use crate::rules::say;
 use crate::tcp::facts::Offer;
+use crate::types::Side;
 use crate::units::{Nanos, SeqNumber};
 use crate::wire::Flags;
 use std::collections::BTreeMap;
@@ -22,7 +22,7 @@ pub(super) fn find_changes(
     tracks: [&ConnectionPackets; 2],
     times: [(Nanos, Nanos); 2],
 ) -> Vec<Change> {
-    let near_client = aligned.nearer(0);
+    let near_client = aligned.nearer(Side::A);
     let mut changes = Vec::new();
     addresses(found, near_client, &mut changes);
     if numbers[0] != numbers[1] {
@@ -30,10 +30,10 @@ pub(super) fn find_changes(
             what: "sequence-numbers",
             from: None,
             count: 1,
-            detail: "the initial sequence numbers were rewritten".to_owned(),
+            detail: "the initial sequence numbers were rewritten".into(),
         });
     }
-    for from in 0..2 {
+    for from in Side::BOTH {
         let first = aligned.nearer(from);
         let offers = [tracks[first].offers[from], tracks[1 - first].offers[from]];
         if let [Some(sent), Some(arrived)] = offers {
@@ -46,12 +46,12 @@ pub(super) fn find_changes(
 }
 
 fn end(from: Side) -> End {
-    if from == 0 { End::Client } else { End::Server }
+    if from == Side::A { End::Client } else { End::Server }
 }
 
 fn addresses(found: &MatchedConnection, near_client: usize, changes: &mut Vec<Change>) {
     let ends = [found.fingerprints[near_client].ends, found.fingerprints[1 - near_client].ends];
-    for (side, who) in ["client", "server"].into_iter().enumerate() {
+    for (side, who) in [(Side::A, "client"), (Side::B, "server")] {
         let [(address, port), (other, other_port)] = [ends[0][side], ends[1][side]];
         if (address, port) != (other, other_port) {
             changes.push(Change {
@@ -60,7 +60,8 @@ fn addresses(found: &MatchedConnection, near_client: usize, changes: &mut Vec<Ch
                 count: 1,
                 detail: format!(
                     "the {who} is {address} port {port} near the client and {other} port {other_port} near the server"
-                ),
+                )
+                .into(),
             });
         }
     }
@@ -70,7 +71,7 @@ fn addresses(found: &MatchedConnection, near_client: usize, changes: &mut Vec<Ch
 fn options(from: Side, sent: Offer, arrived: Offer, changes: &mut Vec<Change>) {
     let syn = ["SYN", "SYN-ACK"][from];
     let mut add = |what: &'static str, detail: String| {
-        changes.push(Change { what, from: Some(end(from)), count: 1, detail: format!("the {syn}'s {detail}") });
+        changes.push(Change { what, from: Some(end(from)), count: 1, detail: format!("the {syn}'s {detail}").into() });
     };
     if sent.mss != arrived.mss {
         add(
@@ -118,7 +119,7 @@ fn packets(aligned: &Aligned<'_>, from: Side, changes: &mut Vec<Change>) {
     }
     let mut add = |what: &'static str, count: u64, detail: String| {
         if count > 0 {
-            changes.push(Change { what, from: Some(end(from)), count, detail });
+            changes.push(Change { what, from: Some(end(from)), count, detail: detail.into() });
         }
     };
     if let Some((&(sent, arrived), &count)) = hops.iter().max_by_key(|(_, count)| **count)
@@ -167,15 +168,19 @@ fn resets(aligned: &Aligned<'_>, from: Side, running: (Nanos, Nanos), changes: &
         .iter()
         .map(|&rec| aligned.placed[second].rec(rec))
         .filter(|rec| rec.flags.has(Flags::RST) && running.contains(&(aligned.time(second, rec) - delay)));
-    let frames: Vec<String> = made.map(|rec| rec.frame.to_string()).collect();
-    if let Some(frame) = frames.first() {
+    let frames: Vec<Frame> = made.map(|rec| rec.frame).collect();
+    if let Some(&first) = frames.first() {
         let count = frames.len() as u64;
         let what = say::count(count, "reset");
         changes.push(Change {
             what: "resets",
             from: Some(end(from)),
             count,
-            detail: format!("{what} (first in frame {frame}) that it did not send: something in the middle did"),
+            detail: Detail::naming(
+                format!("{what} (first in frame "),
+                first,
+                ") that it did not send: something in the middle did",
+            ),
         });
     }
 }

@@ -2,8 +2,9 @@
 
 use crate::analysis::Frame;
 use crate::capture::{Packet, Sink};
-use crate::flow::{ConnectionId, Evicted, FlowTable, Side};
+use crate::flow::{ConnectionId, Evicted, FlowTable};
 use crate::tcp::facts::Offer;
+use crate::types::Side;
 use crate::units::{Nanos, SeqNumber};
 use crate::wire::{self, Checksum, ChecksumTally, Flags, FlowKey, Segment};
 use std::collections::{BTreeMap, VecDeque};
@@ -107,7 +108,7 @@ pub struct ConnectionPackets {
 
 impl ConnectionPackets {
     fn push(&mut self, segment: &Segment<'_>, time: Nanos, frame: Frame) {
-        let from = usize::from(self.client != Some((segment.src, segment.src_port)));
+        let from = if self.client == Some((segment.src, segment.src_port)) { Side::A } else { Side::B };
         match segment.checksum {
             Checksum::Good => self.sums[from].note(true),
             Checksum::Bad(_) | Checksum::BadHeader(1..) => {

@@ -34,7 +34,7 @@ pub struct ConnectionFingerprint {
 impl ConnectionFingerprint {
     /// What a connection is recognised by.
     pub(crate) fn new(id: u64, facts: &Facts) -> Self {
-        let sides = [facts.client, 1 - facts.client];
+        let sides = [facts.client, !facts.client];
         Self {
             id,
             ends: sides.map(|side| facts.endpoints[side]),

@@ -26,6 +26,7 @@ mod figures;
 mod fingerprint;
 mod proxy;
 mod report;
+mod syn;
 mod words;
 
 #[cfg(test)]
@@ -34,3 +35,4 @@ mod tests;
 pub use collector::{ConnectionPackets, PacketCollector, WantedConnection, shares};
 pub use fingerprint::{ConnectionFingerprint, MatchedConnection, find};
 pub use report::{attach, compare};
+pub use syn::syn_hash;

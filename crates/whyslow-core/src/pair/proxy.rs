@@ -9,6 +9,7 @@
 use super::align::Aligned;
 use super::figures::{millis, percentile};
 use crate::analysis::{End, Limit, Proxy, Transfer};
+use crate::types::Side;
 use crate::units::Nanos;
 
 /// Share of the time that one state must have, and by how much it must outweigh the other.
@@ -20,9 +21,9 @@ const WORTH: Nanos = Nanos::from_millis(5);
 /// What the proxy does with the direction that carried most. `transfers` are those of the two
 /// captures.
 pub(super) fn describe_proxy(aligned: &Aligned<'_>, transfers: [&[Transfer]; 2]) -> Proxy {
-    let bytes = |from: usize| aligned.ways[from].matches.iter().map(|m| m.sent.end - m.sent.start).sum::<i64>();
-    let from = usize::from(bytes(1) >= bytes(0));
-    let (sender, receiver) = if from == 0 { (End::Client, End::Server) } else { (End::Server, End::Client) };
+    let bytes = |from: Side| aligned.ways[from].matches.iter().map(|m| m.sent.end - m.sent.start).sum::<i64>();
+    let from = if bytes(Side::B) >= bytes(Side::A) { Side::B } else { Side::A };
+    let (sender, receiver) = if from == Side::A { (End::Client, End::Server) } else { (End::Server, End::Client) };
     let brings = aligned.nearer(from);
     let full = share(transfers[brings], sender, &[Limit::ReceiveWindow, Limit::ZeroWindow]);
     let empty = share(transfers[1 - brings], sender, &[Limit::Application]);
@@ -48,7 +49,7 @@ pub(super) fn describe_proxy(aligned: &Aligned<'_>, transfers: [&[Transfer]; 2])
 }
 
 /// The median waits before the proxy's ACK and after it, each over the least one.
-fn waits(aligned: &Aligned<'_>, from: usize, first: usize) -> Option<(Nanos, Nanos)> {
+fn waits(aligned: &Aligned<'_>, from: Side, first: usize) -> Option<(Nanos, Nanos)> {
     let placed = &aligned.placed[first];
     let mut acks: Vec<(i64, Nanos)> = Vec::new();
     for (rec, &(_, ack)) in placed.recs.iter().zip(&placed.at) {
@@ -81,7 +82,7 @@ fn share(transfers: &[Transfer], from: End, limits: &[Limit]) -> f64 {
 }
 
 /// Bytes between the two captures, whenever new ones passed the second: the median, and the most.
-fn held(aligned: &Aligned<'_>, from: usize, first: usize) -> (u64, u64) {
+fn held(aligned: &Aligned<'_>, from: Side, first: usize) -> (u64, u64) {
     let way = &aligned.ways[from];
     let mut sent: Vec<(Nanos, i64)> = Vec::new();
     let mut arrived: Vec<(Nanos, i64)> = Vec::new();

@@ -10,8 +10,8 @@ use crate::analysis::{
     PairDirection, PathPart, Problem, Rtt,
 };
 use crate::cause::Cause;
-use crate::flow::Side;
 use crate::rules::say;
+use crate::types::Side;
 use crate::units::{Nanos, SeqNumber};
 use crate::wire::Flags;
 use std::collections::VecDeque;
@@ -66,12 +66,12 @@ pub fn compare(
         Some(last) if tracks[which].dropped > 0 => (times[which].0, last.time),
         _ => times[which],
     });
-    let order = [aligned.nearer(0), 1 - aligned.nearer(0)];
+    let order = [aligned.nearer(Side::A), 1 - aligned.nearer(Side::A)];
     let told: Vec<DirectionReport<'_, '_>> =
-        [0, 1].map(|from| DirectionReport::new(&aligned, from, tracks, times, proxied)).into();
+        Side::BOTH.map(|from| DirectionReport::new(&aligned, from, tracks, times, proxied)).into();
     let mut directions: Vec<PairDirection> = told.iter().map(DirectionReport::to_output).collect();
-    for direction in directions.iter_mut().filter(|_| !proxied) {
-        let first = connections[aligned.nearer(direction.from.index())];
+    for (from, direction) in Side::BOTH.into_iter().zip(&mut directions).filter(|_| !proxied) {
+        let first = connections[aligned.nearer(from)];
         let own = first.directions.iter().find(|own| own.from == direction.from);
         direction.lost_before = own.map_or(0, |own| own.retransmitted.unseen_original);
     }
@@ -149,10 +149,10 @@ fn shares_enough(aligned: &Aligned<'_>, by: MatchedBy) -> bool {
 /// Which capture's findings are told: next to the end that sent most.
 fn reporting_capture(found: &MatchedConnection, aligned: &Aligned<'_>, connections: [&Connection; 2]) -> usize {
     let bytes = |from: Side| found.fingerprints.iter().map(|fingerprint| fingerprint.bytes[from]).max().unwrap_or(0);
-    let sender = usize::from(bytes(1) >= bytes(0));
+    let sender = if bytes(Side::B) >= bytes(Side::A) { Side::B } else { Side::A };
     let nearer = aligned.nearer(sender);
     // Where the two are at one place, the one that stands next to the end by itself.
-    let wanted = if sender == 0 { Near::Client } else { Near::Server };
+    let wanted = if sender == Side::A { Near::Client } else { Near::Server };
     if aligned.clock.round_trip == 0 && connections[1 - nearer].near == wanted && connections[nearer].near != wanted {
         return 1 - nearer;
     }
@@ -235,7 +235,7 @@ impl<'a, 'b> DirectionReport<'a, 'b> {
         delays.sort_unstable();
         let least = delays.first().copied().unwrap_or_default();
         let mut told = PairDirection {
-            from: if self.from == 0 { End::Client } else { End::Server },
+            from: if self.from == Side::A { End::Client } else { End::Server },
             sent: 0,
             sent_bytes: 0,
             lost: 0,
@@ -389,9 +389,9 @@ fn legs(aligned: &Aligned<'_>, order: [usize; 2], directions: &[PairDirection]) 
         samples: directions.iter().map(|direction| direction.delay_ms.samples).min().unwrap_or(0),
     };
     vec![
-        outer(PathPart::Client, order[0], 1),
+        outer(PathPart::Client, order[0], Side::B),
         Leg { place: PathPart::Between, rtt_ms: between },
-        outer(PathPart::Server, order[1], 0),
+        outer(PathPart::Server, order[1], Side::A),
     ]
 }
 
@@ -481,11 +481,11 @@ pub fn attach(analysis: &mut Analysis, mut pairs: Vec<Pair>, uncompared: Vec<(u6
     analysis.pairs_total = pairs.len() as u64 + uncompared.len() as u64 + untold;
     for (id, why) in uncompared {
         if let Some(connection) = analysis.connections.iter_mut().find(|connection| connection.id == id) {
-            connection.problems.push(Problem {
-                slug: "not-compared".into(),
-                count: 1,
-                detail: format!("another capture has this connection too, and the two cannot be compared: {why}"),
-            });
+            connection.problems.push(Problem::new(
+                "not-compared",
+                1,
+                format!("another capture has this connection too, and the two cannot be compared: {why}"),
+            ));
         }
     }
     pairs.truncate(MAX_PAIRS);

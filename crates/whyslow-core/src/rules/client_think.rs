@@ -63,7 +63,7 @@ fn asks(case: &ConnectionCase<'_>, wait: &Wait) -> bool {
 fn check(case: &ConnectionCase<'_>) -> Option<Finding> {
     let facts = case.facts;
     // A person types.
-    let is_shell = SHELLS.contains(&facts.endpoints[1 - facts.client].1)
+    let is_shell = SHELLS.contains(&facts.endpoints[!facts.client].1)
         || facts.content.iter().any(|content| content.protocol == Some(Protocol::Ssh));
     if facts.requester != facts.client || is_shell {
         return None;

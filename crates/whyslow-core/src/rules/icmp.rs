@@ -2,8 +2,8 @@
 
 use super::say::{evidence, fix, thousands};
 use crate::analysis::{Actor, End, Evidence, Fix, IcmpError};
-use crate::flow::Side;
 use crate::tcp::facts::{Facts, Fate, Notice};
+use crate::types::Side;
 use crate::units::Nanos;
 use std::net::IpAddr;
 
@@ -106,7 +106,7 @@ pub(super) fn was_heeded(facts: &Facts, notice: &Notice) -> Option<bool> {
     let mut copies = direction
         .retransmissions
         .iter()
-        .filter(|copy| (known..known + REMEMBERED).contains(&copy.time_s) && copy.bytes > 0);
+        .filter(|copy| (known..known + REMEMBERED).contains(&copy.time) && copy.bytes > 0);
     let (mut any, mut longer) = (false, false);
     for copy in &mut copies {
         any = true;

@@ -52,7 +52,7 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
     let window = case.direction().max_window?;
     let rtt = case.rtt()?;
     let offers = &case.facts.handshake.offers;
-    let missing: Vec<&str> = [case.facts.client, 1 - case.facts.client]
+    let missing: Vec<&str> = [case.facts.client, !case.facts.client]
         .into_iter()
         .zip(["the client's SYN", "the server's SYN-ACK"])
         .filter(|&(side, _)| offers[side].is_some_and(|offer| offer.window_scale.is_none()))

@@ -56,7 +56,7 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
     let predicted = window_rate(plateau.bytes, rtt);
     let closes = (0.8..=1.25).contains(&(case.rate_of(&plateau) / predicted));
     // Where the receiver sends much itself, its ACKs come with payload whatever that says.
-    let talks = case.facts.directions[1 - case.sender].bytes * TALKS > case.transfer.bytes();
+    let talks = case.facts.directions[!case.sender].bytes * TALKS > case.transfer.bytes();
     let confidence = match (talks, closes) {
         (true, _) => 0.5,
         (false, true) => 0.85,

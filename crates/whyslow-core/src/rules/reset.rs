@@ -46,9 +46,9 @@ use super::rule::{Check, Rule};
 use super::say::{count, end, evidence, finding, fix, thousands, time};
 use crate::analysis::{Actor, Finding, Fix, Frame, State};
 use crate::cause::Cause;
-use crate::flow::Side;
 use crate::tcp::INITIAL_SYN_TIMERS;
 use crate::tcp::facts::{Facts, ResetFacts, TransferFacts};
+use crate::types::Side;
 use crate::units::Nanos;
 
 pub(super) const RULE: Rule = Rule::new(Cause::Reset, Check::Connection(check));
@@ -86,10 +86,10 @@ fn check(case: &ConnectionCase<'_>) -> Option<Finding> {
 fn refused(case: &ConnectionCase<'_>) -> Option<Finding> {
     let facts = case.facts;
     let (syn, _) = facts.handshake.syn?;
-    let (first, frame) = facts.closing[1 - facts.client]?;
+    let (first, frame) = facts.closing[!facts.client]?;
     let tries = 1 + facts.handshake.retries[facts.client];
     let waited = if tries > 1 { facts.last } else { first } - syn;
-    let (address, port) = facts.endpoints[1 - facts.client];
+    let (address, port) = facts.endpoints[!facts.client];
     let summary = if tries > 1 {
         format!("{} refused the connection, {} in {}", end((address, port)), count(tries, "time"), time(waited))
     } else {
@@ -108,7 +108,7 @@ fn refused(case: &ConnectionCase<'_>) -> Option<Finding> {
 
 fn by_server(case: &ConnectionCase<'_>) -> Option<Finding> {
     let facts = case.facts;
-    let (client, server) = (facts.client, 1 - facts.client);
+    let (client, server) = (facts.client, !facts.client);
     let (at, frame) = facts.closing[server]?;
     let asked = outstanding(facts);
     let heard = facts.directions[server].last_payload.map(|(time, _)| time);
@@ -204,7 +204,7 @@ fn by_server(case: &ConnectionCase<'_>) -> Option<Finding> {
 
 fn by_client(case: &ConnectionCase<'_>) -> Option<Finding> {
     let facts = case.facts;
-    let server = 1 - facts.client;
+    let server = !facts.client;
     let (at, frame) = facts.closing[facts.client]?;
     let direction = &facts.directions[server];
     let lost = direction.unacknowledged;
@@ -253,7 +253,7 @@ fn by_client(case: &ConnectionCase<'_>) -> Option<Finding> {
 /// ACK of its last segment can have come, and that segment was full, as the last one of a message
 /// is by chance alone. All that was sent may arrive, and be acknowledged, meanwhile.
 fn is_amid(facts: &Facts, answer: &TransferFacts, at: Nanos) -> bool {
-    let direction = &facts.directions[1 - facts.client];
+    let direction = &facts.directions[!facts.client];
     let is_full =
         direction.mss > 0 && direction.last_len >= direction.mss && direction.last_len.is_multiple_of(direction.mss);
     let in_flight = facts.min_rtt().is_some_and(|rtt| at - answer.last_send < rtt.scale(IN_FLIGHT));

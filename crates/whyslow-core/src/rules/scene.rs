@@ -8,12 +8,13 @@ use crate::tcp::facts::{
     CaptureDefects, DirectionFacts, Facts, Gap, HandshakeFacts, Offer, PeerMessage, Release, RoundFacts, RttFacts,
     TransferFacts, Vantage,
 };
+use crate::types::Side;
 use crate::units::Nanos;
 
 /// Segment size, bytes.
 pub(super) const MSS: u64 = 1000;
 
-/// A download: side 0 asked, side 1 answers.
+/// A download: side A asked, side B answers.
 #[derive(Clone, Debug)]
 pub(super) struct Scene {
     pub facts: Facts,
@@ -87,8 +88,8 @@ impl Scene {
         let client = DirectionFacts { mss: MSS, transfers: vec![request], ..DirectionFacts::default() };
         let facts = Facts {
             endpoints: [([192, 0, 2, 1].into(), 40_000), ([192, 0, 2, 2].into(), 443)],
-            client: 0,
-            requester: 0,
+            client: Side::A,
+            requester: Side::A,
             client_proven: true,
             first: ms(800),
             last: transfer.end,
@@ -130,13 +131,13 @@ impl Scene {
 
     /// What is said of it as a case.
     pub fn judge<T>(&self, by: impl Fn(&TransferCase<'_>) -> T) -> T {
-        let context = Context::new(&self.facts, 1);
+        let context = Context::new(&self.facts, Side::B);
         let partition = limit::partition(&self.transfer, &context);
         let whole: Nanos = partition.spans.iter().map(limit::Span::length).sum();
         assert_eq!(whole, self.transfer.duration(), "the limits partition the time");
         by(&TransferCase {
             facts: &self.facts,
-            sender: 1,
+            sender: Side::B,
             transfer: &self.transfer,
             partition: &partition,
             before: &[],

@@ -145,7 +145,7 @@ fn remedy(case: &TransferCase<'_>, initial: Option<u64>, needed: u64) -> Option<
         let what = format!(
             "keep the connection open and reuse it; if that is not possible, raise the sender's initial congestion window{from} to {target} segments, which slow or narrow paths may answer with loss{limited}",
         );
-        let peer = case.facts.endpoints[1 - case.sender].0;
+        let peer = case.facts.endpoints[!case.sender].0;
         fix(Actor::Sender, what, Some(super::command::default_route(peer, &format!("initcwnd {target}"))))
     } else {
         fix(Actor::Application, format!("keep the connection open and reuse it{limited}"), None)

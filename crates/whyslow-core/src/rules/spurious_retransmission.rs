@@ -47,11 +47,9 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
     // The wait for the first of them and what came of it: before that one nothing was needless, and
     // no window was cut for it.
     let first = case.direction().retransmissions.iter().find(|copy| {
-        copy.kind == RetransmissionKind::Spurious
-            && copy.time_s >= case.transfer.start
-            && copy.time_s <= case.transfer.end
+        copy.kind == RetransmissionKind::Spurious && copy.time >= case.transfer.start && copy.time <= case.transfer.end
     });
-    let since = first?.time_s;
+    let since = first?.time;
     let of_it = |span: &&Span| match span.limit {
         Limit::LossRecovery | Limit::Timeout => span.end >= since,
         Limit::CongestionAvoidance => span.start >= since,
@@ -81,7 +79,7 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
     found.fix = fix(
         Actor::Sender,
         "raise the floor of the sender's timer above the path's delay spikes, and update old kernels",
-        Some(super::command::default_route(case.facts.endpoints[1 - case.sender].0, "rto_min 500ms")),
+        Some(super::command::default_route(case.facts.endpoints[!case.sender].0, "rto_min 500ms")),
     );
     Some(found)
 }

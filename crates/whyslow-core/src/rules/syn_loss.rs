@@ -51,7 +51,7 @@ fn check(case: &ConnectionCase<'_>) -> Option<Finding> {
         return None;
     }
     let again = handshake.retries[facts.client];
-    let answers = handshake.retries[1 - facts.client];
+    let answers = handshake.retries[!facts.client];
     let what = match (again, answers) {
         (syns, 0) => format!("the SYN was sent {} more", count(syns, "time")),
         (0, answers) => format!("the SYN-ACK was sent {} more", count(answers, "time")),

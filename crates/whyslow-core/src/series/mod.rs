@@ -30,7 +30,7 @@ mod view;
 
 pub use crate::tcp::trace::{Kind, Point};
 pub use crate::wire::Flags;
-pub use build::{MAX_COLUMNS, MAX_POINTS, SeriesBuilder};
+pub use build::{MAX_COLUMNS, MAX_POINTS, SeriesBuilder, SeriesSize};
 pub use column::{Column, Extremes, Lane, Mark, MarkSum, marks_of};
 pub use picker::PacketPicker;
 pub use pyramid::Series;

@@ -3,7 +3,8 @@
 //! It promises that the same segments in the same order get the same numbers again: the table that
 //! tells connections apart is the first pass' own.
 
-use crate::flow::{ConnectionId, Evicted, FlowTable, Side};
+use crate::flow::{ConnectionId, Evicted, FlowTable};
+use crate::types::Side;
 use crate::units::Nanos;
 use crate::wire::{FastPacket, FlowKey, Icmp, PlainSegment, Segment};
 

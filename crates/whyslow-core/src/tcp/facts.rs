@@ -5,15 +5,16 @@
 //! (see [`Vantage`]). That shifts a sender's whole timeline by one constant and leaves every
 //! difference true.
 
+mod retransmission;
 mod transfer;
 
 use super::content;
 pub use super::icmp_notices::{Notice, Notices};
-use crate::analysis::{Frame, Near, Retransmission, Retransmitted, State};
-use crate::flow::Side;
+use crate::types::{Frame, Near, Side, State};
 use crate::units::{Nanos, SeqNumber};
 pub use crate::wire::Fate;
 use crate::wire::{Flags, Segment};
+pub use retransmission::{Retransmission, Retransmitted};
 use std::net::IpAddr;
 pub use transfer::*;
 
@@ -165,7 +166,7 @@ impl HandshakeFacts {
     /// Whether classic ECN is in force: echoes are flags then, and not a counter (RFC 9768). None
     /// when a SYN was not captured.
     pub fn classic_ecn(&self, client: Side) -> Option<bool> {
-        let (syn, syn_ack) = (self.offers[client]?, self.offers[1 - client]?);
+        let (syn, syn_ack) = (self.offers[client]?, self.offers[!client]?);
         Some(syn.ecn & 0b011 == 0b011 && syn_ack.ecn == 0b001)
     }
 

@@ -10,7 +10,7 @@ use super::FrameRef;
 use super::connection::{Connection, Stage, Tracking, note_payload};
 use super::segment::Seg;
 
-use crate::flow::Side;
+use crate::types::Side;
 use crate::units::Nanos;
 use crate::wire::{PlainSegment, SackBlocks};
 
@@ -28,25 +28,29 @@ impl Connection {
     #[inline(never)]
     pub(super) fn push_plain_seg(&mut self, seg: &mut Seg, rest: &[u8]) {
         match seg.from() {
-            0 if self.uses_fast_path[0] => self.push_plain_from::<0>(seg, rest),
-            1 if self.uses_fast_path[1] => self.push_plain_from::<1>(seg, rest),
+            Side::A if self.uses_fast_path[Side::A] => self.push_plain_from::<true>(seg, rest),
+            Side::B if self.uses_fast_path[Side::B] => self.push_plain_from::<false>(seg, rest),
             _ => self.track_plain(seg, rest),
         }
     }
 
     #[inline(never)]
-    fn push_plain_from<const FROM: Side>(&mut self, seg: &mut Seg, rest: &[u8]) {
+    fn push_plain_from<const FROM_A: bool>(&mut self, seg: &mut Seg, rest: &[u8]) {
         // From here on the side is a constant and the segment is known to be usual, so that no step
         // tests for it; others run the same code with the tests.
         match &mut self.stage {
-            Stage::Tracking(settled) if seg.is_plain_ack::<FROM>() => {
+            Stage::Tracking(settled) if seg.is_plain_ack::<FROM_A>() => {
                 if settled.is_recaptured(seg, &SackBlocks::NONE) {
                     return self.note_duplicate_frame();
                 }
                 self.last = seg.time;
                 if self.payload_streams.on_segment(seg, rest, &self.isns) {
                     // Everything else about such a side is known and stays so.
-                    note_payload(seg, &mut self.ttl[FROM][1], &mut self.first_payload_side);
+                    note_payload(
+                        seg,
+                        &mut self.ttl[if FROM_A { Side::A } else { Side::B }][1],
+                        &mut self.first_payload_side,
+                    );
                 }
                 if !settled.push_untraced(seg, &SackBlocks::NONE) {
                     self.undo_dropped();

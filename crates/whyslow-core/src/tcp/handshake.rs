@@ -2,8 +2,7 @@
 
 use super::facts::{HandshakeFacts, Offer};
 use super::segment::{FrameRef, Seg};
-use crate::analysis::Frame;
-use crate::flow::Side;
+use crate::types::{Frame, Side};
 use crate::units::Nanos;
 use crate::wire::Segment;
 
@@ -172,7 +171,7 @@ impl Negotiated {
             wire_mss,
             mss,
             sack: offers.iter().all(|offer| offer.is_some_and(|offer| offer.sack)),
-            window_shift: [0, 1].map(|side: Side| match (offers[side], offers[1 - side]) {
+            window_shift: Side::BOTH.map(|side| match (offers[side], offers[!side]) {
                 _ if refused => Some(0),
                 (Some(_), Some(peer)) => peer.window_scale,
                 _ => None,

@@ -227,6 +227,7 @@ mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
     use crate::tcp::FrameRef;
+    use crate::types::Side;
     use crate::units::SeqNumber;
     use crate::wire::{Checksum, Options, Segment};
     use proptest::prelude::*;
@@ -252,7 +253,7 @@ mod tests {
             fragment: false,
             tunnels: 0,
         };
-        Seg::new(&segment, 0, Nanos::from_millis(ms), FrameRef::default())
+        Seg::new(&segment, Side::A, Nanos::from_millis(ms), FrameRef::default())
     }
 
     /// After packets of these times and numbers.

@@ -43,12 +43,11 @@ mod window_scale;
 pub use connection::Connection;
 pub use short_connection::{INITIAL_SYN_TIMERS, ShortConnectionBounds};
 
-use crate::analysis::{Frame, State};
-use crate::flow::Side;
+use crate::types::{Frame, Side, State};
 use crate::units::{Nanos, SeqNumber};
 use crate::wire::{Checksum, ChecksumTally, Flags, SackBlocks, Segment};
 use buffering::Buffering;
-use connection::{Rare, Reset, ResetFrom, Stage, Tracking, note_payload};
+use connection::{Rare, Reset, Stage, Tracking, note_payload};
 use exchanges::Conversation;
 use facts::{CaptureDefects, Facts, ResetFacts, RttFacts};
 use handshake::{HandshakeTracker, Negotiated, PacketRef};
@@ -69,7 +68,7 @@ mod tests;
 const SILENCE: u64 = turns::MIN_IDLE.0.cast_unsigned();
 
 impl Connection {
-    /// Begins a connection with this segment, sent by side 0.
+    /// Begins a connection with this segment, sent by side A.
     pub fn new(segment: &Segment<'_>, time: Nanos, frame: Frame) -> Self {
         Self {
             ports: [segment.src_port, segment.dst_port],
@@ -93,7 +92,7 @@ impl Connection {
         }
     }
 
-    /// Processes the next segment, from side 0 or 1.
+    /// Processes the next segment, from one of the sides.
     pub fn push(&mut self, segment: &Segment<'_>, from: Side, time: Nanos, frame: Frame) {
         let mut seg = Seg::new(segment, from, time, frame.into());
         self.clamp_time(&mut seg);
@@ -236,7 +235,7 @@ impl Connection {
         }
         let origins = self.isns[0].is_some() && self.isns[1].is_some();
         let is_open = origins && !self.opening.awaits_ack() && self.fin[0].is_none() && self.fin[1].is_none();
-        for side in 0..2 {
+        for side in Side::BOTH {
             // A side's first payload always comes here, but payload on a SYN (Fast Open) tells less
             // than other payload.
             let payload = !self.payload_streams.has_payload_from(side) || self.ttl[side][1].is_some();
@@ -252,7 +251,7 @@ impl Connection {
         if !seg.flags.has(Flags::RST) {
             self.isns[seg.from()].get_or_insert(if syn { seg.seq } else { before_first(seg.seq) });
             if let Some(ack) = seg.ack() {
-                self.isns[1 - seg.from()].get_or_insert(before_first(ack));
+                self.isns[!seg.from()].get_or_insert(before_first(ack));
             }
         }
     }
@@ -262,7 +261,7 @@ impl Connection {
         if !self.opening.awaits_ack() || seg.ack().is_none() || seg.flags.has(Flags::SYN) {
             return;
         }
-        let opener = if self.opening.has_syn() { self.client() } else { 0 };
+        let opener = if self.opening.has_syn() { self.client() } else { Side::A };
         if seg.from() == opener {
             self.opening.note_ack(seg);
             if let Stage::Tracking(settled) = &mut self.stage {
@@ -283,20 +282,20 @@ impl Connection {
     fn note_close(&mut self, seg: &Seg) -> bool {
         let from = seg.from();
         let closes = seg.flags.has(Flags::FIN) || seg.flags.has(Flags::RST);
-        if !closes && self.fin[1 - from].is_none() {
+        if !closes && self.fin[!from].is_none() {
             // There is no FIN to acknowledge either.
             return false;
         }
         let ended = self.has_ended();
         if seg.flags.has(Flags::RST) {
-            self.reset.get_or_insert(Reset { from: ResetFrom::of(seg, from), ttl: seg.ttl });
+            self.reset.get_or_insert(Reset { from, is_bare: !seg.flags.has(Flags::ACK), ttl: seg.ttl });
             self.closing[from].get_or_insert(PacketRef::of(seg));
         } else if seg.flags.has(Flags::FIN) {
             self.fin[from].get_or_insert(seg.seq + seg.len);
             self.closing[from].get_or_insert(PacketRef::of(seg));
         }
-        if let (Some(ack), Some(fin)) = (seg.ack(), self.fin[1 - from]) {
-            self.fin_acked[1 - from] |= ack.distance(fin) > 0;
+        if let (Some(ack), Some(fin)) = (seg.ack(), self.fin[!from]) {
+            self.fin_acked[!from] |= ack.distance(fin) > 0;
         }
         !ended && self.has_ended()
     }
@@ -324,7 +323,7 @@ impl Connection {
         if let Stage::Buffering(held) = &mut self.stage {
             let held = std::mem::take(held);
             let tell = self.bad_checksums_mean_damage();
-            let lengths = [self.reported_mtus(0), self.reported_mtus(1)];
+            let lengths = [self.reported_mtus(Side::A), self.reported_mtus(Side::B)];
             let negotiated = Negotiated::of(&self.opening.facts());
             self.stage = Stage::Tracking(Tracking::new(held, &negotiated, tell, &lengths));
             self.undo_dropped();
@@ -345,12 +344,12 @@ impl Connection {
                 let [a, b] = self.ports;
                 let service = |port: u16| port < 1024;
                 match (service(a), service(b)) {
-                    (true, false) => 1,
-                    (false, true) => 0,
+                    (true, false) => Side::B,
+                    (false, true) => Side::A,
                     // Clients use high ports (RFC 6056), so the lower one belongs to the service.
-                    _ if a < 32768 && b >= 32768 => 1,
-                    _ if b < 32768 && a >= 32768 => 0,
-                    _ => self.first_payload_side.map_or(0, Side::from),
+                    _ if a < 32768 && b >= 32768 => Side::B,
+                    _ if b < 32768 && a >= 32768 => Side::A,
+                    _ => self.first_payload_side.unwrap_or_default(),
                 }
             }
         }
@@ -361,17 +360,17 @@ impl Connection {
         match (self.opening.syn, self.opening.syn_ack, a.is_some(), b.is_some()) {
             (_, _, false, false) => None,
             // Only a SYN-ACK was captured: the other side is the client.
-            (None, Some(_), true, false) => Some(1),
-            (None, Some(_), false, true) => Some(0),
-            (_, _, true, false) => Some(0),
-            (_, _, false, true) => Some(1),
-            // The first packet is a SYN of side 0. With SYNs from both sides (simultaneous open)
+            (None, Some(_), true, false) => Some(Side::B),
+            (None, Some(_), false, true) => Some(Side::A),
+            (_, _, true, false) => Some(Side::A),
+            (_, _, false, true) => Some(Side::B),
+            // The first packet is a SYN of side A. With SYNs from both sides (simultaneous open)
             // either choice is fine.
-            _ => Some(if self.opening.has_syn() { 0 } else { 1 }),
+            _ => Some(if self.opening.has_syn() { Side::A } else { Side::B }),
         }
     }
 
-    /// Finishes the connection. `endpoints` are the addresses and ports of side 0 and side 1.
+    /// Finishes the connection. `endpoints` are the addresses and ports of sides A and B.
     pub fn finish(mut self, endpoints: [(IpAddr, u16); 2]) -> Facts {
         let client = self.client();
         let last = self.last;
@@ -385,19 +384,19 @@ impl Connection {
         let larger_than_mss = settled.estimator.larger_than_mss;
         let paths = settled.paths;
         let rtt = settled.rtt(first_round_trip);
-        let [zero, one] = &mut settled.senders;
-        let unseen = (zero.unseen_bytes + one.unseen_bytes, zero.unseen_stretches + one.unseen_stretches);
-        let first_unseen = zero.first_unseen.or(one.first_unseen);
-        let stray = zero.stray + one.stray;
-        let mut directions = [zero.finish(last, &paths[0]), one.finish(last, &paths[1])];
+        let [a, b] = &mut settled.senders;
+        let unseen = (a.unseen_bytes + b.unseen_bytes, a.unseen_stretches + b.unseen_stretches);
+        let first_unseen = a.first_unseen.or(b.first_unseen);
+        let stray = a.stray + b.stray;
+        let mut directions = [a.finish(last, &paths[0]), b.finish(last, &paths[1])];
         // Credit for one side is no message of the other.
-        for (side, granted) in [(1, &zero.turns.credits), (0, &one.turns.credits)] {
+        for (side, granted) in [(Side::B, &a.turns.credits), (Side::A, &b.turns.credits)] {
             if let Some(origin) = origins[side] {
                 directions[side].transfers.iter_mut().for_each(|transfer| transfer.note_credit(granted, origin));
             }
         }
         pauses::mark_unseen_gaps(&mut directions);
-        let requester = exchanges::requester(client, endpoints[1 - client].1);
+        let requester = exchanges::requester(client, endpoints[!client].1);
         exchanges::note_request_retransmits(&mut directions, requester);
         let conversation = Conversation {
             directions: &directions,
@@ -432,11 +431,7 @@ impl Connection {
             closed_by: self.closed_by(),
             closing: self.closing.map(|at| at.map(PacketRef::into_parts)),
             fins: self.fin.map(|fin| fin.is_some()),
-            reset: self.reset.map(|reset| ResetFacts {
-                from: reset.from.side(),
-                ttl: reset.ttl,
-                is_bare: reset.from.is_bare(),
-            }),
+            reset: self.reset.map(|reset| ResetFacts { from: reset.from, ttl: reset.ttl, is_bare: reset.is_bare }),
             ttl: self.ttl.map(|[of_syn, of_payload]| (of_syn.map(NonZeroU8::get), of_payload.map(NonZeroU8::get))),
             handshake,
             vantage,
@@ -456,9 +451,9 @@ impl Connection {
 
     fn closed_by(&self) -> Option<Side> {
         match self.closing {
-            [Some(a), Some(b)] => Some(usize::from(b < a)),
-            [Some(_), None] => Some(0),
-            [None, Some(_)] => Some(1),
+            [Some(a), Some(b)] => Some(if b < a { Side::B } else { Side::A }),
+            [Some(_), None] => Some(Side::A),
+            [None, Some(_)] => Some(Side::B),
             [None, None] => None,
         }
     }
@@ -467,7 +462,7 @@ impl Connection {
         let fins = [self.fin[0].is_some(), self.fin[1].is_some()];
         let opened = !self.opening.has_syn() || self.opening.syn_ack.is_some() || self.first_payload_side.is_some();
         match (self.reset.is_some(), fins) {
-            (true, _) if !opened && self.closing[1 - client].is_some() => State::Refused,
+            (true, _) if !opened && self.closing[!client].is_some() => State::Refused,
             (_, [true, true]) => State::Closed,
             (true, _) => State::Reset,
             (false, [true, false]) if self.fin_acked[0] => State::HalfClosed,
@@ -595,7 +590,7 @@ impl Tracking {
 
     #[inline(always)]
     fn process(&mut self, seg: &Seg, sack: &SackBlocks) {
-        let (from, to) = (seg.from(), 1 - seg.from());
+        let (from, to) = (seg.from(), !seg.from());
         self.senders[to].on_ack(seg, sack, &self.paths[to]);
         if self.senders[from].on_segment(seg, &self.paths[from]) {
             self.senders[to].on_peer_payload(seg);
@@ -608,10 +603,10 @@ impl Tracking {
     /// path tells more. If only the other direction carried much data, its rounds are the RTTs.
     fn rtt(&self, handshake: Option<Nanos>) -> RttFacts {
         let toward = self.estimator.toward;
-        let [zero, one] = &self.senders;
-        // Data of side 0 is acknowledged by side 1.
-        let far = if toward[1] >= toward[0] { zero } else { one };
-        let near = if toward[1] >= toward[0] { one } else { zero };
+        let [a, b] = &self.senders;
+        // Data of side A is acknowledged by side B.
+        let far = if toward[1] >= toward[0] { a } else { b };
+        let near = if toward[1] >= toward[0] { b } else { a };
         let chosen = if near.round_lengths.count() > far.rtt.count() {
             &near.round_lengths
         } else if far.rtt.count() > 0 {

@@ -5,7 +5,7 @@
 
 use super::content::{self, Content, PayloadKind, Stream};
 use super::segment::Seg;
-use crate::flow::Side;
+use crate::types::Side;
 use crate::units::{Nanos, SeqNumber};
 use crate::wire::Flags;
 
@@ -35,8 +35,8 @@ struct ExpectedPayload {
     next: SeqNumber,
     /// Bytes that may continue.
     room: u32,
-    /// The sending side, or [`NO_SIDE`].
-    side: u8,
+    /// The sending side, if any.
+    side: Option<Side>,
     /// A segment that begins like a record or head must still be parsed.
     may_start_message: bool,
 }
@@ -44,12 +44,9 @@ struct ExpectedPayload {
 /// Fewer bytes may look like text by chance.
 const MIN_TEXT: usize = 4;
 
-/// Neither side.
-const NO_SIDE: u8 = 2;
-
 impl Default for ExpectedPayload {
     fn default() -> Self {
-        Self { next: SeqNumber(0), room: 0, side: NO_SIDE, may_start_message: false }
+        Self { next: SeqNumber(0), room: 0, side: None, may_start_message: false }
     }
 }
 
@@ -88,8 +85,7 @@ impl PayloadStreams {
 
     /// Returns the side that sent last, if any.
     pub fn last_sender(&self) -> Option<Side> {
-        let side = Side::from(self.expected.side);
-        (side < 2).then_some(side)
+        self.expected.side
     }
 
     /// Returns when the last packet came that carried or answered a SYN or payload; `last` is the
@@ -103,7 +99,7 @@ impl PayloadStreams {
     #[inline(always)]
     fn is_expected(&mut self, seg: &Seg, rest: &[u8]) -> bool {
         let speech = &mut self.expected;
-        let goes_on = speech.side == seg.from() as u8
+        let goes_on = speech.side == Some(seg.from())
             && seg.seq == speech.next
             && seg.len <= speech.room
             && !seg.flags.has(Flags::SYN)
@@ -124,8 +120,8 @@ impl PayloadStreams {
         let Some(origin) = origins[from] else {
             return false;
         };
-        let [zero, one] = &mut self.streams;
-        let (own, other) = if from == 0 { (zero, one) } else { (one, zero) };
+        let [a, b] = &mut self.streams;
+        let (own, other) = if from == Side::A { (a, b) } else { (b, a) };
         let is_first = own.is_none();
         self.starts_with_text[from] |= is_first && payload.len() >= MIN_TEXT && content::is_text(payload);
         let stream = own.get_or_insert_default();
@@ -138,18 +134,18 @@ impl PayloadStreams {
         stream.feed(start, seg.len.into(), payload);
         if is_within {
             seg.kind = PayloadKind::Continuation;
-        } else if speaker != from as u8 && start >= next {
+        } else if speaker != Some(from) && start >= next {
             seg.kind = stream.kind_of(payload, seg.len.into());
         }
         let had_turn = if start + u64::from(seg.len) > next {
             other.as_mut().is_none_or(|other| other.on_turn())
         } else {
             // A retransmission is no turn, unless it comes amid new data.
-            speaker == from as u8
+            speaker == Some(from)
         };
         if had_turn {
             let (next, room) = (origin + stream.next() as u32, u32::try_from(stream.skippable()).unwrap_or(u32::MAX));
-            self.expected = ExpectedPayload { next, room, side: from as u8, may_start_message: stream.may_open() };
+            self.expected = ExpectedPayload { next, room, side: Some(from), may_start_message: stream.may_open() };
         }
         is_first
     }
@@ -160,10 +156,11 @@ impl PayloadStreams {
     }
 
     /// Updates the sender's stream with the payload that has passed. Returns which side that was.
-    fn flush_expected(&mut self, origins: &[Option<SeqNumber>; 2]) -> u8 {
+    fn flush_expected(&mut self, origins: &[Option<SeqNumber>; 2]) -> Option<Side> {
         let speech = std::mem::take(&mut self.expected);
-        let side = usize::from(speech.side);
-        if let (Some(Some(stream)), Some(&Some(origin))) = (self.streams.get_mut(side), origins.get(side)) {
+        if let Some(side) = speech.side
+            && let (Some(stream), Some(origin)) = (&mut self.streams[side], origins[side])
+        {
             let passed = speech.next.0.wrapping_sub((origin + stream.next() as u32).0);
             stream.skip(passed.into());
         }
@@ -185,6 +182,7 @@ impl PayloadStreams {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use Side::{A, B};
     use proptest::prelude::*;
 
     /// What a side may say next: openings, and what has none.
@@ -206,7 +204,7 @@ mod tests {
     fn said() -> impl Strategy<Value = (Side, i32, usize, usize)> {
         let step = prop_oneof![8 => Just(0), 1 => -40..0, 1 => 1..40];
         (
-            prop_oneof![3 => Just(0usize), 1 => Just(1)],
+            prop_oneof![3 => Just(Side::A), 1 => Just(Side::B)],
             step,
             0..WORDS.len(),
             prop_oneof![4 => Just(99), 1 => 0usize..20],
@@ -235,7 +233,7 @@ mod tests {
                 let next = general[from].next();
                 general[from].feed(start, len, payload);
                 if start + len > next {
-                    general[1 - from].on_turn();
+                    general[!from].on_turn();
                 }
                 ends[from] = ends[from].max(start + len);
             }
@@ -245,7 +243,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_packet_that_answers_nothing_is_not_active(talk in prop::collection::vec((0..2usize, 0u32..2, 0u8..8, 0i64..3), 1..40)) {
+        fn a_packet_that_answers_nothing_is_not_active(talk in prop::collection::vec((prop::sample::select(&Side::BOTH), 0u32..2, 0u8..8, 0i64..3), 1..40)) {
             let mut short = PayloadStreams::new(Nanos(5));
             let (mut time, mut active, mut unanswered, mut payload) = (Nanos(5), Nanos(5), false, 0);
             for (from, len, syn, pause) in talk {
@@ -272,7 +270,7 @@ mod tests {
         let mut talk = PayloadStreams::default();
         let mut passed = 0;
         for (from, start) in
-            [(0, 1), (0, 9), (0, 17), (1, 1), (1, 9), (0, 25), (0, 33), (0, 60), (0, 68), (0, 33), (0, 76)]
+            [(A, 1), (A, 9), (A, 17), (B, 1), (B, 9), (A, 25), (A, 33), (A, 60), (A, 68), (A, 33), (A, 76)]
         {
             let word = WORDS[8];
             let mut seg = seg(from, origins[from] + start, word);

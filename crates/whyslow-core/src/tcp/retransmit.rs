@@ -7,12 +7,13 @@
 //! as long as its timer (timeout), or half of that with the highest segment (tail loss probe).
 
 use super::facts::{Loss, TransferFacts};
+use super::facts::{Retransmission, Retransmitted};
 use super::outstanding::{OutstandingSegment, Recovery, SequenceHole};
 use super::retransmit_record::{Retransmit, RetransmitContext, RetransmitReason, counter};
 use super::rtt::{MIN_PROBE_TIMER, RTO_MIN};
 use super::segment::{Seg, tsval};
 use super::sender::{PathEstimate, SenderState};
-use crate::analysis::{MAX_RETRANSMISSIONS, Retransmission, RetransmissionKind, Retransmitted};
+use crate::types::{MAX_RETRANSMISSIONS, RetransmissionKind};
 use crate::units::Nanos;
 
 /// Most retransmissions to remember until it is known whether they were spurious.
@@ -286,8 +287,8 @@ impl SenderState {
             return None;
         }
         let bytes = u64::from(seg.len);
-        let (frame, time_s) = (seg.frame(), seg.time);
-        self.facts.retransmissions.push(Retransmission { frame, time_s, seq: start, bytes, kind, unseen_original });
+        let (frame, time) = (seg.frame(), seg.time);
+        self.facts.retransmissions.push(Retransmission { frame, time, seq: start, bytes, kind, unseen_original });
         Some(place)
     }
 

@@ -4,8 +4,7 @@
 pub(super) mod packed;
 
 use super::content::PayloadKind;
-use crate::analysis::Frame;
-use crate::flow::Side;
+use crate::types::{Frame, Side};
 use crate::units::{Nanos, SeqNumber};
 use crate::wire::{Checksum, Flags, PlainSegment, Segment};
 use std::num::NonZeroU64;
@@ -37,7 +36,7 @@ pub(crate) struct Seg {
 const _: () = assert!(size_of::<Seg>() <= 48, "ACKs that wait hold one each");
 
 /// Bits of [`Seg::bits`].
-const FROM_SIDE_ONE: u8 = 1;
+const FROM_SIDE_B: u8 = 1;
 const TIME_CLAMPED: u8 = 2;
 const HAS_TIMESTAMPS: u8 = 4;
 const HAS_IP_ID: u8 = 8;
@@ -66,8 +65,7 @@ impl TsvalSample {
 #[inline(always)]
 fn bits_of(from: Side, stamped: bool, numbered: bool) -> u8 {
     let bit = |bit: u8, is: bool| if is { bit } else { 0 };
-    // A side is 0 or 1, and so is its bit.
-    from as u8 & FROM_SIDE_ONE | bit(HAS_TIMESTAMPS, stamped) | bit(HAS_IP_ID, numbered)
+    bit(FROM_SIDE_B, from == Side::B) | bit(HAS_TIMESTAMPS, stamped) | bit(HAS_IP_ID, numbered)
 }
 
 /// A frame, in one word: it is noted several times for each packet. Its upper bits tell the file,
@@ -229,11 +227,11 @@ impl Seg {
     /// Whether it is what nearly all segments of a side are: an ACK that neither opens nor closes,
     /// with timestamps and the time that the capture gave it.
     #[inline(always)]
-    pub fn is_plain_ack<const FROM: Side>(&self) -> bool {
+    pub fn is_plain_ack<const FROM_A: bool>(&self) -> bool {
         let telling = self.flags.0 & (Flags::ACK.0 | Flags::SYN.0 | Flags::FIN.0 | Flags::RST.0);
         telling == Flags::ACK.0
-            && self.bits & (HAS_TIMESTAMPS | TIME_CLAMPED | FROM_SIDE_ONE)
-                == HAS_TIMESTAMPS | if FROM == 0 { 0 } else { FROM_SIDE_ONE }
+            && self.bits & (HAS_TIMESTAMPS | TIME_CLAMPED | FROM_SIDE_B)
+                == HAS_TIMESTAMPS | if FROM_A { 0 } else { FROM_SIDE_B }
     }
 
     /// Where it is in the capture.
@@ -245,7 +243,7 @@ impl Seg {
     /// Who sent it.
     #[inline(always)]
     pub fn from(&self) -> Side {
-        usize::from(self.bits & FROM_SIDE_ONE)
+        if self.bits & FROM_SIDE_B == 0 { Side::A } else { Side::B }
     }
 
     /// Sequence space that it takes: payload, SYN and FIN; none of a reset.

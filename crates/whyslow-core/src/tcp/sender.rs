@@ -22,7 +22,7 @@ use super::transfer_recorder::TransferRecorder;
 use super::window_scale::InferredScale;
 
 use super::pending_acks::{AckHeaderKey, PendingAcks};
-use crate::analysis::Frame;
+use crate::types::Frame;
 use crate::units::{Nanos, SeqNumber};
 use crate::wire::Flags;
 use std::collections::VecDeque;

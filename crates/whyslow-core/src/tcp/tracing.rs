@@ -5,9 +5,8 @@ use super::acks::reports_duplicate;
 use super::connection::{Connection, Stage, Tracking};
 use super::segment::{FrameRef, Seg};
 use super::sender::SenderState;
-use super::trace::{Kind, MAX_PENDING_POINTS, Note, Point, SegmentCounters, Trace};
-use crate::analysis::End;
-use crate::flow::Side;
+use super::trace::{Kind, Note, Point, SegmentCounters, Trace};
+use crate::types::{End, Side};
 use crate::units::Nanos;
 use crate::wire::{Flags, SackBlocks};
 use std::collections::VecDeque;
@@ -61,18 +60,18 @@ impl Connection {
         self.update_fast_path();
     }
 
-    /// The next point for which no more verdicts are waited.
-    pub fn next_point(&mut self) -> Option<Point> {
+    /// The next point for which no more verdicts are waited, where this many may wait.
+    pub fn next_point(&mut self, waiting: usize) -> Option<Point> {
         let Stage::Tracking(settled) = &mut self.stage else { return None };
         let trace = settled.trace.as_mut()?;
-        if trace.pending.len() > MAX_PENDING_POINTS { trace.pending.pop_front() } else { None }
+        if trace.pending.len() > waiting { trace.pending.pop_front() } else { None }
     }
 
     /// No more segments come: the points that are left.
     pub fn finish_trace(&mut self) -> impl Iterator<Item = Point> + use<> {
         let settled = self.start_tracking();
         settled.finish_suspect();
-        for side in 0..2 {
+        for side in Side::BOTH {
             let path = settled.paths[side];
             settled.senders[side].apply_acks(None, &path);
             settled.take_notes(side, None);
@@ -102,13 +101,13 @@ impl Tracking {
             trace.pending.push_back(point);
             trace.pending.len() - 1
         });
-        self.take_notes(1 - seg.from(), None);
+        self.take_notes(!seg.from(), None);
         self.take_notes(seg.from(), at);
     }
 
     /// What the headers say.
     fn point(&mut self, seg: &Seg, blocks: &SackBlocks) -> Option<Point> {
-        let (from, to) = (seg.from(), 1 - seg.from());
+        let (from, to) = (seg.from(), !seg.from());
         let syn = seg.flags.has(Flags::SYN);
         let trace = self.trace.as_mut()?;
         let client = trace.client;

@@ -3,7 +3,7 @@
 use super::facts::{Gap, RateSpread, Release, RoundFacts, TransferFacts};
 use super::rtt::{MIN_PROBE_TIMER, Quantiles, update_min};
 use super::segment::FrameRef;
-use crate::analysis::Frame;
+use crate::types::Frame;
 use crate::units::Nanos;
 
 /// Rounds at the start of a transfer that are kept one by one; later ones may be merged in pairs.

@@ -4,9 +4,9 @@ use super::carried_window::CarriedWindow;
 use super::model::{Algorithm, Losses, Silence, Window};
 use super::plan::DEFAULT_RECEIVE_WINDOW;
 use super::replay::{Fitted, Replay};
-use crate::analysis::Limit;
 use crate::cause::Cause;
 use crate::limit::LARGEST_INITIAL_WINDOW;
+use crate::types::Limit;
 use crate::units::Nanos;
 
 /// The fitted scenario with the cause removed; none for causes whose fix the model cannot show.

@@ -4,18 +4,14 @@ use super::carried_window::CarriedWindow;
 use super::model::{Algorithm, Losses, Silence, Window};
 use super::remedy;
 use super::replay::{EarlierTransfers, Fitted, Replay};
-use super::replay_queue::ReplayJob;
-use super::waits::tests::finding;
+use super::replay_queue::{AssumedRate, ReplayInput, ReplayJob};
 use super::work::Work;
-use super::{ReplayQueue, Replays};
-use crate::analysis::{Assumed, Connection, Limit, Transfer};
 use crate::cause::Cause;
-use crate::compare::tests::{connection, transfer};
 use crate::limit::partition;
 use crate::limit::tests::{context, flights};
 use crate::tcp::facts::{Loss, Release, TransferFacts};
+use crate::types::Limit;
 use crate::units::Nanos;
-use std::iter;
 
 fn ms(millis: i64) -> Nanos {
     Nanos::from_millis(millis)
@@ -156,55 +152,33 @@ fn without_a_round_trip_there_is_no_replay() {
     }
 }
 
-/// The transfer of `slow_start()` as an analysis has it before the model has run: segments that one
-/// play of it takes, and findings.
-const SEGMENTS: u64 = 155;
-const CAUSES: [Cause; 2] = [Cause::SlowStart, Cause::Application];
+/// The segments that one play of `slow_start()` takes, and the causes that it is played without.
+pub(crate) const SEGMENTS: u64 = 155;
+pub(crate) const CAUSES: [Cause; 2] = [Cause::SlowStart, Cause::Application];
 
-fn slow_start() -> Replay {
+pub(crate) fn slow_start() -> Replay {
     replay(&flights(&[10_000, 20_000, 40_000, 80_000, 5_000], Release::Ack))
 }
 
-fn told() -> Transfer {
-    let mut told = transfer(100, Limit::SlowStart, &[10_000, 20_000, 40_000, 80_000, 5_000], None);
-    told.findings = CAUSES.map(|cause| finding(cause, 300)).into();
-    told.model_skipped = true;
-    told
+fn input(replay: &Replay) -> ReplayInput<'_> {
+    ReplayInput { replay, causes: CAUSES.map(Some).into() }
 }
 
 /// What the model says of it, with work for so many segments.
 fn with_work(work: u64) -> (Option<Nanos>, [Option<Nanos>; 2], bool) {
-    let mut transfer = told();
-    let played = ReplayJob { replay: &slow_start(), transfer: &transfer, place: 0, work, known: &[] }.play();
+    let replay = slow_start();
+    let played = ReplayJob { input: &input(&replay), place: 0, work, known: &[] }.play();
     assert!(played.work <= work);
-    played.write_to(&mut transfer);
-    (transfer.model_s, [0, 1].map(|index| transfer.findings[index].predicted_s), transfer.model_skipped)
+    let promises = [0, 1].map(|index| Some(played.promises.get(index).copied()??.time));
+    (played.model, promises, played.skipped)
 }
 
 #[test]
 fn what_was_not_modelled_is_said() {
-    assert_eq!(with_work(SEGMENTS - 1), (None, [None; 2], true), "not even as it was");
+    assert_eq!(with_work(SEGMENTS - 1), (None, [None; 2], false), "not even as it was");
     assert_eq!(with_work(2 * SEGMENTS - 1), (Some(ms(500)), [None; 2], true), "no fix");
     assert_eq!(with_work(3 * SEGMENTS - 1), (Some(ms(500)), [Some(ms(300)), None], true), "one of two");
     assert_eq!(with_work(3 * SEGMENTS), (Some(ms(500)), [Some(ms(300)), None], false), "the other would bring nothing");
-}
-
-#[test]
-fn a_cause_that_its_own_model_contradicts_is_doubted() {
-    let confidence = |duration: i64| {
-        let mut transfer = told();
-        transfer.duration_s = ms(duration);
-        transfer.findings = vec![finding(Cause::SlowStart, duration), finding(Cause::Loss, duration)];
-        let before = transfer.findings[0].confidence;
-        let played =
-            ReplayJob { replay: &slow_start(), transfer: &transfer, place: 0, work: u64::MAX, known: &[] }.play();
-        played.write_to(&mut transfer);
-        assert_eq!(transfer.findings[1].confidence, before, "of losses the model knows a part only");
-        (transfer.findings[0].confidence < before, transfer.findings[0].settle.is_some())
-    };
-    assert_eq!(confidence(500), (false, false));
-    assert_eq!(confidence(900), (false, false), "no promise, but no contradiction");
-    assert_eq!(confidence(2_000), (true, true));
 }
 
 #[test]
@@ -213,61 +187,18 @@ fn a_model_that_might_come_nearer_with_more_work_is_said_to_be_cut() {
     let seq = facts.seq.0 + 20_500;
     facts.losses =
         vec![Loss { time: ms(100), until: ms(100), seq, bytes: 1_000, passed_before: 20_500, ..Loss::default() }];
-    let replay = replay(&facts);
+    let mut replay = replay(&facts);
+    replay.measured = ms(60_000);
     assert!(replay.candidates().len() > 1);
-    let mut transfer = told();
-    transfer.duration_s = ms(60_000);
-    let skipped = |work| ReplayJob { replay: &replay, transfer: &transfer, place: 0, work, known: &[] }.play().skipped;
+    let skipped = |work| ReplayJob { input: &input(&replay), place: 0, work, known: &[] }.play().skipped;
     assert!(skipped(100));
     assert!(!skipped(u64::MAX), "nothing comes near");
 }
 
 #[test]
-fn the_worst_are_modelled_first_however_many_at_once() {
-    let predict = |play: &dyn Fn(&mut ReplayQueue<'_>)| {
-        let mut replays = Replays::default();
-        let mut connections: Vec<Connection> = (1..=4).map(|id| connection(id, 100, vec![told()])).collect();
-        for (id, lost) in [(1, 100), (2, 400), (3, 300), (4, 200)] {
-            replays.keep(ms(lost), id, connections[0].transfers[0].start_s, slow_start());
-        }
-        // For two of the four, and a part of the third.
-        replays.predict_within(8 * SEGMENTS, &mut connections, play);
-        let transfers = connections.iter().map(|connection| &connection.transfers[0]);
-        transfers.map(|it| (it.model_s, it.findings[0].predicted_s, it.model_skipped)).collect::<Vec<_>>()
-    };
-    // So many are taken up before the first is put back, and those that were taken up last come
-    // back first.
-    let at_once = |count: usize| {
-        predict(&|plays| {
-            loop {
-                let taken: Vec<_> = iter::from_fn(|| plays.take()).take(count).collect();
-                taken.iter().rev().for_each(|play| plays.put(play, play.play()));
-                if taken.is_empty() {
-                    break;
-                }
-            }
-        })
-    };
-    let (whole, cut) = ((Some(ms(500)), Some(ms(300)), false), (Some(ms(500)), Some(ms(300)), true));
-    assert_eq!(at_once(1), [(None, None, true), whole, whole, cut]);
-    for count in 2..6 {
-        assert_eq!(at_once(count), at_once(1), "{count} at once");
-    }
-    // The first one takes as long as all the others together.
-    let one_is_slow = predict(&|plays| {
-        let first = plays.take().unwrap();
-        while let Some(play) = plays.take() {
-            plays.put(&play, play.play());
-        }
-        plays.put(&first, first.play());
-    });
-    assert_eq!(one_is_slow, at_once(1));
-}
-
-#[test]
 fn what_is_known_is_not_played_again() {
-    let (replay, transfer) = (slow_start(), told());
-    let play = ReplayJob { replay: &replay, transfer: &transfer, place: 0, work: u64::MAX, known: &[] };
+    let replay = slow_start();
+    let play = ReplayJob { input: &input(&replay), place: 0, work: u64::MAX, known: &[] };
     let times = play.play().times;
     assert_eq!(times.len(), 3, "as it was, and with each of two fixes");
     // What it was told is what it tells, true or not.
@@ -414,7 +345,7 @@ fn nothing_is_promised_beyond_what_the_path_carries() {
     let (rate, seen, _) = held(None, None);
     assert_eq!((rate, seen), (None, Some(2.4e6)));
     let assumed = super::replay_queue::assumed;
-    assert_eq!(assumed(600_000, ms(500), 2.4e6), Some(Assumed { needed_bps: 9.6e6, seen_bps: 2.4e6 }));
+    assert_eq!(assumed(600_000, ms(500), 2.4e6), Some(AssumedRate { needed: 9.6e6, seen: 2.4e6 }));
     assert_eq!(assumed(600_000, ms(2_000), 2.4e6), None, "it was seen to carry that");
     // A rate at which a queue stood stays as it is, and no one says more of it than was said.
     let replay = windowed(Some(4e6), None);

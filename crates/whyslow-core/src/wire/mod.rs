@@ -37,9 +37,13 @@ mod view;
 pub use checksum_sample::{ChecksumSample, ChecksumTally};
 pub use flow_key::{FlowKey, RawFlowKey};
 pub use icmp_error::{Fate, Icmp};
-pub use link::{is_supported, link_type_name};
+#[cfg(test)]
+use link::is_supported;
+pub use link::link_type_name;
 pub use plain::PlainSegment;
-pub use segment::{Checksum, Flags, Options, SackBlocks, Segment};
+#[cfg(test)]
+pub(crate) use segment::Options;
+pub use segment::{Checksum, Flags, SackBlocks, Segment};
 pub use skip::Skip;
 
 use crate::capture::Packet;
@@ -76,7 +80,7 @@ pub fn parse_fast<'a>(packet: &Packet<'a>) -> Option<FastPacket<'a>> {
     fast::parse_fast(packet)
 }
 
-pub use fast::{FastPacket, OrdinaryPacket};
+pub use fast::FastPacket;
 
 /// Layer after layer.
 #[inline(never)]

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use whyslow_core::capture::{LinkType, Packet};
 use whyslow_core::units::Nanos;
-use whyslow_core::wire::{self, Checksum, Segment, Skip};
+use whyslow_core::unstable::wire::{self, Checksum, Segment, Skip};
 
 #[test]
 fn reads_what_tshark_reads() {

@@ -8,8 +8,8 @@ use crate::text::{Column, Line, Page, Table, units};
 use anstyle::{Effects, Style};
 use serde_json::{Value, json};
 use whyslow_core::analysis::{Limit, LimitShare};
+use whyslow_core::predict::{Change, Forecast, Idea, Plan, Way};
 use whyslow_core::units::Nanos;
-use whyslow_core::whatif::plan::{Change, Forecast, Idea, Plan, Way};
 
 const BOLD: Style = Style::new().effects(Effects::BOLD);
 const DIM: Style = Style::new().effects(Effects::DIMMED);

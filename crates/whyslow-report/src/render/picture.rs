@@ -2,8 +2,8 @@
 //!
 //! The signs are those of tcptrace and Wireshark, on white: a bar for a segment, the ACKs'
 //! staircase, the window's edge above it. What matters has a letter beside its colour, so that it
-//! can be told in print: `F T P S` for what was retransmitted, `O` out of order, `W` and `K` probes,
-//! `Z` a closed window.
+//! can be told in print: `F T P S` for retransmissions, `O` out of order, `W` and `K` probes, `Z` a
+//! closed window.
 
 mod canvas;
 mod packets;

@@ -42,7 +42,7 @@ pub fn markdown(capture: Option<&Capture>, connection: &Connection) -> String {
         let _ = writeln!(out, "{}", escaped(advice));
     }
     for problem in &connection.problems {
-        let _ = writeln!(out, "\n> **{}**: {}", problem.slug, escaped(&problem.detail));
+        let _ = writeln!(out, "\n> **{}**: {}", problem.slug, escaped(&problem.detail.to_string()));
     }
     for finding in &connection.findings {
         print_finding(&mut out, finding);

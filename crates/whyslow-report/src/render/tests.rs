@@ -49,7 +49,7 @@ fn hostile() -> Analysis {
     for pair in &mut analysis.pairs {
         pair.summary.push(text());
         pair.caveats.push(text());
-        pair.changes.iter_mut().for_each(|change| change.detail = text());
+        pair.changes.iter_mut().for_each(|change| change.detail = text().into());
     }
     analysis
 }

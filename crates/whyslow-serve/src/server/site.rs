@@ -84,6 +84,11 @@ impl Site {
                 self.of_opened(move |opened| json(&opened.answer(id.ok_or("which connection?")?, range, columns)?))
                     .await
             }
+            // All of a connection that the document has a line of.
+            (&Method::GET, "connection") => {
+                let id = query.number("c");
+                self.of_opened(move |opened| json(opened.connection(id.ok_or("which connection?")?)?)).await
+            }
             // Two transfers side by side, named as on the command line: `a=3.2&b=5.1`.
             (&Method::GET, "compare") => {
                 let which = ["a", "b"].map(|name| query.get(name).and_then(|text| TransferName::read(&text)));
@@ -97,7 +102,7 @@ impl Site {
                 let (id, range) = (query.number("c"), range(query));
                 self.of_opened(move |opened| slice(opened, id.ok_or("which connection?")?, range)).await
             }
-            (_, "" | "state" | "document" | "series" | "compare" | "slice" | "open") => {
+            (_, "" | "state" | "document" | "connection" | "series" | "compare" | "slice" | "open") => {
                 text(StatusCode::METHOD_NOT_ALLOWED, "not in this way")
             }
             _ => text(StatusCode::NOT_FOUND, "there is nothing of this name"),

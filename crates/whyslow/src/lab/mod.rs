@@ -8,11 +8,11 @@ mod forecast;
 mod kinds;
 mod score;
 
+use crate::exit::{FAILED, FOUND};
 use crate::explain;
 use crate::interrupt::ended_by;
 use crate::output::{Output, Sources, complain};
 use crate::settings::{ExplainTask, Format as Explanation};
-use crate::{FAILED, FOUND};
 use anstream::eprintln;
 use anyhow::Context;
 use args::{Check, Exec, Format, Lab, Path, Run, Score, Shell, Show};

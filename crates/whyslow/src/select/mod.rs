@@ -101,7 +101,7 @@ impl Selection {
         if cut {
             detail += "; connections that are not listed were not looked at";
         }
-        capture.problems.push(Problem { slug: SELECTION.to_owned(), count: left_out as u64, detail });
+        capture.problems.push(Problem { slug: SELECTION.to_owned(), count: left_out as u64, detail: detail.into() });
     }
 }
 

@@ -85,7 +85,7 @@ impl Flow {
             start: transfer.start - first,
             from: if case.sender == facts.client { End::Client } else { End::Server },
             sender,
-            receiver: facts.endpoints[1 - case.sender].0,
+            receiver: facts.endpoints[!case.sender].0,
             near: facts.vantage.near,
             bytes: transfer.bytes(),
             mss: case.context.mss,

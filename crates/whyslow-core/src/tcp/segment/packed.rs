@@ -7,7 +7,8 @@
 //! their segment.
 
 use super::super::content::PayloadKind;
-use super::{FROM_SIDE_ONE, FrameRef, HAS_IP_ID, HAS_TIMESTAMPS, Seg};
+use super::{FROM_SIDE_B, FrameRef, HAS_IP_ID, HAS_TIMESTAMPS, Seg};
+use crate::types::Side;
 use crate::units::{Nanos, SeqNumber};
 use crate::wire::{Flags, SackBlocks};
 
@@ -273,7 +274,7 @@ impl Expected {
     #[inline(always)]
     fn write(&mut self, seg: &Seg, sack: &SackBlocks, out: &mut PackedWriter) {
         let Self { course, place, headers } = self;
-        let (own, other) = (&course.sides[seg.from()], &course.sides[1 - seg.from()]);
+        let (own, other) = (&course.sides[seg.from()], &course.sides[!seg.from()]);
         out.number(&NUMBER.time, seg.time.0.wrapping_sub(course.time.0) as u64);
         out.number(&NUMBER.place, zigzag(seg.frame_ref.word().wrapping_sub(place.word()) as i64));
         let (seq, ack) = (seg.seq.distance(own.seq), seg.ack.distance(other.seq));
@@ -383,8 +384,8 @@ impl SequencePosition {
     fn read(&self, numbers: &mut NumberReader<'_>) -> (Seg, u64) {
         let head = numbers.head;
         let has = (head >> HAS_AT & HAS) as u8;
-        let from = usize::from(has & FROM_SIDE_ONE);
-        let (own, other) = (&self.sides[from], &self.sides[1 - from]);
+        let from = if has & FROM_SIDE_B == 0 { Side::A } else { Side::B };
+        let (own, other) = (&self.sides[from], &self.sides[!from]);
         let time = Nanos(self.time.0.wrapping_add(numbers.large(&NUMBER.time) as i64));
         let place = numbers.large(&NUMBER.place);
         let (mut seq, mut ack) = (own.seq, other.seq);

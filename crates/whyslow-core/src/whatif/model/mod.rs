@@ -29,7 +29,7 @@ pub use buffer::initial_buffer;
 pub use driver::{simulate, time};
 pub use sender_settings::{Algorithm, SenderSettings};
 
-use crate::analysis::Limit;
+use crate::types::Limit;
 use crate::units::Nanos;
 
 /// Segments that are modelled one by one.

@@ -98,8 +98,8 @@ fn print_partial(page: &mut Page, analysis: &Analysis) {
     let mut problems = analysis.captures.iter().flat_map(|capture| &capture.problems);
     let text = problems
         .find(|problem| problem.slug == PARTIAL)
-        .map_or("reading was stopped: something was not read", |problem| problem.detail.as_str());
-    page.hanging(&Line::new().styled(WARNING, "partial: "), Style::new(), text, None, 2);
+        .map_or_else(|| "reading was stopped: something was not read".to_owned(), |problem| problem.detail.to_string());
+    page.hanging(&Line::new().styled(WARNING, "partial: "), Style::new(), &text, None, 2);
 }
 
 /// The verdict, and what to do.

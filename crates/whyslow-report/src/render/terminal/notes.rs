@@ -1,4 +1,4 @@
-//! What limits what can be said: beside the verdict where it bears on it, else in a line at the end.
+//! What limits what can be said: beside the verdict where it bears on it, else at the end.
 
 use super::{DIM, WARNING};
 use crate::headline::first_clause;
@@ -40,7 +40,7 @@ pub(super) fn print_others(page: &mut Page, analysis: &Analysis, full: bool) {
     }
     page.gap();
     if let Some(selection) = selection {
-        page.wrapped(&Line::new(), DIM, &selection.detail);
+        page.wrapped(&Line::new(), DIM, &selection.detail.to_string());
     }
     if full {
         others.iter().for_each(|problem| print(page, problem, 0));
@@ -58,7 +58,7 @@ fn print_notes(page: &mut Page, others: &[&Problem]) {
         }
         let more = others.iter().skip(index + 1).filter(|other| other.slug == problem.slug).count();
         let more = if more > 0 { format!(" (and {more} more)") } else { String::new() };
-        page.wrapped(&head, DIM, &format!("{}: {}{more}", problem.slug, first_clause(&problem.detail)));
+        page.wrapped(&head, DIM, &format!("{}: {}{more}", problem.slug, first_clause(&problem.detail.to_string())));
         head = Line::new().pad(head.width());
     }
 }
@@ -83,7 +83,7 @@ fn problems(analysis: &Analysis) -> impl Iterator<Item = &Problem> {
 }
 
 fn print(page: &mut Page, problem: &Problem, indent: usize) {
-    let mut text = problem.detail.clone();
+    let mut text = problem.detail.to_string();
     let count = units::thousands(problem.count);
     let is_told = text.contains(&count) || text.contains(&problem.count.to_string());
     if problem.count > 1 && !is_told {

@@ -59,7 +59,7 @@ fn print_list<'a>(page: &mut Page, name: &str, sentences: impl Iterator<Item = &
 fn change(change: &Change) -> String {
     match change.from.filter(|_| change.what != "addresses") {
         Some(end) => format!("from the {}: {}", name(end), change.detail),
-        None => change.detail.clone(),
+        None => change.detail.to_string(),
     }
 }
 

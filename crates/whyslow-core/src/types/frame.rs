@@ -5,7 +5,7 @@ use serde::{Serialize, Serializer};
 /// A frame number, 1-based as in Wireshark; with its file when there are several inputs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Frame {
-    /// Index in [`Analysis::captures`](super::Analysis::captures); none with one input.
+    /// Index in [`Analysis::captures`](crate::analysis::Analysis::captures); none with one input.
     pub file: Option<u16>,
     /// Within that file.
     pub number: u64,

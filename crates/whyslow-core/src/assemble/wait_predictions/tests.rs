@@ -9,7 +9,7 @@ fn ms(millis: i64) -> Nanos {
     Nanos::from_millis(millis)
 }
 
-pub(in super::super) fn finding(cause: Cause, lost: i64) -> Finding {
+pub(in crate::assemble) fn finding(cause: Cause, lost: i64) -> Finding {
     Finding {
         cause,
         seconds: ms(lost),
@@ -44,7 +44,7 @@ fn of_a_connection_that_never_opened_nothing_is_promised() {
         connection.duration_s = ms(1_000);
         connection.findings = vec![finding(Cause::SynLoss, 900)];
     }
-    promise(&mut connections, &mut [], None);
+    predict(&mut connections, &mut [], None);
     assert_eq!(connections.map(|connection| connection.findings[0].predicted_s), [Some(ms(100)), None]);
 }
 
@@ -61,7 +61,7 @@ fn what_is_left_of_connections_one_after_the_other_is_promised_where_it_saves_so
     let promised = |connections: &mut [Connection], lost, left| {
         let series = Finding { connections: vec![9, 1, 77], ..finding(Cause::NewConnectionEachTime, lost) };
         let mut findings = [Finding { predicted_s: left, ..series }];
-        promise(connections, &mut findings, None);
+        predict(connections, &mut findings, None);
         findings[0].predicted_s
     };
     assert_eq!(promised(&mut connections, 3_000, Some(ms(7_000))), Some(ms(7_000)));
@@ -80,7 +80,7 @@ fn what_was_carried_takes_its_time_on_the_path() {
         connections[0].findings[0].predicted_s = Some(ms(150));
         let series = Finding { connections: vec![1], ..finding(Cause::NewConnectionEachTime, 900) };
         let mut findings = [Finding { predicted_s: Some(ms(100)), ..series }];
-        promise(&mut connections, &mut findings, rate);
+        predict(&mut connections, &mut findings, rate);
         assert_eq!(connections[0].findings[0].predicted_s, promised);
         assert_eq!(findings[0].predicted_s, rate.map_or(Some(ms(100)), |_| promised));
     }

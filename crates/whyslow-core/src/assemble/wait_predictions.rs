@@ -5,14 +5,14 @@
 //! nothing where a fix would change what follows (a duplicated packet, a cause that several
 //! connections share), and nothing that would save less than a promise is worth.
 
-use super::work::MIN_GAIN;
 use crate::analysis::{Connection, Finding};
 use crate::cause::Cause;
 use crate::units::Nanos;
+use crate::whatif::MIN_GAIN;
 
 /// Fills in what the findings over connections and across them promise: never more than a path
 /// carries of which somebody said that (`path_rate`, payload bits per second).
-pub fn promise(connections: &mut [Connection], findings: &mut [Finding], path_rate: Option<f64>) {
+pub(crate) fn predict(connections: &mut [Connection], findings: &mut [Finding], path_rate: Option<f64>) {
     let least = |connection: &Connection| least(connection, path_rate);
     for connection in connections.iter_mut() {
         let (whole, least) = (connection.duration_s, least(connection));

@@ -1,0 +1,13 @@
+//! Types that several stages share.
+
+mod connection;
+mod frame;
+mod limit;
+mod retransmission;
+mod side;
+
+pub use connection::{End, Near, State};
+pub use frame::Frame;
+pub use limit::Limit;
+pub use retransmission::{MAX_RETRANSMISSIONS, RetransmissionKind};
+pub use side::Side;
