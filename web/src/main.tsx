@@ -4,9 +4,10 @@ import { render } from "preact";
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 import { CompareView } from "./compare";
 import { ConnectionView } from "./connection";
+import { useConnection } from "./details";
 import type { Content } from "./document";
 import { roundBytes, visible } from "./format";
-import { format, parse, START, type State } from "./hash";
+import { format, type Go, parse, START, type State } from "./hash";
 import { HelpDialog } from "./help";
 import { embedded, open, type Status, served, status } from "./load";
 import { Overview } from "./overview";
@@ -162,7 +163,7 @@ function App() {
     };
   }, [local, take, isOpen, here]);
 
-  const connection = content?.analysis.connections.find((one) => one.id === view.connection);
+  const connection = useConnection(content, view.connection, local);
   useEffect(() => {
     document.title = content ? `${content.name} – whyslow` : "whyslow";
   }, [content]);
@@ -246,6 +247,10 @@ function App() {
         <Waiting going={going} pick={() => picker.current?.click()} />
       ) : view.compare ? (
         <CompareView content={content} spots={view.compare} go={go} local={local} />
+      ) : typeof connection === "string" ? (
+        <Elsewhere why={connection} go={go} />
+      ) : view.connection !== null && !connection ? (
+        <main class="waiting" aria-busy="true" />
       ) : connection ? (
         <ConnectionView
           key={connection.id}
@@ -265,6 +270,18 @@ function App() {
       </footer>
       {content && <HelpDialog content={content} slug={help} close={() => setHelp(null)} show={setHelp} />}
     </div>
+  );
+}
+
+/** A connection that is not shown, and why. */
+function Elsewhere({ why, go }: { why: string; go: Go }) {
+  return (
+    <main class="waiting">
+      <p role="alert">{why}</p>
+      <button type="button" onClick={() => go({ connection: null, transfer: null, zoom: null })}>
+        All connections
+      </button>
+    </main>
   );
 }
 

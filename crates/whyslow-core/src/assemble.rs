@@ -86,7 +86,6 @@ pub(crate) fn connection(
         bytes: facts.directions.iter().map(|direction| direction.bytes).sum(),
         closed_by: facts.closed_by.and_then(|side| Some((end_of(facts, side), facts.closing[side]?.1))),
         reset: facts.state == State::Reset,
-        rtt: facts.min_rtt(),
         early_exit,
         first_frame: facts.first_frame,
     };

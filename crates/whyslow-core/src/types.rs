@@ -3,11 +3,13 @@
 mod connection;
 mod frame;
 mod limit;
+mod model_change;
 mod retransmission;
 mod side;
 
 pub use connection::{End, Near, State};
 pub use frame::Frame;
 pub use limit::Limit;
+pub use model_change::ModelChange;
 pub use retransmission::{MAX_RETRANSMISSIONS, RetransmissionKind};
 pub use side::Side;

@@ -10,7 +10,9 @@ use crate::first::FirstRead;
 use crate::stop::Stop;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use whyslow_core::analysis::{Analysis, Connection, MAX_PAIRS};
-use whyslow_core::pair::{self, ConnectionFingerprint, MatchedConnection, PacketCollector, WantedConnection};
+use whyslow_core::pair::{
+    self, ConnectionFingerprint, MatchedConnection, PacketCollector, Uncompared, WantedConnection,
+};
 
 /// A set of captures that was read once.
 pub(crate) struct ReadSet {
@@ -71,12 +73,12 @@ pub(crate) fn compare(
                 true => "reading was stopped before they were read a second time",
                 false => "one of the captures came through a pipe, which cannot be read twice",
             };
-            uncompared.push((ids[0], why.to_owned()));
+            uncompared.push(Uncompared { connection: ids[0], reason: why.to_owned() });
             continue;
         };
         match pair::compare(&shared.found, [a.0, b.0], [a.1, b.1], [p, q]) {
             Ok(pair) => pairs.push(pair),
-            Err(Some(why)) => uncompared.push((ids[0], why)),
+            Err(Some(reason)) => uncompared.push(Uncompared { connection: ids[0], reason }),
             Err(None) => {}
         }
     }

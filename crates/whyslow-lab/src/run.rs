@@ -39,7 +39,7 @@ pub struct Settings {
     pub jobs: usize,
     /// How often a void run is tried in all.
     pub attempts: u32,
-    /// The program that becomes an agent when started with [`crate::agent::ARGUMENT`]; this very binary
+    /// The program that becomes an agent when started with [`crate::agent::ARGUMENT`]; this binary
     /// when it is `None`.
     pub agent: Option<PathBuf>,
 }

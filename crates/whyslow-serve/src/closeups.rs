@@ -10,9 +10,13 @@ mod parts;
 
 use crate::graphs::{Answer, Graphs, GraphsBuilder, MAX_POINTS, packets};
 use crate::gzip::compress_quickly;
+use flate2::read::GzDecoder;
 use parts::Parts;
-use serde_json::value::{RawValue, to_raw_value};
+use serde::ser::Error;
+use serde::{Serialize, Serializer};
+use serde_json::value::RawValue;
 use std::collections::BTreeMap;
+use std::io::Read;
 use std::panic::resume_unwind;
 use std::thread;
 use whyslow_core::analysis::Connection;
@@ -22,24 +26,31 @@ use whyslow_report::ranking;
 
 /// Connections with graphs.
 const MAX_CONNECTIONS: usize = 24;
-/// Columns of a whole connection.
-const COLUMNS: usize = 4_096;
-/// Two of the foot make one that is drawn.
-const FOOT: usize = 2 * COLUMNS;
-/// Captures of fewer packets are read by one thread: there is nothing to share.
-const FEW_PACKETS: u64 = 50_000;
+/// Packets of those that are followed, at most: but the first connection has graphs, however many
+/// there are in it.
+const MAX_PACKETS: u64 = 3_000_000;
+/// Columns of a whole connection: of what is asked for in so many, each is one of the foot.
+const COLUMNS: usize = FOOT - 1;
+const FOOT: usize = 4_096;
+/// Fewer packets are followed by one thread: a second one would spend its time on reading.
+const FEW_PACKETS: u64 = 2_000_000;
 
-/// A packed answer, and about its compressed size.
-struct Packed {
-    text: Box<RawValue>,
-    bytes: usize,
-}
+/// An answer as it stands in a file: compressed until it is written there, for its text is ten
+/// times as large.
+#[derive(Debug)]
+pub(crate) struct Packed(Vec<u8>);
 
 impl Packed {
-    fn of(answer: &Answer) -> Option<Self> {
-        let text = to_raw_value(answer).ok()?;
-        let bytes = compress_quickly(&text).len();
-        Some(Self { text, bytes })
+    fn of(answer: &Answer) -> Self {
+        Self(compress_quickly(answer))
+    }
+}
+
+impl Serialize for Packed {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut text = String::new();
+        GzDecoder::new(self.0.as_slice()).read_to_string(&mut text).map_err(S::Error::custom)?;
+        RawValue::from_string(text).map_err(S::Error::custom)?.serialize(serializer)
     }
 }
 
@@ -56,7 +67,7 @@ struct CloseUp<'a> {
 /// What came of it.
 struct Made {
     id: u64,
-    whole: Option<Packed>,
+    whole: Packed,
     parts: Vec<Packed>,
 }
 
@@ -96,7 +107,7 @@ pub(crate) fn of_worst(
     first: &[u64],
     room: usize,
     progress: &mut dyn FnMut(Progress),
-) -> BTreeMap<u64, Box<RawValue>> {
+) -> BTreeMap<u64, Vec<Packed>> {
     let chosen = choose(reading, first);
     let order: Vec<u64> = chosen.iter().map(|(connection, _)| connection.id).collect();
     let mut made = Vec::new();
@@ -117,8 +128,15 @@ fn choose<'a>(reading: &'a Reading, first: &[u64]) -> Vec<(&'a Connection, Packe
     healthy.sort_by_key(|connection| std::cmp::Reverse(size(connection)));
     order.append(&mut healthy);
     order.sort_by_key(|connection| !first.contains(&connection.id));
+    let mut followed = 0;
+    let mut fits = |connection: &&Connection| {
+        let all = packets(connection) + followed;
+        let fits = followed == 0 || all <= MAX_PACKETS;
+        followed = if fits { all } else { followed };
+        fits
+    };
     let placed = |connection| Some((connection, reading.place(connection)?));
-    order.into_iter().take(MAX_CONNECTIONS).filter_map(placed).collect()
+    order.into_iter().take(MAX_CONNECTIONS).filter(&mut fits).filter_map(placed).collect()
 }
 
 /// Says how many parts each may have: each leaves half of what there is room for to those after it.
@@ -183,23 +201,22 @@ fn follow_alone(mut load: Vec<CloseUp<'_>>, progress: &mut dyn FnMut(Progress)) 
 }
 
 /// As many as there is room for: what is finer comes when all have the coarse.
-fn fill(made: Vec<Made>, mut room: usize) -> BTreeMap<u64, Box<RawValue>> {
+fn fill(made: Vec<Made>, mut room: usize) -> BTreeMap<u64, Vec<Packed>> {
     let mut fits = |packed: &Packed| {
-        let fits = packed.bytes <= room;
-        room -= if fits { packed.bytes } else { 0 };
+        let fits = packed.0.len() <= room;
+        room -= if fits { packed.0.len() } else { 0 };
         fits
     };
-    let mut series: BTreeMap<u64, Vec<Box<RawValue>>> = BTreeMap::new();
+    let mut series: BTreeMap<u64, Vec<Packed>> = BTreeMap::new();
     let mut finer = Vec::new();
     for Made { id, whole, parts } in made {
-        let Some(whole) = whole.filter(&mut fits) else { continue };
-        series.insert(id, vec![whole.text]);
-        finer.push((id, parts));
+        if fits(&whole) {
+            series.insert(id, vec![whole]);
+            finer.push((id, parts));
+        }
     }
     for (id, parts) in finer {
-        let held = series.entry(id).or_default();
-        held.extend(parts.into_iter().filter(&mut fits).map(|part| part.text));
+        series.entry(id).or_default().extend(parts.into_iter().filter(&mut fits));
     }
-    let text = |(id, answers)| Some((id, to_raw_value(&answers).ok()?));
-    series.into_iter().filter_map(text).collect()
+    series
 }

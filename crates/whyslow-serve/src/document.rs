@@ -1,5 +1,6 @@
 //! [`Document`]: what the page is given.
 
+use crate::closeups::Packed;
 use crate::gzip::{compress, compress_quickly};
 use crate::rows::Rows;
 use crate::{Opening, TransferSpot, closeups};
@@ -56,7 +57,7 @@ struct Content<'a> {
     /// Comparisons, where the page has nobody to ask for them.
     comparisons: Vec<Comparison>,
     /// Graphs of connections by their ids, where the page has nobody to ask for them.
-    series: BTreeMap<u64, Box<RawValue>>,
+    series: BTreeMap<u64, Vec<Packed>>,
 }
 
 /// What a cause cost over all connections.

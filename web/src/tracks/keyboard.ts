@@ -2,6 +2,7 @@
 
 import { useEffect, useRef } from "preact/hooks";
 import type { End } from "../model";
+import { rowsOf } from "../rows";
 import { type Action, actionOf } from "./keys";
 import type { Live, Props } from "./live";
 import type { Movement } from "./movement";
@@ -43,7 +44,7 @@ function act(action: Action, { props, side, movement, ask, toggleKeys }: Acting)
     case "keys":
       return toggleKeys();
     case "connection": {
-      const ids = content.analysis.connections.map((one) => one.id);
+      const ids = rowsOf(content).map((row) => row.id);
       const next = ids[ids.indexOf(connection.id) + action.by];
       if (next !== undefined) go({ connection: next, transfer: null, zoom: null, from: null });
     }

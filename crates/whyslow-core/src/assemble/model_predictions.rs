@@ -1,7 +1,7 @@
 //! What the model says of the transfers that lost the most time, written to their entries.
 
-use crate::analysis::{Actor, Assumed, Connection, Finding, Transfer};
-use crate::cause::Cause;
+use crate::analysis::{Assumed, Connection, Finding, Transfer};
+use crate::rules;
 use crate::units::Nanos;
 use crate::whatif::{RankedReplay, ReplayInput, ReplayQueue, ReplayResult, Replays};
 
@@ -24,8 +24,8 @@ fn predict_within(
     let (inputs, places): (Vec<_>, Vec<_>) = found
         .map(|(ranked, (connection, transfer))| {
             let findings = &connections[connection].transfers[transfer].findings;
-            let causes = findings.iter().map(modelled_cause).collect();
-            (ReplayInput { replay: &ranked.replay, causes }, (connection, transfer))
+            let fixes = findings.iter().map(rules::remedy_of).collect();
+            (ReplayInput { replay: &ranked.replay, fixes }, (connection, transfer))
         })
         .unzip();
     let mut queue = ReplayQueue::new(&inputs, work);
@@ -40,14 +40,6 @@ fn place(ranked: &RankedReplay, connections: &[Connection]) -> Option<(usize, us
     let connection = connections.iter().position(|connection| connection.id == ranked.connection)?;
     let transfer = connections[connection].transfers.iter().position(|t| t.start_s == ranked.start)?;
     Some((connection, transfer))
-}
-
-/// The cause, if what is advised is what the model changes: no buffer helps where a program reads
-/// too slowly, or a queue is full.
-fn modelled_cause(finding: &Finding) -> Option<Cause> {
-    let is_modelled =
-        finding.cause != Cause::ReceiveWindow || finding.fix.as_ref().is_some_and(|fix| fix.who == Actor::Receiver);
-    is_modelled.then_some(finding.cause)
 }
 
 fn write(result: ReplayResult, transfer: &mut Transfer) {
@@ -75,13 +67,10 @@ fn write(result: ReplayResult, transfer: &mut Transfer) {
 const CONTRADICTION_FACTOR: f64 = 2.0;
 /// What is left of the confidence in a cause then.
 const CONTRADICTED_CONFIDENCE: f64 = 0.6;
-/// Causes whose whole story the model plays: what TCP itself lets be in flight. Losses, queues,
-/// programs and their buffers it knows in part only.
-const MODELLED_CAUSES: &[Cause] = &[Cause::ReceiveWindow, Cause::NoWindowScaling, Cause::SlowStart];
 
 /// The model does not bear out that this cause took most of the time.
 fn lower_confidence(finding: &mut Finding, model: Nanos, measured: Nanos) {
-    if !MODELLED_CAUSES.contains(&finding.cause) {
+    if !rules::is_fully_modelled(finding.cause) {
         return;
     }
     finding.confidence = (finding.confidence * CONTRADICTED_CONFIDENCE * 100.0).round() / 100.0;

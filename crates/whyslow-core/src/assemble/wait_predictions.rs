@@ -6,7 +6,7 @@
 //! connections share), and nothing that would save less than a promise is worth.
 
 use crate::analysis::{Connection, Finding};
-use crate::cause::Cause;
+use crate::rules::{self, Saving};
 use crate::units::Nanos;
 use crate::whatif::MIN_GAIN;
 
@@ -18,14 +18,15 @@ pub(crate) fn predict(connections: &mut [Connection], findings: &mut [Finding], 
         let (whole, least) = (connection.duration_s, least(connection));
         // Of one that never carried anything no time would be left.
         let carried = !connection.transfers.is_empty();
-        for finding in connection.findings.iter_mut().filter(|finding| carried || finding.cause != Cause::SynLoss) {
-            finding.predicted_s = saved(finding, whole).and_then(|saved| without(whole, saved.min(whole - least)));
+        for finding in &mut connection.findings {
+            let saved = saved(finding, whole, carried);
+            finding.predicted_s = saved.and_then(|saved| without(whole, saved.min(whole - least)));
         }
     }
     let mut carried: Vec<_> = connections.iter().map(|connection| (connection.id, least(connection))).collect();
     carried.sort_unstable();
     let least_of = |id: &u64| carried.binary_search_by_key(id, |time| time.0).ok().map(|at| carried[at].1);
-    for finding in findings.iter_mut().filter(|finding| finding.cause == Cause::NewConnectionEachTime) {
+    for finding in findings.iter_mut().filter(|finding| rules::saving_of(finding.cause) == Some(Saving::Predicted)) {
         // One after the other, so that their times add up.
         let Some(rest) = finding.predicted_s else { continue };
         let whole = rest + finding.seconds;
@@ -35,13 +36,11 @@ pub(crate) fn predict(connections: &mut [Connection], findings: &mut [Finding], 
 }
 
 /// What the fix of a finding over a connection saves.
-fn saved(finding: &Finding, whole: Nanos) -> Option<Nanos> {
-    match finding.cause {
-        // The handshake is one round trip then; a small segment goes at once.
-        Cause::SynLoss | Cause::PathLatency | Cause::NagleDelayedAck => Some(finding.seconds),
-        // The rule knows what each turn took.
-        Cause::TurnTaking | Cause::ProtocolWindow => finding.predicted_s.map(|left| whole - left),
-        _ => None,
+fn saved(finding: &Finding, whole: Nanos, carried: bool) -> Option<Nanos> {
+    match rules::saving_of(finding.cause)? {
+        Saving::Cost => Some(finding.seconds),
+        Saving::CostIfCarried => carried.then_some(finding.seconds),
+        Saving::Predicted => finding.predicted_s.map(|left| whole - left),
     }
 }
 

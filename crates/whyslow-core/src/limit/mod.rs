@@ -28,8 +28,8 @@ pub use server_push::may_speak_unasked;
 pub use wait::{NOTICEABLE_WAIT, Wait};
 pub use waits::waits;
 
-use crate::tcp::content::Protocol;
 use crate::tcp::facts::{Facts, Gap, Release, Retransmitted, RoundFacts, TransferFacts};
+use crate::tcp::payload::Protocol;
 use crate::types::{Limit, Near, Side};
 use crate::units::Nanos;
 use server_push::ServerPush;

@@ -8,8 +8,8 @@
 
 use super::wait::{NOTICEABLE_WAIT, SEGMENT, Wait};
 use crate::stats::median;
-use crate::tcp::content::Protocol;
 use crate::tcp::facts::{Facts, Gap, Release};
+use crate::tcp::payload::Protocol;
 use crate::units::Nanos;
 
 /// What comes sooner after the other side's words than this is a program's reaction to them, and no

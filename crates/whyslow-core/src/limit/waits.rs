@@ -2,8 +2,8 @@
 //! nobody's.
 
 use crate::stats::median;
-use crate::tcp::content::Protocol;
 use crate::tcp::facts::{Facts, TransferFacts};
+use crate::tcp::payload::Protocol;
 use crate::types::Side;
 use crate::units::Nanos;
 

@@ -55,9 +55,14 @@ use crate::analysis::{Actor, Finding, Limit};
 use crate::cause::Cause;
 use crate::limit::Span;
 use crate::tcp::facts::{Gap, Release};
+use crate::types::ModelChange;
 use crate::units::Nanos;
 
-pub(super) const RULE: Rule = Rule::new(Cause::Application, Check::Transfer(check));
+pub(super) const RULE: Rule = Rule::new(Cause::Application, Check::Transfer(check)).remedied_by(&[
+    ModelChange::SameFlights,
+    ModelChange::GrowingReceiveWindow,
+    ModelChange::NoSilence(Limit::Application),
+]);
 
 fn check(case: &TransferCase<'_>) -> Option<Finding> {
     if case.is_ssh_message() {
@@ -180,8 +185,8 @@ mod tests {
     #![allow(clippy::unwrap_used)]
     use crate::cause::Cause;
     use crate::rules::scene::{MSS, Scene, ms};
-    use crate::tcp::content::Protocol;
     use crate::tcp::facts::{RateSpread, Release};
+    use crate::tcp::payload::Protocol;
 
     /// 20,000 B a round trip of 100 ms, in segments of a fifth of the MSS.
     fn trickle() -> Scene {

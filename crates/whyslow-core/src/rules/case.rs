@@ -2,8 +2,8 @@
 
 use crate::analysis::{End, Frame, Limit, Near, State};
 use crate::limit::{Context, INITIAL_WINDOW, LimitTime, Partition, Plateau, Wait};
-use crate::tcp::content::Protocol;
 use crate::tcp::facts::{CaptureDefects, DirectionFacts, Facts, TransferFacts};
+use crate::tcp::payload::Protocol;
 use crate::types::Side;
 use crate::units::Nanos;
 use std::net::IpAddr;
@@ -205,8 +205,6 @@ pub struct ConnectionSummary {
     pub closed_by: Option<(End, Frame)>,
     /// It was ended by a reset, and not by FINs.
     pub reset: bool,
-    /// Round trip.
-    pub rtt: Option<Nanos>,
     /// Where the first of its transfers that left slow start early did so.
     pub early_exit: Option<Exit>,
     /// First frame.

@@ -39,7 +39,7 @@ use super::say::{count, evidence, finding, fix, time};
 use crate::analysis::{Actor, Finding, Frame};
 use crate::cause::Cause;
 use crate::limit::{NOTICEABLE_WAIT, Wait};
-use crate::tcp::content::Protocol;
+use crate::tcp::payload::Protocol;
 use crate::units::Nanos;
 
 pub(super) const RULE: Rule = Rule::new(Cause::ClientThink, Check::Connection(check));

@@ -40,10 +40,14 @@ use crate::analysis::{Actor, End, Finding, Limit};
 use crate::cause::Cause;
 use crate::stats::median;
 use crate::tcp::facts::RoundFacts;
+use crate::types::ModelChange;
 use crate::units::Nanos;
 use std::collections::BTreeMap;
 
-pub(super) const RULE: Rule = Rule::new(Cause::EarlySlowStartExit, Check::TransferAndAcross(check, across));
+/// Slow growth is flat around the window of an earlier loss (RFC 9438 section 4.2), and looks like
+/// a cap there.
+pub(super) const RULE: Rule = Rule::new(Cause::EarlySlowStartExit, Check::TransferAndAcross(check, across))
+    .remedied_by(&[ModelChange::SlowStartUntilLoss, ModelChange::NoSenderCap]);
 
 /// One round in so many may seem smaller, as its segments slip into the next one.
 const SHRUNK: usize = 4;
@@ -244,7 +248,6 @@ mod tests {
             bytes: 1,
             closed_by: None,
             reset: false,
-            rtt: None,
             early_exit: Some(exit),
             first_frame: Frame::default(),
         }

@@ -42,10 +42,14 @@ use super::rule::{Check, Rule};
 use super::say::{count, evidence, finding, fix, percent, rate, time};
 use crate::analysis::{Actor, Finding, Limit};
 use crate::cause::Cause;
+use crate::types::ModelChange;
 use crate::units::Nanos;
 
-pub(super) const RULE: Rule =
-    Rule::new(Cause::Loss, Check::Transfer(check)).excluded_by(&[Cause::Policer, Cause::RandomLoss]);
+/// A window that losses keep small grows far beyond all that was seen: what the path carries must
+/// be known.
+pub(super) const RULE: Rule = Rule::new(Cause::Loss, Check::Transfer(check))
+    .excluded_by(&[Cause::Policer, Cause::RandomLoss])
+    .remedied_by(&[ModelChange::NoLosses, ModelChange::HeldToPathRate]);
 
 fn check(case: &TransferCase<'_>) -> Option<Finding> {
     let kinds = &case.transfer.retransmitted;

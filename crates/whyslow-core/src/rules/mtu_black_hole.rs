@@ -52,9 +52,12 @@ use super::say::{count, evidence, finding, fix, thousands, time};
 use crate::analysis::{Actor, Finding};
 use crate::cause::Cause;
 use crate::tcp::facts::{Fate, Notice};
+use crate::types::{Limit, ModelChange};
 use crate::units::Nanos;
 
-pub(super) const RULE: Rule = Rule::new(Cause::MtuBlackHole, Check::Transfer(check)).shown_by(is_black_hole);
+pub(super) const RULE: Rule = Rule::new(Cause::MtuBlackHole, Check::Transfer(check))
+    .shown_by(is_black_hole)
+    .remedied_by(&[ModelChange::NoLosses, ModelChange::NoSilence(Limit::Unknown)]);
 
 fn check(case: &TransferCase<'_>) -> Option<Finding> {
     if is_seen(case) { report_seen(case) } else { unseen(case).and_then(|unseen| report_unseen(case, &unseen)) }

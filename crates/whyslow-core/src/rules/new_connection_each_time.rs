@@ -28,14 +28,14 @@
 //! RFC 9112 section 9.3; RFC 8446 section 2.3 (0-RTT).
 
 use super::case::ConnectionSummary;
-use super::rule::{Check, Rule};
+use super::rule::{Check, Rule, Saving};
 use super::say::{count, evidence, fix, time};
 use crate::analysis::{Actor, End, Finding, Frame, host_and_port};
 use crate::cause::Cause;
 use crate::units::Nanos;
 use std::collections::BTreeMap;
 
-pub(super) const RULE: Rule = Rule::new(Cause::NewConnectionEachTime, Check::Across(check));
+pub(super) const RULE: Rule = Rule::new(Cause::NewConnectionEachTime, Check::Across(check)).saves(Saving::Predicted);
 
 const LEAST: usize = 3;
 const SHARE: f64 = 0.3;
@@ -171,7 +171,6 @@ mod tests {
             bytes: 1_000,
             closed_by: None,
             reset: false,
-            rtt: None,
             early_exit: None,
             first_frame: Frame { file: None, number: 1 },
         };

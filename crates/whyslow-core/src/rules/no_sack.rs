@@ -38,10 +38,11 @@ use super::say::{count, evidence, finding, fix, time};
 use crate::analysis::{Actor, Finding};
 use crate::cause::Cause;
 use crate::tcp::facts::Recoveries;
-use crate::types::Side;
+use crate::types::{ModelChange, Side};
 use crate::units::Nanos;
 
-pub(super) const RULE: Rule = Rule::new(Cause::NoSack, Check::Transfer(check));
+pub(super) const RULE: Rule =
+    Rule::new(Cause::NoSack, Check::Transfer(check)).remedied_by(&[ModelChange::RepairWithoutTimer]);
 
 fn check(case: &TransferCase<'_>) -> Option<Finding> {
     let lost = cost_without_sack(case);

@@ -6,8 +6,8 @@
 //! reply or a goodbye; what it cannot tell apart is none.
 
 use crate::limit;
-use crate::tcp::content::{Content, Protocol};
 use crate::tcp::facts::{Facts, TransferFacts};
+use crate::tcp::payload::{Content, Protocol};
 use crate::units::Nanos;
 
 /// The client's last message, to which an answer was due.

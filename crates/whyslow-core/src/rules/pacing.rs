@@ -43,8 +43,9 @@ use super::rule::{Check, Rule};
 use super::say::{evidence, finding, fix, rate, thousands, time};
 use crate::analysis::{Actor, Finding, Limit};
 use crate::cause::Cause;
+use crate::types::ModelChange;
 
-pub(super) const RULE: Rule = Rule::new(Cause::Pacing, Check::Transfer(check));
+pub(super) const RULE: Rule = Rule::new(Cause::Pacing, Check::Transfer(check)).remedied_by(&[ModelChange::NoPacing]);
 
 fn check(case: &TransferCase<'_>) -> Option<Finding> {
     let shape = &case.partition.shape;

@@ -35,7 +35,7 @@
 //! control: idle to connected); no threshold is standard: 50 ms is where people begin to notice.
 
 use super::case::ConnectionCase;
-use super::rule::{Check, Rule};
+use super::rule::{Check, Rule, Saving};
 use super::say::{evidence, finding, fix, time};
 use crate::analysis::{Actor, Finding, Frame, Near};
 use crate::cause::Cause;
@@ -44,8 +44,9 @@ use crate::tcp::facts::Facts;
 use crate::types::Side;
 use crate::units::Nanos;
 
-pub(super) const RULE: Rule =
-    Rule::new(Cause::PathLatency, Check::Connection(check)).may_cost(|brief| brief.handshake_late > LATE);
+pub(super) const RULE: Rule = Rule::new(Cause::PathLatency, Check::Connection(check))
+    .may_cost(|brief| brief.handshake_late > LATE)
+    .saves(Saving::Cost);
 
 /// So much more than later round trips is worth a name.
 const LATE: Nanos = NOTICEABLE_WAIT;

@@ -60,9 +60,13 @@ use super::rule::{Check, Rule};
 use super::say::{evidence, finding, fix, rate, thousands, time};
 use crate::analysis::{Actor, Finding, Limit};
 use crate::cause::Cause;
+use crate::types::ModelChange;
 use crate::units::Nanos;
 
-pub(super) const RULE: Rule = Rule::new(Cause::Policer, Check::Transfer(check)).shown_by(is_policed);
+/// Shaped instead of policed, the rate stays.
+pub(super) const RULE: Rule = Rule::new(Cause::Policer, Check::Transfer(check))
+    .shown_by(is_policed)
+    .remedied_by(&[ModelChange::NoLosses, ModelChange::HeldToInterLossRate]);
 
 /// Next to a receiver without timestamps a full queue loses in the same way.
 const HIDDEN: f64 = 0.4;

@@ -45,9 +45,14 @@ use crate::analysis::{Actor, Finding};
 use crate::cause::Cause;
 use crate::stats::median;
 use crate::tcp::facts::TransferFacts;
+use crate::types::ModelChange;
 use crate::units::Nanos;
 
-pub(super) const RULE: Rule = Rule::new(Cause::RandomLoss, Check::Transfer(check)).shown_by(is_random);
+/// A window that losses keep small grows far beyond all that was seen: what the path carries must
+/// be known.
+pub(super) const RULE: Rule = Rule::new(Cause::RandomLoss, Check::Transfer(check))
+    .shown_by(is_random)
+    .remedied_by(&[ModelChange::NoLosses, ModelChange::HeldToPathRate]);
 
 /// Fewer losses make no distribution.
 const MIN: usize = 10;

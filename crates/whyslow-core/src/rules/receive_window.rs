@@ -44,10 +44,15 @@ use crate::analysis::{Actor, Finding, Fix, Limit};
 use crate::cause::Cause;
 use crate::stats::median;
 use crate::tcp::facts::{Gap, Release};
+use crate::types::ModelChange;
 use crate::units::Nanos;
 
-pub(super) const RULE: Rule =
-    Rule::new(Cause::ReceiveWindow, Check::Transfer(check)).excluded_by(&[Cause::NoWindowScaling]);
+/// No buffer helps where a program reads too slowly, or a queue is full.
+pub(super) const RULE: Rule = Rule::new(Cause::ReceiveWindow, Check::Transfer(check))
+    .excluded_by(&[Cause::NoWindowScaling])
+    .remedied_by(&[ModelChange::UnlimitedReceiveWindow])
+    .if_fixed_by(Actor::Receiver)
+    .fully_modelled();
 
 /// Where the unit of windows is not told but
 /// [taken](crate::tcp::facts::DirectionFacts::assumed_shift): a buffer of the sender's that is as

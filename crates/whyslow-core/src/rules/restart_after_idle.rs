@@ -34,9 +34,12 @@ use super::rule::{Check, Rule};
 use super::say::{evidence, finding, fix, thousands, time};
 use crate::analysis::{Actor, Finding, Limit};
 use crate::cause::Cause;
+use crate::types::ModelChange;
 use crate::units::Nanos;
 
-pub(super) const RULE: Rule = Rule::new(Cause::RestartAfterIdle, Check::Transfer(check)).shown_by(is_restart);
+pub(super) const RULE: Rule = Rule::new(Cause::RestartAfterIdle, Check::Transfer(check))
+    .shown_by(is_restart)
+    .remedied_by(&[ModelChange::WindowKeptWhenIdle]);
 
 /// What Linux' retransmission timer is at least beyond the round trip; no common sender restarts
 /// sooner.

@@ -90,7 +90,6 @@ impl Scene {
             endpoints: [([192, 0, 2, 1].into(), 40_000), ([192, 0, 2, 2].into(), 443)],
             client: Side::A,
             requester: Side::A,
-            client_proven: true,
             first: ms(800),
             last: transfer.end,
             until: transfer.end,

@@ -42,9 +42,12 @@ use super::say::{count, evidence, finding, fix, rate, thousands, time, window_ra
 use crate::analysis::{Actor, Finding, Limit};
 use crate::cause::Cause;
 use crate::tcp::facts::Release;
+use crate::types::ModelChange;
 
 // Between a policer's losses a window may stand still at the policed rate.
-pub(super) const RULE: Rule = Rule::new(Cause::SenderCap, Check::Transfer(check)).excluded_by(&[Cause::Policer]);
+pub(super) const RULE: Rule = Rule::new(Cause::SenderCap, Check::Transfer(check))
+    .excluded_by(&[Cause::Policer])
+    .remedied_by(&[ModelChange::NoSenderCap, ModelChange::GrowingReceiveWindow]);
 
 /// One in so many pauses may end with payload of the receiver by chance.
 const MESSAGES: u64 = 5;

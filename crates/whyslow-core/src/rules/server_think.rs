@@ -90,8 +90,8 @@ mod tests {
     use crate::limit::{LimitTime, waits};
     use crate::rules::TransferCase;
     use crate::rules::scene::{Scene, ms};
-    use crate::tcp::content::Protocol;
     use crate::tcp::facts::{ExchangeFacts, Gap, Loss, PeerMessage, TransferFacts};
+    use crate::tcp::payload::Protocol;
     use crate::types::Side;
     use crate::units::Nanos;
 

@@ -41,9 +41,12 @@ use crate::analysis::{Actor, Finding, Fix, Limit};
 use crate::cause::Cause;
 use crate::limit::{INITIAL_WINDOW, LARGEST_INITIAL_WINDOW, rounds_needed};
 use crate::tcp::facts::Gap;
+use crate::types::ModelChange;
 
-pub(super) const RULE: Rule =
-    Rule::new(Cause::SlowStart, Check::Transfer(check)).excluded_by(&[Cause::RestartAfterIdle]);
+pub(super) const RULE: Rule = Rule::new(Cause::SlowStart, Check::Transfer(check))
+    .excluded_by(&[Cause::RestartAfterIdle])
+    .remedied_by(&[ModelChange::LargeInitialWindow])
+    .fully_modelled();
 
 fn check(case: &TransferCase<'_>) -> Option<Finding> {
     let lost = case.time(Limit::SlowStart);

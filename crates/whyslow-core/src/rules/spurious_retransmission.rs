@@ -31,9 +31,13 @@ use super::say::{evidence, finding, fix, thousands, time};
 use crate::analysis::{Actor, Finding, Limit, RetransmissionKind};
 use crate::cause::Cause;
 use crate::limit::Span;
+use crate::types::ModelChange;
 use crate::units::Nanos;
 
-pub(super) const RULE: Rule = Rule::new(Cause::SpuriousRetransmission, Check::Transfer(check));
+/// A window that losses keep small grows far beyond all that was seen: what the path carries must
+/// be known.
+pub(super) const RULE: Rule = Rule::new(Cause::SpuriousRetransmission, Check::Transfer(check))
+    .remedied_by(&[ModelChange::NoLosses, ModelChange::HeldToPathRate]);
 
 fn check(case: &TransferCase<'_>) -> Option<Finding> {
     let kinds = &case.transfer.retransmitted;

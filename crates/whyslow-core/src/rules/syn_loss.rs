@@ -25,12 +25,14 @@
 //! RFC 6298 section 2.1 and 5.7; Linux listen(2).
 
 use super::case::{ConnectionCase, is_half_open};
-use super::rule::{Check, Rule};
+use super::rule::{Check, Rule, Saving};
 use super::say::{count, evidence, finding, fix, time};
 use crate::analysis::{Actor, Finding, Frame, State};
 use crate::cause::Cause;
 
-pub(super) const RULE: Rule = Rule::new(Cause::SynLoss, Check::Connection(check));
+/// The handshake is one round trip then. Of a connection that never carried anything no time would
+/// be left.
+pub(super) const RULE: Rule = Rule::new(Cause::SynLoss, Check::Connection(check)).saves(Saving::CostIfCarried);
 
 fn check(case: &ConnectionCase<'_>) -> Option<Finding> {
     let facts = case.facts;

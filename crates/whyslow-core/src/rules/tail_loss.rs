@@ -36,8 +36,11 @@ use super::rule::{Check, Rule};
 use super::say::{count, evidence, finding, fix, time};
 use crate::analysis::{Actor, Finding};
 use crate::cause::Cause;
+use crate::types::ModelChange;
 
-pub(super) const RULE: Rule = Rule::new(Cause::TailLoss, Check::Transfer(check)).excluded_by(&[Cause::MtuBlackHole]);
+pub(super) const RULE: Rule = Rule::new(Cause::TailLoss, Check::Transfer(check))
+    .excluded_by(&[Cause::MtuBlackHole])
+    .remedied_by(&[ModelChange::RepairWithoutTimer]);
 
 fn check(case: &TransferCase<'_>) -> Option<Finding> {
     let lost = wait_for_tails(case);

@@ -137,12 +137,9 @@ mod tests {
         scene.facts.endpoints[1].1 = 443;
         scene.facts.directions[0].bytes = 100;
         let problem = check(&scene.facts).unwrap();
-        assert!(
-            problem.detail.to_string().contains("-x") && !problem.detail.to_string().contains("-v"),
-            "{}",
-            problem.detail
-        );
-        scene.facts.content[0].protocol = Some(crate::tcp::content::Protocol::Tls);
+        let detail = problem.detail.to_string();
+        assert!(detail.contains("-x") && !detail.contains("-v"), "{detail}");
+        scene.facts.content[0].protocol = Some(crate::tcp::payload::Protocol::Tls);
         assert!(check(&scene.facts).is_none());
     }
 }

@@ -5,8 +5,8 @@ use super::say::WORTH_SAYING;
 use crate::analysis::Frame;
 use crate::limit::{INITIAL_WINDOW, NOTICEABLE_WAIT, Wait, rounds_needed};
 use crate::stats::median;
-use crate::tcp::content::Protocol;
 use crate::tcp::facts::TransferFacts;
+use crate::tcp::payload::Protocol;
 use crate::types::Side;
 use crate::units::Nanos;
 

@@ -15,12 +15,15 @@ use crate::wire::{self, ChecksumSample, Icmp, Segment, Skip};
 pub struct WantedConnection {
     pub(super) id: u64,
     client: (String, u16),
+    /// Points that may wait for late verdicts, where several connections are followed.
+    waiting: usize,
 }
 
 impl WantedConnection {
     /// A connection that an analysis of the same captures has found.
     pub fn new(connection: &analysis::Connection) -> Self {
-        Self { id: connection.id, client: (connection.client.address.clone(), connection.client.port) }
+        let client = (connection.client.address.clone(), connection.client.port);
+        Self { id: connection.id, client, waiting: waiting(connection) }
     }
 
     /// The same where it has another number: captures that are read alone number their connections
@@ -43,16 +46,22 @@ impl WantedConnection {
     }
 }
 
-/// Points that wait for late verdicts, over all connections.
-const MAX_WAITING: usize = 4 * MAX_PENDING_POINTS;
+/// Points that wait for late verdicts at least.
+const MIN_PENDING_POINTS: usize = 512;
+
+/// A verdict comes a round trip after its segment at most, or two for a copy that was needless: in
+/// that time so many segments pass, those of both directions counted.
+fn waiting(connection: &analysis::Connection) -> usize {
+    let in_flight = |one: &analysis::Direction| one.max_in_flight / (one.bytes / one.packets.max(1)).max(1);
+    let most = connection.directions.iter().map(in_flight).max().unwrap_or(0);
+    usize::try_from(most.saturating_mul(4)).unwrap_or(usize::MAX).clamp(MIN_PENDING_POINTS, MAX_PENDING_POINTS)
+}
 
 /// Takes the packets of a capture, or of files that continue each other, once more, and gives the
 /// points of the connections that are wanted.
 pub struct SeriesReader<'a> {
     /// By their ids.
     followed: Vec<Followed>,
-    /// Points of each that may wait for verdicts.
-    waiting: usize,
     numbering: ConnectionNumbering,
     first: Option<Nanos>,
     /// The first packets of the capture that is read, and how many of all there were.
@@ -82,13 +91,15 @@ impl<'a> SeriesReader<'a> {
     /// among them, those of one connection in the capture's order, with times from the capture's
     /// first packet.
     pub fn new(wanted: Vec<WantedConnection>, give: &'a mut dyn FnMut(usize, Point)) -> Self {
-        let waiting = MAX_PENDING_POINTS.min(MAX_WAITING / wanted.len().max(1));
-        let follow = |(place, wanted)| Followed { wanted, place, connection: None };
+        let is_alone = wanted.len() == 1;
+        let follow = |(place, wanted): (usize, WantedConnection)| {
+            let waiting = if is_alone { MAX_PENDING_POINTS } else { wanted.waiting };
+            Followed { wanted: WantedConnection { waiting, ..wanted }, place, connection: None }
+        };
         let mut followed: Vec<_> = wanted.into_iter().enumerate().map(follow).collect();
         followed.sort_by_key(|one| one.wanted.id);
         Self {
             followed,
-            waiting,
             numbering: ConnectionNumbering::default(),
             first: None,
             sample: ChecksumSample::default(),
@@ -149,12 +160,12 @@ impl Sink for SeriesReader<'_> {
             self.sample.take(&segment);
         }
         let plain = wire::parse_fast(packet).and_then(|glance| self.numbering.of_plain(&glance, packet.time));
-        let (place, connection) = if let Some((id, from, plain)) = plain {
+        let (place, waiting, connection) = if let Some((id, from, plain)) = plain {
             let Some(one) = find(&mut self.followed, id) else { return };
             // It is not the connection's first.
             let Some(connection) = &mut one.connection else { return };
             connection.push_plain(&plain, from, packet.time, frame.into());
-            (one.place, connection)
+            (one.place, one.wanted.waiting, connection)
         } else {
             let segment = match wire::decode(packet) {
                 Ok(segment) => segment,
@@ -171,9 +182,9 @@ impl Sink for SeriesReader<'_> {
                 connection
             });
             connection.push(&segment, from, packet.time, frame);
-            (*place, connection)
+            (*place, wanted.waiting, connection)
         };
-        while let Some(point) = connection.next_point(self.waiting) {
+        while let Some(point) = connection.next_point(waiting) {
             (self.give)(place, relative_to(first, point));
         }
     }

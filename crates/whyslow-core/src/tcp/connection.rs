@@ -4,7 +4,7 @@ use super::buffering::Buffering;
 use super::facts::CaptureDefects;
 use super::handshake::{HandshakeTracker, PacketRef};
 use super::icmp_notices::Notices;
-use super::payload_streams::PayloadStreams;
+use super::payload::streams::PayloadStreams;
 use super::recent_packets::RecentPackets;
 use super::segment::Seg;
 use super::sender::{PathEstimate, SenderState};

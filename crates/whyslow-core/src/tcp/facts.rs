@@ -8,8 +8,8 @@
 mod retransmission;
 mod transfer;
 
-use super::content;
 pub use super::icmp_notices::{Notice, Notices};
+use super::payload;
 use crate::types::{Frame, Near, Side, State};
 use crate::units::{Nanos, SeqNumber};
 pub use crate::wire::Fate;
@@ -31,8 +31,6 @@ pub struct Facts {
     /// Which side asks the other: the one that opened the connection, but where the protocol has it
     /// the other way round.
     pub requester: Side,
-    /// Whether the SYNs prove who opened it; else it was inferred.
-    pub client_proven: bool,
     /// First packet.
     pub first: Nanos,
     /// Last packet.
@@ -67,7 +65,7 @@ pub struct Facts {
     /// How many there were.
     pub exchanges_total: u64,
     /// What the payload showed, by sending side.
-    pub content: [content::Content; 2],
+    pub content: [payload::Content; 2],
     /// Whether the first payload of each side is text, as commands and greetings are.
     pub begins_with_text: [bool; 2],
     /// What limits the findings.

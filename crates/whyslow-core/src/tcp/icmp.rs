@@ -11,9 +11,9 @@
 use super::buffering::Buffering;
 use super::connection::{Connection, Stage};
 use super::icmp_notices::{MAX_NOTICES, ReportedMtu};
-use super::outstanding::OutstandingSegment;
-use super::rtt::MIN_PROBE_TIMER;
 use super::segment::Seg;
+use super::sender::outstanding::OutstandingSegment;
+use super::sender::rtt::MIN_PROBE_TIMER;
 use super::sender::{PathEstimate, SenderState};
 use crate::types::{Frame, Side};
 use crate::units::{Nanos, SeqNumber};

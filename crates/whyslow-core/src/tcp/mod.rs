@@ -4,10 +4,8 @@
 //! because everything later depends on it. Then each direction is followed as its sender saw it
 //! (`sender`).
 
-mod acks;
 mod buffering;
 mod connection;
-pub mod content;
 pub mod elided;
 mod exchanges;
 pub mod facts;
@@ -15,30 +13,15 @@ mod fast_path;
 mod handshake;
 mod icmp;
 mod icmp_notices;
-mod ip_id;
-mod missing;
-mod outstanding;
-mod pauses;
-mod payload_streams;
-mod peer_payload;
-mod pending_acks;
-mod range_set;
+pub mod payload;
 mod recent_packets;
-mod retransmit;
-mod retransmit_record;
-mod rounds;
-mod rtt;
 mod segment;
 mod sender;
 mod short_connection;
-mod slice_queue;
 mod suspect;
 pub mod trace;
 mod tracing;
-mod transfer_recorder;
-mod turns;
 mod vantage;
-mod window_scale;
 
 pub use connection::Connection;
 pub use short_connection::{INITIAL_SYN_TIMERS, ShortConnectionBounds};
@@ -52,7 +35,7 @@ use exchanges::Conversation;
 use facts::{CaptureDefects, Facts, ResetFacts, RttFacts};
 use handshake::{HandshakeTracker, Negotiated, PacketRef};
 use icmp_notices::ReportedMtu;
-use payload_streams::PayloadStreams;
+use payload::streams::PayloadStreams;
 pub use segment::FrameRef;
 use segment::Seg;
 use sender::{PathEstimate, SenderState};
@@ -65,7 +48,7 @@ mod tests;
 
 /// After a silence this long, in nanoseconds, new data may be another message even if nobody asked
 /// for it.
-const SILENCE: u64 = turns::MIN_IDLE.0.cast_unsigned();
+const SILENCE: u64 = sender::turns::MIN_IDLE.0.cast_unsigned();
 
 impl Connection {
     /// Begins a connection with this segment, sent by side A.
@@ -395,7 +378,7 @@ impl Connection {
                 directions[side].transfers.iter_mut().for_each(|transfer| transfer.note_credit(granted, origin));
             }
         }
-        pauses::mark_unseen_gaps(&mut directions);
+        sender::pauses::mark_unseen_gaps(&mut directions);
         let requester = exchanges::requester(client, endpoints[!client].1);
         exchanges::note_request_retransmits(&mut directions, requester);
         let conversation = Conversation {
@@ -422,7 +405,6 @@ impl Connection {
             origins,
             client,
             requester,
-            client_proven: self.proven_client().is_some(),
             first: self.first.time,
             last: self.last,
             until: self.last,

@@ -6,25 +6,42 @@
 //! later, or as soon as a segment's TSecr shows that the sender had it (RFC 7323 section 4.3: TSecr
 //! names the newest in-order segment received). Next to the sender both happen at once.
 
+pub(in crate::tcp) mod acks;
+mod ip_id;
+mod missing;
+pub(in crate::tcp) mod outstanding;
+pub(in crate::tcp) mod pauses;
+pub(in crate::tcp) mod peer_payload;
+mod pending_acks;
+mod range_set;
+mod retransmit;
+mod retransmit_record;
+mod rounds;
+pub(in crate::tcp) mod rtt;
+mod slice_queue;
+mod transfer_recorder;
+pub(in crate::tcp) mod turns;
+mod window_scale;
+
 use super::elided;
 use super::facts::{DirectionFacts, TransferFacts};
 use super::icmp_notices::ReportedMtu;
-use super::ip_id::{IpIdTracker, TsvalClock};
-use super::outstanding::{OutstandingSegment, Recovery, SequenceHole, SinceSend};
-use super::peer_payload::{PeerPayload, TurnTracker};
-use super::range_set::RangeSet;
-use super::retransmit_record::Retransmit;
-use super::rtt::{Quantiles, SmoothedRtt};
 use super::segment::{FrameRef, Seg, TsvalSample, tsval};
-use super::slice_queue::SliceQueue;
 use super::trace::TraceNotes;
-use super::transfer_recorder::TransferRecorder;
-use super::window_scale::InferredScale;
+use ip_id::{IpIdTracker, TsvalClock};
+use outstanding::{OutstandingSegment, Recovery, SequenceHole, SinceSend};
+use peer_payload::{PeerPayload, TurnTracker};
+use range_set::RangeSet;
+use retransmit_record::Retransmit;
+use rtt::{Quantiles, SmoothedRtt};
+use slice_queue::SliceQueue;
+use transfer_recorder::TransferRecorder;
+use window_scale::InferredScale;
 
-use super::pending_acks::{AckHeaderKey, PendingAcks};
 use crate::types::Frame;
 use crate::units::{Nanos, SeqNumber};
 use crate::wire::Flags;
+use pending_acks::{AckHeaderKey, PendingAcks};
 use std::collections::VecDeque;
 
 /// Most outstanding segments to remember (at 1,448 B more than 90 MB in flight).

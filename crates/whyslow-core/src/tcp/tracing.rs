@@ -1,10 +1,10 @@
 //! How a traced connection gives its points: what each direction notes of a segment comes to the
 //! point that it is of.
 
-use super::acks::reports_duplicate;
 use super::connection::{Connection, Stage, Tracking};
 use super::segment::{FrameRef, Seg};
 use super::sender::SenderState;
+use super::sender::acks::reports_duplicate;
 use super::trace::{Kind, Note, Point, SegmentCounters, Trace};
 use crate::types::{End, Side};
 use crate::units::Nanos;

@@ -8,7 +8,7 @@
 use super::remedy;
 use super::replay::Replay;
 use super::work::{MIN_GAIN, Work};
-use crate::cause::Cause;
+use crate::types::ModelChange;
 use crate::units::Nanos;
 
 /// A captured transfer, and what the model is asked of it.
@@ -16,9 +16,8 @@ use crate::units::Nanos;
 pub struct ReplayInput<'a> {
     /// The transfer.
     pub(crate) replay: &'a Replay,
-    /// The causes to play it without, one after the other; none where the model cannot show the
-    /// fix.
-    pub(crate) causes: Vec<Option<Cause>>,
+    /// The fixes to play it with, one after the other; none where the model cannot show one.
+    pub(crate) fixes: Vec<Option<&'static [ModelChange]>>,
 }
 
 /// Transfers for the model to play, the worst first.
@@ -119,7 +118,7 @@ pub(super) fn assumed(bytes: u64, time: Nanos, seen: f64) -> Option<AssumedRate>
 pub struct ReplayResult {
     /// How long it takes as it was; none when the work did not suffice.
     pub(crate) model: Option<Nanos>,
-    /// By cause; none where the fix brings nothing.
+    /// By fix; none where it brings nothing.
     pub(crate) promises: Vec<Option<Promise>>,
     /// Segments that were modelled.
     pub(super) work: u64,
@@ -132,7 +131,7 @@ pub struct ReplayResult {
 }
 
 impl ReplayJob<'_> {
-    /// Fits the model to the transfer, and finds what the fix of each cause would bring.
+    /// Fits the model to the transfer, and finds what each fix would bring.
     pub fn play(&self) -> ReplayResult {
         let mut work = Work { known: self.known, ..Work::new(self.work) };
         let mut played = ReplayResult::default();
@@ -146,7 +145,7 @@ impl ReplayJob<'_> {
 
     /// None when the work is used up.
     fn fill(&self, played: &mut ReplayResult, work: &mut Work<'_>) -> Option<()> {
-        let ReplayInput { replay, causes } = self.input;
+        let ReplayInput { replay, fixes } = self.input;
         let measured = replay.measured;
         let (fitted, modelled) = replay.fit(work)?;
         played.model = Some(modelled);
@@ -156,9 +155,9 @@ impl ReplayJob<'_> {
             return Some(());
         }
         played.skipped = true;
-        for cause in causes {
+        for fix in fixes {
             let mut predicted = None;
-            if let Some(mut changed) = cause.and_then(|cause| remedy::apply(cause, replay, &fitted)) {
+            if let Some(mut changed) = fix.and_then(|changes| remedy::apply(changes, replay, &fitted)) {
                 // Larger flights meet what the path carries.
                 let seen = replay.hold_to_path(&mut changed.scenario);
                 predicted = Some(changed.duration(work)?)

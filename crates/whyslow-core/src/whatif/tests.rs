@@ -6,11 +6,10 @@ use super::remedy;
 use super::replay::{EarlierTransfers, Fitted, Replay};
 use super::replay_queue::{AssumedRate, ReplayInput, ReplayJob};
 use super::work::Work;
-use crate::cause::Cause;
 use crate::limit::partition;
 use crate::limit::tests::{context, flights};
 use crate::tcp::facts::{Loss, Release, TransferFacts};
-use crate::types::Limit;
+use crate::types::{Limit, ModelChange};
 use crate::units::Nanos;
 
 fn ms(millis: i64) -> Nanos {
@@ -32,9 +31,9 @@ fn fit(replay: &Replay) -> (Fitted, Nanos) {
     replay.fit(&mut Work::new(u64::MAX)).unwrap()
 }
 
-fn without(cause: Cause, replay: &Replay) -> Nanos {
+fn without(fix: &[ModelChange], replay: &Replay) -> Nanos {
     let (fitted, _) = fit(replay);
-    remedy::apply(cause, replay, &fitted).unwrap().duration(&mut Work::new(u64::MAX)).unwrap()
+    remedy::apply(fix, replay, &fitted).unwrap().duration(&mut Work::new(u64::MAX)).unwrap()
 }
 
 #[test]
@@ -43,9 +42,9 @@ fn a_slow_start_is_replayed_and_takes_fewer_rounds_with_a_larger_window() {
     let (fitted, modelled) = fit(&replay);
     assert_eq!(modelled, ms(500));
     assert_eq!(fitted.scenario.sender.initial_window, 10.0);
-    assert_eq!(without(Cause::SlowStart, &replay), ms(300), "32, 64 and 59 segments");
+    assert_eq!(without(&[ModelChange::LargeInitialWindow], &replay), ms(300), "32, 64 and 59 segments");
     assert_eq!(
-        without(Cause::RestartAfterIdle, &replay),
+        without(&[ModelChange::WindowKeptWhenIdle], &replay),
         ms(100),
         "the transfers before had opened a window of 200 segments"
     );
@@ -55,7 +54,7 @@ fn a_slow_start_is_replayed_and_takes_fewer_rounds_with_a_larger_window() {
 fn the_receivers_first_window_bounds_a_larger_initial_window() {
     let mut transfer = flights(&[10_000, 20_000, 40_000, 80_000, 5_000], Release::Ack);
     transfer.rounds[0].window = Some(20_000);
-    assert_eq!(without(Cause::SlowStart, &replay(&transfer)), ms(400));
+    assert_eq!(without(&[ModelChange::LargeInitialWindow], &replay(&transfer)), ms(400));
 }
 
 #[test]
@@ -64,7 +63,7 @@ fn a_cap_of_the_sender_is_replayed_and_removed() {
     let (fitted, modelled) = fit(&replay);
     assert_eq!(fitted.scenario.sender.cap, Some(32_000));
     assert_eq!(modelled, ms(2000));
-    assert!(without(Cause::SenderCap, &replay) <= ms(500));
+    assert!(without(&[ModelChange::NoSenderCap, ModelChange::GrowingReceiveWindow], &replay) <= ms(500));
 }
 
 #[test]
@@ -73,7 +72,7 @@ fn a_window_that_grew_with_a_capped_sender_grows_on_without_the_cap() {
         let mut transfer = flights(&[32_000; 20], Release::Ack);
         transfer.rounds.iter_mut().for_each(|round| round.window = Some(windows[1]));
         transfer.rounds[0].window = Some(windows[0]);
-        without(Cause::SenderCap, &replay(&transfer))
+        without(&[ModelChange::NoSenderCap, ModelChange::GrowingReceiveWindow], &replay(&transfer))
     };
     let (grew, stood) = (without_cap([64_000, 66_000]), without_cap([66_000, 66_000]));
     assert!(grew <= ms(600) && stood >= ms(900), "{grew:?} {stood:?}");
@@ -96,7 +95,7 @@ fn a_full_window_is_replayed_and_removed() {
     transfer.rounds.iter_mut().for_each(|round| round.window = Some(32_000));
     let replay = replay(&transfer);
     assert_eq!(fit(&replay).1, ms(2000));
-    assert!(without(Cause::ReceiveWindow, &replay) <= ms(500));
+    assert!(without(&[ModelChange::UnlimitedReceiveWindow], &replay) <= ms(500));
 }
 
 #[test]
@@ -112,7 +111,13 @@ fn silences_are_kept_and_taken_out() {
     let replay = replay(&transfer);
     let (_, modelled) = fit(&replay);
     assert!((modelled - ms(1200)).0.abs() <= ms(20).0, "{modelled:?}");
-    assert_eq!(without(Cause::Application, &replay), ms(300));
+    assert_eq!(
+        without(
+            &[ModelChange::SameFlights, ModelChange::GrowingReceiveWindow, ModelChange::NoSilence(Limit::Application)],
+            &replay
+        ),
+        ms(300)
+    );
 }
 
 #[test]
@@ -122,21 +127,15 @@ fn a_lost_segment_stands_at_its_place() {
     transfer.losses =
         vec![Loss { time: ms(100), until: ms(100), seq, bytes: 1_000, passed_before: 20_500, ..Loss::default() }];
     let (unknown, fitted) = (replay(&transfer), fit(&replay(&transfer)).0);
-    assert!(remedy::apply(Cause::Loss, &unknown, &fitted).is_none(), "larger flights meet a rate that nobody knows");
+    assert!(
+        remedy::apply(&[ModelChange::NoLosses, ModelChange::HeldToPathRate], &unknown, &fitted).is_none(),
+        "larger flights meet a rate that nobody knows"
+    );
     transfer.rounds[1].last_send = transfer.rounds[1].start + ms(1);
     let replay = replay(&transfer);
     let (fitted, modelled) = fit(&replay);
     assert!(matches!(fitted.scenario.sender.algorithm, Algorithm::Cubic | Algorithm::Reno));
-    assert!(without(Cause::Loss, &replay) < modelled);
-}
-
-#[test]
-fn causes_that_the_model_does_not_know_change_nothing() {
-    let replay = replay(&flights(&[10_000, 20_000], Release::Ack));
-    let (fitted, _) = fit(&replay);
-    for cause in [Cause::Bandwidth, Cause::Bufferbloat, Cause::ServerThink] {
-        assert!(remedy::apply(cause, &replay, &fitted).is_none(), "{cause}");
-    }
+    assert!(without(&[ModelChange::NoLosses, ModelChange::HeldToPathRate], &replay) < modelled);
 }
 
 #[test]
@@ -152,16 +151,17 @@ fn without_a_round_trip_there_is_no_replay() {
     }
 }
 
-/// The segments that one play of `slow_start()` takes, and the causes that it is played without.
+/// The segments that one play of `slow_start()` takes.
 pub(crate) const SEGMENTS: u64 = 155;
-pub(crate) const CAUSES: [Cause; 2] = [Cause::SlowStart, Cause::Application];
+/// Fixes to play it with: the second one changes nothing.
+const FIXES: [&[ModelChange]; 2] = [&[ModelChange::LargeInitialWindow], &[ModelChange::SameFlights]];
 
 pub(crate) fn slow_start() -> Replay {
     replay(&flights(&[10_000, 20_000, 40_000, 80_000, 5_000], Release::Ack))
 }
 
 fn input(replay: &Replay) -> ReplayInput<'_> {
-    ReplayInput { replay, causes: CAUSES.map(Some).into() }
+    ReplayInput { replay, fixes: FIXES.map(Some).into() }
 }
 
 /// What the model says of it, with work for so many segments.
@@ -282,7 +282,12 @@ fn a_reader_that_keeps_up_has_the_window_that_it_had() {
     }
     let replay = replay(&transfer);
     let (fitted, _) = fit(&replay);
-    let changed = remedy::apply(Cause::ZeroWindow, &replay, &fitted).unwrap();
+    let changed = remedy::apply(
+        &[ModelChange::PromptReader, ModelChange::NoSilence(Limit::ZeroWindow), ModelChange::NoSilence(Limit::Unknown)],
+        &replay,
+        &fitted,
+    )
+    .unwrap();
     let Window::Seen(steps) = changed.scenario.receiver.window else { panic!("windows were seen") };
     assert_eq!(steps.last().map(|step| step.1), Some(40_000), "{steps:?}");
 }
@@ -309,10 +314,10 @@ fn a_burst_tells_what_the_path_carries() {
 #[test]
 fn without_pacing_the_path_sets_the_rate_and_without_a_burst_nobody_knows_it() {
     let mut transfer = flights(&[10_000, 20_000, 40_000, 80_000], Release::Ack);
-    assert!(remedy::apply(Cause::Pacing, &replay(&transfer), &fit(&replay(&transfer)).0).is_none());
+    assert!(remedy::apply(&[ModelChange::NoPacing], &replay(&transfer), &fit(&replay(&transfer)).0).is_none());
     transfer.rounds[2].last_send = transfer.rounds[2].start + ms(2);
     let replay = replay(&transfer);
-    let changed = remedy::apply(Cause::Pacing, &replay, &fit(&replay).0).unwrap();
+    let changed = remedy::apply(&[ModelChange::NoPacing], &replay, &fit(&replay).0).unwrap();
     assert_eq!((changed.scenario.rate, changed.scenario.sender.pacing), (replay.burst_rate, None));
 }
 
@@ -329,7 +334,7 @@ fn windowed(path_rate: Option<f64>, earlier: Option<f64>) -> Replay {
 fn nothing_is_promised_beyond_what_the_path_carries() {
     let held = |path_rate, earlier| {
         let replay = windowed(path_rate, earlier);
-        let mut changed = remedy::apply(Cause::ReceiveWindow, &replay, &fit(&replay).0).unwrap();
+        let mut changed = remedy::apply(&[ModelChange::UnlimitedReceiveWindow], &replay, &fit(&replay).0).unwrap();
         let seen = replay.hold_to_path(&mut changed.scenario);
         let took = changed.duration(&mut Work::new(u64::MAX)).unwrap();
         (changed.scenario.rate, seen, took)

@@ -86,7 +86,7 @@ impl Parts {
             }
         }
         let part = Packed::of(&self.answer(range));
-        self.kept[usize::from(!has_evidence)].extend(part);
+        self.kept[usize::from(!has_evidence)].push(part);
     }
 
     fn answer(&self, range: (Nanos, Nanos)) -> Answer {

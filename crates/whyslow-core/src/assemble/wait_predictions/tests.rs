@@ -27,12 +27,13 @@ pub(in crate::assemble) fn finding(cause: Cause, lost: i64) -> Finding {
 
 #[test]
 fn what_was_waited_for_comes_out_of_the_time() {
-    let promised = |cause, lost| saved(&finding(cause, lost), ms(1_000)).and_then(|saved| without(ms(1_000), saved));
+    let promised =
+        |cause, lost| saved(&finding(cause, lost), ms(1_000), true).and_then(|saved| without(ms(1_000), saved));
     assert_eq!(promised(Cause::SynLoss, 900), Some(ms(100)));
     assert_eq!(promised(Cause::NagleDelayedAck, 400), Some(ms(600)));
     assert_eq!(promised(Cause::TurnTaking, 500), None, "what a batch takes is the rule's to say");
     let turns = Finding { predicted_s: Some(ms(550)), ..finding(Cause::TurnTaking, 500) };
-    assert_eq!(saved(&turns, ms(1_000)), Some(ms(450)));
+    assert_eq!(saved(&turns, ms(1_000), true), Some(ms(450)));
     assert_eq!(promised(Cause::Duplication, 400), None, "nobody waited for that");
 }
 

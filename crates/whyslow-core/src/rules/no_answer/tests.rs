@@ -4,9 +4,9 @@ use super::*;
 use crate::cause::Cause;
 use crate::rules::icmp::tests::notice;
 use crate::rules::scene::{MSS, Scene, gap, ms};
-use crate::tcp::content::Protocol;
 use crate::tcp::facts::{Gap, Release};
 use crate::tcp::facts::{Notice, PeerMessage, ResetFacts};
+use crate::tcp::payload::Protocol;
 
 /// A request of 100 B at 0.9 s, acknowledged and not answered until the capture ends at 3.4 s.
 fn asked() -> Scene {

@@ -6,7 +6,7 @@
 //! ordinary connection takes some twelve bytes of the 48 of a [`Seg`]. SACK blocks are kept with
 //! their segment.
 
-use super::super::content::PayloadKind;
+use super::super::payload::PayloadKind;
 use super::{FROM_SIDE_B, FrameRef, HAS_IP_ID, HAS_TIMESTAMPS, Seg};
 use crate::types::Side;
 use crate::units::{Nanos, SeqNumber};

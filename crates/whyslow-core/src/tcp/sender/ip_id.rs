@@ -14,8 +14,8 @@
 //! sending. Two segments sent together carry the same value, however far apart a queue has put
 //! them.
 
-use super::recent_packets::RECENT;
-use super::segment::Seg;
+use crate::tcp::recent_packets::RECENT;
+use crate::tcp::segment::Seg;
 use crate::units::Nanos;
 use crate::wire::Flags;
 
@@ -30,7 +30,7 @@ const MIN_OBSERVED: (Nanos, u32) = (Nanos::from_millis(100), 20);
 
 /// What one host's IP IDs on one connection have shown so far.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct IpIdTracker {
+pub(in crate::tcp) struct IpIdTracker {
     /// The ID expected next: never 0 but 65,536, and [`ANY`](Self::ANY) before the first packet.
     next: u32,
     /// When its last packet passed.
@@ -195,7 +195,7 @@ impl IpIdTracker {
 
 /// A sender's clock, by its timestamps.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct TsvalClock {
+pub(in crate::tcp) struct TsvalClock {
     first: Option<(Nanos, u32)>,
     last: (Nanos, u32),
 }

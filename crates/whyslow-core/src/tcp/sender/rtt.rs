@@ -142,7 +142,7 @@ pub(super) fn update_min(least: &mut Option<Nanos>, value: Nanos) -> Nanos {
 }
 
 /// No sender's timer or probe is shorter (Linux: two ticks, 8 ms at 250 Hz).
-pub(super) const MIN_PROBE_TIMER: Nanos = Nanos::from_millis(8);
+pub(in crate::tcp) const MIN_PROBE_TIMER: Nanos = Nanos::from_millis(8);
 
 #[cfg(test)]
 mod tests {

@@ -6,13 +6,12 @@
 //! point. The kind follows from what the sender knew then: SACKs or duplicate ACKs (fast), silence
 //! as long as its timer (timeout), or half of that with the highest segment (tail loss probe).
 
-use super::facts::{Loss, TransferFacts};
-use super::facts::{Retransmission, Retransmitted};
 use super::outstanding::{OutstandingSegment, Recovery, SequenceHole};
 use super::retransmit_record::{Retransmit, RetransmitContext, RetransmitReason, counter};
 use super::rtt::{MIN_PROBE_TIMER, RTO_MIN};
-use super::segment::{Seg, tsval};
-use super::sender::{PathEstimate, SenderState};
+use super::{PathEstimate, SenderState};
+use crate::tcp::facts::{Loss, Retransmission, Retransmitted, TransferFacts};
+use crate::tcp::segment::{Seg, tsval};
 use crate::types::{MAX_RETRANSMISSIONS, RetransmissionKind};
 use crate::units::Nanos;
 
@@ -531,7 +530,7 @@ impl SenderState {
     }
 
     /// The spurious retransmissions remembered: when they were sent, and their first byte.
-    pub(super) fn spurious_retransmits(&self) -> impl Iterator<Item = (Nanos, u64)> + '_ {
+    pub(in crate::tcp) fn spurious_retransmits(&self) -> impl Iterator<Item = (Nanos, u64)> + '_ {
         self.retransmits
             .iter()
             .filter(|retransmit| retransmit.spurious)

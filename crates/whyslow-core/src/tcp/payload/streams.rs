@@ -3,15 +3,15 @@
 //! Most payload continues where the same side stopped and contains nothing to parse. It passes
 //! without touching its stream, which is updated only when something else comes.
 
-use super::content::{self, Content, PayloadKind, Stream};
-use super::segment::Seg;
+use super::{Content, PayloadKind, Stream};
+use crate::tcp::segment::Seg;
 use crate::types::Side;
 use crate::units::{Nanos, SeqNumber};
 use crate::wire::Flags;
 
 /// Both directions.
 #[derive(Debug, Default)]
-pub(super) struct PayloadStreams {
+pub(in crate::tcp) struct PayloadStreams {
     /// Streams of sides that have sent payload.
     streams: [Option<Box<Stream>>; 2],
     expected: ExpectedPayload,
@@ -103,7 +103,7 @@ impl PayloadStreams {
             && seg.seq == speech.next
             && seg.len <= speech.room
             && !seg.flags.has(Flags::SYN)
-            && !(content::may_open(rest) && speech.may_start_message);
+            && !(super::may_open(rest) && speech.may_start_message);
         if goes_on {
             speech.next = seg.seq + seg.len;
             speech.room -= seg.len;
@@ -123,7 +123,7 @@ impl PayloadStreams {
         let [a, b] = &mut self.streams;
         let (own, other) = if from == Side::A { (a, b) } else { (b, a) };
         let is_first = own.is_none();
-        self.starts_with_text[from] |= is_first && payload.len() >= MIN_TEXT && content::is_text(payload);
+        self.starts_with_text[from] |= is_first && payload.len() >= MIN_TEXT && super::is_text(payload);
         let stream = own.get_or_insert_default();
         let next = stream.next();
         let first = seg.seq + u32::from(seg.flags.has(Flags::SYN));

@@ -1,7 +1,7 @@
 //! [`PlainSegment`]: nearly every segment, as it lies in its packet.
 
-use super::segment::Flags;
 use crate::units::SeqNumber;
+use crate::wire::segment::Flags;
 
 /// What nearly every segment of an established connection is: it acknowledges, and neither opens
 /// nor closes; its options are none or the timestamps; and its checksum is not known to be wrong.
@@ -28,13 +28,13 @@ pub struct PlainSegment<'a> {
 }
 
 impl<'a> PlainSegment<'a> {
-    /// See [`Segment::seq`](super::Segment::seq).
+    /// See [`Segment::seq`](crate::wire::Segment::seq).
     #[inline(always)]
     pub fn seq(&self) -> SeqNumber {
         SeqNumber(halves(self.numbers()).0)
     }
 
-    /// See [`Segment::ack`](super::Segment::ack).
+    /// See [`Segment::ack`](crate::wire::Segment::ack).
     #[inline(always)]
     pub fn ack(&self) -> SeqNumber {
         SeqNumber(halves(self.numbers()).1)
@@ -47,20 +47,19 @@ impl<'a> PlainSegment<'a> {
         numbers
     }
 
-    /// ACK, and never SYN or RST; FIN if it was asked for as a
-    /// [closing](super::FastPacket::closing) one.
+    /// ACK, and never SYN, FIN or RST.
     #[inline(always)]
     pub fn flags(&self) -> Flags {
         Flags(self.length_and_flags & 0x1ff)
     }
 
-    /// See [`Segment::window`](super::Segment::window).
+    /// See [`Segment::window`](crate::wire::Segment::window).
     #[inline(always)]
     pub fn window(&self) -> u16 {
         u16::from_be_bytes([self.tcp[14], self.tcp[15]])
     }
 
-    /// See [`Segment::payload_len`](super::Segment::payload_len).
+    /// See [`Segment::payload_len`](crate::wire::Segment::payload_len).
     #[inline(always)]
     pub fn payload_len(&self) -> u32 {
         self.payload_len
@@ -72,7 +71,7 @@ impl<'a> PlainSegment<'a> {
         self.rest
     }
 
-    /// See [`Options::timestamps`](super::Options::timestamps).
+    /// See [`Options::timestamps`](crate::wire::Options::timestamps).
     #[inline(always)]
     pub fn timestamps(&self) -> Option<(u32, u32)> {
         self.has_timestamps.then(|| self.timestamps_or_zeros())
@@ -84,19 +83,19 @@ impl<'a> PlainSegment<'a> {
         halves(*self.stamps)
     }
 
-    /// See [`Segment::ip_id`](super::Segment::ip_id).
+    /// See [`Segment::ip_id`](crate::wire::Segment::ip_id).
     #[inline(always)]
     pub fn ip_id(&self) -> Option<u16> {
         self.ip_id.map(|id| u16::from_be_bytes(*id))
     }
 
-    /// See [`Segment::ttl`](super::Segment::ttl).
+    /// See [`Segment::ttl`](crate::wire::Segment::ttl).
     #[inline(always)]
     pub fn ttl(&self) -> u8 {
         *self.ttl
     }
 
-    /// See [`Segment::ecn`](super::Segment::ecn).
+    /// See [`Segment::ecn`](crate::wire::Segment::ecn).
     #[inline(always)]
     pub fn ecn(&self) -> u8 {
         let (byte, below) = self.ecn;

@@ -4,8 +4,8 @@
 //! payload and repeat the one before. Their common fields are stored once per run of repeats; each
 //! ACK stores only its own time, frame and timestamp.
 
-use super::segment::{FrameRef, Seg};
 use super::slice_queue::SliceQueue;
+use crate::tcp::segment::{FrameRef, Seg};
 use crate::units::{Nanos, SeqNumber};
 use crate::wire::{Flags, SackBlocks};
 
@@ -14,7 +14,7 @@ pub(super) const SPECIAL_FLAGS: u16 = Flags::SYN.0 | Flags::FIN.0 | Flags::RST.0
 
 /// When and in which frame an ACK was captured.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct AckArrival {
+pub(in crate::tcp) struct AckArrival {
     pub time: Nanos,
     pub frame_ref: FrameRef,
     /// TSval, if [`has_timestamps`](Self::has_timestamps).
@@ -30,7 +30,7 @@ const _: () = assert!(size_of::<AckArrival>() <= 24, "very many may wait");
 
 /// What an ACK tells the sender of the data.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct AckFields {
+pub(in crate::tcp) struct AckFields {
     /// The acknowledgement number in sequence space.
     pub ack: u64,
     /// The window offered, at most 2³⁰ bytes; `None` while the scale is unknown.
@@ -48,7 +48,7 @@ pub(super) struct AckFields {
 
 /// An ACK as the sender receives it.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Ack {
+pub(in crate::tcp) struct Ack {
     pub arrival: AckArrival,
     pub fields: AckFields,
 }
@@ -99,7 +99,7 @@ impl Ack {
 /// The header fields of an ACK with payload. Another segment with the same fields repeats it, as
 /// long as window scale and sequence space stay the same.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct AckHeaderKey {
+pub(in crate::tcp) struct AckHeaderKey {
     number: SeqNumber,
     window: u16,
     has_timestamps: bool,
@@ -130,7 +130,7 @@ fn may_repeat(seg: &Seg, sack: &SackBlocks) -> bool {
 
 /// Pending ACKs in the order of capture.
 #[derive(Debug, Default)]
-pub(super) struct PendingAcks {
+pub(in crate::tcp) struct PendingAcks {
     arrivals: SliceQueue<AckArrival>,
     /// The fields of the first ACK, then those of each ACK that is no repeat.
     fields: SliceQueue<AckFields>,

@@ -14,7 +14,7 @@ const MAX_SHIFT: u8 = 14;
 
 /// What is known of the scale of windows offered to a sender.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct InferredScale {
+pub(in crate::tcp) struct InferredScale {
     /// Lowest shift that allows the bytes in flight.
     min_shift: u8,
     /// Number and unscaled window of the newest ACK.

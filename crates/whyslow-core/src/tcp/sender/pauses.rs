@@ -1,10 +1,10 @@
 //! Pauses between two sends of one direction and what ended them.
 
-use super::facts::{DirectionFacts, Gap, Release};
 use super::outstanding::Recovery;
 use super::retransmit_record::RetransmitContext;
-use super::segment::Seg;
-use super::sender::{PathEstimate, SenderState};
+use super::{PathEstimate, SenderState};
+use crate::tcp::facts::{DirectionFacts, Gap, Release};
+use crate::tcp::segment::Seg;
 use crate::units::Nanos;
 
 impl SenderState {
@@ -193,7 +193,7 @@ impl SenderState {
 }
 
 /// Marks pauses in which bytes of either side were not captured: these may have ended them.
-pub(super) fn mark_unseen_gaps(directions: &mut [DirectionFacts; 2]) {
+pub(in crate::tcp) fn mark_unseen_gaps(directions: &mut [DirectionFacts; 2]) {
     let mut noticed: Vec<Nanos> = directions.iter().flat_map(|sender| &sender.missing).map(|&(_, time)| time).collect();
     if noticed.is_empty() {
         return;

@@ -3,23 +3,23 @@
 //! A *request* comes after everything was delivered and acknowledged, at any time and of any size;
 //! what follows it is another transfer. A protocol's *credit* comes while the sender still has data
 //! to send, soon after it was freed, repeatedly and for equal amounts; what follows it continues
-//! the transfer. Readable payload decides (`content::kind`). A small message right after everything
+//! the transfer. Readable payload decides (`payload::kind`). A small message right after everything
 //! was acknowledged may be either: it draws a boundary, which is removed if the next such messages
 //! come after the same number of bytes.
 //!
 //! A *push* needs no request: new data is another message after a pause with nothing outstanding
 //! that is longer than any of TCP's own.
 
-use super::content::PayloadKind;
-use super::facts::PeerMessage;
 use super::outstanding::Recovery;
 use super::peer_payload::{OpenTransfer, PeerPayload, PreviousTransfer, TurnOutcome};
-use super::segment::Seg;
-use super::sender::{PathEstimate, SenderState};
+use super::{PathEstimate, SenderState};
+use crate::tcp::facts::PeerMessage;
+use crate::tcp::payload::PayloadKind;
+use crate::tcp::segment::Seg;
 use crate::units::Nanos;
 
 /// TCP itself is not silent for longer without a reason in the capture: RFC 6298's least timer, …
-pub(super) const MIN_IDLE: Nanos = Nanos::from_millis(1_000);
+pub(in crate::tcp) const MIN_IDLE: Nanos = Nanos::from_millis(1_000);
 /// … and this many RTTs.
 const IDLE_ROUND_TRIPS: f64 = 4.0;
 /// Most boundaries that may still be removed.

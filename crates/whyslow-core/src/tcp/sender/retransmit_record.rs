@@ -1,6 +1,6 @@
 //! Segments that were sent again, until it is known whether they had to be.
 
-use super::facts::Retransmitted;
+use crate::tcp::facts::Retransmitted;
 use crate::types::RetransmissionKind;
 use crate::units::Nanos;
 
@@ -28,7 +28,7 @@ pub(super) struct RetransmitContext {
 
 /// A retransmitted segment.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Retransmit {
+pub(in crate::tcp) struct Retransmit {
     pub(super) start: u64,
     pub(super) end: u64,
     pub(super) time: Nanos,
@@ -46,7 +46,7 @@ pub(super) struct Retransmit {
     /// The receiver has reported it as a duplicate (D-SACK).
     pub(super) dsacked: bool,
     /// Its index in
-    /// [`DirectionFacts::retransmissions`](super::facts::DirectionFacts::retransmissions), if
+    /// [`DirectionFacts::retransmissions`](crate::tcp::facts::DirectionFacts::retransmissions), if
     /// listed.
     pub(super) listed_at: Option<usize>,
 }

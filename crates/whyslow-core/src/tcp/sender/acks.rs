@@ -1,12 +1,12 @@
 //! ACKs: received when they pass the capture point, applied when the sender can have them.
 
-use super::elided;
 use super::outstanding::Recovery;
 use super::pending_acks::{Ack, AckArrival, AckFields, AckHeaderKey, SPECIAL_FLAGS};
 use super::rtt::update_min;
-use super::segment::{FrameRef, Seg};
-use super::sender::{MAX_SEQ_DISTANCE, PathEstimate, SenderState};
 use super::transfer_recorder::TransferRecorder;
+use super::{MAX_SEQ_DISTANCE, PathEstimate, SenderState};
+use crate::tcp::elided;
+use crate::tcp::segment::{FrameRef, Seg};
 use crate::units::{Nanos, SeqNumber};
 use crate::wire::{Flags, SackBlocks};
 
@@ -149,7 +149,7 @@ impl SenderState {
 
     /// The same, for numbers up to SND.MAX.
     #[inline(always)]
-    pub(super) fn unwrap_ack_of_sent(&self, number: SeqNumber) -> Option<u64> {
+    pub(in crate::tcp) fn unwrap_ack_of_sent(&self, number: SeqNumber) -> Option<u64> {
         let below = (self.isn? + self.snd_max as u32).0.wrapping_sub(number.0);
         if below <= MAX_SEQ_DISTANCE { self.snd_max.checked_sub(below.into()) } else { None }
     }
@@ -239,7 +239,7 @@ impl SenderState {
     /// Applies the ACKs that the sender had when it sent `seg`; next to the sender, all ACKs so
     /// far.
     #[inline(always)]
-    pub(super) fn apply_acks(&mut self, seg: Option<&Seg>, path: &PathEstimate) {
+    pub(in crate::tcp) fn apply_acks(&mut self, seg: Option<&Seg>, path: &PathEstimate) {
         let Some(first) = self.pending_acks.first_arrival() else {
             return;
         };
@@ -613,7 +613,7 @@ impl SenderState {
     }
 
     /// Takes this for the scale of windows, if it is one, and no SYN tells another.
-    pub(super) fn assume_shift(&mut self, shift: Option<u8>) {
+    pub(in crate::tcp) fn assume_shift(&mut self, shift: Option<u8>) {
         if let Some(shift) = shift.filter(|_| self.snd_wscale.is_none()) {
             (self.snd_wscale, self.facts.assumed_shift) = (Some(shift), Some(shift));
             self.inferred_scale.assume(shift);
@@ -696,6 +696,6 @@ impl SenderKnowledge {
 
 /// Returns whether the first SACK block reports a duplicate: it lies below the ACK or inside the
 /// second block (RFC 2883 section 4).
-pub(super) fn reports_duplicate(first: (u64, u64), second: Option<(u64, u64)>, ack: u64) -> bool {
+pub(in crate::tcp) fn reports_duplicate(first: (u64, u64), second: Option<(u64, u64)>, ack: u64) -> bool {
     first.1 <= ack || second.is_some_and(|second| second.0 <= first.0 && first.1 <= second.1)
 }

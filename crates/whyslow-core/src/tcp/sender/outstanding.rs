@@ -1,11 +1,11 @@
 //! Outstanding segments, holes in the sequence space, and what ACKs have done since the last send.
 
-use super::segment::{FrameRef, Seg, TsvalSample};
+use crate::tcp::segment::{FrameRef, Seg, TsvalSample};
 use crate::units::Nanos;
 
 /// A segment that was sent and is not yet acknowledged.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct OutstandingSegment {
+pub(in crate::tcp) struct OutstandingSegment {
     pub end: u64,
     /// When it was sent first.
     pub time: Nanos,
@@ -38,7 +38,7 @@ impl OutstandingSegment {
 
 /// Sequence space that later segments skipped, as seen at the capture point.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct SequenceHole {
+pub(in crate::tcp) struct SequenceHole {
     pub start: u64,
     pub end: u64,
     /// The segment after the hole: its time, timestamp and IP ID.
@@ -52,7 +52,7 @@ pub(super) struct SequenceHole {
 
 /// What the applied ACKs since the last send have done.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct SinceSend {
+pub(in crate::tcp) struct SinceSend {
     /// When the last ACK that could release data reached the sender.
     pub released_at: Option<Nanos>,
     /// Its frame.
@@ -108,7 +108,7 @@ impl SinceSend {
 
 /// Loss recovery.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Recovery {
+pub(in crate::tcp) enum Recovery {
     None,
     /// After duplicate ACKs, until this number is acknowledged.
     Fast(u64),

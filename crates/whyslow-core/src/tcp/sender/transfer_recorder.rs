@@ -1,8 +1,8 @@
 //! Records the rounds and pauses of a current transfer in bounded memory.
 
-use super::facts::{Gap, RateSpread, Release, RoundFacts, TransferFacts};
 use super::rtt::{MIN_PROBE_TIMER, Quantiles, update_min};
-use super::segment::FrameRef;
+use crate::tcp::facts::{Gap, RateSpread, Release, RoundFacts, TransferFacts};
+use crate::tcp::segment::FrameRef;
 use crate::types::Frame;
 use crate::units::Nanos;
 

@@ -1,10 +1,10 @@
 //! Decides whether new data begins a transfer, a round, or neither.
 
 use super::outstanding::Recovery;
-use super::segment::Seg;
-use super::sender::{PathEstimate, SenderState, is_newer};
 use super::transfer_recorder::TransferRecorder;
 use super::turns::NewDataBegins;
+use super::{PathEstimate, SenderState, is_newer};
+use crate::tcp::segment::Seg;
 
 impl SenderState {
     /// Processes new data sent after an event since the last send, usually an ACK: it may begin a

@@ -22,6 +22,7 @@ mod heads;
 mod http;
 mod kind;
 mod protocol;
+pub(super) mod streams;
 mod tls;
 
 use heads::Heads;

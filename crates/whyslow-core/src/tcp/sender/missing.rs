@@ -1,8 +1,8 @@
 //! What IP numbers and timestamps tell of a sender's segments: which never came, and how far apart
 //! two were sent.
 
-use super::segment::{Seg, tsval};
-use super::sender::SenderState;
+use super::SenderState;
+use crate::tcp::segment::{Seg, tsval};
 use crate::units::Nanos;
 
 impl SenderState {

@@ -4,7 +4,7 @@ use std::ops::{Deref, DerefMut};
 
 /// First in, first out. Removed members stay at the front of the memory until room is needed.
 #[derive(Clone, Debug)]
-pub(super) struct SliceQueue<T> {
+pub(in crate::tcp) struct SliceQueue<T> {
     all: Vec<T>,
     /// Number of removed members at the front.
     removed: usize,

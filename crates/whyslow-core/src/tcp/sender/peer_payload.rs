@@ -1,15 +1,15 @@
 //! What a side has heard from the other one since it sent last, and what it has shown of whether it
 //! waits for credit.
 
-use super::content::{PayloadKind, SMALL};
-use super::facts::{Gap, PeerMessage};
-use super::segment::{FrameRef, Seg};
 use super::transfer_recorder::TransferRecorder;
+use crate::tcp::facts::{Gap, PeerMessage};
+use crate::tcp::payload::{PayloadKind, SMALL};
+use crate::tcp::segment::{FrameRef, Seg};
 use crate::units::{Nanos, SeqNumber};
 
 /// The peer's payload since this side's last send.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct PeerPayload {
+pub(in crate::tcp) struct PeerPayload {
     pub first: Nanos,
     pub last: Nanos,
     pub(super) end_of_first: SeqNumber,
@@ -30,7 +30,7 @@ pub(super) struct PeerPayload {
 
 /// What follows a message of the peer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum TurnOutcome {
+pub(in crate::tcp) enum TurnOutcome {
     /// Another transfer: the answer to a request.
     Turn,
     /// Unknown until the next messages.
@@ -41,7 +41,7 @@ pub(super) enum TurnOutcome {
 
 /// The transfer that the peer's payload may have ended.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct PreviousTransfer {
+pub(in crate::tcp) struct PreviousTransfer {
     /// Its payload, bytes.
     pub bytes: u64,
     /// Payload of the request that it answers, if any.
@@ -121,7 +121,7 @@ impl PeerPayload {
         self.first_len < SMALL
     }
 
-    /// Converts it for [`TransferFacts`](super::facts::TransferFacts).
+    /// Converts it for [`TransferFacts`](crate::tcp::facts::TransferFacts).
     pub fn peer_message(&self) -> PeerMessage {
         let (first, last) = self.frames;
         PeerMessage {
@@ -136,7 +136,7 @@ impl PeerPayload {
 
 /// What a side has shown about waiting for credit.
 #[derive(Debug, Default)]
-pub(super) struct TurnTracker {
+pub(in crate::tcp) struct TurnTracker {
     /// Earlier parts of what may be one transfer, oldest first.
     pub(super) open_transfers: Vec<OpenTransfer>,
     /// Payload of the message known to be the request.
