@@ -106,7 +106,7 @@ fn findings_get_evidence_from_the_other_end() {
     let told = analysis["connections"].as_array().unwrap().iter().find(|connection| connection["id"] == 2).unwrap();
     let finding = &common::bulk(told)["findings"][0];
     let evidence = finding["evidence"].as_array().unwrap().last().unwrap();
-    assert_eq!(evidence["figure"], "of 7 sent again, earlier copies that never arrived");
+    assert_eq!(evidence["figure"], "retransmissions whose earlier copy never arrived");
     assert_eq!(evidence["value"], 7.0);
 }
 

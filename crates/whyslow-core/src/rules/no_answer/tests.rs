@@ -227,7 +227,7 @@ fn a_probe_that_was_meant_to_expire_is_nothing_and_who_tries_on_waits() {
     assert!(found.evidence.iter().any(|evidence| evidence.figure.starts_with("ICMP of 192.0.2.9")));
 }
 
-/// An answer whose last bytes are sent again after 0.3, 0.6 and 1.2 s, and never acknowledged.
+/// An answer whose last bytes are retransmitted after 0.3, 0.6 and 1.2 s, and never acknowledged.
 fn lost() -> Scene {
     let mut scene = Scene::flights(&[8 * MSS, 8 * MSS]);
     let mut at = scene.transfer.last_send;
