@@ -1,26 +1,34 @@
-// Pictures of pages: node shot.mjs FOLDER PAGE.html[#state]…, at 1280 and 1920 pixels, light and
-// dark.
+// Pictures of pages: node shot.mjs FOLDER PAGE.html[#state]…, at 1280 pixels in light colours, 1920
+// in dark ones, 390 as on a phone, and printed.
 import { mkdir } from "node:fs/promises";
 import { basename, resolve } from "node:path";
 import { launch } from "./test/browser.mjs";
+
+/** Width, height, colours. */
+const LOOKS = [
+  [1280, 800, "light"],
+  [1920, 1080, "dark"],
+  [390, 844, "light"],
+];
 
 const [folder = "shots", ...pages] = process.argv.slice(2);
 await mkdir(folder, { recursive: true });
 const browser = await launch();
 for (const page of pages) {
   const [path, hash = ""] = page.split("#");
-  for (const width of [1280, 1920]) {
-    for (const colorScheme of ["light", "dark"]) {
-      const tab = await browser.newPage({ viewport: { width, height: width === 1280 ? 800 : 1080 }, colorScheme });
-      tab.on("pageerror", (error) => console.error(`${page}: ${error}`));
-      tab.on("console", (message) => message.type() === "error" && console.error(`${page}: ${message.text()}`));
-      await tab.goto(`file://${resolve(path)}#${hash}`);
-      await tab.waitForSelector("main:not(.waiting)");
-      await tab.waitForTimeout(400);
-      const name = `${basename(path, ".html")}${hash ? `-${hash.replace(/[^a-z0-9]+/gi, "-")}` : ""}-${width}-${colorScheme}.png`;
-      await tab.screenshot({ path: `${folder}/${name}`, fullPage: true });
-      await tab.close();
-    }
+  const name = `${folder}/${basename(path, ".html")}${hash ? `-${hash.replace(/[^a-z0-9]+/gi, "-")}` : ""}`;
+  for (const [width, height, colorScheme] of LOOKS) {
+    const tab = await browser.newPage({ viewport: { width, height }, colorScheme });
+    tab.on("pageerror", (error) => console.error(`${page}: ${error}`));
+    tab.on("console", (message) => message.type() === "error" && console.error(`${page}: ${message.text()}`));
+    await tab.goto(`file://${resolve(path)}#${hash}`);
+    await tab.waitForSelector("main:not(.waiting)");
+    await tab.waitForTimeout(400);
+    const wide = await tab.evaluate(() => document.documentElement.scrollWidth);
+    if (wide > width) console.error(`${page}: ${wide} pixels wide where there are ${width}`);
+    await tab.screenshot({ path: `${name}-${width}-${colorScheme}.png`, fullPage: true });
+    if (width === 1280) await tab.pdf({ path: `${name}-print.pdf`, format: "A4", printBackground: true });
+    await tab.close();
   }
 }
 await browser.close();

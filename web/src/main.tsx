@@ -66,15 +66,16 @@ function App() {
   }, []);
 
   /**
-   * With what is set side by side, unless the address says what is to be seen; what was opened just
-   * now is shown in any case.
+   * What was opened just now is shown from its beginning, with what is set side by side; else the
+   * address says what is to be seen. `failed`: why something that was to be opened is not.
    */
   const show = useCallback(
-    (found: Content, error: Notice | null, isNew: boolean) => {
+    (found: Content, failed: string | null, isNew: boolean) => {
       setContent(found);
-      setNotice(error ?? (found.uncompared === null ? null : uncompared(found.uncompared)));
-      if (found.compare && error === null && (isNew || format(parse(location.hash)) === format(START)))
-        go({ ...START, compare: found.compare }, true);
+      if (failed !== null) return setNotice({ what: "Not opened.", why: failed });
+      setNotice(found.uncompared === null ? null : { what: "Not compared.", why: found.uncompared });
+      if (isNew || (found.compare && format(parse(location.hash)) === format(START)))
+        go({ ...START, compare: found.compare }, !isNew);
     },
     [go],
   );
@@ -85,7 +86,7 @@ function App() {
         const now: Status = await status();
         if (now.number >= after) {
           if (now.state === "ready") {
-            show(await served(), now.error === null ? null : uncompared(now.error), isNew);
+            show(await served(), now.error, isNew);
             setGoing({ state: "waiting" });
             return;
           }
@@ -117,7 +118,6 @@ function App() {
       try {
         setContent(null);
         setNotice(null);
-        if (beside === null) go({ ...START });
         const before = (await status()).number;
         setGoing({ state: "reading", name, read: 0, total: null });
         await open(files, beside, (read, total) => setGoing({ state: "reading", name, read, total }));
@@ -127,11 +127,11 @@ function App() {
         setGoing({ state: "failed", error: why });
         // What was open before is open still.
         await status()
-          .then(async (now) => now.state === "ready" && show(await served(), { what: "Not opened.", why }, false))
+          .then(async (now) => now.state === "ready" && show(await served(), why, false))
           .catch(() => undefined);
       }
     },
-    [follow, go, show],
+    [follow, show],
   );
 
   // The transfer of what is open that a second capture is compared with; empty: the largest.
@@ -284,8 +284,6 @@ function Elsewhere({ why, go }: { why: string; go: Go }) {
     </main>
   );
 }
-
-const uncompared = (why: string): Notice => ({ what: "Not compared.", why });
 
 function Waiting({ going, pick }: { going: Going; pick: () => void }) {
   switch (going.state) {

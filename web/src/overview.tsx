@@ -91,12 +91,10 @@ function Verdict({ content, help, go }: { content: Content; help: (slug: string)
   if (!worst) {
     return (
       <section class="verdict good">
-        <h1>
-          {only?.transfers[mainTransfer(only)]?.verdict ?? "No transfer was held back by anything that could be told"}
-        </h1>
+        <h1>{only?.transfers[mainTransfer(only)]?.verdict ?? "Nothing was slow that this capture shows"}</h1>
         <p>
-          {count(content.connections_total, "connection")}, and nothing to mend in{" "}
-          {content.connections_total === 1 ? "it" : "them"} that this capture shows.
+          {count(content.connections_total, "connection")}, and nothing to fix in{" "}
+          {content.connections_total === 1 ? "it" : "them"}.
         </p>
       </section>
     );

@@ -21,6 +21,7 @@ mod opening;
 mod packed;
 mod page;
 mod query;
+mod repeats;
 mod request_guard;
 mod rows;
 mod server;

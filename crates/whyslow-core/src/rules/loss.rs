@@ -101,16 +101,10 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
         found.evidence.push(evidence("ceiling by Mathis for this loss", ceiling, "bit/s", &[]));
         found.evidence.push(evidence("measured rate", case.rate(), "bit/s", &[]));
     }
+    let packets = if few { "packets".into() } else { format!("{} of its packets", percent(share_lost)) };
     found.fix = fix(
         Actor::Network,
-        if few {
-            "find where the path loses packets (cable, radio, policer, full queue)".into()
-        } else {
-            format!(
-                "find where the path loses {} of its packets (cable, radio, policer, full queue)",
-                percent(share_lost)
-            )
-        },
+        format!("find where the path loses {packets} (cable, radio, policer, full queue)"),
         repair::bbr(case).map(|bbr| format!("{bbr}   # on the sender, if the loss cannot be mended")),
     );
     if in_bursts {

@@ -96,15 +96,16 @@ fn the_queue_is_found_on_the_way_that_has_it() {
     let pair = pair(&ends("bufferbloat"));
     let waited = |way: usize| pair["directions"][way]["queue_ms"]["p95"].as_f64().unwrap();
     assert!(waited(0) < 1.0 && waited(1) > 400.0, "{} and {} ms", waited(0), waited(1));
-    let said = pair["summary"].to_string();
-    assert!(said.contains("packets wait between the captures on the way to the client"), "{said}");
+    let summary = pair["summary"].to_string();
+    assert!(summary.contains("packets wait between the captures on the way to the client"), "{summary}");
 }
 
 #[test]
 fn findings_get_evidence_from_the_other_end() {
     let analysis = explain(&ends("loss"));
-    let told = analysis["connections"].as_array().unwrap().iter().find(|connection| connection["id"] == 2).unwrap();
-    let finding = &common::bulk(told)["findings"][0];
+    let connection =
+        analysis["connections"].as_array().unwrap().iter().find(|connection| connection["id"] == 2).unwrap();
+    let finding = &common::bulk(connection)["findings"][0];
     let evidence = finding["evidence"].as_array().unwrap().last().unwrap();
     assert_eq!(evidence["figure"], "retransmissions whose earlier copy never arrived");
     assert_eq!(evidence["value"], 7.0);

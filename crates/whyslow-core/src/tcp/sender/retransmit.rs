@@ -8,11 +8,11 @@
 
 use super::outstanding::{OutstandingSegment, Recovery, SequenceHole};
 use super::retransmit_record::{Retransmit, RetransmitContext, RetransmitReason, counter};
-use super::rtt::{MIN_PROBE_TIMER, RTO_MIN};
+use super::rtt::MIN_PROBE_TIMER;
 use super::{PathEstimate, SenderState};
 use crate::tcp::facts::{Loss, Retransmission, Retransmitted, TransferFacts};
 use crate::tcp::segment::{Seg, tsval};
-use crate::types::{MAX_RETRANSMISSIONS, RetransmissionKind};
+use crate::types::{MAX_RETRANSMISSIONS, RTO_MIN, RetransmissionKind};
 use crate::units::Nanos;
 
 /// Most retransmissions to remember until it is known whether they were spurious.

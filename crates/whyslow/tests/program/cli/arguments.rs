@@ -81,8 +81,8 @@ fn no_promise_goes_beyond_the_path_that_was_said() {
     let sample = concat!(env!("CARGO_MANIFEST_DIR"), "/../../samples/receive-window-client.pcap");
     let found = |rate: &[&str]| {
         let output = whyslow().args(rate).args(["--json", sample]).assert().code(0).get_output().stdout.clone();
-        let told: serde_json::Value = serde_json::from_slice(&output).unwrap();
-        let mut transfers = told["connections"][0]["transfers"].as_array().unwrap().clone();
+        let analysis: serde_json::Value = serde_json::from_slice(&output).unwrap();
+        let mut transfers = analysis["connections"][0]["transfers"].as_array().unwrap().clone();
         transfers.sort_by_key(|transfer| transfer["bytes"].as_u64());
         let transfer = transfers.pop().unwrap();
         let finding = transfer["findings"][0].clone();
