@@ -364,13 +364,13 @@ pub struct Retransmission {
 
 /// The verdict on a transfer that nothing held back: all but round trips took less than two fifths
 /// of its time, or less than 10 ms.
-pub const HEALTHY_VERDICT: &str = "nothing held it back beyond what the path needs";
+pub const HEALTHY_VERDICT: &str = "nothing slowed it beyond what the path needs";
 
 /// The verdict on a transfer whose time the capture cannot explain, for the most part.
-pub const UNKNOWN_VERDICT: &str = "what held it back cannot be told from this capture";
+pub const UNKNOWN_VERDICT: &str = "what slowed it cannot be told from this capture";
 
 /// The same, where packets were left out of a text.
-pub const UNKNOWN_ELIDED_VERDICT: &str = "what held it back cannot be told: packets of it were left out of the text";
+pub const UNKNOWN_ELIDED_VERDICT: &str = "what slowed it cannot be told: packets of it were left out of the text";
 
 /// One contiguous bulk of payload in one direction.
 #[derive(Clone, Debug, Serialize)]

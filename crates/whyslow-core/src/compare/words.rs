@@ -224,7 +224,7 @@ pub(super) fn caveats(comparison: &Comparison, both: [&ChosenTransfer<'_>; 2]) -
         });
         if retransmitted > 0 {
             caveats.push(format!(
-                "{name} lost segments ({} sent again): bytes are counted in the round in which they were first sent, and the last \
+                "{name} lost segments ({} retransmitted): bytes are counted in the round in which they were first sent, and the last \
                  one when it was acknowledged",
                 say::count(retransmitted, "segment")
             ));

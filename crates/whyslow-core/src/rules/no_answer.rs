@@ -31,7 +31,7 @@
 //! ## What it is confused with
 //! - `server-think`: the answer came, late.
 //! - `syn-loss`: the connection opened, late.
-//! - `timeout`: what was sent again arrived in the end.
+//! - `timeout`: what was retransmitted arrived in the end.
 //! - `mtu-black-hole`: only large segments are not acknowledged.
 //! - `reset`: the other end did answer, with a RST.
 //! - A capture that lost packets, or has one direction: then nothing is said.

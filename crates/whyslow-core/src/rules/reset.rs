@@ -130,7 +130,7 @@ fn by_server(case: &ConnectionCase<'_>) -> Option<Finding> {
         }
         (None, None) => return None,
     };
-    // A request, or its answer, has to be sent again. Of what was sent unasked, what arrived may be
+    // A request, or its answer, has to be retransmitted. Of what was sent unasked, what arrived may be
     // of use.
     let asks = facts.content[client].heads.iter().any(|(start, _)| (cut.seq.0..cut.seq.1).contains(start));
     let wasted = match cut.answered {
@@ -164,7 +164,7 @@ fn by_server(case: &ConnectionCase<'_>) -> Option<Finding> {
     report_cut(&mut found, cut, lost, frame);
     found.fix = fix(
         Actor::Application,
-        "see in the server's log, or in that of the proxy before it, why it gave up; what came so far has to be sent again",
+        "see in the server's log, or in that of the proxy before it, why it gave up; what came so far has to be transferred again",
         None,
     );
     Some(found)

@@ -54,7 +54,7 @@ pub(super) const RULE: Rule = Rule::new(Cause::SenderCap, Check::Transfer(check)
 /// One in so many pauses may end with payload of the receiver by chance.
 const MESSAGES: u64 = 5;
 
-/// One byte in so many that had to be sent again is a loss that matters, as for `loss`.
+/// One byte in so many that had to be retransmitted is a loss that matters, as for `loss`.
 const LOSSY: u64 = 100;
 
 fn check(case: &TransferCase<'_>) -> Option<Finding> {

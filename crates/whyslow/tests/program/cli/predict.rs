@@ -39,7 +39,7 @@ fn what_makes_no_sense_is_refused_with_a_reason() {
         (&["--bytes", "1000", "--rtt", "1ms"], "has no unit"),
         (&["--bytes", "1MB", "--rtt", "200"], "has no unit"),
         (&["--bytes", "1MB", "--rtt", "1ms", "--rate", "0mbit"], "out of range"),
-        (&["--bytes", "1MB", "--rtt", "1ms", "--rate", "9parsec"], "is no unit of a rate"),
+        (&["--bytes", "1MB", "--rtt", "1ms", "--rate", "9parsec"], "unknown rate unit `parsec`"),
         (&["--bytes", "1MB", "--rtt", "1ms", "--loss", "80%"], "out of range"),
         (&["--bytes", "1MB", "--rtt", "1ms", "--mss", "1B"], "from 64 to 65,483"),
         (&["--bytes", "1MB", "--rtt", "1ms", "--idle", "3s"], "add --reuse"),
