@@ -47,7 +47,7 @@ enum SegmentVerdict {
 
 impl SenderState {
     /// SND.NXT; `None` before the first segment.
-    #[inline(always)]
+    #[inline]
     fn snd_nxt(&self) -> Option<SeqNumber> {
         Some(self.isn? + self.snd_max as u32)
     }
@@ -70,7 +70,7 @@ impl SenderState {
 impl Tracking {
     /// Returns whether a segment must be [checked](Self::defers_or_drops) before it is processed.
     /// Nearly none must.
-    #[inline(always)]
+    #[inline]
     pub(super) fn needs_check(&self, seg: &Seg) -> bool {
         let (own, other) = (&self.senders[seg.from()], &self.senders[!seg.from()]);
         let is_next = own.snd_nxt() == Some(seg.seq);

@@ -1,8 +1,10 @@
 //! ACKs that the sender has: what they do to its state.
 
+use super::last_send::ReleasingAck;
 use super::pending_acks::{Ack, AckArrival, AckFields};
 use super::rtt::update_min;
 use super::scoreboard::Recovery;
+use super::transfer_recorder::AckOutcome;
 use super::{PathEstimate, SenderState};
 use crate::tcp::segment::{FrameRef, Seg};
 use crate::units::Nanos;
@@ -78,7 +80,8 @@ impl SenderState {
         self.short_gap_limit = 0;
         self.round.on_ack(self.snd_una);
         self.since_send.emptied = self.snd_una >= self.snd_max;
-        self.since_send.on_release(place, at, false, true, self.window.right_edge);
+        let release = ReleasingAck { frame: place, at, is_new: false, with_payload: true };
+        self.since_send.on_release(release, self.window.right_edge);
         if let Some(transfer) = &mut self.transfer {
             transfer.on_acked_up_to(since, self.snd_una);
         }
@@ -117,7 +120,8 @@ impl SenderState {
         path: &PathEstimate,
     ) -> Option<Nanos> {
         let Ack { arrival, fields } = ack;
-        self.since_send.on_release(arrival.frame_ref, at, true, fields.with_payload, self.window.right_edge);
+        let release = ReleasingAck { frame: arrival.frame_ref, at, is_new: true, with_payload: fields.with_payload };
+        self.since_send.on_release(release, self.window.right_edge);
         if !LOSS_FREE && !self.scoreboard.sacked.is_empty() {
             // Before this ACK's own SACKs are noted: they lie above a hole that nobody had
             // reported.
@@ -136,7 +140,7 @@ impl SenderState {
         self.since_send.ack_late = late;
         self.since_send.emptied = self.snd_una >= self.snd_max;
         self.update_snd_wnd::<LOSS_FREE>(fields, at);
-        self.record_ack::<LOSS_FREE>(ack, at, delivered, rtt, late);
+        self.record_ack::<LOSS_FREE>(ack, at, AckOutcome { delivered, rtt, late });
         rtt
     }
 
@@ -153,22 +157,16 @@ impl SenderState {
         if opened || fields.with_payload || fields.sacks {
             self.since_send.window_update |= opened;
             self.since_send.emptied = self.snd_una >= self.snd_max;
-            self.since_send.on_release(arrival.frame_ref, at, false, fields.with_payload, edge);
+            let release =
+                ReleasingAck { frame: arrival.frame_ref, at, is_new: false, with_payload: fields.with_payload };
+            self.since_send.on_release(release, edge);
         }
-        self.record_ack::<false>(&ack, at, delivered, None, Nanos::ZERO);
+        self.record_ack::<false>(&ack, at, AckOutcome { delivered, ..AckOutcome::default() });
     }
 
-    /// Records an ACK in the round and the transfer: `delivered` more bytes have arrived, with the
-    /// result of [`rtt_sample`](Self::rtt_sample).
+    /// Records an ACK in the round and the transfer.
     #[inline(always)]
-    fn record_ack<const LOSS_FREE: bool>(
-        &mut self,
-        ack: &Ack,
-        at: Nanos,
-        delivered: u64,
-        rtt: Option<Nanos>,
-        late: Nanos,
-    ) {
+    fn record_ack<const LOSS_FREE: bool>(&mut self, ack: &Ack, at: Nanos, outcome: AckOutcome) {
         let Ack { arrival, fields } = ack;
         if !LOSS_FREE && fields.flags.0 & (Flags::ECE | Flags::SYN).0 == Flags::ECE.0 {
             self.note_ecn_echo(arrival.frame_ref, at);
@@ -178,7 +176,7 @@ impl SenderState {
             self.round.on_sack(top);
         }
         if let Some(transfer) = &mut self.transfer {
-            transfer.on_ack(at, fields.ack, delivered, rtt, late);
+            transfer.on_ack(at, fields.ack, outcome);
         }
     }
 

@@ -68,22 +68,33 @@ pub(in crate::tcp) struct SinceSend {
     pub closed_for: Nanos,
 }
 
+/// An ACK that could release data.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct ReleasingAck {
+    pub frame: FrameRef,
+    /// When it reached the sender.
+    pub at: Nanos,
+    /// It acknowledged new data.
+    pub is_new: bool,
+    pub with_payload: bool,
+}
+
 impl SinceSend {
     /// Returns whether the window was closed at any time.
-    #[inline(always)]
+    #[inline]
     pub fn met_zero_window(&self) -> bool {
         self.closed_at.is_some()
     }
 
-    /// Records an ACK that could release data. It reached the sender at time `at`; `edge` is the
-    /// right edge before it.
-    #[inline(always)]
-    pub fn on_release(&mut self, place: FrameRef, at: Nanos, new: bool, payload: bool, edge: Option<u64>) {
+    /// Records an ACK that could release data; `edge` is the right edge before it.
+    #[inline]
+    pub fn on_release(&mut self, by: ReleasingAck, edge: Option<u64>) {
+        let ReleasingAck { frame, at, is_new, with_payload } = by;
         self.released_at = Some(at);
-        self.release_frame = place;
-        self.acked_new |= new;
-        self.with_payload = payload;
-        if payload {
+        self.release_frame = frame;
+        self.acked_new |= is_new;
+        self.with_payload = with_payload;
+        if with_payload {
             self.any_payload = true;
             self.payload_at = Some(at);
         }

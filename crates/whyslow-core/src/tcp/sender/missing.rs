@@ -7,7 +7,7 @@ use crate::units::Nanos;
 
 impl SenderState {
     /// Notes the IP ID and TSval of a segment that begins `skipped` bytes beyond SND.MAX.
-    #[inline(always)]
+    #[inline]
     pub(super) fn note_ip_id_and_tsval(&mut self, seg: &Seg, skipped: u64) {
         if u64::from(seg.len) <= self.mss() && self.ip_ids.is_next(seg) {
             self.ip_ids.observe_next(seg);

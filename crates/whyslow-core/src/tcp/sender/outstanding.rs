@@ -19,7 +19,7 @@ pub(in crate::tcp) struct OutstandingSegment {
 
 impl OutstandingSegment {
     /// A segment that ends at `end`, sent once.
-    #[inline(always)]
+    #[inline]
     pub fn new(seg: &Seg, end: u64, passed: u64) -> Self {
         Self {
             end,

@@ -61,7 +61,7 @@ impl SenderState {
     }
 
     /// The same for a pause of this length, too short to be recorded on its own.
-    #[inline(always)]
+    #[inline]
     pub(super) fn end_short_gap(
         &mut self,
         seg: &Seg,
@@ -85,13 +85,13 @@ impl SenderState {
     }
 
     /// Returns whether too little room stopped the sender since its last send.
-    #[inline(always)]
+    #[inline]
     pub(super) fn was_window_full(&self) -> bool {
         self.min_window_room().is_some_and(|room| self.room_stops_sender(room))
     }
 
     /// Returns what ended the pause before this send, and whether an ACK came right before it.
-    #[inline(always)]
+    #[inline]
     fn release(&self, seg: &Seg, again: Option<RetransmitContext>, path: &PathEstimate) -> (Release, bool) {
         let since = &self.since_send;
         // A queue that the sender filled itself delays ACKs; with nothing in flight there is none.

@@ -23,7 +23,7 @@ pub(super) struct RateMeter {
 impl RateMeter {
     /// Adds bytes up to `total`. The first ones open the first bin: the time of their own is before
     /// it.
-    #[inline(always)]
+    #[inline]
     pub fn advance(&mut self, total: u64, time: Nanos, bin: u64) {
         if total >= self.due {
             self.end_bin(total, time, bin);

@@ -219,7 +219,7 @@ impl SenderState {
 
     /// Returns whether new bytes after a silence of an RTO are a retransmission whose original was
     /// never captured: by its IP IDs the sender has sent packets meanwhile that fit no hole.
-    #[inline(always)]
+    #[inline]
     pub(super) fn as_unseen_retransmit(
         &mut self,
         seg: &Seg,

@@ -42,7 +42,7 @@ impl SenderState {
     }
 
     /// Records that everything up to `end` is in flight now.
-    #[inline(always)]
+    #[inline]
     fn record_flight(&mut self, end: u64) {
         self.snd_max = end;
         self.last_send.flight = self.in_flight();

@@ -54,6 +54,16 @@ pub(crate) struct TransferRecorder {
     thinned: u64,
 }
 
+/// What an ACK has shown.
+#[derive(Clone, Copy, Debug, Default)]
+pub(in crate::tcp) struct AckOutcome {
+    /// Bytes that it reports as arrived for the first time.
+    pub delivered: u64,
+    /// The RTT that it measures, if any, and by how much it was later than the earliest ACK.
+    pub rtt: Option<Nanos>,
+    pub late: Nanos,
+}
+
 impl TransferRecorder {
     /// Begins with the transfer's first byte; `bin` is the bytes in one rate sample.
     pub fn new(seq: u64, time: Nanos, frame: Frame, gap_floor: Nanos, bin: u64) -> Self {
@@ -97,7 +107,7 @@ impl TransferRecorder {
     }
 
     /// Records a segment with new bytes up to `end`.
-    #[inline(always)]
+    #[inline]
     pub fn on_send(&mut self, end: u64, time: Nanos, in_flight: u64) {
         self.sent_rate.advance(end.wrapping_add(self.copies), time, self.bin);
         self.facts.seq.1 = end;
@@ -161,7 +171,7 @@ impl TransferRecorder {
 
     /// Returns the length, in nanoseconds, below which a pause is not recorded and no silence of an
     /// RTO.
-    #[inline(always)]
+    #[inline]
     pub fn short_gap_limit(&self) -> u64 {
         self.short_gap_limit
     }
@@ -200,8 +210,9 @@ impl TransferRecorder {
 
     /// Records an ACK at the sender, after which `delivered` more bytes are known to have arrived,
     /// by cumulative ACK or SACK.
-    #[inline(always)]
-    pub fn on_ack(&mut self, time: Nanos, ack: u64, delivered: u64, rtt: Option<Nanos>, late: Nanos) {
+    #[inline]
+    pub fn on_ack(&mut self, time: Nanos, ack: u64, outcome: AckOutcome) {
+        let AckOutcome { delivered, rtt, late } = outcome;
         if delivered > 0 {
             self.delivered += delivered;
             if self.delivered >= self.delivered_due {
@@ -241,7 +252,7 @@ impl TransferRecorder {
     }
 
     /// Records that everything up to `ack` is acknowledged.
-    #[inline(always)]
+    #[inline]
     pub fn on_acked_up_to(&mut self, time: Nanos, ack: u64) {
         if ack >= self.facts.seq.1 && !self.facts.acknowledged {
             self.facts.acknowledged = true;
