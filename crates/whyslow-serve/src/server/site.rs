@@ -6,6 +6,7 @@
 use super::answer::{self, Answer, Content, refusal, text};
 use super::connection_limit::Seat;
 use super::{Limits, upload};
+use crate::packet;
 use crate::query::Query;
 use crate::request_guard::RequestGuard;
 use crate::session::{Opened, Session, Upload, UploadPart};
@@ -89,6 +90,15 @@ impl Site {
                 let id = query.number("c");
                 self.of_opened(move |opened| json(opened.connection(id.ok_or("which connection?")?)?)).await
             }
+            (&Method::GET, "packet") => {
+                let (id, frame, time) = (query.number("c"), query.number("frame"), query.number::<f64>("t"));
+                self.of_opened(move |opened| {
+                    let (place, _) = opened.place(id.ok_or("which connection?")?)?;
+                    let time = time.filter(|time| time.is_finite()).ok_or("when?")?;
+                    json(&packet::read(&place, frame.ok_or("which frame?")?, Nanos::from_secs_f64(time))?)
+                })
+                .await
+            }
             // Two transfers side by side, named as on the command line: `a=3.2&b=5.1`.
             (&Method::GET, "compare") => {
                 let which = ["a", "b"].map(|name| query.get(name).and_then(|text| TransferName::read(&text)));
@@ -102,7 +112,7 @@ impl Site {
                 let (id, range) = (query.number("c"), range(query));
                 self.of_opened(move |opened| slice(opened, id.ok_or("which connection?")?, range)).await
             }
-            (_, "" | "state" | "document" | "connection" | "series" | "compare" | "slice" | "open") => {
+            (_, "" | "state" | "document" | "connection" | "packet" | "series" | "compare" | "slice" | "open") => {
                 text(StatusCode::METHOD_NOT_ALLOWED, "not in this way")
             }
             _ => text(StatusCode::NOT_FOUND, "there is nothing of this name"),
