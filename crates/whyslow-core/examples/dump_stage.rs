@@ -16,12 +16,13 @@ use std::process::ExitCode;
 use whyslow_core::analysis::{Analysis, Finding, Frame};
 use whyslow_core::capture::{Packet, Reader, Sink};
 use whyslow_core::explain::Explainer;
-use whyslow_core::flow::{ConnectionId, Evicted, FlowTable};
-use whyslow_core::limit::{self, Context};
-use whyslow_core::tcp::Connection;
-use whyslow_core::tcp::facts::{Facts, TransferFacts};
+use whyslow_core::types::Side;
 use whyslow_core::units::Nanos;
-use whyslow_core::wire::{self, FlowKey, Segment};
+use whyslow_core::unstable::flow::{ConnectionId, FlowTable};
+use whyslow_core::unstable::limit::{self, Context};
+use whyslow_core::unstable::tcp::Connection;
+use whyslow_core::unstable::tcp::facts::{Facts, TransferFacts};
+use whyslow_core::unstable::wire::{self, FlowKey, Segment};
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Stage {
@@ -121,10 +122,11 @@ impl<W: Write> Dump<W> {
     }
 
     fn route(&mut self, segment: &Segment<'_>, time: Nanos, number: u64) -> io::Result<()> {
-        let (ends, mut gone) = (FlowKey::of(segment), Evicted::new());
-        self.table.advance_time(time, &mut gone);
+        let ends = FlowKey::of(segment);
+        self.table.advance_time(time);
+        self.table.take_evicted();
         let id = ConnectionId(self.connections.len() as u64);
-        let to = self.table.route(segment, (&ends, ends.hash()), time, id, &mut gone, || ());
+        let to = self.table.route(segment, &ends.into(), id, || ());
         let (id, from, is_new) = (to.id.0, to.from, to.new);
         let frame = Frame { file: None, number };
         if is_new {
@@ -132,7 +134,7 @@ impl<W: Write> Dump<W> {
         }
         if self.stage == Stage::Flow && self.only.is_none_or(|only| only == id + 1) {
             let new = if is_new { " new" } else { "" };
-            writeln!(self.out, "{number} connection {} from side {from}{new}", id + 1)?;
+            writeln!(self.out, "{number} connection {} from side {from:?}{new}", id + 1)?;
         }
         self.connections[id as usize].0.push(segment, from, time, frame);
         Ok(())
@@ -160,7 +162,7 @@ impl<W: Write> Dump<W> {
 /// What TCP did: the connection, each side, each of its transfers with rounds, pauses and losses.
 fn tcp(out: &mut impl Write, id: u64, facts: &Facts) -> io::Result<()> {
     let Facts { endpoints, client, state, vantage, rtt, handshake, capture_defects: doubts, .. } = facts;
-    writeln!(out, "{id} {endpoints:?} client {client} {state:?}")?;
+    writeln!(out, "{id} {endpoints:?} client {client:?} {state:?}")?;
     writeln!(out, "{id} {vantage:?}")?;
     writeln!(out, "{id} {rtt:?}")?;
     writeln!(out, "{id} {handshake:?}")?;
@@ -168,14 +170,14 @@ fn tcp(out: &mut impl Write, id: u64, facts: &Facts) -> io::Result<()> {
     for exchange in &facts.exchanges {
         writeln!(out, "{id} {exchange:?}")?;
     }
-    for (side, half) in facts.directions.iter().enumerate() {
+    for (side, half) in Side::BOTH.into_iter().zip(&facts.directions) {
         for retransmission in &half.retransmissions {
-            writeln!(out, "{id} side {side} {retransmission:?}")?;
+            writeln!(out, "{id} side {side:?} {retransmission:?}")?;
         }
         for (at, transfer) in half.transfers.iter().enumerate() {
             let TransferFacts { seq, start, end, frames, answered: request, .. } = transfer;
             let (first, last) = frames;
-            let at = format!("{id} side {side} transfer {at}");
+            let at = format!("{id} side {side:?} transfer {at}");
             writeln!(out, "{at} seq {seq:?} {start:?} {end:?} frames {first}-{last} {request:?}")?;
             for round in &transfer.rounds {
                 writeln!(out, "{at} {round:?}")?;
@@ -193,15 +195,15 @@ fn tcp(out: &mut impl Write, id: u64, facts: &Facts) -> io::Result<()> {
 
 /// What held each transfer.
 fn limits(out: &mut impl Write, id: u64, facts: &Facts) -> io::Result<()> {
-    for (side, half) in facts.directions.iter().enumerate() {
+    for (side, half) in Side::BOTH.into_iter().zip(&facts.directions) {
         let context = Context::new(facts, side);
         for (at, transfer) in half.transfers.iter().enumerate() {
             let partition = limit::partition(transfer, &context);
             for span in &partition.spans {
                 let [start, end] = [span.start, span.end].map(Nanos::as_secs_f64);
-                writeln!(out, "{id} side {side} transfer {at} {start:.9} {end:.9} {:?}", span.limit)?;
+                writeln!(out, "{id} side {side:?} transfer {at} {start:.9} {end:.9} {:?}", span.limit)?;
             }
-            writeln!(out, "{id} side {side} transfer {at} {:?}", partition.shape)?;
+            writeln!(out, "{id} side {side:?} transfer {at} {:?}", partition.shape)?;
         }
     }
     Ok(())

@@ -2,9 +2,13 @@
 //! once more.
 
 use crate::compare_sets::ReadSet;
+use crate::error::Error;
 use crate::feed::InputReader;
 use crate::first::FirstRead;
-use crate::{Error, Input, Progress, Stop, join, set};
+use crate::input::{Input, Progress};
+use crate::join;
+use crate::set;
+use crate::stop::Stop;
 use std::ops::Range;
 use whyslow_core::analysis::{Analysis, Connection};
 use whyslow_core::capture::Packet;
@@ -18,6 +22,13 @@ pub struct Reading {
     pub analysis: Analysis,
     groups: Vec<Range<usize>>,
     sets: Vec<FileSet>,
+}
+
+/// What was read of one group of inputs.
+pub(crate) struct GroupRead {
+    pub(crate) analysis: Analysis,
+    /// The sets of captures in it.
+    pub(crate) sets: Vec<ReadSet>,
 }
 
 /// Files that continue each other.
@@ -77,13 +88,13 @@ pub(crate) fn segments(connection: &Connection) -> u64 {
 
 impl Reading {
     /// Puts what was read of each group behind that of those before it.
-    pub(crate) fn of(read: Vec<(Analysis, Vec<ReadSet>)>) -> Self {
+    pub(crate) fn new(read: Vec<GroupRead>) -> Self {
         let (mut groups, mut sets, mut analyses) = (Vec::new(), Vec::new(), Vec::new());
         let (mut captures, mut connections) = (0, 0);
-        for (analysis, seen) in read {
+        for GroupRead { analysis, sets: group } in read {
             let end = captures + analysis.captures.len();
-            let ends = seen.iter().skip(1).map(|set| captures + set.captures).chain([end]);
-            sets.extend(seen.iter().zip(ends).map(|(set, end)| FileSet {
+            let ends = group.iter().skip(1).map(|set| captures + set.captures).chain([end]);
+            sets.extend(group.iter().zip(ends).map(|(set, end)| FileSet {
                 files: set.files.clone(),
                 captures: captures + set.captures..end,
                 before: connections + set.connections,

@@ -2,10 +2,10 @@
 
 use super::label::{end_of, label};
 use crate::analysis::{Exchange, Limit, MAX_EXCHANGES, Message, Transfer};
-use crate::flow::Side;
 use crate::limit::{Span, Wait};
 use crate::rules::ConnectionCase;
 use crate::tcp::facts::{Facts, PeerMessage, TransferFacts};
+use crate::types::Side;
 use crate::units::Nanos;
 use std::cmp::Reverse;
 
@@ -33,7 +33,7 @@ pub(super) fn list_exchanges(case: &ConnectionCase<'_>, transfers: &[Transfer], 
 
 fn exchange(case: &ConnectionCase<'_>, wait: &Wait, transfers: &[Transfer], first: Nanos) -> Exchange {
     let facts = case.facts;
-    let (client, server) = (facts.requester, 1 - facts.requester);
+    let (client, server) = (facts.requester, !facts.requester);
     let find = |side: Side, index: Option<usize>| facts.directions[side].transfers.get(index?);
     let (request, answer) = (find(client, wait.exchange.request), find(server, wait.exchange.answer));
     let asked = answer.and_then(|answer| answer.answered);

@@ -1,9 +1,9 @@
 //! Whose a transfer is, and what its payload tells of it.
 
 use crate::analysis::End;
-use crate::flow::Side;
-use crate::tcp::content::Protocol;
 use crate::tcp::facts::{Facts, TransferFacts};
+use crate::tcp::payload::Protocol;
+use crate::types::Side;
 
 pub(super) fn end_of(facts: &Facts, side: Side) -> End {
     if side == facts.client { End::Client } else { End::Server }

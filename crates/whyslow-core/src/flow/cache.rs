@@ -5,7 +5,8 @@
 //! An entry may be stale: the connection may have left, or another direction may have overwritten
 //! the entry. The caller must check by the unique id that the slot still holds the connection.
 
-use super::entry::{ConnectionId, Side};
+use super::entry::ConnectionId;
+use crate::types::Side;
 use crate::wire::RawFlowKey;
 
 /// Most directions in the cache.
@@ -27,8 +28,8 @@ pub(super) struct CacheEntry {
     pub id: ConnectionId,
     pub place: u32,
     pub shard: u8,
-    /// Whether side 1 sends.
-    pub from_one: bool,
+    /// The sending side.
+    pub from: Side,
     /// Whether another table has it; then there is no slot.
     pub other_table: bool,
 }
@@ -39,12 +40,6 @@ impl CacheEntry {
     /// An entry for another table's segments.
     pub fn other_table(raw_key: &RawFlowKey, shard: u8) -> Self {
         Self { key: *raw_key, shard, other_table: true, ..Self::default() }
-    }
-
-    /// Returns the sending side.
-    #[inline(always)]
-    pub fn from(&self) -> Side {
-        usize::from(self.from_one)
     }
 }
 

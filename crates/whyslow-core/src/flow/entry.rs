@@ -1,5 +1,6 @@
 //! A connection as the table keeps it, and for how long it does.
 
+use crate::types::Side;
 use crate::units::{Nanos, SeqNumber};
 use crate::wire::{Flags, FlowKey, Segment};
 
@@ -7,8 +8,21 @@ use crate::wire::{Flags, FlowKey, Segment};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ConnectionId(pub u64);
 
-/// One of the two ends before the client is known: 0 sent the first captured packet.
-pub type Side = usize;
+/// A key with its hash.
+#[derive(Clone, Copy, Debug)]
+pub struct HashedKey {
+    /// The key.
+    pub key: FlowKey,
+    /// Its hash.
+    pub hash: u64,
+}
+
+impl From<FlowKey> for HashedKey {
+    #[inline]
+    fn from(key: FlowKey) -> Self {
+        Self { key, hash: key.hash() }
+    }
+}
 
 /// How long a connection may be silent before it leaves the table, by state.
 #[derive(Clone, Copy, Debug)]
@@ -43,7 +57,7 @@ pub struct FlowEntry<T> {
     pub id: ConnectionId,
     /// The stored value.
     pub value: T,
-    /// Key of the first segment, whose sender is side 0.
+    /// Key of the first segment, whose sender is [`Side::A`].
     pub key: FlowKey,
     /// ISNs of sides that have sent a SYN.
     pub(super) isn: [SeqNumber; 2],
@@ -54,10 +68,16 @@ pub struct FlowEntry<T> {
 }
 
 impl<T> FlowEntry<T> {
+    /// A connection of which no segment was noted yet.
+    pub(super) fn new(id: ConnectionId, key: FlowKey, value: T) -> Self {
+        let isn = [SeqNumber(0); 2];
+        Self { id, value, key, isn, syn: [false; 2], fin: [false; 2], reset: false, answered: false }
+    }
+
     /// Returns which side sent a segment with this key.
     #[inline(always)]
     pub(super) fn side(&self, ends: &FlowKey) -> Side {
-        usize::from(!self.key.same_sender(ends))
+        if self.key.same_sender(ends) { Side::A } else { Side::B }
     }
 
     pub(super) fn is_closed(&self) -> bool {
@@ -67,7 +87,7 @@ impl<T> FlowEntry<T> {
     /// Returns whether this SYN opens another connection on the same four-tuple.
     pub(super) fn is_reuse(&self, from: Side, segment: &Segment<'_>) -> bool {
         let known = self.syn[from] && self.isn[from] == segment.seq;
-        let simultaneous = !self.syn[from] && self.syn[1 - from] && !self.answered;
+        let simultaneous = !self.syn[from] && self.syn[!from] && !self.answered;
         !known && !simultaneous
     }
 

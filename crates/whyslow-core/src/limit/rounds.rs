@@ -5,9 +5,9 @@ use super::context::Context;
 use super::inter_loss::{InterLossRate, inter_loss_rate};
 use super::overrun::{Overrun, overrun};
 use super::rates::{self, Burst};
-use crate::analysis::Limit;
 use crate::stats::median;
 use crate::tcp::facts::{Gap, RateSpread, Release, RoundFacts, TransferFacts};
+use crate::types::{Limit, RTO_MIN};
 use crate::units::Nanos;
 
 /// A flight that grows at least so much from one round to the next is slow start. Doubling is usual
@@ -294,7 +294,7 @@ fn first_repair(transfer: &TransferFacts) -> usize {
 /// Rounds before which the sender had been idle for longer than its timer, so that it may have
 /// started over (RFC 5681 section 4.1), or whose first segment the timer sent.
 fn restarts(transfer: &TransferFacts, context: &Context) -> Vec<usize> {
-    let floor = Nanos::from_millis(200) + context.rtt.unwrap_or_default();
+    let floor = RTO_MIN + context.rtt.unwrap_or_default();
     let mut found: Vec<usize> = transfer
         .gaps
         .iter()

@@ -8,8 +8,8 @@
 
 use super::wait::{NOTICEABLE_WAIT, SEGMENT, Wait};
 use crate::stats::median;
-use crate::tcp::content::Protocol;
 use crate::tcp::facts::{Facts, Gap, Release};
+use crate::tcp::payload::Protocol;
 use crate::units::Nanos;
 
 /// What comes sooner after the other side's words than this is a program's reaction to them, and no
@@ -51,7 +51,7 @@ pub(crate) enum ServerPush {
 impl ServerPush {
     /// What a connection shows of it.
     pub fn of(facts: &Facts) -> Self {
-        let server = 1 - facts.client;
+        let server = !facts.client;
         let (_, port) = facts.endpoints[server];
         let protocol = facts.content[server].protocol.or(facts.content[facts.client].protocol);
         if PEER_PORTS.contains(&port) || facts.handshake.is_subflow() {
@@ -122,7 +122,7 @@ pub fn may_speak_unasked(facts: &Facts, time: Nanos) -> bool {
 
 /// When the answer began with which the server left HTTP for another protocol.
 fn upgrade(facts: &Facts) -> Option<Nanos> {
-    let server = 1 - facts.client;
+    let server = !facts.client;
     let (at, _) = facts.content[server].heads.iter().find(|(_, head)| head.starts_with("101"))?;
     let transfer = facts.directions[server].transfers.iter().find(|t| (t.seq.0..t.seq.1).contains(at))?;
     Some(transfer.start)
@@ -137,7 +137,7 @@ fn pauses(facts: &Facts, times: usize) -> Option<Nanos> {
             gap.release == Release::Nothing && gap.idle && gap.app_limited && gap.closed.is_none() && !gap.unseen;
         alone && length > REACTION_TIME && gap.after_len < SEGMENT && gap.before_len < SEGMENT
     };
-    let mut pushed = facts.directions[1 - facts.client]
+    let mut pushed = facts.directions[!facts.client]
         .transfers
         .iter()
         .filter(|transfer| transfer.max_in_flight < SEGMENT && !transfer.is_housekeeping)
@@ -153,7 +153,7 @@ fn answers_less(facts: &Facts) -> bool {
     let (mut all, mut less) = (0, 0);
     for exchange in &facts.exchanges {
         let request = exchange.request.and_then(|index| halves[facts.client].transfers.get(index));
-        let answer = exchange.answer.and_then(|index| halves[1 - facts.client].transfers.get(index));
+        let answer = exchange.answer.and_then(|index| halves[!facts.client].transfers.get(index));
         if let (Some(request), Some(answer)) = (request, answer) {
             let prompt = exchange.before.is_some_and(|before| before <= REACTION_TIME);
             let late = exchange.server.is_some_and(|time| time > NOTICEABLE_WAIT);

@@ -2,8 +2,9 @@
 //! nobody's.
 
 use crate::stats::median;
-use crate::tcp::content::Protocol;
 use crate::tcp::facts::{Facts, TransferFacts};
+use crate::tcp::payload::Protocol;
+use crate::types::Side;
 use crate::units::Nanos;
 
 use super::server_push::ServerPush;
@@ -34,15 +35,15 @@ pub fn waits(facts: &Facts) -> Vec<Wait> {
     let client = facts.requester;
     let rtt = facts.rtt.p50.or(facts.rtt.min).unwrap_or_default();
     let series = MAX_SERIES_PAUSE.max(rtt.scale(SERIES_ROUND_TRIPS));
-    let transfer = |side: usize, index: Option<usize>| facts.directions[side].transfers.get(index?);
+    let transfer = |side: Side, index: Option<usize>| facts.directions[side].transfers.get(index?);
     let unasked = ServerPush::of(facts);
     let is_tls = facts.content[client].protocol == Some(Protocol::Tls);
     let mut all: Vec<Wait> = Vec::new();
     for &exchange in &facts.exchanges {
-        let (request, answer) = (transfer(client, exchange.request), transfer(1 - client, exchange.answer));
+        let (request, answer) = (transfer(client, exchange.request), transfer(!client, exchange.answer));
         let is_handshake =
             |transfer: Option<&TransferFacts>, side| transfer.is_none_or(|t| facts.is_handshake(side, t));
-        if is_handshake(request, client) && is_handshake(answer, 1 - client) {
+        if is_handshake(request, client) && is_handshake(answer, !client) {
             continue;
         }
         let is_first = all.is_empty();
@@ -77,7 +78,7 @@ fn has_unseen(facts: &Facts, answer: &TransferFacts) -> bool {
 /// Requests for what is to happen: their small answers come late as a rule. Where most are prompt,
 /// a late one is late.
 fn mark_polls(facts: &Facts, all: &mut [Wait]) {
-    let sender = 1 - facts.requester;
+    let sender = !facts.requester;
     let direction = &facts.directions[sender];
     let is_small = |wait: &Wait| {
         let answer = wait.exchange.answer.and_then(|index| direction.transfers.get(index));

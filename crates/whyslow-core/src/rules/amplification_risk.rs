@@ -93,7 +93,7 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
             thousands(INITIAL_WINDOW * mss)
         ),
         Some(super::command::default_route(
-            case.facts.endpoints[1 - case.sender].0,
+            case.facts.endpoints[!case.sender].0,
             &format!("initcwnd {INITIAL_WINDOW}"),
         )),
     );

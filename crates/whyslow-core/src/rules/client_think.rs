@@ -39,7 +39,7 @@ use super::say::{count, evidence, finding, fix, time};
 use crate::analysis::{Actor, Finding, Frame};
 use crate::cause::Cause;
 use crate::limit::{NOTICEABLE_WAIT, Wait};
-use crate::tcp::content::Protocol;
+use crate::tcp::payload::Protocol;
 use crate::units::Nanos;
 
 pub(super) const RULE: Rule = Rule::new(Cause::ClientThink, Check::Connection(check));
@@ -63,7 +63,7 @@ fn asks(case: &ConnectionCase<'_>, wait: &Wait) -> bool {
 fn check(case: &ConnectionCase<'_>) -> Option<Finding> {
     let facts = case.facts;
     // A person types.
-    let is_shell = SHELLS.contains(&facts.endpoints[1 - facts.client].1)
+    let is_shell = SHELLS.contains(&facts.endpoints[!facts.client].1)
         || facts.content.iter().any(|content| content.protocol == Some(Protocol::Ssh));
     if facts.requester != facts.client || is_shell {
         return None;

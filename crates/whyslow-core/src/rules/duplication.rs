@@ -32,6 +32,7 @@ use super::rule::{Check, Rule};
 use super::say::{count, evidence, finding, fix, time};
 use crate::analysis::{Actor, Finding};
 use crate::cause::Cause;
+use crate::types::Side;
 use crate::units::Nanos;
 
 pub(super) const RULE: Rule = Rule::new(Cause::Duplication, Check::Connection(check));
@@ -42,15 +43,15 @@ const SHARE: f64 = 0.002;
 
 fn check(case: &ConnectionCase<'_>) -> Option<Finding> {
     let facts = case.facts;
-    // An unseen segment may have been sent again unseen.
+    // An unseen segment may have been retransmitted unseen.
     if facts.capture_defects.unseen_bytes > 0 || facts.capture_defects.one_direction {
         return None;
     }
-    let real = |side: usize| {
+    let real = |side: Side| {
         let direction = &facts.directions[side];
         direction.duplicated.saturating_sub(direction.keep_alives + direction.window_probes)
     };
-    let sender = if real(0) >= real(1) { 0 } else { 1 };
+    let sender = if real(Side::A) >= real(Side::B) { Side::A } else { Side::B };
     let (direction, copies) = (&facts.directions[sender], real(sender));
     let share = copies as f64 / direction.packets.max(1) as f64;
     if copies < MIN || share < SHARE {

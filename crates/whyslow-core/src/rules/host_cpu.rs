@@ -121,7 +121,7 @@ fn slow_sender(case: &TransferCase<'_>) -> Option<Finding> {
 
 /// ACKs that come late where they are made.
 fn slow_receiver(case: &TransferCase<'_>) -> Option<Finding> {
-    let late = case.direction().ack_delay_p50.filter(|_| case.is_next_to(1 - case.sender))?;
+    let late = case.direction().ack_delay_p50.filter(|_| case.is_next_to(!case.sender))?;
     // With a full window, ACKs wait for the reading program.
     let reader = case.time(Limit::ReceiveWindow) + case.time(Limit::ZeroWindow);
     if late <= PROMPT || late >= DELAYED_ACK || case.share(reader) > 0.2 {

@@ -31,7 +31,7 @@
 //! ## What it is confused with
 //! - `server-think`: the answer came, late.
 //! - `syn-loss`: the connection opened, late.
-//! - `timeout`: what was sent again arrived in the end.
+//! - `timeout`: what was retransmitted arrived in the end.
 //! - `mtu-black-hole`: only large segments are not acknowledged.
 //! - `reset`: the other end did answer, with a RST.
 //! - A capture that lost packets, or has one direction: then nothing is said.
@@ -59,10 +59,11 @@ use super::outstanding::{OutstandingRequest, outstanding};
 use super::repair::{TRIES, given_up};
 use super::rule::{Check, Rule};
 use super::say::{count, end, evidence, finding, fix, thousands, time};
-use crate::analysis::{Actor, End, Finding, Frame, State};
+use crate::analysis::{Actor, End, Finding, Fix, Frame, State};
 use crate::cause::Cause;
 use crate::tcp::INITIAL_SYN_TIMERS;
 use crate::tcp::facts::{Facts, Fate, TransferFacts};
+use crate::types::Side;
 use crate::units::Nanos;
 
 pub(super) const RULE: Rule =
@@ -121,7 +122,7 @@ fn undeliverable(case: &ConnectionCase<'_>) -> Option<Finding> {
     }
     let tries = 1 + facts.handshake.retries[facts.client];
     let waited = (last.max(facts.last) - first).or_zero();
-    let server = facts.endpoints[1 - facts.client];
+    let server = facts.endpoints[!facts.client];
     let summary = format!(
         "{} did not get the SYN: {} (ICMP); {} in {}",
         end(server),
@@ -153,7 +154,7 @@ fn unopened(case: &ConnectionCase<'_>) -> Option<Finding> {
         return None;
     }
     let waited = if open { facts.until - first } else { tried };
-    let (address, port) = facts.endpoints[1 - facts.client];
+    let (address, port) = facts.endpoints[!facts.client];
     let server = end((address, port));
     let summary = match (open, tries) {
         (true, 1) => format!("the capture ends while {server} has not answered the SYN for {}", time(waited)),
@@ -181,7 +182,7 @@ fn unopened(case: &ConnectionCase<'_>) -> Option<Finding> {
 fn half_open(case: &ConnectionCase<'_>) -> Finding {
     let facts = case.facts;
     let handshake = &facts.handshake;
-    let [asked, answered] = [facts.client, 1 - facts.client].map(|side| 1 + handshake.retries[side]);
+    let [asked, answered] = [facts.client, !facts.client].map(|side| 1 + handshake.retries[side]);
     let (first, frame) = handshake.syn.or(handshake.syn_ack).unwrap_or_default();
     let waited = (facts.last - first).or_zero();
     let (address, port) = facts.endpoints[facts.client];
@@ -207,18 +208,18 @@ fn half_open(case: &ConnectionCase<'_>) -> Finding {
 /// Data that the timer sent again and again, up to the last packet.
 fn lost_contact(case: &ConnectionCase<'_>) -> Option<Finding> {
     let facts = case.facts;
-    let given_up = |side: usize| {
+    let given_up = |side: Side| {
         let transfer = facts.directions[side].transfers.last()?;
         let waits = given_up(&facts.directions[side], transfer);
         // Small segments may pass.
         let black_hole = is_stuck(facts, transfer);
         (!waits.is_empty() && !black_hole).then_some((side, transfer, waits))
     };
-    let (side, transfer, waits) = [facts.client, 1 - facts.client].into_iter().find_map(given_up)?;
+    let (side, transfer, waits) = [facts.client, !facts.client].into_iter().find_map(given_up)?;
     let (first, last) = (waits.first()?, waits.last()?);
     // Whoever still speaks is there, and whoever had closed before awaits nothing.
-    let is_there = facts.directions[1 - side].last_payload.is_some_and(|(time, _)| time > transfer.last_send);
-    let had_closed = facts.closing[1 - side].is_some_and(|(time, _)| time <= first.start);
+    let is_there = facts.directions[!side].last_payload.is_some_and(|(time, _)| time > transfer.last_send);
+    let had_closed = facts.closing[!side].is_some_and(|(time, _)| time <= first.start);
     if is_there || had_closed || facts.reset.is_some() {
         return None;
     }
@@ -250,33 +251,32 @@ fn lost_contact(case: &ConnectionCase<'_>) -> Option<Finding> {
     let outstanding = last.in_flight;
     found.evidence.push(evidence("bytes not acknowledged", outstanding as f64, "B", &[]));
     let idle = before(facts, transfer).filter(|&idle| idle >= FORGOTTEN);
-    let said = icmp::undelivered(facts, side).last();
-    if let Some(notice) = said {
-        found.summary += &format!("; {} (ICMP)", icmp::reason(notice, facts.endpoints[1 - side]));
+    if let Some(notice) = icmp::undelivered(facts, side).last() {
+        let peer = facts.endpoints[!side];
+        found.summary += &format!("; {} (ICMP)", icmp::reason(notice, peer));
+        found.fix = icmp::fix_undelivered(notice, peer);
+    } else {
+        found.evidence.extend(idle.map(|idle| evidence("silence before the first try", idle.as_secs_f64(), "s", &[])));
+        found.fix = fix_lost_contact(idle, other);
     }
-    found.fix = match idle {
-        _ if let Some(notice) = said => icmp::fix_undelivered(notice, facts.endpoints[1 - side]),
-        Some(idle) => {
-            found.evidence.push(evidence("silence before the first try", idle.as_secs_f64(), "s", &[]));
-            fix(
-                Actor::Network,
-                format!(
-                    "the connection had been silent for {}: a NAT or firewall on the way may have forgotten it; send keep-alives more often than its timeout",
-                    time(idle)
-                ),
-                Some("sysctl -w net.ipv4.tcp_keepalive_time=60 net.ipv4.tcp_keepalive_intvl=15".into()),
-            )
-        }
-        None => fix(
-            Actor::Network,
-            format!(
-                "see whether the {other} is still up, and whether the path to it, or back from it, still passes packets"
-            ),
-            None,
-        ),
-    };
     found.settle = Some(format!("a capture at the {other} shows whether the tries come there, and whether it answers"));
     Some(found)
+}
+
+/// `idle`: how long the connection had been silent, if that was long.
+fn fix_lost_contact(idle: Option<Nanos>, other: &str) -> Option<Fix> {
+    let Some(idle) = idle else {
+        let what = format!(
+            "see whether the {other} is still up, and whether the path to it, or back from it, still passes packets"
+        );
+        return fix(Actor::Network, what, None);
+    };
+    let what = format!(
+        "the connection had been silent for {}: a NAT or firewall on the way may have forgotten it; send keep-alives more often than its timeout",
+        time(idle)
+    );
+    let command = "sysctl -w net.ipv4.tcp_keepalive_time=60 net.ipv4.tcp_keepalive_intvl=15";
+    fix(Actor::Network, what, Some(command.into()))
 }
 
 /// For how long nobody had sent payload before a transfer, or its last part, began.
@@ -288,7 +288,7 @@ fn before(facts: &Facts, transfer: &TransferFacts) -> Option<Nanos> {
 }
 
 /// Who sends from this side, and who is at the other.
-fn names(facts: &Facts, side: usize) -> (&'static str, &'static str) {
+fn names(facts: &Facts, side: Side) -> (&'static str, &'static str) {
     if side == facts.client { ("client", "server") } else { ("server", "client") }
 }
 
@@ -349,7 +349,7 @@ fn unanswered(case: &ConnectionCase<'_>) -> Option<Finding> {
 /// An answer that stopped in the middle.
 fn broken_off(case: &ConnectionCase<'_>) -> Option<Finding> {
     let facts = case.facts;
-    let direction = &facts.directions[1 - facts.client];
+    let direction = &facts.directions[!facts.client];
     let answer = direction.transfers.last()?;
     let (last, _) = direction.last_payload?;
     let asked_since = facts.directions[facts.client].last_payload.is_some_and(|(time, _)| time > last);
@@ -361,7 +361,7 @@ fn broken_off(case: &ConnectionCase<'_>) -> Option<Finding> {
     let is_gone = |closed: Nanos| facts.state == State::Open && facts.until - closed > an_ack;
     let gone = matches!(ended, Ended::Closed(End::Client, time, _) if facts.fins[facts.client] && is_gone(time));
     let is_cut = direction.last_len >= direction.mss && (direction.last_unpushed || gone);
-    if !is_cut || direction.unacknowledged > 0 || asked_since || held || facts.fins[1 - facts.client] {
+    if !is_cut || direction.unacknowledged > 0 || asked_since || held || facts.fins[!facts.client] {
         return None;
     }
     let usual = answer.gaps.iter().map(|gap| gap.end - gap.start).max().unwrap_or_default();
@@ -415,8 +415,8 @@ fn silence(facts: &Facts, from: Nanos) -> Option<(Ended, Nanos)> {
 /// How the wait for an answer ended that began at `asked`; none where it was cut short by a reset
 /// of the server.
 fn ended(facts: &Facts, asked: Nanos) -> Option<Ended> {
-    let closings = [(End::Client, facts.client), (End::Server, 1 - facts.client)];
-    let closed = |(end, side): (End, usize)| {
+    let closings = [(End::Client, facts.client), (End::Server, !facts.client)];
+    let closed = |(end, side): (End, Side)| {
         let (time, frame) = facts.closing[side]?;
         (time >= asked).then_some((time, frame, end, side))
     };

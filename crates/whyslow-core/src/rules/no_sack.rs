@@ -38,9 +38,11 @@ use super::say::{count, evidence, finding, fix, time};
 use crate::analysis::{Actor, Finding};
 use crate::cause::Cause;
 use crate::tcp::facts::Recoveries;
+use crate::types::{ModelChange, Side};
 use crate::units::Nanos;
 
-pub(super) const RULE: Rule = Rule::new(Cause::NoSack, Check::Transfer(check));
+pub(super) const RULE: Rule =
+    Rule::new(Cause::NoSack, Check::Transfer(check)).remedied_by(&[ModelChange::RepairWithoutTimer]);
 
 fn check(case: &TransferCase<'_>) -> Option<Finding> {
     let lost = cost_without_sack(case);
@@ -51,12 +53,12 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
     }
     let rtt = case.rtt()?;
     let facts = case.facts;
-    let lacks = |side: usize| facts.handshake.offers[side].is_some_and(|offer| !offer.sack);
+    let lacks = |side: Side| facts.handshake.offers[side].is_some_and(|offer| !offer.sack);
     // A SYN-ACK may only permit what the SYN does.
     let (whose, side) = if lacks(facts.client) {
         ("the client's SYN lacks SACK-permitted", facts.client)
     } else {
-        ("the server's SYN-ACK lacks SACK-permitted", 1 - facts.client)
+        ("the server's SYN-ACK lacks SACK-permitted", !facts.client)
     };
     let who = if side == case.sender { Actor::Sender } else { Actor::Receiver };
     let summary = format!(
@@ -68,9 +70,9 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
     let mut found = finding(Cause::NoSack, lost, case.trust(0.85), summary);
     let syns: Vec<_> = [facts.handshake.syn, facts.handshake.syn_ack].iter().flatten().map(|syn| syn.1).collect();
     let frames: Vec<_> = case.transfer.retransmitted_frames.iter().copied().take(6).collect();
-    let lacking = (0..2).filter(|&side| lacks(side)).count();
+    let lacking = Side::BOTH.into_iter().filter(|&side| lacks(side)).count();
     found.evidence.push(evidence("SYNs without SACK-permitted", lacking as f64, "SYNs", &syns));
-    found.evidence.push(evidence("segments sent again", kinds.fast as f64, "segments", &frames));
+    found.evidence.push(evidence("segments retransmitted", kinds.fast as f64, "segments", &frames));
     found.evidence.push(evidence("time in fast recovery", took.as_millis_f64(), "ms", &[]));
     found.evidence.push(evidence("round trip", rtt.as_millis_f64(), "ms", &[]));
     found.fix = fix(

@@ -31,8 +31,12 @@ use super::rule::{Check, Rule};
 use super::say::{evidence, finding, fix, rate, thousands, time, window_rate};
 use crate::analysis::{Actor, Finding, Limit};
 use crate::cause::Cause;
+use crate::types::ModelChange;
 
-pub(super) const RULE: Rule = Rule::new(Cause::NoWindowScaling, Check::Transfer(check)).shown_by(applies);
+pub(super) const RULE: Rule = Rule::new(Cause::NoWindowScaling, Check::Transfer(check))
+    .shown_by(applies)
+    .remedied_by(&[ModelChange::UnlimitedReceiveWindow])
+    .fully_modelled();
 
 /// The option was seen to be missing, and what the windows held back is large enough to come from
 /// that.
@@ -52,7 +56,7 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
     let window = case.direction().max_window?;
     let rtt = case.rtt()?;
     let offers = &case.facts.handshake.offers;
-    let missing: Vec<&str> = [case.facts.client, 1 - case.facts.client]
+    let missing: Vec<&str> = [case.facts.client, !case.facts.client]
         .into_iter()
         .zip(["the client's SYN", "the server's SYN-ACK"])
         .filter(|&(side, _)| offers[side].is_some_and(|offer| offer.window_scale.is_none()))

@@ -6,8 +6,8 @@
 //! reply or a goodbye; what it cannot tell apart is none.
 
 use crate::limit;
-use crate::tcp::content::{Content, Protocol};
 use crate::tcp::facts::{Facts, TransferFacts};
+use crate::tcp::payload::{Content, Protocol};
 use crate::units::Nanos;
 
 /// The client's last message, to which an answer was due.
@@ -48,7 +48,7 @@ const SSH: u16 = 22;
 
 /// The client's last message, if no payload of the server came after it and an answer was due.
 pub(super) fn outstanding(facts: &Facts) -> Option<OutstandingRequest<'_>> {
-    let (client, server) = (facts.client, 1 - facts.client);
+    let (client, server) = (facts.client, !facts.client);
     let [asking, answering] = [&facts.directions[client], &facts.directions[server]];
     let message = asking.transfers.last()?;
     let (last, _) = asking.last_payload?;
@@ -97,7 +97,7 @@ fn due(facts: &Facts, message: &TransferFacts, heard: Option<Nanos>, answered: u
     }
     let is_small = message.bytes() < SMALL;
     let leaves = facts.closing[facts.client].is_some_and(|(time, _)| time - message.last_send <= AT_ONCE);
-    let is_ssh = content.protocol == Some(Protocol::Ssh) || facts.endpoints[1 - facts.client].1 == SSH;
+    let is_ssh = content.protocol == Some(Protocol::Ssh) || facts.endpoints[!facts.client].1 == SSH;
     let pushed = facts.directions.iter().flat_map(|direction| &direction.transfers).any(pushes);
     if pushed || (is_small && leaves) || is_ssh {
         return None;
@@ -114,7 +114,7 @@ fn due(facts: &Facts, message: &TransferFacts, heard: Option<Nanos>, answered: u
     let prompted = message.start - heard <= facts.rtt.p50.unwrap_or_default() + AT_ONCE;
     let (_, earlier) = asking.transfers.split_last()?;
     let as_large = message.bytes() >= SMALL.min(earlier.iter().map(TransferFacts::bytes).min()?);
-    let alternate = asking.transfers_total.abs_diff(facts.directions[1 - facts.client].transfers_total) <= 1;
+    let alternate = asking.transfers_total.abs_diff(facts.directions[!facts.client].transfers_total) <= 1;
     let asks = answered >= ANSWERS && alternate && as_large;
     asks.then_some((0.65, if prompted { 10.0 } else { 3.0 }))
 }

@@ -35,16 +35,18 @@
 //! control: idle to connected); no threshold is standard: 50 ms is where people begin to notice.
 
 use super::case::ConnectionCase;
-use super::rule::{Check, Rule};
+use super::rule::{Check, Rule, Saving};
 use super::say::{evidence, finding, fix, time};
 use crate::analysis::{Actor, Finding, Frame, Near};
 use crate::cause::Cause;
 use crate::limit::NOTICEABLE_WAIT;
 use crate::tcp::facts::Facts;
+use crate::types::Side;
 use crate::units::Nanos;
 
-pub(super) const RULE: Rule =
-    Rule::new(Cause::PathLatency, Check::Connection(check)).may_cost(|brief| brief.handshake_late > LATE);
+pub(super) const RULE: Rule = Rule::new(Cause::PathLatency, Check::Connection(check))
+    .may_cost(|brief| brief.handshake_late > LATE)
+    .saves(Saving::Cost);
 
 /// So much more than later round trips is worth a name.
 const LATE: Nanos = NOTICEABLE_WAIT;
@@ -88,13 +90,13 @@ fn check(case: &ConnectionCase<'_>) -> Option<Finding> {
     let mut found = finding(Cause::PathLatency, lost, case.trust(slow.sure), summary);
     found.evidence.push(evidence(slow.what.replace("the ", ""), slow.took.as_millis_f64(), "ms", &[slow.frame]));
     found.evidence.push(evidence("later round trips, median", typical.as_millis_f64(), "ms", &[]));
-    found.evidence.push(evidence("later round trips, 95th percentile", longest.as_millis_f64(), "ms", &[]));
+    found.evidence.push(evidence("p95 of later round trips", longest.as_millis_f64(), "ms", &[]));
     found.fix = fix(
         Actor::Network,
         "find what the first packet sets up (address resolution, NAT or firewall, VPN, radio, a balancer's own connection), and keep it warm or keep connections open",
         None,
     );
-    let server = facts.endpoints[1 - facts.client].0;
+    let server = facts.endpoints[!facts.client].0;
     found.settle =
         Some(format!("`ping -c 5 {server}` after a pause: if the first answer alone is late, it is the path"));
     Some(found)
@@ -128,7 +130,7 @@ fn handshake(facts: &Facts) -> Option<Slow> {
 
 /// The first flight of data of either side.
 fn first_flight(facts: &Facts) -> Option<Slow> {
-    let first = |side: usize| {
+    let first = |side: Side| {
         let direction = &facts.directions[side];
         let transfer = direction.transfers.first()?;
         let round = transfer.rounds.first().filter(|round| round.retransmitted == 0 && round.merged == 1)?;
@@ -138,7 +140,7 @@ fn first_flight(facts: &Facts) -> Option<Slow> {
         let seen = !lone || took > DELAYED_ACK_MOST;
         seen.then_some(Slow { what: "the ACK of the first data", took, frame: round.first_frame, sure: 0.6 })
     };
-    [facts.client, 1 - facts.client].into_iter().filter_map(first).max_by_key(|slow| slow.took)
+    [facts.client, !facts.client].into_iter().filter_map(first).max_by_key(|slow| slow.took)
 }
 
 #[cfg(test)]

@@ -34,13 +34,20 @@
 
 use super::case::{ConnectionCase, TransferCase};
 use super::command;
-use super::rule::{Check, Rule};
+use super::rule::{Check, Rule, Saving};
 use super::say::{count, evidence, finding, fix, rate, thousands, time, window_rate};
 use super::turns::Turns;
 use crate::analysis::{Actor, Finding, Limit};
 use crate::cause::Cause;
+use crate::types::ModelChange;
 
-pub(super) const RULE: Rule = Rule::new(Cause::ProtocolWindow, Check::TransferAndConnection(check, in_turns));
+pub(super) const RULE: Rule = Rule::new(Cause::ProtocolWindow, Check::TransferAndConnection(check, in_turns))
+    .remedied_by(&[
+        ModelChange::NoSenderCap,
+        ModelChange::GrowingReceiveWindow,
+        ModelChange::NoSilence(Limit::ProtocolWindow),
+    ])
+    .saves(Saving::Predicted);
 
 /// Credit is a small part of what it is given for: messages of the receiver with more than one byte
 /// for so many are something else too.
@@ -56,7 +63,7 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
     let predicted = window_rate(plateau.bytes, rtt);
     let closes = (0.8..=1.25).contains(&(case.rate_of(&plateau) / predicted));
     // Where the receiver sends much itself, its ACKs come with payload whatever that says.
-    let talks = case.facts.directions[1 - case.sender].bytes * TALKS > case.transfer.bytes();
+    let talks = case.facts.directions[!case.sender].bytes * TALKS > case.transfer.bytes();
     let confidence = match (talks, closes) {
         (true, _) => 0.5,
         (false, true) => 0.85,

@@ -50,7 +50,7 @@ pub(super) const RULE: Rule =
     Rule::new(Cause::ServerThink, Check::Transfer(check)).may_cost(|brief| brief.max_answer > NOTICEABLE_WAIT);
 
 fn check(case: &TransferCase<'_>) -> Option<Finding> {
-    let think = case.before.iter().find(|phase| phase.limit == Limit::ServerThink)?.seconds;
+    let think = case.before.iter().find(|phase| phase.limit == Limit::ServerThink)?.time;
     let rtt = case.context.rtt?;
     if think <= rtt.max(NOTICEABLE_WAIT) || think < case.duration().scale(0.2) {
         return None;
@@ -86,12 +86,13 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
 
 #[cfg(test)]
 mod tests {
-    use crate::analysis::{Limit, LimitShare};
-    use crate::limit::waits;
+    use crate::analysis::Limit;
+    use crate::limit::{LimitTime, waits};
     use crate::rules::TransferCase;
     use crate::rules::scene::{Scene, ms};
-    use crate::tcp::content::Protocol;
     use crate::tcp::facts::{ExchangeFacts, Gap, Loss, PeerMessage, TransferFacts};
+    use crate::tcp::payload::Protocol;
+    use crate::types::Side;
     use crate::units::Nanos;
 
     /// An exchange: whether the client asked, what it took before, and what the server took,
@@ -147,7 +148,7 @@ mod tests {
         let found = |milliseconds: i64, protocol| {
             let mut scene = Scene::flights(&[1_500]);
             scene.facts.content[1].protocol = protocol;
-            let before = [LimitShare { limit: Limit::ServerThink, seconds: ms(milliseconds), share: 1.0 }];
+            let before = [LimitTime { limit: Limit::ServerThink, time: ms(milliseconds) }];
             scene.judge(|case| {
                 let TransferCase { facts, sender, transfer, partition, context, earlier, .. } = *case;
                 let case = TransferCase { facts, sender, transfer, partition, before: &before, context, earlier };
@@ -171,8 +172,8 @@ mod tests {
     #[test]
     fn a_switch_connects_to_the_controller_that_asks_it() {
         let asked_by_the_server = |scene: &mut Scene| {
-            scene.facts.requester = 0;
-            scene.facts.client = 1;
+            scene.facts.requester = Side::A;
+            scene.facts.client = Side::B;
         };
         let turns = [(true, 0, 900), (true, 1, 300), (true, 1, 1_200)];
         // Greetings answer nothing, and what the switch says later than a second is as likely news.

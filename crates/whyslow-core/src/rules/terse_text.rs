@@ -27,8 +27,8 @@ use super::case::lacks_ip_headers;
 use super::rule::{Check, Rule};
 use crate::analysis::{Near, Problem};
 use crate::cause::Cause;
-use crate::flow::Side;
 use crate::tcp::facts::{Facts, Release, TransferFacts};
+use crate::types::Side;
 
 pub(super) const RULE: Rule = Rule::new(Cause::TerseText, Check::Capture(check));
 
@@ -41,13 +41,13 @@ fn check(facts: &Facts) -> Option<Problem> {
         return None;
     }
     let mut missing = Vec::new();
-    if lacks_ip_headers(facts) && (0..2).any(|sender| is_unclear(facts, sender)) {
+    if lacks_ip_headers(facts) && Side::BOTH.into_iter().any(|sender| is_unclear(facts, sender)) {
         missing.push(
             "no IP numbers (tcpdump without -v): whether segments were sent in a silence and lost on the way here, and whether the \
              sender or the network made a second copy, cannot be told",
         );
     }
-    let server = facts.endpoints[1 - facts.client].1;
+    let server = facts.endpoints[!facts.client].1;
     if TLS.contains(&server)
         && facts.content.iter().all(|content| content.protocol.is_none())
         && facts.directions.iter().all(|direction| direction.bytes > 0)
@@ -55,10 +55,8 @@ fn check(facts: &Facts) -> Option<Problem> {
         missing
             .push("no payload (tcpdump without -x): TLS handshakes count as transfers, and nothing is said of records");
     }
-    (!missing.is_empty()).then(|| Problem {
-        slug: RULE.cause.slug().into(),
-        count: missing.len() as u64,
-        detail: format!("the text has {}", missing.join("; and ")),
+    (!missing.is_empty()).then(|| {
+        Problem::new(RULE.cause.slug(), missing.len() as u64, format!("the text has {}", missing.join("; and ")))
     })
 }
 
@@ -107,7 +105,11 @@ mod tests {
     #[test]
     fn ip_numbers_are_missed_where_they_would_tell() {
         let problem = check(&text(Some(0)).facts).unwrap();
-        assert!(problem.detail.contains("-v") && !problem.detail.contains("-x"), "{}", problem.detail);
+        assert!(
+            problem.detail.to_string().contains("-v") && !problem.detail.to_string().contains("-x"),
+            "{}",
+            problem.detail
+        );
         assert!(check(&text(Some(64)).facts).is_none());
         let mut near = text(Some(0));
         near.facts.vantage.near = Near::Server;
@@ -135,8 +137,9 @@ mod tests {
         scene.facts.endpoints[1].1 = 443;
         scene.facts.directions[0].bytes = 100;
         let problem = check(&scene.facts).unwrap();
-        assert!(problem.detail.contains("-x") && !problem.detail.contains("-v"), "{}", problem.detail);
-        scene.facts.content[0].protocol = Some(crate::tcp::content::Protocol::Tls);
+        let detail = problem.detail.to_string();
+        assert!(detail.contains("-x") && !detail.contains("-v"), "{detail}");
+        scene.facts.content[0].protocol = Some(crate::tcp::payload::Protocol::Tls);
         assert!(check(&scene.facts).is_none());
     }
 }

@@ -39,9 +39,12 @@ use super::say::{count, evidence, finding, fix, time};
 use crate::analysis::{Actor, Finding, Limit};
 use crate::cause::Cause;
 use crate::tcp::facts::{Notice, Release};
+use crate::types::ModelChange;
 use crate::units::Nanos;
 
-pub(super) const RULE: Rule = Rule::new(Cause::Timeout, Check::Transfer(check)).excluded_by(&[Cause::MtuBlackHole]);
+pub(super) const RULE: Rule = Rule::new(Cause::Timeout, Check::Transfer(check))
+    .excluded_by(&[Cause::MtuBlackHole])
+    .remedied_by(&[ModelChange::RepairWithoutTimer]);
 
 fn check(case: &TransferCase<'_>) -> Option<Finding> {
     // A lost tail, a lost copy, tries to the end that nobody answers, and a path that does not pass
@@ -90,7 +93,7 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
     let meanwhile = |notice: &&Notice| notice.last >= longest.start && notice.time <= case.transfer.end;
     let mut said = super::icmp::undelivered(case.facts, case.sender).filter(meanwhile).peekable();
     if let Some(notice) = said.peek() {
-        found.fix = super::icmp::fix_undelivered(notice, case.facts.endpoints[1 - case.sender]);
+        found.fix = super::icmp::fix_undelivered(notice, case.facts.endpoints[!case.sender]);
         found.evidence.extend(said.map(super::icmp::as_evidence));
         return Some(found);
     }
@@ -133,6 +136,7 @@ mod tests {
     use crate::rules::icmp::tests::notice;
     use crate::rules::scene::{MSS, Scene, gap, ms};
     use crate::tcp::facts::Fate;
+    use crate::types::Side;
 
     #[test]
     fn what_a_router_says_meanwhile_names_the_place() {
@@ -144,13 +148,13 @@ mod tests {
         (scene.transfer.last_send, scene.transfer.end, scene.facts.last) = (end, end + ms(100), end + ms(100));
         let found = scene.finding(Cause::Timeout).unwrap();
         assert!(found.fix.unwrap().what.starts_with("mend the loss"));
-        let said = notice(Fate::NetworkUnreachable, 1, 1_200);
+        let said = notice(Fate::NetworkUnreachable, Side::B, 1_200);
         scene.facts.notices.list = vec![said];
         let found = scene.finding(Cause::Timeout).unwrap();
         assert!(found.fix.unwrap().what.starts_with("give 192.0.2.9 a route to 192.0.2.1"));
         assert_eq!(found.evidence.last().unwrap().frames, [said.frame]);
         // What was over before the wait began has nothing to do with it.
-        scene.facts.notices.list = vec![notice(Fate::NetworkUnreachable, 1, 1_050)];
+        scene.facts.notices.list = vec![notice(Fate::NetworkUnreachable, Side::B, 1_050)];
         assert!(scene.finding(Cause::Timeout).unwrap().fix.unwrap().what.starts_with("mend the loss"));
     }
 }

@@ -5,8 +5,9 @@ use super::say::WORTH_SAYING;
 use crate::analysis::Frame;
 use crate::limit::{INITIAL_WINDOW, NOTICEABLE_WAIT, Wait, rounds_needed};
 use crate::stats::median;
-use crate::tcp::content::Protocol;
 use crate::tcp::facts::TransferFacts;
+use crate::tcp::payload::Protocol;
+use crate::types::Side;
 use crate::units::Nanos;
 
 /// So many turns are no chance.
@@ -95,8 +96,8 @@ impl<'a> Turns<'a> {
         let requester = case.facts.requester;
         let asked = self.turns.iter().filter_map(|(_, answer)| answer.answered).map(|request| request.bytes).sum();
         let answered = self.turns.iter().map(|(_, answer)| answer.bytes()).sum();
-        let segments = |side: usize, bytes: u64| bytes.div_ceil(case.facts.directions[side].mss.max(1));
-        let needed = segments(requester, asked).max(segments(1 - requester, answered));
+        let segments = |side: Side, bytes: u64| bytes.div_ceil(case.facts.directions[side].mss.max(1));
+        let needed = segments(requester, asked).max(segments(!requester, answered));
         rounds_needed(needed, INITIAL_WINDOW).max(1)
     }
 }
@@ -104,7 +105,7 @@ impl<'a> Turns<'a> {
 /// The answer of an exchange that is a turn: a message, asked for as `soon` as the one before it
 /// was there.
 fn turn<'a>(case: &ConnectionCase<'a>, wait: &Wait, soon: Nanos) -> Option<&'a TransferFacts> {
-    let &(answer, _) = case.transfers[1 - case.facts.requester].get(wait.exchange.answer?)?;
+    let &(answer, _) = case.transfers[!case.facts.requester].get(wait.exchange.answer?)?;
     let follows = wait.is_first || (wait.client <= soon && wait.idle == Nanos::ZERO);
     (answer.answered.is_some() && answer.rounds_total <= SMALL_ROUNDS && follows).then_some(answer)
 }

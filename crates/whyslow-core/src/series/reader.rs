@@ -4,9 +4,9 @@ use super::Point;
 use super::numbering::ConnectionNumbering;
 use crate::analysis::{self, End, Frame};
 use crate::capture::{Packet, Sink};
-use crate::flow::Side;
 use crate::tcp::Connection;
 use crate::tcp::trace::MAX_PENDING_POINTS;
+use crate::types::Side;
 use crate::units::Nanos;
 use crate::wire::{self, ChecksumSample, Icmp, Segment, Skip};
 
@@ -42,7 +42,7 @@ impl WantedConnection {
         } else {
             first.dst.to_string() == *address && first.src != first.dst
         };
-        usize::from(is_second)
+        if is_second { Side::B } else { Side::A }
     }
 }
 

@@ -4,13 +4,13 @@ use super::buffering::Buffering;
 use super::facts::CaptureDefects;
 use super::handshake::{HandshakeTracker, PacketRef};
 use super::icmp_notices::Notices;
-use super::payload_streams::PayloadStreams;
+use super::payload::streams::PayloadStreams;
 use super::recent_packets::RecentPackets;
 use super::segment::Seg;
 use super::sender::{PathEstimate, SenderState};
 use super::trace;
 use super::vantage::VantageEstimator;
-use crate::flow::Side;
+use crate::types::Side;
 use crate::units::{Nanos, SeqNumber};
 use crate::wire::{ChecksumTally, Flags, SackBlocks};
 use std::num::NonZeroU8;
@@ -31,7 +31,7 @@ pub struct Connection {
     pub(super) fin_acked: [bool; 2],
     pub(super) reset: Option<Reset>,
     /// The side that sent payload first.
-    pub(super) first_payload_side: Option<u8>,
+    pub(super) first_payload_side: Option<Side>,
     pub(super) seen: [bool; 2],
     /// Good and bad checksums of each side that were checked.
     pub(super) checksums: [ChecksumTally; 2],
@@ -50,37 +50,10 @@ pub struct Connection {
 /// The first reset.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Reset {
-    pub(super) from: ResetFrom,
+    pub(super) from: Side,
+    /// It has no ACK flag.
+    pub(super) is_bare: bool,
     pub(super) ttl: u8,
-}
-
-/// Which side sent it and whether it had the ACK flag, in one byte, as there may be a million of
-/// them.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum ResetFrom {
-    Zero,
-    One,
-    ZeroBare,
-    OneBare,
-}
-
-impl ResetFrom {
-    pub(super) fn of(seg: &Seg, from: Side) -> Self {
-        match (from, seg.flags.has(Flags::ACK)) {
-            (0, true) => Self::Zero,
-            (0, false) => Self::ZeroBare,
-            (_, true) => Self::One,
-            (_, false) => Self::OneBare,
-        }
-    }
-
-    pub(super) fn side(self) -> Side {
-        Side::from(matches!(self, Self::One | Self::OneBare))
-    }
-
-    pub(super) fn is_bare(self) -> bool {
-        matches!(self, Self::ZeroBare | Self::OneBare)
-    }
 }
 
 /// The stage of a connection. Most end while buffering, so little is kept of each.
@@ -134,9 +107,9 @@ pub(super) enum SuspectReason {
 }
 
 /// Notes the TTL of a side's first payload, and which side sent the first of all.
-pub(super) fn note_payload(seg: &Seg, ttl: &mut Option<NonZeroU8>, first: &mut Option<u8>) {
+pub(super) fn note_payload(seg: &Seg, ttl: &mut Option<NonZeroU8>, first: &mut Option<Side>) {
     if !seg.flags.has(Flags::SYN) {
         *ttl = ttl.or(NonZeroU8::new(seg.ttl));
     }
-    first.get_or_insert(seg.from() as u8);
+    first.get_or_insert(seg.from());
 }

@@ -8,7 +8,7 @@
 
 pub use super::facts::Stretch;
 use super::facts::{Facts, RttFacts, TransferFacts};
-use crate::analysis::State;
+use crate::types::State;
 use crate::units::Nanos;
 use std::net::IpAddr;
 
@@ -88,7 +88,7 @@ impl Facts {
     /// What passed in a stretch may have been another exchange, or the part of one that is not
     /// shown.
     fn elide_exchanges(&mut self) {
-        let server = 1 - self.requester;
+        let server = !self.requester;
         let mut before = self.handshake.ack.map(|(time, _)| time);
         for exchange in &mut self.exchanges {
             let missing =

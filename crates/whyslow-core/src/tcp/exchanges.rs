@@ -6,7 +6,7 @@
 //! the client arrives half a loop later, and what the client sends left half a loop before.
 
 use super::facts::{DirectionFacts, ExchangeFacts, HandshakeFacts, TransferFacts};
-use crate::flow::Side;
+use crate::types::Side;
 use crate::units::Nanos;
 
 /// Most exchanges to keep: those with the longest wait.
@@ -18,7 +18,7 @@ const SERVER_ASKS_PORTS: [u16; 5] = [4334, 4335, 4336, 6633, 6653];
 
 /// Returns which side sends requests on a connection that `client` opened to this port.
 pub(super) fn requester(client: Side, port: u16) -> Side {
-    if SERVER_ASKS_PORTS.contains(&port) { 1 - client } else { client }
+    if SERVER_ASKS_PORTS.contains(&port) { !client } else { client }
 }
 
 /// A connection's transfers and its vantage.
@@ -34,7 +34,7 @@ pub(super) struct Conversation<'a> {
 /// Moves the arrival of a request to its last necessary retransmission.
 pub(super) fn note_request_retransmits(directions: &mut [DirectionFacts; 2], requester: Side) {
     let [zero, one] = directions;
-    let (requests, answers) = if requester == 0 { (zero, one) } else { (one, zero) };
+    let (requests, answers) = if requester == Side::A { (zero, one) } else { (one, zero) };
     let copied =
         |transfer: &&TransferFacts| transfer.retransmitted_bytes > 0 && transfer.spurious_tail_start().is_none();
     for request in requests.transfers.iter().filter(copied) {
@@ -116,7 +116,7 @@ impl Conversation<'_> {
                 .filter(|(_, transfer)| !transfer.is_housekeeping)
                 .map(move |(index, transfer)| (transfer.start, side, index))
         };
-        let mut all: Vec<_> = of(0).chain(of(1)).collect();
+        let mut all: Vec<_> = of(Side::A).chain(of(Side::B)).collect();
         all.sort_unstable();
         all.into_iter().map(|(_, side, index)| (side, index)).collect()
     }
@@ -153,10 +153,11 @@ impl Conversation<'_> {
 #[cfg(test)]
 mod tests {
     use super::requester;
+    use crate::types::Side;
 
     #[test]
     fn who_connects_asks_but_for_switches_and_calls_home() {
-        assert_eq!((requester(0, 443), requester(1, 80)), (0, 1));
-        assert_eq!((requester(0, 6653), requester(1, 4334)), (1, 0));
+        assert_eq!((requester(Side::A, 443), requester(Side::B, 80)), (Side::A, Side::B));
+        assert_eq!((requester(Side::A, 6653), requester(Side::B, 4334)), (Side::B, Side::A));
     }
 }

@@ -5,15 +5,16 @@
 //! (see [`Vantage`]). That shifts a sender's whole timeline by one constant and leaves every
 //! difference true.
 
+mod retransmission;
 mod transfer;
 
-use super::content;
 pub use super::icmp_notices::{Notice, Notices};
-use crate::analysis::{Frame, Near, Retransmission, Retransmitted, State};
-use crate::flow::Side;
+use super::payload;
+use crate::types::{Frame, Near, Side, State};
 use crate::units::{Nanos, SeqNumber};
 pub use crate::wire::Fate;
 use crate::wire::{Flags, Segment};
+pub use retransmission::{Retransmission, Retransmitted};
 use std::net::IpAddr;
 pub use transfer::*;
 
@@ -30,8 +31,6 @@ pub struct Facts {
     /// Which side asks the other: the one that opened the connection, but where the protocol has it
     /// the other way round.
     pub requester: Side,
-    /// Whether the SYNs prove who opened it; else it was inferred.
-    pub client_proven: bool,
     /// First packet.
     pub first: Nanos,
     /// Last packet.
@@ -66,7 +65,7 @@ pub struct Facts {
     /// How many there were.
     pub exchanges_total: u64,
     /// What the payload showed, by sending side.
-    pub content: [content::Content; 2],
+    pub content: [payload::Content; 2],
     /// Whether the first payload of each side is text, as commands and greetings are.
     pub begins_with_text: [bool; 2],
     /// What limits the findings.
@@ -165,7 +164,7 @@ impl HandshakeFacts {
     /// Whether classic ECN is in force: echoes are flags then, and not a counter (RFC 9768). None
     /// when a SYN was not captured.
     pub fn classic_ecn(&self, client: Side) -> Option<bool> {
-        let (syn, syn_ack) = (self.offers[client]?, self.offers[1 - client]?);
+        let (syn, syn_ack) = (self.offers[client]?, self.offers[!client]?);
         Some(syn.ecn & 0b011 == 0b011 && syn_ack.ecn == 0b001)
     }
 

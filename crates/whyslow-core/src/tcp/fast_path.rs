@@ -10,13 +10,13 @@ use super::FrameRef;
 use super::connection::{Connection, Stage, Tracking, note_payload};
 use super::segment::Seg;
 
-use crate::flow::Side;
+use crate::types::Side;
 use crate::units::Nanos;
 use crate::wire::{PlainSegment, SackBlocks};
 
 impl Connection {
     /// Like [`push`](Self::push), for a plain segment.
-    #[inline(always)]
+    #[inline]
     pub fn push_plain(&mut self, plain: &PlainSegment<'_>, from: Side, time: Nanos, place: FrameRef) {
         // Assembled where the fields are read, so that they are written only once.
         let mut seg = Seg::plain(plain, from, time, place);
@@ -27,26 +27,16 @@ impl Connection {
     /// `rest` is what was captured after the headers.
     #[inline(never)]
     pub(super) fn push_plain_seg(&mut self, seg: &mut Seg, rest: &[u8]) {
-        match seg.from() {
-            0 if self.uses_fast_path[0] => self.push_plain_from::<0>(seg, rest),
-            1 if self.uses_fast_path[1] => self.push_plain_from::<1>(seg, rest),
-            _ => self.track_plain(seg, rest),
-        }
-    }
-
-    #[inline(never)]
-    fn push_plain_from<const FROM: Side>(&mut self, seg: &mut Seg, rest: &[u8]) {
-        // From here on the side is a constant and the segment is known to be usual, so that no step
-        // tests for it; others run the same code with the tests.
+        let from = seg.from();
         match &mut self.stage {
-            Stage::Tracking(settled) if seg.is_plain_ack::<FROM>() => {
+            Stage::Tracking(settled) if self.uses_fast_path[from] && seg.is_plain_ack() => {
                 if settled.is_recaptured(seg, &SackBlocks::NONE) {
                     return self.note_duplicate_frame();
                 }
                 self.last = seg.time;
                 if self.payload_streams.on_segment(seg, rest, &self.isns) {
                     // Everything else about such a side is known and stays so.
-                    note_payload(seg, &mut self.ttl[FROM][1], &mut self.first_payload_side);
+                    note_payload(seg, &mut self.ttl[from][1], &mut self.first_payload_side);
                 }
                 if !settled.push_untraced(seg, &SackBlocks::NONE) {
                     self.undo_dropped();
@@ -70,19 +60,8 @@ impl Connection {
         }
     }
 
-    /// Like [`push`](Self::push), for a segment that is plain except for its FIN.
-    pub fn push_closing(&mut self, closing: &PlainSegment<'_>, from: Side, time: Nanos, place: FrameRef) {
-        let mut seg = Seg::plain(closing, from, time, place);
-        self.clamp_time(&mut seg);
-        let sack = &SackBlocks::NONE;
-        self.note_good_checksum(&seg);
-        if !self.is_recaptured(&seg, sack) {
-            self.track_noted(&mut seg, sack, closing.rest());
-        }
-    }
-
     /// Counts the good checksum of a plain segment without payload, if it was checked.
-    #[inline(always)]
+    #[inline]
     fn note_good_checksum(&mut self, seg: &Seg) {
         if seg.len == 0 {
             self.checksums[seg.from()].note(true);
@@ -101,7 +80,7 @@ impl Connection {
 
 impl Tracking {
     /// Like [`push`](Self::push), without tracing.
-    #[inline(always)]
+    #[inline]
     fn push_untraced(&mut self, seg: &Seg, sack: &SackBlocks) -> bool {
         let is_odd = self.needs_check(seg);
         if is_odd && self.defers_or_drops(seg, sack) {

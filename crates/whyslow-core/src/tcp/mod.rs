@@ -4,10 +4,8 @@
 //! because everything later depends on it. Then each direction is followed as its sender saw it
 //! (`sender`).
 
-mod acks;
 mod buffering;
 mod connection;
-pub mod content;
 pub mod elided;
 mod exchanges;
 pub mod facts;
@@ -15,48 +13,32 @@ mod fast_path;
 mod handshake;
 mod icmp;
 mod icmp_notices;
-mod ip_id;
-mod missing;
-mod outstanding;
-mod pauses;
-mod payload_streams;
-mod peer_payload;
-mod pending_acks;
-mod range_set;
+pub mod payload;
 mod recent_packets;
-mod retransmit;
-mod retransmit_record;
-mod rounds;
-mod rtt;
 mod segment;
 mod sender;
 mod short_connection;
-mod slice_queue;
 mod suspect;
 pub mod trace;
 mod tracing;
-mod transfer_recorder;
-mod turns;
+mod tracking;
 mod vantage;
-mod window_scale;
 
 pub use connection::Connection;
 pub use short_connection::{INITIAL_SYN_TIMERS, ShortConnectionBounds};
 
-use crate::analysis::{Frame, State};
-use crate::flow::Side;
+use crate::types::{Frame, Side, State};
 use crate::units::{Nanos, SeqNumber};
 use crate::wire::{Checksum, ChecksumTally, Flags, SackBlocks, Segment};
 use buffering::Buffering;
-use connection::{Rare, Reset, ResetFrom, Stage, Tracking, note_payload};
+use connection::{Rare, Reset, Stage, Tracking, note_payload};
 use exchanges::Conversation;
-use facts::{CaptureDefects, Facts, ResetFacts, RttFacts};
+use facts::{CaptureDefects, Facts, ResetFacts};
 use handshake::{HandshakeTracker, Negotiated, PacketRef};
-use icmp_notices::ReportedMtu;
-use payload_streams::PayloadStreams;
+use payload::streams::PayloadStreams;
 pub use segment::FrameRef;
 use segment::Seg;
-use sender::{PathEstimate, SenderState};
+use sender::SenderState;
 use std::net::IpAddr;
 use std::num::NonZeroU8;
 pub use suspect::BadChecksums;
@@ -66,10 +48,10 @@ mod tests;
 
 /// After a silence this long, in nanoseconds, new data may be another message even if nobody asked
 /// for it.
-const SILENCE: u64 = turns::MIN_IDLE.0.cast_unsigned();
+const SILENCE: u64 = sender::turns::MIN_IDLE.0.cast_unsigned();
 
 impl Connection {
-    /// Begins a connection with this segment, sent by side 0.
+    /// Begins a connection with this segment, sent by side A.
     pub fn new(segment: &Segment<'_>, time: Nanos, frame: Frame) -> Self {
         Self {
             ports: [segment.src_port, segment.dst_port],
@@ -93,7 +75,7 @@ impl Connection {
         }
     }
 
-    /// Processes the next segment, from side 0 or 1.
+    /// Processes the next segment, from one of the sides.
     pub fn push(&mut self, segment: &Segment<'_>, from: Side, time: Nanos, frame: Frame) {
         let mut seg = Seg::new(segment, from, time, frame.into());
         self.clamp_time(&mut seg);
@@ -236,7 +218,7 @@ impl Connection {
         }
         let origins = self.isns[0].is_some() && self.isns[1].is_some();
         let is_open = origins && !self.opening.awaits_ack() && self.fin[0].is_none() && self.fin[1].is_none();
-        for side in 0..2 {
+        for side in Side::BOTH {
             // A side's first payload always comes here, but payload on a SYN (Fast Open) tells less
             // than other payload.
             let payload = !self.payload_streams.has_payload_from(side) || self.ttl[side][1].is_some();
@@ -252,7 +234,7 @@ impl Connection {
         if !seg.flags.has(Flags::RST) {
             self.isns[seg.from()].get_or_insert(if syn { seg.seq } else { before_first(seg.seq) });
             if let Some(ack) = seg.ack() {
-                self.isns[1 - seg.from()].get_or_insert(before_first(ack));
+                self.isns[!seg.from()].get_or_insert(before_first(ack));
             }
         }
     }
@@ -262,7 +244,7 @@ impl Connection {
         if !self.opening.awaits_ack() || seg.ack().is_none() || seg.flags.has(Flags::SYN) {
             return;
         }
-        let opener = if self.opening.has_syn() { self.client() } else { 0 };
+        let opener = if self.opening.has_syn() { self.client() } else { Side::A };
         if seg.from() == opener {
             self.opening.note_ack(seg);
             if let Stage::Tracking(settled) = &mut self.stage {
@@ -283,20 +265,20 @@ impl Connection {
     fn note_close(&mut self, seg: &Seg) -> bool {
         let from = seg.from();
         let closes = seg.flags.has(Flags::FIN) || seg.flags.has(Flags::RST);
-        if !closes && self.fin[1 - from].is_none() {
+        if !closes && self.fin[!from].is_none() {
             // There is no FIN to acknowledge either.
             return false;
         }
         let ended = self.has_ended();
         if seg.flags.has(Flags::RST) {
-            self.reset.get_or_insert(Reset { from: ResetFrom::of(seg, from), ttl: seg.ttl });
+            self.reset.get_or_insert(Reset { from, is_bare: !seg.flags.has(Flags::ACK), ttl: seg.ttl });
             self.closing[from].get_or_insert(PacketRef::of(seg));
         } else if seg.flags.has(Flags::FIN) {
             self.fin[from].get_or_insert(seg.seq + seg.len);
             self.closing[from].get_or_insert(PacketRef::of(seg));
         }
-        if let (Some(ack), Some(fin)) = (seg.ack(), self.fin[1 - from]) {
-            self.fin_acked[1 - from] |= ack.distance(fin) > 0;
+        if let (Some(ack), Some(fin)) = (seg.ack(), self.fin[!from]) {
+            self.fin_acked[!from] |= ack.distance(fin) > 0;
         }
         !ended && self.has_ended()
     }
@@ -324,7 +306,7 @@ impl Connection {
         if let Stage::Buffering(held) = &mut self.stage {
             let held = std::mem::take(held);
             let tell = self.bad_checksums_mean_damage();
-            let lengths = [self.reported_mtus(0), self.reported_mtus(1)];
+            let lengths = [self.reported_mtus(Side::A), self.reported_mtus(Side::B)];
             let negotiated = Negotiated::of(&self.opening.facts());
             self.stage = Stage::Tracking(Tracking::new(held, &negotiated, tell, &lengths));
             self.undo_dropped();
@@ -345,12 +327,12 @@ impl Connection {
                 let [a, b] = self.ports;
                 let service = |port: u16| port < 1024;
                 match (service(a), service(b)) {
-                    (true, false) => 1,
-                    (false, true) => 0,
+                    (true, false) => Side::B,
+                    (false, true) => Side::A,
                     // Clients use high ports (RFC 6056), so the lower one belongs to the service.
-                    _ if a < 32768 && b >= 32768 => 1,
-                    _ if b < 32768 && a >= 32768 => 0,
-                    _ => self.first_payload_side.map_or(0, Side::from),
+                    _ if a < 32768 && b >= 32768 => Side::B,
+                    _ if b < 32768 && a >= 32768 => Side::A,
+                    _ => self.first_payload_side.unwrap_or_default(),
                 }
             }
         }
@@ -361,17 +343,17 @@ impl Connection {
         match (self.opening.syn, self.opening.syn_ack, a.is_some(), b.is_some()) {
             (_, _, false, false) => None,
             // Only a SYN-ACK was captured: the other side is the client.
-            (None, Some(_), true, false) => Some(1),
-            (None, Some(_), false, true) => Some(0),
-            (_, _, true, false) => Some(0),
-            (_, _, false, true) => Some(1),
-            // The first packet is a SYN of side 0. With SYNs from both sides (simultaneous open)
+            (None, Some(_), true, false) => Some(Side::B),
+            (None, Some(_), false, true) => Some(Side::A),
+            (_, _, true, false) => Some(Side::A),
+            (_, _, false, true) => Some(Side::B),
+            // The first packet is a SYN of side A. With SYNs from both sides (simultaneous open)
             // either choice is fine.
-            _ => Some(if self.opening.has_syn() { 0 } else { 1 }),
+            _ => Some(if self.opening.has_syn() { Side::A } else { Side::B }),
         }
     }
 
-    /// Finishes the connection. `endpoints` are the addresses and ports of side 0 and side 1.
+    /// Finishes the connection. `endpoints` are the addresses and ports of sides A and B.
     pub fn finish(mut self, endpoints: [(IpAddr, u16); 2]) -> Facts {
         let client = self.client();
         let last = self.last;
@@ -385,19 +367,19 @@ impl Connection {
         let larger_than_mss = settled.estimator.larger_than_mss;
         let paths = settled.paths;
         let rtt = settled.rtt(first_round_trip);
-        let [zero, one] = &mut settled.senders;
-        let unseen = (zero.unseen_bytes + one.unseen_bytes, zero.unseen_stretches + one.unseen_stretches);
-        let first_unseen = zero.first_unseen.or(one.first_unseen);
-        let stray = zero.stray + one.stray;
-        let mut directions = [zero.finish(last, &paths[0]), one.finish(last, &paths[1])];
+        let [a, b] = &mut settled.senders;
+        let unseen = (a.unseen.bytes + b.unseen.bytes, a.unseen.stretches + b.unseen.stretches);
+        let first_unseen = a.unseen.first.or(b.unseen.first);
+        let stray = a.stray + b.stray;
+        let mut directions = [a.finish(last, &paths[0]), b.finish(last, &paths[1])];
         // Credit for one side is no message of the other.
-        for (side, granted) in [(1, &zero.turns.credits), (0, &one.turns.credits)] {
+        for (side, granted) in [(Side::B, &a.turns.credits), (Side::A, &b.turns.credits)] {
             if let Some(origin) = origins[side] {
                 directions[side].transfers.iter_mut().for_each(|transfer| transfer.note_credit(granted, origin));
             }
         }
-        pauses::mark_unseen_gaps(&mut directions);
-        let requester = exchanges::requester(client, endpoints[1 - client].1);
+        sender::pauses::mark_unseen_gaps(&mut directions);
+        let requester = exchanges::requester(client, endpoints[!client].1);
         exchanges::note_request_retransmits(&mut directions, requester);
         let conversation = Conversation {
             directions: &directions,
@@ -423,7 +405,6 @@ impl Connection {
             origins,
             client,
             requester,
-            client_proven: self.proven_client().is_some(),
             first: self.first.time,
             last: self.last,
             until: self.last,
@@ -432,11 +413,7 @@ impl Connection {
             closed_by: self.closed_by(),
             closing: self.closing.map(|at| at.map(PacketRef::into_parts)),
             fins: self.fin.map(|fin| fin.is_some()),
-            reset: self.reset.map(|reset| ResetFacts {
-                from: reset.from.side(),
-                ttl: reset.ttl,
-                is_bare: reset.from.is_bare(),
-            }),
+            reset: self.reset.map(|reset| ResetFacts { from: reset.from, ttl: reset.ttl, is_bare: reset.is_bare }),
             ttl: self.ttl.map(|[of_syn, of_payload]| (of_syn.map(NonZeroU8::get), of_payload.map(NonZeroU8::get))),
             handshake,
             vantage,
@@ -456,9 +433,9 @@ impl Connection {
 
     fn closed_by(&self) -> Option<Side> {
         match self.closing {
-            [Some(a), Some(b)] => Some(usize::from(b < a)),
-            [Some(_), None] => Some(0),
-            [None, Some(_)] => Some(1),
+            [Some(a), Some(b)] => Some(if b < a { Side::B } else { Side::A }),
+            [Some(_), None] => Some(Side::A),
+            [None, Some(_)] => Some(Side::B),
             [None, None] => None,
         }
     }
@@ -467,172 +444,13 @@ impl Connection {
         let fins = [self.fin[0].is_some(), self.fin[1].is_some()];
         let opened = !self.opening.has_syn() || self.opening.syn_ack.is_some() || self.first_payload_side.is_some();
         match (self.reset.is_some(), fins) {
-            (true, _) if !opened && self.closing[1 - client].is_some() => State::Refused,
+            (true, _) if !opened && self.closing[!client].is_some() => State::Refused,
             (_, [true, true]) => State::Closed,
             (true, _) => State::Reset,
             (false, [true, false]) if self.fin_acked[0] => State::HalfClosed,
             (false, [false, true]) if self.fin_acked[1] => State::HalfClosed,
             _ if !opened => State::Unanswered,
             _ => State::Open,
-        }
-    }
-}
-
-impl Stage {
-    /// Whether this is a packet captured a second time.
-    #[inline(always)]
-    fn is_recaptured(&mut self, seg: &Seg, sack: &SackBlocks) -> bool {
-        match self {
-            Self::Tracking(settled) => settled.is_recaptured(seg, sack),
-            Self::Buffering(held) => held.is_recaptured(seg, sack),
-        }
-    }
-}
-
-impl Tracking {
-    fn new(
-        mut held: Buffering,
-        negotiated: &Negotiated,
-        sums_tell: [bool; 2],
-        lengths: &[Vec<ReportedMtu>; 2],
-    ) -> Box<Self> {
-        let segs = held.to_vec();
-        let trace = held.trace.take();
-        let begin = |shifts: [Option<u8>; 2]| {
-            let mut settled = Box::new(Self { checksums_reliable: sums_tell, ..Self::default() });
-            for (place, (seg, _)) in segs.iter().enumerate() {
-                if held.is_mss_known_at(place) {
-                    settled.estimator.on_mss_negotiated(negotiated.wire_mss);
-                }
-                if !(seg.has_bad_checksum() && sums_tell[seg.from()]) {
-                    settled.estimator.observe(seg);
-                }
-            }
-            settled.estimator.on_mss_negotiated(negotiated.wire_mss);
-            settled.apply_negotiated(negotiated);
-            for ((sender, shift), lengths) in settled.senders.iter_mut().zip(shifts).zip(lengths) {
-                sender.assume_shift(shift);
-                sender.reported_mtus.clone_from(lengths);
-            }
-            settled.on_handshake_rtt(negotiated.rtt);
-            settled.refresh_paths();
-            settled
-        };
-        let mut settled = begin([None; 2]);
-        if negotiated.window_shift.contains(&None) {
-            settled.replay(&segs);
-            // What the first segments tell of the window scale holds from the first one on.
-            let taken = settled.senders.each_ref().map(|sender| sender.facts.assumed_shift);
-            settled = begin(taken);
-        }
-        if let Some(trace) = trace {
-            settled.trace(trace);
-        }
-        settled.replay(&segs);
-        settled
-    }
-
-    /// Replays the buffered segments once the vantage is known.
-    fn replay(&mut self, segs: &[(Seg, SackBlocks)]) {
-        for (seg, sack) in segs {
-            if !(self.needs_check(seg) && self.defers_or_drops(seg, sack)) {
-                self.track(seg, sack);
-            }
-        }
-    }
-
-    fn apply_negotiated(&mut self, negotiated: &Negotiated) {
-        for (sender, shift) in self.senders.iter_mut().zip(negotiated.window_shift) {
-            sender.on_mss_negotiated(negotiated.mss);
-            sender.sack_permitted = negotiated.sack;
-            sender.snd_wscale = shift;
-        }
-    }
-
-    fn on_handshake_rtt(&mut self, rtt: Option<Nanos>) {
-        for sender in &mut self.senders {
-            rtt.into_iter().for_each(|rtt| sender.on_handshake_rtt(rtt));
-        }
-    }
-
-    /// Processes the next segment. Returns whether nothing was suspect about it.
-    #[inline(always)]
-    fn push(&mut self, seg: &Seg, sack: &SackBlocks) -> bool {
-        let is_odd = self.needs_check(seg);
-        if is_odd && self.defers_or_drops(seg, sack) {
-            return false;
-        }
-        if self.estimator.observe(seg) {
-            self.refresh_paths();
-        }
-        self.track(seg, sack);
-        !is_odd
-    }
-
-    /// Whether this is a packet captured a second time.
-    #[inline(always)]
-    fn is_recaptured(&self, seg: &Seg, sack: &SackBlocks) -> bool {
-        !self.senders[seg.from()].ip_ids.is_next_of_run(seg) && self.recent[seg.from()].has(seg, sack)
-    }
-
-    /// Updates the path estimates from the vantage.
-    #[inline(never)]
-    fn refresh_paths(&mut self) {
-        let toward = self.estimator.toward;
-        let rtt = toward[0].zip(toward[1]).map(|(a, b)| a + b);
-        self.paths = toward.map(|toward| PathEstimate::new(toward, rtt));
-        self.senders.iter_mut().for_each(SenderState::forget_repeatable_ack);
-    }
-
-    /// As [`push`](Self::push), if the vantage is already known.
-    #[inline(always)]
-    fn track(&mut self, seg: &Seg, sack: &SackBlocks) {
-        self.process(seg, sack);
-        if self.trace.is_some() {
-            self.trace_segment(seg, sack);
-        }
-    }
-
-    #[inline(always)]
-    fn process(&mut self, seg: &Seg, sack: &SackBlocks) {
-        let (from, to) = (seg.from(), 1 - seg.from());
-        self.senders[to].on_ack(seg, sack, &self.paths[to]);
-        if self.senders[from].on_segment(seg, &self.paths[from]) {
-            self.senders[to].on_peer_payload(seg);
-        }
-        self.recent[from].note(seg, sack);
-    }
-
-    /// RTTs of the whole path. Each direction's data → ACK times, plus the least time on the other
-    /// side of the capture point, are whole RTTs; the direction that covers the longer part of the
-    /// path tells more. If only the other direction carried much data, its rounds are the RTTs.
-    fn rtt(&self, handshake: Option<Nanos>) -> RttFacts {
-        let toward = self.estimator.toward;
-        let [zero, one] = &self.senders;
-        // Data of side 0 is acknowledged by side 1.
-        let far = if toward[1] >= toward[0] { zero } else { one };
-        let near = if toward[1] >= toward[0] { one } else { zero };
-        let chosen = if near.round_lengths.count() > far.rtt.count() {
-            &near.round_lengths
-        } else if far.rtt.count() > 0 {
-            &far.rtt
-        } else {
-            &near.rtt
-        };
-        let least = [toward[0].zip(toward[1]).map(|(a, b)| a + b), handshake].into_iter().flatten().min();
-        match chosen.at([0.5, 0.95]) {
-            None => RttFacts {
-                min: least.or(handshake),
-                p50: handshake,
-                p95: handshake,
-                samples: u64::from(handshake.is_some()),
-            },
-            Some([p50, p95]) => RttFacts {
-                min: least.into_iter().chain(chosen.least()).min(),
-                p50: Some(p50),
-                p95: Some(p95),
-                samples: chosen.count(),
-            },
         }
     }
 }

@@ -3,9 +3,8 @@
 
 pub(super) mod packed;
 
-use super::content::PayloadKind;
-use crate::analysis::Frame;
-use crate::flow::Side;
+use super::payload::PayloadKind;
+use crate::types::{Frame, Side};
 use crate::units::{Nanos, SeqNumber};
 use crate::wire::{Checksum, Flags, PlainSegment, Segment};
 use std::num::NonZeroU64;
@@ -37,7 +36,7 @@ pub(crate) struct Seg {
 const _: () = assert!(size_of::<Seg>() <= 48, "ACKs that wait hold one each");
 
 /// Bits of [`Seg::bits`].
-const FROM_SIDE_ONE: u8 = 1;
+const FROM_SIDE_B: u8 = 1;
 const TIME_CLAMPED: u8 = 2;
 const HAS_TIMESTAMPS: u8 = 4;
 const HAS_IP_ID: u8 = 8;
@@ -66,8 +65,7 @@ impl TsvalSample {
 #[inline(always)]
 fn bits_of(from: Side, stamped: bool, numbered: bool) -> u8 {
     let bit = |bit: u8, is: bool| if is { bit } else { 0 };
-    // A side is 0 or 1, and so is its bit.
-    from as u8 & FROM_SIDE_ONE | bit(HAS_TIMESTAMPS, stamped) | bit(HAS_IP_ID, numbered)
+    bit(FROM_SIDE_B, from == Side::B) | bit(HAS_TIMESTAMPS, stamped) | bit(HAS_IP_ID, numbered)
 }
 
 /// A frame, in one word: it is noted several times for each packet. Its upper bits tell the file,
@@ -90,7 +88,7 @@ impl From<Frame> for FrameRef {
 
 impl Default for FrameRef {
     fn default() -> Self {
-        Self::start(None)
+        Frame { file: None, number: 0 }.into()
     }
 }
 
@@ -103,17 +101,6 @@ impl FrameRef {
     #[inline(always)]
     fn word(self) -> u64 {
         self.0.get()
-    }
-
-    /// Before the first frame of this file, as [`Frame::file`] tells it.
-    pub fn start(file: Option<u16>) -> Self {
-        Frame { file, number: 0 }.into()
-    }
-
-    /// The frame of this number, of the file that this is the [start](Self::start) of.
-    #[inline(always)]
-    pub fn frame_at(self, number: u64) -> Self {
-        Self(self.0 | number)
     }
 
     /// The frame that it stands for.
@@ -229,11 +216,9 @@ impl Seg {
     /// Whether it is what nearly all segments of a side are: an ACK that neither opens nor closes,
     /// with timestamps and the time that the capture gave it.
     #[inline(always)]
-    pub fn is_plain_ack<const FROM: Side>(&self) -> bool {
+    pub fn is_plain_ack(&self) -> bool {
         let telling = self.flags.0 & (Flags::ACK.0 | Flags::SYN.0 | Flags::FIN.0 | Flags::RST.0);
-        telling == Flags::ACK.0
-            && self.bits & (HAS_TIMESTAMPS | TIME_CLAMPED | FROM_SIDE_ONE)
-                == HAS_TIMESTAMPS | if FROM == 0 { 0 } else { FROM_SIDE_ONE }
+        telling == Flags::ACK.0 && self.bits & (HAS_TIMESTAMPS | TIME_CLAMPED) == HAS_TIMESTAMPS
     }
 
     /// Where it is in the capture.
@@ -245,7 +230,7 @@ impl Seg {
     /// Who sent it.
     #[inline(always)]
     pub fn from(&self) -> Side {
-        usize::from(self.bits & FROM_SIDE_ONE)
+        if self.bits & FROM_SIDE_B == 0 { Side::A } else { Side::B }
     }
 
     /// Sequence space that it takes: payload, SYN and FIN; none of a reset.
@@ -281,7 +266,6 @@ mod tests {
         #[test]
         fn places_stand_for_their_frames(one in frame(), other in frame()) {
             prop_assert_eq!(FrameRef::from(one).frame(), one);
-            prop_assert_eq!(FrameRef::start(one.file).frame_at(one.number), FrameRef::from(one));
             prop_assert_eq!(FrameRef::from(one).cmp(&FrameRef::from(other)), one.cmp(&other));
         }
     }

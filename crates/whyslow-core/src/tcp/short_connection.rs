@@ -9,11 +9,11 @@ use super::buffering::Buffering;
 use super::connection::{Connection, Stage};
 use super::exchanges;
 use super::handshake::Negotiated;
-use super::peer_payload::{PeerPayload, PreviousTransfer, TurnOutcome};
 use super::segment::Seg;
 use super::sender::MAX_SEQ_DISTANCE;
+use super::sender::peer_payload::{PeerPayload, PreviousTransfer, TurnOutcome};
 use super::vantage::VantageEstimator;
-use crate::flow::Side;
+use crate::types::Side;
 use crate::units::{Nanos, SeqNumber};
 use crate::wire::Flags;
 use std::net::IpAddr;
@@ -52,7 +52,7 @@ pub const INITIAL_SYN_TIMERS: [Nanos; 2] = [Nanos::from_millis(1_000), Nanos::fr
 
 impl Connection {
     /// Returns the bounds, if it is a connection of this kind. No packet of it came up to `until`.
-    /// The endpoints are those of side 0 and side 1.
+    /// The endpoints are those of side A and side B.
     pub fn short_connection_bounds(
         &self,
         until: Nanos,
@@ -70,7 +70,7 @@ impl Connection {
         }
         let negotiated = Negotiated::of(&handshake);
         let client = self.client();
-        let requester = exchanges::requester(client, endpoints[1 - client].1);
+        let requester = exchanges::requester(client, endpoints[!client].1);
         let mut glance = ShortConnectionScan::new(negotiated.mss.unwrap_or(1460), requester);
         glance.scan(held)?;
         let brief = glance.bounds(handshake.rtt());
@@ -84,7 +84,7 @@ impl Connection {
         let opened = !self.opening.has_syn() || self.opening.syn_ack.is_some();
         let silence = until - self.last;
         let awaited = !opened && INITIAL_SYN_TIMERS[0] < silence && silence <= INITIAL_SYN_TIMERS[1];
-        let refused = self.reset.is_some_and(|reset| reset.from.side() != self.client());
+        let refused = self.reset.is_some_and(|reset| reset.from != self.client());
         awaited || refused
     }
 }
@@ -150,7 +150,7 @@ impl ShortConnectionScan {
             }
             self.estimator.observe_times(&seg);
             if let Some(ack) = seg.ack() {
-                self.senders[1 - seg.from()].acked(&seg, ack)?;
+                self.senders[!seg.from()].acked(&seg, ack)?;
             }
             if !seg.flags.has(Flags::RST) {
                 self.sent(&seg)?;
@@ -207,7 +207,7 @@ impl ShortConnectionScan {
         }
         self.largest = self.largest.max(sender.transfer.map_or(0, |transfer| transfer.bytes));
         sender.last_send = Some(seg.time);
-        self.senders[1 - seg.from()].peer_payload(seg);
+        self.senders[!seg.from()].peer_payload(seg);
         Some(())
     }
 
@@ -216,13 +216,13 @@ impl ShortConnectionScan {
         let there_and_back = toward[0].zip(toward[1]).map(|(one, two)| one + two);
         let to_sender = |side: Side| toward[side].unwrap_or_default();
         let measured = |side: Side| Some(self.senders[side].min_delay? + to_sender(side));
-        let round_trips = [there_and_back, handshake, measured(0), measured(1)];
+        let round_trips = [there_and_back, handshake, measured(Side::A), measured(Side::B)];
         let least = round_trips.map(|time| time.unwrap_or(Nanos::MAX)).into_iter().fold(Nanos::MAX, Nanos::min);
         let late = |side: Side| self.senders[side].max_ack_wait + to_sender(side) - least;
         let largest = self.largest.div_ceil(self.mss);
-        let late_ack = late(0).max(late(1)).or_zero();
+        let late_ack = late(Side::A).max(late(Side::B)).or_zero();
         let late_handshake = handshake.map_or(Nanos::ZERO, |handshake| handshake - least);
-        let [asking, answering] = [self.requester, 1 - self.requester].map(|side| &self.senders[side]);
+        let [asking, answering] = [self.requester, !self.requester].map(|side| &self.senders[side]);
         let unsettled = |sender: &DirectionScan| sender.transfer.is_some_and(|transfer| !transfer.acked.1);
         let waits = asking.last_send > answering.last_send || unsettled(asking) || unsettled(answering);
         ShortConnectionBounds {

@@ -12,6 +12,7 @@
 use super::connection::{Connection, Stage, SuspectReason, SuspectSegment, Tracking};
 use super::segment::Seg;
 use super::sender::SenderState;
+use crate::types::Side;
 use crate::units::SeqNumber;
 use crate::wire::{Checksum, Flags, SackBlocks};
 
@@ -46,7 +47,7 @@ enum SegmentVerdict {
 
 impl SenderState {
     /// SND.NXT; `None` before the first segment.
-    #[inline(always)]
+    #[inline]
     fn snd_nxt(&self) -> Option<SeqNumber> {
         Some(self.isn? + self.snd_max as u32)
     }
@@ -54,7 +55,7 @@ impl SenderState {
     /// Returns whether this number lies beyond everything that may be sent or acknowledged now.
     fn is_sequence_jump(&self, number: SeqNumber) -> bool {
         let ahead = self.snd_nxt().and_then(|next| u64::try_from(number.distance(next)).ok());
-        let edge = self.snd_right_edge.map(|edge| edge.saturating_sub(self.snd_max) + MAX_JUMP_OVER_EDGE);
+        let edge = self.window.room(self.snd_max).map(|room| room + MAX_JUMP_OVER_EDGE);
         ahead.is_some_and(|ahead| ahead >= edge.unwrap_or(MAX_SEQ_JUMP))
     }
 
@@ -69,9 +70,9 @@ impl SenderState {
 impl Tracking {
     /// Returns whether a segment must be [checked](Self::defers_or_drops) before it is processed.
     /// Nearly none must.
-    #[inline(always)]
+    #[inline]
     pub(super) fn needs_check(&self, seg: &Seg) -> bool {
-        let (own, other) = (&self.senders[seg.from()], &self.senders[1 - seg.from()]);
+        let (own, other) = (&self.senders[seg.from()], &self.senders[!seg.from()]);
         let is_next = own.snd_nxt() == Some(seg.seq);
         let is_sent = seg.ack().is_some_and(|ack| other.unwrap_ack_of_sent(ack).is_some());
         !(is_next & is_sent) | self.suspect.is_some() | seg.has_bad_checksum()
@@ -116,7 +117,7 @@ impl Tracking {
     }
 
     fn judge(&self, seg: &Seg) -> SegmentVerdict {
-        let (own, other) = (&self.senders[seg.from()], &self.senders[1 - seg.from()]);
+        let (own, other) = (&self.senders[seg.from()], &self.senders[!seg.from()]);
         if seg.has_bad_checksum() && self.checksums_reliable[seg.from()] {
             if seg.len > 0 {
                 // The fate of payload shows in ACKs and retransmissions.
@@ -169,15 +170,15 @@ impl SuspectSegment {
         let own = self.seg.from();
         match self.reason {
             // It acknowledges the other side's data.
-            SuspectReason::Sum => self.is_answered(next, paths[1 - own].near),
+            SuspectReason::Sum => self.is_answered(next, paths[!own].near),
             SuspectReason::Seq => self.continues_from(next, own, self.seg.seq, &senders[own]),
-            SuspectReason::Ack => self.continues_from(next, 1 - own, self.seg.ack()?, &senders[1 - own]),
+            SuspectReason::Ack => self.continues_from(next, !own, self.seg.ack()?, &senders[!own]),
         }
     }
 
     /// Returns whether the numbers of this `side` continue from the jump, or from where they were
     /// before.
-    fn continues_from(&self, next: &Seg, side: usize, number: SeqNumber, sender: &SenderState) -> Option<bool> {
+    fn continues_from(&self, next: &Seg, side: Side, number: SeqNumber, sender: &SenderState) -> Option<bool> {
         let now = if next.from() == side { Some(next.seq) } else { next.ack() }?;
         let (there, here) = (now.distance(number).unsigned_abs(), now.distance(sender.snd_nxt()?).unsigned_abs());
         if there < here {
@@ -225,7 +226,7 @@ impl SuspectSegment {
 impl Connection {
     /// Records a bad checksum that is off by `by`.
     #[cold]
-    pub(super) fn note_bad_checksum(&mut self, from: usize, by: u16) {
+    pub(super) fn note_bad_checksum(&mut self, from: Side, by: u16) {
         self.checksums[from].note(false);
         let defects = self.capture_defects();
         defects.checksum_offsets_vary |= defects.all_bad_checksums > 0 && defects.checksum_offset != by;

@@ -4,8 +4,9 @@
 
 use super::facts::{Release, TransferFacts};
 use super::*;
-use crate::analysis::Near;
+use crate::types::Near;
 use crate::wire::{Options, SackBlocks};
+use Side::{A, B};
 
 mod copies;
 mod endings;
@@ -59,24 +60,24 @@ impl Script {
         self.lines.last_mut().unwrap()
     }
 
-    /// SYN, SYN-ACK and ACK, captured next to side 1 with a round trip of 100 ms.
+    /// SYN, SYN-ACK and ACK, captured next to side B with a round trip of 100 ms.
     fn opened() -> Self {
         let mut script = Self::new();
-        script.line(0.0, 0, 0, 0, 0).flags = Flags::SYN;
-        script.line(0.0, 1, 0, 1, 0).flags = Flags::SYN | Flags::ACK;
-        script.line(100.0, 0, 1, 1, 0);
+        script.line(0.0, A, 0, 0, 0).flags = Flags::SYN;
+        script.line(0.0, B, 0, 1, 0).flags = Flags::SYN | Flags::ACK;
+        script.line(100.0, A, 1, 1, 0);
         script
     }
 
-    /// A request of 100 bytes by side 0, right after the handshake.
+    /// A request of 100 bytes by side A, right after the handshake.
     fn asked() -> Self {
         let mut script = Self::opened();
-        script.line(100.0, 0, 1, 1, 100);
+        script.line(100.0, A, 1, 1, 100);
         script
     }
 
     fn run(&self) -> Facts {
-        self.connection().finish([end(0), end(1)])
+        self.connection().finish([end(A), end(B)])
     }
 
     fn connection(&self) -> Connection {
@@ -90,7 +91,7 @@ impl Script {
         for (index, line) in self.lines.iter().enumerate() {
             let mut sack = SackBlocks::default();
             for &(left, right) in line.sack {
-                let isn = self.isn[1 - line.from];
+                let isn = self.isn[!line.from];
                 sack.push(SeqNumber(isn.wrapping_add(left)), SeqNumber(isn.wrapping_add(right)));
             }
             let syn = line.flags.has(Flags::SYN);
@@ -102,14 +103,14 @@ impl Script {
                 timestamps: line.stamps,
                 ..Options::default()
             };
-            let (src, dst) = (end(line.from), end(1 - line.from));
+            let (src, dst) = (end(line.from), end(!line.from));
             let segment = Segment {
                 src: src.0,
                 dst: dst.0,
                 src_port: src.1,
                 dst_port: dst.1,
                 seq: SeqNumber(self.isn[line.from].wrapping_add(line.seq)),
-                ack: SeqNumber(self.isn[1 - line.from].wrapping_add(line.ack)),
+                ack: SeqNumber(self.isn[!line.from].wrapping_add(line.ack)),
                 flags: line.flags,
                 window: line.window,
                 payload_len: line.len,
@@ -125,7 +126,7 @@ impl Script {
             let time = Nanos::from_secs_f64(line.ms / 1e3);
             let frame = Frame { file: None, number: index as u64 + 1 };
             let connection = connection.get_or_insert_with(|| {
-                assert_eq!(line.from, 0, "side 0 speaks first");
+                assert_eq!(line.from, A, "side A speaks first");
                 Connection::new(&segment, time, frame)
             });
             let is_plain = line.flags.has(Flags::ACK)
@@ -156,7 +157,7 @@ fn direct_sides(connection: &Connection) -> [bool; 2] {
 }
 
 fn end(side: Side) -> (IpAddr, u16) {
-    (IpAddr::from([192, 0, 2, side as u8 + 1]), if side == 0 { 40_000 } else { 80 })
+    (IpAddr::from([192, 0, 2, side as u8 + 1]), if side == A { 40_000 } else { 80 })
 }
 
 fn bulk(facts: &Facts) -> &TransferFacts {
@@ -168,10 +169,10 @@ fn doubling(script: &mut Script, shift_data: f64, shift_ack: f64) {
     let (mut seq, mut ms) = (1, 200.0);
     for flight in [2u32, 4, 8] {
         for n in 0..flight {
-            script.line(ms + shift_data + f64::from(n) * 0.1, 1, seq + n * MSS, 101, MSS);
+            script.line(ms + shift_data + f64::from(n) * 0.1, B, seq + n * MSS, 101, MSS);
         }
         seq += flight * MSS;
-        script.line(ms + shift_ack + 100.0, 0, 101, seq, 0);
+        script.line(ms + shift_ack + 100.0, A, 101, seq, 0);
         ms += 100.0 + 0.1 * f64::from(flight);
     }
     script.lines.sort_by(|a, b| a.ms.total_cmp(&b.ms));
@@ -184,10 +185,10 @@ fn rounds_are_the_same_from_both_ends() {
     // Next to the client all that the server sends comes half a round trip later, and what the
     // client sends is seen sooner.
     let mut client = Script::new();
-    client.line(0.0, 0, 0, 0, 0).flags = Flags::SYN;
-    client.line(100.0, 1, 0, 1, 0).flags = Flags::SYN | Flags::ACK;
-    client.line(100.0, 0, 1, 1, 0);
-    client.line(100.0, 0, 1, 1, 100);
+    client.line(0.0, A, 0, 0, 0).flags = Flags::SYN;
+    client.line(100.0, B, 0, 1, 0).flags = Flags::SYN | Flags::ACK;
+    client.line(100.0, A, 1, 1, 0);
+    client.line(100.0, A, 1, 1, 100);
     doubling(&mut client, 50.0, -49.1);
     for (script, near) in [(&server, Near::Server), (&client, Near::Client)] {
         let facts = script.run();
@@ -195,7 +196,7 @@ fn rounds_are_the_same_from_both_ends() {
         let rounds: Vec<_> = bulk(&facts).rounds.iter().map(|round| (round.bytes, round.in_flight)).collect();
         assert_eq!(rounds, [(2000, 2000), (4000, 4000), (8000, 8000)], "{near:?}");
         assert!(bulk(&facts).gaps.iter().all(|gap| gap.release == Release::Ack), "{near:?}");
-        assert_eq!(facts.client, 0);
+        assert_eq!(facts.client, A);
     }
 }
 
@@ -213,11 +214,10 @@ fn sequence_numbers_may_wrap() {
 #[test]
 fn a_connection_that_was_open_already_has_windows_of_unknown_size() {
     let mut script = Script::new();
-    script.line(0.0, 0, 501, 1, 100);
-    script.line(1.0, 1, 1, 601, MSS);
+    script.line(0.0, A, 501, 1, 100);
+    script.line(1.0, B, 1, 601, MSS);
     let facts = script.run();
-    assert!(!facts.client_proven);
-    assert_eq!(facts.client, 0, "port 80 is the service's");
+    assert_eq!(facts.client, A, "port 80 is the service's");
     assert_eq!(facts.directions[1].max_window, None);
     assert_eq!(facts.directions[1].bytes, 1000);
     assert_eq!(facts.directions[0].bytes, 100);
@@ -233,9 +233,9 @@ fn a_full_window_is_told_from_a_small_congestion_window() {
     for round in 0..4u32 {
         let ms = 200.0 + 100.0 * f64::from(round);
         for n in 0..3 {
-            script.line(ms, 1, 1 + (round * 3 + n) * MSS, 101, MSS);
+            script.line(ms, B, 1 + (round * 3 + n) * MSS, 101, MSS);
         }
-        script.line(ms + 100.0, 0, 101, 1 + (round * 3 + 3) * MSS, 0);
+        script.line(ms + 100.0, A, 101, 1 + (round * 3 + 3) * MSS, 0);
     }
     let facts = script.run();
     assert_eq!(bulk(&facts).gaps.len(), 3);
@@ -246,12 +246,12 @@ fn a_full_window_is_told_from_a_small_congestion_window() {
 #[test]
 fn a_closed_window_is_timed_and_its_probes_are_no_retransmissions() {
     let mut script = Script::asked();
-    script.line(200.0, 1, 1, 101, MSS);
-    script.line(300.0, 0, 101, 1001, 0).window = 0;
-    script.line(600.0, 1, 1000, 101, 0);
-    script.line(700.0, 0, 101, 1001, 0).window = 0;
-    script.line(900.0, 0, 101, 1001, 0);
-    script.line(900.0, 1, 1001, 101, MSS);
+    script.line(200.0, B, 1, 101, MSS);
+    script.line(300.0, A, 101, 1001, 0).window = 0;
+    script.line(600.0, B, 1000, 101, 0);
+    script.line(700.0, A, 101, 1001, 0).window = 0;
+    script.line(900.0, A, 101, 1001, 0);
+    script.line(900.0, B, 1001, 101, MSS);
     let facts = script.run();
     let direction = &facts.directions[1];
     assert_eq!(
@@ -271,12 +271,12 @@ fn a_closed_window_is_timed_and_its_probes_are_no_retransmissions() {
 fn a_window_of_less_than_a_segment_holds_a_sender_that_has_one() {
     let released = |len: u32| {
         let mut script = Script::asked();
-        script.line(200.0, 1, 1, 101, MSS);
-        script.line(300.0, 0, 101, 1001, 0).window = 128;
+        script.line(200.0, B, 1, 101, MSS);
+        script.line(300.0, A, 101, 1001, 0).window = 128;
         // Its timer sends what fits.
-        script.line(600.0, 1, 1001, 101, len);
-        script.line(700.0, 0, 101, 1001 + len, 0);
-        script.line(700.0, 1, 1001 + len, 101, MSS);
+        script.line(600.0, B, 1001, 101, len);
+        script.line(700.0, A, 101, 1001 + len, 0);
+        script.line(700.0, B, 1001 + len, 101, MSS);
         let facts = script.run();
         bulk(&facts).gaps[0].release
     };
@@ -287,12 +287,12 @@ fn a_window_of_less_than_a_segment_holds_a_sender_that_has_one() {
 #[test]
 fn a_keep_alive_is_no_retransmission() {
     let mut script = Script::asked();
-    script.line(200.0, 1, 1, 101, MSS);
-    script.line(300.0, 0, 101, 1001, 0);
-    script.line(60_000.0, 1, 1000, 101, 0);
-    script.line(60_100.0, 0, 101, 1001, 0);
-    script.line(90_000.0, 1, 1000, 101, 1);
-    script.line(90_100.0, 0, 101, 1001, 0);
+    script.line(200.0, B, 1, 101, MSS);
+    script.line(300.0, A, 101, 1001, 0);
+    script.line(60_000.0, B, 1000, 101, 0);
+    script.line(60_100.0, A, 101, 1001, 0);
+    script.line(90_000.0, B, 1000, 101, 1);
+    script.line(90_100.0, A, 101, 1001, 0);
     let direction = &script.run().directions[1];
     assert_eq!((direction.keep_alives, direction.window_probes, direction.bytes), (2, 0, 1000));
     assert_eq!(direction.retransmitted, Default::default());
@@ -302,12 +302,12 @@ fn a_keep_alive_is_no_retransmission() {
 fn third_lost() -> Script {
     let mut script = Script::asked();
     for n in 0..6 {
-        script.line(200.0 + f64::from(n), 1, 1 + n * MSS, 101, MSS);
+        script.line(200.0 + f64::from(n), B, 1 + n * MSS, 101, MSS);
     }
-    script.line(300.0, 0, 101, 2001, 0);
-    script.line(303.0, 0, 101, 2001, 0).sack = &[(3001, 4001)];
-    script.line(304.0, 0, 101, 2001, 0).sack = &[(3001, 5001)];
-    script.line(305.0, 0, 101, 2001, 0).sack = &[(3001, 6001)];
+    script.line(300.0, A, 101, 2001, 0);
+    script.line(303.0, A, 101, 2001, 0).sack = &[(3001, 4001)];
+    script.line(304.0, A, 101, 2001, 0).sack = &[(3001, 5001)];
+    script.line(305.0, A, 101, 2001, 0).sack = &[(3001, 6001)];
     script
 }
 
@@ -322,8 +322,8 @@ fn sacks_tell_round_trips_of_what_arrived_behind_a_hole() {
 #[test]
 fn after_duplicate_acks_it_is_a_fast_retransmission() {
     let mut script = third_lost();
-    script.line(305.1, 1, 2001, 101, MSS);
-    script.line(405.1, 0, 101, 6001, 0);
+    script.line(305.1, B, 2001, 101, MSS);
+    script.line(405.1, A, 101, 6001, 0);
     let facts = script.run();
     let kinds = facts.directions[1].retransmitted;
     assert_eq!((kinds.fast, kinds.timeout, kinds.tail_probe, kinds.spurious), (1, 0, 0, 0));
@@ -333,13 +333,13 @@ fn after_duplicate_acks_it_is_a_fast_retransmission() {
 #[test]
 fn what_is_above_all_sacks_and_sent_again_in_recovery_is_no_probe() {
     let mut script = third_lost();
-    script.line(305.1, 1, 2001, 101, MSS);
+    script.line(305.1, B, 2001, 101, MSS);
     // Sent after the lost one, and lost as well: no SACK tells of it, but the ACK for the copy, a
     // round trip later, does.
     script.lines.insert(script.lines.len() - 5, Line { ms: 206.0, seq: 6001, ..script.lines[4] });
-    script.line(405.1, 0, 101, 6001, 0);
-    script.line(405.2, 1, 6001, 101, MSS);
-    script.line(505.2, 0, 101, 7001, 0);
+    script.line(405.1, A, 101, 6001, 0);
+    script.line(405.2, B, 6001, 101, MSS);
+    script.line(505.2, A, 101, 7001, 0);
     let kinds = script.run().directions[1].retransmitted;
     assert_eq!((kinds.fast, kinds.timeout, kinds.tail_probe), (2, 0, 0));
 }
@@ -348,15 +348,15 @@ fn what_is_above_all_sacks_and_sent_again_in_recovery_is_no_probe() {
 fn what_acks_release_after_the_timer_waited_for_no_timer() {
     let mut script = Script::asked();
     for n in 0..3 {
-        script.line(200.0 + f64::from(n), 1, 1 + n * MSS, 101, MSS);
+        script.line(200.0 + f64::from(n), B, 1 + n * MSS, 101, MSS);
     }
-    script.line(900.0, 1, 1, 101, MSS);
+    script.line(900.0, B, 1, 101, MSS);
     for n in 1..3 {
         let ms = 900.0 + 100.0 * f64::from(n);
-        script.line(ms, 0, 101, 1 + n * MSS, 0);
-        script.line(ms, 1, 1 + n * MSS, 101, MSS);
+        script.line(ms, A, 101, 1 + n * MSS, 0);
+        script.line(ms, B, 1 + n * MSS, 101, MSS);
     }
-    script.line(1200.0, 0, 101, 3001, 0);
+    script.line(1200.0, A, 101, 3001, 0);
     let facts = script.run();
     let kinds = facts.directions[1].retransmitted;
     assert_eq!((kinds.fast, kinds.timeout, kinds.tail_probe), (0, 3, 0));
@@ -369,10 +369,10 @@ fn what_acks_release_after_the_timer_waited_for_no_timer() {
 fn after_silence_it_is_the_timer() {
     let mut script = Script::asked();
     for n in 0..3 {
-        script.line(200.0 + f64::from(n), 1, 1 + n * MSS, 101, MSS);
+        script.line(200.0 + f64::from(n), B, 1 + n * MSS, 101, MSS);
     }
-    script.line(900.0, 1, 1, 101, MSS);
-    script.line(1000.0, 0, 101, 3001, 0);
+    script.line(900.0, B, 1, 101, MSS);
+    script.line(1000.0, A, 101, 3001, 0);
     let facts = script.run();
     let kinds = facts.directions[1].retransmitted;
     assert_eq!((kinds.fast, kinds.timeout, kinds.tail_probe), (0, 1, 0));
@@ -385,11 +385,11 @@ fn the_highest_segment_after_two_round_trips_is_a_tail_probe() {
     doubling(&mut script, 0.0, 0.0);
     let last = script.lines.last().unwrap().ms;
     for n in 0..4 {
-        script.line(last + f64::from(n), 1, 14_001 + n * MSS, 101, MSS);
+        script.line(last + f64::from(n), B, 14_001 + n * MSS, 101, MSS);
     }
-    script.line(last + 100.0, 0, 101, 16_001, 0);
-    script.line(last + 220.0, 1, 17_001, 101, MSS);
-    script.line(last + 320.0, 0, 101, 18_001, 0);
+    script.line(last + 100.0, A, 101, 16_001, 0);
+    script.line(last + 220.0, B, 17_001, 101, MSS);
+    script.line(last + 320.0, A, 101, 18_001, 0);
     let kinds = script.run().directions[1].retransmitted;
     assert_eq!((kinds.fast, kinds.timeout, kinds.tail_probe), (0, 0, 1));
 }
@@ -398,11 +398,11 @@ fn the_highest_segment_after_two_round_trips_is_a_tail_probe() {
 fn a_sender_that_has_measured_the_handshake_alone_probes_and_then_waits_for_its_timer() {
     let mut script = Script::asked();
     // One large segment, as offload makes them: ACKs for parts of it measure nothing.
-    script.line(100.0, 1, 1, 101, 3 * MSS);
-    script.line(200.0, 0, 101, 2001, 0);
-    script.line(500.0, 1, 2001, 101, MSS);
-    script.line(800.0, 1, 2001, 101, MSS);
-    script.line(900.0, 0, 101, 3001, 0);
+    script.line(100.0, B, 1, 101, 3 * MSS);
+    script.line(200.0, A, 101, 2001, 0);
+    script.line(500.0, B, 2001, 101, MSS);
+    script.line(800.0, B, 2001, 101, MSS);
+    script.line(900.0, A, 101, 3001, 0);
     let kinds = script.run().directions[1].retransmitted;
     assert_eq!((kinds.fast, kinds.timeout, kinds.tail_probe), (0, 1, 1));
 }
@@ -410,9 +410,9 @@ fn a_sender_that_has_measured_the_handshake_alone_probes_and_then_waits_for_its_
 #[test]
 fn a_dsack_makes_it_spurious() {
     let mut script = third_lost();
-    script.line(305.1, 1, 2001, 101, MSS);
-    script.line(306.0, 0, 101, 6001, 0);
-    script.line(405.1, 0, 101, 6001, 0).sack = &[(2001, 3001)];
+    script.line(305.1, B, 2001, 101, MSS);
+    script.line(306.0, A, 101, 6001, 0);
+    script.line(405.1, A, 101, 6001, 0).sack = &[(2001, 3001)];
     let kinds = script.run().directions[1].retransmitted;
     assert_eq!((kinds.fast, kinds.spurious), (0, 1));
 }
@@ -420,9 +420,9 @@ fn a_dsack_makes_it_spurious() {
 #[test]
 fn an_echo_of_the_first_copys_timestamp_makes_it_spurious() {
     let mut script = Script::asked();
-    script.line(200.0, 1, 1, 101, MSS).stamps = Some((200, 100));
-    script.line(900.0, 1, 1, 101, MSS).stamps = Some((900, 100));
-    script.line(901.0, 0, 101, 1001, 0).stamps = Some((901, 200));
+    script.line(200.0, B, 1, 101, MSS).stamps = Some((200, 100));
+    script.line(900.0, B, 1, 101, MSS).stamps = Some((900, 100));
+    script.line(901.0, A, 101, 1001, 0).stamps = Some((901, 200));
     let kinds = script.run().directions[1].retransmitted;
     assert_eq!((kinds.timeout + kinds.tail_probe, kinds.spurious), (0, 1));
 }
@@ -431,17 +431,17 @@ fn an_echo_of_the_first_copys_timestamp_makes_it_spurious() {
 fn an_echo_of_an_earlier_segment_of_the_same_tick_says_nothing_of_the_last() {
     let mut script = Script::asked();
     for n in 0..2 {
-        script.line(200.0, 1, 1 + n * MSS, 101, MSS).stamps = Some((200, 100));
+        script.line(200.0, B, 1 + n * MSS, 101, MSS).stamps = Some((200, 100));
     }
-    script.line(300.0, 0, 101, 1001, 0).stamps = Some((250, 200));
+    script.line(300.0, A, 101, 1001, 0).stamps = Some((250, 200));
     // Two more; the last is lost, and the ACK of the one before it is held back until the probe
     // comes.
     for n in 2..4 {
-        script.line(300.0, 1, 1 + n * MSS, 101, MSS).stamps = Some((300, 250));
+        script.line(300.0, B, 1 + n * MSS, 101, MSS).stamps = Some((300, 250));
     }
-    script.line(301.0, 0, 101, 2001, 0).stamps = Some((251, 200));
-    script.line(550.0, 1, 3001, 101, MSS).stamps = Some((550, 251));
-    script.line(650.0, 0, 101, 4001, 0).stamps = Some((600, 300));
+    script.line(301.0, A, 101, 2001, 0).stamps = Some((251, 200));
+    script.line(550.0, B, 3001, 101, MSS).stamps = Some((550, 251));
+    script.line(650.0, A, 101, 4001, 0).stamps = Some((600, 300));
     let kinds = script.run().directions[1].retransmitted;
     assert_eq!((kinds.tail_probe, kinds.spurious), (1, 0));
 }
@@ -450,7 +450,7 @@ fn an_echo_of_an_earlier_segment_of_the_same_tick_says_nothing_of_the_last() {
 fn a_hole_filled_late_by_an_older_packet_is_reordering() {
     let mut script = Script::asked();
     for (ms, n, id) in [(200.0, 0, 10), (200.2, 2, 12), (200.4, 1, 11), (200.6, 3, 13)] {
-        script.line(ms, 1, 1 + n * MSS, 101, MSS).ip_id = id;
+        script.line(ms, B, 1 + n * MSS, 101, MSS).ip_id = id;
     }
     let direction = &script.run().directions[1];
     assert_eq!((direction.out_of_order, direction.retransmitted.fast), (1, 0));
@@ -461,11 +461,11 @@ fn a_hole_filled_late_by_an_older_packet_is_reordering() {
 fn a_hole_filled_late_by_a_newer_packet_was_lost_before_the_capture() {
     let mut script = Script::asked();
     for (ms, n, id) in [(200.0, 0, 10), (200.2, 2, 12), (200.3, 3, 13), (200.4, 4, 14)] {
-        script.line(ms, 1, 1 + n * MSS, 101, MSS).ip_id = id;
+        script.line(ms, B, 1 + n * MSS, 101, MSS).ip_id = id;
     }
-    script.line(300.2, 0, 101, 1001, 0).sack = &[(2001, 3001)];
-    script.line(300.3, 0, 101, 1001, 0).sack = &[(2001, 5001)];
-    script.line(300.5, 1, 1001, 101, MSS).ip_id = 15;
+    script.line(300.2, A, 101, 1001, 0).sack = &[(2001, 3001)];
+    script.line(300.3, A, 101, 1001, 0).sack = &[(2001, 5001)];
+    script.line(300.5, B, 1001, 101, MSS).ip_id = 15;
     let direction = &script.run().directions[1];
     assert_eq!(
         (direction.out_of_order, direction.retransmitted.fast, direction.retransmitted.unseen_original),
@@ -476,7 +476,7 @@ fn a_hole_filled_late_by_a_newer_packet_was_lost_before_the_capture() {
 #[test]
 fn a_hole_that_closes_by_itself_is_reordering_beyond_the_capture() {
     let mut script = third_lost();
-    script.line(306.0, 0, 101, 6001, 0);
+    script.line(306.0, A, 101, 6001, 0);
     let direction = &script.run().directions[1];
     assert_eq!((direction.healed_holes, direction.retransmitted.fast), (1, 0));
 }
@@ -487,11 +487,11 @@ fn an_ack_that_brings_news_and_reports_a_hole_healed_nothing() {
     // before.
     let mut script = Script::asked();
     for n in 0..4 {
-        script.line(200.0 + f64::from(n), 1, 1 + n * MSS, 101, MSS);
+        script.line(200.0 + f64::from(n), B, 1 + n * MSS, 101, MSS);
     }
-    script.line(300.0, 0, 101, 2001, 0).sack = &[(3001, 4001)];
-    script.line(300.1, 1, 2001, 101, MSS);
-    script.line(400.0, 0, 101, 4001, 0);
+    script.line(300.0, A, 101, 2001, 0).sack = &[(3001, 4001)];
+    script.line(300.1, B, 2001, 101, MSS);
+    script.line(400.0, A, 101, 4001, 0);
     let direction = &script.run().directions[1];
     assert_eq!((direction.healed_holes, direction.retransmitted.fast), (0, 1));
 }
@@ -501,9 +501,9 @@ fn what_follows_an_ack_at_once_is_the_acks_doing_however_long_the_silence() {
     let mut script = third_lost();
     // The sender's application was silent for two seconds; then a late ACK with SACKs came, and the
     // answer to it.
-    script.line(2_500.0, 0, 101, 2001, 0).sack = &[(3001, 6001)];
-    script.line(2_500.1, 1, 2001, 101, MSS);
-    script.line(2_600.0, 0, 101, 6001, 0);
+    script.line(2_500.0, A, 101, 2001, 0).sack = &[(3001, 6001)];
+    script.line(2_500.1, B, 2001, 101, MSS);
+    script.line(2_600.0, A, 101, 6001, 0);
     let kinds = script.run().directions[1].retransmitted;
     assert_eq!((kinds.fast, kinds.timeout), (1, 0));
 }
@@ -511,14 +511,14 @@ fn what_follows_an_ack_at_once_is_the_acks_doing_however_long_the_silence() {
 #[test]
 fn the_highest_of_several_is_a_probe_after_any_silence() {
     let mut script = Script::opened();
-    script.line(100.0, 0, 1, 1, 100);
-    script.line(200.0, 1, 1, 101, MSS);
-    script.line(300.0, 0, 101, 1001, 0);
+    script.line(100.0, A, 1, 1, 100);
+    script.line(200.0, B, 1, 101, MSS);
+    script.line(300.0, A, 101, 1001, 0);
     for n in 1..4 {
-        script.line(300.0 + f64::from(n), 1, 1 + n * MSS, 101, MSS);
+        script.line(300.0 + f64::from(n), B, 1 + n * MSS, 101, MSS);
     }
-    script.line(2_000.0, 1, 3001, 101, MSS);
-    script.line(4_000.0, 1, 1001, 101, MSS);
+    script.line(2_000.0, B, 3001, 101, MSS);
+    script.line(4_000.0, B, 1001, 101, MSS);
     let kinds = script.run().directions[1].retransmitted;
     assert_eq!((kinds.tail_probe, kinds.timeout), (1, 1), "the timer would send the first of them");
 }
@@ -526,11 +526,11 @@ fn the_highest_of_several_is_a_probe_after_any_silence() {
 #[test]
 fn a_dsack_speaks_of_the_newest_copy_that_was_not_spoken_of() {
     let mut script = third_lost();
-    script.line(305.1, 1, 2001, 101, MSS);
-    script.line(306.0, 0, 101, 6001, 0);
+    script.line(305.1, B, 2001, 101, MSS);
+    script.line(306.0, A, 101, 6001, 0);
     // Needless already when it is sent: the D-SACK is about this one, and the first was needed.
-    script.line(310.0, 1, 2001, 101, MSS);
-    script.line(410.0, 0, 101, 6001, 0).sack = &[(2001, 3001)];
+    script.line(310.0, B, 2001, 101, MSS);
+    script.line(410.0, A, 101, 6001, 0).sack = &[(2001, 3001)];
     let kinds = script.run().directions[1].retransmitted;
     assert_eq!((kinds.fast, kinds.spurious), (1, 1));
 }
@@ -540,14 +540,14 @@ fn a_first_copy_that_its_second_overtook_is_out_of_order_and_needless_once() {
     let mut script = Script::asked();
     let stamps = |ms: f64| Some((ms as u32, 100));
     for (ms, n) in [(200.0, 0), (200.2, 2), (200.3, 3), (200.4, 4)] {
-        script.line(ms, 1, 1 + n * MSS, 101, MSS).stamps = stamps(200.0);
+        script.line(ms, B, 1 + n * MSS, 101, MSS).stamps = stamps(200.0);
     }
-    script.line(200.5, 0, 101, 1001, 0).sack = &[(2001, 5001)];
+    script.line(200.5, A, 101, 1001, 0).sack = &[(2001, 5001)];
     // Sent at 300 for the one of 200, and here before it.
-    script.line(300.6, 1, 1001, 101, MSS).stamps = stamps(300.0);
-    script.line(300.7, 0, 101, 5001, 0);
-    script.line(320.0, 1, 1001, 101, MSS).stamps = stamps(200.0);
-    script.line(320.1, 0, 101, 5001, 0).sack = &[(1001, 2001)];
+    script.line(300.6, B, 1001, 101, MSS).stamps = stamps(300.0);
+    script.line(300.7, A, 101, 5001, 0);
+    script.line(320.0, B, 1001, 101, MSS).stamps = stamps(200.0);
+    script.line(320.1, A, 101, 5001, 0).sack = &[(1001, 2001)];
     let direction = &script.run().directions[1];
     let kinds = direction.retransmitted;
     assert_eq!((direction.out_of_order, kinds.fast, kinds.spurious, kinds.unseen_original), (1, 0, 1, 0));
@@ -557,15 +557,15 @@ fn a_first_copy_that_its_second_overtook_is_out_of_order_and_needless_once() {
 fn a_clock_that_steps_back_measures_nothing() {
     // Captured halfway: 50 ms to either side.
     let mut script = Script::new();
-    script.line(0.0, 0, 0, 0, 0).flags = Flags::SYN;
-    script.line(50.0, 1, 0, 1, 0).flags = Flags::SYN | Flags::ACK;
-    script.line(100.0, 0, 1, 1, 0);
-    script.line(100.0, 0, 1, 1, 100);
+    script.line(0.0, A, 0, 0, 0).flags = Flags::SYN;
+    script.line(50.0, B, 0, 1, 0).flags = Flags::SYN | Flags::ACK;
+    script.line(100.0, A, 1, 1, 0);
+    script.line(100.0, A, 1, 1, 100);
     for n in 0..4 {
         let ms = 150.0 + 100.0 * f64::from(n);
-        script.line(ms, 1, 1 + n * MSS, 101, MSS);
+        script.line(ms, B, 1 + n * MSS, 101, MSS);
         // Every second ACK is stamped 60 ms too early, before the segment that it acknowledges.
-        script.line(ms + if n % 2 == 0 { 50.0 } else { -10.0 }, 0, 101, 1001 + n * MSS, 0);
+        script.line(ms + if n % 2 == 0 { 50.0 } else { -10.0 }, A, 101, 1001 + n * MSS, 0);
     }
     let facts = script.run();
     assert_eq!(facts.capture_defects.backwards, 2);
@@ -578,7 +578,7 @@ fn a_clock_that_steps_back_measures_nothing() {
 fn a_frame_captured_twice_counts_once() {
     let mut script = Script::asked();
     for _ in 0..2 {
-        script.line(200.0, 1, 1, 101, MSS).ip_id = 77;
+        script.line(200.0, B, 1, 101, MSS).ip_id = 77;
     }
     let facts = script.run();
     assert_eq!((facts.capture_defects.duplicate_frames, facts.directions[1].packets), (1, 2));
@@ -588,9 +588,9 @@ fn a_frame_captured_twice_counts_once() {
 #[test]
 fn bytes_acknowledged_and_never_captured_are_the_captures_loss() {
     let mut script = Script::asked();
-    script.line(200.0, 1, 1, 101, MSS);
-    script.line(200.1, 1, 2001, 101, MSS);
-    script.line(300.0, 0, 101, 3001, 0);
+    script.line(200.0, B, 1, 101, MSS);
+    script.line(200.1, B, 2001, 101, MSS);
+    script.line(300.0, A, 101, 3001, 0);
     let facts = script.run();
     assert_eq!((facts.capture_defects.unseen_bytes, facts.capture_defects.unseen_stretches), (1000, 1));
     assert_eq!(bulk(&facts).bytes(), 3000);
@@ -602,16 +602,16 @@ fn each_answer_is_a_transfer_of_its_own() {
     let mut script = Script::opened();
     for turn in 0..3u32 {
         let ms = 100.0 + 200.0 * f64::from(turn);
-        script.line(ms, 0, 1 + turn * 100, 1 + turn * 3000, 100);
+        script.line(ms, A, 1 + turn * 100, 1 + turn * 3000, 100);
         for n in 0..3 {
-            script.line(ms + 5.0, 1, 1 + turn * 3000 + n * MSS, 101 + turn * 100, MSS);
+            script.line(ms + 5.0, B, 1 + turn * 3000 + n * MSS, 101 + turn * 100, MSS);
         }
-        script.line(ms + 105.0, 0, 101 + turn * 100, 3001 + turn * 3000, 0);
+        script.line(ms + 105.0, A, 101 + turn * 100, 3001 + turn * 3000, 0);
     }
     let facts = script.run();
     let sizes = |side: Side| facts.directions[side].transfers.iter().map(TransferFacts::bytes).collect::<Vec<_>>();
-    assert_eq!(sizes(0), [100, 100, 100]);
-    assert_eq!(sizes(1), [3000, 3000, 3000]);
+    assert_eq!(sizes(A), [100, 100, 100]);
+    assert_eq!(sizes(B), [3000, 3000, 3000]);
     let think: Vec<_> = facts.directions[1].transfers.iter().map(|t| t.start - t.answered.unwrap().last).collect();
     assert_eq!(think, [Nanos::from_millis(5); 3]);
 }
@@ -619,32 +619,32 @@ fn each_answer_is_a_transfer_of_its_own() {
 #[test]
 fn how_it_ended() {
     let mut closing = Script::asked();
-    closing.line(200.0, 1, 1, 101, 0).flags = Flags::FIN | Flags::ACK;
-    closing.line(300.0, 0, 101, 2, 0);
+    closing.line(200.0, B, 1, 101, 0).flags = Flags::FIN | Flags::ACK;
+    closing.line(300.0, A, 101, 2, 0);
     let facts = closing.run();
-    assert_eq!((facts.state, facts.closed_by), (State::HalfClosed, Some(1)), "CLOSE_WAIT at the client");
-    closing.line(400.0, 0, 101, 2, 0).flags = Flags::FIN | Flags::ACK;
+    assert_eq!((facts.state, facts.closed_by), (State::HalfClosed, Some(B)), "CLOSE_WAIT at the client");
+    closing.line(400.0, A, 101, 2, 0).flags = Flags::FIN | Flags::ACK;
     assert_eq!(closing.run().state, State::Closed);
 
     let mut refused = Script::new();
-    refused.line(0.0, 0, 0, 0, 0).flags = Flags::SYN;
+    refused.line(0.0, A, 0, 0, 0).flags = Flags::SYN;
     assert_eq!(refused.run().state, State::Unanswered);
-    refused.line(0.1, 1, 0, 1, 0).flags = Flags::RST | Flags::ACK;
+    refused.line(0.1, B, 0, 1, 0).flags = Flags::RST | Flags::ACK;
     assert_eq!(refused.run().state, State::Refused);
 
     let mut reset = Script::asked();
     assert_eq!(reset.run().state, State::Open);
-    reset.line(200.0, 0, 101, 1, 0).flags = Flags::RST | Flags::ACK;
-    assert_eq!((reset.run().state, reset.run().closed_by), (State::Reset, Some(0)));
+    reset.line(200.0, A, 101, 1, 0).flags = Flags::RST | Flags::ACK;
+    assert_eq!((reset.run().state, reset.run().closed_by), (State::Reset, Some(A)));
 }
 
 #[test]
 fn a_syn_sent_again_is_counted_and_not_measured() {
     let mut script = Script::new();
-    script.line(0.0, 0, 0, 0, 0).flags = Flags::SYN;
-    script.line(1000.0, 0, 0, 0, 0).flags = Flags::SYN;
-    script.line(1000.0, 1, 0, 1, 0).flags = Flags::SYN | Flags::ACK;
-    script.line(1040.0, 0, 1, 1, 0);
+    script.line(0.0, A, 0, 0, 0).flags = Flags::SYN;
+    script.line(1000.0, A, 0, 0, 0).flags = Flags::SYN;
+    script.line(1000.0, B, 0, 1, 0).flags = Flags::SYN | Flags::ACK;
+    script.line(1040.0, A, 1, 1, 0);
     let facts = script.run();
     assert_eq!(facts.handshake.retries, [1, 0]);
     assert_eq!(facts.handshake.rtt(), Some(Nanos::from_millis(40)));
@@ -656,11 +656,11 @@ fn a_syn_sent_again_is_counted_and_not_measured() {
 fn a_syn_that_was_captured_twice_was_not_sent_again() {
     for apart in [0.0, 5.0] {
         let mut script = Script::new();
-        script.line(0.0, 0, 0, 0, 0).flags = Flags::SYN;
+        script.line(0.0, A, 0, 0, 0).flags = Flags::SYN;
         for at in [40.0, 40.0 + apart] {
-            script.line(at, 1, 0, 1, 0).flags = Flags::SYN | Flags::ACK;
+            script.line(at, B, 0, 1, 0).flags = Flags::SYN | Flags::ACK;
         }
-        script.line(80.0, 0, 1, 1, 0);
+        script.line(80.0, A, 1, 1, 0);
         let facts = script.run();
         assert_eq!((facts.handshake.retries, facts.handshake.last_retry), ([0, 0], None));
         assert_eq!(facts.rtt.min, Some(Nanos::from_millis(80)));
@@ -670,7 +670,7 @@ fn a_syn_that_was_captured_twice_was_not_sent_again() {
 #[test]
 fn a_syn_ack_that_comes_again_behind_the_last_ack_kept_nobody_waiting() {
     let mut script = Script::opened();
-    script.line(1000.0, 1, 0, 1, 0).flags = Flags::SYN | Flags::ACK;
+    script.line(1000.0, B, 0, 1, 0).flags = Flags::SYN | Flags::ACK;
     let facts = script.run();
     assert_eq!((facts.handshake.retries, facts.handshake.last_retry), ([0, 1], None));
 }
@@ -678,12 +678,12 @@ fn a_syn_ack_that_comes_again_behind_the_last_ack_kept_nobody_waiting() {
 #[test]
 fn an_ack_inside_a_large_segment_proves_the_sending_host() {
     let mut script = Script::new();
-    script.line(0.0, 0, 0, 0, 0).flags = Flags::SYN;
-    script.line(50.0, 1, 0, 1, 0).flags = Flags::SYN | Flags::ACK;
-    script.line(100.0, 0, 1, 1, 0);
-    script.line(100.0, 0, 1, 1, 100);
-    script.line(150.0, 1, 1, 101, 8 * MSS);
-    script.line(200.0, 0, 101, 3001, 0);
+    script.line(0.0, A, 0, 0, 0).flags = Flags::SYN;
+    script.line(50.0, B, 0, 1, 0).flags = Flags::SYN | Flags::ACK;
+    script.line(100.0, A, 1, 1, 0);
+    script.line(100.0, A, 1, 1, 100);
+    script.line(150.0, B, 1, 101, 8 * MSS);
+    script.line(200.0, A, 101, 3001, 0);
     let facts = script.run();
     assert_eq!(facts.vantage.near, Near::Server, "{}", facts.vantage.reason);
     assert_eq!(facts.vantage.toward, [Some(Nanos::from_millis(50)), Some(Nanos::from_millis(50))]);
@@ -692,8 +692,8 @@ fn an_ack_inside_a_large_segment_proves_the_sending_host() {
 #[test]
 fn one_ends_packets_do_not_tell_where_they_were_captured() {
     let mut script = Script::asked();
-    script.line(101.0, 0, 101, 1, 1000);
-    script.lines.retain(|line| line.from == 0);
+    script.line(101.0, A, 101, 1, 1000);
+    script.lines.retain(|line| line.from == A);
     let facts = script.run();
     assert!(facts.capture_defects.one_direction);
     assert_eq!(facts.vantage.near, Near::Unknown, "{}", facts.vantage.reason);

@@ -1,13 +1,12 @@
 //! How a traced connection gives its points: what each direction notes of a segment comes to the
 //! point that it is of.
 
-use super::acks::reports_duplicate;
 use super::connection::{Connection, Stage, Tracking};
 use super::segment::{FrameRef, Seg};
 use super::sender::SenderState;
+use super::sender::apply_acks::reports_duplicate;
 use super::trace::{Kind, Note, Point, SegmentCounters, Trace};
-use crate::analysis::End;
-use crate::flow::Side;
+use crate::types::{End, Side};
 use crate::units::Nanos;
 use crate::wire::{Flags, SackBlocks};
 use std::collections::VecDeque;
@@ -72,7 +71,7 @@ impl Connection {
     pub fn finish_trace(&mut self) -> impl Iterator<Item = Point> + use<> {
         let settled = self.start_tracking();
         settled.finish_suspect();
-        for side in 0..2 {
+        for side in Side::BOTH {
             let path = settled.paths[side];
             settled.senders[side].apply_acks(None, &path);
             settled.take_notes(side, None);
@@ -102,19 +101,19 @@ impl Tracking {
             trace.pending.push_back(point);
             trace.pending.len() - 1
         });
-        self.take_notes(1 - seg.from(), None);
+        self.take_notes(!seg.from(), None);
         self.take_notes(seg.from(), at);
     }
 
     /// What the headers say.
     fn point(&mut self, seg: &Seg, blocks: &SackBlocks) -> Option<Point> {
-        let (from, to) = (seg.from(), 1 - seg.from());
+        let (from, to) = (seg.from(), !seg.from());
         let syn = seg.flags.has(Flags::SYN);
         let trace = self.trace.as_mut()?;
         let client = trace.client;
         // Nothing but its timer has a SYN sent again (RFC 6298 section 5.7).
         let syn_again = syn && std::mem::replace(&mut trace.syn[from], true);
-        let shift = if syn { Some(0) } else { self.senders[to].snd_wscale };
+        let shift = if syn { Some(0) } else { self.senders[to].window.scale };
         let (mut sack, mut sacks) = ([(0, 0); 4], 0_u8);
         for &(left, right) in blocks.as_slice() {
             let ends = (self.senders[to].unwrap_seq(left), self.senders[to].unwrap_seq(right));

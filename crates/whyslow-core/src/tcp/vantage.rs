@@ -9,8 +9,7 @@
 
 use super::facts::Vantage;
 use super::segment::Seg;
-use crate::analysis::{End, Near};
-use crate::flow::Side;
+use crate::types::{End, Near, Side};
 use crate::units::{Nanos, SeqNumber};
 use crate::wire::Flags;
 
@@ -120,7 +119,7 @@ impl VantageEstimator {
     /// Whether a timer may have had it sent, and nothing that it heard: the probe of a closed
     /// window, or a keep-alive (RFC 9293 sections 3.8.4 and 3.8.6.1).
     fn is_probe(&self, seg: &Seg) -> bool {
-        let (own, other) = (&self.sides[seg.from()], &self.sides[1 - seg.from()]);
+        let (own, other) = (&self.sides[seg.from()], &self.sides[!seg.from()]);
         let repeats = seg.len <= 1 && own.has_sent && seg.seq.distance(own.highest) < 0;
         repeats || other.is_closed
     }
@@ -128,7 +127,7 @@ impl VantageEstimator {
     /// A segment passed the capture point. Says whether [`toward`](Self::toward) has changed.
     #[inline(always)]
     pub fn observe(&mut self, seg: &Seg) -> bool {
-        if self.sides[1 - seg.from()].may_learn(seg) {
+        if self.sides[!seg.from()].may_learn(seg) {
             return self.observe_answer(seg);
         }
         self.note(seg);
@@ -199,14 +198,14 @@ impl VantageEstimator {
         let Some(ack) = seg.ack() else {
             return false;
         };
-        self.sides[1 - seg.from()].note_ack(ack);
+        self.sides[!seg.from()].note_ack(ack);
         self.learn_times(seg, ack)
     }
 
     /// How long they took. Says whether [`toward`](Self::toward) has changed.
     #[inline(always)]
     fn learn_times(&mut self, seg: &Seg, ack: SeqNumber) -> bool {
-        let (from, to) = (seg.from(), 1 - seg.from());
+        let (from, to) = (seg.from(), !seg.from());
         let mut changed = false;
         if let Some((end, time)) = self.sides[to].probe
             && ack.distance(end) >= 0
@@ -227,16 +226,18 @@ impl VantageEstimator {
 
     /// What it comes to, for a connection opened by `client`.
     pub fn conclude(&self, client: Side) -> Vantage {
-        let server = 1 - client;
+        let server = !client;
         let ends = |side: Side| if side == client { End::Client } else { End::Server };
         let share = match (self.toward[client], self.toward[server]) {
             (Some(a), Some(b)) if a.0 + b.0 > 0 => Some(a.0 as f64 / (a.0 + b.0) as f64),
             _ => None,
         };
-        let cut_after =
-            (0..2).find(|&side| self.sides[side].acks_inside_large > self.sides[1 - side].acks_inside_large);
-        let joined_before =
-            (0..2).find(|&side| self.sides[side].acks_inside_large == 0 && self.sides[side].acks_at_large_end >= 8);
+        let cut_after = Side::BOTH
+            .into_iter()
+            .find(|&side| self.sides[side].acks_inside_large > self.sides[!side].acks_inside_large);
+        let joined_before = Side::BOTH
+            .into_iter()
+            .find(|&side| self.sides[side].acks_inside_large == 0 && self.sides[side].acks_at_large_end >= 8);
         let (near, reason) = match share {
             Some(share) if share <= NEXT_TO => (Near::Client, self.timing(client)),
             Some(share) if share >= 1.0 - NEXT_TO => (Near::Server, self.timing(server)),
@@ -249,7 +250,7 @@ impl VantageEstimator {
                     ),
                 ),
                 (None, Some(side)) if share.is_none() => (
-                    near(ends(1 - side)),
+                    near(ends(!side)),
                     "segments larger than the MSS, acknowledged as they stand (GRO), point to the receiving host"
                         .into(),
                 ),
@@ -264,7 +265,7 @@ impl VantageEstimator {
         format!(
             "packets toward this end are answered after {:.1} ms, those toward the other after {:.1} ms",
             ms(side),
-            ms(1 - side)
+            ms(!side)
         )
     }
 
@@ -273,7 +274,7 @@ impl VantageEstimator {
             let part = (share * 100.0).round();
             return (Near::Middle, format!("{part:.0} % of the round trip lies on the client's side of the capture"));
         }
-        let server = 1 - client;
+        let server = !client;
         // Of packets that no router touched, one end's tell nothing: the other end may be as near.
         let untouched = |side: Side| Some(matches!(self.sides[side].max_ttl_plus_one.checked_sub(1)?, 64 | 128 | 255));
         match (untouched(client), untouched(server)) {
@@ -438,7 +439,7 @@ mod tests {
         fn what_is_not_asked_would_tell_nothing(
             origin in any::<u32>(),
             segments in prop::collection::vec(
-                (0..2usize, 0u32..12, 0u32..12, prop_oneof![Just(0u32), 1..3u32], any::<bool>(), (0u32..6, 0u32..6), 0u8..4),
+                (prop::sample::select(&Side::BOTH), 0u32..12, 0u32..12, prop_oneof![Just(0u32), 1..3u32], any::<bool>(), (0u32..6, 0u32..6), 0u8..4),
                 1..100,
             ),
         ) {

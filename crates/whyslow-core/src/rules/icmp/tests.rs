@@ -1,8 +1,9 @@
 #![allow(clippy::unwrap_used)]
 
 use super::*;
-use crate::analysis::{Frame, Retransmission, RetransmissionKind};
 use crate::rules::scene::{MSS, Scene, ms};
+use crate::tcp::facts::Retransmission;
+use crate::types::{Frame, RetransmissionKind};
 
 /// A router at 192.0.2.9 says so once of this side's packets of 1,052 B.
 pub(in crate::rules) fn notice(fate: Fate, about: Side, time: i64) -> Notice {
@@ -21,19 +22,19 @@ pub(in crate::rules) fn notice(fate: Fate, about: Side, time: i64) -> Notice {
 
 fn copy(scene: &mut Scene, time: i64, bytes: u64) {
     let (frame, kind) = (Frame::default(), RetransmissionKind::Fast);
-    let copy = Retransmission { frame, time_s: ms(time), seq: 1, bytes, kind, unseen_original: false };
+    let copy = Retransmission { frame, time: ms(time), seq: 1, bytes, kind, unseen_original: false };
     scene.facts.directions[1].retransmissions.push(copy);
 }
 
 /// The server was told at 1.0 s that 852 bytes pass, 800 of them payload.
 fn told() -> (Scene, Notice) {
-    (Scene::flights(&[8 * MSS, 8 * MSS]), notice(Fate::TooBig(Some(852)), 1, 1_000))
+    (Scene::flights(&[8 * MSS, 8 * MSS]), notice(Fate::TooBig(Some(852)), Side::B, 1_000))
 }
 
 #[test]
 fn what_the_copies_are_like_tells_whether_a_sender_heeds_it() {
     let (mut scene, notice) = told();
-    assert_eq!(was_heeded(&scene.facts, &notice), None, "nothing was sent again");
+    assert_eq!(was_heeded(&scene.facts, &notice), None, "nothing was retransmitted");
     copy(&mut scene, 1_010, 800);
     copy(&mut scene, 1_010, 200);
     assert_eq!(was_heeded(&scene.facts, &notice), Some(true));
@@ -84,7 +85,7 @@ fn what_is_cut_behind_the_capture_point_is_no_longer_packet() {
 fn all_of_it_is_told() {
     let (mut scene, notice) = told();
     copy(&mut scene, 1_010, MSS);
-    scene.facts.notices.list = vec![notice, self::notice(Fate::Prohibited, 0, 1_500)];
+    scene.facts.notices.list = vec![notice, self::notice(Fate::Prohibited, Side::A, 1_500)];
     let told = told_of(&scene);
     assert_eq!(
         told,

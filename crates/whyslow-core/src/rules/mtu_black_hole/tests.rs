@@ -6,8 +6,9 @@ use crate::cause::Cause;
 use crate::rules::icmp::tests::notice;
 use crate::rules::scene::{MSS, Scene, gap, ms};
 use crate::tcp::facts::Release;
+use crate::types::Side;
 
-/// The first segment of the second flight is sent again by the timer after 0.3 and 0.6 s, and goes
+/// The first segment of the second flight is retransmitted by the timer after 0.3 and 0.6 s, and goes
 /// no farther.
 fn stuck() -> Scene {
     let mut scene = Scene::flights(&[8 * MSS, 8 * MSS]);
@@ -36,7 +37,7 @@ fn without_an_error_the_path_is_to_let_errors_pass() {
 #[test]
 fn an_error_that_the_sender_does_not_heed_names_the_size_and_the_router() {
     let mut scene = stuck();
-    let error = notice(Fate::TooBig(Some(852)), 1, 1_100);
+    let error = notice(Fate::TooBig(Some(852)), Side::B, 1_100);
     scene.facts.notices.list = vec![Notice { last: ms(2_000), count: 3, ..error }];
     let found = scene.finding(Cause::MtuBlackHole).unwrap();
     assert!(
@@ -54,7 +55,7 @@ fn an_error_that_the_sender_does_not_heed_names_the_size_and_the_router() {
     scene.facts.vantage.near = Near::Middle;
     assert_eq!(scene.finding(Cause::MtuBlackHole).unwrap().fix.unwrap().who, Actor::Network);
     // What is said of the other side's packets is no evidence.
-    scene.facts.notices.list[0].about = 0;
+    scene.facts.notices.list[0].about = Side::A;
     assert!(!scene.finding(Cause::MtuBlackHole).unwrap().summary.contains("ICMP"));
 }
 

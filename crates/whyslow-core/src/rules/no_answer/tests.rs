@@ -4,9 +4,9 @@ use super::*;
 use crate::cause::Cause;
 use crate::rules::icmp::tests::notice;
 use crate::rules::scene::{MSS, Scene, gap, ms};
-use crate::tcp::content::Protocol;
 use crate::tcp::facts::{Gap, Release};
 use crate::tcp::facts::{Notice, PeerMessage, ResetFacts};
+use crate::tcp::payload::Protocol;
 
 /// A request of 100 B at 0.9 s, acknowledged and not answered until the capture ends at 3.4 s.
 fn asked() -> Scene {
@@ -48,7 +48,7 @@ fn who_closed_gave_up() {
     assert!(says(&scene).unwrap().starts_with("the server closed after 1.10 s"));
     // A reset of the server has another name.
     scene.facts.fins = [false; 2];
-    scene.facts.reset = Some(ResetFacts { from: 1, ttl: 64, is_bare: false });
+    scene.facts.reset = Some(ResetFacts { from: Side::B, ttl: 64, is_bare: false });
     assert_eq!(says(&scene), None);
 }
 
@@ -186,7 +186,7 @@ fn a_router_that_says_why_is_believed_at_once() {
         (Fate::Prohibited, "a filter at 192.0.2.9 forbids it", "filter at 192.0.2.9"),
         (Fate::TimeExceeded, "its packets expired on the way, at 192.0.2.9", "routing loop"),
     ] {
-        scene.facts.notices.list = vec![notice(fate, 0, 840)];
+        scene.facts.notices.list = vec![notice(fate, Side::A, 840)];
         let found = scene.finding_without_answer(Cause::NoAnswer).unwrap();
         assert_eq!((found.seconds, found.confidence), (ms(40), 0.85));
         assert_eq!(found.summary, format!("192.0.2.2:443 did not get the SYN: {words} (ICMP); 1 SYN in 40.0 ms"));
@@ -194,11 +194,11 @@ fn a_router_that_says_why_is_believed_at_once() {
         assert_eq!(found.evidence[2].frames[0].number, 77);
     }
     // Of the server's own port.
-    scene.facts.notices.list[0] = Notice { by: [192, 0, 2, 2].into(), ..notice(Fate::PortUnreachable, 0, 840) };
+    scene.facts.notices.list[0] = Notice { by: [192, 0, 2, 2].into(), ..notice(Fate::PortUnreachable, Side::A, 840) };
     let fix = scene.finding_without_answer(Cause::NoAnswer).unwrap().fix.unwrap();
     assert_eq!((fix.who, fix.command.as_deref()), (Actor::Application, Some("ss -ltn 'sport = :443'")));
     // Nothing of that is said by packets that are too long, nor about the other side's.
-    for other in [notice(Fate::TooBig(Some(852)), 0, 840), notice(Fate::Prohibited, 1, 840)] {
+    for other in [notice(Fate::TooBig(Some(852)), Side::A, 840), notice(Fate::Prohibited, Side::B, 840)] {
         scene.facts.notices.list = vec![other];
         assert_eq!(says(&scene), None);
     }
@@ -213,7 +213,7 @@ fn a_probe_that_was_meant_to_expire_is_nothing_and_who_tries_on_waits() {
     (scene.facts.handshake.syn_ack, scene.facts.handshake.ack) = (None, None);
     scene.facts.handshake.answered_syn = Some(ms(800));
     (scene.facts.last, scene.facts.until) = (ms(800), ms(9_000));
-    scene.facts.notices.list = vec![notice(Fate::TimeExceeded, 0, 840)];
+    scene.facts.notices.list = vec![notice(Fate::TimeExceeded, Side::A, 840)];
     scene.facts.ttl[0] = (Some(3), None);
     assert_eq!(says(&scene), None, "traceroute");
     scene.facts.ttl[0] = (Some(61), None);
@@ -224,10 +224,10 @@ fn a_probe_that_was_meant_to_expire_is_nothing_and_who_tries_on_waits() {
     (scene.facts.last, scene.facts.until) = (ms(15_800), ms(90_000));
     let found = scene.finding_without_answer(Cause::NoAnswer).unwrap();
     assert!(found.summary.contains("never answered: 5 SYNs in 15.00 s"), "{}", found.summary);
-    assert!(found.evidence.iter().any(|evidence| evidence.figure.starts_with("ICMP of 192.0.2.9")));
+    assert!(found.evidence.iter().any(|evidence| evidence.figure.starts_with("ICMP: ")));
 }
 
-/// An answer whose last bytes are sent again after 0.3, 0.6 and 1.2 s, and never acknowledged.
+/// An answer whose last bytes are retransmitted after 0.3, 0.6 and 1.2 s, and never acknowledged.
 fn lost() -> Scene {
     let mut scene = Scene::flights(&[8 * MSS, 8 * MSS]);
     let mut at = scene.transfer.last_send;
@@ -248,12 +248,13 @@ fn lost() -> Scene {
 fn a_router_that_lost_its_route_is_named() {
     let mut scene = lost();
     let now = scene.facts.last.as_millis_f64() as i64;
-    scene.facts.notices.list = vec![notice(Fate::TooBig(Some(852)), 1, now), notice(Fate::NetworkUnreachable, 1, now)];
+    scene.facts.notices.list =
+        vec![notice(Fate::TooBig(Some(852)), Side::B, now), notice(Fate::NetworkUnreachable, Side::B, now)];
     let found = scene.finding_over_connection(Cause::NoAnswer).unwrap();
     assert!(found.summary.ends_with("; 192.0.2.9 has no route to 192.0.2.1 (ICMP)"), "{}", found.summary);
     assert!(found.fix.unwrap().what.starts_with("give 192.0.2.9 a route to 192.0.2.1"));
     // What is said of the other side's packets tells nothing of these.
-    scene.facts.notices.list[1].about = 0;
+    scene.facts.notices.list[1].about = Side::A;
     let found = scene.finding_over_connection(Cause::NoAnswer).unwrap();
     assert!(!found.summary.contains("ICMP") && !found.fix.unwrap().what.contains("route to"), "{}", found.summary);
 }
@@ -274,7 +275,7 @@ fn data_that_is_never_acknowledged_is_no_wait_for_the_timer_alone() {
     closed.facts.closing[0] = Some((ms(1_050), Frame::default()));
     assert!(closed.finding_over_connection(Cause::NoAnswer).is_none());
     let mut reset = lost();
-    reset.facts.reset = Some(ResetFacts { from: 0, ttl: 64, is_bare: false });
+    reset.facts.reset = Some(ResetFacts { from: Side::A, ttl: 64, is_bare: false });
     assert!(reset.finding_over_connection(Cause::NoAnswer).is_none());
 }
 

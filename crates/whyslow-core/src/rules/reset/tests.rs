@@ -22,16 +22,16 @@ fn reset_by(scene: &mut Scene, from: Side, at: i64) {
 
 #[test]
 fn a_reset_after_all_was_said_is_nothing() {
-    for side in [0, 1] {
+    for side in Side::BOTH {
         let mut scene = download();
         reset_by(&mut scene, side, 5_000);
-        assert!(scene.finding_over_connection(Cause::Reset).is_none(), "by {side}");
+        assert!(scene.finding_over_connection(Cause::Reset).is_none(), "by {side:?}");
         // Nor is a goodbye that nobody wants to hear.
         scene.facts.directions[1].unacknowledged = 31;
-        assert!(scene.finding_over_connection(Cause::Reset).is_none(), "by {side}");
+        assert!(scene.finding_over_connection(Cause::Reset).is_none(), "by {side:?}");
     }
     let mut closed = download();
-    reset_by(&mut closed, 0, 1_150);
+    reset_by(&mut closed, Side::A, 1_150);
     closed.facts.directions[1].unacknowledged = 4 * MSS;
     closed.facts.state = State::Closed;
     assert!(closed.finding_over_connection(Cause::Reset).is_none(), "behind both FINs");
@@ -40,7 +40,7 @@ fn a_reset_after_all_was_said_is_nothing() {
 #[test]
 fn a_server_that_resets_amid_its_answer_wastes_all_of_it() {
     let mut scene = download();
-    reset_by(&mut scene, 1, 1_150);
+    reset_by(&mut scene, Side::B, 1_150);
     scene.facts.directions[1].unacknowledged = 4 * MSS;
     let found = scene.finding_over_connection(Cause::Reset).unwrap();
     // From the request at 0.9 s.
@@ -53,7 +53,7 @@ fn a_server_that_resets_amid_its_answer_wastes_all_of_it() {
 fn a_reset_right_behind_a_full_segment_cuts_an_answer_that_arrived_as_far_as_it_went() {
     let says = |len: u64, at: i64| {
         let mut scene = download();
-        reset_by(&mut scene, 1, at);
+        reset_by(&mut scene, Side::B, at);
         (scene.facts.directions[1].mss, scene.facts.directions[1].last_len) = (MSS, len);
         let found = scene.finding_over_connection(Cause::Reset)?;
         assert_eq!((found.seconds, found.confidence), (ms(0), 0.6));
@@ -66,7 +66,7 @@ fn a_reset_right_behind_a_full_segment_cuts_an_answer_that_arrived_as_far_as_it_
     assert_eq!((says(MSS - 1, 1_150), says(3 * MSS - 1, 1_150)), (None, None), "it had said all");
     assert_eq!(says(MSS, 1_190), None, "it knew that all had come");
     let mut closed = download();
-    reset_by(&mut closed, 1, 1_150);
+    reset_by(&mut closed, Side::B, 1_150);
     (closed.facts.directions[1].mss, closed.facts.directions[1].last_len) = (MSS, MSS);
     assert!(closed.finding_over_connection(Cause::Reset).is_some());
     if let Some(reset) = &mut closed.facts.reset {
@@ -78,12 +78,12 @@ fn a_reset_right_behind_a_full_segment_cuts_an_answer_that_arrived_as_far_as_it_
 #[test]
 fn a_client_that_has_enough_loses_nothing_and_one_that_lost_patience_its_wait() {
     let mut scene = download();
-    reset_by(&mut scene, 0, 1_150);
+    reset_by(&mut scene, Side::A, 1_150);
     scene.facts.directions[1].unacknowledged = 4 * MSS;
     let found = scene.finding_over_connection(Cause::Reset).unwrap();
     assert_eq!(found.seconds, ms(0));
     assert!(found.summary.contains("while 4,000 B of it were on their way"), "{}", found.summary);
-    reset_by(&mut scene, 0, 4_100);
+    reset_by(&mut scene, Side::A, 4_100);
     assert_eq!(scene.finding_over_connection(Cause::Reset).unwrap().seconds, ms(3_000));
 }
 
@@ -91,11 +91,11 @@ fn a_client_that_has_enough_loses_nothing_and_one_that_lost_patience_its_wait() 
 fn a_request_that_is_answered_by_a_reset() {
     let mut scene = download();
     scene.facts.content[0].heads = vec![(1, "GET /a".into())];
-    reset_by(&mut scene, 1, 1_400);
+    reset_by(&mut scene, Side::B, 1_400);
     let found = scene.finding_without_answer(Cause::Reset).unwrap();
     assert_eq!((found.seconds, found.confidence), (ms(500), 0.85));
     assert!(found.summary.contains("500 ms after a request (GET /a), without an answer"), "{}", found.summary);
-    reset_by(&mut scene, 1, 950);
+    reset_by(&mut scene, Side::B, 950);
     assert!(
         scene
             .finding_without_answer(Cause::Reset)
@@ -117,7 +117,7 @@ fn a_request_after_a_long_silence_met_a_server_that_had_gone() {
     scene.facts.directions[0].transfers.insert(0, earlier);
     scene.facts.directions[1].transfers.push(answer);
     scene.facts.content[0].heads = vec![(1, "GET /a".into()), (101, "GET /b".into())];
-    reset_by(&mut scene, 1, 1_000);
+    reset_by(&mut scene, Side::B, 1_000);
     let found = scene.finding_without_answer(Cause::Reset).unwrap();
     assert!(found.fix.unwrap().what.contains("9.90 s of silence"), "{}", found.summary);
 }
@@ -128,7 +128,7 @@ fn a_refused_connection_says_how_soon() {
     scene.facts.directions[0].transfers.clear();
     scene.facts.handshake.syn = Some((ms(800), Frame::default()));
     scene.facts.handshake.syn_ack = None;
-    reset_by(&mut scene, 1, 840);
+    reset_by(&mut scene, Side::B, 840);
     scene.facts.state = State::Refused;
     let found = scene.finding_without_answer(Cause::Reset).unwrap();
     assert_eq!(found.seconds, ms(40));
@@ -143,7 +143,7 @@ fn a_refused_connection_says_how_soon() {
 #[test]
 fn a_time_to_live_of_its_own_tells_of_a_box_on_the_way() {
     let mut scene = download();
-    reset_by(&mut scene, 1, 1_150);
+    reset_by(&mut scene, Side::B, 1_150);
     scene.facts.directions[1].unacknowledged = 4 * MSS;
     scene.facts.ttl[1] = (Some(64), Some(64));
     assert!(scene.finding_over_connection(Cause::Reset).unwrap().settle.is_none());

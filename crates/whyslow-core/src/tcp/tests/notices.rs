@@ -9,16 +9,16 @@ fn error(by: u8, fate: Fate, seq: u32) -> Icmp {
 }
 
 fn note(connection: &mut Connection, error: &Icmp) -> bool {
-    connection.on_icmp_error(error, 1, Nanos::from_millis(300), Frame { file: None, number: 9 })
+    connection.on_icmp_error(error, B, Nanos::from_millis(300), Frame { file: None, number: 9 })
 }
 
-/// Side 1 sends so many segments, of which the first ones are acknowledged.
+/// Side B sends so many segments, of which the first ones are acknowledged.
 fn sending(segments: u32, acked: u32) -> Connection {
     let mut script = Script::asked();
     for at in 0..segments {
-        script.line(200.0, 1, 1 + at * MSS, 101, MSS);
+        script.line(200.0, B, 1 + at * MSS, 101, MSS);
         if at + 1 == acked {
-            script.line(200.0, 0, 101, 1 + acked * MSS, 0);
+            script.line(200.0, A, 101, 1 + acked * MSS, 0);
         }
     }
     script.connection()
@@ -45,7 +45,7 @@ fn only_what_may_be_in_flight_is_told_of() {
             let mut connection = sending(segments, acked);
             let told = note(&mut connection, &error(9, Fate::HostUnreachable, isn.wrapping_add(seq)));
             assert_eq!(told, may_be, "{seq} of {first} to {behind}");
-            assert_eq!(connection.finish([end(0), end(1)]).notices.total, u64::from(may_be));
+            assert_eq!(connection.finish([end(A), end(B)]).notices.total, u64::from(may_be));
         }
     }
 }
@@ -53,7 +53,7 @@ fn only_what_may_be_in_flight_is_told_of() {
 #[test]
 fn of_a_direction_that_was_not_captured_anything_may_be_in_flight() {
     let mut script = Script::new();
-    script.line(0.0, 0, 5000, 77_000, 0);
+    script.line(0.0, A, 5000, 77_000, 0);
     let mut connection = script.connection();
     assert!(note(&mut connection, &error(9, Fate::HostUnreachable, script.isn[1] + 77_000)));
     assert!(note(&mut connection, &error(9, Fate::HostUnreachable, script.isn[1] + 900_000)));
@@ -70,29 +70,29 @@ fn errors_that_say_the_same_are_one_and_there_are_few() {
             assert!(note(&mut connection, &error));
         }
     }
-    let notices = connection.finish([end(0), end(1)]).notices;
+    let notices = connection.finish([end(A), end(B)]).notices;
     assert_eq!((notices.list.len(), notices.total), (super::super::icmp_notices::MAX_NOTICES, 300));
     assert!(notices.list.iter().all(|notice| (notice.count, notice.size) == (3, Some(1400))));
 }
 
-/// Side 1 sends ten segments, of which nine are too long for the path: so its router says, and they
+/// Side B sends ten segments, of which nine are too long for the path: so its router says, and they
 /// come again in pieces of 800 B a millisecond later, or by the timer.
 fn refused(after: f64) -> Script {
     let mut script = Script::asked();
     for at in 0..10 {
-        script.line(100.1, 1, 1 + at * MSS, 101, MSS);
+        script.line(100.1, B, 1 + at * MSS, 101, MSS);
     }
     let mut next = 1;
     while next < 1 + 10 * MSS {
         let len = 800.min(1 + 10 * MSS - next);
-        script.line(100.1 + after, 1, next, 101, len);
+        script.line(100.1 + after, B, next, 101, len);
         next += len;
     }
-    script.line(200.5 + after, 0, 101, 1 + 10 * MSS, 0);
+    script.line(200.5 + after, A, 101, 1 + 10 * MSS, 0);
     for at in 0..20 {
-        script.line(200.5 + after, 1, 1 + 10 * MSS + at * 800, 101, 800);
+        script.line(200.5 + after, B, 1 + 10 * MSS + at * 800, 101, 800);
     }
-    script.line(301.0 + after, 0, 101, 1 + 10 * MSS + 20 * 800, 0);
+    script.line(301.0 + after, A, 101, 1 + 10 * MSS + 20 * 800, 0);
     script
 }
 
@@ -108,9 +108,9 @@ fn told(script: &Script, mtu: u32, settled: bool) -> Facts {
             connection.start_tracking();
         }
         let error = error(9, Fate::TooBig(Some(mtu)), script.isn[1] + 1);
-        assert!(connection.on_icmp_error(&error, 1, Nanos::from_secs_f64(0.1005), Frame { file: None, number: 9 }));
+        assert!(connection.on_icmp_error(&error, B, Nanos::from_secs_f64(0.1005), Frame { file: None, number: 9 }));
     });
-    connection.finish([end(0), end(1)])
+    connection.finish([end(A), end(B)])
 }
 
 #[test]

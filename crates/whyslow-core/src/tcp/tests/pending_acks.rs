@@ -35,7 +35,7 @@ fn next() -> impl Strategy<Value = Next> {
     ];
     let marks = (0..3u32, prop::bool::weighted(0.95), prop::bool::weighted(0.05), prop::bool::weighted(0.05));
     (
-        (prop_oneof![3 => Just(0), 1 => Just(1)], prop_oneof![8 => 0..900i64, 1 => Just(1_500_000)]),
+        (prop_oneof![3 => Just(A), 1 => Just(B)], prop_oneof![8 => 0..900i64, 1 => Just(1_500_000)]),
         (any::<bool>(), rare(1_000), prop_oneof![6 => Just(0), 2 => 1..4, 1 => Just(-1)]),
         (prop_oneof![20 => Just(0u16), 1 => 0..3u16], flags),
         marks,
@@ -43,7 +43,7 @@ fn next() -> impl Strategy<Value = Next> {
         .prop_map(|((from, later), (payload, skip, acks), (window, flags), (ticks, stamped, moved, sacks))| Next {
             from,
             later,
-            payload: payload || from == 0,
+            payload: payload || from == A,
             skip,
             acks,
             window,
@@ -77,12 +77,12 @@ fn after(all: &[Next], ways: [i64; 2], apart: bool) -> String {
     let mut senders = [SenderState::default(), SenderState::default()];
     for direction in &mut senders {
         direction.on_mss_negotiated(Some(1_000));
-        direction.snd_wscale = Some(2);
+        direction.window.scale = Some(2);
     }
     let (mut time, mut clock) = (Nanos::ZERO, [5u32, 7_000]);
     let (mut seq, mut window) = ([1u32, 1], [20_000u16; 2]);
     for (number, next) in (1..).zip(all) {
-        let (from, to) = (next.from, 1 - next.from);
+        let (from, to) = (next.from, !next.from);
         if !next.moved {
             time += Nanos::from_micros(next.later);
         }
@@ -117,8 +117,7 @@ fn after(all: &[Next], ways: [i64; 2], apart: bool) -> String {
         let samples = (direction.rtt.count(), direction.rtt.least(), direction.round_lengths.count());
         (
             direction.snd_una,
-            direction.snd_right_edge,
-            direction.fin_acked,
+            direction.window.right_edge,
             direction.recent_loop_to_sender,
             direction.newest_peer_tsval,
             direction.stray,
@@ -143,17 +142,17 @@ proptest! {
 
 #[test]
 fn what_repeats_is_kept_once() {
-    // Far away from side 1, whose data nobody has seen yet but for its first byte.
+    // Far away from side B, whose data nobody has seen yet but for its first byte.
     let (far, mut direction) = (PathEstimate::new(Some(Nanos::from_millis(50)), None), SenderState::default());
     let seg = |from, numbers, stamps, micros| {
         seg(from, numbers, 1_000, (Flags::ACK.0, 500), Some(stamps), Nanos::from_micros(micros))
     };
     for number in 1..=10 {
-        direction.on_ack(&seg(0, [1_000 * number, 77], (number, 9), i64::from(number)), &SackBlocks::NONE, &far);
+        direction.on_ack(&seg(A, [1_000 * number, 77], (number, 9), i64::from(number)), &SackBlocks::NONE, &far);
     }
     assert_eq!((direction.pending_acks.len(), direction.pending_acks.distinct_len()), (10, 1));
     // It sends what it could send after the first four, and a little later.
-    direction.on_segment(&seg(1, [77, 4_000], (9, 4), 49_900 + 4), &far);
+    direction.on_segment(&seg(B, [77, 4_000], (9, 4), 49_900 + 4), &far);
     assert_eq!((direction.pending_acks.len(), direction.pending_acks.distinct_len()), (6, 1));
     assert_eq!(direction.recent_loop_to_sender, Nanos::from_millis(50), "never less than the least");
 }

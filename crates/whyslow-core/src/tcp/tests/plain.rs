@@ -38,14 +38,14 @@ fn step() -> impl Strategy<Value = (Side, Step)> {
         1 => Just(Step::Stray),
         1 => (0..300u16).prop_map(Step::Pause),
     ];
-    (prop_oneof![3 => Just(1usize), 1 => Just(0)], step)
+    (prop_oneof![3 => Just(B), 1 => Just(A)], step)
 }
 
 /// A connection that lives so, and how many of its packets were captured twice.
 fn script(steps: &[(Side, Step)], first_id: u16, opened: bool, stamped: bool) -> (Script, u64) {
     let mut script = if opened { Script::opened() } else { Script::new() };
     if !opened {
-        script.line(0.0, 0, 1, 1, 0);
+        script.line(0.0, A, 1, 1, 0);
     }
     let (mut ms, mut ends, mut ids) = (200.0, [1u32; 2], [first_id; 2]);
     // The newest packets of each side, by their lines; numbered from where the numbers begin.
@@ -57,7 +57,7 @@ fn script(steps: &[(Side, Step)], first_id: u16, opened: bool, stamped: bool) ->
             ms,
             from,
             seq: ends[from],
-            ack: ends[1 - from],
+            ack: ends[!from],
             flags: Flags::ACK,
             len: 0,
             window: 60_000,
@@ -114,7 +114,7 @@ proptest! {
         stamped: bool,
     ) {
         let (script, twice) = script(&steps, first_id, opened, stamped);
-        let facts = |plainly| script.play(plainly, |_| ()).finish([end(0), end(1)]);
+        let facts = |plainly| script.play(plainly, |_| ()).finish([end(A), end(B)]);
         let (general, plain) = (facts(false), facts(true));
         prop_assert_eq!(general.capture_defects.duplicate_frames, twice);
         prop_assert_eq!(format!("{plain:?}"), format!("{general:?}"));

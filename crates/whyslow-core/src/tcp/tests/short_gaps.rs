@@ -56,18 +56,18 @@ enum Place {
     NextToReceiver,
 }
 
-/// Side 1 sends, side 0 acknowledges.
+/// Side B sends, side A acknowledges.
 fn script(steps: &[Step], stamped: bool, place: Place) -> Script {
     let mut script = match place {
         Place::NextToSender => Script::opened(),
         _ => Script::new(),
     };
     if let Place::NextToReceiver = place {
-        script.line(0.0, 0, 0, 0, 0).flags = Flags::SYN;
-        script.line(100.0, 1, 0, 1, 0).flags = Flags::SYN | Flags::ACK;
-        script.line(100.0, 0, 1, 1, 0);
+        script.line(0.0, A, 0, 0, 0).flags = Flags::SYN;
+        script.line(100.0, B, 0, 1, 0).flags = Flags::SYN | Flags::ACK;
+        script.line(100.0, A, 1, 1, 0);
     }
-    script.line(100.0, 0, 1, 1, 100);
+    script.line(100.0, A, 1, 1, 100);
     let (mut micros, mut sent, mut asked) = (200_000, 1u32, 101u32);
     for step in steps {
         micros += step.after;
@@ -76,16 +76,16 @@ fn script(steps: &[Step], stamped: bool, place: Place) -> Script {
             What::New(len, hole) => {
                 let start = sent + hole;
                 sent = start + len;
-                script.line(ms, 1, start, asked, len)
+                script.line(ms, B, start, asked, len)
             }
             What::Again(back, len) => {
                 let start = sent.saturating_sub(back).max(1);
                 sent = sent.max(start + len);
-                script.line(ms, 1, start, asked, len)
+                script.line(ms, B, start, asked, len)
             }
             What::Ack(left, len, sack) => {
                 let ack = sent.saturating_sub(left).max(1);
-                let line = script.line(ms, 0, asked, ack, len);
+                let line = script.line(ms, A, asked, ack, len);
                 if let Some((above, bytes)) = sack {
                     line.sack = vec![(ack + above, ack + above + bytes)].leak();
                 }
@@ -94,16 +94,16 @@ fn script(steps: &[Step], stamped: bool, place: Place) -> Script {
             }
             What::Unseen(bytes) => {
                 sent += bytes;
-                script.line(ms, 0, asked, sent, 0)
+                script.line(ms, A, asked, sent, 0)
             }
             What::Fin(len) => {
                 sent += len + 1;
-                let line = script.line(ms, 1, sent - len - 1, asked, len);
+                let line = script.line(ms, B, sent - len - 1, asked, len);
                 line.flags = Flags::ACK | Flags::FIN;
                 line
             }
             What::Syn => {
-                let line = script.line(ms, 1, 0, 1, 0);
+                let line = script.line(ms, B, 0, 1, 0);
                 line.flags = Flags::ACK | Flags::SYN;
                 line
             }
@@ -126,7 +126,7 @@ fn place() -> impl Strategy<Value = Place> {
 /// What is found where this is done to both directions before each segment.
 fn found(script: &Script, to: fn(&mut SenderState)) -> String {
     let connection = script.play(false, |connection| connection.start_tracking().senders.iter_mut().for_each(to));
-    format!("{:#?}", connection.finish([end(0), end(1)]))
+    format!("{:#?}", connection.finish([end(A), end(B)]))
 }
 
 /// Stock is taken before each segment.
@@ -144,7 +144,7 @@ fn take_all_stock(direction: &mut SenderState) {
 
 /// No ACK is taken for progress alone, and copies are looked for everywhere.
 fn ask_for_copies(direction: &mut SenderState) {
-    (direction.retransmit_end, direction.unseen_retransmit_end) = (u64::MAX, u64::MAX);
+    (direction.retransmits.end, direction.retransmits.unseen_end) = (u64::MAX, u64::MAX);
 }
 
 proptest! {
@@ -169,7 +169,7 @@ proptest! {
 fn a_flight_is_calm_until_something_comes_to_pass() {
     let mut script = Script::asked();
     for n in 0..4 {
-        script.line(200.0 + 0.1 * f64::from(n), 1, 1 + n * MSS, 101, MSS);
+        script.line(200.0 + 0.1 * f64::from(n), B, 1 + n * MSS, 101, MSS);
     }
     let is_calm = |script: &Script| {
         script.play(false, |connection| _ = connection.start_tracking()).start_tracking().senders[1].short_gap_limit > 0
@@ -180,9 +180,9 @@ fn a_flight_is_calm_until_something_comes_to_pass() {
         change(&mut script);
         is_calm(&script)
     };
-    assert!(after(|script| _ = script.line(200.5, 1, 4001, 101, MSS)), "more of the same");
-    assert!(!after(|script| _ = script.line(300.0, 0, 101, 1001, 0)), "an ACK");
-    assert!(!after(|script| _ = script.line(300.0, 0, 101, 1, 100)), "payload of the other side");
-    assert!(!after(|script| _ = script.line(200.5, 1, 1001, 101, MSS)), "a copy");
-    assert!(!after(|script| script.line(200.5, 1, 4001, 101, 0).flags = Flags::FIN | Flags::ACK), "the end");
+    assert!(after(|script| _ = script.line(200.5, B, 4001, 101, MSS)), "more of the same");
+    assert!(!after(|script| _ = script.line(300.0, A, 101, 1001, 0)), "an ACK");
+    assert!(!after(|script| _ = script.line(300.0, A, 101, 1, 100)), "payload of the other side");
+    assert!(!after(|script| _ = script.line(200.5, B, 1001, 101, MSS)), "a copy");
+    assert!(!after(|script| script.line(200.5, B, 4001, 101, 0).flags = Flags::FIN | Flags::ACK), "the end");
 }

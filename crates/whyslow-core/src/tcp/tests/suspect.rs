@@ -11,9 +11,9 @@ fn download(flights: u32) -> Script {
     let mut script = Script::asked();
     for flight in 0..flights {
         let (ms, seq) = (200.0 + 100.0 * f64::from(flight), 1 + 2 * MSS * flight);
-        script.line(ms, 1, seq, 101, MSS);
-        script.line(ms + 0.1, 1, seq + MSS, 101, MSS);
-        script.line(ms + 100.0, 0, 101, seq + 2 * MSS, 0);
+        script.line(ms, B, seq, 101, MSS);
+        script.line(ms + 0.1, B, seq + MSS, 101, MSS);
+        script.line(ms + 100.0, A, 101, seq + 2 * MSS, 0);
     }
     for line in script.lines.iter_mut().filter(|line| line.len == 0) {
         line.sum = Checksum::Good;
@@ -50,7 +50,7 @@ fn sums_that_are_all_wrong_say_nothing() {
 #[test]
 fn of_one_side_they_say_nothing_either() {
     let mut wrong = download(60);
-    for line in wrong.lines.iter_mut().filter(|line| line.len == 0 && line.from == 0) {
+    for line in wrong.lines.iter_mut().filter(|line| line.len == 0 && line.from == A) {
         line.sum = WRONG;
     }
     assert_eq!(understood(&wrong), understood(&download(60)));
@@ -119,7 +119,7 @@ fn who_closes_at_the_end_is_believed() {
         script.lines[last].sum = WRONG;
         let facts = script.run();
         assert_eq!(facts.state, state);
-        assert_eq!(facts.closed_by, Some(0), "{flags:?}");
+        assert_eq!(facts.closed_by, Some(A), "{flags:?}");
         assert_eq!(facts.capture_defects.bad_checksums, 0);
     }
 }
@@ -163,7 +163,7 @@ fn what_the_capture_lost_is_jumped_over() {
     let mut script = download(60);
     let at = ack_of(50) + 1;
     for line in &mut script.lines[at..] {
-        if line.from == 1 {
+        if line.from == B {
             line.seq += 5_000_000;
         } else {
             line.ack += 5_000_000;

@@ -3,7 +3,7 @@
 use super::*;
 use proptest::prelude::*;
 
-/// Side 1 sends what side 0 lets it.
+/// Side B sends what side A lets it.
 struct Talk {
     script: Script,
     ms: f64,
@@ -12,25 +12,25 @@ struct Talk {
 }
 
 impl Talk {
-    /// Behind the handshake, next to side 1, with a round trip of 100 ms.
+    /// Behind the handshake, next to side B, with a round trip of 100 ms.
     fn new() -> Self {
         Self { script: Script::opened(), ms: 100.0, next: [1, 1] }
     }
 
-    /// Side 0 sends a message, so long after what was before it.
+    /// Side A sends a message, so long after what was before it.
     fn fields(&mut self, len: u32, after: f64) {
         self.ms += after;
-        self.script.line(self.ms, 0, self.next[0], self.next[1], len);
+        self.script.line(self.ms, A, self.next[0], self.next[1], len);
         self.next[0] += len;
     }
 
-    /// Side 1 sends a flight at once, and all of it is acknowledged a round trip later, in every
+    /// Side B sends a flight at once, and all of it is acknowledged a round trip later, in every
     /// second segment's ACK.
     fn sends(&mut self, bytes: u32) {
         let mut left = bytes;
         while left > 0 {
             let len = left.min(MSS);
-            self.script.line(self.ms, 1, self.next[1], self.next[0], len);
+            self.script.line(self.ms, B, self.next[1], self.next[0], len);
             self.next[1] += len;
             left -= len;
         }
@@ -38,7 +38,7 @@ impl Talk {
     }
 
     fn is_acknowledged(&mut self) {
-        self.script.line(self.ms, 0, self.next[0], self.next[1], 0);
+        self.script.line(self.ms, A, self.next[0], self.next[1], 0);
     }
 
     fn sizes(&self) -> Vec<u64> {
@@ -126,7 +126,7 @@ proptest! {
         prop_assert_eq!(transfer.rounds_total, u64::from(number) + 1);
         prop_assert_eq!(transfer.gaps.len() as u32, number, "each wait for credit is told of");
         prop_assert!(transfer.gaps.iter().all(|gap| gap.release == Release::Peer));
-        prop_assert_eq!(transfer.segments, u64::from(talk.script.lines.iter().filter(|l| l.from == 1 && l.len > 0).count() as u32) - u64::from(again) * 5);
+        prop_assert_eq!(transfer.segments, u64::from(talk.script.lines.iter().filter(|l| l.from == B && l.len > 0).count() as u32) - u64::from(again) * 5);
     }
 
     #[test]
@@ -139,17 +139,17 @@ proptest! {
         let mut credits = credits.into_iter();
         let (mut acked, mut due) = (1, 20);
         for n in 0..segments {
-            talk.script.line(talk.ms, 1, talk.next[1], talk.next[0], MSS);
+            talk.script.line(talk.ms, B, talk.next[1], talk.next[0], MSS);
             talk.next[1] += MSS;
             talk.ms += 5.0;
             if n == due && let Some((apart, len)) = credits.next() {
                 // All but the newest segment is acknowledged by it.
                 acked = talk.next[1] - MSS;
-                talk.script.line(talk.ms, 0, talk.next[0], acked, len);
+                talk.script.line(talk.ms, A, talk.next[0], acked, len);
                 talk.next[0] += len;
                 due += 1 + apart;
             } else if n % 7 == 0 {
-                talk.script.line(talk.ms, 0, talk.next[0], acked.max(talk.next[1].saturating_sub(3 * MSS)), 0);
+                talk.script.line(talk.ms, A, talk.next[0], acked.max(talk.next[1].saturating_sub(3 * MSS)), 0);
             }
         }
         talk.ms += 100.0;
@@ -198,7 +198,7 @@ fn a_closed_window_and_what_is_outstanding_are_no_idleness() {
     };
     assert_eq!(pushed_after(Talk::is_acknowledged), 2);
     assert_eq!(pushed_after(|_| ()), 1, "not acknowledged");
-    let closed = |talk: &mut Talk| talk.script.line(talk.ms, 0, talk.next[0], talk.next[1], 0).window = 0;
+    let closed = |talk: &mut Talk| talk.script.line(talk.ms, A, talk.next[0], talk.next[1], 0).window = 0;
     assert_eq!(pushed_after(closed), 1, "the window is closed");
 }
 
@@ -209,7 +209,7 @@ fn what_goes_on_within_a_record_is_no_push() {
         let body = [&[23, 3, 3, (record >> 8) as u8, record as u8][..], &vec![7; 30_000]].concat();
         let hello = [22, 3, 3, 0, 4, 2, 0, 0, 0];
         let mut push = |ms: f64, from: Side, seq: u32, ack: u32, flags: Flags, payload: &[u8]| {
-            let (src, dst) = (end(from), end(1 - from));
+            let (src, dst) = (end(from), end(!from));
             let segment = Segment {
                 src: src.0,
                 dst: dst.0,
@@ -233,14 +233,14 @@ fn what_goes_on_within_a_record_is_no_push() {
             let connection = connection.get_or_insert_with(|| Connection::new(&segment, time, Frame::default()));
             connection.push(&segment, from, time, Frame::default());
         };
-        push(0.0, 0, 0, 0, Flags::SYN, &[]);
-        push(0.0, 1, 0, 1, Flags::SYN | Flags::ACK, &[]);
-        push(100.0, 0, 1, 1, Flags::ACK, &[]);
-        push(100.0, 1, 1, 1, Flags::ACK, &[&hello[..], &body[..900]].concat());
-        push(200.0, 0, 1, 910, Flags::ACK, &[]);
-        push(4_000.0, 1, 910, 1, Flags::ACK, &body[900..1800]);
-        push(4_100.0, 0, 1, 1810, Flags::ACK, &[]);
-        connection.unwrap().finish([end(0), end(1)]).directions[1].transfers.len()
+        push(0.0, A, 0, 0, Flags::SYN, &[]);
+        push(0.0, B, 0, 1, Flags::SYN | Flags::ACK, &[]);
+        push(100.0, A, 1, 1, Flags::ACK, &[]);
+        push(100.0, B, 1, 1, Flags::ACK, &[&hello[..], &body[..900]].concat());
+        push(200.0, A, 1, 910, Flags::ACK, &[]);
+        push(4_000.0, B, 910, 1, Flags::ACK, &body[900..1800]);
+        push(4_100.0, A, 1, 1810, Flags::ACK, &[]);
+        connection.unwrap().finish([end(A), end(B)]).directions[1].transfers.len()
     };
     assert_eq!(talk(16_000), 1, "the record goes on");
     assert_eq!(talk(895), 2, "the record was whole");

@@ -19,9 +19,9 @@ fn number() -> impl Strategy<Value = u64> {
 
 fn seg() -> impl Strategy<Value = Seg> {
     let bits =
-        prop_oneof![any::<u8>(), Just(HAS_TIMESTAMPS | HAS_IP_ID), Just(HAS_TIMESTAMPS | HAS_IP_ID | FROM_SIDE_ONE)];
+        prop_oneof![any::<u8>(), Just(HAS_TIMESTAMPS | HAS_IP_ID), Just(HAS_TIMESTAMPS | HAS_IP_ID | FROM_SIDE_B)];
     (bits, prop::collection::vec(number(), 14)).prop_map(|(has, numbers)| {
-        let has = has & (FROM_SIDE_ONE | TIME_CLAMPED | HAS_TIMESTAMPS | HAS_IP_ID | BAD_CHECKSUM);
+        let has = has & (FROM_SIDE_B | TIME_CLAMPED | HAS_TIMESTAMPS | HAS_IP_ID | BAD_CHECKSUM);
         let only = |bit: u8, number: u64| if has & bit != 0 { number } else { 0 };
         Seg {
             time: Nanos(numbers[0] as i64),
@@ -75,19 +75,19 @@ fn a_segment_of_an_ordinary_connection_takes_some_twelve_bytes() {
     let mut packed = PackedSegments::default();
     let mut next = [1000u32, 5000];
     for n in 0..100u32 {
-        let (from, len) = if n % 2 == 0 { (0, 0) } else { (1, 1448) };
+        let (from, len) = if n % 2 == 0 { (Side::A, 0) } else { (Side::B, 1448) };
         let seg = Seg {
             time: Nanos(1_700_000_000_000_000_000 + i64::from(n) * 700_000),
             frame_ref: FrameRef::of(1 << 47 | (u64::from(n) * 900)),
             tsval: 40_000 + n,
             tsecr: 40_000 + n - n.min(1),
-            ack: SeqNumber(next[1 - from]),
+            ack: SeqNumber(next[!from]),
             seq: SeqNumber(next[from]),
             len,
             ip_id: (n / 2) as u16,
             flags: Flags::ACK,
             window: 500,
-            bits: HAS_TIMESTAMPS | HAS_IP_ID | if from == 1 { FROM_SIDE_ONE } else { 0 },
+            bits: HAS_TIMESTAMPS | HAS_IP_ID | if from == Side::B { FROM_SIDE_B } else { 0 },
             ttl: 64,
             ecn: 0,
             kind: PayloadKind::Unread,

@@ -1,0 +1,265 @@
+//! Heads of HTTP/1 messages (RFC 9112): the start line, and the three fields that matter here.
+
+use super::protocol::is_name;
+use std::borrow::Cow;
+
+/// Longest target or reason in a label, in characters.
+const LABEL_MAX: usize = 80;
+
+/// Request methods (RFC 9110 section 9, RFC 5789, RFC 4918, RFC 3253), with the space that follows.
+const METHODS: [&[u8]; 17] = [
+    b"GET ",
+    b"HEAD ",
+    b"POST ",
+    b"PUT ",
+    b"DELETE ",
+    b"CONNECT ",
+    b"OPTIONS ",
+    b"TRACE ",
+    b"PATCH ",
+    b"PROPFIND ",
+    b"PROPPATCH ",
+    b"MKCOL ",
+    b"COPY ",
+    b"MOVE ",
+    b"LOCK ",
+    b"UNLOCK ",
+    b"REPORT ",
+];
+/// How a status line starts.
+const VERSION: &[u8] = b"HTTP/1.";
+
+/// What bytes are, taken as a head.
+pub(super) enum Parsed<'a> {
+    /// Something else.
+    No,
+    /// The bytes that follow decide.
+    More,
+    /// A head.
+    Head(Head<'a>),
+}
+
+/// A head, as it stands there if it can.
+pub(super) struct Head<'a> {
+    /// `GET /path` or `200 OK`, in UTF-8.
+    pub label: Cow<'a, [u8]>,
+    /// The Host field without the port, if it was captured to its end and can be printed.
+    pub host: Option<&'a [u8]>,
+    /// Where the next head of this direction starts, in bytes from the start of this one, if the
+    /// message's length tells.
+    pub next: Option<u64>,
+}
+
+/// Whether a head can start with this byte.
+#[inline]
+pub(super) const fn may_open(first: u8) -> bool {
+    first.is_ascii_uppercase()
+}
+
+/// Reads a head from its first byte on. Where no `message` is known to start, a request line must
+/// have been captured to its end. `more` is whether more bytes may follow those captured; without,
+/// what is there is read.
+pub(super) fn parse(bytes: &[u8], message: bool, more: bool) -> Parsed<'_> {
+    if !bytes.first().is_some_and(|&first| may_open(first)) {
+        return Parsed::No;
+    }
+    let status = bytes.starts_with(VERSION);
+    let method = if status { None } else { METHODS.iter().find(|method| bytes.starts_with(method)) };
+    if !status && method.is_none() {
+        let prefix = more && (VERSION.starts_with(bytes) || METHODS.iter().any(|method| method.starts_with(bytes)));
+        return if prefix { Parsed::More } else { Parsed::No };
+    }
+    let (line, mut rest) = match split_line(bytes) {
+        Some((line, rest)) => (line, Some(rest)),
+        None if more => return Parsed::More,
+        None => (bytes, None),
+    };
+    let whole = rest.is_some();
+    let label = match method {
+        Some(method) => request_label(line, method, whole, message),
+        None => status_label(line, whole),
+    };
+    let Some(label) = label else { return Parsed::No };
+
+    let mut fields = Fields::default();
+    loop {
+        match rest.and_then(split_line) {
+            Some(([], body)) => {
+                let head = (bytes.len() - body.len()) as u64;
+                let next = fields.body(line, method.copied()).and_then(|len| head.checked_add(len));
+                return Parsed::Head(Head { label, host: fields.host, next });
+            }
+            Some((field, following)) => {
+                fields.read(field);
+                rest = Some(following);
+            }
+            None if more => return Parsed::More,
+            None => {
+                // A name that ends in a port was captured to its end even if the line was not.
+                if let Some((name, value)) = rest.and_then(split_field)
+                    && name.eq_ignore_ascii_case(b"host")
+                    && without_port(value).len() < value.len()
+                {
+                    fields.read_host(value);
+                }
+                return Parsed::Head(Head { label, host: fields.host, next: None });
+            }
+        }
+    }
+}
+
+/// The fields that tell who is spoken to and how long the body is.
+#[derive(Default)]
+struct Fields<'a> {
+    host: Option<&'a [u8]>,
+    length: Option<u64>,
+    /// The body's length is told in another way, or not at all.
+    length_unknown: bool,
+}
+
+impl<'a> Fields<'a> {
+    fn read(&mut self, line: &'a [u8]) {
+        let Some((name, value)) = split_field(line) else { return };
+        if name.eq_ignore_ascii_case(b"host") {
+            self.read_host(value);
+        } else if name.eq_ignore_ascii_case(b"content-length") {
+            self.length = std::str::from_utf8(value).ok().and_then(|value| value.parse().ok());
+            self.length_unknown |= self.length.is_none();
+        } else if name.eq_ignore_ascii_case(b"transfer-encoding") || name.eq_ignore_ascii_case(b"upgrade") {
+            self.length_unknown = true;
+        }
+    }
+
+    fn read_host(&mut self, value: &'a [u8]) {
+        let name = without_port(value);
+        if self.host.is_none() && is_name(name) {
+            self.host = Some(name);
+        }
+    }
+
+    /// Bytes of the body (RFC 9112 section 6.3), if that can be told. The answer to HEAD, which has
+    /// none whatever it says, is not told from others: the turn that follows puts it right.
+    fn body(&self, line: &[u8], method: Option<&[u8]>) -> Option<u64> {
+        let code = if method.is_none() { line.get(9..12) } else { None };
+        match code {
+            _ if self.length_unknown || method == Some(b"CONNECT ") || code == Some(b"101") => None,
+            Some([b'1', ..] | b"204" | b"304") => Some(0),
+            Some(_) => self.length,
+            None => Some(self.length.unwrap_or(0)),
+        }
+    }
+}
+
+/// The label of a request line; none when it is no such line.
+fn request_label<'a>(line: &'a [u8], method: &[u8], whole: bool, message: bool) -> Option<Cow<'a, [u8]>> {
+    let rest = line.get(method.len()..)?;
+    let (target, cut) = if whole {
+        let (target, version) = rest.split_last_chunk::<9>()?;
+        if !matches!(version, [b' ', b'H', b'T', b'T', b'P', b'/', b'1', b'.', b'0'..=b'9']) {
+            return None;
+        }
+        (target, false)
+    } else {
+        let target = rest.split(|&byte| byte == b' ').next()?;
+        let plausible = matches!(target, [b'/' | b'*', ..]) || target.starts_with(b"http") || method == b"CONNECT ";
+        if !message || !plausible {
+            return None;
+        }
+        (target, target.len() == rest.len())
+    };
+    if target.is_empty() {
+        return None;
+    }
+    printable(line.get(..method.len() + target.len())?, method.len(), cut)
+}
+
+/// The label of a status line; none when it is no such line.
+fn status_label(line: &[u8], whole: bool) -> Option<Cow<'_, [u8]>> {
+    let (told, (code, reason)) = match line.get(VERSION.len()..)? {
+        [b'0'..=b'9', b' ', told @ ..] => (told, told.split_first_chunk::<3>()?),
+        _ => return None,
+    };
+    if !code.iter().all(u8::is_ascii_digit) || !matches!(reason, [] | [b' ', ..]) {
+        return None;
+    }
+    match reason {
+        [] | [_] => Some(Cow::Borrowed(code)),
+        _ => printable(told, code.len() + 1, !whole),
+    }
+}
+
+/// A label of which so many bytes, a method or a code, can be printed: the others with all but
+/// printable ASCII escaped, at most [`LABEL_MAX`] characters; a `…` tells that they were `cut`,
+/// here or before.
+fn printable(label: &[u8], lead: usize, cut: bool) -> Option<Cow<'_, [u8]>> {
+    let (lead, text) = label.split_at_checked(lead)?;
+    if !cut && text.len() <= LABEL_MAX && text.iter().all(|&byte| is_printable(byte)) {
+        return Some(Cow::Borrowed(label));
+    }
+    let mut label = String::from_utf8_lossy(lead).into_owned();
+    push_escaped(&mut label, text, cut);
+    Some(Cow::Owned(label.into_bytes()))
+}
+
+fn is_printable(byte: u8) -> bool {
+    byte.is_ascii_graphic() || byte == b' '
+}
+
+fn push_escaped(label: &mut String, bytes: &[u8], mut cut: bool) {
+    let mut room = LABEL_MAX;
+    for (at, &byte) in bytes.iter().enumerate() {
+        let width = if is_printable(byte) { 1 } else { 4 };
+        // The last character's place is kept for the ellipsis, unless this is the last byte.
+        let needed = width + usize::from(cut || at + 1 < bytes.len());
+        if needed > room {
+            cut = true;
+            break;
+        }
+        room -= width;
+        if width == 1 {
+            label.push(char::from(byte));
+        } else {
+            label.push_str(&format!("\\x{byte:02x}"));
+        }
+    }
+    if cut {
+        label.push('…');
+    }
+}
+
+/// The first line without its end, and what follows; none when its end is not there.
+fn split_line(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
+    let end = end_of_line(bytes)?;
+    let (line, rest) = bytes.split_at_checked(end)?;
+    Some((line.strip_suffix(b"\r").unwrap_or(line), rest.get(1..)?))
+}
+
+/// Where the first line ends: sixteen bytes are looked at at a time.
+fn end_of_line(bytes: &[u8]) -> Option<usize> {
+    let (chunks, _) = bytes.as_chunks::<16>();
+    let has_end = |chunk: &[u8; 16]| chunk.iter().fold(false, |any, &byte| any | (byte == b'\n'));
+    let before = 16 * chunks.iter().take_while(|chunk| !has_end(chunk)).count();
+    Some(before + bytes.get(before..)?.iter().position(|&byte| byte == b'\n')?)
+}
+
+/// Name and value of a field line.
+fn split_field(line: &[u8]) -> Option<(&[u8], &[u8])> {
+    let colon = line.iter().position(|&byte| byte == b':')?;
+    let (name, value) = line.split_at_checked(colon)?;
+    Some((name, value.get(1..)?.trim_ascii()))
+}
+
+/// A host without the `:port` behind it; an IPv6 address in brackets keeps them.
+fn without_port(host: &[u8]) -> &[u8] {
+    match host.iter().rposition(|&byte| byte == b':') {
+        Some(colon) => match host.split_at(colon) {
+            (name, [_, port @ ..])
+                if port.iter().all(u8::is_ascii_digit) && (name.ends_with(b"]") || !name.contains(&b':')) =>
+            {
+                name
+            }
+            _ => host,
+        },
+        None => host,
+    }
+}

@@ -1,0 +1,286 @@
+//! The payload of both directions: its content, and whose turn it is.
+//!
+//! Most payload continues where the same side stopped and contains nothing to parse. It passes
+//! without touching its stream, which is updated only when something else comes.
+
+use super::{Content, PayloadKind, Stream};
+use crate::tcp::segment::Seg;
+use crate::types::Side;
+use crate::units::{Nanos, SeqNumber};
+use crate::wire::Flags;
+
+/// Both directions.
+#[derive(Debug, Default)]
+pub(in crate::tcp) struct PayloadStreams {
+    /// Streams of sides that have sent payload.
+    streams: [Option<Box<Stream>>; 2],
+    expected: ExpectedPayload,
+    /// Whether the first payload of each side is text.
+    starts_with_text: [bool; 2],
+    /// The connection was silent for a long time.
+    after_silence: bool,
+    /// Captured payload, retransmissions included.
+    payload: u64,
+    /// Whether the last packet carried a SYN or payload; if not, `answered` is when the last answer
+    /// to such a packet came.
+    unanswered: bool,
+    answered: Nanos,
+}
+
+/// What the current sender may continue with: nothing in it needs parsing, and the other side's
+/// stream knows that it is not its turn.
+#[derive(Clone, Copy, Debug)]
+struct ExpectedPayload {
+    /// Sequence number that continues.
+    next: SeqNumber,
+    /// Bytes that may continue.
+    room: u32,
+    /// The sending side, if any.
+    side: Option<Side>,
+    /// A segment that begins like a record or head must still be parsed.
+    may_start_message: bool,
+}
+
+/// Fewer bytes may look like text by chance.
+const MIN_TEXT: usize = 4;
+
+impl Default for ExpectedPayload {
+    fn default() -> Self {
+        Self { next: SeqNumber(0), room: 0, side: None, may_start_message: false }
+    }
+}
+
+impl PayloadStreams {
+    /// Starts at a packet captured at `time`.
+    pub fn new(time: Nanos) -> Self {
+        Self { answered: time, ..Self::default() }
+    }
+
+    /// Processes a segment; `rest` is what was captured after its headers and tells the kind of its
+    /// payload. Returns whether it is the side's first payload. `origins` are the ISNs of both
+    /// sides, as far as known.
+    #[inline]
+    pub fn on_segment(&mut self, seg: &mut Seg, rest: &[u8], origins: &[Option<SeqNumber>; 2]) -> bool {
+        if seg.len > 0 || seg.flags.has(Flags::SYN) {
+            self.unanswered = true;
+        } else if self.unanswered {
+            (self.unanswered, self.answered) = (false, seg.time);
+        }
+        if seg.len == 0 {
+            return false;
+        }
+        self.payload += u64::from(seg.len);
+        !self.is_expected(seg, rest) && self.on_payload(seg, rest, origins)
+    }
+
+    /// Captured payload, retransmissions included.
+    pub fn payload(&self) -> u64 {
+        self.payload
+    }
+
+    /// Returns whether the first payload of each side is text.
+    pub fn begins_with_text(&self) -> [bool; 2] {
+        self.starts_with_text
+    }
+
+    /// Returns the side that sent last, if any.
+    pub fn last_sender(&self) -> Option<Side> {
+        self.expected.side
+    }
+
+    /// Returns when the last packet came that carried or answered a SYN or payload; `last` is the
+    /// time of the last packet of all.
+    pub fn active_until(&self, last: Nanos) -> Nanos {
+        if self.unanswered { last } else { self.answered }
+    }
+
+    /// Returns whether this payload continues as expected; then nothing else is to be done. If not,
+    /// call [`on_payload`](Self::on_payload).
+    #[inline]
+    fn is_expected(&mut self, seg: &Seg, rest: &[u8]) -> bool {
+        let speech = &mut self.expected;
+        let goes_on = speech.side == Some(seg.from())
+            && seg.seq == speech.next
+            && seg.len <= speech.room
+            && !seg.flags.has(Flags::SYN)
+            && !(super::may_open(rest) && speech.may_start_message);
+        if goes_on {
+            speech.next = seg.seq + seg.len;
+            speech.room -= seg.len;
+        }
+        goes_on
+    }
+
+    /// Processes any payload. Returns whether it is the first of its side.
+    #[inline(never)]
+    fn on_payload(&mut self, seg: &mut Seg, rest: &[u8], origins: &[Option<SeqNumber>; 2]) -> bool {
+        let from = seg.from();
+        let payload = rest.get(..seg.len as usize).unwrap_or(rest);
+        let speaker = self.flush_expected(origins);
+        let Some(origin) = origins[from] else {
+            return false;
+        };
+        let [a, b] = &mut self.streams;
+        let (own, other) = if from == Side::A { (a, b) } else { (b, a) };
+        let is_first = own.is_none();
+        self.starts_with_text[from] |= is_first && payload.len() >= MIN_TEXT && super::is_text(payload);
+        let stream = own.get_or_insert_default();
+        let next = stream.next();
+        let first = seg.seq + u32::from(seg.flags.has(Flags::SYN));
+        let Some(start) = next.checked_add_signed(first.distance(origin + next as u32).into()) else {
+            return is_first;
+        };
+        let is_within = std::mem::take(&mut self.after_silence) && stream.is_within(start);
+        stream.feed(start, seg.len.into(), payload);
+        if is_within {
+            seg.kind = PayloadKind::Continuation;
+        } else if speaker != Some(from) && start >= next {
+            seg.kind = stream.kind_of(payload, seg.len.into());
+        }
+        let had_turn = if start + u64::from(seg.len) > next {
+            other.as_mut().is_none_or(|other| other.on_turn())
+        } else {
+            // A retransmission is no turn, unless it comes amid new data.
+            speaker == Some(from)
+        };
+        if had_turn {
+            let (next, room) = (origin + stream.next() as u32, u32::try_from(stream.skippable()).unwrap_or(u32::MAX));
+            self.expected = ExpectedPayload { next, room, side: Some(from), may_start_message: stream.may_open() };
+        }
+        is_first
+    }
+
+    /// After a long silence the next payload is parsed, even if nothing can begin in it.
+    pub fn note_silence(&mut self) {
+        (self.expected.room, self.after_silence) = (0, true);
+    }
+
+    /// Updates the sender's stream with the payload that has passed. Returns which side that was.
+    fn flush_expected(&mut self, origins: &[Option<SeqNumber>; 2]) -> Option<Side> {
+        let speech = std::mem::take(&mut self.expected);
+        if let Some(side) = speech.side
+            && let (Some(stream), Some(origin)) = (&mut self.streams[side], origins[side])
+        {
+            let passed = speech.next.0.wrapping_sub((origin + stream.next() as u32).0);
+            stream.skip(passed.into());
+        }
+        speech.side
+    }
+
+    /// Returns whether this side has sent payload.
+    pub fn has_payload_from(&self, side: Side) -> bool {
+        self.streams[side].is_some()
+    }
+
+    /// Returns what was found in each direction.
+    pub fn finish(mut self, origins: [Option<SeqNumber>; 2]) -> [Content; 2] {
+        self.flush_expected(&origins);
+        self.streams.map(|stream| stream.map(|stream| stream.finish()).unwrap_or_default())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use Side::{A, B};
+    use proptest::prelude::*;
+
+    /// What a side may say next: openings, and what has none.
+    const WORDS: [&[u8]; 10] = [
+        b"GET /a HTTP/1.1\r\nHost: a.example\r\n\r\n",
+        b"POST / HTTP/1.1\r\nContent-Length: 30\r\n\r\n",
+        b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n",
+        b"HTTP/1.1 204",
+        b"\x16\x03\x03\x00\x04\x01\x00\x00\x00",
+        b"\x17\x03\x03\x00\x0cabcdefghijkl\x17\x03\x03\x00\x01x",
+        b"\x17\x03\x03\x00\x40abcdefgh",
+        b"SSH-2.0-x\r\n",
+        b"\x00\x01\x02\x03\x04\x05\x06\x07",
+        b"nothing of note",
+    ];
+
+    /// A segment: its side, how far from where that side stopped it begins, its word, and how much
+    /// of it was captured.
+    fn said() -> impl Strategy<Value = (Side, i32, usize, usize)> {
+        let step = prop_oneof![8 => Just(0), 1 => -40..0, 1 => 1..40];
+        (
+            prop_oneof![3 => Just(Side::A), 1 => Just(Side::B)],
+            step,
+            0..WORDS.len(),
+            prop_oneof![4 => Just(99), 1 => 0usize..20],
+        )
+    }
+
+    fn seg(from: Side, seq: SeqNumber, payload: &[u8]) -> Seg {
+        Seg::example(from, seq, SeqNumber(0), payload.len() as u32, None)
+    }
+
+    proptest! {
+        #[test]
+        fn what_passes_says_nothing(origins in any::<[u32; 2]>(), talk in prop::collection::vec(said(), 1..60)) {
+            let origins = origins.map(SeqNumber);
+            let mut short = PayloadStreams::default();
+            let mut general = [Stream::default(), Stream::default()];
+            let mut ends = [1u64; 2];
+            for (from, step, word, cut) in talk {
+                let start = ends[from].saturating_add_signed(step.into()).max(1);
+                let (word, len) = (WORDS[word], WORDS[word].len() as u64);
+                let payload = &word[..cut.min(word.len())];
+                let mut seg = seg(from, origins[from] + start as u32, word);
+                if !short.is_expected(&seg, payload) {
+                    short.on_payload(&mut seg, payload, &origins.map(Some));
+                }
+                let next = general[from].next();
+                general[from].feed(start, len, payload);
+                if start + len > next {
+                    general[!from].on_turn();
+                }
+                ends[from] = ends[from].max(start + len);
+            }
+            prop_assert_eq!(short.finish(origins.map(Some)), general.map(Stream::finish));
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn a_packet_that_answers_nothing_is_not_active(talk in prop::collection::vec((prop::sample::select(&Side::BOTH), 0u32..2, 0u8..8, 0i64..3), 1..40)) {
+            let mut short = PayloadStreams::new(Nanos(5));
+            let (mut time, mut active, mut unanswered, mut payload) = (Nanos(5), Nanos(5), false, 0);
+            for (from, len, syn, pause) in talk {
+                time += Nanos(pause);
+                let mut seg = Seg::example(from, SeqNumber(9), SeqNumber(0), len, None);
+                seg.time = time;
+                if syn == 0 {
+                    seg.flags = Flags::SYN;
+                }
+                short.on_segment(&mut seg, &[], &[None; 2]);
+                let asks = len > 0 || syn == 0;
+                if asks || unanswered {
+                    (active, unanswered) = (time, asks);
+                }
+                payload += u64::from(len);
+                prop_assert_eq!((short.active_until(time), short.payload()), (active, payload));
+            }
+        }
+    }
+
+    #[test]
+    fn most_payload_passes() {
+        let origins = [SeqNumber(7); 2];
+        let mut talk = PayloadStreams::default();
+        let mut passed = 0;
+        for (from, start) in
+            [(A, 1), (A, 9), (A, 17), (B, 1), (B, 9), (A, 25), (A, 33), (A, 60), (A, 68), (A, 33), (A, 76)]
+        {
+            let word = WORDS[8];
+            let mut seg = seg(from, origins[from] + start, word);
+            passed += usize::from(
+                talk.is_expected(&seg, word) || {
+                    talk.on_payload(&mut seg, word, &origins.map(Some));
+                    false
+                },
+            );
+        }
+        assert_eq!(passed, 6, "all but the first word of each turn, what followed a hole, and what was said again");
+    }
+}

@@ -1,0 +1,343 @@
+//! IP IDs and timestamps. IP IDs tell of packets that never reached the capture point; timestamps
+//! tell when the sender sent.
+//!
+//! Linux increments the IPv4 identification by one per packet of a connection, pure ACKs and
+//! retransmissions included; other systems do so per pair of hosts. Once IDs have been sequential,
+//! a missing one is a packet that was lost before the capture point; if a silence of an RTO
+//! follows, the next packet is its retransmission. A program that paused has sent nothing, and no
+//! ID is missing.
+//!
+//! Says nothing if IDs are zero (RFC 6864: a packet that is never fragmented needs none), random,
+//! or shared with other connections of the host, and nothing for IPv6, which has none.
+//!
+//! TSval is the sender's own clock (RFC 7323 section 5.4: a tick of 1 ms to 1 s) at the time of
+//! sending. Two segments sent together carry the same value, however far apart a queue has put
+//! them.
+
+use crate::tcp::recent_packets::RECENT;
+use crate::tcp::segment::Seg;
+use crate::types::SHORTEST_RTO;
+use crate::units::Nanos;
+use crate::wire::Flags;
+
+/// Sequential IDs needed before they are trusted.
+const MIN_SEQUENTIAL: u64 = 4;
+/// Sequential IDs needed per irregular one after the first.
+const SEQUENTIAL_PER_IRREGULAR: u64 = 32;
+/// No retransmission timer is shorter (Linux; RFC 6298 asks for 1 s), and probes rarely are.
+const MIN_TIMER: Nanos = SHORTEST_RTO;
+/// How long a clock must be observed, and how many ticks, before its tick is known.
+const MIN_OBSERVED: (Nanos, u32) = (Nanos::from_millis(100), 20);
+
+/// What one host's IP IDs on one connection have shown so far.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::tcp) struct IpIdTracker {
+    /// The ID expected next: never 0 but 65,536, and [`ANY`](Self::ANY) before the first packet.
+    next: u32,
+    /// When its last packet passed.
+    last: Nanos,
+    /// Current run of sequential packets; earlier ones are counted in `sequential`.
+    run: u64,
+    sequential: u64,
+    irregular: u32,
+    /// Packets missing since the last reset, beside those that a hole in the sequence space
+    /// accounts for.
+    missing_packets: u32,
+    /// Some of them arrived, because their bytes were acknowledged: the capture lost them.
+    excused: bool,
+    /// The last packet that came after missing IDs and a silence of an RTO.
+    gap_after_silence: GapAfterSilence,
+}
+
+/// A packet that came after missing IDs and a silence.
+#[derive(Clone, Copy, Debug, Default)]
+struct GapAfterSilence {
+    /// Its ID.
+    id: u16,
+    missing: u32,
+    /// When the silence began.
+    since: Nanos,
+}
+
+impl Default for IpIdTracker {
+    fn default() -> Self {
+        Self {
+            next: Self::ANY,
+            last: Nanos::ZERO,
+            run: 0,
+            sequential: 0,
+            irregular: 0,
+            missing_packets: 0,
+            excused: false,
+            gap_after_silence: GapAfterSilence::default(),
+        }
+    }
+}
+
+impl IpIdTracker {
+    /// Beyond all numbers.
+    const ANY: u32 = u32::MAX;
+
+    /// Returns whether this packet has the expected ID.
+    #[inline]
+    pub(super) fn is_next(&self, seg: &Seg) -> bool {
+        u32::from(seg.ip_id_or_zero()) == self.next
+    }
+
+    /// As [`observe`](Self::observe), for a single packet that has the next number.
+    #[inline]
+    pub(super) fn observe_next(&mut self, seg: &Seg) {
+        self.last = seg.time;
+        self.run += 1;
+        self.next += 1;
+    }
+
+    /// Returns whether no recent packet can have the same ID: this is the next one of a sequential
+    /// run.
+    #[inline]
+    pub fn is_next_of_run(&self, seg: &Seg) -> bool {
+        self.is_next(seg) && self.run >= RECENT as u64
+    }
+
+    /// Ends the run: the next packet is not simply the next ID, or is not observed.
+    pub fn end_run(&mut self) {
+        self.sequential += std::mem::take(&mut self.run);
+    }
+
+    fn expect(&mut self, next: u16) {
+        self.next = if next == 0 { 1 << 16 } else { next.into() };
+    }
+
+    /// Observes a packet. `packets` is how many it is on the wire, if offload left it whole;
+    /// `skipped` is how many fit into the sequence hole before it.
+    pub fn observe(&mut self, seg: &Seg, packets: u16, skipped: u16) {
+        self.end_run();
+        let quiet = seg.time - std::mem::replace(&mut self.last, seg.time);
+        let Some(id) = seg.ip_id() else {
+            return;
+        };
+        let next = (self.next != Self::ANY).then_some(self.next as u16);
+        if next == Some(id) {
+            self.sequential += 1;
+            self.expect(id.wrapping_add(packets));
+            return;
+        }
+        if id == 0 {
+            // Linux answers a SYN with ID 0 and counts from then on.
+            self.irregular = self.irregular.saturating_add(u32::from(!seg.flags.has(Flags::SYN)));
+            return;
+        }
+        let after = id.wrapping_add(packets);
+        // A step of more than a thousand is not a count of packets.
+        let step = next.map_or(0, |next| id.wrapping_sub(next).cast_signed());
+        match step {
+            -1024..0 => {
+                // Reordered: it is not missing after all.
+                self.missing_packets = self.missing_packets.saturating_sub(u32::from(packets));
+                return;
+            }
+            0..=1024 => {
+                let more = u32::from(step.unsigned_abs()).saturating_sub(u32::from(skipped));
+                self.missing_packets = self.missing_packets.saturating_add(more);
+                if more > 0 {
+                    if quiet >= MIN_TIMER {
+                        self.gap_after_silence = GapAfterSilence { id, missing: more, since: seg.time - quiet };
+                    }
+                    self.irregular = self.irregular.saturating_add(u32::from(quiet < MIN_TIMER));
+                } else if next.is_some() {
+                    self.sequential += 1;
+                }
+            }
+            _ => self.irregular = self.irregular.saturating_add(1),
+        }
+        self.expect(after);
+    }
+
+    /// Returns how many packets are missing right before this one, if a silence of an RTO was
+    /// there. `asked` is when the request that it answers had arrived: a single missing packet may
+    /// be the ACK of that request, unless another packet acknowledged it. Whether IDs are
+    /// trustworthy is known later: see [`are_reliable`](Self::are_reliable).
+    pub fn missing_before(&self, seg: &Seg, asked: Option<Nanos>) -> u32 {
+        let GapAfterSilence { id, missing, since } = self.gap_after_silence;
+        let is_ack = missing == 1 && asked.is_none_or(|asked| since < asked);
+        if id != 0 && id == seg.ip_id_or_zero() && !is_ack { missing } else { 0 }
+    }
+
+    /// Returns how many packets are missing since [`reset_missing`](Self::reset_missing); `None` if
+    /// the IDs are not reliable.
+    pub fn missing_packets(&self) -> Option<u32> {
+        (self.are_reliable() && !self.excused).then_some(self.missing_packets)
+    }
+
+    /// Returns whether IDs count this connection's packets.
+    pub fn are_reliable(&self) -> bool {
+        let steady = self.sequential + self.run;
+        steady >= MIN_SEQUENTIAL && u64::from(self.irregular) <= 1 + steady / SEQUENTIAL_PER_IRREGULAR
+    }
+
+    /// Bytes were acknowledged that were never captured, so that IDs are missing without a loss on
+    /// the path.
+    pub fn excuse_missing(&mut self) {
+        self.excused = true;
+    }
+
+    /// Returns whether at most one ID was ever missing without a silence of an RTO: no other
+    /// connection uses them.
+    pub fn are_exclusive(&self) -> bool {
+        self.irregular <= 1
+    }
+
+    /// Restarts the count of missing packets.
+    pub fn reset_missing(&mut self) {
+        self.missing_packets = 0;
+        self.excused = false;
+    }
+}
+
+/// A sender's clock, by its timestamps.
+#[derive(Clone, Copy, Debug, Default)]
+pub(in crate::tcp) struct TsvalClock {
+    first: Option<(Nanos, u32)>,
+    last: (Nanos, u32),
+}
+
+impl TsvalClock {
+    /// A segment with this TSval passed.
+    #[inline]
+    pub fn observe(&mut self, time: Nanos, value: u32) {
+        self.first.get_or_insert((time, value));
+        self.last = (time, value);
+    }
+
+    /// Returns the time between two sends, at most one tick too long; `None` while the tick is
+    /// unknown.
+    pub fn time_between(&self, one: u32, other: u32) -> Option<Nanos> {
+        let (start, first) = self.first?;
+        let (end, last) = self.last;
+        let (time, ticks) = (end - start, last.wrapping_sub(first));
+        let apart = other.wrapping_sub(one);
+        if time < MIN_OBSERVED.0 || ticks < MIN_OBSERVED.1 || ticks > u32::MAX / 2 || apart > u32::MAX / 2 {
+            return None;
+        }
+        Some(time.scale((f64::from(apart) + 1.0) / f64::from(ticks)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+    use crate::tcp::FrameRef;
+    use crate::types::Side;
+    use crate::units::SeqNumber;
+    use crate::wire::{Checksum, Options, Segment};
+    use proptest::prelude::*;
+    use std::net::IpAddr;
+
+    fn seg(ms: i64, id: u16) -> Seg {
+        let segment = Segment {
+            src: IpAddr::from([192, 0, 2, 1]),
+            dst: IpAddr::from([192, 0, 2, 2]),
+            src_port: 1,
+            dst_port: 2,
+            seq: SeqNumber(0),
+            ack: SeqNumber(0),
+            flags: Flags::default(),
+            window: 0,
+            payload_len: 0,
+            payload: &[],
+            options: Options::default(),
+            ip_id: Some(id),
+            ttl: 64,
+            ecn: 0,
+            checksum: Checksum::Unknown,
+            fragment: false,
+            tunnels: 0,
+        };
+        Seg::new(&segment, Side::A, Nanos::from_millis(ms), FrameRef::default())
+    }
+
+    /// After packets of these times and numbers.
+    fn after(packets: &[(i64, u16)]) -> Option<u32> {
+        let mut numbers = IpIdTracker::default();
+        for &(ms, id) in packets {
+            numbers.observe(&seg(ms, id), 1, 0);
+        }
+        numbers.missing_packets()
+    }
+
+    #[test]
+    fn a_number_that_is_missing_behind_a_pause_is_a_packet() {
+        let steady: Vec<_> = (0..6).map(|n| (n, 65_532u16.wrapping_add(n as u16))).collect();
+        let then = |id: u16| after(&[steady.as_slice(), &[(300, id)]].concat());
+        assert_eq!(then(2), Some(0), "the count goes on through zero");
+        assert_eq!(then(3), Some(1));
+        assert_eq!(then(12), Some(10));
+    }
+
+    #[test]
+    fn numbers_that_do_not_count_tell_nothing() {
+        assert_eq!(after(&[(0, 0), (1, 0), (2, 0), (3, 0), (4, 0), (300, 0)]), None);
+        assert_eq!(after(&[(0, 9), (1, 512), (2, 40_000), (3, 7), (4, 30_123), (5, 99)]), None);
+        let shared: Vec<_> = (0..20).map(|n| (n, n as u16 * 2)).collect();
+        assert_eq!(after(&shared), None, "another connection uses every second one");
+        let mixed: Vec<_> = (1..20).map(|n| (n, if n % 3 == 0 { 0 } else { n as u16 })).collect();
+        assert_eq!(after(&mixed), None, "some packets have a number and some have none");
+        assert_eq!(after(&[(0, 1), (1, 2), (2, 3)]), None, "too few to know");
+    }
+
+    #[test]
+    fn what_came_late_is_not_missing_and_a_hole_says_for_itself() {
+        assert_eq!(after(&[(0, 1), (1, 2), (2, 3), (3, 4), (4, 5), (6, 7), (6, 6)]), Some(0));
+        let mut numbers = IpIdTracker::default();
+        for id in 1..8 {
+            numbers.observe(&seg(i64::from(id), id), 1, 0);
+        }
+        numbers.observe(&seg(300, 10), 4, 2);
+        assert_eq!(numbers.missing_packets(), Some(0));
+        numbers.observe(&seg(301, 14), 1, 0);
+        assert_eq!(numbers.missing_packets(), Some(0), "a segment of four packets took four numbers");
+        numbers.observe(&seg(600, 17), 1, 0);
+        assert_eq!(numbers.missing_packets(), Some(2));
+        numbers.excuse_missing();
+        assert_eq!(numbers.missing_packets(), None, "the capture lost them");
+        numbers.reset_missing();
+        assert_eq!(numbers.missing_packets(), Some(0));
+    }
+
+    proptest! {
+        #[test]
+        fn the_next_number_is_seen_as_any_other(
+            first in any::<u16>(),
+            packets in prop::collection::vec((0i64..400, prop_oneof![9 => Just(1u16), 1 => any::<u16>()], 1u16..4, 0u16..3), 1..80),
+        ) {
+            let (mut short, mut general) = (IpIdTracker::default(), IpIdTracker::default());
+            let (mut time, mut id) = (0, first);
+            for (ms, step, packets, skipped) in packets {
+                (time, id) = (time + ms, id.wrapping_add(step));
+                let seg = seg(time, id);
+                if packets == 1 && short.is_next(&seg) {
+                    short.observe_next(&seg);
+                } else {
+                    short.observe(&seg, packets, skipped);
+                }
+                general.observe(&seg, packets, skipped);
+                prop_assert_eq!(short.missing_packets(), general.missing_packets());
+                prop_assert_eq!((short.irregular, short.last, short.next), (general.irregular, general.last, general.next));
+                prop_assert_eq!(short.sequential + short.run, general.sequential);
+            }
+        }
+    }
+
+    #[test]
+    fn what_was_sent_together_carries_the_same_time() {
+        let mut ticks = TsvalClock::default();
+        ticks.observe(Nanos::from_millis(0), u32::MAX - 10);
+        assert_eq!(ticks.time_between(5, 5), None);
+        // Four milliseconds a tick.
+        ticks.observe(Nanos::from_millis(400), 89);
+        assert_eq!(ticks.time_between(7, 7), Some(Nanos::from_millis(4)));
+        assert_eq!(ticks.time_between(u32::MAX, 9), Some(Nanos::from_millis(44)));
+        assert_eq!(ticks.time_between(9, 8), None, "sent before");
+    }
+}

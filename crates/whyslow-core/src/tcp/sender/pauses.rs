@@ -1,0 +1,206 @@
+//! Pauses between two sends of one direction and what ended them.
+
+use super::retransmits::RetransmitContext;
+use super::scoreboard::Recovery;
+use super::{PathEstimate, SenderState};
+use crate::tcp::facts::{DirectionFacts, Gap, Release};
+use crate::tcp::segment::Seg;
+use crate::units::Nanos;
+
+impl SenderState {
+    /// Returns whether this little room to the right edge stops a sender. A full segment must fit
+    /// (RFC 9293 section 3.8.6.2.1); senders with segmentation offload wait for more, up to a third
+    /// of the window (Linux tcp_tso_should_defer).
+    pub(super) fn room_stops_sender(&self, room: u64) -> bool {
+        let mss = self.mss();
+        let window = self.window.wnd.unwrap_or(u64::MAX);
+        // The right side never exceeds three segments.
+        room < 3 * mss && room < mss.min(window.max(1)).max((3 * mss).min(window / 4))
+    }
+
+    /// Returns whether a sender with more data waits because the remaining room is too small,
+    /// although the window itself is no larger: it waits for a full segment, but for no more than
+    /// half of the largest window (RFC 9293 section 3.8.6.2.1, Linux tcp_bound_to_half_wnd). Its
+    /// timer then sends what fits (section 3.8.6.1), or the window opens.
+    fn is_silly_window(&self, room: u64) -> bool {
+        room > 0 && room < self.mss().min(self.facts.max_window.unwrap_or(0) / 2)
+    }
+
+    /// Returns whether there was too little room for this segment at some time since the last send.
+    /// A segment smaller than the room had enough.
+    fn is_window_limited(&self, seg: &Seg) -> bool {
+        self.min_window_room().is_some_and(|room| self.room_stops_sender(room) || self.is_silly_window_for(room, seg))
+    }
+
+    fn is_silly_window_for(&self, room: u64, seg: &Seg) -> bool {
+        u64::from(seg.len) >= room && self.is_silly_window(room)
+    }
+
+    /// Returns whether the window is still closed, or nearly.
+    pub(super) fn is_window_shut(&self, seg: &Seg) -> bool {
+        let room = self.window.room(self.snd_max);
+        self.window.closed_since.is_some() || room.is_some_and(|room| self.is_silly_window_for(room, seg))
+    }
+
+    /// Ends the pause before this send and records what ended it. `unseen`: bytes between the last
+    /// send and this one are not in the capture. `again`: how it came to be retransmitted, if it
+    /// was.
+    pub(super) fn end_gap(&mut self, seg: &Seg, unseen: bool, again: Option<RetransmitContext>, path: &PathEstimate) {
+        let Some(transfer) = &mut self.transfer else {
+            return;
+        };
+        let Some((last, _)) = self.last_send.at else {
+            transfer.start_at(seg.time);
+            return;
+        };
+        if seg.time.since(last) > transfer.gap_floor().since(Nanos::ZERO) {
+            self.record_gap(seg, unseen, again, path);
+        } else {
+            self.end_short_gap(seg, seg.time.after(last), again, path);
+        }
+    }
+
+    /// The same for a pause of this length, too short to be recorded on its own.
+    #[inline]
+    pub(super) fn end_short_gap(
+        &mut self,
+        seg: &Seg,
+        length: Nanos,
+        again: Option<RetransmitContext>,
+        path: &PathEstimate,
+    ) {
+        if self.scoreboard.recovery != Recovery::None {
+            if let Some(transfer) = &mut self.transfer {
+                transfer.add_recovery_gap(length);
+            }
+        } else if self.was_window_full() {
+            let (release, prompt) = self.release(seg, again, path);
+            // No timer of a nearly closed window is this short.
+            let by_window = prompt && matches!(release, Release::WindowAck | Release::WindowUpdate);
+            let held = by_window || self.since_send.met_zero_window();
+            if let Some(transfer) = self.transfer.as_mut().filter(|_| held) {
+                transfer.add_window_full_gap(length);
+            }
+        }
+    }
+
+    /// Returns whether too little room stopped the sender since its last send.
+    #[inline]
+    pub(super) fn was_window_full(&self) -> bool {
+        self.min_window_room().is_some_and(|room| self.room_stops_sender(room))
+    }
+
+    /// Returns what ended the pause before this send, and whether an ACK came right before it.
+    #[inline]
+    fn release(&self, seg: &Seg, again: Option<RetransmitContext>, path: &PathEstimate) -> (Release, bool) {
+        let since = &self.since_send;
+        // A queue that the sender filled itself delays ACKs; with nothing in flight there is none.
+        let is_idle = self.snd_una >= self.snd_max;
+        let queued =
+            || if is_idle { Nanos::ZERO } else { (self.recent_loop_to_sender - path.loop_to_sender).or_zero() };
+        let prompt = since.released_at.is_some_and(|at| {
+            let later = seg.time - at;
+            later <= path.epsilon || later <= path.epsilon + queued()
+        });
+        let full = self.is_window_limited(seg);
+        let release = match again {
+            Some(RetransmitContext { by_timer: true, .. }) => Release::Timer,
+            _ if prompt && since.with_payload && self.snd_una == self.snd_max => Release::Peer,
+            _ if prompt && full && since.window_update && !since.acked_new => Release::WindowUpdate,
+            _ if prompt && full => Release::WindowAck,
+            _ if prompt => Release::Ack,
+            // A closed or nearly closed window holds the sender, whatever else is seen.
+            _ if self.is_window_shut(seg) => Release::WindowUpdate,
+            _ => Release::Nothing,
+        };
+        (release, prompt)
+    }
+
+    /// Records a pause on its own.
+    #[inline(never)]
+    fn record_gap(&mut self, seg: &Seg, unseen: bool, again: Option<RetransmitContext>, path: &PathEstimate) {
+        let (Some(gap), Some(transfer)) = (self.gap_before(seg, unseen, again, path), &mut self.transfer) else {
+            return;
+        };
+        let most = again.and_then(|again| again.max_timer_wait).unwrap_or(Nanos::MAX);
+        if gap.idle && gap.end - gap.start > most.scale(1.25) {
+            // First the program was silent, then the timer ran.
+            let (start, missing) = (gap.end - most, gap.missing.map(|_| 0));
+            let release = Release::Nothing;
+            transfer.add_gap(Gap { end: start, release, tail: false, is_retransmit: false, missing, ..gap });
+            transfer.add_gap(Gap { start, ..gap });
+        } else {
+            transfer.add_gap(gap);
+        }
+    }
+
+    /// Returns the pause before this send of new bytes, if it is long enough to be recorded.
+    pub(super) fn pause_before(&self, seg: &Seg, path: &PathEstimate) -> Option<Gap> {
+        let (last, _) = self.last_send.at?;
+        let floor = self.transfer.as_ref()?.gap_floor();
+        if seg.time - last > floor { self.gap_before(seg, false, None, path) } else { None }
+    }
+
+    fn gap_before(
+        &self,
+        seg: &Seg,
+        unseen: bool,
+        again: Option<RetransmitContext>,
+        path: &PathEstimate,
+    ) -> Option<Gap> {
+        let (last, last_place) = self.last_send.at?;
+        let (release, prompt) = self.release(seg, again, path);
+        let since = self.since_send;
+        Some(Gap {
+            start: last,
+            end: seg.time,
+            release,
+            closed: self.zero_window_in(last, seg.time).filter(|_| self.is_window_limited(seg)),
+            recovering: self.scoreboard.recovery != Recovery::None,
+            ack_late: if prompt { since.ack_late } else { Nanos::ZERO },
+            snd_max: self.snd_max,
+            in_flight: self.last_send.flight,
+            window_room: self.min_window_room(),
+            before_len: self.last_send.len,
+            app_limited: self.last_send.app_limited,
+            with_peer_payload: prompt && since.any_payload,
+            peer_payload_at: since.payload_at.map(|at| at.max(last).min(seg.time)),
+            tail: again.is_some_and(|again| again.tail),
+            lost_retransmit: again.is_some_and(|again| again.lost_retransmit),
+            is_retransmit: again.is_some(),
+            idle: self.snd_una >= self.snd_max,
+            unseen,
+            // A hole before this segment is what the program sent after the pause, or what a probe
+            // with new bytes reveals.
+            missing: self.missing_packets().filter(|&packets| packets > 0 || !unseen),
+            sent_apart: self.sender_time_since_last_send(seg),
+            last_ack: since.emptied,
+            after_len: u64::from(seg.len),
+            frames: (last_place.frame(), seg.frame()),
+            ack_frame: since.released_at.map(|_| since.release_frame.frame()),
+        })
+    }
+}
+
+impl SenderState {
+    /// Returns when and for how long the window was closed during a pause.
+    fn zero_window_in(&self, start: Nanos, end: Nanos) -> Option<(Nanos, Nanos)> {
+        let from = self.since_send.closed_at?.max(start);
+        let still = self.window.closed_since.map_or(Nanos::ZERO, |since| (end - since.max(start)).or_zero());
+        let length = (self.since_send.closed_for + still).min((end - from).or_zero());
+        (length > Nanos::ZERO).then_some((from, length))
+    }
+}
+
+/// Marks pauses in which bytes of either side were not captured: these may have ended them.
+pub(in crate::tcp) fn mark_unseen_gaps(directions: &mut [DirectionFacts; 2]) {
+    let mut noticed: Vec<Nanos> = directions.iter().flat_map(|sender| &sender.missing).map(|&(_, time)| time).collect();
+    if noticed.is_empty() {
+        return;
+    }
+    noticed.sort_unstable();
+    for gap in directions.iter_mut().flat_map(|sender| &mut sender.transfers).flat_map(|transfer| &mut transfer.gaps) {
+        let next = noticed.partition_point(|&time| time <= gap.start);
+        gap.unseen |= noticed.get(next).is_some_and(|&time| time <= gap.end);
+    }
+}

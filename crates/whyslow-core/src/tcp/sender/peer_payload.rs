@@ -1,0 +1,191 @@
+//! What a side has heard from the other one since it sent last, and what it has shown of whether it
+//! waits for credit.
+
+use super::transfer_recorder::TransferRecorder;
+use crate::tcp::facts::{Gap, PeerMessage};
+use crate::tcp::payload::{PayloadKind, SMALL};
+use crate::tcp::segment::{FrameRef, Seg};
+use crate::units::{Nanos, SeqNumber};
+
+/// The peer's payload since this side's last send.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::tcp) struct PeerPayload {
+    pub first: Nanos,
+    pub last: Nanos,
+    pub(super) end_of_first: SeqNumber,
+    /// Its range in the peer's sequence space.
+    pub(super) seq_range: (SeqNumber, SeqNumber),
+    /// The same for credit that came before it.
+    pub(super) earlier_credit: Option<(SeqNumber, SeqNumber)>,
+    /// Payload of its first segment, and of all segments.
+    pub(super) first_len: u64,
+    pub(super) bytes: u64,
+    pub(super) frames: (FrameRef, FrameRef),
+    pub(super) kind: PayloadKind,
+    /// Whether its first segment acknowledged everything sent, or came after such an ACK.
+    pub(super) acked_all: bool,
+    /// How long everything had been acknowledged when it came: the time that its program took.
+    pub(super) idle_before: Nanos,
+}
+
+/// What follows a message of the peer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::tcp) enum TurnOutcome {
+    /// Another transfer: the answer to a request.
+    Turn,
+    /// Unknown until the next messages.
+    Ambiguous,
+    /// More of the same transfer; and whether it waited for credit.
+    GoesOn { resumed: bool },
+}
+
+/// The transfer that the peer's payload may have ended.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::tcp) struct PreviousTransfer {
+    /// Its payload, bytes.
+    pub bytes: u64,
+    /// Payload of the request that it answers, if any.
+    pub request: Option<u64>,
+    pub mss: u64,
+    pub rtt: Option<Nanos>,
+    /// From the capture point to its sender and back.
+    pub loop_to_sender: Nanos,
+}
+
+impl PeerPayload {
+    /// Adds a segment with payload. `state` returns whether it acknowledges everything, and for how
+    /// long everything has been acknowledged; it is called only as long as nothing has.
+    #[inline]
+    pub fn add(heard: &mut Option<Self>, seg: &Seg, state: impl FnOnce() -> (bool, Nanos)) {
+        if let Some(heard) = heard {
+            // What came in mid-stream was credit; a message after all data is another one.
+            let (acked_all, quiet) = if heard.acked_all { (true, Nanos::ZERO) } else { state() };
+            let another = !heard.acked_all && acked_all && is_new_message(seg, quiet);
+            if !another {
+                heard.last = seg.time;
+                heard.frames.1 = seg.frame_ref;
+                heard.bytes += u64::from(seg.len);
+                heard.seq_range.1 = seg.seq + seg.len;
+                return;
+            }
+            let before = heard.is_small().then_some(heard.seq_range);
+            *heard = Self { earlier_credit: before, ..Self::new(seg, (acked_all, quiet)) };
+        } else {
+            *heard = Some(Self::new(seg, state()));
+        }
+    }
+
+    fn new(seg: &Seg, (acked_all, quiet): (bool, Nanos)) -> Self {
+        Self {
+            first: seg.time,
+            last: seg.time,
+            end_of_first: seg.seq + seg.len,
+            seq_range: (seg.seq, seg.seq + seg.len),
+            earlier_credit: None,
+            first_len: seg.len.into(),
+            bytes: seg.len.into(),
+            frames: (seg.frame_ref, seg.frame_ref),
+            kind: seg.kind,
+            acked_all,
+            idle_before: quiet,
+        }
+    }
+
+    /// Returns what follows this message. `before` is the current transfer, if there is one.
+    pub fn turn_outcome(&self, seg: &Seg, before: Option<PreviousTransfer>) -> TurnOutcome {
+        // It may have crossed this segment; the next ones may still answer it.
+        let has_it = seg.ack().is_none_or(|ack| ack.distance(self.end_of_first) >= 0);
+        let Some(before) = before else { return TurnOutcome::Turn };
+        if !has_it || !self.acked_all {
+            return TurnOutcome::GoesOn { resumed: false };
+        }
+        let soon = before.rtt.map_or(PROMPT_ANSWER, |rtt| rtt.max(PROMPT_ANSWER));
+        let resumed = seg.time - self.last <= soon + before.loop_to_sender;
+        match self.kind {
+            PayloadKind::Request | PayloadKind::Farewell => TurnOutcome::Turn,
+            PayloadKind::Credit if resumed => TurnOutcome::GoesOn { resumed },
+            _ => {
+                // A message like the first request is another request.
+                let like_a_request = before.request == Some(self.bytes);
+                let may_be_credit = self.bytes < SMALL && before.bytes >= MIN_BULK_SEGMENTS * before.mss;
+                if may_be_credit && resumed && self.idle_before <= soon && !like_a_request {
+                    TurnOutcome::Ambiguous
+                } else {
+                    TurnOutcome::Turn
+                }
+            }
+        }
+    }
+
+    pub(super) fn is_small(&self) -> bool {
+        self.first_len < SMALL
+    }
+
+    /// Converts it for [`TransferFacts`](crate::tcp::facts::TransferFacts).
+    pub fn peer_message(&self) -> PeerMessage {
+        let (first, last) = self.frames;
+        PeerMessage {
+            first: self.first,
+            last: self.last,
+            bytes: self.bytes,
+            frames: (first.frame(), last.frame()),
+            is_farewell: self.kind == PayloadKind::Farewell,
+        }
+    }
+}
+
+/// What a side has shown about waiting for credit.
+#[derive(Debug, Default)]
+pub(in crate::tcp) struct TurnTracker {
+    /// Earlier parts of what may be one transfer, oldest first.
+    pub(super) open_transfers: Vec<OpenTransfer>,
+    /// Payload of the message known to be the request.
+    pub(super) request_len: Option<u64>,
+    /// Payload of a small message that came in mid-stream.
+    pub(super) credit_len: Option<u64>,
+    /// Bytes granted by one credit, once known.
+    pub(super) quota: Option<u64>,
+    /// SND.MAX at the last credit.
+    pub(super) credited_at: u64,
+    /// Ranges of credit in the peer's sequence space.
+    pub credits: Vec<(SeqNumber, SeqNumber)>,
+}
+
+impl TurnTracker {
+    pub(super) fn note_credit(&mut self, place: (SeqNumber, SeqNumber)) {
+        if let Some(last) = self.credits.last_mut().filter(|last| last.1 == place.0) {
+            last.1 = place.1;
+        } else if self.credits.len() < MAX_CREDITS {
+            self.credits.push(place);
+        }
+    }
+}
+
+/// A transfer that the next one may continue.
+#[derive(Debug)]
+pub(super) struct OpenTransfer {
+    pub(super) transfer: TransferRecorder,
+    /// Its last segment.
+    pub(super) last: Option<(Nanos, FrameRef)>,
+    /// The pause after it.
+    pub(super) pause: Option<Gap>,
+    /// The message that ended it.
+    pub(super) message: PeerPayload,
+}
+
+/// Returns whether a segment that acknowledges everything, after others that did not, is a message
+/// and no credit.
+fn is_new_message(seg: &Seg, quiet: Nanos) -> bool {
+    seg.kind == PayloadKind::Request || u64::from(seg.len) >= SMALL || quiet > PROMPT_ANSWER
+}
+
+/// A program that answers what it has read does so within this time, or within one RTT if that is
+/// longer. (People begin to notice here.)
+const PROMPT_ANSWER: Nanos = Nanos::from_millis(50);
+
+/// A credit covers more than this many segments, because a protocol's window allows a bulk (HTTP/2
+/// 65,535 bytes, SSH 32 KiB and more).
+const MIN_BULK_SEGMENTS: u64 = 10;
+
+/// Most ranges of credit to remember.
+const MAX_CREDITS: usize = 1024;

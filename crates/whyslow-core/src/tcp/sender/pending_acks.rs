@@ -1,0 +1,227 @@
+//! ACKs that have passed the capture point but cannot have reached the sender yet.
+//!
+//! Far from the sender a round trip's worth of ACKs is pending, and nearly all of them come with
+//! payload and repeat the one before. Their common fields are stored once per run of repeats; each
+//! ACK stores only its own time, frame and timestamp.
+
+use super::slice_queue::SliceQueue;
+use crate::tcp::segment::{FrameRef, Seg};
+use crate::units::{Nanos, SeqNumber};
+use crate::wire::{Flags, SackBlocks};
+
+/// Flags that make an ACK more than an acknowledgement and a window.
+pub(super) const SPECIAL_FLAGS: u16 = Flags::SYN.0 | Flags::FIN.0 | Flags::RST.0 | Flags::ECE.0;
+
+/// When and in which frame an ACK was captured.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::tcp) struct AckArrival {
+    pub time: Nanos,
+    pub frame_ref: FrameRef,
+    /// TSval, if [`has_timestamps`](Self::has_timestamps).
+    pub tsval: u32,
+    /// The ACK has timestamps; its TSecr is in [`AckFields::tsecr`].
+    pub has_timestamps: bool,
+    pub time_clamped: bool,
+    /// It repeats the fields of the ACK before it.
+    pub repeats_previous: bool,
+}
+
+const _: () = assert!(size_of::<AckArrival>() <= 24, "very many may wait");
+
+/// What an ACK tells the sender of the data.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::tcp) struct AckFields {
+    /// The acknowledgement number in sequence space.
+    pub ack: u64,
+    /// The window offered, at most 2³⁰ bytes; `None` while the scale is unknown.
+    offered: Option<u32>,
+    /// The window field of the header.
+    pub raw_window: u16,
+    /// TSecr, if it has timestamps.
+    pub tsecr: Option<u32>,
+    /// The segment carried payload.
+    pub with_payload: bool,
+    pub flags: Flags,
+    /// It has SACK blocks, which are stored separately because few ACKs have any.
+    pub sacks: bool,
+}
+
+/// An ACK as the sender receives it.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::tcp) struct Ack {
+    pub arrival: AckArrival,
+    pub fields: AckFields,
+}
+
+impl AckArrival {
+    #[inline]
+    pub fn of(seg: &Seg) -> Self {
+        let stamp = seg.tsval_sample();
+        let (value, stamped) = (stamp.tsval().unwrap_or_default(), stamp.tsval().is_some());
+        Self {
+            time: seg.time,
+            frame_ref: seg.frame_ref,
+            tsval: value,
+            has_timestamps: stamped,
+            time_clamped: seg.time_clamped(),
+            repeats_previous: false,
+        }
+    }
+}
+
+impl AckFields {
+    /// Returns the window offered in bytes; `None` while the scale is unknown.
+    #[inline]
+    pub fn window(&self) -> Option<u64> {
+        self.offered.map(u64::from)
+    }
+}
+
+impl Ack {
+    #[inline]
+    pub fn new(seg: &Seg, ack: u64, offered: Option<u32>, sacks: bool) -> Self {
+        let echo = seg.timestamps().map(|(_, echo)| echo);
+        Self {
+            arrival: AckArrival::of(seg),
+            fields: AckFields {
+                ack,
+                offered,
+                raw_window: seg.window,
+                tsecr: echo,
+                with_payload: seg.len > 0,
+                flags: seg.flags,
+                sacks,
+            },
+        }
+    }
+}
+
+/// The header fields of an ACK with payload. Another segment with the same fields repeats it, as
+/// long as window scale and sequence space stay the same.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::tcp) struct AckHeaderKey {
+    number: SeqNumber,
+    window: u16,
+    has_timestamps: bool,
+    /// The number in sequence space.
+    pub ack: u64,
+}
+
+impl AckHeaderKey {
+    /// Returns `None` for a segment that needs individual treatment.
+    pub fn of(seg: &Seg, sack: &SackBlocks, ack: u64) -> Option<Self> {
+        let number = seg.ack().filter(|_| may_repeat(seg, sack))?;
+        Some(Self { number, window: seg.window, has_timestamps: seg.timestamps().is_some(), ack })
+    }
+
+    #[inline]
+    pub fn matches(&self, seg: &Seg, sack: &SackBlocks) -> bool {
+        seg.ack() == Some(self.number)
+            && seg.window == self.window
+            && seg.timestamps().is_some() == self.has_timestamps
+            && may_repeat(seg, sack)
+    }
+}
+
+#[inline]
+fn may_repeat(seg: &Seg, sack: &SackBlocks) -> bool {
+    seg.len > 0 && seg.flags.0 & SPECIAL_FLAGS == 0 && sack.is_empty()
+}
+
+/// Pending ACKs in the order of capture.
+#[derive(Debug, Default)]
+pub(in crate::tcp) struct PendingAcks {
+    arrivals: SliceQueue<AckArrival>,
+    /// The fields of the first ACK, then those of each ACK that is no repeat.
+    fields: SliceQueue<AckFields>,
+    sacks: SliceQueue<SackBlocks>,
+    /// No ACK is overdue before this time.
+    pub none_overdue_until: Nanos,
+}
+
+impl PendingAcks {
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.arrivals.is_empty()
+    }
+
+    #[inline]
+    pub fn len(&self) -> usize {
+        self.arrivals.len()
+    }
+
+    /// All of them.
+    #[inline]
+    pub fn arrivals(&self) -> &[AckArrival] {
+        &self.arrivals
+    }
+
+    /// Releases unused memory.
+    pub fn shrink_to_fit(&mut self) {
+        self.arrivals.shrink_to_fit();
+        self.fields.shrink_to_fit();
+        self.sacks.shrink_to_fit();
+    }
+
+    pub fn push(&mut self, ack: &Ack, sack: &SackBlocks) {
+        self.arrivals.push(ack.arrival);
+        self.fields.push(ack.fields);
+        if ack.fields.sacks {
+            self.sacks.push(*sack);
+        }
+    }
+
+    /// Adds a repeat of the last ACK, which must exist and have no SACK blocks.
+    #[inline]
+    pub fn push_repeat(&mut self, arrival: AckArrival) {
+        self.arrivals.push(AckArrival { repeats_previous: true, ..arrival });
+    }
+
+    /// The arrival of the oldest pending ACK.
+    #[inline]
+    pub fn first_arrival(&self) -> Option<&AckArrival> {
+        self.arrivals.first()
+    }
+
+    /// The oldest pending ACK.
+    #[inline]
+    pub fn first(&self) -> Option<(&AckArrival, &AckFields)> {
+        self.arrivals.first().zip(self.fields.first())
+    }
+
+    /// All but the first.
+    #[inline]
+    pub fn arrivals_after_first(&self) -> &[AckArrival] {
+        self.arrivals.get(1..).unwrap_or_default()
+    }
+
+    /// How many pending ACKs are no repeats.
+    #[cfg(test)]
+    pub fn distinct_len(&self) -> usize {
+        self.fields.len()
+    }
+
+    /// Removes the first ACK and returns it with its SACK blocks.
+    pub fn pop(&mut self) -> Option<(Ack, SackBlocks)> {
+        let (&arrival, &fields) = self.first()?;
+        let mut sack = SackBlocks::NONE;
+        if fields.sacks {
+            sack = self.sacks.first().copied()?;
+            self.sacks.drop_first(1);
+        }
+        self.drop_repeats(1);
+        Some((Ack { arrival, fields }, sack))
+    }
+
+    /// Removes the first `count` ACKs, which are repeats of one another without SACK blocks.
+    /// Returns whether the next one is a repeat too.
+    #[inline]
+    pub fn drop_repeats(&mut self, count: usize) -> bool {
+        self.arrivals.drop_first(count);
+        let again = self.arrivals.first().is_some_and(|first| first.repeats_previous);
+        if !again {
+            self.fields.drop_first(1);
+        }
+        again
+    }
+}

@@ -1,0 +1,115 @@
+//! Segments that were sent again, until it is known whether they had to be.
+
+use crate::tcp::facts::Retransmitted;
+use crate::types::RetransmissionKind;
+use crate::units::Nanos;
+use std::collections::VecDeque;
+
+/// Most retransmissions to remember until it is known whether they were spurious.
+const MAX_RETRANSMITS: usize = 2048;
+/// The newest retransmissions among which the previous copy is looked for.
+const RECENT_RETRANSMITS: usize = 256;
+
+/// Why a segment was retransmitted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum RetransmitReason {
+    Fast,
+    Timeout,
+    TailProbe,
+}
+
+/// The circumstances of a retransmission.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct RetransmitContext {
+    /// A timer or probe sent it, not an ACK.
+    pub by_timer: bool,
+    /// It is the highest segment: a probe, or the timer with nothing else outstanding.
+    pub tail: bool,
+    /// It had been retransmitted before, for duplicate ACKs.
+    pub lost_retransmit: bool,
+    /// If only IP IDs tell of it: the timers took no longer than this, so the program was silent
+    /// before.
+    pub max_timer_wait: Option<Nanos>,
+}
+
+/// A retransmitted segment.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::tcp) struct Retransmit {
+    pub(super) start: u64,
+    pub(super) end: u64,
+    pub(super) time: Nanos,
+    /// Payload bytes that had passed before it.
+    pub(super) passed_before: u64,
+    pub(super) reason: RetransmitReason,
+    pub(super) tsval: Option<u32>,
+    /// The TSval of the previous copy, if that was captured.
+    pub(super) previous_tsval: Option<u32>,
+    /// The original was not captured before it.
+    pub(super) unseen: bool,
+    pub(super) spurious: bool,
+    /// Counted as larger than any segment that had arrived.
+    pub(super) counted_stuck: bool,
+    /// The receiver has reported it as a duplicate (D-SACK).
+    pub(super) dsacked: bool,
+    /// Its index in
+    /// [`DirectionFacts::retransmissions`](crate::tcp::facts::DirectionFacts::retransmissions), if
+    /// listed.
+    pub(super) listed_at: Option<usize>,
+}
+
+impl RetransmitReason {
+    pub(super) fn to_kind(self, spurious: bool) -> RetransmissionKind {
+        match self {
+            _ if spurious => RetransmissionKind::Spurious,
+            Self::Fast => RetransmissionKind::Fast,
+            Self::Timeout => RetransmissionKind::Timeout,
+            Self::TailProbe => RetransmissionKind::TailProbe,
+        }
+    }
+}
+
+pub(super) fn counter(kinds: &mut Retransmitted, kind: RetransmitReason) -> &mut u64 {
+    match kind {
+        RetransmitReason::Fast => &mut kinds.fast,
+        RetransmitReason::Timeout => &mut kinds.timeout,
+        RetransmitReason::TailProbe => &mut kinds.tail_probe,
+    }
+}
+
+/// The newest retransmissions of a sender.
+#[derive(Debug, Default)]
+pub(in crate::tcp) struct Retransmits {
+    pub list: VecDeque<Retransmit>,
+    /// End of the highest retransmission, or of the highest outstanding segment that was sent more
+    /// than once or came late.
+    pub end: u64,
+    /// The same, of retransmissions whose original was not captured before them.
+    pub unseen_end: u64,
+    /// Waits for lost retransmissions are counted up to here.
+    pub lost_counted_until: Nanos,
+}
+
+impl Retransmits {
+    pub fn push(&mut self, retransmit: Retransmit) {
+        if self.list.len() == MAX_RETRANSMITS {
+            self.list.pop_front();
+        }
+        self.raise_end(retransmit.end);
+        if retransmit.unseen {
+            self.unseen_end = self.unseen_end.max(retransmit.end);
+        }
+        self.list.push_back(retransmit);
+    }
+
+    /// A segment that ends here was sent more than once, or came late.
+    pub fn raise_end(&mut self, end: u64) {
+        self.end = self.end.max(end);
+    }
+
+    /// Returns the last copy of bytes within `[start, end)`. One captured segment may be several on
+    /// the wire, each retransmitted by itself.
+    pub fn previous(&self, start: u64, end: u64) -> Option<Retransmit> {
+        let recent = if self.end > start { RECENT_RETRANSMITS } else { 0 };
+        self.list.iter().rev().take(recent).find(|r| r.start < end && r.end > start).copied()
+    }
+}

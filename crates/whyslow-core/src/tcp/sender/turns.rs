@@ -1,0 +1,203 @@
+//! Decides what begins another transfer.
+//!
+//! A *request* comes after everything was delivered and acknowledged, at any time and of any size;
+//! what follows it is another transfer. A protocol's *credit* comes while the sender still has data
+//! to send, soon after it was freed, repeatedly and for equal amounts; what follows it continues
+//! the transfer. Readable payload decides (`payload::kind`). A small message right after everything
+//! was acknowledged may be either: it draws a boundary, which is removed if the next such messages
+//! come after the same number of bytes.
+//!
+//! A *push* needs no request: new data is another message after a pause with nothing outstanding
+//! that is longer than any of TCP's own.
+
+use super::peer_payload::{OpenTransfer, PeerPayload, PreviousTransfer, TurnOutcome};
+use super::scoreboard::Recovery;
+use super::{PathEstimate, SenderState};
+use crate::tcp::facts::PeerMessage;
+use crate::tcp::payload::PayloadKind;
+use crate::tcp::segment::Seg;
+use crate::units::Nanos;
+
+/// TCP itself is not silent for longer without a reason in the capture: RFC 6298's least timer, …
+pub(in crate::tcp) const MIN_IDLE: Nanos = Nanos::from_millis(1_000);
+/// … and this many RTTs.
+const IDLE_ROUND_TRIPS: f64 = 4.0;
+/// Most boundaries that may still be removed.
+const MAX_OPEN_TRANSFERS: usize = 2;
+
+/// What begins with new data.
+pub(super) enum NewDataBegins {
+    /// Nothing: the transfer continues.
+    Nothing,
+    /// Another transfer, with the message that it answers, if any.
+    Transfer(Option<PeerMessage>),
+}
+
+/// Returns whether two amounts are one quota: frames and records change it by no more than about a
+/// hundredth.
+fn is_same_quota(one: u64, other: u64) -> bool {
+    one.abs_diff(other) * 100 <= one.max(other)
+}
+
+impl SenderState {
+    /// Returns what begins with new data at `start`.
+    pub(super) fn what_begins(&mut self, seg: &Seg, start: u64, path: &PathEstimate) -> NewDataBegins {
+        let heard = self.peer_payload.take();
+        let before = self.transfer.as_mut().map(|transfer| PreviousTransfer {
+            bytes: transfer.facts().bytes(),
+            request: self.turns.request_len,
+            mss: self.segment_size.negotiated_or_usual(),
+            rtt: path.rtt,
+            loop_to_sender: path.loop_to_sender,
+        });
+        let then = heard.map(|heard| heard.turn_outcome(seg, before));
+        if let Some(heard) = heard {
+            heard.earlier_credit.into_iter().for_each(|place| self.turns.note_credit(place));
+            if heard.kind == PayloadKind::Farewell {
+                self.turns.note_credit(heard.seq_range);
+            }
+            if then == Some(TurnOutcome::GoesOn { resumed: false }) && heard.is_small() {
+                self.turns.credit_len = Some(heard.first_len);
+                self.turns.note_credit(heard.seq_range);
+            }
+        }
+        match (then, heard) {
+            _ if before.is_none() => self.begin_new_transfer(heard.map(|heard| heard.peer_message())),
+            (Some(TurnOutcome::Turn), Some(heard)) => self.begin_new_transfer(Some(heard.peer_message())),
+            (Some(TurnOutcome::Ambiguous), Some(heard)) => self.begin_ambiguous(heard, seg, start, path),
+            _ if self.was_idle(seg, start, path) => {
+                // It crossed this segment and is answered later.
+                self.peer_payload = heard.filter(|_| then == Some(TurnOutcome::GoesOn { resumed: false }));
+                self.begin_new_transfer(None)
+            }
+            (Some(TurnOutcome::GoesOn { resumed: true }), Some(heard)) => self.continue_transfer(heard, start),
+            _ => NewDataBegins::Nothing,
+        }
+    }
+
+    /// Ends the transfer and its earlier parts.
+    fn begin_new_transfer(&mut self, asked: Option<PeerMessage>) -> NewDataBegins {
+        self.finish_transfer();
+        self.turns.request_len = asked.map(|asked| asked.bytes);
+        NewDataBegins::Transfer(asked)
+    }
+
+    /// Continues the transfer after credit.
+    fn continue_transfer(&mut self, heard: PeerPayload, start: u64) -> NewDataBegins {
+        self.turns.note_credit(heard.seq_range);
+        self.turns.credited_at = start;
+        if let Some(transfer) = &mut self.transfer {
+            transfer.facts().peer_resumes += 1;
+        }
+        NewDataBegins::Nothing
+    }
+
+    /// Handles a small message right after everything was acknowledged: credit or a request.
+    fn begin_ambiguous(&mut self, heard: PeerPayload, seg: &Seg, start: u64, path: &PathEstimate) -> NewDataBegins {
+        let Some(sent) = self.transfer.as_mut().map(|transfer| transfer.facts().bytes()) else {
+            return NewDataBegins::Transfer(Some(heard.peer_message()));
+        };
+        if self.turns.credit_len == Some(heard.first_len) {
+            return self.continue_transfer(heard, start);
+        }
+        if let Some(quota) = self.turns.quota {
+            // A transfer that ends before its credit is used up has ended by itself.
+            let used = sent.min(start.saturating_sub(self.turns.credited_at));
+            return if used >= quota || is_same_quota(used, quota) {
+                self.continue_transfer(heard, start)
+            } else {
+                self.begin_new_transfer(Some(heard.peer_message()))
+            };
+        }
+        let last = self.turns.open_transfers.last_mut().map(|part| part.transfer.facts().bytes());
+        if let Some(last) = last.filter(|&last| is_same_quota(last, sent)) {
+            self.turns.quota = Some(sent.min(last));
+            self.join_open_transfers(heard.bytes);
+            return self.continue_transfer(heard, start);
+        }
+        let pause = self.pause_before(seg, path);
+        if let Some(transfer) = self.transfer.take() {
+            if self.turns.open_transfers.len() >= MAX_OPEN_TRANSFERS {
+                let oldest = self.turns.open_transfers.remove(0);
+                self.push_transfer(oldest.transfer, oldest.last);
+            }
+            self.turns.open_transfers.push(OpenTransfer { transfer, last: self.last_send.at, pause, message: heard });
+        }
+        NewDataBegins::Transfer(Some(heard.peer_message()))
+    }
+
+    /// Joins the parts into one transfer, as far as messages of this size lie between them.
+    fn join_open_transfers(&mut self, message: u64) {
+        let Some(mut whole) = self.transfer.take() else { return };
+        let mut open = std::mem::take(&mut self.turns.open_transfers);
+        // Oldest first, in the order of their messages.
+        let joined = open.iter().rev().take_while(|part| part.message.bytes == message).count();
+        open.iter().rev().take(joined).rev().for_each(|part| self.turns.note_credit(part.message.seq_range));
+        while let Some(part) = open.pop_if(|part| part.message.bytes == message) {
+            let mut longer = part.transfer;
+            longer.absorb(part.last, part.pause, whole);
+            longer.facts().peer_resumes += 1;
+            whole = longer;
+        }
+        for part in open {
+            self.push_transfer(part.transfer, part.last);
+        }
+        self.transfer = Some(whole);
+    }
+
+    /// At the end of the data: decides whether the last message wanted no answer.
+    pub(super) fn end_turns(&mut self) {
+        let Some(heard) = self.peer_payload.take() else { return };
+        heard.earlier_credit.into_iter().for_each(|place| self.turns.note_credit(place));
+        let is_credit = match heard.kind {
+            PayloadKind::Request => false,
+            PayloadKind::Credit | PayloadKind::MaybeCredit | PayloadKind::Farewell => true,
+            PayloadKind::Unread | PayloadKind::Continuation => {
+                heard.is_small() && (!heard.acked_all || self.turns.credit_len == Some(heard.first_len))
+            }
+        };
+        if is_credit {
+            self.turns.note_credit(heard.seq_range);
+        }
+    }
+
+    /// Finishes transfers that might have continued.
+    pub(super) fn close_open_transfers(&mut self) {
+        for part in std::mem::take(&mut self.turns.open_transfers) {
+            self.push_transfer(part.transfer, part.last);
+        }
+    }
+
+    /// Returns whether the sender was idle before this segment: everything was acknowledged, the
+    /// window was open, and the silence was longer than TCP's own. A silence may also be an RTO
+    /// after a loss before the capture point, or in the sender's host. Away from the sender, its
+    /// last segment shows that it had no more data, or its IP IDs show that it sent nothing. If
+    /// they show packets that never came, and the silence is no longer than that many timers, it
+    /// was an RTO.
+    fn was_idle(&self, seg: &Seg, start: u64, path: &PathEstimate) -> bool {
+        let Some((last, _)) = self.last_send.at else {
+            return false;
+        };
+        if seg.time - last <= MIN_IDLE {
+            return false;
+        }
+        let (reached, since) = self.all_acked_at;
+        let is_closed =
+            self.window.closed_since.is_some() || self.since_send.met_zero_window() || self.is_window_shut(seg);
+        let is_open = !is_closed && self.scoreboard.recovery == Recovery::None;
+        if !is_open || seg.kind == PayloadKind::Continuation || start < self.snd_max || reached != self.snd_max {
+            return false;
+        }
+        let rtt = self.srtt.srtt().max(path.rtt).unwrap_or_default();
+        let least = MIN_IDLE.max(self.srtt.rto()).max(rtt.scale(IDLE_ROUND_TRIPS));
+        let quiet = seg.time - since.max(last) - path.loop_to_sender;
+        let together = self.sender_time_since_last_send(seg).is_some_and(|apart| apart.0 < quiet.0 / 2);
+        let missing = self.missing_packets();
+        let by_timers = |packets: u32| {
+            packets > 0 && (self.ip_ids.are_exclusive() || seg.time - last <= self.max_timer_wait(packets).scale(1.25))
+        };
+        let may_be_lost = missing.is_some_and(by_timers);
+        let at_end = path.near || self.last_send.app_limited || missing == Some(0);
+        quiet > least && !together && at_end && !may_be_lost
+    }
+}
