@@ -1,8 +1,10 @@
 // A transfer's page: what stands on the first screen, a packet that is clicked, measuring, the map,
 // phones.
 import assert from "node:assert/strict";
+import { copyFileSync } from "node:fs";
 import { after, before, test } from "node:test";
 import { launch, open as openPage } from "./browser.mjs";
+import { manyConnections } from "./captures.mjs";
 import { json, report, sample, view } from "./program.mjs";
 
 let browser;
@@ -68,7 +70,7 @@ test("a packet that is clicked tells its headers and the verdict on it", async (
   assert.match(said["sequence number"], new RegExp(`^${resent.seq.toLocaleString("en")} `));
   assert.match(said.flags, /ACK \(0x01/);
   assert.match(said.options, /timestamps \d+, echo \d+/);
-  assert.equal(said["time"], `${resent.time_s.toFixed(9)} s`);
+  assert.equal(said.time, `${resent.time_s.toFixed(9)} s`);
 });
 
 test("two packets are measured: time, bytes, rate", async (t) => {
@@ -157,4 +159,51 @@ test("limits of one colour differ by their pattern", async (t) => {
     }),
   );
   assert.equal(new Set(looks).size, looks.length, looks.join("\n"));
+});
+
+test("notes stay over a reload, and travel in the report that is saved", async (t) => {
+  const page = await open(t, `${server.url}#c=1&t=0.2~0.4`);
+  await drawn(page);
+  await page.fill("input[aria-label='A note on what is seen']", "the first <b>loss</b> …");
+  await page.keyboard.press("Enter");
+  await page.waitForSelector(".notes li");
+  await page.reload();
+  await page.waitForSelector(".notes li");
+  const saved = async (from) => {
+    const [download] = await Promise.all([from.waitForEvent("download"), from.click("button:has-text('Save report')")]);
+    return download.path();
+  };
+  const told = async (path) => {
+    // A browser asks the name what a file is.
+    const named = `${path}.html`;
+    copyFileSync(path, named);
+    const file = await open(t, `file://${named}`);
+    await file.waitForSelector(".notes li");
+    assert.match(await file.textContent(".notes li"), /the first <b>loss<\/b> … connection 1, 200 ms – 400 ms/);
+    await file.click(".notes li .link");
+    await drawn(file);
+    assert.match(file.url(), /t=0\.2/);
+    return file;
+  };
+  const file = await told(await saved(page));
+  // And on, from file to file.
+  await told(await saved(file));
+  await page.click("button[aria-label='Remove the note 1']");
+  await page.waitForSelector(".notes li", { state: "detached" });
+});
+
+test("the overview of ten thousand connections is printed on two sheets at most, and says no folder", async (t) => {
+  const page = await open(t, `file://${report("print", manyConnections(10_000))}`);
+  await page.waitForSelector(".list tbody tr");
+  const pdf = await page.pdf({ format: "A4" });
+  assert.ok(pdf.toString("latin1").match(/\/Type \/Page\b/g).length <= 2);
+  await page.emulateMedia({ media: "print" });
+  await page.setViewportSize({ width: 718, height: 1047 });
+  assert.ok((await page.evaluate(() => document.documentElement.scrollWidth)) <= 718);
+  const cut = await page.$$eval(
+    ".list td",
+    (cells) => cells.filter((cell) => cell.scrollWidth > cell.clientWidth + 1).length,
+  );
+  assert.equal(cut, 0);
+  assert.doesNotMatch(await page.textContent("body"), /\/tmp\//);
 });

@@ -56,13 +56,7 @@ export function Tools(bar: Bar) {
       </label>
       <Sums {...bar} />
       <TakeAlong props={props} figure={figure} whole={whole} />
-      <button
-        type="button"
-        aria-expanded={hasKeys}
-        onClick={toggleKeys}
-        title="Keys, and what the signs mean: ?"
-        aria-label="Keys and signs"
-      >
+      <button type="button" aria-expanded={hasKeys} onClick={toggleKeys} title="Keys, and what the signs mean: ?">
         legend ?
       </button>
     </div>

@@ -6,11 +6,11 @@
 use super::answer::{self, Answer, Content, refusal, text};
 use super::connection_limit::Seat;
 use super::{Limits, upload};
-use crate::packet;
 use crate::query::Query;
 use crate::request_guard::RequestGuard;
 use crate::session::{Opened, Session, Upload, UploadPart};
 use crate::slice::Slice;
+use crate::{packet, page};
 use hyper::body::{Body, Bytes, Incoming};
 use hyper::header::{CONTENT_DISPOSITION, CONTENT_ENCODING, CONTENT_SECURITY_POLICY, HeaderValue};
 use hyper::http::request::Parts;
@@ -90,6 +90,14 @@ impl Site {
                 let id = query.number("c");
                 self.of_opened(move |opened| json(opened.connection(id.ok_or("which connection?")?)?)).await
             }
+            (&Method::GET, "report") => {
+                let page = self.page;
+                self.of_opened(move |opened| {
+                    let report = page::fill(page, &opened.as_file());
+                    Ok(answer::of("text/html; charset=utf-8", Bytes::from(report)))
+                })
+                .await
+            }
             (&Method::GET, "packet") => {
                 let (id, frame, time) = (query.number("c"), query.number("frame"), query.number::<f64>("t"));
                 self.of_opened(move |opened| {
@@ -112,9 +120,11 @@ impl Site {
                 let (id, range) = (query.number("c"), range(query));
                 self.of_opened(move |opened| slice(opened, id.ok_or("which connection?")?, range)).await
             }
-            (_, "" | "state" | "document" | "connection" | "packet" | "series" | "compare" | "slice" | "open") => {
-                text(StatusCode::METHOD_NOT_ALLOWED, "not in this way")
-            }
+            (
+                _,
+                "" | "state" | "document" | "connection" | "packet" | "report" | "series" | "compare" | "slice"
+                | "open",
+            ) => text(StatusCode::METHOD_NOT_ALLOWED, "not in this way"),
             _ => text(StatusCode::NOT_FOUND, "there is nothing of this name"),
         }
     }
