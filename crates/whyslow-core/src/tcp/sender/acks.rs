@@ -595,6 +595,7 @@ impl SenderState {
         }
         let edge = fields.ack + window;
         let opened = self.snd_right_edge.is_none_or(|before| edge > before);
+        self.facts.window_full += u64::from(opened && self.snd_right_edge == Some(self.snd_max));
         self.snd_wnd = Some(window);
         self.snd_right_edge = Some(edge);
         if (LOSS_FREE || self.snd_wscale.is_some()) && self.facts.max_window.is_none_or(|most| window > most) {
