@@ -266,6 +266,11 @@ export interface Direction {
   zero_windows: number;
   /** Time for which the sender faced a closed window, seconds. */
   zero_window_s: number;
+  /**
+   * How often the sender filled the window to its last byte and had to wait for it to open
+   * (Wireshark tcp.analysis.window_full).
+   */
+  window_full: number;
   /** Most bytes in flight, as the sender knew it. */
   max_in_flight: number;
   /** Largest window that the other end offered, bytes. Null when the window scale is unknown. */

@@ -319,6 +319,9 @@ pub struct Direction {
     pub zero_windows: u64,
     /// Time for which this direction's sender faced a closed window, seconds.
     pub zero_window_s: Nanos,
+    /// How often the sender filled the window to its last byte and had to wait for it to open
+    /// (Wireshark `tcp.analysis.window_full`).
+    pub window_full: u64,
     /// Most bytes in flight, as the sender knew it.
     pub max_in_flight: u64,
     /// Largest window that the other end offered to this direction's sender, bytes; null when the

@@ -220,6 +220,7 @@ fn direction(facts: &Facts, sender: Side, first: Nanos) -> Direction {
         duplicated: direction.duplicated,
         zero_windows: direction.zero_windows,
         zero_window_s: direction.zero_window,
+        window_full: direction.window_full,
         max_in_flight: direction.max_in_flight,
         max_window: direction.max_window,
         largest_record: Some(facts.content[sender].largest_record).filter(|&bytes| bytes > 0),

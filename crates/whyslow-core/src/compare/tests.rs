@@ -64,6 +64,7 @@ pub(crate) fn connection(id: u64, rtt: i64, transfers: Vec<Transfer>) -> Connect
         keep_alives: 0,
         duplicated: 0,
         zero_windows: 0,
+        window_full: 0,
         zero_window_s: Nanos::ZERO,
         max_in_flight: 0,
         max_window: None,

@@ -346,6 +346,8 @@ pub struct DirectionFacts {
     pub closings: u64,
     /// ACKs that offered no byte.
     pub zero_windows: u64,
+    /// How often data filled the window exactly, and an ACK then opened it.
+    pub window_full: u64,
     /// Most bytes in flight.
     pub max_in_flight: u64,
     /// Largest window offered; none when its scale is not known.

@@ -118,6 +118,7 @@ pub fn connection(id: u64, transfers: Vec<Transfer>) -> Connection {
         keep_alives: 1,
         duplicated: 0,
         zero_windows: 0,
+        window_full: 0,
         zero_window_s: Nanos::ZERO,
         max_in_flight: bytes.min(65_535),
         max_window: window,

@@ -23,6 +23,7 @@ pub struct CaptureRow {
     duplicate_acks: u64,
     out_of_order: u64,
     zero_windows: u64,
+    window_full: u64,
     cause: Option<(Cause, Nanos)>,
     /// Why there is no more, where the file could not be read.
     error: Option<String>,
@@ -48,6 +49,7 @@ impl CaptureRow {
             duplicate_acks: sum(|one| one.duplicate_acks),
             out_of_order: sum(|one| one.out_of_order),
             zero_windows: sum(|one| one.zero_windows),
+            window_full: sum(|one| one.window_full),
             cause,
             error: None,
         }
@@ -73,6 +75,7 @@ pub fn terminal(rows: &[CaptureRow], width: usize) -> String {
         Column::figures("dup. ACKs").optional(),
         Column::figures("out of order").optional(),
         Column::figures("zero window").optional(),
+        Column::figures("window full").optional(),
         Column::words("cause"),
         Column::figures("cost"),
     ]);
@@ -96,6 +99,7 @@ pub fn terminal(rows: &[CaptureRow], width: usize) -> String {
             plain(units::thousands(row.duplicate_acks)),
             plain(units::thousands(row.out_of_order)),
             plain(units::thousands(row.zero_windows)),
+            plain(units::thousands(row.window_full)),
             (color, cause),
             plain(cost),
         ]);

@@ -25,6 +25,7 @@ impl SenderState {
         }
         let edge = fields.ack + window;
         let opened = self.window.right_edge.is_none_or(|before| edge > before);
+        self.facts.window_full += u64::from(opened && self.window.right_edge == Some(self.snd_max));
         self.window.wnd = Some(window);
         self.window.right_edge = Some(edge);
         if (LOSS_FREE || self.window.scale.is_some()) && self.facts.max_window.is_none_or(|most| window > most) {

@@ -107,6 +107,7 @@ fn print_directions(page: &mut Page, connection: &Connection) {
             (direction.window_probes, "window probes"),
             (direction.keep_alives, "keep-alives"),
             (direction.zero_windows, "zero windows"),
+            (direction.window_full, "window full"),
         ];
         let told: Vec<_> =
             kinds.iter().filter(|kind| kind.0 > 0).map(|(n, kind)| format!("{kind} {}", some(*n))).collect();

@@ -23,6 +23,7 @@ fn direction(retransmissions: Vec<Retransmission>) -> Direction {
         keep_alives: 0,
         duplicated: 0,
         zero_windows: 0,
+        window_full: 0,
         zero_window_s: Nanos::ZERO,
         max_in_flight: 0,
         max_window: None,
