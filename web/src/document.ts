@@ -3,14 +3,18 @@
 
 import type { Comparison } from "./compare/model";
 import type { Analysis } from "./model";
+import type { PackedRows } from "./rows";
 
 /** The document that the page shows: `Content` in whyslow-serve. */
 export interface Content {
   schema: "whyslow-page/1";
   version: string;
   name: string;
+  /** All of it, but for the connections that lost little. */
   analysis: Analysis;
+  /** Each once, though two captures tell of it. */
   connections_total: number;
+  rows: PackedRows;
   causes: { cause: string; seconds: number; connections: number }[];
   docs: Record<string, { title: string; html: string }>;
   /** What is set side by side at first. */

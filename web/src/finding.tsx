@@ -29,7 +29,7 @@ export function FindingCard({
         <b class="number">{time(finding.seconds)}</b>
         {transfer && <span class="dim">of {time(transfer.duration_s)}</span>}
         <span class="dim right">
-          <Term of="confidence">{share(finding.confidence)} sure</Term>
+          <Term of="confidence">{confidence(finding.confidence)}</Term>
         </span>
       </header>
       {show && all.length > 0 ? (
@@ -65,23 +65,20 @@ export function FindingCard({
         <div class="fix">
           <span class="tag">fix</span>
           <div>
-            <p>
-              <b>{who(finding.fix.who, transfer)}:</b> {finding.fix.what}
-            </p>
-            {finding.fix.command && <Command text={finding.fix.command} />}
+            <Fix finding={finding} transfer={transfer} />
             {finding.fix.verify && <p class="dim">To see that it worked: {finding.fix.verify}</p>}
           </div>
         </div>
       )}
       {finding.predicted_s !== null && transfer && (
         <div class="fix">
-          <span class="tag">then</span>
+          <span class="tag">if fixed</span>
           <p>
             <b>{time(finding.predicted_s)}</b> instead of {time(transfer.duration_s)}
             {transfer.model_s !== null && (
               <span class="dim">
                 {" "}
-                (<Term of="model" />: {time(transfer.model_s)} as it is)
+                (the <Term of="model" /> reproduces {time(transfer.model_s)})
               </span>
             )}
             <Assumed finding={finding} />
@@ -90,11 +87,41 @@ export function FindingCard({
       )}
       {finding.settle && (
         <div class="fix">
-          <span class="tag">settle</span>
+          <span class="tag">to confirm</span>
           <p>{finding.settle}</p>
         </div>
       )}
     </article>
+  );
+}
+
+/** As the terminal says it. */
+const confidence = (value: number): string =>
+  `${value >= 0.9 ? "certain" : value >= 0.6 ? "likely" : "possible"} (${share(value)})`;
+
+/** Who is to do what, and how. */
+function Fix({ finding, transfer }: { finding: Finding; transfer?: Transfer | undefined }) {
+  if (!finding.fix) return null;
+  return (
+    <>
+      <p>
+        <b>{who(finding.fix.who, transfer)}:</b> {finding.fix.what}
+      </p>
+      {finding.fix.command && <Command text={finding.fix.command} />}
+    </>
+  );
+}
+
+/** What is to be done, below a verdict. */
+export function Remedy({ finding, transfer }: { finding: Finding; transfer?: Transfer | undefined }) {
+  if (!finding.fix) return null;
+  return (
+    <div class="remedy">
+      <span class="tag">fix</span>
+      <div>
+        <Fix finding={finding} transfer={transfer} />
+      </div>
+    </div>
   );
 }
 

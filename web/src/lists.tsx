@@ -1,13 +1,16 @@
 // The connections and their transfers, as tables.
 
 import { useMemo } from "preact/hooks";
-import { causesOf, endpoint, largestTransfer } from "./analysis";
+import { endpoint } from "./analysis";
 import { type Spot, spotText } from "./compare/comparison";
 import type { Content } from "./document";
-import { rate, share, thousands, time } from "./format";
+import { rate, roundBytes, share, thousands, time } from "./format";
 import type { Go } from "./hash";
 import { Cause } from "./help";
+import { limitClass, limitInfo } from "./limits";
 import type { Connection, Transfer } from "./model";
+import type { Query } from "./query";
+import type { Row } from "./rows";
 import { type Column, Table } from "./table";
 
 interface TransferRow {
@@ -18,197 +21,258 @@ interface TransferRow {
 
 const lost = (findings: { seconds: number }[]) => findings.reduce((sum, finding) => sum + finding.seconds, 0);
 
-/** Every word of the filter stands somewhere in the text. */
-function matches(text: string, filter: string): boolean {
-  const low = text.toLowerCase();
-  return filter
-    .toLowerCase()
-    .split(/\s+/)
-    .every((word) => low.includes(word));
-}
-
-interface TableProps {
-  connections: Connection[];
-  filter: string;
-  go: Go;
+export interface TableProps {
   content: Content;
+  /** The lines that the query leaves. */
+  rows: Row[];
+  query: Query;
+  go: Go;
   help: (slug: string) => void;
   pick?: { chosen: Spot[]; toggle: (spot: Spot) => void } | undefined;
 }
 
 const has = (spots: Spot[], spot: Spot): boolean => spots.some((one) => spotText(one) === spotText(spot));
 
-export function Connections({ connections, filter, go, content, help, pick }: TableProps) {
-  const spanning = useMemo(() => {
-    const found = new Map<number, string[]>();
-    for (const finding of content.analysis.findings) {
-      for (const id of finding.connections ?? []) found.set(id, [...(found.get(id) ?? []), finding.cause]);
-    }
-    return found;
-  }, [content]);
-  const rows = useMemo(
-    () =>
-      connections.filter((one) => {
-        const names = [...causesOf(one).map(([cause]) => cause), ...(spanning.get(one.id) ?? [])];
-        return matches(
-          [
-            endpoint(one.client),
-            endpoint(one.server),
-            one.client.address,
-            one.server.address,
-            one.state,
-            ...names,
-          ].join(" "),
-          filter,
+/** Most causes named in a line. */
+const FEW_CAUSES = 3;
+
+type Show = Pick<TableProps, "content" | "help">;
+
+const causeCells = (causes: string[], { content, help }: Show) =>
+  causes.slice(0, FEW_CAUSES).map((cause) => <Cause key={cause} slug={cause} content={content} help={help} />);
+
+/** The time that all connections span. */
+function spanOf(rows: Row[]): [number, number] {
+  let [from, to] = [Number.POSITIVE_INFINITY, 0];
+  for (const row of rows) {
+    from = Math.min(from, row.start);
+    to = Math.max(to, row.start + row.duration);
+  }
+  return [Math.min(from, to), Math.max(to, from + 1e-9)];
+}
+
+/** When a connection ran, and what held it back when. */
+function Bar({ row, span: [from, to] }: { row: Row; span: [number, number] }) {
+  const place = (start: number, seconds: number) => ({
+    left: `${(100 * (start - from)) / (to - from)}%`,
+    width: `${(100 * seconds) / (to - from)}%`,
+  });
+  return (
+    <span class="lane">
+      <i class="span ran" style={place(row.start, row.duration)} />
+      {row.spans.map(({ limit, start, seconds }, at) => {
+        const info = limitInfo(limit);
+        return (
+          <i
+            key={at}
+            class={`span ${limitClass(limit)}`}
+            style={place(start, seconds)}
+            title={`${info.name}: ${time(seconds)}`}
+          />
         );
-      }),
-    [connections, filter, spanning],
+      })}
+    </span>
   );
-  const columns = useMemo(
-    (): Column<Connection>[] => [
-      { head: "#", key: (one) => one.id, cell: (one) => one.id },
-      { head: "client", key: (one) => endpoint(one.client), cell: (one) => endpoint(one.client), isText: true },
-      { head: "server", key: (one) => endpoint(one.server), cell: (one) => endpoint(one.server), isText: true },
-      {
-        head: "start",
-        title: "Seconds from the first packet",
-        key: (one) => one.start_s,
-        cell: (one) => time(one.start_s),
-      },
-      { head: "duration", key: (one) => one.duration_s, cell: (one) => time(one.duration_s) },
-      {
-        head: "up",
-        title: "Bytes from the client",
-        key: (one) => one.directions[0]?.bytes ?? 0,
-        cell: (one) => thousands(one.directions[0]?.bytes ?? 0),
-      },
-      {
-        head: "down",
-        title: "Bytes from the server",
-        key: (one) => one.directions[1]?.bytes ?? 0,
-        cell: (one) => thousands(one.directions[1]?.bytes ?? 0),
-      },
-      {
-        head: "RTT",
-        title: "Median round-trip time",
-        key: (one) => one.rtt_ms.p50 ?? -1,
-        cell: (one) => (one.rtt_ms.p50 === null ? "–" : time(one.rtt_ms.p50 / 1e3)),
-      },
-      { head: "state", key: (one) => one.state, cell: (one) => one.state, isText: true },
-      {
-        head: "lost",
-        title: "Time lost, over all findings",
-        key: (one) => lost(causesOf(one).map(([, seconds]) => ({ seconds }))),
-        cell: (one) => {
-          const sum = lost(causesOf(one).map(([, seconds]) => ({ seconds })));
-          return sum > 0 ? time(sum) : "–";
-        },
-      },
-      {
-        head: "to",
-        title: "What cost most of it",
-        key: (one) => causesOf(one)[0]?.[0] ?? "",
-        isText: true,
-        cell: (one) =>
-          causesOf(one)
-            .slice(0, 3)
-            .map(([cause]) => <Cause key={cause} slug={cause} content={content} help={help} />),
-      },
-    ],
-    [content, help],
-  );
-  const open = (one: Connection) => go({ connection: one.id, transfer: null, zoom: null });
-  const spot = (one: Connection): Spot => [one.id, largestTransfer(one) + 1];
+}
+
+function connectionColumns(show: Show, span: [number, number]): Column<Row>[] {
+  return [
+    { head: "#", key: (row) => row.id, cell: (row) => row.id, width: "4.6rem" },
+    { head: "client", key: (row) => row.client, cell: (row) => row.client, isText: true, level: 2 },
+    { head: "server", key: (row) => row.server, cell: (row) => row.server, isText: true },
+    {
+      head: "start",
+      title: "Seconds from the first packet",
+      key: (row) => row.start,
+      cell: (row) => time(row.start),
+      level: 2,
+      width: "5.6rem",
+    },
+    {
+      head: "duration",
+      key: (row) => row.duration,
+      cell: (row) => time(row.duration),
+      level: 1,
+      width: "5.8rem",
+    },
+    {
+      head: "up",
+      title: "Bytes from the client",
+      key: (row) => row.up,
+      cell: (row) => roundBytes(row.up),
+      level: 3,
+      width: "5.2rem",
+    },
+    {
+      head: "down",
+      title: "Bytes from the server",
+      key: (row) => row.down,
+      cell: (row) => roundBytes(row.down),
+      level: 1,
+      width: "5.8rem",
+    },
+    {
+      head: "RTT",
+      title: "Median round-trip time",
+      key: (row) => row.rtt ?? -1,
+      cell: (row) => (row.rtt === null ? "–" : time(row.rtt)),
+      level: 1,
+      width: "5.6rem",
+    },
+    { head: "state", key: (row) => row.state, cell: (row) => row.state, isText: true, level: 3, width: "6.2rem" },
+    {
+      head: "lost",
+      title: "Time lost, over all findings",
+      key: (row) => row.lost,
+      cell: (row) => (row.lost > 0 ? time(row.lost) : "–"),
+      width: "5.4rem",
+    },
+    {
+      head: "cause",
+      title: "What cost most of it",
+      key: (row) => row.causes[0] ?? "",
+      isText: true,
+      cell: (row) => causeCells(row.causes, show),
+    },
+    {
+      head: "timeline",
+      title: "When it ran, and what limited it when; sorted by its beginning",
+      key: (row) => row.start,
+      cell: (row) => <Bar row={row} span={span} />,
+      scale: (
+        <span class="scale dim" aria-hidden="true">
+          <span>{time(span[0])}</span>
+          <span>{time(span[1])}</span>
+        </span>
+      ),
+      isText: true,
+      level: 1,
+      width: "22%",
+    },
+  ];
+}
+
+/** Where the time lost stands among the columns. */
+const LOST = 9;
+
+export function Connections({ content, rows, go, help, pick }: TableProps) {
+  const span = useMemo(() => spanOf(rows), [rows]);
+  const columns = useMemo(() => connectionColumns({ content, help }, span), [content, help, span]);
+  const open = (row: Row) => go({ connection: row.id, transfer: null, zoom: null });
+  const spot = (row: Row): Spot => [row.id, row.largest];
   const check = pick && {
     title: "Compare its largest transfer",
-    can: (one: Connection) => one.transfers.length > 0,
-    isChosen: (one: Connection) => has(pick.chosen, spot(one)),
-    toggle: (one: Connection) => pick.toggle(spot(one)),
+    can: (row: Row) => row.largest > 0,
+    isChosen: (row: Row) => has(pick.chosen, spot(row)),
+    toggle: (row: Row) => pick.toggle(spot(row)),
   };
   return (
     <Table
       rows={rows}
       columns={columns}
-      first={9}
+      first={LOST}
       open={open}
       label="Connections"
-      name={(one) => `Connection ${one.id}`}
+      name={(row) => `Connection ${row.id}`}
       {...(check ? { check } : {})}
     />
   );
 }
 
-export function Transfers({ connections, filter, go, content, help, pick }: TableProps) {
-  const rows = useMemo(
-    () =>
-      connections
-        .flatMap((connection) =>
-          connection.transfers.map((transfer, index): TransferRow => ({ connection, transfer, index })),
-        )
-        .filter(({ connection, transfer }) =>
-          matches(
-            [
-              endpoint(connection.client),
-              endpoint(connection.server),
-              transfer.label ?? "",
-              ...transfer.findings.map((one) => one.cause),
-            ].join(" "),
-            filter,
-          ),
+function transferColumns(show: Show): Column<TransferRow>[] {
+  const to = ({ connection, transfer }: TransferRow) =>
+    endpoint(connection[transfer.from === "client" ? "server" : "client"]);
+  return [
+    {
+      head: "#",
+      key: (row) => row.connection.id * 1e4 + row.index,
+      cell: (row) => `${row.connection.id}.${row.index + 1}`,
+      width: "6rem",
+    },
+    {
+      head: "from",
+      key: (row) => row.transfer.from,
+      cell: (row) => row.transfer.from,
+      isText: true,
+      level: 1,
+      width: "4.5rem",
+    },
+    { head: "to", key: to, cell: to, isText: true, level: 2 },
+    {
+      head: "carries",
+      key: (row) => row.transfer.label ?? "",
+      cell: (row) => row.transfer.label ?? "",
+      isText: true,
+      level: 2,
+    },
+    {
+      head: "start",
+      key: (row) => row.transfer.start_s,
+      cell: (row) => time(row.transfer.start_s),
+      level: 2,
+      width: "5.2rem",
+    },
+    {
+      head: "bytes",
+      key: (row) => row.transfer.bytes,
+      cell: (row) => thousands(row.transfer.bytes),
+      level: 1,
+      width: "7rem",
+    },
+    {
+      head: "duration",
+      key: (row) => row.transfer.duration_s,
+      cell: (row) => time(row.transfer.duration_s),
+      width: "5.8rem",
+    },
+    {
+      head: "rate",
+      key: (row) => row.transfer.rate_bps ?? 0,
+      cell: (row) => rate(row.transfer.rate_bps),
+      level: 1,
+      width: "7rem",
+    },
+    {
+      head: "lost",
+      title: "Time lost, over all findings",
+      key: (row) => lost(row.transfer.findings),
+      cell: (row) => (lost(row.transfer.findings) > 0 ? time(lost(row.transfer.findings)) : "–"),
+      width: "5rem",
+    },
+    {
+      head: "share",
+      title: "Share of the worst finding in the transfer's time",
+      key: worstShare,
+      cell: (row) => (row.transfer.findings[0] ? share(worstShare(row)) : "–"),
+      level: 1,
+      width: "4.5rem",
+    },
+    {
+      head: "cause",
+      key: (row) => row.transfer.findings[0]?.cause ?? "",
+      isText: true,
+      cell: (row) =>
+        causeCells(
+          row.transfer.findings.map((one) => one.cause),
+          show,
         ),
-    [connections, filter],
-  );
-  const columns = useMemo(
-    (): Column<TransferRow>[] => [
-      {
-        head: "#",
-        key: (row) => row.connection.id * 1e4 + row.index,
-        cell: (row) => `${row.connection.id}.${row.index + 1}`,
-      },
-      { head: "from", key: (row) => row.transfer.from, cell: (row) => row.transfer.from, isText: true },
-      {
-        head: "to",
-        key: (row) => endpoint(row.connection[row.transfer.from === "client" ? "server" : "client"]),
-        cell: (row) => endpoint(row.connection[row.transfer.from === "client" ? "server" : "client"]),
-        isText: true,
-      },
-      {
-        head: "carries",
-        key: (row) => row.transfer.label ?? "",
-        cell: (row) => row.transfer.label ?? "",
-        isText: true,
-      },
-      { head: "start", key: (row) => row.transfer.start_s, cell: (row) => time(row.transfer.start_s) },
-      { head: "bytes", key: (row) => row.transfer.bytes, cell: (row) => thousands(row.transfer.bytes) },
-      { head: "duration", key: (row) => row.transfer.duration_s, cell: (row) => time(row.transfer.duration_s) },
-      { head: "rate", key: (row) => row.transfer.rate_bps ?? 0, cell: (row) => rate(row.transfer.rate_bps) },
-      {
-        head: "lost",
-        title: "Time lost, over all findings",
-        key: (row) => lost(row.transfer.findings),
-        cell: (row) => (lost(row.transfer.findings) > 0 ? time(lost(row.transfer.findings)) : "–"),
-      },
-      {
-        head: "of it",
-        title: "Share of the worst finding in the transfer's time",
-        key: (row) => (row.transfer.findings[0]?.seconds ?? 0) / (row.transfer.duration_s || 1),
-        cell: (row) =>
-          row.transfer.findings[0]
-            ? share(Math.min(1, row.transfer.findings[0].seconds / (row.transfer.duration_s || 1)))
-            : "–",
-      },
-      {
-        head: "cause",
-        key: (row) => row.transfer.findings[0]?.cause ?? "",
-        isText: true,
-        cell: (row) =>
-          row.transfer.findings
-            .slice(0, 3)
-            .map((one) => <Cause key={one.cause} slug={one.cause} content={content} help={help} />),
-      },
-    ],
-    [content, help],
-  );
+    },
+  ];
+}
+
+const worstShare = ({ transfer }: TransferRow) =>
+  Math.min(1, (transfer.findings[0]?.seconds ?? 0) / (transfer.duration_s || 1));
+
+export function Transfers({ content, rows, go, help, pick }: TableProps) {
+  const transfers = useMemo(() => {
+    const wanted = new Set(rows.map((row) => row.id));
+    return content.analysis.connections
+      .filter((connection) => wanted.has(connection.id))
+      .flatMap((connection) =>
+        connection.transfers.map((transfer, index): TransferRow => ({ connection, transfer, index })),
+      );
+  }, [content, rows]);
+  const columns = useMemo(() => transferColumns({ content, help }), [content, help]);
   const open = (row: TransferRow) => go({ connection: row.connection.id, transfer: row.index + 1, zoom: null });
   const spot = (row: TransferRow): Spot => [row.connection.id, row.index + 1];
   const check = pick && {
@@ -219,7 +283,7 @@ export function Transfers({ connections, filter, go, content, help, pick }: Tabl
   };
   return (
     <Table
-      rows={rows}
+      rows={transfers}
       columns={columns}
       first={8}
       open={open}

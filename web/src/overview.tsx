@@ -1,15 +1,15 @@
 // What was found in all: the verdict, what each cause cost, the connections and their transfers.
 
 import { useState } from "preact/hooks";
-import { endpoint, mainTransfer } from "./analysis";
-import { type Spot, spotText } from "./compare/comparison";
+import { findingsOf, mainTransfer } from "./analysis";
 import type { Content } from "./document";
-import { Assumed, FindingCard } from "./finding";
+import { Assumed, FindingCard, Remedy } from "./finding";
 import { count, rate, roundBytes, thousands, time } from "./format";
 import type { Go, State } from "./hash";
 import { Cause } from "./help";
-import { Connections, Transfers } from "./lists";
-import type { Capture, Connection } from "./model";
+import { Listing } from "./listing";
+import type { Capture, Connection, Finding } from "./model";
+import { NoteList, type Notes } from "./notes";
 import { Waterfall } from "./waterfall";
 
 interface Props {
@@ -19,42 +19,54 @@ interface Props {
   help: (slug: string) => void;
   /** Whether there is a server to ask. */
   local: boolean;
+  notes: Notes;
 }
 
-export function Overview({ content, view, go, help, local }: Props) {
+/** Causes that are named at first. */
+const FEW_CAUSES = 5;
+
+export function Overview({ content, view, go, help, local, notes }: Props) {
   const { analysis } = content;
-  const [chosen, setChosen] = useState<Spot[]>([]);
-  const toggle = (spot: Spot) =>
-    setChosen((old) => {
-      const others = old.filter((one) => spotText(one) !== spotText(spot));
-      // The third one takes the place of the first.
-      return others.length < old.length ? others : [...old, spot].slice(-2);
-    });
-  const pick = local ? { chosen, toggle } : undefined;
-  const [tab, setTab] = useState<"connections" | "transfers">("connections");
-  const List = tab === "connections" ? Connections : Transfers;
-  const only = analysis.connections.length === 1 ? analysis.connections[0] : undefined;
+  const only = content.connections_total === 1 ? mainConnection(content) : undefined;
   return (
     <main class="overview">
       <Verdict content={content} help={help} go={go} />
+      {only && <OnlyTransfer connection={only} go={go} />}
+      {content.causes.length > 0 && <Causes content={content} go={go} help={help} />}
+      {analysis.connections.length > 0 && <Listing content={content} view={view} go={go} help={help} local={local} />}
+      <NoteList notes={notes} go={go} />
+      <Across content={content} help={help} />
       <section class="captures" aria-label="Captures">
         {analysis.captures.map((capture, index) => (
           <CaptureLine key={index} capture={capture} />
         ))}
       </section>
-      {content.causes.length > 0 && <Causes content={content} go={go} help={help} />}
-      {only && <OnlyTransfer connection={only} go={go} />}
-      {analysis.findings.length > 0 && (
+    </main>
+  );
+}
+
+/** The connection whose findings are told: of those that two captures hold, the better one. */
+function mainConnection({ analysis }: Content): Connection | undefined {
+  const told = analysis.pairs?.[0]?.told;
+  return analysis.connections.find((one) => one.id === told) ?? analysis.connections[0];
+}
+
+/** What concerns several connections, or both ends of one. */
+function Across({ content, help }: { content: Content; help: (slug: string) => void }) {
+  const { findings, pairs } = content.analysis;
+  return (
+    <>
+      {findings.length > 0 && (
         <section aria-labelledby="across">
           <h2 id="across">Over several connections</h2>
           <div class="cards">
-            {analysis.findings.map((finding, index) => (
+            {findings.map((finding, index) => (
               <FindingCard key={index} finding={finding} content={content} help={help} />
             ))}
           </div>
         </section>
       )}
-      {analysis.pairs?.map((pair, index) => (
+      {pairs?.map((pair, index) => (
         <section key={index}>
           <h2>Both ends of connection {pair.connections.join(" and ")}</h2>
           <ul class="plain">
@@ -64,93 +76,14 @@ export function Overview({ content, view, go, help, local }: Props) {
           </ul>
         </section>
       ))}
-      {analysis.connections.length > 0 && (
-        <section aria-label="Connections and transfers">
-          <div class="tablehead">
-            <div role="tablist" aria-label="What is listed">
-              <button
-                type="button"
-                role="tab"
-                aria-selected={tab === "connections"}
-                onClick={() => setTab("connections")}
-              >
-                Connections
-              </button>
-              <button type="button" role="tab" aria-selected={tab === "transfers"} onClick={() => setTab("transfers")}>
-                Transfers
-              </button>
-            </div>
-            <input
-              type="search"
-              placeholder="Filter: address, name, cause, state…"
-              aria-label="Filter"
-              value={view.filter}
-              onInput={(event) => go({ filter: event.currentTarget.value }, true)}
-            />
-            {content.connections_total > analysis.connections.length && (
-              <span class="dim">
-                The {thousands(analysis.connections.length)} that lost most of {thousands(content.connections_total)}
-                {"; `whyslow --jsonl` has all."}
-              </span>
-            )}
-          </div>
-          <List
-            connections={analysis.connections}
-            filter={view.filter}
-            go={go}
-            content={content}
-            help={help}
-            pick={pick}
-          />
-          {chosen.length > 0 && <Choice chosen={chosen} content={content} go={go} toggle={toggle} />}
-        </section>
-      )}
-    </main>
-  );
-}
-
-/** The transfers that were checked, to be compared. */
-function Choice({
-  chosen,
-  content,
-  go,
-  toggle,
-}: {
-  chosen: Spot[];
-  content: Content;
-  go: Go;
-  toggle: (spot: Spot) => void;
-}) {
-  const [a, b] = chosen;
-  const told = ([id, number]: Spot) => {
-    const connection = content.analysis.connections.find((one) => one.id === id);
-    const transfer = connection?.transfers[number - 1];
-    return connection && transfer
-      ? `${id}.${number}, ${roundBytes(transfer.bytes)} ${transfer.from === "client" ? "to" : "from"} ${endpoint(connection.server)}`
-      : spotText([id, number]);
-  };
-  return (
-    <div class="choice" role="group" aria-label="Chosen to compare">
-      {chosen.map((spot, which) => (
-        <span key={spotText(spot)}>
-          <b class={which === 0 ? "A" : "B"}>{which === 0 ? "A" : "B"}</b> {told(spot)}{" "}
-          <button type="button" aria-label={`Without ${spotText(spot)}`} onClick={() => toggle(spot)}>
-            ×
-          </button>
-        </span>
-      ))}
-      {!b && <span class="dim">choose another one</span>}
-      <button type="button" class="right" disabled={!b} onClick={() => a && b && go({ compare: [a, b] })}>
-        Compare
-      </button>
-    </div>
+    </>
   );
 }
 
 function Verdict({ content, help, go }: { content: Content; help: (slug: string) => void; go: Go }) {
-  const { analysis, causes } = content;
+  const { causes } = content;
   const worst = causes[0];
-  const only = content.connections_total === 1 ? analysis.connections[0] : undefined;
+  const only = content.connections_total === 1 ? mainConnection(content) : undefined;
   if (content.connections_total === 0) {
     return (
       <section class="verdict">
@@ -161,12 +94,10 @@ function Verdict({ content, help, go }: { content: Content; help: (slug: string)
   if (!worst) {
     return (
       <section class="verdict good">
-        <h1>
-          {only?.transfers[mainTransfer(only)]?.verdict ?? "No transfer was held back by anything that could be told"}
-        </h1>
+        <h1>{only?.transfers[mainTransfer(only)]?.verdict ?? "Nothing was slow that this capture shows"}</h1>
         <p>
-          {count(content.connections_total, "connection")}, and nothing to mend in{" "}
-          {content.connections_total === 1 ? "it" : "them"} that this capture shows.
+          {count(content.connections_total, "connection")}, and nothing to fix in{" "}
+          {content.connections_total === 1 ? "it" : "them"}.
         </p>
       </section>
     );
@@ -189,7 +120,7 @@ function Verdict({ content, help, go }: { content: Content; help: (slug: string)
             {finding?.predicted_s != null && (
               <>
                 {" "}
-                · without it <b>{time(finding.predicted_s)}</b>
+                · if fixed <b>{time(finding.predicted_s)}</b>
                 <Assumed finding={finding} />
               </>
             )}
@@ -205,9 +136,11 @@ function Verdict({ content, help, go }: { content: Content; help: (slug: string)
             </a>
           </p>
         )}
+        {finding && <Remedy finding={finding} transfer={transfer} />}
       </section>
     );
   }
+  const finding = exampleOf(content, worst.cause);
   return (
     <section class="verdict">
       <h1>
@@ -215,7 +148,18 @@ function Verdict({ content, help, go }: { content: Content; help: (slug: string)
         {thousands(worst.connections)} of {count(content.connections_total, "connection")}
       </h1>
       <p>{content.docs[worst.cause]?.title}</p>
+      {finding && <Remedy finding={finding} />}
     </section>
+  );
+}
+
+/** The costliest finding of a cause. */
+function exampleOf({ analysis }: Content, cause: string): Finding | undefined {
+  const all = [...analysis.findings, ...analysis.connections.flatMap(findingsOf)];
+  const found = all.filter((one) => one.cause === cause && one.fix);
+  return found.reduce<Finding | undefined>(
+    (best, one) => (best && best.seconds >= one.seconds ? best : one),
+    undefined,
   );
 }
 
@@ -252,12 +196,14 @@ function OnlyTransfer({ connection, go }: { connection: Connection; go: Go }) {
 }
 
 function Causes({ content, go, help }: { content: Content; go: Go; help: (slug: string) => void }) {
+  const [isAll, setIsAll] = useState(false);
   const most = content.causes[0]?.seconds ?? 0;
+  const more = content.causes.length - FEW_CAUSES;
   return (
     <section aria-labelledby="causes">
       <h2 id="causes">What cost time</h2>
       <ol class="causes">
-        {content.causes.map((cause) => (
+        {(isAll ? content.causes : content.causes.slice(0, FEW_CAUSES)).map((cause) => (
           <li key={cause.cause}>
             <Cause slug={cause.cause} content={content} help={help} />
             <span class="bar" aria-hidden="true">
@@ -267,7 +213,7 @@ function Causes({ content, go, help }: { content: Content; go: Go; help: (slug: 
             <button
               type="button"
               class="link"
-              onClick={() => go({ filter: cause.cause })}
+              onClick={() => go({ filter: `cause:${cause.cause}` })}
               title="List these connections"
             >
               {count(cause.connections, "connection")}
@@ -276,6 +222,11 @@ function Causes({ content, go, help }: { content: Content; go: Go; help: (slug: 
           </li>
         ))}
       </ol>
+      {more > 0 && (
+        <button type="button" class="link" aria-expanded={isAll} onClick={() => setIsAll(!isAll)}>
+          {isAll ? "fewer causes" : count(more, "more cause")}
+        </button>
+      )}
     </section>
   );
 }

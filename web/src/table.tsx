@@ -1,8 +1,7 @@
-// A table that is sorted by a click on a column's head.
+// A table that is sorted by a click on a column's head. Of very many rows those in sight are drawn.
 
 import type { ComponentChildren } from "preact";
-import { useMemo, useState } from "preact/hooks";
-import { thousands } from "./format";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 
 export interface Column<Row> {
   head: string;
@@ -11,20 +10,23 @@ export interface Column<Row> {
   key: (row: Row) => number | string;
   cell: (row: Row) => ComponentChildren;
   isText?: boolean;
+  /** Beside the head's name. */
+  scale?: ComponentChildren;
+  /** Left out where there is no room: 1 on phones, 2 on tablets, 3 on small screens. */
+  level?: 1 | 2 | 3;
+  /** How wide it is; what is left is shared by those that do not say. */
+  width?: string;
 }
 
-/** Most rows drawn; the filter reaches the others. */
-const MOST = 500;
+/** A check mark in each row. */
+export interface Check<Row> {
+  title: string;
+  isChosen: (row: Row) => boolean;
+  can: (row: Row) => boolean;
+  toggle: (row: Row) => void;
+}
 
-export function Table<Row>({
-  rows,
-  columns,
-  first,
-  open,
-  label,
-  name,
-  check,
-}: {
+interface Props<Row> {
   rows: Row[];
   columns: Column<Row>[];
   /** The column that it is sorted by at first, largest first. */
@@ -33,91 +35,173 @@ export function Table<Row>({
   label: string;
   /** What opening a row is called. */
   name: (row: Row) => string;
-  /** A check mark in each row. */
-  check?: { title: string; isChosen: (row: Row) => boolean; can: (row: Row) => boolean; toggle: (row: Row) => void };
-}) {
-  const [order, setOrder] = useState<{ column: number; up: boolean }>({ column: first, up: false });
-  const sorted = useMemo(() => {
-    const key = columns[order.column]?.key ?? (() => 0);
-    const way = order.up ? 1 : -1;
+  check?: Check<Row>;
+}
+
+/** With more rows than this those in sight are drawn, and some beyond. */
+const FEW = 120;
+const BEYOND = 12;
+/** Pixels; `style/table.css` has the same. */
+const HEIGHT = 27;
+
+interface Order {
+  column: number;
+  up: boolean;
+}
+
+function useSorted<Row>(rows: Row[], columns: Column<Row>[], { column, up }: Order): Row[] {
+  return useMemo(() => {
+    const key = columns[column]?.key ?? (() => 0);
+    const way = up ? 1 : -1;
     const compare = (a: number | string, b: number | string) => (a < b ? -way : a > b ? way : 0);
     return rows
       .map((row) => ({ row, by: key(row) }))
       .sort((a, b) => compare(a.by, b.by))
       .map(({ row }) => row);
-  }, [rows, order, columns]);
+  }, [rows, column, up, columns]);
+}
+
+/** Which rows are drawn: from, and up to. */
+function useSight(count: number) {
+  const box = useRef<HTMLDivElement>(null);
+  const [top, setTop] = useState(0);
+  const [tall, setTall] = useState(40);
+  const scroll = () => {
+    const at = Math.floor((box.current?.scrollTop ?? 0) / HEIGHT);
+    // Not with every row: what is drawn reaches beyond what is seen.
+    setTop(at - (at % (BEYOND / 2)));
+  };
+  useEffect(() => {
+    setTall(Math.ceil((box.current?.clientHeight ?? 0) / HEIGHT) + 1);
+    scroll();
+  }, [count]);
+  const isAll = count <= FEW;
+  const from = isAll ? 0 : Math.max(0, Math.min(top, count - tall) - BEYOND);
+  const to = isAll ? count : Math.min(count, from + tall + 3 * BEYOND);
+  return { box, scroll, from, to };
+}
+
+export function Table<Row>(props: Props<Row>) {
+  const { rows, columns, first, label } = props;
+  const [order, setOrder] = useState<Order>({ column: first, up: false });
+  const sorted = useSorted(rows, columns, order);
+  const { box, scroll, from, to } = useSight(sorted.length);
+  const room = (count: number) =>
+    count > 0 && (
+      <tr class="room">
+        <td colSpan={columns.length} style={{ height: `${count * HEIGHT}px` }} />
+      </tr>
+    );
+  const levels = columns.map((column) => (column.level ? ` level${column.level}` : ""));
+  return (
+    <>
+      <div ref={box} class="scroll list" tabIndex={0} role="region" aria-label={label} onScroll={scroll}>
+        <table class="rows" aria-rowcount={sorted.length + 1}>
+          <colgroup>
+            {columns.map((column, at) => (
+              <col
+                key={column.head}
+                class={levels[at]?.trim() ?? ""}
+                style={column.width ? { width: column.width } : {}}
+              />
+            ))}
+          </colgroup>
+          <Head columns={columns} levels={levels} order={order} setOrder={setOrder} />
+          <tbody>
+            {room(from)}
+            {sorted.slice(from, to).map((row, at) => (
+              <Line key={props.name(row)} row={row} place={from + at + 2} levels={levels} {...props} />
+            ))}
+            {room(sorted.length - to)}
+          </tbody>
+        </table>
+      </div>
+      {sorted.length === 0 && <p class="dim">Nothing matches the filter.</p>}
+    </>
+  );
+}
+
+function Head<Row>({
+  columns,
+  levels,
+  order,
+  setOrder,
+}: {
+  columns: Column<Row>[];
+  levels: string[];
+  order: Order;
+  setOrder: (change: (old: Order) => Order) => void;
+}) {
   const sort = (column: number) =>
     setOrder((old) =>
       old.column === column ? { column, up: !old.up } : { column, up: columns[column]?.isText ?? false },
     );
   return (
-    <>
-      <div class="scroll" tabIndex={0} role="region" aria-label={label}>
-        <table class="rows">
-          <thead>
-            <tr>
-              {columns.map((column, index) => {
-                const way = order.column === index ? (order.up ? "ascending" : "descending") : undefined;
-                return (
-                  <th
-                    key={column.head}
-                    scope="col"
-                    class={column.isText ? "text" : ""}
-                    {...(way ? { "aria-sort": way } : {})}
-                  >
-                    <button type="button" title={column.title} onClick={() => sort(index)}>
-                      {column.head}
-                      <i aria-hidden="true">{way ? (order.up ? "▲" : "▼") : ""}</i>
-                    </button>
-                  </th>
-                );
-              })}
-            </tr>
-          </thead>
-          <tbody>
-            {sorted.slice(0, MOST).map((row) => (
-              <tr key={name(row)} class={check?.isChosen(row) ? "chosen" : ""} onClick={() => open(row)}>
-                {columns.map((column, index) => (
-                  <td key={column.head} class={column.isText ? "text" : ""}>
-                    {index === 0 && check?.can(row) && (
-                      <input
-                        type="checkbox"
-                        class="check"
-                        checked={check.isChosen(row)}
-                        title={check.title}
-                        aria-label={`${check.title}: ${name(row)}`}
-                        onClick={(event) => event.stopPropagation()}
-                        onChange={() => check.toggle(row)}
-                      />
-                    )}
-                    {index === 0 ? (
-                      <button
-                        type="button"
-                        class="open"
-                        aria-label={name(row)}
-                        onClick={(event) => {
-                          event.stopPropagation();
-                          open(row);
-                        }}
-                      >
-                        {column.cell(row)}
-                      </button>
-                    ) : (
-                      column.cell(row)
-                    )}
-                  </td>
-                ))}
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
-      {sorted.length > MOST && (
-        <p class="dim">
-          {thousands(MOST)} of {thousands(sorted.length)} rows: filter or sort to see the others.
-        </p>
-      )}
-      {sorted.length === 0 && <p class="dim">Nothing matches the filter.</p>}
-    </>
+    <thead>
+      <tr>
+        {columns.map((column, index) => {
+          const way = order.column === index ? (order.up ? "ascending" : "descending") : undefined;
+          return (
+            <th
+              key={column.head}
+              scope="col"
+              class={`${column.isText ? "text" : ""}${levels[index]}`}
+              {...(way ? { "aria-sort": way } : {})}
+            >
+              <button type="button" title={column.title} onClick={() => sort(index)}>
+                {column.head}
+                <i aria-hidden="true">{way ? (order.up ? "▲" : "▼") : ""}</i>
+              </button>
+              {column.scale}
+            </th>
+          );
+        })}
+      </tr>
+    </thead>
+  );
+}
+
+function Line<Row>({
+  row,
+  place,
+  columns,
+  levels,
+  open,
+  name,
+  check,
+}: Props<Row> & { row: Row; place: number; levels: string[] }) {
+  return (
+    <tr class={check?.isChosen(row) ? "chosen" : ""} aria-rowindex={place} onClick={() => open(row)}>
+      {columns.map((column, index) => (
+        <td key={column.head} class={`${column.isText ? "text" : ""}${levels[index]}`}>
+          {index === 0 && check?.can(row) && (
+            <input
+              type="checkbox"
+              class="check"
+              checked={check.isChosen(row)}
+              title={check.title}
+              aria-label={`${check.title}: ${name(row)}`}
+              onClick={(event) => event.stopPropagation()}
+              onChange={() => check.toggle(row)}
+            />
+          )}
+          {index === 0 ? (
+            <button
+              type="button"
+              class="open"
+              aria-label={name(row)}
+              onClick={(event) => {
+                event.stopPropagation();
+                open(row);
+              }}
+            >
+              {column.cell(row)}
+            </button>
+          ) : (
+            column.cell(row)
+          )}
+        </td>
+      ))}
+    </tr>
   );
 }

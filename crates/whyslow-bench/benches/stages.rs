@@ -13,14 +13,16 @@ use whyslow_bench::make::recipes;
 use whyslow_core::analysis::Frame;
 use whyslow_core::capture::{Packet, Reader, Sink};
 use whyslow_core::explain::Explainer;
-use whyslow_core::flow::{ConnectionId, Evicted, FlowTable};
-use whyslow_core::limit::{self, Context};
-use whyslow_core::tcp::Connection;
-use whyslow_core::tcp::facts::Facts;
 use whyslow_core::types::Side;
 use whyslow_core::units::Nanos;
-use whyslow_core::whatif::model::{Algorithm, Losses, ReceiverSettings, Scenario, SenderSettings, Window, time};
-use whyslow_core::wire::{self, FlowKey, PlainSegment, Segment};
+use whyslow_core::unstable::flow::{ConnectionId, FlowTable};
+use whyslow_core::unstable::limit::{self, Context};
+use whyslow_core::unstable::tcp::Connection;
+use whyslow_core::unstable::tcp::facts::Facts;
+use whyslow_core::unstable::whatif::model::{
+    Algorithm, Losses, ReceiverSettings, Scenario, SenderSettings, Window, time,
+};
+use whyslow_core::unstable::wire::{self, FlowKey, PlainSegment, Segment};
 
 /// Many packets of few connections, and few packets of many.
 const INPUTS: [&str; 2] = ["bulk", "short"];
@@ -107,22 +109,24 @@ impl Sink for Count {
 }
 
 fn route(segments: &[Taken]) -> Vec<Routed> {
-    let (mut table, mut gone) = (FlowTable::default(), Evicted::new());
+    let mut table = FlowTable::default();
     let mut opened = 0;
     segments
         .iter()
         .map(|Taken { segment, plain, ends, time }| {
-            gone.clear();
-            table.advance_time(*time, &mut gone);
-            let hash = ends.hash();
+            table.advance_time(*time);
+            if table.has_evicted() {
+                table.take_evicted();
+            }
+            let ends = (*ends).into();
             if plain.is_some()
-                && let Some(found) = table.find(ends, hash)
+                && let Some(found) = table.find(&ends)
             {
                 let from = found.from;
                 return Routed { id: *found.on_plain_segment(*time), from, new: false };
             }
             let id = ConnectionId(opened);
-            let to = table.route(segment, (ends, hash), *time, id, &mut gone, || id);
+            let to = table.route(segment, &ends, id, || id);
             opened += u64::from(to.new);
             Routed { id: to.id, from: to.from, new: to.new }
         })
@@ -165,7 +169,7 @@ fn decode(bencher: Bencher<'_, '_>, input: &str) {
         let hash = glance.flow_key().hash();
         let payload = match glance.plain() {
             Some(plain) => plain.payload_len(),
-            None => glance.decode_to(|segment| segment.payload_len).unwrap_or(0),
+            None => wire::decode(packet).map_or(0, |segment| segment.payload_len),
         };
         hash ^ u64::from(payload)
     };

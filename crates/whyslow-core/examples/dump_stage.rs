@@ -16,13 +16,13 @@ use std::process::ExitCode;
 use whyslow_core::analysis::{Analysis, Finding, Frame};
 use whyslow_core::capture::{Packet, Reader, Sink};
 use whyslow_core::explain::Explainer;
-use whyslow_core::flow::{ConnectionId, Evicted, FlowTable};
-use whyslow_core::limit::{self, Context};
-use whyslow_core::tcp::Connection;
-use whyslow_core::tcp::facts::{Facts, TransferFacts};
 use whyslow_core::types::Side;
 use whyslow_core::units::Nanos;
-use whyslow_core::wire::{self, FlowKey, Segment};
+use whyslow_core::unstable::flow::{ConnectionId, FlowTable};
+use whyslow_core::unstable::limit::{self, Context};
+use whyslow_core::unstable::tcp::Connection;
+use whyslow_core::unstable::tcp::facts::{Facts, TransferFacts};
+use whyslow_core::unstable::wire::{self, FlowKey, Segment};
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Stage {
@@ -122,10 +122,11 @@ impl<W: Write> Dump<W> {
     }
 
     fn route(&mut self, segment: &Segment<'_>, time: Nanos, number: u64) -> io::Result<()> {
-        let (ends, mut gone) = (FlowKey::of(segment), Evicted::new());
-        self.table.advance_time(time, &mut gone);
+        let ends = FlowKey::of(segment);
+        self.table.advance_time(time);
+        self.table.take_evicted();
         let id = ConnectionId(self.connections.len() as u64);
-        let to = self.table.route(segment, (&ends, ends.hash()), time, id, &mut gone, || ());
+        let to = self.table.route(segment, &ends.into(), id, || ());
         let (id, from, is_new) = (to.id.0, to.from, to.new);
         let frame = Frame { file: None, number };
         if is_new {

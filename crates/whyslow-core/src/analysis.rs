@@ -5,23 +5,25 @@
 //! seconds from the capture's first packet, rates bits per second, pairs `[client, server]`, and
 //! what is unknown is null.
 
+mod detail;
 mod exchange;
 mod finding;
-mod frame;
 mod icmp;
 mod limit;
 mod pair;
 
+pub use detail::Detail;
 pub use exchange::*;
 pub use finding::{Actor, Assumed, Evidence, Finding, Fix};
-pub use frame::Frame;
 pub use icmp::IcmpError;
-pub use limit::{Limit, LimitShare, LimitSpan};
+pub use limit::{LimitShare, LimitSpan};
 pub use pair::*;
 
 pub use crate::cause::Cause;
+pub use crate::types::{End, Frame, Limit, MAX_RETRANSMISSIONS, Near, RetransmissionKind, State};
 
 use crate::units::Nanos;
+use crate::whatif;
 use serde::Serialize;
 
 /// The version of the contract.
@@ -83,6 +85,7 @@ pub struct Capture {
 
 /// Echo requests from one host to another, and what came back. Hosts are as the text writes them.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Ping {
     /// Who asked; null where ping's own words do not say.
     pub from: Option<String>,
@@ -101,6 +104,7 @@ pub struct Ping {
 
 /// Round trips of a ping, milliseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct PingRtt {
     /// Least.
     pub min: f64,
@@ -112,6 +116,7 @@ pub struct PingRtt {
 
 /// A name that was asked for. Hosts are as the text writes them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct Lookup {
     /// Who asked.
     pub client: String,
@@ -142,7 +147,14 @@ pub struct Problem {
     /// How often.
     pub count: u64,
     /// In plain words.
-    pub detail: String,
+    pub detail: Detail,
+}
+
+impl Problem {
+    /// Returns the problem of this name.
+    pub fn new(slug: &str, count: u64, detail: impl Into<Detail>) -> Self {
+        Self { slug: slug.to_owned(), count, detail: detail.into() }
+    }
 }
 
 /// One end of a connection.
@@ -171,68 +183,6 @@ pub fn host_and_port(host: &str, port: u16) -> String {
         _ if host.contains(':') => format!("[{host}]:{port}"),
         _ => format!("{host}:{port}"),
     }
-}
-
-/// Which end, of a connection.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum End {
-    /// The end that opened the connection.
-    Client,
-    /// The other.
-    Server,
-}
-
-impl End {
-    /// The other end.
-    pub fn other(self) -> Self {
-        match self {
-            Self::Client => Self::Server,
-            Self::Server => Self::Client,
-        }
-    }
-
-    /// Its place in a `[client, server]` pair.
-    pub fn index(self) -> usize {
-        match self {
-            Self::Client => 0,
-            Self::Server => 1,
-        }
-    }
-}
-
-/// Where the capture stands.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Near {
-    /// Next to the client.
-    Client,
-    /// Next to the server.
-    Server,
-    /// Between the two.
-    Middle,
-    /// It cannot be told.
-    #[default]
-    Unknown,
-}
-
-/// How a connection stood at its last packet.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum State {
-    /// SYNs, and no answer.
-    Unanswered,
-    /// A SYN was answered by a reset.
-    Refused,
-    /// Open when the capture ended.
-    Open,
-    /// One end has sent FIN, and it was acknowledged, and the other never answered with its own:
-    /// CLOSE_WAIT there.
-    HalfClosed,
-    /// FINs from both ends.
-    Closed,
-    /// Ended by a reset.
-    Reset,
 }
 
 /// One connection.
@@ -293,6 +243,7 @@ pub struct Connection {
 
 /// A stretch of a text from which packets of a connection were left out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct Elided {
     /// The last packet of the connection before them.
     pub start_s: Nanos,
@@ -394,20 +345,6 @@ pub struct Retransmitted {
     pub unseen_original: u64,
 }
 
-impl Retransmitted {
-    /// Adds those of more segments.
-    pub(crate) fn add(&mut self, other: &Self) {
-        self.fast += other.fast;
-        self.timeout += other.timeout;
-        self.tail_probe += other.tail_probe;
-        self.spurious += other.spurious;
-        self.unseen_original += other.unseen_original;
-    }
-}
-
-/// Most retransmissions listed of one direction.
-pub const MAX_RETRANSMISSIONS: usize = 1000;
-
 /// A segment that was sent again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Retransmission {
@@ -425,29 +362,15 @@ pub struct Retransmission {
     pub unseen_original: bool,
 }
 
-/// Why a segment was sent again, named as in [`Retransmitted`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum RetransmissionKind {
-    /// After duplicate ACKs or SACKs; or after an ICMP error, in shorter segments.
-    Fast,
-    /// After the retransmission timer.
-    Timeout,
-    /// A tail loss probe.
-    TailProbe,
-    /// Needlessly, whatever made the sender do it.
-    Spurious,
-}
-
 /// The verdict on a transfer that nothing held back: all but round trips took less than two fifths
 /// of its time, or less than 10 ms.
-pub const HEALTHY_VERDICT: &str = "nothing held it back beyond what the path needs";
+pub const HEALTHY_VERDICT: &str = "nothing slowed it beyond what the path needs";
 
 /// The verdict on a transfer whose time the capture cannot explain, for the most part.
-pub const UNKNOWN_VERDICT: &str = "what held it back cannot be told from this capture";
+pub const UNKNOWN_VERDICT: &str = "what slowed it cannot be told from this capture";
 
 /// The same, where packets were left out of a text.
-pub const UNKNOWN_ELIDED_VERDICT: &str = "what held it back cannot be told: packets of it were left out of the text";
+pub const UNKNOWN_ELIDED_VERDICT: &str = "what slowed it cannot be told: packets of it were left out of the text";
 
 /// One contiguous bulk of payload in one direction.
 #[derive(Clone, Debug, Serialize)]
@@ -508,6 +431,7 @@ impl Connection {
             act(&mut round.first_frame);
             act(&mut round.last_frame);
         }
+        self.problems.iter_mut().filter_map(|problem| problem.detail.frame_mut()).for_each(act);
         self.icmp.iter_mut().for_each(|error| act(&mut error.frame));
         let of_transfers = self.transfers.iter_mut().flat_map(|transfer| &mut transfer.findings);
         of_transfers.chain(&mut self.findings).for_each(|finding| finding.for_each_frame(act));
@@ -538,17 +462,9 @@ impl Transfer {
     /// Whether the model comes near enough to the measured time to promise anything; none when it
     /// was not run.
     pub fn model_fits(&self) -> Option<bool> {
-        Some(self.is_fitted_by(self.model_s?))
-    }
-
-    /// Whether a model that says so comes near enough.
-    pub(crate) fn is_fitted_by(&self, model: Nanos) -> bool {
-        (model - self.duration_s).0.abs() as f64 <= MODEL_NEAR * self.duration_s.0 as f64
+        Some(whatif::is_near(self.model_s?, self.duration_s))
     }
 }
-
-/// A model must come this near to what was measured before it may promise anything.
-const MODEL_NEAR: f64 = 0.15;
 
 /// Most rounds listed of one transfer.
 pub const MAX_ROUNDS: usize = 64;

@@ -5,17 +5,19 @@
 //! [`Fragment::merge_all`] joins them. The result does not depend on their number.
 
 mod accounts;
+mod fast_path;
 mod fragment;
 mod open_connection;
 mod openings;
 mod shard_owners;
 
+pub use crate::whatif::{ReplayJob, ReplayQueue, ReplayResult};
 pub use fragment::{Fragment, MergedAnalysis};
 
 use crate::analysis::{Analysis, Frame};
-use crate::assemble::{self, Names};
-use crate::capture::{Clock, Packet, Sink, Summary};
-use crate::flow::{self, CacheLookup, ConnectionId, Evicted, FlowEntry, FlowTable};
+use crate::assemble::{self, ConnectionInput, KeptTransfers, Names};
+use crate::capture::{CaptureError, Clock, Packet, Reader, Sink, Summary};
+use crate::flow::{self, ConnectionId, FlowEntry, FlowTable, HashedKey};
 use crate::pair::ConnectionFingerprint;
 use crate::rules::{self, LargestFlows};
 use crate::tcp;
@@ -40,15 +42,13 @@ pub struct Explainer {
     captures: Vec<CaptureState>,
     /// File number of the current capture, for frames.
     file: Option<u16>,
-    start: tcp::FrameRef,
     /// Segments of the current capture.
     segments: u64,
     /// Counts packets over all captures: a connection is identified by its first one.
-    packets: PacketCount,
+    packets: u64,
     /// Packets before this one are sampled for checksums: the first ones of each capture.
-    close_until: u64,
+    sample_until: u64,
     table: FlowTable<OpenConnection>,
-    evicted: Evicted<OpenConnection>,
     /// Of all connections of this explainer.
     openings: OpeningPositions,
     accounts: AccountList,
@@ -67,12 +67,10 @@ impl Default for Explainer {
             owners: ShardOwners::default(),
             captures: Vec::new(),
             file: None,
-            start: tcp::FrameRef::default(),
             segments: 0,
-            packets: PacketCount::default(),
-            close_until: 1,
+            packets: 0,
+            sample_until: 1,
             table: FlowTable::default(),
-            evicted: Evicted::new(),
             openings: OpeningPositions::default(),
             accounts: AccountList::default(),
             host_names: Names::default(),
@@ -81,31 +79,6 @@ impl Default for Explainer {
             first_time: None,
             path_rate: None,
         }
-    }
-}
-
-/// Number of packets before the newest one. It starts at -1, so that one addition tells whether it
-/// is the first.
-#[derive(Debug)]
-struct PacketCount(u64);
-
-impl Default for PacketCount {
-    fn default() -> Self {
-        Self(u64::MAX)
-    }
-}
-
-impl PacketCount {
-    /// Counts a packet. Returns whether fewer than `until` came before it.
-    #[inline(always)]
-    fn is_before(&mut self, until: u64) -> bool {
-        self.0 = self.0.wrapping_add(1);
-        self.0 < until
-    }
-
-    /// Returns the number of packets.
-    fn all(&self) -> u64 {
-        self.0.wrapping_add(1)
     }
 }
 
@@ -127,6 +100,31 @@ pub struct Rebalance {
     pub outgoing: Vec<(Handover, MovedShard)>,
     /// Shards that it must receive before its next packet.
     pub incoming: Vec<Handover>,
+}
+
+/// Explains a capture that is in memory; `path` is its name in the analysis.
+///
+/// ```
+/// use whyslow_core::explain::explain;
+///
+/// # fn main() -> Result<(), whyslow_core::capture::CaptureError> {
+/// let analysis = explain("loss.pcap", include_bytes!("../../../samples/loss-client.pcap"))?;
+/// for finding in &analysis.connections[0].transfers[0].findings {
+///     println!("{} ({} s): {}", finding.cause, finding.seconds.as_secs_f64(), finding.summary);
+/// }
+/// # Ok(())
+/// # }
+/// ```
+///
+/// # Errors
+/// When the bytes are no capture that can be read.
+pub fn explain(path: &str, capture: &[u8]) -> Result<Analysis, CaptureError> {
+    let (mut reader, mut explainer) = (Reader::new(), Explainer::new());
+    explainer.begin_capture(path);
+    reader.push(capture, &mut explainer)?;
+    let summary = reader.finish(&mut explainer)?;
+    explainer.end_capture(summary);
+    Ok(explainer.finish())
 }
 
 impl Explainer {
@@ -152,7 +150,7 @@ impl Explainer {
     /// gives, another awaits.
     pub fn rebalance(&mut self) -> Rebalance {
         let mut deal = Rebalance::default();
-        for ShardMove { part, from, to } in self.owners.rebalance(self.packets.all()) {
+        for ShardMove { part, from, to } in self.owners.rebalance(self.packets) {
             if from == self.owners.own() {
                 deal.outgoing.push((Handover { part, to }, MovedShard(self.table.take_shard(part))));
             } else if to == self.owners.own() {
@@ -171,9 +169,8 @@ impl Explainer {
     pub fn begin_capture(&mut self, path: &str) {
         self.count_segments();
         self.file = u16::try_from(self.captures.len()).ok();
-        self.start = tcp::FrameRef::start(self.file);
         self.captures.push(CaptureState::new(path));
-        self.close_until = self.packets.all() + wire::ChecksumSample::PACKETS;
+        self.sample_until = self.packets + wire::ChecksumSample::PACKETS;
     }
 
     /// Adds the segment count to the current capture.
@@ -279,24 +276,31 @@ impl Explainer {
         facts.until = facts.until.max(size.until);
         facts.end_with(facts.until);
         let mark = (!facts.timeless).then(|| ConnectionFingerprint::new(id.0, &facts));
-        let (connection, outline) = assemble::connection(
-            &facts,
-            id.0,
-            open.capture,
+        let input = ConnectionInput {
+            facts: &facts,
+            id: id.0,
+            capture: open.capture,
             first,
-            (&self.host_names, self.path_rate),
-            (&mut self.replays, &mut self.flows),
-        );
+            names: &self.host_names,
+            path_rate: self.path_rate,
+        };
+        let mut kept = KeptTransfers { replays: &mut self.replays, flows: &mut self.flows };
+        let (connection, outline) = assemble::connection(&input, &mut kept);
         ConnectionAccount::new(size, connection, outline, mark)
     }
 
-    fn on_segment(&mut self, packet: &Packet<'_>, segment: &Segment<'_>, ends: &FlowKey, hash: u64) {
+    fn frame(&self, packet: &Packet<'_>) -> Frame {
+        Frame { file: self.file, number: packet.frame }
+    }
+
+    /// Processes a segment of a connection of its own.
+    fn on_segment(&mut self, packet: &Packet<'_>, segment: &Segment<'_>, ends: &HashedKey) {
         self.segments += 1;
         let capture = self.captures.len() - 1;
-        let frame = Frame { file: self.file, number: packet.frame };
+        let frame = self.frame(packet);
         let begin = || OpenConnection { capture, tcp: tcp::Connection::new(segment, packet.time, frame) };
-        let id = ConnectionId(self.packets.0);
-        let routed = self.table.route(segment, (ends, hash), packet.time, id, &mut self.evicted, begin);
+        let id = ConnectionId(self.packets - 1);
+        let routed = self.table.route(segment, ends, id, begin);
         if routed.new {
             self.openings.push(id);
         }
@@ -306,80 +310,26 @@ impl Explainer {
         } else {
             routed.value.tcp.push(&Segment { checksum, ..*segment }, routed.from, packet.time, frame);
         }
-        if !self.evicted.is_empty() {
-            self.close_evicted(packet.time);
-        }
+        self.close_evicted(packet.time);
     }
 
-    /// Processes a packet with a fast parse.
-    #[inline(always)]
-    fn on_fast_packet(&mut self, packet: &Packet<'_>, glance: FastPacket<'_>) {
-        self.tick(packet.time);
-        match self.table.lookup_cached(&glance.raw_flow_key()) {
-            CacheLookup::Here(part, found) => {
-                self.owners.count(part);
-                let Some(plain) = glance.plain() else { return self.on_unusual_packet(*packet, glance) };
-                self.segments += 1;
-                let (from, place) = (found.from, self.start.frame_at(packet.frame));
-                found.on_plain_segment(packet.time).tcp.push_plain(&plain, from, packet.time, place);
-            }
-            CacheLookup::OtherTable(part) => self.owners.count(part),
-            CacheLookup::Unknown => self.on_uncached_packet(*packet, glance),
-        }
+    /// Advances time to a packet: connections that were idle for too long are closed.
+    #[inline]
+    fn advance_time(&mut self, time: Nanos) {
+        self.table.advance_time(time);
+        self.close_evicted(time);
     }
 
-    /// Like [`on_fast_packet`](Self::on_fast_packet), if its raw key is not cached. It takes its
-    /// arguments by value, so that the others need not be stored.
-    #[inline(never)]
-    fn on_uncached_packet(&mut self, packet: Packet<'_>, glance: FastPacket<'_>) {
-        let (raw_key, ends) = (glance.raw_flow_key(), glance.flow_key());
-        let hash = ends.hash();
-        if !self.owners.owns(hash) {
-            self.table.cache_as_other_tables(&raw_key, hash);
-        } else if let Some(found) = self.table.find_and_cache(&raw_key, &ends, hash)
-            && let Some(plain) = glance.plain()
-        {
-            self.segments += 1;
-            let (from, place) = (found.from, self.start.frame_at(packet.frame));
-            found.on_plain_segment(packet.time).tcp.push_plain(&plain, from, packet.time, place);
-        } else {
-            self.on_any_segment(&packet, &glance, &ends, hash);
-        }
-    }
-
-    /// Processes a packet that is not plain, of a cached connection.
-    #[cold]
-    fn on_unusual_packet(&mut self, packet: Packet<'_>, glance: FastPacket<'_>) {
-        let ends = glance.flow_key();
-        self.on_any_segment(&packet, &glance, &ends, ends.hash());
-    }
-
-    /// Processes a packet that is not plain, or the first of its connection.
-    #[inline(never)]
-    fn on_any_segment(&mut self, packet: &Packet<'_>, glance: &FastPacket<'_>, ends: &FlowKey, hash: u64) {
-        // Every connection that ends properly has two such segments, and many have few others.
-        if let Some(closing) = glance.closing()
-            && let Some(found) = self.table.find(ends, hash)
-        {
-            self.segments += 1;
-            let (from, place) = (found.from, self.start.frame_at(packet.frame));
-            found.on_closing_segment(packet.time).tcp.push_closing(&closing, from, packet.time, place);
-        } else if let Err(skip) = glance.decode_to(|segment| self.on_segment(packet, segment, ends, hash)) {
-            self.skip(skip, packet.frame);
-        }
-    }
-
-    /// Sweeps for idle connections.
-    #[inline(always)]
-    fn tick(&mut self, time: Nanos) {
-        if self.table.advance_time(time, &mut self.evicted) {
-            self.close_evicted(time);
-        }
-    }
-
-    #[cold]
+    #[inline]
     fn close_evicted(&mut self, time: Nanos) {
-        for kept in std::mem::take(&mut self.evicted) {
+        if self.table.has_evicted() {
+            self.close_each(time);
+        }
+    }
+
+    #[cold]
+    fn close_each(&mut self, time: Nanos) {
+        for kept in self.table.take_evicted() {
             self.close(kept, time);
         }
     }
@@ -387,7 +337,7 @@ impl Explainer {
     /// Samples the checksums of one of a capture's first packets.
     #[cold]
     fn sample_checksums(&mut self, packet: &Packet<'_>) {
-        if self.packets.0 == 0 {
+        if self.packets == 1 {
             self.first_time = Some(packet.time);
             if self.captures.is_empty() {
                 self.begin_capture("");
@@ -408,13 +358,12 @@ impl Explainer {
     /// Passes an ICMP error to the connection whose segment it quotes, if any. It is no segment, so
     /// it does not affect when connections leave.
     fn on_icmp_error(&mut self, packet: &Packet<'_>, error: &Icmp) {
-        let ends = error.flow_key();
-        let hash = ends.hash();
-        if !self.owners.owns(hash) {
+        let ends = HashedKey::from(error.flow_key());
+        if !self.owners.owns(ends.hash) {
             return;
         }
-        let frame = Frame { file: self.file, number: packet.frame };
-        let told = self.table.find(&ends, hash).map(|found| {
+        let frame = self.frame(packet);
+        let told = self.table.find(&ends).map(|found| {
             let about = found.from;
             found.value().tcp.on_icmp_error(error, about, packet.time, frame)
         });
@@ -427,22 +376,19 @@ impl Explainer {
         }
     }
 
-    /// Decodes a packet that the fast parse does not handle. Every explainer decodes it, and one
-    /// counts it.
-    #[cold]
-    fn decode_packet(&mut self, packet: Packet<'_>) {
-        match wire::decode(&packet) {
+    /// Processes a packet of any kind. Every explainer decodes it, and one counts it.
+    fn on_packet(&mut self, packet: &Packet<'_>) {
+        match wire::decode(packet) {
             Ok(segment) => {
-                let ends = FlowKey::of(&segment);
-                let hash = ends.hash();
-                self.tick(packet.time);
-                if self.owners.owns(hash) {
-                    self.on_segment(&packet, &segment, &ends, hash);
+                let ends = HashedKey::from(FlowKey::of(&segment));
+                self.advance_time(packet.time);
+                if self.owners.owns(ends.hash) {
+                    self.on_segment(packet, &segment, &ends);
                 }
             }
             Err(skip) => {
                 if let Skip::Icmp(error) = skip {
-                    self.on_icmp_error(&packet, &error);
+                    self.on_icmp_error(packet, &error);
                 }
                 if self.owners.is_first() {
                     self.skip(skip.counted(), packet.frame);
@@ -455,14 +401,15 @@ impl Explainer {
 impl Sink for Explainer {
     #[inline(always)]
     fn packet(&mut self, packet: &Packet<'_>) {
-        if self.packets.is_before(self.close_until) {
+        self.packets += 1;
+        if self.packets <= self.sample_until {
             self.sample_checksums(packet);
         }
-        // Two calls, one inlined per IP version.
         match wire::parse_fast(packet) {
-            Some(glance @ FastPacket::V4(_)) => self.on_fast_packet(packet, glance),
-            Some(glance @ FastPacket::V6(_)) => self.on_fast_packet(packet, glance),
-            None => self.decode_packet(*packet),
+            // Two calls: each is built for its IP version.
+            Some(glance @ FastPacket::V4(_)) => self.on_fast_packet(packet, &glance),
+            Some(glance @ FastPacket::V6(_)) => self.on_fast_packet(packet, &glance),
+            None => self.on_packet(packet),
         }
     }
 

@@ -44,14 +44,44 @@ pub mod capture;
 pub mod cause;
 pub mod compare;
 pub mod explain;
-pub mod flow;
-pub mod limit;
+mod flow;
+mod limit;
 pub mod pair;
-pub mod rules;
+pub mod predict;
+mod rules;
 pub mod series;
 mod stats;
-pub mod tcp;
+mod tcp;
 pub mod types;
 pub mod units;
-pub mod whatif;
-pub mod wire;
+mod whatif;
+mod wire;
+
+pub use rules::CostOverTime;
+
+/// The stages that lie between packets and findings: for benchmarks and for tests of one stage.
+///
+/// Needs the feature `unstable`; what is here may change in any release.
+#[cfg(feature = "unstable")]
+pub mod unstable {
+    /// See the [crate's description](crate).
+    pub mod wire {
+        pub use crate::wire::*;
+    }
+    /// See the [crate's description](crate).
+    pub mod flow {
+        pub use crate::flow::*;
+    }
+    /// See the [crate's description](crate).
+    pub mod tcp {
+        pub use crate::tcp::*;
+    }
+    /// See the [crate's description](crate).
+    pub mod limit {
+        pub use crate::limit::*;
+    }
+    /// See the [crate's description](crate).
+    pub mod whatif {
+        pub use crate::whatif::*;
+    }
+}

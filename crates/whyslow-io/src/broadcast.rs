@@ -1,28 +1,28 @@
-//! [`BlockBroadcast`]: the blocks of an input, one after the other, and walkers that each take all
+//! [`BlockBroadcast`]: the blocks of an input, one after the other, and readers that each take all
 //! of them.
 //!
-//! No thread stands beside the walkers to feed them: whoever comes to the end of the belt fetches
-//! the next blocks, while the others have still to walk over those before. So whoever has less to
-//! do with the packets reads and decompresses more, and no more threads are busy than there are
-//! walkers. Several blocks are fetched in a row: walkers that came to the end together would meet
-//! there after every block again, and all but one wait.
+//! No thread stands beside the readers to feed them: the reader that has taken all blocks fetches
+//! the next ones, while the others still work on those before. So a reader with less to do with
+//! the packets reads and decompresses more, and no more threads are busy than there are readers.
+//! Several blocks are fetched in a row: readers that came to the end together would otherwise meet
+//! there after every block, and all but one would wait.
 //!
-//! It promises that every walker sees the same blocks in the same order, and that there are at most
-//! [`LENGTH`] of them. A walker that leaves before the end takes all others with it.
+//! It promises that every reader sees the same blocks in the same order, and that at most
+//! [`LENGTH`] blocks are kept. A reader that leaves before the end ends the reading for all.
 
-use crate::Error;
+use crate::error::Error;
 use crate::source::{Block, Filled};
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
-/// Most blocks between the slowest walker and the end of the belt.
+/// Most blocks between the slowest reader and the last block fetched.
 const LENGTH: usize = 16;
-/// Blocks that a walker fetches before it walks on, where there are others.
+/// Blocks that a reader fetches in a row, where there are others.
 const BURST: usize = 8;
 
 /// Blocks on their way from whatever `F` fetches them from.
 pub(crate) struct BlockBroadcast<F> {
-    walkers: usize,
+    readers: usize,
     state: Mutex<State<F>>,
     moved: Condvar,
 }
@@ -30,11 +30,11 @@ pub(crate) struct BlockBroadcast<F> {
 struct State<F> {
     /// Fills a block; taken by whoever fetches.
     fetch: Option<F>,
-    /// What someone has still to walk over, in order.
-    laid: VecDeque<BroadcastBlock>,
-    /// The number of the first of these among all blocks.
+    /// Blocks that some reader has still to take, in order.
+    queue: VecDeque<BroadcastBlock>,
+    /// The number of the first of them among all blocks.
     first: u64,
-    /// Blocks that all are done with.
+    /// Blocks to fill again.
     spare: Vec<Block>,
     /// How it ended: whole, torn, or with an error.
     end: Option<Result<Option<String>, Error>>,
@@ -46,39 +46,39 @@ struct State<F> {
 
 struct BroadcastBlock {
     block: Arc<Block>,
-    /// Walkers that are not done with it.
+    /// Readers that are not done with it.
     left: usize,
 }
 
 impl<F: FnMut(&mut Block) -> Result<Filled, Error>> BlockBroadcast<F> {
-    /// An empty one, for so many walkers.
-    pub(crate) fn new(walkers: usize, fetch: F) -> Self {
+    /// An empty one, for so many readers.
+    pub(crate) fn new(readers: usize, fetch: F) -> Self {
         let state = State {
             fetch: Some(fetch),
-            laid: VecDeque::new(),
+            queue: VecDeque::new(),
             first: 0,
             spare: Vec::new(),
             end: None,
             abandoned: false,
             waiting: 0,
         };
-        Self { walkers, state: Mutex::new(state), moved: Condvar::new() }
+        Self { readers, state: Mutex::new(state), moved: Condvar::new() }
     }
 
-    /// One of the walkers; there must be as many as were announced.
+    /// One of the readers; there must be as many as were announced.
     pub(crate) fn reader(&self) -> BlockReader<'_, F> {
-        BlockReader { belt: self, next: 0, held: None, at_end: false }
+        BlockReader { broadcast: self, next: 0, held: None, at_end: false }
     }
 
     /// Fetches blocks whenever there is room, until there are no more.
     pub(crate) fn fetch_all(&self) {
-        // Leaves as a walker does, should it fail.
-        let mut walker = self.reader();
+        // Leaves as a reader does, should it fail.
+        let mut reader = self.reader();
         let mut state = self.lock();
         while !state.abandoned && state.end.is_none() {
             state = self.fetch_or_wait(state, LENGTH);
         }
-        walker.at_end = true;
+        reader.at_end = true;
     }
 
     /// How it ended, when all have left: none when that was before the end.
@@ -100,7 +100,7 @@ impl<F: FnMut(&mut Block) -> Result<Filled, Error>> BlockBroadcast<F> {
     /// Fetches up to so many blocks, if there is room and nobody else does; or waits until
     /// something changes.
     fn fetch_or_wait<'a>(&'a self, mut state: MutexGuard<'a, State<F>>, most: usize) -> MutexGuard<'a, State<F>> {
-        let room = LENGTH.saturating_sub(state.laid.len());
+        let room = LENGTH.saturating_sub(state.queue.len());
         let Some(mut fetch) = state.fetch.take_if(|_| room > 0) else {
             state.waiting += 1;
             let mut state = self.moved.wait(state).unwrap_or_else(PoisonError::into_inner);
@@ -114,7 +114,7 @@ impl<F: FnMut(&mut Block) -> Result<Filled, Error>> BlockBroadcast<F> {
             let filled = fetch(&mut block);
             let full = block.is_full();
             state = self.lock();
-            state.lay(block, filled, self.walkers);
+            state.push(block, filled, self.readers);
             self.notify(&state);
             // What is not full is all that was there: the next may be long in coming.
             if !full || state.end.is_some() || state.abandoned {
@@ -127,10 +127,10 @@ impl<F: FnMut(&mut Block) -> Result<Filled, Error>> BlockBroadcast<F> {
 }
 
 impl<F> State<F> {
-    fn lay(&mut self, block: Block, filled: Result<Filled, Error>, walkers: usize) {
+    fn push(&mut self, block: Block, filled: Result<Filled, Error>, readers: usize) {
         self.end = match filled {
             Ok(Filled::Bytes) => {
-                self.laid.push_back(BroadcastBlock { block: Arc::new(block), left: walkers });
+                self.queue.push_back(BroadcastBlock { block: Arc::new(block), left: readers });
                 return;
             }
             Ok(Filled::End) => Some(Ok(None)),
@@ -141,25 +141,24 @@ impl<F> State<F> {
 
     /// The block of this number, if it is there.
     fn at(&mut self, number: u64) -> Option<&mut BroadcastBlock> {
-        usize::try_from(number.checked_sub(self.first)?).ok().and_then(|place| self.laid.get_mut(place))
+        usize::try_from(number.checked_sub(self.first)?).ok().and_then(|place| self.queue.get_mut(place))
     }
 
-    /// One more walker is done with the block of this number, and has given it back. All take them
-    /// in the same order.
+    /// One more reader is done with the block of this number. All take them in the same order.
     fn done_with(&mut self, number: u64) {
-        if let Some(laid) = self.at(number) {
-            laid.left -= 1;
+        if let Some(block) = self.at(number) {
+            block.left -= 1;
         }
-        while let Some(laid) = self.laid.pop_front_if(|laid| laid.left == 0) {
+        while let Some(done) = self.queue.pop_front_if(|block| block.left == 0) {
             self.first += 1;
-            self.spare.extend(Arc::into_inner(laid.block));
+            self.spare.extend(Arc::into_inner(done.block));
         }
     }
 }
 
 /// Takes all blocks of a [`BlockBroadcast`], one after the other.
 pub(crate) struct BlockReader<'a, F: FnMut(&mut Block) -> Result<Filled, Error>> {
-    belt: &'a BlockBroadcast<F>,
+    broadcast: &'a BlockBroadcast<F>,
     /// The number of the next block.
     next: u64,
     held: Option<Arc<Block>>,
@@ -167,43 +166,43 @@ pub(crate) struct BlockReader<'a, F: FnMut(&mut Block) -> Result<Filled, Error>>
 }
 
 impl<F: FnMut(&mut Block) -> Result<Filled, Error>> BlockReader<'_, F> {
-    /// The next block; the one before is given back. None at the end, or when another walker has
+    /// The next block; the one before is given back. None at the end, or when another reader has
     /// left before it.
     pub(crate) fn next(&mut self) -> Option<&Block> {
-        let belt = self.belt;
-        let mut state = belt.lock();
+        let broadcast = self.broadcast;
+        let mut state = broadcast.lock();
         if self.held.take().is_some() {
             state.done_with(self.next - 1);
-            belt.notify(&state);
+            broadcast.notify(&state);
         }
-        let burst = if belt.walkers > 1 { BURST } else { 1 };
+        let burst = if broadcast.readers > 1 { BURST } else { 1 };
         while !state.abandoned {
-            if let Some(laid) = state.at(self.next) {
+            if let Some(queued) = state.at(self.next) {
                 self.next += 1;
-                self.held = Some(Arc::clone(&laid.block));
+                self.held = Some(Arc::clone(&queued.block));
                 return self.held.as_deref();
             }
             if state.end.is_some() {
                 self.at_end = true;
                 break;
             }
-            state = belt.fetch_or_wait(state, burst);
+            state = broadcast.fetch_or_wait(state, burst);
         }
         None
     }
 
-    /// Whether it has walked over all that there was, and there was no error.
+    /// Whether it has taken all blocks, and there was no error.
     pub(crate) fn has_read_all(&self) -> bool {
-        self.at_end && matches!(self.belt.lock().end, Some(Ok(_)))
+        self.at_end && matches!(self.broadcast.lock().end, Some(Ok(_)))
     }
 }
 
 impl<F: FnMut(&mut Block) -> Result<Filled, Error>> Drop for BlockReader<'_, F> {
     fn drop(&mut self) {
         if !self.at_end {
-            let mut state = self.belt.lock();
+            let mut state = self.broadcast.lock();
             state.abandoned = true;
-            self.belt.notify(&state);
+            self.broadcast.notify(&state);
         }
     }
 }

@@ -1,15 +1,18 @@
 //! The second pass: connections that two sets of captures hold are compared packet by packet.
 //!
-//! It is only made when there are such connections, only over the sets that hold them, and keeps
-//! the packets of these connections alone, up to a bound. A pipe cannot be read a second time: that
-//! its connections were not compared is said.
+//! The pass is made only when there are such connections, reads only the sets that hold them, and
+//! keeps only the packets of these connections, up to a bound. A pipe cannot be read a second time:
+//! its connections are listed as not compared.
 
+use crate::error::Error;
 use crate::feed::InputReader;
 use crate::first::FirstRead;
-use crate::{Error, Stop};
+use crate::stop::Stop;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use whyslow_core::analysis::{Analysis, Connection, MAX_PAIRS};
-use whyslow_core::pair::{self, ConnectionFingerprint, MatchedConnection, PacketCollector, WantedConnection};
+use whyslow_core::pair::{
+    self, ConnectionFingerprint, MatchedConnection, PacketCollector, Uncompared, WantedConnection,
+};
 
 /// A set of captures that was read once.
 pub(crate) struct ReadSet {
@@ -47,39 +50,39 @@ pub(crate) fn compare(
     joined: &mut Analysis,
 ) -> Result<(), Error> {
     let mut shared = shared(seen);
-    let untold = shared.len().saturating_sub(MAX_PAIRS);
+    let not_compared = shared.len().saturating_sub(MAX_PAIRS);
     shared.truncate(MAX_PAIRS);
-    let mut watches = if stop.is_asked() { BTreeMap::new() } else { watch(seen, &shared, feed, stop)? };
+    let mut collectors = if stop.is_asked() { BTreeMap::new() } else { collect(seen, &shared, feed, stop)? };
     if stop.is_asked() {
         // What was not read again would count as lost.
-        watches.clear();
+        collectors.clear();
         joined.partial = true;
     }
     let id = |(set, id): (usize, u64)| seen.get(set).map_or(id, |seen| seen.connections + id);
-    let told: HashMap<u64, &Connection> =
+    let listed: HashMap<u64, &Connection> =
         joined.connections.iter().map(|connection| (connection.id, connection)).collect();
     let (mut pairs, mut uncompared) = (Vec::new(), Vec::new());
     for shared in &shared {
         let ids = shared.places().map(id);
         let [a, b] = shared.places().map(|(set, id)| {
-            let watch = watches.get(&set)?;
-            Some((watch.track(id)?, watch.time()?))
+            let collector = collectors.get(&set)?;
+            Some((collector.track(id)?, collector.time()?))
         });
-        let ((Some(a), Some(b)), (Some(p), Some(q))) = ((a, b), (told.get(&ids[0]), told.get(&ids[1]))) else {
+        let ((Some(a), Some(b)), (Some(p), Some(q))) = ((a, b), (listed.get(&ids[0]), listed.get(&ids[1]))) else {
             let why = match stop.is_asked() {
                 true => "reading was stopped before they were read a second time",
                 false => "one of the captures came through a pipe, which cannot be read twice",
             };
-            uncompared.push((ids[0], why.to_owned()));
+            uncompared.push(Uncompared { connection: ids[0], reason: why.to_owned() });
             continue;
         };
         match pair::compare(&shared.found, [a.0, b.0], [a.1, b.1], [p, q]) {
             Ok(pair) => pairs.push(pair),
-            Err(Some(why)) => uncompared.push((ids[0], why)),
+            Err(Some(reason)) => uncompared.push(Uncompared { connection: ids[0], reason }),
             Err(None) => {}
         }
     }
-    pair::attach(joined, pairs, uncompared, untold as u64);
+    pair::attach(joined, pairs, uncompared, not_compared as u64);
     Ok(())
 }
 
@@ -100,14 +103,14 @@ fn shared(seen: &[ReadSet]) -> Vec<SharedConnection> {
 }
 
 /// Reads the sets that share connections once more.
-fn watch(
+fn collect(
     seen: &[ReadSet],
     shared: &[SharedConnection],
     feed: &mut InputReader<'_>,
     stop: &Stop,
 ) -> Result<BTreeMap<usize, PacketCollector>, Error> {
     let readable = |set: usize| seen.get(set).and_then(|seen| seen.files.as_ref());
-    // In the order of what they carried; one that three sets hold is watched once in each.
+    // In the order of what they carried; one that three sets hold is read once in each.
     let mut wanted: Vec<(usize, &ConnectionFingerprint)> = Vec::new();
     let mut known = HashSet::new();
     for shared in shared.iter().filter(|shared| shared.sets.iter().all(|&set| readable(set).is_some())) {
@@ -130,18 +133,18 @@ fn watch(
     for set in by_set.keys() {
         feed.expect(files(set).iter().map(|file| &file.input));
     }
-    let mut watches = BTreeMap::new();
+    let mut collectors = BTreeMap::new();
     for (set, wanted) in by_set {
-        let mut watch = PacketCollector::new(seen.get(set).map_or(0, |seen| seen.captures), wanted);
+        let mut collector = PacketCollector::new(seen.get(set).map_or(0, |seen| seen.captures), wanted);
         for file in files(&set) {
-            watch.begin_capture();
-            let second = feed.read(&mut file.open(stop)?, &mut watch)?;
+            collector.begin_capture();
+            let second = feed.read(&mut file.open(stop)?, &mut collector)?;
             // What is missing now would count as lost.
             if !stop.is_asked() {
                 file.is_all(&second)?;
             }
         }
-        watches.insert(set, watch);
+        collectors.insert(set, collector);
     }
-    Ok(watches)
+    Ok(collectors)
 }

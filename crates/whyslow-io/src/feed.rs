@@ -1,8 +1,10 @@
-//! [`InputReader`]: reads inputs one after the other, telling how far it has come over all of them.
+//! [`InputReader`]: reads inputs one after the other, and reports how far it has come over all of
+//! them.
 
+use crate::error::Error;
+use crate::input::{Input, Progress};
 use crate::source::Source;
 use crate::worker_pool::{self, WorkerPool};
-use crate::{Error, Input, Progress};
 use std::fs;
 use whyslow_core::capture::{Sink, Summary};
 
@@ -35,8 +37,8 @@ impl<'a> InputReader<'a> {
     ///
     /// # Errors
     /// When the input cannot be read or is no capture.
-    pub(crate) fn run(&mut self, source: &mut Source, team: &mut WorkerPool) -> Result<Summary, Error> {
-        self.watch(source, |source, progress| team.run(source, progress))
+    pub(crate) fn run(&mut self, source: &mut Source, pool: &mut WorkerPool) -> Result<Summary, Error> {
+        self.watch(source, |source, progress| pool.run(source, progress))
     }
 
     /// Pushes an input's packets to a sink, to the input's end.

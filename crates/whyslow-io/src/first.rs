@@ -4,8 +4,10 @@
 //! between would give figures that contradict the first reading. One that has grown since gives all
 //! that the first reading saw.
 
+use crate::error::Error;
+use crate::input::Input;
 use crate::source::Source;
-use crate::{Error, Input, Stop};
+use crate::stop::Stop;
 use std::fs;
 use whyslow_core::capture::Summary;
 

@@ -57,7 +57,7 @@ fn renumber(analysis: &mut Analysis, captures: usize, connections: u64) {
     for pair in &mut analysis.pairs {
         pair.connections.iter_mut().chain([&mut pair.told]).for_each(|id| *id += connections);
         pair.captures.iter_mut().for_each(|capture| *capture += captures);
-        pair.directions.iter_mut().flat_map(|way| &mut way.lost_frames).for_each(frame);
+        pair.for_each_frame(frame);
     }
 }
 

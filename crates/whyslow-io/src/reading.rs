@@ -2,9 +2,13 @@
 //! once more.
 
 use crate::compare_sets::ReadSet;
+use crate::error::Error;
 use crate::feed::InputReader;
 use crate::first::FirstRead;
-use crate::{Error, Input, Progress, Stop, join, set};
+use crate::input::{Input, Progress};
+use crate::join;
+use crate::set;
+use crate::stop::Stop;
 use std::ops::Range;
 use whyslow_core::analysis::{Analysis, Connection};
 use whyslow_core::capture::Packet;
@@ -18,6 +22,13 @@ pub struct Reading {
     pub analysis: Analysis,
     groups: Vec<Range<usize>>,
     sets: Vec<FileSet>,
+}
+
+/// What was read of one group of inputs.
+pub(crate) struct GroupRead {
+    pub(crate) analysis: Analysis,
+    /// The sets of captures in it.
+    pub(crate) sets: Vec<ReadSet>,
 }
 
 /// Files that continue each other.
@@ -54,6 +65,16 @@ impl PacketSource {
         self.files.iter().map(|file| &file.input)
     }
 
+    /// Whether the connection of another lies in the same files.
+    pub fn shares_files(&self, other: &Self) -> bool {
+        self.first == other.first && self.files().eq(other.files())
+    }
+
+    /// Segments that the analysis counted.
+    pub fn segments(&self) -> u64 {
+        self.segments
+    }
+
     /// Whether the files are still there, in a look.
     fn is_there(&self) -> Result<(), Error> {
         self.files.iter().try_for_each(FirstRead::is_there)
@@ -67,13 +88,13 @@ pub(crate) fn segments(connection: &Connection) -> u64 {
 
 impl Reading {
     /// Puts what was read of each group behind that of those before it.
-    pub(crate) fn of(read: Vec<(Analysis, Vec<ReadSet>)>) -> Self {
+    pub(crate) fn new(read: Vec<GroupRead>) -> Self {
         let (mut groups, mut sets, mut analyses) = (Vec::new(), Vec::new(), Vec::new());
         let (mut captures, mut connections) = (0, 0);
-        for (analysis, seen) in read {
+        for GroupRead { analysis, sets: group } in read {
             let end = captures + analysis.captures.len();
-            let ends = seen.iter().skip(1).map(|set| captures + set.captures).chain([end]);
-            sets.extend(seen.iter().zip(ends).map(|(set, end)| FileSet {
+            let ends = group.iter().skip(1).map(|set| captures + set.captures).chain([end]);
+            sets.extend(group.iter().zip(ends).map(|(set, end)| FileSet {
                 files: set.files.clone(),
                 captures: captures + set.captures..end,
                 before: connections + set.connections,
@@ -142,26 +163,41 @@ pub fn follow(
     give: &mut dyn FnMut(Point),
     progress: &mut dyn FnMut(Progress),
 ) -> Result<u64, Error> {
-    place.is_there()?;
-    let mut feed = InputReader::new(place.files(), progress);
     let mut given = 0_u64;
-    let mut count = |point: Point| {
+    let mut count = |_, point: Point| {
         given += 1;
         give(point);
     };
-    let mut follow = SeriesReader::new(place.wanted.clone(), &mut count);
-    for (at, file) in (0_u16..).zip(&place.files) {
-        follow.begin_capture(place.first.map(|first| first.saturating_add(at)));
-        let second = feed.read(&mut file.open(&Stop::default())?, &mut follow)?;
-        file.is_all(&second)?;
-    }
-    let late = follow.finish();
+    let late = follow_all(&[place], &mut count, progress)?;
     if given < place.segments {
         let name = place.files().map(Input::name).collect::<Vec<_>>().join(", ");
         let what = "segments of the connection";
         return Err(Error::Changed { name, what, before: place.segments, now: given });
     }
     Ok(late)
+}
+
+/// The same for several connections of the same files in one reading: `give` is told of which of
+/// them each segment is. Whether all segments of each came is for the caller to see.
+///
+/// # Errors
+/// As [`follow`].
+pub fn follow_all(
+    places: &[&PacketSource],
+    give: &mut dyn FnMut(usize, Point),
+    progress: &mut dyn FnMut(Progress),
+) -> Result<u64, Error> {
+    let Some(place) = places.first() else { return Ok(0) };
+    place.is_there()?;
+    let mut feed = InputReader::new(place.files(), progress);
+    let wanted = places.iter().map(|place| place.wanted.clone()).collect();
+    let mut follow = SeriesReader::new(wanted, give);
+    for (at, file) in (0_u16..).zip(&place.files) {
+        follow.begin_capture(place.first.map(|first| first.saturating_add(at)));
+        let second = feed.read(&mut file.open(&Stop::default())?, &mut follow)?;
+        file.is_all(&second)?;
+    }
+    Ok(follow.finish())
 }
 
 /// Reads the files of a connection once more for its packets in a time range (from the first file's

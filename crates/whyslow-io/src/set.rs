@@ -13,14 +13,15 @@
 //! aside), or else to the one that ended last. An input that continues none begins a set of its
 //! own, and so does one without a date.
 
+use crate::error::Error;
+use crate::input::Input;
 use crate::source::{Block, Filled, Source};
-use crate::{Error, Input, Stop};
+use crate::stop::Stop;
 use std::collections::HashSet;
 use std::fs;
-use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
 use whyslow_core::capture::{Clock, Packet, Reader, Sink, Summary};
+use whyslow_core::pair;
 use whyslow_core::units::Nanos;
-use whyslow_core::wire::{self, Flags};
 
 /// Bytes of an input that are looked at before its turn comes.
 const LOOK: usize = 256 << 10;
@@ -39,7 +40,7 @@ pub(crate) struct WaitingInput {
 pub(crate) struct InputOpening {
     /// Its first packet, when it has a date.
     first: Option<Nanos>,
-    /// Fingerprints of its SYNs.
+    /// [Hashes](pair::syn_hash) of its SYNs.
     syns: HashSet<u64>,
     /// Its name without digits and compression.
     family: String,
@@ -61,18 +62,18 @@ impl WaitingInput {
     pub(crate) fn look(input: &Input, stop: &Stop) -> Result<Self, Error> {
         let mut source = Source::open(input, stop)?;
         let mut block = Block::with_room(LOOK);
-        let (mut reader, mut glance) = (Reader::new(), OpeningScan::default());
+        let (mut reader, mut scan) = (Reader::new(), OpeningScan::default());
         while !block.is_full() {
             let seen = block.len();
             let Filled::Bytes = source.fill(&mut block)? else { break };
             let bytes = block.get(seen..).unwrap_or_default();
-            reader.push(bytes, &mut glance).map_err(|error| source.no_capture(error))?;
+            reader.push(bytes, &mut scan).map_err(|error| source.no_capture(error))?;
         }
         // What was looked at may break off anywhere: whatever is wrong with the end is told when
         // all is read.
-        let clock = reader.finish(&mut glance).map_or(Clock::None, |summary| summary.clock);
+        let clock = reader.finish(&mut scan).map_or(Clock::None, |summary| summary.clock);
         let family = family(&input.name());
-        let look = InputOpening { first: glance.first.filter(|_| clock == Clock::Absolute), syns: glance.syns, family };
+        let look = InputOpening { first: scan.first.filter(|_| clock == Clock::Absolute), syns: scan.syns, family };
         let source = if is_file(input) {
             InputBytes::File(input.clone())
         } else {
@@ -145,7 +146,7 @@ pub(crate) fn continued<'a>(sets: impl Iterator<Item = &'a RotationSet>, look: &
         .map(|(place, _)| place)
 }
 
-/// Takes what a glance at the beginning of a capture tells.
+/// Takes what the beginning of a capture tells.
 #[derive(Default)]
 struct OpeningScan {
     first: Option<Nanos>,
@@ -155,18 +156,7 @@ struct OpeningScan {
 impl Sink for OpeningScan {
     fn packet(&mut self, packet: &Packet<'_>) {
         self.first = Some(self.first.map_or(packet.time, |first| first.min(packet.time)));
-        let Ok(segment) = wire::decode(packet) else { return };
-        if segment.flags.has(Flags::SYN) {
-            // A SYN that is sent again has another IP ID or TSval: only the same packet has the
-            // same fingerprint. Its addresses are no part of it where it has either, for they may
-            // be translated on the way.
-            let stamps = segment.options.timestamps;
-            let id = segment.ip_id.filter(|id| *id != 0 && stamps.is_none());
-            let ends = (segment.src, segment.src_port, segment.dst, segment.dst_port);
-            let ends = Some(ends).filter(|_| stamps.is_none() && id.is_none());
-            let numbers = (segment.seq.0, segment.ack.0, segment.flags.0, stamps, id);
-            self.syns.insert(BuildHasherDefault::<DefaultHasher>::default().hash_one((ends, numbers)));
-        }
+        self.syns.extend(pair::syn_hash(packet));
     }
 }
 

@@ -1,9 +1,9 @@
-//! [`ShardExchange`]: where explainers on different threads hand parts of the connections over.
+//! [`ShardExchange`]: where explainers on different threads hand shards of the connections over.
 //!
-//! All stop at the same places between blocks and know who gives what to whom. Whoever gives does
-//! not wait; whoever is given something waits until it is there. It promises that nobody waits for
-//! ever: the one that is least far waits for none but those that are as far, which give before they
-//! wait; and when one leaves before the end, nobody waits any more.
+//! All stop at the same places between blocks and know who gives what to whom. The giver does not
+//! wait; the receiver waits until its shard is there. It promises that nobody waits for ever: the
+//! explainer that is least far waits only for those that are as far, which give before they wait;
+//! and when one leaves before the end, nobody waits any more.
 
 use std::collections::BTreeMap;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -17,9 +17,8 @@ pub(crate) struct ShardExchange {
 
 #[derive(Default)]
 struct State {
-    /// With the ticket of whoever may take it: a part that goes on from there may be awaited
-    /// already.
-    parcels: BTreeMap<Handover, MovedShard>,
+    /// By who may take it: a shard that is handed on again may be awaited already.
+    shards: BTreeMap<Handover, MovedShard>,
     abandoned: bool,
 }
 
@@ -27,22 +26,22 @@ impl ShardExchange {
     /// Gives what an explainer has to give here, and waits for what it is given. Says whether all
     /// of it came.
     pub(crate) fn rebalance(&self, explainer: &mut Explainer) -> bool {
-        let deal = explainer.rebalance();
-        if !deal.outgoing.is_empty() {
-            self.lock().parcels.extend(deal.outgoing);
+        let moves = explainer.rebalance();
+        if !moves.outgoing.is_empty() {
+            self.lock().shards.extend(moves.outgoing);
             self.changed.notify_all();
         }
-        deal.incoming.into_iter().all(|ticket| {
-            let parcel = self.take(ticket);
-            parcel.map(|parcel| explainer.accept_shard(ticket, parcel)).is_some()
+        moves.incoming.into_iter().all(|handover| {
+            let shard = self.take(handover);
+            shard.map(|shard| explainer.accept_shard(handover, shard)).is_some()
         })
     }
 
-    fn take(&self, ticket: Handover) -> Option<MovedShard> {
+    fn take(&self, handover: Handover) -> Option<MovedShard> {
         let mut state = self.lock();
         loop {
-            if let Some(parcel) = state.parcels.remove(&ticket) {
-                return Some(parcel);
+            if let Some(shard) = state.shards.remove(&handover) {
+                return Some(shard);
             }
             if state.abandoned {
                 return None;
@@ -95,12 +94,12 @@ mod tests {
             [came, waits.join().is_ok_and(|came| came)]
         });
         assert_eq!(came, [true; 2]);
-        assert!(exchange.lock().parcels.is_empty());
+        assert!(exchange.lock().shards.is_empty());
     }
 
-    /// A part goes on from whoever was given it, and those it goes on to may be far ahead.
+    /// A shard is handed on by the explainer that received it, and the next one may be far ahead.
     #[test]
-    fn a_part_that_goes_on_waits_for_whoever_is_late() {
+    fn a_shard_that_is_handed_on_waits_for_a_late_explainer() {
         let file = capture(130_000);
         let explained = |count: usize, late: usize| {
             let exchange = ShardExchange::default();
@@ -144,7 +143,7 @@ mod tests {
                 })
             })
             .collect();
-        // Parts go one way here: who gives them does not wait.
+        // Shards go one way here: the giver does not wait.
         assert!(came.contains(&false), "{came:?}");
     }
 }

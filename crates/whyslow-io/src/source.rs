@@ -19,7 +19,9 @@ mod lz4;
 mod pipe;
 mod xz;
 
-use crate::{Error, Input, Stop};
+use crate::error::Error;
+use crate::input::Input;
+use crate::stop::Stop;
 pub(crate) use block::{BLOCK, Block};
 use head::Headed;
 pub(crate) use pipe::Pipe;

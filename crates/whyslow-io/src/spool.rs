@@ -4,8 +4,12 @@
 //! It promises that the files are gone when it is dropped, and that what was read when a [`Stop`]
 //! is asked for is kept: the capture ends there.
 
+use crate::Scratch;
+use crate::error::Error;
+use crate::input::{Input, Progress};
+use crate::set;
 use crate::source::{BLOCK, Pipe, stdin};
-use crate::{Error, Input, Progress, Scratch, Stop, set};
+use crate::stop::Stop;
 use std::fs::File;
 use std::io::{self, Read, Write};
 use tempfile::TempPath;

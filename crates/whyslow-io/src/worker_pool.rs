@@ -1,26 +1,26 @@
 //! [`WorkerPool`]: explainers that share the connections of one set of captures, each on a thread
 //! of its own.
 //!
-//! Every one is given all bytes, walks all records, and takes up the connections that fall to it: a
-//! glance at a packet's four-tuple costs a fraction of what following its connection does, and
-//! nothing need be handed over but the blocks themselves (`belt`). So there is nothing to put in
-//! order, and what comes out does not depend on how many there are. Where one has more to do than
-//! another, they hand connections over between two blocks (`exchange`).
+//! Each is given all bytes, reads all records, and follows the connections that fall to it: to
+//! look at a packet's four-tuple costs a fraction of what following its connection does. Nothing is
+//! handed over but the blocks themselves (`broadcast`), so there is nothing to put in order, and
+//! the analysis does not depend on how many there are. Where one has more to do than another, they
+//! exchange connections between two blocks (`shard_exchange`).
 
 use crate::broadcast::{BlockBroadcast, BlockReader};
+use crate::error::Error;
+use crate::options::ExplainOptions;
 use crate::shard_exchange::ShardExchange;
 use crate::source::{Block, Filled, Gauge, Source};
-use crate::{Error, ExplainOptions};
 use std::panic::resume_unwind;
 use std::sync::{Mutex, PoisonError};
 use std::thread::{self, ScopedJoinHandle};
 use whyslow_core::analysis::Analysis;
 use whyslow_core::capture::{CaptureError, Problem, Reader, Sink, Summary};
-use whyslow_core::explain::{Explainer, Fragment};
+use whyslow_core::explain::{Explainer, Fragment, ReplayQueue};
 use whyslow_core::pair::ConnectionFingerprint;
-use whyslow_core::whatif::ReplayQueue;
 
-/// Less than this is read sooner than threads are started.
+/// An input smaller than this is read before threads could start.
 const SMALL: u64 = 4 << 20;
 
 /// Explainers that share the connections of one set of captures.
@@ -30,10 +30,10 @@ pub(crate) struct WorkerPool {
 
 impl WorkerPool {
     /// One for each thread, for inputs of so many bytes, if that is known.
-    pub(crate) fn new(how: ExplainOptions, bytes: Option<u64>) -> Self {
-        let count = if bytes.is_some_and(|bytes| bytes < SMALL) { 1 } else { how.threads.get() };
+    pub(crate) fn new(options: ExplainOptions, bytes: Option<u64>) -> Self {
+        let count = if bytes.is_some_and(|bytes| bytes < SMALL) { 1 } else { options.threads.get() };
         let mut explainers = Explainer::sharing(count);
-        explainers.iter_mut().for_each(|explainer| explainer.set_path_rate(how.path_rate));
+        explainers.iter_mut().for_each(|explainer| explainer.set_path_rate(options.path_rate));
         Self { explainers }
     }
 
@@ -105,19 +105,18 @@ pub(crate) fn read<S: Sink>(
     progress: &mut dyn FnMut(u64),
 ) -> Result<Summary, Error> {
     let (gauge, is_slow) = (source.gauge(), source.is_compressed());
-    let belt = BlockBroadcast::new(1, |block: &mut Block| source.fill(block));
+    let broadcast = BlockBroadcast::new(1, |block: &mut Block| source.fill(block));
     let outcome = thread::scope(|scope| {
-        // Whoever walks alone is spared the decompression; where there can be no more threads, it
-        // is not.
+        // A lone reader is spared the decompression, where there can be another thread.
         if is_slow {
-            let _ = thread::Builder::new().name("reading".to_owned()).spawn_scoped(scope, || belt.fetch_all());
+            let _ = thread::Builder::new().name("reading".to_owned()).spawn_scoped(scope, || broadcast.fetch_all());
         }
-        push_all_blocks(belt.reader(), sink, &gauge, &mut |_| {
+        push_all_blocks(broadcast.reader(), sink, &gauge, &mut |_| {
             progress(gauge.bytes());
             true
         })
     });
-    let end = belt.end();
+    let end = broadcast.end();
     reading_result(source, [outcome], end)
 }
 
@@ -130,10 +129,10 @@ fn read_shared(
 ) -> Result<Summary, Error> {
     let gauge = source.gauge();
     let exchange = ShardExchange::default();
-    let belt = BlockBroadcast::new(explainers.len(), |block: &mut Block| source.fill(block));
+    let broadcast = BlockBroadcast::new(explainers.len(), |block: &mut Block| source.fill(block));
     let follow = |explainer: &mut Explainer, progress: &mut dyn FnMut(u64)| {
         let leaving = AbandonOnDrop(&exchange);
-        let outcome = push_all_blocks(belt.reader(), explainer, &gauge, &mut |explainer| {
+        let outcome = push_all_blocks(broadcast.reader(), explainer, &gauge, &mut |explainer| {
             progress(gauge.bytes());
             exchange.rebalance(explainer)
         });
@@ -149,7 +148,7 @@ fn read_shared(
         let first = first.map(|explainer| follow(explainer, progress));
         first.into_iter().chain(others.into_iter().map(join)).collect::<Vec<_>>()
     });
-    let end = belt.end();
+    let end = broadcast.end();
     reading_result(source, outcomes, end)
 }
 
@@ -162,7 +161,7 @@ impl Drop for AbandonOnDrop<'_> {
     }
 }
 
-/// What became of an input, by what became of its walkers and how its blocks ended.
+/// What became of an input, by what became of its readers and how its blocks ended.
 fn reading_result(
     source: &Source,
     outcomes: impl IntoIterator<Item = Result<Option<Summary>, CaptureError>>,
@@ -183,20 +182,20 @@ fn reading_result(
 /// # Errors
 /// When they are no capture.
 fn push_all_blocks<S: Sink, F: FnMut(&mut Block) -> Result<Filled, Error>>(
-    mut walker: BlockReader<'_, F>,
+    mut blocks: BlockReader<'_, F>,
     sink: &mut S,
     gauge: &Gauge,
     between: &mut dyn FnMut(&mut S) -> bool,
 ) -> Result<Option<Summary>, CaptureError> {
     let mut reader = Reader::new();
-    while let Some(block) = walker.next() {
+    while let Some(block) = blocks.next() {
         // The others are not to wait for bytes that are no capture either.
         reader.push(block, sink).inspect_err(|_| gauge.give_up())?;
         if !between(sink) {
             return Ok(None);
         }
     }
-    if walker.has_read_all() { reader.finish(sink).map(Some) } else { Ok(None) }
+    if blocks.has_read_all() { reader.finish(sink).map(Some) } else { Ok(None) }
 }
 
 fn with_torn(mut summary: Summary, torn: Option<String>) -> Summary {

@@ -9,8 +9,9 @@ use crate::scenario::Leg;
 use crate::scenario::host::SocketOptions;
 use crate::scenario::units::{Size, Time};
 use crate::scenario::work::{Connection, Work};
+use crate::work::proxy::Proxy;
 use crate::work::stream::{self, Tls};
-use crate::work::transfers::Direction;
+use crate::work::transfers::{Client, Direction};
 use crate::work::{Report, credit, proxy, socket, transfers, turns};
 use serde::{Deserialize, Serialize};
 use std::io::{self, BufRead, Write};
@@ -136,8 +137,8 @@ fn run(job: &Job) -> io::Result<Report> {
             proxy::scale(*unscaled, Leg::Client)?;
             let listener = socket::listen(*listen, &job.options)?;
             report(&Event::Ready { certificate: None })?;
-            let n = connections(&job.work);
-            let opened = proxy::run(n, &listener, *server, &job.options, buffer.len(), *unscaled, &sampler)?;
+            let proxy = Proxy { server: *server, options: &job.options, buffer: buffer.len(), unscaled: *unscaled };
+            let opened = proxy::run(&proxy, connections(&job.work), &listener, &sampler)?;
             (opened, Vec::new())
         }
         Role::Hog => (Vec::new(), Vec::new()),
@@ -170,7 +171,8 @@ fn client(
                 Some(certificate) => Some(Tls::client(certificate, t.record.len())?),
                 None => None,
             };
-            transfers::client(t, direction(&job.work), peer, options, tls.as_ref(), sampler)
+            let direction = direction(&job.work);
+            Client { work: t, direction, peer, options, tls: tls.as_ref(), sampler }.run()
         }
         Work::Turns(t) => turns::client(&t.into(), peer, options, sampler),
         Work::WriteWriteRead(w) => turns::client(&w.into(), peer, options, sampler),

@@ -6,26 +6,62 @@
 //! same seed draws the same scenarios. Ignores: the analysis that is judged with them, and how it
 //! tells causes apart.
 
-mod causes;
+mod ends;
 mod exchanges;
+mod links;
 mod losses;
+mod settings;
 
 pub use losses::{LOSSES, losses};
 
-use crate::scenario::{Experiment, ScenarioError, Variant, load};
-use causes::DRAWS;
-use rand::RngExt;
-use rand::seq::IndexedRandom;
-use rand_chacha::ChaCha8Rng;
-use rand_chacha::rand_core::SeedableRng;
-
-/// Payload of a full segment with timestamps, bytes.
-pub(crate) const MSS: f64 = 1448.0;
+use crate::scenario::{Experiment, ScenarioError};
+use settings::{AMPLE, common};
+pub(crate) use settings::{Chance, MSS, Setting, bits, build, bytes, ms, set, verify};
 
 /// A name, and what draws a scenario: of the cause of that name, unless the draw sets another one.
 type Draw = (&'static str, fn(&mut Chance) -> Vec<Setting>);
-/// A key of the scenario and its value, as on the command line.
-pub(crate) type Setting = (String, String);
+/// All that is drawn; a draw's place is part of the seed.
+const DRAWS: &[Draw] = &[
+    ("none", links::healthy),
+    ("slow-start", ends::slow_start),
+    ("early-slow-start-exit", ends::early_exit),
+    ("restart-after-idle", ends::restart),
+    ("receive-window", ends::receive_window),
+    ("no-window-scaling", ends::no_window_scaling),
+    ("zero-window", ends::zero_window),
+    ("sender-cap", ends::sender_cap),
+    ("protocol-window", ends::protocol_window),
+    ("application", ends::application),
+    ("server-think", ends::server_think),
+    ("turn-taking", ends::turn_taking),
+    ("nagle-delayed-ack", ends::nagle),
+    ("new-connection-each-time", ends::new_connections),
+    ("bandwidth", links::bandwidth),
+    ("bufferbloat", links::bufferbloat),
+    ("pacing", ends::pacing),
+    ("shaper", links::shaper),
+    ("policer", links::policer),
+    ("ecn", links::ecn),
+    ("no-sack", links::no_sack),
+    ("loss", links::loss),
+    ("timeout", links::timeout),
+    ("tail-loss", links::tail_loss),
+    ("reordering", links::reordering),
+    ("syn-loss", links::syn_loss),
+    ("mtu-black-hole", links::black_hole),
+    ("proxy-split", links::proxy_split),
+    ("delayed-ack", ends::delayed_ack),
+    ("duplication", links::duplication),
+    ("small-segments", ends::small_segments),
+    ("tls-record-buffering", ends::tls_records),
+    ("amplification-risk", ends::amplification),
+    ("small-requests", exchanges::small_requests),
+    ("pushes", exchanges::pushes),
+    ("shared-bottleneck", exchanges::shared_bottleneck),
+    ("slow-second-query", exchanges::slow_second_query),
+    ("no-answer", exchanges::no_answer),
+    ("reset", exchanges::reset),
+];
 
 /// What mends a cause in the lab, as settings over those that made it, an empty one for what is
 /// left out; only where the mended transfer is the same but for the cause.
@@ -45,8 +81,6 @@ const CURES: &[(&str, &[(&str, &str)])] = &[
     ("loss", &[("path.down.loss", "0%")]),
     ("mtu-black-hole", &[("path.down.mtu", r#"{ size = "1400B", icmp = true }"#)]),
 ];
-/// Buffers that never stand in the way.
-const AMPLE: &str = r#"["4KiB", "4MiB", "16MiB"]"#;
 /// Behind the label of a run whose cause was mended.
 pub const CURED: &str = "-cured";
 
@@ -88,89 +122,6 @@ pub fn draw(seed: u64, each: u32) -> Result<Experiment, ScenarioError> {
         expect: Vec::new(),
         runs,
     })
-}
-
-pub(crate) fn build(settings: &[Setting], label: String) -> Result<impl Iterator<Item = Variant>, ScenarioError> {
-    let drawn = load("draws", "", settings)?;
-    Ok(drawn.runs.into_iter().map(move |run| Variant { label: label.clone(), ..run }))
-}
-
-/// A stream of random numbers that a seed begins.
-pub(crate) struct Chance(ChaCha8Rng);
-
-impl Chance {
-    /// The stream of this number: one more or fewer changes nothing for the others.
-    pub(crate) fn new(seed: u64, stream: u64) -> Self {
-        let mut rng = ChaCha8Rng::seed_from_u64(seed);
-        rng.set_stream(stream);
-        Self(rng)
-    }
-
-    /// Between the two, as likely to be in the lower half of the digits as in the upper.
-    pub(crate) fn between(&mut self, least: f64, most: f64) -> f64 {
-        let most = most.max(least);
-        least * (most / least).powf(self.0.random::<f64>())
-    }
-
-    pub(crate) fn whole(&mut self, least: u32, most: u32) -> u32 {
-        self.0.random_range(least..=most)
-    }
-
-    pub(crate) fn is(&mut self, share: f64) -> bool {
-        self.0.random::<f64>() < share
-    }
-
-    pub(crate) fn among<'t>(&mut self, these: &[&'t str]) -> &'t str {
-        these.choose(&mut self.0).copied().unwrap_or_default()
-    }
-}
-
-pub(crate) fn set(key: &str, value: impl Into<String>) -> Setting {
-    (key.to_owned(), value.into())
-}
-
-pub(crate) fn ms(seconds: f64) -> String {
-    format!("{:.0}us", seconds * 1e6)
-}
-
-pub(crate) fn bytes(n: f64) -> String {
-    format!("{n:.0}B")
-}
-
-pub(crate) fn bits(rate: f64) -> String {
-    format!("{rate:.0}bit")
-}
-
-pub(crate) fn verify(claims: &[&str]) -> Setting {
-    set("verify", format!("{claims:?}"))
-}
-
-/// What is drawn for every scenario: what must not matter. Where a loss, a mark or a pause must cut
-/// the window, BBR would not do so, and [`window_based`] draws again.
-fn common(chance: &mut Chance) -> Vec<Setting> {
-    let offload = chance.is(0.5).to_string();
-    vec![
-        set("path.seed", chance.whole(1, 1_000_000).to_string()),
-        set("client.timestamps", chance.is(0.8).to_string()),
-        set("server.tso", offload.clone()),
-        set("client.gro", offload),
-        set("server.congestion", chance.among(&["cubic", "reno", "bbr"])),
-        set("timeout", "60s"),
-    ]
-}
-
-/// A congestion control that answers to losses, marks and pauses with its window.
-fn window_based(chance: &mut Chance) -> Setting {
-    set("server.congestion", chance.among(&["cubic", "reno"]))
-}
-
-/// The receiver never stands in the way.
-pub(crate) fn open_handed() -> Vec<Setting> {
-    vec![set("client.tcp_rmem", r#"["4KiB", "4MiB", "16MiB"]"#), set("client.initrwnd", "2000")]
-}
-
-pub(crate) fn path(rtt: f64, rate: f64, queue: &str) -> Vec<Setting> {
-    vec![set("path.rtt", ms(rtt)), set("path.down.rate", bits(rate)), set("path.down.queue", queue)]
 }
 
 #[cfg(test)]

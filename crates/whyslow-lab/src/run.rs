@@ -5,7 +5,9 @@
 //! as a result; whatever happens, no process, namespace or device is left. Ignores: what the
 //! figures mean ([`crate::figures`]) and how they are shown ([`crate::show`]).
 
-use crate::agent::{self, Event, Job, Role};
+mod agent_process;
+
+use crate::agent::{Job, Role};
 use crate::count;
 use crate::net::config::Host;
 use crate::net::{Path as NetPath, Tap};
@@ -15,14 +17,13 @@ use crate::scenario::work::{Protocol, Work};
 use crate::scenario::{Experiment, Scenario, Variant};
 use crate::trace::{Trace, Tracer};
 use crate::truth::{self, EndTruth, HostTruth, Machine, RunResult, SCHEMA, Truth};
-use crate::work::Report;
+use agent_process::AgentProcess;
 use std::collections::BTreeMap;
-use std::io::{self, BufRead, BufReader, Write};
+use std::io::{self, Write};
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError, mpsc};
+use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
 /// How to run.
@@ -38,7 +39,7 @@ pub struct Settings {
     pub jobs: usize,
     /// How often a void run is tried in all.
     pub attempts: u32,
-    /// The program that becomes an agent when started with [`agent::ARGUMENT`]; this very binary
+    /// The program that becomes an agent when started with [`crate::agent::ARGUMENT`]; this binary
     /// when it is `None`.
     pub agent: Option<PathBuf>,
 }
@@ -163,6 +164,7 @@ pub(crate) fn run_by(
         return Err(RunError::NothingNamed(settings.only.clone(), labels.join(", ")));
     }
     std::fs::create_dir_all(&settings.out).map_err(file_error(settings.out.display().to_string()))?;
+    let session = Session { experiment, settings, progress, making };
     let next = AtomicUsize::new(0);
     let done: Mutex<Vec<(usize, Result<RunResult, RunError>)>> = Mutex::new(Vec::new());
     std::thread::scope(|scope| {
@@ -171,7 +173,7 @@ pub(crate) fn run_by(
                 while let Some((run, repetition)) = runs.get(next.fetch_add(1, Ordering::SeqCst)) {
                     let index = next.load(Ordering::SeqCst).saturating_sub(1);
                     progress(Progress::Started { label: &run.label, index, total: runs.len() });
-                    let result = keep_or_make(experiment, run, *repetition, settings, progress, making);
+                    let result = session.keep_or_make(run, *repetition);
                     let failed = result.is_err();
                     done.lock().unwrap_or_else(PoisonError::into_inner).push((order(&runs, run, *repetition), result));
                     if failed {
@@ -200,71 +202,86 @@ pub fn folder(out: &Path, experiment: &str, run: &Variant, repetition: u32) -> P
     out.join(plain(experiment)).join(format!("{}-{repetition}", plain(&run.label)))
 }
 
-fn keep_or_make(
-    experiment: &Experiment,
-    run: &Variant,
-    repetition: u32,
-    settings: &Settings,
-    progress: &(dyn Fn(Progress<'_>) + Sync),
-    making: &Making<'_>,
-) -> Result<RunResult, RunError> {
-    let folder = folder(&settings.out, &experiment.name, run, repetition);
-    let key = (making.key)(run);
-    if let Some(result) = read_result(&folder).filter(|r| r.key == key && r.problems.is_empty()) {
-        progress(Progress::Finished { label: &run.label, kept: true, result: &result });
-        return Ok(result);
-    }
-    let attempts = settings.attempts.max(1);
-    let mut attempt = 0;
-    let result = loop {
-        attempt += 1;
-        let partial = folder.with_extension("partial");
-        let fresh = || -> io::Result<()> {
-            for old in [&partial, &folder] {
-                if old.exists() {
-                    std::fs::remove_dir_all(old)?;
-                }
-            }
-            std::fs::create_dir_all(&partial)
+/// What all runs share.
+struct Session<'a> {
+    experiment: &'a Experiment,
+    settings: &'a Settings,
+    progress: &'a (dyn Fn(Progress<'_>) + Sync),
+    making: &'a Making<'a>,
+}
+
+impl Session<'_> {
+    /// The result that is there, or a new one.
+    fn keep_or_make(&self, run: &Variant, repetition: u32) -> Result<RunResult, RunError> {
+        let folder = folder(&self.settings.out, &self.experiment.name, run, repetition);
+        let key = (self.making.key)(run);
+        let kept = read_result(&folder).filter(|r| r.key == key && r.problems.is_empty());
+        let is_kept = kept.is_some();
+        let result = match kept {
+            Some(result) => result,
+            None => self.make(run, RunResult { repetition, key, ..self.no_result(run) }, &folder)?,
         };
-        fresh().map_err(file_error(partial.display().to_string()))?;
-        let mut result = RunResult {
+        (self.progress)(Progress::Finished { label: &run.label, kept: is_kept, result: &result });
+        Ok(result)
+    }
+
+    /// Makes a run until it is not void, or no try is left. Its folder gets its name when all is in
+    /// it.
+    fn make(&self, run: &Variant, mut result: RunResult, folder: &Path) -> Result<RunResult, RunError> {
+        let partial = folder.with_extension("partial");
+        loop {
+            make_empty(&partial, folder).map_err(file_error(partial.display().to_string()))?;
+            match (self.making.once)(run, &partial)? {
+                Ok((truth, figures)) => {
+                    let void = truth.void.clone();
+                    write_json(&partial.join("truth.json"), &truth)?;
+                    if !void.is_empty() {
+                        let attempt = result.voided + 1;
+                        (self.progress)(Progress::Void { label: &run.label, why: &void, attempt });
+                        if attempt < self.settings.attempts.max(1) {
+                            result.voided = attempt;
+                            continue;
+                        }
+                        result.problems = void;
+                    }
+                    result.claims = truth::check(&run.scenario.verify, &figures);
+                    result.confirmed = result.problems.is_empty() && result.claims.iter().all(|c| c.holds);
+                    result.figures = figures;
+                }
+                Err(why) => result.problems = vec![why],
+            }
+            write_json(&partial.join("result.json"), &result)?;
+            std::fs::rename(&partial, folder).map_err(file_error(folder.display().to_string()))?;
+            return Ok(result);
+        }
+    }
+
+    fn no_result(&self, run: &Variant) -> RunResult {
+        RunResult {
             schema: SCHEMA.to_owned(),
-            experiment: experiment.name.clone(),
+            experiment: self.experiment.name.clone(),
             label: run.label.clone(),
             values: run.values.clone(),
-            repetition,
-            key: key.clone(),
+            repetition: 0,
+            key: String::new(),
             cause: run.scenario.cause.clone(),
-            voided: attempt - 1,
+            voided: 0,
             problems: Vec::new(),
             confirmed: false,
             claims: Vec::new(),
             figures: BTreeMap::new(),
-        };
-        match (making.once)(run, &partial)? {
-            Ok((truth, figures)) => {
-                let void = truth.void.clone();
-                write_json(&partial.join("truth.json"), &truth)?;
-                if !void.is_empty() {
-                    progress(Progress::Void { label: &run.label, why: &void, attempt });
-                    if attempt < attempts {
-                        continue;
-                    }
-                    result.problems = void;
-                }
-                result.claims = truth::check(&run.scenario.verify, &figures);
-                result.confirmed = result.problems.is_empty() && result.claims.iter().all(|c| c.holds);
-                result.figures = figures;
-            }
-            Err(why) => result.problems = vec![why],
         }
-        write_json(&partial.join("result.json"), &result)?;
-        std::fs::rename(&partial, &folder).map_err(file_error(folder.display().to_string()))?;
-        break result;
-    };
-    progress(Progress::Finished { label: &run.label, kept: false, result: &result });
-    Ok(result)
+    }
+}
+
+/// Makes an empty folder for a try; what an earlier one left is removed.
+fn make_empty(partial: &Path, folder: &Path) -> io::Result<()> {
+    for old in [partial, folder] {
+        if old.exists() {
+            std::fs::remove_dir_all(old)?;
+        }
+    }
+    std::fs::create_dir_all(partial)
 }
 
 /// The result in a folder, if there is one that this version understands.
@@ -384,7 +401,7 @@ fn play(path: &NetPath, scenario: &Scenario, settings: &Settings) -> io::Result<
     let port = port(&scenario.work);
     let address = |host: Host| path.address(host).map(|ip| SocketAddr::new(ip, port)).map_err(io::Error::other);
     let anywhere = SocketAddr::new(Ipv4Addr::UNSPECIFIED.into(), port);
-    let start = |host: Host, spec: &HostSpec, role: Role| -> io::Result<Agent> {
+    let start = |host: Host, spec: &HostSpec, role: Role| -> io::Result<AgentProcess> {
         let job = Job {
             role,
             options: spec.socket(),
@@ -393,7 +410,7 @@ fn play(path: &NetPath, scenario: &Scenario, settings: &Settings) -> io::Result<
             cpu: spec.cpu,
             nice: spec.nice,
         };
-        Agent::start(path, host, &job, settings)
+        AgentProcess::start(path, host, &job, settings.agent.clone())
     };
     let mut hogs = Vec::new();
     for (host, spec) in [(Host::Client, &scenario.client), (Host::Server, &scenario.server)] {
@@ -428,79 +445,4 @@ fn play(path: &NetPath, scenario: &Scenario, settings: &Settings) -> io::Result<
     }
     ends.insert("server".to_owned(), server.done(deadline)?.into());
     Ok(ends)
-}
-
-/// A child process that is an agent; it does not outlive this value.
-struct Agent {
-    name: &'static str,
-    child: Child,
-    // Its end tells the agent that nobody waits for it any more.
-    _input: ChildStdin,
-    events: mpsc::Receiver<io::Result<Event>>,
-}
-
-impl Agent {
-    fn start(path: &NetPath, host: Host, job: &Job, settings: &Settings) -> io::Result<Self> {
-        let program = settings.agent.clone().map_or_else(std::env::current_exe, Ok)?;
-        let mut command = Command::new(program);
-        command.arg(agent::ARGUMENT).stdin(Stdio::piped()).stdout(Stdio::piped());
-        let mut child = path.spawn(host, command).map_err(io::Error::other)?;
-        let (Some(mut input), Some(output)) = (child.stdin.take(), child.stdout.take()) else {
-            return Err(io::Error::other("the agent has no pipes"));
-        };
-        let (sender, events) = mpsc::channel();
-        std::thread::spawn(move || {
-            for line in BufReader::new(output).lines() {
-                let event = line.and_then(|line| serde_json::from_str(&line).map_err(io::Error::other));
-                if sender.send(event).is_err() {
-                    return;
-                }
-            }
-        });
-        let mut line = serde_json::to_vec(job)?;
-        line.push(b'\n');
-        let agent_started = input.write_all(&line).and_then(|()| input.flush());
-        let agent = Self { name: host.name(), child, _input: input, events };
-        agent_started.map(|()| agent)
-    }
-
-    fn next(&mut self, deadline: Instant) -> io::Result<Event> {
-        let left = deadline.saturating_duration_since(Instant::now());
-        match self.events.recv_timeout(left) {
-            Ok(Ok(Event::Failed { what })) => Err(io::Error::other(format!("the {}: {what}", self.name))),
-            Ok(event) => event,
-            Err(mpsc::RecvTimeoutError::Timeout) => {
-                let text = format!("the {} was not done in time (see the scenario's `timeout`)", self.name);
-                Err(io::Error::new(io::ErrorKind::TimedOut, text))
-            }
-            Err(mpsc::RecvTimeoutError::Disconnected) => {
-                let status = self.child.wait()?;
-                Err(io::Error::other(format!("the {}'s program ended without a word ({status})", self.name)))
-            }
-        }
-    }
-
-    /// Waits until it listens; its certificate when it has one.
-    fn ready(&mut self, deadline: Instant) -> io::Result<Option<Vec<u8>>> {
-        match self.next(deadline)? {
-            Event::Ready { certificate } => Ok(certificate),
-            other => Err(io::Error::other(format!("the {} said {other:?} before it was ready", self.name))),
-        }
-    }
-
-    /// Waits until it has done its work.
-    fn done(&mut self, deadline: Instant) -> io::Result<Report> {
-        match self.next(deadline)? {
-            Event::Done(report) => Ok(*report),
-            other => Err(io::Error::other(format!("the {} said {other:?} at its end", self.name))),
-        }
-    }
-}
-
-impl Drop for Agent {
-    fn drop(&mut self) {
-        // It has ended by itself, or nobody wants its answer.
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
 }

@@ -1,142 +1,222 @@
 //! Graphs for a report, which has nobody to ask: the connections that lost most time, whole, and
 //! then packet by packet as far as the file stays small enough to be sent.
 //!
-//! A connection of 200,000 packets fits whole: packed, a packet takes about four bytes. Of what
-//! does not fit, the parts with the evidence of findings come first, then the beginning; the page
-//! says where the file holds nothing finer.
+//! The captures are read once more for all of them together, on as many threads as there are
+//! processors. A connection of 200,000 packets fits whole: packed, a packet takes about four bytes.
+//! Of what does not fit, the parts with the evidence of findings come first, then the beginning;
+//! the page says where the file holds nothing finer.
 
-use crate::document::compress;
-use crate::graphs::{Answer, Graphs};
-use crate::packed::pack;
+mod parts;
+
+use crate::graphs::{Answer, Graphs, GraphsBuilder, MAX_POINTS, packets};
+use crate::gzip::compress_quickly;
+use flate2::read::GzDecoder;
+use parts::Parts;
+use serde::ser::Error;
+use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;
 use std::collections::BTreeMap;
-use whyslow_core::analysis::{Connection, Finding};
-use whyslow_core::series::{Point, SeriesBuilder};
-use whyslow_core::units::Nanos;
-use whyslow_io::{PacketSource, Reading};
+use std::io::Read;
+use std::panic::resume_unwind;
+use std::thread;
+use whyslow_core::analysis::Connection;
+use whyslow_core::series::{Point, SeriesSize};
+use whyslow_io::{PacketSource, Progress, Reading, follow_all};
 use whyslow_report::ranking;
 
-/// Connections with graphs: each takes a reading of its capture.
+/// Connections with graphs.
 const MAX_CONNECTIONS: usize = 24;
-/// Columns of a whole connection.
-const COLUMNS: usize = 4_096;
-/// Packets of a part.
-const PART: usize = 8_192;
-/// Columns of a part.
-const PART_COLUMNS: usize = 1_024;
-/// Parts without evidence that are looked at, and those with.
-const MAX_PARTS: usize = 64;
+/// Packets of those that are followed, at most: but the first connection has graphs, however many
+/// there are in it.
+const MAX_PACKETS: u64 = 3_000_000;
+/// Columns of a whole connection: of what is asked for in so many, each is one of the foot.
+const COLUMNS: usize = FOOT - 1;
+const FOOT: usize = 4_096;
+/// Fewer packets are followed by one thread: a second one would spend its time on reading.
+const FEW_PACKETS: u64 = 500_000;
 
-/// A packed answer, and its compressed size.
-struct Packed {
-    text: Box<RawValue>,
-    bytes: usize,
-}
+/// An answer as it stands in a file: compressed until it is written there, for its text is ten
+/// times as large.
+#[derive(Debug)]
+pub(crate) struct Packed(Vec<u8>);
 
 impl Packed {
-    fn of(answer: &Answer) -> Option<Self> {
-        let value = pack(answer).ok()?;
-        let bytes = compress(&value).len();
-        Some(Self { text: serde_json::value::to_raw_value(&value).ok()?, bytes })
+    fn of(answer: &Answer) -> Self {
+        Self(compress_quickly(answer))
+    }
+}
+
+impl Serialize for Packed {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut text = String::new();
+        GzDecoder::new(self.0.as_slice()).read_to_string(&mut text).map_err(S::Error::custom)?;
+        RawValue::from_string(text).map_err(S::Error::custom)?.serialize(serializer)
+    }
+}
+
+/// A connection whose graphs are made.
+struct CloseUp<'a> {
+    connection: &'a Connection,
+    place: PacketSource,
+    graphs: GraphsBuilder,
+    /// Where it has too many packets for its whole to hold them.
+    parts: Option<Parts>,
+    given: u64,
+}
+
+/// What came of it.
+struct Made {
+    id: u64,
+    whole: Packed,
+    parts: Vec<Packed>,
+}
+
+impl<'a> CloseUp<'a> {
+    fn new(connection: &'a Connection, place: PacketSource, parts: usize) -> Self {
+        let is_large = packets(connection) > MAX_POINTS as u64;
+        let size = SeriesSize { columns: FOOT, points: if is_large { 0 } else { MAX_POINTS } };
+        Self {
+            connection,
+            place,
+            graphs: GraphsBuilder::new(connection, None, size),
+            parts: (parts > 0).then(|| Parts::new(connection, parts)),
+            given: 0,
+        }
+    }
+
+    fn push(&mut self, point: Point) {
+        self.given += 1;
+        self.graphs.push(&point);
+        if let Some(parts) = &mut self.parts {
+            parts.push(point);
+        }
+    }
+
+    /// Nothing where not all of it came: what is shown of a connection is what was explained.
+    fn finish(self) -> Option<Made> {
+        let graphs: Graphs = self.graphs.finish().ok().filter(|_| self.given >= self.place.segments())?;
+        let whole = Packed::of(&graphs.answer(None, COLUMNS));
+        Some(Made { id: self.connection.id, whole, parts: self.parts.map(Parts::finish).unwrap_or_default() })
     }
 }
 
 /// The graphs of these connections, and of the worst ones, in so many bytes, compressed; one that
 /// cannot be read once more is left out, and the page says so.
-pub(crate) fn of_worst(reading: &Reading, first: &[u64], mut room: usize) -> BTreeMap<u64, Box<RawValue>> {
-    let analysis = &reading.analysis;
-    let mut order = ranking::worst(analysis);
+pub(crate) fn of_worst(
+    reading: &Reading,
+    first: &[u64],
+    room: usize,
+    progress: &mut dyn FnMut(Progress),
+) -> BTreeMap<u64, Vec<Packed>> {
+    let chosen = choose(reading, first);
+    let order: Vec<u64> = chosen.iter().map(|(connection, _)| connection.id).collect();
+    let mut made = Vec::new();
+    for share in shares(close_ups(chosen, room)) {
+        made.extend(follow(share, progress));
+    }
+    made.sort_by_key(|one| order.iter().position(|id| *id == one.id));
+    fill(made, room)
+}
+
+/// The connections that have graphs, and where their packets are, the first ones first.
+fn choose<'a>(reading: &'a Reading, first: &[u64]) -> Vec<(&'a Connection, PacketSource)> {
+    let mut order = ranking::worst(&reading.analysis);
+    let known: std::collections::HashSet<u64> = order.iter().map(|connection| connection.id).collect();
     let mut healthy: Vec<&Connection> =
-        analysis.connections.iter().filter(|connection| order.iter().all(|worse| worse.id != connection.id)).collect();
-    let size = |connection: &Connection| connection.directions.iter().map(|direction| direction.bytes).max();
+        reading.analysis.connections.iter().filter(|connection| !known.contains(&connection.id)).collect();
+    let size = |connection: &&Connection| connection.directions.iter().map(|direction| direction.bytes).max();
     healthy.sort_by_key(|connection| std::cmp::Reverse(size(connection)));
     order.append(&mut healthy);
     order.sort_by_key(|connection| !first.contains(&connection.id));
-    let mut series: BTreeMap<u64, Vec<Box<RawValue>>> = BTreeMap::new();
-    let mut large = Vec::new();
-    for connection in order.into_iter().take(MAX_CONNECTIONS) {
-        let Some(place) = reading.place(connection) else { continue };
-        let Ok(graphs) = Graphs::read(&place, connection, None) else { continue };
-        let answer = graphs.answer(None, COLUMNS);
-        let Some(whole) = Packed::of(&answer).filter(|whole| whole.bytes <= room) else { continue };
-        room -= whole.bytes;
-        series.insert(connection.id, vec![whole.text]);
-        if !answer.has_points() {
-            large.push((connection, place, graphs));
-        }
-    }
-    // What is finer comes when all have the coarse.
-    for (connection, place, graphs) in large {
-        let findings = connection.transfers.iter().flat_map(|transfer| &transfer.findings).chain(&connection.findings);
-        let evidence: Vec<_> = findings.filter_map(|finding| range(&graphs, finding)).collect();
-        let held = series.entry(connection.id).or_default();
-        for part in Parts::read(&place, evidence) {
-            if part.bytes <= room {
-                room -= part.bytes;
-                held.push(part.text);
-            }
-        }
-    }
-    let text = |(id, answers)| Some((id, serde_json::value::to_raw_value(&answers).ok()?));
-    series.into_iter().filter_map(text).collect()
+    let mut followed = 0;
+    let mut fits = |connection: &&Connection| {
+        let all = packets(connection) + followed;
+        let fits = followed == 0 || all <= MAX_PACKETS;
+        followed = if fits { all } else { followed };
+        fits
+    };
+    let placed = |connection| Some((connection, reading.place(connection)?));
+    order.into_iter().take(MAX_CONNECTIONS).filter(&mut fits).filter_map(placed).collect()
 }
 
-/// The time of a finding's evidence.
-fn range(graphs: &Graphs, finding: &Finding) -> Option<(Nanos, Nanos)> {
-    let frames = finding.evidence.iter().flat_map(|evidence| &evidence.frames);
-    let times: Vec<Nanos> = frames.filter_map(|frame| graphs.time_of(*frame)).collect();
-    Some((*times.iter().min()?, *times.iter().max()?))
+/// Says how many parts each may have: each leaves half of what there is room for to those after it.
+fn close_ups(chosen: Vec<(&Connection, PacketSource)>, room: usize) -> Vec<CloseUp<'_>> {
+    let is_large = |connection: &Connection| packets(connection) > MAX_POINTS as u64;
+    let mut large = chosen.iter().filter(|(connection, _)| is_large(connection)).count();
+    let mut rest = parts::that_fit(room);
+    let close_up = |(connection, place)| {
+        let mut parts = 0;
+        if is_large(connection) {
+            large -= 1;
+            parts = parts::of(packets(connection)).min(if large == 0 { rest } else { rest.div_ceil(2) });
+            rest -= parts;
+        }
+        CloseUp::new(connection, place, parts)
+    };
+    chosen.into_iter().map(close_up).collect()
 }
 
-/// Cuts a connection into parts of so many packets, one after the other.
-struct Parts {
-    evidence: Vec<(Nanos, Nanos)>,
-    points: Vec<Point>,
-    /// The last ACK of each side before the part: what it acknowledged is not new.
-    acks: [Option<Point>; 2],
-    /// Those with evidence, and the others.
-    kept: [Vec<Packed>; 2],
+/// The connections of the same files, together.
+fn shares(chosen: Vec<CloseUp<'_>>) -> Vec<Vec<CloseUp<'_>>> {
+    let mut shares: Vec<Vec<CloseUp<'_>>> = Vec::new();
+    for one in chosen {
+        match shares.iter_mut().find(|share| share.iter().all(|other| other.place.shares_files(&one.place))) {
+            Some(share) => share.push(one),
+            None => shares.push(vec![one]),
+        }
+    }
+    shares
 }
 
-impl Parts {
-    /// Those with evidence first, each in the order of time.
-    fn read(place: &PacketSource, evidence: Vec<(Nanos, Nanos)>) -> impl Iterator<Item = Packed> {
-        let mut parts =
-            Self { evidence, points: Vec::with_capacity(PART + 1), acks: [None; 2], kept: Default::default() };
-        // What was read by then counts.
-        let _ = whyslow_io::follow(place, &mut |point| parts.push(point), &mut |_| {});
-        parts.cut(None);
-        parts.kept.into_iter().flatten()
-    }
-
-    fn push(&mut self, point: Point) {
-        // Packets of one time stay together: a part is a range of time.
-        let is_full = self.points.len() >= PART && self.points.last().is_some_and(|last| last.time < point.time);
-        if is_full || self.points.len() >= 2 * PART {
-            self.cut(Some(point.time));
-        }
-        self.points.push(point);
-    }
-
-    /// The part ends where the next one begins.
-    fn cut(&mut self, next: Option<Nanos>) {
-        if let (Some(first), Some(last)) = (self.points.first(), self.points.last()) {
-            let range = (first.time, next.map_or(last.time, |next| last.time.max(next - Nanos(1))));
-            let has_evidence = self.evidence.iter().any(|(from, to)| *from <= range.1 && *to >= range.0);
-            if self.kept[usize::from(!has_evidence)].len() < MAX_PARTS {
-                let answer = self.answer(range);
-                self.kept[usize::from(!has_evidence)].extend(Packed::of(&answer));
-            }
-        }
-        for point in self.points.drain(..).filter(|point| point.ack.is_some()) {
-            self.acks[point.lane()] = Some(point);
+/// Reads the files of these connections: each thread reads them whole, for a part of the
+/// connections.
+fn follow(close_ups: Vec<CloseUp<'_>>, progress: &mut dyn FnMut(Progress)) -> Vec<Made> {
+    let all: u64 = close_ups.iter().map(|one| packets(one.connection)).sum();
+    let threads = if all < FEW_PACKETS { 1 } else { thread::available_parallelism().map_or(1, usize::from) };
+    let mut loads: Vec<(u64, Vec<CloseUp<'_>>)> = (0..threads).map(|_| (0, Vec::new())).collect();
+    for one in close_ups {
+        if let Some((packed, load)) = loads.iter_mut().min_by_key(|(packets, _)| *packets) {
+            *packed += packets(one.connection);
+            load.push(one);
         }
     }
+    thread::scope(|scope| {
+        let mut loads = loads.into_iter().map(|(_, load)| load).filter(|load| !load.is_empty());
+        let first = loads.next();
+        let others: Vec<_> = loads.map(|load| scope.spawn(|| follow_alone(load, &mut |_| {}))).collect();
+        let mut made = first.map(|load| follow_alone(load, progress)).unwrap_or_default();
+        for thread in others {
+            made.extend(thread.join().unwrap_or_else(|panic| resume_unwind(panic)));
+        }
+        made
+    })
+}
 
-    fn answer(&self, range: (Nanos, Nanos)) -> Answer {
-        let mut builder = SeriesBuilder::new(range, self.points.len() as u64);
-        self.acks.iter().flatten().filter(|ack| ack.time < range.0).for_each(|ack| builder.push(ack));
-        self.points.iter().for_each(|point| builder.push(point));
-        Graphs::of(builder.finish()).answer(Some(range), PART_COLUMNS)
+fn follow_alone(mut load: Vec<CloseUp<'_>>, progress: &mut dyn FnMut(Progress)) -> Vec<Made> {
+    let places: Vec<PacketSource> = load.iter().map(|one| one.place.clone()).collect();
+    let places: Vec<&PacketSource> = places.iter().collect();
+    // Those whose packets have all come by then count.
+    let _ = follow_all(&places, &mut |place, point| load[place].push(point), progress);
+    load.into_iter().filter_map(CloseUp::finish).collect()
+}
+
+/// As many as there is room for: what is finer comes when all have the coarse.
+fn fill(made: Vec<Made>, mut room: usize) -> BTreeMap<u64, Vec<Packed>> {
+    let mut fits = |packed: &Packed| {
+        let fits = packed.0.len() <= room;
+        room -= if fits { packed.0.len() } else { 0 };
+        fits
+    };
+    let mut series: BTreeMap<u64, Vec<Packed>> = BTreeMap::new();
+    let mut finer = Vec::new();
+    for Made { id, whole, parts } in made {
+        if fits(&whole) {
+            series.insert(id, vec![whole]);
+            finer.push((id, parts));
+        }
     }
+    for (id, parts) in finer {
+        series.entry(id).or_default().extend(parts.into_iter().filter(&mut fits));
+    }
+    series
 }

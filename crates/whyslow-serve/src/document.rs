@@ -1,29 +1,31 @@
 //! [`Document`]: what the page is given.
 
-use crate::{Opening, TransferSpot, closeups};
-use flate2::Compression;
-use flate2::write::GzEncoder;
+use crate::closeups::Packed;
+use crate::gzip::{compress, compress_quickly};
+use crate::rows::Rows;
+use crate::{Opening, TransferSpot, closeups, repeats};
 use hyper::body::Bytes;
 use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
-use std::io::Write;
 use whyslow_core::analysis::{Analysis, Connection};
 use whyslow_core::cause::Cause;
 use whyslow_core::compare::{self, ChosenTransfer, Comparison, NoSuchTransfer, TransferName};
 use whyslow_core::units::Nanos;
-use whyslow_io::{PacketSource, Reading};
+use whyslow_io::{PacketSource, Progress, Reading};
 use whyslow_report::ranking;
-use whyslow_report::render::{json, markdown};
+use whyslow_report::render::markdown;
 
-/// Most connections on the page: those that lost most time. What each cause cost is told over all
-/// of them.
-pub const MAX_CONNECTIONS: usize = 2_000;
+/// Connections that a document tells of in full, at most: those that lost most time. All have a
+/// line, and a page that is served asks for what it lacks.
+pub const MAX_CONNECTIONS: usize = 200;
 
 /// Bytes of a file's document, compressed: in base64, and with the page around it, 3 MB.
 const MAX_BYTES: usize = 2_150_000;
-/// Connections that a file has in any case.
+/// Connections that a file tells of in full at most, where there is room, …
+const MAX_IN_FILE: usize = 2_000;
+/// … and in any case.
 const FEW_CONNECTIONS: usize = 50;
 
 /// An analysis as the page takes it: compressed JSON, `"schema": "whyslow-page/1"`. The page and
@@ -41,8 +43,10 @@ struct Content<'a> {
     /// What was opened.
     name: &'a str,
     analysis: &'a Analysis,
-    /// Connections in all; the analysis holds [`MAX_CONNECTIONS`] at most.
+    /// Connections in all, each once; the analysis holds some of them.
     connections_total: usize,
+    /// A line of every connection.
+    rows: Rows,
     causes: Vec<Cost>,
     /// Documentation of causes, which is the program's own: its lines stay lines.
     docs: Option<Box<RawValue>>,
@@ -53,7 +57,7 @@ struct Content<'a> {
     /// Comparisons, where the page has nobody to ask for them.
     comparisons: Vec<Comparison>,
     /// Graphs of connections by their ids, where the page has nobody to ask for them.
-    series: BTreeMap<u64, Box<RawValue>>,
+    series: BTreeMap<u64, Vec<Packed>>,
 }
 
 /// What a cause cost over all connections.
@@ -76,25 +80,36 @@ struct Doc {
 impl Document {
     /// Of what was read, for a page that can ask for graphs and comparisons.
     pub fn served(reading: Reading, opening: &Opening) -> Self {
-        Self::new(reading, opening, false)
+        Self::new(reading, opening, None)
     }
 
     /// The same with the comparison that was wished for, and with the graphs of what it compares
     /// and of the connections that lost most time, as many as a file of 3 MB has room for: the
     /// inputs are read once more for each of them.
-    pub fn complete(reading: Reading, opening: &Opening) -> Self {
-        Self::new(reading, opening, true)
+    pub fn complete(reading: Reading, opening: &Opening, progress: &mut dyn FnMut(Progress)) -> Self {
+        Self::new(reading, opening, Some(progress))
     }
 
-    fn new(mut reading: Reading, opening: &Opening, is_file: bool) -> Self {
-        let connections_total = reading.analysis.connections.len();
-        // What two captures tell of one connection costs its time once.
-        let causes = ranking::by_cause(&ranking::without_duplicates(&reading.analysis))
+    /// What was served as a file has it: the inputs are read once more.
+    pub(crate) fn as_file(&self, opening: &Opening) -> Self {
+        Self::complete(self.reading.clone(), opening, &mut |_| {})
+    }
+
+    fn new(mut reading: Reading, opening: &Opening, file: Option<&mut dyn FnMut(Progress)>) -> Self {
+        let is_file = file.is_some();
+        // What two captures tell of one connection is one, and costs its time once.
+        let repeats = repeats::repeats(&reading.analysis);
+        let once = repeats::without(&reading.analysis, &repeats);
+        let connections_total = once.connections.len();
+        let causes = ranking::by_cause(&once)
             .into_iter()
             .map(|cost| Cost { cause: cost.cause, seconds: cost.seconds, connections: cost.connections.len() })
             .collect();
         for capture in &mut reading.analysis.captures {
             capture.path = opening.name(&capture.path);
+        }
+        if is_file {
+            shorten(&mut reading.analysis);
         }
         let both = both(&reading, opening);
         let (compare, uncompared) = match &both {
@@ -104,13 +119,9 @@ impl Document {
         let both = both.ok().flatten().filter(|_| is_file);
         let comparisons = both.iter().map(|[a, b]| compare::compare(a, b)).collect();
         let compared: Vec<u64> = compare.iter().flatten().map(|spot| spot.0).collect();
-        keep_worst(&mut reading.analysis, &compared, MAX_CONNECTIONS);
-        let mut kept = reading.analysis.connections.len();
-        while is_file && kept > FEW_CONNECTIONS && compress(&reading.analysis).len() > MAX_BYTES / 4 * 3 {
-            kept = (kept / 4 * 3).max(FEW_CONNECTIONS);
-            keep_worst(&mut reading.analysis, &compared, kept);
-        }
-        let analysis = &reading.analysis;
+        let rows = Rows::of(&reading.analysis, repeats);
+        let most = if is_file { in_file(&reading.analysis, &compared) } else { MAX_CONNECTIONS };
+        let analysis = &worst(&reading.analysis, &compared, most);
         let docs: BTreeMap<_, _> = Cause::ALL.iter().map(|cause| (cause.slug(), doc(&cause.markdown()))).collect();
         let names: Vec<&str> = analysis.captures.iter().map(|capture| capture.path.as_str()).collect();
         let mut content = Content {
@@ -120,6 +131,7 @@ impl Document {
             series: BTreeMap::new(),
             analysis,
             connections_total,
+            rows,
             causes,
             docs: to_raw_value(&docs).ok(),
             compare,
@@ -127,8 +139,9 @@ impl Document {
             comparisons,
         };
         let mut compressed = compress(&content);
-        if is_file {
-            content.series = closeups::of_worst(&reading, &compared, MAX_BYTES.saturating_sub(compressed.len()));
+        if let Some(progress) = file {
+            content.series =
+                closeups::of_worst(&reading, &compared, MAX_BYTES.saturating_sub(compressed.len()), progress);
             compressed = compress(&content);
         }
         Self { reading, compressed: compressed.into() }
@@ -173,26 +186,46 @@ fn both<'a>(reading: &'a Reading, opening: &Opening) -> Result<Option<[ChosenTra
     Ok(Some([a.find(reading)?, b.find(reading)?]))
 }
 
-/// gzip of a value's JSON, as the page shows it. Writing to memory does not fail, and nothing here
-/// has maps that JSON could not write.
-pub(crate) fn compress(content: &impl Serialize) -> Vec<u8> {
-    let mut gzip = GzEncoder::new(Vec::new(), Compression::default());
-    let written = json::to_people(content, &mut gzip);
-    debug_assert!(written.is_ok());
-    let _ = gzip.flush();
-    gzip.finish().unwrap_or_default()
+/// Leaves of the captures' names what tells them apart: a file that is sent away does not say where
+/// somebody keeps captures.
+fn shorten(analysis: &mut Analysis) {
+    let split = |path: &str| path.split(['/', '\\']).map(str::to_owned).collect::<Vec<_>>();
+    let parts: Vec<Vec<String>> = analysis.captures.iter().map(|capture| split(&capture.path)).collect();
+    let shortest = parts.iter().map(Vec::len).min().unwrap_or(0);
+    let is_common = |at: &usize| parts.iter().all(|path| path.get(*at) == parts[0].get(*at));
+    let common = (0..shortest.saturating_sub(1)).take_while(is_common).count();
+    for (capture, parts) in analysis.captures.iter_mut().zip(&parts) {
+        capture.path = parts[common..].join("/");
+    }
 }
 
-/// Leaves the connections that lost most time and these, in the order in which they were.
-fn keep_worst(analysis: &mut Analysis, compared: &[u64], most: usize) {
-    if analysis.connections.len() <= most {
-        return;
+/// How many connections a file has room for, by what the worst ones take.
+fn in_file(analysis: &Analysis, compared: &[u64]) -> usize {
+    let few = worst(analysis, compared, FEW_CONNECTIONS);
+    let each = compress_quickly(&few.connections).len() / few.connections.len().max(1);
+    // Half of the file: the other half is for graphs.
+    (MAX_BYTES / 2 / each.max(1)).clamp(FEW_CONNECTIONS, MAX_IN_FILE)
+}
+
+/// The analysis with these connections and those that lost most time, in the order in which they
+/// are.
+fn worst(analysis: &Analysis, compared: &[u64], most: usize) -> Analysis {
+    let mut worst: Vec<&Connection> = analysis.connections.iter().collect();
+    if worst.len() > most {
+        worst.sort_by_cached_key(|one| (!compared.contains(&one.id), Reverse(ranking::cost(one))));
+        worst.truncate(most);
+        worst.sort_by_key(|one| one.id);
     }
-    analysis
-        .connections
-        .sort_by_cached_key(|connection| (!compared.contains(&connection.id), Reverse(ranking::cost(connection))));
-    analysis.connections.truncate(most);
-    analysis.connections.sort_by_key(|connection| connection.id);
+    let Analysis { schema, partial, pairs_total, .. } = *analysis;
+    Analysis {
+        schema,
+        partial,
+        captures: analysis.captures.clone(),
+        connections: worst.into_iter().cloned().collect(),
+        findings: analysis.findings.clone(),
+        pairs: analysis.pairs.clone(),
+        pairs_total,
+    }
 }
 
 fn doc(text: &str) -> Doc {
@@ -233,10 +266,23 @@ mod tests {
     }
 
     #[test]
+    fn a_file_says_of_its_captures_what_tells_them_apart() {
+        let mut one = reading(&[&["loss-client"]]).analysis;
+        shorten(&mut one);
+        assert_eq!(one.captures[0].path, "loss-client.pcap");
+        let mut two = reading(&[&["loss-client"], &["loss-server"]]).analysis;
+        two.captures[0].path = "/home/me/client/a.pcap".to_owned();
+        two.captures[1].path = "/home/me/server/a.pcap".to_owned();
+        shorten(&mut two);
+        let names: Vec<&str> = two.captures.iter().map(|capture| capture.path.as_str()).collect();
+        assert_eq!(names, ["client/a.pcap", "server/a.pcap"]);
+    }
+
+    #[test]
     fn a_complete_document_has_graphs_of_what_was_slow() {
         let reading = reading(&[&["loss-client"]]);
         let packets = reading.analysis.captures[0].tcp_packets;
-        let content = content(&Document::complete(reading, &Opening::default()));
+        let content = content(&Document::complete(reading, &Opening::default(), &mut |_| {}));
         let answer = &content["series"]["1"][0];
         assert_eq!(answer["packets"], packets);
         assert_eq!(answer["points"]["t"]["d"].as_array().unwrap().len() as u64, packets);
@@ -255,9 +301,9 @@ mod tests {
         let analysis = &mut reading.analysis;
         let healthy = analysis.connections.remove(0);
         assert!(ranking::cost(&worst) > ranking::cost(&healthy));
-        analysis.connections = (1..=MAX_CONNECTIONS as u64 + 5)
+        analysis.connections = (1..=2 * MAX_CONNECTIONS as u64)
             .map(|id| {
-                let mut connection = if id == 2_003 { worst.clone() } else { healthy.clone() };
+                let mut connection = if id == 203 { worst.clone() } else { healthy.clone() };
                 connection.id = id;
                 connection
             })
@@ -270,8 +316,9 @@ mod tests {
             .map(|connection| connection["id"].as_u64().unwrap())
             .collect();
         assert_eq!(ids.len(), MAX_CONNECTIONS);
-        assert!(ids.contains(&2_003) && ids.is_sorted());
-        assert_eq!(content["connections_total"], MAX_CONNECTIONS + 5);
+        assert!(ids.contains(&203) && ids.is_sorted());
+        assert_eq!(content["connections_total"], 2 * MAX_CONNECTIONS);
+        assert_eq!(content["rows"]["lost"].as_array().unwrap().len(), 2 * MAX_CONNECTIONS);
     }
 
     #[test]
@@ -279,14 +326,15 @@ mod tests {
         let reading = reading(&[&["sender-cap-client"], &["slow-start-client"]]);
         let sought = |group| SoughtTransfer { group: Some(group), which: TransferName::default() };
         let opening = Opening { compare: Some([sought(0), sought(1)]), ..Opening::default() };
-        let complete = content(&Document::complete(reading.clone(), &opening));
+        let complete = content(&Document::complete(reading.clone(), &opening, &mut |_| {}));
         assert_eq!(complete["compare"], serde_json::json!([[1, 2], [2, 2]]));
         assert!(complete["series"]["1"].is_array() && complete["series"]["2"].is_array());
         let served = Document::served(reading, &opening);
         assert!(content(&served)["comparisons"].as_array().unwrap().is_empty());
         let spots = [1, 2].map(|id| TransferName { connection: Some(id), transfer: Some(2) });
         let told = serde_json::to_value(served.compare(spots).unwrap()).unwrap();
-        assert_eq!(complete["comparisons"][0], told);
+        assert_eq!(complete["comparisons"][0]["total"], told["total"]);
+        assert_eq!(complete["comparisons"][0]["transfers"][0]["path"], "sender-cap-client.pcap");
         assert_eq!(told["leads"].as_array().unwrap().last().unwrap()["faster"], 1);
         assert!(served.compare([spots[0], spots[0]]).unwrap_err().contains("one transfer"));
         assert!(

@@ -44,11 +44,6 @@ impl FrameTimes {
         self.met += 1;
     }
 
-    /// The time of a frame that was wanted.
-    pub(crate) fn exact(&self, frame: Frame) -> Option<Nanos> {
-        self.exact.iter().find(|(other, _)| *other == frame).map(|(_, time)| *time)
-    }
-
     /// All of them, in the order of frames.
     pub(crate) fn to_vec(&self) -> Vec<(Frame, Nanos)> {
         let mut all: Vec<_> = self.exact.iter().chain(&self.some).chain(&self.last).copied().collect();

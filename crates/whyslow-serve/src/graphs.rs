@@ -1,20 +1,21 @@
 //! [`Graphs`]: a connection's series, and what the page is told of it.
 //!
-//! The program sends columns, marks and segments as lists of figures, each list one figure of all:
-//! a fraction of what objects would take, and drawn without being taken apart.
+//! The program sends columns, marks and segments as lists of figures, each list one figure of all,
+//! as differences (`packed`): a fraction of what objects would take.
 
 use crate::frames::FrameTimes;
+use crate::packed::{Differences, Frames};
 use serde::Serialize;
 use std::collections::BTreeSet;
 use whyslow_core::analysis::{Connection, End, Frame};
-use whyslow_core::series::{Column, Extremes, Kind, Lane, Mark, MarkSum, Point, Series, SeriesBuilder};
+use whyslow_core::series::{Column, Extremes, Kind, Lane, Mark, MarkSum, Point, Series, SeriesBuilder, SeriesSize};
 use whyslow_core::units::Nanos;
 use whyslow_io::PacketSource;
 
 /// Columns in an answer, at most.
 const MAX_COLUMNS: usize = 8_192;
 /// Segments in an answer, at most.
-const MAX_POINTS: usize = 16_384;
+pub(crate) const MAX_POINTS: usize = 16_384;
 
 /// One connection's packets, as graphs.
 #[derive(Debug)]
@@ -34,27 +35,9 @@ impl Graphs {
         connection: &Connection,
         range: Option<(Nanos, Nanos)>,
     ) -> Result<Self, String> {
-        let all = (connection.start_s, connection.start_s + connection.duration_s);
-        let packets = connection.directions.iter().fold(0_u64, |sum, direction| sum.saturating_add(direction.packets));
-        let mut builder = SeriesBuilder::new(range.unwrap_or(all), packets);
-        let mut frames = FrameTimes::new(evidence(connection));
-        let (mut base, mut begin) = ([None; 2], None);
-        let mut give = |point: Point| {
-            begin.get_or_insert(point.time);
-            if let Some(seq) = point.seq {
-                // The low 32 bits of a place in the sequence space are what the header counts.
-                base[point.from.index()].get_or_insert(point.raw_seq.0.wrapping_sub(seq as u32));
-            }
-            frames.push(point.frame, point.time);
-            builder.push(&point);
-        };
-        whyslow_io::follow(place, &mut give, &mut |_| {}).map_err(|error| error.to_string())?;
-        // Its first packet passes when the analysis says: else the number is that of another
-        // connection.
-        if begin.is_none_or(|begin| (begin - connection.start_s).0.abs() > Nanos::from_millis(1).0) {
-            return Err("the connection cannot be found in the capture again: has the file changed since?".to_owned());
-        }
-        Ok(Self { series: builder.finish(), frames, base })
+        let mut builder = GraphsBuilder::new(connection, range, SeriesSize::default());
+        whyslow_io::follow(place, &mut |point| builder.push(&point), &mut |_| {}).map_err(|error| error.to_string())?;
+        builder.finish()
     }
 
     /// Of a series that was made otherwise, without times of frames.
@@ -90,11 +73,6 @@ impl Graphs {
         }
     }
 
-    /// When a frame of the findings' evidence passed.
-    pub(crate) fn time_of(&self, frame: Frame) -> Option<Nanos> {
-        self.frames.exact(frame)
-    }
-
     /// Whether they tell of all this time.
     pub(crate) fn holds(&self, (from, to): (Nanos, Nanos)) -> bool {
         let (first, last) = self.series.range();
@@ -105,6 +83,59 @@ impl Graphs {
     pub(crate) fn is_fine(&self, range: (Nanos, Nanos), columns: usize) -> bool {
         self.series.points().is_some() || self.series.view(range.0, range.1, columns.clamp(1, MAX_COLUMNS)).exact
     }
+}
+
+/// Takes a connection's segments and makes its graphs of them.
+pub(crate) struct GraphsBuilder {
+    series: SeriesBuilder,
+    frames: FrameTimes,
+    base: [Option<u32>; 2],
+    /// When the connection begins, and when its first segment passed.
+    start: Nanos,
+    first: Option<Nanos>,
+}
+
+impl GraphsBuilder {
+    /// `range` is the time that is wanted, none for all.
+    pub(crate) fn new(connection: &Connection, range: Option<(Nanos, Nanos)>, most: SeriesSize) -> Self {
+        let all = (connection.start_s, connection.start_s + connection.duration_s);
+        Self {
+            series: SeriesBuilder::bounded(range.unwrap_or(all), packets(connection), most),
+            frames: FrameTimes::new(evidence(connection)),
+            base: [None; 2],
+            start: connection.start_s,
+            first: None,
+        }
+    }
+
+    /// The next segment.
+    pub(crate) fn push(&mut self, point: &Point) {
+        self.first.get_or_insert(point.time);
+        if let Some(seq) = point.seq {
+            // The low 32 bits of a place in the sequence space are what the header counts.
+            self.base[point.from.index()].get_or_insert(point.raw_seq.0.wrapping_sub(seq as u32));
+        }
+        self.frames.push(point.frame, point.time);
+        self.series.push(point);
+    }
+
+    /// No more segments come.
+    ///
+    /// # Errors
+    /// When they are those of another connection.
+    pub(crate) fn finish(self) -> Result<Graphs, String> {
+        // Its first packet passes when the analysis says: else the number is that of another
+        // connection.
+        if self.first.is_none_or(|first| (first - self.start).0.abs() > Nanos::from_millis(1).0) {
+            return Err("the connection cannot be found in the capture again: has the file changed since?".to_owned());
+        }
+        Ok(Graphs { series: self.series.finish(), frames: self.frames, base: self.base })
+    }
+}
+
+/// Segments of both directions.
+pub(crate) fn packets(connection: &Connection) -> u64 {
+    connection.directions.iter().fold(0, |sum, direction| sum.saturating_add(direction.packets))
 }
 
 /// The frames that the findings and rounds of a connection name.
@@ -133,78 +164,81 @@ pub(crate) struct Answer {
     index: Vec<(Frame, Nanos)>,
 }
 
-impl Answer {
-    /// Whether every segment is in it.
-    pub(crate) fn has_points(&self) -> bool {
-        self.points.is_some()
-    }
-}
-
 type MarkRow = (&'static str, usize, u64, Nanos, Frame, u64, u64);
-type Figures = Vec<Option<u64>>;
+/// Lowest and highest of a figure.
+type Ranges = (Differences, Differences);
 
 /// One side's data by columns.
-#[derive(Debug, Default, Serialize)]
+#[derive(Debug, Serialize)]
 struct Lanes {
-    t: Vec<Nanos>,
-    packets: Vec<u64>,
-    bytes: Vec<u64>,
-    acked: Vec<u64>,
-    seq: (Figures, Figures),
-    ack: (Figures, Figures),
-    edge: (Figures, Figures),
-    fly: (Figures, Figures),
-    win: (Figures, Figures),
-    rtt: (Vec<Option<f64>>, Vec<Option<f64>>),
+    t: Differences,
+    packets: Differences,
+    bytes: Differences,
+    acked: Differences,
+    seq: Ranges,
+    ack: Ranges,
+    edge: Ranges,
+    fly: Ranges,
+    win: Ranges,
+    rtt: Ranges,
 }
 
 impl Lanes {
     fn of(columns: &[(Nanos, Column)], side: usize) -> Self {
-        let mut lanes = Self::default();
+        let mut lanes = Self {
+            t: Differences::of_times(),
+            packets: Differences::default(),
+            bytes: Differences::default(),
+            acked: Differences::default(),
+            seq: Ranges::default(),
+            ack: Ranges::default(),
+            edge: Ranges::default(),
+            fly: Ranges::default(),
+            win: Ranges::default(),
+            rtt: (Differences::of_times(), Differences::of_times()),
+        };
         for (time, column) in columns {
             let Some(lane) = column.lanes.get(side).filter(|lane| **lane != Lane::default()) else { continue };
-            lanes.t.push(*time);
-            lanes.packets.push(lane.packets);
-            lanes.bytes.push(lane.bytes);
-            lanes.acked.push(lane.acked);
-            let figures: [(&mut (Figures, Figures), &Extremes); 5] = [
-                (&mut lanes.seq, &lane.segments),
-                (&mut lanes.ack, &lane.ack),
-                (&mut lanes.edge, &lane.edge),
-                (&mut lanes.fly, &lane.in_flight),
-                (&mut lanes.win, &lane.window),
-            ];
-            for (list, extremes) in figures {
-                let (low, high) = extremes.get().unzip();
-                list.0.push(low);
-                list.1.push(high);
-            }
-            let (low, high) = lane.rtt.get().unzip();
-            lanes.rtt.0.push(low.map(seconds));
-            lanes.rtt.1.push(high.map(seconds));
+            lanes.push(*time, lane);
         }
         lanes
     }
-}
 
-fn seconds(nanos: u64) -> f64 {
-    nanos as f64 / 1e9
+    fn push(&mut self, time: Nanos, lane: &Lane) {
+        self.t.push(0, Some(time.0));
+        self.packets.count(0, Some(lane.packets));
+        self.bytes.count(0, Some(lane.bytes));
+        self.acked.count(0, Some(lane.acked));
+        let figures: [(&mut Ranges, &Extremes); 6] = [
+            (&mut self.seq, &lane.segments),
+            (&mut self.ack, &lane.ack),
+            (&mut self.edge, &lane.edge),
+            (&mut self.fly, &lane.in_flight),
+            (&mut self.win, &lane.window),
+            (&mut self.rtt, &lane.rtt),
+        ];
+        for (list, extremes) in figures {
+            let (low, high) = extremes.get().unzip();
+            list.0.count(0, low);
+            list.1.count(0, high);
+        }
+    }
 }
 
 /// Segments.
-#[derive(Debug, Default, Serialize)]
+#[derive(Debug, Serialize)]
 struct Points {
-    t: Vec<Nanos>,
-    frame: Vec<Frame>,
+    t: Differences,
+    frame: Frames,
     from: Vec<usize>,
     flags: Vec<u16>,
     len: Vec<u32>,
-    seq: Figures,
-    ack: Figures,
-    win: Figures,
+    seq: Differences,
+    ack: Differences,
+    win: Differences,
     kind: String,
-    fly: Figures,
-    rtt: Vec<Option<Nanos>>,
+    fly: Differences,
+    rtt: Differences,
     dup: Vec<usize>,
     ce: Vec<usize>,
     dsack: Vec<usize>,
@@ -213,31 +247,47 @@ struct Points {
 
 impl Points {
     fn of(points: &[Point]) -> Self {
-        let mut told = Self::default();
-        for (index, point) in points.iter().enumerate() {
-            told.t.push(point.time);
-            told.frame.push(point.frame);
-            told.from.push(point.from.index());
-            told.flags.push(point.flags.0);
-            told.len.push(point.len);
-            told.seq.push(point.seq);
-            told.ack.push(point.ack);
-            told.win.push(point.window);
-            told.kind.push(point.kind.letter().unwrap_or(if point.kind == Kind::Empty { '-' } else { 'N' }));
-            told.fly.push(point.in_flight);
-            told.rtt.push(point.rtt);
-            if point.duplicate_ack {
-                told.dup.push(index);
-            }
-            if point.marked {
-                told.ce.push(index);
-            }
-            if point.dsack {
-                told.dsack.push(index);
-            }
-            told.sack.extend(point.sacks().iter().map(|&(low, high)| (index, low, high)));
-        }
+        let mut told = Self {
+            t: Differences::of_times(),
+            frame: points.iter().map(|point| point.frame).collect(),
+            from: Vec::with_capacity(points.len()),
+            flags: Vec::with_capacity(points.len()),
+            len: Vec::with_capacity(points.len()),
+            seq: Differences::by_side(),
+            ack: Differences::by_side(),
+            win: Differences::by_side(),
+            kind: String::with_capacity(points.len()),
+            fly: Differences::by_side(),
+            rtt: Differences::of_times(),
+            dup: Vec::new(),
+            ce: Vec::new(),
+            dsack: Vec::new(),
+            sack: Vec::new(),
+        };
+        points.iter().enumerate().for_each(|(index, point)| told.push(index, point));
         told
+    }
+
+    fn push(&mut self, index: usize, point: &Point) {
+        let side = point.from.index();
+        self.t.push(0, Some(point.time.0));
+        self.from.push(side);
+        self.flags.push(point.flags.0);
+        self.len.push(point.len);
+        self.seq.count(side, point.seq);
+        self.ack.count(side, point.ack);
+        self.win.count(side, point.window);
+        self.kind.push(point.kind.letter().unwrap_or(if point.kind == Kind::Empty { '-' } else { 'N' }));
+        self.fly.count(side, point.in_flight);
+        self.rtt.push(0, point.rtt.map(|rtt| rtt.0));
+        for (list, is) in
+            [(&mut self.dup, point.duplicate_ack), (&mut self.ce, point.marked), (&mut self.dsack, point.dsack)]
+        {
+            if is {
+                list.push(index);
+            }
+        }
+        self.sack.extend(point.sacks().iter().map(|&(low, high)| (index, low, high)));
     }
 }
 

@@ -1,73 +1,74 @@
-//! Graphs as a report holds them: lists of figures as differences, which compress to a third.
+//! [`Differences`]: lists of figures as the page is given them, which compress to a third of what
+//! the figures themselves would take.
 //!
-//! It promises that the page has the very same figures again: times are whole nanoseconds, and a
-//! list that has anything but whole figures stays as it is. It knows lists and no graphs: what is
-//! added to an answer goes through.
+//! It promises that the page has the very same figures again: all are whole in their unit, and
+//! times are whole nanoseconds.
 
-use crate::graphs::Answer;
-use serde_json::{Value, json};
+use serde::Serialize;
+use whyslow_core::analysis::Frame;
 
 /// Nanoseconds a second.
-const NANOS: f64 = 1e9;
-/// Beyond this a float is no whole number any more.
-const MAX: f64 = 9e15;
+const NANOS: u32 = 1_000_000_000;
 
-/// An answer with its lists packed: `{"d": differences, "of": units}`, with `"by": 1` where each
-/// side's figures have differences of their own.
-pub(crate) fn pack(answer: &Answer) -> serde_json::Result<Value> {
-    let mut value = serde_json::to_value(answer)?;
-    for lane in value["lanes"].as_array_mut().into_iter().flatten() {
-        for (name, list) in lane.as_object_mut().into_iter().flatten() {
-            let of = if matches!(name.as_str(), "t" | "rtt") { NANOS } else { 1.0 };
-            match list.as_array_mut().map(Vec::as_mut_slice) {
-                Some([low @ Value::Array(_), high @ Value::Array(_)]) => {
-                    [low, high].into_iter().for_each(|list| squeeze(list, of, None))
-                }
-                _ => squeeze(list, of, None),
-            }
-        }
-    }
-    if let Some(points) = value["points"].as_object_mut() {
-        let from: Vec<usize> =
-            points.get("from").and_then(|from| serde_json::from_value(from.clone()).ok()).unwrap_or_default();
-        for (name, list) in points.iter_mut() {
-            match name.as_str() {
-                "t" => squeeze(list, NANOS, None),
-                "frame" => squeeze(list, 1.0, None),
-                "seq" | "ack" | "win" | "fly" => squeeze(list, 1.0, Some(&from)),
-                _ => {}
-            }
-        }
-    }
-    Ok(value)
+/// A list of figures, each told as its difference to the one before: `{"d": differences, "of": units
+/// of which so many make one}`, with `"by": 1` where each side's figures have differences of their
+/// own.
+#[derive(Debug, Serialize)]
+pub(crate) struct Differences {
+    d: Vec<Option<i64>>,
+    of: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    by: Option<u8>,
+    #[serde(skip)]
+    last: [i64; 2],
 }
 
-/// Puts differences in the place of figures, where all are whole in these units; null stays null.
-fn squeeze(list: &mut Value, of: f64, by: Option<&[usize]>) {
-    let mut last = [0_i64; 2];
-    let differences: Option<Vec<Option<i64>>> = list.as_array().and_then(|list| {
-        list.iter()
-            .enumerate()
-            .map(|(index, figure)| {
-                if figure.is_null() {
-                    return Some(None);
-                }
-                let whole = (figure.as_f64()? * of).round();
-                // What comes back must be what went in.
-                if whole.abs() > MAX || whole / of != figure.as_f64()? {
-                    return None;
-                }
-                let side = by.and_then(|by| by.get(index)).copied().unwrap_or(0);
-                let last = last.get_mut(side)?;
-                Some(Some(whole as i64 - std::mem::replace(last, whole as i64)))
-            })
-            .collect()
-    });
-    if let Some(differences) = differences {
-        *list = match by {
-            Some(_) => json!({ "d": differences, "of": of as u64, "by": 1 }),
-            None => json!({ "d": differences, "of": of as u64 }),
-        };
+impl Default for Differences {
+    fn default() -> Self {
+        Self { d: Vec::new(), of: 1, by: None, last: [0; 2] }
+    }
+}
+
+impl Differences {
+    /// Of times, which are pushed as nanoseconds and read as seconds.
+    pub(crate) fn of_times() -> Self {
+        Self { of: NANOS, ..Self::default() }
+    }
+
+    /// Of figures that belong to two sides.
+    pub(crate) fn by_side() -> Self {
+        Self { by: Some(1), ..Self::default() }
+    }
+
+    /// The next figure of a side; of a list that knows no sides that is 0.
+    pub(crate) fn push(&mut self, side: usize, figure: Option<i64>) {
+        let last = &mut self.last[side.min(1)];
+        self.d.push(figure.map(|figure| figure.wrapping_sub(std::mem::replace(last, figure))));
+    }
+
+    /// The same of a count.
+    pub(crate) fn count(&mut self, side: usize, figure: Option<u64>) {
+        self.push(side, figure.map(|figure| i64::try_from(figure).unwrap_or(i64::MAX)));
+    }
+}
+
+/// The frames of segments: their numbers, or their names where there are several files.
+#[derive(Debug, Serialize)]
+#[serde(untagged)]
+pub(crate) enum Frames {
+    Numbers(Differences),
+    Names(Vec<Frame>),
+}
+
+impl FromIterator<Frame> for Frames {
+    fn from_iter<I: IntoIterator<Item = Frame>>(frames: I) -> Self {
+        let frames: Vec<Frame> = frames.into_iter().collect();
+        if frames.iter().any(|frame| frame.file.is_some()) {
+            return Self::Names(frames);
+        }
+        let mut numbers = Differences::default();
+        frames.iter().for_each(|frame| numbers.count(0, Some(frame.number)));
+        Self::Numbers(numbers)
     }
 }
 
@@ -75,27 +76,29 @@ fn squeeze(list: &mut Value, of: f64, by: Option<&[usize]>) {
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
+    use serde_json::{Value, json, to_value};
 
-    fn squeezed(list: Value, of: f64, by: Option<&[usize]>) -> Value {
-        let mut list = list;
-        squeeze(&mut list, of, by);
-        list
+    fn told(mut list: Differences, figures: &[(usize, Option<i64>)]) -> Value {
+        figures.iter().for_each(|(side, figure)| list.push(*side, *figure));
+        to_value(list).unwrap()
     }
 
     #[test]
     fn lists_are_differences_of_whole_figures() {
-        assert_eq!(squeezed(json!([5, null, 7, 3]), 1.0, None), json!({ "d": [5, null, 2, -4], "of": 1 }));
-        let times = squeezed(json!([0.000000001, 1.5, 1.500000002]), 1e9, None);
-        assert_eq!(times, json!({ "d": [1, 1_499_999_999, 2], "of": 1_000_000_000 }));
-        let sides = squeezed(json!([10, 1000, 20, 1448]), 1.0, Some(&[0, 1, 0, 1]));
-        assert_eq!(sides, json!({ "d": [10, 1000, 10, 448], "of": 1, "by": 1 }));
+        let figures = [(0, Some(5)), (0, None), (0, Some(7)), (0, Some(3))];
+        assert_eq!(told(Differences::default(), &figures), json!({ "d": [5, null, 2, -4], "of": 1 }));
+        let times = [(0, Some(1)), (0, Some(1_500_000_000))];
+        assert_eq!(told(Differences::of_times(), &times), json!({ "d": [1, 1_499_999_999], "of": 1_000_000_000 }));
+        let sides = [(0, Some(10)), (1, Some(1000)), (0, Some(20)), (1, Some(1448))];
+        assert_eq!(told(Differences::by_side(), &sides), json!({ "d": [10, 1000, 10, 448], "of": 1, "by": 1 }));
     }
 
     #[test]
-    fn what_would_not_come_back_stays() {
-        for list in [json!(["2:17", "2:18"]), json!([0.1234567891234]), json!([1e16]), json!("NNF"), json!(null)] {
-            assert_eq!(squeezed(list.clone(), 1e9, None), list);
-        }
-        assert_eq!(squeezed(json!([1, 2]), 1.0, Some(&[0, 7])), json!([1, 2]));
+    fn frames_of_several_files_stay_names() {
+        let frame = |file, number| Frame { file, number };
+        let frames: Frames = [frame(None, 7), frame(None, 9)].into_iter().collect();
+        assert_eq!(to_value(frames).unwrap(), json!({ "d": [7, 2], "of": 1 }));
+        let frames: Frames = [frame(Some(1), 17), frame(Some(0), 18)].into_iter().collect();
+        assert_eq!(to_value(frames).unwrap(), json!(["2:17", "1:18"]));
     }
 }

@@ -6,24 +6,31 @@
 
 mod args;
 mod compare;
+mod exit;
 mod explain;
 mod export;
+mod fail_on;
 mod help_cause;
 mod interrupt;
 mod spooled;
 // Namespaces are Linux's.
 #[cfg(target_os = "linux")]
 mod lab;
+mod manual;
 mod output;
 mod place;
 mod predict;
+mod probe;
 mod progress;
 mod quantity;
 mod report;
+mod select;
 mod settings;
+mod table;
 mod view;
 
 use crate::args::Args;
+use crate::exit::FAILED;
 use crate::output::{Output, complain};
 use crate::settings::{Settings, Task};
 use clap::{CommandFactory, Parser};
@@ -32,11 +39,6 @@ use std::process::ExitCode;
 /// Many short connections are many small pieces of memory, taken and given back.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
-
-/// The input was read, and a cause that was asked for with `--fail-on` was found in it.
-const FOUND: u8 = 1;
-/// The input could not be read, or the arguments make no sense.
-const FAILED: u8 = 2;
 
 fn main() -> ExitCode {
     // The lab starts this program again as the programs at the two ends.
@@ -60,6 +62,7 @@ fn run(settings: &Settings) -> anyhow::Result<ExitCode> {
     match &settings.task {
         Task::Explain(task) => return explain::run(task, out),
         Task::Predict(task) => return predict::run(task, out),
+        Task::Probe(task) => return probe::run(task, out),
         Task::View(task) => view::run(task)?,
         Task::Report(task) => report::run(task)?,
         Task::Compare(task) => return compare::run(task, out),
@@ -73,11 +76,8 @@ fn run(settings: &Settings) -> anyhow::Result<ExitCode> {
             clap_complete::generate(*shell, &mut Args::command(), "whyslow", &mut script);
             out.write_bytes(&script)?;
         }
-        Task::Man => {
-            let mut page = Vec::new();
-            clap_mangen::Man::new(Args::command()).render(&mut page)?;
-            out.write_bytes(&page)?;
-        }
+        Task::Man(None) => out.write_bytes(&manual::pages()?)?,
+        Task::Man(Some(folder)) => manual::write(folder)?,
         Task::Usage => {
             anstream::eprint!("{}", Args::command().render_help().ansi());
             return Ok(ExitCode::from(FAILED));

@@ -1,91 +1,82 @@
-//! Quantities as people write them: a number and its unit, never a bare number.
+//! Quantities of the command line: a number and its unit, within the range of the option.
 
+mod range;
+
+pub(crate) use range::{Range, range};
+
+use std::ops::RangeInclusive;
 use whyslow_core::units::Nanos;
+use whyslow_quantity::{ParseError, RATE, SHARE, SIZE, TIME, Unit, parse};
 
-/// A unit's name, and how many of the base unit it is.
-type Unit = (&'static str, f64);
-
-const TIME: &[Unit] = &[("s", 1.0), ("ms", 1e-3), ("us", 1e-6), ("µs", 1e-6), ("min", 60.0)];
-const SIZE: &[Unit] = &[
-    ("B", 1.0),
-    ("kB", 1e3),
-    ("KB", 1e3),
-    ("MB", 1e6),
-    ("GB", 1e9),
-    ("KiB", 1024.0),
-    ("MiB", 1_048_576.0),
-    ("GiB", 1_073_741_824.0),
-];
-const RATE: &[Unit] = &[
-    ("bit", 1.0),
-    ("kbit", 1e3),
-    ("mbit", 1e6),
-    ("gbit", 1e9),
-    ("Mbit", 1e6),
-    ("Gbit", 1e9),
-    ("bit/s", 1.0),
-    ("kbit/s", 1e3),
-    ("Mbit/s", 1e6),
-    ("Gbit/s", 1e9),
-    ("B/s", 8.0),
-    ("kB/s", 8e3),
-    ("MB/s", 8e6),
-];
-const SHARE: &[Unit] = &[("%", 0.01)];
+/// What an option takes.
+struct Kind {
+    noun: &'static str,
+    example: &'static str,
+    units: &'static [Unit],
+    range: RangeInclusive<f64>,
+    /// The range as its message has it.
+    range_text: &'static str,
+}
 
 /// A length of time, above zero and up to an hour.
 pub(crate) fn time(text: &str) -> Result<Nanos, String> {
-    let seconds = quantity(text, TIME, "a time", "100ms")?;
-    within(text, seconds, 1e-6, 3600.0, "1 µs", "60 min").map(Nanos::from_secs_f64)
+    let kind =
+        Kind { noun: "time", example: "100ms", units: TIME, range: 1e3..=3600e9, range_text: "from 1 µs to 60 min" };
+    kind.read(text).map(nanos)
 }
 
-/// The same, or none at all.
+/// A pause: a length of time, or zero.
 pub(crate) fn pause(text: &str) -> Result<Nanos, String> {
-    let seconds = quantity(text, TIME, "a time", "10s")?;
-    within(text, seconds, 0.0, 86_400.0, "0 s", "one day").map(Nanos::from_secs_f64)
+    let kind =
+        Kind { noun: "time", example: "10s", units: TIME, range: 0.0..=86_400e9, range_text: "from 0 s to one day" };
+    kind.read(text).map(nanos)
+}
+
+/// A time in a capture: seconds from its first packet.
+pub(crate) fn seconds(text: &str) -> Result<Nanos, String> {
+    match text.parse::<f64>() {
+        Ok(seconds) if seconds.is_finite() => Ok(Nanos::from_secs_f64(seconds)),
+        _ => Err(format!("`{text}` is not a number of seconds, as `1.25`")),
+    }
 }
 
 /// A number of bytes.
 pub(crate) fn size(text: &str) -> Result<u64, String> {
-    let bytes = quantity(text, SIZE, "a size", "1MB")?;
-    within(text, bytes, 1.0, 1e15, "1 B", "1,000,000 GB").map(|bytes| bytes.round() as u64)
+    let kind =
+        Kind { noun: "size", example: "1MB", units: SIZE, range: 1.0..=1e15, range_text: "from 1 B to 1,000,000 GB" };
+    kind.read(text).map(|bytes| bytes.round() as u64)
 }
 
 /// Bits per second.
 pub(crate) fn rate(text: &str) -> Result<f64, String> {
-    let rate = quantity(text, RATE, "a rate", "100mbit")?;
-    within(text, rate, 1e3, 1e13, "1 kbit/s", "10,000 Gbit/s")
+    let range_text = "from 1 kbit/s to 10,000 Gbit/s";
+    Kind { noun: "rate", example: "100mbit", units: RATE, range: 1e3..=1e13, range_text }.read(text)
 }
 
 /// A share of packets.
 pub(crate) fn share(text: &str) -> Result<f64, String> {
-    let share = quantity(text, SHARE, "a share", "1%")?;
-    within(text, share, 0.0, 0.5, "0 %", "50 %")
+    let range_text = "from 0 % to 50 %";
+    Kind { noun: "share", example: "1%", units: SHARE, range: 0.0..=0.5, range_text }.read(text)
 }
 
-fn quantity(text: &str, units: &[Unit], what: &str, example: &str) -> Result<f64, String> {
-    let known = || units.iter().map(|unit| unit.0).collect::<Vec<_>>().join(", ");
-    let digits = text.find(|c: char| !(c.is_ascii_digit() || c == '.' || c == '_')).unwrap_or(text.len());
-    let (number, unit) = text.split_at(digits);
-    let unit = unit.trim_start();
-    let value: f64 = number
-        .replace('_', "")
-        .parse()
-        .map_err(|_| format!("`{text}` is not {what}: it begins with a number, as in `{example}`"))?;
-    if unit.is_empty() {
-        return Err(format!("`{text}` has no unit: write `{example}`, for one (units: {})", known()));
-    }
-    match units.iter().find(|(name, _)| *name == unit) {
-        Some((_, factor)) => Ok(value * factor),
-        None => Err(format!("`{unit}` is no unit of {what} (units: {})", known())),
-    }
+fn nanos(value: f64) -> Nanos {
+    Nanos(value.round() as i64)
 }
 
-fn within(text: &str, value: f64, least: f64, most: f64, least_text: &str, most_text: &str) -> Result<f64, String> {
-    if value < least || value > most {
-        return Err(format!("`{text}` is out of range: from {least_text} to {most_text}"));
+impl Kind {
+    fn read(&self, text: &str) -> Result<f64, String> {
+        let Self { noun, example, range_text, .. } = self;
+        let known = || self.units.iter().map(|unit| unit.0).collect::<Vec<_>>().join(", ");
+        let value = parse(text, self.units).map_err(|error| match error {
+            ParseError::NoNumber => format!("`{text}` is not a {noun}: it begins with a number, as in `{example}`"),
+            ParseError::NoUnit => format!("`{text}` has no unit, as in `{example}` (units: {})", known()),
+            ParseError::UnknownUnit(unit) => format!("unknown {noun} unit `{unit}` (units: {})", known()),
+        })?;
+        if !self.range.contains(&value) {
+            return Err(format!("`{text}` is out of range: {range_text}"));
+        }
+        Ok(value)
     }
-    Ok(value)
 }
 
 #[cfg(test)]
@@ -107,7 +98,7 @@ mod tests {
     fn what_is_wrong_is_said() {
         assert!(time("200").unwrap_err().contains("has no unit"));
         assert!(time("fast").unwrap_err().contains("begins with a number"));
-        assert!(size("1MBit").unwrap_err().contains("is no unit of a size"));
+        assert!(size("1MBit").unwrap_err().contains("unknown size unit `MBit`"));
         assert!(rate("0mbit").unwrap_err().contains("out of range"));
         assert!(share("90%").unwrap_err().contains("out of range"));
     }

@@ -38,7 +38,9 @@ pub(crate) fn read(opening: &Opening) -> anyhow::Result<Reading> {
 /// page's graphs are made of a reading of their own.
 pub(crate) fn write(reading: Reading, opening: &Opening, mut target: Target) -> anyhow::Result<()> {
     let files = reading.files();
-    let document = Document::complete(reading, opening);
+    let mut meter = Meter::new();
+    let document = Document::complete(reading, opening, &mut |progress| meter.update(progress));
+    drop(meter);
     let report = whyslow_serve::report(&document)?;
     files.are_there().map_err(|error| anyhow::Error::msg(opening.with_names(&error.to_string())))?;
     target.write_all(report.as_bytes())?;

@@ -7,6 +7,7 @@
 import type { Content } from "../document";
 import type { End, Frame } from "../model";
 import { Embedded } from "./embedded";
+import { unpackAnswer } from "./packed";
 
 /** Lowest and highest of a figure in each column; null where it has none. */
 export type Extremes = [(number | null)[], (number | null)[]];
@@ -118,6 +119,6 @@ class Served implements Source {
     const span = range ? `&from=${range[0]}&to=${range[1]}` : "";
     const answer = await fetch(`series?c=${connection}&columns=${columns}${span}`, { cache: "no-store" });
     if (!answer.ok) throw new NoSeries((await answer.text()).trim());
-    return (await answer.json()) as Answer;
+    return unpackAnswer((await answer.json()) as Answer);
   }
 }

@@ -1,9 +1,9 @@
 //! [`Connection`]: two hosts, the ways between them, and the programs at the ends.
 
 use super::draw::Draw;
-use super::host::{ACK, FIN, Host, PSH, Packet, SYN};
+use super::host::{ACK, FIN, Host, PSH, Packet, SYN, SegmentToSend};
 use super::plan::Plan;
-use super::way::InTransit;
+use super::way::{InTransit, Leaving};
 use super::{MILLISECOND, Time};
 
 /// The end that opens the connection.
@@ -125,11 +125,11 @@ impl Connection {
         }
         for end in [CLIENT, SERVER] {
             if self.hosts[end].ack_due == Some(now) {
-                return self.put(now, end, (self.hosts[end].sent, 0), ACK, 0, see);
+                return self.put(now, end, SegmentToSend::bare(self.hosts[end].sent, ACK), see);
             }
             if self.hosts[end].timer == Some(now) {
-                if let Some(probe) = self.hosts[end].time_out(now) {
-                    self.put(now, end, probe, ACK | PSH, 0, see);
+                if let Some((start, length)) = self.hosts[end].time_out(now) {
+                    self.put(now, end, SegmentToSend { start, length, flags: ACK | PSH, arrived: 0 }, see);
                 }
                 return self.pump(now, end, see);
             }
@@ -138,11 +138,11 @@ impl Connection {
 
     fn act(&mut self, now: Time, deed: Action, see: &mut dyn FnMut(&PassingPacket<'_>)) {
         match deed {
-            Action::Connect => self.put(now, CLIENT, (0, 0), SYN, 0, see),
+            Action::Connect => self.put(now, CLIENT, SegmentToSend::bare(0, SYN), see),
             Action::Ask => self.write(now, CLIENT, see),
             Action::Answer => self.write(now, SERVER, see),
             Action::Close => {
-                self.put(now, CLIENT, (self.hosts[CLIENT].sent, 0), FIN | ACK, 0, see);
+                self.put(now, CLIENT, SegmentToSend::bare(self.hosts[CLIENT].sent, FIN | ACK), see);
                 self.hosts[CLIENT].sent += 1;
             }
         }
@@ -162,25 +162,18 @@ impl Connection {
     fn pump(&mut self, now: Time, end: usize, see: &mut dyn FnMut(&PassingPacket<'_>)) {
         while let Some((start, length)) = self.hosts[end].next(now) {
             let last = start + u64::from(length) == self.hosts[end].written;
-            self.put(now, end, (start, length), if last { ACK | PSH } else { ACK }, 0, see);
+            let flags = if last { ACK | PSH } else { ACK };
+            self.put(now, end, SegmentToSend { start, length, flags, arrived: 0 }, see);
         }
     }
 
-    fn put(
-        &mut self,
-        now: Time,
-        from: usize,
-        (start, length): (u64, u32),
-        flags: u8,
-        arrived: u64,
-        see: &mut dyn FnMut(&PassingPacket<'_>),
-    ) {
-        let packet = self.hosts[from].packet(now, start, length, flags, arrived);
+    fn put(&mut self, now: Time, from: usize, segment: SegmentToSend, see: &mut dyn FnMut(&PassingPacket<'_>)) {
+        let packet = self.hosts[from].packet(now, segment);
         if from == SERVER {
             see(&PassingPacket { time: now, from, packet: &packet, connection: &self.facts });
         }
-        let bytes = HEADERS + u64::from(length);
-        self.ways[from].send(now, bytes, length > 0, packet, &mut self.draw);
+        let bytes = HEADERS + u64::from(segment.length);
+        self.ways[from].send(now, Leaving { packet, bytes, may_be_lost: segment.length > 0 }, &mut self.draw);
     }
 
     fn arrive(&mut self, now: Time, to: usize, packet: &Packet, see: &mut dyn FnMut(&PassingPacket<'_>)) {
@@ -190,21 +183,22 @@ impl Connection {
         if packet.flags & SYN != 0 {
             self.hosts[to].greet(packet);
             if to == SERVER {
-                self.put(now, SERVER, (0, 0), SYN | ACK, 0, see);
+                self.put(now, SERVER, SegmentToSend::bare(0, SYN | ACK), see);
             } else {
-                self.put(now, CLIENT, (1, 0), ACK, 0, see);
+                self.put(now, CLIENT, SegmentToSend::bare(1, ACK), see);
                 self.deed = Some((now + MILLISECOND / 8, Action::Ask));
             }
             return;
         }
         self.hosts[to].acknowledge(now, packet);
         if packet.length > 0 && self.hosts[to].receive(now, packet, self.plan.round_trip()) {
-            self.put(now, to, (self.hosts[to].sent, 0), ACK, packet.start, see);
+            let ack = SegmentToSend::bare(self.hosts[to].sent, ACK);
+            self.put(now, to, SegmentToSend { arrived: packet.start, ..ack }, see);
         }
         if packet.flags & FIN != 0 {
             self.hosts[to].received += 1;
             let flags = if to == SERVER { FIN | ACK } else { ACK };
-            self.put(now, to, (self.hosts[to].sent, 0), flags, 0, see);
+            self.put(now, to, SegmentToSend::bare(self.hosts[to].sent, flags), see);
             self.hosts[to].sent += u64::from(to == SERVER);
         } else if to == SERVER && self.hosts[SERVER].sent > self.hosts[SERVER].written {
             // The ACK of the server's FIN: nothing more comes.

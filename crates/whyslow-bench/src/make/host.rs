@@ -30,6 +30,23 @@ pub(super) struct Packet {
     pub(super) arrived: u64,
 }
 
+/// What one end sends of its stream.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct SegmentToSend {
+    pub(super) start: u64,
+    pub(super) length: u32,
+    pub(super) flags: u8,
+    /// See [`Packet::arrived`].
+    pub(super) arrived: u64,
+}
+
+impl SegmentToSend {
+    /// Without payload, in answer to none.
+    pub(super) fn bare(start: u64, flags: u8) -> Self {
+        Self { start, length: 0, flags, arrived: 0 }
+    }
+}
+
 pub(super) const FIN: u8 = 1;
 pub(super) const SYN: u8 = 2;
 pub(super) const PSH: u8 = 8;
@@ -149,8 +166,9 @@ impl Host {
         }
     }
 
-    /// A packet with this of the stream, and all that the receiver has to say.
-    pub(super) fn packet(&mut self, now: Time, start: u64, length: u32, flags: u8, arrived: u64) -> Packet {
+    /// A packet with this segment, and all that the receiver has to say.
+    pub(super) fn packet(&mut self, now: Time, segment: SegmentToSend) -> Packet {
+        let SegmentToSend { start, length, flags, arrived } = segment;
         self.pending = 0;
         self.ack_due = None;
         self.last_ack = self.received;

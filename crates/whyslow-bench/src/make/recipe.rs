@@ -239,6 +239,8 @@ pub fn recipes() -> Vec<Recipe> {
         packets: 40_000_000,
         ..bulk.clone()
     };
+    let flood =
+        |name, about, packets| Recipe { name, about, shape: Shape::Flood { rate: 25_000 }, packets, ..bulk.clone() };
     let ten_million = |recipe: Recipe| Recipe { packets: 10_000_000, ..recipe };
     vec![
         bulk.clone(),
@@ -257,20 +259,8 @@ pub fn recipes() -> Vec<Recipe> {
         },
         each("short", "a million connections, one after the other", 1_000_000, 6_000, 100_000, 1),
         each("open", "a million connections, all open at once", 1_000_000, 1_400, 40_000, 60 * SECOND),
-        Recipe {
-            name: "flood",
-            about: "SYNs alone, from five million addresses in 200 s",
-            shape: Shape::Flood { rate: 25_000 },
-            packets: 5_000_000,
-            ..bulk.clone()
-        },
-        Recipe {
-            name: "flood-half",
-            about: "SYNs alone, from two and a half million addresses in 100 s",
-            shape: Shape::Flood { rate: 25_000 },
-            packets: 2_500_000,
-            ..bulk.clone()
-        },
+        flood("flood", "SYNs alone, from five million addresses in 200 s", 5_000_000),
+        flood("flood-half", "SYNs alone, from two and a half million addresses in 100 s", 2_500_000),
         ten_million(Recipe {
             shape: Shape::Bulk { connections: 10 },
             ..of_bulk("connections-10", "10 M packets in 10 connections", Pack::Plain)

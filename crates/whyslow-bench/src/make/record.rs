@@ -111,7 +111,14 @@ impl Recorder {
         let length = packet.length as usize;
         let ends = ends(facts.number, facts.ipv6);
         let (from, to) = if seen.from == CLIENT { (ends[CLIENT], ends[SERVER]) } else { (ends[SERVER], ends[CLIENT]) };
-        write_ip(&mut frame, from, to, packet.ip_id, 20 + options.len() + length, seen.from == SERVER);
+        let ip = IpToWrite {
+            from,
+            to,
+            id: packet.ip_id,
+            length: 20 + options.len() + length,
+            outgoing: seen.from == SERVER,
+        };
+        ip.write(&mut frame);
         let tcp = frame.len();
         let seq = facts.isn[seen.from].wrapping_add(packet.start as u32);
         let is_syn = packet.flags & SYN != 0;
@@ -151,7 +158,7 @@ impl Recorder {
         let from = (source, 1_024 + (number % 60_000) as u16).into();
         let to = ([192, 0, 2, 10], SERVER_PORT).into();
         let id = number as u16;
-        write_ip(&mut self.frame, from, to, id, 20, false);
+        IpToWrite { from, to, id, length: 20, outgoing: false }.write(&mut self.frame);
         let tcp = self.frame.len();
         self.frame.extend(from.port().to_be_bytes());
         self.frame.extend(to.port().to_be_bytes());
@@ -283,44 +290,48 @@ fn write_options<'a>(seen: &PassingPacket<'_>, room: &'a mut [u8; 40]) -> &'a [u
     room.get(..length).unwrap_or_default()
 }
 
-/// Ethernet and IP headers in front of so many bytes.
-fn write_ip(
-    frame: &mut Vec<u8>,
+/// Ethernet and IP headers in front of `length` bytes.
+struct IpToWrite {
     from: std::net::SocketAddr,
     to: std::net::SocketAddr,
     id: u16,
     length: usize,
     outgoing: bool,
-) {
-    const HERE: [u8; 6] = [2, 0, 0, 0, 0, 1];
-    const THERE: [u8; 6] = [2, 0, 0, 0, 0, 2];
-    let macs = if outgoing { [THERE, HERE] } else { [HERE, THERE] };
-    frame.extend(macs.as_flattened());
-    // Next to the server: what comes in has passed routers.
-    let ttl = if outgoing { 64 } else { 53 };
-    match (from.ip(), to.ip()) {
-        (std::net::IpAddr::V4(from), std::net::IpAddr::V4(to)) => {
-            frame.extend([8, 0]);
-            let begin = frame.len();
-            frame.extend([0x45, 0]);
-            frame.extend(((20 + length) as u16).to_be_bytes());
-            frame.extend(id.to_be_bytes());
-            frame.extend([0x40, 0, ttl, 6, 0, 0]);
-            frame.extend(from.octets());
-            frame.extend(to.octets());
-            let sum = !fold(sum(frame.get(begin..).unwrap_or_default()));
-            if let Some(field) = frame.get_mut(begin + 10..begin + 12) {
-                field.copy_from_slice(&sum.to_be_bytes());
+}
+
+impl IpToWrite {
+    fn write(&self, frame: &mut Vec<u8>) {
+        let Self { from, to, id, length, outgoing } = *self;
+        const HERE: [u8; 6] = [2, 0, 0, 0, 0, 1];
+        const THERE: [u8; 6] = [2, 0, 0, 0, 0, 2];
+        let macs = if outgoing { [THERE, HERE] } else { [HERE, THERE] };
+        frame.extend(macs.as_flattened());
+        // Next to the server: what comes in has passed routers.
+        let ttl = if outgoing { 64 } else { 53 };
+        match (from.ip(), to.ip()) {
+            (std::net::IpAddr::V4(from), std::net::IpAddr::V4(to)) => {
+                frame.extend([8, 0]);
+                let begin = frame.len();
+                frame.extend([0x45, 0]);
+                frame.extend(((20 + length) as u16).to_be_bytes());
+                frame.extend(id.to_be_bytes());
+                frame.extend([0x40, 0, ttl, 6, 0, 0]);
+                frame.extend(from.octets());
+                frame.extend(to.octets());
+                let sum = !fold(sum(frame.get(begin..).unwrap_or_default()));
+                if let Some(field) = frame.get_mut(begin + 10..begin + 12) {
+                    field.copy_from_slice(&sum.to_be_bytes());
+                }
             }
+            (std::net::IpAddr::V6(from), std::net::IpAddr::V6(to)) => {
+                frame.extend([0x86, 0xdd, 0x60, 0, 0, 0]);
+                frame.extend((length as u16).to_be_bytes());
+                frame.extend([6, ttl]);
+                frame.extend(from.octets());
+                frame.extend(to.octets());
+            }
+            _ => {}
         }
-        (std::net::IpAddr::V6(from), std::net::IpAddr::V6(to)) => {
-            frame.extend([0x86, 0xdd, 0x60, 0, 0, 0]);
-            frame.extend((length as u16).to_be_bytes());
-            frame.extend([6, ttl]);
-            frame.extend(from.octets());
-            frame.extend(to.octets());
-        }
-        _ => {}
     }
 }
 

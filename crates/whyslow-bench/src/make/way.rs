@@ -17,6 +17,15 @@ pub(super) struct Link {
     pub(super) loss: u64,
 }
 
+/// A packet that enters a path.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Leaving<T> {
+    pub(super) packet: T,
+    /// Its size on the wire.
+    pub(super) bytes: u64,
+    pub(super) may_be_lost: bool,
+}
+
 /// What is on the way, in the order of arrival.
 #[derive(Debug)]
 pub(super) struct InTransit<T> {
@@ -32,8 +41,9 @@ impl<T> InTransit<T> {
         Self { link, busy: 0, last: 0, flying: VecDeque::new() }
     }
 
-    /// A packet of `bytes` leaves. Returns whether it will arrive.
-    pub(super) fn send(&mut self, now: Time, bytes: u64, may_be_lost: bool, packet: T, draw: &mut Draw) -> bool {
+    /// A packet leaves. Returns whether it will arrive.
+    pub(super) fn send(&mut self, now: Time, leaving: Leaving<T>, draw: &mut Draw) -> bool {
+        let Leaving { packet, bytes, may_be_lost } = leaving;
         let waiting = self.busy.saturating_sub(now);
         let queued = u128::from(waiting) * u128::from(self.link.rate) / 8_000_000_000;
         if may_be_lost && (queued + u128::from(bytes) > u128::from(self.link.queue) || draw.happens(self.link.loss)) {

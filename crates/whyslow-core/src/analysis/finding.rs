@@ -1,7 +1,7 @@
 //! [`Finding`]: a cause with its evidence and its fix.
 
-use super::frame::Frame;
 use crate::cause::Cause;
+use crate::types::Frame;
 use crate::units::Nanos;
 use serde::Serialize;
 
@@ -41,6 +41,7 @@ pub struct Finding {
 
 /// What a promise rests on that the capture does not show.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Assumed {
     /// The path carries more than so much, payload bits per second.
     pub needed_bps: f64,

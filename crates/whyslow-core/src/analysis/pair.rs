@@ -1,6 +1,6 @@
 //! One transfer seen from two places: what two captures of the same packets show together.
 
-use super::{End, Frame, Rtt};
+use super::{Detail, End, Frame, Rtt};
 use crate::units::Nanos;
 use serde::Serialize;
 
@@ -37,6 +37,15 @@ pub struct Pair {
     pub summary: Vec<String>,
     /// What could not be compared, in plain words.
     pub caveats: Vec<String>,
+}
+
+impl Pair {
+    /// Does something with every frame that is named of it, so that frames of several captures can
+    /// be told apart.
+    pub fn for_each_frame(&mut self, act: impl Fn(&mut Frame) + Copy) {
+        self.directions.iter_mut().flat_map(|direction| &mut direction.lost_frames).for_each(act);
+        self.changes.iter_mut().filter_map(|change| change.detail.frame_mut()).for_each(act);
+    }
 }
 
 /// Why two connections are taken for one.
@@ -173,7 +182,7 @@ pub struct Change {
     /// In how many packets.
     pub count: u64,
     /// In plain words.
-    pub detail: String,
+    pub detail: Detail,
 }
 
 /// A proxy between two captures, for the transfer that carried most.

@@ -55,6 +55,21 @@ pub(crate) struct PcapBuilder {
     pub(crate) records: Vec<u8>,
 }
 
+/// A record's header: the time, and the captured and the original length.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct RecordHeader {
+    pub(crate) seconds: u32,
+    pub(crate) fraction: u32,
+    pub(crate) captured: u32,
+    pub(crate) original: u32,
+}
+
+impl RecordHeader {
+    pub(crate) fn new(seconds: u32, fraction: u32, captured: u32, original: u32) -> Self {
+        Self { seconds, fraction, captured, original }
+    }
+}
+
 pub(crate) const MICROS: u32 = 0xa1b2_c3d4;
 pub(crate) const NANOS: u32 = 0xa1b2_3c4d;
 pub(crate) const MODIFIED: u32 = 0xa1b2_cd34;
@@ -69,8 +84,9 @@ impl PcapBuilder {
         self
     }
 
-    /// A record with these header fields.
-    pub(crate) fn record(mut self, seconds: u32, fraction: u32, captured: u32, original: u32, data: &[u8]) -> Self {
+    /// A record with this header.
+    pub(crate) fn record(mut self, header: RecordHeader, data: &[u8]) -> Self {
+        let RecordHeader { seconds, fraction, captured, original } = header;
         let mut record = ByteBuilder::new(self.big).u32(seconds).u32(fraction).u32(captured).u32(original);
         if self.magic == MODIFIED {
             record = record.u32(3).u16(0x0800).raw(&[4, 0]);
@@ -82,7 +98,7 @@ impl PcapBuilder {
     /// A record that was captured whole.
     pub(crate) fn packet(self, seconds: u32, fraction: u32, data: &[u8]) -> Self {
         let length = data.len() as u32;
-        self.record(seconds, fraction, length, length, data)
+        self.record(RecordHeader::new(seconds, fraction, length, length), data)
     }
 
     pub(crate) fn bytes(&self) -> Vec<u8> {
@@ -101,6 +117,16 @@ pub(crate) struct PcapNgBuilder {
 
 /// Options: code and value.
 pub(crate) type Options<'a> = &'a [(u16, Vec<u8>)];
+
+/// An enhanced packet block; its captured length is that of `data`.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct PacketBlock<'a> {
+    pub(crate) interface: u32,
+    pub(crate) ticks: u64,
+    pub(crate) original: u32,
+    pub(crate) data: &'a [u8],
+    pub(crate) options: Options<'a>,
+}
 
 impl PcapNgBuilder {
     /// Begins with a section header.
@@ -138,8 +164,14 @@ impl PcapNgBuilder {
         self.block(1, &body.bytes)
     }
 
+    /// An enhanced packet block without options.
+    pub(crate) fn packet(self, interface: u32, ticks: u64, original: u32, data: &[u8]) -> Self {
+        self.packet_block(PacketBlock { interface, ticks, original, data, options: &[] })
+    }
+
     /// An enhanced packet block.
-    pub(crate) fn packet(self, interface: u32, ticks: u64, original: u32, data: &[u8], options: Options<'_>) -> Self {
+    pub(crate) fn packet_block(self, block: PacketBlock<'_>) -> Self {
+        let PacketBlock { interface, ticks, original, data, options } = block;
         let body = self.body().u32(interface).u32((ticks >> 32) as u32).u32(ticks as u32);
         let body = body.u32(data.len() as u32).u32(original).raw(data).pad().raw(&self.options(options));
         self.block(6, &body.bytes)

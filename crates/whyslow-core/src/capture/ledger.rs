@@ -31,6 +31,17 @@ pub(super) struct CaptureLedger {
     problems: Vec<Problem>,
 }
 
+/// What a record holds of a packet, beside its time.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct CapturedRecord<'a> {
+    pub(super) link: LinkType,
+    pub(super) data: &'a [u8],
+    /// Not less than what was captured.
+    pub(super) original_len: u32,
+    /// What the capture was limited to.
+    pub(super) snaplen: u32,
+}
+
 /// Packets that were captured in part.
 #[derive(Debug, Default)]
 struct CutPackets {
@@ -68,31 +79,16 @@ impl CaptureLedger {
     }
 
     /// Gives a packet that has no time to the sink, at the latest time known.
-    pub(super) fn timeless_packet<S: Sink>(
-        &mut self,
-        sink: &mut S,
-        link: LinkType,
-        data: &[u8],
-        original_len: u32,
-        snaplen: u32,
-    ) {
+    pub(super) fn timeless_packet<S: Sink>(&mut self, sink: &mut S, record: CapturedRecord<'_>) {
         self.timeless += 1;
         let time = if self.latest == i64::MIN { 0 } else { self.latest };
-        self.packet(sink, time, link, data, original_len, snaplen);
+        self.packet(sink, time, record);
     }
 
-    /// Gives a packet to the sink, whose time was told or will be. `original_len` is not less than
-    /// what was captured; `snaplen` is what the capture was limited to.
+    /// Gives a packet to the sink, whose time was told or will be.
     #[inline(always)]
-    pub(super) fn packet<S: Sink>(
-        &mut self,
-        sink: &mut S,
-        time: i64,
-        link: LinkType,
-        data: &[u8],
-        original_len: u32,
-        snaplen: u32,
-    ) {
+    pub(super) fn packet<S: Sink>(&mut self, sink: &mut S, time: i64, record: CapturedRecord<'_>) {
+        let CapturedRecord { link, data, original_len, snaplen } = record;
         self.frames += 1;
         if data.len() < original_len as usize {
             self.cut.count += 1;
@@ -198,8 +194,8 @@ impl CaptureLedger {
                 slug: "short-snaplen",
                 count,
                 detail: format!(
-                    "{count} of {packets} packets were not captured to their end, none of these beyond {longest} bytes \
-                     (snapshot length: {limit}); first: frame {first_frame}"
+                    "{count} of {packets} packets truncated at {longest} bytes (snapshot length: {limit}); first: frame \
+                     {first_frame}"
                 ),
             });
         }

@@ -10,7 +10,7 @@
 //! numbers on.
 
 use super::bytes::Order;
-use super::ledger::CaptureLedger;
+use super::ledger::{CaptureLedger, CapturedRecord};
 use super::records::{Progress, Records};
 use super::{CaptureError, LinkType, Sink, Summary};
 
@@ -279,7 +279,7 @@ impl PcapReader {
             let Some((record, after)) = rest.split_at_checked(whole) else { break whole };
             previous = time;
             let data = record.get(before..).unwrap_or_default();
-            self.ledger.packet(sink, time, link, data, original, snaplen);
+            self.ledger.packet(sink, time, CapturedRecord { link, data, original_len: original, snaplen });
             rest = after;
         };
         if previous != NO_TIME {

@@ -14,7 +14,7 @@ mod time;
 
 use super::bytes::Order;
 use super::bytes::section_order;
-use super::ledger::CaptureLedger;
+use super::ledger::{CaptureLedger, CapturedRecord};
 use super::pcap::longest_packet;
 use super::records::{Progress, Records};
 use super::{CaptureError, LinkType, Sink, Summary};
@@ -146,7 +146,7 @@ impl PcapNgReader {
             let (link, snaplen) = (interface.link, interface.snaplen);
             let data = block.get(FIXED..FIXED + captured as usize).unwrap_or_default();
             self.ledger.time(time);
-            self.ledger.packet(sink, time, link, data, original, snaplen);
+            self.ledger.packet(sink, time, CapturedRecord { link, data, original_len: original, snaplen });
             rest = after;
         }
         bytes.len() - rest.len()

@@ -24,7 +24,10 @@
 //! the text. What a line does not show is written so that it claims nothing: TTL 0 and IP
 //! identification 0 without `-v`.
 
+mod addresses;
+mod body;
 mod build;
+mod delivery;
 mod dump;
 mod echoes;
 mod errors;
@@ -33,6 +36,7 @@ mod icmp;
 mod line;
 mod lookups;
 mod names;
+mod old_body;
 mod options;
 mod pending;
 mod pings;
@@ -42,20 +46,20 @@ mod services;
 mod start;
 mod summary;
 mod tally;
+mod tcp_line;
 #[cfg(test)]
 mod tests;
 mod time;
 
-use super::{CaptureError, Clock, LinkType, Packet, Sink, Summary};
-use crate::units::Nanos;
+use super::{CaptureError, LinkType, Sink, Summary};
+use delivery::{Delivery, NonTcp, TextPacket};
 use echoes::SegmentTimestamps;
-use grammar::{Class, TcpLine};
 use lookups::DnsLine;
 use pending::{LineRole, PendingPacket};
 use pings::EchoLine;
 use start::Start;
 use tally::Tally;
-use time::{TextTime, TimelinePlace};
+use tcp_line::{Class, TcpLine};
 
 /// How long a line may be; the rest of a longer one is left out.
 const MAX_LINE: usize = 64 * 1024;
@@ -63,7 +67,10 @@ const EXAMPLE: &str = "10:45:49.051409 IP 192.0.2.1.44612 > 192.0.2.2.80: Flags 
 
 impl std::fmt::Debug for TextReader {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("TextReader").field("line", &self.line).field("packets", &self.packets).finish_non_exhaustive()
+        f.debug_struct("TextReader")
+            .field("line", &self.line)
+            .field("packets", &self.delivery.packets)
+            .finish_non_exhaustive()
     }
 }
 
@@ -84,31 +91,19 @@ pub struct TextReader {
     frame: u64,
     /// Packets were left out before the one that comes next.
     left_out: bool,
-    /// The sink knows that packets come from text.
-    announced: bool,
-    /// The time of the packet given last.
-    given: Nanos,
     /// Something was seen that only tcpdump writes.
     evidence: bool,
     seen_tcp: bool,
-    timeline: time::Timeline,
-    /// The timestamps of the segment that is written.
-    stamps: Option<SegmentTimestamps>,
-    echoes: echoes::TimestampEchoes,
+    delivery: Delivery,
     /// Whether packets begin with a time; none before the first packet.
     timed: Option<bool>,
-    held: Vec<HeldPacket>,
     names: names::Names,
     conversations: relative::Conversations,
     /// What else than TCP there is.
     others: errors::OtherProtocols,
     out: Vec<u8>,
-    packets: u64,
     not_ip: bool,
-    span: Option<(Nanos, Nanos)>,
     captured: Option<u64>,
-    pings: pings::PingTracker,
-    lookups: lookups::LookupTracker,
     dropped: Tally,
     elided: Tally,
     numbers_missing: Tally,
@@ -120,29 +115,12 @@ pub struct TextReader {
     unread_options: Tally,
 }
 
-/// A packet whose time is not known yet.
-struct HeldPacket {
-    stamp: Option<TextTime>,
-    digits: usize,
-    frame: u64,
-    link: LinkType,
-    data: Vec<u8>,
+/// A segment that was written as a packet.
+#[derive(Clone, Copy)]
+struct WrittenSegment {
+    /// Its length on the wire.
     original_len: u32,
-    more: PacketExtras,
-}
-
-/// What is known of a packet beside its bytes.
-struct PacketExtras {
-    /// Packets were left out before it.
-    left_out: bool,
     stamps: Option<SegmentTimestamps>,
-    said: Option<NonTcp>,
-}
-
-/// What a packet says that is not TCP.
-enum NonTcp {
-    Talk(DnsLine),
-    Echo(EchoLine),
 }
 
 impl Default for TextReader {
@@ -165,25 +143,16 @@ impl TextReader {
             pending: PendingPacket::default(),
             frame: 0,
             left_out: false,
-            announced: false,
-            given: Nanos::ZERO,
             evidence: false,
             seen_tcp: false,
-            timeline: time::Timeline::new(),
-            stamps: None,
-            echoes: echoes::TimestampEchoes::new(),
+            delivery: Delivery::new(),
             timed: None,
-            held: Vec::new(),
             names: names::Names::new(),
             conversations: relative::Conversations::new(),
             others: errors::OtherProtocols::default(),
             out: Vec::new(),
-            packets: 0,
             not_ip: false,
-            span: None,
             captured: None,
-            pings: pings::PingTracker::default(),
-            lookups: lookups::LookupTracker::default(),
             dropped: Tally::default(),
             elided: Tally::default(),
             numbers_missing: Tally::default(),
@@ -241,9 +210,8 @@ impl TextReader {
             self.read_unfinished(sink)?;
         }
         self.end_packet(sink);
-        self.timeline.decide();
-        self.release(sink);
-        if !self.evidence && self.pings.is_empty() {
+        self.delivery.finish(sink);
+        if !self.evidence && self.delivery.pings.is_empty() {
             let message = format!(
                 "no packet was found in {} of text; expected tcpdump's output, with lines such as \"{EXAMPLE}\"",
                 if self.line == 1 { "1 line".to_owned() } else { format!("{} lines", self.line) }
@@ -312,7 +280,7 @@ impl TextReader {
             let text = line.get(start.text..).unwrap_or("");
             (start.stamp.is_none() || start.logged) && self.pending.is_partial() && !text.starts_with("IP")
         });
-        if start.is_none() && self.pings.take(line) {
+        if start.is_none() && self.delivery.pings.take(line) {
             return Ok(());
         }
         let whole = self.pending.class;
@@ -386,7 +354,7 @@ impl TextReader {
     /// A line between packets: tcpdump's own counts, a mark for left-out packets, prose.
     fn read_between(&mut self, line: &str, part: LineRole) {
         if self.timed.is_none() && line.contains("tcpdump") {
-            self.timeline.see_command(line);
+            self.delivery.timeline.see_command(line);
         }
         if let Some(count) = counted(line, " packets dropped by ").or_else(|| counted(line, " packet dropped by ")) {
             self.dropped.add(count, self.line);
@@ -395,7 +363,7 @@ impl TextReader {
         } else if part == LineRole::None && line::is_ellipsis(line) {
             self.elided.add(1, self.line);
             self.left_out = true;
-            self.pings.left_out();
+            self.delivery.pings.left_out();
         } else if part == LineRole::None && line.contains(": Flags [") || line::is_packet(line) {
             self.unread.add(1, self.line);
         }
@@ -422,8 +390,9 @@ impl TextReader {
             _ => None,
         };
         let mut said = None;
+        let stamps = segment.and_then(|segment| segment.stamps);
         let original_len = match (segment, class) {
-            (Some(original_len), _) => original_len,
+            (Some(segment), _) => segment.original_len,
             (None, Class::Ip(protocol)) => {
                 said = self.non_tcp();
                 self.error(&mut out, sink).unwrap_or_else(|| build::bare_ip(&mut out, protocol))
@@ -439,24 +408,25 @@ impl TextReader {
                 build::bare_ip(&mut out, 6)
             }
         };
-        self.deliver(LinkType(link), &out, original_len, said, sink);
+        let PendingPacket { stamp, digits, frame, left_out, .. } = self.pending;
+        let (link, data) = (LinkType(link), out.as_slice());
+        let packet = TextPacket { stamp, digits, frame, link, data, original_len, left_out, stamps, said };
+        self.delivery.deliver(packet, sink);
         self.out = out;
     }
 
     /// What the pending packet says, if it is not TCP.
     fn non_tcp(&self) -> Option<NonTcp> {
         let text = &self.pending.text;
-        EchoLine::read(text).map(NonTcp::Echo).or_else(|| DnsLine::read(text).map(NonTcp::Talk))
+        EchoLine::read(text).map(NonTcp::Echo).or_else(|| DnsLine::read(text).map(NonTcp::Dns))
     }
 
-    /// Writes the segment of `line` to `out`; gives its length on the wire, or none if its ends
-    /// make no sense.
-    fn segment<S: Sink>(&mut self, line: &TcpLine, out: &mut Vec<u8>, sink: &mut S) -> Option<u32> {
+    /// Writes the segment of `line` to `out`; none if its ends make no sense.
+    fn segment<S: Sink>(&mut self, line: &TcpLine, out: &mut Vec<u8>, sink: &mut S) -> Option<WrittenSegment> {
         let pending = &self.pending;
         let text = &pending.text;
         let pair = line.pair;
         let [src_port, dst_port] = [pair.src_port.of(text), pair.dst_port.of(text)];
-        self.stamps = None;
         let stamps = options::timestamps(line.options.of(text)).map(|(value, echo)| {
             let nowhere = (std::net::Ipv4Addr::UNSPECIFIED.into(), 0);
             let echo = Some(echo).filter(|_| line.ack.is_some() && line.flags & relative::RST == 0);
@@ -469,20 +439,22 @@ impl TextReader {
             let printed_len = found.headers.saturating_add(line.payload_len());
             let original_len = found.original_len.unwrap_or(printed_len);
             let (from, to) = ((found.src, found.src_port), (found.dst, found.dst_port));
-            self.stamps = stamps.map(|stamps| SegmentTimestamps { from, to, ..stamps });
             let length = original_len.saturating_sub(found.headers);
-            self.conversations.follow(from, to, found.flags, found.seq, found.ack, length);
+            let (seq, ack) = (Some(found.seq), Some(found.ack));
+            self.conversations.follow(from, to, &relative::SegmentNumbers { flags: found.flags, seq, ack, length });
             out.clear();
             out.extend_from_slice(found.bytes);
-            return Some(original_len.max(out.len() as u32));
+            let original_len = original_len.max(out.len() as u32);
+            let stamps = stamps.map(|stamps| SegmentTimestamps { from, to, ..stamps });
+            return Some(WrittenSegment { original_len, stamps });
         }
         let src = self.names.end([pair.src.of(text), src_port], pair.v6, sink);
         let dst = self.names.end([pair.dst.of(text), dst_port], pair.v6, sink);
         let (src, dst) = src.zip(dst).filter(|(src, dst)| src.0.is_ipv4() == dst.0.is_ipv4())?;
         let ((src, src_port), (dst, dst_port)) = (src, dst);
-        self.stamps = stamps.map(|stamps| SegmentTimestamps { from: (src, src_port), to: (dst, dst_port), ..stamps });
+        let stamps = stamps.map(|stamps| SegmentTimestamps { from: (src, src_port), to: (dst, dst_port), ..stamps });
         let payload_len = line.payload_len();
-        let printed = relative::PrintedNumbers { flags: line.flags, seq: line.seq, ack: line.ack, length: payload_len };
+        let printed = relative::SegmentNumbers { flags: line.flags, seq: line.seq, ack: line.ack, length: payload_len };
         let numbers = self.conversations.resolve((src, src_port), (dst, dst_port), &printed);
         let options = options::encode(line.options.of(text), &numbers);
         self.unread_options.add(u64::from(options.unread), pending.line);
@@ -503,63 +475,7 @@ impl TextReader {
             checksum: line.checksum,
             ip: line.ip,
         };
-        Some(build::segment(out, &segment))
-    }
-
-    /// Gives a packet to the sink, or holds it back until its time is known.
-    fn deliver<S: Sink>(&mut self, link: LinkType, data: &[u8], original_len: u32, said: Option<NonTcp>, sink: &mut S) {
-        let PendingPacket { stamp, digits, frame, left_out, .. } = self.pending;
-        let more = PacketExtras { left_out, stamps: self.stamps.take(), said };
-        match self.timeline.place(stamp, digits, more.stamps.map(|stamps| (stamps.from, stamps.value))) {
-            TimelinePlace::At(time) => {
-                self.give(&Packet { frame, time, link, data, original_len }, more, sink);
-            }
-            TimelinePlace::Held => {
-                let data = data.to_vec();
-                self.held.push(HeldPacket { stamp, digits, frame, link, data, original_len, more });
-                self.release(sink);
-            }
-        }
-    }
-
-    /// Gives the packets that were held back, once it is known what their times mean.
-    fn release<S: Sink>(&mut self, sink: &mut S) {
-        if self.timeline.is_undecided() {
-            return;
-        }
-        for held in std::mem::take(&mut self.held) {
-            let HeldPacket { stamp, digits, frame, link, ref data, original_len, more } = held;
-            if let TimelinePlace::At(time) = self.timeline.place(stamp, digits, None) {
-                self.give(&Packet { frame, time, link, data, original_len }, more, sink);
-            }
-        }
-    }
-
-    fn give<S: Sink>(&mut self, packet: &Packet<'_>, more: PacketExtras, sink: &mut S) {
-        let clock = self.timeline.clock();
-        if !std::mem::replace(&mut self.announced, true) {
-            sink.text(clock);
-        }
-        // Times that tell nothing are told nobody.
-        let packet = Packet { time: if clock == Clock::None { Nanos::ZERO } else { packet.time }, ..*packet };
-        if more.left_out && self.packets > 0 {
-            sink.left_out(None, self.given, packet.time);
-        }
-        self.given = packet.time;
-        if let Some(stamps) = &more.stamps
-            && let Some((from, until)) = self.echoes.observe(stamps, packet.time)
-        {
-            sink.left_out(Some([stamps.from, stamps.to]), from, until);
-        }
-        self.packets += 1;
-        let time = packet.time;
-        self.span = Some(self.span.map_or((time, time), |(first, last)| (first.min(time), last.max(time))));
-        match more.said {
-            Some(NonTcp::Talk(talk)) => self.lookups.observe(talk, time),
-            Some(NonTcp::Echo(echo)) => self.pings.observe(echo, time),
-            None => {}
-        }
-        sink.packet(&packet);
+        Some(WrittenSegment { original_len: build::segment(out, &segment), stamps })
     }
 }
 

@@ -13,7 +13,7 @@ use crate::rules::{self, LargestFlows, say};
 use crate::tcp::BadChecksums;
 use crate::tcp::elided::ElisionMarks;
 use crate::units::Nanos;
-use crate::whatif::{self, ReplayQueue, Replays};
+use crate::whatif::{ReplayQueue, Replays};
 use crate::wire::{ChecksumSample, Skip, link_type_name};
 use std::collections::BTreeMap;
 
@@ -89,13 +89,14 @@ impl UnmatchedErrors {
         Some(Problem {
             slug: "icmp-unmatched".into(),
             count,
-            detail: format!("ICMP errors about {about} (first in frame {frame})"),
+            detail: format!("ICMP errors about {about} (first in frame {frame})").into(),
         })
     }
 }
 
 /// An analysis that lacks only what a model says of its transfers.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct MergedAnalysis {
     /// What was found.
     pub analysis: Analysis,
@@ -120,8 +121,8 @@ impl MergedAnalysis {
     /// Lets `play` do with the model what there is to do; what it does at the same time comes out
     /// sooner, and the same.
     pub fn finish_with(mut self, play: impl FnOnce(&mut ReplayQueue<'_>)) -> (Analysis, Vec<ConnectionFingerprint>) {
-        self.replays.predict(&mut self.analysis.connections, play);
-        whatif::promise(&mut self.analysis.connections, &mut self.analysis.findings, self.path_rate);
+        assemble::predict_by_model(&self.replays, &mut self.analysis.connections, play);
+        assemble::predict_waits(&mut self.analysis.connections, &mut self.analysis.findings, self.path_rate);
         rules::calibrate(&mut self.analysis.connections, &mut self.analysis.findings);
         (self.analysis, self.fingerprints)
     }
@@ -246,7 +247,8 @@ impl CaptureState {
                 "{} in {} with a wrong TCP checksum, used all the same: {why}",
                 say::count(segments, "segment"),
                 say::count(connections, "connection"),
-            ),
+            )
+            .into(),
         });
         let strays = (self.strays > 0).then(|| Problem {
             slug: "damaged-packets".into(),
@@ -254,61 +256,17 @@ impl CaptureState {
             detail: format!(
                 "{} of no connection not used: the checksum is wrong where nearly all others of the capture are right",
                 say::count(self.strays, "packet"),
-            ),
+            )
+            .into(),
         });
         meaningless.into_iter().chain(strays)
     }
 
     /// `first_time`: that of the first packet of all, from which times are told.
     fn into_capture(self, evicted: u64, unlisted: Unlisted, first_time: Option<Nanos>) -> Capture {
-        let checksums = self.checksums();
+        let mut problems = self.problems(first_time);
+        problems.extend(bounds_reached(evicted, unlisted));
         let summary = self.summary.unwrap_or_default();
-        let mut problems: Vec<Problem> = summary
-            .problems
-            .iter()
-            .map(|problem| Problem { slug: problem.slug.into(), count: problem.count, detail: problem.detail.clone() })
-            .collect();
-        problems.extend(self.skipped.iter().filter_map(|(skip, &(count, frame))| {
-            let slug = problem_slug(*skip)?;
-            Some(Problem { slug: slug.into(), count, detail: format!("{skip} (first in frame {frame})") })
-        }));
-        problems.extend(
-            self.of_no_connection.to_problem("segments of connections that are not in the capture, or no longer open"),
-        );
-        problems.extend(
-            self.not_in_flight
-                .to_problem("segments that were not in flight: late, or forged; their senders do not heed them"),
-        );
-        problems.extend(checksums);
-        let early =
-            first_time.zip(summary.first_time).map_or(Nanos::ZERO, |(told, earliest)| (told - earliest).or_zero());
-        let is_told = problems.iter().any(|problem| problem.slug == Cause::ClockStep.slug());
-        if early > Nanos::ZERO && summary.clock != Clock::None && !is_told {
-            problems.push(Problem {
-                slug: Cause::ClockStep.slug().into(),
-                count: 1,
-                detail: format!(
-                    "packets are not in the order of their times: the earliest is {} older than the first; times are told from the first, and what began before has a negative one",
-                    say::time(early),
-                ),
-            });
-        }
-        if evicted > 0 {
-            problems.push(Problem {
-                slug: "connections-let-go".into(),
-                count: evicted,
-                detail: "connections were silent for very long, or too many were open at once: what came of them later counts as new".into(),
-            });
-        }
-        if let Unlisted { count: count @ 1.., bytes } = unlisted {
-            problems.push(Problem {
-                slug: "connections-not-listed".into(),
-                count,
-                detail: format!(
-                    "of so many connections those that lost most time are listed; the others carried {bytes} bytes of payload, copies included"
-                ),
-            });
-        }
         let pings = summary.pings.iter().map(ping).collect();
         let lookups =
             summary.lookups.iter().map(|one| lookup(one, first_time.unwrap_or_default(), summary.clock)).collect();
@@ -326,6 +284,65 @@ impl CaptureState {
             lookups,
         }
     }
+
+    /// What its reader noted, and what its packets show.
+    fn problems(&self, first_time: Option<Nanos>) -> Vec<Problem> {
+        let summary = self.summary.as_ref();
+        let mut problems: Vec<Problem> = summary
+            .iter()
+            .flat_map(|summary| &summary.problems)
+            .map(|problem| Problem::new(problem.slug, problem.count, problem.detail.clone()))
+            .collect();
+        problems.extend(self.skipped.iter().filter_map(|(skip, &(count, frame))| {
+            let slug = problem_slug(*skip)?;
+            Some(Problem::new(slug, count, format!("{skip} (first in frame {frame})")))
+        }));
+        problems.extend(
+            self.of_no_connection.to_problem("segments of connections that are not in the capture, or no longer open"),
+        );
+        problems.extend(
+            self.not_in_flight
+                .to_problem("segments that were not in flight: late, or forged; their senders do not heed them"),
+        );
+        problems.extend(self.checksums());
+        let is_told = problems.iter().any(|problem| problem.slug == Cause::ClockStep.slug());
+        problems.extend(self.starts_early(first_time).filter(|_| !is_told));
+        problems
+    }
+
+    /// Of packets that are older than the first one.
+    fn starts_early(&self, first_time: Option<Nanos>) -> Option<Problem> {
+        let summary = self.summary.as_ref()?;
+        let early =
+            first_time.zip(summary.first_time).map_or(Nanos::ZERO, |(told, earliest)| (told - earliest).or_zero());
+        (early > Nanos::ZERO && summary.clock != Clock::None).then(|| Problem {
+            slug: Cause::ClockStep.slug().into(),
+            count: 1,
+            detail: format!(
+                "packets are not in the order of their times: the earliest is {} older than the first; times are told from the first, and what began before has a negative one",
+                say::time(early),
+            )
+            .into(),
+        })
+    }
+}
+
+/// Connections that the bounds on memory and on the list have left out.
+fn bounds_reached(evicted: u64, Unlisted { count, bytes }: Unlisted) -> impl Iterator<Item = Problem> {
+    let evicted = (evicted > 0).then(|| Problem {
+        slug: "connections-let-go".into(),
+        count: evicted,
+        detail: "connections were silent for very long, or too many were open at once: what came of them later counts as new".into(),
+    });
+    let unlisted = (count > 0).then(|| Problem {
+        slug: "connections-not-listed".into(),
+        count,
+        detail: format!(
+            "of so many connections those that lost most time are listed; the others carried {bytes} bytes of payload, copies included"
+        )
+        .into(),
+    });
+    evicted.into_iter().chain(unlisted)
 }
 
 fn ping(ping: &capture::Ping) -> Ping {

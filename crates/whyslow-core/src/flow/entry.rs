@@ -8,6 +8,22 @@ use crate::wire::{Flags, FlowKey, Segment};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ConnectionId(pub u64);
 
+/// A key with its hash.
+#[derive(Clone, Copy, Debug)]
+pub struct HashedKey {
+    /// The key.
+    pub key: FlowKey,
+    /// Its hash.
+    pub hash: u64,
+}
+
+impl From<FlowKey> for HashedKey {
+    #[inline]
+    fn from(key: FlowKey) -> Self {
+        Self { key, hash: key.hash() }
+    }
+}
+
 /// How long a connection may be silent before it leaves the table, by state.
 #[derive(Clone, Copy, Debug)]
 pub struct FlowTimeouts {
@@ -52,6 +68,12 @@ pub struct FlowEntry<T> {
 }
 
 impl<T> FlowEntry<T> {
+    /// A connection of which no segment was noted yet.
+    pub(super) fn new(id: ConnectionId, key: FlowKey, value: T) -> Self {
+        let isn = [SeqNumber(0); 2];
+        Self { id, value, key, isn, syn: [false; 2], fin: [false; 2], reset: false, answered: false }
+    }
+
     /// Returns which side sent a segment with this key.
     #[inline(always)]
     pub(super) fn side(&self, ends: &FlowKey) -> Side {

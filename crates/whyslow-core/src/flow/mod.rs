@@ -14,12 +14,12 @@ mod entry;
 mod shard;
 
 use crate::types::Side;
-use crate::units::{Nanos, SeqNumber};
-use crate::wire::{Flags, FlowKey, RawFlowKey, Segment};
+use crate::units::Nanos;
+use crate::wire::{Flags, RawFlowKey, Segment};
 use cache::{CacheEntry, FlowCache};
-pub use entry::{ConnectionId, Evicted, FlowEntry, FlowTimeouts};
+pub use entry::{ConnectionId, Evicted, FlowEntry, FlowTimeouts, HashedKey};
 pub use shard::Shard;
-use shard::Slot;
+use shard::{Inserted, Slot};
 
 #[cfg(test)]
 mod tests;
@@ -79,13 +79,6 @@ impl<'a, T> FoundFlow<'a, T> {
         self.slot.entry.answered = true;
         &mut self.slot.entry.value
     }
-
-    /// Like [`on_plain_segment`](Self::on_plain_segment), for a segment that is plain except that
-    /// its side [closes](crate::wire::FastPacket::closing) with it.
-    pub fn on_closing_segment(self, time: Nanos) -> &'a mut T {
-        self.slot.entry.fin[self.from] = true;
-        self.on_plain_segment(time)
-    }
 }
 
 /// Result of a cache lookup.
@@ -105,6 +98,10 @@ pub struct FlowTable<T> {
     shards: Box<[Shard<T>; SHARDS]>,
     cache: FlowCache,
     timeouts: FlowTimeouts,
+    /// Time of the newest segment, of this table or another.
+    now: Nanos,
+    /// Connections that have left and were not [taken](Self::take_evicted) yet.
+    left: Evicted<T>,
     /// No sweep for idle connections before this time.
     next_sweep: Nanos,
     /// Connections evicted while open, because they were idle or the table was full.
@@ -126,36 +123,50 @@ impl<T> FlowTable<T> {
     /// An empty table.
     pub fn new(timeouts: FlowTimeouts) -> Self {
         let shards = Box::new(std::array::from_fn(|_| Shard::default()));
-        Self { shards, cache: FlowCache::default(), timeouts, next_sweep: NEVER_SWEPT, evicted: 0 }
+        Self {
+            shards,
+            cache: FlowCache::default(),
+            timeouts,
+            now: NEVER_SWEPT,
+            left: Evicted::new(),
+            next_sweep: NEVER_SWEPT,
+            evicted: 0,
+        }
     }
 
     /// Returns the number of connections.
-    pub fn len(&self) -> usize {
+    #[cfg(test)]
+    fn len(&self) -> usize {
         self.shards.iter().map(Shard::len).sum()
     }
 
-    /// Returns whether the table is empty.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
+    /// Advances time to a segment captured at `time`, in this table or another. Idle connections
+    /// leave, oldest first.
+    #[inline]
+    pub fn advance_time(&mut self, time: Nanos) {
+        self.now = time;
+        if time > self.next_sweep {
+            self.sweep();
+        }
     }
 
-    /// Advances time to a segment captured at `time`, in this table or another. Moves idle
-    /// connections to `evicted`, oldest first. Returns whether a sweep was due.
-    #[inline(always)]
-    pub fn advance_time(&mut self, time: Nanos, evicted: &mut Evicted<T>) -> bool {
-        let due = time > self.next_sweep;
-        if due {
-            self.sweep(time, evicted);
-        }
-        due
+    /// Returns whether connections have left since they were last [taken](Self::take_evicted).
+    #[inline]
+    pub fn has_evicted(&self) -> bool {
+        !self.left.is_empty()
+    }
+
+    /// Takes the connections that have left.
+    pub fn take_evicted(&mut self) -> Evicted<T> {
+        std::mem::take(&mut self.left)
     }
 
     /// Returns the connection with this key, if any. Call [`advance_time`](Self::advance_time)
     /// first.
     #[inline(always)]
-    pub fn find(&mut self, ends: &FlowKey, hash: u64) -> Option<FoundFlow<'_, T>> {
-        let slot = self.shards[shard_of(hash)].find(ends, hash)?;
-        let from = slot.entry.side(ends);
+    pub fn find(&mut self, ends: &HashedKey) -> Option<FoundFlow<'_, T>> {
+        let slot = self.shards[shard_of(ends.hash)].find(ends)?;
+        let from = slot.entry.side(&ends.key);
         Some(FoundFlow::new(slot, from))
     }
 
@@ -177,10 +188,10 @@ impl<T> FlowTable<T> {
     /// Like [`find`](Self::find), and [caches](Self::lookup_cached) the connection under the
     /// segment's raw key.
     #[inline]
-    pub fn find_and_cache(&mut self, raw_key: &RawFlowKey, ends: &FlowKey, hash: u64) -> Option<FoundFlow<'_, T>> {
-        let shard = shard_of(hash);
-        let (place, slot) = self.shards[shard].find_place(ends, hash)?;
-        let from = slot.entry.side(ends);
+    pub fn find_and_cache(&mut self, raw_key: &RawFlowKey, ends: &HashedKey) -> Option<FoundFlow<'_, T>> {
+        let shard = shard_of(ends.hash);
+        let (place, slot) = self.shards[shard].find_place(ends)?;
+        let from = slot.entry.side(&ends.key);
         if let Ok(place) = u32::try_from(place) {
             let (id, shard) = (slot.entry.id, shard as u8);
             self.cache.insert(CacheEntry { key: *raw_key, id, place, shard, from, other_table: false });
@@ -193,50 +204,33 @@ impl<T> FlowTable<T> {
         self.cache.insert(CacheEntry::other_table(raw_key, shard_of(hash) as u8));
     }
 
-    /// Finds the segment's connection, or inserts it with this id and the value of `make`. A
-    /// connection that it replaces on the same four-tuple goes to `evicted`. Call
+    /// Finds the segment's connection, or inserts it with this id and the value of `make`. It may
+    /// take the place of another one, on the same four-tuple or in a full shard, which leaves. Call
     /// [`advance_time`](Self::advance_time) first.
-    #[inline]
-    pub fn route<'a>(
-        &'a mut self,
+    pub fn route(
+        &mut self,
         segment: &Segment<'_>,
-        (ends, hash): (&FlowKey, u64),
-        time: Nanos,
+        ends: &HashedKey,
         id: ConnectionId,
-        evicted: &mut Evicted<T>,
         make: impl FnOnce() -> T,
-    ) -> Routed<'a, T> {
+    ) -> Routed<'_, T> {
         let most = (self.timeouts.connections / SHARDS).max(1);
-        let shard = &mut self.shards[shard_of(hash)];
-        if shard.may_have_no_room(most) && !shard.holds(ends, hash) {
-            self.evicted += shard.make_room(most, evicted);
+        let shard = &mut self.shards[shard_of(ends.hash)];
+        if shard.may_have_no_room(most) && shard.find(ends).is_none() {
+            self.evicted += shard.make_room(most, &mut self.left);
         }
-        let fresh = || FlowEntry {
-            id,
-            value: make(),
-            key: *ends,
-            isn: [SeqNumber(0); 2],
-            syn: [false; 2],
-            fin: [false; 2],
-            reset: false,
-            answered: false,
+        let is_over = |entry: &FlowEntry<T>| {
+            let opens = segment.flags.has(Flags::SYN) && !segment.flags.has(Flags::ACK);
+            opens && entry.is_reuse(entry.side(&ends.key), segment)
         };
-        let (slot, new) = shard.find_or_insert(
-            ends,
-            hash,
-            time,
-            fresh,
-            |entry| {
-                let opens = segment.flags.has(Flags::SYN) && !segment.flags.has(Flags::ACK);
-                opens && entry.is_reuse(entry.side(ends), segment)
-            },
-            evicted,
-        );
+        let Inserted { slot, new, replaced } =
+            shard.find_or_insert(ends, self.now, || FlowEntry::new(id, ends.key, make()), is_over);
+        self.left.extend(replaced);
         let Slot { last, entry, .. } = slot;
         if !new {
-            last.on_segment(time);
+            last.on_segment(self.now);
         }
-        let from = entry.side(ends);
+        let from = entry.side(&ends.key);
         entry.on_segment(from, segment);
         Routed { id: entry.id, value: &mut entry.value, from, new }
     }
@@ -265,17 +259,18 @@ impl<T> FlowTable<T> {
     }
 
     #[cold]
-    fn sweep(&mut self, time: Nanos, evicted: &mut Evicted<T>) {
+    fn sweep(&mut self) {
+        let time = self.now;
         if std::mem::replace(&mut self.next_sweep, time + (SWEEP_INTERVAL - Nanos(1))) == NEVER_SWEPT {
             return;
         }
-        let first = evicted.len();
+        let first = self.left.len();
         for shard in self.shards.iter_mut() {
-            shard.sweep(time, &self.timeouts, evicted);
+            shard.sweep(time, &self.timeouts, &mut self.left);
         }
-        if let Some(evicted) = evicted.get_mut(first..) {
-            self.evicted += evicted.iter().filter(|entry| !entry.is_closed()).count() as u64;
-            evicted.sort_by_cached_key(|entry| entry.id);
+        if let Some(left) = self.left.get_mut(first..) {
+            self.evicted += left.iter().filter(|entry| !entry.is_closed()).count() as u64;
+            left.sort_by_cached_key(|entry| entry.id);
         }
     }
 }

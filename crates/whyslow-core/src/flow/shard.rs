@@ -1,9 +1,8 @@
 //! One shard of the table: a hash table whose slots hold everything that a sweep needs, so that a
 //! connection itself is touched only for its own segments or when it leaves.
 
-use super::entry::{Evicted, FlowEntry, FlowTimeouts};
+use super::entry::{Evicted, FlowEntry, FlowTimeouts, HashedKey};
 use crate::units::Nanos;
-use crate::wire::FlowKey;
 use hashbrown::HashTable;
 use hashbrown::hash_table::Entry;
 
@@ -21,6 +20,15 @@ pub(super) struct Slot<T> {
     hash: u64,
     pub(super) last: LastSeen,
     pub(super) entry: Box<FlowEntry<T>>,
+}
+
+/// The slot of a segment's connection.
+pub(super) struct Inserted<'a, T> {
+    pub(super) slot: &'a mut Slot<T>,
+    /// The connection is new.
+    pub(super) new: bool,
+    /// The connection that stood there before.
+    pub(super) replaced: Option<Box<FlowEntry<T>>>,
 }
 
 /// Time of the newest segment in even nanoseconds; the odd bit says that it is the only one so far.
@@ -61,8 +69,8 @@ fn boxed<T>(make: impl FnOnce() -> T) -> Box<T> {
 }
 
 #[inline(always)]
-fn is_of<T>(ends: &FlowKey, hash: u64) -> impl Fn(&Slot<T>) -> bool {
-    move |slot| slot.hash == hash && slot.entry.key.same_connection(ends)
+fn is_of<T>(ends: &HashedKey) -> impl Fn(&Slot<T>) -> bool {
+    move |slot| slot.hash == ends.hash && slot.entry.key.same_connection(&ends.key)
 }
 
 impl<T> Shard<T> {
@@ -70,21 +78,17 @@ impl<T> Shard<T> {
         self.slots.len()
     }
 
-    pub(super) fn holds(&self, ends: &FlowKey, hash: u64) -> bool {
-        self.slots.find(hash, is_of(ends, hash)).is_some()
-    }
-
     /// Returns the slot with this key, if any.
     #[inline(always)]
-    pub(super) fn find(&mut self, ends: &FlowKey, hash: u64) -> Option<&mut Slot<T>> {
-        self.slots.find_mut(hash, is_of(ends, hash))
+    pub(super) fn find(&mut self, ends: &HashedKey) -> Option<&mut Slot<T>> {
+        self.slots.find_mut(ends.hash, is_of(ends))
     }
 
     /// Like [`find`](Self::find), with the slot's index, which may be reused once the connection
     /// has left.
     #[inline]
-    pub(super) fn find_place(&mut self, ends: &FlowKey, hash: u64) -> Option<(usize, &mut Slot<T>)> {
-        let place = self.slots.find_bucket_index(hash, is_of(ends, hash))?;
+    pub(super) fn find_place(&mut self, ends: &HashedKey) -> Option<(usize, &mut Slot<T>)> {
+        let place = self.slots.find_bucket_index(ends.hash, is_of(ends))?;
         Some((place, self.slots.get_bucket_mut(place)?))
     }
 
@@ -94,32 +98,28 @@ impl<T> Shard<T> {
         self.slots.get_bucket_mut(place as usize)
     }
 
-    /// Returns the slot with this key, and whether it is new: there was none, or the old one is
-    /// `over`.
-    #[inline(always)]
+    /// Returns the slot with this key. It is new if there was none, or if the old one `is_over`.
     pub(super) fn find_or_insert(
         &mut self,
-        ends: &FlowKey,
-        hash: u64,
+        ends: &HashedKey,
         time: Nanos,
         fresh: impl FnOnce() -> FlowEntry<T>,
-        over: impl FnOnce(&FlowEntry<T>) -> bool,
-        evicted: &mut Evicted<T>,
-    ) -> (&mut Slot<T>, bool) {
-        match self.slots.entry(hash, is_of(ends, hash), |slot| slot.hash) {
+        is_over: impl FnOnce(&FlowEntry<T>) -> bool,
+    ) -> Inserted<'_, T> {
+        match self.slots.entry(ends.hash, is_of(ends), |slot| slot.hash) {
             Entry::Occupied(slot) => {
                 let slot = slot.into_mut();
-                let new = over(&slot.entry);
-                if new {
-                    evicted.push(std::mem::replace(&mut slot.entry, boxed(fresh)));
+                let new = is_over(&slot.entry);
+                let replaced = new.then(|| {
                     slot.last = LastSeen::first(time);
-                }
-                (slot, new)
+                    std::mem::replace(&mut slot.entry, boxed(fresh))
+                });
+                Inserted { slot, new, replaced }
             }
             Entry::Vacant(place) => {
                 self.started_since_sweep += 1;
-                let slot = Slot { hash, last: LastSeen::first(time), entry: boxed(fresh) };
-                (place.insert(slot).into_mut(), true)
+                let slot = Slot { hash: ends.hash, last: LastSeen::first(time), entry: boxed(fresh) };
+                Inserted { slot: place.insert(slot).into_mut(), new: true, replaced: None }
             }
         }
     }

@@ -1,7 +1,8 @@
 #![allow(clippy::unwrap_used)]
 
 use super::*;
-use crate::wire::{Checksum, Options};
+use crate::units::SeqNumber;
+use crate::wire::{Checksum, FlowKey, Options};
 use std::net::IpAddr;
 
 fn segment(from: u16, to: u16, seq: u32, flags: Flags) -> Segment<'static> {
@@ -43,13 +44,18 @@ impl Flow {
 
     /// The connection's number, who sent the segment, and whether the connection is new.
     fn route(&mut self, segment: Segment<'_>, time: Nanos) -> (u64, Side, bool) {
-        let ends = FlowKey::of(&segment);
-        self.table.advance_time(time, &mut self.evicted);
+        self.advance_time(time);
         let next = ConnectionId(self.next);
-        let routed = self.table.route(&segment, (&ends, ends.hash()), time, next, &mut self.evicted, || ());
+        let routed = self.table.route(&segment, &FlowKey::of(&segment).into(), next, || ());
         let told = (routed.id.0, routed.from, routed.new);
         self.next += u64::from(told.2);
+        self.evicted.extend(self.table.take_evicted());
         told
+    }
+
+    fn advance_time(&mut self, time: Nanos) {
+        self.table.advance_time(time);
+        self.evicted.extend(self.table.take_evicted());
     }
 
     fn evicted(&self) -> Vec<u64> {
@@ -145,7 +151,7 @@ fn a_flood_does_not_grow_the_table() {
     assert_eq!(flow.table.evicted, flow.evicted.len() as u64);
     let newest = flow.evicted().into_iter().max().unwrap();
     let rest = flow.table.drain();
-    assert!(rest.is_sorted_by_key(|entry| entry.id) && flow.table.is_empty());
+    assert!(rest.is_sorted_by_key(|entry| entry.id) && flow.table.len() == 0);
     assert!(rest.iter().all(|entry| entry.id.0 + 1000 > newest), "the idlest leave first");
 }
 
@@ -162,7 +168,8 @@ fn tables_that_share_the_parts_do_what_one_does() {
         let time = Nanos::from_millis(i64::from(step) * 37 + i64::from(step / 5_000) * 100_000);
         let ends = FlowKey::of(&segment);
         let share = shard_of(ends.hash()) % 2;
-        two[1 - share].table.advance_time(time, &mut Evicted::new());
+        two[1 - share].table.advance_time(time);
+        two[1 - share].table.take_evicted();
         let next = one.next;
         let alone = one.route(segment, time);
         two[share].next = next;
@@ -188,9 +195,9 @@ fn the_short_ways_do_what_the_long_one_does() {
         let segment = if step % 4 < 2 { segment(port, 80, step / 700, flags) } else { segment(80, port, 1, flags) };
         let time = Nanos::from_millis(i64::from(step) * 37 + i64::from(step / 5_000) * 100_000);
         let by_long = long.route(segment, time);
-        let (ends, raw_key) = (FlowKey::of(&segment), RawFlowKey::of(&segment));
-        short.table.advance_time(time, &mut short.evicted);
-        match short.table.find(&ends, ends.hash()) {
+        let (ends, raw_key) = (HashedKey::from(FlowKey::of(&segment)), RawFlowKey::of(&segment));
+        short.advance_time(time);
+        match short.table.find(&ends) {
             Some(there) if flags == Flags::ACK => {
                 found += 1;
                 assert_eq!((there.id().0, there.from, false), by_long);
@@ -198,7 +205,7 @@ fn the_short_ways_do_what_the_long_one_does() {
             }
             _ => assert_eq!(short.route(segment, time), by_long),
         }
-        by_heading.table.advance_time(time, &mut by_heading.evicted);
+        by_heading.advance_time(time);
         match by_heading.table.lookup_cached(&raw_key) {
             CacheLookup::Here(_, there) if flags == Flags::ACK => {
                 recalled += 1;
@@ -207,7 +214,7 @@ fn the_short_ways_do_what_the_long_one_does() {
             }
             CacheLookup::OtherTable(_) => panic!("there is but one table"),
             _ => {
-                forgotten += u32::from(by_heading.table.find_and_cache(&raw_key, &ends, ends.hash()).is_some());
+                forgotten += u32::from(by_heading.table.find_and_cache(&raw_key, &ends).is_some());
                 assert_eq!(by_heading.route(segment, time), by_long);
             }
         }
@@ -230,8 +237,7 @@ fn what_another_table_has_is_recalled_as_that() {
     );
     assert!(matches!(flow.table.lookup_cached(&RawFlowKey::of(&here)), CacheLookup::Unknown));
     let id = flow.route(here, seconds(0)).0;
-    let ends = FlowKey::of(&here);
-    flow.table.find_and_cache(&RawFlowKey::of(&here), &ends, ends.hash()).unwrap();
+    flow.table.find_and_cache(&RawFlowKey::of(&here), &FlowKey::of(&here).into()).unwrap();
     assert!(
         matches!(flow.table.lookup_cached(&RawFlowKey::of(&here)), CacheLookup::Here(_, found) if found.id().0 == id)
     );

@@ -1,10 +1,10 @@
 //! What went before a transfer's first byte: the handshakes, the request's way, the server's
 //! thinking.
 
+use super::span::LimitTime;
 use super::wait::{NOTICEABLE_WAIT, Wait};
-use crate::analysis::{Limit, LimitShare};
 use crate::tcp::facts::{Facts, TransferFacts};
-use crate::types::Side;
+use crate::types::{Limit, Side};
 use crate::units::Nanos;
 
 /// The phases before a transfer's first byte, in time order. `first`: nothing but handshakes went
@@ -16,7 +16,7 @@ pub fn phases_before(
     transfer: &TransferFacts,
     first: bool,
     wait: Option<&Wait>,
-) -> Vec<LimitShare> {
+) -> Vec<LimitTime> {
     let mut phases = Vec::new();
     let rtt = facts.min_rtt();
     if first {
@@ -51,11 +51,7 @@ pub fn phases_before(
         }
     }
     phases.retain(|&(_, time)| time > Nanos::ZERO);
-    let whole: Nanos = phases.iter().map(|&(_, time)| time).sum();
-    phases
-        .into_iter()
-        .map(|(limit, seconds)| LimitShare { limit, seconds, share: seconds.0 as f64 / whole.0.max(1) as f64 })
-        .collect()
+    phases.into_iter().map(|(limit, time)| LimitTime { limit, time }).collect()
 }
 
 /// From the first SYN to the ACK that completed the handshake, as the client saw it.

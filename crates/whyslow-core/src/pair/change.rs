@@ -1,9 +1,11 @@
 //! What the path between two captures changed.
 
-use super::align::{Aligned, DirectionMatch};
+use super::align::Aligned;
 use super::collector::{ConnectionPackets, PacketRecord};
 use super::fingerprint::MatchedConnection;
-use crate::analysis::{Change, End};
+use super::matcher::{DirectionMatch, Match};
+use super::span::TimeSpan;
+use crate::analysis::{Change, Detail, End, Frame};
 use crate::rules::say;
 use crate::tcp::facts::Offer;
 use crate::types::Side;
@@ -20,7 +22,7 @@ pub(super) fn find_changes(
     found: &MatchedConnection,
     numbers: [[SeqNumber; 2]; 2],
     tracks: [&ConnectionPackets; 2],
-    times: [(Nanos, Nanos); 2],
+    times: [TimeSpan; 2],
 ) -> Vec<Change> {
     let near_client = aligned.nearer(Side::A);
     let mut changes = Vec::new();
@@ -30,7 +32,7 @@ pub(super) fn find_changes(
             what: "sequence-numbers",
             from: None,
             count: 1,
-            detail: "the initial sequence numbers were rewritten".to_owned(),
+            detail: "the initial sequence numbers were rewritten".into(),
         });
     }
     for from in Side::BOTH {
@@ -60,7 +62,8 @@ fn addresses(found: &MatchedConnection, near_client: usize, changes: &mut Vec<Ch
                 count: 1,
                 detail: format!(
                     "the {who} is {address} port {port} near the client and {other} port {other_port} near the server"
-                ),
+                )
+                .into(),
             });
         }
     }
@@ -70,7 +73,7 @@ fn addresses(found: &MatchedConnection, near_client: usize, changes: &mut Vec<Ch
 fn options(from: Side, sent: Offer, arrived: Offer, changes: &mut Vec<Change>) {
     let syn = ["SYN", "SYN-ACK"][from];
     let mut add = |what: &'static str, detail: String| {
-        changes.push(Change { what, from: Some(end(from)), count: 1, detail: format!("the {syn}'s {detail}") });
+        changes.push(Change { what, from: Some(end(from)), count: 1, detail: format!("the {syn}'s {detail}").into() });
     };
     if sent.mss != arrived.mss {
         add(
@@ -101,12 +104,12 @@ fn describe_change(what: &str, sent: Option<String>, arrived: Option<String>) ->
 
 /// What differs between the packets that arrived and those that were sent.
 fn packets(aligned: &Aligned<'_>, from: Side, changes: &mut Vec<Change>) {
-    let way = &aligned.ways[from];
+    let found = &aligned.directions[from];
     let (first, second) = (aligned.nearer(from), 1 - aligned.nearer(from));
     let mut hops: BTreeMap<(u8, u8), u64> = BTreeMap::new();
     let [mut ce, mut ecn, mut windows, mut compared] = [0_u64; 4];
-    for m in &way.matches {
-        let (sent, arrived) = (aligned.placed[first].rec(m.sent.rec), aligned.placed[second].rec(m.arrived));
+    for m in &found.matches {
+        let (sent, arrived) = (aligned.placed[first].record(m.sent.packet), aligned.placed[second].record(m.arrived));
         *hops.entry((sent.ttl, arrived.ttl)).or_default() += 1;
         ce += u64::from(arrived.ecn == CE && sent.ecn != CE);
         ecn += u64::from(arrived.ecn != sent.ecn && arrived.ecn != CE);
@@ -118,7 +121,7 @@ fn packets(aligned: &Aligned<'_>, from: Side, changes: &mut Vec<Change>) {
     }
     let mut add = |what: &'static str, count: u64, detail: String| {
         if count > 0 {
-            changes.push(Change { what, from: Some(end(from)), count, detail });
+            changes.push(Change { what, from: Some(end(from)), count, detail: detail.into() });
         }
     };
     if let Some((&(sent, arrived), &count)) = hops.iter().max_by_key(|(_, count)| **count)
@@ -130,83 +133,104 @@ fn packets(aligned: &Aligned<'_>, from: Side, changes: &mut Vec<Change>) {
         };
         add("ttl", count, detail);
     }
-    let compared_packets = say::count(way.matches.len() as u64, "packet");
+    let compared_packets = say::count(found.matches.len() as u64, "packet");
     add("ce-marks", ce, format!("{} marked as congested (CE)", say::count(ce, "packet")));
     add("ecn", ecn, format!("the ECN bits of {} were changed", say::count(ecn, "packet")));
     if windows * 10 > compared {
         add("window", windows, format!("the window of {} without payload was changed", say::count(windows, "packet")));
     }
-    if way.preserved.had_timestamps && !way.preserved.timestamps {
+    if found.preserved.had_timestamps && !found.preserved.timestamps {
         add(
             "timestamp-values",
-            way.matches.len() as u64,
+            found.matches.len() as u64,
             format!("the timestamps of {compared_packets} were rewritten"),
         );
     }
-    if way.preserved.had_ip_ids && !way.preserved.ip_ids {
-        add("ip-id", way.matches.len() as u64, "the IP numbers were rewritten".to_owned());
+    if found.preserved.had_ip_ids && !found.preserved.ip_ids {
+        add("ip-id", found.matches.len() as u64, "the IP numbers were rewritten".to_owned());
     }
-    let (split, merged) = boundaries(aligned, way, first);
-    add("split", split.0, cut("cut up", split, way.mss, "by the sending host, behind its capture (TSO)"));
-    add(
-        "merged",
-        merged.0,
-        cut("put together", merged, way.mss, "by the receiving host, before its capture (GRO, LRO)"),
-    );
+    let Boundaries { split, merged } = boundaries(aligned, found, first);
+    let by_sender = "by the sending host, behind its capture (TSO)";
+    add("split", split.all, split.describe("cut up", found.mss, by_sender));
+    let by_receiver = "by the receiving host, before its capture (GRO, LRO)";
+    add("merged", merged.all, merged.describe("put together", found.mss, by_receiver));
 }
 
 /// Resets that arrived although their sender's side was captured and sent none: a middlebox made
 /// them.
-fn resets(aligned: &Aligned<'_>, from: Side, running: (Nanos, Nanos), changes: &mut Vec<Change>) {
+fn resets(aligned: &Aligned<'_>, from: Side, running: TimeSpan, changes: &mut Vec<Change>) {
     let (first, second) = (aligned.nearer(from), 1 - aligned.nearer(from));
-    let by_first = |time: Nanos| if first == 0 { time } else { aligned.clock.to_first(time) };
-    let running = by_first(running.0)..=by_first(running.1);
+    let TimeSpan { first: start, last: end_time } = running.map(|time| aligned.clock.by_first(first, time));
+    let running = start..=end_time;
     let delay = Nanos(aligned.clock.round_trip / 2);
-    let made = aligned.ways[from]
+    let made = aligned.directions[from]
         .unseen
         .iter()
-        .map(|&rec| aligned.placed[second].rec(rec))
-        .filter(|rec| rec.flags.has(Flags::RST) && running.contains(&(aligned.time(second, rec) - delay)));
-    let frames: Vec<String> = made.map(|rec| rec.frame.to_string()).collect();
-    if let Some(frame) = frames.first() {
+        .map(|&packet| aligned.placed[second].record(packet))
+        .filter(|record| record.flags.has(Flags::RST) && running.contains(&(aligned.time(second, record) - delay)));
+    let frames: Vec<Frame> = made.map(|record| record.frame).collect();
+    if let Some(&first) = frames.first() {
         let count = frames.len() as u64;
         let what = say::count(count, "reset");
         changes.push(Change {
             what: "resets",
             from: Some(end(from)),
             count,
-            detail: format!("{what} (first in frame {frame}) that it did not send: something in the middle did"),
+            detail: Detail::naming(
+                format!("{what} (first in frame "),
+                first,
+                ") that it did not send: something in the middle did",
+            ),
         });
     }
 }
 
-/// Segments that arrived as several, and those that arrived as a part of one; of each how many are
-/// no offload's.
-fn boundaries(aligned: &Aligned<'_>, way: &DirectionMatch, first: usize) -> ((u64, u64), (u64, u64)) {
-    let (sent, arrived) = (&aligned.placed[first], &aligned.placed[1 - first]);
-    let (mut split, mut merged) = ((0, 0), (0, 0));
-    let payload: Vec<_> = way.matches.iter().filter(|m| m.sent.end > m.sent.start).collect();
-    let larger = |rec: &PacketRecord| u64::from(rec.len <= way.mss);
-    for parts in payload.chunk_by(|a, b| a.sent.rec == b.sent.rec) {
-        if parts.windows(2).any(|pair| pair[0].arrived != pair[1].arrived) {
-            split = (split.0 + 1, split.1 + larger(sent.rec(parts[0].sent.rec)));
-        }
-    }
-    let mut by_arrival: Vec<(u32, u32)> = payload.iter().map(|m| (m.arrived, m.sent.rec)).collect();
-    by_arrival.sort_unstable();
-    for parts in by_arrival.chunk_by(|a, b| a.0 == b.0) {
-        if parts.windows(2).any(|pair| pair[0].1 != pair[1].1) {
-            merged = (merged.0 + 1, merged.1 + larger(arrived.rec(parts[0].0)));
-        }
-    }
-    (split, merged)
+/// Segments that have other boundaries in the second capture.
+#[derive(Default)]
+struct Boundaries {
+    /// Those that arrived as several.
+    split: ChangedSegments,
+    /// Those that arrived as a part of one.
+    merged: ChangedSegments,
 }
 
-fn cut(how: &str, (all, small): (u64, u64), mss: u32, by_offload: &str) -> String {
-    let what = say::count(all, "segment");
-    if small * 2 > all {
-        format!("{what} {how} on the way, though none is larger than {mss} B")
-    } else {
-        format!("{what} {how} {by_offload}")
+#[derive(Default)]
+struct ChangedSegments {
+    all: u64,
+    /// Those that are no larger than a segment on the wire: no offload's.
+    small: u64,
+}
+
+impl ChangedSegments {
+    fn add(&mut self, record: &PacketRecord, mss: u32) {
+        self.all += 1;
+        self.small += u64::from(record.len <= mss);
     }
+
+    fn describe(&self, how: &str, mss: u32, by_offload: &str) -> String {
+        let what = say::count(self.all, "segment");
+        if self.small * 2 > self.all {
+            format!("{what} {how} on the way, though none is larger than {mss} B")
+        } else {
+            format!("{what} {how} {by_offload}")
+        }
+    }
+}
+
+fn boundaries(aligned: &Aligned<'_>, found: &DirectionMatch, first: usize) -> Boundaries {
+    let (sent, arrived) = (&aligned.placed[first], &aligned.placed[1 - first]);
+    let mut boundaries = Boundaries::default();
+    let mut payload: Vec<&Match> = found.matches.iter().filter(|m| m.sent.end > m.sent.start).collect();
+    for parts in payload.chunk_by(|a, b| a.sent.packet == b.sent.packet) {
+        if parts.windows(2).any(|pair| pair[0].arrived != pair[1].arrived) {
+            boundaries.split.add(sent.record(parts[0].sent.packet), found.mss);
+        }
+    }
+    payload.sort_unstable_by_key(|m| (m.arrived, m.sent.packet));
+    for parts in payload.chunk_by(|a, b| a.arrived == b.arrived) {
+        if parts.windows(2).any(|pair| pair[0].sent.packet != pair[1].sent.packet) {
+            boundaries.merged.add(arrived.record(parts[0].arrived), found.mss);
+        }
+    }
+    boundaries
 }

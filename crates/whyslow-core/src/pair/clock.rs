@@ -44,6 +44,11 @@ pub(super) struct ClockOffset {
 }
 
 impl ClockOffset {
+    /// An instant by the clock of either capture, told by the first.
+    pub fn by_first(self, capture: usize, time: Nanos) -> Nanos {
+        if capture == 0 { time } else { self.to_first(time) }
+    }
+
     /// An instant by the second clock, told by the first.
     pub fn to_first(self, time: Nanos) -> Nanos {
         let about = time.0.saturating_sub(self.offset);

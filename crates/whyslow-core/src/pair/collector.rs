@@ -1,8 +1,9 @@
 //! The second pass: the packets of the connections that are to be compared.
 
+use super::span::TimeSpan;
 use crate::analysis::Frame;
 use crate::capture::{Packet, Sink};
-use crate::flow::{ConnectionId, Evicted, FlowTable};
+use crate::flow::{ConnectionId, FlowTable};
 use crate::tcp::facts::Offer;
 use crate::types::Side;
 use crate::units::{Nanos, SeqNumber};
@@ -77,9 +78,8 @@ impl PacketRecord {
         }
     }
 
-    /// One packet twice, and not one segment sent twice: the sender's IP stack did not number it
-    /// anew.
-    fn is_again(&self, other: &Self) -> bool {
+    /// The same packet twice, and not one segment sent twice: it has the same IP ID.
+    fn is_duplicate_of(&self, other: &Self) -> bool {
         self.id.is_some_and(|id| id != 0)
             && self.id == other.id
             && (self.seq, self.ack, self.len) == (other.seq, other.ack, other.len)
@@ -94,7 +94,7 @@ pub struct ConnectionPackets {
     /// What each end's SYN offered.
     pub(super) offers: [Option<Offer>; 2],
     /// Packets of each direction that came a second time.
-    pub(super) again: [u64; 2],
+    pub(super) duplicates: [u64; 2],
     /// Packets of each direction that were damaged, by their checksum.
     pub(super) damaged: [u64; 2],
     /// Of those checksums of each direction that were looked at.
@@ -121,25 +121,25 @@ impl ConnectionPackets {
             }
             Checksum::BadHeader(0) | Checksum::Partial | Checksum::Unknown => {}
         }
-        let rec = PacketRecord::new(segment, from, time, frame);
+        let record = PacketRecord::new(segment, from, time, frame);
         if self.dropped > 0 || self.packets.len() >= self.most {
             // From here on nothing is kept, so that what is held ends at one instant.
             self.dropped += 1;
             return;
         }
         let recent = &mut self.recent[from];
-        if recent.iter().any(|other| rec.is_again(other)) {
-            self.again[from] += 1;
+        if recent.iter().any(|other| record.is_duplicate_of(other)) {
+            self.duplicates[from] += 1;
             return;
         }
         if recent.len() == RECENT {
             recent.pop_front();
         }
-        recent.push_back(rec);
+        recent.push_back(record);
         if segment.flags.has(Flags::SYN) {
             self.offers[from].get_or_insert(Offer::of(segment));
         }
-        self.packets.push(rec);
+        self.packets.push(record);
     }
 }
 
@@ -147,13 +147,12 @@ impl ConnectionPackets {
 #[derive(Debug, Default)]
 pub struct PacketCollector {
     table: FlowTable<()>,
-    gone: Evicted<()>,
     /// Connections so far.
     connections: u64,
     tracks: BTreeMap<u64, ConnectionPackets>,
     /// The place of the capture that is read among all, from 1 on.
     captures: usize,
-    time: Option<(Nanos, Nanos)>,
+    time: Option<TimeSpan>,
 }
 
 impl PacketCollector {
@@ -175,7 +174,7 @@ impl PacketCollector {
     }
 
     /// When the captures' first and last packets were captured.
-    pub fn time(&self) -> Option<(Nanos, Nanos)> {
+    pub fn time(&self) -> Option<TimeSpan> {
         self.time
     }
 
@@ -187,17 +186,18 @@ impl PacketCollector {
 
 impl Sink for PacketCollector {
     fn packet(&mut self, packet: &Packet<'_>) {
-        let (first, last) = self.time.unwrap_or((packet.time, packet.time));
-        self.time = Some((first.min(packet.time), last.max(packet.time)));
+        let only = TimeSpan { first: packet.time, last: packet.time };
+        self.time = Some(self.time.map_or(only, |span| span.with(packet.time)));
         let Ok(segment) = wire::decode(packet) else { return };
         // The same table with the same segments gives the same numbers as the first pass.
-        let ends = FlowKey::of(&segment);
         let next = ConnectionId(self.connections + 1);
-        self.table.advance_time(packet.time, &mut self.gone);
-        let routed = self.table.route(&segment, (&ends, ends.hash()), packet.time, next, &mut self.gone, || ());
+        self.table.advance_time(packet.time);
+        let routed = self.table.route(&segment, &FlowKey::of(&segment).into(), next, || ());
         self.connections += u64::from(routed.new);
         let id = routed.id.0;
-        self.gone.clear();
+        if self.table.has_evicted() {
+            self.table.take_evicted();
+        }
         if let Some(track) = self.tracks.get_mut(&id) {
             let file = u16::try_from(self.captures.saturating_sub(1)).ok();
             track.push(&segment, packet.time, Frame { file, number: packet.frame });

@@ -1,8 +1,9 @@
 //! Which connection of one capture is which of another.
 
+use super::span::TimeSpan;
 use crate::analysis::MatchedBy;
 use crate::tcp::facts::Facts;
-use crate::units::{Nanos, SeqNumber};
+use crate::units::SeqNumber;
 use foldhash::fast::FixedState;
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -14,6 +15,7 @@ const MIN_PROXIED_PAYLOAD: u64 = 16_384;
 
 /// What one connection is recognised by. What has two members here is `[client's, server's]`.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct ConnectionFingerprint {
     /// Its id in its analysis.
     pub id: u64,
@@ -24,7 +26,7 @@ pub struct ConnectionFingerprint {
     /// Whether the SYN was captured.
     pub opened: [bool; 2],
     /// First packet and last.
-    pub time: (Nanos, Nanos),
+    pub time: TimeSpan,
     /// Payload as sequence space.
     pub bytes: [u64; 2],
     /// Packets.
@@ -40,7 +42,7 @@ impl ConnectionFingerprint {
             ends: sides.map(|side| facts.endpoints[side]),
             numbers: sides.map(|side| facts.origins[side]),
             opened: sides.map(|side| facts.handshake.offers[side].is_some()),
-            time: (facts.first, facts.last),
+            time: TimeSpan { first: facts.first, last: facts.last },
             bytes: sides.map(|side| facts.directions[side].bytes),
             packets: facts.directions.iter().map(|direction| direction.packets).fold(0, u64::saturating_add),
         }
@@ -67,7 +69,7 @@ impl ConnectionFingerprint {
     }
 
     fn overlaps(&self, other: &Self) -> bool {
-        self.time.0 <= other.time.1 && other.time.0 <= self.time.1
+        self.time.overlaps(other.time)
     }
 
     /// Whether both sent some of the same sequence numbers, in one direction.
@@ -82,9 +84,10 @@ impl ConnectionFingerprint {
 
 /// A connection that two captures hold.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct MatchedConnection {
-    /// Its marks; the second one's client is the first one's, whatever was taken for the client
-    /// there.
+    /// Its fingerprints; the second one's client is the first one's, whichever end was taken for
+    /// the client there.
     pub fingerprints: [ConnectionFingerprint; 2],
     /// What shows that they belong together.
     pub by: MatchedBy,

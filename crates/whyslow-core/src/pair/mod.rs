@@ -8,29 +8,65 @@
 //!
 //! The order of things:
 //!
-//! 1. `mark`: which connection of one capture is which of the other, by addresses, or by both
-//!    initial sequence numbers where addresses were translated, or by amounts of payload where a
-//!    proxy stands between;
-//! 2. `watch`: a second pass over the captures keeps the packets of those connections, up to a
+//! 1. `fingerprint`: which connection of one capture is which of the other, by addresses, or by
+//!    both initial sequence numbers where addresses were translated, or by amounts of payload where
+//!    a proxy stands between;
+//! 2. `collector`: a second pass over the captures keeps the packets of those connections, up to a
 //!    bound;
-//! 3. `align`: which packet here is which there, by byte ranges and not by packets, for offload
-//!    merges and splits them;
+//! 3. `placed`, `cells`, `identity`, `matcher`, put together by `align`: which packet here is which
+//!    there, by byte ranges and not by packets, for offload merges and splits them;
 //! 4. `clock`: offset and drift of the clocks, by the least delays both ways;
-//! 5. `told`, `change`, `proxy`, `words`: the [`Pair`](crate::analysis::Pair).
+//! 5. `direction`, `legs`, `change`, `proxy`, `caveats`, `words`, put together by `report`: the
+//!    [`Pair`](crate::analysis::Pair), which `attach` puts into an analysis.
+//!
+//! ```
+//! use whyslow_core::capture::{CaptureError, Reader};
+//! use whyslow_core::explain::Explainer;
+//! use whyslow_core::pair::{self, ConnectionFingerprint};
+//!
+//! fn fingerprints(capture: &[u8]) -> Result<Vec<ConnectionFingerprint>, CaptureError> {
+//!     let (mut reader, mut explainer) = (Reader::new(), Explainer::new());
+//!     reader.push(capture, &mut explainer)?;
+//!     explainer.end_capture(reader.finish(&mut explainer)?);
+//!     Ok(explainer.finish_with_fingerprints().1)
+//! }
+//!
+//! # fn main() -> Result<(), CaptureError> {
+//! let client = fingerprints(include_bytes!("../../../../samples/loss-client.pcap"))?;
+//! let server = fingerprints(include_bytes!("../../../../samples/loss-server.pcap"))?;
+//! let found = pair::find(&client, &server);
+//! assert_eq!(found.len(), 1);
+//! // The packets of both go through a `PacketCollector`, and `pair::compare` compares them.
+//! # Ok(())
+//! # }
+//! ```
 
 mod align;
+mod attach;
+mod caveats;
+mod cells;
 mod change;
 mod clock;
 mod collector;
+mod direction;
 mod figures;
 mod fingerprint;
+mod identity;
+mod legs;
+mod matcher;
+mod placed;
 mod proxy;
 mod report;
+mod span;
+mod syn;
 mod words;
 
 #[cfg(test)]
 mod tests;
 
+pub use attach::{Uncompared, attach};
 pub use collector::{ConnectionPackets, PacketCollector, WantedConnection, shares};
 pub use fingerprint::{ConnectionFingerprint, MatchedConnection, find};
-pub use report::{attach, compare};
+pub use report::compare;
+pub use span::TimeSpan;
+pub use syn::syn_hash;

@@ -8,6 +8,8 @@
 
 use super::align::Aligned;
 use super::figures::{millis, percentile};
+use super::matcher::Match;
+use super::placed::Position;
 use crate::analysis::{End, Limit, Proxy, Transfer};
 use crate::types::Side;
 use crate::units::Nanos;
@@ -21,7 +23,7 @@ const WORTH: Nanos = Nanos::from_millis(5);
 /// What the proxy does with the direction that carried most. `transfers` are those of the two
 /// captures.
 pub(super) fn describe_proxy(aligned: &Aligned<'_>, transfers: [&[Transfer]; 2]) -> Proxy {
-    let bytes = |from: Side| aligned.ways[from].matches.iter().map(|m| m.sent.end - m.sent.start).sum::<i64>();
+    let bytes = |from: Side| aligned.directions[from].matches.iter().map(|m| m.sent.end - m.sent.start).sum::<i64>();
     let from = if bytes(Side::B) >= bytes(Side::A) { Side::B } else { Side::A };
     let (sender, receiver) = if from == Side::A { (End::Client, End::Server) } else { (End::Server, End::Client) };
     let brings = aligned.nearer(from);
@@ -30,46 +32,67 @@ pub(super) fn describe_proxy(aligned: &Aligned<'_>, transfers: [&[Transfer]; 2])
     let waits = waits(aligned, from, brings);
     let outweighs = |one: Nanos, other: Nanos| one >= WORTH && one.0 as f64 >= OUTWEIGHS * other.0 as f64;
     let slower = match waits {
-        Some((before, behind)) if outweighs(behind, before) => Some(receiver),
-        Some((before, behind)) if outweighs(before, behind) => Some(sender),
+        Some(Waits { before, behind }) if outweighs(behind, before) => Some(receiver),
+        Some(Waits { before, behind }) if outweighs(before, behind) => Some(sender),
         _ if full >= MOSTLY && full >= OUTWEIGHS * empty => Some(receiver),
         _ if empty >= MOSTLY && empty >= OUTWEIGHS * full => Some(sender),
         _ => None,
     };
-    let (held_bytes, held_most_bytes) = held(aligned, from, brings);
+    let held = held(aligned, from, brings);
     Proxy {
         slower,
-        before_ms: waits.map(|(before, _)| millis(before)),
-        behind_ms: waits.map(|(_, behind)| millis(behind)),
+        before_ms: waits.map(|waits| millis(waits.before)),
+        behind_ms: waits.map(|waits| millis(waits.behind)),
         full_share: full,
         empty_share: empty,
-        held_bytes,
-        held_most_bytes,
+        held_bytes: held.median,
+        held_most_bytes: held.most,
     }
 }
 
-/// The median waits before the proxy's ACK and after it, each over the least one.
-fn waits(aligned: &Aligned<'_>, from: Side, first: usize) -> Option<(Nanos, Nanos)> {
+/// How long a byte waits at the proxy: the median over the least.
+#[derive(Clone, Copy)]
+struct Waits {
+    /// Before the proxy acknowledges it.
+    before: Nanos,
+    /// After that.
+    behind: Nanos,
+}
+
+/// Bytes between the two captures.
+struct Held {
+    median: u64,
+    most: u64,
+}
+
+/// A byte, and when a capture saw that it had been reached.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Reached {
+    time: Nanos,
+    byte: i64,
+}
+
+fn waits(aligned: &Aligned<'_>, from: Side, first: usize) -> Option<Waits> {
     let placed = &aligned.placed[first];
-    let mut acks: Vec<(i64, Nanos)> = Vec::new();
-    for (rec, &(_, ack)) in placed.recs.iter().zip(&placed.at) {
-        let higher = acks.last().is_none_or(|&(high, _)| ack > high);
-        if rec.from != from && rec.ack.is_some() && higher {
-            acks.push((ack, aligned.time(first, rec)));
+    let mut acks: Vec<Reached> = Vec::new();
+    for (record, &Position { ack, .. }) in placed.records.iter().zip(&placed.positions) {
+        let higher = acks.last().is_none_or(|highest| ack > highest.byte);
+        if record.from != from && record.ack.is_some() && higher {
+            acks.push(Reached { time: aligned.time(first, record), byte: ack });
         }
     }
     let (mut before, mut behind) = (Vec::new(), Vec::new());
-    for m in &aligned.ways[from].matches {
-        let acknowledged = acks.partition_point(|&(ack, _)| ack < m.sent.end);
-        let Some(&(_, at)) = acks.get(acknowledged) else { continue };
-        before.push(at - aligned.time(first, placed.rec(m.sent.rec)));
-        behind.push(aligned.time(1 - first, aligned.placed[1 - first].rec(m.arrived)) - at);
+    for m in &aligned.directions[from].matches {
+        let acknowledged = acks.partition_point(|ack| ack.byte < m.sent.end);
+        let Some(&Reached { time: at, .. }) = acks.get(acknowledged) else { continue };
+        before.push(at - aligned.time(first, placed.record(m.sent.packet)));
+        behind.push(aligned.time(1 - first, aligned.placed[1 - first].record(m.arrived)) - at);
     }
     let median = |mut waits: Vec<Nanos>| {
         waits.sort_unstable();
         Some(percentile(&waits, 0.5)? - *waits.first()?)
     };
-    Some((median(before)?, median(behind)?))
+    Some(Waits { before: median(before)?, behind: median(behind)? })
 }
 
 /// Share of the time under these limits, over the transfers of one sender.
@@ -81,31 +104,31 @@ fn share(transfers: &[Transfer], from: End, limits: &[Limit]) -> f64 {
     if whole > Nanos::ZERO { (under.as_secs_f64() / whole.as_secs_f64() * 1e4).round() / 1e4 } else { 0.0 }
 }
 
-/// Bytes between the two captures, whenever new ones passed the second: the median, and the most.
-fn held(aligned: &Aligned<'_>, from: Side, first: usize) -> (u64, u64) {
-    let way = &aligned.ways[from];
-    let mut sent: Vec<(Nanos, i64)> = Vec::new();
-    let mut arrived: Vec<(Nanos, i64)> = Vec::new();
-    for m in &way.matches {
-        sent.push((aligned.time(first, aligned.placed[first].rec(m.sent.rec)), m.sent.end));
-        arrived.push((aligned.time(1 - first, aligned.placed[1 - first].rec(m.arrived)), m.sent.end));
-    }
-    for times in [&mut sent, &mut arrived] {
-        times.sort_unstable();
+/// Bytes between the two captures, whenever new ones passed the second.
+fn held(aligned: &Aligned<'_>, from: Side, first: usize) -> Held {
+    let matches = &aligned.directions[from].matches;
+    let reached = |which: usize, packet: fn(&Match) -> u32| -> Vec<Reached> {
+        let placed = &aligned.placed[which];
+        let at = |m: &Match| Reached { time: aligned.time(which, placed.record(packet(m))), byte: m.sent.end };
+        let mut all: Vec<Reached> = matches.iter().map(at).collect();
+        all.sort_unstable();
         let mut high = i64::MIN;
-        for (_, end) in times {
-            high = high.max(*end);
-            *end = high;
+        for reached in &mut all {
+            high = high.max(reached.byte);
+            reached.byte = high;
         }
-    }
+        all
+    };
+    let sent = reached(first, |m| m.sent.packet);
+    let arrived = reached(1 - first, |m| m.arrived);
     let mut held: Vec<i64> = arrived
         .iter()
-        .map(|&(time, end)| {
-            let before = sent.partition_point(|&(at, _)| at <= time);
-            before.checked_sub(1).map_or(0, |last| (sent[last].1 - end).max(0))
+        .map(|arrived| {
+            let before = sent.partition_point(|sent| sent.time <= arrived.time);
+            before.checked_sub(1).map_or(0, |last| (sent[last].byte - arrived.byte).max(0))
         })
         .collect();
     held.sort_unstable();
     let at = |index: usize| held.get(index).map_or(0, |bytes| bytes.unsigned_abs());
-    (at(held.len() / 2), at(held.len().saturating_sub(1)))
+    Held { median: at(held.len() / 2), most: at(held.len().saturating_sub(1)) }
 }

@@ -80,7 +80,7 @@ pub(super) fn unseen(case: &TransferCase<'_>) -> Option<Unseen> {
 
 /// How long the first byte was late because its first copies did not come.
 pub(super) fn waited_before(case: &TransferCase<'_>) -> Nanos {
-    case.before.iter().filter(|phase| phase.limit == Limit::Timeout).map(|phase| phase.seconds).sum()
+    case.before.iter().filter(|phase| phase.limit == Limit::Timeout).map(|phase| phase.time).sum()
 }
 
 pub(super) fn waits<'a>(case: &'a TransferCase<'_>) -> impl Iterator<Item = &'a Gap> {

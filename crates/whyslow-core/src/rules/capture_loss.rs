@@ -6,7 +6,7 @@
 //!
 //! ## How it is recognised
 //! The receiver acknowledged bytes that were never captured. A packet that was lost on the path is
-//! never acknowledged before it is sent again.
+//! never acknowledged before it is retransmitted.
 //!
 //! ## What it is confused with
 //! `loss`: there the bytes come again. `elided-text`: packets left out of a pasted text.
@@ -20,7 +20,7 @@
 
 use super::rule::{Check, Rule};
 use super::say::thousands;
-use crate::analysis::Problem;
+use crate::analysis::{Detail, Problem};
 use crate::cause::Cause;
 use crate::tcp::facts::Facts;
 
@@ -31,14 +31,17 @@ fn check(facts: &Facts) -> Option<Problem> {
     if defects.unseen_bytes == 0 || facts.is_text || defects.one_direction {
         return None;
     }
-    Some(Problem {
-        slug: RULE.cause.slug().into(),
-        count: defects.unseen_stretches,
-        detail: format!(
-            "{} B in {} stretches were acknowledged and never captured (first noticed in frame {}): the capture lost packets, so no loss on the path is concluded from these",
-            thousands(defects.unseen_bytes),
-            thousands(defects.unseen_stretches),
+    Some(Problem::new(
+        RULE.cause.slug(),
+        defects.unseen_stretches,
+        Detail::naming(
+            format!(
+                "{} B in {} stretches were acknowledged and never captured (first noticed in frame ",
+                thousands(defects.unseen_bytes),
+                thousands(defects.unseen_stretches),
+            ),
             defects.first_unseen.unwrap_or_default(),
+            "): the capture lost packets, so no loss on the path is concluded from these",
         ),
-    })
+    ))
 }

@@ -1,7 +1,7 @@
 //! What a rule may look at.
 
-use crate::analysis::{End, Frame, Limit, LimitShare, Near, State};
-use crate::limit::{Context, INITIAL_WINDOW, Partition, Plateau, Wait};
+use crate::analysis::{End, Frame, Limit, Near, State};
+use crate::limit::{Context, INITIAL_WINDOW, LimitTime, Partition, Plateau, Wait};
 use crate::tcp::facts::{CaptureDefects, DirectionFacts, Facts, TransferFacts};
 use crate::tcp::payload::Protocol;
 use crate::types::Side;
@@ -20,7 +20,7 @@ pub struct TransferCase<'a> {
     /// What held it.
     pub partition: &'a Partition,
     /// What went before it.
-    pub before: &'a [LimitShare],
+    pub before: &'a [LimitTime],
     /// Segment size, round trip.
     pub context: Context,
     /// Earlier transfers of the same sender on this connection.
@@ -205,8 +205,6 @@ pub struct ConnectionSummary {
     pub closed_by: Option<(End, Frame)>,
     /// It was ended by a reset, and not by FINs.
     pub reset: bool,
-    /// Round trip.
-    pub rtt: Option<Nanos>,
     /// Where the first of its transfers that left slow start early did so.
     pub early_exit: Option<Exit>,
     /// First frame.

@@ -27,12 +27,9 @@ pub(super) const RULE: Rule = Rule::new(Cause::ClockStep, Check::Capture(check))
 
 fn check(facts: &Facts) -> Option<Problem> {
     let back = facts.capture_defects.backwards;
-    (back > 0).then(|| Problem {
-        slug: RULE.cause.slug().into(),
-        count: back,
-        detail: format!(
-            "{} older than the one before; taken to be as late as that, and not used to measure round trips; findings are less sure",
-            count(back, "packet")
-        ),
-    })
+    let packets = count(back, "packet");
+    let detail = format!(
+        "{packets} older than the one before; taken to be as late as that, and not used to measure round trips; findings are less sure"
+    );
+    (back > 0).then(|| Problem::new(RULE.cause.slug(), back, detail))
 }

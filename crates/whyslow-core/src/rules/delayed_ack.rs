@@ -35,9 +35,11 @@ use crate::analysis::{Actor, Finding, Limit};
 use crate::cause::Cause;
 use crate::limit::DELAYED_ACK;
 use crate::stats::median;
+use crate::types::ModelChange;
 
-pub(super) const RULE: Rule =
-    Rule::new(Cause::DelayedAck, Check::Transfer(check)).may_cost(|brief| brief.max_ack_late >= DELAYED_ACK);
+pub(super) const RULE: Rule = Rule::new(Cause::DelayedAck, Check::Transfer(check))
+    .may_cost(|brief| brief.max_ack_late >= DELAYED_ACK)
+    .remedied_by(&[ModelChange::NoSilence(Limit::AckDelay), ModelChange::NoLateLastAck]);
 
 fn check(case: &TransferCase<'_>) -> Option<Finding> {
     let lost = case.time(Limit::AckDelay);

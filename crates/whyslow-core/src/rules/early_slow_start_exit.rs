@@ -40,10 +40,14 @@ use crate::analysis::{Actor, End, Finding, Limit};
 use crate::cause::Cause;
 use crate::stats::median;
 use crate::tcp::facts::RoundFacts;
+use crate::types::ModelChange;
 use crate::units::Nanos;
 use std::collections::BTreeMap;
 
-pub(super) const RULE: Rule = Rule::new(Cause::EarlySlowStartExit, Check::TransferAndAcross(check, across));
+/// Slow growth is flat around the window of an earlier loss (RFC 9438 section 4.2), and looks like
+/// a cap there.
+pub(super) const RULE: Rule = Rule::new(Cause::EarlySlowStartExit, Check::TransferAndAcross(check, across))
+    .remedied_by(&[ModelChange::SlowStartUntilLoss, ModelChange::NoSenderCap]);
 
 /// One round in so many may seem smaller, as its segments slip into the next one.
 const SHRUNK: usize = 4;
@@ -134,7 +138,7 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
     ));
     found.evidence.push(evidence("rounds of slow growth", slow.len() as f64, "rounds", &frames));
     found.evidence.push(evidence("flight at their end", last.in_flight as f64, "B", &[last.last_frame]));
-    found.evidence.push(evidence("round trip, at least", least.as_millis_f64(), "ms", &[]));
+    found.evidence.push(evidence("minimum RTT", least.as_millis_f64(), "ms", &[]));
     found.evidence.push(evidence("rise of the round trip before", rise.as_millis_f64().max(0.0), "ms", &[]));
     found.fix = if hystart {
         fix(
@@ -244,7 +248,6 @@ mod tests {
             bytes: 1,
             closed_by: None,
             reset: false,
-            rtt: None,
             early_exit: Some(exit),
             first_frame: Frame::default(),
         }

@@ -42,9 +42,9 @@ fn check(facts: &Facts) -> Option<Problem> {
             )
         }
     };
-    Some(Problem {
-        slug: RULE.cause.slug().into(),
-        count: facts.elided.len() as u64,
-        detail: format!("{what}: bytes and whole times are told, not what came to pass between"),
-    })
+    Some(Problem::new(
+        RULE.cause.slug(),
+        facts.elided.len() as u64,
+        format!("{what}: bytes and whole times are told, not what came to pass between"),
+    ))
 }

@@ -38,9 +38,13 @@ use super::say::{count, evidence, finding, fix, time};
 use crate::analysis::{Actor, Finding};
 use crate::cause::Cause;
 use crate::tcp::facts::LostRetransmits;
+use crate::types::ModelChange;
 use crate::units::Nanos;
 
-pub(super) const RULE: Rule = Rule::new(Cause::LostRetransmission, Check::Transfer(check));
+/// A window that losses keep small grows far beyond all that was seen: what the path carries must
+/// be known.
+pub(super) const RULE: Rule = Rule::new(Cause::LostRetransmission, Check::Transfer(check))
+    .remedied_by(&[ModelChange::NoLosses, ModelChange::HeldToPathRate]);
 
 fn check(case: &TransferCase<'_>) -> Option<Finding> {
     let LostRetransmits { count: number, frames, .. } = &case.transfer.lost_retransmits;

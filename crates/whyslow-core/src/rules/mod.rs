@@ -78,13 +78,15 @@ pub(crate) use calibration::calibrate;
 pub use case::{ConnectionCase, ConnectionSummary, Exit, TransferCase};
 pub use cost_over_time::CostOverTime;
 pub use early_slow_start_exit::exit_of;
+pub(crate) use rule::Saving;
 pub use shared::{JointFindings, LargestFlows};
 pub use verdict::verdict;
 
 use crate::analysis::{Connection, Finding, Problem};
-use crate::cause::for_each_cause;
+use crate::cause::{Cause, for_each_cause};
 use crate::tcp::ShortConnectionBounds;
 use crate::tcp::facts::Facts;
+use crate::types::ModelChange;
 use order::sorted;
 use rule::{Check, MayCost, Rule};
 use std::sync::LazyLock;
@@ -110,7 +112,7 @@ pub fn check_transfer(case: &TransferCase<'_>) -> Vec<Finding> {
 
 /// Whether the transfer shows a cause that the rule yields to.
 fn is_excluded(rule: &Rule, case: &TransferCase<'_>) -> bool {
-    rule.excluded_by.iter().any(|&cause| (RULES[cause as usize].shows)(case))
+    rule.excluded_by.iter().any(|&cause| (rule_of(cause).shows)(case))
 }
 
 /// What a connection's transfers lost together; most seconds first.
@@ -129,6 +131,27 @@ static MAY_COST: LazyLock<Vec<MayCost>> = LazyLock::new(|| RULES.iter().filter_m
 /// copy shows for what.
 pub(crate) fn cost_nothing(brief: &ShortConnectionBounds) -> bool {
     brief.one_direction || (brief.max_sending < say::WORTH_SAYING && !MAY_COST.iter().any(|may_cost| may_cost(brief)))
+}
+
+/// What the fix of a finding changes in the model, if the model can show it.
+pub(crate) fn remedy_of(finding: &Finding) -> Option<&'static [ModelChange]> {
+    let rule = rule_of(finding.cause);
+    let is_for = |who| finding.fix.as_ref().is_some_and(|fix| fix.who == who);
+    rule.remedy.filter(|_| rule.remedy_by.is_none_or(is_for))
+}
+
+/// Whether the model plays all that the cause does.
+pub(crate) fn is_fully_modelled(cause: Cause) -> bool {
+    rule_of(cause).fully_modelled
+}
+
+/// What the fix of a cause saves a connection, where no model is needed.
+pub(crate) fn saving_of(cause: Cause) -> Option<Saving> {
+    rule_of(cause).saving
+}
+
+fn rule_of(cause: Cause) -> &'static Rule {
+    &RULES[cause as usize]
 }
 
 /// What connections that ran at the same time change in what was said of each: bottlenecks that
@@ -170,8 +193,9 @@ pub fn capture_problems(facts: &Facts) -> Vec<Problem> {
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
+    use super::say;
     use super::scene::{MSS, Scene, gap, ms};
-    use crate::analysis::{HEALTHY_VERDICT, UNKNOWN_VERDICT};
+    use crate::analysis::{Actor, Finding, Fix, HEALTHY_VERDICT, UNKNOWN_VERDICT};
     use crate::cause::Cause;
     use crate::tcp::facts::{Release, RoundFacts};
 
@@ -194,6 +218,21 @@ mod tests {
         let scene = Scene::flights(&[10_000, 20_000, 40_000, 80_000, 160_000]);
         let fix = scene.finding(Cause::SlowStart).unwrap().fix.unwrap();
         assert_eq!(fix.verify.as_deref(), Cause::SlowStart.verify());
+    }
+
+    #[test]
+    fn only_a_fix_that_the_model_can_show_is_modelled() {
+        let is_modelled = |cause, who| {
+            let fix = Fix { who, what: String::new(), command: None, verify: None };
+            let found = Finding { fix: Some(fix), ..say::finding(cause, ms(100), 0.9, String::new()) };
+            super::remedy_of(&found).is_some()
+        };
+        assert!(is_modelled(Cause::ReceiveWindow, Actor::Receiver));
+        assert!(!is_modelled(Cause::ReceiveWindow, Actor::Application), "no buffer helps");
+        assert!(is_modelled(Cause::Loss, Actor::Network));
+        for cause in [Cause::Bandwidth, Cause::Bufferbloat, Cause::ServerThink] {
+            assert!(!is_modelled(cause, Actor::Sender), "{cause}");
+        }
     }
 
     #[test]

@@ -52,9 +52,12 @@ use super::say::{count, evidence, finding, fix, thousands, time};
 use crate::analysis::{Actor, Finding};
 use crate::cause::Cause;
 use crate::tcp::facts::{Fate, Notice};
+use crate::types::{Limit, ModelChange};
 use crate::units::Nanos;
 
-pub(super) const RULE: Rule = Rule::new(Cause::MtuBlackHole, Check::Transfer(check)).shown_by(is_black_hole);
+pub(super) const RULE: Rule = Rule::new(Cause::MtuBlackHole, Check::Transfer(check))
+    .shown_by(is_black_hole)
+    .remedied_by(&[ModelChange::NoLosses, ModelChange::NoSilence(Limit::Unknown)]);
 
 fn check(case: &TransferCase<'_>) -> Option<Finding> {
     if is_seen(case) { report_seen(case) } else { unseen(case).and_then(|unseen| report_unseen(case, &unseen)) }
@@ -102,7 +105,7 @@ fn report_seen(case: &TransferCase<'_>) -> Option<Finding> {
     let mut found = finding(Cause::MtuBlackHole, lost, case.trust(0.75), summary);
     let frames: Vec<_> = case.transfer.retransmitted_frames.iter().copied().take(6).collect();
     found.evidence.push(evidence("payload of the segment that vanished", size as f64, "B", &frames));
-    found.evidence.push(evidence("sent again by the timer", number as f64, "times", &frames));
+    found.evidence.push(evidence("retransmitted by the timer", number as f64, "times", &frames));
     add_fix(case, &mut found, size);
     Some(found)
 }

@@ -33,15 +33,18 @@
 //! between Nagle's Algorithm and Delayed ACK", 2005.
 
 use super::case::ConnectionCase;
-use super::rule::{Check, Rule};
+use super::rule::{Check, Rule, Saving};
 use super::say::{count, evidence, finding, fix, time};
 use crate::analysis::{Actor, Finding, Limit};
 use crate::cause::Cause;
 use crate::limit;
+use crate::types::ModelChange;
 use crate::units::Nanos;
 
-pub(super) const RULE: Rule =
-    Rule::new(Cause::NagleDelayedAck, Check::Connection(check)).may_cost(|brief| brief.pauses >= MIN as u64);
+pub(super) const RULE: Rule = Rule::new(Cause::NagleDelayedAck, Check::Connection(check))
+    .may_cost(|brief| brief.pauses >= MIN as u64)
+    .remedied_by(&[ModelChange::NoSilence(Limit::NagleDelayedAck)])
+    .saves(Saving::Cost);
 
 const MIN: usize = 3;
 

@@ -28,14 +28,14 @@
 //! RFC 9112 section 9.3; RFC 8446 section 2.3 (0-RTT).
 
 use super::case::ConnectionSummary;
-use super::rule::{Check, Rule};
+use super::rule::{Check, Rule, Saving};
 use super::say::{count, evidence, fix, time};
 use crate::analysis::{Actor, End, Finding, Frame, host_and_port};
 use crate::cause::Cause;
 use crate::units::Nanos;
 use std::collections::BTreeMap;
 
-pub(super) const RULE: Rule = Rule::new(Cause::NewConnectionEachTime, Check::Across(check));
+pub(super) const RULE: Rule = Rule::new(Cause::NewConnectionEachTime, Check::Across(check)).saves(Saving::Predicted);
 
 const LEAST: usize = 3;
 const SHARE: f64 = 0.3;
@@ -51,10 +51,9 @@ fn check(summaries: &[ConnectionSummary]) -> Vec<Finding> {
     groups.values_mut().filter_map(|group| check_group(group)).collect()
 }
 
-fn check_group(group: &mut Vec<&ConnectionSummary>) -> Option<Finding> {
-    group.sort_by_key(|outline| outline.start);
-    // One after the other: those that begin while an earlier one lasts are a pool at work. After a
-    // long pause a connection has to be opened in any case, and another series begins.
+/// Connections one after the other: those that begin while an earlier one lasts are a pool at work.
+/// After a long pause a connection has to be opened in any case, and another series begins.
+fn series_of<'a>(group: &[&'a ConnectionSummary]) -> Vec<Vec<&'a ConnectionSummary>> {
     let mut busy_until = Nanos(i64::MIN);
     let mut runs: Vec<Vec<&ConnectionSummary>> = Vec::new();
     for outline in group.iter() {
@@ -66,6 +65,12 @@ fn check_group(group: &mut Vec<&ConnectionSummary>) -> Option<Finding> {
         }
         busy_until = busy_until.max(outline.end);
     }
+    runs
+}
+
+fn check_group(group: &mut Vec<&ConnectionSummary>) -> Option<Finding> {
+    group.sort_by_key(|outline| outline.start);
+    let mut runs = series_of(group);
     let alone: usize = runs.iter().map(Vec::len).sum();
     runs.retain(|run| run.len() >= LEAST);
     let series: Vec<&ConnectionSummary> = runs.iter().flatten().copied().collect();
@@ -171,7 +176,6 @@ mod tests {
             bytes: 1_000,
             closed_by: None,
             reset: false,
-            rtt: None,
             early_exit: None,
             first_frame: Frame { file: None, number: 1 },
         };

@@ -40,15 +40,13 @@ fn check(facts: &Facts) -> Option<Problem> {
         format!("windows are taken to count in {unit}, which is the least that allows what was in flight, as they were full then again and again")
     });
     let so = taken.unwrap_or_else(|| "nothing is said about full windows".into());
-    Some(Problem {
-        slug: RULE.cause.slug().into(),
-        count: 2 - seen as u64,
-        detail: if handshake.unreadable.contains(&true) {
-            format!("the options of the SYNs are cut or damaged: window scale and MSS are unknown, so {so}")
-        } else if seen == 0 {
-            format!("the connection was open before the capture began: window scale and MSS are unknown, so {so}")
-        } else {
-            "only one of the two SYNs was captured: the window scale in force is unknown unless that one lacks the option".into()
-        },
-    })
+    let detail = if handshake.unreadable.contains(&true) {
+        format!("the options of the SYNs are cut or damaged: window scale and MSS are unknown, so {so}")
+    } else if seen == 0 {
+        format!("the connection was open before the capture began: window scale and MSS are unknown, so {so}")
+    } else {
+        "only one of the two SYNs was captured: the window scale in force is unknown unless that one lacks the option"
+            .into()
+    };
+    Some(Problem::new(RULE.cause.slug(), 2 - seen as u64, detail))
 }

@@ -38,10 +38,11 @@ use super::say::{count, evidence, finding, fix, time};
 use crate::analysis::{Actor, Finding};
 use crate::cause::Cause;
 use crate::tcp::facts::Recoveries;
-use crate::types::Side;
+use crate::types::{ModelChange, Side};
 use crate::units::Nanos;
 
-pub(super) const RULE: Rule = Rule::new(Cause::NoSack, Check::Transfer(check));
+pub(super) const RULE: Rule =
+    Rule::new(Cause::NoSack, Check::Transfer(check)).remedied_by(&[ModelChange::RepairWithoutTimer]);
 
 fn check(case: &TransferCase<'_>) -> Option<Finding> {
     let lost = cost_without_sack(case);
@@ -71,7 +72,7 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
     let frames: Vec<_> = case.transfer.retransmitted_frames.iter().copied().take(6).collect();
     let lacking = Side::BOTH.into_iter().filter(|&side| lacks(side)).count();
     found.evidence.push(evidence("SYNs without SACK-permitted", lacking as f64, "SYNs", &syns));
-    found.evidence.push(evidence("segments sent again", kinds.fast as f64, "segments", &frames));
+    found.evidence.push(evidence("segments retransmitted", kinds.fast as f64, "segments", &frames));
     found.evidence.push(evidence("time in fast recovery", took.as_millis_f64(), "ms", &[]));
     found.evidence.push(evidence("round trip", rtt.as_millis_f64(), "ms", &[]));
     found.fix = fix(

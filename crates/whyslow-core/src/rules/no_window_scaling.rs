@@ -31,8 +31,12 @@ use super::rule::{Check, Rule};
 use super::say::{evidence, finding, fix, rate, thousands, time, window_rate};
 use crate::analysis::{Actor, Finding, Limit};
 use crate::cause::Cause;
+use crate::types::ModelChange;
 
-pub(super) const RULE: Rule = Rule::new(Cause::NoWindowScaling, Check::Transfer(check)).shown_by(applies);
+pub(super) const RULE: Rule = Rule::new(Cause::NoWindowScaling, Check::Transfer(check))
+    .shown_by(applies)
+    .remedied_by(&[ModelChange::UnlimitedReceiveWindow])
+    .fully_modelled();
 
 /// The option was seen to be missing, and what the windows held back is large enough to come from
 /// that.

@@ -28,12 +28,9 @@ pub(super) const RULE: Rule = Rule::new(Cause::Offload, Check::Capture(check));
 
 fn check(facts: &Facts) -> Option<Problem> {
     let large = facts.capture_defects.larger_than_mss;
-    (large > 0).then(|| Problem {
-        slug: RULE.cause.slug().into(),
-        count: large,
-        detail: format!(
-            "{} larger than the MSS (TSO or GRO at the capturing host): packet sizes and spacing are not those on the wire",
-            count(large, "segment")
-        ),
-    })
+    let segments = count(large, "segment");
+    let detail = format!(
+        "{segments} larger than the MSS (TSO or GRO at the capturing host): packet sizes and spacing are not those on the wire"
+    );
+    (large > 0).then(|| Problem::new(RULE.cause.slug(), large, detail))
 }

@@ -24,9 +24,11 @@ use crate::tcp::facts::Facts;
 pub(super) const RULE: Rule = Rule::new(Cause::OneDirection, Check::Capture(check));
 
 fn check(facts: &Facts) -> Option<Problem> {
-    facts.capture_defects.one_direction.then(|| Problem {
-        slug: RULE.cause.slug().into(),
-        count: 1,
-        detail: "packets of one end only: rates and bytes can be told, what limited the transfer cannot".into(),
+    facts.capture_defects.one_direction.then(|| {
+        Problem::new(
+            RULE.cause.slug(),
+            1,
+            "packets of one end only: rates and bytes can be told, what limited the transfer cannot",
+        )
     })
 }

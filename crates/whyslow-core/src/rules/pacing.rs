@@ -43,8 +43,9 @@ use super::rule::{Check, Rule};
 use super::say::{evidence, finding, fix, rate, thousands, time};
 use crate::analysis::{Actor, Finding, Limit};
 use crate::cause::Cause;
+use crate::types::ModelChange;
 
-pub(super) const RULE: Rule = Rule::new(Cause::Pacing, Check::Transfer(check));
+pub(super) const RULE: Rule = Rule::new(Cause::Pacing, Check::Transfer(check)).remedied_by(&[ModelChange::NoPacing]);
 
 fn check(case: &TransferCase<'_>) -> Option<Finding> {
     let shape = &case.partition.shape;
@@ -82,7 +83,7 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
         found.evidence.push(evidence("sent freely before", burst.bytes as f64, "B", &[]));
     }
     found.evidence.push(evidence("most in flight", flight as f64, "B", &[]));
-    found.evidence.push(evidence("rate × least round trip", needed as f64, "B", &[]));
+    found.evidence.push(evidence("rate × minimum RTT", needed as f64, "B", &[]));
     if let Some(window) = window {
         found.evidence.push(evidence("least window of the receiver meanwhile", window as f64, "B", &[]));
     }

@@ -35,7 +35,7 @@
 //! control: idle to connected); no threshold is standard: 50 ms is where people begin to notice.
 
 use super::case::ConnectionCase;
-use super::rule::{Check, Rule};
+use super::rule::{Check, Rule, Saving};
 use super::say::{evidence, finding, fix, time};
 use crate::analysis::{Actor, Finding, Frame, Near};
 use crate::cause::Cause;
@@ -44,8 +44,9 @@ use crate::tcp::facts::Facts;
 use crate::types::Side;
 use crate::units::Nanos;
 
-pub(super) const RULE: Rule =
-    Rule::new(Cause::PathLatency, Check::Connection(check)).may_cost(|brief| brief.handshake_late > LATE);
+pub(super) const RULE: Rule = Rule::new(Cause::PathLatency, Check::Connection(check))
+    .may_cost(|brief| brief.handshake_late > LATE)
+    .saves(Saving::Cost);
 
 /// So much more than later round trips is worth a name.
 const LATE: Nanos = NOTICEABLE_WAIT;
@@ -89,7 +90,7 @@ fn check(case: &ConnectionCase<'_>) -> Option<Finding> {
     let mut found = finding(Cause::PathLatency, lost, case.trust(slow.sure), summary);
     found.evidence.push(evidence(slow.what.replace("the ", ""), slow.took.as_millis_f64(), "ms", &[slow.frame]));
     found.evidence.push(evidence("later round trips, median", typical.as_millis_f64(), "ms", &[]));
-    found.evidence.push(evidence("later round trips, 95th percentile", longest.as_millis_f64(), "ms", &[]));
+    found.evidence.push(evidence("p95 of later round trips", longest.as_millis_f64(), "ms", &[]));
     found.fix = fix(
         Actor::Network,
         "find what the first packet sets up (address resolution, NAT or firewall, VPN, radio, a balancer's own connection), and keep it warm or keep connections open",

@@ -34,13 +34,20 @@
 
 use super::case::{ConnectionCase, TransferCase};
 use super::command;
-use super::rule::{Check, Rule};
+use super::rule::{Check, Rule, Saving};
 use super::say::{count, evidence, finding, fix, rate, thousands, time, window_rate};
 use super::turns::Turns;
 use crate::analysis::{Actor, Finding, Limit};
 use crate::cause::Cause;
+use crate::types::ModelChange;
 
-pub(super) const RULE: Rule = Rule::new(Cause::ProtocolWindow, Check::TransferAndConnection(check, in_turns));
+pub(super) const RULE: Rule = Rule::new(Cause::ProtocolWindow, Check::TransferAndConnection(check, in_turns))
+    .remedied_by(&[
+        ModelChange::NoSenderCap,
+        ModelChange::GrowingReceiveWindow,
+        ModelChange::NoSilence(Limit::ProtocolWindow),
+    ])
+    .saves(Saving::Predicted);
 
 /// Credit is a small part of what it is given for: messages of the receiver with more than one byte
 /// for so many are something else too.

@@ -48,7 +48,7 @@ const LONG_WAIT: f64 = 10.0;
 
 /// What was waited for before the first byte, where that is no matter of this path.
 fn wait(case: &TransferCase<'_>) -> Option<Nanos> {
-    let think = case.before.iter().find(|phase| phase.limit == Limit::ServerThink)?.seconds;
+    let think = case.before.iter().find(|phase| phase.limit == Limit::ServerThink)?.time;
     (think > case.context.rtt?.scale(LONG_WAIT).max(Nanos::from_millis(50))).then_some(think)
 }
 

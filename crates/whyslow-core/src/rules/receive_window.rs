@@ -44,10 +44,15 @@ use crate::analysis::{Actor, Finding, Fix, Limit};
 use crate::cause::Cause;
 use crate::stats::median;
 use crate::tcp::facts::{Gap, Release};
+use crate::types::ModelChange;
 use crate::units::Nanos;
 
-pub(super) const RULE: Rule =
-    Rule::new(Cause::ReceiveWindow, Check::Transfer(check)).excluded_by(&[Cause::NoWindowScaling]);
+/// No buffer helps where a program reads too slowly, or a queue is full.
+pub(super) const RULE: Rule = Rule::new(Cause::ReceiveWindow, Check::Transfer(check))
+    .excluded_by(&[Cause::NoWindowScaling])
+    .remedied_by(&[ModelChange::UnlimitedReceiveWindow])
+    .if_fixed_by(Actor::Receiver)
+    .fully_modelled();
 
 /// Where the unit of windows is not told but
 /// [taken](crate::tcp::facts::DirectionFacts::assumed_shift): a buffer of the sender's that is as
@@ -116,7 +121,7 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
     found.evidence.push(evidence("window / round trip", predicted, "bit/s", &[]));
     found.evidence.push(evidence("measured rate", case.rate(), "bit/s", &[]));
     if let Some((trip, least)) = queued {
-        found.evidence.push(evidence("least round trip", least.as_millis_f64(), "ms", &[]));
+        found.evidence.push(evidence("minimum RTT", least.as_millis_f64(), "ms", &[]));
         found.evidence.push(evidence("typical round trip while it was full", trip.as_millis_f64(), "ms", &frames));
         let (trip, least) = (time(trip), time(least));
         found.settle = Some(format!(

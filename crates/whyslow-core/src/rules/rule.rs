@@ -1,10 +1,11 @@
 //! What a rule is.
 
 use super::case::{ConnectionCase, ConnectionSummary, TransferCase};
-use crate::analysis::{Finding, Problem};
+use crate::analysis::{Actor, Finding, Problem};
 use crate::cause::Cause;
 use crate::tcp::ShortConnectionBounds;
 use crate::tcp::facts::Facts;
+use crate::types::ModelChange;
 
 /// Whether a cause may have cost a connection time that is known by its bounds alone.
 pub(super) type MayCost = fn(&ShortConnectionBounds) -> bool;
@@ -19,12 +20,30 @@ pub(super) struct Rule {
     pub excluded_by: &'static [Cause],
     /// None of a cause that takes longer than any short connection lasts.
     pub may_cost: Option<MayCost>,
+    /// What its fix changes in the model; none where the model cannot show that.
+    pub remedy: Option<&'static [ModelChange]>,
+    /// Only a fix that is for this one to make is such.
+    pub remedy_by: Option<Actor>,
+    /// The model plays all that the cause does.
+    pub fully_modelled: bool,
+    /// What the fix saves a connection, where no model is needed.
+    pub saving: Option<Saving>,
 }
 
 impl Rule {
     /// A rule that yields to no other.
     pub const fn new(cause: Cause, check: Check) -> Self {
-        Self { cause, check, shows: |_| false, excluded_by: &[], may_cost: None }
+        Self {
+            cause,
+            check,
+            shows: |_| false,
+            excluded_by: &[],
+            may_cost: None,
+            remedy: None,
+            remedy_by: None,
+            fully_modelled: false,
+            saving: None,
+        }
     }
 
     /// A transfer shows the cause where this is true, and then rules that are
@@ -42,6 +61,39 @@ impl Rule {
     pub const fn may_cost(self, may_cost: MayCost) -> Self {
         Self { may_cost: Some(may_cost), ..self }
     }
+
+    /// Its fix makes these changes to the model of a transfer, in this order.
+    pub const fn remedied_by(self, remedy: &'static [ModelChange]) -> Self {
+        Self { remedy: Some(remedy), ..self }
+    }
+
+    /// The model plays its fix only where that is for this one to make.
+    pub const fn if_fixed_by(self, who: Actor) -> Self {
+        Self { remedy_by: Some(who), ..self }
+    }
+
+    /// The model plays all that the cause does: a model that takes much less time than was measured
+    /// contradicts it.
+    pub const fn fully_modelled(self) -> Self {
+        Self { fully_modelled: true, ..self }
+    }
+
+    /// Its fix saves a connection so much.
+    pub const fn saves(self, saving: Saving) -> Self {
+        Self { saving: Some(saving), ..self }
+    }
+}
+
+/// What the fix of a finding over connections saves. Nothing else happened in the waits that it
+/// removes, so that no model is needed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Saving {
+    /// All that was lost to it.
+    Cost,
+    /// The same, of a connection that carried anything.
+    CostIfCarried,
+    /// The rule says what time is left.
+    Predicted,
 }
 
 /// What a rule looks at.

@@ -50,7 +50,7 @@ pub(super) const RULE: Rule =
     Rule::new(Cause::ServerThink, Check::Transfer(check)).may_cost(|brief| brief.max_answer > NOTICEABLE_WAIT);
 
 fn check(case: &TransferCase<'_>) -> Option<Finding> {
-    let think = case.before.iter().find(|phase| phase.limit == Limit::ServerThink)?.seconds;
+    let think = case.before.iter().find(|phase| phase.limit == Limit::ServerThink)?.time;
     let rtt = case.context.rtt?;
     if think <= rtt.max(NOTICEABLE_WAIT) || think < case.duration().scale(0.2) {
         return None;
@@ -86,8 +86,8 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
 
 #[cfg(test)]
 mod tests {
-    use crate::analysis::{Limit, LimitShare};
-    use crate::limit::waits;
+    use crate::analysis::Limit;
+    use crate::limit::{LimitTime, waits};
     use crate::rules::TransferCase;
     use crate::rules::scene::{Scene, ms};
     use crate::tcp::facts::{ExchangeFacts, Gap, Loss, PeerMessage, TransferFacts};
@@ -148,7 +148,7 @@ mod tests {
         let found = |milliseconds: i64, protocol| {
             let mut scene = Scene::flights(&[1_500]);
             scene.facts.content[1].protocol = protocol;
-            let before = [LimitShare { limit: Limit::ServerThink, seconds: ms(milliseconds), share: 1.0 }];
+            let before = [LimitTime { limit: Limit::ServerThink, time: ms(milliseconds) }];
             scene.judge(|case| {
                 let TransferCase { facts, sender, transfer, partition, context, earlier, .. } = *case;
                 let case = TransferCase { facts, sender, transfer, partition, before: &before, context, earlier };

@@ -41,9 +41,12 @@ use crate::analysis::{Actor, Finding, Fix, Limit};
 use crate::cause::Cause;
 use crate::limit::{INITIAL_WINDOW, LARGEST_INITIAL_WINDOW, rounds_needed};
 use crate::tcp::facts::Gap;
+use crate::types::ModelChange;
 
-pub(super) const RULE: Rule =
-    Rule::new(Cause::SlowStart, Check::Transfer(check)).excluded_by(&[Cause::RestartAfterIdle]);
+pub(super) const RULE: Rule = Rule::new(Cause::SlowStart, Check::Transfer(check))
+    .excluded_by(&[Cause::RestartAfterIdle])
+    .remedied_by(&[ModelChange::LargeInitialWindow])
+    .fully_modelled();
 
 fn check(case: &TransferCase<'_>) -> Option<Finding> {
     let lost = case.time(Limit::SlowStart);
@@ -81,8 +84,9 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
         found.evidence.push(evidence("round trip", rtt.as_millis_f64(), "ms", &[]));
         let window = initial.unwrap_or(INITIAL_WINDOW).max(INITIAL_WINDOW);
         let model = rounds_needed(needed, window);
-        let figure = format!("round trips that {} need from a window of {window}", count(needed, "segment"));
-        found.evidence.push(evidence(figure, f64::from(model), "rounds", &[]));
+        found.evidence.push(evidence("segments to send", needed as f64, "segments", &[]));
+        found.evidence.push(evidence("initial window assumed", window as f64, "segments", &[]));
+        found.evidence.push(evidence("rounds that these need", f64::from(model), "rounds", &[]));
     }
     if small_ends {
         found.settle = Some(

@@ -1,4 +1,4 @@
-//! Data was sent again although it had arrived.
+//! Data was retransmitted although it had arrived.
 //!
 //! ## What it is
 //! A sender that mistakes delay for loss sends needlessly, and worse, cuts its window for a loss
@@ -31,9 +31,13 @@ use super::say::{evidence, finding, fix, thousands, time};
 use crate::analysis::{Actor, Finding, Limit, RetransmissionKind};
 use crate::cause::Cause;
 use crate::limit::Span;
+use crate::types::ModelChange;
 use crate::units::Nanos;
 
-pub(super) const RULE: Rule = Rule::new(Cause::SpuriousRetransmission, Check::Transfer(check));
+/// A window that losses keep small grows far beyond all that was seen: what the path carries must
+/// be known.
+pub(super) const RULE: Rule = Rule::new(Cause::SpuriousRetransmission, Check::Transfer(check))
+    .remedied_by(&[ModelChange::NoLosses, ModelChange::HeldToPathRate]);
 
 fn check(case: &TransferCase<'_>) -> Option<Finding> {
     let kinds = &case.transfer.retransmitted;
@@ -47,11 +51,9 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
     // The wait for the first of them and what came of it: before that one nothing was needless, and
     // no window was cut for it.
     let first = case.direction().retransmissions.iter().find(|copy| {
-        copy.kind == RetransmissionKind::Spurious
-            && copy.time_s >= case.transfer.start
-            && copy.time_s <= case.transfer.end
+        copy.kind == RetransmissionKind::Spurious && copy.time >= case.transfer.start && copy.time <= case.transfer.end
     });
-    let since = first?.time_s;
+    let since = first?.time;
     let of_it = |span: &&Span| match span.limit {
         Limit::LossRecovery | Limit::Timeout => span.end >= since,
         Limit::CongestionAvoidance => span.start >= since,

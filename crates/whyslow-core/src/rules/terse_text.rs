@@ -55,10 +55,8 @@ fn check(facts: &Facts) -> Option<Problem> {
         missing
             .push("no payload (tcpdump without -x): TLS handshakes count as transfers, and nothing is said of records");
     }
-    (!missing.is_empty()).then(|| Problem {
-        slug: RULE.cause.slug().into(),
-        count: missing.len() as u64,
-        detail: format!("the text has {}", missing.join("; and ")),
+    (!missing.is_empty()).then(|| {
+        Problem::new(RULE.cause.slug(), missing.len() as u64, format!("the text has {}", missing.join("; and ")))
     })
 }
 
@@ -107,7 +105,11 @@ mod tests {
     #[test]
     fn ip_numbers_are_missed_where_they_would_tell() {
         let problem = check(&text(Some(0)).facts).unwrap();
-        assert!(problem.detail.contains("-v") && !problem.detail.contains("-x"), "{}", problem.detail);
+        assert!(
+            problem.detail.to_string().contains("-v") && !problem.detail.to_string().contains("-x"),
+            "{}",
+            problem.detail
+        );
         assert!(check(&text(Some(64)).facts).is_none());
         let mut near = text(Some(0));
         near.facts.vantage.near = Near::Server;
@@ -135,7 +137,8 @@ mod tests {
         scene.facts.endpoints[1].1 = 443;
         scene.facts.directions[0].bytes = 100;
         let problem = check(&scene.facts).unwrap();
-        assert!(problem.detail.contains("-x") && !problem.detail.contains("-v"), "{}", problem.detail);
+        let detail = problem.detail.to_string();
+        assert!(detail.contains("-x") && !detail.contains("-v"), "{detail}");
         scene.facts.content[0].protocol = Some(crate::tcp::payload::Protocol::Tls);
         assert!(check(&scene.facts).is_none());
     }

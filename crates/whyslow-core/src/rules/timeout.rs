@@ -39,9 +39,12 @@ use super::say::{count, evidence, finding, fix, time};
 use crate::analysis::{Actor, Finding, Limit};
 use crate::cause::Cause;
 use crate::tcp::facts::{Notice, Release};
+use crate::types::ModelChange;
 use crate::units::Nanos;
 
-pub(super) const RULE: Rule = Rule::new(Cause::Timeout, Check::Transfer(check)).excluded_by(&[Cause::MtuBlackHole]);
+pub(super) const RULE: Rule = Rule::new(Cause::Timeout, Check::Transfer(check))
+    .excluded_by(&[Cause::MtuBlackHole])
+    .remedied_by(&[ModelChange::RepairWithoutTimer]);
 
 fn check(case: &TransferCase<'_>) -> Option<Finding> {
     // A lost tail, a lost copy, tries to the end that nobody answers, and a path that does not pass

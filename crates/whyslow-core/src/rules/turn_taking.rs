@@ -27,14 +27,15 @@
 //! Cheshire, "It's the Latency, Stupid", 1996.
 
 use super::case::ConnectionCase;
-use super::rule::{Check, Rule};
+use super::rule::{Check, Rule, Saving};
 use super::say::{count, evidence, finding, fix, time};
 use super::turns::{MIN_TURNS, Turns};
 use crate::analysis::{Actor, Finding};
 use crate::cause::Cause;
 
-pub(super) const RULE: Rule =
-    Rule::new(Cause::TurnTaking, Check::Connection(check)).may_cost(|brief| brief.transfers >= MIN_TURNS);
+pub(super) const RULE: Rule = Rule::new(Cause::TurnTaking, Check::Connection(check))
+    .may_cost(|brief| brief.transfers >= MIN_TURNS)
+    .saves(Saving::Predicted);
 
 fn check(case: &ConnectionCase<'_>) -> Option<Finding> {
     let turns = Turns::of(case)?;

@@ -12,7 +12,7 @@ pub fn verdict(case: &TransferCase<'_>, findings: &[Finding]) -> String {
     match verdict_of_findings(findings, case.duration()) {
         Some(_) if case.transfer.known_span.is_some() => {
             let (shown, whole) = (say::time(case.transfer.known_for()), say::time(case.duration()));
-            format!("what held it back is known for {shown} of {whole} only: packets of it were left out of the text")
+            format!("what slowed it is known for {shown} of {whole} only: packets of it were left out of the text")
         }
         Some(told) => told,
         None => without_cause(case),
@@ -52,8 +52,8 @@ fn without_cause(case: &TransferCase<'_>) -> String {
     let whole = case.duration();
     let mostly = |time: Nanos| time.0 * 2 >= whole.0.max(1);
     let needed = |limit| matches!(limit, Limit::RoundTrip | Limit::Idle);
-    let held: Vec<_> = case.partition.shares().into_iter().filter(|share| !needed(share.limit)).collect();
-    let sum: Nanos = held.iter().map(|share| share.seconds).sum();
+    let held: Vec<_> = case.partition.times().into_iter().filter(|part| !needed(part.limit)).collect();
+    let sum: Nanos = held.iter().map(|part| part.time).sum();
     if case.facts.timeless || case.facts.capture_defects.one_direction || mostly(case.time(Limit::Unknown)) {
         let elided = !case.facts.timeless && case.transfer.known_span.is_some();
         return if elided { UNKNOWN_ELIDED_VERDICT } else { UNKNOWN_VERDICT }.into();
@@ -65,11 +65,11 @@ fn without_cause(case: &TransferCase<'_>) -> String {
         return HEALTHY_VERDICT.into();
     }
     let name = |limit: Limit| limit.slug().replace('-', " ");
-    if first.seconds >= sum.scale(ALONE) {
-        let (taken, whole) = (say::time(first.seconds), say::time(whole));
+    if first.time >= sum.scale(ALONE) {
+        let (taken, whole) = (say::time(first.time), say::time(whole));
         return format!("{} took {taken} of {whole}; no cause of it is proven", name(first.limit));
     }
     let parts: Vec<String> =
-        held.iter().take(3).map(|share| format!("{} {}", name(share.limit), say::time(share.seconds))).collect();
+        held.iter().take(3).map(|part| format!("{} {}", name(part.limit), say::time(part.time))).collect();
     format!("no cause is proven for {} of {}: {}", say::time(sum), say::time(whole), parts.join(", "))
 }

@@ -35,8 +35,14 @@ use super::say::{count, evidence, finding, fix, time};
 use crate::analysis::{Actor, Finding, Frame, Limit};
 use crate::cause::Cause;
 use crate::tcp::facts::Release;
+use crate::types::ModelChange;
 
-pub(super) const RULE: Rule = Rule::new(Cause::ZeroWindow, Check::Transfer(check));
+/// Shorter silences around a closed window, which nothing in the capture ended, come from it too.
+pub(super) const RULE: Rule = Rule::new(Cause::ZeroWindow, Check::Transfer(check)).remedied_by(&[
+    ModelChange::PromptReader,
+    ModelChange::NoSilence(Limit::ZeroWindow),
+    ModelChange::NoSilence(Limit::Unknown),
+]);
 
 fn check(case: &TransferCase<'_>) -> Option<Finding> {
     let lost = case.time(Limit::ZeroWindow);

@@ -13,11 +13,27 @@ pub const MAX_POINTS: usize = 131_072;
 /// A level with fewer is the top.
 const FEW_COLUMNS: usize = 256;
 
+/// What a series may hold.
+#[derive(Clone, Copy, Debug)]
+pub struct SeriesSize {
+    /// Columns at the foot of the pyramid, at most.
+    pub columns: usize,
+    /// Points kept one by one, at most.
+    pub points: usize,
+}
+
+impl Default for SeriesSize {
+    fn default() -> Self {
+        Self { columns: MAX_COLUMNS, points: MAX_POINTS }
+    }
+}
+
 /// Takes points, in the order of time, and makes the series of a time range.
 #[derive(Debug)]
 pub struct SeriesBuilder {
     foot: Level,
     points: Option<Vec<Point>>,
+    max_points: usize,
     range: (Nanos, Nanos),
     packets: u64,
     /// What each side's data had been acknowledged up to.
@@ -29,15 +45,22 @@ impl SeriesBuilder {
     /// A series of the time from `range.0` to `range.1`, from the capture's first packet, in which
     /// about `packets` pass.
     pub fn new(range: (Nanos, Nanos), packets: u64) -> Self {
+        Self::bounded(range, packets, SeriesSize::default())
+    }
+
+    /// The same of another size.
+    pub fn bounded(range: (Nanos, Nanos), packets: u64, most: SeriesSize) -> Self {
         let (start, end) = (range.0.min(range.1), range.0.max(range.1));
-        let most = usize::try_from(packets).unwrap_or(MAX_COLUMNS).clamp(FEW_COLUMNS, MAX_COLUMNS) as i64;
+        let max_columns = most.columns.clamp(FEW_COLUMNS, MAX_COLUMNS);
+        let most_columns = usize::try_from(packets).unwrap_or(max_columns).clamp(FEW_COLUMNS, max_columns) as i64;
         // Rounded up, so that the last instant is in the last column.
-        let width = Nanos(((end - start).0 / most).saturating_add(1));
+        let width = Nanos(((end - start).0 / most_columns).saturating_add(1));
         let columns = usize::try_from((end - start).0 / width.0).unwrap_or(0) + 1;
-        let columns = vec![Column::default(); columns.min(MAX_COLUMNS)];
+        let columns = vec![Column::default(); columns.min(max_columns)];
         Self {
             foot: Level { width, columns, marks: Vec::new() },
-            points: Some(Vec::new()),
+            points: (most.points > 0).then(Vec::new),
+            max_points: most.points,
             range: (start, end),
             packets: 0,
             acked: [None; 2],
@@ -71,7 +94,7 @@ impl SeriesBuilder {
             column.lanes(of).0.in_flight.add(in_flight);
         }
         match &mut self.points {
-            Some(points) if points.len() < MAX_POINTS => points.push(*point),
+            Some(points) if points.len() < self.max_points => points.push(*point),
             points => *points = None,
         }
     }

@@ -3,7 +3,7 @@
 //! It promises that the same segments in the same order get the same numbers again: the table that
 //! tells connections apart is the first pass' own.
 
-use crate::flow::{ConnectionId, Evicted, FlowTable};
+use crate::flow::{ConnectionId, FlowTable};
 use crate::types::Side;
 use crate::units::Nanos;
 use crate::wire::{FastPacket, FlowKey, Icmp, PlainSegment, Segment};
@@ -12,7 +12,6 @@ use crate::wire::{FastPacket, FlowKey, Icmp, PlainSegment, Segment};
 #[derive(Debug, Default)]
 pub(super) struct ConnectionNumbering {
     table: FlowTable<()>,
-    gone: Evicted<()>,
     /// Connections so far.
     opened: u64,
 }
@@ -21,11 +20,8 @@ impl ConnectionNumbering {
     /// As [`of`](Self::of), for a plain segment of a connection that is known; for all others `of`
     /// must be asked.
     pub fn of_plain<'a>(&mut self, glance: &FastPacket<'a>, time: Nanos) -> Option<(u64, Side, PlainSegment<'a>)> {
-        if self.table.advance_time(time, &mut self.gone) {
-            self.gone.clear();
-        }
-        let ends = glance.flow_key();
-        let found = self.table.find(&ends, ends.hash())?;
+        self.advance_time(time);
+        let found = self.table.find(&glance.flow_key().into())?;
         let plain = glance.plain()?;
         let (id, from) = (found.id(), found.from);
         found.on_plain_segment(time);
@@ -35,20 +31,24 @@ impl ConnectionNumbering {
     /// The id of the connection that an ICMP error is about, if it is there, and who of it sent
     /// what is quoted.
     pub fn of_error(&mut self, error: &Icmp) -> Option<(u64, Side)> {
-        let ends = error.flow_key();
-        let found = self.table.find(&ends, ends.hash())?;
+        let found = self.table.find(&error.flow_key().into())?;
         Some((found.id().0 + 1, found.from))
     }
 
     /// The id that an analysis has for the segment's connection, and who of it sent the segment.
     pub fn of(&mut self, segment: &Segment<'_>, time: Nanos) -> (u64, Side) {
-        let ends = FlowKey::of(segment);
-        self.table.advance_time(time, &mut self.gone);
+        self.advance_time(time);
         let next = ConnectionId(self.opened);
-        let routed = self.table.route(segment, (&ends, ends.hash()), time, next, &mut self.gone, || ());
+        let routed = self.table.route(segment, &FlowKey::of(segment).into(), next, || ());
         let (id, from) = (routed.id, routed.from);
         self.opened += u64::from(routed.new);
-        self.gone.clear();
         (id.0 + 1, from)
+    }
+
+    fn advance_time(&mut self, time: Nanos) {
+        self.table.advance_time(time);
+        if self.table.has_evicted() {
+            self.table.take_evicted();
+        }
     }
 }

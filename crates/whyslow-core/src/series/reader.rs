@@ -1,10 +1,11 @@
-//! The second pass: the packets of one connection, with the verdicts on them.
+//! The second pass: the packets of the connections that are wanted, with the verdicts on them.
 
 use super::Point;
 use super::numbering::ConnectionNumbering;
 use crate::analysis::{self, End, Frame};
 use crate::capture::{Packet, Sink};
 use crate::tcp::Connection;
+use crate::tcp::trace::MAX_PENDING_POINTS;
 use crate::types::Side;
 use crate::units::Nanos;
 use crate::wire::{self, ChecksumSample, Icmp, Segment, Skip};
@@ -14,12 +15,15 @@ use crate::wire::{self, ChecksumSample, Icmp, Segment, Skip};
 pub struct WantedConnection {
     pub(super) id: u64,
     client: (String, u16),
+    /// Points that may wait for late verdicts, where several connections are followed.
+    waiting: usize,
 }
 
 impl WantedConnection {
     /// A connection that an analysis of the same captures has found.
     pub fn new(connection: &analysis::Connection) -> Self {
-        Self { id: connection.id, client: (connection.client.address.clone(), connection.client.port) }
+        let client = (connection.client.address.clone(), connection.client.port);
+        Self { id: connection.id, client, waiting: waiting(connection) }
     }
 
     /// The same where it has another number: captures that are read alone number their connections
@@ -42,42 +46,66 @@ impl WantedConnection {
     }
 }
 
+/// Points that wait for late verdicts at least.
+const MIN_PENDING_POINTS: usize = 512;
+
+/// A verdict comes a round trip after its segment at most, or two for a copy that was needless: in
+/// that time so many segments pass, those of both directions counted.
+fn waiting(connection: &analysis::Connection) -> usize {
+    let in_flight = |one: &analysis::Direction| one.max_in_flight / (one.bytes / one.packets.max(1)).max(1);
+    let most = connection.directions.iter().map(in_flight).max().unwrap_or(0);
+    usize::try_from(most.saturating_mul(4)).unwrap_or(usize::MAX).clamp(MIN_PENDING_POINTS, MAX_PENDING_POINTS)
+}
+
 /// Takes the packets of a capture, or of files that continue each other, once more, and gives the
-/// points of one connection.
+/// points of the connections that are wanted.
 pub struct SeriesReader<'a> {
-    wanted: WantedConnection,
+    /// By their ids.
+    followed: Vec<Followed>,
     numbering: ConnectionNumbering,
-    connection: Option<Box<Connection>>,
     first: Option<Nanos>,
     /// The first packets of the capture that is read, and how many of all there were.
     sample: ChecksumSample,
     seen: u64,
     /// The place of the capture that is read among all; none with one.
     file: Option<u16>,
-    give: &'a mut dyn FnMut(Point),
-    late: u64,
+    give: &'a mut dyn FnMut(usize, Point),
+}
+
+/// A connection that is followed.
+struct Followed {
+    wanted: WantedConnection,
+    /// Its place among those that are wanted.
+    place: usize,
+    connection: Option<Box<Connection>>,
 }
 
 impl std::fmt::Debug for SeriesReader<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Follow").field("wanted", &self.wanted).finish_non_exhaustive()
+        f.debug_struct("Follow").field("connections", &self.followed.len()).finish_non_exhaustive()
     }
 }
 
 impl<'a> SeriesReader<'a> {
-    /// Follows a connection; `give` is called for each of its segments, in the capture's order,
-    /// with times from the capture's first packet.
-    pub fn new(wanted: WantedConnection, give: &'a mut dyn FnMut(Point)) -> Self {
+    /// Follows these connections; `give` is called for each segment with its connection's place
+    /// among them, those of one connection in the capture's order, with times from the capture's
+    /// first packet.
+    pub fn new(wanted: Vec<WantedConnection>, give: &'a mut dyn FnMut(usize, Point)) -> Self {
+        let is_alone = wanted.len() == 1;
+        let follow = |(place, wanted): (usize, WantedConnection)| {
+            let waiting = if is_alone { MAX_PENDING_POINTS } else { wanted.waiting };
+            Followed { wanted: WantedConnection { waiting, ..wanted }, place, connection: None }
+        };
+        let mut followed: Vec<_> = wanted.into_iter().enumerate().map(follow).collect();
+        followed.sort_by_key(|one| one.wanted.id);
         Self {
-            wanted,
+            followed,
             numbering: ConnectionNumbering::default(),
-            connection: None,
             first: None,
             sample: ChecksumSample::default(),
             seen: 0,
             file: None,
             give,
-            late: 0,
         }
     }
 
@@ -90,24 +118,31 @@ impl<'a> SeriesReader<'a> {
 
     /// Everything was read: gives the points that waited. Says how many verdicts came when their
     /// points had been given.
-    pub fn finish(mut self) -> u64 {
+    pub fn finish(self) -> u64 {
         let first = self.first.unwrap_or_default();
-        if let Some(mut connection) = self.connection.take() {
+        let mut late = 0;
+        for Followed { place, connection, .. } in self.followed {
+            let Some(mut connection) = connection else { continue };
             for point in connection.finish_trace() {
-                (self.give)(relative_to(first, point));
+                (self.give)(place, relative_to(first, point));
             }
-            self.late = connection.late_verdicts();
+            late += connection.late_verdicts();
         }
-        self.late
+        late
     }
+}
+
+/// The connection of this id, where it is followed.
+fn find(followed: &mut [Followed], id: u64) -> Option<&mut Followed> {
+    let at = followed.binary_search_by_key(&id, |one| one.wanted.id).ok()?;
+    followed.get_mut(at)
 }
 
 impl SeriesReader<'_> {
     /// What was too long for the path is sent again for that, and not for a loss.
     fn take_error(&mut self, error: &Icmp, time: Nanos, frame: Frame) {
         if let Some((id, about)) = self.numbering.of_error(error)
-            && id == self.wanted.id
-            && let Some(connection) = &mut self.connection
+            && let Some(connection) = find(&mut self.followed, id).and_then(|one| one.connection.as_mut())
         {
             connection.on_icmp_error(error, about, time, frame);
         }
@@ -125,10 +160,12 @@ impl Sink for SeriesReader<'_> {
             self.sample.take(&segment);
         }
         let plain = wire::parse_fast(packet).and_then(|glance| self.numbering.of_plain(&glance, packet.time));
-        if let Some((id, from, plain)) = plain {
+        let (place, waiting, connection) = if let Some((id, from, plain)) = plain {
+            let Some(one) = find(&mut self.followed, id) else { return };
             // It is not the connection's first.
-            let Some(connection) = self.connection.as_mut().filter(|_| id == self.wanted.id) else { return };
+            let Some(connection) = &mut one.connection else { return };
             connection.push_plain(&plain, from, packet.time, frame.into());
+            (one.place, one.wanted.waiting, connection)
         } else {
             let segment = match wire::decode(packet) {
                 Ok(segment) => segment,
@@ -136,21 +173,19 @@ impl Sink for SeriesReader<'_> {
                 Err(_) => return,
             };
             let (id, from) = self.numbering.of(&segment, packet.time);
-            if id != self.wanted.id {
-                return;
-            }
-            let checksum = self.sample.judge(&segment, packet, self.connection.is_none());
+            let Some(Followed { wanted, place, connection }) = find(&mut self.followed, id) else { return };
+            let checksum = self.sample.judge(&segment, packet, connection.is_none());
             let segment = Segment { checksum, ..segment };
-            let wanted = &self.wanted;
-            let connection = self.connection.get_or_insert_with(|| {
+            let connection = connection.get_or_insert_with(|| {
                 let mut connection = Box::new(Connection::new(&segment, packet.time, frame));
                 connection.trace(wanted.client(&segment));
                 connection
             });
             connection.push(&segment, from, packet.time, frame);
-        }
-        while let Some(point) = self.connection.as_mut().and_then(|connection| connection.next_point()) {
-            (self.give)(relative_to(first, point));
+            (*place, wanted.waiting, connection)
+        };
+        while let Some(point) = connection.next_point(waiting) {
+            (self.give)(place, relative_to(first, point));
         }
     }
 }

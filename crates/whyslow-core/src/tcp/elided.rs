@@ -8,7 +8,7 @@
 
 pub use super::facts::Stretch;
 use super::facts::{Facts, RttFacts, TransferFacts};
-use crate::analysis::State;
+use crate::types::State;
 use crate::units::Nanos;
 use std::net::IpAddr;
 

@@ -5,15 +5,16 @@
 //! (see [`Vantage`]). That shifts a sender's whole timeline by one constant and leaves every
 //! difference true.
 
+mod retransmission;
 mod transfer;
 
 pub use super::icmp_notices::{Notice, Notices};
 use super::payload;
-use crate::analysis::{Frame, Near, Retransmission, Retransmitted, State};
-use crate::types::Side;
+use crate::types::{Frame, Near, Side, State};
 use crate::units::{Nanos, SeqNumber};
 pub use crate::wire::Fate;
 use crate::wire::{Flags, Segment};
+pub use retransmission::{Retransmission, Retransmitted};
 use std::net::IpAddr;
 pub use transfer::*;
 
@@ -30,8 +31,6 @@ pub struct Facts {
     /// Which side asks the other: the one that opened the connection, but where the protocol has it
     /// the other way round.
     pub requester: Side,
-    /// Whether the SYNs prove who opened it; else it was inferred.
-    pub client_proven: bool,
     /// First packet.
     pub first: Nanos,
     /// Last packet.

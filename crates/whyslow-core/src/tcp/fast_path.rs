@@ -60,17 +60,6 @@ impl Connection {
         }
     }
 
-    /// Like [`push`](Self::push), for a segment that is plain except for its FIN.
-    pub fn push_closing(&mut self, closing: &PlainSegment<'_>, from: Side, time: Nanos, place: FrameRef) {
-        let mut seg = Seg::plain(closing, from, time, place);
-        self.clamp_time(&mut seg);
-        let sack = &SackBlocks::NONE;
-        self.note_good_checksum(&seg);
-        if !self.is_recaptured(&seg, sack) {
-            self.track_noted(&mut seg, sack, closing.rest());
-        }
-    }
-
     /// Counts the good checksum of a plain segment without payload, if it was checked.
     #[inline]
     fn note_good_checksum(&mut self, seg: &Seg) {

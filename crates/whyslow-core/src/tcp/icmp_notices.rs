@@ -3,8 +3,7 @@
 //! Memory is bounded: errors that say the same are one, and there are at most [`MAX_NOTICES`] of
 //! these.
 
-use crate::analysis::Frame;
-use crate::types::Side;
+use crate::types::{Frame, Side};
 use crate::units::Nanos;
 use crate::wire::{Fate, Icmp};
 use std::net::IpAddr;

@@ -27,8 +27,7 @@ mod vantage;
 pub use connection::Connection;
 pub use short_connection::{INITIAL_SYN_TIMERS, ShortConnectionBounds};
 
-use crate::analysis::{Frame, State};
-use crate::types::Side;
+use crate::types::{Frame, Side, State};
 use crate::units::{Nanos, SeqNumber};
 use crate::wire::{Checksum, ChecksumTally, Flags, SackBlocks, Segment};
 use buffering::Buffering;
@@ -406,7 +405,6 @@ impl Connection {
             origins,
             client,
             requester,
-            client_proven: self.proven_client().is_some(),
             first: self.first.time,
             last: self.last,
             until: self.last,

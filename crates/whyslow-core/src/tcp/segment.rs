@@ -4,8 +4,7 @@
 pub(super) mod packed;
 
 use super::payload::PayloadKind;
-use crate::analysis::Frame;
-use crate::types::Side;
+use crate::types::{Frame, Side};
 use crate::units::{Nanos, SeqNumber};
 use crate::wire::{Checksum, Flags, PlainSegment, Segment};
 use std::num::NonZeroU64;
@@ -89,7 +88,7 @@ impl From<Frame> for FrameRef {
 
 impl Default for FrameRef {
     fn default() -> Self {
-        Self::start(None)
+        Frame { file: None, number: 0 }.into()
     }
 }
 
@@ -102,17 +101,6 @@ impl FrameRef {
     #[inline(always)]
     fn word(self) -> u64 {
         self.0.get()
-    }
-
-    /// Before the first frame of this file, as [`Frame::file`] tells it.
-    pub fn start(file: Option<u16>) -> Self {
-        Frame { file, number: 0 }.into()
-    }
-
-    /// The frame of this number, of the file that this is the [start](Self::start) of.
-    #[inline(always)]
-    pub fn frame_at(self, number: u64) -> Self {
-        Self(self.0 | number)
     }
 
     /// The frame that it stands for.
@@ -278,7 +266,6 @@ mod tests {
         #[test]
         fn places_stand_for_their_frames(one in frame(), other in frame()) {
             prop_assert_eq!(FrameRef::from(one).frame(), one);
-            prop_assert_eq!(FrameRef::start(one.file).frame_at(one.number), FrameRef::from(one));
             prop_assert_eq!(FrameRef::from(one).cmp(&FrameRef::from(other)), one.cmp(&other));
         }
     }

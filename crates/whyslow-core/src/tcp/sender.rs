@@ -38,7 +38,7 @@ use super::facts::{DirectionFacts, TransferFacts};
 use super::icmp_notices::ReportedMtu;
 use super::segment::FrameRef;
 use super::trace::TraceNotes;
-use crate::analysis::Frame;
+use crate::types::Frame;
 use crate::units::{Nanos, SeqNumber};
 use ip_id::{IpIdTracker, TsvalClock};
 use last_send::{LastSend, SinceSend};

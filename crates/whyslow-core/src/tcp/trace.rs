@@ -11,8 +11,8 @@
 //! facts count them.
 
 use super::facts::DirectionFacts;
-use crate::analysis::{End, Frame, Retransmitted};
-use crate::types::Side;
+use super::facts::Retransmitted;
+use crate::types::{End, Frame, Side};
 use crate::units::{Nanos, SeqNumber};
 use crate::wire::Flags;
 use std::collections::{HashSet, VecDeque};

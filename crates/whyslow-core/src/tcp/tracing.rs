@@ -5,9 +5,8 @@ use super::connection::{Connection, Stage, Tracking};
 use super::segment::{FrameRef, Seg};
 use super::sender::SenderState;
 use super::sender::apply_acks::reports_duplicate;
-use super::trace::{Kind, MAX_PENDING_POINTS, Note, Point, SegmentCounters, Trace};
-use crate::analysis::End;
-use crate::types::Side;
+use super::trace::{Kind, Note, Point, SegmentCounters, Trace};
+use crate::types::{End, Side};
 use crate::units::Nanos;
 use crate::wire::{Flags, SackBlocks};
 use std::collections::VecDeque;
@@ -61,11 +60,11 @@ impl Connection {
         self.update_fast_path();
     }
 
-    /// The next point for which no more verdicts are waited.
-    pub fn next_point(&mut self) -> Option<Point> {
+    /// The next point for which no more verdicts are waited, where this many may wait.
+    pub fn next_point(&mut self, waiting: usize) -> Option<Point> {
         let Stage::Tracking(settled) = &mut self.stage else { return None };
         let trace = settled.trace.as_mut()?;
-        if trace.pending.len() > MAX_PENDING_POINTS { trace.pending.pop_front() } else { None }
+        if trace.pending.len() > waiting { trace.pending.pop_front() } else { None }
     }
 
     /// No more segments come: the points that are left.

@@ -9,8 +9,7 @@
 
 use super::facts::Vantage;
 use super::segment::Seg;
-use crate::analysis::{End, Near};
-use crate::types::Side;
+use crate::types::{End, Near, Side};
 use crate::units::{Nanos, SeqNumber};
 use crate::wire::Flags;
 

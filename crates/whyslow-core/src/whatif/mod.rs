@@ -3,8 +3,8 @@
 //! [`model`] simulates a transfer; `replay` fits it to a captured one and predicts nothing if the
 //! modelled time is not the measured one; `remedy` says what each cause's fix changes,
 //! `carried_window` what window earlier transfers leave; `replay_queue` decides which transfer is
-//! simulated next, and when it is enough; `waits` predicts for findings over connections, where
-//! sums suffice; [`plan`] is a transfer that nobody has made yet (`whyslow predict`).
+//! simulated next, and when it is enough; [`plan`] is a transfer that nobody has made yet
+//! (`whyslow predict`).
 
 mod carried_window;
 pub mod model;
@@ -12,21 +12,18 @@ pub mod plan;
 mod remedy;
 mod replay;
 mod replay_queue;
-mod waits;
 mod window;
 mod work;
 
 pub use replay::{EarlierTransfers, Replay};
-pub use replay_queue::{ReplayJob, ReplayQueue, ReplayResult};
-pub use waits::promise;
+pub(crate) use replay_queue::ReplayInput;
+pub use replay_queue::{ReplayJob, ReplayQueue, ReplayResult, is_near};
+pub(crate) use work::MIN_GAIN;
 
-use crate::analysis::Connection;
 use crate::units::Nanos;
 
 /// Most replays to keep: of the transfers that lost the most time.
 pub const MAX_REPLAYS: usize = 64;
-/// Most segments to simulate over all replays of an analysis: about a tenth of a second.
-const MAX_WORK: u64 = 2_000_000;
 
 /// The replays of the transfers that lost the most time, worst first.
 #[derive(Debug, Default)]
@@ -34,13 +31,15 @@ pub struct Replays {
     kept: Vec<RankedReplay>,
 }
 
+/// A replay, with where its transfer is found.
 #[derive(Debug)]
-struct RankedReplay {
+pub(crate) struct RankedReplay {
     cost: Nanos,
-    /// Connection id and start of the transfer.
-    connection: u64,
-    start: Nanos,
-    replay: Replay,
+    /// The connection's id.
+    pub(crate) connection: u64,
+    /// When the transfer began, by the analysis' clock.
+    pub(crate) start: Nanos,
+    pub(crate) replay: Replay,
 }
 
 impl Replays {
@@ -50,8 +49,7 @@ impl Replays {
         lost > Nanos::ZERO && least.is_none_or(|least| (least.cost, least.connection) < (lost, connection))
     }
 
-    /// Keeps a replay of a transfer that began at `start` (as its
-    /// [`Transfer`](crate::analysis::Transfer) says).
+    /// Keeps a replay of a transfer that began at `start`, counted from the first packet of all.
     pub fn keep(&mut self, lost: Nanos, connection: u64, start: Nanos, replay: Replay) {
         self.put(RankedReplay { cost: lost, connection, start, replay });
     }
@@ -79,32 +77,11 @@ impl Replays {
         self.kept.retain(|kept| !void.contains(&(kept.connection, kept.start)));
     }
 
-    /// Fills in predictions, worst transfer first, as far as the work allows. `play` takes jobs,
-    /// one by one or several at a time, and puts back their results.
-    pub fn predict(self, connections: &mut [Connection], play: impl FnOnce(&mut ReplayQueue<'_>)) {
-        self.predict_within(MAX_WORK, connections, play);
-    }
-
-    fn predict_within(self, work: u64, connections: &mut [Connection], play: impl FnOnce(&mut ReplayQueue<'_>)) {
-        let found = self.kept.iter().filter_map(|kept| Some((&kept.replay, kept.place(connections)?)));
-        let (replays, places): (Vec<_>, Vec<_>) = found.unzip();
-        let transfers = places.iter().map(|&(connection, transfer)| &connections[connection].transfers[transfer]);
-        let mut plays = ReplayQueue::new(replays.into_iter().zip(transfers).collect(), work);
-        play(&mut plays);
-        for ((connection, transfer), played) in places.into_iter().zip(plays.into_played()) {
-            played.write_to(&mut connections[connection].transfers[transfer]);
-        }
-    }
-}
-
-impl RankedReplay {
-    /// Returns the indices of the connection and of its transfer.
-    fn place(&self, connections: &[Connection]) -> Option<(usize, usize)> {
-        let connection = connections.iter().position(|connection| connection.id == self.connection)?;
-        let transfer = connections[connection].transfers.iter().position(|t| t.start_s == self.start)?;
-        Some((connection, transfer))
+    /// Returns them, worst first.
+    pub(crate) fn ranked(&self) -> &[RankedReplay] {
+        &self.kept
     }
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

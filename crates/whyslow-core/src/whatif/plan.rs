@@ -10,7 +10,7 @@ use super::model::{
     Algorithm, DELACK_MIN, Losses, MAX_SEGMENTS, Outcome, ReceiverSettings, Scenario, SenderSettings, Window,
     initial_buffer, simulate,
 };
-use crate::analysis::Limit;
+use crate::types::Limit;
 use crate::units::Nanos;
 use serde::Serialize;
 
@@ -112,6 +112,7 @@ pub struct Plan {
 
 /// What a plan comes to.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Forecast {
     /// All transfers together: the median.
     pub total: Nanos,

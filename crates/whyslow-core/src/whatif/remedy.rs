@@ -1,121 +1,93 @@
-//! What each cause's fix changes in the model: the one place where causes and scenarios meet.
+//! What the fix of a cause changes in the model. Each rule lists the changes of its own fix.
 
 use super::carried_window::CarriedWindow;
-use super::model::{Algorithm, Losses, Silence, Window};
+use super::model::{Algorithm, Losses, Scenario, Silence, Window};
 use super::plan::DEFAULT_RECEIVE_WINDOW;
 use super::replay::{Fitted, Replay};
-use crate::analysis::Limit;
-use crate::cause::Cause;
 use crate::limit::LARGEST_INITIAL_WINDOW;
+use crate::types::{Limit, ModelChange};
 use crate::units::Nanos;
 
-/// The fitted scenario with the cause removed; none for causes whose fix the model cannot show.
-pub(super) fn apply(cause: Cause, replay: &Replay, fitted: &Fitted) -> Option<Fitted> {
+/// Returns the fitted scenario with these changes; none where the capture shows too little for one
+/// of them.
+pub(super) fn apply(changes: &[ModelChange], replay: &Replay, fitted: &Fitted) -> Option<Fitted> {
     let mut changed = fitted.clone();
     // Late ACKs met small flights; where the flights change they do not come again.
-    if cause != Cause::DelayedAck && cause != Cause::Application {
+    if !changes.contains(&ModelChange::SameFlights) {
         remove(&mut changed, Limit::AckDelay);
     }
+    for &change in changes {
+        make(change, replay, &mut changed)?;
+    }
+    Some(changed)
+}
+
+fn make(change: ModelChange, replay: &Replay, changed: &mut Fitted) -> Option<()> {
     let scenario = &mut changed.scenario;
-    match cause {
-        Cause::SlowStart => {
-            // The first flight that the fix names, as far as the receiver's first window allows.
-            let needed = scenario.bytes.div_ceil(scenario.mss).min(LARGEST_INITIAL_WINDOW) as f64;
-            let cap = match &scenario.receiver.window {
-                Window::Seen(steps) => steps.first().map_or(f64::INFINITY, |step| (step.1 / scenario.mss) as f64),
-                _ => f64::INFINITY,
-            };
-            scenario.sender.initial_window = needed.min(cap).max(scenario.sender.initial_window);
-            scenario.sender.ssthresh = scenario.sender.ssthresh.max(scenario.sender.initial_window);
+    match change {
+        ModelChange::SameFlights => {}
+        ModelChange::NoSilence(limit) => remove(changed, limit),
+        ModelChange::NoLateLastAck => changed.tail = Nanos::ZERO,
+        ModelChange::RepairWithoutTimer => repair_without_timer(changed),
+        ModelChange::NoLosses => {
+            scenario.losses = Losses::NONE;
+            // Windows that a loss cuts again and again stay about as large without anything in the
+            // sender that caps them.
+            scenario.sender.cap = scenario.sender.cap.filter(|_| !replay.has_losses_while_capped);
+            remove(changed, Limit::Timeout);
         }
-        Cause::RestartAfterIdle => {
-            if let Some(CarriedWindow { cwnd: window, grows }) =
-                replay.carried.filter(|it| it.cwnd > scenario.sender.initial_window)
-            {
-                scenario.sender.initial_window = window;
-                if !grows {
-                    scenario.sender.ssthresh = window;
-                }
-            }
-            for (pause, _) in changed.stalls.iter_mut().filter(|(pause, _)| pause.kind == Silence::Idle) {
-                pause.kind = Silence::Program;
-            }
-        }
-        Cause::EarlySlowStartExit => {
-            scenario.sender.ssthresh = f64::INFINITY;
-            // Slow growth is flat around the window of an earlier loss (RFC 9438 section 4.2), and
-            // looks like a cap there.
-            scenario.sender.cap = None;
-        }
-        Cause::ReceiveWindow | Cause::NoWindowScaling => scenario.receiver.window = Window::Unlimited,
-        Cause::ZeroWindow => {
-            let_reader_keep_up(&mut scenario.receiver.window, replay);
-            remove(&mut changed, Limit::ZeroWindow);
-            // Shorter silences around it, which nothing in the capture ended, come from it too.
-            remove(&mut changed, Limit::Unknown);
-        }
-        Cause::SenderCap => {
-            scenario.sender.cap = None;
-            let_window_grow(&mut scenario.receiver.window, replay);
-        }
+        ModelChange::HeldToPathRate => scenario.rate = Some(scenario.rate.or(replay.path_rate())?),
+        ModelChange::HeldToInterLossRate => scenario.rate = replay.passed_rate.or(scenario.rate),
+        ModelChange::LargeInitialWindow => enlarge_initial_window(scenario),
+        ModelChange::WindowKeptWhenIdle => keep_window_when_idle(changed, replay),
+        ModelChange::SlowStartUntilLoss => scenario.sender.ssthresh = f64::INFINITY,
+        ModelChange::NoSenderCap => scenario.sender.cap = None,
         // Without its own rate it fills the path's, which the first flight told: ten segments leave
         // unpaced.
-        Cause::Pacing => {
+        ModelChange::NoPacing => {
             scenario.rate = Some(replay.path_rate()?);
             scenario.sender.pacing = None;
             scenario.sender.initial_window = scenario.sender.initial_window.max(10.0);
             scenario.sender.hystart = scenario.sender.algorithm == Algorithm::Cubic;
         }
-        Cause::ProtocolWindow => {
-            scenario.sender.cap = None;
-            let_window_grow(&mut scenario.receiver.window, replay);
-            remove(&mut changed, Limit::ProtocolWindow);
-        }
-        Cause::Application => {
-            let_window_grow(&mut scenario.receiver.window, replay);
-            remove(&mut changed, Limit::Application);
-        }
-        Cause::NagleDelayedAck => remove(&mut changed, Limit::NagleDelayedAck),
-        Cause::DelayedAck => {
-            remove(&mut changed, Limit::AckDelay);
-            changed.tail = Nanos::ZERO;
-        }
-        Cause::Loss
-        | Cause::RandomLoss
-        | Cause::Policer
-        | Cause::MtuBlackHole
-        | Cause::SpuriousRetransmission
-        | Cause::LostRetransmission => {
-            scenario.losses = Losses::NONE;
-            // Shaped instead of policed, the rate stays.
-            if cause == Cause::Policer {
-                scenario.rate = replay.passed_rate.or(scenario.rate);
-            }
-            // A window that losses keep small grows far beyond all that was seen: what the path
-            // carries must be known.
-            if cause != Cause::Policer && cause != Cause::MtuBlackHole {
-                scenario.rate = Some(scenario.rate.or(replay.path_rate())?);
-            }
-            // Windows that a loss cuts again and again stay about as large without anything in the
-            // sender that caps them.
-            scenario.sender.cap = scenario.sender.cap.filter(|_| !replay.has_losses_while_capped);
-            remove(&mut changed, Limit::Timeout);
-            if cause == Cause::MtuBlackHole {
-                remove(&mut changed, Limit::Unknown);
-            }
-        }
-        // With a repair that waits for no timer a lost segment costs a round trip and a little (RFC
-        // 8985).
-        Cause::Timeout | Cause::TailLoss | Cause::NoSack => {
-            let repair = scenario.rtt.scale(1.25);
-            for (pause, _) in changed.stalls.iter_mut().filter(|(_, kind)| *kind == Limit::Timeout) {
-                pause.length = pause.length.min(repair);
-                pause.kind = Silence::Program;
-            }
-        }
-        _ => return None,
+        ModelChange::UnlimitedReceiveWindow => scenario.receiver.window = Window::Unlimited,
+        ModelChange::GrowingReceiveWindow => let_window_grow(&mut scenario.receiver.window, replay),
+        ModelChange::PromptReader => let_reader_keep_up(&mut scenario.receiver.window, replay),
     }
-    Some(changed)
+    Some(())
+}
+
+/// The first flight that the fix names, as far as the receiver's first window allows.
+fn enlarge_initial_window(scenario: &mut Scenario) {
+    let needed = scenario.bytes.div_ceil(scenario.mss).min(LARGEST_INITIAL_WINDOW) as f64;
+    let cap = match &scenario.receiver.window {
+        Window::Seen(steps) => steps.first().map_or(f64::INFINITY, |step| (step.1 / scenario.mss) as f64),
+        _ => f64::INFINITY,
+    };
+    scenario.sender.initial_window = needed.min(cap).max(scenario.sender.initial_window);
+    scenario.sender.ssthresh = scenario.sender.ssthresh.max(scenario.sender.initial_window);
+}
+
+fn keep_window_when_idle(changed: &mut Fitted, replay: &Replay) {
+    let sender = &mut changed.scenario.sender;
+    if let Some(CarriedWindow { cwnd, grows }) = replay.carried.filter(|it| it.cwnd > sender.initial_window) {
+        sender.initial_window = cwnd;
+        if !grows {
+            sender.ssthresh = cwnd;
+        }
+    }
+    for (pause, _) in changed.stalls.iter_mut().filter(|(pause, _)| pause.kind == Silence::Idle) {
+        pause.kind = Silence::Program;
+    }
+}
+
+/// With a repair that waits for no timer a lost segment costs a round trip and a little (RFC 8985).
+fn repair_without_timer(changed: &mut Fitted) {
+    let repair = changed.scenario.rtt.scale(1.25);
+    for (pause, _) in changed.stalls.iter_mut().filter(|(_, kind)| *kind == Limit::Timeout) {
+        pause.length = pause.length.min(repair);
+        pause.kind = Silence::Program;
+    }
 }
 
 /// A receiver that sizes its buffer by what arrives (Linux' `tcp_rcv_space_adjust`) offered little

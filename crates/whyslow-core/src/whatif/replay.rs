@@ -10,17 +10,17 @@ use super::carried_window::CarriedWindow;
 use super::model::{Algorithm, Losses, Pause, ReceiverSettings, Scenario, SenderSettings, Silence, Window};
 use super::window::{cap, initial_window, ssthresh};
 use super::work::Work;
-use crate::analysis::Limit;
 use crate::limit::{Context, Partition, Span, burst_rate, least_rate, seen_rate};
 use crate::stats::{median, median_f64};
 use crate::tcp::facts::{Gap, Release, TransferFacts};
+use crate::types::Limit;
 use crate::units::Nanos;
 
 /// A captured transfer, ready to be modelled.
 #[derive(Clone, Debug)]
 pub struct Replay {
     fitted: Fitted,
-    measured: Nanos,
+    pub(super) measured: Nanos,
     /// A longer round trip that was typical, when a queue stood all the time.
     usual_rtt: Option<Nanos>,
     /// Payload bits per second at which bursts were delivered, where that is far above the mean:
@@ -189,6 +189,11 @@ impl Replay {
             (None, _) => self.path_rate(),
         };
         scenario.rate.is_none().then_some(self.path.min_rate)
+    }
+
+    /// Payload.
+    pub(super) fn bytes(&self) -> u64 {
+        self.fitted.scenario.bytes
     }
 
     /// The scenario that comes nearest to the measured time, and its time.

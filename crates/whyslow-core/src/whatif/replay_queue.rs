@@ -8,14 +8,22 @@
 use super::remedy;
 use super::replay::Replay;
 use super::work::{MIN_GAIN, Work};
-use crate::analysis::{Actor, Assumed, Finding, Transfer};
-use crate::cause::Cause;
+use crate::types::ModelChange;
 use crate::units::Nanos;
+
+/// A captured transfer, and what the model is asked of it.
+#[derive(Clone, Debug)]
+pub struct ReplayInput<'a> {
+    /// The transfer.
+    pub(crate) replay: &'a Replay,
+    /// The fixes to play it with, one after the other; none where the model cannot show one.
+    pub(crate) fixes: Vec<Option<&'static [ModelChange]>>,
+}
 
 /// Transfers for the model to play, the worst first.
 #[derive(Debug)]
 pub struct ReplayQueue<'a> {
-    all: Vec<(&'a Replay, &'a Transfer)>,
+    all: &'a [ReplayInput<'a>],
     /// Segments that may yet be modelled, when the first so many are told.
     work: u64,
     given_work: usize,
@@ -26,7 +34,7 @@ pub struct ReplayQueue<'a> {
 
 impl<'a> ReplayQueue<'a> {
     /// Of these, in this order; together they may model so many segments.
-    pub(super) fn new(all: Vec<(&'a Replay, &'a Transfer)>, work: u64) -> Self {
+    pub(crate) fn new(all: &'a [ReplayInput<'a>], work: u64) -> Self {
         let played = all.iter().map(|_| None).collect();
         Self { all, work, given_work: 0, taken: 0, played }
     }
@@ -34,9 +42,9 @@ impl<'a> ReplayQueue<'a> {
     /// The next one to be played; none when all were taken up.
     pub fn take(&mut self) -> Option<ReplayJob<'a>> {
         let place = self.taken;
-        let &(replay, transfer) = self.all.get(place)?;
+        let input = self.all.get(place)?;
         self.taken += 1;
-        Some(ReplayJob { replay, transfer, place, work: self.work, known: &[] })
+        Some(ReplayJob { input, place, work: self.work, known: &[] })
     }
 
     /// What came of one that was taken up.
@@ -48,9 +56,9 @@ impl<'a> ReplayQueue<'a> {
             let (work, place) = (self.work, self.given_work);
             // What others took meanwhile it would not have had. All that it needs to know it does.
             if work < *allowed && (played.cut || played.work > work) {
-                let (replay, transfer) = self.all[place];
+                let input = &self.all[place];
                 let known = std::mem::take(&mut played.times);
-                *played = ReplayJob { replay, transfer, place, work, known: &known }.play();
+                *played = ReplayJob { input, place, work, known: &known }.play();
             }
             self.work -= played.work.min(work);
             self.given_work += 1;
@@ -58,7 +66,7 @@ impl<'a> ReplayQueue<'a> {
     }
 
     /// What came of all that were put back, in order.
-    pub(super) fn into_played(self) -> Vec<ReplayResult> {
+    pub(crate) fn into_played(self) -> Vec<ReplayResult> {
         self.played.into_iter().map_while(|played| Some(played?.1)).collect()
     }
 }
@@ -66,8 +74,7 @@ impl<'a> ReplayQueue<'a> {
 /// A transfer for the model to play, with and without what held it.
 #[derive(Clone, Copy, Debug)]
 pub struct ReplayJob<'a> {
-    pub(super) replay: &'a Replay,
-    pub(super) transfer: &'a Transfer,
+    pub(super) input: &'a ReplayInput<'a>,
     /// Its place among all.
     pub(super) place: usize,
     /// Segments that may be modelled.
@@ -78,37 +85,53 @@ pub struct ReplayJob<'a> {
 
 /// What a fix brings.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Promise {
-    pub(super) time: Nanos,
+pub(crate) struct Promise {
+    pub(crate) time: Nanos,
     /// The path must carry more for it than was seen of it.
-    pub(super) assumed: Option<Assumed>,
+    pub(crate) assumed: Option<AssumedRate>,
+}
+
+/// A rate that a path must carry, beyond what it was seen to carry, payload bits per second.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct AssumedRate {
+    pub(crate) needed: f64,
+    pub(crate) seen: f64,
+}
+
+/// A model must come this near to what was measured before it may promise anything.
+const NEAR: f64 = 0.15;
+
+/// Whether the model comes near enough to the measured time to promise anything.
+pub fn is_near(model: Nanos, measured: Nanos) -> bool {
+    (model - measured).0.abs() as f64 <= NEAR * measured.0 as f64
 }
 
 /// What it takes of a path to carry these bytes in this time, where that is more than was ever seen
 /// of it.
-pub(super) fn assumed(bytes: u64, time: Nanos, seen: f64) -> Option<Assumed> {
+pub(super) fn assumed(bytes: u64, time: Nanos, seen: f64) -> Option<AssumedRate> {
     let needed = bytes as f64 * 8.0 / time.as_secs_f64().max(1e-9);
-    (needed > seen).then(|| Assumed { needed_bps: needed.round(), seen_bps: seen.round() })
+    (needed > seen).then(|| AssumedRate { needed: needed.round(), seen: seen.round() })
 }
 
 /// What the model said of a transfer.
 #[derive(Debug, Default)]
 pub struct ReplayResult {
-    model: Option<Nanos>,
-    /// By finding.
-    pub(super) promises: Vec<Option<Promise>>,
+    /// How long it takes as it was; none when the work did not suffice.
+    pub(crate) model: Option<Nanos>,
+    /// By fix; none where it brings nothing.
+    pub(crate) promises: Vec<Option<Promise>>,
     /// Segments that were modelled.
     pub(super) work: u64,
     /// More would have been, but for the limit.
     cut: bool,
     /// And so a fix was not modelled.
-    pub(super) skipped: bool,
+    pub(crate) skipped: bool,
     /// How long each simulation took, in order.
     pub(super) times: Vec<Nanos>,
 }
 
 impl ReplayJob<'_> {
-    /// Fits the model to the transfer, and finds what each finding's fix would bring.
+    /// Fits the model to the transfer, and finds what each fix would bring.
     pub fn play(&self) -> ReplayResult {
         let mut work = Work { known: self.known, ..Work::new(self.work) };
         let mut played = ReplayResult::default();
@@ -122,83 +145,28 @@ impl ReplayJob<'_> {
 
     /// None when the work is used up.
     fn fill(&self, played: &mut ReplayResult, work: &mut Work<'_>) -> Option<()> {
-        let Self { replay, transfer, .. } = *self;
-        let measured = transfer.duration_s;
+        let ReplayInput { replay, fixes } = self.input;
+        let measured = replay.measured;
         let (fitted, modelled) = replay.fit(work)?;
         played.model = Some(modelled);
-        if !transfer.is_fitted_by(modelled) {
+        if !is_near(modelled, measured) {
             // What was not tried any more might have come nearer.
             played.skipped = work.short;
             return Some(());
         }
         played.skipped = true;
-        for finding in &transfer.findings {
+        for fix in fixes {
             let mut predicted = None;
-            if let Some(mut changed) =
-                remedy::apply(finding.cause, replay, &fitted).filter(|_| is_modelled_fix(finding))
-            {
+            if let Some(mut changed) = fix.and_then(|changes| remedy::apply(changes, replay, &fitted)) {
                 // Larger flights meet what the path carries.
                 let seen = replay.hold_to_path(&mut changed.scenario);
                 predicted = Some(changed.duration(work)?)
                     .filter(|time| *time < measured.scale(1.0 - MIN_GAIN))
-                    .map(|time| Promise { time, assumed: seen.and_then(|seen| assumed(transfer.bytes, time, seen)) });
+                    .map(|time| Promise { time, assumed: seen.and_then(|seen| assumed(replay.bytes(), time, seen)) });
             }
             played.promises.push(predicted);
         }
         played.skipped = false;
         Some(())
     }
-}
-
-/// Whether what is advised is what the model changes: no buffer helps where a program reads too
-/// slowly, or a queue is full.
-fn is_modelled_fix(finding: &Finding) -> bool {
-    finding.cause != Cause::ReceiveWindow || finding.fix.as_ref().is_some_and(|fix| fix.who == Actor::Receiver)
-}
-
-impl ReplayResult {
-    /// Writes it down.
-    pub(super) fn write_to(self, transfer: &mut Transfer) {
-        let Some(model) = self.model else { return };
-        transfer.model_s = Some(model);
-        transfer.model_skipped = self.skipped;
-        let measured = transfer.duration_s;
-        if !self.skipped && model.scale(CONTRADICTION_FACTOR) < measured {
-            transfer
-                .findings
-                .iter_mut()
-                .filter(|finding| finding.seconds.0 * 2 >= measured.0)
-                .for_each(|finding| lower_confidence(finding, model, measured));
-        }
-        for (finding, predicted) in transfer.findings.iter_mut().zip(self.promises) {
-            let Some(Promise { time, assumed }) = predicted else { continue };
-            finding.predicted_s = Some(time);
-            finding.predicted_assumes = assumed;
-        }
-    }
-}
-
-/// A transfer took so many times what the model takes with all that is said to have held it: then
-/// something else did.
-const CONTRADICTION_FACTOR: f64 = 2.0;
-/// What is left of the confidence in a cause then.
-const CONTRADICTED_CONFIDENCE: f64 = 0.6;
-/// Causes whose whole story the model plays: what TCP itself lets be in flight. Losses, queues,
-/// programs and their buffers it knows in part only.
-const MODELLED_CAUSES: &[Cause] = &[Cause::ReceiveWindow, Cause::NoWindowScaling, Cause::SlowStart];
-
-/// The model does not bear out that this cause took most of the time.
-fn lower_confidence(finding: &mut Finding, model: Nanos, measured: Nanos) {
-    if !MODELLED_CAUSES.contains(&finding.cause) {
-        return;
-    }
-    finding.confidence = (finding.confidence * CONTRADICTED_CONFIDENCE * 100.0).round() / 100.0;
-    let (model, measured) = (model.as_secs_f64(), measured.as_secs_f64());
-    let doubt = format!(
-        "it does not fit that the model, held by this too, takes {model:.3} s where {measured:.3} s were measured: something else took time as well"
-    );
-    finding.settle = Some(match finding.settle.take() {
-        Some(settle) => format!("{doubt}; {settle}"),
-        None => doubt,
-    });
 }

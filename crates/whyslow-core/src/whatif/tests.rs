@@ -4,18 +4,13 @@ use super::carried_window::CarriedWindow;
 use super::model::{Algorithm, Losses, Silence, Window};
 use super::remedy;
 use super::replay::{EarlierTransfers, Fitted, Replay};
-use super::replay_queue::ReplayJob;
-use super::waits::tests::finding;
+use super::replay_queue::{AssumedRate, ReplayInput, ReplayJob};
 use super::work::Work;
-use super::{ReplayQueue, Replays};
-use crate::analysis::{Assumed, Connection, Limit, Transfer};
-use crate::cause::Cause;
-use crate::compare::tests::{connection, transfer};
 use crate::limit::partition;
 use crate::limit::tests::{context, flights};
 use crate::tcp::facts::{Loss, Release, TransferFacts};
+use crate::types::{Limit, ModelChange};
 use crate::units::Nanos;
-use std::iter;
 
 fn ms(millis: i64) -> Nanos {
     Nanos::from_millis(millis)
@@ -36,9 +31,9 @@ fn fit(replay: &Replay) -> (Fitted, Nanos) {
     replay.fit(&mut Work::new(u64::MAX)).unwrap()
 }
 
-fn without(cause: Cause, replay: &Replay) -> Nanos {
+fn without(fix: &[ModelChange], replay: &Replay) -> Nanos {
     let (fitted, _) = fit(replay);
-    remedy::apply(cause, replay, &fitted).unwrap().duration(&mut Work::new(u64::MAX)).unwrap()
+    remedy::apply(fix, replay, &fitted).unwrap().duration(&mut Work::new(u64::MAX)).unwrap()
 }
 
 #[test]
@@ -47,9 +42,9 @@ fn a_slow_start_is_replayed_and_takes_fewer_rounds_with_a_larger_window() {
     let (fitted, modelled) = fit(&replay);
     assert_eq!(modelled, ms(500));
     assert_eq!(fitted.scenario.sender.initial_window, 10.0);
-    assert_eq!(without(Cause::SlowStart, &replay), ms(300), "32, 64 and 59 segments");
+    assert_eq!(without(&[ModelChange::LargeInitialWindow], &replay), ms(300), "32, 64 and 59 segments");
     assert_eq!(
-        without(Cause::RestartAfterIdle, &replay),
+        without(&[ModelChange::WindowKeptWhenIdle], &replay),
         ms(100),
         "the transfers before had opened a window of 200 segments"
     );
@@ -59,7 +54,7 @@ fn a_slow_start_is_replayed_and_takes_fewer_rounds_with_a_larger_window() {
 fn the_receivers_first_window_bounds_a_larger_initial_window() {
     let mut transfer = flights(&[10_000, 20_000, 40_000, 80_000, 5_000], Release::Ack);
     transfer.rounds[0].window = Some(20_000);
-    assert_eq!(without(Cause::SlowStart, &replay(&transfer)), ms(400));
+    assert_eq!(without(&[ModelChange::LargeInitialWindow], &replay(&transfer)), ms(400));
 }
 
 #[test]
@@ -68,7 +63,7 @@ fn a_cap_of_the_sender_is_replayed_and_removed() {
     let (fitted, modelled) = fit(&replay);
     assert_eq!(fitted.scenario.sender.cap, Some(32_000));
     assert_eq!(modelled, ms(2000));
-    assert!(without(Cause::SenderCap, &replay) <= ms(500));
+    assert!(without(&[ModelChange::NoSenderCap, ModelChange::GrowingReceiveWindow], &replay) <= ms(500));
 }
 
 #[test]
@@ -77,7 +72,7 @@ fn a_window_that_grew_with_a_capped_sender_grows_on_without_the_cap() {
         let mut transfer = flights(&[32_000; 20], Release::Ack);
         transfer.rounds.iter_mut().for_each(|round| round.window = Some(windows[1]));
         transfer.rounds[0].window = Some(windows[0]);
-        without(Cause::SenderCap, &replay(&transfer))
+        without(&[ModelChange::NoSenderCap, ModelChange::GrowingReceiveWindow], &replay(&transfer))
     };
     let (grew, stood) = (without_cap([64_000, 66_000]), without_cap([66_000, 66_000]));
     assert!(grew <= ms(600) && stood >= ms(900), "{grew:?} {stood:?}");
@@ -100,7 +95,7 @@ fn a_full_window_is_replayed_and_removed() {
     transfer.rounds.iter_mut().for_each(|round| round.window = Some(32_000));
     let replay = replay(&transfer);
     assert_eq!(fit(&replay).1, ms(2000));
-    assert!(without(Cause::ReceiveWindow, &replay) <= ms(500));
+    assert!(without(&[ModelChange::UnlimitedReceiveWindow], &replay) <= ms(500));
 }
 
 #[test]
@@ -116,7 +111,13 @@ fn silences_are_kept_and_taken_out() {
     let replay = replay(&transfer);
     let (_, modelled) = fit(&replay);
     assert!((modelled - ms(1200)).0.abs() <= ms(20).0, "{modelled:?}");
-    assert_eq!(without(Cause::Application, &replay), ms(300));
+    assert_eq!(
+        without(
+            &[ModelChange::SameFlights, ModelChange::GrowingReceiveWindow, ModelChange::NoSilence(Limit::Application)],
+            &replay
+        ),
+        ms(300)
+    );
 }
 
 #[test]
@@ -126,21 +127,15 @@ fn a_lost_segment_stands_at_its_place() {
     transfer.losses =
         vec![Loss { time: ms(100), until: ms(100), seq, bytes: 1_000, passed_before: 20_500, ..Loss::default() }];
     let (unknown, fitted) = (replay(&transfer), fit(&replay(&transfer)).0);
-    assert!(remedy::apply(Cause::Loss, &unknown, &fitted).is_none(), "larger flights meet a rate that nobody knows");
+    assert!(
+        remedy::apply(&[ModelChange::NoLosses, ModelChange::HeldToPathRate], &unknown, &fitted).is_none(),
+        "larger flights meet a rate that nobody knows"
+    );
     transfer.rounds[1].last_send = transfer.rounds[1].start + ms(1);
     let replay = replay(&transfer);
     let (fitted, modelled) = fit(&replay);
     assert!(matches!(fitted.scenario.sender.algorithm, Algorithm::Cubic | Algorithm::Reno));
-    assert!(without(Cause::Loss, &replay) < modelled);
-}
-
-#[test]
-fn causes_that_the_model_does_not_know_change_nothing() {
-    let replay = replay(&flights(&[10_000, 20_000], Release::Ack));
-    let (fitted, _) = fit(&replay);
-    for cause in [Cause::Bandwidth, Cause::Bufferbloat, Cause::ServerThink] {
-        assert!(remedy::apply(cause, &replay, &fitted).is_none(), "{cause}");
-    }
+    assert!(without(&[ModelChange::NoLosses, ModelChange::HeldToPathRate], &replay) < modelled);
 }
 
 #[test]
@@ -156,55 +151,34 @@ fn without_a_round_trip_there_is_no_replay() {
     }
 }
 
-/// The transfer of `slow_start()` as an analysis has it before the model has run: segments that one
-/// play of it takes, and findings.
-const SEGMENTS: u64 = 155;
-const CAUSES: [Cause; 2] = [Cause::SlowStart, Cause::Application];
+/// The segments that one play of `slow_start()` takes.
+pub(crate) const SEGMENTS: u64 = 155;
+/// Fixes to play it with: the second one changes nothing.
+const FIXES: [&[ModelChange]; 2] = [&[ModelChange::LargeInitialWindow], &[ModelChange::SameFlights]];
 
-fn slow_start() -> Replay {
+pub(crate) fn slow_start() -> Replay {
     replay(&flights(&[10_000, 20_000, 40_000, 80_000, 5_000], Release::Ack))
 }
 
-fn told() -> Transfer {
-    let mut told = transfer(100, Limit::SlowStart, &[10_000, 20_000, 40_000, 80_000, 5_000], None);
-    told.findings = CAUSES.map(|cause| finding(cause, 300)).into();
-    told.model_skipped = true;
-    told
+fn input(replay: &Replay) -> ReplayInput<'_> {
+    ReplayInput { replay, fixes: FIXES.map(Some).into() }
 }
 
 /// What the model says of it, with work for so many segments.
 fn with_work(work: u64) -> (Option<Nanos>, [Option<Nanos>; 2], bool) {
-    let mut transfer = told();
-    let played = ReplayJob { replay: &slow_start(), transfer: &transfer, place: 0, work, known: &[] }.play();
+    let replay = slow_start();
+    let played = ReplayJob { input: &input(&replay), place: 0, work, known: &[] }.play();
     assert!(played.work <= work);
-    played.write_to(&mut transfer);
-    (transfer.model_s, [0, 1].map(|index| transfer.findings[index].predicted_s), transfer.model_skipped)
+    let promises = [0, 1].map(|index| Some(played.promises.get(index).copied()??.time));
+    (played.model, promises, played.skipped)
 }
 
 #[test]
 fn what_was_not_modelled_is_said() {
-    assert_eq!(with_work(SEGMENTS - 1), (None, [None; 2], true), "not even as it was");
+    assert_eq!(with_work(SEGMENTS - 1), (None, [None; 2], false), "not even as it was");
     assert_eq!(with_work(2 * SEGMENTS - 1), (Some(ms(500)), [None; 2], true), "no fix");
     assert_eq!(with_work(3 * SEGMENTS - 1), (Some(ms(500)), [Some(ms(300)), None], true), "one of two");
     assert_eq!(with_work(3 * SEGMENTS), (Some(ms(500)), [Some(ms(300)), None], false), "the other would bring nothing");
-}
-
-#[test]
-fn a_cause_that_its_own_model_contradicts_is_doubted() {
-    let confidence = |duration: i64| {
-        let mut transfer = told();
-        transfer.duration_s = ms(duration);
-        transfer.findings = vec![finding(Cause::SlowStart, duration), finding(Cause::Loss, duration)];
-        let before = transfer.findings[0].confidence;
-        let played =
-            ReplayJob { replay: &slow_start(), transfer: &transfer, place: 0, work: u64::MAX, known: &[] }.play();
-        played.write_to(&mut transfer);
-        assert_eq!(transfer.findings[1].confidence, before, "of losses the model knows a part only");
-        (transfer.findings[0].confidence < before, transfer.findings[0].settle.is_some())
-    };
-    assert_eq!(confidence(500), (false, false));
-    assert_eq!(confidence(900), (false, false), "no promise, but no contradiction");
-    assert_eq!(confidence(2_000), (true, true));
 }
 
 #[test]
@@ -213,61 +187,18 @@ fn a_model_that_might_come_nearer_with_more_work_is_said_to_be_cut() {
     let seq = facts.seq.0 + 20_500;
     facts.losses =
         vec![Loss { time: ms(100), until: ms(100), seq, bytes: 1_000, passed_before: 20_500, ..Loss::default() }];
-    let replay = replay(&facts);
+    let mut replay = replay(&facts);
+    replay.measured = ms(60_000);
     assert!(replay.candidates().len() > 1);
-    let mut transfer = told();
-    transfer.duration_s = ms(60_000);
-    let skipped = |work| ReplayJob { replay: &replay, transfer: &transfer, place: 0, work, known: &[] }.play().skipped;
+    let skipped = |work| ReplayJob { input: &input(&replay), place: 0, work, known: &[] }.play().skipped;
     assert!(skipped(100));
     assert!(!skipped(u64::MAX), "nothing comes near");
 }
 
 #[test]
-fn the_worst_are_modelled_first_however_many_at_once() {
-    let predict = |play: &dyn Fn(&mut ReplayQueue<'_>)| {
-        let mut replays = Replays::default();
-        let mut connections: Vec<Connection> = (1..=4).map(|id| connection(id, 100, vec![told()])).collect();
-        for (id, lost) in [(1, 100), (2, 400), (3, 300), (4, 200)] {
-            replays.keep(ms(lost), id, connections[0].transfers[0].start_s, slow_start());
-        }
-        // For two of the four, and a part of the third.
-        replays.predict_within(8 * SEGMENTS, &mut connections, play);
-        let transfers = connections.iter().map(|connection| &connection.transfers[0]);
-        transfers.map(|it| (it.model_s, it.findings[0].predicted_s, it.model_skipped)).collect::<Vec<_>>()
-    };
-    // So many are taken up before the first is put back, and those that were taken up last come
-    // back first.
-    let at_once = |count: usize| {
-        predict(&|plays| {
-            loop {
-                let taken: Vec<_> = iter::from_fn(|| plays.take()).take(count).collect();
-                taken.iter().rev().for_each(|play| plays.put(play, play.play()));
-                if taken.is_empty() {
-                    break;
-                }
-            }
-        })
-    };
-    let (whole, cut) = ((Some(ms(500)), Some(ms(300)), false), (Some(ms(500)), Some(ms(300)), true));
-    assert_eq!(at_once(1), [(None, None, true), whole, whole, cut]);
-    for count in 2..6 {
-        assert_eq!(at_once(count), at_once(1), "{count} at once");
-    }
-    // The first one takes as long as all the others together.
-    let one_is_slow = predict(&|plays| {
-        let first = plays.take().unwrap();
-        while let Some(play) = plays.take() {
-            plays.put(&play, play.play());
-        }
-        plays.put(&first, first.play());
-    });
-    assert_eq!(one_is_slow, at_once(1));
-}
-
-#[test]
 fn what_is_known_is_not_played_again() {
-    let (replay, transfer) = (slow_start(), told());
-    let play = ReplayJob { replay: &replay, transfer: &transfer, place: 0, work: u64::MAX, known: &[] };
+    let replay = slow_start();
+    let play = ReplayJob { input: &input(&replay), place: 0, work: u64::MAX, known: &[] };
     let times = play.play().times;
     assert_eq!(times.len(), 3, "as it was, and with each of two fixes");
     // What it was told is what it tells, true or not.
@@ -351,7 +282,12 @@ fn a_reader_that_keeps_up_has_the_window_that_it_had() {
     }
     let replay = replay(&transfer);
     let (fitted, _) = fit(&replay);
-    let changed = remedy::apply(Cause::ZeroWindow, &replay, &fitted).unwrap();
+    let changed = remedy::apply(
+        &[ModelChange::PromptReader, ModelChange::NoSilence(Limit::ZeroWindow), ModelChange::NoSilence(Limit::Unknown)],
+        &replay,
+        &fitted,
+    )
+    .unwrap();
     let Window::Seen(steps) = changed.scenario.receiver.window else { panic!("windows were seen") };
     assert_eq!(steps.last().map(|step| step.1), Some(40_000), "{steps:?}");
 }
@@ -378,10 +314,10 @@ fn a_burst_tells_what_the_path_carries() {
 #[test]
 fn without_pacing_the_path_sets_the_rate_and_without_a_burst_nobody_knows_it() {
     let mut transfer = flights(&[10_000, 20_000, 40_000, 80_000], Release::Ack);
-    assert!(remedy::apply(Cause::Pacing, &replay(&transfer), &fit(&replay(&transfer)).0).is_none());
+    assert!(remedy::apply(&[ModelChange::NoPacing], &replay(&transfer), &fit(&replay(&transfer)).0).is_none());
     transfer.rounds[2].last_send = transfer.rounds[2].start + ms(2);
     let replay = replay(&transfer);
-    let changed = remedy::apply(Cause::Pacing, &replay, &fit(&replay).0).unwrap();
+    let changed = remedy::apply(&[ModelChange::NoPacing], &replay, &fit(&replay).0).unwrap();
     assert_eq!((changed.scenario.rate, changed.scenario.sender.pacing), (replay.burst_rate, None));
 }
 
@@ -398,7 +334,7 @@ fn windowed(path_rate: Option<f64>, earlier: Option<f64>) -> Replay {
 fn nothing_is_promised_beyond_what_the_path_carries() {
     let held = |path_rate, earlier| {
         let replay = windowed(path_rate, earlier);
-        let mut changed = remedy::apply(Cause::ReceiveWindow, &replay, &fit(&replay).0).unwrap();
+        let mut changed = remedy::apply(&[ModelChange::UnlimitedReceiveWindow], &replay, &fit(&replay).0).unwrap();
         let seen = replay.hold_to_path(&mut changed.scenario);
         let took = changed.duration(&mut Work::new(u64::MAX)).unwrap();
         (changed.scenario.rate, seen, took)
@@ -414,7 +350,7 @@ fn nothing_is_promised_beyond_what_the_path_carries() {
     let (rate, seen, _) = held(None, None);
     assert_eq!((rate, seen), (None, Some(2.4e6)));
     let assumed = super::replay_queue::assumed;
-    assert_eq!(assumed(600_000, ms(500), 2.4e6), Some(Assumed { needed_bps: 9.6e6, seen_bps: 2.4e6 }));
+    assert_eq!(assumed(600_000, ms(500), 2.4e6), Some(AssumedRate { needed: 9.6e6, seen: 2.4e6 }));
     assert_eq!(assumed(600_000, ms(2_000), 2.4e6), None, "it was seen to carry that");
     // A rate at which a queue stood stays as it is, and no one says more of it than was said.
     let replay = windowed(Some(4e6), None);

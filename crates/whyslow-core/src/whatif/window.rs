@@ -1,9 +1,9 @@
 //! What a transfer shows of its sender's windows: the first one, where doubling stopped, and what
 //! capped them.
 
-use crate::analysis::Limit;
 use crate::limit::{Partition, first_lossy_flight};
 use crate::tcp::facts::{Release, TransferFacts};
+use crate::types::Limit;
 
 /// The first flight, segments; where the program wrote less than that, what hosts use today (RFC
 /// 6928).

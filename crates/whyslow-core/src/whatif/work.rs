@@ -35,4 +35,4 @@ impl Work<'_> {
 }
 
 /// A change that saves less than this share of the time is not predicted.
-pub(super) const MIN_GAIN: f64 = 0.02;
+pub(crate) const MIN_GAIN: f64 = 0.02;

@@ -13,10 +13,7 @@ use super::view::View;
 /// of it was captured.
 #[inline(always)]
 pub(super) fn of(header: &Header<'_>, segment: View<'_>, field: [u8; 2], whole: bool) -> Checksum {
-    let field = u16::from_ne_bytes(field);
-    let without_length = pseudo_header(header.addresses);
-    // Two 16-bit halves, in network order, wherever they are added.
-    let pseudo = add(without_length, u64::from((segment.wire() as u32).to_be()));
+    let pseudo = pseudo_header(header.addresses, segment.wire());
     let summed = whole && header.summable && !header.fragment && segment.data().len() == segment.wire();
     let total = if summed { add(pseudo, sum(segment.data())) } else { 0 };
     if summed && is_right(total) {
@@ -25,12 +22,18 @@ pub(super) fn of(header: &Header<'_>, segment: View<'_>, field: [u8; 2], whole: 
     if header.damaged {
         return Checksum::BadHeader((total % 0xffff) as u16);
     }
-    // Before segmentation offload some systems leave the length to the card as well, or the whole
-    // field.
-    if field == fold(pseudo) || field == fold(without_length) || field == 0 {
+    if is_partial(header.addresses, segment.wire(), field) {
         return Checksum::Partial;
     }
     if summed { Checksum::Bad((total % 0xffff) as u16) } else { Checksum::Unknown }
+}
+
+/// Whether the field of a segment of so many bytes holds no more than the pseudo-header's sum.
+pub(super) fn is_partial(addresses: Addresses<'_>, length: usize, field: [u8; 2]) -> bool {
+    let field = u16::from_ne_bytes(field);
+    // Before segmentation offload some systems leave the length to the card as well, or the whole
+    // field.
+    field == 0 || field == fold(pseudo_header(addresses, length)) || field == fold(pseudo_header(addresses, 0))
 }
 
 /// Whether an IPv4 header's own checksum is wrong. Where it is 0 the network card was to put it
@@ -43,19 +46,18 @@ pub(super) fn is_damaged(header: &[u8]) -> bool {
 /// Whether the checksum is right of a segment that is this header and these options, no more.
 #[inline(always)]
 pub(super) fn is_valid<const LIST: usize>(addresses: Addresses<'_>, header: &[u8; 20], options: &[u8; LIST]) -> bool {
-    let length = (20 + LIST) as u16;
-    let pseudo = add(pseudo_header(addresses), u64::from(length.to_be()));
-    is_right(add(pseudo, add(sum(header), sum(options))))
+    is_right(add(pseudo_header(addresses, 20 + LIST), add(sum(header), sum(options))))
 }
 
-/// The sum of the addresses and the protocol number, as 16-bit words in memory order.
+/// The sum of the addresses, the protocol number and the length, as 16-bit words in memory order.
 #[inline(always)]
-fn pseudo_header(addresses: Addresses<'_>) -> u64 {
+fn pseudo_header(addresses: Addresses<'_>, length: usize) -> u64 {
     let addresses = match addresses {
         Addresses::V4(bytes) => sum(bytes),
         Addresses::V6(bytes) => sum(bytes),
     };
-    add(addresses, u64::from(6u16.to_be()))
+    // The length's two 16-bit halves are in network order, wherever they are added.
+    add(add(addresses, u64::from(6u16.to_be())), u64::from((length as u32).to_be()))
 }
 
 /// The sum of `bytes` as 16-bit words in memory order, the last one filled up with a zero: four of

@@ -51,8 +51,6 @@ pub(super) struct DecodeContext {
 impl DecodeContext {
     /// Far more than any network nests, and far less than the stack bears.
     pub const MAX_DEPTH: u8 = 16;
-    /// Around a segment in which nothing else lies.
-    pub const SEGMENT: Self = Self::new(|_, _, _| Err(Skip::NoPacket("a packet within a segment")));
 
     /// Around the outermost packet; `inner` reads what lies within others.
     pub const fn new(inner: Inner) -> Self {

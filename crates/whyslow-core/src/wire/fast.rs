@@ -4,12 +4,16 @@
 //! It knows nothing that the other modules do not, and gives what they give; whatever it does not
 //! know at first sight it leaves to them.
 
+mod plain;
+
+pub use plain::PlainSegment;
+
 use super::context::{DecodeContext, Decoded};
 use super::flow_key::{FlowKey, RawFlowKey};
 use super::ip_header::{Addresses, Header};
-use super::segment::{Flags, Segment};
+use super::segment::Flags;
 use super::view::View;
-use super::{PlainSegment, Skip, checksum, tcp};
+use super::{checksum, tcp};
 use crate::capture::{LinkType, Packet};
 
 /// The lengths of the headers.
@@ -60,58 +64,26 @@ impl<'a> FastPacket<'a> {
         }
     }
 
-    /// Its segment, if that is a plain one. For every other packet [`decode_to`](Self::decode_to)
-    /// must be asked.
+    /// Its segment, if that is a plain one. All others must be [decoded](super::decode).
     #[inline(always)]
     pub fn plain(&self) -> Option<PlainSegment<'a>> {
-        self.plain_but_for(Flags(0))
-    }
-
-    /// Its segment, if that would be a plain one but that no data of its side may follow.
-    #[inline(never)]
-    pub fn closing(&self) -> Option<PlainSegment<'a>> {
-        self.plain_but_for(Flags::FIN).filter(|plain| plain.flags().has(Flags::FIN))
-    }
-
-    #[inline(always)]
-    fn plain_but_for(&self, flags: Flags) -> Option<PlainSegment<'a>> {
         match self {
             Self::V4(packet) => {
-                let ip = (Some(packet.part::<18, 2>()), &packet.head[22], (&packet.head[15], 0));
-                packet.plain(Addresses::V4(packet.part::<26, 8>()), ip, flags, || self.has_bad_checksum())
+                let ip =
+                    IpFields { id: Some(packet.part::<18, 2>()), ttl: &packet.head[22], ecn: (&packet.head[15], 0) };
+                packet.plain(Addresses::V4(packet.part::<26, 8>()), ip)
             }
             Self::V6(packet) => {
-                let ip = (None, &packet.head[21], (&packet.head[15], 4));
-                packet.plain(Addresses::V6(packet.part::<22, 32>()), ip, flags, || self.has_bad_checksum())
+                let ip = IpFields { id: None, ttl: &packet.head[21], ecn: (&packet.head[15], 4) };
+                packet.plain(Addresses::V6(packet.part::<22, 32>()), ip)
             }
         }
     }
 
-    /// Of a segment without payload whose checksum is not right: whether it was not merely left to
-    /// the network card. What it is given it has of its own, so that for other segments nothing
-    /// need be written down.
-    #[cold]
-    #[inline(never)]
-    fn has_bad_checksum(self) -> bool {
-        self.decode_to(|segment| segment.checksum.is_wrong()).unwrap_or(true)
-    }
-
-    /// Gives its segment to `take`, or says why there is none; as [`decode`](super::decode), and
-    /// nothing is moved.
-    ///
-    /// # Errors
-    /// When the TCP header is cut or contradicts itself.
+    /// Its segment, as the layers would give it. Two calls, each for its IP version, so that the
+    /// segment is built in place.
     #[inline(always)]
-    pub fn decode_to<T>(&self, take: impl FnOnce(&Segment<'a>) -> T) -> Result<T, Skip> {
-        match self {
-            Self::V4(packet) => tcp::decode_to(DecodeContext::SEGMENT, packet.v4(), packet.view(), take),
-            Self::V6(packet) => tcp::decode_to(DecodeContext::SEGMENT, packet.v6(), packet.view(), take),
-        }
-    }
-
-    #[inline(always)]
-    pub(super) fn decode_with(&self, context: DecodeContext) -> Decoded<'a> {
-        // Two calls, each inlined for its IP version, so that the segment is built in place.
+    pub(super) fn decode(&self, context: DecodeContext) -> Decoded<'a> {
         match self {
             Self::V4(packet) => tcp::decode(context, packet.v4(), packet.view()),
             Self::V6(packet) => tcp::decode(context, packet.v6(), packet.view()),
@@ -119,9 +91,20 @@ impl<'a> FastPacket<'a> {
     }
 }
 
-/// See [`super::parse_fast`].
+/// Where a packet's IP header has its number, its time to live and its ECN bits, as
+/// [`PlainSegment`] keeps them.
+#[derive(Clone, Copy, Debug)]
+struct IpFields<'a> {
+    id: Option<&'a [u8; 2]>,
+    ttl: &'a u8,
+    ecn: (&'a u8, u8),
+}
+
+/// A look at a packet that is enough to tell its connection, for nearly every packet of nearly
+/// every capture. None when the packet is of another kind; [`decode`](super::decode) must look at
+/// it then.
 #[inline(always)]
-pub(super) fn parse_fast<'a>(packet: &Packet<'a>) -> Option<FastPacket<'a>> {
+pub fn parse_fast<'a>(packet: &Packet<'a>) -> Option<FastPacket<'a>> {
     if packet.link != LinkType::ETHERNET {
         return None;
     }
@@ -245,59 +228,46 @@ impl<'a, const HEADERS: usize> OrdinaryPacket<'a, HEADERS> {
         View::new(captured.get(HEADERS - TCP..).unwrap_or_default(), TCP + self.wire())
     }
 
-    /// `ip` is where its number, its time to live and its ECN bits are, as [`PlainSegment`] has
-    /// them; `may` is which of the flags that tell it may have.
     #[inline(always)]
-    fn plain(
-        &self,
-        addresses: Addresses<'a>,
-        (ip_id, ttl, ecn): (Option<&'a [u8; 2]>, &'a u8, (&'a u8, u8)),
-        may: Flags,
-        is_bad: impl FnOnce() -> bool,
-    ) -> Option<PlainSegment<'a>> {
+    fn plain(&self, addresses: Addresses<'a>, ip: IpFields<'a>) -> Option<PlainSegment<'a>> {
         let tcp = self.tcp();
-        let marks = u16::from_be_bytes([tcp[12], tcp[13]]);
+        let length_and_flags = u16::from_be_bytes([tcp[12], tcp[13]]);
         let rest = self.data.get(HEADERS..)?;
-        let (stamped, stamps, payload_len, rest) = match marks & CHECKED_BITS & !may.0 {
-            BARE_ACK => (false, &[0; 8], self.without_list(addresses, &[], is_bad)?, rest),
+        let (has_timestamps, stamps, payload_len, rest) = match length_and_flags & CHECKED_BITS {
+            BARE_ACK => (false, &[0; 8], self.without_list(addresses, &[])?, rest),
             ACK_WITH_TIMESTAMPS => {
                 let (list, rest) = rest.split_first_chunk::<12>()?;
                 let (kind, stamps) = list.split_first_chunk()?;
                 if *kind != TIMESTAMP_PREFIX {
                     return None;
                 }
-                (true, stamps.first_chunk()?, self.without_list(addresses, list, is_bad)?, rest)
+                (true, stamps.first_chunk()?, self.without_list(addresses, list)?, rest)
             }
             _ => return None,
         };
-        Some(PlainSegment {
-            tcp,
-            length_and_flags: marks,
-            has_timestamps: stamped,
-            stamps,
-            ip_id,
-            ttl,
-            ecn,
-            payload_len: payload_len as u32,
-            rest,
-        })
+        let IpFields { id: ip_id, ttl, ecn } = ip;
+        let payload_len = payload_len as u32;
+        Some(PlainSegment { tcp, length_and_flags, has_timestamps, stamps, ip_id, ttl, ecn, payload_len, rest })
     }
 
     /// How much payload there was on the wire behind this list of options. None if the list is
     /// longer than its segment, or the checksum is wrong; it is looked at without payload alone,
     /// and then all of the segment was captured.
     #[inline(always)]
-    fn without_list<const LIST: usize>(
-        &self,
-        addresses: Addresses<'a>,
-        list: &[u8; LIST],
-        is_bad: impl FnOnce() -> bool,
-    ) -> Option<usize> {
+    fn without_list<const LIST: usize>(&self, addresses: Addresses<'a>, list: &[u8; LIST]) -> Option<usize> {
         let payload_len = usize::from(self.length).checked_sub(Self::COUNTED + LIST)?;
-        if payload_len == 0 && !checksum::is_valid(addresses, self.tcp(), list) && is_bad() {
-            return None;
-        }
-        Some(payload_len)
+        let is_fine = payload_len > 0
+            || checksum::is_valid(addresses, self.tcp(), list)
+            || self.leaves_checksum_to_card(addresses, TCP + LIST);
+        is_fine.then_some(payload_len)
+    }
+
+    /// Whether a segment of so many bytes whose checksum is not right was merely captured before
+    /// the network card finished it.
+    #[cold]
+    fn leaves_checksum_to_card(&self, addresses: Addresses<'a>, length: usize) -> bool {
+        let is_damaged = Self::COUNTED > TCP && checksum::is_damaged(self.part::<LINK, V4>());
+        !is_damaged && checksum::is_partial(addresses, length, [self.tcp()[16], self.tcp()[17]])
     }
 }
 

@@ -4,10 +4,11 @@
 //! panic, never to trust a length field, and to name the reason for every packet that it does not
 //! turn into a segment. It allocates nothing.
 //!
-//! [`decode`] tries `fast`, for the packets that nearly all captures consist of, and else goes
-//! through the layers: `link` (one file a family) → `ethertype`, `llc` → `ip` → `tunnel`, and round
-//! again, or → `tcp`. What each hands to the next is a `view`: the captured bytes that are left,
-//! and how many there were on the wire.
+//! [`decode`] goes through the layers: `link` (one file a family) → `ethertype`, `llc` → `ip` →
+//! `tunnel`, and round again, or → `tcp`. What each hands to the next is a `view`: the captured
+//! bytes that are left, and how many there were on the wire. Ordinary packets, of which nearly all
+//! captures consist, are told at a glance by `fast`, which takes them past the layers to `tcp`, or
+//! gives their segment as a plain one.
 //!
 //! A packet gives one segment: of several in one frame (802.11 aggregates) the first. Fragments are
 //! not put together, and what an ICMP error quotes is no segment: what it says of one is the reason
@@ -25,7 +26,6 @@ mod ip;
 mod ip_header;
 mod link;
 mod llc;
-mod plain;
 mod segment;
 mod skip;
 mod tcp;
@@ -35,11 +35,15 @@ mod tunnel;
 mod view;
 
 pub use checksum_sample::{ChecksumSample, ChecksumTally};
+pub use fast::{FastPacket, PlainSegment, parse_fast};
 pub use flow_key::{FlowKey, RawFlowKey};
 pub use icmp_error::{Fate, Icmp};
-pub use link::{is_supported, link_type_name};
-pub use plain::PlainSegment;
-pub use segment::{Checksum, Flags, Options, SackBlocks, Segment};
+#[cfg(test)]
+use link::is_supported;
+pub use link::link_type_name;
+#[cfg(test)]
+pub(crate) use segment::Options;
+pub use segment::{Checksum, Flags, SackBlocks, Segment};
 pub use skip::Skip;
 
 use crate::capture::Packet;
@@ -61,22 +65,11 @@ pub fn decode_verified<'a>(packet: &Packet<'a>) -> Result<Segment<'a>, Skip> {
 
 #[inline(always)]
 fn decode_with<'a>(context: DecodeContext, packet: &Packet<'a>) -> Decoded<'a> {
-    match fast::parse_fast(packet) {
-        Some(glance) => glance.decode_with(context),
+    match parse_fast(packet) {
+        Some(glance) => glance.decode(context),
         None => decode_layers(context, packet),
     }
 }
-
-/// A look at a packet that is enough to tell its connection, for nearly every packet of nearly
-/// every capture.
-///
-/// None when the packet is of another kind; [`decode`] must look at it then.
-#[inline(always)]
-pub fn parse_fast<'a>(packet: &Packet<'a>) -> Option<FastPacket<'a>> {
-    fast::parse_fast(packet)
-}
-
-pub use fast::{FastPacket, OrdinaryPacket};
 
 /// Layer after layer.
 #[inline(never)]

@@ -13,17 +13,6 @@ const FIXED: usize = 20;
 /// A segment. What the snapshot length left of its header is enough from the window field on.
 #[inline(always)]
 pub(super) fn decode<'a>(context: DecodeContext, ip: Header<'a>, view: View<'a>) -> Decoded<'a> {
-    decode_to(context, ip, view, |segment| *segment)
-}
-
-/// A segment, given to `take` where it was put together: it is large to be moved about.
-#[inline(always)]
-pub(super) fn decode_to<'a, T>(
-    context: DecodeContext,
-    ip: Header<'a>,
-    view: View<'a>,
-    take: impl FnOnce(&Segment<'a>) -> T,
-) -> Result<T, Skip> {
     let data = view.data();
     let Some(fixed) = data.first_chunk::<16>() else {
         return Err(if ip.fragment && view.wire() < FIXED { Skip::Fragment } else { view.short_of(FIXED) });
@@ -38,7 +27,11 @@ pub(super) fn decode_to<'a, T>(
     let payload_len = view.wire() - header_len;
     let number = |at: usize| u32::from_be_bytes([fixed[at], fixed[at + 1], fixed[at + 2], fixed[at + 3]]);
     let whole = context.verify || payload_len == 0;
-    let segment = |timestamps| Segment {
+    let list = data.get(FIXED..header_len);
+    let mut options = Options::default();
+    read_options(&mut options, list.unwrap_or_else(|| data.get(FIXED..).unwrap_or(&[])));
+    options.malformed |= list.is_none();
+    Ok(Segment {
         src: ip.addresses.src(),
         dst: ip.addresses.dst(),
         src_port: u16::from_be_bytes([fixed[0], fixed[1]]),
@@ -49,7 +42,7 @@ pub(super) fn decode_to<'a, T>(
         window: u16::from_be_bytes([fixed[14], fixed[15]]),
         payload_len: payload_len as u32,
         payload: data.get(header_len..).unwrap_or(&[]),
-        options: Options { timestamps, ..Options::default() },
+        options,
         ip_id: ip.id,
         ttl: ip.ttl,
         ecn: ip.ecn,
@@ -59,21 +52,7 @@ pub(super) fn decode_to<'a, T>(
         },
         fragment: ip.fragment,
         tunnels: context.tunnels,
-    };
-    // The two that nearly every segment of an established connection has are told apart first, and
-    // each builds its own segment: a list that is filled in later would have to be copied.
-    match data.get(FIXED..header_len) {
-        Some([]) => Ok(take(&segment(None))),
-        Some(&[1, 1, 8, 10, a, b, c, d, e, f, g, h]) => {
-            Ok(take(&segment(Some((u32::from_be_bytes([a, b, c, d]), u32::from_be_bytes([e, f, g, h]))))))
-        }
-        list => {
-            let mut segment = segment(None);
-            read_options(&mut segment.options, list.unwrap_or_else(|| data.get(FIXED..).unwrap_or(&[])));
-            segment.options.malformed |= list.is_none();
-            Ok(take(&segment))
-        }
-    }
+    })
 }
 
 /// Of Multipath TCP's subtypes (RFC 8684 section 3).

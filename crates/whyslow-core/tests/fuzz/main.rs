@@ -208,7 +208,7 @@ fn packet(input: &[u8]) -> u64 {
     };
     let original_len = data.len() as u32 + u32::from(*low);
     let packet = Packet { frame: 1, time: Nanos::ZERO, link: LinkType(link), data, original_len };
-    match whyslow_core::wire::decode(&packet) {
+    match whyslow_core::unstable::wire::decode(&packet) {
         Ok(segment) => {
             assert!(segment.payload.len() <= segment.payload_len as usize);
             kind_of(&(

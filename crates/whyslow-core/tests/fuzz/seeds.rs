@@ -1,7 +1,7 @@
 //! What the mutations start from: small captures with a bit of everything, and real ones where
 //! there are any.
 
-use crate::build::{MICROS, MODIFIED, NANOS, PcapBuilder, PcapNgBuilder};
+use crate::build::{MICROS, MODIFIED, NANOS, PacketBlock, PcapBuilder, PcapNgBuilder, RecordHeader};
 use std::path::{Path, PathBuf};
 
 /// The start of a TCP segment in Ethernet and IPv4.
@@ -31,9 +31,15 @@ pub(crate) fn pcap() -> Vec<Vec<u8>> {
         let mut file = PcapBuilder::new(magic, big).snaplen(96);
         for at in 0..6 {
             let length = PACKET.len() as u32;
-            file = file.record(1_600_000_000 + at / 3, at * 1000, length, length + at % 2 * 1000, PACKET);
+            file = file
+                .record(RecordHeader::new(1_600_000_000 + at / 3, at * 1000, length, length + at % 2 * 1000), PACKET);
         }
-        files.push(file.clone().record(1_500_000_000, 2_000_000, 4, 2, b"back").packet(1_600_000_009, 1, b"").bytes());
+        files.push(
+            file.clone()
+                .record(RecordHeader::new(1_500_000_000, 2_000_000, 4, 2), b"back")
+                .packet(1_600_000_009, 1, b"")
+                .bytes(),
+        );
         files.push(file.bytes());
     }
     files
@@ -49,8 +55,14 @@ pub(crate) fn pcapng() -> Vec<Vec<u8>> {
             &[(9, vec![0x8a])],
         );
         let packets = start
-            .packet(0, 1_600_000_000_000_000_000, length, PACKET, &[(1, b"comment".to_vec()), (4, vec![1; 8])])
-            .packet(1, 1_600_000_000 << 10, length + 1000, PACKET, &[])
+            .packet_block(PacketBlock {
+                interface: 0,
+                ticks: 1_600_000_000_000_000_000,
+                original: length,
+                data: PACKET,
+                options: &[(1, b"comment".to_vec()), (4, vec![1; 8])],
+            })
+            .packet(1, 1_600_000_000 << 10, length + 1000, PACKET)
             .simple(length, PACKET)
             .obsolete(1, 2, 1_600_000_001 << 10, PACKET);
         let rest = packets
@@ -63,7 +75,13 @@ pub(crate) fn pcapng() -> Vec<Vec<u8>> {
             .block(0x77, b"unknown")
             .section(!big)
             .interface(113, 0, &[(14, vec![0xff; 8])])
-            .packet(0, 5, length, PACKET, &[(2, vec![0; 4])]);
+            .packet_block(PacketBlock {
+                interface: 0,
+                ticks: 5,
+                original: length,
+                data: PACKET,
+                options: &[(2, vec![0; 4])],
+            });
         files.extend([packets.bytes, rest.bytes]);
     }
     files

@@ -22,18 +22,19 @@ fn failure() -> Error {
 }
 
 #[test]
-fn every_walker_takes_all_blocks_in_order_and_none_is_far_ahead() {
+fn every_reader_takes_all_blocks_in_order_and_none_is_far_ahead() {
     const BLOCKS: u64 = 200;
-    for (walkers, helped) in [(1, false), (1, true), (2, false), (3, false), (8, false)] {
+    for (readers, helped) in [(1, false), (1, true), (2, false), (3, false), (8, false)] {
         let fetched = AtomicU64::new(0);
-        let belt = BlockBroadcast::new(walkers, |block: &mut Block| match fetched.fetch_add(1, Ordering::SeqCst) {
-            BLOCKS => Ok(Filled::End),
-            next => number(block, next, usize::MAX),
-        });
-        let walk = |pace: u64| {
-            let mut walker = belt.reader();
+        let broadcast =
+            BlockBroadcast::new(readers, |block: &mut Block| match fetched.fetch_add(1, Ordering::SeqCst) {
+                BLOCKS => Ok(Filled::End),
+                next => number(block, next, usize::MAX),
+            });
+        let take_all = |pace: u64| {
+            let mut reader = broadcast.reader();
             for expected in 0..BLOCKS {
-                let block = walker.next().unwrap();
+                let block = reader.next().unwrap();
                 // The slower ones are not the same all the time.
                 for _ in 0..(expected * pace) % 7 {
                     thread::yield_now();
@@ -41,17 +42,17 @@ fn every_walker_takes_all_blocks_in_order_and_none_is_far_ahead() {
                 assert_eq!(read(block), expected);
                 assert!(fetched.load(Ordering::SeqCst) <= expected + LENGTH as u64);
             }
-            assert!(walker.next().is_none() && walker.has_read_all());
+            assert!(reader.next().is_none() && reader.has_read_all());
         };
         thread::scope(|scope| {
             if helped {
-                scope.spawn(|| belt.fetch_all());
+                scope.spawn(|| broadcast.fetch_all());
             }
-            for pace in 0..walkers as u64 {
-                scope.spawn(move || walk(pace));
+            for pace in 0..readers as u64 {
+                scope.spawn(move || take_all(pace));
             }
         });
-        assert!(matches!(belt.end(), Some(Ok(None))), "{walkers} walkers");
+        assert!(matches!(broadcast.end(), Some(Ok(None))), "{readers} readers");
         // The end was met once.
         assert_eq!(fetched.into_inner(), BLOCKS + 1);
     }
@@ -64,7 +65,7 @@ fn what_is_there_is_handed_over_before_more_is_waited_for() {
         static WALKED: Cell<u64> = const { Cell::new(0) };
     }
     let mut next = 0;
-    let belt = BlockBroadcast::new(2, |block: &mut Block| {
+    let broadcast = BlockBroadcast::new(2, |block: &mut Block| {
         assert_eq!(WALKED.get(), next, "whoever fetches has taken all that there was");
         next += 1;
         if next > 200 { Ok(Filled::Torn("here".to_owned())) } else { number(block, next, 100) }
@@ -72,77 +73,77 @@ fn what_is_there_is_handed_over_before_more_is_waited_for() {
     thread::scope(|scope| {
         for _ in 0..2 {
             scope.spawn(|| {
-                let mut walker = belt.reader();
-                while let Some(block) = walker.next() {
+                let mut reader = broadcast.reader();
+                while let Some(block) = reader.next() {
                     assert_eq!(block.len(), 100);
                     WALKED.set(read(block));
                 }
             });
         }
     });
-    assert!(matches!(belt.end(), Some(Ok(Some(detail))) if detail == "here"));
+    assert!(matches!(broadcast.end(), Some(Ok(Some(detail))) if detail == "here"));
 }
 
 #[test]
 fn an_error_comes_behind_the_blocks_before_it() {
     let mut next = 0;
-    let belt = BlockBroadcast::new(2, |block: &mut Block| {
+    let broadcast = BlockBroadcast::new(2, |block: &mut Block| {
         next += 1;
         if next > 10 { Err(failure()) } else { number(block, next, usize::MAX) }
     });
     thread::scope(|scope| {
         for _ in 0..2 {
             scope.spawn(|| {
-                let mut walker = belt.reader();
-                assert_eq!((0..10).map(|_| read(walker.next().unwrap())).sum::<u64>(), 55);
-                assert!(walker.next().is_none() && !walker.has_read_all());
+                let mut reader = broadcast.reader();
+                assert_eq!((0..10).map(|_| read(reader.next().unwrap())).sum::<u64>(), 55);
+                assert!(reader.next().is_none() && !reader.has_read_all());
             });
         }
     });
-    assert!(matches!(belt.end(), Some(Err(Error::Read { offset: 7, .. }))));
+    assert!(matches!(broadcast.end(), Some(Err(Error::Read { offset: 7, .. }))));
 }
 
 #[test]
 fn who_leaves_takes_the_others_along() {
     let mut next = 0;
-    let belt = BlockBroadcast::new(3, |block: &mut Block| {
+    let broadcast = BlockBroadcast::new(3, |block: &mut Block| {
         next += 1;
         number(block, next, usize::MAX)
     });
     thread::scope(|scope| {
         scope.spawn(|| {
-            let mut walker = belt.reader();
-            (0..5).for_each(|_| assert!(walker.next().is_some()));
+            let mut reader = broadcast.reader();
+            (0..5).for_each(|_| assert!(reader.next().is_some()));
         });
         for _ in 0..2 {
             scope.spawn(|| {
-                let mut walker = belt.reader();
-                while walker.next().is_some() {}
-                assert!(!walker.has_read_all());
+                let mut reader = broadcast.reader();
+                while reader.next().is_some() {}
+                assert!(!reader.has_read_all());
             });
         }
-        scope.spawn(|| belt.fetch_all());
+        scope.spawn(|| broadcast.fetch_all());
     });
-    assert!(belt.end().is_none());
+    assert!(broadcast.end().is_none());
 }
 
 #[test]
 fn a_fault_where_blocks_come_from_leaves_nobody_waiting() {
     let mut next = 0;
-    let belt = BlockBroadcast::new(1, |block: &mut Block| {
+    let broadcast = BlockBroadcast::new(1, |block: &mut Block| {
         next += 1;
         assert!(next < 9, "a fault");
         number(block, next, usize::MAX)
     });
     let failed = thread::scope(|scope| {
-        let helper = scope.spawn(|| belt.fetch_all());
-        let walker = scope.spawn(|| {
-            let mut walker = belt.reader();
-            while walker.next().is_some() {}
+        let helper = scope.spawn(|| broadcast.fetch_all());
+        let reader = scope.spawn(|| {
+            let mut reader = broadcast.reader();
+            while reader.next().is_some() {}
         });
         // Whoever of the two met it.
-        [helper.join().is_err(), walker.join().is_err()]
+        [helper.join().is_err(), reader.join().is_err()]
     });
     assert_eq!(failed.iter().filter(|failed| **failed).count(), 1);
-    assert!(belt.end().is_none());
+    assert!(broadcast.end().is_none());
 }

@@ -24,9 +24,8 @@ fn finding(seconds: i64, connections: &[u64]) -> Finding {
     }
 }
 
-fn analysis(path: &str, seconds: i64) -> Analysis {
-    let end = Endpoint { address: "192.0.2.1".into(), port: 1, name: None };
-    let round = Round {
+fn round() -> Round {
+    Round {
         start_s: Nanos::ZERO,
         duration_s: Nanos::ZERO,
         sending_s: Nanos::ZERO,
@@ -36,8 +35,11 @@ fn analysis(path: &str, seconds: i64) -> Analysis {
         in_flight: 1,
         window: None,
         limit: Limit::Unknown,
-    };
-    let transfer = Transfer {
+    }
+}
+
+fn transfer() -> Transfer {
+    Transfer {
         from: End::Client,
         bytes: 1,
         start_s: Nanos::ZERO,
@@ -47,7 +49,7 @@ fn analysis(path: &str, seconds: i64) -> Analysis {
         before: vec![],
         first_byte_s: None,
         first_record: None,
-        rounds: vec![round],
+        rounds: vec![round()],
         rounds_total: 1,
         elided: false,
         model_s: None,
@@ -56,8 +58,12 @@ fn analysis(path: &str, seconds: i64) -> Analysis {
         timeline: vec![],
         findings: vec![finding(1, &[])],
         verdict: String::new(),
-    };
-    let connection = Connection {
+    }
+}
+
+fn connection() -> Connection {
+    let end = Endpoint { address: "192.0.2.1".into(), port: 1, name: None };
+    Connection {
         id: 1,
         capture: 0,
         client: end.clone(),
@@ -77,10 +83,13 @@ fn analysis(path: &str, seconds: i64) -> Analysis {
         directions: vec![],
         exchanges: vec![],
         exchanges_total: 0,
-        transfers: vec![transfer],
+        transfers: vec![transfer()],
         transfers_total: 1,
         findings: vec![finding(1, &[])],
-    };
+    }
+}
+
+fn analysis(path: &str, seconds: i64) -> Analysis {
     let capture = Capture {
         path: path.into(),
         format: "pcap".into(),
@@ -97,7 +106,7 @@ fn analysis(path: &str, seconds: i64) -> Analysis {
         schema: SCHEMA,
         partial: false,
         captures: vec![capture],
-        connections: vec![connection],
+        connections: vec![connection()],
         findings: vec![finding(seconds, &[1])],
         pairs: vec![],
         pairs_total: 0,

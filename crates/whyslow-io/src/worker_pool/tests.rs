@@ -50,7 +50,7 @@ pub(crate) fn capture(packets: u32) -> Vec<u8> {
 
 /// What comes of an input on so many threads.
 fn explained(reader: impl Read + Send + 'static, threads: usize) -> Result<String, String> {
-    let mut team = WorkerPool::new(ExplainOptions { threads: NonZero::new(threads).unwrap(), path_rate: None }, None);
+    let mut pool = WorkerPool::new(ExplainOptions { threads: NonZero::new(threads).unwrap(), path_rate: None }, None);
     let mut source =
         Source::over("input".to_owned(), reader, false, &Stop::default()).map_err(|error| error.to_string())?;
     let mut told = 0;
@@ -58,8 +58,8 @@ fn explained(reader: impl Read + Send + 'static, threads: usize) -> Result<Strin
         assert!(bytes >= told, "it only goes on");
         told = bytes;
     };
-    let summary = team.run(&mut source, &mut progress).map_err(|error| error.to_string())?;
-    let (analysis, marks) = team.finish();
+    let summary = pool.run(&mut source, &mut progress).map_err(|error| error.to_string())?;
+    let (analysis, marks) = pool.finish();
     Ok(format!("{summary:?} {analysis:?} {marks:?}"))
 }
 

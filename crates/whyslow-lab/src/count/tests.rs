@@ -7,6 +7,18 @@ struct Pcap {
     time: u32,
 }
 
+/// What differs between segments.
+struct Segment<'a> {
+    from: char,
+    flags: u8,
+    /// SEQ and ACK.
+    numbers: [u32; 2],
+    window: u16,
+    /// Bytes of payload, none of which is in the capture.
+    payload: u16,
+    options: &'a [u8],
+}
+
 impl Pcap {
     fn new() -> Self {
         let mut bytes = 0xa1b2_3c4d_u32.to_le_bytes().to_vec();
@@ -14,7 +26,12 @@ impl Pcap {
         Self { bytes, time: 0 }
     }
 
-    fn packet(&mut self, from: char, flags: u8, [seq, ack]: [u32; 2], window: u16, payload: u16, options: &[u8]) {
+    fn packet(&mut self, from: char, flags: u8, numbers: [u32; 2], [window, payload]: [u16; 2]) {
+        self.push(&Segment { from, flags, numbers, window, payload, options: &[] });
+    }
+
+    fn push(&mut self, segment: &Segment<'_>) {
+        let Segment { from, flags, numbers: [seq, ack], window, payload, options } = *segment;
         let mut frame = vec![0; 12];
         frame.extend_from_slice(&[0x08, 0x00]);
         let header = 20 + options.len() as u16;
@@ -44,9 +61,23 @@ impl Pcap {
     /// the client.
     fn open() -> Self {
         let mut pcap = Self::new();
-        pcap.packet('c', SYN, [4_294_967_000, 0], 1000, 0, &[3, 3, 2, 0]);
-        pcap.packet('s', SYN | 0x10, [5000, 4_294_967_001], 1000, 0, &[1, 3, 3, 7]);
-        pcap.packet('c', 0x10, [4_294_967_001, 5001], 1000, 0, &[]);
+        pcap.push(&Segment {
+            from: 'c',
+            flags: SYN,
+            numbers: [4_294_967_000, 0],
+            window: 1000,
+            payload: 0,
+            options: &[3, 3, 2, 0],
+        });
+        pcap.push(&Segment {
+            from: 's',
+            flags: SYN | 0x10,
+            numbers: [5000, 4_294_967_001],
+            window: 1000,
+            payload: 0,
+            options: &[1, 3, 3, 7],
+        });
+        pcap.packet('c', 0x10, [4_294_967_001, 5001], [1000, 0]);
         pcap
     }
 }
@@ -55,17 +86,17 @@ impl Pcap {
 fn counts_what_a_download_did() {
     let mut pcap = Pcap::open();
     let ack = 4_294_967_001;
-    pcap.packet('s', 0x10, [5001, ack], 1000, 1000, &[]);
-    pcap.packet('s', 0x10, [7001, ack], 1000, 1000, &[]);
-    pcap.packet('s', 0x10, [8001, ack], 1000, 1001, &[]); // ends at 9002: 5001 + 1000 × 4 = 9001
-    pcap.packet('c', 0x10, [ack, 6001], 1000, 0, &[]);
-    pcap.packet('c', 0x10, [ack, 6001], 1000, 0, &[]);
-    pcap.packet('c', 0x10, [ack, 6001], 1000, 0, &[]);
-    pcap.packet('c', 0x10, [ack, 6001], 900, 0, &[]); // a window update is no duplicate
-    pcap.packet('s', 0x10, [6001, ack], 1000, 1000, &[]); // fills the hole
-    pcap.packet('s', 0x10, [6001, ack], 1000, 500, &[]); // and once more, in part
-    pcap.packet('c', 0x10, [ack, 9002], 0, 0, &[]);
-    pcap.packet('c', 0x10, [ack, 9002], 0, 0, &[]); // nothing outstanding: no duplicate
+    pcap.packet('s', 0x10, [5001, ack], [1000, 1000]);
+    pcap.packet('s', 0x10, [7001, ack], [1000, 1000]);
+    pcap.packet('s', 0x10, [8001, ack], [1000, 1001]); // ends at 9002: 5001 + 1000 × 4 = 9001
+    pcap.packet('c', 0x10, [ack, 6001], [1000, 0]);
+    pcap.packet('c', 0x10, [ack, 6001], [1000, 0]);
+    pcap.packet('c', 0x10, [ack, 6001], [1000, 0]);
+    pcap.packet('c', 0x10, [ack, 6001], [900, 0]); // a window update is no duplicate
+    pcap.packet('s', 0x10, [6001, ack], [1000, 1000]); // fills the hole
+    pcap.packet('s', 0x10, [6001, ack], [1000, 500]); // and once more, in part
+    pcap.packet('c', 0x10, [ack, 9002], [0, 0]);
+    pcap.packet('c', 0x10, [ack, 9002], [0, 0]); // nothing outstanding: no duplicate
     let counted = count_bytes(&pcap.bytes);
     let s = &counted.from_server;
     assert_eq!((s.packets, s.bytes), (6, 4501));
@@ -79,9 +110,9 @@ fn counts_what_a_download_did() {
 fn sequence_numbers_wrap() {
     let mut pcap = Pcap::open();
     for i in 0..5_u32 {
-        pcap.packet('c', 0x10, [4_294_967_001_u32.wrapping_add(i * 100), 5001], 1000, 100, &[]);
+        pcap.packet('c', 0x10, [4_294_967_001_u32.wrapping_add(i * 100), 5001], [1000, 100]);
     }
-    pcap.packet('c', 0x10, [4_294_967_001, 5001], 1000, 100, &[]);
+    pcap.packet('c', 0x10, [4_294_967_001, 5001], [1000, 100]);
     let counted = count_bytes(&pcap.bytes);
     assert_eq!((counted.from_client.retransmitted, counted.from_client.out_of_order), (1, 0));
 }

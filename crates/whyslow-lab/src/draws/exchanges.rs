@@ -6,7 +6,7 @@
 //! program's own between requests of one series, or so long that nobody waits meanwhile and every
 //! congestion window has fallen to its first size where it does. Ignores: as the other draws do.
 
-use super::{Chance, MSS, Setting, bytes, ms, open_handed, path, set, verify, window_based};
+use super::settings::{Chance, MSS, Setting, bytes, ms, open_handed, path, set, verify, window_based};
 
 /// Linux halves the window of an idle connection for each timeout that passed (tcp_cwnd_restart).
 /// So long after a transfer of at most [`LARGEST`] bytes, 560 segments, nothing is left of what it

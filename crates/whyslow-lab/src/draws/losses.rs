@@ -1,10 +1,8 @@
 //! Transfers over paths that lose, hold back, double and damage packets in every mixture, to judge
 //! retransmissions with: no cause is meant, each loss has its own.
 
-use super::{Chance, bits, build, bytes, common, ms, open_handed, set};
+use super::settings::{Chance, bits, build, bytes, common, ms, open_handed, set};
 use crate::scenario::{Experiment, ScenarioError, Variant};
-use rand_chacha::ChaCha8Rng;
-use rand_chacha::rand_core::SeedableRng;
 
 /// What the runs' labels begin with.
 pub const LOSSES: &str = "losses";
@@ -26,9 +24,7 @@ pub fn losses(seed: u64, number: u32) -> Result<Experiment, ScenarioError> {
 }
 
 fn one(seed: u64, n: u32) -> Result<Vec<Variant>, ScenarioError> {
-    let mut rng = ChaCha8Rng::seed_from_u64(seed);
-    rng.set_stream(u64::from(n) | 1 << 48);
-    let chance = &mut Chance(rng);
+    let chance = &mut Chance::new(seed, u64::from(n) | 1 << 48);
     let mut all = common(chance);
     all.extend(open_handed());
     let (rtt, rate) = (chance.between(0.002, 0.2), chance.between(5e6, 300e6));

@@ -86,6 +86,16 @@ pub(super) struct RedLimits {
     pub(super) weight: f64,
 }
 
+/// What a packet finds that arrives at the tail of a queue.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Tail {
+    pub(super) now: u64,
+    pub(super) queued_bytes: u64,
+    /// The packet's time on the wire.
+    pub(super) packet_ns: u64,
+    pub(super) can_mark: bool,
+}
+
 /// RED's state.
 #[derive(Debug)]
 pub(super) struct Red {
@@ -105,22 +115,14 @@ impl Red {
         self.idle_since.get_or_insert(now);
     }
 
-    /// Decides on a packet that arrives to find `queued_bytes`; `packet_ns` is a packet's time on
-    /// the wire.
-    pub(super) fn decide(
-        &mut self,
-        limits: &RedLimits,
-        now: u64,
-        queued_bytes: u64,
-        packet_ns: u64,
-        can_mark: bool,
-    ) -> Verdict {
+    /// Decides on a packet that arrives.
+    pub(super) fn decide(&mut self, limits: &RedLimits, tail: &Tail) -> Verdict {
         if let Some(since) = self.idle_since.take() {
             // As if small packets had found it empty while the link was idle.
-            let missed = now.saturating_sub(since) as f64 / packet_ns.max(1) as f64;
+            let missed = tail.now.saturating_sub(since) as f64 / tail.packet_ns.max(1) as f64;
             self.average *= (1.0 - limits.weight).powf(missed);
         }
-        self.average += limits.weight * (queued_bytes as f64 - self.average);
+        self.average += limits.weight * (tail.queued_bytes as f64 - self.average);
         let (min, max) = (limits.min_bytes as f64, limits.max_bytes as f64);
         if self.average < min {
             self.since_drop = 0;
@@ -141,6 +143,6 @@ impl Red {
             return Verdict::Pass;
         }
         self.since_drop = 0;
-        if can_mark { Verdict::Mark } else { Verdict::Drop }
+        if tail.can_mark { Verdict::Mark } else { Verdict::Drop }
     }
 }

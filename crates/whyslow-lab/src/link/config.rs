@@ -262,59 +262,13 @@ impl Conditions {
     /// Refuses what no link can do: a share outside 0–1, a rate of 0, a delay above
     /// [`MAX_DELAY_NS`].
     pub fn check(&self) -> Result<(), ConfigError> {
-        let share = |field, value: f64| {
-            if (0.0..=1.0).contains(&value) {
-                Ok(())
-            } else {
-                Err(ConfigError { field, allowed: "must be a share from 0 to 1 (0 % to 100 %)" })
-            }
-        };
-        let time = |field, value: u64| {
-            if value <= MAX_DELAY_NS { Ok(()) } else { Err(ConfigError { field, allowed: "must be at most one hour" }) }
-        };
-        let positive = |field, value: u64| {
-            if value > 0 { Ok(()) } else { Err(ConfigError { field, allowed: "must be more than 0" }) }
-        };
         positive("rate", self.rate_bps.unwrap_or(1))?;
         time("delay", self.delay_ns)?;
         time("jitter", self.jitter.map_or(0, |jitter| jitter.amount_ns))?;
         share("duplicate", self.duplicate)?;
         share("corrupt", self.corrupt)?;
-        match self.queue.limit {
-            QueueLimit::TimeNs(ns) => time("queue.limit", ns)?,
-            QueueLimit::Bytes(_) | QueueLimit::Packets(_) => {}
-        }
-        match self.queue.discipline {
-            Discipline::DropTail => {}
-            Discipline::Codel { target_ns, interval_ns } => {
-                positive("queue.target", target_ns)?;
-                positive("queue.interval", interval_ns)?;
-                time("queue.target", target_ns)?;
-                time("queue.interval", interval_ns)?;
-            }
-            Discipline::Red { min_bytes, max_bytes, max_share, weight } => {
-                if min_bytes >= max_bytes {
-                    return Err(ConfigError { field: "queue.max_bytes", allowed: "must be more than queue.min_bytes" });
-                }
-                share("queue.max_share", max_share)?;
-                share("queue.weight", weight)?;
-            }
-        }
-        match &self.loss {
-            Loss::None => {}
-            Loss::Independent(p) => share("loss", *p)?,
-            Loss::GilbertElliott { to_bad, to_good, loss_good, loss_bad } => {
-                share("loss.to_bad", *to_bad)?;
-                share("loss.to_good", *to_good)?;
-                share("loss.loss_good", *loss_good)?;
-                share("loss.loss_bad", *loss_bad)?;
-            }
-            Loss::DataPackets(list) => {
-                if list.contains(&0) {
-                    return Err(ConfigError { field: "loss.data_packets", allowed: "packets are counted from 1" });
-                }
-            }
-        }
+        self.queue.check()?;
+        self.loss.check()?;
         if let Some(reorder) = self.reorder {
             share("reorder.share", reorder.share)?;
             match reorder.by {
@@ -334,4 +288,61 @@ impl Conditions {
             _ => Ok(()),
         }
     }
+}
+
+impl Queue {
+    fn check(&self) -> Result<(), ConfigError> {
+        match self.limit {
+            QueueLimit::TimeNs(ns) => time("queue.limit", ns)?,
+            QueueLimit::Bytes(_) | QueueLimit::Packets(_) => {}
+        }
+        match self.discipline {
+            Discipline::DropTail => Ok(()),
+            Discipline::Codel { target_ns, interval_ns } => {
+                positive("queue.target", target_ns)?;
+                positive("queue.interval", interval_ns)?;
+                time("queue.target", target_ns)?;
+                time("queue.interval", interval_ns)
+            }
+            Discipline::Red { min_bytes, max_bytes, max_share, weight } => {
+                if min_bytes >= max_bytes {
+                    return Err(ConfigError { field: "queue.max_bytes", allowed: "must be more than queue.min_bytes" });
+                }
+                share("queue.max_share", max_share)?;
+                share("queue.weight", weight)
+            }
+        }
+    }
+}
+
+impl Loss {
+    fn check(&self) -> Result<(), ConfigError> {
+        match self {
+            Self::None => Ok(()),
+            Self::Independent(p) => share("loss", *p),
+            Self::GilbertElliott { to_bad, to_good, loss_good, loss_bad } => {
+                share("loss.to_bad", *to_bad)?;
+                share("loss.to_good", *to_good)?;
+                share("loss.loss_good", *loss_good)?;
+                share("loss.loss_bad", *loss_bad)
+            }
+            Self::DataPackets(list) if list.contains(&0) => {
+                Err(ConfigError { field: "loss.data_packets", allowed: "packets are counted from 1" })
+            }
+            Self::DataPackets(_) => Ok(()),
+        }
+    }
+}
+
+fn share(field: &'static str, value: f64) -> Result<(), ConfigError> {
+    let is_share = (0.0..=1.0).contains(&value);
+    if is_share { Ok(()) } else { Err(ConfigError { field, allowed: "must be a share from 0 to 1 (0 % to 100 %)" }) }
+}
+
+fn time(field: &'static str, ns: u64) -> Result<(), ConfigError> {
+    if ns <= MAX_DELAY_NS { Ok(()) } else { Err(ConfigError { field, allowed: "must be at most one hour" }) }
+}
+
+fn positive(field: &'static str, value: u64) -> Result<(), ConfigError> {
+    if value > 0 { Ok(()) } else { Err(ConfigError { field, allowed: "must be more than 0" }) }
 }

@@ -3,7 +3,7 @@
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 
-use super::Finished;
+use super::finished::Finished;
 
 /// Packets under way.
 #[derive(Debug)]

@@ -11,28 +11,21 @@ mod aqm;
 pub mod config;
 mod delay;
 mod dice;
+mod finished;
 mod loss;
 mod police;
 
 use std::collections::VecDeque;
 
-use aqm::{Codel, Head, Red, RedLimits, Verdict};
+use aqm::{Codel, Head, Red, RedLimits, Tail, Verdict};
 use config::{Conditions, Discipline, LinkConfig, QueueLimit, ReorderBy, Step};
 use delay::{DelayLine, Hold};
 use dice::{ChanceStream, Knob};
+pub use finished::Finished;
 use loss::LossState;
 use police::Bucket;
 
 use crate::log::{Fate, Meta, Record, Touched};
-
-/// A packet that has left the link: delivered or dropped, as its record says.
-#[derive(Clone, Debug)]
-pub struct Finished<T> {
-    /// What became of it. `out_ns` is equal to `due_ns`; the caller knows better.
-    pub record: Record,
-    /// The packet.
-    pub body: T,
-}
 
 /// One direction of a link. Times are nanoseconds on one clock of the caller's choice, which steps
 /// count from 0.
@@ -230,9 +223,13 @@ impl<T> Link<T> {
         }
         if let Discipline::Red { min_bytes, max_bytes, max_share, weight } = self.conditions.queue.discipline {
             let limits = RedLimits { min_bytes, max_bytes, max_share, weight };
-            let can_mark = self.conditions.ecn && meta.ecn_capable;
-            let packet_ns = self.time_on_wire(meta).0;
-            return match self.red.decide(&limits, now, self.queue_bytes, packet_ns, can_mark) {
+            let tail = Tail {
+                now,
+                queued_bytes: self.queue_bytes,
+                packet_ns: self.time_on_wire(meta).0,
+                can_mark: self.conditions.ecn && meta.ecn_capable,
+            };
+            return match self.red.decide(&limits, &tail) {
                 Verdict::Drop => Err(Fate::Aqm),
                 verdict => Ok(verdict),
             };

@@ -79,16 +79,19 @@ pub(super) fn inherited_path(namespace: &Namespace) -> String {
     format!("/proc/self/fd/{}", namespace.handle().as_raw_fd())
 }
 
-/// A veth pair: `interface` in the host's namespace, `port` in the emulator's. `fast`: the port
-/// sends super-packets.
-pub(super) fn make_veth(
-    host: &Namespace,
-    interface: &Interface,
-    emulator: &Namespace,
-    port: &str,
-    mtu: u32,
-    fast: bool,
-) -> Result<(), Error> {
+/// The emulator's end of a veth pair.
+pub(super) struct PortDevice<'a> {
+    /// The emulator's namespace.
+    pub(super) namespace: &'a Namespace,
+    /// `client0`.
+    pub(super) name: &'a str,
+    /// Whether it sends super-packets.
+    pub(super) fast: bool,
+}
+
+/// Makes a veth pair: `interface` in the host's namespace, `port` in the emulator's.
+pub(super) fn make_veth(host: &Namespace, interface: &Interface, port: &PortDevice<'_>, mtu: u32) -> Result<(), Error> {
+    let PortDevice { namespace: emulator, name: port, fast } = *port;
     let commands = format!(
         "link add {name} address {mac} mtu {mtu} type veth peer name {port} mtu {mtu} netns {emulator}\n",
         name = interface.name,

@@ -11,7 +11,7 @@ use nix::unistd::pipe2;
 use serde::Serialize;
 
 use super::config::{Host, HostConfig, PathConfig, PortKind};
-use super::device::{self, Interface};
+use super::device::{self, Interface, PortDevice};
 use super::error::{Context, Error};
 use super::namespace::Namespace;
 use super::sysctl;
@@ -112,8 +112,8 @@ impl Path {
         for (link, pair) in names.windows(2).enumerate() {
             let [near, far] = [1, 2].map(|last| Ipv4Addr::new(10, 77, link as u8, last));
             let offload = path.host_config(pair[0])?.tso || path.host_config(pair[1])?.tso;
-            let first = path.attach(pair[0], link, near, far, offload)?;
-            let second = path.attach(pair[1], link, far, near, offload)?;
+            let first = path.attach(pair[0], link, [near, far], offload)?;
+            let second = path.attach(pair[1], link, [far, near], offload)?;
             path.ports.push(Some([first, second]));
         }
         Ok(path)
@@ -136,8 +136,7 @@ impl Path {
         &mut self,
         host: Host,
         link: usize,
-        address: Ipv4Addr,
-        peer: Ipv4Addr,
+        [address, peer]: [Ipv4Addr; 2],
         offload: bool,
     ) -> Result<Box<dyn Port>, Error> {
         let config = self.host_config(host)?.clone();
@@ -146,14 +145,8 @@ impl Path {
         let port: Box<dyn Port> = match self.config.emulator.port {
             PortKind::Veth => {
                 let port = format!("{}{link}", host.name());
-                device::make_veth(
-                    &place.namespace,
-                    &interface,
-                    &self.middle,
-                    &port,
-                    config.mtu,
-                    self.config.emulator.fast,
-                )?;
+                let device = PortDevice { namespace: &self.middle, name: &port, fast: self.config.emulator.fast };
+                device::make_veth(&place.namespace, &interface, &device, config.mtu)?;
                 let open = || VethPort::open(&port, config.mtu, offload);
                 Box::new(self.middle.within(open)?.doing("opening a packet socket")?)
             }

@@ -13,6 +13,7 @@
 //! the explanation.
 
 pub(crate) mod counters;
+mod label;
 pub(crate) mod programs;
 mod scenarios;
 
@@ -23,33 +24,16 @@ use crate::net::config::Host;
 use crate::run::{self, Making, Outcome, Progress, RunError, Settings, file_error};
 use crate::scenario::{Experiment, ScenarioError, Variant};
 use crate::truth::{self, Machine, RunResult};
+pub use label::Label;
 use programs::{PLACES, Program};
+use scenarios::ROWS;
 #[cfg(test)]
 use scenarios::Row;
-use scenarios::{Drawn, ROWS};
+use scenarios::drawn::Drawn;
 use std::collections::{BTreeMap, BTreeSet};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
-
-/// Programs as people write them, in a language that every distribution has.
-const OWN: &str = include_str!("own.py");
-
-/// What a scenario is, and what must be said of it.
-#[derive(Clone, Debug)]
-pub struct Label {
-    /// Causes that may cost most; the first one is what was meant, the others say the same of it in
-    /// other words. `none`: nothing is wrong.
-    pub right: &'static [&'static str],
-    /// Causes that the configuration rules out, beside the right one too.
-    pub never: &'static [&'static str],
-    /// Why.
-    pub why: &'static str,
-    /// The first of them is right when it is said at all, since it costs little or no time.
-    pub enough: bool,
-    /// Ends whose captures have never seen it.
-    pub unseen: &'static [Host],
-}
 
 /// Runs that can be made on this machine, and those that cannot.
 #[derive(Debug)]

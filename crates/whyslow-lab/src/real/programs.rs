@@ -6,6 +6,9 @@
 //! another program on this machine holds. Ignores: how programs are started on a host and ended
 //! ([`crate::exec`]).
 
+/// Programs as people write them, in a language that every distribution has.
+const OWN: &str = include_str!("own.py");
+
 /// A server or a client.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Program {
@@ -147,11 +150,11 @@ pub(crate) fn haproxy() -> Program {
     }
 }
 
-/// One of the small programs of [`super::OWN`].
+/// One of the small programs of [`OWN`].
 pub(crate) fn own(what: &str) -> Program {
     Program {
         line: format!("exec python3 own.py {what}"),
-        files: vec![("own.py", super::OWN.to_owned())],
+        files: vec![("own.py", OWN.to_owned())],
         needs: vec!["python3"],
         port: 5001,
         takes_root: false,

@@ -5,15 +5,16 @@
 //! parameters are drawn where the label holds for all of their range.
 
 mod data;
+pub(crate) mod drawn;
 mod own;
 mod shell;
 mod trouble;
 mod web;
 
-use super::Label;
-use super::programs::Program;
-use crate::draws::{Chance, Setting, bits, bytes, ms, set};
+use super::label::Label;
+use crate::draws::Chance;
 use crate::net::config::Host;
+use drawn::Drawn;
 
 /// A scenario of the table.
 pub(crate) struct Row {
@@ -23,14 +24,6 @@ pub(crate) struct Row {
     pub label: Label,
     /// Draws its path and its programs' arguments.
     pub draw: fn(&mut Chance) -> Drawn,
-}
-
-/// One run.
-#[derive(Clone, Debug)]
-pub(crate) struct Drawn {
-    pub settings: Vec<Setting>,
-    pub server: Program,
-    pub client: Program,
 }
 
 const fn row(
@@ -67,12 +60,6 @@ const NOTHING: &[&str] = &["none"];
 const NO_WAIT: &[&str] = &["application", "server-think", "no-answer", "zero-window", "protocol-window", "delayed-ack"];
 /// The same where a server lets its user in first, which takes time.
 const NO_LOSS: &[&str] = &["application", "no-answer", "zero-window", "protocol-window", "delayed-ack"];
-/// By these words fixes name what is a program's own to change: how fast it reads, …
-const READ_FASTER: &str = "read faster";
-/// … what it waits for while it writes, …
-const BETWEEN: &str = "between";
-/// … and that it asks for one thing after the other.
-const PIPELINE: &str = "batch or pipeline";
 /// What a full link is not.
 const NOT_FULL: &[&str] =
     &["application", "policer", "random-loss", "mtu-black-hole", "host-cpu", "pacing", "server-think"];
@@ -422,53 +409,3 @@ pub(crate) const ROWS: &[Row] = &[
     )
     .beside(),
 ];
-
-/// A path that nothing fills.
-fn wide(rtt: f64) -> Vec<Setting> {
-    let mut all = on_the_way(rtt);
-    for direction in ["up", "down"] {
-        all.extend([
-            set(&format!("path.{direction}.rate"), "500mbit"),
-            set(&format!("path.{direction}.queue"), "20MB"),
-        ]);
-    }
-    all
-}
-
-/// A path whose rate is soon reached, in the direction named; the queue holds what passes in this
-/// many seconds.
-fn tight(direction: &str, rtt: f64, rate: f64, queue: f64) -> Vec<Setting> {
-    let mut all = on_the_way(rtt);
-    let queue = (rate / 8.0 * queue).max(16.0 * 1514.0);
-    all.extend([
-        set(&format!("path.{direction}.rate"), bits(rate)),
-        set(&format!("path.{direction}.queue"), bytes(queue)),
-    ]);
-    all
-}
-
-/// A round trip, and how late its packets may be for it: other people's programs start slowly
-/// enough to need no more.
-fn on_the_way(rtt: f64) -> Vec<Setting> {
-    vec![set("path.rtt", ms(rtt)), set("emulator.tolerance", ms((rtt / 15.0).max(0.003)))]
-}
-
-/// A receiver whose buffer does not have to grow first.
-fn open(host: &str) -> Vec<Setting> {
-    vec![set(&format!("{host}.tcp_rmem"), r#"["4KiB", "4MiB", "16MiB"]"#), set(&format!("{host}.initrwnd"), "1000")]
-}
-
-/// The client sends the payload.
-fn towards_the_server() -> Setting {
-    set("work.upload.size", "1B")
-}
-
-/// A link of the usual kind, and what fills it for some seconds: its settings, and the bytes.
-fn full(chance: &mut Chance, direction: &str) -> (Vec<Setting>, f64, f64) {
-    let (rtt, rate) = (chance.between(0.015, 0.06), chance.between(4e6, 40e6));
-    let queue = chance.between(0.02, 0.05);
-    let mut all = tight(direction, rtt, rate, queue);
-    let claim = format!("{direction}.throughput >= {}", bits(0.6 * rate));
-    all.push(crate::draws::verify(&[&claim]));
-    (all, rate, rate / 8.0 * chance.between(4.0, 5.0))
-}

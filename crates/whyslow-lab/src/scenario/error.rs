@@ -51,17 +51,10 @@ impl ScenarioError {
         Self { file: file.to_owned(), key: String::new(), what: what.into(), allowed: allowed.into(), place: None }
     }
 
-    /// An error at `span` of `text`.
-    pub(super) fn at(
-        file: &str,
-        text: &str,
-        span: Option<Range<usize>>,
-        key: String,
-        what: String,
-        allowed: String,
-    ) -> Self {
+    /// The same error about `key`, at `span` of `text`.
+    pub(super) fn at(self, key: &str, text: &str, span: Option<Range<usize>>) -> Self {
         let place = span.and_then(|span| Place::new(text, &span)).map(Box::new);
-        Self { key, place, ..Self::whole(file, what, allowed) }
+        Self { key: key.to_owned(), place, ..self }
     }
 
     /// Line and column, from 1, when the place is known.

@@ -148,6 +148,26 @@ pub struct SocketOptions {
 impl HostSpec {
     /// The namespace's settings, or what is wrong: the key and what is allowed.
     pub fn resolve(&self, key: &str) -> Result<HostConfig, (String, String)> {
+        self.check(key)?;
+        Ok(HostConfig {
+            sysctls: self.sysctls(),
+            route: Route {
+                initcwnd: self.initcwnd,
+                initrwnd: self.initrwnd,
+                quickack: self.quickack,
+                congestion_control: None,
+                ecn: self.ecn,
+                rto_min_ms: self.rto_min.map(|t| u32::try_from(t.0 / 1_000_000).unwrap_or(u32::MAX)),
+                advmss: None,
+            },
+            mtu: u32::try_from(self.mtu.0).unwrap_or(1500),
+            tso: self.tso,
+            gro: self.gro,
+        })
+    }
+
+    /// What is wrong, if anything is: the key and what is allowed.
+    fn check(&self, key: &str) -> Result<(), (String, String)> {
         let wrong = |name: &str, allowed: &str| Err((format!("{key}.{name}"), allowed.to_owned()));
         for (name, sizes) in [("tcp_rmem", &self.tcp_rmem), ("tcp_wmem", &self.tcp_wmem)] {
             if !sizes.is_sorted() || sizes[0].0 == 0 || sizes[2].0 > 2_147_483_647 {
@@ -172,9 +192,17 @@ impl HostSpec {
         if [self.initcwnd, self.initrwnd].into_iter().flatten().any(|n| !(1..=10_000).contains(&n)) {
             return wrong("initcwnd", "an initial window is from 1 to 10000 segments");
         }
+        if !self.sysctl.keys().all(|name| name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')) {
+            return wrong("sysctl", "names are those below net.ipv4, such as tcp_autocorking");
+        }
+        Ok(())
+    }
+
+    /// The namespace's settings by their names.
+    fn sysctls(&self) -> BTreeMap<String, String> {
         let three = |sizes: &[Size; 3]| format!("{} {} {}", sizes[0].0, sizes[1].0, sizes[2].0);
         let bit = |on: bool| u8::from(on).to_string();
-        let mut sysctls: BTreeMap<String, String> = [
+        let own = [
             ("tcp_rmem", three(&self.tcp_rmem)),
             ("tcp_wmem", three(&self.tcp_wmem)),
             ("tcp_moderate_rcvbuf", bit(self.moderate_rcvbuf)),
@@ -193,29 +221,9 @@ impl HostSpec {
             ("tcp_limit_output_bytes", self.limit_output.0.to_string()),
             ("tcp_notsent_lowat", self.notsent_lowat.map_or(u64::from(u32::MAX), |s| s.0).to_string()),
         ]
-        .map(|(name, value)| (format!("net.ipv4.{name}"), value))
-        .into();
-        for (name, value) in &self.sysctl {
-            if !name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') {
-                return wrong("sysctl", "names are those below net.ipv4, such as tcp_autocorking");
-            }
-            sysctls.insert(format!("net.ipv4.{name}"), value.clone());
-        }
-        Ok(HostConfig {
-            sysctls,
-            route: Route {
-                initcwnd: self.initcwnd,
-                initrwnd: self.initrwnd,
-                quickack: self.quickack,
-                congestion_control: None,
-                ecn: self.ecn,
-                rto_min_ms: self.rto_min.map(|t| u32::try_from(t.0 / 1_000_000).unwrap_or(u32::MAX)),
-                advmss: None,
-            },
-            mtu: u32::try_from(self.mtu.0).unwrap_or(1500),
-            tso: self.tso,
-            gro: self.gro,
-        })
+        .map(|(name, value)| (name.to_owned(), value));
+        let given = self.sysctl.iter().map(|(name, value)| (name.clone(), value.clone()));
+        own.into_iter().chain(given).map(|(name, value)| (format!("net.ipv4.{name}"), value)).collect()
     }
 
     /// What its program sets on each socket.

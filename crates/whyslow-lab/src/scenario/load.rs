@@ -52,6 +52,18 @@ struct Document {
 }
 
 impl Document {
+    /// What all runs of the file share; as yet without runs.
+    fn header(&self, file: &str) -> Experiment {
+        Experiment {
+            name: self.name.clone().unwrap_or_else(|| stem(file)),
+            title: self.title.clone(),
+            about: self.about.trim().to_owned(),
+            columns: self.columns.iter().map(|c| c.0.clone()).collect(),
+            expect: self.expect.clone(),
+            runs: Vec::new(),
+        }
+    }
+
     fn scenario(self) -> Scenario {
         let d = Scenario::default();
         Scenario {
@@ -72,8 +84,30 @@ impl Document {
 
 type Table<'t> = DeTable<'t>;
 type Node<'t> = Spanned<DeValue<'t>>;
-/// One setting of a variant: its key, where the key stands, and the value.
-type Setting<'t> = (String, Range<usize>, Node<'t>);
+
+/// One setting of a variant.
+#[derive(Clone)]
+struct Setting<'t> {
+    key: String,
+    /// Where the key stands.
+    span: Range<usize>,
+    value: Node<'t>,
+}
+
+/// One key of the matrix.
+struct Axis<'t> {
+    key: String,
+    /// Where the key stands.
+    span: Range<usize>,
+    values: Vec<Node<'t>>,
+}
+
+/// One `[[case]]`; a file without any has one that sets nothing and has no name.
+#[derive(Default)]
+struct Case<'t> {
+    name: Option<String>,
+    settings: Vec<Setting<'t>>,
+}
 
 /// The file that is being read and the command line over it, for error messages.
 struct Source<'t> {
@@ -93,7 +127,7 @@ impl<'t> Source<'t> {
         let (what, allowed) = (what.into(), allowed.into());
         match span.as_ref().and_then(|span| self.overridden(span.start)) {
             Some((key, value)) => command_line(key, value, what, allowed),
-            None => ScenarioError::at(self.file, self.text, span, key.to_owned(), what, allowed),
+            None => ScenarioError::whole(self.file, what, allowed).at(key, self.text, span),
         }
     }
 
@@ -147,62 +181,68 @@ pub fn load(file: &str, text: &str, overrides: &[(String, String)]) -> Result<Ex
     let mut cases = cases_of(&source, cases)?;
     // The command line has the last word: over the file, its cases and its matrix.
     for (nth, (key, value)) in overrides.iter().enumerate() {
-        for (_, settings) in &mut cases {
-            settings.retain(|(name, _, _)| name != key);
+        for case in &mut cases {
+            case.settings.retain(|setting| setting.key != *key);
         }
-        for (_, _, values) in axes.iter_mut().filter(|(name, _, _)| name == key) {
-            *values = vec![source.override_value(nth, value)];
+        for axis in axes.iter_mut().filter(|axis| axis.key == *key) {
+            axis.values = vec![source.override_value(nth, value)];
         }
     }
-    let count = axes.iter().map(|(_, _, values)| values.len()).product::<usize>().saturating_mul(cases.len().max(1));
+    let count = axes.iter().map(|axis| axis.values.len()).product::<usize>().saturating_mul(cases.len().max(1));
     if count > MAX_RUNS {
         let what = format!("the matrix gives {count} runs");
         return Err(source.error(None, "matrix", what, format!("at most {MAX_RUNS}")));
     }
+    let base = Base { source: &source, table: &base, span };
     let mut header: Option<Experiment> = None;
     let mut runs = Vec::with_capacity(count);
-    for (case, settings) in &cases {
+    for case in &cases {
         for combination in combinations(&axes) {
-            let mut table = base.clone();
-            let mut values = BTreeMap::new();
-            let mut label: Vec<String> = case.iter().cloned().collect();
-            if let Some(case) = case {
-                values.insert("case".to_owned(), case.clone());
-            }
-            for (key, span, value) in settings.iter().chain(&combination) {
-                set(&mut table, key, value.clone()).map_err(|what| source.error(Some(span.clone()), key, what, ""))?;
-            }
-            for (key, _, value) in &combination {
-                let written = text_of(value.get_ref());
-                label.push(format!("{key}={written}"));
-                values.insert(key.clone(), written);
-            }
-            let document = Document::deserialize(toml::Deserializer::from(Spanned::new(span.clone(), table.clone())))
-                .map_err(|e| from_toml(&source, &table, &e))?;
-            let name = document.name.clone().unwrap_or_else(|| stem(file));
-            if header.is_none() {
-                header = Some(Experiment {
-                    name: name.clone(),
-                    title: document.title.clone(),
-                    about: document.about.trim().to_owned(),
-                    columns: document.columns.iter().map(|c| c.0.clone()).collect(),
-                    expect: document.expect.clone(),
-                    runs: Vec::new(),
-                });
-            }
-            let scenario = document.scenario();
-            scenario.resolve().map_err(|(key, allowed)| {
-                let place = find(&table, &key);
-                source.error(place, &key, "a value that is not possible", allowed)
-            })?;
-            let label = if label.is_empty() { name } else { label.join(" ") };
-            runs.push(Variant { label, values, scenario });
+            let (named, run) = base.run(case, &combination)?;
+            header.get_or_insert(named);
+            runs.push(run);
         }
     }
     let mut experiment = header.ok_or_else(|| source.error(None, "case", "no run at all", "at least one [[case]]"))?;
     experiment.runs = runs;
-    check_expectations(&source, &base, &experiment)?;
+    check_expectations(&source, base.table, &experiment)?;
     Ok(experiment)
+}
+
+/// A file whose matrix and cases have been taken out.
+struct Base<'a, 't> {
+    source: &'a Source<'t>,
+    table: &'a Table<'t>,
+    /// Of the whole file.
+    span: Range<usize>,
+}
+
+impl<'t> Base<'_, 't> {
+    /// The name of the experiment, what stands above its runs, and one run.
+    fn run(&self, case: &Case<'t>, combination: &[Setting<'t>]) -> Result<(Experiment, Variant), ScenarioError> {
+        let source = self.source;
+        let mut table = self.table.clone();
+        for Setting { key, span, value } in case.settings.iter().chain(combination) {
+            set(&mut table, key, value.clone()).map_err(|what| source.error(Some(span.clone()), key, what, ""))?;
+        }
+        let document = Document::deserialize(toml::Deserializer::from(Spanned::new(self.span.clone(), table.clone())))
+            .map_err(|e| from_toml(source, &table, &e))?;
+        let header = document.header(source.file);
+        let scenario = document.scenario();
+        scenario.resolve().map_err(|(key, allowed)| {
+            source.error(find(&table, &key), &key, "a value that is not possible", allowed)
+        })?;
+        let mut label: Vec<String> = case.name.iter().cloned().collect();
+        let mut values: BTreeMap<String, String> =
+            case.name.iter().map(|name| ("case".to_owned(), name.clone())).collect();
+        for Setting { key, value, .. } in combination {
+            let written = text_of(value.get_ref());
+            label.push(format!("{key}={written}"));
+            values.insert(key.clone(), written);
+        }
+        let label = if label.is_empty() { header.name.clone() } else { label.join(" ") };
+        Ok((header, Variant { label, values, scenario }))
+    }
 }
 
 /// An expectation that speaks of no run would never be printed: a misspelt key.
@@ -227,7 +267,7 @@ fn stem(file: &str) -> String {
 fn command_line(key: &str, value: &str, what: String, allowed: String) -> ScenarioError {
     let text = format!("{key}={value}");
     let value = key.len() + 1..text.len();
-    ScenarioError::at("the command line", &text, Some(value), key.to_owned(), what, allowed)
+    ScenarioError::whole("the command line", what, allowed).at(key, &text, Some(value))
 }
 
 fn take<'t>(table: &mut Table<'t>, key: &str) -> Option<(Range<usize>, Node<'t>)> {
@@ -261,8 +301,6 @@ fn set<'t>(table: &mut Table<'t>, key: &str, value: Node<'t>) -> Result<(), Stri
     }
 }
 
-type Axis<'t> = (String, Range<usize>, Vec<Node<'t>>);
-
 fn axes<'t>(source: &Source<'_>, matrix: Option<(Range<usize>, Node<'t>)>) -> Result<Vec<Axis<'t>>, ScenarioError> {
     const ALLOWED: &str = r#"dotted keys with lists of values: "path.rtt" = ["10ms", "100ms"]"#;
     let Some((span, node)) = matrix else { return Ok(Vec::new()) };
@@ -275,25 +313,26 @@ fn axes<'t>(source: &Source<'_>, matrix: Option<(Range<usize>, Node<'t>)>) -> Re
         let name = format!("matrix.{}", key.get_ref());
         match value.into_inner() {
             DeValue::Array(values) if !values.is_empty() => {
-                axes.push((key.into_inner().into_owned(), span, values.into_iter().collect()));
+                let key = key.into_inner().into_owned();
+                axes.push(Axis { key, span, values: values.into_iter().collect() });
             }
             DeValue::Array(_) => return Err(source.error(Some(span), &name, "an empty list", "at least one value")),
             _ => return Err(source.error(Some(span), &name, "not a list of values", ALLOWED)),
         }
     }
     // As in the file: the parser sorts keys by name.
-    axes.sort_by_key(|(_, span, _): &Axis<'_>| span.start);
+    axes.sort_by_key(|axis: &Axis<'_>| axis.span.start);
     Ok(axes)
 }
 
 /// Every combination of the axes; the last axis changes fastest.
 fn combinations<'t>(axes: &[Axis<'t>]) -> Vec<Vec<Setting<'t>>> {
-    axes.iter().fold(vec![Vec::new()], |all, (key, span, values)| {
+    axes.iter().fold(vec![Vec::new()], |all, Axis { key, span, values }| {
         all.into_iter()
             .flat_map(|begun: Vec<Setting<'t>>| {
                 values.iter().map(move |value| {
                     let mut next = begun.clone();
-                    next.push((key.clone(), span.clone(), value.clone()));
+                    next.push(Setting { key: key.clone(), span: span.clone(), value: value.clone() });
                     next
                 })
             })
@@ -301,11 +340,9 @@ fn combinations<'t>(axes: &[Axis<'t>]) -> Vec<Vec<Setting<'t>>> {
     })
 }
 
-type Case<'t> = (Option<String>, Vec<Setting<'t>>);
-
 fn cases_of<'t>(source: &Source<'_>, cases: Option<(Range<usize>, Node<'t>)>) -> Result<Vec<Case<'t>>, ScenarioError> {
     const ALLOWED: &str = r#"[[case]] with a `name` and `set = { "path.rtt" = "100ms", … }`"#;
-    let Some((span, node)) = cases else { return Ok(vec![(None, Vec::new())]) };
+    let Some((span, node)) = cases else { return Ok(vec![Case::default()]) };
     let DeValue::Array(list) = node.into_inner() else {
         return Err(source.error(Some(span), "case", "not a list of cases", ALLOWED));
     };
@@ -324,7 +361,7 @@ fn cases_of<'t>(source: &Source<'_>, cases: Option<(Range<usize>, Node<'t>)>) ->
                     for (key, value) in set {
                         let (name, span) = (key.get_ref(), key.span());
                         if name.contains('.') {
-                            settings.push((name.to_string(), span, value));
+                            settings.push(Setting { key: name.to_string(), span, value });
                         } else {
                             flatten(name, span, value, &mut settings);
                         }
@@ -334,10 +371,10 @@ fn cases_of<'t>(source: &Source<'_>, cases: Option<(Range<usize>, Node<'t>)>) ->
             }
         }
         let Some(name) = name else { return Err(wrong(place, "a case without a name".into())) };
-        if all.iter().any(|(other, _): &Case<'_>| other.as_deref() == Some(&name)) {
+        if all.iter().any(|other: &Case<'_>| other.name.as_ref() == Some(&name)) {
             return Err(wrong(place, format!("a second case `{name}`")));
         }
-        all.push((Some(name), settings));
+        all.push(Case { name: Some(name), settings });
     }
     Ok(all)
 }
@@ -353,7 +390,7 @@ fn flatten<'t>(key: &str, span: Range<usize>, value: Node<'t>, into: &mut Vec<Se
                 flatten(&name, inner.span(), value, into);
             }
         }
-        other => into.push((key.to_owned(), span, Spanned::new(place, other))),
+        other => into.push(Setting { key: key.to_owned(), span, value: Spanned::new(place, other) }),
     }
 }
 

@@ -8,6 +8,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
 use std::str::FromStr;
 use std::time::Duration;
+use whyslow_quantity::{RATE, SHARE, SIZE, TIME, Unit, parse};
 
 /// A length of time in nanoseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -25,49 +26,9 @@ pub struct BitRate(pub u64);
 #[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd)]
 pub struct Share(pub f64);
 
-/// A unit's name and how many of the base unit it is.
-type Unit = (&'static str, f64);
-
-const TIME: &[Unit] = &[("ns", 1.0), ("us", 1e3), ("µs", 1e3), ("ms", 1e6), ("s", 1e9), ("min", 60e9)];
-const SIZE: &[Unit] = &[
-    ("B", 1.0),
-    ("kB", 1e3),
-    ("KB", 1e3),
-    ("MB", 1e6),
-    ("GB", 1e9),
-    ("KiB", 1024.0),
-    ("MiB", 1_048_576.0),
-    ("GiB", 1_073_741_824.0),
-];
-const RATE: &[Unit] = &[
-    ("bit", 1.0),
-    ("kbit", 1e3),
-    ("mbit", 1e6),
-    ("gbit", 1e9),
-    ("bit/s", 1.0),
-    ("kbit/s", 1e3),
-    ("Mbit/s", 1e6),
-    ("Gbit/s", 1e9),
-    ("B/s", 8.0),
-    ("kB/s", 8e3),
-    ("KB/s", 8e3),
-    ("MB/s", 8e6),
-];
-const SHARE: &[Unit] = &[("%", 0.01)];
-
-/// Splits "100ms" into its number and its unit and gives the product.
-fn quantity(text: &str, units: &[Unit]) -> Option<f64> {
-    let text = text.trim();
-    let digits = text.find(|c: char| !(c.is_ascii_digit() || c == '.' || c == '_'))?;
-    let (number, unit) = text.split_at(digits);
-    let factor = units.iter().find(|(name, _)| *name == unit.trim_start())?.1;
-    let number: f64 = number.replace('_', "").parse().ok()?;
-    Some(number * factor)
-}
-
 /// A whole number of base units; refuses what is too large to count exactly.
 fn whole(text: &str, units: &[Unit]) -> Option<u64> {
-    let value = quantity(text, units)?.round();
+    let value = parse(text, units).ok()?.round();
     // 2^53: beyond it an f64 skips numbers, and no time, size or rate of an experiment is that
     // large.
     (value <= 9_007_199_254_740_992.0).then_some(value as u64)
@@ -152,7 +113,7 @@ unit!(
     Share,
     "share",
     r#""1%" (0% to 100%)"#,
-    |text| quantity(text, SHARE).filter(|share| (0.0..=1.0).contains(share)).map(Share),
+    |text| parse(text, SHARE).ok().filter(|share| (0.0..=1.0).contains(share)).map(Share),
     |share| format!("{}%", (share.0 * 1e8).round() / 1e6)
 );
 

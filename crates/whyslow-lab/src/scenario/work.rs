@@ -277,57 +277,18 @@ impl Default for Credit {
 impl Work {
     /// The key of a value that no program can work with, and what is allowed.
     pub fn check(&self) -> Result<(), (String, String)> {
-        let wrong = |key: &str, allowed: &str| Err((format!("work.{key}"), allowed.to_owned()));
-        let count = |kind: &str, n: u32| {
-            if (1..=100_000).contains(&n) {
-                Ok(())
-            } else {
-                wrong(&format!("{kind}.count"), "must be from 1 to 100000")
-            }
-        };
         match self {
-            Self::Download(t) | Self::Upload(t) => {
-                let kind = if matches!(self, Self::Download(_)) { "download" } else { "upload" };
-                count(kind, t.count)?;
-                if t.all_sizes().iter().any(|s| s.is_empty() || s.0 > 1 << 40) {
-                    return wrong(&format!("{kind}.size"), "must be from 1B to 1024GiB");
-                }
-                if t.write.chunk.is_empty() || t.read.chunk.is_empty() {
-                    return wrong(&format!("{kind}.write.chunk"), "a chunk has at least 1B");
-                }
-                let unasked = matches!(self, Self::Download(_)) && t.protocol == Protocol::Plain;
-                if t.request.is_empty() && !unasked || t.request.0 > 1 << 30 {
-                    return wrong(&format!("{kind}.request"), "must be from 1B to 1GiB (0B for a plain download)");
-                }
-                if !t.thinks.is_empty() && t.thinks.len() != t.all_sizes().len() {
-                    return wrong(&format!("{kind}.thinks"), "must name a time for each transfer");
-                }
-                if t.protocol.tls() && !(64..=16_384).contains(&t.record.0) {
-                    return wrong(&format!("{kind}.record"), "must be from 64B to 16KiB");
-                }
-                if !(1..=1_000).contains(&t.parallel) {
-                    return wrong(&format!("{kind}.parallel"), "must be from 1 to 1000");
-                }
-                if t.parallel > 1 && t.all_sizes().windows(2).any(|pair| pair[0] != pair[1]) {
-                    return wrong(&format!("{kind}.parallel"), "several clients have transfers of one size");
-                }
-                if t.breaks() && (matches!(self, Self::Upload(_)) || t.protocol.tls()) {
-                    return wrong(&format!("{kind}.reset_after"), "only a download without TLS is cut short");
-                }
-                if t.read.rate.is_some_and(|r| r.0 < 8) {
-                    return wrong(&format!("{kind}.read.rate"), "must be at least 1B/s");
-                }
-                Ok(())
-            }
-            Self::Turns(t) => {
-                count("turns", t.count)?;
-                if t.request.is_empty() || t.response.is_empty() {
+            Self::Download(transfers) => transfers.check("download"),
+            Self::Upload(transfers) => transfers.check("upload"),
+            Self::Turns(turns) => {
+                check_count("turns", turns.count)?;
+                if turns.request.is_empty() || turns.response.is_empty() {
                     return wrong("turns.request", "a request and a response have at least 1B");
                 }
                 Ok(())
             }
             Self::WriteWriteRead(w) => {
-                count("write_write_read", w.count)?;
+                check_count("write_write_read", w.count)?;
                 if w.head.is_empty() || w.body.is_empty() || w.response.is_empty() {
                     return wrong("write_write_read.head", "every piece has at least 1B");
                 }
@@ -344,4 +305,52 @@ impl Work {
             }
         }
     }
+}
+
+impl Transfers {
+    /// As [`Work::check`]; `kind` is the key of these transfers.
+    fn check(&self, kind: &str) -> Result<(), (String, String)> {
+        let wrong = |key: &str, allowed: &str| wrong(&format!("{kind}.{key}"), allowed);
+        let is_download = kind == "download";
+        let sizes = self.all_sizes();
+        check_count(kind, self.count)?;
+        if sizes.iter().any(|s| s.is_empty() || s.0 > 1 << 40) {
+            return wrong("size", "must be from 1B to 1024GiB");
+        }
+        if self.write.chunk.is_empty() || self.read.chunk.is_empty() {
+            return wrong("write.chunk", "a chunk has at least 1B");
+        }
+        let unasked = is_download && self.protocol == Protocol::Plain;
+        if self.request.is_empty() && !unasked || self.request.0 > 1 << 30 {
+            return wrong("request", "must be from 1B to 1GiB (0B for a plain download)");
+        }
+        if !self.thinks.is_empty() && self.thinks.len() != sizes.len() {
+            return wrong("thinks", "must name a time for each transfer");
+        }
+        if self.protocol.tls() && !(64..=16_384).contains(&self.record.0) {
+            return wrong("record", "must be from 64B to 16KiB");
+        }
+        if !(1..=1_000).contains(&self.parallel) {
+            return wrong("parallel", "must be from 1 to 1000");
+        }
+        if self.parallel > 1 && sizes.windows(2).any(|pair| pair[0] != pair[1]) {
+            return wrong("parallel", "several clients have transfers of one size");
+        }
+        if self.breaks() && (!is_download || self.protocol.tls()) {
+            return wrong("reset_after", "only a download without TLS is cut short");
+        }
+        if self.read.rate.is_some_and(|r| r.0 < 8) {
+            return wrong("read.rate", "must be at least 1B/s");
+        }
+        Ok(())
+    }
+}
+
+fn check_count(kind: &str, count: u32) -> Result<(), (String, String)> {
+    let is_good = (1..=100_000).contains(&count);
+    if is_good { Ok(()) } else { wrong(&format!("{kind}.count"), "must be from 1 to 100000") }
+}
+
+fn wrong(key: &str, allowed: &str) -> Result<(), (String, String)> {
+    Err((format!("work.{key}"), allowed.to_owned()))
 }

@@ -12,16 +12,27 @@ use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 
 const WINDOW_SCALING: &str = "/proc/sys/net/ipv4/tcp_window_scaling";
 
+/// What a proxy is told.
+#[derive(Clone, Copy, Debug)]
+pub struct Proxy<'a> {
+    /// Where it connects on to.
+    pub server: SocketAddr,
+    /// What it sets on the sockets of that leg.
+    pub options: &'a SocketOptions,
+    /// Bytes that it holds in each direction.
+    pub buffer: usize,
+    /// The leg without window scaling.
+    pub unscaled: Option<Leg>,
+}
+
 /// Carries `connections` connections, one after the other.
 pub fn run(
+    proxy: &Proxy<'_>,
     connections: usize,
     listener: &TcpListener,
-    server: SocketAddr,
-    options: &SocketOptions,
-    buffer: usize,
-    unscaled: Option<Leg>,
     sampler: &Sampler,
 ) -> io::Result<Vec<Opened>> {
+    let Proxy { server, options, buffer, unscaled } = *proxy;
     let mut opened = Vec::new();
     for _ in 0..connections {
         // The kernel decides about window scaling when it answers or sends a SYN, so one leg can

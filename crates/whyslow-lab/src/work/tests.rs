@@ -1,7 +1,7 @@
 #![allow(clippy::unwrap_used)]
 //! Every workload over loopback: what it carries, and that both ends come to an end.
 use super::stream::{Stream, Tls};
-use super::transfers::Direction;
+use super::transfers::{Client, Direction};
 use super::*;
 use crate::sample::Sampler;
 use crate::scenario::host::SocketOptions;
@@ -19,6 +19,16 @@ fn listener() -> (TcpListener, SocketAddr) {
     (listener, address)
 }
 
+fn client(
+    work: &Transfers,
+    direction: Direction,
+    peer: SocketAddr,
+    tls: Option<&Tls>,
+    sampler: &Sampler,
+) -> std::io::Result<(Vec<Opened>, Vec<Transfer>)> {
+    Client { work, direction, peer, options: &options(), tls, sampler }.run()
+}
+
 fn run(work: &Transfers, direction: Direction) -> (Vec<Opened>, Vec<Transfer>, Vec<Series>) {
     let (listener, address) = listener();
     let (mut client_tls, mut server_tls) = (None, None);
@@ -34,8 +44,7 @@ fn run(work: &Transfers, direction: Direction) -> (Vec<Opened>, Vec<Transfer>, V
         (opened, sampler.finish().0)
     });
     let sampler = Sampler::start(Duration::from_millis(1));
-    let (opened, transfers) =
-        transfers::client(work, direction, address, &options(), client_tls.as_ref(), &sampler).unwrap();
+    let (opened, transfers) = client(work, direction, address, client_tls.as_ref(), &sampler).unwrap();
     drop(sampler);
     let (accepted, series) = server.join().unwrap();
     assert_eq!(opened.len(), accepted.len());
@@ -155,11 +164,11 @@ fn who_is_refused_or_reset_before_an_answer_has_nothing() {
     let address = listener().1;
     let sampler = Sampler::start(Duration::from_millis(1));
     let work = Transfers { refused: true, count: 2, ..Transfers::default() };
-    let (opened, transfers) = transfers::client(&work, Direction::Down, address, &options(), None, &sampler).unwrap();
+    let (opened, transfers) = client(&work, Direction::Down, address, None, &sampler).unwrap();
     assert_eq!((opened.len(), transfers.len()), (2, 2));
     assert!(transfers.iter().all(|transfer| transfer.bytes == 0 && transfer.start <= transfer.end));
     let work = Transfers { refused: false, ..work };
-    let error = transfers::client(&work, Direction::Down, address, &options(), None, &sampler).unwrap_err();
+    let error = client(&work, Direction::Down, address, None, &sampler).unwrap_err();
     assert!(error.to_string().contains("connect"), "{error}");
 }
 

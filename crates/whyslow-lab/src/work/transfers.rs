@@ -26,21 +26,92 @@ const LATER: Duration = Duration::from_secs(2);
 const MAX_HEAD: usize = 16_384;
 
 /// The client's part, or that of several at the same time.
-pub fn client(
-    work: &Transfers,
-    direction: Direction,
-    peer: SocketAddr,
-    options: &SocketOptions,
-    tls: Option<&Tls>,
-    sampler: &Sampler,
-) -> io::Result<(Vec<Opened>, Vec<Transfer>)> {
-    let (mut connections, mut transfers) = (Vec::new(), Vec::new());
-    for (opened, moved) in at_once(work, || one_client(work, direction, peer, options, tls, sampler))? {
-        let before = connections.len();
-        connections.extend(opened);
-        transfers.extend(moved.into_iter().map(|t| Transfer { connection: before + t.connection, ..t }));
+#[derive(Clone, Copy)]
+pub struct Client<'a> {
+    /// What it does.
+    pub work: &'a Transfers,
+    /// Which way its payload goes.
+    pub direction: Direction,
+    /// Where it connects to.
+    pub peer: SocketAddr,
+    /// What it sets on its sockets.
+    pub options: &'a SocketOptions,
+    /// TLS, where the protocol has it.
+    pub tls: Option<&'a Tls>,
+    /// What watches its sockets.
+    pub sampler: &'a Sampler,
+}
+
+impl Client<'_> {
+    /// Makes the transfers, and returns its connections and what it saw of each transfer.
+    pub fn run(&self) -> io::Result<(Vec<Opened>, Vec<Transfer>)> {
+        let (mut connections, mut transfers) = (Vec::new(), Vec::new());
+        for (opened, moved) in at_once(self.work, || self.one())? {
+            let before = connections.len();
+            connections.extend(opened);
+            transfers.extend(moved.into_iter().map(|t| Transfer { connection: before + t.connection, ..t }));
+        }
+        Ok((connections, transfers))
     }
-    Ok((connections, transfers))
+
+    fn one(&self) -> io::Result<(Vec<Opened>, Vec<Transfer>)> {
+        let Self { work, direction, .. } = *self;
+        let (mut connections, mut transfers): (Vec<Opened>, Vec<Transfer>) = (Vec::new(), Vec::new());
+        let mut open: Option<Stream> = None;
+        let sizes = work.all_sizes();
+        for (index, size) in sizes.iter().enumerate() {
+            if index > 0 {
+                std::thread::sleep(work.pause.duration());
+            }
+            let start = now();
+            let mut stream = match open.take() {
+                Some(stream) => stream,
+                None => {
+                    if work.forget && direction == Direction::Up {
+                        metrics::forget().map_err(during("forget tcp_metrics"))?;
+                    }
+                    let stream = match self.connect() {
+                        Err(e) if work.breaks() && is_cut(&e) => {
+                            transfers.push(never(start, connections.len()));
+                            connections.push(Opened { start, connected: now(), ..Opened::default() });
+                            continue;
+                        }
+                        stream => stream?,
+                    };
+                    connections.push(stream.opened.clone());
+                    stream
+                }
+            };
+            let last = index + 1 == sizes.len();
+            let keep = work.connection == Connection::Reused && !last;
+            let (mut transfer, is_whole) = exchange(&mut stream, work, direction, *size, keep)?;
+            transfer.start = start;
+            transfer.connection = connections.len().saturating_sub(1);
+            transfers.push(transfer);
+            if !is_whole {
+                stream.leave();
+                if keep {
+                    break;
+                }
+            } else if keep {
+                open = Some(stream);
+            } else if work.reset_after.is_some() && work.closes == Side::Client {
+                stream.reset()?;
+            } else {
+                tolerated(work, close(stream, work.closes == Side::Client))?;
+            }
+        }
+        Ok((connections, transfers))
+    }
+
+    fn connect(&self) -> io::Result<Stream> {
+        let Self { peer, options, tls, sampler, .. } = *self;
+        match self.work.patience {
+            // What TLS carries is not cut short.
+            Some(patience) => Stream::connect_within(peer, options, Some(patience.duration()), sampler),
+            None => Stream::connect(peer, options, tls, sampler),
+        }
+    }
 }
 
 /// Does the same as often as there are clients, at the same time.
@@ -54,76 +125,6 @@ fn at_once<T: Send>(work: &Transfers, one: impl Fn() -> io::Result<T> + Sync) ->
         });
         std::iter::once(own).chain(others).collect()
     })
-}
-
-fn one_client(
-    work: &Transfers,
-    direction: Direction,
-    peer: SocketAddr,
-    options: &SocketOptions,
-    tls: Option<&Tls>,
-    sampler: &Sampler,
-) -> io::Result<(Vec<Opened>, Vec<Transfer>)> {
-    let (mut connections, mut transfers): (Vec<Opened>, Vec<Transfer>) = (Vec::new(), Vec::new());
-    let mut open: Option<Stream> = None;
-    let sizes = work.all_sizes();
-    for (index, size) in sizes.iter().enumerate() {
-        if index > 0 {
-            std::thread::sleep(work.pause.duration());
-        }
-        let start = now();
-        let mut stream = match open.take() {
-            Some(stream) => stream,
-            None => {
-                if work.forget && direction == Direction::Up {
-                    metrics::forget().map_err(during("forget tcp_metrics"))?;
-                }
-                let stream = match connect(work, peer, options, tls, sampler) {
-                    Err(e) if work.breaks() && is_cut(&e) => {
-                        transfers.push(never(start, connections.len()));
-                        connections.push(Opened { start, connected: now(), ..Opened::default() });
-                        continue;
-                    }
-                    stream => stream?,
-                };
-                connections.push(stream.opened.clone());
-                stream
-            }
-        };
-        let last = index + 1 == sizes.len();
-        let keep = work.connection == Connection::Reused && !last;
-        let (mut transfer, is_whole) = exchange(&mut stream, work, direction, *size, keep)?;
-        transfer.start = start;
-        transfer.connection = connections.len().saturating_sub(1);
-        transfers.push(transfer);
-        if !is_whole {
-            stream.leave();
-            if keep {
-                break;
-            }
-        } else if keep {
-            open = Some(stream);
-        } else if work.reset_after.is_some() && work.closes == Side::Client {
-            stream.reset()?;
-        } else {
-            tolerated(work, close(stream, work.closes == Side::Client))?;
-        }
-    }
-    Ok((connections, transfers))
-}
-
-fn connect(
-    work: &Transfers,
-    peer: SocketAddr,
-    options: &SocketOptions,
-    tls: Option<&Tls>,
-    sampler: &Sampler,
-) -> io::Result<Stream> {
-    match work.patience {
-        // What TLS carries is not cut short.
-        Some(patience) => Stream::connect_within(peer, options, Some(patience.duration()), sampler),
-        None => Stream::connect(peer, options, tls, sampler),
-    }
 }
 
 /// What a client saw whose connection never opened.

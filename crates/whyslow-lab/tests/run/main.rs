@@ -1,14 +1,13 @@
-//! Whole runs on this machine's own kernel: programs, captures, truth. As whoever runs it and, if
-//! that is root, as an ordinary user too. It brings its own `main`, since it is its own agent;
-//! where the kernel forbids namespaces it says so.
+//! Whole runs on this machine's own kernel: programs, captures, truth. This program is its own
+//! agent.
 #![allow(clippy::print_stdout, clippy::unwrap_used)]
 
+#[path = "../common/runner.rs"]
+mod runner;
 mod schema;
 
-use std::os::unix::process::CommandExt;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
-use std::process::{Command, ExitCode, ExitStatus};
+use std::process::{ExitCode, ExitStatus};
 use std::sync::Mutex;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
@@ -16,62 +15,27 @@ use std::time::{Duration, Instant};
 use whyslow_lab::run::{self, Progress, Settings};
 use whyslow_lab::scenario::{self, Experiment};
 use whyslow_lab::truth::RunResult;
-use whyslow_lab::{agent, exec, net, show};
+use whyslow_lab::{agent, exec, show};
 use whyslow_testing::{Lack, skip};
 
-/// A name and what it runs.
-type Test = (&'static str, fn());
+use runner::{Test, tests};
 
-const TESTS: &[Test] = &[
-    ("a_run_keeps_all_and_confirms_its_cause", a_run_keeps_all_and_confirms_its_cause),
-    ("losses_of_the_link_are_retransmissions_of_the_kernel", losses_of_the_link_are_retransmissions_of_the_kernel),
-    ("a_finished_run_is_kept_until_its_scenario_changes", a_finished_run_is_kept_until_its_scenario_changes),
-    ("what_takes_too_long_is_no_result", what_takes_too_long_is_no_result),
-    ("a_proxy_drops_window_scaling_on_one_leg", a_proxy_drops_window_scaling_on_one_leg),
-    ("memory_of_a_peer_is_flushed", memory_of_a_peer_is_flushed),
-    ("a_connection_may_never_open", a_connection_may_never_open),
-    ("the_users_own_programs_run_at_the_two_ends", the_users_own_programs_run_at_the_two_ends),
+const TESTS: &[Test] = tests![
+    a_run_keeps_all_and_confirms_its_cause,
+    losses_of_the_link_are_retransmissions_of_the_kernel,
+    a_finished_run_is_kept_until_its_scenario_changes,
+    what_takes_too_long_is_no_result,
+    a_proxy_drops_window_scaling_on_one_leg,
+    memory_of_a_peer_is_flushed,
+    a_connection_may_never_open,
+    the_users_own_programs_run_at_the_two_ends,
 ];
 
 fn main() -> ExitCode {
     if let Some(code) = agent::maybe_run() {
         return ExitCode::from(u8::try_from(code).unwrap_or(1));
     }
-    let is_root = nix::unistd::geteuid().is_root();
-    let who = if is_root { "root" } else { "an ordinary user" };
-    let ordinary = is_root.then(as_ordinary_user).unwrap_or(true);
-    if let Err(error) = net::enter() {
-        skip(Lack::Machine, format!("as {who}: {error}"));
-        return ExitCode::from(u8::from(!ordinary));
-    }
-    let filter = std::env::args().skip(1).find(|arg| !arg.starts_with('-')).unwrap_or_default();
-    let mut failed = 0;
-    for (name, test) in TESTS.iter().filter(|(name, _)| name.contains(&filter)) {
-        let (start, skips) = (Instant::now(), whyslow_testing::skips());
-        let is_good = catch_unwind(AssertUnwindSafe(test)).is_ok();
-        failed += usize::from(!is_good);
-        let verdict = match is_good {
-            true if whyslow_testing::skips() > skips => "skipped",
-            true => "ok",
-            false => "FAILED",
-        };
-        println!("test {name} as {who} ... {verdict} ({:.1} s)", start.elapsed().as_secs_f64());
-    }
-    ExitCode::from(u8::from(failed > 0 || !ordinary))
-}
-
-/// Runs all this again as nobody in particular; true when it went well or cannot be.
-fn as_ordinary_user() -> bool {
-    let arguments = std::env::args().skip(1);
-    let run = std::env::current_exe()
-        .and_then(|program| Command::new(program).args(arguments).uid(65_534).gid(65_534).current_dir("/").status());
-    match run {
-        Ok(status) => status.success(),
-        Err(error) => {
-            skip(Lack::Machine, format!("as an ordinary user: this program cannot be started as one: {error}"));
-            true
-        }
-    }
+    runner::run(&[TESTS])
 }
 
 fn experiment(text: &str) -> Experiment {

@@ -224,7 +224,7 @@ pub fn analysis(connections: Vec<Connection>) -> Analysis {
 }
 
 pub fn problem(slug: &str, count: u64, detail: &str) -> Problem {
-    Problem { slug: slug.into(), count, detail: detail.into() }
+    Problem::new(slug, count, detail)
 }
 
 /// A download whose sender spent its time in slow start.

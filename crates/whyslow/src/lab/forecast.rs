@@ -2,9 +2,8 @@
 //! lab measured.
 
 use std::fmt::Write;
+use whyslow_core::predict::{Algorithm, Plan, Tls, Way};
 use whyslow_core::units::Nanos;
-use whyslow_core::whatif::model::Algorithm;
-use whyslow_core::whatif::plan::{Plan, Tls, Way};
 use whyslow_lab::scenario::work::{Connection, Protocol, Transfers, Work};
 use whyslow_lab::scenario::{Experiment, Scenario, units};
 use whyslow_lab::truth::RunResult;

@@ -8,11 +8,11 @@ mod forecast;
 mod kinds;
 mod score;
 
+use crate::exit::{FAILED, FOUND};
 use crate::explain;
 use crate::interrupt::ended_by;
 use crate::output::{Output, Sources, complain};
 use crate::settings::{ExplainTask, Format as Explanation};
-use crate::{FAILED, FOUND};
 use anstream::eprintln;
 use anyhow::Context;
 use args::{Check, Exec, Format, Lab, Path, Run, Score, Shell, Show};
@@ -185,11 +185,11 @@ fn execute(task: &Exec, out: Output) -> anyhow::Result<ExitCode> {
 /// everything for a program.
 fn both_ends(done: exec::Executed, json: bool, cut: Option<String>) -> ExplainTask {
     let inputs = done.captures.into_iter().map(Input::Path).collect();
-    let format = if json { Explanation::Json } else { Explanation::Terminal { top: crate::settings::TOP } };
+    let format = if json { Explanation::Json } else { Explanation::Terminal { top: None } };
     ExplainTask {
         inputs,
         format,
-        connection: None,
+        selection: Default::default(),
         fail_on: Vec::new(),
         how: whyslow_io::ExplainOptions::default(),
         cut,

@@ -96,17 +96,18 @@ fn the_queue_is_found_on_the_way_that_has_it() {
     let pair = pair(&ends("bufferbloat"));
     let waited = |way: usize| pair["directions"][way]["queue_ms"]["p95"].as_f64().unwrap();
     assert!(waited(0) < 1.0 && waited(1) > 400.0, "{} and {} ms", waited(0), waited(1));
-    let said = pair["summary"].to_string();
-    assert!(said.contains("packets wait between the captures on the way to the client"), "{said}");
+    let summary = pair["summary"].to_string();
+    assert!(summary.contains("packets wait between the captures on the way to the client"), "{summary}");
 }
 
 #[test]
 fn findings_get_evidence_from_the_other_end() {
     let analysis = explain(&ends("loss"));
-    let told = analysis["connections"].as_array().unwrap().iter().find(|connection| connection["id"] == 2).unwrap();
-    let finding = &common::bulk(told)["findings"][0];
+    let connection =
+        analysis["connections"].as_array().unwrap().iter().find(|connection| connection["id"] == 2).unwrap();
+    let finding = &common::bulk(connection)["findings"][0];
     let evidence = finding["evidence"].as_array().unwrap().last().unwrap();
-    assert_eq!(evidence["figure"], "of 7 sent again, earlier copies that never arrived");
+    assert_eq!(evidence["figure"], "retransmissions whose earlier copy never arrived");
     assert_eq!(evidence["value"], 7.0);
 }
 
@@ -207,13 +208,13 @@ fn address_translation_hides_nothing() {
     assert!(nat["changes"][1]["detail"].as_str().unwrap().contains("2 routers between"));
 }
 
-/// The first bytes of a pcap and its records from one to the next.
-fn cut(path: &Path, to: PathBuf, records: std::ops::Range<usize>) -> PathBuf {
+/// The first bytes of a pcap and those of its records that are kept.
+fn cut(path: &Path, to: PathBuf, keeps: impl Fn(usize) -> bool) -> PathBuf {
     let bytes = std::fs::read(path).unwrap();
     let (mut part, mut at, mut index) = (bytes[..24].to_vec(), 24, 0);
     while at < bytes.len() {
         let end = at + 16 + u32::from_le_bytes(bytes[at + 8..at + 12].try_into().unwrap()) as usize;
-        if records.contains(&index) {
+        if keeps(index) {
             part.extend(&bytes[at..end]);
         }
         (at, index) = (end, index + 1);
@@ -227,7 +228,9 @@ fn rotation_sets_of_both_ends_are_paired_as_wholes() {
     let folder = tempfile::tempdir().unwrap();
     let [client, server] = ends("loss");
     let plain = pair(&[client.clone(), server.clone()]);
-    let part = |path: &Path, name: &str, records| cut(path, folder.path().join(name), records);
+    let part = |path: &Path, name: &str, records: std::ops::Range<usize>| {
+        cut(path, folder.path().join(name), |index| records.contains(&index))
+    };
     let files = [
         part(&server, "east2.pcap", 700..9_999),
         part(&client, "west2.pcap", 600..1_000),
@@ -253,13 +256,53 @@ fn rotation_sets_of_both_ends_are_paired_as_wholes() {
     assert_eq!(frames(&whole), serde_json::json!(moved));
 }
 
+/// What is said of the bytes that the connection of a capture lacks.
+#[track_caller]
+fn capture_loss(analysis: &Value, connection: usize) -> String {
+    let problems = analysis["connections"][connection]["problems"].as_array().unwrap();
+    let problem = problems.iter().find(|problem| problem["slug"] == "capture-loss").unwrap();
+    problem["detail"].as_str().unwrap().to_owned()
+}
+
+#[test]
+fn a_problem_names_the_frame_of_its_own_capture() {
+    let folder = tempfile::tempdir().unwrap();
+    let [client, server] = ends("slow-start");
+    let lacks = 46;
+    let [client, torn] = [(client, usize::MAX), (server, lacks)].map(|(path, lacks)| {
+        let to = folder.path().join(path.file_name().unwrap());
+        cut(&path, to, |index| index != lacks)
+    });
+    let alone = capture_loss(&explain(std::slice::from_ref(&torn)), 0);
+    let (before, behind) = alone.split_once("in frame ").unwrap();
+    let (frame, after) = behind.split_once(')').unwrap();
+    let frame: usize = frame.parse().unwrap();
+    assert!(frame > lacks, "{alone}");
+    let named = |frame: String| format!("{before}in frame {frame}){after}");
+
+    let both = explain(&[client.clone(), torn.clone()]);
+    assert_eq!(capture_loss(&both, 1), named(format!("2:{frame}")));
+
+    // Two rotation sets of two files each: the frame is in the second file of the second one.
+    let part = |path: &Path, name: &str, records: std::ops::Range<usize>| {
+        cut(path, folder.path().join(name), |index| records.contains(&index))
+    };
+    let sets = explain(&[
+        part(&client, "west1.pcap", 0..20),
+        part(&client, "west2.pcap", 20..9_999),
+        part(&torn, "east1.pcap", 0..lacks),
+        part(&torn, "east2.pcap", lacks..9_999),
+    ]);
+    assert_eq!(capture_loss(&sets, 1), named(format!("4:{}", frame - lacks)));
+}
+
 #[test]
 fn the_page_tells_a_transfer_once() {
     let inputs = ["client", "server"].map(|end| Input::Path(format!("../../samples/loss-{end}.pcap").into()));
     let analysis = whyslow_io::explain(&inputs, &Stop::default(), &mut |_| ()).unwrap();
-    let page = terminal::page(&analysis, View { width: 100, top: 3, full: false });
+    let page = terminal::page(&analysis, View { width: 100, top: Some(3), full: false });
     let page = anstream::adapter::strip_str(&page).to_string();
-    assert_eq!(page.matches("loss:").count(), 1, "{page}");
+    assert_eq!(page.matches("\n  loss   ").count(), 1, "{page}");
     insta::assert_snapshot!("loss-both-ends", page);
 }
 

@@ -1,6 +1,6 @@
 #![allow(clippy::unwrap_used)]
 
-use crate::capture::build::{MICROS, MODIFIED, NANOS, PcapBuilder};
+use crate::capture::build::{MICROS, MODIFIED, NANOS, PcapBuilder, RecordHeader};
 use crate::capture::reader::tests::{Keep, read, slugs};
 use crate::capture::{Clock, LinkType, Reader, Summary};
 use crate::units::Nanos;
@@ -28,7 +28,10 @@ fn times(keep: &Keep) -> Vec<i64> {
 fn microseconds_and_nanoseconds_in_both_orders() {
     for (magic, unit) in [(MICROS, 1_000), (NANOS, 1), (MODIFIED, 1_000)] {
         for big in [false, true] {
-            let file = PcapBuilder::new(magic, big).packet(1, 5, b"one").record(2, 999_999, 3, 1500, b"two").bytes();
+            let file = PcapBuilder::new(magic, big)
+                .packet(1, 5, b"one")
+                .record(RecordHeader::new(2, 999_999, 3, 1500), b"two")
+                .bytes();
             let (keep, summary) = read(&file).unwrap();
             assert_eq!(times(&keep), [SECOND + 5 * unit, 2 * SECOND + 999_999 * unit]);
             assert_eq!(keep.packets[0].data, b"one");
@@ -85,8 +88,11 @@ fn a_torn_record_gives_no_packet_and_is_reported() {
 
 #[test]
 fn cut_packets_are_a_short_snaplen() {
-    let file = PcapBuilder::new(MICROS, false).snaplen(96).packet(1, 1, &[0; 60]).record(1, 2, 96, 1514, &[0; 96]);
-    let (_, summary) = read(&file.record(1, 3, 96, 1514, &[0; 96]).bytes()).unwrap();
+    let file = PcapBuilder::new(MICROS, false)
+        .snaplen(96)
+        .packet(1, 1, &[0; 60])
+        .record(RecordHeader::new(1, 2, 96, 1514), &[0; 96]);
+    let (_, summary) = read(&file.record(RecordHeader::new(1, 3, 96, 1514), &[0; 96]).bytes()).unwrap();
     assert_eq!(slugs(&summary), [("short-snaplen", 2)]);
     let detail = detail(&summary, "short-snaplen");
     assert!(detail.starts_with("2 of 3 packets"), "{detail}");
@@ -110,7 +116,10 @@ fn longer_than_the_snaplen_is_read_whole() {
 
 #[test]
 fn captured_more_than_there_was() {
-    let file = PcapBuilder::new(MICROS, false).record(1, 1, 60, 40, &[0; 60]).record(1, 1, 60, 41, &[0; 60]).bytes();
+    let file = PcapBuilder::new(MICROS, false)
+        .record(RecordHeader::new(1, 1, 60, 40), &[0; 60])
+        .record(RecordHeader::new(1, 1, 60, 41), &[0; 60])
+        .bytes();
     let (keep, summary) = read(&file).unwrap();
     assert_eq!(keep.packets[0].original_len, 60);
     assert_eq!(slugs(&summary), [("odd-length", 2)]);
@@ -148,7 +157,7 @@ fn link_type_field_with_more_in_it() {
 #[test]
 fn old_versions_swap_the_lengths() {
     for (version, first, second) in [((2, 2), 1500, 4), ((543, 0), 1500, 4), ((2, 3), 1500, 4), ((2, 3), 4, 1500)] {
-        let mut file = PcapBuilder::new(MICROS, false).record(1, 1, first, second, b"data");
+        let mut file = PcapBuilder::new(MICROS, false).record(RecordHeader::new(1, 1, first, second), b"data");
         file.version = version;
         let (keep, summary) = read(&file.bytes()).unwrap();
         assert_eq!((keep.packets[0].data.as_slice(), keep.packets[0].original_len), (&b"data"[..], 1500));
@@ -209,12 +218,12 @@ fn the_first_and_the_last_time_are_the_earliest_and_the_latest() {
 fn what_was_captured_of_cut_packets_is_told_of_the_longest_of_them() {
     let lengths = [(0, 9), (7, 7), (3, 9), (2, 9), (5, 5)];
     let file = lengths.iter().fold(PcapBuilder::new(MICROS, false), |file, (captured, original)| {
-        file.record(1, 1, *captured, *original, &[0; 9][..*captured as usize])
+        file.record(RecordHeader::new(1, 1, *captured, *original), &[0; 9][..*captured as usize])
     });
     let (_, summary) = read(&file.bytes()).unwrap();
     let detail = detail(&summary, "short-snaplen");
     assert!(detail.starts_with("3 of 5 packets"), "{detail}");
-    assert!(detail.contains("none of these beyond 3 bytes") && detail.ends_with("first: frame 1"), "{detail}");
+    assert!(detail.contains("truncated at 3 bytes") && detail.ends_with("first: frame 1"), "{detail}");
 }
 
 /// Ten packets of a plain file, 76 bytes of record each.
@@ -307,7 +316,7 @@ proptest! {
         let mut file = PcapBuilder::new(MICROS, false).snaplen(snaplen);
         for (step, (seconds, fraction, original, captured, honest)) in (0u32..).zip(records) {
             let original = if honest { original.max(captured as u32) } else { original };
-            file = file.record(seconds.saturating_add(step), fraction, captured as u32, original, &vec![7; captured]);
+            file = file.record(RecordHeader::new(seconds.saturating_add(step), fraction, captured as u32, original), &vec![7; captured]);
         }
         prop_assert_eq!(looped::<true>(&file.bytes(), end), looped::<false>(&file.bytes(), end));
     }

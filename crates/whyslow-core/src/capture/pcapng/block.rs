@@ -3,6 +3,7 @@
 use super::kind;
 use super::{HEAD, Interface, MAX_INTERFACES, PcapNgReader, Resolution, TAIL};
 use crate::capture::bytes::{Order, section_order};
+use crate::capture::ledger::CapturedRecord;
 use crate::capture::pcap::longest_packet;
 use crate::capture::{LinkType, Sink};
 use std::net::IpAddr;
@@ -145,7 +146,8 @@ impl PcapNgReader {
             });
         }
         self.ledger.time(time);
-        self.ledger.packet(sink, time, link, data, original.max(captured), snaplen);
+        let original_len = original.max(captured);
+        self.ledger.packet(sink, time, CapturedRecord { link, data, original_len, snaplen });
         // Options follow the padding.
         let padding = data.len().wrapping_neg() & 3;
         let order = self.order;
@@ -180,7 +182,8 @@ impl PcapNgReader {
         if captured > longest_packet(interface.link) {
             return Err(damaged(&format!("a packet claims {captured} bytes, more than any link of its type carries")));
         }
-        self.ledger.timeless_packet(sink, interface.link, data, original, interface.snaplen);
+        let (link, snaplen) = (interface.link, interface.snaplen);
+        self.ledger.timeless_packet(sink, CapturedRecord { link, data, original_len: original, snaplen });
         Ok(())
     }
 

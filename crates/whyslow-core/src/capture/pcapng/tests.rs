@@ -1,7 +1,7 @@
 #![allow(clippy::unwrap_used)]
 
 use super::time::Resolution;
-use crate::capture::build::PcapNgBuilder;
+use crate::capture::build::{PacketBlock, PcapNgBuilder};
 use crate::capture::reader::tests::{Keep, read, slugs};
 use crate::capture::{Clock, LinkType, Summary};
 use crate::units::Nanos;
@@ -28,8 +28,14 @@ fn interfaces_in_both_orders() {
         let file = PcapNgBuilder::new(big)
             .interface(1, 262_144, &[(9, vec![9]), (2, b"eth0".to_vec())])
             .interface(101, 0, &[])
-            .packet(0, 7, 60, &[1; 60], &[(1, b"a comment".to_vec()), (2, vec![0; 4])])
-            .packet(1, 0x1_0000_0000, 1500, &[2; 61], &[]);
+            .packet_block(PacketBlock {
+                interface: 0,
+                ticks: 7,
+                original: 60,
+                data: &[1; 60],
+                options: &[(1, b"a comment".to_vec()), (2, vec![0; 4])],
+            })
+            .packet(1, 0x1_0000_0000, 1500, &[2; 61]);
         let (keep, summary) = read(&file.bytes).unwrap();
         assert_eq!(times(&keep), [7, 0x1_0000_0000 * 1000]);
         assert_eq!((keep.packets[0].link, keep.packets[1].link), (1, 101));
@@ -57,7 +63,7 @@ fn packets_with_and_without_options_are_read_alike() {
                 let data = vec![at as u8; at * 7];
                 // One claims less than was captured, another names no interface.
                 let (original, interface) = (if at == 5 { 3 } else { 64 }, if at == 7 { 9 } else { at as u32 % 2 });
-                file = file.packet(interface, ticks, original, &data, options);
+                file = file.packet_block(PacketBlock { interface, ticks, original, data: &data, options });
             }
             let (keep, summary) = read(&file.bytes).unwrap();
             let packets: Vec<_> = keep.packets.iter().map(|packet| format!("{packet:?}")).collect();
@@ -74,8 +80,8 @@ fn packets_with_and_without_options_are_read_alike() {
 
 #[test]
 fn sections_have_their_own_order_and_interfaces() {
-    let file = PcapNgBuilder::new(false).interface(1, 0, &[]).packet(0, 5, 1, b"a", &[]);
-    let file = file.section(true).interface(113, 0, &[]).packet(0, 6, 1, b"b", &[]).packet(1, 7, 1, b"c", &[]);
+    let file = PcapNgBuilder::new(false).interface(1, 0, &[]).packet(0, 5, 1, b"a");
+    let file = file.section(true).interface(113, 0, &[]).packet(0, 6, 1, b"b").packet(1, 7, 1, b"c");
     let (keep, summary) = read(&file.bytes).unwrap();
     assert_eq!(times(&keep), [5_000, 6_000]);
     assert_eq!((keep.packets[0].link, keep.packets[1].link), (1, 113));
@@ -86,7 +92,7 @@ fn sections_have_their_own_order_and_interfaces() {
 #[test]
 fn a_declared_section_length_changes_nothing() {
     for length in [0, 52, 1 << 40] {
-        let mut file = PcapNgBuilder::new(false).interface(1, 0, &[]).packet(0, 5, 1, b"a", &[]);
+        let mut file = PcapNgBuilder::new(false).interface(1, 0, &[]).packet(0, 5, 1, b"a");
         file.bytes[16..24].copy_from_slice(&i64::to_le_bytes(length));
         let (keep, summary) = read(&file.bytes).unwrap();
         assert_eq!(keep.packets.len(), 1);
@@ -121,7 +127,7 @@ fn offsets_may_be_negative() {
     for big in [false, true] {
         for (offset, time) in [(10, 15 * SECOND), (-10, -5 * SECOND), (i64::MIN, i64::MIN + 5 * SECOND)] {
             let file = PcapNgBuilder::new(big).interface(1, 0, &[(14, u64_of(big, offset as u64)), (9, vec![0])]);
-            let (keep, _) = read(&file.packet(0, 5, 1, b"a", &[]).bytes).unwrap();
+            let (keep, _) = read(&file.packet(0, 5, 1, b"a").bytes).unwrap();
             assert_eq!(times(&keep), [time]);
         }
     }
@@ -137,7 +143,7 @@ fn simple_packets_have_no_time() {
     assert_eq!((summary.clock, summary.first_time, summary.last_time), (Clock::None, None, None));
 
     // Among others they get the latest time, so that nothing seems to jump.
-    let file = PcapNgBuilder::new(false).interface(1, 0, &[]).packet(0, 9, 1, b"a", &[]).simple(3, b"abc");
+    let file = PcapNgBuilder::new(false).interface(1, 0, &[]).packet(0, 9, 1, b"a").simple(3, b"abc");
     let (keep, summary) = read(&file.bytes).unwrap();
     assert_eq!(times(&keep), [9_000, 9_000]);
     assert_eq!(slugs(&summary), [("no-time", 1)]);
@@ -163,8 +169,14 @@ fn drops_are_summed() {
         let file = PcapNgBuilder::new(big)
             .interface(1, 0, &[])
             .interface(1, 0, &[])
-            .packet(0, 1, 1, b"a", &[(4, drops(2))])
-            .packet(0, 2, 1, b"b", &[(1, b"odd length".to_vec()), (4, drops(3))])
+            .packet_block(PacketBlock { interface: 0, ticks: 1, original: 1, data: b"a", options: &[(4, drops(2))] })
+            .packet_block(PacketBlock {
+                interface: 0,
+                ticks: 2,
+                original: 1,
+                data: b"b",
+                options: &[(1, b"odd length".to_vec()), (4, drops(3))],
+            })
             // Counted from the start: the second one replaces the first.
             .statistics(0, &[(5, drops(4))])
             .statistics(0, &[(5, drops(6)), (7, drops(1))])
@@ -211,7 +223,7 @@ fn other_blocks_are_counted() {
         .block(0x4000_0bad, b"\0\0\0\x01")
         .block(0x204, &[0; 26])
         .block(0x77, b"")
-        .packet(0, 1, 1, b"a", &[]);
+        .packet(0, 1, 1, b"a");
     let (keep, summary) = read(&file.bytes).unwrap();
     assert_eq!(keep.packets[0].frame, 5, "custom, journal and system call blocks have frame numbers");
     assert_eq!(slugs(&summary), [("not-a-packet", 4), ("unknown-block", 1)]);
@@ -220,9 +232,9 @@ fn other_blocks_are_counted() {
 
 #[test]
 fn a_torn_block_gives_no_packet_and_is_reported() {
-    let start = PcapNgBuilder::new(true).interface(1, 0, &[]).packet(0, 1, 60, &[1; 60], &[]);
+    let start = PcapNgBuilder::new(true).interface(1, 0, &[]).packet(0, 1, 60, &[1; 60]);
     let at = start.bytes.len();
-    let file = start.packet(0, 2, 60, &[2; 60], &[]).bytes;
+    let file = start.packet(0, 2, 60, &[2; 60]).bytes;
     for left in [at + 1, at + 8, at + 30, file.len() - 1] {
         let (keep, summary) = read(&file[..left]).unwrap();
         assert_eq!(keep.packets.len(), 1, "cut at {left}");
@@ -241,7 +253,7 @@ fn a_torn_section_header_is_an_error() {
 #[test]
 fn trailing_bytes_are_reported() {
     for (trailing, slug) in [(&[0; 16][..], "damaged-record"), (&[0; 5], "torn-record"), (b"\r\n", "torn-record")] {
-        let file = PcapNgBuilder::new(false).interface(1, 0, &[]).packet(0, 1, 1, b"a", &[]);
+        let file = PcapNgBuilder::new(false).interface(1, 0, &[]).packet(0, 1, 1, b"a");
         let (keep, summary) = read(&[&file.bytes, trailing].concat()).unwrap();
         assert_eq!(keep.packets.len(), 1);
         assert_eq!(slugs(&summary), [(slug, 1)]);
@@ -254,7 +266,7 @@ fn ten(big: bool) -> (Vec<u8>, Vec<usize>) {
     let mut file = PcapNgBuilder::new(big).interface(1, 0, &[]);
     for at in 0..10 {
         starts.push(file.bytes.len());
-        file = file.packet(0, at, 60, &[at as u8; 60], &[]);
+        file = file.packet(0, at, 60, &[at as u8; 60]);
     }
     (file.bytes, starts)
 }
@@ -303,7 +315,7 @@ fn a_damaged_first_section_header_is_survived() {
 fn lengths_without_the_padding_are_understood() {
     let mut file = PcapNgBuilder::new(false).interface(1, 0, &[]);
     let start = file.bytes.len();
-    file = file.packet(0, 1, 5, b"12345", &[]).packet(0, 2, 1, b"6", &[]);
+    file = file.packet(0, 1, 5, b"12345").packet(0, 2, 1, b"6");
     // 40 bytes with the padding; 37 without.
     for at in [start + 4, start + 36] {
         assert_eq!(file.bytes[at], 40);
@@ -316,7 +328,13 @@ fn lengths_without_the_padding_are_understood() {
 
 #[test]
 fn damaged_options_do_not_cost_the_packet() {
-    let mut file = PcapNgBuilder::new(false).interface(1, 0, &[]).packet(0, 1, 4, b"data", &[(1, b"comment".to_vec())]);
+    let mut file = PcapNgBuilder::new(false).interface(1, 0, &[]).packet_block(PacketBlock {
+        interface: 0,
+        ticks: 1,
+        original: 4,
+        data: b"data",
+        options: &[(1, b"comment".to_vec())],
+    });
     let option_length = file.bytes.len() - 4 - 4 - 8 - 2;
     assert_eq!(file.bytes[option_length], 7);
     file.bytes[option_length] = 200;
@@ -327,15 +345,14 @@ fn damaged_options_do_not_cost_the_packet() {
 
 #[test]
 fn captured_more_than_there_was() {
-    let (keep, summary) =
-        read(&PcapNgBuilder::new(false).interface(1, 0, &[]).packet(0, 1, 3, b"data", &[]).bytes).unwrap();
+    let (keep, summary) = read(&PcapNgBuilder::new(false).interface(1, 0, &[]).packet(0, 1, 3, b"data").bytes).unwrap();
     assert_eq!(keep.packets[0].original_len, 4);
     assert_eq!(slugs(&summary), [("odd-length", 1)]);
 }
 
 #[test]
 fn an_unknown_version_is_read_and_reported() {
-    let mut file = PcapNgBuilder::new(false).interface(1, 0, &[]).packet(0, 1, 1, b"a", &[]);
+    let mut file = PcapNgBuilder::new(false).interface(1, 0, &[]).packet(0, 1, 1, b"a");
     file.bytes[12] = 2;
     let (keep, summary) = read(&file.bytes).unwrap();
     assert_eq!(keep.packets.len(), 1);
@@ -344,8 +361,7 @@ fn an_unknown_version_is_read_and_reported() {
 
 #[test]
 fn each_interface_has_its_clock() {
-    let packet =
-        |file: PcapNgBuilder, interface, seconds: u64| file.packet(interface, seconds * 1_000_000, 1, b"a", &[]);
+    let packet = |file: PcapNgBuilder, interface, seconds: u64| file.packet(interface, seconds * 1_000_000, 1, b"a");
     let file = PcapNgBuilder::new(false).interface(1, 0, &[]).interface(1, 0, &[]);
     // Two interfaces are written in turn, the second one a second late: no step.
     let file = [(0, 10), (1, 9), (0, 11), (1, 10)].iter().fold(file, |file, (at, time)| packet(file, *at, *time));
@@ -357,7 +373,7 @@ fn each_interface_has_its_clock() {
 
 #[test]
 fn blocks_before_any_interface() {
-    let file = PcapNgBuilder::new(false).simple(1, b"a").packet(0, 1, 1, b"b", &[]).statistics(0, &[]);
+    let file = PcapNgBuilder::new(false).simple(1, b"a").packet(0, 1, 1, b"b").statistics(0, &[]);
     let (keep, summary) = read(&file.bytes).unwrap();
     assert_eq!(keep.packets, []);
     assert_eq!(slugs(&summary), [("undeclared-interface", 3)]);

@@ -1,7 +1,9 @@
 #![allow(clippy::unwrap_used)]
 
 use super::*;
-use crate::capture::build::{MICROS, MODIFIED, NANOS, PcapBuilder as PcapFile, PcapNgBuilder as PcapNgFile};
+use crate::capture::build::{
+    MICROS, MODIFIED, NANOS, PacketBlock, PcapBuilder as PcapFile, PcapNgBuilder as PcapNgFile, RecordHeader,
+};
 use crate::capture::{LinkType, Packet};
 use crate::units::Nanos;
 use proptest::prelude::*;
@@ -87,7 +89,7 @@ prop_compose! {
         for (seconds, fraction, more, data) in packets {
             let length = data.len() as u32;
             // Now and then the original length is less than the captured one.
-            file = file.record(1_600_000_000 + seconds, fraction, length, (length + more).saturating_sub(1), &data);
+            file = file.record(RecordHeader::new(1_600_000_000 + seconds, fraction, length, (length + more).saturating_sub(1)), &data);
         }
         file.bytes()
     }
@@ -110,7 +112,7 @@ prop_compose! {
                 5 if flag => file.section(big ^ (ticks & 1 == 1)).interface(1, 0, &[]),
                 6 => file.block(ticks, &data),
                 7 => file.block(0xbad, &data),
-                _ => file.packet(u32::from(flag), u64::from(ticks), length, &data, &[(4, vec![1; 8]), (1, data.clone())]),
+                _ => file.packet_block(PacketBlock { interface: u32::from(flag), ticks: u64::from(ticks), original: length, data: &data, options: &[(4, vec![1; 8]), (1, data.clone())] }),
             };
         }
         file.bytes
@@ -189,7 +191,8 @@ fn empty_pushes_are_harmless() {
 #[test]
 fn a_lying_length_allocates_nothing() {
     // A record that claims 262,144 bytes, of which 100 come, byte by byte.
-    let file = PcapFile::new(MICROS, false).snaplen(0).record(1, 2, 262_144, 262_144, &[0; 100]).bytes();
+    let file =
+        PcapFile::new(MICROS, false).snaplen(0).record(RecordHeader::new(1, 2, 262_144, 262_144), &[0; 100]).bytes();
     let mut reader = Reader::new();
     for byte in &file {
         reader.push(&[*byte], &mut Keep::default()).unwrap();
@@ -201,7 +204,7 @@ fn a_lying_length_allocates_nothing() {
 #[test]
 fn a_large_carry_is_given_back() {
     let big = vec![7; 2 << 20];
-    let file = PcapNgFile::new(false).block(0x77, &big).interface(1, 0, &[]).packet(0, 1, 1, b"x", &[]).bytes;
+    let file = PcapNgFile::new(false).block(0x77, &big).interface(1, 0, &[]).packet(0, 1, 1, b"x").bytes;
     let mut reader = Reader::new();
     let mut keep = Keep::default();
     for piece in file.chunks(60_000) {

@@ -5,7 +5,7 @@
 //! one; where none was printed it is right for what is known of the segment, and never one that an
 //! unfinished checksum has, which would tell of offload.
 
-use super::grammar::IpLine;
+use super::tcp_line::IpLine;
 use std::net::IpAddr;
 
 /// LINKTYPE_RAW: packets that begin with the IP header.

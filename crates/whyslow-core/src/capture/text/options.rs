@@ -138,20 +138,7 @@ impl OptionBytes {
                     self.put(&[&[254, 4 + cookie.len() as u8, 0xf9, 0x89], cookie])
                 }
             }
-            "mptcp" => {
-                const SUBTYPES: [&str; 9] =
-                    ["capable", "join", "dss", "add-addr", "rem-addr", "prio", "fail", "fast-close", "tcprst"];
-                let subtype = rest.split(' ').find_map(|part| SUBTYPES.iter().position(|known| part == *known));
-                let len = value(rest).clamp(4, 40) as u8;
-                let body = [0; 40];
-                let body = body.get(..usize::from(len) - 3).unwrap_or(&[]);
-                let subtype = subtype.unwrap_or(0xf) as u8;
-                if meant_only {
-                    self.put(&[&[30, 4, subtype << 4, 0]])
-                } else {
-                    self.put(&[&[30, len, subtype << 4], body])
-                }
-            }
+            "mptcp" => self.add_mptcp(rest, meant_only),
             "echo" => filler(self, &[&[6, 6], &value(rest).to_be_bytes()]),
             "echoreply" => filler(self, &[&[7, 6], &value(rest).to_be_bytes()]),
             "cc" => filler(self, &[&[11, 6], &value(rest).to_be_bytes()]),
@@ -175,6 +162,19 @@ impl OptionBytes {
                 filler(self, &[&[kind, 2 + body.len() as u8], body])
             }
         }
+    }
+
+    fn add_mptcp(&mut self, rest: &str, meant_only: bool) -> bool {
+        const SUBTYPES: [&str; 9] =
+            ["capable", "join", "dss", "add-addr", "rem-addr", "prio", "fail", "fast-close", "tcprst"];
+        let subtype = rest.split(' ').find_map(|part| SUBTYPES.iter().position(|known| part == *known));
+        let subtype = subtype.unwrap_or(0xf) as u8;
+        if meant_only {
+            return self.put(&[&[30, 4, subtype << 4, 0]]);
+        }
+        let len = value(rest).clamp(4, 40) as u8;
+        let body = [0; 40];
+        self.put(&[&[30, len, subtype << 4], body.get(..usize::from(len) - 3).unwrap_or(&[])])
     }
 
     fn add_sack(&mut self, rest: &str, numbers: &WireNumbers) -> bool {

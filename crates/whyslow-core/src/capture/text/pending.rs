@@ -6,8 +6,9 @@
 
 use super::dump::HexDump;
 use super::errors;
-use super::grammar::{self, Class, MAX_TEXT};
+use super::grammar::{self, MAX_TEXT};
 use super::line;
+use super::tcp_line::Class;
 use super::time::TextTime;
 
 /// How many lines are put together to one, and how many that do not fit may come between.

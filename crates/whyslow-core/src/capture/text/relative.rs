@@ -30,9 +30,9 @@ pub(super) const RST: u16 = 0x04;
 /// An address and a port.
 pub(super) type End = (IpAddr, u16);
 
-/// What a line shows of a segment's numbers.
+/// A segment's numbers, as a line shows them or its dumped bytes have them.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct PrintedNumbers {
+pub(super) struct SegmentNumbers {
     pub(super) flags: u16,
     pub(super) seq: Option<u32>,
     pub(super) ack: Option<u32>,
@@ -90,19 +90,22 @@ impl Conversations {
     }
 
     /// The real numbers of a segment whose line shows `printed`.
-    pub(super) fn resolve(&mut self, from: End, to: End, printed: &PrintedNumbers) -> WireNumbers {
+    pub(super) fn resolve(&mut self, from: End, to: End, printed: &SegmentNumbers) -> WireNumbers {
         let (state, own) = self.state(from, to);
         state.resolve(own, printed)
     }
 
     /// Follows a segment whose real numbers are known from its bytes.
-    pub(super) fn follow(&mut self, from: End, to: End, flags: u16, seq: u32, ack: u32, length: u32) {
+    pub(super) fn follow(&mut self, from: End, to: End, real: &SegmentNumbers) {
         let (state, own) = self.state(from, to);
-        if flags & ACK != 0 && (state.zero.is_none() || flags & SYN != 0) {
-            state.set_zero(own, Some(seq), ack);
+        let real = SegmentNumbers { ack: real.ack.filter(|_| real.flags & ACK != 0), ..*real };
+        if let Some(ack) = real.ack
+            && (state.zero.is_none() || real.flags & SYN != 0)
+        {
+            state.set_zero(own, real.seq, ack);
             state.style = Some(NumberStyle::Relative);
         }
-        state.advance(own, flags, Some(seq), (flags & ACK != 0).then_some(ack), length);
+        state.advance(own, &real);
     }
 
     /// The one conversation with something in flight from one end to another for which `is` holds:
@@ -145,7 +148,7 @@ impl Conversations {
 }
 
 impl ConversationState {
-    fn resolve(&mut self, own: usize, printed: &PrintedNumbers) -> WireNumbers {
+    fn resolve(&mut self, own: usize, printed: &SegmentNumbers) -> WireNumbers {
         let Some(ack) = printed.ack.filter(|_| printed.flags & ACK != 0) else {
             return self.without_ack(own, printed);
         };
@@ -165,12 +168,12 @@ impl ConversationState {
             _ => self.zero.and_then(|zero| zero[peer]).unwrap_or(0),
         };
         let real = seq.or(self.next[own]).or(zero[own]).unwrap_or(0);
-        self.advance(own, printed.flags, seq.or(self.next[own]), Some(ack), printed.length);
+        self.advance(own, &SegmentNumbers { seq: seq.or(self.next[own]), ack: Some(ack), ..*printed });
         WireNumbers { seq: real, ack, sack_zero, sack_unsure: !sure }
     }
 
     /// A packet without an ACK is printed as it is, and sets no zero point.
-    fn without_ack(&mut self, own: usize, printed: &PrintedNumbers) -> WireNumbers {
+    fn without_ack(&mut self, own: usize, printed: &SegmentNumbers) -> WireNumbers {
         let seq = printed.seq.or(self.next[own]).unwrap_or(0);
         if printed.flags & SYN != 0 {
             let again = [self.zero, self.syn].iter().flatten().any(|first| first[own] == Some(seq));
@@ -181,7 +184,7 @@ impl ConversationState {
                 self.next = [None; 2];
             }
         }
-        self.advance(own, printed.flags, Some(seq), None, printed.length);
+        self.advance(own, &SegmentNumbers { seq: Some(seq), ack: None, ..*printed });
         WireNumbers { seq, ack: 0, sack_zero: 0, sack_unsure: false }
     }
 
@@ -252,7 +255,9 @@ impl ConversationState {
         }
     }
 
-    fn advance(&mut self, own: usize, flags: u16, seq: Option<u32>, ack: Option<u32>, length: u32) {
+    /// Moves both directions on by a segment with these real numbers.
+    fn advance(&mut self, own: usize, real: &SegmentNumbers) {
+        let SegmentNumbers { flags, seq, ack, length } = *real;
         let later = |at: Option<u32>, now: u32| match at {
             Some(at) if (now.wrapping_sub(at) as i32) < 0 => Some(at),
             _ => Some(now),

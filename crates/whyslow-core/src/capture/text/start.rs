@@ -5,8 +5,9 @@
 //! numbers, a tag, a container's name, a log's own time with the names of host and program behind
 //! it. Of several times the last one is tcpdump's; where only a log's stands there, it is taken.
 
-use super::grammar::{self, Class};
+use super::grammar;
 use super::prefix::MAX_WORDS;
+use super::tcp_line::Class;
 use super::time::{self, PrintedTime, TextTime};
 
 /// The start of a packet.
@@ -78,29 +79,53 @@ pub(super) fn find(line: &str, timed: Option<bool>, lone: bool) -> Option<Start>
                 break;
             }
         }
-        let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
-        let skip = match rest.chars().next()? {
-            '0'..='9' => {
-                let after = rest.get(digits..)?;
-                if !after.starts_with([' ', '\t', ':', '.', '|', ')', ']', '-', '+']) {
-                    break;
-                }
-                if after.starts_with("  ") {
-                    number = rest.get(..digits).and_then(|digits| digits.parse().ok()).map(|number| (number, at));
-                }
-                digits
+        at += match prefix(rest)? {
+            Prefix::Number { len, value } => {
+                number = value.map_or(number, |value| value.map(|value| (value, at)));
+                len
             }
-            c @ ('>' | '|' | '#' | ':' | '.' | ')' | '-' | '*' | '+' | '[' | ']' | '»' | '│') => c.len_utf8(),
-            '<' => rest.find('>').filter(|&end| end < 64)? + 1,
-            _ => {
-                let Some((tag, len)) = tag(rest).filter(|_| named.is_none()) else { break };
+            Prefix::Mark(len) => len,
+            Prefix::Tag(tag, len) if named.is_none() => {
                 named = Some(tag);
                 len
             }
+            Prefix::Tag(..) | Prefix::None => break,
         };
-        at += skip;
     }
     untimed
+}
+
+/// What others put before a line, piece by piece.
+enum Prefix {
+    /// A number; with its value, if it fits, where it may be the one that `-#` prints.
+    Number {
+        len: usize,
+        value: Option<Option<u64>>,
+    },
+    /// A sign, or a tag of a web page.
+    Mark(usize),
+    Tag(Tag, usize),
+    None,
+}
+
+/// The prefix at the start of `rest`; none where the line holds no packet.
+fn prefix(rest: &str) -> Option<Prefix> {
+    Some(match rest.chars().next()? {
+        '0'..='9' => {
+            let len = rest.bytes().take_while(u8::is_ascii_digit).count();
+            let after = rest.get(len..)?;
+            if !after.starts_with([' ', '\t', ':', '.', '|', ')', ']', '-', '+']) {
+                return Some(Prefix::None);
+            }
+            let value = after.starts_with("  ").then(|| rest.get(..len).and_then(|digits| digits.parse().ok()));
+            Prefix::Number { len, value }
+        }
+        c @ ('>' | '|' | '#' | ':' | '.' | ')' | '-' | '*' | '+' | '[' | ']' | '»' | '│') => {
+            Prefix::Mark(c.len_utf8())
+        }
+        '<' => Prefix::Mark(rest.find('>').filter(|&end| end < 64)? + 1),
+        _ => tag(rest).map_or(Prefix::None, |(tag, len)| Prefix::Tag(tag, len)),
+    })
 }
 
 /// What names whose line it is.

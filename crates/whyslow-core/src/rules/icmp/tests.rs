@@ -1,8 +1,9 @@
 #![allow(clippy::unwrap_used)]
 
 use super::*;
-use crate::analysis::{Frame, Retransmission, RetransmissionKind};
 use crate::rules::scene::{MSS, Scene, ms};
+use crate::tcp::facts::Retransmission;
+use crate::types::{Frame, RetransmissionKind};
 
 /// A router at 192.0.2.9 says so once of this side's packets of 1,052 B.
 pub(in crate::rules) fn notice(fate: Fate, about: Side, time: i64) -> Notice {
@@ -21,7 +22,7 @@ pub(in crate::rules) fn notice(fate: Fate, about: Side, time: i64) -> Notice {
 
 fn copy(scene: &mut Scene, time: i64, bytes: u64) {
     let (frame, kind) = (Frame::default(), RetransmissionKind::Fast);
-    let copy = Retransmission { frame, time_s: ms(time), seq: 1, bytes, kind, unseen_original: false };
+    let copy = Retransmission { frame, time: ms(time), seq: 1, bytes, kind, unseen_original: false };
     scene.facts.directions[1].retransmissions.push(copy);
 }
 
@@ -33,7 +34,7 @@ fn told() -> (Scene, Notice) {
 #[test]
 fn what_the_copies_are_like_tells_whether_a_sender_heeds_it() {
     let (mut scene, notice) = told();
-    assert_eq!(was_heeded(&scene.facts, &notice), None, "nothing was sent again");
+    assert_eq!(was_heeded(&scene.facts, &notice), None, "nothing was retransmitted");
     copy(&mut scene, 1_010, 800);
     copy(&mut scene, 1_010, 200);
     assert_eq!(was_heeded(&scene.facts, &notice), Some(true));

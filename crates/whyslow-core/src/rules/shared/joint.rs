@@ -3,9 +3,9 @@
 //! for.
 
 use super::bottleneck::{Bottleneck, BottleneckShare};
-use crate::analysis::{Actor, Connection, Finding, Limit, Transfer};
+use crate::analysis::{Actor, Connection, Finding, Limit, LimitShare, Transfer};
 use crate::cause::Cause;
-use crate::limit;
+use crate::limit::{LimitTime, sum_by_limit};
 use crate::rules::say::{WORTH_SAYING, evidence, finding, fix, rate, thousands, time};
 use crate::units::Nanos;
 
@@ -177,13 +177,14 @@ fn relabel(transfer: &mut Transfer, spans: &[(Nanos, Nanos)]) {
             moved.push((limit, full.0 as f64 / all.0.max(1) as f64));
         }
     }
-    let mut times: Vec<(Limit, Nanos)> = Vec::new();
+    let mut times: Vec<LimitTime> = Vec::new();
     for share in &transfer.limits {
         let of_link = moved.iter().find(|(limit, _)| *limit == share.limit);
         let of_link = of_link.map_or(Nanos::ZERO, |(_, part)| share.seconds.scale(part.min(1.0)));
-        times.extend([(share.limit, share.seconds - of_link), (Limit::Bandwidth, of_link)]);
+        times.push(LimitTime { limit: share.limit, time: share.seconds - of_link });
+        times.push(LimitTime { limit: Limit::Bandwidth, time: of_link });
     }
-    transfer.limits = limit::shares(times.into_iter());
+    transfer.limits = LimitShare::of(&sum_by_limit(times.into_iter()));
     let is_held = |limit, from, length: Nanos| HELD.contains(&limit) && within(from, length).0 * 2 > length.0;
     for span in &mut transfer.timeline {
         if is_held(span.limit, span.start_s, span.seconds) {
@@ -261,7 +262,7 @@ fn add(found: &mut Finding, shared: &Bottleneck<'_>) {
     found.evidence.push(evidence("lower tenth of it", low, "bit/s", &[]));
     found.evidence.push(evidence("upper tenth of it", high, "bit/s", &[]));
     let lost: u64 = shared.parts.iter().map(|part| part.flow.lost).sum();
-    found.evidence.push(evidence("segments of all of them that were sent again", lost as f64, "segments", &[]));
+    found.evidence.push(evidence("segments of all of them that were retransmitted", lost as f64, "segments", &[]));
     let wire = rate(on_the_wire(shared));
     let what = if shared.policed {
         format!(

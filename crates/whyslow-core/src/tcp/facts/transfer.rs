@@ -1,7 +1,8 @@
 //! One bulk of payload: its rounds, its pauses, what was lost of it, and the exchange that it is
 //! part of.
 
-use crate::analysis::{Frame, Retransmitted};
+use super::Retransmitted;
+use crate::types::Frame;
 use crate::units::{Nanos, SeqNumber};
 
 /// One contiguous bulk of payload.

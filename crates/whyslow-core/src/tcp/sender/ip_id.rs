@@ -16,6 +16,7 @@
 
 use crate::tcp::recent_packets::RECENT;
 use crate::tcp::segment::Seg;
+use crate::types::SHORTEST_RTO;
 use crate::units::Nanos;
 use crate::wire::Flags;
 
@@ -24,7 +25,7 @@ const MIN_SEQUENTIAL: u64 = 4;
 /// Sequential IDs needed per irregular one after the first.
 const SEQUENTIAL_PER_IRREGULAR: u64 = 32;
 /// No retransmission timer is shorter (Linux; RFC 6298 asks for 1 s), and probes rarely are.
-const MIN_TIMER: Nanos = Nanos::from_millis(190);
+const MIN_TIMER: Nanos = SHORTEST_RTO;
 /// How long a clock must be observed, and how many ticks, before its tick is known.
 const MIN_OBSERVED: (Nanos, u32) = (Nanos::from_millis(100), 20);
 

@@ -8,12 +8,12 @@
 
 use super::outstanding::{OutstandingSegment, SequenceHole};
 use super::retransmits::{Retransmit, RetransmitContext, RetransmitReason, counter};
-use super::rtt::{MIN_PROBE_TIMER, RTO_MIN};
+use super::rtt::MIN_PROBE_TIMER;
 use super::scoreboard::Recovery;
 use super::{PathEstimate, SenderState};
-use crate::analysis::{Frame, MAX_RETRANSMISSIONS, Retransmission, RetransmissionKind, Retransmitted};
-use crate::tcp::facts::Loss;
+use crate::tcp::facts::{Loss, Retransmission, Retransmitted};
 use crate::tcp::segment::{Seg, tsval};
+use crate::types::{Frame, MAX_RETRANSMISSIONS, RTO_MIN, RetransmissionKind};
 use crate::units::Nanos;
 
 /// This many duplicate ACKs mean loss (RFC 5681).
@@ -322,8 +322,8 @@ impl SenderState {
             return None;
         }
         let bytes = u64::from(seg.len);
-        let (frame, time_s) = (seg.frame(), seg.time);
-        self.facts.retransmissions.push(Retransmission { frame, time_s, seq: start, bytes, kind, unseen_original });
+        let (frame, time) = (seg.frame(), seg.time);
+        self.facts.retransmissions.push(Retransmission { frame, time, seq: start, bytes, kind, unseen_original });
         Some(place)
     }
 

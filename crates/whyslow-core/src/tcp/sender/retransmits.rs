@@ -1,6 +1,7 @@
 //! Segments that were sent again, until it is known whether they had to be.
 
-use crate::analysis::{RetransmissionKind, Retransmitted};
+use crate::tcp::facts::Retransmitted;
+use crate::types::RetransmissionKind;
 use crate::units::Nanos;
 use std::collections::VecDeque;
 

@@ -1,5 +1,6 @@
 //! RTT: the sender's smoothed estimate, and quantiles of many samples in little memory.
 
+use crate::types::RTO_MIN;
 use crate::units::Nanos;
 
 /// SRTT and RTTVAR (RFC 6298 section 2).
@@ -9,10 +10,6 @@ pub(crate) struct SmoothedRtt {
     srtt: Option<u64>,
     rttvar: u64,
 }
-
-/// Linux' floor of the RTTVAR part of the RTO (RFC 6298 asks for 1 s in all; Linux has used 200 ms
-/// since 2.6).
-pub(crate) const RTO_MIN: Nanos = Nanos::from_millis(200);
 
 impl SmoothedRtt {
     /// Adds a sample, which is never negative.

@@ -2,8 +2,9 @@
 
 use super::SenderState;
 use super::retransmits::{RetransmitReason, counter};
-use crate::analysis::{RetransmissionKind, Retransmitted};
+use crate::tcp::facts::Retransmitted;
 use crate::tcp::facts::TransferFacts;
+use crate::types::RetransmissionKind;
 use crate::units::Nanos;
 
 impl SenderState {

@@ -2,9 +2,9 @@
 
 use super::rate_meter::RateMeter;
 use super::rtt::{MIN_PROBE_TIMER, update_min};
-use crate::analysis::Frame;
 use crate::tcp::facts::{Gap, Release, RoundFacts, TransferFacts};
 use crate::tcp::segment::FrameRef;
+use crate::types::Frame;
 use crate::units::Nanos;
 
 /// Rounds at the start of a transfer that are kept one by one; later ones may be merged in pairs.

@@ -8,7 +8,7 @@ use super::receiver::{Ack, Receiver};
 use super::sender::{Blocked, Packet, Sender};
 use super::sender_settings::Algorithm;
 use super::{MAX_SEGMENTS, MAX_TIME, Outcome, Scenario, Silence};
-use crate::analysis::Limit;
+use crate::types::Limit;
 use crate::units::Nanos;
 use std::cmp::Reverse;
 

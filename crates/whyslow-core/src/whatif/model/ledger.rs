@@ -3,7 +3,7 @@
 
 use super::MAX_ROUNDS;
 use super::sender::Packet;
-use crate::analysis::Limit;
+use crate::types::Limit;
 use crate::units::Nanos;
 
 pub(super) trait Ledger: Default {

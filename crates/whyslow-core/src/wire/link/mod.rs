@@ -71,7 +71,8 @@ pub(super) fn decode<'a>(context: DecodeContext, link: LinkType, view: View<'a>)
 }
 
 /// Whether packets of this link type can be read.
-pub fn is_supported(link: LinkType) -> bool {
+#[cfg(test)]
+pub(crate) fn is_supported(link: LinkType) -> bool {
     !matches!(decode(DecodeContext::new(inner), link, View::default()), Err(Skip::LinkType(_)))
 }
 

@@ -1,7 +1,7 @@
 //! Databases, and iperf3.
 
 use super::super::programs::{self, Program};
-use super::{BETWEEN, Drawn, PIPELINE, full, on_the_way, tight, wide};
+use super::drawn::{BETWEEN, Drawn, PIPELINE, full, on_the_way, tight, wide};
 use crate::draws::{Chance, MSS, Setting, bits, bytes, set, verify};
 use std::fmt::Write;
 

@@ -1,7 +1,7 @@
-//! Programs as people write them ([`super::super::OWN`]).
+//! Programs as people write them ([`super::super::programs::OWN`]).
 
 use super::super::programs::own;
-use super::{BETWEEN, Drawn, READ_FASTER, tight, wide};
+use super::drawn::{BETWEEN, Drawn, READ_FASTER, tight, wide};
 use crate::draws::{Chance, Setting, bytes, set, verify};
 
 fn pair(settings: Vec<Setting>, server: &str, client: &str) -> Drawn {

@@ -1,7 +1,7 @@
 //! OpenSSH, rsync and git.
 
 use super::super::programs::{self, Program, SSH};
-use super::{Drawn, full, open, towards_the_server, wide};
+use super::drawn::{Drawn, full, open, towards_the_server, wide};
 use crate::draws::{Chance, set, verify};
 
 fn client(program: &'static str, line: impl Into<String>) -> Program {

@@ -1,7 +1,7 @@
 //! nginx and curl over paths that misbehave.
 
 use super::super::programs::{self, Program};
-use super::{Drawn, on_the_way, open, tight, wide};
+use super::drawn::{Drawn, on_the_way, open, tight, wide};
 use crate::draws::{Chance, MSS, Setting, bits, bytes, ms, set, verify};
 
 fn download(settings: Vec<Setting>, size: f64) -> Drawn {

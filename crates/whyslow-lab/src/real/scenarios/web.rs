@@ -1,7 +1,7 @@
 //! Web servers, proxies and their clients.
 
 use super::super::programs::{self, Program};
-use super::{BETWEEN, Drawn, READ_FASTER, full, open, tight, towards_the_server, wide};
+use super::drawn::{BETWEEN, Drawn, READ_FASTER, full, open, tight, towards_the_server, wide};
 use crate::draws::{Chance, Setting, bits, bytes, ms, set, verify};
 
 const CURL: &str = "exec curl -sS -k -o /dev/null";

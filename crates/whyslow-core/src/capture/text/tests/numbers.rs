@@ -165,11 +165,11 @@ fn directions_with_equal_ports_are_told_apart() {
 fn the_oldest_conversation_is_forgotten() {
     let mut conversations = super::super::relative::Conversations::new();
     let end = |port: u16, host: u8| (IpAddr::from([192, 0, 2, host]), port);
-    let printed = super::super::relative::PrintedNumbers { flags: 0x10, seq: Some(7_000_000), ack: Some(9), length: 0 };
+    let printed = super::super::relative::SegmentNumbers { flags: 0x10, seq: Some(7_000_000), ack: Some(9), length: 0 };
     for port in 0..=u16::MAX {
         conversations.resolve(end(port, 1), end(80, 2), &printed);
     }
-    let later = super::super::relative::PrintedNumbers { seq: Some(5), ack: Some(1), ..printed };
+    let later = super::super::relative::SegmentNumbers { seq: Some(5), ack: Some(1), ..printed };
     assert_eq!(conversations.resolve(end(0, 1), end(80, 2), &later).seq, 7_000_005);
     conversations.resolve(end(1, 3), end(80, 2), &printed);
     assert_eq!(conversations.resolve(end(0, 1), end(80, 2), &later).seq, 5);

@@ -1,0 +1,80 @@
+#![allow(clippy::unwrap_used)]
+
+use super::super::wait_predictions::tests::finding;
+use super::*;
+use crate::analysis::Limit;
+use crate::cause::Cause;
+use crate::compare::tests::{connection, transfer};
+use crate::whatif::tests::{SEGMENTS, slow_start};
+use std::iter;
+
+fn ms(millis: i64) -> Nanos {
+    Nanos::from_millis(millis)
+}
+
+fn told() -> Transfer {
+    let mut told = transfer(100, Limit::SlowStart, &[10_000, 20_000, 40_000, 80_000, 5_000], None);
+    told.findings = [Cause::SlowStart, Cause::Application].map(|cause| finding(cause, 300)).into();
+    told.model_skipped = true;
+    told
+}
+
+#[test]
+fn a_cause_that_its_own_model_contradicts_is_doubted() {
+    let confidence = |duration: i64| {
+        let mut transfer = told();
+        transfer.duration_s = ms(duration);
+        transfer.findings = vec![finding(Cause::SlowStart, duration), finding(Cause::Loss, duration)];
+        let before = transfer.findings[0].confidence;
+        let mut result = ReplayResult::default();
+        result.model = Some(ms(500));
+        write(result, &mut transfer);
+        assert_eq!(transfer.findings[1].confidence, before, "of losses the model knows a part only");
+        (transfer.findings[0].confidence < before, transfer.findings[0].settle.is_some())
+    };
+    assert_eq!(confidence(500), (false, false));
+    assert_eq!(confidence(900), (false, false), "no promise, but no contradiction");
+    assert_eq!(confidence(2_000), (true, true));
+}
+
+#[test]
+fn the_worst_are_modelled_first_however_many_at_once() {
+    let predict = |play: &dyn Fn(&mut ReplayQueue<'_>)| {
+        let mut replays = Replays::default();
+        let mut connections: Vec<Connection> = (1..=4).map(|id| connection(id, 100, vec![told()])).collect();
+        for (id, lost) in [(1, 100), (2, 400), (3, 300), (4, 200)] {
+            replays.keep(ms(lost), id, connections[0].transfers[0].start_s, slow_start());
+        }
+        // For two of the four, and a part of the third.
+        predict_within(8 * SEGMENTS, &replays, &mut connections, play);
+        let transfers = connections.iter().map(|connection| &connection.transfers[0]);
+        transfers.map(|it| (it.model_s, it.findings[0].predicted_s, it.model_skipped)).collect::<Vec<_>>()
+    };
+    // So many are taken up before the first is put back, and those that were taken up last come
+    // back first.
+    let at_once = |count: usize| {
+        predict(&|plays| {
+            loop {
+                let taken: Vec<_> = iter::from_fn(|| plays.take()).take(count).collect();
+                taken.iter().rev().for_each(|play| plays.put(play, play.play()));
+                if taken.is_empty() {
+                    break;
+                }
+            }
+        })
+    };
+    let (whole, cut) = ((Some(ms(500)), Some(ms(300)), false), (Some(ms(500)), Some(ms(300)), true));
+    assert_eq!(at_once(1), [(None, None, true), whole, whole, cut]);
+    for count in 2..6 {
+        assert_eq!(at_once(count), at_once(1), "{count} at once");
+    }
+    // The first one takes as long as all the others together.
+    let one_is_slow = predict(&|plays| {
+        let first = plays.take().unwrap();
+        while let Some(play) = plays.take() {
+            plays.put(&play, play.play());
+        }
+        plays.put(&first, first.play());
+    });
+    assert_eq!(one_is_slow, at_once(1));
+}

@@ -1,0 +1,88 @@
+#![allow(clippy::unwrap_used)]
+
+use super::*;
+use crate::analysis::Limit;
+use crate::cause::Cause;
+use crate::compare::tests::{connection, transfer};
+
+fn ms(millis: i64) -> Nanos {
+    Nanos::from_millis(millis)
+}
+
+pub(in crate::assemble) fn finding(cause: Cause, lost: i64) -> Finding {
+    Finding {
+        cause,
+        seconds: ms(lost),
+        confidence: 0.9,
+        summary: String::new(),
+        evidence: Vec::new(),
+        fix: None,
+        predicted_s: None,
+        predicted_assumes: None,
+        connections: Vec::new(),
+        shared: false,
+        settle: None,
+    }
+}
+
+#[test]
+fn what_was_waited_for_comes_out_of_the_time() {
+    let promised =
+        |cause, lost| saved(&finding(cause, lost), ms(1_000), true).and_then(|saved| without(ms(1_000), saved));
+    assert_eq!(promised(Cause::SynLoss, 900), Some(ms(100)));
+    assert_eq!(promised(Cause::NagleDelayedAck, 400), Some(ms(600)));
+    assert_eq!(promised(Cause::TurnTaking, 500), None, "what a batch takes is the rule's to say");
+    let turns = Finding { predicted_s: Some(ms(550)), ..finding(Cause::TurnTaking, 500) };
+    assert_eq!(saved(&turns, ms(1_000), true), Some(ms(450)));
+    assert_eq!(promised(Cause::Duplication, 400), None, "nobody waited for that");
+}
+
+#[test]
+fn of_a_connection_that_never_opened_nothing_is_promised() {
+    let opened = connection(1, 50, vec![transfer(50, Limit::SlowStart, &[10_000], None)]);
+    let mut connections = [opened.clone(), Connection { transfers: Vec::new(), ..opened }];
+    for connection in &mut connections {
+        connection.duration_s = ms(1_000);
+        connection.findings = vec![finding(Cause::SynLoss, 900)];
+    }
+    predict(&mut connections, &mut [], None);
+    assert_eq!(connections.map(|connection| connection.findings[0].predicted_s), [Some(ms(100)), None]);
+}
+
+#[test]
+fn what_saves_next_to_nothing_is_no_promise() {
+    assert_eq!(without(ms(1_000), ms(10)), None);
+    assert_eq!(without(ms(1_000), ms(0)), None);
+    assert_eq!(without(ms(100), ms(200)), Some(ms(0)), "a sum that is larger than the whole is all of it");
+}
+
+#[test]
+fn what_is_left_of_connections_one_after_the_other_is_promised_where_it_saves_something() {
+    let mut connections: Vec<_> = [4, 2, 9, 1].map(|id| connection(id, 100, Vec::new())).into();
+    let promised = |connections: &mut [Connection], lost, left| {
+        let series = Finding { connections: vec![9, 1, 77], ..finding(Cause::NewConnectionEachTime, lost) };
+        let mut findings = [Finding { predicted_s: left, ..series }];
+        predict(connections, &mut findings, None);
+        findings[0].predicted_s
+    };
+    assert_eq!(promised(&mut connections, 3_000, Some(ms(7_000))), Some(ms(7_000)));
+    assert_eq!(promised(&mut connections, 100, Some(ms(9_900))), None);
+    assert_eq!(promised(&mut connections, 3_000, None), None);
+}
+
+#[test]
+fn what_was_carried_takes_its_time_on_the_path() {
+    let mut connections = [connection(1, 50, vec![transfer(50, Limit::SlowStart, &[10_000], None)])];
+    connections[0].duration_s = ms(1_000);
+    connections[0].directions[1].bytes = 100_000;
+    connections[0].findings = vec![finding(Cause::TurnTaking, 900)];
+    // 800,000 bits at 2 Mbit/s.
+    for (rate, promised) in [(None, Some(ms(150))), (Some(2e6), Some(ms(400))), (Some(0.5e6), None)] {
+        connections[0].findings[0].predicted_s = Some(ms(150));
+        let series = Finding { connections: vec![1], ..finding(Cause::NewConnectionEachTime, 900) };
+        let mut findings = [Finding { predicted_s: Some(ms(100)), ..series }];
+        predict(&mut connections, &mut findings, rate);
+        assert_eq!(connections[0].findings[0].predicted_s, promised);
+        assert_eq!(findings[0].predicted_s, rate.map_or(Some(ms(100)), |_| promised));
+    }
+}

@@ -1,0 +1,131 @@
+//! The way of a packet to the sink: held back until the meaning of its time is known.
+//!
+//! Here is also noted what packets tell beside TCP (pings, lookups), and what their times tell of
+//! packets that were left out.
+
+use super::echoes::{SegmentTimestamps, TimestampEchoes};
+use super::lookups::{DnsLine, LookupTracker};
+use super::pings::{EchoLine, PingTracker};
+use super::time::{TextTime, Timeline, TimelinePlace};
+use crate::capture::{Clock, LinkType, Packet, Sink};
+use crate::units::Nanos;
+
+/// A packet with its time as printed; `D` holds its bytes.
+pub(super) struct TextPacket<D> {
+    pub(super) stamp: Option<TextTime>,
+    /// Digits of the time's fraction.
+    pub(super) digits: usize,
+    pub(super) frame: u64,
+    pub(super) link: LinkType,
+    pub(super) data: D,
+    pub(super) original_len: u32,
+    /// Packets were left out before it.
+    pub(super) left_out: bool,
+    /// The timestamps of a segment.
+    pub(super) stamps: Option<SegmentTimestamps>,
+    pub(super) said: Option<NonTcp>,
+}
+
+/// What a packet says that is not TCP.
+pub(super) enum NonTcp {
+    Dns(DnsLine),
+    Echo(EchoLine),
+}
+
+/// Packets on their way to the sink.
+pub(super) struct Delivery {
+    pub(super) timeline: Timeline,
+    held: Vec<TextPacket<Vec<u8>>>,
+    /// The sink knows that packets come from text.
+    announced: bool,
+    echoes: TimestampEchoes,
+    pub(super) pings: PingTracker,
+    pub(super) lookups: LookupTracker,
+    /// Packets given.
+    pub(super) packets: u64,
+    /// Time of the packet given last.
+    last: Nanos,
+    /// Earliest and latest time given.
+    pub(super) span: Option<(Nanos, Nanos)>,
+}
+
+impl Delivery {
+    pub(super) fn new() -> Self {
+        Self {
+            timeline: Timeline::new(),
+            held: Vec::new(),
+            announced: false,
+            echoes: TimestampEchoes::new(),
+            pings: PingTracker::default(),
+            lookups: LookupTracker::default(),
+            packets: 0,
+            last: Nanos::ZERO,
+            span: None,
+        }
+    }
+
+    /// Gives a packet to the sink, or holds it back until its time is known.
+    pub(super) fn deliver<S: Sink>(&mut self, packet: TextPacket<&[u8]>, sink: &mut S) {
+        let sender = packet.stamps.map(|stamps| (stamps.from, stamps.value));
+        match self.timeline.place(packet.stamp, packet.digits, sender) {
+            TimelinePlace::At(time) => self.give(packet, time, sink),
+            TimelinePlace::Held => {
+                self.held.push(packet.map(<[u8]>::to_vec));
+                self.release(sink);
+            }
+        }
+    }
+
+    /// Gives all packets that are still held back: no more will come.
+    pub(super) fn finish<S: Sink>(&mut self, sink: &mut S) {
+        self.timeline.decide();
+        self.release(sink);
+    }
+
+    /// Gives the packets that were held back, once it is known what their times mean.
+    fn release<S: Sink>(&mut self, sink: &mut S) {
+        if self.timeline.is_undecided() {
+            return;
+        }
+        for held in std::mem::take(&mut self.held) {
+            if let TimelinePlace::At(time) = self.timeline.place(held.stamp, held.digits, None) {
+                self.give(held, time, sink);
+            }
+        }
+    }
+
+    fn give<S: Sink, D: AsRef<[u8]>>(&mut self, packet: TextPacket<D>, time: Nanos, sink: &mut S) {
+        let clock = self.timeline.clock();
+        if !std::mem::replace(&mut self.announced, true) {
+            sink.text(clock);
+        }
+        // Times that tell nothing are told nobody.
+        let time = if clock == Clock::None { Nanos::ZERO } else { time };
+        let before = std::mem::replace(&mut self.last, time);
+        if packet.left_out && self.packets > 0 {
+            sink.left_out(None, before, time);
+        }
+        if let Some(stamps) = &packet.stamps
+            && let Some((from, until)) = self.echoes.observe(stamps, time)
+        {
+            sink.left_out(Some([stamps.from, stamps.to]), from, until);
+        }
+        self.packets += 1;
+        self.span = Some(self.span.map_or((time, time), |(first, last)| (first.min(time), last.max(time))));
+        match packet.said {
+            Some(NonTcp::Dns(line)) => self.lookups.observe(line, time),
+            Some(NonTcp::Echo(echo)) => self.pings.observe(echo, time),
+            None => {}
+        }
+        let TextPacket { frame, link, original_len, .. } = packet;
+        sink.packet(&Packet { frame, time, link, data: packet.data.as_ref(), original_len });
+    }
+}
+
+impl<D> TextPacket<D> {
+    /// The same packet with its bytes held otherwise.
+    fn map<T>(self, hold: impl FnOnce(D) -> T) -> TextPacket<T> {
+        let Self { stamp, digits, frame, link, data, original_len, left_out, stamps, said } = self;
+        TextPacket { stamp, digits, frame, link, data: hold(data), original_len, left_out, stamps, said }
+    }
+}

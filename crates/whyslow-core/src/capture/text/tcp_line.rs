@@ -1,0 +1,98 @@
+//! What a packet's text says, read: the kind of packet, and a TCP segment's fields.
+
+use super::options;
+
+/// A piece of the packet's text.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Span {
+    pub(super) start: usize,
+    pub(super) end: usize,
+}
+
+impl Span {
+    pub(super) fn of<'a>(&self, text: &'a str) -> &'a str {
+        text.get(self.start..self.end).unwrap_or("")
+    }
+}
+
+/// The two ends, as printed.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Pair {
+    pub(super) src: Span,
+    pub(super) src_port: Span,
+    pub(super) dst: Span,
+    pub(super) dst_port: Span,
+    pub(super) v6: bool,
+}
+
+/// The IP header as `-v` prints it; 0 or none where it does not.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct IpLine {
+    pub(super) tos: u8,
+    pub(super) ttl: u8,
+    pub(super) id: u16,
+    pub(super) dont_fragment: bool,
+    pub(super) more_fragments: bool,
+    /// IPv4: the total length. IPv6: the payload length.
+    pub(super) length: Option<u32>,
+}
+
+/// A TCP segment as its text tells it.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct TcpLine {
+    pub(super) pair: Pair,
+    pub(super) ip: IpLine,
+    pub(super) flags: u16,
+    pub(super) seq: Option<u32>,
+    pub(super) seq_end: Option<u32>,
+    pub(super) ack: Option<u32>,
+    pub(super) window: Option<u16>,
+    pub(super) urgent: u16,
+    pub(super) options: Span,
+    pub(super) length: Option<u32>,
+    /// The checksum as it was on the wire, and whether tcpdump found it right.
+    pub(super) checksum: Option<(u16, bool)>,
+    /// What follows the length: the protocol above.
+    pub(super) tail: Span,
+}
+
+impl TcpLine {
+    /// Payload bytes, as printed or by the sequence numbers.
+    pub(super) fn payload_len(&self) -> u32 {
+        let range = || Some(self.seq_end?.wrapping_sub(self.seq?));
+        self.length.or_else(range).unwrap_or(0)
+    }
+
+    /// How much in a line that was put together from two speaks against it: options that make no
+    /// sense, a word too many before the addresses.
+    pub(super) fn doubts(&self, text: &str) -> u32 {
+        let before = text.get(..self.pair.src.start).unwrap_or("").trim_end();
+        let last = before.rsplit(' ').next().unwrap_or("");
+        let usual = matches!(last, "" | "IP" | "IP6") || last.ends_with([')', ':', ',', ']']);
+        options::doubts(self.options.of(text)) + u32::from(!usual)
+    }
+
+    /// The line ended too early; it can be used if it shows all but the options and the length.
+    pub(super) fn partial(&self) -> Class {
+        Class::Partial(self.window.is_some().then_some(*self))
+    }
+}
+
+/// What a packet's text is.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Class {
+    /// A TCP segment.
+    Tcp(TcpLine),
+    /// The text ends too early; with a segment if it holds all but the end.
+    Partial(Option<TcpLine>),
+    /// TCP as `-q` prints it, without sequence numbers.
+    Quiet,
+    /// TCP whose header tcpdump itself found cut or broken.
+    Cut,
+    /// Like a TCP segment, and yet not to be read.
+    Bad,
+    /// Another protocol over IP; its number, or 253 if it is not told.
+    Ip(u8),
+    /// Not IP; the EtherType, or 0xffff if it is not told.
+    NotIp(u16),
+}

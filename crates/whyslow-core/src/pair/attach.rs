@@ -1,0 +1,59 @@
+//! Pairs in an analysis.
+
+use crate::analysis::{Analysis, Evidence, MAX_PAIRS, Pair, Problem};
+use crate::cause::Cause;
+
+/// A connection that two captures hold and that could not be compared.
+#[derive(Clone, Debug)]
+pub struct Uncompared {
+    /// Its id.
+    pub connection: u64,
+    /// Why not, in plain words.
+    pub reason: String,
+}
+
+/// Puts pairs into an analysis: beside it, and as evidence of the findings that they bear on.
+/// `omitted` connections are in two captures, and are not listed.
+pub fn attach(analysis: &mut Analysis, mut pairs: Vec<Pair>, uncompared: Vec<Uncompared>, omitted: u64) {
+    for pair in &pairs {
+        let Some(connection) = analysis.connections.iter_mut().find(|connection| connection.id == pair.told) else {
+            continue;
+        };
+        for direction in pair.directions.iter().filter(|direction| direction.resent > 0) {
+            let transfers = connection.transfers.iter_mut().filter(|transfer| transfer.from == direction.from);
+            let findings = transfers.flat_map(|transfer| &mut transfer.findings);
+            for finding in findings.filter(|finding| OF_RETRANSMISSIONS.contains(&finding.cause)) {
+                finding.evidence.push(Evidence {
+                    frames: direction.lost_frames.first().copied().into_iter().collect(),
+                    figure: "retransmissions whose earlier copy never arrived".to_owned(),
+                    value: direction.resent_for_loss as f64,
+                    unit: "segments",
+                });
+            }
+        }
+    }
+    analysis.pairs_total = pairs.len() as u64 + uncompared.len() as u64 + omitted;
+    for Uncompared { connection: id, reason } in uncompared {
+        if let Some(connection) = analysis.connections.iter_mut().find(|connection| connection.id == id) {
+            connection.problems.push(Problem::new(
+                "not-compared",
+                1,
+                format!("another capture has this connection too, and the two cannot be compared: {reason}"),
+            ));
+        }
+    }
+    pairs.truncate(MAX_PAIRS);
+    analysis.pairs = pairs;
+}
+
+/// Causes of retransmissions.
+const OF_RETRANSMISSIONS: [Cause; 8] = [
+    Cause::Loss,
+    Cause::Timeout,
+    Cause::TailLoss,
+    Cause::SpuriousRetransmission,
+    Cause::LostRetransmission,
+    Cause::RandomLoss,
+    Cause::Policer,
+    Cause::MtuBlackHole,
+];

@@ -1,0 +1,29 @@
+//! From a first packet to a last.
+
+use crate::units::Nanos;
+
+/// The times of a first packet and of a last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TimeSpan {
+    /// The first packet's.
+    pub first: Nanos,
+    /// The last packet's.
+    pub last: Nanos,
+}
+
+impl TimeSpan {
+    /// Whether both run at some instant.
+    pub(super) fn overlaps(self, other: Self) -> bool {
+        self.first <= other.last && other.first <= self.last
+    }
+
+    /// Both ends on another clock.
+    pub(super) fn map(self, to: impl Fn(Nanos) -> Nanos) -> Self {
+        Self { first: to(self.first), last: to(self.last) }
+    }
+
+    /// The same, with an instant that may lie outside.
+    pub(super) fn with(self, time: Nanos) -> Self {
+        Self { first: self.first.min(time), last: self.last.max(time) }
+    }
+}

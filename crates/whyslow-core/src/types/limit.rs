@@ -1,0 +1,80 @@
+//! [`Limit`]: what held a transfer back at one instant.
+
+use serde::Serialize;
+
+/// What held a transfer back at one instant. The slugs are public: see `help-cause`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Limit {
+    /// The TCP handshake.
+    Handshake,
+    /// The TLS handshake.
+    TlsHandshake,
+    /// The request on its way to the server, and the first byte of the answer on its way back.
+    RequestWait,
+    /// The server had the request and had not begun to answer.
+    ServerThink,
+    /// The client's program took its time before its request.
+    ClientThink,
+    /// Nobody waited for anything.
+    Idle,
+    /// The congestion window was still opening.
+    SlowStart,
+    /// The congestion window grew slowly.
+    CongestionAvoidance,
+    /// The receiver's window was full.
+    ReceiveWindow,
+    /// The receiver's window was closed.
+    ZeroWindow,
+    /// The sender never had more in flight, though it might.
+    SenderCap,
+    /// A window of the application's protocol was full.
+    ProtocolWindow,
+    /// The sending application had nothing to send.
+    Application,
+    /// The sender spaced its segments evenly.
+    Pacing,
+    /// A small segment waited for a delayed ACK.
+    NagleDelayedAck,
+    /// An ACK was late.
+    AckDelay,
+    /// Lost segments were retransmitted after duplicate ACKs.
+    LossRecovery,
+    /// The sender waited for its retransmission timer.
+    Timeout,
+    /// The path carried what it could.
+    Bandwidth,
+    /// The last bytes' way to the receiver and their ACK's way back: what no setting can remove.
+    RoundTrip,
+    /// Not known.
+    Unknown,
+}
+
+impl Limit {
+    /// Its public name.
+    pub const fn slug(self) -> &'static str {
+        match self {
+            Self::Handshake => "handshake",
+            Self::TlsHandshake => "tls-handshake",
+            Self::RequestWait => "request-wait",
+            Self::ServerThink => "server-think",
+            Self::ClientThink => "client-think",
+            Self::Idle => "idle",
+            Self::SlowStart => "slow-start",
+            Self::CongestionAvoidance => "congestion-avoidance",
+            Self::ReceiveWindow => "receive-window",
+            Self::ZeroWindow => "zero-window",
+            Self::SenderCap => "sender-cap",
+            Self::ProtocolWindow => "protocol-window",
+            Self::Application => "application",
+            Self::Pacing => "pacing",
+            Self::NagleDelayedAck => "nagle-delayed-ack",
+            Self::AckDelay => "ack-delay",
+            Self::LossRecovery => "loss-recovery",
+            Self::Timeout => "timeout",
+            Self::Bandwidth => "bandwidth",
+            Self::RoundTrip => "round-trip",
+            Self::Unknown => "unknown",
+        }
+    }
+}

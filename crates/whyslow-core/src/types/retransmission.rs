@@ -1,0 +1,21 @@
+//! [`RetransmissionKind`]: why a segment was sent again.
+
+use serde::Serialize;
+
+/// Most retransmissions listed of one direction.
+pub const MAX_RETRANSMISSIONS: usize = 1000;
+
+/// Why a segment was sent again, named as in
+/// [`Retransmitted`](crate::analysis::Retransmitted).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RetransmissionKind {
+    /// After duplicate ACKs or SACKs; or after an ICMP error, in shorter segments.
+    Fast,
+    /// After the retransmission timer.
+    Timeout,
+    /// A tail loss probe.
+    TailProbe,
+    /// Needlessly, whatever made the sender do it.
+    Spurious,
+}

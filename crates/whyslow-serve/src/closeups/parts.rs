@@ -1,0 +1,104 @@
+//! [`Parts`]: a large connection packet by packet, as far as there is room for it.
+
+use super::Packed;
+use crate::graphs::{Answer, Graphs};
+use whyslow_core::analysis::{Connection, Finding, Frame};
+use whyslow_core::series::{Point, SeriesBuilder};
+use whyslow_core::units::Nanos;
+
+/// Packets of a part.
+const PART: usize = 8_192;
+/// Columns of a part.
+const PART_COLUMNS: usize = 1_024;
+/// Bytes that a packet takes at least, packed and compressed.
+const PACKED: usize = 3;
+
+/// Parts that so many bytes have room for, at most.
+pub(super) fn that_fit(room: usize) -> usize {
+    room / (PART * PACKED)
+}
+
+/// Parts of so many packets.
+pub(super) fn of(packets: u64) -> usize {
+    usize::try_from(packets.div_ceil(PART as u64)).unwrap_or(usize::MAX)
+}
+
+/// Cuts a connection into parts of so many packets, one after the other, and keeps some.
+pub(super) struct Parts {
+    /// The frames of each finding's evidence, from the first to the last.
+    evidence: Vec<(Frame, Frame)>,
+    points: Vec<Point>,
+    /// The last ACK of each side before the part: what it acknowledged is not new.
+    acks: [Option<Point>; 2],
+    /// Those with evidence, and the others.
+    kept: [Vec<Packed>; 2],
+    /// How many may be kept.
+    most: usize,
+}
+
+impl Parts {
+    pub(super) fn new(connection: &Connection, most: usize) -> Self {
+        let findings = connection.transfers.iter().flat_map(|transfer| &transfer.findings).chain(&connection.findings);
+        Self {
+            evidence: findings.filter_map(span).collect(),
+            points: Vec::with_capacity(PART + 1),
+            acks: [None; 2],
+            kept: Default::default(),
+            most,
+        }
+    }
+
+    pub(super) fn push(&mut self, point: Point) {
+        if self.kept[0].len() >= self.most {
+            return;
+        }
+        // Packets of one time stay together: a part is a range of time.
+        let is_full = self.points.len() >= PART && self.points.last().is_some_and(|last| last.time < point.time);
+        if is_full || self.points.len() >= 2 * PART {
+            self.cut(Some(point.time));
+        }
+        self.points.push(point);
+    }
+
+    /// Those with evidence first, each in the order of time.
+    pub(super) fn finish(mut self) -> Vec<Packed> {
+        self.cut(None);
+        self.kept.into_iter().flatten().collect()
+    }
+
+    /// The part ends where the next one begins.
+    fn cut(&mut self, next: Option<Nanos>) {
+        if let (Some(first), Some(last)) = (self.points.first(), self.points.last()) {
+            let has_evidence = self.evidence.iter().any(|(from, to)| *from <= last.frame && *to >= first.frame);
+            let range = (first.time, next.map_or(last.time, |next| last.time.max(next - Nanos(1))));
+            self.keep(has_evidence, range);
+        }
+        for point in self.points.drain(..).filter(|point| point.ack.is_some()) {
+            self.acks[point.lane()] = Some(point);
+        }
+    }
+
+    /// What has evidence takes the place of the last one that has none.
+    fn keep(&mut self, has_evidence: bool, range: (Nanos, Nanos)) {
+        if self.kept[0].len() + self.kept[1].len() >= self.most {
+            if !has_evidence || self.kept[1].pop().is_none() {
+                return;
+            }
+        }
+        let part = Packed::of(&self.answer(range));
+        self.kept[usize::from(!has_evidence)].push(part);
+    }
+
+    fn answer(&self, range: (Nanos, Nanos)) -> Answer {
+        let mut builder = SeriesBuilder::new(range, self.points.len() as u64);
+        self.acks.iter().flatten().filter(|ack| ack.time < range.0).for_each(|ack| builder.push(ack));
+        self.points.iter().for_each(|point| builder.push(point));
+        Graphs::of(builder.finish()).answer(Some(range), PART_COLUMNS)
+    }
+}
+
+/// The frames of a finding's evidence.
+fn span(finding: &Finding) -> Option<(Frame, Frame)> {
+    let frames = || finding.evidence.iter().flat_map(|evidence| &evidence.frames);
+    Some((*frames().min()?, *frames().max()?))
+}

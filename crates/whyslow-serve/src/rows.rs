@@ -1,0 +1,221 @@
+//! [`Rows`]: a line of every connection, for the page's list and its picture in time.
+//!
+//! Lists of figures, one figure of all connections each: of ten thousand they take 300 kB, where
+//! the connections themselves would take twenty times that. All of a connection is in the document
+//! only for those that lost most.
+
+use crate::packed::Differences;
+use serde::Serialize;
+use std::cmp::Reverse;
+use std::collections::{HashMap, HashSet};
+use whyslow_core::analysis::{Analysis, Connection, Limit, Transfer};
+use whyslow_core::units::Nanos;
+use whyslow_report::ranking;
+
+/// Stretches of time told of a connection, the longest ones.
+const MAX_SPANS: usize = 12;
+/// Causes told of a connection.
+const MAX_CAUSES: usize = 3;
+/// Transfers of a connection that are looked at for them.
+const MAX_TRANSFERS: usize = 32;
+
+/// A line of every connection.
+#[derive(Debug, Default, Serialize)]
+pub(crate) struct Rows {
+    id: Differences,
+    capture: Vec<usize>,
+    /// Places in `words`; and ports.
+    client: Vec<usize>,
+    client_port: Vec<u16>,
+    server: Vec<usize>,
+    server_port: Vec<u16>,
+    start: Vec<Nanos>,
+    duration: Vec<Nanos>,
+    up: Vec<u64>,
+    down: Vec<u64>,
+    /// Milliseconds.
+    rtt: Vec<Option<f64>>,
+    resent: Vec<u64>,
+    /// A place in `words`.
+    state: Vec<&'static str>,
+    lost: Vec<Nanos>,
+    /// Places in `words`, the costliest first.
+    causes: Vec<Vec<usize>>,
+    /// The transfer that carried most, from 1; 0 where there is none.
+    largest: Vec<usize>,
+    /// Another capture tells of the connection too.
+    repeats: Vec<u8>,
+    /// Limit, place in `words`; from when, after the connection's beginning, and for how long,
+    /// microseconds.
+    spans: Vec<Vec<(usize, i64, i64)>>,
+    /// Hosts, causes, limits.
+    words: Vec<String>,
+}
+
+/// What is told of a connection elsewhere in the analysis.
+struct Around {
+    /// Causes of findings that span it.
+    shared: HashMap<u64, Vec<&'static str>>,
+    /// Those that another capture tells of better.
+    repeats: HashSet<u64>,
+}
+
+impl Around {
+    fn of(analysis: &Analysis, repeats: HashSet<u64>) -> Self {
+        let mut shared: HashMap<u64, Vec<&'static str>> = HashMap::new();
+        for finding in &analysis.findings {
+            for id in &finding.connections {
+                shared.entry(*id).or_default().push(finding.cause.slug());
+            }
+        }
+        Self { shared, repeats }
+    }
+}
+
+impl Rows {
+    pub(crate) fn of(analysis: &Analysis, repeats: HashSet<u64>) -> Self {
+        let (mut rows, mut words) = (Self::default(), Words::default());
+        let around = Around::of(analysis, repeats);
+        for connection in &analysis.connections {
+            rows.push(connection, &around, &mut words);
+        }
+        rows.words = words.list;
+        rows
+    }
+
+    fn push(&mut self, connection: &Connection, around: &Around, words: &mut Words) {
+        let Connection { client, server, directions, .. } = connection;
+        let host = |end: &whyslow_core::analysis::Endpoint| end.name.clone().unwrap_or_else(|| end.address.clone());
+        let bytes = |side: usize| directions.get(side).map_or(0, |direction| direction.bytes);
+        self.id.count(0, Some(connection.id));
+        self.capture.push(connection.capture);
+        self.client.push(words.place(&host(client)));
+        self.client_port.push(client.port);
+        self.server.push(words.place(&host(server)));
+        self.server_port.push(server.port);
+        self.start.push(connection.start_s);
+        self.duration.push(connection.duration_s);
+        self.up.push(bytes(0));
+        self.down.push(bytes(1));
+        self.rtt.push(connection.rtt_ms.p50);
+        self.resent.push(directions.iter().map(|one| resent(&one.retransmitted)).sum());
+        self.state.push(state(connection));
+        self.lost.push(ranking::cost(connection));
+        self.causes.push(causes(connection, around).iter().map(|cause| words.place(cause)).collect());
+        self.largest.push(largest(connection));
+        self.repeats.push(u8::from(around.repeats.contains(&connection.id)));
+        self.spans.push(spans(connection, words));
+    }
+}
+
+/// Words that stand often, each once.
+#[derive(Default)]
+struct Words {
+    list: Vec<String>,
+    places: HashMap<String, usize>,
+}
+
+impl Words {
+    fn place(&mut self, word: &str) -> usize {
+        if let Some(place) = self.places.get(word) {
+            return *place;
+        }
+        self.list.push(word.to_owned());
+        self.places.insert(word.to_owned(), self.list.len() - 1);
+        self.list.len() - 1
+    }
+}
+
+fn resent(of: &whyslow_core::analysis::Retransmitted) -> u64 {
+    of.fast + of.timeout + of.tail_probe + of.spurious
+}
+
+fn state(connection: &Connection) -> &'static str {
+    use whyslow_core::analysis::State;
+    match connection.state {
+        State::Unanswered => "unanswered",
+        State::Refused => "refused",
+        State::Open => "open",
+        State::HalfClosed => "half-closed",
+        State::Closed => "closed",
+        State::Reset => "reset",
+    }
+}
+
+/// Its own, the worst first, then those that it shares with others.
+fn causes(connection: &Connection, around: &Around) -> Vec<&'static str> {
+    let mut causes: Vec<&str> = ranking::causes(connection).into_iter().map(|(cause, _)| cause.slug()).collect();
+    for cause in around.shared.get(&connection.id).into_iter().flatten() {
+        if !causes.contains(cause) {
+            causes.push(cause);
+        }
+    }
+    causes.truncate(MAX_CAUSES);
+    causes
+}
+
+fn largest(connection: &Connection) -> usize {
+    let most = connection.transfers.iter().map(|transfer| transfer.bytes).max();
+    connection.transfers.iter().position(|transfer| Some(transfer.bytes) == most).map_or(0, |at| at + 1)
+}
+
+/// What held a connection back, and when: its longest stretches, in the order of time.
+fn spans(connection: &Connection, words: &mut Words) -> Vec<(usize, i64, i64)> {
+    let mut spans: Vec<(Limit, Nanos, Nanos)> = Vec::new();
+    for transfer in connection.transfers.iter().take(MAX_TRANSFERS) {
+        for (limit, start, seconds) in in_time(transfer) {
+            match spans.last_mut() {
+                Some((last, from, length)) if *last == limit && *from + *length == start => *length += seconds,
+                _ => spans.push((limit, start, seconds)),
+            }
+        }
+    }
+    spans.sort_by_key(|(_, _, seconds)| Reverse(*seconds));
+    spans.truncate(MAX_SPANS);
+    spans.sort_by_key(|(_, start, _)| *start);
+    let micros = |time: Nanos| time.0 / 1_000;
+    let told = |(limit, start, seconds): &(Limit, Nanos, Nanos)| {
+        (words.place(limit.slug()), micros(*start - connection.start_s), micros(*seconds))
+    };
+    spans.iter().map(told).collect()
+}
+
+/// The phases before a transfer end where it begins.
+fn in_time(transfer: &Transfer) -> impl Iterator<Item = (Limit, Nanos, Nanos)> {
+    let waited: Nanos = transfer.before.iter().map(|wait| wait.seconds).sum();
+    let mut at = transfer.start_s - waited;
+    let before = transfer.before.iter().map(move |wait| {
+        let start = at;
+        at += wait.seconds;
+        (wait.limit, start, wait.seconds)
+    });
+    let within = transfer.timeline.iter().map(|span| (span.limit, span.start_s, span.seconds));
+    before.chain(within).filter(|(_, _, seconds)| *seconds > Nanos::ZERO)
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+    use crate::testing::sample;
+
+    #[test]
+    fn a_line_says_what_the_connection_says() {
+        let analysis = sample("new-connection-each-time-server");
+        let rows = serde_json::to_value(Rows::of(&analysis, HashSet::new())).unwrap();
+        let words = |at: &serde_json::Value| rows["words"][at.as_u64().unwrap() as usize].as_str().unwrap().to_owned();
+        assert_eq!(rows["start"].as_array().unwrap().len(), analysis.connections.len());
+        for (at, connection) in analysis.connections.iter().enumerate() {
+            assert_eq!(
+                words(&rows["server"][at]),
+                connection.server.name.as_ref().unwrap_or(&connection.server.address).as_str()
+            );
+            assert_eq!(rows["lost"][at], serde_json::to_value(ranking::cost(connection)).unwrap());
+            let causes: Vec<String> = rows["causes"][at].as_array().unwrap().iter().map(words).collect();
+            assert!(causes.contains(&"new-connection-each-time".to_owned()), "{causes:?}");
+            for span in rows["spans"][at].as_array().unwrap() {
+                assert!(span[2].as_i64().unwrap() * 1_000 <= connection.duration_s.0, "{span}");
+            }
+        }
+    }
+}

@@ -1,0 +1,6 @@
+//! Exit codes beside success.
+
+/// The input was read, and a cause that was asked for with `--fail-on` was found in it.
+pub(crate) const FOUND: u8 = 1;
+/// The input could not be read, or the arguments make no sense.
+pub(crate) const FAILED: u8 = 2;

@@ -1,0 +1,98 @@
+//! What is said of one capture, and whether it is right.
+
+use super::super::calibration::{self, Bin};
+use super::super::{HIGH, name, right};
+use serde::Serialize;
+use std::path::{Path, PathBuf};
+use whyslow_core::analysis::{Analysis, End, Finding};
+use whyslow_io::{Input, Stop};
+use whyslow_lab::real::Label;
+
+/// What was said of one capture.
+#[derive(Debug, Serialize)]
+pub(super) struct Judged {
+    pub(super) end: &'static str,
+    pub(super) capture: PathBuf,
+    pub(super) said: Option<NamedCause>,
+    pub(super) wrong: Option<String>,
+    /// What the configuration rules out and was said all the same; the cause that cost most is not
+    /// among them.
+    pub(super) ruled_out: Vec<NamedCause>,
+}
+
+/// A cause that was said.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub(super) struct NamedCause {
+    pub(super) cause: &'static str,
+    pub(super) confidence: f64,
+    pub(super) seconds: f64,
+}
+
+/// Explains one capture.
+pub(super) fn explain(capture: &Path) -> anyhow::Result<Analysis> {
+    Ok(whyslow_io::explain(&[Input::Path(capture.to_owned())], &Stop::default(), &mut |_| {})?)
+}
+
+/// Judges what an analysis says of a capture.
+pub(super) fn judge(label: &Label, end: End, capture: PathBuf, analysis: &Analysis) -> Judged {
+    let findings = right::findings(analysis, false);
+    let seconds = |cause| findings.iter().filter(|f| f.cause.slug() == cause).map(|f| f.seconds.as_secs_f64()).sum();
+    let confidence = |cause| {
+        let all = findings.iter().filter(|f| f.cause.slug() == cause).map(|f| f.confidence);
+        all.fold(0.0, f64::max)
+    };
+    let say = |cause| NamedCause { cause, confidence: confidence(cause), seconds: seconds(cause) };
+    let said = right::top(&findings).map(|(cause, _)| say(cause));
+    let mut ruled_out: Vec<&'static str> =
+        findings.iter().map(|f| f.cause.slug()).filter(|c| label.never.contains(c)).collect();
+    ruled_out.sort_unstable();
+    ruled_out.dedup();
+    ruled_out.retain(|cause| said.as_ref().is_none_or(|said| said.cause != *cause));
+    let ruled_out: Vec<NamedCause> = ruled_out.into_iter().map(say).collect();
+    let wrong = wrong(label, said.as_ref(), &findings, &ruled_out);
+    Judged { end: name(end), capture, said, wrong, ruled_out }
+}
+
+/// What is wrong, in a table's words.
+pub(super) fn wrong(
+    label: &Label,
+    said: Option<&NamedCause>,
+    findings: &[&Finding],
+    ruled_out: &[NamedCause],
+) -> Option<String> {
+    let top = said.map(|said| said.cause);
+    let main = label.right.first().copied().unwrap_or(right::HEALTHY);
+    // A special case said by the same words as in the other score: a deep queue, if it is said too.
+    let deep = main == "bufferbloat" && right::is_right(main, top, findings);
+    let enough = label.enough && findings.iter().any(|finding| finding.cause.slug() == main);
+    if !(label.right.contains(&top.unwrap_or(right::HEALTHY)) || deep || enough) {
+        return Some(top.map_or("nothing".to_owned(), |cause| format!("`{cause}`")));
+    }
+    let most = ruled_out.iter().max_by(|a, b| a.seconds.total_cmp(&b.seconds))?;
+    Some(format!("`{}` beside it", most.cause))
+}
+
+impl Judged {
+    /// What was wrong and was said with the greatest confidence.
+    pub(super) fn wrongly_said(&self) -> Option<&NamedCause> {
+        let wrong = self.wrong.as_ref()?;
+        let top = self.said.iter().filter(|_| !wrong.ends_with("beside it"));
+        top.chain(&self.ruled_out).max_by(|a, b| a.confidence.total_cmp(&b.confidence))
+    }
+
+    pub(super) fn is_bold(&self) -> bool {
+        self.wrongly_said().is_some_and(|said| said.confidence >= HIGH)
+    }
+}
+
+/// For each bin of confidence the causes that cost most, and those that the configuration rules
+/// out: how many there were, and were right.
+pub(super) fn calibration(judged: &[&Judged]) -> Vec<Bin> {
+    let top = judged.iter().filter_map(|j| {
+        let is_right = j.wrong.as_ref().is_none_or(|wrong| wrong.ends_with("beside it"));
+        Some((j.said.as_ref()?.confidence, is_right))
+    });
+    let ruled_out = judged.iter().flat_map(|j| &j.ruled_out).map(|said| (said.confidence, false));
+    let all: Vec<(f64, bool)> = top.chain(ruled_out).collect();
+    calibration::bins(&all)
+}
