@@ -19,8 +19,8 @@ mod threshold;
 
 pub(crate) use args::Probe;
 
-use crate::output::{Output, complain};
 use crate::exit::{FAILED, FOUND};
+use crate::output::{Output, complain};
 use anyhow::Context;
 use args::Style;
 use recording::Recording;
