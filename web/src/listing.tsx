@@ -49,7 +49,7 @@ export function Listing({ content, view, go, help, local }: Props) {
           onInput={(event) => go({ filter: event.currentTarget.value }, true)}
         />
         <span class="dim" role="status">
-          {query.error ?? told(content, tab, rows.length, all.length)}
+          {query.error ?? told(content, tab, rows, all)}
         </span>
         <Legend />
       </div>
@@ -66,11 +66,14 @@ export function Listing({ content, view, go, help, local }: Props) {
   );
 }
 
-/** How many are listed. */
-function told(content: Content, tab: Tab, shown: number, all: number): string {
+/** How many are listed; of two captures of one connection each is a line. */
+function told(content: Content, tab: Tab, rows: Row[], all: Row[]): string {
   const held = content.analysis.connections.length;
-  if (tab === "transfers" && held < all) return `of the ${thousands(held)} connections that lost most`;
-  return shown === all ? count(all, "connection") : `${thousands(shown)} of ${count(all, "connection")}`;
+  if (tab === "transfers" && held < all.length) return `of the ${thousands(held)} connections that lost most`;
+  const repeats = all.filter((row) => row.repeats).length;
+  const twice = repeats > 0 ? `, ${thousands(repeats)} of them in two captures` : "";
+  const total = count(all.length - repeats, "connection") + twice;
+  return rows.length === all.length ? total : `${thousands(rows.length)} of ${total}`;
 }
 
 const GROUP_NAMES: Record<Group, string> = {

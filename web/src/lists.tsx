@@ -7,7 +7,7 @@ import type { Content } from "./document";
 import { rate, roundBytes, share, thousands, time } from "./format";
 import type { Go } from "./hash";
 import { Cause } from "./help";
-import { limitInfo } from "./limits";
+import { limitClass, limitInfo } from "./limits";
 import type { Connection, Transfer } from "./model";
 import type { Query } from "./query";
 import type { Row } from "./rows";
@@ -65,7 +65,7 @@ function Bar({ row, span: [from, to] }: { row: Row; span: [number, number] }) {
         return (
           <i
             key={at}
-            class={`span ${info.group}`}
+            class={`span ${limitClass(limit)}`}
             style={place(start, seconds)}
             title={`${info.name}: ${time(seconds)}`}
           />
@@ -77,7 +77,7 @@ function Bar({ row, span: [from, to] }: { row: Row; span: [number, number] }) {
 
 function connectionColumns(show: Show, span: [number, number]): Column<Row>[] {
   return [
-    { head: "#", key: (row) => row.id, cell: (row) => row.id, width: "5rem" },
+    { head: "#", key: (row) => row.id, cell: (row) => row.id, width: "4.6rem" },
     { head: "client", key: (row) => row.client, cell: (row) => row.client, isText: true, level: 2 },
     { head: "server", key: (row) => row.server, cell: (row) => row.server, isText: true },
     {
@@ -86,7 +86,7 @@ function connectionColumns(show: Show, span: [number, number]): Column<Row>[] {
       key: (row) => row.start,
       cell: (row) => time(row.start),
       level: 2,
-      width: "5.2rem",
+      width: "5.6rem",
     },
     {
       head: "duration",
@@ -100,7 +100,7 @@ function connectionColumns(show: Show, span: [number, number]): Column<Row>[] {
       title: "Bytes from the client",
       key: (row) => row.up,
       cell: (row) => roundBytes(row.up),
-      level: 2,
+      level: 3,
       width: "5.2rem",
     },
     {
@@ -109,7 +109,7 @@ function connectionColumns(show: Show, span: [number, number]): Column<Row>[] {
       key: (row) => row.down,
       cell: (row) => roundBytes(row.down),
       level: 1,
-      width: "5.4rem",
+      width: "5.8rem",
     },
     {
       head: "RTT",
@@ -117,15 +117,15 @@ function connectionColumns(show: Show, span: [number, number]): Column<Row>[] {
       key: (row) => row.rtt ?? -1,
       cell: (row) => (row.rtt === null ? "–" : time(row.rtt)),
       level: 1,
-      width: "5rem",
+      width: "5.6rem",
     },
-    { head: "state", key: (row) => row.state, cell: (row) => row.state, isText: true, level: 2, width: "6.2rem" },
+    { head: "state", key: (row) => row.state, cell: (row) => row.state, isText: true, level: 3, width: "6.2rem" },
     {
       head: "lost",
       title: "Time lost, over all findings",
       key: (row) => row.lost,
       cell: (row) => (row.lost > 0 ? time(row.lost) : "–"),
-      width: "5rem",
+      width: "5.4rem",
     },
     {
       head: "cause",

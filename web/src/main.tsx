@@ -10,9 +10,11 @@ import { roundBytes, visible } from "./format";
 import { format, type Go, parse, START, type State } from "./hash";
 import { HelpDialog } from "./help";
 import { embedded, open, type Status, served, status } from "./load";
+import { type Notes, reportWith, useNotes } from "./notes";
 import { Overview } from "./overview";
 import "./style.css";
 import { applyTheme, ThemeSwitch } from "./theme";
+import { save } from "./tracks/take";
 
 /**
  * How often a reading is asked how far it is, milliseconds: at once, for a small one is soon read,
@@ -66,15 +68,16 @@ function App() {
   }, []);
 
   /**
-   * With what is set side by side, unless the address says what is to be seen; what was opened just
-   * now is shown in any case.
+   * What was opened just now is shown from its beginning, with what is set side by side; else the
+   * address says what is to be seen. `failed`: why something that was to be opened is not.
    */
   const show = useCallback(
-    (found: Content, error: Notice | null, isNew: boolean) => {
+    (found: Content, failed: string | null, isNew: boolean) => {
       setContent(found);
-      setNotice(error ?? (found.uncompared === null ? null : uncompared(found.uncompared)));
-      if (found.compare && error === null && (isNew || format(parse(location.hash)) === format(START)))
-        go({ ...START, compare: found.compare }, true);
+      if (failed !== null) return setNotice({ what: "Not opened.", why: failed });
+      setNotice(found.uncompared === null ? null : { what: "Not compared.", why: found.uncompared });
+      if (isNew || (found.compare && format(parse(location.hash)) === format(START)))
+        go({ ...START, compare: found.compare }, !isNew);
     },
     [go],
   );
@@ -85,7 +88,7 @@ function App() {
         const now: Status = await status();
         if (now.number >= after) {
           if (now.state === "ready") {
-            show(await served(), now.error === null ? null : uncompared(now.error), isNew);
+            show(await served(), now.error, isNew);
             setGoing({ state: "waiting" });
             return;
           }
@@ -117,7 +120,6 @@ function App() {
       try {
         setContent(null);
         setNotice(null);
-        if (beside === null) go({ ...START });
         const before = (await status()).number;
         setGoing({ state: "reading", name, read: 0, total: null });
         await open(files, beside, (read, total) => setGoing({ state: "reading", name, read, total }));
@@ -127,11 +129,11 @@ function App() {
         setGoing({ state: "failed", error: why });
         // What was open before is open still.
         await status()
-          .then(async (now) => now.state === "ready" && show(await served(), { what: "Not opened.", why }, false))
+          .then(async (now) => now.state === "ready" && show(await served(), why, false))
           .catch(() => undefined);
       }
     },
-    [follow, go, show],
+    [follow, show],
   );
 
   // The transfer of what is open that a second capture is compared with; empty: the largest.
@@ -164,6 +166,7 @@ function App() {
   }, [local, take, isOpen, here]);
 
   const connection = useConnection(content, view.connection, local);
+  const notes = useNotes(content);
   useEffect(() => {
     document.title = content ? `${content.name} – whyslow` : "whyslow";
   }, [content]);
@@ -231,6 +234,7 @@ function App() {
             />
           </>
         )}
+        {isOpen && <SaveReport {...{ notes, local, failed: setNotice }} />}
         <ThemeSwitch />
       </header>
       {notice !== null && (
@@ -260,9 +264,10 @@ function App() {
           go={go}
           help={setHelp}
           local={local}
+          notes={notes}
         />
       ) : (
-        <Overview content={content} view={view} go={go} help={setHelp} local={local} />
+        <Overview content={content} view={view} go={go} help={setHelp} local={local} notes={notes} />
       )}
       <footer class="bottom">
         <span>whyslow {content?.version}</span>
@@ -270,6 +275,28 @@ function App() {
       </footer>
       {content && <HelpDialog content={content} slug={help} close={() => setHelp(null)} show={setHelp} />}
     </div>
+  );
+}
+
+/** The page as one file, with the notes in it. */
+function SaveReport({ notes, local, failed }: { notes: Notes; local: boolean; failed: (notice: Notice) => void }) {
+  const [isBusy, setIsBusy] = useState(false);
+  const keep = async () => {
+    setIsBusy(true);
+    await reportWith(notes.list, local)
+      .then((page) => save("whyslow-report.html", page))
+      .catch((error: Error) => failed({ what: "Not saved.", why: error.message }));
+    setIsBusy(false);
+  };
+  return (
+    <button
+      type="button"
+      disabled={isBusy}
+      onClick={() => void keep()}
+      title="All of this as one file to be sent, with your notes"
+    >
+      {isBusy ? "Saving…" : "Save report"}
+    </button>
   );
 }
 
@@ -284,8 +311,6 @@ function Elsewhere({ why, go }: { why: string; go: Go }) {
     </main>
   );
 }
-
-const uncompared = (why: string): Notice => ({ what: "Not compared.", why });
 
 function Waiting({ going, pick }: { going: Going; pick: () => void }) {
   switch (going.state) {

@@ -12,8 +12,8 @@ export interface Column<Row> {
   isText?: boolean;
   /** Beside the head's name. */
   scale?: ComponentChildren;
-  /** Left out where there is less room than this: 1 on phones, 2 on tablets. */
-  level?: 1 | 2;
+  /** Left out where there is no room: 1 on phones, 2 on tablets, 3 on small screens. */
+  level?: 1 | 2 | 3;
   /** How wide it is; what is left is shared by those that do not say. */
   width?: string;
 }

@@ -15,13 +15,14 @@ export const TERMS: Record<string, string> = {
     "A request, the server's time and the answer; or a push, which nobody asked for. What its user waited for is from the request's first byte to the answer's last.",
   transfer: "One contiguous bulk of payload in one direction, usually the answer to a request.",
   retransmitted:
-    "Sent again. F: after duplicate ACKs or SACKs; T: after the timer; P: tail loss probe; S: needless, the first copy had arrived.",
-  "out of order": "Arrived after later ones without having been sent again: reordered on the way.",
+    "F: after duplicate ACKs or SACKs; T: after the timer; P: tail loss probe; S: needless, the first copy had arrived.",
+  "out of order": "Arrived after later ones without having been retransmitted: reordered on the way.",
   "duplicate ACKs": "ACKs that repeat the last one: something arrived behind a hole (RFC 5681).",
   "zero window": "Time for which the receiver offered no byte at all.",
-  confidence: "How sure the finding is, from 0 to 100 %, by what the capture can show.",
+  confidence:
+    "How often findings with this much evidence are right: certain from 90 %, likely from 60 %, else possible.",
   model:
     "A packet-level TCP model that plays the transfer as it was. It promises nothing unless it comes within 15 % of the measured time.",
-  goodput: "Bytes acknowledged in a time; what is sent again does not count.",
-  throughput: "Bytes sent in a time, with what is sent again.",
+  goodput: "Bytes acknowledged in a time; retransmissions do not count.",
+  throughput: "Bytes sent in a time, retransmissions included.",
 };

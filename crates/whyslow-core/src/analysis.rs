@@ -85,6 +85,7 @@ pub struct Capture {
 
 /// Echo requests from one host to another, and what came back. Hosts are as the text writes them.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Ping {
     /// Who asked; null where ping's own words do not say.
     pub from: Option<String>,
@@ -103,6 +104,7 @@ pub struct Ping {
 
 /// Round trips of a ping, milliseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct PingRtt {
     /// Least.
     pub min: f64,
@@ -114,6 +116,7 @@ pub struct PingRtt {
 
 /// A name that was asked for. Hosts are as the text writes them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct Lookup {
     /// Who asked.
     pub client: String,
@@ -240,6 +243,7 @@ pub struct Connection {
 
 /// A stretch of a text from which packets of a connection were left out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct Elided {
     /// The last packet of the connection before them.
     pub start_s: Nanos,
@@ -360,13 +364,13 @@ pub struct Retransmission {
 
 /// The verdict on a transfer that nothing held back: all but round trips took less than two fifths
 /// of its time, or less than 10 ms.
-pub const HEALTHY_VERDICT: &str = "nothing held it back beyond what the path needs";
+pub const HEALTHY_VERDICT: &str = "nothing slowed it beyond what the path needs";
 
 /// The verdict on a transfer whose time the capture cannot explain, for the most part.
-pub const UNKNOWN_VERDICT: &str = "what held it back cannot be told from this capture";
+pub const UNKNOWN_VERDICT: &str = "what slowed it cannot be told from this capture";
 
 /// The same, where packets were left out of a text.
-pub const UNKNOWN_ELIDED_VERDICT: &str = "what held it back cannot be told: packets of it were left out of the text";
+pub const UNKNOWN_ELIDED_VERDICT: &str = "what slowed it cannot be told: packets of it were left out of the text";
 
 /// One contiguous bulk of payload in one direction.
 #[derive(Clone, Debug, Serialize)]

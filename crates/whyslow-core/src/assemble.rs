@@ -4,61 +4,57 @@
 mod exchanges;
 mod label;
 mod model_predictions;
+mod transfer;
 mod wait_predictions;
 mod written;
 
 pub(crate) use model_predictions::predict as predict_by_model;
+pub(crate) use transfer::KeptTransfers;
 pub(crate) use wait_predictions::predict as predict_waits;
 pub(crate) use written::Names;
 
 use crate::analysis::{
-    Connection, Direction, Elided, Endpoint, Finding, Frame, Handshake, Limit, LimitShare, LimitSpan, MAX_ROUNDS,
-    MAX_SPANS, MAX_TRANSFERS, Near, Problem, Retransmission, Retransmitted, Round, Rtt, State, Transfer,
+    Connection, Direction, Elided, Endpoint, Finding, Frame, Handshake, Limit, MAX_TRANSFERS, Near, Problem,
+    Retransmission, Retransmitted, Rtt, State, Transfer,
 };
-use crate::limit::{self, Context, Partition, Span, Wait};
-use crate::rules::{self, ConnectionCase, ConnectionSummary, Exit, LargestFlows, TransferCase, say};
+use crate::limit::{self, Context, Partition};
+use crate::rules::{self, ConnectionCase, ConnectionSummary, say};
 use crate::tcp::facts::{self, Facts, RttFacts, TransferFacts};
 use crate::types::Side;
 use crate::units::Nanos;
-use crate::whatif::{EarlierTransfers, Replay, Replays};
-use label::{end_of, label};
+use label::end_of;
+use transfer::TransferPlace;
 
-/// A connection's entry, and its outline for the rules over several. Times are told from `first`;
-/// `path_rate` is what is said of the path (payload bits per second). Replays of its transfers are
-/// kept in `replays`, and the transfers themselves in `flows`, as far as they are wanted.
-pub(crate) fn connection(
-    facts: &Facts,
-    id: u64,
-    capture: usize,
-    first: Nanos,
-    (names, path_rate): (&Names, Option<f64>),
-    (replays, flows): (&mut Replays, &mut LargestFlows),
-) -> (Connection, ConnectionSummary) {
+/// What a connection's entry is made of.
+pub(crate) struct ConnectionInput<'a> {
+    pub facts: &'a Facts,
+    pub id: u64,
+    /// The capture that holds it, by its place among all.
+    pub capture: usize,
+    /// Times are told from here.
+    pub first: Nanos,
+    pub names: &'a Names,
+    /// What somebody said that the path carries, payload bits per second.
+    pub path_rate: Option<f64>,
+}
+
+/// Returns a connection's entry, and its summary for the rules over several. What is wanted of its
+/// transfers later is put into `kept`.
+pub(crate) fn connection(input: &ConnectionInput<'_>, kept: &mut KeptTransfers<'_>) -> (Connection, ConnectionSummary) {
+    let ConnectionInput { facts, id, first, .. } = *input;
     let client = facts.client;
-    let contexts = Side::BOTH.map(|side| Context { path_rate, ..Context::new(facts, side) });
-    let cut = [client, !client].map(|side| cut_all(facts, side, &contexts[side]));
-    let by_side: [&[(&TransferFacts, Partition)]; 2] =
-        if client == Side::A { [&cut[0], &cut[1]] } else { [&cut[1], &cut[0]] };
+    let contexts = Side::BOTH.map(|side| Context { path_rate: input.path_rate, ..Context::new(facts, side) });
+    let cut = Side::BOTH.map(|side| cut_all(facts, side, &contexts[side]));
     let waits = limit::waits(facts);
-    let case = ConnectionCase { facts, transfers: by_side, waits: &waits };
+    let case = ConnectionCase { facts, transfers: [&cut[0], &cut[1]], waits: &waits };
     let mut transfers: Vec<Transfer> = Vec::new();
     let mut early_exit = None;
     for sender in [client, !client] {
-        for (index, (transfer, partition)) in by_side[sender].iter().enumerate() {
-            if facts.is_listed(sender, transfer) {
-                let earlier = &by_side[sender][..index];
-                let wait = waits.iter().find(|wait| wait.is_of(sender == facts.requester, index));
-                let (told, exit) = transfer_entry(
-                    facts,
-                    (sender, contexts[sender]),
-                    (transfer, partition),
-                    (earlier, wait),
-                    (id, first),
-                    (&mut *replays, &mut *flows),
-                );
-                transfers.push(told);
-                early_exit = early_exit.or(exit);
-            }
+        for index in (0..cut[sender].len()).filter(|&index| facts.is_listed(sender, cut[sender][index].0)) {
+            let place = TransferPlace { id, first, sender, index };
+            let (entry, exit) = transfer::entry(place, &case, &contexts[sender], kept);
+            transfers.push(entry);
+            early_exit = early_exit.or(exit);
         }
     }
     transfers.sort_by_key(|transfer| (transfer.start_s, transfer.from.index()));
@@ -67,33 +63,50 @@ pub(crate) fn connection(
     let transfers_total = facts.directions.iter().map(|direction| direction.transfers_total).sum::<u64>() - handshakes;
     keep_longest(&mut transfers);
     transfers.shrink_to_fit();
-    let (exchanges, exchanges_total) = exchanges::list_exchanges(&case, &transfers, first);
-    let endpoint = |side: Side| endpoint(facts, side, names);
-    let server = endpoint(!client);
     let slow_start = cut.iter().flatten().map(|(_, partition)| partition.time(Limit::SlowStart)).sum();
+    let summary = ConnectionSummary { early_exit, slow_start, ..summary(input) };
+    (entry(input, &case, transfers, transfers_total), summary)
+}
+
+/// Without what its transfers tell.
+fn summary(input: &ConnectionInput<'_>) -> ConnectionSummary {
+    let facts = input.facts;
+    let [client, server] = [facts.client, !facts.client].map(|side| endpoint(facts, side, input.names));
     let tls = limit::tls_handshake(facts).map_or(Nanos::ZERO, |(time, _)| time);
-    let outline = ConnectionSummary {
-        id,
-        client: facts.endpoints[client].0,
-        server: facts.endpoints[!client],
-        addresses: [endpoint(client).address, server.address.clone()],
-        name: server.name.clone(),
+    ConnectionSummary {
+        id: input.id,
+        client: facts.endpoints[facts.client].0,
+        server: facts.endpoints[!facts.client],
+        addresses: [client.address, server.address],
+        name: server.name,
         start: facts.first,
         end: facts.closing.iter().flatten().map(|&(time, _)| time).min().unwrap_or(facts.last),
         unseen: facts.min_rtt().filter(|_| ends_before_its_client(facts)).unwrap_or_default(),
         handshakes: limit::handshake(facts).unwrap_or_default() + tls,
-        slow_start,
+        slow_start: Nanos::ZERO,
         bytes: facts.directions.iter().map(|direction| direction.bytes).sum(),
         closed_by: facts.closed_by.and_then(|side| Some((end_of(facts, side), facts.closing[side]?.1))),
         reset: facts.state == State::Reset,
-        early_exit,
+        early_exit: None,
         first_frame: facts.first_frame,
-    };
+    }
+}
+
+fn entry(
+    input: &ConnectionInput<'_>,
+    case: &ConnectionCase<'_>,
+    transfers: Vec<Transfer>,
+    transfers_total: u64,
+) -> Connection {
+    let ConnectionInput { facts, first, names, .. } = *input;
+    let client = facts.client;
+    let (exchanges, exchanges_total) = exchanges::list_exchanges(case, &transfers, first);
+    let elided = |&(from, until): &(Nanos, Nanos)| Elided { start_s: from - first, duration_s: until - from };
     let mut connection = Connection {
-        id,
-        capture,
-        client: endpoint(client),
-        server,
+        id: input.id,
+        capture: input.capture,
+        client: endpoint(facts, client, names),
+        server: endpoint(facts, !client, names),
         start_s: facts.first - first,
         duration_s: facts.last - facts.first,
         state: facts.state,
@@ -105,20 +118,16 @@ pub(crate) fn connection(
         problems: problems(facts),
         icmp: rules::icmp::describe_all(facts, first),
         icmp_total: facts.notices.total,
-        elided: facts
-            .elided
-            .iter()
-            .map(|&(from, until)| Elided { start_s: from - first, duration_s: until - from })
-            .collect(),
+        elided: facts.elided.iter().map(elided).collect(),
         directions: vec![direction(facts, client, first), direction(facts, !client, first)],
         exchanges,
         exchanges_total,
         transfers,
         transfers_total,
-        findings: if facts.timeless { Vec::new() } else { rules::check_connection(&case) },
+        findings: if facts.timeless { Vec::new() } else { rules::check_connection(case) },
     };
     written::restore(&mut connection, facts, names);
-    (connection, outline)
+    connection
 }
 
 fn cut_all<'a>(facts: &'a Facts, sender: Side, context: &Context) -> Vec<(&'a TransferFacts, Partition)> {
@@ -148,101 +157,6 @@ fn keep_longest(transfers: &mut Vec<Transfer>) {
         index += 1;
         keep[index - 1]
     });
-}
-
-fn transfer_entry(
-    facts: &Facts,
-    (sender, context): (Side, Context),
-    (transfer, partition): (&TransferFacts, &Partition),
-    (earlier, wait): (&[(&TransferFacts, Partition)], Option<&Wait>),
-    (id, first): (u64, Nanos),
-    (replays, flows): (&mut Replays, &mut LargestFlows),
-) -> (Transfer, Option<Exit>) {
-    let opening = !earlier.iter().any(|(t, _)| facts.is_listed(sender, t))
-        && !facts.directions[!sender]
-            .transfers
-            .iter()
-            .any(|t| t.start < transfer.start && facts.is_listed(!sender, t) && sender == facts.client);
-    let before = limit::phases_before(facts, sender, transfer, opening, wait);
-    let case = TransferCase { facts, sender, transfer, partition, before: &before, context, earlier };
-    let findings = if facts.timeless { Vec::new() } else { rules::check_transfer(&case) };
-    flows.offer(&case, id, first);
-    let exit = rules::exit_of(&case).filter(|_| !facts.timeless);
-    let duration = transfer.duration();
-    let seconds = case.duration().as_secs_f64();
-    // Until the model has run.
-    let mut model_skipped = false;
-    if let Some(worst) = findings.first().filter(|worst| worst.seconds > Nanos::ZERO) {
-        model_skipped = Replay::is_possible(transfer, &context);
-        if replays.wants(worst.seconds, id)
-            && let Some(replay) = Replay::new(transfer, partition, &context, EarlierTransfers::of(earlier, &context))
-        {
-            replays.keep(worst.seconds, id, transfer.start - first, replay);
-        }
-    }
-    let told = Transfer {
-        from: end_of(facts, sender),
-        bytes: transfer.bytes(),
-        start_s: transfer.start - first,
-        duration_s: duration,
-        rate_bps: (seconds > 0.0 && !facts.timeless).then(|| (transfer.bytes() as f64 * 8.0 / seconds).round()),
-        label: label(facts, sender, transfer),
-        first_byte_s: first_byte(facts, sender, transfer),
-        first_record: first_record(facts, sender, transfer).map(|(start, end)| end.saturating_sub(start)),
-        rounds: rounds(transfer, partition, first),
-        rounds_total: transfer.rounds_total,
-        elided: transfer.known_span.is_some(),
-        model_s: None,
-        model_skipped,
-        limits: LimitShare::of(&partition.times()),
-        timeline: timeline(partition, first),
-        verdict: rules::verdict(&case, &findings),
-        findings,
-        before: LimitShare::of(&before),
-    };
-    (told, exit)
-}
-
-fn timeline(partition: &Partition, first: Nanos) -> Vec<LimitSpan> {
-    let told = |span: &Span| LimitSpan { limit: span.limit, start_s: span.start - first, seconds: span.length() };
-    partition.timeline(MAX_SPANS).iter().map(told).collect()
-}
-
-fn rounds(transfer: &TransferFacts, partition: &Partition, first: Nanos) -> Vec<Round> {
-    let end = transfer.known_span.map_or(transfer.end, |(_, until)| until);
-    let ends = transfer.rounds.iter().skip(1).map(|round| round.start).chain([end]);
-    transfer
-        .rounds
-        .iter()
-        .zip(ends)
-        .zip(&partition.rounds)
-        .take(MAX_ROUNDS)
-        .map(|((round, end), &limit)| Round {
-            start_s: round.start - first,
-            duration_s: (end - round.start).or_zero(),
-            sending_s: (round.last_send - round.start).or_zero(),
-            bytes: round.bytes,
-            first_frame: round.first_frame,
-            last_frame: round.last_frame,
-            in_flight: round.in_flight,
-            window: round.window,
-            limit,
-        })
-        .collect()
-}
-
-/// From the first byte sent to the end of the first TLS record: only a whole record can be read by
-/// the application.
-fn first_byte(facts: &Facts, sender: Side, transfer: &TransferFacts) -> Option<Nanos> {
-    let (_, end) = first_record(facts, sender, transfer)?;
-    let round = transfer.rounds.get(transfer.round_of(end.min(transfer.seq.1))?)?;
-    Some(round.start - transfer.start)
-}
-
-/// Where the TLS record lies with which a transfer begins.
-fn first_record(facts: &Facts, sender: Side, transfer: &TransferFacts) -> Option<(u64, u64)> {
-    let mut firsts = facts.content[sender].firsts.iter();
-    firsts.find(|(start, ..)| *start == transfer.seq.0).map(|&(start, end, _)| (start, end))
 }
 
 fn endpoint(facts: &Facts, side: Side, names: &Names) -> Endpoint {

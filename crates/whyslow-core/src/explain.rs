@@ -15,15 +15,15 @@ pub use crate::whatif::{ReplayJob, ReplayQueue, ReplayResult};
 pub use fragment::{Fragment, MergedAnalysis};
 
 use crate::analysis::{Analysis, Frame};
-use crate::assemble::{self, Names};
-use crate::capture::{Clock, Packet, Sink, Summary};
+use crate::assemble::{self, ConnectionInput, KeptTransfers, Names};
+use crate::capture::{CaptureError, Clock, Packet, Reader, Sink, Summary};
 use crate::flow::{self, ConnectionId, FlowEntry, FlowTable, HashedKey};
 use crate::pair::ConnectionFingerprint;
 use crate::rules::{self, LargestFlows};
 use crate::tcp;
 use crate::units::Nanos;
 use crate::whatif::Replays;
-use crate::wire::{self, FlowKey, Icmp, Segment, Skip};
+use crate::wire::{self, FastPacket, FlowKey, Icmp, Segment, Skip};
 use accounts::{AccountList, ConnectionAccount, ConnectionSize};
 use fragment::CaptureState;
 use open_connection::OpenConnection;
@@ -100,6 +100,31 @@ pub struct Rebalance {
     pub outgoing: Vec<(Handover, MovedShard)>,
     /// Shards that it must receive before its next packet.
     pub incoming: Vec<Handover>,
+}
+
+/// Explains a capture that is in memory; `path` is its name in the analysis.
+///
+/// ```
+/// use whyslow_core::explain::explain;
+///
+/// # fn main() -> Result<(), whyslow_core::capture::CaptureError> {
+/// let analysis = explain("loss.pcap", include_bytes!("../../../samples/loss-client.pcap"))?;
+/// for finding in &analysis.connections[0].transfers[0].findings {
+///     println!("{} ({} s): {}", finding.cause, finding.seconds.as_secs_f64(), finding.summary);
+/// }
+/// # Ok(())
+/// # }
+/// ```
+///
+/// # Errors
+/// When the bytes are no capture that can be read.
+pub fn explain(path: &str, capture: &[u8]) -> Result<Analysis, CaptureError> {
+    let (mut reader, mut explainer) = (Reader::new(), Explainer::new());
+    explainer.begin_capture(path);
+    reader.push(capture, &mut explainer)?;
+    let summary = reader.finish(&mut explainer)?;
+    explainer.end_capture(summary);
+    Ok(explainer.finish())
 }
 
 impl Explainer {
@@ -251,14 +276,16 @@ impl Explainer {
         facts.until = facts.until.max(size.until);
         facts.end_with(facts.until);
         let mark = (!facts.timeless).then(|| ConnectionFingerprint::new(id.0, &facts));
-        let (connection, outline) = assemble::connection(
-            &facts,
-            id.0,
-            open.capture,
+        let input = ConnectionInput {
+            facts: &facts,
+            id: id.0,
+            capture: open.capture,
             first,
-            (&self.host_names, self.path_rate),
-            (&mut self.replays, &mut self.flows),
-        );
+            names: &self.host_names,
+            path_rate: self.path_rate,
+        };
+        let mut kept = KeptTransfers { replays: &mut self.replays, flows: &mut self.flows };
+        let (connection, outline) = assemble::connection(&input, &mut kept);
         ConnectionAccount::new(size, connection, outline, mark)
     }
 
@@ -372,13 +399,16 @@ impl Explainer {
 }
 
 impl Sink for Explainer {
+    #[inline(always)]
     fn packet(&mut self, packet: &Packet<'_>) {
         self.packets += 1;
         if self.packets <= self.sample_until {
             self.sample_checksums(packet);
         }
         match wire::parse_fast(packet) {
-            Some(glance) => self.on_fast_packet(packet, &glance),
+            // Two calls: each is built for its IP version.
+            Some(glance @ FastPacket::V4(_)) => self.on_fast_packet(packet, &glance),
+            Some(glance @ FastPacket::V6(_)) => self.on_fast_packet(packet, &glance),
             None => self.on_packet(packet),
         }
     }

@@ -6,6 +6,7 @@ mod limit;
 mod model_change;
 mod retransmission;
 mod side;
+mod timers;
 
 pub use connection::{End, Near, State};
 pub use frame::Frame;
@@ -13,3 +14,4 @@ pub use limit::Limit;
 pub use model_change::ModelChange;
 pub use retransmission::{MAX_RETRANSMISSIONS, RetransmissionKind};
 pub use side::Side;
+pub use timers::{RTO_MIN, SHORTEST_RTO};

@@ -4,6 +4,11 @@
 use std::io;
 use whyslow_core::capture::CaptureError;
 
+/// The name of an input; standard input has none.
+fn shown(name: &str) -> &str {
+    if name == "-" { "stdin" } else { name }
+}
+
 /// Why an input could not be read.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
@@ -52,7 +57,7 @@ pub enum Error {
         now: u64,
     },
     /// There is nothing in it.
-    #[error("{name}: is empty: there is no capture in it")]
+    #[error("{} is empty: it holds no capture", shown(.name))]
     Empty {
         /// The input.
         name: String,

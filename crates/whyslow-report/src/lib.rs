@@ -16,6 +16,7 @@
 //! asks it.
 #![forbid(unsafe_code)]
 
+pub mod headline;
 pub mod ranking;
 pub mod render;
 pub mod text;

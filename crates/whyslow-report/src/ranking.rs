@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 use whyslow_core::CostOverTime;
-use whyslow_core::analysis::{Analysis, Cause, Connection, Finding, Message};
+use whyslow_core::analysis::{Analysis, Cause, Connection, End, Finding, Message};
 use whyslow_core::units::Nanos;
 
 /// A message of more bytes than an initial window (RFC 6928) is no interactive one.
@@ -32,6 +32,37 @@ pub fn findings(connection: &Connection) -> impl Iterator<Item = &Finding> {
 /// lost.
 pub fn cost(connection: &Connection) -> Nanos {
     findings(connection).filter(|finding| finding.is_waited_for()).map(|finding| finding.seconds).sum()
+}
+
+/// Payload bytes that a connection carried from the client, and from the server.
+pub fn payload(connection: &Connection) -> [u64; 2] {
+    [End::Client, End::Server].map(|end| {
+        connection.directions.iter().filter(|one| one.from == end).map(|one| one.bytes).fold(0, u64::saturating_add)
+    })
+}
+
+/// The cause that cost a connection most.
+#[derive(Clone, Copy, Debug)]
+pub struct MainCause<'a> {
+    /// Over all of its findings.
+    pub seconds: Nanos,
+    /// In how many of them.
+    pub times: usize,
+    /// The costliest of them.
+    pub finding: &'a Finding,
+    /// The place of its transfer; none of a finding over the connection.
+    pub transfer: Option<usize>,
+}
+
+/// The cause that cost a connection most; none without a finding.
+pub fn main_cause(connection: &Connection) -> Option<MainCause<'_>> {
+    let &(cause, seconds) = causes(connection).first()?;
+    let places = connection.transfers.iter().enumerate();
+    let of_transfers = places.flat_map(|(index, one)| one.findings.iter().map(move |finding| (Some(index), finding)));
+    let own = connection.findings.iter().map(|finding| (None, finding));
+    let of_cause: Vec<_> = own.chain(of_transfers).filter(|(_, finding)| finding.cause == cause).collect();
+    let &(transfer, finding) = of_cause.iter().rev().max_by_key(|(_, finding)| finding.seconds)?;
+    Some(MainCause { seconds, times: of_cause.len(), finding, transfer })
 }
 
 /// The causes of one connection with the time that each cost over its transfers, the worst first;

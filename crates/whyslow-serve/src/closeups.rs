@@ -33,7 +33,7 @@ const MAX_PACKETS: u64 = 3_000_000;
 const COLUMNS: usize = FOOT - 1;
 const FOOT: usize = 4_096;
 /// Fewer packets are followed by one thread: a second one would spend its time on reading.
-const FEW_PACKETS: u64 = 2_000_000;
+const FEW_PACKETS: u64 = 500_000;
 
 /// An answer as it stands in a file: compressed until it is written there, for its text is ten
 /// times as large.

@@ -3,7 +3,7 @@
 use crate::closeups::Packed;
 use crate::gzip::{compress, compress_quickly};
 use crate::rows::Rows;
-use crate::{Opening, TransferSpot, closeups};
+use crate::{Opening, TransferSpot, closeups, repeats};
 use hyper::body::Bytes;
 use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
@@ -90,10 +90,16 @@ impl Document {
         Self::new(reading, opening, Some(progress))
     }
 
+    /// What was served as a file has it: the inputs are read once more.
+    pub(crate) fn as_file(&self, opening: &Opening) -> Self {
+        Self::complete(self.reading.clone(), opening, &mut |_| {})
+    }
+
     fn new(mut reading: Reading, opening: &Opening, file: Option<&mut dyn FnMut(Progress)>) -> Self {
         let is_file = file.is_some();
         // What two captures tell of one connection is one, and costs its time once.
-        let once = ranking::without_duplicates(&reading.analysis);
+        let repeats = repeats::repeats(&reading.analysis);
+        let once = repeats::without(&reading.analysis, &repeats);
         let connections_total = once.connections.len();
         let causes = ranking::by_cause(&once)
             .into_iter()
@@ -113,7 +119,7 @@ impl Document {
         let both = both.ok().flatten().filter(|_| is_file);
         let comparisons = both.iter().map(|[a, b]| compare::compare(a, b)).collect();
         let compared: Vec<u64> = compare.iter().flatten().map(|spot| spot.0).collect();
-        let rows = Rows::of(&reading.analysis);
+        let rows = Rows::of(&reading.analysis, repeats);
         let most = if is_file { in_file(&reading.analysis, &compared) } else { MAX_CONNECTIONS };
         let analysis = &worst(&reading.analysis, &compared, most);
         let docs: BTreeMap<_, _> = Cause::ALL.iter().map(|cause| (cause.slug(), doc(&cause.markdown()))).collect();

@@ -3,8 +3,11 @@
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use serde::Serialize;
-use std::io::Write;
+use std::io::BufWriter;
 use whyslow_report::render::json;
+
+/// Bytes that are compressed at once.
+const PIECE: usize = 1 << 16;
 
 /// gzip of a value's JSON.
 pub(crate) fn compress(content: &impl Serialize) -> Vec<u8> {
@@ -18,9 +21,9 @@ pub(crate) fn compress_quickly(content: &impl Serialize) -> Vec<u8> {
 
 /// Writing to memory does not fail, and nothing here has maps that JSON could not write.
 fn gzip(content: &impl Serialize, how: Compression) -> Vec<u8> {
-    let mut gzip = GzEncoder::new(Vec::new(), how);
+    // JSON comes in pieces of a few bytes, each of which would be a step of the compression.
+    let mut gzip = BufWriter::with_capacity(PIECE, GzEncoder::new(Vec::new(), how));
     let written = json::to_people(content, &mut gzip);
     debug_assert!(written.is_ok());
-    let _ = gzip.flush();
-    gzip.finish().unwrap_or_default()
+    gzip.into_inner().ok().and_then(|gzip| gzip.finish().ok()).unwrap_or_default()
 }

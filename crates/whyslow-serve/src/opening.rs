@@ -89,7 +89,7 @@ mod tests {
         assert_eq!(find(None, Some(11), Some(1)), Ok((11, 1)));
         assert_eq!(find(Some(0), Some(3), None).unwrap().0, 3);
         assert_eq!(find(Some(1), None, None), Ok((11, 2)));
-        assert_eq!(find(Some(1), Some(2), None), Err(NoSuchTransfer::Connection(2, 1)));
-        assert_eq!(find(Some(0), Some(11), None), Err(NoSuchTransfer::Connection(11, 10)));
+        assert_eq!(find(Some(1), Some(2), None), Err(NoSuchTransfer::Connection { id: 2, held: 1 }));
+        assert_eq!(find(Some(0), Some(11), None), Err(NoSuchTransfer::Connection { id: 11, held: 10 }));
     }
 }

@@ -13,7 +13,7 @@ use whyslow_core::units::Nanos;
 use whyslow_report::ranking;
 
 /// Stretches of time told of a connection, the longest ones.
-const MAX_SPANS: usize = 6;
+const MAX_SPANS: usize = 12;
 /// Causes told of a connection.
 const MAX_CAUSES: usize = 3;
 /// Transfers of a connection that are looked at for them.
@@ -43,7 +43,7 @@ pub(crate) struct Rows {
     causes: Vec<Vec<usize>>,
     /// The transfer that carried most, from 1; 0 where there is none.
     largest: Vec<usize>,
-    /// Another capture, nearer to the sender, tells of the connection too.
+    /// Another capture tells of the connection too.
     repeats: Vec<u8>,
     /// Limit, place in `words`; from when, after the connection's beginning, and for how long,
     /// microseconds.
@@ -61,21 +61,21 @@ struct Around {
 }
 
 impl Around {
-    fn of(analysis: &Analysis) -> Self {
+    fn of(analysis: &Analysis, repeats: HashSet<u64>) -> Self {
         let mut shared: HashMap<u64, Vec<&'static str>> = HashMap::new();
         for finding in &analysis.findings {
             for id in &finding.connections {
                 shared.entry(*id).or_default().push(finding.cause.slug());
             }
         }
-        Self { shared, repeats: ranking::repeats(analysis) }
+        Self { shared, repeats }
     }
 }
 
 impl Rows {
-    pub(crate) fn of(analysis: &Analysis) -> Self {
+    pub(crate) fn of(analysis: &Analysis, repeats: HashSet<u64>) -> Self {
         let (mut rows, mut words) = (Self::default(), Words::default());
-        let around = Around::of(analysis);
+        let around = Around::of(analysis, repeats);
         for connection in &analysis.connections {
             rows.push(connection, &around, &mut words);
         }
@@ -202,7 +202,7 @@ mod tests {
     #[test]
     fn a_line_says_what_the_connection_says() {
         let analysis = sample("new-connection-each-time-server");
-        let rows = serde_json::to_value(Rows::of(&analysis)).unwrap();
+        let rows = serde_json::to_value(Rows::of(&analysis, HashSet::new())).unwrap();
         let words = |at: &serde_json::Value| rows["words"][at.as_u64().unwrap() as usize].as_str().unwrap().to_owned();
         assert_eq!(rows["start"].as_array().unwrap().len(), analysis.connections.len());
         for (at, connection) in analysis.connections.iter().enumerate() {
@@ -217,12 +217,5 @@ mod tests {
                 assert!(span[2].as_i64().unwrap() * 1_000 <= connection.duration_s.0, "{span}");
             }
         }
-    }
-
-    #[test]
-    fn what_two_captures_tell_is_marked_in_one_of_them() {
-        let reading = crate::testing::reading(&[&["loss-client", "loss-server"]]);
-        let rows = serde_json::to_value(Rows::of(&reading.analysis)).unwrap();
-        assert_eq!(rows["repeats"].as_array().unwrap().iter().filter(|one| **one == 1).count(), 1);
     }
 }

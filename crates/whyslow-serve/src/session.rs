@@ -25,6 +25,8 @@ struct Inner {
     /// Counts what was opened: what an earlier reading still finds is no longer wanted.
     number: u64,
     state: State,
+    /// What was read last, which is open again where the next one cannot be read.
+    last: Option<Arc<Opened>>,
     /// Ends the reading that is under way.
     stop: Stop,
     /// What is read next, once the reading that is under way has ended: one at a time.
@@ -34,6 +36,20 @@ struct Inner {
     pending: PendingUploads,
 }
 
+impl Inner {
+    /// A reading has ended.
+    fn settle(&mut self, outcome: Result<Arc<Opened>, String>) {
+        self.state = match (outcome, &self.last) {
+            (Ok(opened), _) => {
+                self.last = Some(Arc::clone(&opened));
+                State::Ready(opened, None)
+            }
+            (Err(told), Some(open)) => State::Ready(Arc::clone(open), Some(told)),
+            (Err(told), None) => State::Failed(told),
+        };
+    }
+}
+
 /// A reading that is to begin.
 #[derive(Debug)]
 struct ReadingJob {
@@ -41,8 +57,6 @@ struct ReadingJob {
     opening: Opening,
     uploads: Vec<Arc<Upload>>,
     stop: Stop,
-    /// What stays open where it fails.
-    before: Option<Arc<Opened>>,
 }
 
 #[derive(Debug, Default)]
@@ -69,7 +83,7 @@ enum State {
     #[default]
     Empty,
     Reading(String, Progress),
-    /// With why what was to be opened beside it is not.
+    /// With why what was to be opened since, or beside it, is not.
     Ready(Arc<Opened>, Option<String>),
     Failed(String),
 }
@@ -162,6 +176,11 @@ impl Opened {
         Ok((place.ok_or("the capture came through a pipe, which cannot be read twice")?, connection))
     }
 
+    /// The same as a file holds it.
+    pub(crate) fn as_file(&self) -> Document {
+        self.document.as_file(&self.opening)
+    }
+
     /// Two of its transfers side by side.
     ///
     /// # Errors
@@ -187,14 +206,14 @@ pub(crate) struct Status {
 impl Session {
     /// Reads captures in the background.
     pub(crate) fn open(self: &Arc<Self>, opening: Opening) {
-        self.start(opening, Vec::new(), None);
+        self.start(opening, Vec::new());
     }
 
     /// Shows captures that were read.
     pub(crate) fn show(&self, opening: Opening, reading: Reading) {
         let mut inner = self.lock();
         inner.number += 1;
-        inner.state = State::Ready(Arc::new(Opened::new(reading, opening, Vec::new())), None);
+        inner.settle(Ok(Arc::new(Opened::new(reading, opening, Vec::new()))));
     }
 
     /// Takes a capture from the page; with the last one of its drop the reading begins. `beside`:
@@ -241,7 +260,7 @@ impl Session {
                 SoughtTransfer { group: Some(last), which: TransferName::default() },
             ]
         });
-        self.start(opening, uploads, open.map(|(_, open)| open));
+        self.start(opening, uploads);
         Ok(())
     }
 
@@ -253,14 +272,14 @@ impl Session {
         }
     }
 
-    /// Begins to read; `before` is what stays open where this cannot be read.
-    fn start(self: &Arc<Self>, opening: Opening, uploads: Vec<Arc<Upload>>, before: Option<Arc<Opened>>) {
+    /// Begins to read; what was open stays so where this cannot be read.
+    fn start(self: &Arc<Self>, opening: Opening, uploads: Vec<Arc<Upload>>) {
         let stop = Stop::default();
         let mut inner = self.lock();
         inner.number += 1;
         std::mem::replace(&mut inner.stop, stop.clone()).flag().store(true, Ordering::Relaxed);
         inner.state = State::Reading(opening.title(), Progress { read: 0, total: None });
-        inner.next = Some(ReadingJob { number: inner.number, opening, uploads, stop, before });
+        inner.next = Some(ReadingJob { number: inner.number, opening, uploads, stop });
         if !std::mem::replace(&mut inner.is_reading, true) {
             let desk = Arc::clone(self);
             thread::spawn(move || desk.read());
@@ -271,7 +290,7 @@ impl Session {
     fn read(&self) {
         loop {
             let mut inner = self.lock();
-            let Some(ReadingJob { number, opening, uploads, stop, before }) = inner.next.take() else {
+            let Some(ReadingJob { number, opening, uploads, stop }) = inner.next.take() else {
                 inner.is_reading = false;
                 return;
             };
@@ -283,14 +302,10 @@ impl Session {
                 let reading = whyslow_io::read(&opening.groups(), &stop, progress).map_err(told)?;
                 Ok(Arc::new(Opened::new(reading, opening, uploads)))
             });
-            let state = match (catch_unwind(read).unwrap_or_else(|_| Err(FAULT.to_owned())), before) {
-                (Ok(opened), _) => State::Ready(opened, None),
-                (Err(told), Some(open)) => State::Ready(open, Some(told)),
-                (Err(told), None) => State::Failed(told),
-            };
+            let outcome = catch_unwind(read).unwrap_or_else(|_| Err(FAULT.to_owned()));
             let mut inner = self.lock();
             if inner.number == number {
-                inner.state = state;
+                inner.settle(outcome);
             }
         }
     }
@@ -376,8 +391,21 @@ mod tests {
         desk.forget(&part("other", 0, None));
         desk.take(upload(&scratch, b"none"), &part("", 0, None), None).unwrap();
         let status = settled(&desk);
-        assert_eq!((status.number, status.state), (2, "failed"));
+        assert_eq!((status.number, status.state), (2, "ready"));
         assert!(status.error.unwrap().starts_with("a.pcap: "));
+    }
+
+    #[test]
+    fn what_was_open_stays_so_where_the_next_one_cannot_be_read() {
+        let (desk, scratch) = (Arc::new(Session::default()), Scratch::default());
+        let sample = std::fs::read(testing::path("loss-client")).unwrap();
+        desk.take(upload(&scratch, &sample), &part("a", 0, Some(1)), None).unwrap();
+        assert_eq!(settled(&desk).state, "ready");
+        desk.take(upload(&scratch, b"no capture"), &part("b", 0, Some(1)), None).unwrap();
+        let status = settled(&desk);
+        assert_eq!((status.number, status.state), (2, "ready"));
+        assert!(status.error.is_some_and(|error| error.contains("a.pcap")));
+        assert!(desk.opened().is_some_and(|opened| opened.graphs(1, None).is_ok()));
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! The command line as it is typed.
 
+use crate::fail_on::FailOn;
+use crate::select::Selection;
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 use std::num::NonZero;
 use std::path::PathBuf;
@@ -13,6 +15,7 @@ use std::path::PathBuf;
 #[command(name = "whyslow", version, max_term_width = 100)]
 #[command(
     after_help = "`whyslow FILE...` is `whyslow explain FILE...`; a file that is named like a command is ./NAME.\n\
+Pages are as wide as COLUMNS says, or else the terminal, from 60 to 200 columns; 100 where it is none.\n\
 Exit status: 0 the input was read, 1 a cause of --fail-on was found, 2 the input could not be read or \
 the output not be written, 130 Ctrl-C ended the reading (what was read by then is explained; a second Ctrl-C leaves at once)."
 )]
@@ -20,12 +23,12 @@ pub(crate) struct Args {
     #[command(subcommand)]
     pub command: Option<Command>,
 
-    #[command(flatten)]
-    pub explain: Explain,
-
     /// Whether to use colour.
     #[arg(long, global = true, value_enum, default_value_t, value_name = "WHEN")]
     pub color: Color,
+
+    #[command(flatten)]
+    pub explain: Explain,
 }
 
 #[derive(Debug, Subcommand)]
@@ -61,9 +64,13 @@ pub(crate) enum Command {
         /// Which shell.
         shell: clap_complete::Shell,
     },
-    /// Print the manual page (roff).
+    /// Print the manual pages of all commands (roff), as for `whyslow man | man -l -`.
     #[command(hide = true)]
-    Man,
+    Man {
+        /// Write a file for each command into this folder.
+        #[arg(long, short, value_name = "FOLDER", value_hint = clap::ValueHint::DirPath)]
+        output: Option<PathBuf>,
+    },
 }
 
 #[derive(Debug, Default, PartialEq, ClapArgs)]
@@ -73,35 +80,57 @@ pub(crate) struct Explain {
     #[arg(value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
     pub files: Vec<PathBuf>,
 
-    /// Print everything as one JSON object (schema whyslow/1).
-    #[arg(long)]
-    pub json: bool,
-
-    /// Print JSON objects, one a line: captures, connections, findings that span connections.
-    #[arg(long, conflicts_with = "json")]
-    pub jsonl: bool,
-
-    /// Tell of this connection alone, and everything.
-    #[arg(long, value_name = "ID")]
-    pub connection: Option<u64>,
-
-    /// Of many connections, tell of the N that lost most time [default: 3].
-    #[arg(long, value_name = "N", conflicts_with_all = ["json", "jsonl", "connection"])]
-    pub top: Option<usize>,
-
     /// Explain on N threads, beside the one that reads [default: one for each processor]; what is
     /// found does not depend on it.
     #[arg(long, value_name = "N")]
     pub threads: Option<NonZero<usize>>,
 
-    /// What the path carries at most, as `100mbit` or `1 Gbit/s`: what a fix is promised to bring
-    /// stays below it, and buffers are made for it [default: what the capture shows of the path].
+    /// What the path carries at most, as `100mbit` or `1 Gbit/s`: estimates stay below it, and
+    /// buffers are sized for it [default: what the capture shows of the path].
     #[arg(long, value_name = "RATE", value_parser = crate::quantity::rate)]
     pub path_rate: Option<f64>,
 
-    /// Exit with status 1 if this cause was found; may be given more than once.
-    #[arg(long, value_name = "CAUSE", value_parser = crate::help_cause::known)]
-    pub fail_on: Vec<String>,
+    /// Exit with status 1 if this cause was found: `slow-start`, `slow-start>1s` if it cost more
+    /// than that over all selected connections, `any` for any cause; may be given more than once.
+    #[arg(long, value_name = "CAUSE", value_parser = FailOn::read)]
+    pub fail_on: Vec<FailOn>,
+
+    #[command(flatten)]
+    pub selection: Selection,
+
+    #[command(flatten)]
+    pub shape: Shape,
+}
+
+/// How it is printed.
+#[derive(Debug, Default, PartialEq, ClapArgs)]
+#[command(next_help_heading = "Output")]
+pub(crate) struct Shape {
+    /// Print a line for each transfer.
+    #[arg(long, group = "shape")]
+    pub brief: bool,
+
+    /// Print a line for each transfer as tab-separated values, with a title line.
+    #[arg(long, group = "shape")]
+    pub tsv: bool,
+
+    /// Print a line for each file: RTT, goodput, retransmissions, windows, main cause. Each file is
+    /// read by itself.
+    #[arg(long, group = "shape")]
+    pub table: bool,
+
+    /// Print everything as one JSON object (schema whyslow/1).
+    #[arg(long, group = "shape")]
+    pub json: bool,
+
+    /// Print JSON objects, one a line: captures, connections, findings that span connections.
+    #[arg(long, group = "shape")]
+    pub jsonl: bool,
+
+    /// Of many connections, show the N that lost most time, with their findings [default: 1 of up
+    /// to 20, else a table alone].
+    #[arg(long, value_name = "N", conflicts_with_all = ["shape", "connection"])]
+    pub top: Option<usize>,
 }
 
 #[derive(Debug, ClapArgs)]

@@ -5,19 +5,21 @@ use crate::interrupt::{INTERRUPTED, Interrupt};
 use crate::output::{Output, Sources, complain, is_broken_pipe};
 use crate::progress::Meter;
 use crate::settings::{ExplainTask, Format};
-use anyhow::bail;
+use crate::table;
 use std::io::{IsTerminal, stdin};
 use std::process::ExitCode;
 use whyslow_core::analysis::{Analysis, PARTIAL, Problem};
 use whyslow_io::Input;
-use whyslow_report::ranking;
-use whyslow_report::render::{json, terminal};
+use whyslow_report::render::{brief, json, terminal};
 
 /// Reads the inputs and prints what is found.
 ///
 /// # Errors
 /// When an input could not be read, there is no such connection, or stdout fails.
 pub(crate) fn run(task: &ExplainTask, out: Output) -> anyhow::Result<ExitCode> {
+    if task.format == Format::Table {
+        return table::run(task, out);
+    }
     Sources::of(&task.inputs).refuse_stdout()?;
     if task.inputs.contains(&Input::Stdin) && stdin().is_terminal() {
         complain("reading from the terminal: paste what tcpdump printed, and end with Ctrl-D");
@@ -41,10 +43,8 @@ pub(crate) fn run(task: &ExplainTask, out: Output) -> anyhow::Result<ExitCode> {
             capture.problems.insert(0, Problem::new(PARTIAL, 1, why.clone()));
         }
     }
-    if let Some(id) = task.connection {
-        keep(&mut analysis, id)?;
-    }
-    let code = match is_found(&analysis, &task.fail_on) {
+    task.selection.apply(&mut analysis)?;
+    let code = match task.fail_on.iter().any(|cause| cause.is_in(&analysis)) {
         _ if analysis.partial => ExitCode::from(INTERRUPTED),
         true => ExitCode::from(FOUND),
         false => ExitCode::SUCCESS,
@@ -65,39 +65,14 @@ fn print(analysis: &Analysis, task: &ExplainTask, mut out: Output) -> anyhow::Re
     match task.format {
         Format::Json => out.raw(|out| json::pretty(analysis, out))?,
         Format::JsonLines => out.raw(|out| json::lines(analysis, out))?,
+        Format::Brief => out.write(&brief::terminal(analysis, out.table_width()))?,
+        Format::Tsv => out.raw(|out| brief::tsv(analysis, out))?,
+        // Printed as its files are read.
+        Format::Table => {}
         Format::Terminal { top } => {
-            let view = terminal::View { width: out.width(), top, full: task.connection.is_some() };
+            let view = terminal::View { width: out.width(), top, full: task.selection.connection.is_some() };
             out.write(&terminal::page(analysis, view))?;
         }
     }
     Ok(())
-}
-
-/// Leaves one connection, and what concerns it.
-///
-/// # Errors
-/// When there is no connection of that number.
-fn keep(analysis: &mut Analysis, id: u64) -> anyhow::Result<()> {
-    let total = analysis.connections.len();
-    analysis.connections.retain(|connection| connection.id == id);
-    if analysis.connections.is_empty() {
-        match total {
-            0 => bail!("there is no connection {id}: the input holds no TCP connection"),
-            1 => bail!("there is no connection {id}: the input holds one, which is 1"),
-            total => bail!("there is no connection {id}: the input holds 1 to {total}"),
-        }
-    }
-    analysis.findings.retain(|finding| finding.connections.contains(&id));
-    analysis.pairs.retain(|pair| pair.connections.contains(&id));
-    Ok(())
-}
-
-/// Whether one of these causes is among the findings or the problems of the captures.
-fn is_found(analysis: &Analysis, causes: &[String]) -> bool {
-    let of_connections = analysis.connections.iter().flat_map(ranking::findings);
-    let findings = of_connections.chain(&analysis.findings).map(|finding| finding.cause.slug());
-    let captures = analysis.captures.iter().map(|capture| &capture.problems);
-    let connections = analysis.connections.iter().map(|connection| &connection.problems);
-    let problems = captures.chain(connections).flatten().map(|problem| problem.slug.as_str());
-    findings.chain(problems).any(|slug| causes.iter().any(|cause| cause == slug))
 }

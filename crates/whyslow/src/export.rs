@@ -7,6 +7,7 @@ mod png;
 use crate::output::{Sources, Target, complain};
 use crate::place::TransferPlace;
 use crate::progress::Meter;
+use crate::quantity;
 use crate::report;
 use crate::spooled::SpooledInputs;
 use anyhow::{Context, bail};
@@ -62,11 +63,15 @@ pub(crate) struct Export {
     of: Option<Side>,
     /// A picture begins so many seconds after the capture's first packet [default: with the
     /// connection].
-    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    #[arg(long, value_name = "SECONDS", value_parser = quantity::seconds)]
     from: Option<Nanos>,
     /// A picture ends there [default: with the connection].
-    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    #[arg(long, value_name = "SECONDS", value_parser = quantity::seconds)]
     to: Option<Nanos>,
+    /// With `--track io`: count packets in intervals of this length, as `1ms` [default: what gives
+    /// about a hundred of them].
+    #[arg(long, value_name = "TIME", value_parser = quantity::time)]
+    interval: Option<Nanos>,
     /// Pixels of a picture.
     #[arg(long, value_name = "WxH", default_value = "1200x600", value_parser = size)]
     size: (u32, u32),
@@ -95,14 +100,6 @@ enum Shown {
 enum Side {
     Client,
     Server,
-}
-
-/// Seconds from the capture's first packet.
-fn seconds(text: &str) -> Result<Nanos, String> {
-    match text.parse::<f64>() {
-        Ok(seconds) if seconds.is_finite() => Ok(Nanos::from_secs_f64(seconds)),
-        _ => Err(format!("`{text}` is no number of seconds, as `1.25`")),
-    }
 }
 
 /// `1200x600`.
@@ -252,6 +249,23 @@ fn write_rows(task: &Export, packets: &Packets<'_>, mut target: Target) -> anyho
     target.finish()
 }
 
+/// # Errors
+/// When the picture has no intervals, or fewer pixels than intervals.
+fn check_interval(task: &Export, whole: Nanos) -> anyhow::Result<()> {
+    let Some(interval) = task.interval else { return Ok(()) };
+    if task.track != Shown::Io {
+        bail!("--interval is for --track io");
+    }
+    let (bars, pixels) = (whole.0 / interval.0.max(1), i64::from(task.size.0));
+    if bars > pixels {
+        let most = Nanos(interval.0 * pixels).as_secs_f64();
+        bail!(
+            "{bars} intervals do not fit on {pixels} pixels: show at most {most} s (--from, --to) or take a larger --size"
+        );
+    }
+    Ok(())
+}
+
 fn draw(task: &Export, packets: &Packets<'_>) -> anyhow::Result<String> {
     let connection = packets.connection;
     let start = connection.start_s;
@@ -266,6 +280,7 @@ fn draw(task: &Export, packets: &Packets<'_>) -> anyhow::Result<String> {
             whole.1.as_secs_f64()
         );
     }
+    check_interval(task, range.1 - range.0)?;
     let count = connection.directions.iter().map(|half| half.packets).fold(0, u64::saturating_add);
     let mut builder = SeriesBuilder::new(range, count);
     packets.each(|point| {
@@ -293,6 +308,7 @@ fn draw(task: &Export, packets: &Packets<'_>) -> anyhow::Result<String> {
         size: task.size,
         title: &packets.title(),
         subtitle: verdict,
+        interval: task.interval,
         rtt: connection.rtt_ms.p50.map(|ms| Nanos::from_secs_f64(ms / 1e3)),
     };
     Ok(picture::svg(&builder.finish(), &picture))

@@ -32,8 +32,8 @@ pub(crate) fn list(width: usize) -> String {
 ///
 /// # Errors
 /// For any other name; says which one may have been meant.
-pub(crate) fn known(slug: &str) -> Result<String, String> {
-    Cause::from_slug(slug).map(|cause| cause.slug().to_owned()).ok_or_else(|| unknown(slug))
+pub(crate) fn known(slug: &str) -> Result<Cause, String> {
+    Cause::from_slug(slug).ok_or_else(|| unknown(slug))
 }
 
 fn summary(cause: Cause) -> String {
@@ -49,7 +49,7 @@ fn unknown(slug: &str) -> String {
 }
 
 /// The name that is most like this one, if any is.
-fn nearest<'a>(slug: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+pub(crate) fn nearest<'a>(slug: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let slug = slug.to_lowercase().replace(['_', ' '], "-");
     names
         .map(|name| (strsim::jaro_winkler(&slug, name), name))

@@ -9,12 +9,14 @@ mod compare;
 mod exit;
 mod explain;
 mod export;
+mod fail_on;
 mod help_cause;
 mod interrupt;
 mod spooled;
 // Namespaces are Linux's.
 #[cfg(target_os = "linux")]
 mod lab;
+mod manual;
 mod output;
 mod place;
 mod predict;
@@ -22,7 +24,9 @@ mod probe;
 mod progress;
 mod quantity;
 mod report;
+mod select;
 mod settings;
+mod table;
 mod view;
 
 use crate::args::Args;
@@ -72,11 +76,8 @@ fn run(settings: &Settings) -> anyhow::Result<ExitCode> {
             clap_complete::generate(*shell, &mut Args::command(), "whyslow", &mut script);
             out.write_bytes(&script)?;
         }
-        Task::Man => {
-            let mut page = Vec::new();
-            clap_mangen::Man::new(Args::command()).render(&mut page)?;
-            out.write_bytes(&page)?;
-        }
+        Task::Man(None) => out.write_bytes(&manual::pages()?)?,
+        Task::Man(Some(folder)) => manual::write(folder)?,
         Task::Usage => {
             anstream::eprint!("{}", Args::command().render_help().ansi());
             return Ok(ExitCode::from(FAILED));

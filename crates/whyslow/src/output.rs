@@ -9,11 +9,11 @@ pub(crate) use same::Sources;
 pub(crate) use target::Target;
 
 use anstream::{AutoStream, ColorChoice};
-use std::io::{self, BufWriter, Stdout, Write, stdout};
+use std::io::{self, BufWriter, IsTerminal, Stdout, Write, stdout};
 use whyslow_report::text::harmless_lines;
 
-/// Columns where stdout is no terminal.
-const WIDTH: u16 = 80;
+/// Columns where stdout is no terminal, unless COLUMNS says otherwise.
+const WIDTH: usize = 100;
 
 /// Bytes that are handed to stdout at once: as many as a pipe holds.
 const PIECE: usize = 64 << 10;
@@ -26,9 +26,18 @@ impl Output {
         Self(BufWriter::new(AutoStream::new(stdout(), color)))
     }
 
-    /// Columns to lay a page out for.
+    /// Columns to lay a page out for: those of COLUMNS, or else the terminal's.
     pub(crate) fn width(&self) -> usize {
-        terminal_size::terminal_size_of(stdout()).map_or(WIDTH, |(width, _)| width.0).into()
+        let wanted = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
+        let of_terminal = || terminal_size::terminal_size_of(stdout()).map(|(width, _)| width.0.into());
+        wanted.filter(|columns| *columns > 0).or_else(of_terminal).unwrap_or(WIDTH)
+    }
+
+    /// The same for a table with a line for each of many: as wide as it needs where that is no
+    /// terminal's matter.
+    pub(crate) fn table_width(&self) -> usize {
+        let is_bounded = stdout().is_terminal() || std::env::var_os("COLUMNS").is_some();
+        if is_bounded { self.width() } else { usize::MAX }
     }
 
     /// Prints a page, without its styles where they are not wanted.

@@ -1,24 +1,25 @@
 //! `whyslow predict`: how long a transfer would take, without a capture.
 
 use crate::output::Output;
-use crate::quantity;
+use crate::quantity::{self, Range};
 use anyhow::bail;
 use clap::{Args, ValueEnum};
 use std::process::ExitCode;
 use whyslow_core::predict::{Algorithm, Plan, Tls, WARM_TRANSFERS, Way};
 use whyslow_core::units::Nanos;
-use whyslow_report::render::forecast;
+use whyslow_report::render::forecast::{self, grid};
 
 /// What to predict.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct Predict {
-    /// Payload of the transfer, as `1MB`.
-    #[arg(long, value_name = "SIZE", value_parser = quantity::size)]
-    bytes: u64,
-    /// Round trip of the empty path, as `200ms`.
-    #[arg(long, value_name = "TIME", value_parser = quantity::time)]
-    rtt: Nanos,
-    /// Bits per second of the narrowest link, as `1gbit` [default: it never matters].
+    /// Payload of the transfer, as `1MB`; or a range, as `10kB..10MB`: a table of times, and which
+    /// sizes suffer.
+    #[arg(long, value_name = "SIZE", value_parser = |text: &str| quantity::range(text, quantity::size))]
+    bytes: Range<u64>,
+    /// Round trip of the empty path, as `200ms`; or a range, as `1ms..300ms`.
+    #[arg(long, value_name = "TIME", value_parser = |text: &str| quantity::range(text, quantity::time))]
+    rtt: Range<Nanos>,
+    /// Bits per second of the narrowest link, as `1gbit` [default: unlimited].
     #[arg(long, value_name = "RATE", value_parser = quantity::rate)]
     rate: Option<f64>,
     /// Room in front of that link [default: rate × round trip, and at least 64 kB].
@@ -46,8 +47,8 @@ pub(crate) struct Predict {
     /// tcp_rmem).
     #[arg(long, value_name = "SIZE", default_value = "3.6MB", value_parser = quantity::size)]
     rwnd: u64,
-    /// Most that the sender has in flight (about 0.94 × the last figure of tcp_wmem) [default: no
-    /// bound].
+    /// Most that the sender has in flight (about 0.94 × the last figure of tcp_wmem) [default:
+    /// unlimited].
     #[arg(long, value_name = "SIZE", value_parser = quantity::size)]
     sndbuf: Option<u64>,
     /// Payload of a full segment.
@@ -68,7 +69,7 @@ pub(crate) struct Predict {
     /// How many such transfers, one after the other.
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
     count: u64,
-    /// Print a JSON object (schema whyslow-predict/1).
+    /// Print a JSON object (schema whyslow-predict/1; of a range whyslow-predict-grid/1).
     #[arg(long)]
     json: bool,
 }
@@ -104,7 +105,12 @@ enum Controller {
 }
 
 impl Predict {
-    fn plan(&self) -> anyhow::Result<Plan> {
+    /// Whether more than one transfer is asked for.
+    fn is_range(&self) -> bool {
+        self.bytes.least < self.bytes.most || self.rtt.least < self.rtt.most
+    }
+
+    fn plan(&self, bytes: u64, rtt: Nanos) -> anyhow::Result<Plan> {
         if !(64..=65_483).contains(&self.mss) {
             bail!("--mss {}B is no segment size: from 64 to 65,483 bytes", self.mss);
         }
@@ -112,8 +118,8 @@ impl Predict {
             bail!("--idle has no meaning for one new connection: add --reuse, or --count");
         }
         Ok(Plan {
-            bytes: self.bytes,
-            rtt: self.rtt,
+            bytes,
+            rtt,
             rate: self.rate,
             queue: self.queue,
             loss: self.loss,
@@ -151,13 +157,34 @@ impl Predict {
 /// # Errors
 /// When the arguments contradict each other, or nothing can be printed.
 pub(crate) fn run(task: &Predict, mut out: Output) -> anyhow::Result<ExitCode> {
-    let plan = task.plan()?;
+    if task.is_range() {
+        return run_grid(task, out);
+    }
+    let plan = task.plan(task.bytes.least, task.rtt.least)?;
     let told = plan.forecast();
     let changes = plan.changes(&told);
     if task.json {
         out.write_bytes(forecast::json(&plan, &told, &changes).as_bytes())?;
     } else {
         out.write(&forecast::terminal(&plan, &told, &changes, out.width()))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Prints what transfers of several sizes, or over several round trips, would take.
+fn run_grid(task: &Predict, mut out: Output) -> anyhow::Result<ExitCode> {
+    let sizes = task.bytes.steps(|bytes| bytes as f64, |bytes| bytes.round() as u64);
+    let times = task.rtt.steps(Nanos::as_secs_f64, Nanos::from_secs_f64);
+    let mut rows = Vec::new();
+    for &bytes in &sizes {
+        let plans = times.iter().map(|&rtt| task.plan(bytes, rtt));
+        let cells: anyhow::Result<Vec<_>> = plans.map(|plan| plan.map(|plan| (plan.forecast(), plan))).collect();
+        rows.push(cells?.into_iter().map(|(forecast, plan)| grid::Cell { plan, forecast }).collect());
+    }
+    if task.json {
+        out.write_bytes(grid::json(&rows).as_bytes())?;
+    } else {
+        out.write(&grid::terminal(&rows, out.width()))?;
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -1,5 +1,9 @@
 //! Quantities of the command line: a number and its unit, within the range of the option.
 
+mod range;
+
+pub(crate) use range::{Range, range};
+
 use std::ops::RangeInclusive;
 use whyslow_core::units::Nanos;
 use whyslow_quantity::{ParseError, RATE, SHARE, SIZE, TIME, Unit, parse};
@@ -17,34 +21,42 @@ struct Kind {
 /// A length of time, above zero and up to an hour.
 pub(crate) fn time(text: &str) -> Result<Nanos, String> {
     let kind =
-        Kind { noun: "a time", example: "100ms", units: TIME, range: 1e3..=3600e9, range_text: "from 1 µs to 60 min" };
+        Kind { noun: "time", example: "100ms", units: TIME, range: 1e3..=3600e9, range_text: "from 1 µs to 60 min" };
     kind.read(text).map(nanos)
 }
 
 /// A pause: a length of time, or zero.
 pub(crate) fn pause(text: &str) -> Result<Nanos, String> {
     let kind =
-        Kind { noun: "a time", example: "10s", units: TIME, range: 0.0..=86_400e9, range_text: "from 0 s to one day" };
+        Kind { noun: "time", example: "10s", units: TIME, range: 0.0..=86_400e9, range_text: "from 0 s to one day" };
     kind.read(text).map(nanos)
+}
+
+/// A time in a capture: seconds from its first packet.
+pub(crate) fn seconds(text: &str) -> Result<Nanos, String> {
+    match text.parse::<f64>() {
+        Ok(seconds) if seconds.is_finite() => Ok(Nanos::from_secs_f64(seconds)),
+        _ => Err(format!("`{text}` is not a number of seconds, as `1.25`")),
+    }
 }
 
 /// A number of bytes.
 pub(crate) fn size(text: &str) -> Result<u64, String> {
     let kind =
-        Kind { noun: "a size", example: "1MB", units: SIZE, range: 1.0..=1e15, range_text: "from 1 B to 1,000,000 GB" };
+        Kind { noun: "size", example: "1MB", units: SIZE, range: 1.0..=1e15, range_text: "from 1 B to 1,000,000 GB" };
     kind.read(text).map(|bytes| bytes.round() as u64)
 }
 
 /// Bits per second.
 pub(crate) fn rate(text: &str) -> Result<f64, String> {
     let range_text = "from 1 kbit/s to 10,000 Gbit/s";
-    Kind { noun: "a rate", example: "100mbit", units: RATE, range: 1e3..=1e13, range_text }.read(text)
+    Kind { noun: "rate", example: "100mbit", units: RATE, range: 1e3..=1e13, range_text }.read(text)
 }
 
 /// A share of packets.
 pub(crate) fn share(text: &str) -> Result<f64, String> {
     let range_text = "from 0 % to 50 %";
-    Kind { noun: "a share", example: "1%", units: SHARE, range: 0.0..=0.5, range_text }.read(text)
+    Kind { noun: "share", example: "1%", units: SHARE, range: 0.0..=0.5, range_text }.read(text)
 }
 
 fn nanos(value: f64) -> Nanos {
@@ -56,9 +68,9 @@ impl Kind {
         let Self { noun, example, range_text, .. } = self;
         let known = || self.units.iter().map(|unit| unit.0).collect::<Vec<_>>().join(", ");
         let value = parse(text, self.units).map_err(|error| match error {
-            ParseError::NoNumber => format!("`{text}` is not {noun}: it begins with a number, as in `{example}`"),
-            ParseError::NoUnit => format!("`{text}` has no unit: write `{example}`, for one (units: {})", known()),
-            ParseError::UnknownUnit(unit) => format!("`{unit}` is no unit of {noun} (units: {})", known()),
+            ParseError::NoNumber => format!("`{text}` is not a {noun}: it begins with a number, as in `{example}`"),
+            ParseError::NoUnit => format!("`{text}` has no unit, as in `{example}` (units: {})", known()),
+            ParseError::UnknownUnit(unit) => format!("unknown {noun} unit `{unit}` (units: {})", known()),
         })?;
         if !self.range.contains(&value) {
             return Err(format!("`{text}` is out of range: {range_text}"));
@@ -86,7 +98,7 @@ mod tests {
     fn what_is_wrong_is_said() {
         assert!(time("200").unwrap_err().contains("has no unit"));
         assert!(time("fast").unwrap_err().contains("begins with a number"));
-        assert!(size("1MBit").unwrap_err().contains("is no unit of a size"));
+        assert!(size("1MBit").unwrap_err().contains("unknown size unit `MBit`"));
         assert!(rate("0mbit").unwrap_err().contains("out of range"));
         assert!(share("90%").unwrap_err().contains("out of range"));
     }

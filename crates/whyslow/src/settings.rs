@@ -1,6 +1,8 @@
 //! What the arguments mean: every default filled in, every choice made.
 
-use crate::args::{Args, Color, Command, Explain, Report, View};
+use crate::args::{Args, Color, Command, Explain, Report, Shape, View};
+use crate::fail_on::FailOn;
+use crate::select::Selection;
 use anstream::ColorChoice;
 use clap::CommandFactory;
 use clap::error::ErrorKind;
@@ -10,9 +12,6 @@ use std::num::NonZero;
 use std::path::PathBuf;
 use std::thread::available_parallelism;
 use whyslow_io::{ExplainOptions, Input};
-
-/// Of many connections, so many are told of.
-pub(crate) const TOP: usize = 3;
 
 /// What to do, and how to print it.
 #[derive(Debug)]
@@ -35,7 +34,8 @@ pub(crate) enum Task {
     View(ViewTask),
     Report(ReportTask),
     Completions(Shell),
-    Man,
+    /// To stdout, or into a folder.
+    Man(Option<PathBuf>),
     /// There is nothing to read: say how it is used.
     Usage,
 }
@@ -44,10 +44,10 @@ pub(crate) enum Task {
 pub(crate) struct ExplainTask {
     pub inputs: Vec<Input>,
     pub format: Format,
-    /// The one connection to tell of.
-    pub connection: Option<u64>,
-    /// Causes that make the exit status 1.
-    pub fail_on: Vec<String>,
+    /// The connections to explain.
+    pub selection: Selection,
+    /// What makes the exit status 1.
+    pub fail_on: Vec<FailOn>,
     /// How they are explained.
     pub how: ExplainOptions,
     /// Why the captures end before what they show did, where that is known: what comes of them is
@@ -83,8 +83,14 @@ pub(crate) struct ReportTask {
 pub(crate) enum Format {
     /// For a person, telling of so many connections.
     Terminal {
-        top: usize,
+        top: Option<usize>,
     },
+    /// A line a transfer.
+    Brief,
+    /// The same for programs.
+    Tsv,
+    /// A line a file.
+    Table,
     Json,
     JsonLines,
 }
@@ -106,7 +112,10 @@ impl Settings {
             Color::Never => ColorChoice::Never,
         };
         let task = match args.command {
-            None => explain(args.explain),
+            None => {
+                is_no_command(&args.explain.files)?;
+                explain(args.explain)
+            }
             Some(Command::Explain(args)) => explain(args),
             Some(Command::Compare(task)) => Task::Compare(task),
             Some(Command::Export(task)) => Task::Export(task),
@@ -122,9 +131,27 @@ impl Settings {
                 Task::Report(ReportTask { inputs: inputs(&files), output })
             }
             Some(Command::Completions { shell }) => Task::Completions(shell),
-            Some(Command::Man) => Task::Man,
+            Some(Command::Man { output }) => Task::Man(output),
         };
         Ok(Self { task, color })
+    }
+}
+
+/// # Errors
+/// When the first file is none, and nearly the name of a command.
+fn is_no_command(files: &[PathBuf]) -> Result<(), clap::Error> {
+    let Some(first) = files.first().filter(|first| !first.exists()).and_then(|first| first.to_str()) else {
+        return Ok(());
+    };
+    let commands = Args::command();
+    let names = commands.get_subcommands().filter(|command| !command.is_hide_set()).map(|command| command.get_name());
+    let near = names.map(|name| (strsim::jaro_winkler(first, name), name)).max_by(|a, b| a.0.total_cmp(&b.0));
+    match near {
+        Some((likeness, name)) if likeness > 0.85 && !first.contains(['.', '/']) => {
+            let message = format!("there is no file `{first}`; did you mean the command `{name}`?");
+            Err(Args::command().error(ErrorKind::InvalidSubcommand, message))
+        }
+        _ => Ok(()),
     }
 }
 
@@ -134,14 +161,20 @@ fn explain(args: Explain) -> Task {
         [] => vec![Input::Stdin],
         files => inputs(files),
     };
-    let format = match (args.json, args.jsonl) {
-        (true, _) => Format::Json,
-        (_, true) => Format::JsonLines,
-        _ => Format::Terminal { top: args.top.unwrap_or(TOP) },
-    };
     let how = ExplainOptions { threads: threads(args.threads), path_rate: args.path_rate };
-    let (connection, fail_on) = (args.connection, args.fail_on);
-    Task::Explain(ExplainTask { inputs, format, connection, fail_on, how, cut: None })
+    let (selection, fail_on) = (args.selection, args.fail_on);
+    Task::Explain(ExplainTask { inputs, format: format(&args.shape), selection, fail_on, how, cut: None })
+}
+
+fn format(shape: &Shape) -> Format {
+    match shape {
+        Shape { json: true, .. } => Format::Json,
+        Shape { jsonl: true, .. } => Format::JsonLines,
+        Shape { brief: true, .. } => Format::Brief,
+        Shape { tsv: true, .. } => Format::Tsv,
+        Shape { table: true, .. } => Format::Table,
+        Shape { top, .. } => Format::Terminal { top: *top },
+    }
 }
 
 /// As many threads as asked for, or one for each processor.

@@ -258,22 +258,26 @@ fn both_captures_together_tell_what_the_link_did() {
             let records = links.iter().find(|link| link["direction"] == name).unwrap()["records"].as_array().unwrap();
             let lost: Vec<&Value> = records.iter().filter(|record| record["fate"] != "passed").collect();
             let bytes = |records: &[&Value]| records.iter().map(|r| r["payload_bytes"].as_u64().unwrap()).sum::<u64>();
-            let told = |field: &str| direction[field].as_u64().unwrap();
-            assert_eq!(told("lost") + told("unjudged"), lost.len() as u64, "{case} {name}: {direction}");
-            assert!(told("unjudged") <= 1, "at most the last ACK: {case} {name}");
-            assert_eq!(told("lost_bytes"), bytes(&lost), "{case} {name}");
-            assert_eq!(told("sent") + told("unjudged"), records.len() as u64, "{case} {name}");
+            let count = |field: &str| direction[field].as_u64().unwrap();
+            assert_eq!(count("lost") + count("unjudged"), lost.len() as u64, "{case} {name}: {direction}");
+            assert!(count("unjudged") <= 1, "at most the last ACK: {case} {name}");
+            assert_eq!(count("lost_bytes"), bytes(&lost), "{case} {name}");
+            assert_eq!(count("sent") + count("unjudged"), records.len() as u64, "{case} {name}");
             let doubled = |record: &&Value| record["touched"].to_string().contains("duplicated");
             let came = |record: &&Value| record["fate"] == "passed";
-            assert_eq!(told("duplicated"), records.iter().filter(came).filter(doubled).count() as u64, "{case} {name}");
+            assert_eq!(
+                count("duplicated"),
+                records.iter().filter(came).filter(doubled).count() as u64,
+                "{case} {name}"
+            );
             let millis =
                 |record: &Value| (record["out_ns"].as_f64().unwrap() - record["in_ns"].as_f64().unwrap()) / 1e6;
             let mut delays: Vec<f64> = records.iter().filter(came).map(millis).collect();
             delays.sort_by(f64::total_cmp);
             for (figure, share) in [("min", 0.0), ("p50", 0.5), ("p95", 0.95)] {
                 let truth = delays[((delays.len() - 1) as f64 * share).round() as usize];
-                let told = direction["delay_ms"][figure].as_f64().unwrap();
-                assert!((told - truth).abs() < 1.0, "{case} {name} {figure}: {told} ms, and the log has {truth}");
+                let delay = direction["delay_ms"][figure].as_f64().unwrap();
+                assert!((delay - truth).abs() < 1.0, "{case} {name} {figure}: {delay} ms, and the log has {truth}");
             }
         }
     }
@@ -373,8 +377,8 @@ fn a_signal_ends_a_run_and_what_was_captured_by_then_is_explained() {
             // What the client had read when it said so had passed both captures.
             let folder = user.path("lab-results/exec");
             for end in ["client", "server"] {
-                let told = user.explain(&folder.join(format!("{end}.pcap")));
-                let down = &told["connections"][0]["directions"][1];
+                let analysis = user.explain(&folder.join(format!("{end}.pcap")));
+                let down = &analysis["connections"][0]["directions"][1];
                 assert!(down["bytes"].as_u64().unwrap() >= 500_000, "{end}: {down}");
             }
             let truth: Value = serde_json::from_slice(&std::fs::read(folder.join("truth.json")).unwrap()).unwrap();
@@ -448,10 +452,10 @@ fn a_shell_stands_on_its_host_with_a_program_on_the_other() {
         let other = "ip -brief address > told";
         let mut command = user.command(&["lab", "shell", "client", "--rtt", "5ms", "--other", other]);
         let output = command.env("SHELL", &script).output().unwrap();
-        let told = text(&output.stdout);
-        let addresses: Vec<&str> = told.lines().next().unwrap().split(' ').collect();
-        let shown = |address: &str| told.matches(&format!("{address}/")).count();
-        assert_eq!((shown(addresses[0]), shown(addresses[1])), (1, 1), "{told}");
+        let stdout = text(&output.stdout);
+        let addresses: Vec<&str> = stdout.lines().next().unwrap().split(' ').collect();
+        let shown = |address: &str| stdout.matches(&format!("{address}/")).count();
+        assert_eq!((shown(addresses[0]), shown(addresses[1])), (1, 1), "{stdout}");
         assert_eq!(output.status.code(), Some(9));
     }
 }

@@ -33,7 +33,7 @@ export function Phases({ told }: { told: Comparison }) {
         <thead>
           <tr>
             <th scope="col" class="text">
-              held by
+              limited by
             </th>
             <Heads />
             <th scope="col" class="diverging">
@@ -126,7 +126,7 @@ export function Rounds({ told }: { told: Comparison }) {
                     <Term of="window" />
                   </th>
                   <th scope="col" class="text">
-                    held by
+                    limited by
                   </th>
                 </>
               ))}
@@ -224,7 +224,7 @@ export function FirstByte({ told }: { told: Comparison }) {
 const TITLES: Record<string, ComponentChildren> = {
   "round-trip": (
     <>
-      least <Term of="RTT" />
+      minimum <Term of="RTT" />
     </>
   ),
   mss: <Term of="MSS" />,

@@ -22,8 +22,16 @@ const COLORS = [
 export type Palette = Record<(typeof COLORS)[number], string>;
 
 export function palette(): Palette {
-  const style = getComputedStyle(document.documentElement);
-  return Object.fromEntries(COLORS.map((name) => [name, style.getPropertyValue(`--${name}`).trim()])) as Palette;
+  // A colour is a pair, of which an element has the one that holds.
+  const probe = document.createElement("i");
+  probe.hidden = true;
+  document.body.append(probe);
+  const found = COLORS.map((name) => {
+    probe.style.color = `var(--${name})`;
+    return [name, getComputedStyle(probe).color];
+  });
+  probe.remove();
+  return Object.fromEntries(found) as Palette;
 }
 
 /** Colours for paper, whatever the screen has. */

@@ -145,7 +145,7 @@ export function background(painter: Painter, scene: Scene, area: Area, x: Scale)
 /** What held the transfer: colour and letter. */
 function ribbon(painter: Painter, scene: Scene, area: Area, x: Scale): void {
   const { palette } = scene;
-  painter.text(area.x - 8, area.y + 15, "held by", palette.dim, "end");
+  painter.text(area.x - 8, area.y + 15, "limited by", palette.dim, "end");
   painter.rect(area.x, area.y, area.width, area.height, palette.sheet);
   painter.within(area.x, area.y, area.width, area.height, () => {
     for (const span of scene.spans) {

@@ -56,10 +56,10 @@ export function nearest(scene: Scene, plan: Layout, pointer: { x: number; y: num
 }
 
 const KINDS: Record<string, string> = {
-  F: "F: sent again after duplicate ACKs or SACKs",
-  T: "T: sent again by the timer",
+  F: "F: retransmitted after duplicate ACKs or SACKs",
+  T: "T: retransmitted by the timer",
   P: "P: tail loss probe",
-  S: "S: sent again, needlessly",
+  S: "S: retransmitted needlessly",
   O: "O: out of order",
   W: "W: probe of a closed window",
   K: "K: keep-alive",

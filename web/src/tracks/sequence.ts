@@ -89,7 +89,7 @@ export function signsOf({ lane, numbers, connection, answer }: Scene): Sign[] {
     ],
     ...(lost
       ? ([
-          ["F T P S sent again", "loss", TERMS.retransmitted ?? ""],
+          ["F T P S retransmitted", "loss", TERMS.retransmitted ?? ""],
           ["¦ SACK", "program", TERMS.SACK ?? ""],
         ] satisfies Sign[])
       : []),
@@ -98,7 +98,7 @@ export function signsOf({ lane, numbers, connection, answer }: Scene): Sign[] {
           [
             "D duplicate SACK",
             "program",
-            "The receiver says that it had these bytes already (RFC 2883): what was sent again was needless, or was copied on the way.",
+            "The receiver says that it had these bytes already (RFC 2883): what was retransmitted was needless, or was copied on the way.",
           ],
         ] satisfies Sign[])
       : []),

@@ -149,9 +149,9 @@ export function roundTrips(scene: Scene): Strip {
     signs: [
       ["▪ sample", "ack", "A segment that was sent once, to the ACK that covers it."],
       [
-        least > 0 ? `-- least, ${time(least)}` : "least unknown",
+        least > 0 ? `-- minimum, ${time(least)}` : "minimum unknown",
         "path",
-        "The least of the connection: what the path takes when nothing queues.",
+        "The minimum of the connection: what the path takes when nothing queues.",
       ],
     ],
     t,

@@ -31,10 +31,10 @@ export function Tools(bar: Bar) {
       <Zoom {...movement} />
       <button
         type="button"
-        onClick={() => go({ from: side === "client" ? "server" : "client" })}
+        onClick={() => go({ from: side === "client" ? "server" : "client", tall: null })}
         title="The other direction: d"
       >
-        from the {side}
+        data of the {side}
       </button>
       <button
         type="button"
@@ -42,7 +42,7 @@ export function Tools(bar: Bar) {
         onClick={() => go({ absolute: !view.absolute })}
         title="Sequence numbers as on the wire, or from 0: s"
       >
-        {view.absolute ? "absolute" : "relative"}
+        seq {view.absolute ? "as on the wire" : "from 0"}
       </button>
       <label>
         graph{" "}
@@ -56,8 +56,8 @@ export function Tools(bar: Bar) {
       </label>
       <Sums {...bar} />
       <TakeAlong props={props} figure={figure} whole={whole} />
-      <button type="button" aria-expanded={hasKeys} onClick={toggleKeys} title="Keys: ?" aria-label="Keys">
-        ?
+      <button type="button" aria-expanded={hasKeys} onClick={toggleKeys} title="Keys, and what the signs mean: ?">
+        legend ?
       </button>
     </div>
   );
@@ -84,8 +84,8 @@ function Sums({ counts, setCounts }: Bar) {
   const { average, interval, countBytes } = counts;
   return (
     <>
-      <label title="The sliding window of throughput and goodput">
-        rates over <Seconds value={average} choose={(average) => setCounts({ ...counts, average })} />
+      <label title="The sliding window of throughput and goodput; auto: by the zoom">
+        average rates over <Seconds value={average} choose={(average) => setCounts({ ...counts, average })} />
       </label>
       <label title="Packets or bytes in each interval">
         <select
@@ -107,7 +107,7 @@ function Seconds({ value, choose }: { value: number; choose: (seconds: number) =
     <select value={value} onChange={(event) => choose(Number(event.currentTarget.value))}>
       {SPANS.map((one) => (
         <option key={one} value={one}>
-          {one === 0 ? "what fits" : time(one)}
+          {one === 0 ? "auto" : time(one)}
         </option>
       ))}
     </select>

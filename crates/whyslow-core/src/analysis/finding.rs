@@ -41,6 +41,7 @@ pub struct Finding {
 
 /// What a promise rests on that the capture does not show.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Assumed {
     /// The path carries more than so much, payload bits per second.
     pub needed_bps: f64,

@@ -76,7 +76,7 @@ fn lower_confidence(finding: &mut Finding, model: Nanos, measured: Nanos) {
     finding.confidence = (finding.confidence * CONTRADICTED_CONFIDENCE * 100.0).round() / 100.0;
     let (model, measured) = (model.as_secs_f64(), measured.as_secs_f64());
     let doubt = format!(
-        "it does not fit that the model, held by this too, takes {model:.3} s where {measured:.3} s were measured: something else took time as well"
+        "it does not fit that the model, limited by this too, takes {model:.3} s where {measured:.3} s were measured: something else took time as well"
     );
     finding.settle = Some(match finding.settle.take() {
         Some(settle) => format!("{doubt}; {settle}"),

@@ -194,8 +194,8 @@ impl CaptureLedger {
                 slug: "short-snaplen",
                 count,
                 detail: format!(
-                    "{count} of {packets} packets were not captured to their end, none of these beyond {longest} bytes \
-                     (snapshot length: {limit}); first: frame {first_frame}"
+                    "{count} of {packets} packets truncated at {longest} bytes (snapshot length: {limit}); first: frame \
+                     {first_frame}"
                 ),
             });
         }

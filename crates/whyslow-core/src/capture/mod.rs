@@ -5,6 +5,29 @@
 //! torn or damaged record ends or is skipped with a counted [`Problem`], and that memory stays
 //! bounded by one record. A text capture comes out as packets as well: the reader writes the IP and
 //! TCP headers that the line describes, so that all later stages have one input.
+//!
+//! ```
+//! use whyslow_core::capture::{CaptureError, Packet, Reader, Sink};
+//!
+//! /// Counts bytes on the wire.
+//! #[derive(Default)]
+//! struct Count(u64);
+//!
+//! impl Sink for Count {
+//!     fn packet(&mut self, packet: &Packet<'_>) {
+//!         self.0 += u64::from(packet.original_len);
+//!     }
+//! }
+//!
+//! # fn main() -> Result<(), CaptureError> {
+//! let (mut reader, mut count) = (Reader::new(), Count::default());
+//! reader.push(include_bytes!("../../../../samples/loss-client.pcap"), &mut count)?;
+//! let summary = reader.finish(&mut count)?;
+//! assert_eq!(summary.format, "pcap");
+//! assert!(summary.packets > 100 && count.0 > 100_000);
+//! # Ok(())
+//! # }
+//! ```
 
 mod bytes;
 mod detect;
@@ -50,6 +73,7 @@ impl LinkType {
 
 /// How far a capture's times can be trusted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Clock {
     /// Since the epoch, UTC.
     #[default]
@@ -99,6 +123,7 @@ pub struct Summary {
 
 /// Echo requests from one host to another, and what came back. Hosts are as the text writes them.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Ping {
     /// Who asked; none where ping's own words do not say.
     pub from: Option<String>,
@@ -114,6 +139,7 @@ pub struct Ping {
 
 /// A name that somebody asked for. Hosts are as the text writes them.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Lookup {
     /// Who asked.
     pub client: String,
@@ -137,6 +163,7 @@ pub struct Lookup {
 
 /// Why bytes could not be read as a capture at all.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct CaptureError {
     /// Byte offset in the input where it went wrong.
     pub offset: u64,

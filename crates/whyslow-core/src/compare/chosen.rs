@@ -30,6 +30,7 @@ impl TransferName {
 
 /// A transfer, its connection, and the capture that holds them.
 #[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub struct ChosenTransfer<'a> {
     /// As the capture was named.
     pub path: &'a str,
@@ -50,11 +51,24 @@ impl ChosenTransfer<'_> {
 
 /// Why there is no such transfer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum NoSuchTransfer {
-    /// The capture holds so many connections, and not this one.
-    Connection(u64, usize),
-    /// The connection has so many transfers, and not this one.
-    Transfer(u64, usize, usize),
+    /// The capture does not hold this connection.
+    Connection {
+        /// The connection's id.
+        id: u64,
+        /// How many connections the capture holds.
+        held: usize,
+    },
+    /// The connection does not have this transfer.
+    Transfer {
+        /// The connection's id.
+        id: u64,
+        /// The transfer's place in it, from 1 on.
+        number: usize,
+        /// How many transfers the connection has.
+        held: usize,
+    },
     /// Nothing was transferred.
     Nothing,
 }
@@ -62,16 +76,20 @@ pub enum NoSuchTransfer {
 impl fmt::Display for NoSuchTransfer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Connection(id, 0) => write!(f, "there is no connection {id}: the input holds no TCP connection"),
-            Self::Connection(id, 1) => write!(f, "there is no connection {id}: the input holds one, which is 1"),
-            Self::Connection(id, held) => write!(f, "there is no connection {id}: the input holds 1 to {held}"),
-            Self::Transfer(id, number, 0) => {
+            Self::Connection { id, held: 0 } => {
+                write!(f, "there is no connection {id}: the input holds no TCP connection")
+            }
+            Self::Connection { id, held: 1 } => {
+                write!(f, "there is no connection {id}: the input holds one, which is 1")
+            }
+            Self::Connection { id, held } => write!(f, "there is no connection {id}: the input holds 1 to {held}"),
+            Self::Transfer { id, number, held: 0 } => {
                 write!(f, "there is no transfer {number}: connection {id} transferred nothing")
             }
-            Self::Transfer(id, number, 1) => {
+            Self::Transfer { id, number, held: 1 } => {
                 write!(f, "there is no transfer {number}: connection {id} has one, which is 1")
             }
-            Self::Transfer(id, number, held) => {
+            Self::Transfer { id, number, held } => {
                 write!(f, "there is no transfer {number}: connection {id} has 1 to {held}")
             }
             Self::Nothing => write!(f, "nothing was transferred"),
@@ -106,7 +124,7 @@ pub fn choose_in(
     };
     let mut connections = own().filter(wanted).peekable();
     if let (Some(id), None) = (which.connection, connections.peek()) {
-        return Err(NoSuchTransfer::Connection(id, own().count()));
+        return Err(NoSuchTransfer::Connection { id, held: own().count() });
     }
     let path = |connection: &Connection| analysis.captures.get(connection.capture).map_or("", |capture| &capture.path);
     let held = connections.peek().map_or(0, |connection| connection.transfers.len());
@@ -121,7 +139,7 @@ pub fn choose_in(
     });
     match (which.connection, which.transfer) {
         (Some(id), Some(number)) => {
-            all.find(|chosen| chosen.number == number).ok_or(NoSuchTransfer::Transfer(id, number, held))
+            all.find(|chosen| chosen.number == number).ok_or(NoSuchTransfer::Transfer { id, number, held })
         }
         _ => all
             .min_by_key(|chosen| (Reverse(chosen.transfer.bytes), chosen.connection.id, chosen.number))

@@ -1,4 +1,4 @@
-//! A comparison as it is told: data for the renderers.
+//! A comparison: data for the renderers.
 
 use crate::analysis::{End, Limit, Near};
 use crate::units::Nanos;
@@ -41,6 +41,7 @@ pub struct Comparison {
 
 /// One of the two transfers.
 #[derive(Clone, Debug, Serialize)]
+#[non_exhaustive]
 pub struct TransferSummary {
     /// The capture, as it was named.
     pub path: String,
@@ -74,6 +75,7 @@ pub struct TransferSummary {
 
 /// Time of both, and by how much the second is longer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct Times {
     /// What each took.
     pub seconds: [Nanos; 2],
@@ -89,6 +91,7 @@ impl Times {
 
 /// Time under one limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct Phase {
     /// Which.
     pub limit: Limit,
@@ -101,6 +104,7 @@ pub struct Phase {
 
 /// Until the first byte of the payload.
 #[derive(Clone, Copy, Debug, Serialize)]
+#[non_exhaustive]
 pub struct FirstByte {
     /// Until it was there. From the request on; null where the transfer answers none.
     pub arrived_s: [Option<Nanos>; 2],
@@ -112,6 +116,7 @@ pub struct FirstByte {
 
 /// One size, two times.
 #[derive(Clone, Copy, Debug, Serialize)]
+#[non_exhaustive]
 pub struct SameSize {
     /// Payload.
     pub bytes: u64,
@@ -122,6 +127,7 @@ pub struct SameSize {
 
 /// One transfer's side of a round.
 #[derive(Clone, Copy, Debug, Serialize)]
+#[non_exhaustive]
 pub struct RoundSide {
     /// When its first byte was there, from the request on.
     pub start_s: Nanos,
@@ -137,18 +143,35 @@ pub struct RoundSide {
     pub limit: Limit,
 }
 
-/// How many bytes the receiver had by when: lines through (seconds from the request on, bytes),
-/// both rising.
+/// How many bytes the receiver had by when: lines through points, rising.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct ByteCurves {
     /// As captured.
-    pub captured: Vec<(Nanos, u64)>,
-    /// As it would go on behind that; empty where that cannot be told.
-    pub extrapolated: Vec<(Nanos, u64)>,
+    pub captured: Vec<CurvePoint>,
+    /// As it would go on behind that; empty where that is not known.
+    pub extrapolated: Vec<CurvePoint>,
+}
+
+/// A point of a curve; in JSON `[time_s, bytes]`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(into = "(Nanos, u64)")]
+pub struct CurvePoint {
+    /// From the request on.
+    pub time: Nanos,
+    /// Bytes that were there by then.
+    pub bytes: u64,
+}
+
+impl From<CurvePoint> for (Nanos, u64) {
+    fn from(point: CurvePoint) -> Self {
+        (point.time, point.bytes)
+    }
 }
 
 /// A property of both.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct Setting {
     /// Its name: `round-trip`, `mss`, `window-scale`, `sack`, `timestamps`, `first-flight`,
     /// `initial-window`, `first-window`, `first-record`, `largest-record`.
@@ -161,6 +184,7 @@ pub struct Setting {
 
 /// What a transfer would come to.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Reach {
     /// Bits per second.
     pub rate_bps: f64,
@@ -185,6 +209,7 @@ pub enum ReachKind {
 
 /// A range of sizes in which one is faster.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Lead {
     /// From this size on, bytes.
     pub from_bytes: u64,

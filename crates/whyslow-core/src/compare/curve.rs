@@ -2,7 +2,7 @@
 //! transfer's end, how it would go on.
 
 use super::chosen::ChosenTransfer;
-use super::comparison::ByteCurves;
+use super::comparison::{ByteCurves, CurvePoint};
 use super::reach::Prospect;
 use crate::analysis::{Limit, Transfer};
 use crate::units::Nanos;
@@ -12,12 +12,12 @@ const MORE_ROUNDS: usize = 256;
 /// A curve is continued up to so many times what was transferred.
 const MORE_BYTES: u64 = 16;
 
-/// A line through (when, bytes there by then), both rising.
+/// A line through points, rising.
 #[derive(Clone, Debug)]
 pub(super) struct Curve {
-    points: Vec<(Nanos, u64)>,
+    points: Vec<CurvePoint>,
     /// Points beyond what was transferred.
-    beyond: Vec<(Nanos, u64)>,
+    beyond: Vec<CurvePoint>,
 }
 
 impl Curve {
@@ -29,14 +29,15 @@ impl Curve {
         let mut last = None;
         for round in &transfer.rounds {
             let start = zero + (round.start_s - transfer.start_s).or_zero();
-            last = Some((start, bytes));
-            points.push((start, bytes));
+            let first = CurvePoint { time: start, bytes };
+            last = Some(first);
+            points.push(first);
             bytes = bytes.saturating_add(round.bytes).min(transfer.bytes);
-            points.push((start + round.sending_s.or_zero(), bytes));
+            points.push(CurvePoint { time: start + round.sending_s.or_zero(), bytes });
         }
         // The ACK of the last byte comes one round trip after it was sent.
         let done = zero + (transfer.duration_s - chosen.rtt().unwrap_or_default()).or_zero();
-        points.push((done, transfer.bytes));
+        points.push(CurvePoint { time: done, bytes: transfer.bytes });
         rise(&mut points);
         let mut curve = Self { points, beyond: Vec::new() };
         if let (Some(last), Some(prospect)) = (last, prospect) {
@@ -46,26 +47,26 @@ impl Curve {
     }
 
     /// The last round, which the transfer did not fill, and those that would follow.
-    fn extrapolate(&mut self, (start, before): (Nanos, u64), prospect: &Prospect) {
-        let Some(&(end, bytes)) = self.points.last() else { return };
-        let most = bytes.saturating_mul(MORE_BYTES);
-        let (mut start, mut before, mut flight) = (start, before, prospect.next);
+    fn extrapolate(&mut self, last_round: CurvePoint, prospect: &Prospect) {
+        let Some(&end) = self.points.last() else { return };
+        let most = end.bytes.saturating_mul(MORE_BYTES);
+        let (mut start, mut flight) = (last_round, prospect.next);
         for _ in 0..MORE_ROUNDS {
             let whole = flight.max(1.0);
-            let after = before.saturating_add(whole as u64);
-            if after > bytes {
-                self.beyond.push((start, before));
-                self.beyond.push((start + prospect.sending(whole), after));
+            let after = start.bytes.saturating_add(whole as u64);
+            if after > end.bytes {
+                self.beyond.push(start);
+                self.beyond.push(CurvePoint { time: start.time + prospect.sending(whole), bytes: after });
             }
             if after >= most {
                 break;
             }
-            (start, before) = (start + prospect.round, after);
+            start = CurvePoint { time: start.time + prospect.round, bytes: after };
             flight = (flight * prospect.growth).min(prospect.most);
         }
         // It cannot have been there before the transfer's own last byte was.
         for point in &mut self.beyond {
-            *point = (point.0.max(end), point.1.max(bytes));
+            *point = point.max_of_each(end);
         }
         rise(&mut self.beyond);
     }
@@ -75,7 +76,7 @@ impl Curve {
         within(&self.points, bytes).or_else(|| within(&self.beyond, bytes))
     }
 
-    /// As it is told.
+    /// For the renderers.
     pub fn into_output(mut self) -> ByteCurves {
         self.points.dedup();
         self.beyond.dedup();
@@ -84,33 +85,40 @@ impl Curve {
 
     /// The sizes at which the curve bends.
     pub fn bends(&self) -> impl Iterator<Item = u64> + '_ {
-        self.points.iter().chain(&self.beyond).map(|point| point.1)
+        self.points.iter().chain(&self.beyond).map(|point| point.bytes)
     }
 
-    /// The largest size that it tells of.
+    /// The largest size on it.
     pub fn end(&self) -> u64 {
         self.bends().max().unwrap_or(0)
     }
 }
 
+impl CurvePoint {
+    /// The later time and the more bytes of two points.
+    fn max_of_each(self, other: Self) -> Self {
+        Self { time: self.time.max(other.time), bytes: self.bytes.max(other.bytes) }
+    }
+}
+
 /// Time and bytes never go back.
-fn rise(points: &mut [(Nanos, u64)]) {
-    let mut least = (Nanos::ZERO, 0);
+fn rise(points: &mut [CurvePoint]) {
+    let mut least = CurvePoint { time: Nanos::ZERO, bytes: 0 };
     for point in points {
-        *point = (point.0.max(least.0), point.1.max(least.1));
+        *point = point.max_of_each(least);
         least = *point;
     }
 }
 
-fn within(points: &[(Nanos, u64)], bytes: u64) -> Option<Nanos> {
-    let next = points.partition_point(|point| point.1 < bytes);
-    let &(after, above) = points.get(next)?;
-    let Some(&(before, below)) = next.checked_sub(1).and_then(|last| points.get(last)) else {
+fn within(points: &[CurvePoint], bytes: u64) -> Option<Nanos> {
+    let next = points.partition_point(|point| point.bytes < bytes);
+    let &above = points.get(next)?;
+    let Some(&below) = next.checked_sub(1).and_then(|last| points.get(last)) else {
         // The first point of what lies beyond is where the transfer ended.
-        return (above == bytes).then_some(after);
+        return (above.bytes == bytes).then_some(above.time);
     };
-    let share = (bytes - below) as f64 / (above - below).max(1) as f64;
-    Some(before + (after - before).scale(share))
+    let share = (bytes - below.bytes) as f64 / (above.bytes - below.bytes).max(1) as f64;
+    Some(below.time + (above.time - below.time).scale(share))
 }
 
 /// From the request to the first byte; none where the transfer answers no request.

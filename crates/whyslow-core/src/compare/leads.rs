@@ -83,7 +83,7 @@ fn add(runs: &mut Vec<Lead>, from: u64, now: LeadAt, captured: u64) {
     }
 }
 
-/// The greatest lead is told of captured sizes, as long as there are any.
+/// Keeps the greatest lead: of captured sizes, as long as there are any.
 fn join(last: &mut Lead, next: Lead, captured: u64) {
     last.to_bytes = next.to_bytes;
     let counts = next.at_bytes <= captured || last.at_bytes > captured;

@@ -2,12 +2,27 @@
 //!
 //! Knows [`analysis`](crate::analysis) values and nothing behind them: it can compare what was read
 //! from files years apart. Both transfers are set to one zero, the request (for an upload, the
-//! first byte), and are told as the receiver sees them: a byte counts when it is there, so that
+//! first byte), and are shown as the receiver sees them: a byte counts when it is there, so that
 //! round trips of different length compare fairly.
 //!
 //! It promises that the differences of the phases add up to the difference of the whole, and that
-//! what goes beyond what was captured is called extrapolated. It ignores causes: these are told of
-//! each transfer by itself.
+//! what goes beyond what was captured is called extrapolated. It ignores causes: each transfer has
+//! its own.
+//!
+//! ```
+//! use whyslow_core::compare::{TransferName, choose, compare};
+//! use whyslow_core::explain::explain;
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let fast = explain("fast.pcap", include_bytes!("../../../../samples/healthy-server.pcap"))?;
+//! let slow = explain("slow.pcap", include_bytes!("../../../../samples/loss-server.pcap"))?;
+//! // The largest transfer of each.
+//! let largest = TransferName::default();
+//! let comparison = compare(&choose(&fast, largest)?, &choose(&slow, largest)?);
+//! assert!(!comparison.phases.is_empty());
+//! # Ok(())
+//! # }
+//! ```
 
 mod chosen;
 mod comparison;
@@ -21,7 +36,7 @@ mod words;
 
 pub use chosen::{ChosenTransfer, NoSuchTransfer, TransferName, choose, choose_in};
 pub use comparison::{
-    ByteCurves, Comparison, FirstByte, Lead, Phase, Reach, ReachKind, RoundSide, SameSize, Setting, Times,
+    ByteCurves, Comparison, CurvePoint, FirstByte, Lead, Phase, Reach, ReachKind, RoundSide, SameSize, Setting, Times,
     TransferSummary,
 };
 
@@ -34,8 +49,8 @@ pub const SCHEMA: &str = "whyslow-compare/1";
 /// Compares two transfers.
 pub fn compare(a: &ChosenTransfer<'_>, b: &ChosenTransfer<'_>) -> Comparison {
     let both = [a, b];
-    // Where packets were left out of a text, how its bytes came is not known: of both, the whole is
-    // told.
+    // Where packets were left out of a text, how its bytes came is not known: only the whole of
+    // both is compared.
     let whole = both.iter().all(|one| !one.transfer.elided);
     let reach = both.map(|one| reach::prospect_of(one).filter(|_| whole));
     let curves = [0, 1].map(|which| Curve::new(both[which], reach[which].as_ref()));

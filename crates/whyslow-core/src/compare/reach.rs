@@ -14,7 +14,7 @@ const MAX_GROWTH: f64 = 2.0;
 /// How the rounds after the last full one would go.
 #[derive(Clone, Debug)]
 pub(super) struct Prospect {
-    /// What is told of it.
+    /// For the renderers.
     pub reach: Reach,
     /// Bytes of the next round.
     pub next: f64,
@@ -73,16 +73,16 @@ pub(super) fn prospect_of(chosen: &ChosenTransfer<'_>) -> Option<Prospect> {
             ),
             _ => format!("it was still growing ({at_last} B in its last full round of {})", say::time(round)),
         };
-        let told = Reach { rate_bps: rate(stop as f64, round), kind, reason };
+        let reach = Reach { rate_bps: rate(stop as f64, round), kind, reason };
         let most = if kind == ReachKind::Window { stop as f64 } else { f64::MAX };
         let next = (last.in_flight as f64 * growth).min(most);
-        return Some(Prospect { reach: told, next, growth, most, round, pace });
+        return Some(Prospect { reach, next, growth, most, round, pace });
     }
     // Of a long transfer the listed rounds are the beginning.
-    let (bytes, time, rounds) = rest.unwrap_or_else(|| {
+    let RoundSum { bytes, time, rounds } = rest.unwrap_or_else(|| {
         let half = &full[full.len() / 2..];
         let bytes: u64 = half.iter().map(|round| round.bytes).fold(0, u64::saturating_add);
-        (bytes, half.iter().map(length).sum(), half.len() as u64)
+        RoundSum { bytes, time: half.iter().map(length).sum(), rounds: half.len() as u64 }
     });
     if time <= Nanos::ZERO || bytes == 0 {
         return None;
@@ -90,19 +90,26 @@ pub(super) fn prospect_of(chosen: &ChosenTransfer<'_>) -> Option<Prospect> {
     let round = Nanos(time.0 / rounds.max(1) as i64).max(Nanos(1));
     let flight = bytes as f64 / rounds.max(1) as f64;
     let reason = format!("{} B a round of {} in its later half", say::thousands(flight as u64), say::time(round));
-    let told = Reach { rate_bps: rate(bytes as f64, time), kind: ReachKind::Steady, reason };
-    Some(Prospect { reach: told, next: flight, growth: 1.0, most: flight, round, pace })
+    let reach = Reach { rate_bps: rate(bytes as f64, time), kind: ReachKind::Steady, reason };
+    Some(Prospect { reach, next: flight, growth: 1.0, most: flight, round, pace })
 }
 
-/// Bytes, time and number of the rounds that are not listed; none when all are.
-fn rest(transfer: &Transfer) -> Option<(u64, Nanos, u64)> {
+/// Several rounds together.
+struct RoundSum {
+    bytes: u64,
+    time: Nanos,
+    rounds: u64,
+}
+
+/// The rounds that are not listed; none when all are.
+fn rest(transfer: &Transfer) -> Option<RoundSum> {
     let listed = transfer.rounds.len() as u64;
     let rounds = transfer.rounds_total.checked_sub(listed).filter(|&rounds| rounds > 0)?;
     let last = transfer.rounds.last()?;
     let end = transfer.start_s + transfer.duration_s;
     let time = (end - last.start_s - last.duration_s).or_zero();
     let sent = transfer.rounds.iter().map(|round| round.bytes).fold(0, u64::saturating_add);
-    Some((transfer.bytes.saturating_sub(sent), time, rounds))
+    Some(RoundSum { bytes: transfer.bytes.saturating_sub(sent), time, rounds })
 }
 
 /// Bits per second, whole ones.

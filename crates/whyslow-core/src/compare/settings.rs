@@ -7,10 +7,11 @@ use crate::rules::say;
 /// Round trips that differ by less than a tenth are the same path's.
 const SAME: f64 = 0.1;
 
-/// A setting's name, and how it is read.
-type Reading = (&'static str, fn(&ChosenTransfer<'_>) -> Option<String>);
+/// Reads a setting as it is shown; none where it is not known.
+type Read = fn(&ChosenTransfer<'_>) -> Option<String>;
 
-const READINGS: [Reading; 9] = [
+/// By their names.
+const READINGS: [(&str, Read); 9] = [
     ("mss", |one| {
         pair(one, |handshake| handshake.mss.map(|mss| mss.map(|bytes| format!("{} B", say::thousands(bytes.into())))))
     }),

@@ -142,65 +142,66 @@ fn chosen(analysis: &Analysis, id: u64) -> ChosenTransfer<'_> {
 #[test]
 fn phases_add_up_to_the_whole() {
     let analysis = capped_and_growing();
-    let told = compare(&chosen(&analysis, 1), &chosen(&analysis, 2));
-    let of = |which: usize| -> Nanos { told.phases.iter().map(|phase| phase.times.seconds[which]).sum() };
-    assert_eq!(told.total.seconds, [of(0), of(1)]);
-    let differences: Nanos = told.phases.iter().map(|phase| phase.times.difference_s).sum();
-    assert_eq!(differences, told.total.difference_s);
-    let slow_start = told.phases.iter().find(|phase| phase.limit == Limit::SlowStart).unwrap();
+    let comparison = compare(&chosen(&analysis, 1), &chosen(&analysis, 2));
+    let of = |which: usize| -> Nanos { comparison.phases.iter().map(|phase| phase.times.seconds[which]).sum() };
+    assert_eq!(comparison.total.seconds, [of(0), of(1)]);
+    let differences: Nanos = comparison.phases.iter().map(|phase| phase.times.difference_s).sum();
+    assert_eq!(differences, comparison.total.difference_s);
+    let slow_start = comparison.phases.iter().find(|phase| phase.limit == Limit::SlowStart).unwrap();
     assert_eq!((slow_start.times.seconds, slow_start.before), ([Nanos::ZERO, ms(80)], false));
 }
 
 #[test]
 fn who_is_faster_turns_where_the_curves_cross() {
     let analysis = capped_and_growing();
-    let told = compare(&chosen(&analysis, 1), &chosen(&analysis, 2));
+    let comparison = compare(&chosen(&analysis, 1), &chosen(&analysis, 2));
     // A has 60,000 B in round 1, where B has 14,600; both have 219,000 and more in round 4, and
     // from 240,001 B on A needs a fifth.
-    let leaders: Vec<_> = told.leads.iter().map(|lead| lead.faster).collect();
-    assert_eq!(leaders, [None, Some(0), None, Some(1)], "{:#?}", told.leads);
-    let ahead = told.leads[1];
+    let leaders: Vec<_> = comparison.leads.iter().map(|lead| lead.faster).collect();
+    assert_eq!(leaders, [None, Some(0), None, Some(1)], "{:#?}", comparison.leads);
+    let ahead = comparison.leads[1];
     assert_eq!((ahead.from_bytes, ahead.extrapolated), (14_601, false));
     // Of up to 43,800 B, the last are three rounds behind: A has them in its first.
     assert!((ms(38)..ms(42)).contains(&ahead.by_s), "{ahead:?}");
-    assert!(told.leads.last().unwrap().extrapolated);
+    assert!(comparison.leads.last().unwrap().extrapolated);
     // They follow on each other without gap.
-    assert!(told.leads.windows(2).all(|two| two[0].to_bytes + 1 == two[1].from_bytes));
+    assert!(comparison.leads.windows(2).all(|two| two[0].to_bytes + 1 == two[1].from_bytes));
 }
 
 #[test]
 fn what_each_comes_to() {
     let analysis = capped_and_growing();
-    let told = compare(&chosen(&analysis, 1), &chosen(&analysis, 2));
-    let [a, b] = told.reach.map(Option::unwrap);
+    let comparison = compare(&chosen(&analysis, 1), &chosen(&analysis, 2));
+    let [a, b] = comparison.reach.map(Option::unwrap);
     assert_eq!((a.kind, a.rate_bps), (ReachKind::Steady, 60_000.0 * 8.0 / 0.020));
     assert_eq!((b.kind, b.rate_bps), (ReachKind::Window, 500_000.0 * 8.0 / 0.020));
     let no_window = transfer(20, Limit::SlowStart, &[14_600, 29_200, 58_400, 9_000], None);
     let analysis = self::analysis(vec![connection(1, 20, vec![no_window])]);
-    let told = compare(&chosen(&analysis, 1), &chosen(&analysis, 1));
-    let reach = told.reach[0].as_ref().unwrap();
+    let comparison = compare(&chosen(&analysis, 1), &chosen(&analysis, 1));
+    let reach = comparison.reach[0].as_ref().unwrap();
     assert_eq!((reach.kind, reach.rate_bps), (ReachKind::Growing, 58_400.0 * 8.0 / 0.020));
 }
 
 #[test]
 fn the_curves_are_those_that_the_leads_rest_on() {
     let analysis = capped_and_growing();
-    let told = compare(&chosen(&analysis, 1), &chosen(&analysis, 2));
-    for (curve, transfer) in told.curves.iter().zip(&told.transfers) {
+    let comparison = compare(&chosen(&analysis, 1), &chosen(&analysis, 2));
+    for (curve, transfer) in comparison.curves.iter().zip(&comparison.transfers) {
         let (first, last) = (curve.captured[0], *curve.captured.last().unwrap());
-        assert_eq!((first.1, last.1), (0, transfer.bytes));
+        assert_eq!((first.bytes, last.bytes), (0, transfer.bytes));
         assert!(curve.captured.is_sorted() && curve.extrapolated.is_sorted());
         assert!(curve.extrapolated.iter().all(|point| *point >= last), "{curve:?}");
     }
     // Where one leads by most, the lines lie so far apart.
     let when = |which: usize, bytes: u64| {
-        let line: Vec<_> = told.curves[which].captured.iter().chain(&told.curves[which].extrapolated).collect();
-        let next = line.iter().position(|point| point.1 >= bytes).unwrap();
+        let line: Vec<_> =
+            comparison.curves[which].captured.iter().chain(&comparison.curves[which].extrapolated).collect();
+        let next = line.iter().position(|point| point.bytes >= bytes).unwrap();
         let (before, after) = (line[next - 1], line[next]);
-        let share = (bytes - before.1) as f64 / (after.1 - before.1).max(1) as f64;
-        before.0 + (after.0 - before.0).scale(share)
+        let share = (bytes - before.bytes) as f64 / (after.bytes - before.bytes).max(1) as f64;
+        before.time + (after.time - before.time).scale(share)
     };
-    let lead = told.leads.iter().find(|lead| lead.faster.is_some()).unwrap();
+    let lead = comparison.leads.iter().find(|lead| lead.faster.is_some()).unwrap();
     let apart = when(0, lead.at_bytes) - when(1, lead.at_bytes);
     assert!((apart.0.abs() - lead.by_s.0).abs() < 1_000, "{apart:?} {lead:?}");
 }
@@ -209,11 +210,11 @@ fn the_curves_are_those_that_the_leads_rest_on() {
 fn one_flight_says_nothing_of_what_would_follow() {
     let small = |rtt| connection(rtt as u64 / 20, rtt, vec![transfer(rtt, Limit::RoundTrip, &[9_000], None)]);
     let analysis = analysis(vec![small(20), small(40)]);
-    let told = compare(&chosen(&analysis, 1), &chosen(&analysis, 2));
-    assert_eq!(told.reach, [None, None]);
-    let [lead] = told.leads.as_slice() else { panic!("{:?}", told.leads) };
+    let comparison = compare(&chosen(&analysis, 1), &chosen(&analysis, 2));
+    assert_eq!(comparison.reach, [None, None]);
+    let [lead] = comparison.leads.as_slice() else { panic!("{:?}", comparison.leads) };
     assert_eq!((lead.faster, lead.to_bytes, lead.extrapolated), (Some(0), 9_000, false));
-    assert_eq!(told.same_size.unwrap().times.difference_s, ms(20));
+    assert_eq!(comparison.same_size.unwrap().times.difference_s, ms(20));
 }
 
 #[test]
@@ -221,10 +222,10 @@ fn a_first_record_of_two_rounds_is_readable_late() {
     let mut analysis = capped_and_growing();
     analysis.connections[1].transfers[0].first_byte_s = Some(ms(20));
     analysis.connections[1].transfers[0].first_record = Some(16_413);
-    let told = compare(&chosen(&analysis, 1), &chosen(&analysis, 2));
-    assert_eq!(told.first_byte.arrived_s, [Some(ms(20)); 2]);
-    assert_eq!(told.first_byte.readable_s, [Some(ms(20)), Some(ms(40))]);
-    let sentence = told.summary.iter().find(|sentence| sentence.contains("first byte")).unwrap();
+    let comparison = compare(&chosen(&analysis, 1), &chosen(&analysis, 2));
+    assert_eq!(comparison.first_byte.arrived_s, [Some(ms(20)); 2]);
+    assert_eq!(comparison.first_byte.readable_s, [Some(ms(20)), Some(ms(40))]);
+    let sentence = comparison.summary.iter().find(|sentence| sentence.contains("first byte")).unwrap();
     assert!(sentence.contains("B's could be read only after 40.0 ms"), "{sentence}");
 }
 
@@ -232,8 +233,8 @@ fn a_first_record_of_two_rounds_is_readable_late() {
 fn settings_that_are_unknown_do_not_differ() {
     let mut analysis = capped_and_growing();
     analysis.connections[0].handshake = None;
-    let told = compare(&chosen(&analysis, 1), &chosen(&analysis, 2));
-    let setting = |name| told.settings.iter().find(|setting| setting.name == name).unwrap();
+    let comparison = compare(&chosen(&analysis, 1), &chosen(&analysis, 2));
+    let setting = |name| comparison.settings.iter().find(|setting| setting.name == name).unwrap();
     assert_eq!(setting("mss").values, [None, Some("1,460 B".to_owned())]);
     assert_eq!(setting("window-scale").values[1].as_deref(), Some("×128 client, none server"));
     assert!(!setting("mss").differs);
@@ -243,14 +244,14 @@ fn settings_that_are_unknown_do_not_differ() {
 }
 
 #[test]
-fn an_upload_is_told_from_its_first_byte() {
+fn an_upload_begins_with_its_first_byte() {
     let mut analysis = capped_and_growing();
     let upload = &mut analysis.connections[0].transfers[0];
     (upload.from, upload.before) = (End::Client, vec![share(Limit::Handshake, ms(20))]);
-    let told = compare(&chosen(&analysis, 1), &chosen(&analysis, 2));
-    assert_eq!(told.first_byte.arrived_s, [None, Some(ms(20))]);
-    assert_eq!(told.rounds[0].map(|side| side.unwrap().start_s), [Nanos::ZERO, ms(20)]);
-    assert_eq!(told.caveats.len(), 2, "{:?}", told.caveats);
+    let comparison = compare(&chosen(&analysis, 1), &chosen(&analysis, 2));
+    assert_eq!(comparison.first_byte.arrived_s, [None, Some(ms(20))]);
+    assert_eq!(comparison.rounds[0].map(|side| side.unwrap().start_s), [Nanos::ZERO, ms(20)]);
+    assert_eq!(comparison.caveats.len(), 2, "{:?}", comparison.caveats);
 }
 
 #[test]
@@ -258,10 +259,10 @@ fn far_rounds_that_are_not_listed_count() {
     let mut long = transfer(20, Limit::SenderCap, &[60_000; 10], None);
     (long.bytes, long.duration_s, long.rounds_total) = (6_000_000, ms(2_000), 100);
     let analysis = analysis(vec![connection(1, 20, vec![long])]);
-    let told = compare(&chosen(&analysis, 1), &chosen(&analysis, 1));
-    assert_eq!(told.reach[0].as_ref().unwrap().rate_bps, 60_000.0 * 8.0 / 0.020);
-    assert!(told.caveats.iter().any(|caveat| caveat.contains("the first 10")));
-    assert_eq!(told.leads.iter().filter(|lead| lead.faster.is_some()).count(), 0, "it is as fast as itself");
+    let comparison = compare(&chosen(&analysis, 1), &chosen(&analysis, 1));
+    assert_eq!(comparison.reach[0].as_ref().unwrap().rate_bps, 60_000.0 * 8.0 / 0.020);
+    assert!(comparison.caveats.iter().any(|caveat| caveat.contains("the first 10")));
+    assert_eq!(comparison.leads.iter().filter(|lead| lead.faster.is_some()).count(), 0, "it is as fast as itself");
 }
 
 #[test]
@@ -289,7 +290,7 @@ fn hostile_figures_do_no_harm() {
     let plain = transfer(20, Limit::SlowStart, &[1, 2, 3], None);
     let analysis = analysis(vec![connection(1, 20, vec![odd]), connection(2, 0, vec![plain])]);
     for (one, two) in [(1, 2), (2, 1), (1, 1)] {
-        let told = compare(&chosen(&analysis, one), &chosen(&analysis, two));
-        assert!(told.leads.iter().all(|lead| lead.from_bytes <= lead.to_bytes), "{:?}", told.leads);
+        let comparison = compare(&chosen(&analysis, one), &chosen(&analysis, two));
+        assert!(comparison.leads.iter().all(|lead| lead.from_bytes <= lead.to_bytes), "{:?}", comparison.leads);
     }
 }

@@ -6,28 +6,28 @@ use crate::rules::say;
 use crate::units::Nanos;
 
 const NAMES: [&str; 2] = ["A", "B"];
-/// Phases that differ are told, the first ones.
+/// Most phases that are named.
 const PHASES: usize = 4;
-/// A difference is told from here on, or from a twentieth of the whole.
+/// A smaller difference is not named, nor one below a twentieth of the whole.
 const MIN: Nanos = Nanos::from_millis(5);
 /// Flights that differ by less are one size: the last segment may go with the next flight.
 const SAME: f64 = 1.1;
 
 /// Sentences: which is faster, how each sends, where the time went, the first byte, and at what
 /// size it turns.
-pub(super) fn summary(told: &Comparison) -> Vec<String> {
+pub(super) fn summary(comparison: &Comparison) -> Vec<String> {
     let mut sentences = Vec::new();
-    if told.transfers.iter().any(|one| one.elided) {
-        sentences.extend(whole(told));
-        sentences.extend(first_byte(told));
+    if comparison.transfers.iter().any(|one| one.elided) {
+        sentences.extend(whole(comparison));
+        sentences.extend(first_byte(comparison));
         return sentences;
     }
-    sentences.extend(told.same_size.map(|same| faster(same.bytes, same.times)));
-    sentences.extend(flights(told));
-    sentences.extend(phases(told));
-    sentences.extend(first_byte(told));
-    sentences.extend(leads(&told.leads));
-    for (name, reach) in NAMES.iter().zip(&told.reach) {
+    sentences.extend(comparison.same_size.map(|same| faster(same.bytes, same.times)));
+    sentences.extend(flights(comparison));
+    sentences.extend(phases(comparison));
+    sentences.extend(first_byte(comparison));
+    sentences.extend(leads(&comparison.leads));
+    for (name, reach) in NAMES.iter().zip(&comparison.reach) {
         sentences.extend(reach.as_ref().map(|reach| {
             let would = match reach.kind {
                 ReachKind::Steady => "keeps to",
@@ -41,8 +41,8 @@ pub(super) fn summary(told: &Comparison) -> Vec<String> {
 }
 
 /// What is known of both where packets are missing between the first and the last.
-fn whole(told: &Comparison) -> Option<String> {
-    let [a, b] = &told.transfers;
+fn whole(comparison: &Comparison) -> Option<String> {
+    let [a, b] = &comparison.transfers;
     let took = |one: &TransferSummary| format!("{} for {} B", say::time(one.duration_s), say::thousands(one.bytes));
     let timed = a.rate_bps.is_some() && b.rate_bps.is_some();
     timed.then(|| format!("from the first byte to the ACK of the last A took {}, B {}", took(a), took(b)))
@@ -68,15 +68,15 @@ fn faster(bytes: u64, times: Times) -> String {
 }
 
 /// How much goes out a round trip: always the same, or more and more.
-fn flights(told: &Comparison) -> Option<String> {
+fn flights(comparison: &Comparison) -> Option<String> {
     let of = |which: usize| {
-        let sides: Vec<RoundSide> = told.rounds.iter().filter_map(|round| round[which]).collect();
+        let sides: Vec<RoundSide> = comparison.rounds.iter().filter_map(|round| round[which]).collect();
         // The last round ends with the data.
-        let full = if told.rounds_total[which] > sides.len() as u64 { &sides[..] } else { sides.split_last()?.1 };
+        let full = if comparison.rounds_total[which] > sides.len() as u64 { &sides[..] } else { sides.split_last()?.1 };
         let (first, last) = (full.first()?, full.last()?);
         let ends = full.iter().map(|side| side.in_flight);
         let (least, most) = (ends.clone().min()?, ends.max()?);
-        let rtt = told.transfers[which].rtt_s.map_or(String::new(), |rtt| format!(" of {}", say::time(rtt)));
+        let rtt = comparison.transfers[which].rtt_s.map_or(String::new(), |rtt| format!(" of {}", say::time(rtt)));
         let flight = say::thousands(first.in_flight);
         Some(if most as f64 <= least as f64 * SAME {
             format!("{flight} B a round trip{rtt}, the same in {}", say::count(full.len() as u64, "round"))
@@ -98,11 +98,11 @@ fn flights(told: &Comparison) -> Option<String> {
     Some(format!("A sends {}; B sends {}", of(0)?, of(1)?))
 }
 
-fn phases(told: &Comparison) -> Vec<String> {
-    let whole = told.total.seconds[0].max(told.total.seconds[1]);
+fn phases(comparison: &Comparison) -> Vec<String> {
+    let whole = comparison.total.seconds[0].max(comparison.total.seconds[1]);
     let least = MIN.max(whole.scale(0.05));
     let mut different: Vec<&Phase> =
-        told.phases.iter().filter(|phase| phase.times.difference_s.0.abs() >= least.0).collect();
+        comparison.phases.iter().filter(|phase| phase.times.difference_s.0.abs() >= least.0).collect();
     different.sort_by_key(|phase| std::cmp::Reverse(phase.times.difference_s.0.abs()));
     different
         .into_iter()
@@ -148,12 +148,13 @@ fn held(limit: Limit) -> &'static str {
     }
 }
 
-fn first_byte(told: &Comparison) -> Option<String> {
-    let [Some(a), Some(b)] = told.first_byte.arrived_s else { return None };
+fn first_byte(comparison: &Comparison) -> Option<String> {
+    let [Some(a), Some(b)] = comparison.first_byte.arrived_s else { return None };
     let mut text = format!("the first byte came {} after the request in A, {} in B", say::time(a), say::time(b));
     for (which, name) in NAMES.iter().enumerate() {
-        let (arrived, readable) = (told.first_byte.arrived_s[which], told.first_byte.readable_s[which]);
-        if let (Some(arrived), Some(readable), Some(record)) = (arrived, readable, told.first_byte.first_record[which])
+        let (arrived, readable) = (comparison.first_byte.arrived_s[which], comparison.first_byte.readable_s[which]);
+        if let (Some(arrived), Some(readable), Some(record)) =
+            (arrived, readable, comparison.first_byte.first_record[which])
             && readable - arrived >= Nanos::from_millis(1)
         {
             text += &format!(
@@ -204,28 +205,28 @@ fn leads(leads: &[Lead]) -> Option<String> {
 }
 
 /// What limits the comparison.
-pub(super) fn caveats(told: &Comparison, both: [&ChosenTransfer<'_>; 2]) -> Vec<String> {
+pub(super) fn caveats(comparison: &Comparison, both: [&ChosenTransfer<'_>; 2]) -> Vec<String> {
     let mut caveats = Vec::new();
-    let (waits, names) = (told.first_byte.arrived_s, NAMES);
+    let (waits, names) = (comparison.first_byte.arrived_s, NAMES);
     if waits[0].is_some() != waits[1].is_some() {
         let other = if waits[0].is_some() { names[1] } else { names[0] };
         caveats.push(format!("{other} answers no request in its capture: it is told from its first byte on"));
     }
-    if told.transfers[0].from != told.transfers[1].from {
+    if comparison.transfers[0].from != comparison.transfers[1].from {
         caveats.push("one is an upload, the other a download: different hosts send".to_owned());
     }
     for (which, one) in both.iter().enumerate() {
         let name = names[which];
-        let resent = one.connection.directions.iter().find(|direction| direction.from == one.transfer.from);
-        let resent = resent.map_or(0, |half| {
-            let kinds = half.retransmitted;
+        let direction = one.connection.directions.iter().find(|direction| direction.from == one.transfer.from);
+        let retransmitted = direction.map_or(0, |direction| {
+            let kinds = direction.retransmitted;
             kinds.fast.saturating_add(kinds.timeout).saturating_add(kinds.tail_probe)
         });
-        if resent > 0 {
+        if retransmitted > 0 {
             caveats.push(format!(
-                "{name} lost segments ({} sent again): bytes are counted in the round in which they were first sent, and the last \
+                "{name} lost segments ({} retransmitted): bytes are counted in the round in which they were first sent, and the last \
                  one when it was acknowledged",
-                say::count(resent, "segment")
+                say::count(retransmitted, "segment")
             ));
         }
         if one.transfer.elided {
@@ -233,11 +234,11 @@ pub(super) fn caveats(told: &Comparison, both: [&ChosenTransfer<'_>; 2]) -> Vec<
                 "packets were left out of {name}'s text: how its bytes came is not known, and not compared"
             ));
         }
-        let untold = one.transfer.rounds_total.saturating_sub(one.transfer.rounds.len() as u64);
-        if untold > 0 {
+        let unlisted = one.transfer.rounds_total.saturating_sub(one.transfer.rounds.len() as u64);
+        if unlisted > 0 {
             caveats.push(format!("of {name}'s rounds the first {} are told one by one", one.transfer.rounds.len()));
         }
-        if told.reach[which].is_none() && told.transfers.iter().all(|one| !one.elided) {
+        if comparison.reach[which].is_none() && comparison.transfers.iter().all(|one| !one.elided) {
             caveats.push(format!("{name} has no full round: how it would go on cannot be told"));
         }
         if one.rtt().is_none() {

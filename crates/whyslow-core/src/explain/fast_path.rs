@@ -48,7 +48,7 @@ impl Explainer {
     }
 
     /// Processes a segment that is not plain, or the first of its connection.
-    #[cold]
+    #[inline(never)]
     fn on_other_segment(&mut self, packet: &Packet<'_>, ends: &HashedKey) {
         match wire::decode(packet) {
             Ok(segment) => self.on_segment(packet, &segment, ends),

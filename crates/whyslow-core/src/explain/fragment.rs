@@ -96,6 +96,7 @@ impl UnmatchedErrors {
 
 /// An analysis that lacks only what a model says of its transfers.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct MergedAnalysis {
     /// What was found.
     pub analysis: Analysis,

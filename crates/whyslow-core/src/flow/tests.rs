@@ -1,6 +1,7 @@
 #![allow(clippy::unwrap_used)]
 
 use super::*;
+use crate::units::SeqNumber;
 use crate::wire::{Checksum, FlowKey, Options};
 use std::net::IpAddr;
 

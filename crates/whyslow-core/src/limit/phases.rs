@@ -1,7 +1,7 @@
 //! What went before a transfer's first byte: the handshakes, the request's way, the server's
 //! thinking.
 
-use super::LimitTime;
+use super::span::LimitTime;
 use super::wait::{NOTICEABLE_WAIT, Wait};
 use crate::tcp::facts::{Facts, TransferFacts};
 use crate::types::{Limit, Side};

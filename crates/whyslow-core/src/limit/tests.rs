@@ -1,7 +1,7 @@
 #![allow(clippy::unwrap_used)]
 
 use super::*;
-use crate::tcp::facts::{Loss, RateSpread};
+use crate::tcp::facts::{Loss, RateSpread, RoundFacts};
 use proptest::prelude::*;
 
 pub(crate) const MSS: u64 = 1000;

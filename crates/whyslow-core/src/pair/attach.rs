@@ -2,7 +2,6 @@
 
 use crate::analysis::{Analysis, Evidence, MAX_PAIRS, Pair, Problem};
 use crate::cause::Cause;
-use crate::rules::say;
 
 /// A connection that two captures hold and that could not be compared.
 #[derive(Clone, Debug)]
@@ -26,10 +25,7 @@ pub fn attach(analysis: &mut Analysis, mut pairs: Vec<Pair>, uncompared: Vec<Unc
             for finding in findings.filter(|finding| OF_RETRANSMISSIONS.contains(&finding.cause)) {
                 finding.evidence.push(Evidence {
                     frames: direction.lost_frames.first().copied().into_iter().collect(),
-                    figure: format!(
-                        "of {} sent again, earlier copies that never arrived",
-                        say::thousands(direction.resent)
-                    ),
+                    figure: "retransmissions whose earlier copy never arrived".to_owned(),
                     value: direction.resent_for_loss as f64,
                     unit: "segments",
                 });

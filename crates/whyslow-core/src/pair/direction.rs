@@ -200,8 +200,8 @@ impl<'a, 'b> DirectionReport<'a, 'b> {
     }
 }
 
-/// What arrived, in the order of arriving. Of a packet that arrived as a part of a larger one, or in
-/// parts, its first byte counts.
+/// What arrived, in the order of arriving. Of a packet that arrived as a part of a larger one, or
+/// in parts, its first byte counts.
 fn arrivals(aligned: &Aligned<'_>, first: usize, found: &DirectionMatch) -> Vec<Arrival> {
     let second = 1 - first;
     let mut seen = vec![false; aligned.placed[second].records.len()];

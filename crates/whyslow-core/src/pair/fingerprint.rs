@@ -15,6 +15,7 @@ const MIN_PROXIED_PAYLOAD: u64 = 16_384;
 
 /// What one connection is recognised by. What has two members here is `[client's, server's]`.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct ConnectionFingerprint {
     /// Its id in its analysis.
     pub id: u64,
@@ -83,9 +84,10 @@ impl ConnectionFingerprint {
 
 /// A connection that two captures hold.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct MatchedConnection {
-    /// Its fingerprints; the second one's client is the first one's, whatever was taken for the client
-    /// there.
+    /// Its fingerprints; the second one's client is the first one's, whichever end was taken for
+    /// the client there.
     pub fingerprints: [ConnectionFingerprint; 2],
     /// What shows that they belong together.
     pub by: MatchedBy,

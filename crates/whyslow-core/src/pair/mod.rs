@@ -18,6 +18,28 @@
 //! 4. `clock`: offset and drift of the clocks, by the least delays both ways;
 //! 5. `direction`, `legs`, `change`, `proxy`, `caveats`, `words`, put together by `report`: the
 //!    [`Pair`](crate::analysis::Pair), which `attach` puts into an analysis.
+//!
+//! ```
+//! use whyslow_core::capture::{CaptureError, Reader};
+//! use whyslow_core::explain::Explainer;
+//! use whyslow_core::pair::{self, ConnectionFingerprint};
+//!
+//! fn fingerprints(capture: &[u8]) -> Result<Vec<ConnectionFingerprint>, CaptureError> {
+//!     let (mut reader, mut explainer) = (Reader::new(), Explainer::new());
+//!     reader.push(capture, &mut explainer)?;
+//!     explainer.end_capture(reader.finish(&mut explainer)?);
+//!     Ok(explainer.finish_with_fingerprints().1)
+//! }
+//!
+//! # fn main() -> Result<(), CaptureError> {
+//! let client = fingerprints(include_bytes!("../../../../samples/loss-client.pcap"))?;
+//! let server = fingerprints(include_bytes!("../../../../samples/loss-server.pcap"))?;
+//! let found = pair::find(&client, &server);
+//! assert_eq!(found.len(), 1);
+//! // The packets of both go through a `PacketCollector`, and `pair::compare` compares them.
+//! # Ok(())
+//! # }
+//! ```
 
 mod align;
 mod attach;

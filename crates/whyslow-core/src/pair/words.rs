@@ -155,11 +155,11 @@ fn round_trip(legs: &[Leg]) -> Option<String> {
     let whole = client + between + server;
     let part = |value: f64| say::time(Nanos::from_secs_f64(value.max(0.0) / 1e3));
     if between >= 0.95 * whole {
-        return Some(format!("the least round trip, {}, lies between the captures", part(whole)));
+        return Some(format!("the minimum RTT, {}, lies between the captures", part(whole)));
     }
     (whole > 0.0).then(|| {
         format!(
-            "of the least round trip of {}, {} lie between the captures, {} on the client's side and {} on the server's",
+            "of the minimum RTT of {}, {} lie between the captures, {} on the client's side and {} on the server's",
             part(whole),
             part(between),
             part(client),

@@ -55,7 +55,7 @@ use crate::analysis::{Actor, Finding, Limit};
 use crate::cause::Cause;
 use crate::limit::Span;
 use crate::tcp::facts::{Gap, Release};
-use crate::types::ModelChange;
+use crate::types::{ModelChange, RTO_MIN};
 use crate::units::Nanos;
 
 pub(super) const RULE: Rule = Rule::new(Cause::Application, Check::Transfer(check)).remedied_by(&[
@@ -172,11 +172,11 @@ fn may_be_timer(case: &TransferCase<'_>, gap: &Gap) -> bool {
     let (Some(rtt), None) = (case.rtt(), gap.missing) else {
         return false;
     };
-    let (length, floor) = (gap.end - gap.start, Nanos::from_millis(200));
-    let timer = rtt + floor;
+    let length = gap.end - gap.start;
+    let timer = rtt + RTO_MIN;
     // Each back-off doubles: the waits add up to 1, 3, 7, … timers.
     let waits = [1.0, 3.0, 7.0, 15.0].map(|times| timer.scale(times));
-    let probes = [rtt.scale(2.0).max(Nanos::from_millis(8)), rtt.scale(2.0) + floor];
+    let probes = [rtt.scale(2.0).max(Nanos::from_millis(8)), rtt.scale(2.0) + RTO_MIN];
     waits.into_iter().chain(probes).any(|wait| length >= wait.scale(0.95) && length <= wait.scale(1.25))
 }
 

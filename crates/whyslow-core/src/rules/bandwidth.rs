@@ -110,7 +110,7 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
         settle += "; how long the queue is cannot be seen from the receiver's end without timestamps (bufferbloat): capture at the sender";
     }
     if share < ALL_ALONG {
-        settle += "; the rate was in force for a part of the time only: a longer transfer tells how much it matters beside what held the rest";
+        settle += "; the rate was in force for a part of the time only: a longer transfer tells how much it matters beside what limited the rest";
     }
     found.settle = Some(settle);
     Some(found)

@@ -59,8 +59,8 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
         time(least + growth),
     );
     let mut found = finding(Cause::Bufferbloat, growth, case.trust(0.8), summary);
-    found.evidence.push(evidence("least round trip", least.as_millis_f64(), "ms", &[]));
-    found.evidence.push(evidence("95th percentile over the rounds", high, "ms", &[]));
+    found.evidence.push(evidence("minimum RTT", least.as_millis_f64(), "ms", &[]));
+    found.evidence.push(evidence("p95 over the rounds", high, "ms", &[]));
     found.evidence.push(evidence("correlation with the bytes in flight", follows, "", &[]));
     // CAKE must be the narrowest place itself to have the queue.
     let bandwidth = case.partition.shape.steady.map(|rate| format!("{:.0}kbit", 0.95 * rate / 1e3));

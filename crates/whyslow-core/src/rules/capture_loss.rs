@@ -6,7 +6,7 @@
 //!
 //! ## How it is recognised
 //! The receiver acknowledged bytes that were never captured. A packet that was lost on the path is
-//! never acknowledged before it is sent again.
+//! never acknowledged before it is retransmitted.
 //!
 //! ## What it is confused with
 //! `loss`: there the bytes come again. `elided-text`: packets left out of a pasted text.

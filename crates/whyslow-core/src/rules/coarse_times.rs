@@ -4,7 +4,7 @@
 //! tcpdump prints microseconds. Where it was told to print no time (`-t`), and syslog, journald or
 //! a container's runtime took its lines, the only time left is the log's, and that is often cut to
 //! seconds; it tells when the line was taken, besides, and not when the packet passed. Round trips,
-//! pauses and rates are thousands of times shorter. Bytes, windows and what was sent again are
+//! pauses and rates are thousands of times shorter. Bytes, windows and what was retransmitted are
 //! told, nothing of time.
 //!
 //! ## How it is recognised

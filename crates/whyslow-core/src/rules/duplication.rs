@@ -43,7 +43,7 @@ const SHARE: f64 = 0.002;
 
 fn check(case: &ConnectionCase<'_>) -> Option<Finding> {
     let facts = case.facts;
-    // An unseen segment may have been sent again unseen.
+    // An unseen segment may have been retransmitted unseen.
     if facts.capture_defects.unseen_bytes > 0 || facts.capture_defects.one_direction {
         return None;
     }

@@ -138,7 +138,7 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
     ));
     found.evidence.push(evidence("rounds of slow growth", slow.len() as f64, "rounds", &frames));
     found.evidence.push(evidence("flight at their end", last.in_flight as f64, "B", &[last.last_frame]));
-    found.evidence.push(evidence("round trip, at least", least.as_millis_f64(), "ms", &[]));
+    found.evidence.push(evidence("minimum RTT", least.as_millis_f64(), "ms", &[]));
     found.evidence.push(evidence("rise of the round trip before", rise.as_millis_f64().max(0.0), "ms", &[]));
     found.fix = if hystart {
         fix(

@@ -15,7 +15,7 @@
 //! (RFC 9768) the same header bits are a counter, which is not read here, and nothing is said.
 //!
 //! ## What it is confused with
-//! - `loss`: segments were sent again in the same rounds; the marks came beside.
+//! - `loss`: segments were retransmitted in the same rounds; the marks came beside.
 //! - `bandwidth`, `bufferbloat`: the marks keep the queue short, and the rate stays at the path's.
 //! - `early-slow-start-exit`: there is no echo.
 //!
@@ -83,12 +83,7 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
     let least = case.context.rtt;
     let queue = case.round_trip(at).zip(least).map(|(then, least)| (then - least).or_zero());
     if let Some(queue) = queue {
-        found.evidence.push(evidence(
-            "queue at the mark (round trip above the least)",
-            queue.as_millis_f64(),
-            "ms",
-            &[],
-        ));
+        found.evidence.push(evidence("queue at the mark (RTT above the minimum)", queue.as_millis_f64(), "ms", &[]));
     }
     let interval = least.map_or(INTERVAL, |rtt| rtt.as_millis_f64().max(INTERVAL));
     let target = (interval * TARGET / INTERVAL).max(TARGET);

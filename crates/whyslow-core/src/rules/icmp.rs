@@ -82,7 +82,7 @@ pub(super) fn undelivered(facts: &Facts, about: Side) -> impl Iterator<Item = &N
 
 /// As evidence: the size that passes, or how often it was said.
 pub(super) fn as_evidence(notice: &Notice) -> Evidence {
-    let figure = format!("ICMP of {}: {}", notice.by, fate_phrase(notice.fate));
+    let figure = format!("ICMP: {}", fate_phrase(notice.fate));
     match mtu(notice) {
         Some(mtu) => evidence(figure, mtu.into(), "B", &[notice.frame]),
         None => evidence(figure, notice.count as f64, "times", &[notice.frame]),

@@ -1,12 +1,12 @@
 //! Packets were lost on the way, and sending them again cost time.
 //!
 //! ## What it is
-//! A lost segment is sent again about one round trip later, once the receiver's SACKs show the
+//! A lost segment is retransmitted about one round trip later, once the receiver's SACKs show the
 //! hole, and the sender halves its rate or so each time (RFC 5681, RFC 6675, RFC 8985). With a loss
 //! rate p the rate cannot exceed about MSS · √1.5 / (RTT · √p) for Reno (Mathis et al.).
 //!
 //! ## How it is recognised
-//! Segments that were sent again after SACKs or duplicate ACKs, and the time until the holes were
+//! Segments that were retransmitted after SACKs or duplicate ACKs, and the time until the holes were
 //! filled; and after that, the slow growth of a window that was cut. Where the first copies were
 //! lost before the capture point, late segments fill holes that the receiver had reported: those
 //! are counted as retransmissions too, and not as reordering.
@@ -29,8 +29,7 @@
 //! sooner.
 //!
 //! ## To see that it worked
-//! `nstat TcpRetransSegs`, run before and after a transfer on the sender, counts few segments sent
-//! again.
+//! `nstat TcpRetransSegs`, run before and after a transfer on the sender, counts few retransmissions.
 //!
 //! ## References
 //! RFC 5681, RFC 6675, RFC 8985; Mathis et al., "The Macroscopic Behavior of the TCP Congestion
@@ -39,7 +38,7 @@
 use super::case::TransferCase;
 use super::repair;
 use super::rule::{Check, Rule};
-use super::say::{count, evidence, finding, fix, percent, rate, time};
+use super::say::{count, evidence, finding, fix, percent, time};
 use crate::analysis::{Actor, Finding, Limit};
 use crate::cause::Cause;
 use crate::types::ModelChange;
@@ -73,9 +72,13 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
     // A few losses make no share of what the path loses.
     let few = lost_segments < FEW;
     let what = if few {
-        format!("{} had to be sent again", count(lost_segments, "lost segment"))
+        format!("{} had to be retransmitted", count(lost_segments, "lost segment"))
     } else {
-        format!("{} of the bytes were lost and sent again ({})", percent(share_lost), count(lost_segments, "segment"))
+        format!(
+            "{} of the bytes were lost and retransmitted ({})",
+            percent(share_lost),
+            count(lost_segments, "segment")
+        )
     };
     let summary =
         format!("{what}; repairing that, and sending slower for it, took {} of {}", time(cost), time(case.duration()),);
@@ -88,26 +91,20 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
     };
     let mut found = finding(Cause::Loss, cost, case.trust(confidence), summary);
     let frames: Vec<_> = case.transfer.retransmitted_frames.iter().copied().take(6).collect();
-    found.evidence.push(evidence("segments sent again", lost_segments as f64, "segments", &frames));
+    found.evidence.push(evidence("segments retransmitted", lost_segments as f64, "segments", &frames));
     found.evidence.push(evidence("share of the bytes sent", share_lost * 100.0, "%", &[]));
     if kinds.unseen_original > 0 {
         let figure = "of those, first copy lost before the capture point";
         found.evidence.push(evidence(figure, kinds.unseen_original as f64, "segments", &[]));
     }
     if let Some(ceiling) = ceiling {
-        let figure = format!("ceiling by Mathis for this loss (measured {})", rate(case.rate()));
-        found.evidence.push(evidence(figure, ceiling, "bit/s", &[]));
+        found.evidence.push(evidence("ceiling by Mathis for this loss", ceiling, "bit/s", &[]));
+        found.evidence.push(evidence("measured rate", case.rate(), "bit/s", &[]));
     }
+    let packets = if few { "packets".into() } else { format!("{} of its packets", percent(share_lost)) };
     found.fix = fix(
         Actor::Network,
-        if few {
-            "find where the path loses packets (cable, radio, policer, full queue)".into()
-        } else {
-            format!(
-                "find where the path loses {} of its packets (cable, radio, policer, full queue)",
-                percent(share_lost)
-            )
-        },
+        format!("find where the path loses {packets} (cable, radio, policer, full queue)"),
         repair::bbr(case).map(|bbr| format!("{bbr}   # on the sender, if the loss cannot be mended")),
     );
     if in_bursts {
@@ -181,7 +178,7 @@ mod tests {
         let mut scene = lossy(1);
         scene.transfer.retransmitted.fast = 4;
         let found = scene.finding(Cause::Loss).unwrap();
-        assert!(found.summary.starts_with("4 lost segments had to be sent again"), "{}", found.summary);
+        assert!(found.summary.starts_with("4 lost segments had to be retransmitted"), "{}", found.summary);
         assert!(!found.fix.unwrap().what.contains('%'));
         assert!(lossy(1).finding(Cause::Loss).unwrap().summary.starts_with("2.91 % of the bytes"));
     }

@@ -105,7 +105,7 @@ fn report_seen(case: &TransferCase<'_>) -> Option<Finding> {
     let mut found = finding(Cause::MtuBlackHole, lost, case.trust(0.75), summary);
     let frames: Vec<_> = case.transfer.retransmitted_frames.iter().copied().take(6).collect();
     found.evidence.push(evidence("payload of the segment that vanished", size as f64, "B", &frames));
-    found.evidence.push(evidence("sent again by the timer", number as f64, "times", &frames));
+    found.evidence.push(evidence("retransmitted by the timer", number as f64, "times", &frames));
     add_fix(case, &mut found, size);
     Some(found)
 }

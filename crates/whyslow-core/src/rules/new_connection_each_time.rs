@@ -51,10 +51,9 @@ fn check(summaries: &[ConnectionSummary]) -> Vec<Finding> {
     groups.values_mut().filter_map(|group| check_group(group)).collect()
 }
 
-fn check_group(group: &mut Vec<&ConnectionSummary>) -> Option<Finding> {
-    group.sort_by_key(|outline| outline.start);
-    // One after the other: those that begin while an earlier one lasts are a pool at work. After a
-    // long pause a connection has to be opened in any case, and another series begins.
+/// Connections one after the other: those that begin while an earlier one lasts are a pool at work.
+/// After a long pause a connection has to be opened in any case, and another series begins.
+fn series_of<'a>(group: &[&'a ConnectionSummary]) -> Vec<Vec<&'a ConnectionSummary>> {
     let mut busy_until = Nanos(i64::MIN);
     let mut runs: Vec<Vec<&ConnectionSummary>> = Vec::new();
     for outline in group.iter() {
@@ -66,6 +65,12 @@ fn check_group(group: &mut Vec<&ConnectionSummary>) -> Option<Finding> {
         }
         busy_until = busy_until.max(outline.end);
     }
+    runs
+}
+
+fn check_group(group: &mut Vec<&ConnectionSummary>) -> Option<Finding> {
+    group.sort_by_key(|outline| outline.start);
+    let mut runs = series_of(group);
     let alone: usize = runs.iter().map(Vec::len).sum();
     runs.retain(|run| run.len() >= LEAST);
     let series: Vec<&ConnectionSummary> = runs.iter().flatten().copied().collect();

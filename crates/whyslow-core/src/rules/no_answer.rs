@@ -31,7 +31,7 @@
 //! ## What it is confused with
 //! - `server-think`: the answer came, late.
 //! - `syn-loss`: the connection opened, late.
-//! - `timeout`: what was sent again arrived in the end.
+//! - `timeout`: what was retransmitted arrived in the end.
 //! - `mtu-black-hole`: only large segments are not acknowledged.
 //! - `reset`: the other end did answer, with a RST.
 //! - A capture that lost packets, or has one direction: then nothing is said.
@@ -59,7 +59,7 @@ use super::outstanding::{OutstandingRequest, outstanding};
 use super::repair::{TRIES, given_up};
 use super::rule::{Check, Rule};
 use super::say::{count, end, evidence, finding, fix, thousands, time};
-use crate::analysis::{Actor, End, Finding, Frame, State};
+use crate::analysis::{Actor, End, Finding, Fix, Frame, State};
 use crate::cause::Cause;
 use crate::tcp::INITIAL_SYN_TIMERS;
 use crate::tcp::facts::{Facts, Fate, TransferFacts};
@@ -251,33 +251,32 @@ fn lost_contact(case: &ConnectionCase<'_>) -> Option<Finding> {
     let outstanding = last.in_flight;
     found.evidence.push(evidence("bytes not acknowledged", outstanding as f64, "B", &[]));
     let idle = before(facts, transfer).filter(|&idle| idle >= FORGOTTEN);
-    let said = icmp::undelivered(facts, side).last();
-    if let Some(notice) = said {
-        found.summary += &format!("; {} (ICMP)", icmp::reason(notice, facts.endpoints[!side]));
+    if let Some(notice) = icmp::undelivered(facts, side).last() {
+        let peer = facts.endpoints[!side];
+        found.summary += &format!("; {} (ICMP)", icmp::reason(notice, peer));
+        found.fix = icmp::fix_undelivered(notice, peer);
+    } else {
+        found.evidence.extend(idle.map(|idle| evidence("silence before the first try", idle.as_secs_f64(), "s", &[])));
+        found.fix = fix_lost_contact(idle, other);
     }
-    found.fix = match idle {
-        _ if let Some(notice) = said => icmp::fix_undelivered(notice, facts.endpoints[!side]),
-        Some(idle) => {
-            found.evidence.push(evidence("silence before the first try", idle.as_secs_f64(), "s", &[]));
-            fix(
-                Actor::Network,
-                format!(
-                    "the connection had been silent for {}: a NAT or firewall on the way may have forgotten it; send keep-alives more often than its timeout",
-                    time(idle)
-                ),
-                Some("sysctl -w net.ipv4.tcp_keepalive_time=60 net.ipv4.tcp_keepalive_intvl=15".into()),
-            )
-        }
-        None => fix(
-            Actor::Network,
-            format!(
-                "see whether the {other} is still up, and whether the path to it, or back from it, still passes packets"
-            ),
-            None,
-        ),
-    };
     found.settle = Some(format!("a capture at the {other} shows whether the tries come there, and whether it answers"));
     Some(found)
+}
+
+/// `idle`: how long the connection had been silent, if that was long.
+fn fix_lost_contact(idle: Option<Nanos>, other: &str) -> Option<Fix> {
+    let Some(idle) = idle else {
+        let what = format!(
+            "see whether the {other} is still up, and whether the path to it, or back from it, still passes packets"
+        );
+        return fix(Actor::Network, what, None);
+    };
+    let what = format!(
+        "the connection had been silent for {}: a NAT or firewall on the way may have forgotten it; send keep-alives more often than its timeout",
+        time(idle)
+    );
+    let command = "sysctl -w net.ipv4.tcp_keepalive_time=60 net.ipv4.tcp_keepalive_intvl=15";
+    fix(Actor::Network, what, Some(command.into()))
 }
 
 /// For how long nobody had sent payload before a transfer, or its last part, began.

@@ -72,7 +72,7 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
     let frames: Vec<_> = case.transfer.retransmitted_frames.iter().copied().take(6).collect();
     let lacking = Side::BOTH.into_iter().filter(|&side| lacks(side)).count();
     found.evidence.push(evidence("SYNs without SACK-permitted", lacking as f64, "SYNs", &syns));
-    found.evidence.push(evidence("segments sent again", kinds.fast as f64, "segments", &frames));
+    found.evidence.push(evidence("segments retransmitted", kinds.fast as f64, "segments", &frames));
     found.evidence.push(evidence("time in fast recovery", took.as_millis_f64(), "ms", &[]));
     found.evidence.push(evidence("round trip", rtt.as_millis_f64(), "ms", &[]));
     found.fix = fix(

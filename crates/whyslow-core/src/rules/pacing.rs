@@ -83,7 +83,7 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
         found.evidence.push(evidence("sent freely before", burst.bytes as f64, "B", &[]));
     }
     found.evidence.push(evidence("most in flight", flight as f64, "B", &[]));
-    found.evidence.push(evidence("rate × least round trip", needed as f64, "B", &[]));
+    found.evidence.push(evidence("rate × minimum RTT", needed as f64, "B", &[]));
     if let Some(window) = window {
         found.evidence.push(evidence("least window of the receiver meanwhile", window as f64, "B", &[]));
     }

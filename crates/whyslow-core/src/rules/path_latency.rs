@@ -90,7 +90,7 @@ fn check(case: &ConnectionCase<'_>) -> Option<Finding> {
     let mut found = finding(Cause::PathLatency, lost, case.trust(slow.sure), summary);
     found.evidence.push(evidence(slow.what.replace("the ", ""), slow.took.as_millis_f64(), "ms", &[slow.frame]));
     found.evidence.push(evidence("later round trips, median", typical.as_millis_f64(), "ms", &[]));
-    found.evidence.push(evidence("later round trips, 95th percentile", longest.as_millis_f64(), "ms", &[]));
+    found.evidence.push(evidence("p95 of later round trips", longest.as_millis_f64(), "ms", &[]));
     found.fix = fix(
         Actor::Network,
         "find what the first packet sets up (address resolution, NAT or firewall, VPN, radio, a balancer's own connection), and keep it warm or keep connections open",

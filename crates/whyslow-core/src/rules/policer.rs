@@ -48,8 +48,7 @@
 //! nginx `limit_rate`, HAProxy `filter bwlim-out`, curl `--limit-rate`.
 //!
 //! ## To see that it worked
-//! `nstat TcpRetransSegs`, run before and after a transfer on the sender, counts few segments sent
-//! again.
+//! `nstat TcpRetransSegs`, run before and after a transfer on the sender, counts few retransmissions.
 //!
 //! ## References
 //! Flach et al., "An Internet-Wide Analysis of Traffic Policing", SIGCOMM 2016; RFC 2697, RFC 2698.
@@ -58,7 +57,7 @@ use super::case::TransferCase;
 use super::policing::{BURST, PolicerSign, is_policed, policer_sign};
 use super::rule::{Check, Rule};
 use super::say::{evidence, finding, fix, rate, thousands, time};
-use crate::analysis::{Actor, Finding, Limit};
+use crate::analysis::{Actor, Evidence, Finding, Limit};
 use crate::cause::Cause;
 use crate::types::ModelChange;
 use crate::units::Nanos;
@@ -83,34 +82,7 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
     }
     let number = thousands(case.transfer.losses.len() as u64);
     let hidden = case.queue_is_hidden();
-    let (passed, shown, confidence) = match sign {
-        PolicerSign::Rate(between) => {
-            let queue = if hidden { "and whether a queue grew cannot be seen here" } else { "though no queue grew" };
-            let confidence = match between.burst {
-                _ if case.partition.shape.overrun.is_some_and(|overrun| overrun.is_free()) => EXCESS,
-                burst if burst >= BURST => 0.65,
-                _ => 0.55,
-            };
-            let shown = format!("between losses always {} passed, {queue}", rate(between.rate));
-            (between.rate, shown, if hidden { HIDDEN } else { confidence })
-        }
-        PolicerSign::Excess(overrun) => {
-            let shown = format!(
-                "while {} and more were offered only {} passed, and what passed waited in no queue",
-                rate(overrun.offered),
-                rate(overrun.rate)
-            );
-            (overrun.rate, shown, EXCESS)
-        }
-        PolicerSign::Unspaced(overrun) => {
-            let shown = format!(
-                "while {} and more were offered only {} passed, though the first flight came faster, and whether a queue grew cannot be seen here",
-                rate(overrun.offered),
-                rate(overrun.rate)
-            );
-            (overrun.rate, shown, HIDDEN)
-        }
-    };
+    let Reading { passed, shown, confidence } = read_sign(case, sign);
     let summary = format!(
         "a policer is possible: {number} segments were lost, and {shown}: {} of {}",
         time(lost),
@@ -119,30 +91,7 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
     let mut found = finding(Cause::Policer, lost, case.trust(confidence), summary);
     let frames: Vec<_> = case.transfer.retransmitted_frames.iter().copied().take(6).collect();
     found.evidence.push(evidence("losses", case.transfer.losses.len() as f64, "segments", &frames));
-    match sign {
-        PolicerSign::Rate(between) => {
-            found.evidence.push(evidence("of them in a burst, median", between.burst, "segments", &[]));
-            found.evidence.push(evidence("rate at which bytes passed between losses", between.rate, "bit/s", &[]));
-            found.evidence.push(evidence("lower tenth of it", between.low, "bit/s", &[]));
-            found.evidence.push(evidence("upper tenth of it", between.high, "bit/s", &[]));
-            let figure = if between.by_others {
-                "stretches between losses, of all transfers"
-            } else {
-                "stretches between losses"
-            };
-            found.evidence.push(evidence(figure, between.stretches as f64, "stretches", &[]));
-        }
-        PolicerSign::Excess(overrun) | PolicerSign::Unspaced(overrun) => {
-            found.evidence.push(evidence("rounds that offered more than passes", overrun.rounds as f64, "rounds", &[]));
-            found.evidence.push(evidence("rate that was offered in them, median", overrun.offered, "bit/s", &[]));
-            found.evidence.push(evidence("rate that passed", overrun.rate, "bit/s", &[]));
-            found.evidence.push(evidence("segments lost in them", overrun.losses as f64, "segments", &[]));
-            if let Some(wait) = overrun.wait {
-                let figure = "longer round trips of what passed in them, typically";
-                found.evidence.push(evidence(figure, wait.as_millis_f64(), "ms", &[]));
-            }
-        }
-    }
+    found.evidence.extend(sign_evidence(sign));
     found.fix = fix(
         Actor::Network,
         format!(
@@ -161,6 +110,77 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
     };
     found.settle = Some(format!("{alike}, or send at a constant rate below and above it"));
     Some(found)
+}
+
+/// What a sign of a policer says.
+struct Reading {
+    /// The rate that passed, payload bits per second.
+    passed: f64,
+    /// What shows it, in words.
+    shown: String,
+    /// How sure that is.
+    confidence: f64,
+}
+
+fn read_sign(case: &TransferCase<'_>, sign: PolicerSign) -> Reading {
+    let hidden = case.queue_is_hidden();
+    match sign {
+        PolicerSign::Rate(between) => {
+            let queue = if hidden { "and whether a queue grew cannot be seen here" } else { "though no queue grew" };
+            let confidence = match between.burst {
+                _ if case.partition.shape.overrun.is_some_and(|overrun| overrun.is_free()) => EXCESS,
+                burst if burst >= BURST => 0.65,
+                _ => 0.55,
+            };
+            let shown = format!("between losses always {} passed, {queue}", rate(between.rate));
+            Reading { passed: between.rate, shown, confidence: if hidden { HIDDEN } else { confidence } }
+        }
+        PolicerSign::Excess(overrun) => {
+            let shown = format!(
+                "while {} and more were offered only {} passed, and what passed waited in no queue",
+                rate(overrun.offered),
+                rate(overrun.rate)
+            );
+            Reading { passed: overrun.rate, shown, confidence: EXCESS }
+        }
+        PolicerSign::Unspaced(overrun) => {
+            let shown = format!(
+                "while {} and more were offered only {} passed, though the first flight came faster, and whether a queue grew cannot be seen here",
+                rate(overrun.offered),
+                rate(overrun.rate)
+            );
+            Reading { passed: overrun.rate, shown, confidence: HIDDEN }
+        }
+    }
+}
+
+fn sign_evidence(sign: PolicerSign) -> Vec<Evidence> {
+    let mut shown = Vec::new();
+    match sign {
+        PolicerSign::Rate(between) => {
+            shown.push(evidence("of them in a burst, median", between.burst, "segments", &[]));
+            shown.push(evidence("rate at which bytes passed between losses", between.rate, "bit/s", &[]));
+            shown.push(evidence("lower tenth of it", between.low, "bit/s", &[]));
+            shown.push(evidence("upper tenth of it", between.high, "bit/s", &[]));
+            let figure = if between.by_others {
+                "stretches between losses, of all transfers"
+            } else {
+                "stretches between losses"
+            };
+            shown.push(evidence(figure, between.stretches as f64, "stretches", &[]));
+        }
+        PolicerSign::Excess(overrun) | PolicerSign::Unspaced(overrun) => {
+            shown.push(evidence("rounds that offered more than passes", overrun.rounds as f64, "rounds", &[]));
+            shown.push(evidence("rate that was offered in them, median", overrun.offered, "bit/s", &[]));
+            shown.push(evidence("rate that passed", overrun.rate, "bit/s", &[]));
+            shown.push(evidence("segments lost in them", overrun.losses as f64, "segments", &[]));
+            if let Some(wait) = overrun.wait {
+                let figure = "longer round trips of what passed in them, typically";
+                shown.push(evidence(figure, wait.as_millis_f64(), "ms", &[]));
+            }
+        }
+    }
+    shown
 }
 
 #[cfg(test)]

@@ -31,7 +31,7 @@
 //!
 //! ## To see that it worked
 //! The error counters of `ethtool -S` stand still, and `nstat TcpRetransSegs` on the sender counts
-//! few segments sent again.
+//! few retransmissions.
 //!
 //! ## References
 //! Mathis et al., "The Macroscopic Behavior of the TCP Congestion Avoidance Algorithm", 1997; Stone
@@ -40,7 +40,7 @@
 
 use super::case::TransferCase;
 use super::rule::{Check, Rule};
-use super::say::{count, evidence, finding, fix, percent, rate, time};
+use super::say::{count, evidence, finding, fix, percent, time};
 use crate::analysis::{Actor, Finding};
 use crate::cause::Cause;
 use crate::stats::median;
@@ -202,20 +202,16 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
         told.evidence.push(evidence("segments with a wrong checksum", corrupt as f64, "segments", &[]));
     }
     told.evidence.push(evidence("of them in one round trip, on average", found.burst, "segments", &[]));
-    told.evidence.push(evidence(
-        "spread of the bytes between them, of the median (chance: 1.6)",
-        found.distances,
-        "",
-        &[],
-    ));
+    told.evidence.push(evidence("spread of the bytes between them, of the median", found.distances, "", &[]));
+    told.evidence.push(evidence("the same by chance", 1.6, "", &[]));
     told.evidence.push(evidence("spread of the flights they came from, of the median", found.flights, "", &[]));
     let figure = "of them from the larger flights, which carried half of the bytes";
     told.evidence.push(evidence(figure, found.from_large * 100.0, "%", &[]));
     told.evidence.push(evidence("round trip where they were lost", found.rtt.as_millis_f64(), "ms", &[]));
     if let Some(rtt) = case.rtt().filter(|rtt| *rtt > Nanos::ZERO) {
         let ceiling = super::repair::mathis(case.context.mss, rtt, share);
-        let figure = format!("ceiling by Mathis for this loss (measured {})", rate(case.rate()));
-        told.evidence.push(evidence(figure, ceiling, "bit/s", &[]));
+        told.evidence.push(evidence("ceiling by Mathis for this loss", ceiling, "bit/s", &[]));
+        told.evidence.push(evidence("measured rate", case.rate(), "bit/s", &[]));
     }
     told.fix = fix(
         Actor::Network,

@@ -121,7 +121,7 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
     found.evidence.push(evidence("window / round trip", predicted, "bit/s", &[]));
     found.evidence.push(evidence("measured rate", case.rate(), "bit/s", &[]));
     if let Some((trip, least)) = queued {
-        found.evidence.push(evidence("least round trip", least.as_millis_f64(), "ms", &[]));
+        found.evidence.push(evidence("minimum RTT", least.as_millis_f64(), "ms", &[]));
         found.evidence.push(evidence("typical round trip while it was full", trip.as_millis_f64(), "ms", &frames));
         let (trip, least) = (time(trip), time(least));
         found.settle = Some(format!(

@@ -41,7 +41,7 @@
 
 use super::case::ConnectionCase;
 
-use super::outstanding::outstanding;
+use super::outstanding::{OutstandingRequest, outstanding};
 use super::rule::{Check, Rule};
 use super::say::{count, end, evidence, finding, fix, thousands, time};
 use crate::analysis::{Actor, Finding, Fix, Frame, State};
@@ -110,41 +110,9 @@ fn by_server(case: &ConnectionCase<'_>) -> Option<Finding> {
     let facts = case.facts;
     let (client, server) = (facts.client, !facts.client);
     let (at, frame) = facts.closing[server]?;
-    let asked = outstanding(facts);
     let heard = facts.directions[server].last_payload.map(|(time, _)| time);
-    if let Some(asked) = &asked {
-        let message = asked.message;
-        let what = asked.label.map_or_else(|| format!("{} B", thousands(message.bytes())), str::to_owned);
-        // It had closed before, and the request came too late.
-        if facts.fins[server] && message.start < at {
-            return None;
-        }
-        let waited = if facts.fins[server] { facts.last - message.start } else { at - message.last_send }.or_zero();
-        let at_once = waited <= facts.rtt.p50.unwrap_or_default() + AT_ONCE;
-        let summary = if facts.fins[server] {
-            format!("the server had closed the connection when a request came ({what}), and answered it by a reset")
-        } else if at_once {
-            format!("the server answered a request by a reset ({what})")
-        } else {
-            format!("the server reset the connection {} after a request ({what}), without an answer", time(waited))
-        };
-        let mut found = finding(Cause::Reset, waited, case.trust(asked.due.max(0.75)), summary);
-        let frames = [message.frames.0, message.frames.1];
-        found.evidence.push(evidence("request without an answer", message.bytes() as f64, "B", &frames));
-        found.evidence.push(evidence("from its end to the RST", waited.as_millis_f64(), "ms", &[frame]));
-        let idle = heard.map(|heard| message.start - heard).filter(|&idle| idle >= KEPT_ALIVE);
-        if let Some(idle) = idle {
-            found.evidence.push(evidence("silence before the request", idle.as_secs_f64(), "s", &[]));
-        }
-        found.fix = match idle {
-            Some(idle) if at_once => forgotten(idle),
-            _ => fix(
-                Actor::Application,
-                "see in the server's log, or in that of the proxy before it, why it dropped this request",
-                None,
-            ),
-        };
-        return Some(found);
+    if let Some(asked) = outstanding(facts) {
+        return instead_of_an_answer(case, &asked, at, frame);
     }
     if facts.fins[server] {
         return None;
@@ -162,7 +130,7 @@ fn by_server(case: &ConnectionCase<'_>) -> Option<Finding> {
         }
         (None, None) => return None,
     };
-    // A request, or its answer, has to be sent again. Of what was sent unasked, what arrived may be
+    // A request, or its answer, has to be retransmitted. Of what was sent unasked, what arrived may be
     // of use.
     let asks = facts.content[client].heads.iter().any(|(start, _)| (cut.seq.0..cut.seq.1).contains(start));
     let wasted = match cut.answered {
@@ -196,9 +164,53 @@ fn by_server(case: &ConnectionCase<'_>) -> Option<Finding> {
     report_cut(&mut found, cut, lost, frame);
     found.fix = fix(
         Actor::Application,
-        "see in the server's log, or in that of the proxy before it, why it gave up; what came so far has to be sent again",
+        "see in the server's log, or in that of the proxy before it, why it gave up; what came so far has to be transferred again",
         None,
     );
+    Some(found)
+}
+
+/// A request was outstanding. `at`, `frame`: where the server ended the connection.
+fn instead_of_an_answer(
+    case: &ConnectionCase<'_>,
+    asked: &OutstandingRequest<'_>,
+    at: Nanos,
+    frame: Frame,
+) -> Option<Finding> {
+    let facts = case.facts;
+    let server = !facts.client;
+    let heard = facts.directions[server].last_payload.map(|(time, _)| time);
+    let message = asked.message;
+    let what = asked.label.map_or_else(|| format!("{} B", thousands(message.bytes())), str::to_owned);
+    // It had closed before, and the request came too late.
+    if facts.fins[server] && message.start < at {
+        return None;
+    }
+    let waited = if facts.fins[server] { facts.last - message.start } else { at - message.last_send }.or_zero();
+    let at_once = waited <= facts.rtt.p50.unwrap_or_default() + AT_ONCE;
+    let summary = if facts.fins[server] {
+        format!("the server had closed the connection when a request came ({what}), and answered it by a reset")
+    } else if at_once {
+        format!("the server answered a request by a reset ({what})")
+    } else {
+        format!("the server reset the connection {} after a request ({what}), without an answer", time(waited))
+    };
+    let mut found = finding(Cause::Reset, waited, case.trust(asked.due.max(0.75)), summary);
+    let frames = [message.frames.0, message.frames.1];
+    found.evidence.push(evidence("request without an answer", message.bytes() as f64, "B", &frames));
+    found.evidence.push(evidence("from its end to the RST", waited.as_millis_f64(), "ms", &[frame]));
+    let idle = heard.map(|heard| message.start - heard).filter(|&idle| idle >= KEPT_ALIVE);
+    if let Some(idle) = idle {
+        found.evidence.push(evidence("silence before the request", idle.as_secs_f64(), "s", &[]));
+    }
+    found.fix = match idle {
+        Some(idle) if at_once => forgotten(idle),
+        _ => fix(
+            Actor::Application,
+            "see in the server's log, or in that of the proxy before it, why it dropped this request",
+            None,
+        ),
+    };
     Some(found)
 }
 

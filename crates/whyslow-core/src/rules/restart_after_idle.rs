@@ -34,7 +34,7 @@ use super::rule::{Check, Rule};
 use super::say::{evidence, finding, fix, thousands, time};
 use crate::analysis::{Actor, Finding, Limit};
 use crate::cause::Cause;
-use crate::types::ModelChange;
+use crate::types::{ModelChange, RTO_MIN};
 use crate::units::Nanos;
 
 pub(super) const RULE: Rule = Rule::new(Cause::RestartAfterIdle, Check::Transfer(check))
@@ -43,7 +43,7 @@ pub(super) const RULE: Rule = Rule::new(Cause::RestartAfterIdle, Check::Transfer
 
 /// What Linux' retransmission timer is at least beyond the round trip; no common sender restarts
 /// sooner.
-const MIN_TIMER: Nanos = Nanos::from_millis(200);
+const MIN_TIMER: Nanos = RTO_MIN;
 
 /// How long the sender was idle before this transfer, and the largest flight that it had had.
 fn idle_before(case: &TransferCase<'_>) -> Option<(Nanos, u64)> {

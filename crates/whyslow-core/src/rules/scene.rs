@@ -30,92 +30,102 @@ pub(super) fn gap(start: Nanos, end: Nanos, release: Release) -> Gap {
     Gap { last_ack: false, ..limit::tests::gap(start, end, release) }
 }
 
+/// Flights of these sizes, a round trip of 100 ms apart, each but the last followed by a wait for
+/// an ACK.
+fn transfer_of(sizes: &[u64]) -> TransferFacts {
+    let at = |index: usize| ms(1000 + 100 * index as i64);
+    let frame = |number: usize| Frame { file: None, number: number as u64 + 10 };
+    let rounds: Vec<RoundFacts> = sizes
+        .iter()
+        .enumerate()
+        .map(|(index, &bytes)| RoundFacts {
+            start: at(index),
+            last_send: at(index),
+            first_frame: frame(index),
+            last_frame: frame(index),
+            bytes,
+            in_flight: bytes,
+            window: Some(1_000_000),
+            rtt: Some(ms(100)),
+            merged: 1,
+            ..RoundFacts::default()
+        })
+        .collect();
+    let bytes = sizes.iter().sum::<u64>();
+    TransferFacts {
+        seq: (1, 1 + bytes),
+        start: at(0),
+        end: at(sizes.len()),
+        last_send: at(sizes.len() - 1),
+        acknowledged: true,
+        answered: Some(PeerMessage { first: ms(900), last: ms(900), bytes: 100, ..PeerMessage::default() }),
+        rounds_total: sizes.len() as u64,
+        segments: bytes.div_ceil(MSS),
+        max_in_flight: sizes.iter().copied().max().unwrap_or(0),
+        gaps: (1..sizes.len()).map(|index| gap(at(index - 1), at(index), Release::Ack)).collect(),
+        rounds,
+        ..TransferFacts::default()
+    }
+}
+
+/// A connection that is captured next to the sender, and its request.
+fn facts_until(end: Nanos) -> Facts {
+    let offer = Offer {
+        mss: Some(1012),
+        window_scale: Some(7),
+        sack: true,
+        timestamps: true,
+        multipath: Default::default(),
+        window: 64_000,
+        ecn: 0,
+    };
+    let request = TransferFacts {
+        seq: (1, 101),
+        start: ms(900),
+        last_send: ms(900),
+        end: ms(1000),
+        acknowledged: true,
+        rounds_total: 1,
+        ..TransferFacts::default()
+    };
+    let client = DirectionFacts { mss: MSS, transfers: vec![request], ..DirectionFacts::default() };
+    Facts {
+        endpoints: [([192, 0, 2, 1].into(), 40_000), ([192, 0, 2, 2].into(), 443)],
+        client: Side::A,
+        requester: Side::A,
+        first: ms(800),
+        last: end,
+        until: end,
+        first_frame: Frame { file: None, number: 1 },
+        handshake: HandshakeFacts { offers: [Some(offer); 2], ..HandshakeFacts::default() },
+        origins: [None; 2],
+        ttl: [(None, None); 2],
+        state: State::Open,
+        closed_by: None,
+        closing: [None; 2],
+        fins: [false; 2],
+        reset: None,
+        vantage: Vantage { toward: [Some(ms(100)), Some(Nanos::ZERO)], ..Vantage::default() },
+        rtt: RttFacts { min: Some(ms(100)), p50: Some(ms(100)), p95: Some(ms(100)), samples: 10 },
+        directions: [client, DirectionFacts { mss: MSS, ..DirectionFacts::default() }],
+        exchanges: Vec::new(),
+        exchanges_total: 0,
+        content: Default::default(),
+        begins_with_text: [false; 2],
+        capture_defects: CaptureDefects::default(),
+        is_text: false,
+        notices: Default::default(),
+        elided: Vec::new(),
+        timeless: false,
+    }
+}
+
 impl Scene {
     /// Flights of these sizes, a round trip of 100 ms apart, each but the last followed by a wait
     /// for an ACK; captured next to the sender.
     pub fn flights(sizes: &[u64]) -> Self {
-        let at = |index: usize| ms(1000 + 100 * index as i64);
-        let frame = |number: usize| Frame { file: None, number: number as u64 + 10 };
-        let rounds: Vec<RoundFacts> = sizes
-            .iter()
-            .enumerate()
-            .map(|(index, &bytes)| RoundFacts {
-                start: at(index),
-                last_send: at(index),
-                first_frame: frame(index),
-                last_frame: frame(index),
-                bytes,
-                in_flight: bytes,
-                window: Some(1_000_000),
-                rtt: Some(ms(100)),
-                merged: 1,
-                ..RoundFacts::default()
-            })
-            .collect();
-        let bytes = sizes.iter().sum::<u64>();
-        let transfer = TransferFacts {
-            seq: (1, 1 + bytes),
-            start: at(0),
-            end: at(sizes.len()),
-            last_send: at(sizes.len() - 1),
-            acknowledged: true,
-            answered: Some(PeerMessage { first: ms(900), last: ms(900), bytes: 100, ..PeerMessage::default() }),
-            rounds_total: sizes.len() as u64,
-            segments: bytes.div_ceil(MSS),
-            max_in_flight: sizes.iter().copied().max().unwrap_or(0),
-            gaps: (1..sizes.len()).map(|index| gap(at(index - 1), at(index), Release::Ack)).collect(),
-            rounds,
-            ..TransferFacts::default()
-        };
-        let offer = Offer {
-            mss: Some(1012),
-            window_scale: Some(7),
-            sack: true,
-            timestamps: true,
-            multipath: Default::default(),
-            window: 64_000,
-            ecn: 0,
-        };
-        let request = TransferFacts {
-            seq: (1, 101),
-            start: ms(900),
-            last_send: ms(900),
-            end: ms(1000),
-            acknowledged: true,
-            rounds_total: 1,
-            ..TransferFacts::default()
-        };
-        let client = DirectionFacts { mss: MSS, transfers: vec![request], ..DirectionFacts::default() };
-        let facts = Facts {
-            endpoints: [([192, 0, 2, 1].into(), 40_000), ([192, 0, 2, 2].into(), 443)],
-            client: Side::A,
-            requester: Side::A,
-            first: ms(800),
-            last: transfer.end,
-            until: transfer.end,
-            first_frame: Frame { file: None, number: 1 },
-            handshake: HandshakeFacts { offers: [Some(offer); 2], ..HandshakeFacts::default() },
-            origins: [None; 2],
-            ttl: [(None, None); 2],
-            state: State::Open,
-            closed_by: None,
-            closing: [None; 2],
-            fins: [false; 2],
-            reset: None,
-            vantage: Vantage { toward: [Some(ms(100)), Some(Nanos::ZERO)], ..Vantage::default() },
-            rtt: RttFacts { min: Some(ms(100)), p50: Some(ms(100)), p95: Some(ms(100)), samples: 10 },
-            directions: [client, DirectionFacts { mss: MSS, ..DirectionFacts::default() }],
-            exchanges: Vec::new(),
-            exchanges_total: 0,
-            content: Default::default(),
-            begins_with_text: [false; 2],
-            capture_defects: CaptureDefects::default(),
-            is_text: false,
-            notices: Default::default(),
-            elided: Vec::new(),
-            timeless: false,
-        };
-        Self { facts, transfer }
+        let transfer = transfer_of(sizes);
+        Self { facts: facts_until(transfer.end), transfer }
     }
 
     /// What the rules find.

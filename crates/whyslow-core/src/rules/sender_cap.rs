@@ -39,10 +39,12 @@ use super::case::TransferCase;
 use super::command;
 use super::rule::{Check, Rule};
 use super::say::{count, evidence, finding, fix, rate, thousands, time, window_rate};
-use crate::analysis::{Actor, Finding, Limit};
+use crate::analysis::{Actor, Evidence, Finding, Limit};
 use crate::cause::Cause;
+use crate::limit::Plateau;
 use crate::tcp::facts::Release;
 use crate::types::ModelChange;
+use crate::units::Nanos;
 
 // Between a policer's losses a window may stand still at the policed rate.
 pub(super) const RULE: Rule = Rule::new(Cause::SenderCap, Check::Transfer(check))
@@ -52,7 +54,7 @@ pub(super) const RULE: Rule = Rule::new(Cause::SenderCap, Check::Transfer(check)
 /// One in so many pauses may end with payload of the receiver by chance.
 const MESSAGES: u64 = 5;
 
-/// One byte in so many that had to be sent again is a loss that matters, as for `loss`.
+/// One byte in so many that had to be retransmitted is a loss that matters, as for `loss`.
 const LOSSY: u64 = 100;
 
 fn check(case: &TransferCase<'_>) -> Option<Finding> {
@@ -97,18 +99,7 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
     // A full window of the receiver looks the same where the windows are unknown.
     let confidence = if plateau.window.is_some() { confidence } else { 0.4 };
     let mut found = finding(Cause::SenderCap, lost, case.trust(confidence), summary);
-    let rounds = plateau.after - plateau.first;
-    let frames = case.frames_of(Limit::SenderCap);
-    if let Some((bytes, cycle)) = plateau.cycle {
-        found.evidence.push(evidence("bytes in two rounds", bytes as f64, "B", &frames));
-        found.evidence.push(evidence("time of two rounds", cycle.as_millis_f64(), "ms", &[]));
-    }
-    found.evidence.push(evidence("most in flight", plateau.bytes as f64, "B", &frames));
-    found.evidence.push(evidence("rounds with that flight", rounds as f64, "rounds", &frames));
-    if let Some(window) = plateau.window {
-        found.evidence.push(evidence("least window of the receiver meanwhile", window as f64, "B", &[]));
-    }
-    found.evidence.push(evidence("round trip", rtt.as_millis_f64(), "ms", &[]));
+    found.evidence = plateau_evidence(case, &plateau, rtt);
     found.evidence.push(evidence("cap / round trip", predicted, "bit/s", &[]));
     found.evidence.push(evidence("measured rate", case.rate(), "bit/s", &[]));
     let (buffer, whence) = command::buffer_for(case)?;
@@ -123,9 +114,26 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
     let alike = if plateau.window.is_some() { "" } else { "a full window of the receiver, " };
     found.settle = Some(format!(
         "{alike}a full send buffer, a proxy's buffer and a window of the application's protocol look alike after {}: look at `ss -tmi` on the sender while it runs",
-        count(rounds as u64, "round")
+        count((plateau.after - plateau.first) as u64, "round")
     ));
     Some(found)
+}
+
+fn plateau_evidence(case: &TransferCase<'_>, plateau: &Plateau, rtt: Nanos) -> Vec<Evidence> {
+    let rounds = plateau.after - plateau.first;
+    let frames = case.frames_of(Limit::SenderCap);
+    let mut shown = Vec::new();
+    if let Some((bytes, cycle)) = plateau.cycle {
+        shown.push(evidence("bytes in two rounds", bytes as f64, "B", &frames));
+        shown.push(evidence("time of two rounds", cycle.as_millis_f64(), "ms", &[]));
+    }
+    shown.push(evidence("most in flight", plateau.bytes as f64, "B", &frames));
+    shown.push(evidence("rounds with that flight", rounds as f64, "rounds", &frames));
+    if let Some(window) = plateau.window {
+        shown.push(evidence("least window of the receiver meanwhile", window as f64, "B", &[]));
+    }
+    shown.push(evidence("round trip", rtt.as_millis_f64(), "ms", &[]));
+    shown
 }
 
 /// Who commonly stops at this value.

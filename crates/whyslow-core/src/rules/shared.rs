@@ -21,7 +21,7 @@ mod waiting;
 pub use flows::LargestFlows;
 
 use super::cost_over_time::CostOverTime;
-use super::say::{WORTH_SAYING, count, evidence, finding};
+use super::say::{WORTH_SAYING, evidence, finding};
 use crate::analysis::{Connection, Finding};
 use crate::cause::Cause;
 use crate::stats::{median, median_f64};
@@ -163,7 +163,7 @@ fn shared_finding(
     let worst = costs.iter().map(|cost| cost.worst).max_by_key(|finding| finding.seconds);
     let confidence = median_f64(costs.iter().map(|cost| cost.worst.confidence).collect()).unwrap_or_default();
     let summary = format!(
-        "{} of {} {whose} have this in common, {}; at its worst: {}",
+        "{} of {} {whose} share this cause, {}; at its worst: {}",
         costs.len(),
         group.len(),
         lost.describe(),
@@ -179,7 +179,7 @@ fn shared_finding(
     found.evidence.push(evidence("connections that share it", costs.len() as f64, "connections", &[]));
     found.evidence.push(evidence("typical cost of one", typical.as_secs_f64(), "s", &[]));
     found.evidence.push(evidence(
-        format!("cost of the worst of {}", count(costs.len() as u64, "connection")),
+        "cost of the worst connection",
         each().max().unwrap_or_default().as_secs_f64(),
         "s",
         &frames,

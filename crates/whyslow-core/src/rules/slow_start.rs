@@ -84,8 +84,9 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
         found.evidence.push(evidence("round trip", rtt.as_millis_f64(), "ms", &[]));
         let window = initial.unwrap_or(INITIAL_WINDOW).max(INITIAL_WINDOW);
         let model = rounds_needed(needed, window);
-        let figure = format!("round trips that {} need from a window of {window}", count(needed, "segment"));
-        found.evidence.push(evidence(figure, f64::from(model), "rounds", &[]));
+        found.evidence.push(evidence("segments to send", needed as f64, "segments", &[]));
+        found.evidence.push(evidence("initial window assumed", window as f64, "segments", &[]));
+        found.evidence.push(evidence("rounds that these need", f64::from(model), "rounds", &[]));
     }
     if small_ends {
         found.settle = Some(

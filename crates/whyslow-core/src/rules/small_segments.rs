@@ -36,7 +36,7 @@
 use super::case::TransferCase;
 use super::rule::{Check, Rule};
 use super::say::{evidence, finding, fix, thousands, time};
-use crate::analysis::{Actor, Finding, Limit};
+use crate::analysis::{Actor, Finding, Fix, Limit};
 use crate::cause::Cause;
 use crate::tcp::facts::RoundFacts;
 use crate::units::Nanos;
@@ -111,28 +111,26 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
     if silly && let Some(window) = window {
         found.evidence.push(evidence("largest window of the receiver", window as f64, "B", &[]));
     }
-    found.fix = if silly {
-        let buffer = 16 * case.context.mss;
-        fix(
-            Actor::Receiver,
-            format!(
-                "offer windows of many segments: remove SO_RCVBUF from the receiving program, or set it to {} B (16 segments) at least",
-                thousands(buffer)
-            ),
-            Some(super::command::receive_buffer(buffer)),
-        )
-    } else {
-        fix(
-            Actor::Application,
-            format!(
-                "write {} B or more at a time (writev, a buffered writer, TCP_CORK, MSG_MORE), and leave TCP_NODELAY off where writes are small",
-                thousands(16 * case.context.mss)
-            ),
-            None,
-        )
-    };
+    found.fix = fix_for(silly, case.context.mss);
     found.settle = Some("Linux counts its congestion window in segments, other senders in bytes, which small segments do not slow: `strace -e write,sendmsg` shows the size of the writes".into());
     Some(found)
+}
+
+/// `silly`: the receiver's window lets no full segment pass.
+fn fix_for(silly: bool, mss: u64) -> Option<Fix> {
+    let size = 16 * mss;
+    if silly {
+        let what = format!(
+            "offer windows of many segments: remove SO_RCVBUF from the receiving program, or set it to {} B (16 segments) at least",
+            thousands(size)
+        );
+        return fix(Actor::Receiver, what, Some(super::command::receive_buffer(size)));
+    }
+    let what = format!(
+        "write {} B or more at a time (writev, a buffered writer, TCP_CORK, MSG_MORE), and leave TCP_NODELAY off where writes are small",
+        thousands(size)
+    );
+    fix(Actor::Application, what, None)
 }
 
 #[cfg(test)]

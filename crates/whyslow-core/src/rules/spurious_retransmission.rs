@@ -1,4 +1,4 @@
-//! Data was sent again although it had arrived.
+//! Data was retransmitted although it had arrived.
 //!
 //! ## What it is
 //! A sender that mistakes delay for loss sends needlessly, and worse, cuts its window for a loss

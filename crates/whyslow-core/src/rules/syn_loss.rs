@@ -1,8 +1,11 @@
-//! The connection's opening had to be sent again.
+//! A SYN or SYN-ACK was lost, and the connection opened late.
 //!
 //! ## What it is
-//! A SYN or SYN-ACK that is lost is sent again after a second, then two, then four (RFC 6298 with
-//! an initial timer of 1 s): the opening takes seconds before a byte is sent.
+//! A SYN or SYN-ACK that is lost is retransmitted after a second, then two, then four (RFC 6298 with
+//! an initial timer of 1 s): the opening takes seconds before a byte is sent. What follows is slow
+//! too: whoever had to send its SYN or SYN-ACK twice begins with a congestion window of one segment
+//! instead of ten (RFC 5681 section 3.1, RFC 6298 section 5.7). Linux does so from the second
+//! retransmission on.
 //!
 //! ## How it is recognised
 //! The same SYN or SYN-ACK again, later than any timer is short: two within 190 ms were captured
@@ -22,7 +25,7 @@
 //! `nstat -az TcpExtTCPSynRetrans` on the client no longer rises as connections open.
 //!
 //! ## References
-//! RFC 6298 section 2.1 and 5.7; Linux listen(2).
+//! RFC 6298 sections 2.1 and 5.7; RFC 5681 section 3.1; Linux `tcp_init_transfer`; listen(2).
 
 use super::case::{ConnectionCase, is_half_open};
 use super::rule::{Check, Rule, Saving};
@@ -33,6 +36,11 @@ use crate::cause::Cause;
 /// The handshake is one round trip then. Of a connection that never carried anything no time would
 /// be left.
 pub(super) const RULE: Rule = Rule::new(Cause::SynLoss, Check::Connection(check)).saves(Saving::CostIfCarried);
+
+/// How often: `once`, `3 times`.
+fn times(number: u64) -> String {
+    if number == 1 { "once".to_owned() } else { count(number, "time") }
+}
 
 fn check(case: &ConnectionCase<'_>) -> Option<Finding> {
     let facts = case.facts;
@@ -55,17 +63,15 @@ fn check(case: &ConnectionCase<'_>) -> Option<Finding> {
     let again = handshake.retries[facts.client];
     let answers = handshake.retries[!facts.client];
     let what = match (again, answers) {
-        (syns, 0) => format!("the SYN was sent {} more", count(syns, "time")),
-        (0, answers) => format!("the SYN-ACK was sent {} more", count(answers, "time")),
-        (syns, answers) => {
-            format!("the SYN was sent {} more and the SYN-ACK {}", count(syns, "time"), count(answers, "time"))
-        }
+        (syns, 0) => format!("SYN retransmitted {}", times(syns)),
+        (0, answers) => format!("SYN-ACK retransmitted {}", times(answers)),
+        (syns, answers) => format!("SYN retransmitted {} and SYN-ACK {}", times(syns), times(answers)),
     };
     let ended = if handshake.ack.is_some() { "opening the connection took" } else { "the connection never opened, in" };
     let mut found = finding(Cause::SynLoss, lost, case.trust(0.9), format!("{what}: {ended} {}", time(done - syn)));
     let frames: Vec<Frame> = [Some(first), handshake.ack.map(|(_, frame)| frame)].into_iter().flatten().collect();
-    found.evidence.push(evidence("SYNs sent again", again as f64, "SYNs", &frames));
-    found.evidence.push(evidence("SYN-ACKs sent again", answers as f64, "SYN-ACKs", &[]));
+    found.evidence.push(evidence("SYNs retransmitted", again as f64, "SYNs", &frames));
+    found.evidence.push(evidence("SYN-ACKs retransmitted", answers as f64, "SYN-ACKs", &[]));
     found.fix = fix(
         Actor::Network,
         "look for a full accept backlog on the server, a firewall that drops, or loss on the path",

@@ -12,7 +12,7 @@ pub fn verdict(case: &TransferCase<'_>, findings: &[Finding]) -> String {
     match verdict_of_findings(findings, case.duration()) {
         Some(_) if case.transfer.known_span.is_some() => {
             let (shown, whole) = (say::time(case.transfer.known_for()), say::time(case.duration()));
-            format!("what held it back is known for {shown} of {whole} only: packets of it were left out of the text")
+            format!("what slowed it is known for {shown} of {whole} only: packets of it were left out of the text")
         }
         Some(told) => told,
         None => without_cause(case),

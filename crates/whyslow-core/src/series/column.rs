@@ -39,6 +39,7 @@ impl Extremes {
 
 /// One direction's data within a column: its segments, and what the other side's ACKs said of it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Lane {
     /// Its sender's segments.
     pub packets: u64,
@@ -76,6 +77,7 @@ impl Lane {
 
 /// A stretch of time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Column {
     /// The client's data, and the server's.
     pub lanes: [Lane; 2],
@@ -129,6 +131,7 @@ pub enum Mark {
 
 /// Marks of one kind in one column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct MarkSum {
     /// What.
     pub mark: Mark,

@@ -17,9 +17,37 @@
 //!
 //! It ignores what the first pass found; findings and limits are laid over the graphs by whoever
 //! draws them.
+//!
+//! ```
+//! use whyslow_core::capture::Reader;
+//! use whyslow_core::explain::explain;
+//! use whyslow_core::series::{SeriesBuilder, SeriesReader, WantedConnection};
+//! use whyslow_core::units::Nanos;
+//!
+//! # fn main() -> Result<(), whyslow_core::capture::CaptureError> {
+//! let capture = include_bytes!("../../../../samples/loss-client.pcap");
+//! let analysis = explain("loss.pcap", capture)?;
+//! let connection = &analysis.connections[0];
+//!
+//! let range = (connection.start_s, connection.start_s + connection.duration_s);
+//! let mut series = SeriesBuilder::new(range, 1_000);
+//! let mut push = |_, point| series.push(&point);
+//! let mut points = SeriesReader::new(vec![WantedConnection::new(connection)], &mut push);
+//! let mut reader = Reader::new();
+//! reader.push(capture, &mut points)?;
+//! reader.finish(&mut points)?;
+//! points.finish();
+//!
+//! let series = series.finish();
+//! let view = series.view(range.0, range.1, 800);
+//! assert!(series.packets() > 0 && view.columns.len() <= 800);
+//! # Ok(())
+//! # }
+//! ```
 
 mod build;
 mod column;
+mod headers;
 mod numbering;
 mod picker;
 mod pyramid;
@@ -32,6 +60,7 @@ pub use crate::tcp::trace::{Kind, Point};
 pub use crate::wire::Flags;
 pub use build::{MAX_COLUMNS, MAX_POINTS, SeriesBuilder, SeriesSize};
 pub use column::{Column, Extremes, Lane, Mark, MarkSum, marks_of};
+pub use headers::PacketHeaders;
 pub use picker::PacketPicker;
 pub use pyramid::Series;
 pub use reader::{SeriesReader, WantedConnection};

@@ -10,6 +10,7 @@ const FEW_POINTS: usize = 4;
 
 /// A time range, as it is to be drawn.
 #[derive(Clone, Debug, Default)]
+#[non_exhaustive]
 pub struct SeriesView<'a> {
     /// The time that a column stands for.
     pub width: Nanos,
@@ -26,6 +27,7 @@ pub struct SeriesView<'a> {
 
 /// Rates over a sliding window that ends at a time, bits per second.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Rates {
     /// The window's end.
     pub time: Nanos,

@@ -2,13 +2,13 @@
 
 use super::facts::{HandshakeFacts, Offer};
 use super::segment::{FrameRef, Seg};
-use crate::types::{Frame, Side};
+use crate::types::{Frame, SHORTEST_RTO, Side};
 use crate::units::Nanos;
 use crate::wire::Segment;
 
 /// No timer retransmits a SYN sooner (RFC 6298 section 2.1 asks for a second; Linux waits for 200
 /// ms at least).
-const MIN_SYN_TIMER: Nanos = Nanos::from_millis(190);
+const MIN_SYN_TIMER: Nanos = SHORTEST_RTO;
 
 /// Time and frame of a packet, ordered by time and then by frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

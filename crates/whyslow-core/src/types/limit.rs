@@ -38,7 +38,7 @@ pub enum Limit {
     NagleDelayedAck,
     /// An ACK was late.
     AckDelay,
-    /// Lost segments were sent again after duplicate ACKs.
+    /// Lost segments were retransmitted after duplicate ACKs.
     LossRecovery,
     /// The sender waited for its retransmission timer.
     Timeout,

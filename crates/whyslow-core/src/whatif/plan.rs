@@ -112,6 +112,7 @@ pub struct Plan {
 
 /// What a plan comes to.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Forecast {
     /// All transfers together: the median.
     pub total: Nanos,

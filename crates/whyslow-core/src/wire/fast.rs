@@ -8,10 +8,12 @@ mod plain;
 
 pub use plain::PlainSegment;
 
-use super::checksum;
+use super::context::{DecodeContext, Decoded};
 use super::flow_key::{FlowKey, RawFlowKey};
-use super::ip_header::Addresses;
+use super::ip_header::{Addresses, Header};
 use super::segment::Flags;
+use super::view::View;
+use super::{checksum, tcp};
 use crate::capture::{LinkType, Packet};
 
 /// The lengths of the headers.
@@ -77,6 +79,16 @@ impl<'a> FastPacket<'a> {
             }
         }
     }
+
+    /// Its segment, as the layers would give it. Two calls, each for its IP version, so that the
+    /// segment is built in place.
+    #[inline(always)]
+    pub(super) fn decode(&self, context: DecodeContext) -> Decoded<'a> {
+        match self {
+            Self::V4(packet) => tcp::decode(context, packet.v4(), packet.view()),
+            Self::V6(packet) => tcp::decode(context, packet.v6(), packet.view()),
+        }
+    }
 }
 
 /// Where a packet's IP header has its number, its time to live and its ECN bits, as
@@ -122,6 +134,20 @@ impl<'a> OrdinaryPacket<'a, { LINK + V4 + TCP }> {
         }
         Some(this)
     }
+
+    /// What its IP header says.
+    #[inline(always)]
+    fn v4(&self) -> Header<'a> {
+        Header {
+            addresses: Addresses::V4(self.part::<26, 8>()),
+            id: Some(u16::from_be_bytes([self.head[18], self.head[19]])),
+            ttl: self.head[22],
+            ecn: self.head[15] & 0x03,
+            fragment: false,
+            summable: true,
+            damaged: checksum::is_damaged(self.part::<14, V4>()),
+        }
+    }
 }
 
 impl<'a> OrdinaryPacket<'a, { LINK + V6 + TCP }> {
@@ -137,6 +163,20 @@ impl<'a> OrdinaryPacket<'a, { LINK + V6 + TCP }> {
             return None;
         }
         Some(this)
+    }
+
+    /// What its IP header says.
+    #[inline(always)]
+    fn v6(&self) -> Header<'a> {
+        Header {
+            addresses: Addresses::V6(self.part::<22, 32>()),
+            id: None,
+            ttl: self.head[21],
+            ecn: (self.head[15] >> 4) & 0x03,
+            fragment: false,
+            summable: true,
+            damaged: false,
+        }
     }
 }
 
@@ -161,6 +201,13 @@ impl<'a, const HEADERS: usize> OrdinaryPacket<'a, HEADERS> {
         (frame as usize).wrapping_sub(before + usize::from(self.length))
     }
 
+    /// How much there was on the wire behind the headers, without padding: TCP's options and
+    /// payload.
+    #[inline(always)]
+    fn wire(&self) -> usize {
+        usize::from(self.length).saturating_sub(Self::COUNTED)
+    }
+
     /// The `N` bytes of the headers at `AT`.
     #[inline(always)]
     fn part<const AT: usize, const N: usize>(&self) -> &'a [u8; N] {
@@ -172,6 +219,13 @@ impl<'a, const HEADERS: usize> OrdinaryPacket<'a, HEADERS> {
     #[inline(always)]
     fn tcp(&self) -> &'a [u8; TCP] {
         self.head.last_chunk().unwrap_or(&[0; TCP])
+    }
+
+    /// The segment's bytes.
+    #[inline(always)]
+    fn view(&self) -> View<'a> {
+        let captured = self.data.get(..HEADERS + self.wire()).unwrap_or(self.data);
+        View::new(captured.get(HEADERS - TCP..).unwrap_or_default(), TCP + self.wire())
     }
 
     #[inline(always)]

@@ -6,8 +6,9 @@
 //!
 //! [`decode`] goes through the layers: `link` (one file a family) → `ethertype`, `llc` → `ip` →
 //! `tunnel`, and round again, or → `tcp`. What each hands to the next is a `view`: the captured
-//! bytes that are left, and how many there were on the wire. `fast` is a short way beside it, for
-//! the packets that nearly all captures consist of; it tells of them what [`decode`] would.
+//! bytes that are left, and how many there were on the wire. Ordinary packets, of which nearly all
+//! captures consist, are told at a glance by `fast`, which takes them past the layers to `tcp`, or
+//! gives their segment as a plain one.
 //!
 //! A packet gives one segment: of several in one frame (802.11 aggregates) the first. Fragments are
 //! not put together, and what an ICMP error quotes is no segment: what it says of one is the reason
@@ -53,16 +54,25 @@ use view::View;
 ///
 /// Checksums are computed only for segments without payload; see [`decode_verified`].
 pub fn decode<'a>(packet: &Packet<'a>) -> Result<Segment<'a>, Skip> {
-    decode_layers(DecodeContext::new(link::inner), packet)
+    decode_with(DecodeContext::new(link::inner), packet)
 }
 
 /// As [`decode`], and the checksum of every segment that was captured whole is computed, which
 /// means reading all of it.
 pub fn decode_verified<'a>(packet: &Packet<'a>) -> Result<Segment<'a>, Skip> {
-    decode_layers(DecodeContext { verify: true, ..DecodeContext::new(link::inner) }, packet)
+    decode_with(DecodeContext { verify: true, ..DecodeContext::new(link::inner) }, packet)
+}
+
+#[inline(always)]
+fn decode_with<'a>(context: DecodeContext, packet: &Packet<'a>) -> Decoded<'a> {
+    match parse_fast(packet) {
+        Some(glance) => glance.decode(context),
+        None => decode_layers(context, packet),
+    }
 }
 
 /// Layer after layer.
+#[inline(never)]
 fn decode_layers<'a>(context: DecodeContext, packet: &Packet<'a>) -> Decoded<'a> {
     link::decode(context, packet.link, View::new(packet.data, packet.original_len as usize))
 }

@@ -108,31 +108,31 @@ fn a_text_tells_what_its_capture_tells_or_why_not() {
             let text = tcpdump(&path, options);
             let has = |option: &str| options.contains(&option);
             texts += 1;
-            let told = match explain(&text) {
+            let found = match explain(&text) {
                 Err(error) => {
                     assert!(has("-q") && error.message.contains("rerun tcpdump without -q"), "{name}: {error}");
                     continue;
                 }
-                Ok(told) => told,
+                Ok(found) => found,
             };
             assert!(!has("-q"), "{name}");
-            assert!(!told.has("elided-text"), "{name} {options:?}: nothing was left out");
+            assert!(!found.has("elided-text"), "{name} {options:?}: nothing was left out");
             if has("-t") {
-                let none = told.causes.is_empty() && told.verdicts.iter().all(|verdict| verdict == UNKNOWN_VERDICT);
-                assert!(told.has("no-times") && none, "{name}: {:?}", told.verdicts);
+                let none = found.causes.is_empty() && found.verdicts.iter().all(|verdict| verdict == UNKNOWN_VERDICT);
+                assert!(found.has("no-times") && none, "{name}: {:?}", found.verdicts);
                 continue;
             }
-            if told.costly() == expected.costly() {
+            if found.costly() == expected.costly() {
                 same += 1;
                 continue;
             }
             // Without -v there are no IP headers, without -x no payload: both are said, and no
             // cause is sure that needs them.
-            let untold = told.has("terse-text") && !(has("-x") || has("-X"));
+            let is_terse = found.has("terse-text") && !(has("-x") || has("-X"));
             let new: Vec<_> =
-                told.causes.iter().filter(|told| !expected.costly().contains(&(told.0, told.1))).collect();
-            if !untold || new.iter().any(|told| told.2 >= 0.6) {
-                report += &format!("{name} {options:?}: {:?} for {:?}\n", told.causes, expected.causes);
+                found.causes.iter().filter(|found| !expected.costly().contains(&(found.0, found.1))).collect();
+            if !is_terse || new.iter().any(|found| found.2 >= 0.6) {
+                report += &format!("{name} {options:?}: {:?} for {:?}\n", found.causes, expected.causes);
             }
         }
     }
@@ -187,7 +187,7 @@ fn nothing_is_concluded_over_what_was_left_out() {
         return;
     }
     let mut numbers = Numbers(0x9e37_79b9_7f4a_7c15);
-    let (mut texts, mut said, mut report) = (0, 0, String::new());
+    let (mut texts, mut noticed, mut report) = (0, 0, String::new());
     for path in samples() {
         let name = path.file_name().unwrap().to_str().unwrap().to_owned();
         let text = String::from_utf8(tcpdump(&path, &["-n"])).unwrap();
@@ -195,21 +195,21 @@ fn nothing_is_concluded_over_what_was_left_out() {
         let whole = explain(text.as_bytes()).unwrap();
         for _ in 0..6 {
             let part = with_lines_left_out(&lines, &mut numbers);
-            let told = explain(part.as_bytes()).unwrap();
+            let found = explain(part.as_bytes()).unwrap();
             texts += 1;
-            said += u64::from(told.has("elided-text"));
-            let new: Vec<_> = told
+            noticed += u64::from(found.has("elided-text"));
+            let new: Vec<_> = found
                 .causes
                 .iter()
-                .filter(|told| told.2 >= 0.6 && !whole.costly().contains(&(told.0, told.1)))
+                .filter(|found| found.2 >= 0.6 && !whole.costly().contains(&(found.0, found.1)))
                 .collect();
             if !new.is_empty() {
                 report += &format!("{name}: {new:?} for {:?}\n", whole.causes);
             }
         }
     }
-    println!("{texts} texts, {said} of which are said to lack packets");
+    println!("{texts} texts, {noticed} of which are said to lack packets");
     assert!(report.is_empty(), "{report}");
     // A retransmission or a pure ACK less may not show.
-    assert!(said * 100 >= texts * 97);
+    assert!(noticed * 100 >= texts * 97);
 }

@@ -226,6 +226,49 @@ struct Totals {
     hidden_right: u64,
 }
 
+/// How the times of a text compare with those of its capture.
+struct TextClock {
+    kind: Clock,
+    /// The first segment's time in the capture and in the text: the clock of a text without dates
+    /// starts anywhere.
+    first: Option<(i64, i64)>,
+    /// The smallest step that the text shows.
+    tick: i64,
+    /// Each step of -ttt is cut to a tick.
+    has_steps: bool,
+    /// Clocks that jump by days, or whose fractions are of more than a second, cannot be told from
+    /// times of day.
+    is_odd: bool,
+}
+
+impl TextClock {
+    fn new(file: &Path, options: &[&str], summary: &Summary, first: Option<(i64, i64)>) -> Self {
+        let has = |option: &str| options.contains(&option);
+        let name = file.file_name().unwrap().to_str().unwrap();
+        let is_odd = name.starts_with("timestamp_invalid")
+            || has("-ttttt") && (name.starts_with("kday") || name.starts_with("babel_update"));
+        // Of few times nothing may tell what they count from: then that is said, and none is given.
+        let unclear = summary.problems.iter().any(|problem| problem.slug == "unclear-times");
+        assert!(!unclear || summary.clock == Clock::None && summary.packets < 6);
+        let tick = if has("--nano") { 1 } else { 1_000 };
+        Self { kind: summary.clock, first, tick, has_steps: has("-ttt"), is_odd }
+    }
+
+    fn difference(&self, frame: u64, expected: &Segment, got: i64) -> Option<String> {
+        let time = match (self.kind, self.first) {
+            (Clock::Absolute, _) => expected.time,
+            (Clock::Relative, Some((real, text))) => expected.time - real + text,
+            _ => 0,
+        };
+        // The sum of steps may be off by one for each packet.
+        let slack = if self.has_steps { self.tick * frame as i64 } else { self.tick };
+        // A clock that jumps by more than half a day is not to be seen in times of the day.
+        let days = if self.kind == Clock::Relative { 86_400_000_000_000 } else { i64::MAX };
+        let off = (got - time).rem_euclid(days);
+        (!self.is_odd && off.min(days - off) > slack).then(|| format!("frame {frame}: time {got} for {time}"))
+    }
+}
+
 /// Compares the text that tcpdump printed of `file` under `options` with the file; gives the
 /// differences in words.
 fn compare(
@@ -244,14 +287,8 @@ fn compare(
     let mut offsets = Offsets::default();
     let mut frames: Vec<_> = real.keys().copied().collect();
     frames.sort_unstable();
-    // The clock of a text without dates starts anywhere: compare what passed since its first
-    // segment.
     let first = frames.iter().find_map(|frame| Some((real[frame].time, sink.segments.get(frame)?.time)));
-    let name = file.file_name().unwrap().to_str().unwrap();
-    // Clocks that jump by days, or whose fractions are of more than a second, cannot be told from
-    // times of day.
-    let odd_clock = name.starts_with("timestamp_invalid")
-        || has("-ttttt") && (name.starts_with("kday") || name.starts_with("babel_update"));
+    let clock = TextClock::new(file, options, &summary, first);
     for frame in frames {
         let expected = &real[&frame];
         totals.segments += 1;
@@ -287,23 +324,8 @@ fn compare(
                 *got = *expected;
             }
         }
-        let tick = if has("--nano") { 1 } else { 1_000 };
-        let time = match (summary.clock, first) {
-            (Clock::Absolute, _) => expected.time,
-            (Clock::Relative, Some((real, text))) => expected.time - real + text,
-            _ => 0,
-        };
-        // Each printed step of -ttt is cut to a microsecond: the sum may be off by one for each
-        // packet.
-        let slack = if has("-ttt") { tick * frame as i64 } else { tick };
-        // A clock that jumps by more than half a day is not to be seen in times of the day.
-        let days = if summary.clock == Clock::Relative { 86_400_000_000_000 } else { i64::MAX };
-        let off = (fixed.time - time).rem_euclid(days);
-        // Of few times nothing may tell what they count from: then that is said, and none is given.
-        let unclear = summary.problems.iter().any(|problem| problem.slug == "unclear-times");
-        assert!(!unclear || summary.clock == Clock::None && summary.packets < 6);
-        if !odd_clock && off.min(days - off) > slack {
-            wrong.push(format!("frame {frame}: time {} for {time}", fixed.time));
+        if let Some(difference) = clock.difference(frame, expected, fixed.time) {
+            wrong.push(difference);
         }
         fixed.time = expected.time;
         if fixed != *expected {

@@ -258,92 +258,104 @@ fn tshark(file: &Path) -> Vec<Theirs> {
 
 /// What is not alike, as `field ours/theirs`.
 fn differences(ours: &Result<Segment<'_>, Skip>, theirs: &Theirs) -> Vec<String> {
-    let mut found = Vec::new();
     let segment = match (ours, theirs.outside_tcp()) {
-        (Err(_), None) => return found,
+        (Err(_), None) => return Vec::new(),
         (Err(skip), Some(_)) => return vec![format!("segment none ({skip})/one")],
         (Ok(_), None) => return vec!["segment one/none".to_owned()],
         (Ok(segment), Some(_)) => segment,
     };
-    let mut check = |name: &str, ours: String, theirs: &str| {
+    let mut differences = Differences(Vec::new());
+    differences.check_ip(segment, theirs);
+    differences.check_header(segment, theirs);
+    differences.check_options(segment, theirs);
+    differences.0
+}
+
+/// What is not alike, as `field ours/theirs`.
+struct Differences(Vec<String>);
+
+impl Differences {
+    fn check(&mut self, name: &str, ours: impl ToString, theirs: &str) {
+        let ours = ours.to_string();
         if ours != theirs {
-            found.push(format!("{name} {ours}/{theirs}"));
+            self.0.push(format!("{name} {ours}/{theirs}"));
         }
-    };
-    let number = |text: &str| match text.strip_prefix("0x") {
-        Some(hex) => u64::from_str_radix(hex, 16).map_or_else(|_| text.to_owned(), |value| value.to_string()),
-        None => text.to_owned(),
-    };
-    let optional = |value: Option<u64>| value.map(|value| value.to_string()).unwrap_or_default();
-    let (v6, level) = theirs.ip_around_tcp();
-    if v6 {
-        check("src", segment.src.to_string(), theirs.nth("ipv6.src", level));
-        check("dst", segment.dst.to_string(), theirs.nth("ipv6.dst", level));
-        check("id", optional(segment.ip_id.map(u64::from)), "");
-        check("ttl", segment.ttl.to_string(), theirs.nth("ipv6.hlim", level));
-        check("ecn", segment.ecn.to_string(), theirs.nth("ipv6.tclass.ecn", level));
-        check("fragment", u8::from(segment.fragment).to_string(), theirs.first("ipv6.fraghdr.more").max("0"));
-    } else {
-        check("src", segment.src.to_string(), theirs.nth("ip.src", level));
-        check("dst", segment.dst.to_string(), theirs.nth("ip.dst", level));
-        check("id", optional(segment.ip_id.map(u64::from)), &number(theirs.nth("ip.id", level)));
-        check("ttl", segment.ttl.to_string(), theirs.nth("ip.ttl", level));
-        check("ecn", segment.ecn.to_string(), theirs.nth("ip.dsfield.ecn", level));
-        check("fragment", u8::from(segment.fragment).to_string(), theirs.nth("ip.flags.mf", level));
-    }
-    check("tunnels", segment.tunnels.to_string(), &ip_headers_outside(theirs).to_string());
-    check("src_port", segment.src_port.to_string(), theirs.first("tcp.srcport"));
-    check("dst_port", segment.dst_port.to_string(), theirs.first("tcp.dstport"));
-    check("seq", segment.seq.0.to_string(), theirs.first("tcp.seq_raw"));
-    check("ack", segment.ack.0.to_string(), theirs.first("tcp.ack_raw"));
-    // tshark shows the reserved bits as well.
-    let flags = number(theirs.first("tcp.flags"))
-        .parse::<u16>()
-        .map_or_else(|_| String::new(), |flags| (flags & 0x1ff).to_string());
-    check("flags", segment.flags.0.to_string(), &flags);
-    check("window", segment.window.to_string(), theirs.first("tcp.window_size_value"));
-    check("len", segment.payload_len.to_string(), theirs.first("tcp.len"));
-    match (segment.checksum, theirs.first("tcp.checksum.status")) {
-        (Checksum::Good, "1") | (Checksum::Bad(_), "0") | (Checksum::Unknown, "" | "2" | "3") => {}
-        // tshark has no word of its own for a sum that was left to the card.
-        (Checksum::Partial, "0" | "2" | "3") => {}
-        // tshark was not asked for the sum of the IP header, without which it says nothing of
-        // TCP's.
-        (Checksum::BadHeader(_), "" | "0" | "2" | "3") => {}
-        (ours, theirs) => check("checksum", format!("{ours:?}"), theirs),
     }
 
-    let options = &segment.options;
-    let kinds: Vec<&str> = theirs.field("tcp.option_kind").split(',').collect();
-    let has = |kind: &str| u8::from(kinds.contains(&kind)).to_string();
-    check("mss", optional(options.mss.map(u64::from)), theirs.first("tcp.options.mss_val"));
-    check("wscale", optional(options.window_scale.map(u64::from)), theirs.first("tcp.options.wscale.shift"));
-    check(
-        "tsval",
-        optional(options.timestamps.map(|(val, _)| val.into())),
-        theirs.first("tcp.options.timestamp.tsval"),
-    );
-    check(
-        "tsecr",
-        optional(options.timestamps.map(|(_, ecr)| ecr.into())),
-        theirs.first("tcp.options.timestamp.tsecr"),
-    );
-    check("sack_permitted", u8::from(options.sack_permitted).to_string(), &has("4"));
-    check("mptcp", u8::from(options.mptcp).to_string(), &has("30"));
-    let edges = |edge: fn(&(_, _)) -> u32| {
-        options.sack.as_slice().iter().map(|block| edge(block).to_string()).collect::<Vec<_>>().join(",")
-    };
-    check(
-        "sack_le",
-        edges(|block: &(whyslow_core::units::SeqNumber, _)| block.0.0),
-        theirs.field("tcp.options.sack_le"),
-    );
-    check(
-        "sack_re",
-        edges(|block: &(_, whyslow_core::units::SeqNumber)| block.1.0),
-        theirs.field("tcp.options.sack_re"),
-    );
-    found
+    fn check_ip(&mut self, segment: &Segment<'_>, theirs: &Theirs) {
+        let id = optional(segment.ip_id.map(u64::from));
+        let fragment = u8::from(segment.fragment);
+        let (v6, level) = theirs.ip_around_tcp();
+        if v6 {
+            self.check("src", segment.src, theirs.nth("ipv6.src", level));
+            self.check("dst", segment.dst, theirs.nth("ipv6.dst", level));
+            self.check("id", id, "");
+            self.check("ttl", segment.ttl, theirs.nth("ipv6.hlim", level));
+            self.check("ecn", segment.ecn, theirs.nth("ipv6.tclass.ecn", level));
+            self.check("fragment", fragment, theirs.first("ipv6.fraghdr.more").max("0"));
+        } else {
+            self.check("src", segment.src, theirs.nth("ip.src", level));
+            self.check("dst", segment.dst, theirs.nth("ip.dst", level));
+            self.check("id", id, &number(theirs.nth("ip.id", level)));
+            self.check("ttl", segment.ttl, theirs.nth("ip.ttl", level));
+            self.check("ecn", segment.ecn, theirs.nth("ip.dsfield.ecn", level));
+            self.check("fragment", fragment, theirs.nth("ip.flags.mf", level));
+        }
+        self.check("tunnels", segment.tunnels, &ip_headers_outside(theirs).to_string());
+    }
+
+    fn check_header(&mut self, segment: &Segment<'_>, theirs: &Theirs) {
+        self.check("src_port", segment.src_port, theirs.first("tcp.srcport"));
+        self.check("dst_port", segment.dst_port, theirs.first("tcp.dstport"));
+        self.check("seq", segment.seq.0, theirs.first("tcp.seq_raw"));
+        self.check("ack", segment.ack.0, theirs.first("tcp.ack_raw"));
+        // tshark shows the reserved bits as well.
+        let flags = number(theirs.first("tcp.flags")).parse::<u16>();
+        let flags = flags.map_or_else(|_| String::new(), |flags| (flags & 0x1ff).to_string());
+        self.check("flags", segment.flags.0, &flags);
+        self.check("window", segment.window, theirs.first("tcp.window_size_value"));
+        self.check("len", segment.payload_len, theirs.first("tcp.len"));
+        match (segment.checksum, theirs.first("tcp.checksum.status")) {
+            (Checksum::Good, "1") | (Checksum::Bad(_), "0") | (Checksum::Unknown, "" | "2" | "3") => {}
+            // tshark has no word of its own for a sum that was left to the card.
+            (Checksum::Partial, "0" | "2" | "3") => {}
+            // tshark was not asked for the sum of the IP header, without which it says nothing of
+            // TCP's.
+            (Checksum::BadHeader(_), "" | "0" | "2" | "3") => {}
+            (ours, theirs) => self.check("checksum", format!("{ours:?}"), theirs),
+        }
+    }
+
+    fn check_options(&mut self, segment: &Segment<'_>, theirs: &Theirs) {
+        let options = &segment.options;
+        let kinds: Vec<&str> = theirs.field("tcp.option_kind").split(',').collect();
+        let has = |kind: &str| u8::from(kinds.contains(&kind)).to_string();
+        self.check("mss", optional(options.mss.map(u64::from)), theirs.first("tcp.options.mss_val"));
+        self.check("wscale", optional(options.window_scale.map(u64::from)), theirs.first("tcp.options.wscale.shift"));
+        let (tsval, tsecr) = options.timestamps.unzip();
+        self.check("tsval", optional(tsval.map(u64::from)), theirs.first("tcp.options.timestamp.tsval"));
+        self.check("tsecr", optional(tsecr.map(u64::from)), theirs.first("tcp.options.timestamp.tsecr"));
+        self.check("sack_permitted", u8::from(options.sack_permitted), &has("4"));
+        self.check("mptcp", u8::from(options.mptcp), &has("30"));
+        let blocks = options.sack.as_slice();
+        let list = |edges: Vec<u32>| edges.iter().map(u32::to_string).collect::<Vec<_>>().join(",");
+        let left = list(blocks.iter().map(|block| block.0.0).collect());
+        let right = list(blocks.iter().map(|block| block.1.0).collect());
+        self.check("sack_le", left, theirs.field("tcp.options.sack_le"));
+        self.check("sack_re", right, theirs.field("tcp.options.sack_re"));
+    }
+}
+
+/// A number that tshark may show in hexadecimal.
+fn number(text: &str) -> String {
+    match text.strip_prefix("0x") {
+        Some(hex) => u64::from_str_radix(hex, 16).map_or_else(|_| text.to_owned(), |value| value.to_string()),
+        None => text.to_owned(),
+    }
+}
+
+fn optional(value: Option<u64>) -> String {
+    value.map(|value| value.to_string()).unwrap_or_default()
 }
 
 fn ip_headers_outside(theirs: &Theirs) -> usize {

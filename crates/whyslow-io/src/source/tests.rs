@@ -234,9 +234,9 @@ fn bytes_that_are_put_back_are_read_again() {
 #[test]
 fn nothing_is_an_error_with_a_name() {
     let empty = |bytes: &[u8]| drain(&mut over(bytes).unwrap()).unwrap_err().to_string();
-    assert_eq!(empty(b""), "in: is empty: there is no capture in it");
+    assert_eq!(empty(b""), "in is empty: it holds no capture");
     for kind in KINDS {
-        assert_eq!(empty(&compress(kind, b"")), "in: is empty: there is no capture in it");
+        assert_eq!(empty(&compress(kind, b"")), "in is empty: it holds no capture");
     }
 }
 

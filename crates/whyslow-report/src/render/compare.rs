@@ -1,7 +1,7 @@
 //! Two transfers side by side (`whyslow compare`): a page, or JSON
 //! (`"schema": "whyslow-compare/1"`, see `docs/json.md`).
 
-use super::terminal::names;
+use super::terminal::{WIDTHS, names};
 use crate::text::{Column, Line, Page, Table, units};
 use anstyle::{AnsiColor, Effects, Style};
 use std::io::{self, Write};
@@ -16,9 +16,6 @@ const WARNING: Style = AnsiColor::Red.on_default();
 const NAMES: [&str; 2] = ["A", "B"];
 /// Rounds that are shown.
 const FEW_ROUNDS: usize = 12;
-/// The least and the greatest width that a page is laid out for.
-const WIDTHS: std::ops::RangeInclusive<usize> = 40..=100;
-
 /// Writes one indented object and a line feed.
 ///
 /// # Errors
@@ -52,8 +49,8 @@ pub fn terminal(comparison: &Comparison, width: usize) -> String {
 fn print_transfer(page: &mut Page, name: &str, told: &TransferSummary) {
     page.line(&Line::new().styled(BOLD, name).plain("  ").styled(BOLD, &told.path));
     let near = match told.near {
-        Near::Client => ", captured next to the client",
-        Near::Server => ", captured next to the server",
+        Near::Client => ", captured at the client",
+        Near::Server => ", captured at the server",
         Near::Middle => ", captured between the two ends",
         Near::Unknown => "",
     };
@@ -115,7 +112,7 @@ fn print_rounds(page: &mut Page, comparison: &Comparison) {
     page.gap();
     let columns = |which: usize| {
         [
-            Column::figures(["A from", "B from"][which]),
+            Column::figures(["A start", "B start"][which]),
             Column::figures(["A sent", "B sent"][which]),
             Column::figures("growth"),
             Column::figures("window").optional(),
@@ -172,7 +169,7 @@ fn print_settings(page: &mut Page, comparison: &Comparison) {
 /// A setting in plain words.
 fn title(name: &str) -> &str {
     match name {
-        "round-trip" => "least round trip",
+        "round-trip" => "minimum RTT",
         "mss" => "MSS",
         "window-scale" => "window scale",
         "sack" => "SACK",

@@ -1,6 +1,8 @@
 //! A transfer that nobody has made yet (`whyslow predict`): a page, or JSON
 //! (`"schema": "whyslow-predict/1"`, see `docs/json.md`).
 
+pub mod grid;
+
 use super::terminal::timeline;
 use crate::text::{Column, Line, Page, Table, units};
 use anstyle::{Effects, Style};
@@ -23,7 +25,7 @@ pub fn terminal(plan: &Plan, forecast: &Forecast, changes: &[Change], width: usi
     timeline::legend(&mut page, &forecast.phases.iter().map(share).collect::<Vec<_>>(), 2);
     if let Some((low, high)) = forecast.spread {
         let text = format!(
-            "with {} of the packets lost, one transfer takes {} or less one time in ten, and {} or more one time in ten",
+            "with {} of the packets lost, one transfer takes {} at the 10th percentile and {} at the 90th",
             units::share(plan.loss),
             units::seconds(low),
             units::seconds(high),
@@ -68,7 +70,7 @@ fn print_rounds(page: &mut Page, forecast: &Forecast) {
         return;
     }
     page.gap();
-    let mut table = Table::new(vec![Column::figures("round"), Column::figures("from"), Column::figures("sent")]);
+    let mut table = Table::new(vec![Column::figures("round"), Column::figures("start"), Column::figures("sent")]);
     for (index, (start, bytes)) in rounds.iter().take(FEW_ROUNDS).enumerate() {
         table.row([(index + 1).to_string(), units::span(*start), units::bytes(*bytes)]);
     }
@@ -82,10 +84,10 @@ fn print_rounds(page: &mut Page, forecast: &Forecast) {
 fn print_changes(page: &mut Page, plan: &Plan, forecast: &Forecast, changes: &[Change]) {
     page.gap();
     if changes.is_empty() {
-        page.line(&Line::new().pad(2).plain("nothing that the model knows would make it faster"));
+        page.line(&Line::new().pad(2).plain("no change that the model knows would make it faster"));
         return;
     }
-    let mut table = Table::new(vec![Column::words("change"), Column::figures("then"), Column::figures("saves")]);
+    let mut table = Table::new(vec![Column::words("change"), Column::figures("if changed"), Column::figures("saves")]);
     for change in changes {
         let saved = forecast.total - change.total;
         let share = units::share(saved.0 as f64 / forecast.total.0.max(1) as f64);
@@ -120,7 +122,7 @@ fn words(idea: Idea, plan: &Plan) -> String {
         Idea::NoLoss => "no loss".into(),
         Idea::Bbr => "BBR at the sender".into(),
         Idea::NoThinking => "a server that answers at once".into(),
-        Idea::HalfRoundTrip => "half of the round trip: a nearer server".into(),
+        Idea::HalfRoundTrip => "half the round trip: a nearer server".into(),
         Idea::TwiceRate => "twice the rate".into(),
     }
 }

@@ -1,5 +1,6 @@
 //! The renderers: each a pure function of what it prints.
 
+pub mod brief;
 pub mod compare;
 pub mod forecast;
 pub mod json;
@@ -7,6 +8,7 @@ pub mod markdown;
 pub mod packets;
 pub mod picture;
 pub mod summary;
+pub mod table;
 pub mod terminal;
 pub mod xplot;
 

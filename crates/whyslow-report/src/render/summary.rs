@@ -1,6 +1,7 @@
 //! One connection in Markdown, short enough to paste into a ticket (`whyslow export --markdown`).
 
 use super::terminal::names;
+use crate::headline::{self, confidence};
 use crate::text::{harmless, units};
 use std::fmt::Write;
 use whyslow_core::analysis::{Capture, Connection, End, Finding, Near, Transfer};
@@ -16,10 +17,10 @@ pub fn markdown(capture: Option<&Capture>, connection: &Connection) -> String {
     let ends = [&connection.client, &connection.server].map(|end| escaped(&names::endpoint(end)));
     let _ = writeln!(out, "### {} → {}\n", ends[0], ends[1]);
     let near = match connection.near {
-        Near::Client => "next to the client",
-        Near::Server => "next to the server",
+        Near::Client => "at the client",
+        Near::Server => "at the server",
         Near::Middle => "between the two ends",
-        Near::Unknown => "where cannot be told",
+        Near::Unknown => "at an unknown place",
     };
     if let Some(capture) = capture {
         let path = capture.path.rsplit('/').next().unwrap_or_default();
@@ -30,11 +31,16 @@ pub fn markdown(capture: Option<&Capture>, connection: &Connection) -> String {
     let bytes = |end: End| connection.directions.iter().find(|half| half.from == end).map_or(0, |half| half.bytes);
     let _ = writeln!(
         out,
-        "{} up, {} down in {}, least round trip {rtt}",
+        "{} up, {} down in {}, minimum RTT {rtt}",
         units::bytes(bytes(End::Client)),
         units::bytes(bytes(End::Server)),
         units::seconds(connection.duration_s)
     );
+    let headline = headline::of_connection(connection);
+    let _ = writeln!(out, "\n**{}**", escaped(&headline.sentence));
+    if let Some(advice) = &headline.advice {
+        let _ = writeln!(out, "{}", escaped(advice));
+    }
     for problem in &connection.problems {
         let _ = writeln!(out, "\n> **{}**: {}", problem.slug, escaped(&problem.detail.to_string()));
     }
@@ -65,11 +71,6 @@ fn print_transfer(out: &mut String, index: usize, transfer: &Transfer, total: u6
     if let Some(label) = &transfer.label {
         let _ = writeln!(out, "`{}`  ", code(label));
     }
-    // Where the first finding is the verdict, it is not said twice.
-    let is_verdict = |first: &Finding| transfer.verdict == format!("{}: {}", first.cause, first.summary);
-    if !transfer.findings.first().is_some_and(is_verdict) {
-        let _ = writeln!(out, "**{}**\n", escaped(&transfer.verdict));
-    }
     let before = transfer.before.iter().map(|share| (share, "before"));
     let limits = transfer.limits.iter().map(|share| (share, ""));
     let _ = writeln!(out, "| where the time went | seconds | share |\n|---|---:|---:|");
@@ -86,7 +87,8 @@ fn print_transfer(out: &mut String, index: usize, transfer: &Transfer, total: u6
 }
 
 fn print_finding(out: &mut String, finding: &Finding) {
-    let _ = writeln!(out, "\n**{}** ({}): {}", finding.cause, units::span(finding.seconds), escaped(&finding.summary));
+    let (cost, sure) = (units::span(finding.seconds), confidence(finding.confidence));
+    let _ = writeln!(out, "\n**{}** ({cost}, {sure}): {}", finding.cause, escaped(&finding.summary));
     for evidence in &finding.evidence {
         let frames = names::frames(&evidence.frames);
         let frames = if frames.is_empty() { frames } else { format!(" ({frames})") };
@@ -99,19 +101,19 @@ fn print_finding(out: &mut String, finding: &Finding) {
             let _ = writeln!(out, "\n    {}", harmless(command));
         }
         if let Some(verify) = &fix.verify {
-            let _ = writeln!(out, "\nTo see that it worked: {}", escaped(verify));
+            let _ = writeln!(out, "\nVerify: {}", escaped(verify));
         }
     }
     if let Some(then) = finding.predicted_s {
         let assumed = finding.predicted_assumes.map(|assumed| format!("; {}", names::assumed(assumed)));
-        let _ = writeln!(out, "\nThen: {}{}", units::seconds(then), assumed.unwrap_or_default());
+        let _ = writeln!(out, "\nIf fixed: {}{}", units::seconds(then), assumed.unwrap_or_default());
     }
 }
 
 fn print_rounds(out: &mut String, transfer: &Transfer) {
     let _ = writeln!(
         out,
-        "\n<details><summary>{}</summary>\n\n| round | sent | in flight | window | took | held by | frames |\n\
+        "\n<details><summary>{}</summary>\n\n| round | sent | in flight | window | took | limited by | frames |\n\
          |---:|---:|---:|---:|---:|---|---|",
         units::count(transfer.rounds_total, "round")
     );

@@ -65,7 +65,7 @@ fn hides_nothing(what: &str, text: &str) {
 fn no_renderer_prints_what_is_hidden() {
     let analysis = hostile();
     for full in [false, true] {
-        let page = terminal::page(&analysis, terminal::View { width: 100, top: 9, full });
+        let page = terminal::page(&analysis, terminal::View { width: 100, top: Some(9), full });
         hides_nothing("terminal", &anstream::adapter::strip_str(&page).to_string());
     }
     for connection in &analysis.connections {
@@ -81,6 +81,7 @@ fn no_renderer_prints_what_is_hidden() {
         size: (640, 320),
         title: HOSTILE,
         subtitle: HOSTILE,
+        interval: None,
         rtt: None,
     };
     hides_nothing("svg", &picture::svg(&builder.finish(), &wanted));

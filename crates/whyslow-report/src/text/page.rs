@@ -65,16 +65,32 @@ impl Page {
     }
 }
 
+/// Units that stay with their figure.
+const UNITS: &[&str] = &["B", "ns", "µs", "ms", "s", "min", "h", "%", "MSS", "bit/s", "kbit/s", "Mbit/s", "Gbit/s"];
+
+/// The words of a text, a figure and its unit as one.
+fn words(text: &str) -> Vec<String> {
+    let mut words: Vec<String> = Vec::new();
+    for word in text.split_whitespace() {
+        let is_unit = UNITS.contains(&word.trim_end_matches([',', '.', ':', ';', ')']));
+        match words.last_mut().filter(|last| is_unit && last.ends_with(|c: char| c.is_ascii_digit())) {
+            Some(figure) => *figure += &format!(" {word}"),
+            None => words.push(word.to_owned()),
+        }
+    }
+    words
+}
+
 /// Breaks a text between words into lines, the first one of at most `first` columns and the others
 /// of `rest`. A longer word has a line for itself, whole: it may be a command to copy. There is at
 /// least one line.
 pub(super) fn wrap(text: &str, first: usize, rest: usize) -> Vec<String> {
     let mut lines = vec![String::new()];
-    for word in text.split_whitespace() {
+    for word in words(text) {
         let room = if lines.len() == 1 { first } else { rest };
         let fits = lines.last().is_some_and(|line| {
             let blank = usize::from(!line.is_empty());
-            width(line) + blank + width(word) <= room || (line.is_empty() && lines.len() > 1)
+            width(line) + blank + width(&word) <= room || (line.is_empty() && lines.len() > 1)
         });
         if !fits {
             lines.push(String::new());
@@ -83,7 +99,7 @@ pub(super) fn wrap(text: &str, first: usize, rest: usize) -> Vec<String> {
             if !line.is_empty() {
                 line.push(' ');
             }
-            line.push_str(word);
+            line.push_str(&word);
         }
     }
     lines

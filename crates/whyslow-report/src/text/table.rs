@@ -94,7 +94,9 @@ impl Table {
         }
         let dim = Style::new().effects(Effects::DIMMED);
         let titles: Vec<_> = self.columns.iter().map(|column| (dim, column.title.to_owned())).collect();
-        page.line(&self.print_row(&titles, &shown, &widths, indent));
+        if titles.iter().any(|(_, title)| !title.is_empty()) {
+            page.line(&self.print_row(&titles, &shown, &widths, indent));
+        }
         for row in &self.rows {
             match row {
                 Row::Cells(cells) => page.line(&self.print_row(cells, &shown, &widths, indent)),

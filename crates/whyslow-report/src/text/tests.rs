@@ -109,6 +109,8 @@ fn text_wraps_between_words_and_long_words_stay_whole() {
     assert_eq!(wrap("a very-long-command-line b", 6, 6), ["a", "very-long-command-line", "b"]);
     assert_eq!(wrap("one two three", 0, 9), ["", "one two", "three"]);
     assert_eq!(wrap("", 10, 10), [""]);
+    assert_eq!(wrap("took 1.21 s.", 10, 10), ["took", "1.21 s."]);
+    assert_eq!(wrap("65,535 B / 26 ms = 1 µs", 8, 8), ["65,535 B", "/ 26 ms", "= 1 µs"]);
 }
 
 #[test]

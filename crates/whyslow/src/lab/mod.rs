@@ -185,11 +185,11 @@ fn execute(task: &Exec, out: Output) -> anyhow::Result<ExitCode> {
 /// everything for a program.
 fn both_ends(done: exec::Executed, json: bool, cut: Option<String>) -> ExplainTask {
     let inputs = done.captures.into_iter().map(Input::Path).collect();
-    let format = if json { Explanation::Json } else { Explanation::Terminal { top: crate::settings::TOP } };
+    let format = if json { Explanation::Json } else { Explanation::Terminal { top: None } };
     ExplainTask {
         inputs,
         format,
-        connection: None,
+        selection: Default::default(),
         fail_on: Vec::new(),
         how: whyslow_io::ExplainOptions::default(),
         cut,

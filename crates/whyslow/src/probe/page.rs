@@ -42,7 +42,7 @@ pub(super) fn page(probed: &Probed, width: usize) -> String {
                 );
                 page.wrapped(&Line::new().styled(WARNING, "! "), Style::new(), &text);
             }
-            let view = terminal::View { width, top: crate::settings::TOP, full: false };
+            let view = terminal::View { width, top: None, full: false };
             let mut text = page.finish();
             text += &terminal::page(&explained.analysis, view);
             if let Some(compared) = beside::compared(probed, width) {

@@ -141,7 +141,7 @@ impl Known<'_> {
         // What is idle nobody waited for.
         let took_waited = took - under("idle");
         let held = seconds - under("round-trip") - under("idle");
-        let healthy = transfer["verdict"] == "nothing held it back beyond what the path needs";
+        let healthy = transfer["verdict"] == "nothing slowed it beyond what the path needs";
         ensure(!healthy || held < 0.01 || held * 2.0 < took_waited, || {
             format!("held for {held} of {took} s, and called healthy")
         })?;

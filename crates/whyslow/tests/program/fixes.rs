@@ -94,8 +94,8 @@ fn commands_do_what_they_say_on_this_kernel() {
             let printed =
                 alone(&format!("{command}; ip route show default")).unwrap_or_else(|| panic!("{cause}: {command}"));
             let attribute = command.rsplit(") ").next().unwrap();
-            let told = attribute.replace("500ms", "lock 500ms");
-            assert!(printed.contains(attribute) || printed.contains(&told), "{cause}: {command}: {printed}");
+            let locked = attribute.replace("500ms", "lock 500ms");
+            assert!(printed.contains(attribute) || printed.contains(&locked), "{cause}: {command}: {printed}");
             assert!(printed.contains("via 192.0.2.1 dev d0"), "{printed}");
             tried += 1;
         } else if command.starts_with("sysctl") && !command.contains("congestion") {

@@ -151,7 +151,7 @@ fn five_uploads_on_one_connection_grow_faster() {
     for upload in &uploads {
         assert!(causes(upload).is_empty());
         assert_eq!(upload["limits"][0]["limit"], "unknown");
-        assert_eq!(upload["verdict"], "what held it back cannot be told: packets of it were left out of the text");
+        assert_eq!(upload["verdict"], "what slowed it cannot be told: packets of it were left out of the text");
     }
     let problems: Vec<_> =
         connection["problems"].as_array().unwrap().iter().map(|p| p["slug"].as_str().unwrap()).collect();

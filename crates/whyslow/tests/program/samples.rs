@@ -300,7 +300,7 @@ fn what_a_capture_cannot_show_is_not_concluded() {
     }
     let half = derived("one-direction");
     let transfer = common::bulk(&half["connections"][0]);
-    assert_eq!(transfer["verdict"], "what held it back cannot be told from this capture");
+    assert_eq!(transfer["verdict"], "what slowed it cannot be told from this capture");
     // What the capture lost, the path did not lose.
     let lossy = derived("capture-loss");
     assert_eq!(lossy["connections"][0]["directions"][1]["retransmitted"]["fast"], 0);
@@ -432,7 +432,7 @@ fn pages() {
         // From the package's folder, which is where tests run.
         let input = Input::Path(format!("../../samples/{name}.pcap").into());
         let analysis = whyslow_io::explain(&[input], &Stop::default(), &mut |_| ()).unwrap();
-        let page = terminal::page(&analysis, View { width: 100, top: 10, full: false });
+        let page = terminal::page(&analysis, View { width: 100, top: Some(10), full: false });
         insta::assert_snapshot!(name, anstream::adapter::strip_str(&page).to_string());
     }
 }

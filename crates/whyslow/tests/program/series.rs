@@ -64,9 +64,9 @@ fn check(path: &Path) -> usize {
         let series = builder.finish();
         assert_eq!(series.packets(), points.len() as u64, "{}", path.display());
         let view = series.view(range.0, range.1, 200);
-        let told = |mark| view.marks.iter().filter(|sum| sum.mark == mark).map(|sum| sum.count).sum::<u64>();
+        let shown = |mark| view.marks.iter().filter(|sum| sum.mark == mark).map(|sum| sum.count).sum::<u64>();
         let counted = points.iter().filter(|point| point.kind == Kind::Fast).count() as u64;
-        assert_eq!(told(Mark::Segment(Kind::Fast)), counted, "{}", path.display());
+        assert_eq!(shown(Mark::Segment(Kind::Fast)), counted, "{}", path.display());
     }
     analysis.connections.len()
 }

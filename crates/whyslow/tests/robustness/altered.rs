@@ -75,10 +75,10 @@ impl File {
     }
 }
 
-/// What is said, but for where, and for what is said of the capture alone.
-fn said(analysis: &Value) -> String {
-    let told = format!("{}\n{}", analysis["connections"], analysis["findings"]);
-    told.replace("10.78.", "10.77.")
+/// All verdicts, with the addresses as they were, and without the capture's own problems.
+fn verdicts(analysis: &Value) -> String {
+    let text = format!("{}\n{}", analysis["connections"], analysis["findings"]);
+    text.replace("10.78.", "10.77.")
 }
 
 fn problem(analysis: &Value, slug: &str) -> u64 {
@@ -102,7 +102,7 @@ fn rewritten_addresses_change_no_verdict() {
                 file.rewrite(mend);
                 file.cut(snaplen);
                 let after = file.explained()?;
-                if said(&before) != said(&after) {
+                if verdicts(&before) != verdicts(&after) {
                     return Err(format!("another verdict with {snaplen} bytes of each packet, mended: {mend}"));
                 }
                 if problem(&before, "bad-checksums") != 0 {

@@ -223,7 +223,7 @@ fn what_was_captured_of_cut_packets_is_told_of_the_longest_of_them() {
     let (_, summary) = read(&file.bytes()).unwrap();
     let detail = detail(&summary, "short-snaplen");
     assert!(detail.starts_with("3 of 5 packets"), "{detail}");
-    assert!(detail.contains("none of these beyond 3 bytes") && detail.ends_with("first: frame 1"), "{detail}");
+    assert!(detail.contains("truncated at 3 bytes") && detail.ends_with("first: frame 1"), "{detail}");
 }
 
 /// Ten packets of a plain file, 76 bytes of record each.

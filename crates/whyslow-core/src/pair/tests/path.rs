@@ -61,6 +61,22 @@ impl Default for Path {
 pub type Seen = Vec<(i64, Pkt)>;
 
 impl Path {
+    /// What the server sends: when, which segment, and whether once more. Bursts, and later what
+    /// was lost.
+    fn sends(&self, start: i64) -> Vec<(i64, u32, bool)> {
+        let [up, down] = self.delay;
+        let mut sends = Vec::new();
+        for segment in 0..self.bursts * 4 {
+            let time = start + i64::from(segment / 4) * self.every;
+            sends.push((time, segment, false));
+            if self.lost.contains(&segment) {
+                sends.push((time + 2 * (up + down), segment, true));
+            }
+        }
+        sends.sort();
+        sends
+    }
+
     /// Runs the download; gives what the client's host and the server's host see.
     pub fn run(&self) -> [Seen; 2] {
         let [up, down] = self.delay;
@@ -82,17 +98,7 @@ impl Path {
         let request = packet(opened, 0, 1, 1, 100, Flags::ACK);
         seen[0].push((opened, request));
         seen[1].push((opened + up, request));
-        // What the server sends: bursts, and later what was lost again.
-        let start = opened + up;
-        let mut sends: Vec<(i64, u32, bool)> = Vec::new();
-        for segment in 0..self.bursts * 4 {
-            let time = start + i64::from(segment / 4) * self.every;
-            sends.push((time, segment, false));
-            if self.lost.contains(&segment) {
-                sends.push((time + 2 * (up + down), segment, true));
-            }
-        }
-        sends.sort();
+        let sends = self.sends(opened + up);
         let mut arrivals: Vec<(i64, Pkt)> = Vec::new();
         for (time, segment, again) in sends {
             let sent = packet(time, 1, 1 + segment * MSS, 101, MSS, Flags::ACK);
@@ -153,7 +159,7 @@ pub fn merged(seen: &[(i64, Pkt)], most: u32) -> Seen {
     merged
 }
 
-/// How a capture tells what it saw.
+/// How a capture shows what it saw.
 #[derive(Clone, Debug)]
 pub struct View {
     pub isn: [u32; 2],
@@ -184,15 +190,22 @@ impl Default for View {
     }
 }
 
-/// A capture: times, bytes and lengths on the wire.
-pub type Captured = Vec<(Nanos, Vec<u8>, u32)>;
+#[derive(Clone, Debug)]
+pub struct CapturedPacket {
+    pub time: Nanos,
+    pub bytes: Vec<u8>,
+    pub original_len: u32,
+}
+
+/// A capture.
+pub type Captured = Vec<CapturedPacket>;
 
 impl View {
     pub fn capture(&self, seen: &[(i64, Pkt)]) -> Captured {
-        seen.iter().map(|(time, packet)| self.told(*time, packet)).collect()
+        seen.iter().map(|(time, packet)| self.captured(*time, packet)).collect()
     }
 
-    fn told(&self, time: i64, packet: &Pkt) -> (Nanos, Vec<u8>, u32) {
+    fn captured(&self, time: i64, packet: &Pkt) -> CapturedPacket {
         let ends = [self.client, self.server];
         let (src, dst) = (ends[packet.from], ends[1 - packet.from]);
         let mut options = Vec::new();
@@ -223,13 +236,13 @@ impl View {
         bytes.extend(dst.0);
         bytes.extend(tcp);
         let clock = START + time + self.offset + (time as f64 * self.drift) as i64;
-        (Nanos(clock), bytes, length)
+        CapturedPacket { time: Nanos(clock), bytes, original_len: length }
     }
 }
 
 /// Gives a capture's packets to a sink.
 pub fn feed(capture: &Captured, sink: &mut impl Sink) {
-    for (index, (time, data, original_len)) in capture.iter().enumerate() {
+    for (index, CapturedPacket { time, bytes: data, original_len }) in capture.iter().enumerate() {
         let (frame, link) = (index as u64 + 1, LinkType(101));
         sink.packet(&Packet { frame, time: *time, link, data, original_len: *original_len });
     }

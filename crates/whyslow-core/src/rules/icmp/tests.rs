@@ -34,7 +34,7 @@ fn told() -> (Scene, Notice) {
 #[test]
 fn what_the_copies_are_like_tells_whether_a_sender_heeds_it() {
     let (mut scene, notice) = told();
-    assert_eq!(was_heeded(&scene.facts, &notice), None, "nothing was sent again");
+    assert_eq!(was_heeded(&scene.facts, &notice), None, "nothing was retransmitted");
     copy(&mut scene, 1_010, 800);
     copy(&mut scene, 1_010, 200);
     assert_eq!(was_heeded(&scene.facts, &notice), Some(true));

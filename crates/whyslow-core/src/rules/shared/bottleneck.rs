@@ -246,6 +246,21 @@ fn check<'a>(flows: &[&'a Flow]) -> Option<Bottleneck<'a>> {
     believed.reduce(|one, other| if other.sure > one.sure { other } else { one })
 }
 
+/// A flow's part of a bottleneck that was full in `spans`, at `rate` in the median. `keeps`: it was
+/// no faster alone.
+fn share_of<'a>(flow: &'a Flow, spans: &[(Nanos, Nanos)], keeps: bool, rate: f64) -> BottleneckShare<'a> {
+    let (start, end) = flow.span();
+    let own = spans.iter().map(|&(from, to)| (from.max(start), to.min(end))).filter(|(from, to)| to > from);
+    let (time, bits) =
+        own.fold((Nanos::ZERO, 0.0), |(time, bits), (from, to)| (time + (to - from), bits + flow.bits(from, to)));
+    // From the bottleneck's first full moment on, without what was shared.
+    let from = spans.first().map_or(start, |span| span.0.max(start));
+    let alone = (flow.bits(from, end) - bits) / (end - from - time).as_secs_f64();
+    let full = rate / BELOW..=rate * ABOVE;
+    let fills = !keeps && end - from - time > flow.rtt && full.contains(&alone);
+    BottleneckShare { flow, rate: bits / time.as_secs_f64().max(1e-9), time, keeps, fills }
+}
+
 /// As [`check`], with bins of this length. `denied`: whether the rates show that they have nothing
 /// to do with each other.
 fn check_with<'a>(
@@ -272,18 +287,9 @@ fn check_with<'a>(
     let mut parts: Vec<BottleneckShare<'a>> = flows
         .iter()
         .map(|&flow| {
-            let (start, end) = flow.span();
-            let own = spans.iter().map(|&(from, to)| (from.max(start), to.min(end))).filter(|(from, to)| to > from);
-            let (time, bits) = own
-                .fold((Nanos::ZERO, 0.0), |(time, bits), (from, to)| (time + (to - from), bits + flow.bits(from, to)));
             let place = ids.partition_point(|&id| id < flow.connection);
             let keeps = lone(&bins, shared, place, rtt).is_some_and(|[alone, own, _]| alone <= KEPT * own);
-            // From the bottleneck's first full moment on, without what was shared.
-            let from = spans.first().map_or(start, |span| span.0.max(start));
-            let alone = (flow.bits(from, end) - bits) / (end - from - time).as_secs_f64();
-            let full = rate[1] / BELOW..=rate[1] * ABOVE;
-            let fills = !keeps && end - from - time > flow.rtt && full.contains(&alone);
-            BottleneckShare { flow, rate: bits / time.as_secs_f64().max(1e-9), time, keeps, fills }
+            share_of(flow, &spans, keeps, middle)
         })
         .filter(|part| part.rate >= PART * rate[1] && part.time.0 >= whole.0 / BINS as i64)
         .collect();

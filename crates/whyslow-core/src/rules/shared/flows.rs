@@ -48,7 +48,7 @@ pub(super) struct Flow {
     pub flat: bool,
     /// It kept to one rate by itself.
     pub steady: bool,
-    /// Segments that were sent again because they were lost.
+    /// Segments that were retransmitted because they were lost.
     pub lost: u64,
     pub frames: (Frame, Frame),
     /// What is known to have arrived, told from the capture's first packet: when, and how many

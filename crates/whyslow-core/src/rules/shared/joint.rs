@@ -262,7 +262,7 @@ fn add(found: &mut Finding, shared: &Bottleneck<'_>) {
     found.evidence.push(evidence("lower tenth of it", low, "bit/s", &[]));
     found.evidence.push(evidence("upper tenth of it", high, "bit/s", &[]));
     let lost: u64 = shared.parts.iter().map(|part| part.flow.lost).sum();
-    found.evidence.push(evidence("segments of all of them that were sent again", lost as f64, "segments", &[]));
+    found.evidence.push(evidence("segments of all of them that were retransmitted", lost as f64, "segments", &[]));
     let wire = rate(on_the_wire(shared));
     let what = if shared.policed {
         format!(

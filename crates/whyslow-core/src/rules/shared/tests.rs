@@ -26,7 +26,7 @@ fn what_most_connections_of_a_server_share_is_said_once() {
 #[test]
 fn what_ran_at_the_same_time_is_not_added_up() {
     let mut all: Vec<_> = (1..=4).map(|id| connection(id, id as u8, 80, &[(Cause::Loss, 800)])).collect();
-    assert!(check(&all, &[])[0].summary.contains("in common, 3.20 s in all; at its worst"));
+    assert!(check(&all, &[])[0].summary.contains("share this cause, 3.20 s in all; at its worst"));
     all.iter_mut().for_each(|connection| connection.start_s = Nanos::from_millis(500));
     let [shared] = check(&all, &[]).try_into().unwrap();
     assert_eq!(shared.seconds, Nanos::from_millis(800));

@@ -16,6 +16,7 @@
 
 use crate::tcp::recent_packets::RECENT;
 use crate::tcp::segment::Seg;
+use crate::types::SHORTEST_RTO;
 use crate::units::Nanos;
 use crate::wire::Flags;
 
@@ -24,7 +25,7 @@ const MIN_SEQUENTIAL: u64 = 4;
 /// Sequential IDs needed per irregular one after the first.
 const SEQUENTIAL_PER_IRREGULAR: u64 = 32;
 /// No retransmission timer is shorter (Linux; RFC 6298 asks for 1 s), and probes rarely are.
-const MIN_TIMER: Nanos = Nanos::from_millis(190);
+const MIN_TIMER: Nanos = SHORTEST_RTO;
 /// How long a clock must be observed, and how many ticks, before its tick is known.
 const MIN_OBSERVED: (Nanos, u32) = (Nanos::from_millis(100), 20);
 
@@ -78,13 +79,13 @@ impl IpIdTracker {
     const ANY: u32 = u32::MAX;
 
     /// Returns whether this packet has the expected ID.
-    #[inline(always)]
+    #[inline]
     pub(super) fn is_next(&self, seg: &Seg) -> bool {
         u32::from(seg.ip_id_or_zero()) == self.next
     }
 
     /// As [`observe`](Self::observe), for a single packet that has the next number.
-    #[inline(always)]
+    #[inline]
     pub(super) fn observe_next(&mut self, seg: &Seg) {
         self.last = seg.time;
         self.run += 1;
@@ -93,7 +94,7 @@ impl IpIdTracker {
 
     /// Returns whether no recent packet can have the same ID: this is the next one of a sequential
     /// run.
-    #[inline(always)]
+    #[inline]
     pub fn is_next_of_run(&self, seg: &Seg) -> bool {
         self.is_next(seg) && self.run >= RECENT as u64
     }
@@ -202,7 +203,7 @@ pub(in crate::tcp) struct TsvalClock {
 
 impl TsvalClock {
     /// A segment with this TSval passed.
-    #[inline(always)]
+    #[inline]
     pub fn observe(&mut self, time: Nanos, value: u32) {
         self.first.get_or_insert((time, value));
         self.last = (time, value);

@@ -1,5 +1,6 @@
 //! RTT: the sender's smoothed estimate, and quantiles of many samples in little memory.
 
+use crate::types::RTO_MIN;
 use crate::units::Nanos;
 
 /// SRTT and RTTVAR (RFC 6298 section 2).
@@ -10,13 +11,9 @@ pub(crate) struct SmoothedRtt {
     rttvar: u64,
 }
 
-/// Linux' floor of the RTTVAR part of the RTO (RFC 6298 asks for 1 s in all; Linux has used 200 ms
-/// since 2.6).
-pub(crate) const RTO_MIN: Nanos = Nanos::from_millis(200);
-
 impl SmoothedRtt {
     /// Adds a sample, which is never negative.
-    #[inline(always)]
+    #[inline]
     pub fn on_sample(&mut self, rtt: Nanos) {
         let rtt = rtt.or_zero().since(Nanos::ZERO);
         (self.srtt, self.rttvar) = match self.srtt {
@@ -53,7 +50,7 @@ pub(crate) struct Quantiles {
 
 impl Quantiles {
     /// Adds a sample.
-    #[inline(always)]
+    #[inline]
     pub fn push(&mut self, sample: Nanos) {
         update_min(&mut self.least, sample);
         if !self.skips() {
@@ -79,7 +76,7 @@ impl Quantiles {
 
     /// Counts the next sample if it would be skipped, so that its value is needed only for the
     /// minimum. Otherwise does nothing, and the sample must be given to [`push`](Self::push).
-    #[inline(always)]
+    #[inline]
     pub fn skips(&mut self) -> bool {
         // Not `seen += u64::from(skips)`: before a branch on `skips`, rustc 1.95 loses it
         // (rust-lang/rust#158206, mended in 1.96.1).
@@ -130,7 +127,7 @@ impl Quantiles {
 }
 
 /// Gives the least so far.
-#[inline(always)]
+#[inline]
 pub(super) fn update_min(least: &mut Option<Nanos>, value: Nanos) -> Nanos {
     match *least {
         Some(least) if least <= value => least,

@@ -30,13 +30,12 @@ pub use driver::{simulate, time};
 pub use sender_settings::{Algorithm, SenderSettings};
 
 use crate::types::Limit;
+pub use crate::types::RTO_MIN;
 use crate::units::Nanos;
 
 /// Segments that are modelled one by one.
 pub const MAX_SEGMENTS: u64 = 1 << 17;
 
-/// Linux' least retransmission timer beyond the round trip (`TCP_RTO_MIN`).
-pub const RTO_MIN: Nanos = Nanos::from_millis(200);
 /// Linux' least delayed acknowledgement (`TCP_DELACK_MIN`).
 pub const DELACK_MIN: Nanos = Nanos::from_millis(40);
 

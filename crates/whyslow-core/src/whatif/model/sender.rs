@@ -122,6 +122,15 @@ pub(super) struct Sender<C> {
     pub(super) recheck: Option<Nanos>,
 }
 
+/// What an ACK delivered.
+struct Delivery {
+    now: Nanos,
+    segments: f64,
+    rtt: Option<Nanos>,
+    /// Segments per second.
+    rate: f64,
+}
+
 impl<C: CongestionController> Sender<C> {
     /// Creates a sender before its first byte; the receiver lets it send up to `snd_right_edge`.
     pub(super) fn new(scenario: &Scenario, bytes: u64, edge: u64) -> Self {
@@ -372,7 +381,7 @@ impl<C: CongestionController> Sender<C> {
             None => self.segments.pop(),
         }
         // A controller that needs the delivery rate paces.
-        self.on_controller_ack(now, 1.0, rtt, new_round, 0.0);
+        self.on_controller_ack(Delivery { now, segments: 1.0, rtt, rate: 0.0 }, new_round);
     }
 
     /// Processes an ACK.
@@ -402,7 +411,7 @@ impl<C: CongestionController> Sender<C> {
         self.detect_losses(now);
         self.drop_acknowledged();
         self.update_prr(newly);
-        self.on_controller_ack(now, newly, rtt, new_round, rate);
+        self.on_controller_ack(Delivery { now, segments: newly, rtt, rate }, new_round);
     }
 
     /// Updates RTT and rounds by an ACK for a segment. Returns whether a round begins.
@@ -429,14 +438,8 @@ impl<C: CongestionController> Sender<C> {
 
     /// Passes an ACK to the congestion controller.
     #[inline(always)]
-    fn on_controller_ack(
-        &mut self,
-        now: Nanos,
-        segments: f64,
-        rtt: Option<Nanos>,
-        new_round: bool,
-        delivery_rate: f64,
-    ) {
+    fn on_controller_ack(&mut self, delivery: Delivery, new_round: bool) {
+        let Delivery { now, segments, rtt, rate: delivery_rate } = delivery;
         let most = self.max_in_flight.0.max(self.max_in_flight.1);
         let limited = if self.in_slow_start() {
             self.control.cwnd() < 2.0 * f64::from(most)

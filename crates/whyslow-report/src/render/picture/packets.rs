@@ -1,5 +1,5 @@
 //! Packets in each interval, as Wireshark's I/O graph has them: bars, those of the other side
-//! above, what was sent again in red.
+//! above, what was retransmitted in red.
 
 use super::canvas::{Canvas, Unit};
 use super::{ACK, DATA, DrawnRange, RESENT};
@@ -72,7 +72,7 @@ impl DrawnRange<'_> {
     }
 
     pub(super) fn packets(&self) -> Canvas {
-        let interval = interval(self.range);
+        let interval = self.picture.interval.unwrap_or_else(|| interval(self.range));
         let (first, bars) = self.bars(interval);
         let most = bars.iter().map(|bar| bar.own + bar.other).max().unwrap_or(0).max(1);
         let per = units::span(interval);
@@ -105,7 +105,7 @@ impl DrawnRange<'_> {
         canvas.legend(DATA, "", "", &format!("from the {own}, per {per}"));
         canvas.legend(ACK, "", "stroke-opacity=\"0.55\"", &format!("from the {other}, above"));
         if bars.iter().any(|bar| bar.resent > 0) {
-            canvas.legend(RESENT, "", "", &format!("sent again by the {own}"));
+            canvas.legend(RESENT, "", "", &format!("retransmitted by the {own}"));
         }
         canvas
     }
@@ -126,8 +126,16 @@ mod tests {
         let series = builder.finish();
         let range = series.range();
         let (size, rtt) = ((640, 320), None);
-        let picture =
-            Picture { track: Track::Packets, of: End::Server, range: None, size, title: "", subtitle: "", rtt };
+        let picture = Picture {
+            track: Track::Packets,
+            of: End::Server,
+            range: None,
+            size,
+            title: "",
+            subtitle: "",
+            interval: None,
+            rtt,
+        };
         let view = series.view(range.0, range.1, 500);
         let seen = DrawnRange { series: &series, picture: &picture, view: &view, range };
         let (_, bars) = seen.bars(interval(range));

@@ -19,6 +19,7 @@ fn picture(track: Track) -> Picture<'static> {
         size: (640, 320),
         title: "a <b> & \"c\"\u{1b}",
         subtitle: "loss: something",
+        interval: None,
         rtt: Some(Nanos::from_millis(20)),
     }
 }

@@ -46,7 +46,7 @@ fn ping(ping: &Ping) -> (String, String) {
     };
     let times = ping.rtt_ms.map_or(String::new(), |times| {
         let [least, mean, most] = [times.min, times.avg, times.max].map(units::millis);
-        format!("; round trip {least} at least, {mean} on average, {most} at most")
+        format!("; round trip minimum {least}, mean {mean}, maximum {most}")
     });
     (format!("ping {from}{}: ", ping.to), counts + &times)
 }

@@ -1,63 +1,55 @@
 //! A connection: its ends, how it went, its transfers.
 
 use super::finding::{self, Context};
-use super::{BOLD, DIM, GOOD, exchanges, names, print_problems, transfer};
-use crate::text::{Column, Line, Page, Table, units};
+use super::{BOLD, DIM, exchanges, facts, names, notes, transfer, transfers};
+use crate::ranking;
+use crate::text::{Line, Page, units};
 use anstyle::Style;
-use std::cmp::Reverse;
-use whyslow_core::analysis::{Connection, End, Finding, Handshake, Near, Rtt, State, Transfer};
+use whyslow_core::analysis::{Connection, End, Finding, Rtt, State};
 use whyslow_core::units::Nanos;
 
-/// Transfers of one connection that are told in full where there is one screen for all, and those
-/// that have a line.
-const FULL_TRANSFERS: usize = 1;
-const LISTED_TRANSFERS: usize = 8;
-/// Of that one's time, what another must take to have a line although nothing held it back.
-const LISTED_SHARE: f64 = 0.2;
-
-/// A connection on its own.
-pub(super) fn print(page: &mut Page, connection: &Connection) {
-    print_header(page, connection, None);
+/// A connection on its own; `source` says where its packets come from.
+pub(super) fn print(page: &mut Page, connection: &Connection, source: &str) {
+    print_header(page, connection, None, source);
     print_state(page, connection);
-    print_problems(page, &connection.problems, 2);
     print_errors(page, connection);
-    let (first, rest) = ranked(connection);
-    print_findings(page, &first);
-    exchanges::print(page, connection, false);
-    match connection.transfers.as_slice() {
-        [] => {}
-        [one] => transfer::print(page, one, false, blamed(connection)),
-        several => print_transfers(page, connection, several),
-    }
-    print_findings(page, &rest);
-    print_silence(page, connection);
+    print_body(page, connection, false);
 }
 
 /// A connection with all that is known of it.
-pub(super) fn print_full(page: &mut Page, connection: &Connection) {
-    print_header(page, connection, Some(connection.id));
+pub(super) fn print_full(page: &mut Page, connection: &Connection, source: &str) {
+    print_header(page, connection, Some(connection.id), source);
     print_state(page, connection);
-    print_facts(page, connection);
-    print_problems(page, &connection.problems, 2);
+    facts::print(page, connection);
     print_errors(page, connection);
+    print_body(page, connection, true);
+}
+
+/// Where the time went, and why: what cost most comes first.
+fn print_body(page: &mut Page, connection: &Connection, full: bool) {
     let (first, rest) = ranked(connection);
     print_findings(page, &first);
-    exchanges::print(page, connection, true);
-    if let [one] = connection.transfers.as_slice() {
-        transfer::print(page, one, true, blamed(connection));
-    } else {
-        for (index, told) in connection.transfers.iter().enumerate() {
-            print_transfer_header(page, connection, index, told);
-            transfer::print(page, told, true, blamed(connection));
-        }
-        print_untold(page, connection, connection.transfers.len());
+    let leads = first.is_empty();
+    if !leads {
+        exchanges::print(page, connection, full);
+    }
+    match (connection.transfers.as_slice(), full) {
+        ([], _) => {}
+        ([one], _) => transfer::print(page, one, full),
+        (all, true) => transfers::print_all(page, connection, all),
+        (several, false) => transfers::print_main(page, connection, several),
+    }
+    if leads {
+        exchanges::print(page, connection, full);
+    }
+    if !full && connection.transfers.len() > 1 && !transfers::is_alone(connection) {
+        transfers::print_others(page, connection, &connection.transfers);
     }
     print_findings(page, &rest);
-    print_silence(page, connection);
 }
 
 /// The two ends and what went between them.
-pub(super) fn print_header(page: &mut Page, connection: &Connection, id: Option<u64>) {
+pub(super) fn print_header(page: &mut Page, connection: &Connection, id: Option<u64>, source: &str) {
     page.gap();
     let number = id.map_or(String::new(), |id| format!("#{id}  "));
     let ends = Line::new()
@@ -65,25 +57,31 @@ pub(super) fn print_header(page: &mut Page, connection: &Connection, id: Option<
         .styled(BOLD, &names::endpoint(&connection.client))
         .plain(" → ")
         .styled(BOLD, &names::endpoint(&connection.server));
-    let figures = Line::new().plain(&figures(connection)).plain("   ").styled(DIM, &rtt(connection));
-    if ends.width() + 3 + figures.width() <= page.width() {
-        page.line(&ends.right(page.width(), &figures));
-    } else {
-        page.line(&ends);
-        page.line(&Line::new().pad(2).line(&figures));
+    let figures = Line::new().plain(&figures(connection)).plain("   ").plain(&rtt(connection));
+    let source = Line::new().styled(DIM, source);
+    let parts: Vec<Line> = [ends, figures, source].into_iter().filter(|part| part.width() > 0).collect();
+    let mut line = Line::new();
+    for (index, part) in parts.iter().enumerate() {
+        if index > 0 && line.width() + 3 + part.width() > page.width() {
+            page.line(&line);
+            line = Line::new().pad(2).line(part);
+        } else {
+            let gap = if index > 0 { "   " } else { "" };
+            line = line.plain(gap).line(part);
+        }
     }
+    page.line(&line);
 }
 
 /// What a connection carried: its transfer's figures, or its directions' where there are several.
 fn figures(connection: &Connection) -> String {
+    if let Some(one) = transfers::alone(connection) {
+        return transfer::figures(one);
+    }
     match connection.transfers.as_slice() {
-        [one] if connection.transfers_total <= 1 => transfer::figures(one),
         [] => format!("no payload{}", time(connection)),
         _ => {
-            let bytes = |end: End| {
-                connection.directions.iter().filter(|d| d.from == end).map(|d| d.bytes).fold(0, u64::saturating_add)
-            };
-            let (up, down) = (bytes(End::Client), bytes(End::Server));
+            let [up, down] = ranking::payload(connection);
             format!("{} up, {} down{}", units::bytes(up), units::bytes(down), time(connection))
         }
     }
@@ -97,8 +95,8 @@ fn time(connection: &Connection) -> String {
     }
 }
 
-/// `RTT 25.8 ms`; least to 95th percentile where it varies.
-fn rtt(connection: &Connection) -> String {
+/// `RTT 25.8 ms`; minimum to 95th percentile where it varies.
+pub(super) fn rtt(connection: &Connection) -> String {
     match connection.rtt_ms {
         Rtt { min: Some(min), p95: Some(p95), .. } if p95 > 1.5 * min && p95 - min > 1.0 => {
             format!("RTT {} to {}", units::millis(min), units::millis(p95))
@@ -153,93 +151,19 @@ fn print_state(page: &mut Page, connection: &Connection) {
     page.wrapped(&Line::new().pad(2), Style::new(), &text);
 }
 
-/// Of several transfers in full the one that cost its user most, the others in a line each.
-fn print_transfers(page: &mut Page, connection: &Connection, transfers: &[Transfer]) {
-    let mut slowest: Vec<usize> = (0..transfers.len()).collect();
-    slowest.sort_by_key(|&index| Reverse((transfers[index].cost(), transfers[index].waited(), index)));
-    let (full, others) = slowest.split_at(FULL_TRANSFERS.min(slowest.len()));
-    // Requests and other small change between the transfers that took time are only counted.
-    let enough = full.first().map_or(Nanos::ZERO, |&index| transfers[index].waited().scale(LISTED_SHARE));
-    let worth = |&index: &usize| !transfers[index].findings.is_empty() || transfers[index].waited() >= enough;
-    let mut listed: Vec<usize> = others.iter().copied().filter(worth).take(LISTED_TRANSFERS).collect();
-    listed.sort_unstable();
-    for &index in full {
-        print_transfer_header(page, connection, index, &transfers[index]);
-        transfer::print(page, &transfers[index], false, blamed(connection));
-    }
-    page.gap();
-    if !listed.is_empty() {
-        print_list(page, transfers, &listed);
-    }
-    print_untold(page, connection, FULL_TRANSFERS + listed.len());
-}
-
-/// A line a transfer.
-fn print_list(page: &mut Page, transfers: &[Transfer], listed: &[usize]) {
-    let mut table = Table::new(vec![
-        Column::figures("transfer"),
-        Column::figures("began at"),
-        Column::figures("took"),
-        Column::words("carried"),
-        Column::figures("rate").optional(),
-        Column::words("lost to"),
-    ]);
-    for &index in listed {
-        let told = &transfers[index];
-        table.row([
-            (index + 1).to_string(),
-            units::seconds(told.start_s),
-            units::span(told.duration_s),
-            match told.from {
-                End::Client => format!("{} up", units::bytes(told.bytes)),
-                End::Server => format!("{} down", units::bytes(told.bytes)),
-            },
-            told.rate_bps.map(units::rate).unwrap_or_default(),
-            match told.findings.first() {
-                Some(worst) => finding::named(worst.cause.slug(), units::span(worst.seconds), worst.seconds),
-                None if told.is_verdict_unknown() => "not known".to_owned(),
-                None => "nothing".to_owned(),
-            },
-        ]);
-    }
-    table.print(page, 2);
-}
-
-fn print_transfer_header(page: &mut Page, connection: &Connection, index: usize, told: &Transfer) {
-    page.gap();
-    let total = connection.transfers_total.max(connection.transfers.len() as u64);
-    let which = format!("transfer {} of {}", index + 1, units::thousands(total));
-    let timed = connection.duration_s > Nanos::ZERO;
-    let start = if timed { format!(", from {} on", units::seconds(told.start_s)) } else { String::new() };
-    let head = Line::new().pad(2).styled(BOLD, &which).styled(DIM, &start);
-    let figures = Line::new().plain(&transfer::figures(told));
-    if head.width() + 3 + figures.width() <= page.width() {
-        page.line(&head.right(page.width(), &figures));
-    } else {
-        page.line(&head);
-        page.line(&Line::new().pad(2).line(&figures));
-    }
-}
-
-fn print_untold(page: &mut Page, connection: &Connection, told: usize) {
-    let untold = connection.transfers_total.max(connection.transfers.len() as u64).saturating_sub(told as u64);
-    if untold > 0 {
-        page.line(&Line::new().pad(2).styled(DIM, &format!("… and {}", units::count(untold, "shorter transfer"))));
-    }
-}
-
-/// Whether something is said of the connection as a whole.
-fn blamed(connection: &Connection) -> bool {
-    !connection.findings.is_empty()
-}
-
 /// The connection's own findings: those that cost more than anything in its transfers, and the
 /// others.
 fn ranked(connection: &Connection) -> (Vec<&Finding>, Vec<&Finding>) {
-    let waited = |finding: &&Finding| finding.is_waited_for();
-    let in_transfers = connection.transfers.iter().flat_map(|transfer| &transfer.findings).filter(waited);
+    let main = ranking::main_cause(connection);
+    // The headline's comes first, even where it costs no more than another cause's costliest.
+    let leads = |own: &Finding| {
+        main.is_some_and(|main| main.transfer.is_none() && main.finding.cause == own.cause && own.is_waited_for())
+    };
+    let in_transfers = connection.transfers.iter().flat_map(|one| &one.findings).filter(|one| one.is_waited_for());
     let most = in_transfers.map(|finding| finding.seconds).max().unwrap_or(Nanos::ZERO);
-    connection.findings.iter().partition(|own| own.is_waited_for() && own.seconds > most)
+    let is_led_by_transfer = main.is_some_and(|main| main.transfer.is_some());
+    let is_first = |own: &&Finding| leads(own) || (!is_led_by_transfer && own.is_waited_for() && own.seconds > most);
+    connection.findings.iter().partition(is_first)
 }
 
 fn print_findings(page: &mut Page, findings: &[&Finding]) {
@@ -249,146 +173,24 @@ fn print_findings(page: &mut Page, findings: &[&Finding]) {
     }
 }
 
-/// That nothing was carried, where nothing else says so.
-fn print_silence(page: &mut Page, connection: &Connection) {
-    let silent = connection.transfers.is_empty() && connection.findings.is_empty();
-    if silent && matches!(connection.state, State::Open | State::Closed) {
-        page.wrapped(
-            &Line::new().plain("  ").styled(GOOD, "healthy: "),
-            Style::new(),
-            "it carried nothing to wait for",
-        );
-    }
-}
-
-/// Vantage, handshake and directions.
-fn print_facts(page: &mut Page, connection: &Connection) {
-    let place = match connection.near {
-        Near::Client => "captured next to the client",
-        Near::Server => "captured next to the server",
-        Near::Middle => "captured between the two ends",
-        Near::Unknown => "where it was captured cannot be told",
-    };
-    let reason =
-        if connection.near_reason.is_empty() { String::new() } else { format!(": {}", connection.near_reason) };
-    page.wrapped(&Line::new().pad(2), Style::new(), &format!("{place}{reason}"));
-    let closed = match (connection.state, connection.closed_by) {
-        (State::Closed, Some(End::Client)) => ", closed by the client first",
-        (State::Closed, Some(End::Server)) => ", closed by the server first",
-        (State::Open, _) => ", still open at the end",
-        _ => "",
-    };
-    let life = format!(
-        "began at {}, lasted {}{closed}",
-        units::seconds(connection.start_s),
-        units::seconds(connection.duration_s)
-    );
-    page.wrapped(&Line::new().pad(2), Style::new(), &life);
-    let samples = units::count(connection.rtt_ms.samples, "sample");
-    if let Rtt { min: Some(min), p50: Some(p50), p95: Some(p95), .. } = connection.rtt_ms {
-        let [min, p50, p95] = [min, p50, p95].map(units::millis);
-        let text = format!("RTT {min} at least, {p50} typically, {p95} at the 95th percentile ({samples})");
-        page.wrapped(&Line::new().pad(2), Style::new(), &text);
+/// The finding of a connection's main cause with its rounds, and the other causes in a line.
+pub(super) fn print_main(page: &mut Page, connection: &Connection, source: &str) {
+    print_header(page, connection, Some(connection.id), source);
+    notes::print_of_connection(page, &connection.problems, 2);
+    let Some(main) = ranking::main_cause(connection) else { return };
+    let transfer = main.transfer.and_then(|index| connection.transfers.get(index));
+    if let (Some(index), Some(told)) = (main.transfer, transfer) {
+        transfers::print_header(page, connection, index, told);
+        super::timeline::print(page, told, false, 2);
     }
     page.gap();
-    if let Some(handshake) = &connection.handshake {
-        print_handshake(page, handshake);
+    finding::print(page, main.finding, &Context { transfer, rounds: transfer.map(|_| transfer::FEW_ROUNDS) });
+    let others: Vec<_> = ranking::causes(connection)
+        .iter()
+        .filter(|(cause, _)| *cause != main.finding.cause)
+        .map(|&(cause, seconds)| finding::named(cause.slug(), units::short(seconds), seconds))
+        .collect();
+    if !others.is_empty() {
+        page.wrapped(&finding::label("also"), Style::new(), &others.join(", "));
     }
-    print_directions(page, connection);
-}
-
-fn print_handshake(page: &mut Page, handshake: &Handshake) {
-    let mut table = Table::new(vec![
-        Column::words("handshake"),
-        Column::figures("MSS"),
-        Column::figures("window scale"),
-        Column::words("SACK"),
-        Column::words("timestamps"),
-        Column::figures("sent again"),
-        Column::figures("RTT"),
-    ]);
-    let offered = |offered: Option<bool>| match offered {
-        Some(true) => "yes",
-        Some(false) => "no",
-        None => "?",
-    };
-    for (end, name) in [(End::Client, "SYN"), (End::Server, "SYN-ACK")] {
-        let i = end.index();
-        table.row([
-            name.to_owned(),
-            handshake.mss[i].map_or("?".to_owned(), |mss| units::thousands(mss.into())),
-            window_scale(handshake, i),
-            offered(handshake.sack[i]).to_owned(),
-            offered(handshake.timestamps[i]).to_owned(),
-            units::thousands(handshake.retries[i]),
-            handshake.rtt_ms.filter(|_| end == End::Client).map(units::millis).unwrap_or_default(),
-        ]);
-    }
-    table.print(page, 2);
-    page.gap();
-}
-
-/// As a factor; RFC 7323 section 2.3 has 14 as the greatest shift.
-fn window_scale(handshake: &Handshake, end: usize) -> String {
-    match handshake.window_scale[end] {
-        Some(shift) => format!("×{}", units::thousands(1 << shift.min(14))),
-        None if handshake.sack[end].is_none() => "?".to_owned(),
-        None => "none".to_owned(),
-    }
-}
-
-fn print_directions(page: &mut Page, connection: &Connection) {
-    let mut table = Table::new(vec![
-        Column::words("from"),
-        Column::figures("bytes"),
-        Column::figures("packets"),
-        Column::figures("in flight"),
-        Column::figures("window"),
-        Column::figures("sent again"),
-        Column::figures("out of order"),
-        Column::figures("dup. ACKs").optional(),
-        Column::figures("window shut").optional(),
-    ]);
-    let some = |value: u64| if value == 0 { "0".to_owned() } else { units::thousands(value) };
-    let mut remarks = Vec::new();
-    for direction in &connection.directions {
-        let name = match direction.from {
-            End::Client => "client",
-            End::Server => "server",
-        };
-        let r = direction.retransmitted;
-        let kinds = [
-            (r.fast, "sent again after duplicate ACKs"),
-            (r.timeout, "sent again after a timeout"),
-            (r.tail_probe, "tail probes"),
-            (r.spurious, "sent again needlessly"),
-            (r.unseen_original, "of these lost before the capture point"),
-            (direction.duplicated, "duplicated by the network"),
-            (direction.window_probes, "window probes"),
-            (direction.keep_alives, "keep-alives"),
-            (direction.zero_windows, "ACKs that closed its window"),
-        ];
-        let told: Vec<_> =
-            kinds.iter().filter(|kind| kind.0 > 0).map(|(n, kind)| format!("{kind} {}", some(*n))).collect();
-        if !told.is_empty() {
-            remarks.push(format!("from the {name}: {}", told.join(", ")));
-        }
-        let total = [r.fast, r.timeout, r.tail_probe, r.spurious].into_iter().fold(0, u64::saturating_add);
-        table.row([
-            name.to_owned(),
-            some(direction.bytes),
-            some(direction.packets),
-            some(direction.max_in_flight),
-            direction.max_window.map_or("?".to_owned(), units::thousands),
-            some(total),
-            some(direction.out_of_order),
-            some(direction.duplicate_acks),
-            if direction.zero_window_s > Nanos::ZERO { units::span(direction.zero_window_s) } else { String::new() },
-        ]);
-    }
-    table.print(page, 2);
-    for line in remarks {
-        page.wrapped(&Line::new().pad(2), Style::new(), &line);
-    }
-    page.gap();
 }

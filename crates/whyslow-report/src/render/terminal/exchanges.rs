@@ -1,7 +1,8 @@
 //! Who waited for whom, where a connection has more than one exchange.
 
-use crate::text::{Column, Line, Page, Table, units};
-use anstyle::Style;
+mod responses;
+
+use crate::text::{Column, Page, Table, units};
 use whyslow_core::analysis::{Connection, End, Exchange, Message};
 use whyslow_core::units::Nanos;
 
@@ -19,17 +20,14 @@ pub(super) fn print(page: &mut Page, connection: &Connection, full: bool) {
     }
     let listed = if full { (0..exchanges.len()).collect() } else { longest(exchanges) };
     page.gap();
-    if !full
-        && total > FEW as u64
-        && let Some(longest) = longest_of_alike(exchanges)
-    {
-        let text =
-            format!("{}: none was waited for longer than {}", units::count(total, "exchange"), units::span(longest));
-        page.wrapped(&Line::new().pad(2), Style::new(), &text);
-        return;
+    if total > FEW as u64 {
+        responses::print(page, connection, total);
+        if !full && are_alike(exchanges) {
+            return;
+        }
     }
     let mut table = Table::new(vec![
-        Column::figures("began at"),
+        Column::figures("start"),
         Column::figures("request"),
         Column::figures("answer"),
         Column::figures("waited"),
@@ -48,12 +46,14 @@ pub(super) fn print(page: &mut Page, connection: &Connection, full: bool) {
     table.print(page, 2);
 }
 
-/// The longest wait, if it is no more than twice what is usual: then no exchange stands out.
-fn longest_of_alike(exchanges: &[Exchange]) -> Option<Nanos> {
+/// Whether the longest wait is no more than twice what is usual: then no exchange stands out.
+fn are_alike(exchanges: &[Exchange]) -> bool {
     let mut waits: Vec<Nanos> = exchanges.iter().map(|exchange| exchange.wait_s).collect();
     waits.sort_unstable();
-    let (longest, usual) = (*waits.last()?, *waits.get(waits.len() / 2)?);
-    (longest.0 <= 2 * usual.0).then_some(longest)
+    match (waits.last(), waits.get(waits.len() / 2)) {
+        (Some(longest), Some(usual)) => longest.0 <= 2 * usual.0,
+        _ => true,
+    }
 }
 
 fn longest(exchanges: &[Exchange]) -> Vec<usize> {

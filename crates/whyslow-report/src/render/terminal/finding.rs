@@ -1,6 +1,7 @@
 //! A finding: what cost the time, what that rests on, and what to do about it.
 
-use super::{BOLD, CAUSE, COMMAND, DIM, names};
+use super::{BOLD, COMMAND, DIM, names};
+use crate::headline::{self, confidence};
 use crate::text::{Line, Page, units, width};
 use anstyle::Style;
 use whyslow_core::analysis::{Actor, End, Evidence, Finding, Fix, Transfer};
@@ -8,7 +9,7 @@ use whyslow_core::units::Nanos;
 
 /// Where the label of a part stands, and where its text.
 const LABEL: usize = 4;
-const TEXT: usize = 12;
+const TEXT: usize = 16;
 
 /// What a finding is about.
 #[derive(Clone, Copy, Debug, Default)]
@@ -21,7 +22,8 @@ pub(super) struct Context<'a> {
 
 /// Prints a finding.
 pub(super) fn print(page: &mut Page, finding: &Finding, context: &Context<'_>) {
-    print_head(page, finding, &cost(finding, context.transfer.map(|transfer| transfer.duration_s)), 2);
+    print_head(page, finding, context.transfer.map(|transfer| transfer.duration_s));
+    page.wrapped(&Line::new().pad(LABEL), Style::new(), &finding.summary);
     if let (Some(transfer), Some(most)) = (context.transfer, context.rounds) {
         super::transfer::print_rounds(page, transfer, most, LABEL);
     }
@@ -29,60 +31,53 @@ pub(super) fn print(page: &mut Page, finding: &Finding, context: &Context<'_>) {
     if let Some(fix) = &finding.fix {
         print_fix(page, fix, context.transfer.map(|transfer| transfer.from));
     }
+    print_prediction(page, finding, context);
+    if let Some(settle) = &finding.settle {
+        page.wrapped(&label("to confirm"), Style::new(), settle);
+    }
+}
+
+/// The cause, the time that it cost, and how sure that is.
+fn print_head(page: &mut Page, finding: &Finding, of: Option<Nanos>) {
+    let mut head = Line::new().pad(2).styled(names::cause_color(finding.cause).bold(), finding.cause.slug());
+    if finding.seconds > Nanos::ZERO {
+        head = head.plain("   ").styled(BOLD, &headline::cost(finding.seconds, of));
+    }
+    page.line(&head.plain("   ").styled(DIM, confidence(finding.confidence)));
+}
+
+/// The time without this cause, or why there is no estimate of it.
+fn print_prediction(page: &mut Page, finding: &Finding, context: &Context<'_>) {
+    let transfer = context.transfer;
     if let Some(predicted) = finding.predicted_s {
-        let mut text = units::seconds(predicted);
-        if context.transfer.is_none() {
-            text +=
-                if finding.connections.is_empty() { " for the connection" } else { " for the connections together" };
-        }
-        if let Some(transfer) = context.transfer {
-            let measured = units::seconds(transfer.duration_s);
-            text += &match transfer.model_s {
-                Some(model) => format!(" (model: {} as it is, measured {measured})", units::seconds(model)),
-                None => format!(" instead of {measured}"),
-            };
+        let mut text = units::span(predicted);
+        match transfer.map(|transfer| (transfer.duration_s, transfer.model_s)) {
+            Some((measured, Some(model))) => {
+                text += &format!(" (the model reproduces the capture: {})", headline::cost(model, Some(measured)));
+            }
+            Some((measured, None)) => text += &format!(" instead of {}", units::span(measured)),
+            None if finding.connections.is_empty() => text += " for the connection",
+            None => text += " for the connections together",
         }
         if let Some(assumed) = finding.predicted_assumes {
             text += &format!("; {}", names::assumed(assumed));
         }
-        page.wrapped(&label("then"), Style::new(), &text);
-    } else if context.rounds.is_some() && context.transfer.is_some_and(|transfer| transfer.model_skipped) {
-        page.wrapped(&label("then"), DIM, "no promise: the model's work went to transfers that lost more");
-    } else if let (Some(_), Some(transfer)) = (context.rounds, context.transfer)
-        && let (Some(false), Some(model)) = (transfer.model_fits(), transfer.model_s)
-    {
-        let text = format!(
-            "no promise: the model takes {} for the transfer as it is, measured {}",
-            units::seconds(model),
-            units::seconds(transfer.duration_s)
-        );
-        page.wrapped(&label("then"), DIM, &text);
+        page.wrapped(&label("if fixed"), Style::new(), &text);
+        return;
     }
-    if let Some(settle) = &finding.settle {
-        page.wrapped(&label("settle"), Style::new(), settle);
-    }
-}
-
-/// `158 ms of 184 ms`; of what a finding cost before its transfer began, there is no share to tell.
-pub(super) fn cost(finding: &Finding, of: Option<Nanos>) -> String {
-    match of {
-        Some(of) if finding.seconds <= of => format!("{} of {}", units::span(finding.seconds), units::span(of)),
-        _ => units::span(finding.seconds),
+    let Some(transfer) = transfer.filter(|_| context.rounds.is_some()) else { return };
+    if transfer.model_skipped {
+        page.wrapped(&label("if fixed"), DIM, "no estimate: the model was run for slower transfers first");
+    } else if let (Some(false), Some(model)) = (transfer.model_fits(), transfer.model_s) {
+        let off = (model - transfer.duration_s).0.abs() as f64 / transfer.duration_s.0.max(1) as f64;
+        let text = format!("no estimate: the model is off by {}", units::share(off));
+        page.wrapped(&label("if fixed"), DIM, &text);
     }
 }
 
 /// A cause and what it cost; the cause alone where that is no time, as a risk costs none.
 pub(super) fn named(cause: &str, cost: String, seconds: Nanos) -> String {
     if seconds > Nanos::ZERO { format!("{cause} {cost}") } else { cause.to_owned() }
-}
-
-/// The cause, the sentence, and the time that it cost.
-pub(super) fn print_head(page: &mut Page, finding: &Finding, cost: &str, indent: usize) {
-    let sure = if finding.confidence < 0.5 { "possibly " } else { "" };
-    let head = Line::new().pad(indent).plain(sure).styled(CAUSE, finding.cause.slug()).plain(": ");
-    let beside = (finding.seconds > Nanos::ZERO).then(|| Line::new().styled(BOLD, cost));
-    // A long sentence goes on under the cause.
-    page.hanging(&head, Style::new(), &finding.summary, beside.as_ref(), indent + 2);
 }
 
 pub(super) fn label(text: &str) -> Line {
@@ -96,7 +91,7 @@ fn print_evidence(page: &mut Page, evidence: &[Evidence]) {
     let name_width = evidence.iter().map(|e| width(&e.figure)).max().unwrap_or(0);
     let name_width = name_width.min(page.width().saturating_sub(TEXT + value_width + 2));
     for (index, (evidence, figure)) in evidence.iter().zip(&figures).enumerate() {
-        let head = if index == 0 { label("see") } else { Line::new().pad(TEXT) };
+        let head = if index == 0 { label("evidence") } else { Line::new().pad(TEXT) };
         let end = TEXT + name_width + 2 + value_width;
         let line = head.plain(&evidence.figure).right(end, &Line::new().plain(figure));
         let frames = names::frames(&evidence.frames);
@@ -111,7 +106,7 @@ fn print_evidence(page: &mut Page, evidence: &[Evidence]) {
     }
 }
 
-pub(super) fn print_fix(page: &mut Page, fix: &Fix, sender: Option<End>) {
+fn print_fix(page: &mut Page, fix: &Fix, sender: Option<End>) {
     let end = |end: End| match end {
         End::Client => "on the client",
         End::Server => "on the server",
@@ -127,8 +122,9 @@ pub(super) fn print_fix(page: &mut Page, fix: &Fix, sender: Option<End>) {
     };
     page.wrapped(&label("fix"), Style::new(), &format!("{place}: {}", fix.what));
     if let Some(command) = &fix.command {
-        // Not wrapped: it is there to be copied.
-        page.line(&Line::new().pad(TEXT).styled(COMMAND, command));
+        // Whole, to be copied; at the left edge where it would not fit otherwise.
+        let indent = if TEXT + width(command) <= page.width() { TEXT } else { LABEL };
+        page.line(&Line::new().pad(indent).styled(COMMAND, command));
     }
     if let Some(verify) = &fix.verify {
         page.wrapped(&label("verify"), Style::new(), verify);

@@ -2,7 +2,7 @@
 
 use crate::text::units;
 use anstyle::{AnsiColor, Effects, Style};
-use whyslow_core::analysis::{Assumed, Endpoint, Frame, Limit};
+use whyslow_core::analysis::{Assumed, Cause, Endpoint, Frame, Limit};
 
 /// What a promise rests on.
 pub(in crate::render) fn assumed(assumed: Assumed) -> String {
@@ -41,7 +41,7 @@ pub(in crate::render) fn limit(limit: Limit) -> &'static str {
 }
 
 /// The letter that stands for a limit in a timeline.
-pub(super) const fn letter(limit: Limit) -> char {
+pub(in crate::render) const fn letter(limit: Limit) -> char {
     match limit {
         Limit::Handshake => 'H',
         Limit::TlsHandshake => 'T',
@@ -81,6 +81,27 @@ pub(in crate::render) fn color(limit: Limit) -> Style {
         Limit::Idle | Limit::Unknown => return Style::new().effects(Effects::DIMMED),
     };
     color.on_default()
+}
+
+/// The colour of a cause: that of the limit that it explains.
+pub(in crate::render) fn cause_color(cause: Cause) -> Style {
+    let limit = match cause {
+        Cause::Application | Cause::ClientThink | Cause::HostCpu | Cause::ServerThink | Cause::Pacing => {
+            Limit::Application
+        }
+        Cause::EarlySlowStartExit | Cause::RestartAfterIdle | Cause::SlowStart => Limit::SlowStart,
+        Cause::NoWindowScaling
+        | Cause::ProtocolWindow
+        | Cause::ReceiveWindow
+        | Cause::SenderCap
+        | Cause::SmallSegments
+        | Cause::ZeroWindow => Limit::ReceiveWindow,
+        Cause::DelayedAck | Cause::NagleDelayedAck => Limit::AckDelay,
+        Cause::Bandwidth | Cause::Bufferbloat | Cause::Ecn | Cause::PathLatency | Cause::Shaper => Limit::Bandwidth,
+        Cause::NewConnectionEachTime | Cause::TlsRecordBuffering | Cause::TurnTaking => Limit::Handshake,
+        _ => Limit::LossRecovery,
+    };
+    color(limit)
 }
 
 /// Its name, or its address, with its port; an IPv6 address in brackets (RFC 5952 section 6).

@@ -1,83 +1,87 @@
 //! Many connections: the causes by the time that they cost, then the connections that lost most.
+//! However many there are, it is one screen.
 
 use super::finding::{self, Context};
-use super::{BOLD, CAUSE, DIM, GOOD, connection, pair};
+use super::{BOLD, DIM, connection, names, pair};
 use crate::ranking::{self, CauseCost};
 use crate::text::{Column, Line, Page, Table, units};
 use anstyle::Style;
 use std::collections::HashSet;
-use whyslow_core::analysis::{Analysis, Connection};
+use whyslow_core::analysis::{Analysis, Connection, Finding};
 use whyslow_core::units::Nanos;
 
 /// Causes listed.
-const CAUSES: usize = 12;
+const CAUSES: usize = 10;
 /// Connections named for each cause, on a page with room for them; one fewer on a narrow one.
 const NAMED: usize = 3;
 const NARROW: usize = 90;
+/// Up to so many connections, findings are shown in full; of more, in a line each.
+const FEW: usize = 20;
+/// Findings over many connections that have a line, and connections that have one.
+const SHARED: usize = 4;
+const WORST: usize = 8;
 
-/// Prints the table of causes, the findings that span connections, and the `top` worst connections.
-pub(super) fn print(page: &mut Page, analysis: &Analysis, top: usize) {
+/// Prints the table of causes, the findings that span connections, the connections that lost most,
+/// and the `top` first of them with their findings.
+pub(super) fn print(page: &mut Page, analysis: &Analysis, top: Option<usize>) {
     let worst = ranking::worst(analysis);
-    page.gap();
+    let are_few = analysis.connections.len() <= FEW;
     print_sum(page, analysis, worst.len());
     let causes = ranking::by_cause(analysis);
     if !causes.is_empty() {
         page.gap();
         print_causes(page, &causes);
     }
-    for spanning in &analysis.findings {
+    let costliest = causes.first().map(|cost| cost.cause);
+    let leads = |spanning: &&Finding| are_few && (Some(spanning.cause) == costliest);
+    let (leading, others): (Vec<&Finding>, Vec<&Finding>) = analysis.findings.iter().partition(leads);
+    for spanning in leading {
         page.gap();
         finding::print(page, spanning, &Context::default());
     }
-    let mut said = HashSet::new();
+    let top = top.unwrap_or(usize::from(are_few));
     // What connections share is said by now.
     let shared = ranking::shared(analysis);
     let is_shared =
         |c: &Connection| ranking::causes(c).first().is_some_and(|&(cause, _)| shared.contains(&(cause, c.id)));
-    let apart = worst.iter().filter(|connection| !is_shared(connection));
-    let told: Vec<_> = apart.take(top).collect();
+    let told: Vec<&Connection> = worst.iter().copied().filter(|one| !is_shared(one)).take(top).collect();
+    if worst.len() > told.len() {
+        page.gap();
+        print_worst(page, &worst);
+    }
+    let mut said = HashSet::new();
     for told in &told {
-        connection::print_header(page, told, Some(told.id));
-        print_verdict(page, told);
+        connection::print_main(page, told, &super::source(analysis, told));
         for both in analysis.pairs.iter().filter(|both| both.connections.contains(&told.id)) {
             if said.insert(both.connections) {
                 pair::print_short(page, both);
             }
         }
     }
+    print_shared(page, &others);
     pair::print_sum(page, &analysis.pairs);
-    print_hint(page, worst.len() - told.len(), worst.first().map(|first| first.id));
+    print_hint(page, worst.len(), worst.first().map(|first| first.id));
 }
 
 fn print_sum(page: &mut Page, analysis: &Analysis, slowed: usize) {
     let total = analysis.connections.len();
     let transfers: u64 = analysis.connections.iter().map(|c| c.transfers_total).fold(0, u64::saturating_add);
-    let of = format!("{}, {}", units::count(total as u64, "connection"), units::count(transfers, "transfer"));
-    let untold =
-        analysis.connections.iter().flat_map(|c| &c.transfers).filter(|told| told.is_verdict_unknown()).count() as u64;
-    let rest = match untold {
-        0 => String::new(),
-        1 => "; what held back 1 transfer cannot be told".to_owned(),
-        _ => format!("; what held back {} transfers cannot be told", units::thousands(untold)),
-    };
-    if slowed == 0 && untold > 0 {
-        let others = if untold < transfers { ", and none of the others was" } else { "" };
-        page.wrapped(&Line::new(), Style::new(), &format!("{of}{rest}{others}"));
-        return;
-    }
-    if slowed == 0 && !analysis.findings.is_empty() {
-        page.wrapped(&Line::new(), Style::new(), &format!("{of}; none was held back by itself"));
-        return;
-    }
+    let mut text = format!("{}, {}", units::count(total as u64, "connection"), units::count(transfers, "transfer"));
     if slowed == 0 {
-        page.wrapped(&Line::new().styled(GOOD, "healthy: "), Style::new(), &format!("{of}, and none was held back"));
-        return;
+        text += "; none was slow by itself";
+    } else {
+        let lost = ranking::total_cost(analysis);
+        let (elapsed, total) = (units::span(lost.elapsed()), units::span(lost.total()));
+        text += &format!("; {} lost {elapsed}", units::thousands(slowed as u64));
+        if elapsed != total {
+            text += &format!(" ({total} added up: some ran at the same time)");
+        }
     }
-    let lost = ranking::total_cost(analysis);
-    let (elapsed, total) = (units::span(lost.elapsed()), units::span(lost.total()));
-    let of_it =
-        if elapsed == total { String::new() } else { format!(", {total} in total as some of it ran at the same time") };
-    let text = format!("{of}; {} lost {elapsed}{of_it}{rest}", units::thousands(slowed as u64));
+    let all = analysis.connections.iter().flat_map(|c| &c.transfers);
+    let unknown = all.filter(|one| one.is_verdict_unknown()).count() as u64;
+    if unknown > 0 {
+        text += &format!("; what slowed {} cannot be told", units::count(unknown, "transfer"));
+    }
     page.wrapped(&Line::new(), Style::new(), &text);
 }
 
@@ -100,50 +104,93 @@ fn print_causes(page: &mut Page, causes: &[CauseCost]) {
             })
             .collect();
         table.styled_row([
-            (CAUSE, cost.cause.to_string()),
+            (names::cause_color(cost.cause).bold(), cost.cause.to_string()),
             (BOLD, if cost.seconds > Nanos::ZERO { units::span(cost.seconds) } else { "none".to_owned() }),
             (Style::new(), units::thousands(cost.connections.len() as u64)),
             (Style::new(), named.join(", ")),
         ]);
     }
     if let Some(left_out @ 1..) = causes.len().checked_sub(CAUSES) {
-        table.remark(format!("… {}", units::count(left_out as u64, "more cause")));
+        table.remark(format!("… {} (--json lists all)", units::count(left_out as u64, "more cause")));
     }
     table.print(page, 0);
 }
 
-/// The cause that cost a connection most, by its costliest finding, and its fix.
-fn print_verdict(page: &mut Page, told: &Connection) {
-    let causes = ranking::causes(told);
-    let Some(((cause, seconds), others)) = causes.split_first() else { return };
-    let of_transfers = told.transfers.iter().flat_map(|t| t.findings.iter().map(move |f| (Some(t), f)));
-    let own = told.findings.iter().map(|finding| (None, finding));
-    let of_cause: Vec<_> = of_transfers.chain(own).filter(|(_, finding)| finding.cause == *cause).collect();
-    let Some(&(transfer, finding)) = of_cause.iter().max_by_key(|(_, finding)| finding.seconds) else { return };
-    let cost = match of_cause.len() {
-        1 => finding::cost(finding, transfer.map(|t| t.duration_s)),
-        times => format!("{} in {} transfers", units::span(*seconds), units::thousands(times as u64)),
-    };
-    finding::print_head(page, finding, &cost, 2);
-    if let Some(fix) = &finding.fix {
-        finding::print_fix(page, fix, transfer.map(|t| t.from));
+/// The findings over several connections in a line each.
+fn print_shared(page: &mut Page, findings: &[&Finding]) {
+    if findings.is_empty() {
+        return;
     }
-    let others: Vec<_> = others
-        .iter()
-        .take(NAMED)
-        .map(|&(cause, seconds)| finding::named(cause.slug(), units::short(seconds), seconds))
-        .collect();
-    if !others.is_empty() {
-        page.wrapped(&finding::label("also"), Style::new(), &others.join(", "));
+    page.gap();
+    let mut table = Table::new(vec![
+        Column::words("shared by"),
+        Column::words("cause"),
+        Column::figures("time lost"),
+        Column::words(""),
+    ]);
+    for spanning in findings.iter().take(SHARED) {
+        let count = units::count(spanning.connections.len() as u64, "connection");
+        let room = page.width().saturating_sub(count.len() + spanning.cause.slug().len() + 20);
+        table.styled_row([
+            (Style::new(), count),
+            (names::cause_color(spanning.cause), spanning.cause.to_string()),
+            (Style::new(), units::span(spanning.seconds)),
+            (DIM, shortened(&spanning.summary, room)),
+        ]);
     }
+    if let Some(left_out @ 1..) = findings.len().checked_sub(SHARED) {
+        table.remark(format!("… {} (--json lists all)", units::count(left_out as u64, "more shared cause")));
+    }
+    table.print(page, 0);
 }
 
-fn print_hint(page: &mut Page, untold: usize, worst: Option<u64>) {
+/// A text that ends where the room does.
+fn shortened(text: &str, room: usize) -> String {
+    if text.chars().count() <= room {
+        return text.to_owned();
+    }
+    let short: String = text.chars().take(room.saturating_sub(1)).collect();
+    format!("{}…", short.trim_end())
+}
+
+/// A line a connection, those that lost most.
+fn print_worst(page: &mut Page, worst: &[&Connection]) {
+    let mut table = Table::new(vec![
+        Column::figures("worst"),
+        Column::words("client → server"),
+        Column::figures("bytes up").optional(),
+        Column::figures("bytes down").optional(),
+        Column::figures("took").optional(),
+        Column::figures("lost"),
+        Column::words("cause"),
+    ]);
+    for one in worst.iter().take(WORST) {
+        let [up, down] = ranking::payload(one);
+        let causes = ranking::causes(one);
+        let Some(&(cause, _)) = causes.first() else { continue };
+        let others = if causes.len() > 1 { format!(" + {} more", causes.len() - 1) } else { String::new() };
+        table.styled_row([
+            (BOLD, format!("#{}", one.id)),
+            (Style::new(), format!("{} → {}", names::endpoint(&one.client), names::endpoint(&one.server))),
+            (Style::new(), units::thousands(up)),
+            (Style::new(), units::thousands(down)),
+            (Style::new(), units::span(one.duration_s)),
+            (BOLD, units::span(ranking::cost(one))),
+            (names::cause_color(cause), format!("{cause}{others}")),
+        ]);
+    }
+    if let Some(left_out @ 1..) = worst.len().checked_sub(WORST) {
+        table.remark(format!("… {}", units::count(left_out as u64, "more connection")));
+    }
+    table.print(page, 0);
+}
+
+fn print_hint(page: &mut Page, slowed: usize, worst: Option<u64>) {
     let Some(worst) = worst else { return };
     page.gap();
-    let mut text = format!("--connection {worst} tells everything about #{worst}");
-    if untold > 0 {
-        text = format!("{} not shown (--top N shows N); {text}", units::count(untold as u64, "more connection"));
+    let mut text = format!("--connection {worst} shows #{worst} in full");
+    if slowed > 1 {
+        text += "; --top N the N worst; --brief lists every transfer; -Y FILTER selects";
     }
     page.wrapped(&Line::new(), DIM, &text);
 }

@@ -26,19 +26,17 @@ pub(super) fn print(page: &mut Page, pair: &Pair, shown: u64) {
     };
     let mut text = format!("{what}, in captures {client} (nearer to the client) and {server} (nearer to the server).");
     text += &match () {
-        () if pair.proxy.is_some() => format!(" --connection {other} tells of the other one."),
+        () if pair.proxy.is_some() => format!(" --connection {other} shows the other one."),
         () if shown == pair.told => {
-            format!(
-                " All else is told from where the sender is; --connection {other} tells what the other capture shows."
-            )
+            format!(" Measured at the sender's capture; --connection {other} shows the other one.")
         }
-        () => format!(" --connection {other} tells it from where the sender is."),
+        () => format!(" --connection {other} shows it as measured at the sender's capture."),
     };
     page.hanging(&head, Style::new(), &text, None, 4);
     if pair.proxy.is_none() {
         print_ways(page, pair);
     }
-    print_list(page, "so", pair.summary.iter().map(String::as_str));
+    print_list(page, "thus", pair.summary.iter().map(String::as_str));
     if pair.proxy.is_none()
         && let Some(clock) = &pair.clock
     {
@@ -80,7 +78,7 @@ pub(super) fn print_sum(page: &mut Page, pairs: &[Pair]) {
     }
     let sum = |figure: fn(&PairDirection) -> u64| ways().map(figure).fold(0, u64::saturating_add);
     let text = format!(
-        "{} are in two captures: of {} between these {} were lost (--connection ID tells which)",
+        "{} are in two captures: of {} between these {} were lost (--connection ID shows which)",
         units::count(pairs.len() as u64, "connection"),
         units::count(sum(|way| way.sent), "packet"),
         units::thousands(sum(|way| way.lost))
@@ -106,11 +104,11 @@ fn print_ways(page: &mut Page, pair: &Pair) {
         Column::words("one way"),
         Column::figures("packets"),
         Column::figures("lost"),
-        Column::figures("twice").optional(),
+        Column::figures("duplicated").optional(),
         Column::figures("reordered").optional(),
-        Column::figures("least"),
-        Column::figures("typical"),
-        Column::figures("95 %").optional(),
+        Column::figures("minimum"),
+        Column::figures("median"),
+        Column::figures("p95").optional(),
     ]);
     let time = |value: Option<f64>| value.map_or("?".to_owned(), units::millis);
     for way in &pair.directions {
@@ -149,5 +147,5 @@ fn clocks(clock: &PairClock, client: usize, server: usize) -> String {
         }
         _ => {}
     }
-    text + ", if the least delay is the same both ways"
+    text + ", if the minimum delay is the same both ways"
 }

@@ -63,12 +63,25 @@ pub(in crate::render) fn legend(page: &mut Page, shares: &[LimitShare], indent: 
     page.line(&line);
 }
 
+/// A row of letters for phases one after the other.
+pub(in crate::render) fn bar(phases: &[(Limit, Nanos)], cells: usize) -> Line {
+    let mut end = Nanos::ZERO;
+    let stretch = |&(limit, seconds): &(Limit, Nanos)| {
+        end += seconds.or_zero();
+        (Some(limit), end)
+    };
+    runs(&phases.iter().map(stretch).collect::<Vec<_>>(), cells)
+}
+
 /// The row of letters: each cell has the limit that took most of its time.
 fn row(transfer: &Transfer, cells: usize) -> Line {
-    let stretches = stretches(transfer);
+    runs(&stretches(transfer), cells)
+}
+
+fn runs(stretches: &[Stretch], cells: usize) -> Line {
     let mut line = Line::new();
     let mut run: Option<(Option<Limit>, usize)> = None;
-    for limit in fill(&stretches, cells) {
+    for limit in fill(stretches, cells) {
         run = match run {
             Some((open, length)) if open == limit => Some((open, length + 1)),
             Some((open, length)) => {

@@ -1,14 +1,14 @@
 //! A transfer: how much in how long, where the time went, and why.
 
 use super::finding::{self, Context};
-use super::{BOLD, DIM, GOOD, names, timeline};
+use super::{DIM, names, timeline};
 use crate::text::{Column, Line, Page, Table, units};
 use anstyle::Style;
-use whyslow_core::analysis::{End, Finding, HEALTHY_VERDICT, Round, Transfer};
+use whyslow_core::analysis::{End, Round, Transfer};
 use whyslow_core::units::Nanos;
 
 /// Rounds shown where there is one screen for all.
-const FEW_ROUNDS: usize = 8;
+pub(super) const FEW_ROUNDS: usize = 8;
 
 /// `562,687 B down in 0.184 s = 24.4 Mbit/s`.
 pub(super) fn figures(transfer: &Transfer) -> String {
@@ -28,38 +28,31 @@ pub(super) fn figures(transfer: &Transfer) -> String {
 }
 
 /// Everything under a transfer's figures: its label, its timeline, its findings. In `full`, every
-/// round. `blamed`: the connection has findings of its own, so that a transfer without any is not
-/// called healthy for that.
-pub(super) fn print(page: &mut Page, transfer: &Transfer, full: bool, blamed: bool) {
-    if let Some(label) = &transfer.label {
-        page.wrapped(&Line::new().pad(2), DIM, label);
+/// round.
+pub(super) fn print(page: &mut Page, transfer: &Transfer, full: bool) {
+    print_label(page, None, transfer);
+    print_body(page, transfer, full);
+}
+
+/// Which transfer it is, where that is said here, and what it carried.
+pub(super) fn print_label(page: &mut Page, which: Option<&str>, transfer: &Transfer) {
+    let parts: Vec<&str> = which.into_iter().chain(transfer.label.as_deref()).collect();
+    if !parts.is_empty() {
+        page.wrapped(&Line::new().pad(2), DIM, &parts.join(": "));
     }
+}
+
+/// Its timeline and its findings.
+pub(super) fn print_body(page: &mut Page, transfer: &Transfer, full: bool) {
     timeline::print(page, transfer, full, 2);
-    page.gap();
-    if !(blamed && transfer.findings.is_empty()) {
-        print_verdict(page, transfer);
-    }
     for (index, cause) in transfer.findings.iter().enumerate() {
         page.gap();
         let rounds = (index == 0).then_some(if full { usize::MAX } else { FEW_ROUNDS });
         finding::print(page, cause, &Context { transfer: Some(transfer), rounds });
     }
-    if transfer.findings.is_empty() && full && transfer.rounds.len() > 1 {
+    if transfer.findings.is_empty() && full {
+        page.gap();
         print_rounds(page, transfer, usize::MAX, 4);
-    }
-}
-
-/// The verdict in one sentence: of a healthy transfer, or of one that no single cause explains.
-/// Where the first finding is the verdict, it is not said twice.
-fn print_verdict(page: &mut Page, transfer: &Transfer) {
-    let is_verdict = |first: &Finding| transfer.verdict == format!("{}: {}", first.cause, first.summary);
-    if transfer.findings.first().is_some_and(is_verdict) || transfer.verdict.is_empty() {
-        return;
-    }
-    if transfer.verdict == HEALTHY_VERDICT {
-        page.wrapped(&Line::new().plain("  ").styled(GOOD, "healthy: "), Style::new(), &transfer.verdict);
-    } else {
-        page.wrapped(&Line::new().pad(2), BOLD, &transfer.verdict);
     }
 }
 
@@ -72,11 +65,11 @@ pub(super) fn print_rounds(page: &mut Page, transfer: &Transfer, most: usize, in
     let mut table = Table::new(vec![
         Column::figures("round"),
         Column::figures("sent"),
-        Column::figures("in flight"),
-        Column::figures("window"),
+        Column::figures("in flight").optional(),
+        Column::figures("window").optional(),
         Column::figures("took"),
-        Column::words("held by"),
-        Column::words("frames").optional(),
+        Column::words("limited by"),
+        Column::words("frames"),
     ]);
     let untold = transfer.rounds_total.saturating_sub(rounds.len() as u64);
     // The last rounds matter only where they are the transfer's last.
@@ -87,26 +80,27 @@ pub(super) fn print_rounds(page: &mut Page, transfer: &Transfer, most: usize, in
         all => (most - tail, all - tail),
     };
     for (index, round) in rounds.iter().enumerate().take(head) {
-        table.row(round_cells(index, round));
+        table.styled_row(round_cells(index, round));
     }
     let left_out = (tail_start - head) as u64 + untold;
     if left_out > 0 {
         table.remark(format!("  …  {}", units::count(left_out, "more round")));
     }
     for (index, round) in rounds.iter().enumerate().skip(tail_start) {
-        table.row(round_cells(index, round));
+        table.styled_row(round_cells(index, round));
     }
     table.print(page, indent);
 }
 
-fn round_cells(index: usize, round: &Round) -> [String; 7] {
+fn round_cells(index: usize, round: &Round) -> [(Style, String); 7] {
+    let plain = |cell: String| (Style::new(), cell);
     [
-        (index + 1).to_string(),
-        units::thousands(round.bytes),
-        units::thousands(round.in_flight),
-        round.window.map(units::thousands).unwrap_or_default(),
-        units::span(round.duration_s),
-        names::limit(round.limit).to_owned(),
-        names::range(round.first_frame, round.last_frame),
+        plain((index + 1).to_string()),
+        plain(units::thousands(round.bytes)),
+        plain(units::thousands(round.in_flight)),
+        plain(round.window.map(units::thousands).unwrap_or_default()),
+        plain(units::span(round.duration_s)),
+        (names::color(round.limit), names::limit(round.limit).to_owned()),
+        plain(names::range(round.first_frame, round.last_frame)),
     ]
 }

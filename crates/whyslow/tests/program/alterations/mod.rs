@@ -256,10 +256,10 @@ fn alike(a: &str, b: &str) -> bool {
     a == b || ALIKE.iter().any(|pair| pair.contains(&a) && pair.contains(&b))
 }
 
-/// What is said of all connections of a capture.
-fn said(analysis: &Value) -> wild::Said {
+/// What each cause cost in all connections of a capture.
+fn costs(analysis: &Value) -> wild::Costs {
     let connections: Vec<_> = analysis["connections"].as_array().unwrap().iter().collect();
-    wild::said(&connections, analysis["findings"].as_array().unwrap())
+    wild::costs(&connections, analysis["findings"].as_array().unwrap())
 }
 
 /// Why less can be said: what is told of the capture and its connections.
@@ -274,21 +274,21 @@ fn reasons(analysis: &Value) -> Vec<String> {
     problems.chain(states.map(str::to_owned)).chain(nothing_left).collect()
 }
 
-/// What is wrong with what is said of an altered capture.
-fn judge(whole: &wild::Said, altered: &Value, less: bool) -> Option<String> {
-    let now = said(altered);
+/// What is wrong with the verdict on an altered capture.
+fn judge(whole: &wild::Costs, altered: &Value, less: bool) -> Option<String> {
+    let now = costs(altered);
     let [before, after] = [wild::top(whole), wild::top(&now)];
     let stays = match (before, after) {
         (Some(before), Some(after)) => alike(before, after),
         (before, after) => before == after,
     };
-    let left = |told: &str, cause: &str| alike(told, cause) || GENERAL.contains(&(told, cause));
-    let known = after.is_none_or(|cause| whole.keys().any(|told| left(told, cause)));
+    let left = |before: &str, cause: &str| alike(before, cause) || GENERAL.contains(&(before, cause));
+    let known = after.is_none_or(|cause| whole.keys().any(|before| left(before, cause)));
     let reasons = reasons(altered);
     let excused = less && known && !reasons.is_empty();
     if !stays && !excused {
-        let told = if less { format!(", with {}", reasons.join(", ")) } else { String::new() };
-        return Some(format!("{} became {}{told}", before.unwrap_or("nothing"), after.unwrap_or("nothing")));
+        let with = if less { format!(", with {}", reasons.join(", ")) } else { String::new() };
+        return Some(format!("{} became {}{with}", before.unwrap_or("nothing"), after.unwrap_or("nothing")));
     }
     None
 }
@@ -299,8 +299,8 @@ fn judge_idle(altered: &Value) -> Option<String> {
     let Some(idle) = connections.iter().find(|connection| connection["client"]["port"] == IDLE) else {
         return Some("the idle session is not there".to_owned());
     };
-    let (cause, (seconds, _)) = wild::said(&[idle], &[]).into_iter().find(|(_, (seconds, _))| *seconds > 0.0)?;
-    Some(format!("the idle session lost {seconds:.3} s to {cause}"))
+    let (cause, cost) = wild::costs(&[idle], &[]).into_iter().find(|(_, cost)| cost.seconds > 0.0)?;
+    Some(format!("the idle session lost {:.3} s to {cause}", cost.seconds))
 }
 
 fn samples() -> Vec<std::path::PathBuf> {
@@ -319,7 +319,7 @@ fn altered_captures_are_explained_alike_or_say_why_not() {
     let mut judged = BTreeMap::new();
     for sample in samples() {
         let name = sample.file_stem().unwrap().to_str().unwrap().to_owned();
-        let whole = said(&explain(&sample).unwrap());
+        let whole = costs(&explain(&sample).unwrap());
         let records = read(&fs::read(&sample).unwrap());
         for (alteration, alter, less) in ALTERATIONS {
             fs::write(&file, written(&alter(&records))).unwrap();

@@ -19,7 +19,7 @@ fn a_file_named_like_a_command_is_read_by_its_path() {
     let folder = Folder::new();
     folder.put("man", &pcap::file(&pcap::slow()));
     let told = whyslow().current_dir(folder.0.path()).arg("./man").assert().code(0).get_output().stdout.clone();
-    assert!(String::from_utf8(told).unwrap().contains("./man: "));
+    assert!(String::from_utf8(told).unwrap().contains("(./man, captured at the "));
     // Behind a file there are only files; in front of a command there is nothing that it would not
     // know.
     whyslow().current_dir(folder.0.path()).args(["./man", "man"]).assert().code(0);
@@ -81,8 +81,8 @@ fn no_promise_goes_beyond_the_path_that_was_said() {
     let sample = concat!(env!("CARGO_MANIFEST_DIR"), "/../../samples/receive-window-client.pcap");
     let found = |rate: &[&str]| {
         let output = whyslow().args(rate).args(["--json", sample]).assert().code(0).get_output().stdout.clone();
-        let told: serde_json::Value = serde_json::from_slice(&output).unwrap();
-        let mut transfers = told["connections"][0]["transfers"].as_array().unwrap().clone();
+        let analysis: serde_json::Value = serde_json::from_slice(&output).unwrap();
+        let mut transfers = analysis["connections"][0]["transfers"].as_array().unwrap().clone();
         transfers.sort_by_key(|transfer| transfer["bytes"].as_u64());
         let transfer = transfers.pop().unwrap();
         let finding = transfer["findings"][0].clone();

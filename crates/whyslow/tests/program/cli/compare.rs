@@ -15,26 +15,28 @@ fn compared(a: &str, b: &str) -> Value {
 
 #[test]
 fn two_captures_by_their_largest_transfers() {
-    let told = compared(&sample("sender-cap-client"), &sample("slow-start-client"));
-    assert_eq!(told["schema"], "whyslow-compare/1");
-    let from: Vec<_> = told["transfers"].as_array().unwrap().iter().map(|told| &told["from"]).collect();
+    let comparison = compared(&sample("sender-cap-client"), &sample("slow-start-client"));
+    assert_eq!(comparison["schema"], "whyslow-compare/1");
+    let from: Vec<_> =
+        comparison["transfers"].as_array().unwrap().iter().map(|comparison| &comparison["from"]).collect();
     assert_eq!(from, ["server", "server"]);
-    let slow_start = told["phases"].as_array().unwrap().iter().find(|phase| phase["limit"] == "slow-start").unwrap();
+    let slow_start =
+        comparison["phases"].as_array().unwrap().iter().find(|phase| phase["limit"] == "slow-start").unwrap();
     assert!(slow_start["difference_s"].as_f64().unwrap() > 0.2);
-    assert_eq!(told["reach"][0]["kind"], "steady");
-    assert_eq!(told["reach"][1]["kind"], "window");
-    assert_eq!(told["leads"].as_array().unwrap().last().unwrap()["faster"], 1);
+    assert_eq!(comparison["reach"][0]["kind"], "steady");
+    assert_eq!(comparison["reach"][1]["kind"], "window");
+    assert_eq!(comparison["leads"].as_array().unwrap().last().unwrap()["faster"], 1);
 }
 
 #[test]
 fn two_transfers_of_one_connection() {
     let file = sample("restart-after-idle-client");
-    let told = compared(&format!("{file}#1.2"), &format!("{file}#1.4"));
-    assert_eq!(told["transfers"][1]["transfer"], 4);
-    assert_eq!(told["same_size"]["bytes"], told["transfers"][0]["bytes"]);
+    let comparison = compared(&format!("{file}#1.2"), &format!("{file}#1.4"));
+    assert_eq!(comparison["transfers"][1]["transfer"], 4);
+    assert_eq!(comparison["same_size"]["bytes"], comparison["transfers"][0]["bytes"]);
     // The second one had no handshake to wait for.
-    assert_eq!(told["phases"][0]["limit"], "handshake");
-    assert!(told["phases"][0]["difference_s"].as_f64().unwrap() < -0.049);
+    assert_eq!(comparison["phases"][0]["limit"], "handshake");
+    assert!(comparison["phases"][0]["difference_s"].as_f64().unwrap() < -0.049);
     let page = whyslow().args(["compare", &format!("{file}#1.2"), &format!("{file}#1.4")]).assert().code(0);
     let page = String::from_utf8(page.get_output().stdout.clone()).unwrap();
     assert!(page.contains("connection 1, transfer 4"), "{page}");

@@ -43,7 +43,7 @@ fn a_table_has_the_figures_of_the_json() {
         let mut rows = csv.lines().map(|line| line.split(',').collect::<Vec<_>>());
         let titles = rows.next().unwrap();
         let lines = text(&[&file, "--jsonl"]);
-        let mut told = 0;
+        let mut compared = 0;
         for (row, line) in rows.zip(lines.lines()) {
             let object: Value = serde_json::from_str(line).unwrap();
             assert_eq!(object.as_object().unwrap().len(), titles.len() + 1, "all members but the schema are columns");
@@ -53,7 +53,7 @@ fn a_table_has_the_figures_of_the_json() {
                     Value::Null => assert_eq!(cell, "", "{}", at()),
                     Value::Number(number) => {
                         assert_eq!(cell.parse::<f64>().unwrap(), number.as_f64().unwrap(), "{}", at());
-                        told += usize::from(*title == kind);
+                        compared += usize::from(*title == kind);
                     }
                     Value::String(text) => assert_eq!(cell, text, "{}", at()),
                     Value::Array(list) => {
@@ -62,13 +62,13 @@ fn a_table_has_the_figures_of_the_json() {
                             .map(|part| part.as_str().map_or_else(|| format!("{}-{}", part[0], part[1]), str::to_owned))
                             .collect();
                         assert_eq!(cell, parts.join(" "), "{}", at());
-                        told += usize::from(*title == kind && !list.is_empty());
+                        compared += usize::from(*title == kind && !list.is_empty());
                     }
                     other => panic!("{other}"),
                 }
             }
         }
-        assert!(told > 10, "{kind}");
+        assert!(compared > 10, "{kind}");
         assert_eq!(csv.lines().count(), lines.lines().count() + 1);
     }
 }
@@ -105,8 +105,8 @@ fn graphs_for_xplot_are_eight_files() {
     let inside = folder.put("x", b"").with_file_name("graphs");
     let file = format!("{}#1", sample("loss-server"));
     let output = whyslow().args(["export", &file, "--xplot", "-o"]).arg(&inside).assert().code(0).stdout("");
-    let told = String::from_utf8(output.get_output().stderr.clone()).unwrap();
-    let names: Vec<_> = told.lines().map(|path| path.rsplit_once("loss-server.pcap.1.").unwrap().1).collect();
+    let printed = String::from_utf8(output.get_output().stderr.clone()).unwrap();
+    let names: Vec<_> = printed.lines().map(|path| path.rsplit_once("loss-server.pcap.1.").unwrap().1).collect();
     let expected = ["c2s_tsg", "c2s_tput", "c2s_rtt", "c2s_owin", "s2c_tsg", "s2c_tput", "s2c_rtt", "s2c_owin"];
     assert_eq!(names, expected.map(|name| format!("{name}.xpl")));
     let graph = fs::read_to_string(inside.join("loss-server.pcap.1.s2c_tsg.xpl")).unwrap();
@@ -177,8 +177,8 @@ fn what_comes_through_a_pipe_is_kept_for_as_long_as_it_is_needed() {
     };
     let output = piped(&["--csv"]);
     assert_eq!(String::from_utf8(output.stdout).unwrap(), text(&[&sample("loss-server"), "--csv"]));
-    let said = String::from_utf8(output.stderr).unwrap();
-    assert!(said.contains(&format!("{} B came", with_separators(bytes.len()))), "{said}");
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert!(stderr.contains(&format!("{} B came", with_separators(bytes.len()))), "{stderr}");
     assert_eq!(fs::read_dir(&temporary).unwrap().count(), 0, "nothing stays");
     // What is read once is not kept.
     assert!(piped(&["--markdown"]).stderr.is_empty());
@@ -187,8 +187,8 @@ fn what_comes_through_a_pipe_is_kept_for_as_long_as_it_is_needed() {
     assert!(String::from_utf8(output.stderr).unwrap().contains("stdin.1.s2c_tsg.xpl"));
     // What is wrong with it is said of the pipe, not of the file that it was kept in.
     let output = whyslow().args(["export", "-", "--csv"]).write_stdin("x").assert().code(2).get_output().clone();
-    let said = String::from_utf8(output.stderr).unwrap();
-    assert!(said.contains("whyslow: -: byte 1: no packet was found in 1 line of text"), "{said}");
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert!(stderr.contains("whyslow: -: byte 1: no packet was found in 1 line of text"), "{stderr}");
 }
 
 fn with_separators(number: usize) -> String {

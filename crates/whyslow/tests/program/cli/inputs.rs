@@ -67,12 +67,12 @@ fn what_cannot_be_read_is_named() {
     assert!(complaint(whyslow().arg(&empty)).contains("empty.pcap: is empty"));
     assert!(complaint(whyslow().arg("-").write_stdin("")).contains("-: is empty"));
     let garbage = folder.put("garbage", &(0..=255).cycle().take(5_000).collect::<Vec<u8>>());
-    let said = complaint(whyslow().arg(&garbage));
-    assert!(said.contains("garbage: byte 0: "), "{said}");
-    assert_eq!(said.lines().count(), 1, "{said}");
+    let message = complaint(whyslow().arg(&garbage));
+    assert!(message.contains("garbage: byte 0: "), "{message}");
+    assert_eq!(message.lines().count(), 1, "{message}");
     let damaged = folder.put("damaged.gz", b"\x1f\x8b\x08\0\0\0\0\0\0\0\xff\xff\xff\xff\xff\xff");
-    let said = complaint(whyslow().arg(&damaged));
-    assert!(said.contains("damaged.gz: byte 16: the gzip stream cannot be read: "), "{said}");
+    let message = complaint(whyslow().arg(&damaged));
+    assert!(message.contains("damaged.gz: byte 16: the gzip stream cannot be read: "), "{message}");
     let mut zeros = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
     zeros.write_all(&[0; 600]).unwrap();
     let packed = folder.put("packed.gz", &zeros.finish().unwrap());

@@ -47,8 +47,8 @@ fn the_first_prints_what_is_known() {
     interrupt(&child);
     let output = child.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(130));
-    let said = String::from_utf8(output.stderr).unwrap();
-    assert_eq!(said, "whyslow: reading was stopped: this is what is known of what was read\n");
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(stderr, "whyslow: reading was stopped: this is what is known of what was read\n");
     let analysis: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(analysis["partial"], true);
     let capture = &analysis["captures"][0];
@@ -76,9 +76,9 @@ fn the_second_ends_it_at_once() {
     let (mut child, stdin, _) = reading(&["--json", "-"]);
     interrupt(&child);
     // Nobody reads what it prints, so that it cannot end by itself.
-    let mut said = String::new();
-    BufReader::new(child.stderr.take().unwrap()).read_line(&mut said).unwrap();
-    assert!(said.contains("reading was stopped"), "{said}");
+    let mut stderr = String::new();
+    BufReader::new(child.stderr.take().unwrap()).read_line(&mut stderr).unwrap();
+    assert!(stderr.contains("reading was stopped"), "{stderr}");
     let mut first = [0; 1];
     let mut stdout = child.stdout.take().unwrap();
     stdout.read_exact(&mut first).unwrap();

@@ -9,13 +9,13 @@ mod interrupt;
 #[cfg(target_os = "linux")]
 mod lab;
 #[cfg(target_os = "linux")]
-#[cfg(target_os = "linux")]
 mod names;
 mod outputs;
 #[cfg(target_os = "linux")]
 mod page;
 pub(crate) mod pcap;
 mod predict;
+mod select;
 mod sets;
 mod texts;
 
@@ -27,7 +27,12 @@ use tempfile::TempDir;
 /// The program, in an environment without colour settings.
 pub(crate) fn whyslow() -> Command {
     let mut command = Command::cargo_bin("whyslow").unwrap();
-    command.env_remove("NO_COLOR").env_remove("CLICOLOR_FORCE").env_remove("CLICOLOR").env("TERM", "xterm-256color");
+    command
+        .env_remove("NO_COLOR")
+        .env_remove("CLICOLOR_FORCE")
+        .env_remove("CLICOLOR")
+        .env_remove("COLUMNS")
+        .env("TERM", "xterm-256color");
     command
 }
 

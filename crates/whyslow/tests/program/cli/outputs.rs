@@ -28,7 +28,7 @@ fn names(folder: &Path) -> Vec<String> {
     names
 }
 
-fn said(output: &Output) -> String {
+fn stderr(output: &Output) -> String {
     String::from_utf8(output.stderr.clone()).unwrap()
 }
 
@@ -105,13 +105,13 @@ fn stdout_that_is_an_input_is_refused_before_anything_is_read() {
     ];
     for args in cases {
         let output = onto(&path, args, Stdio::null());
-        assert_eq!(output.status.code(), Some(2), "{args:?}: {}", said(&output));
-        assert!(said(&output).contains(&format!("stdout is the input {input}")), "{args:?}: {}", said(&output));
+        assert_eq!(output.status.code(), Some(2), "{args:?}: {}", stderr(&output));
+        assert!(stderr(&output).contains(&format!("stdout is the input {input}")), "{args:?}: {}", stderr(&output));
         assert_eq!(fs::read(&path).unwrap(), bytes, "{args:?}");
     }
     let output = onto(&path, &["-"], Stdio::from(fs::File::open(&path).unwrap()));
     assert_eq!(output.status.code(), Some(2));
-    assert!(said(&output).contains("stdout is the input -"), "{}", said(&output));
+    assert!(stderr(&output).contains("stdout is the input -"), "{}", stderr(&output));
     assert_eq!(fs::read(&path).unwrap(), bytes);
 }
 
@@ -131,7 +131,7 @@ fn what_keeps_nothing_may_be_both_ends() {
     ours.shutdown(Shutdown::Write).unwrap();
     let mut page = String::new();
     ours.read_to_string(&mut page).unwrap();
-    assert!(page.starts_with("-: "), "{page}");
+    assert!(page.contains("(stdin, captured at the server)"), "{page}");
     assert!(child.wait().unwrap().success());
 }
 
@@ -189,7 +189,7 @@ fn what_may_not_be_written_to_is_not_replaced() {
     }
     let done = command.output().unwrap();
     assert_eq!(done.status.code(), Some(2));
-    assert!(said(&done).contains("kept.csv: Permission denied"), "{}", said(&done));
+    assert!(stderr(&done).contains("kept.csv: Permission denied"), "{}", stderr(&done));
     assert_eq!(fs::read(&path).unwrap(), b"old");
 }
 
@@ -209,8 +209,8 @@ fn where_there_is_no_room_the_old_file_stays_and_nothing_else() {
     let (input, path) = (input.to_str().unwrap(), output.to_str().unwrap());
     for format in ["--csv", "--jsonl", "--svg", "--png"] {
         let done = limited("trap '' XFSZ;", &["export", input, format, "-o", path]);
-        assert_eq!(done.status.code(), Some(2), "{format}: {}", said(&done));
-        assert_eq!(said(&done), format!("whyslow: {path}: File too large (os error 27)\n"), "{format}");
+        assert_eq!(done.status.code(), Some(2), "{format}: {}", stderr(&done));
+        assert_eq!(stderr(&done), format!("whyslow: {path}: File too large (os error 27)\n"), "{format}");
         assert_eq!(fs::read(&output).unwrap(), b"old", "{format}");
         assert_eq!(names(folder.0.path()), ["in.pcap", "out"], "{format}");
     }
@@ -219,7 +219,7 @@ fn where_there_is_no_room_the_old_file_stays_and_nothing_else() {
     #[cfg(target_os = "linux")]
     {
         let done = limited("", &["export", input, "--csv", "-o", path]);
-        assert_eq!(done.status.code(), None, "{}", said(&done));
+        assert_eq!(done.status.code(), None, "{}", stderr(&done));
         assert_eq!(fs::read(&output).unwrap(), b"old");
         assert_eq!(names(folder.0.path()), ["in.pcap", "out"]);
     }
@@ -233,10 +233,10 @@ fn graphs_are_all_there_or_none_and_the_one_that_failed_is_named() {
     let graphs = folder.0.path().join("new/graphs");
     let at = graphs.to_str().unwrap();
     let done = limited("trap '' XFSZ;", &["export", input, "--xplot", "-o", at]);
-    assert_eq!(done.status.code(), Some(2), "{}", said(&done));
-    let told = said(&done);
-    assert!(told.starts_with(&format!("whyslow: {at}/in.pcap.1.")), "{told}");
-    assert!(told.ends_with(".xpl: File too large (os error 27)\n") && told.lines().count() == 1, "{told}");
+    assert_eq!(done.status.code(), Some(2), "{}", stderr(&done));
+    let message = stderr(&done);
+    assert!(message.starts_with(&format!("whyslow: {at}/in.pcap.1.")), "{message}");
+    assert!(message.ends_with(".xpl: File too large (os error 27)\n") && message.lines().count() == 1, "{message}");
     assert_eq!(names(folder.0.path()), ["in.pcap"], "no folder was made for nothing");
     // Those of an earlier run stay as they are.
     whyslow().args(["export", input, "--xplot", "-o", at]).assert().code(0);
@@ -278,8 +278,8 @@ fn a_page_is_written_whole_or_not_at_all() {
         [vec!["report", input, "-o", page], vec!["compare", input, other.to_str().unwrap(), "--report", page]];
     for args in &commands {
         let done = limited("trap '' XFSZ;", args);
-        assert_eq!(done.status.code(), Some(2), "{}", said(&done));
-        assert_eq!(said(&done), format!("whyslow: {page}: File too large (os error 27)\n"));
+        assert_eq!(done.status.code(), Some(2), "{}", stderr(&done));
+        assert_eq!(stderr(&done), format!("whyslow: {page}: File too large (os error 27)\n"));
         assert_eq!((fs::read(page).unwrap(), names(folder.0.path()).len()), (b"old".to_vec(), 2));
     }
     for args in &commands {
@@ -314,11 +314,14 @@ fn a_full_disk_leaves_the_old_file() {
         String::from_utf8(done.stdout.clone()).unwrap(),
         "status 2\nstatus 2\nold\nout.csv\n",
         "{}",
-        said(&done)
+        stderr(&done)
     );
-    let told = said(&done);
-    assert!(told.contains("whyslow: out.csv: No space left on device (os error 28)\n"), "{told}");
-    assert!(told.contains("whyslow: graphs/in.pcap.1.") && told.contains(".xpl: No space left on device"), "{told}");
+    let message = stderr(&done);
+    assert!(message.contains("whyslow: out.csv: No space left on device (os error 28)\n"), "{message}");
+    assert!(
+        message.contains("whyslow: graphs/in.pcap.1.") && message.contains(".xpl: No space left on device"),
+        "{message}"
+    );
 }
 
 #[test]
@@ -344,7 +347,7 @@ fn what_is_no_regular_file_is_written_as_it_comes() {
     let program = env!("CARGO_BIN_EXE_whyslow");
     let shell = |line: &str| {
         let done = Command::new("sh").args(["-c", line, program, input]).current_dir(folder.0.path()).output().unwrap();
-        assert!(done.status.success(), "{line}: {}", said(&done));
+        assert!(done.status.success(), "{line}: {}", stderr(&done));
         done.stdout
     };
     whyslow().args(["export", input, "--csv", "-o", "/dev/null"]).assert().code(0).stdout("").stderr("");
@@ -393,7 +396,7 @@ fn a_capture_that_shrinks_while_it_is_read_is_an_error() {
     assert!(given < packets.len(), "{given} of {} rows", packets.len());
     let output = child.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(2));
-    let told = said(&output);
-    assert!(told.contains("shrinks.pcap: has changed while it was read: "), "{told}");
-    assert!(told.contains(&format!("{} packets at first", packets.len())), "{told}");
+    let message = stderr(&output);
+    assert!(message.contains("shrinks.pcap: has changed while it was read: "), "{message}");
+    assert!(message.contains(&format!("{} packets at first", packets.len())), "{message}");
 }

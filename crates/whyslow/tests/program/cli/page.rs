@@ -167,9 +167,9 @@ impl Drop for View {
 /// Says that a program which ended could not show a page.
 #[track_caller]
 fn without_page(child: Child) {
-    let said = child.wait_with_output().unwrap().stderr;
-    let said = String::from_utf8_lossy(&said);
-    assert!(said.contains("built without the page"), "{said}");
+    let stderr = child.wait_with_output().unwrap().stderr;
+    let stderr = String::from_utf8_lossy(&stderr);
+    assert!(stderr.contains("built without the page"), "{stderr}");
     skip(Lack::Machine, "the program was built without the page (`make web`)");
 }
 

@@ -108,18 +108,25 @@ fn truths() -> Vec<Truth> {
     all
 }
 
-/// What a cause is said to have cost, seconds, and with what confidence.
-pub(super) type Said = BTreeMap<String, (f64, f64)>;
+/// What a cause cost.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Cost {
+    pub(super) seconds: f64,
+    pub(super) confidence: f64,
+}
 
-/// What is said of some connections: of each of their transfers and exchanges, of themselves, and
-/// over them.
-pub(super) fn said(connections: &[&Value], over: &[Value]) -> Said {
-    let mut said = Said::new();
+/// By cause.
+pub(super) type Costs = BTreeMap<String, Cost>;
+
+/// What each cause cost in some connections: in each of their transfers and exchanges, in
+/// themselves, and over them.
+pub(super) fn costs(connections: &[&Value], over: &[Value]) -> Costs {
+    let mut costs = Costs::new();
     let mut add = |holder: &Value| {
         for finding in holder["findings"].as_array().map(Vec::as_slice).unwrap_or_default() {
-            let cost = said.entry(finding["cause"].as_str().unwrap().to_owned()).or_default();
-            cost.0 += finding["seconds"].as_f64().unwrap();
-            cost.1 = finding["confidence"].as_f64().unwrap().max(cost.1);
+            let cost = costs.entry(finding["cause"].as_str().unwrap().to_owned()).or_default();
+            cost.seconds += finding["seconds"].as_f64().unwrap();
+            cost.confidence = finding["confidence"].as_f64().unwrap().max(cost.confidence);
         }
     };
     for connection in connections {
@@ -128,42 +135,42 @@ pub(super) fn said(connections: &[&Value], over: &[Value]) -> Said {
             connection[parts].as_array().map(Vec::as_slice).unwrap_or_default().iter().for_each(&mut add);
         }
     }
-    // What is shared is said of each connection too.
+    // What is shared is a finding of each connection too.
     let spans: Vec<_> = over.iter().filter(|finding| finding["shared"] != true).cloned().collect();
     add(&serde_json::json!({ "findings": spans }));
-    said
+    costs
 }
 
 /// The cause that costs most. What a program does before it asks ranks behind all that happens to a
 /// question; where nothing costs time, an end without an answer is the verdict.
-pub(super) fn top(said: &Said) -> Option<&str> {
-    let rank = |(cause, (seconds, _)): &(&String, &(f64, f64))| (cause.as_str() != "client-think", *seconds);
-    let costly = said.iter().filter(|(_, (seconds, _))| *seconds > 0.0);
+pub(super) fn top(costs: &Costs) -> Option<&str> {
+    let rank = |(cause, cost): &(&String, &Cost)| (cause.as_str() != "client-think", cost.seconds);
+    let costly = costs.iter().filter(|(_, cost)| cost.seconds > 0.0);
     let most = costly.max_by(|a, b| rank(a).partial_cmp(&rank(b)).unwrap());
-    let ended = || said.iter().find(|(cause, _)| ["reset", "no-answer"].contains(&cause.as_str()));
+    let ended = || costs.iter().find(|(cause, _)| ["reset", "no-answer"].contains(&cause.as_str()));
     most.or_else(ended).map(|(cause, _)| cause.as_str())
 }
 
-/// What is wrong with what was said, and the confidence of it.
-fn judge(truth: &Truth, said: &Said, problems: &BTreeSet<&str>) -> Option<(String, f64)> {
+/// What is wrong with the verdict, and the confidence of it.
+fn judge(truth: &Truth, costs: &Costs, problems: &BTreeSet<&str>) -> Option<(String, f64)> {
     let expected = |cause: &str| truth.expect.iter().any(|expected| expected == cause);
-    let first = top(said);
+    let first = top(costs);
     let mut wrong: Vec<(String, f64)> = Vec::new();
     let at_the_top = |cause: &str| expected(cause) || (expected(HEALTHY) && truth.may.contains_key(cause));
     if !first.map_or(expected(HEALTHY), at_the_top) {
-        let words = first.map_or_else(|| "nothing".to_owned(), |cause| told(cause, said[cause]));
-        wrong.push((words, first.map_or(0.0, |cause| said[cause].1)));
+        let words = first.map_or_else(|| "nothing".to_owned(), |cause| describe(cause, costs[cause]));
+        wrong.push((words, first.map_or(0.0, |cause| costs[cause].confidence)));
     }
-    for (cause, &(seconds, confidence)) in said {
+    for (cause, &Cost { seconds, confidence }) in costs {
         if seconds == 0.0 || (first == Some(cause) && !wrong.is_empty()) {
             continue;
         }
         let bound = truth.may.get(cause).copied().or(truth.at_most).unwrap_or(f64::INFINITY);
         let known = expected(cause) || truth.may.contains_key(cause);
         if truth.forbid.contains(cause) || (truth.expect == [HEALTHY] && !known) {
-            wrong.push((format!("also {}", told(cause, said[cause])), confidence));
+            wrong.push((format!("also {}", describe(cause, costs[cause])), confidence));
         } else if seconds > bound + ROUNDED {
-            wrong.push((format!("at most {bound} s, not {}", told(cause, said[cause])), confidence));
+            wrong.push((format!("at most {bound} s, not {}", describe(cause, costs[cause])), confidence));
         }
     }
     if !truth.problem.is_empty() && !truth.problem.iter().any(|problem| problems.contains(problem.as_str())) {
@@ -174,7 +181,8 @@ fn judge(truth: &Truth, said: &Said, problems: &BTreeSet<&str>) -> Option<(Strin
     (!words.is_empty()).then(|| (words.join(", "), confidence))
 }
 
-fn told(cause: &str, (seconds, confidence): (f64, f64)) -> String {
+fn describe(cause: &str, cost: Cost) -> String {
+    let Cost { seconds, confidence } = cost;
     format!("{cause} {seconds:.3} s ({confidence:.2})")
 }
 
@@ -230,12 +238,12 @@ fn verdicts(folder: &Path) -> Vec<Verdict> {
             Err(error) => (None, Some((error.clone(), 0.0))),
             Ok(analysis) => {
                 let (connections, over) = about(&truth, analysis);
-                let said = said(&connections, over);
+                let costs = costs(&connections, over);
                 if connections.is_empty() {
                     (None, Some(("no such connection".to_owned(), 0.0)))
                 } else {
-                    let wrong = judge(&truth, &said, &problems(&connections, analysis));
-                    (top(&said).map(str::to_owned), wrong)
+                    let wrong = judge(&truth, &costs, &problems(&connections, analysis));
+                    (top(&costs).map(str::to_owned), wrong)
                 }
             }
         };
@@ -325,7 +333,7 @@ fn the_judge_sees_what_is_wrong() {
         serde_json::json!({ "findings": [], "transfers": [{ "findings": findings }] })
     };
     let judged = |truth: &Truth, findings: &[(&str, f64)]| {
-        judge(truth, &said(&[&connection(findings)], &[]), &BTreeSet::new()).map(|(words, _)| words)
+        judge(truth, &costs(&[&connection(findings)], &[]), &BTreeSet::new()).map(|(words, _)| words)
     };
     let calm = truth(&["healthy"], &["server-think 0.2"], &[], None);
     assert_eq!(judged(&calm, &[]), None);
@@ -346,7 +354,7 @@ fn the_judge_sees_what_is_wrong() {
     assert_eq!(judged(&refused, &[("reset", 0.0)]), None);
     assert_eq!(judged(&slow, &[("loss", 0.5), ("client-think", 0.9)]), None);
     let unknown = Truth { problem: vec!["no-handshake".to_owned()], ..calm };
-    let nothing = said(&[&connection(&[])], &[]);
+    let nothing = costs(&[&connection(&[])], &[]);
     assert_eq!(judge(&unknown, &nothing, &BTreeSet::from(["no-handshake"])), None);
     assert_eq!(judge(&unknown, &nothing, &BTreeSet::new()).unwrap().0, "no no-handshake");
 }

@@ -8,46 +8,41 @@ use std::io::{ErrorKind, Write};
 /// kilobytes.
 const LITTLE: u64 = 24 << 20;
 
-#[test]
-fn whoever_is_not_the_page_gets_nothing_and_changes_nothing() {
-    let Some(view) = View::of_sample() else { return };
-    let (token, host, before) = (view.token.clone(), view.host(), view.document());
-    let own = format!("Host: localhost:{}\r\nOrigin: http://localhost:{}\r\n", view.port, view.port);
-    assert_eq!(view.ask(format!("GET /{token}/state HTTP/1.1\r\n{own}Connection: close\r\n\r\n")).status, 200);
-
+/// Requests that do not come from the page, and the status that each gets.
+fn forged(token: &str, host: &str, port: u16) -> Vec<(u16, String)> {
     let other = "0".repeat(token.len());
     let long = "a/../".repeat(20_000);
     let upper = token.to_uppercase();
     let get = |path: &str, headers: &str| format!("GET {path} HTTP/1.1\r\n{headers}\r\n");
-    let refused: Vec<(u16, String)> = vec![
+    vec![
         // The secret.
-        (403, get("/", &host)),
-        (403, get("/state", &host)),
-        (403, get(&format!("/{other}/state"), &host)),
-        (403, get(&format!("/{}/state", &token[1..]), &host)),
-        (403, get(&format!("/{token}0/state"), &host)),
-        (403, get(&format!("/{token}"), &host)),
-        (403, get(&format!("/{other}/open?name=a&rest=0"), &host).replace("GET", "POST")),
-        (403, get(&format!("/?{token}/state"), &host)),
+        (403, get("/", host)),
+        (403, get("/state", host)),
+        (403, get(&format!("/{other}/state"), host)),
+        (403, get(&format!("/{}/state", &token[1..]), host)),
+        (403, get(&format!("/{token}0/state"), host)),
+        (403, get(&format!("/{token}"), host)),
+        (403, get(&format!("/{other}/open?name=a&rest=0"), host).replace("GET", "POST")),
+        (403, get(&format!("/?{token}/state"), host)),
         // Whom it is meant for.
         (421, get(&format!("/{token}/state"), "Host: evil.example\r\n")),
-        (421, get(&format!("/{token}/state"), &format!("Host: evil.example:{}\r\n", view.port))),
+        (421, get(&format!("/{token}/state"), &format!("Host: evil.example:{}\r\n", port))),
         (421, get(&format!("/{token}/state"), "Host: 127.0.0.1:1\r\n")),
-        (421, get(&format!("/{token}/state"), &format!("Host: 127.0.0.1:{}@evil.example\r\n", view.port))),
+        (421, get(&format!("/{token}/state"), &format!("Host: 127.0.0.1:{}@evil.example\r\n", port))),
         (421, get(&format!("/{token}/state"), "")),
-        (421, get(&format!("http://evil.example/{token}/state"), &host)),
+        (421, get(&format!("http://evil.example/{token}/state"), host)),
         (400, get(&format!("/{token}/state"), &format!("{host}Host: evil.example\r\n"))),
         // Where it comes from.
         (403, get(&format!("/{token}/state"), &format!("{host}Origin: http://evil.example\r\n"))),
-        (403, get(&format!("/{token}/state"), &format!("{host}Origin: https://127.0.0.1:{}\r\n", view.port))),
+        (403, get(&format!("/{token}/state"), &format!("{host}Origin: https://127.0.0.1:{}\r\n", port))),
         (403, get(&format!("/{token}/state"), &format!("{host}Origin: null\r\n"))),
         (400, get(&format!("/{token}/state"), &format!("{host}Origin: http://evil.example\r\nOrigin: null\r\n"))),
         // Odd paths.
-        (403, get(&format!("//{token}/state"), &host)),
-        (403, get(&format!("/../{token}/state"), &host)),
-        (403, get(&format!("/%2e%2e/{token}/state"), &host)),
-        (403, get(&format!("/{token}%2fstate"), &host)),
-        (403, get(&format!("/%{:x}{}/state", token.as_bytes()[0], &token[1..]), &host)),
+        (403, get(&format!("//{token}/state"), host)),
+        (403, get(&format!("/../{token}/state"), host)),
+        (403, get(&format!("/%2e%2e/{token}/state"), host)),
+        (403, get(&format!("/{token}%2fstate"), host)),
+        (403, get(&format!("/%{:x}{}/state", token.as_bytes()[0], &token[1..]), host)),
         (
             if upper == token { 200 } else { 403 },
             get(&format!("/{upper}/state"), &format!("{host}Connection: close\r\n")),
@@ -55,9 +50,9 @@ fn whoever_is_not_the_page_gets_nothing_and_changes_nothing() {
         (404, get(&format!("/{token}/../state"), &format!("{host}Connection: close\r\n"))),
         (404, get(&format!("/{token}/%73tate"), &format!("{host}Connection: close\r\n"))),
         (404, get(&format!("/{token}/../../../../etc/passwd"), &format!("{host}Connection: close\r\n"))),
-        (431, get(&format!("/{long}"), &host)),
-        (431, get(&format!("/{token}/{long}"), &host)),
-        (403, get("*", &host).replace("GET", "OPTIONS")),
+        (431, get(&format!("/{long}"), host)),
+        (431, get(&format!("/{token}/{long}"), host)),
+        (403, get("*", host).replace("GET", "OPTIONS")),
         // What goes with the secret, but in another way.
         (405, get(&format!("/{token}/open"), &format!("{host}Connection: close\r\n"))),
         (405, get(&format!("/{token}/state"), &format!("{host}Connection: close\r\n")).replace("GET", "DELETE")),
@@ -69,8 +64,17 @@ fn whoever_is_not_the_page_gets_nothing_and_changes_nothing() {
         (404, get(&format!("/{token}/state\u{202e}"), &format!("{host}Connection: close\r\n"))),
         (400, format!("GET /{token}/state HTTP/9.9\r\n{host}\r\n")),
         (400, format!("GET /{token}/state HTTP/1.1\r\n{host} folded: line\r\n\r\n")),
-    ];
-    for (status, request) in &refused {
+    ]
+}
+
+#[test]
+fn whoever_is_not_the_page_gets_nothing_and_changes_nothing() {
+    let Some(view) = View::of_sample() else { return };
+    let (token, host, before) = (view.token.clone(), view.host(), view.document());
+    let own = format!("Host: localhost:{}\r\nOrigin: http://localhost:{}\r\n", view.port, view.port);
+    assert_eq!(view.ask(format!("GET /{token}/state HTTP/1.1\r\n{own}Connection: close\r\n\r\n")).status, 200);
+
+    for (status, request) in &forged(&token, &host, view.port) {
         let reply = view.ask(request);
         let start = &request[..request.len().min(200)];
         assert_eq!(reply.status, *status, "{start:?}: {:?}", String::from_utf8_lossy(&reply.body));

@@ -1,0 +1,126 @@
+//! A transfer's entry in the analysis.
+
+use super::label::{end_of, label};
+use crate::analysis::{LimitShare, LimitSpan, MAX_ROUNDS, MAX_SPANS, Round, Transfer};
+use crate::limit::{self, Context, Partition, Span};
+use crate::rules::{self, ConnectionCase, Exit, LargestFlows, TransferCase};
+use crate::tcp::facts::{Facts, TransferFacts};
+use crate::types::Side;
+use crate::units::Nanos;
+use crate::whatif::{EarlierTransfers, Replay, Replays};
+
+/// What is kept of transfers beside their entries, as far as it is wanted.
+pub(crate) struct KeptTransfers<'a> {
+    /// For the model.
+    pub replays: &'a mut Replays,
+    /// For what connections have in common.
+    pub flows: &'a mut LargestFlows,
+}
+
+/// Which transfer it is.
+#[derive(Clone, Copy)]
+pub(super) struct TransferPlace {
+    /// Its connection's.
+    pub id: u64,
+    /// Times are told from here.
+    pub first: Nanos,
+    pub sender: Side,
+    /// Among those of its sender.
+    pub index: usize,
+}
+
+/// Returns a transfer's entry, and where it left slow start early.
+pub(super) fn entry(
+    place: TransferPlace,
+    case: &ConnectionCase<'_>,
+    context: &Context,
+    kept: &mut KeptTransfers<'_>,
+) -> (Transfer, Option<Exit>) {
+    let TransferPlace { id, first, sender, index } = place;
+    let facts = case.facts;
+    let earlier = &case.transfers[sender][..index];
+    let (transfer, partition) = &case.transfers[sender][index];
+    let wait = case.waits.iter().find(|wait| wait.is_of(sender == facts.requester, index));
+    let opening = !earlier.iter().any(|(t, _)| facts.is_listed(sender, t))
+        && !facts.directions[!sender]
+            .transfers
+            .iter()
+            .any(|t| t.start < transfer.start && facts.is_listed(!sender, t) && sender == facts.client);
+    let before = limit::phases_before(facts, sender, transfer, opening, wait);
+    let case = TransferCase { facts, sender, transfer, partition, before: &before, context: *context, earlier };
+    let findings = if facts.timeless { Vec::new() } else { rules::check_transfer(&case) };
+    kept.flows.offer(&case, id, first);
+    let exit = rules::exit_of(&case).filter(|_| !facts.timeless);
+    let duration = transfer.duration();
+    let seconds = case.duration().as_secs_f64();
+    let worst = findings.first().map(|worst| worst.seconds).filter(|cost| *cost > Nanos::ZERO);
+    if let Some(worst) = worst.filter(|worst| kept.replays.wants(*worst, id))
+        && let Some(replay) = Replay::new(transfer, partition, context, EarlierTransfers::of(earlier, context))
+    {
+        kept.replays.keep(worst, id, transfer.start - first, replay);
+    }
+    let entry = Transfer {
+        from: end_of(facts, sender),
+        bytes: transfer.bytes(),
+        start_s: transfer.start - first,
+        duration_s: duration,
+        rate_bps: (seconds > 0.0 && !facts.timeless).then(|| (transfer.bytes() as f64 * 8.0 / seconds).round()),
+        label: label(facts, sender, transfer),
+        first_byte_s: first_byte(facts, sender, transfer),
+        first_record: first_record(facts, sender, transfer).map(|(start, end)| end.saturating_sub(start)),
+        rounds: rounds(transfer, partition, first),
+        rounds_total: transfer.rounds_total,
+        elided: transfer.known_span.is_some(),
+        model_s: None,
+        // Until the model has run.
+        model_skipped: worst.is_some() && Replay::is_possible(transfer, context),
+        limits: LimitShare::of(&partition.times()),
+        timeline: timeline(partition, first),
+        verdict: rules::verdict(&case, &findings),
+        findings,
+        before: LimitShare::of(&before),
+    };
+    (entry, exit)
+}
+
+fn timeline(partition: &Partition, first: Nanos) -> Vec<LimitSpan> {
+    let told = |span: &Span| LimitSpan { limit: span.limit, start_s: span.start - first, seconds: span.length() };
+    partition.timeline(MAX_SPANS).iter().map(told).collect()
+}
+
+fn rounds(transfer: &TransferFacts, partition: &Partition, first: Nanos) -> Vec<Round> {
+    let end = transfer.known_span.map_or(transfer.end, |(_, until)| until);
+    let ends = transfer.rounds.iter().skip(1).map(|round| round.start).chain([end]);
+    transfer
+        .rounds
+        .iter()
+        .zip(ends)
+        .zip(&partition.rounds)
+        .take(MAX_ROUNDS)
+        .map(|((round, end), &limit)| Round {
+            start_s: round.start - first,
+            duration_s: (end - round.start).or_zero(),
+            sending_s: (round.last_send - round.start).or_zero(),
+            bytes: round.bytes,
+            first_frame: round.first_frame,
+            last_frame: round.last_frame,
+            in_flight: round.in_flight,
+            window: round.window,
+            limit,
+        })
+        .collect()
+}
+
+/// From the first byte sent to the end of the first TLS record: only a whole record can be read by
+/// the application.
+fn first_byte(facts: &Facts, sender: Side, transfer: &TransferFacts) -> Option<Nanos> {
+    let (_, end) = first_record(facts, sender, transfer)?;
+    let round = transfer.rounds.get(transfer.round_of(end.min(transfer.seq.1))?)?;
+    Some(round.start - transfer.start)
+}
+
+/// Where the TLS record lies with which a transfer begins.
+fn first_record(facts: &Facts, sender: Side, transfer: &TransferFacts) -> Option<(u64, u64)> {
+    let mut firsts = facts.content[sender].firsts.iter();
+    firsts.find(|(start, ..)| *start == transfer.seq.0).map(|&(start, end, _)| (start, end))
+}

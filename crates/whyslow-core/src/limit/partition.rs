@@ -1,0 +1,163 @@
+//! [`Partition`]: a transfer's time, cut into spans of one limit each.
+
+use super::context::Context;
+use super::pauses::{MAX_DELAYED_ACK, Pause, is_between_messages, is_rate_limit};
+use super::rounds::{self, Shape};
+use super::span::{LimitTime, Span, add, sum_by_limit};
+use crate::tcp::facts::{Retransmitted, RoundFacts, TransferFacts};
+use crate::types::Limit;
+use crate::units::Nanos;
+
+/// A transfer's time, cut into spans.
+#[derive(Clone, Debug)]
+pub struct Partition {
+    /// In time order, without gaps, from start to end of the transfer.
+    pub spans: Vec<Span>,
+    /// For each round, the limit that took most of it.
+    pub rounds: Vec<Limit>,
+    /// What the rounds show as a whole.
+    pub shape: Shape,
+}
+
+impl Partition {
+    /// Returns the time under `limit`.
+    pub fn time(&self, limit: Limit) -> Nanos {
+        self.spans.iter().filter(|span| span.limit == limit).map(Span::length).sum()
+    }
+
+    /// Returns the time under each limit, most first.
+    pub fn times(&self) -> Vec<LimitTime> {
+        sum_by_limit(self.spans.iter().map(Span::limit_time))
+    }
+
+    /// Returns runs of one limit in time order, at most `most`: the shortest are added to their
+    /// longer neighbours.
+    pub fn timeline(&self, most: usize) -> Vec<Span> {
+        let mut runs: Vec<Span> = Vec::new();
+        let push = |runs: &mut Vec<Span>, span: Span| match runs.last_mut() {
+            Some(last) if last.limit == span.limit => last.end = span.end,
+            _ => runs.push(span),
+        };
+        for &span in &self.spans {
+            push(&mut runs, span);
+        }
+        let mut shortest = Nanos::from_micros(100);
+        while runs.len() > most {
+            let mut fewer: Vec<Span> = Vec::with_capacity(runs.len());
+            for span in runs {
+                match fewer.last_mut() {
+                    Some(last) if span.length() < shortest => last.end = span.end,
+                    _ => push(&mut fewer, span),
+                }
+            }
+            runs = fewer;
+            shortest = shortest.scale(2.0);
+        }
+        runs
+    }
+}
+
+/// Cuts up a transfer's time.
+pub fn partition(transfer: &TransferFacts, context: &Context) -> Partition {
+    let shape = rounds::shape(transfer, context);
+    let mut spans = Vec::new();
+    let mut by_round = Vec::with_capacity(transfer.rounds.len());
+    let tail = transfer.spurious_tail_start();
+    let mut gaps = transfer.gaps.iter().take_while(|gap| tail.is_none_or(|tail| gap.start < tail)).peekable();
+    // If packets are missing, an ACK that was left out may have ended any pause.
+    let untold_from = transfer.known_span.map(|(_, until)| until).filter(|until| *until < transfer.end);
+    if let Some((from, _)) = transfer.known_span.filter(|_| transfer.is_start_unknown()) {
+        add(&mut spans, Limit::Unknown, transfer.start, from);
+    }
+    for (index, round) in transfer.rounds.iter().enumerate() {
+        let next = transfer.rounds.get(index + 1).map(|next| next.start).or(untold_from);
+        let end = next.unwrap_or(transfer.last_send.max(round.start));
+        let first = spans.len();
+        let base = shape.base[index];
+        let queued = base == Limit::Bandwidth && context.stands_in_queue(transfer, index);
+        let rest = if queued { base } else { base_of_round(round, base) };
+        let mut at = round.start;
+        while let Some(gap) = gaps.next_if(|gap| gap.start < end || (gap.end <= end && next.is_none())) {
+            add(&mut spans, rest, at, gap.start);
+            if is_between_messages(gap, transfer, context) && transfer.retransmitted == Retransmitted::default() {
+                add(&mut spans, Limit::Idle, gap.start, gap.end);
+            } else {
+                Pause { gap: *gap, transfer, round: index, base, queued, shape: &shape, context }.cut(&mut spans);
+            }
+            at = gap.end.max(at);
+        }
+        add(&mut spans, rest, at, end);
+        if next.is_none() {
+            if let Some(tail) = tail {
+                spans.truncate(spans.partition_point(|span| span.start < tail));
+                spans.iter_mut().for_each(|span| span.end = span.end.min(tail));
+            }
+            add_last_wait(&mut spans, transfer, base, context);
+        }
+        by_round.push(spans.get(first..).and_then(longest).unwrap_or(base));
+    }
+    if let Some(from) = untold_from {
+        add(&mut spans, Limit::Unknown, from, transfer.end);
+    }
+    if context.one_direction {
+        // Without both directions nothing about pauses is known.
+        spans = vec![Span { limit: Limit::Unknown, start: transfer.start, end: transfer.end }];
+        by_round.fill(Limit::Unknown);
+    }
+    Partition { spans, rounds: by_round, shape }
+}
+
+fn longest(spans: &[Span]) -> Option<Limit> {
+    sum_by_limit(spans.iter().map(Span::limit_time)).first().map(|sum| sum.limit)
+}
+
+/// Returns what held the sender in short pauses of a round.
+fn base_of_round(round: &RoundFacts, base: Limit) -> Limit {
+    let recovering = if is_rate_limit(base) { Nanos::ZERO } else { round.recovering };
+    let most = round.flowing.max(round.window_full).max(recovering);
+    if most == Nanos::ZERO || most == round.flowing {
+        base
+    } else if most == round.window_full {
+        Limit::ReceiveWindow
+    } else {
+        Limit::LossRecovery
+    }
+}
+
+/// The time from the last send to its ACK: one RTT, and the ACK's delay beyond that.
+///
+/// Nobody waits for the ACK of a message's last segment: its receiver has everything. Only a queue
+/// on the path or a repair counts, and those delayed the ACKs before it as well.
+fn add_last_wait(spans: &mut Vec<Span>, transfer: &TransferFacts, base: Limit, context: &Context) {
+    let from = transfer.spurious_tail_start().unwrap_or(transfer.last_send);
+    let Some(rtt) = context.rtt else {
+        add(spans, Limit::Unknown, from, transfer.end);
+        return;
+    };
+    let path = (from + rtt + context.epsilon).min(transfer.end);
+    add(spans, Limit::RoundTrip, from, path);
+    let queued = (path + usually_late(transfer)).min(transfer.end);
+    let rest = transfer.end - path;
+    let (limit, then) = match base {
+        Limit::Bandwidth | Limit::Pacing | Limit::LossRecovery => (base, base),
+        _ if context.elided && rest > context.epsilon => (Limit::Unknown, Limit::Unknown),
+        _ if rest <= context.epsilon => (Limit::RoundTrip, Limit::RoundTrip),
+        _ if transfer.end - queued <= MAX_DELAYED_ACK || transfer.spurious_tail_start().is_some() => {
+            (Limit::Unknown, Limit::Idle)
+        }
+        _ => (Limit::Unknown, Limit::Unknown),
+    };
+    add(spans, limit, path, queued);
+    add(spans, then, queued, transfer.end);
+}
+
+/// Returns how much later than the earliest the ACKs before the last one came. Of one or two
+/// segments there is no other.
+fn usually_late(transfer: &TransferFacts) -> Nanos {
+    let late = |round: &RoundFacts| round.ack_late.unwrap_or_default();
+    match transfer.rounds.as_slice() {
+        [.., before, last] => late(before).min(late(last)),
+        [only] if transfer.segments > 2 => late(only),
+        _ => Nanos::ZERO,
+    }
+}

@@ -1,0 +1,58 @@
+//! [`Span`]: a stretch of time under one limit; sums of such times.
+
+use crate::types::Limit;
+use crate::units::Nanos;
+
+/// A stretch of time under one limit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Span {
+    /// Which.
+    pub limit: Limit,
+    /// From.
+    pub start: Nanos,
+    /// To.
+    pub end: Nanos,
+}
+
+impl Span {
+    /// How long.
+    pub fn length(&self) -> Nanos {
+        (self.end - self.start).or_zero()
+    }
+
+    pub(super) fn limit_time(&self) -> LimitTime {
+        LimitTime { limit: self.limit, time: self.length() }
+    }
+}
+
+/// Adds a span, if it takes any time.
+pub(super) fn add(spans: &mut Vec<Span>, limit: Limit, start: Nanos, end: Nanos) {
+    // Each span starts where the previous one ended, so they always meet.
+    let start = spans.last().map_or(start, |last: &Span| last.end);
+    if end > start {
+        spans.push(Span { limit, start, end });
+    }
+}
+
+/// Time under one limit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LimitTime {
+    /// Which.
+    pub limit: Limit,
+    /// How long.
+    pub time: Nanos,
+}
+
+/// Sums times by limit, most first.
+pub fn sum_by_limit(times: impl Iterator<Item = LimitTime>) -> Vec<LimitTime> {
+    let mut sums: Vec<LimitTime> = Vec::new();
+    for part in times {
+        match sums.iter_mut().find(|known| known.limit == part.limit) {
+            Some(sum) => sum.time += part.time,
+            None => sums.push(part),
+        }
+    }
+    sums.retain(|sum| sum.time > Nanos::ZERO);
+    sums.sort_by_key(|sum| (std::cmp::Reverse(sum.time), sum.limit));
+    sums
+}

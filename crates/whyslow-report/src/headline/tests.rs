@@ -1,0 +1,81 @@
+#![allow(clippy::unwrap_used)]
+
+use super::*;
+use crate::render::example;
+
+#[test]
+fn a_slow_transfer_is_told_with_its_fix_and_its_estimate() {
+    let headline = of(&example::slow_start());
+    assert_eq!(headline.tone, Tone::Slow);
+    assert_eq!(
+        headline.sentence,
+        "The download was slow because the server's congestion window was still growing: 158 of 184 ms."
+    );
+    assert_eq!(
+        headline.advice.as_deref(),
+        Some("Fix: on the server, raise the initial congestion window; then about 52.0 ms.")
+    );
+}
+
+#[test]
+fn what_is_not_slow_is_said_to_be_so() {
+    let healthy = of(&example::healthy());
+    assert_eq!((healthy.tone, healthy.advice), (Tone::Healthy, None));
+    assert!(healthy.sentence.starts_with("Nothing slowed the download"), "{}", healthy.sentence);
+    assert_eq!(of(&example::analysis(Vec::new())).tone, Tone::Unknown);
+}
+
+#[test]
+fn the_headline_is_about_the_costliest_cause() {
+    let many = example::many();
+    let first = ranking::by_cause(&many).remove(0);
+    assert_eq!(first.cause, Cause::ReceiveWindow);
+    let sentence = of(&many).sentence;
+    assert_eq!(sentence, "10 of 40 connections were slow because the client's receive window is too small: 29.2 s.");
+    for connection in &many.connections {
+        let Some(main) = ranking::main_cause(connection) else { continue };
+        let costs = ranking::findings(connection).map(|finding| finding.seconds);
+        assert!(main.seconds >= costs.max().unwrap());
+    }
+}
+
+#[test]
+fn doubt_is_said_in_words() {
+    assert_eq!(
+        [0.97, 0.9, 0.89, 0.6, 0.59, 0.0].map(confidence).concat(),
+        "certaincertainlikelylikelypossiblepossible"
+    );
+    let mut slow = example::slow_start();
+    slow.connections[0].transfers[0].findings[0].confidence = 0.7;
+    assert!(of(&slow).sentence.starts_with("The download was slow, most likely because"));
+}
+
+#[test]
+fn every_cause_that_costs_time_has_words_of_its_own() {
+    let problems = [
+        Cause::BadChecksums,
+        Cause::CaptureLoss,
+        Cause::ClockStep,
+        Cause::CoarseTimes,
+        Cause::ElidedText,
+        Cause::NoHandshake,
+        Cause::Offload,
+        Cause::OneDirection,
+        Cause::ShortSnaplen,
+        Cause::TerseText,
+    ];
+    for &cause in Cause::ALL.iter().filter(|cause| !problems.contains(cause)) {
+        let finding = example::finding(cause, 1.0, "");
+        let clause = words::because(&finding, Ends::of(None));
+        assert!(!clause.contains("told below") && !clause.contains(": "), "{cause}: {clause}");
+    }
+}
+
+#[test]
+fn a_cost_names_its_unit_once() {
+    let ms = Nanos::from_millis;
+    assert_eq!(cost(ms(158), Some(ms(184))), "158 of 184 ms");
+    assert_eq!(cost(ms(158), Some(ms(2_500))), "158 ms of 2.50 s");
+    assert_eq!(cost(ms(130_000), Some(ms(150_000))), "2 min 10 s of 2 min 30 s");
+    assert_eq!(cost(ms(200), Some(ms(184))), "200 ms");
+}

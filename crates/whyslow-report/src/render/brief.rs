@@ -1,0 +1,167 @@
+//! A line a transfer: for a person who looks for one of many ([`terminal`]), and as tab-separated
+//! values for programs ([`tsv`]).
+
+use super::terminal::{WIDTHS, names};
+use crate::headline::confidence;
+use crate::text::{Column, Page, Table, harmless, units};
+use anstyle::{Effects, Style};
+use std::io::{self, Write};
+use whyslow_core::analysis::{Analysis, Connection, End, Finding, Transfer};
+use whyslow_core::units::Nanos;
+
+const BOLD: Style = Style::new().effects(Effects::BOLD);
+
+/// What stands above the columns of [`tsv`].
+const TITLES: &[&str] = &[
+    "connection",
+    "transfer",
+    "client",
+    "server",
+    "from",
+    "start_s",
+    "duration_s",
+    "bytes",
+    "rate_bps",
+    "rtt_ms",
+    "cause",
+    "cost_s",
+    "confidence",
+    "if_fixed_s",
+];
+
+/// A row: one transfer, or a connection that has none.
+struct Row<'a> {
+    connection: &'a Connection,
+    /// The transfer's number and the transfer.
+    transfer: Option<(usize, &'a Transfer)>,
+    /// What cost it most.
+    finding: Option<&'a Finding>,
+}
+
+fn rows(analysis: &Analysis) -> impl Iterator<Item = Row<'_>> {
+    analysis.connections.iter().flat_map(|connection| {
+        let transfers = connection.transfers.iter().enumerate();
+        let of_transfers = transfers.map(move |(index, transfer)| {
+            // What cost a connection as a whole stands with its only transfer.
+            let own = connection.findings.first().filter(|_| connection.transfers.len() == 1);
+            let finding = transfer.findings.first().into_iter().chain(own).max_by_key(|finding| finding.seconds);
+            Row { connection, transfer: Some((index + 1, transfer)), finding }
+        });
+        let own = connection.findings.first().filter(|_| connection.transfers.len() != 1);
+        let is_whole = connection.transfers.is_empty() || own.is_some();
+        of_transfers.chain(is_whole.then_some(Row { connection, transfer: None, finding: own }))
+    })
+}
+
+/// A line a transfer, and one for what a connection with several lost as a whole.
+pub fn terminal(analysis: &Analysis, width: usize) -> String {
+    let mut page = Page::new(width.max(*WIDTHS.start()));
+    let mut table = Table::new(vec![
+        Column::words("transfer"),
+        Column::words("client → server"),
+        Column::figures("start").optional(),
+        Column::figures("bytes"),
+        Column::words(""),
+        Column::figures("took"),
+        Column::figures("rate").optional(),
+        Column::words("cause"),
+        Column::figures("cost"),
+        Column::words("").optional(),
+    ]);
+    for row in rows(analysis) {
+        let Row { connection, transfer, finding } = row;
+        let ends = format!("{} → {}", names::endpoint(&connection.client), names::endpoint(&connection.server));
+        let (number, figures) = match transfer {
+            Some((number, told)) => (format!("#{}.{number}", connection.id), figures(told)),
+            None => (format!("#{}", connection.id), whole(connection)),
+        };
+        let [start, bytes, way, took, rate] = figures;
+        let is_unknown = transfer.is_some_and(|(_, told)| told.is_verdict_unknown());
+        let none = if is_unknown { "unknown" } else { "none" };
+        let color = finding.map_or(Style::new(), |finding| names::cause_color(finding.cause));
+        let plain = |text: String| (Style::new(), text);
+        table.styled_row([
+            (BOLD, number),
+            plain(ends),
+            plain(start),
+            plain(bytes),
+            plain(way),
+            plain(took),
+            plain(rate),
+            (color, finding.map_or(none.to_owned(), |finding| finding.cause.to_string())),
+            plain(
+                finding.filter(|one| one.seconds > Nanos::ZERO).map_or(String::new(), |one| units::span(one.seconds)),
+            ),
+            plain(finding.map_or(String::new(), |finding| confidence(finding.confidence).to_owned())),
+        ]);
+    }
+    table.print(&mut page, 0);
+    page.finish()
+}
+
+fn figures(told: &Transfer) -> [String; 5] {
+    let way = if told.from == End::Client { "up" } else { "down" };
+    [
+        units::seconds(told.start_s),
+        units::thousands(told.bytes),
+        way.to_owned(),
+        units::span(told.duration_s),
+        told.rate_bps.map(units::rate).unwrap_or_default(),
+    ]
+}
+
+/// The same of a whole connection.
+fn whole(connection: &Connection) -> [String; 5] {
+    let bytes = crate::ranking::payload(connection).into_iter().fold(0, u64::saturating_add);
+    [
+        units::seconds(connection.start_s),
+        units::thousands(bytes),
+        "both".to_owned(),
+        units::span(connection.duration_s),
+        String::new(),
+    ]
+}
+
+/// The same rows with a title line; a value that is not known, or is none, is empty.
+///
+/// # Errors
+/// Only those of `out`.
+pub fn tsv(analysis: &Analysis, out: &mut impl Write) -> io::Result<()> {
+    writeln!(out, "{}", TITLES.join("\t"))?;
+    for row in rows(analysis) {
+        let cells: Vec<String> = cells(&row).into_iter().map(|cell| harmless(&cell).into_owned()).collect();
+        writeln!(out, "{}", cells.join("\t"))?;
+    }
+    Ok(())
+}
+
+fn cells(row: &Row<'_>) -> [String; 14] {
+    let Row { connection, transfer, finding } = row;
+    let transfer = transfer.as_ref();
+    let number = |value: Option<f64>| value.map_or(String::new(), |value| value.to_string());
+    let seconds = |time: Nanos| time.as_secs_f64().to_string();
+    let from = transfer.map_or("", |(_, told)| if told.from == End::Client { "client" } else { "server" });
+    let bytes = match transfer {
+        Some((_, told)) => told.bytes,
+        None => crate::ranking::payload(connection).into_iter().fold(0, u64::saturating_add),
+    };
+    [
+        connection.id.to_string(),
+        transfer.map_or(String::new(), |(number, _)| number.to_string()),
+        names::endpoint(&connection.client),
+        names::endpoint(&connection.server),
+        from.to_owned(),
+        seconds(transfer.map_or(connection.start_s, |(_, told)| told.start_s)),
+        seconds(transfer.map_or(connection.duration_s, |(_, told)| told.duration_s)),
+        bytes.to_string(),
+        number(transfer.and_then(|(_, told)| told.rate_bps)),
+        number(connection.rtt_ms.min),
+        finding.map_or(String::new(), |finding| finding.cause.to_string()),
+        finding.map_or(String::new(), |finding| seconds(finding.seconds)),
+        number(finding.map(|finding| finding.confidence)),
+        finding.and_then(|finding| finding.predicted_s).map_or(String::new(), seconds),
+    ]
+}
+
+#[cfg(test)]
+mod tests;

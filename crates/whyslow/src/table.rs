@@ -1,0 +1,51 @@
+//! `whyslow --table`: a line a file, each read by itself.
+
+use crate::exit::{FAILED, FOUND};
+use crate::interrupt::{INTERRUPTED, Interrupt};
+use crate::output::{Output, Sources};
+use crate::progress::Meter;
+use crate::settings::ExplainTask;
+use std::process::ExitCode;
+use whyslow_report::render::table::{self, CaptureRow};
+
+/// Reads the inputs one after the other, and prints a line of each. One that cannot be read has a
+/// line that says why.
+///
+/// # Errors
+/// When stdout fails or is an input.
+pub(crate) fn run(task: &ExplainTask, mut out: Output) -> anyhow::Result<ExitCode> {
+    Sources::of(&task.inputs).refuse_stdout()?;
+    let mut interrupt = Interrupt::listen()?;
+    let stop = interrupt.stop();
+    let (mut rows, mut code) = (Vec::new(), ExitCode::SUCCESS);
+    for input in &task.inputs {
+        let read = {
+            let mut meter = Meter::new();
+            whyslow_io::explain_on(task.how, std::slice::from_ref(input), &stop, &mut |progress| {
+                interrupt.has_read();
+                meter.update(progress);
+            })
+        };
+        match read {
+            Ok(mut analysis) => {
+                task.selection.apply(&mut analysis)?;
+                if task.fail_on.iter().any(|cause| cause.is_in(&analysis)) && code == ExitCode::SUCCESS {
+                    code = ExitCode::from(FOUND);
+                }
+                let is_partial = analysis.partial;
+                rows.push(CaptureRow::of(&analysis));
+                if is_partial {
+                    code = ExitCode::from(INTERRUPTED);
+                    break;
+                }
+            }
+            Err(error) => {
+                rows.push(CaptureRow::unreadable(input.name(), error.to_string()));
+                code = ExitCode::from(FAILED);
+            }
+        }
+    }
+    interrupt.is_done();
+    out.write(&table::terminal(&rows, out.table_width()))?;
+    Ok(code)
+}
