@@ -4,12 +4,24 @@ import { mkdir } from "node:fs/promises";
 import { basename, resolve } from "node:path";
 import { launch } from "./test/browser.mjs";
 
+/** A4 without its margins, pixels. */
+const SHEET = { width: 718, height: 1047 };
 /** Width, height, colours. */
 const LOOKS = [
   [1280, 800, "light"],
   [1920, 1080, "dark"],
   [390, 844, "light"],
 ];
+
+/** A sheet as the browser prints it, and about how it looks. */
+async function print(tab, name) {
+  const pdf = await tab.pdf({ path: `${name}-print.pdf`, format: "A4" });
+  console.log(`${name}: ${pdf.toString("latin1").match(/\/Type \/Page\b/g)?.length} pages`);
+  await tab.emulateMedia({ media: "print" });
+  await tab.setViewportSize(SHEET);
+  await tab.evaluate(() => dispatchEvent(new Event("beforeprint")));
+  await tab.screenshot({ path: `${name}-print.png`, fullPage: true });
+}
 
 const [folder = "shots", ...pages] = process.argv.slice(2);
 await mkdir(folder, { recursive: true });
@@ -27,7 +39,7 @@ for (const page of pages) {
     const wide = await tab.evaluate(() => document.documentElement.scrollWidth);
     if (wide > width) console.error(`${page}: ${wide} pixels wide where there are ${width}`);
     await tab.screenshot({ path: `${name}-${width}-${colorScheme}.png`, fullPage: true });
-    if (width === 1280) await tab.pdf({ path: `${name}-print.pdf`, format: "A4", printBackground: true });
+    if (width === 1280) await print(tab, name);
     await tab.close();
   }
 }

@@ -11,6 +11,7 @@ import { frameTime } from "./frames";
 import type { Go, State } from "./hash";
 import { Cause } from "./help";
 import type { Connection, Frame, Transfer } from "./model";
+import { NoteList, type Notes } from "./notes";
 import { Rounds } from "./rounds";
 import { Tracks } from "./tracks";
 import { Waterfall } from "./waterfall";
@@ -22,9 +23,10 @@ interface Props {
   go: Go;
   help: (slug: string) => void;
   local: boolean;
+  notes: Notes;
 }
 
-export function ConnectionView({ content, connection, view, go, help, local }: Props) {
+export function ConnectionView({ content, connection, view, go, help, local, notes }: Props) {
   const index = (view.transfer ?? mainTransfer(connection) + 1) - 1;
   const transfer = connection.transfers[index];
   // Made once for each transfer: a zoom, which is in the address and so comes through here, changes
@@ -42,7 +44,10 @@ export function ConnectionView({ content, connection, view, go, help, local }: P
     <main class="connection">
       {above}
       <div class="split">
-        {beside}
+        <div class="reasons">
+          {beside}
+          <NoteList notes={notes} connection={connection} zoom={view.zoom} go={go} />
+        </div>
         <Tracks
           content={content}
           connection={connection}
@@ -128,7 +133,7 @@ function Turn({ connection, index, go }: { connection: Connection; index: number
 function Reasons(part: Part & { index: number; show: (frames: Frame[]) => void }) {
   const { content, connection, transfer, index, go, help, show } = part;
   return (
-    <div class="reasons">
+    <>
       {transfer?.findings.map((finding, at) => (
         <FindingCard key={at} finding={finding} transfer={transfer} content={content} help={help} show={show} />
       ))}
@@ -157,7 +162,7 @@ function Reasons(part: Part & { index: number; show: (frames: Frame[]) => void }
       {transfer && <Rounds transfer={transfer} go={go} />}
       <Directions connection={connection} />
       <Facts connection={connection} />
-    </div>
+    </>
   );
 }
 

@@ -12,6 +12,8 @@ export interface State {
   transfer: number | null;
   /** The time that is zoomed to, seconds from the first packet. */
   zoom: [number, number] | null;
+  /** The part of the sequence numbers that is seen, as shares of their height; null is all. */
+  tall: [number, number] | null;
   /** The direction that is drawn. */
   from: "client" | "server" | null;
   /** Sequence numbers as they are on the wire. */
@@ -30,6 +32,7 @@ export const START: State = {
   connection: null,
   transfer: null,
   zoom: null,
+  tall: null,
   from: null,
   absolute: false,
   graph: null,
@@ -45,11 +48,16 @@ function spot(text: string): [number, number] | null {
   return connection != null && transfer != null ? [connection, transfer] : null;
 }
 
+/** `1.5~2`: from and to. */
+function range(text: string | null): [number, number] | null {
+  const [from, to, ...more] = (text ?? "").split("~").map(Number);
+  const isRange = from !== undefined && to !== undefined && more.length === 0 && to > from;
+  return isRange && Number.isFinite(from) && Number.isFinite(to) ? [from, to] : null;
+}
+
 /** Reads an address' hash; what makes no sense is left out. */
 export function parse(hash: string): State {
   const found = new URLSearchParams(hash.replace(/^#/, ""));
-  const zoom = (found.get("t") ?? "").split("~").map(Number);
-  const [from, to] = zoom;
   const side = found.get("from");
   const graph = natural(found.get("graph"));
   const [a, b] = (found.get("compare") ?? "").split("~").map(spot);
@@ -57,15 +65,8 @@ export function parse(hash: string): State {
     compare: a && b ? [a, b] : null,
     connection: natural(found.get("c")),
     transfer: natural(found.get("x")),
-    zoom:
-      zoom.length === 2 &&
-      from !== undefined &&
-      to !== undefined &&
-      Number.isFinite(from) &&
-      Number.isFinite(to) &&
-      to > from
-        ? [from, to]
-        : null,
+    zoom: range(found.get("t")),
+    tall: range(found.get("y")),
     from: side === "client" || side === "server" ? side : null,
     absolute: found.get("seq") === "absolute",
     graph: graph !== null && graph <= 6 ? graph : null,
@@ -80,6 +81,7 @@ export function format(state: State): string {
   if (state.connection !== null) parts.set("c", String(state.connection));
   if (state.transfer !== null) parts.set("x", String(state.transfer));
   if (state.zoom) parts.set("t", state.zoom.map((at) => at.toFixed(9).replace(/\.?0+$/, "")).join("~"));
+  if (state.tall) parts.set("y", state.tall.map((at) => at.toFixed(4).replace(/\.?0+$/, "")).join("~"));
   if (state.from) parts.set("from", state.from);
   if (state.absolute) parts.set("seq", "absolute");
   if (state.graph !== null) parts.set("graph", String(state.graph));

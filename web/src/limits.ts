@@ -21,6 +21,21 @@ export interface LimitInfo {
 // Of all limits: the table alone would say nothing of one that it lacks.
 const LIMITS = table satisfies Record<Limit, Omit<LimitInfo, "group"> & { group: string }> as Record<Limit, LimitInfo>;
 
+/** How many limits of a group have patterns of their own. */
+const PATTERNS = 4;
+
+/** Which of its group a limit is: each has a pattern of its own beside the group's colour. */
+const PLACES = new Map<string, number>();
+const seen = new Map<string, number>();
+for (const [limit, { group }] of Object.entries(LIMITS)) {
+  const place = seen.get(group) ?? 0;
+  seen.set(group, place + 1);
+  PLACES.set(limit, place % PATTERNS);
+}
+
+/** The classes of a stretch under this limit: colour and pattern. */
+export const limitClass = (limit: Limit): string => `${LIMITS[limit].group} pattern${PLACES.get(limit) ?? 0}`;
+
 export function limitInfo(limit: Limit): LimitInfo {
   return LIMITS[limit];
 }

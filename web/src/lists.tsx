@@ -7,7 +7,7 @@ import type { Content } from "./document";
 import { rate, roundBytes, share, thousands, time } from "./format";
 import type { Go } from "./hash";
 import { Cause } from "./help";
-import { limitInfo } from "./limits";
+import { limitClass, limitInfo } from "./limits";
 import type { Connection, Transfer } from "./model";
 import type { Query } from "./query";
 import type { Row } from "./rows";
@@ -65,7 +65,7 @@ function Bar({ row, span: [from, to] }: { row: Row; span: [number, number] }) {
         return (
           <i
             key={at}
-            class={`span ${info.group}`}
+            class={`span ${limitClass(limit)}`}
             style={place(start, seconds)}
             title={`${info.name}: ${time(seconds)}`}
           />

@@ -10,9 +10,11 @@ import { roundBytes, visible } from "./format";
 import { format, type Go, parse, START, type State } from "./hash";
 import { HelpDialog } from "./help";
 import { embedded, open, type Status, served, status } from "./load";
+import { type Notes, reportWith, useNotes } from "./notes";
 import { Overview } from "./overview";
 import "./style.css";
 import { applyTheme, ThemeSwitch } from "./theme";
+import { save } from "./tracks/take";
 
 /**
  * How often a reading is asked how far it is, milliseconds: at once, for a small one is soon read,
@@ -164,6 +166,7 @@ function App() {
   }, [local, take, isOpen, here]);
 
   const connection = useConnection(content, view.connection, local);
+  const notes = useNotes(content);
   useEffect(() => {
     document.title = content ? `${content.name} – whyslow` : "whyslow";
   }, [content]);
@@ -231,6 +234,7 @@ function App() {
             />
           </>
         )}
+        {isOpen && <SaveReport {...{ notes, local, failed: setNotice }} />}
         <ThemeSwitch />
       </header>
       {notice !== null && (
@@ -260,9 +264,10 @@ function App() {
           go={go}
           help={setHelp}
           local={local}
+          notes={notes}
         />
       ) : (
-        <Overview content={content} view={view} go={go} help={setHelp} local={local} />
+        <Overview content={content} view={view} go={go} help={setHelp} local={local} notes={notes} />
       )}
       <footer class="bottom">
         <span>whyslow {content?.version}</span>
@@ -270,6 +275,28 @@ function App() {
       </footer>
       {content && <HelpDialog content={content} slug={help} close={() => setHelp(null)} show={setHelp} />}
     </div>
+  );
+}
+
+/** The page as one file, with the notes in it. */
+function SaveReport({ notes, local, failed }: { notes: Notes; local: boolean; failed: (notice: Notice) => void }) {
+  const [isBusy, setIsBusy] = useState(false);
+  const keep = async () => {
+    setIsBusy(true);
+    await reportWith(notes.list, local)
+      .then((page) => save("whyslow-report.html", page))
+      .catch((error: Error) => failed({ what: "Not saved.", why: error.message }));
+    setIsBusy(false);
+  };
+  return (
+    <button
+      type="button"
+      disabled={isBusy}
+      onClick={() => void keep()}
+      title="All of this as one file to be sent, with your notes"
+    >
+      {isBusy ? "Saving…" : "Save report"}
+    </button>
   );
 }
 

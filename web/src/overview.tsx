@@ -9,6 +9,7 @@ import type { Go, State } from "./hash";
 import { Cause } from "./help";
 import { Listing } from "./listing";
 import type { Capture, Connection, Finding } from "./model";
+import { NoteList, type Notes } from "./notes";
 import { Waterfall } from "./waterfall";
 
 interface Props {
@@ -18,12 +19,13 @@ interface Props {
   help: (slug: string) => void;
   /** Whether there is a server to ask. */
   local: boolean;
+  notes: Notes;
 }
 
 /** Causes that are named at first. */
 const FEW_CAUSES = 5;
 
-export function Overview({ content, view, go, help, local }: Props) {
+export function Overview({ content, view, go, help, local, notes }: Props) {
   const { analysis } = content;
   const only = content.connections_total === 1 ? mainConnection(content) : undefined;
   return (
@@ -32,6 +34,7 @@ export function Overview({ content, view, go, help, local }: Props) {
       {only && <OnlyTransfer connection={only} go={go} />}
       {content.causes.length > 0 && <Causes content={content} go={go} help={help} />}
       {analysis.connections.length > 0 && <Listing content={content} view={view} go={go} help={help} local={local} />}
+      <NoteList notes={notes} go={go} />
       <Across content={content} help={help} />
       <section class="captures" aria-label="Captures">
         {analysis.captures.map((capture, index) => (

@@ -2,7 +2,7 @@
 // it.
 
 import { share, time } from "./format";
-import { limitInfo } from "./limits";
+import { limitClass, limitInfo } from "./limits";
 import type { Limit, LimitSpan, Transfer } from "./model";
 
 /** The phases in time order: those before the first byte end where the transfer begins. */
@@ -48,7 +48,7 @@ export function Waterfall({ transfer, select }: { transfer: Transfer; select?: (
               {list.map((span, index) => (
                 <i
                   key={index}
-                  class={`span ${info.group}`}
+                  class={`span ${limitClass(limit)}`}
                   style={{
                     left: `${(100 * (span.start_s - start)) / whole}%`,
                     width: `${(100 * span.seconds) / whole}%`,

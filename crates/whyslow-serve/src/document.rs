@@ -90,6 +90,11 @@ impl Document {
         Self::new(reading, opening, Some(progress))
     }
 
+    /// What was served as a file has it: the inputs are read once more.
+    pub(crate) fn as_file(&self, opening: &Opening) -> Self {
+        Self::complete(self.reading.clone(), opening, &mut |_| {})
+    }
+
     fn new(mut reading: Reading, opening: &Opening, file: Option<&mut dyn FnMut(Progress)>) -> Self {
         let is_file = file.is_some();
         // What two captures tell of one connection is one, and costs its time once.

@@ -19,6 +19,7 @@ mod graphs;
 mod gzip;
 mod opening;
 mod packed;
+mod packet;
 mod page;
 mod query;
 mod repeats;

@@ -40,7 +40,7 @@ pub fn report(document: &Document) -> Result<String, NoPage> {
 }
 
 /// Compressed and in base64, so that nothing in a capture can be read as markup.
-fn fill(page: &str, document: &Document) -> String {
+pub(crate) fn fill(page: &str, document: &Document) -> String {
     let data = BASE64_STANDARD.encode(document.compressed());
     page.replacen(SLOT, &format!(r#"<script type="text/plain" id="data">{data}</script>"#), 1)
 }

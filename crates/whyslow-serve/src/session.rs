@@ -176,6 +176,11 @@ impl Opened {
         Ok((place.ok_or("the capture came through a pipe, which cannot be read twice")?, connection))
     }
 
+    /// The same as a file holds it.
+    pub(crate) fn as_file(&self) -> Document {
+        self.document.as_file(&self.opening)
+    }
+
     /// Two of its transfers side by side.
     ///
     /// # Errors

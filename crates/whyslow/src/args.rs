@@ -53,6 +53,8 @@ pub(crate) enum Command {
     Report(Report),
     /// Say how long a transfer would take, and what each change would bring, without a capture.
     Predict(Box<crate::predict::Predict>),
+    /// Make a request, and say where its time went and why.
+    Probe(Box<crate::probe::Probe>),
     /// Reproduce slow transfers on this machine's own TCP stack, over an emulated path.
     #[cfg(target_os = "linux")]
     #[command(subcommand)]

@@ -20,6 +20,7 @@ mod manual;
 mod output;
 mod place;
 mod predict;
+mod probe;
 mod progress;
 mod quantity;
 mod report;
@@ -61,6 +62,7 @@ fn run(settings: &Settings) -> anyhow::Result<ExitCode> {
     match &settings.task {
         Task::Explain(task) => return explain::run(task, out),
         Task::Predict(task) => return predict::run(task, out),
+        Task::Probe(task) => return probe::run(task, out),
         Task::View(task) => view::run(task)?,
         Task::Report(task) => report::run(task)?,
         Task::Compare(task) => return compare::run(task, out),

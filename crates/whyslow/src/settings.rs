@@ -28,6 +28,7 @@ pub(crate) enum Task {
     Export(Box<crate::export::Export>),
     HelpCause(Option<String>),
     Predict(Box<crate::predict::Predict>),
+    Probe(Box<crate::probe::Probe>),
     #[cfg(target_os = "linux")]
     Lab(crate::lab::args::Lab),
     View(ViewTask),
@@ -120,6 +121,7 @@ impl Settings {
             Some(Command::Export(task)) => Task::Export(task),
             Some(Command::HelpCause { slug }) => Task::HelpCause(slug),
             Some(Command::Predict(predict)) => Task::Predict(predict),
+            Some(Command::Probe(probe)) => Task::Probe(probe),
             #[cfg(target_os = "linux")]
             Some(Command::Lab(lab)) => Task::Lab(lab),
             Some(Command::View(View { files, port, open })) => {

@@ -15,9 +15,11 @@ interface Acting {
   /** Asks for a frame to go to. */
   ask: () => void;
   toggleKeys: () => void;
+  /** Measuring begins at the packet that was clicked. */
+  measure: () => void;
 }
 
-function act(action: Action, { props, side, movement, ask, toggleKeys }: Acting) {
+function act(action: Action, { props, side, movement, ask, toggleKeys, measure }: Acting) {
   const { content, connection, view } = props;
   const { go, zoomBy, tallBy, panBy, reset, back } = movement;
   switch (action.does) {
@@ -34,13 +36,15 @@ function act(action: Action, { props, side, movement, ask, toggleKeys }: Acting)
     case "back":
       return back();
     case "direction":
-      return go({ from: side === "client" ? "server" : "client" });
+      return go({ from: side === "client" ? "server" : "client", tall: null });
     case "absolute":
       return go({ absolute: !view.absolute });
     case "graph":
       return go({ graph: view.graph === action.by ? null : action.by });
     case "frame":
       return ask();
+    case "measure":
+      return measure();
     case "keys":
       return toggleKeys();
     case "connection": {

@@ -2,7 +2,7 @@
 
 export type Action = { needsFocus?: boolean } & (
   | { does: "zoom" | "tall" | "pan" | "lift" | "graph" | "connection"; by: number }
-  | { does: "reset" | "back" | "direction" | "absolute" | "frame" | "keys" }
+  | { does: "reset" | "back" | "direction" | "absolute" | "frame" | "keys" | "measure" }
 );
 
 const IN = 0.5;
@@ -34,6 +34,7 @@ const ACTIONS: Record<string, Action> = {
   d: { does: "direction" },
   s: { does: "absolute" },
   g: { does: "frame" },
+  m: { does: "measure" },
   "?": { does: "keys" },
   PageUp: { does: "connection", by: -1 },
   PageDown: { does: "connection", by: 1 },
@@ -58,6 +59,8 @@ export const KEYS: [string, string][] = [
   ["d", "the other direction"],
   ["s", "sequence numbers from 0, or as on the wire"],
   ["g", "go to a frame"],
+  ["click", "a packet’s headers, and the verdict on it"],
+  ["m", "measure from the packet that was clicked to the next one"],
   ["1 – 6", "one graph alone: sequence, in flight, RTT, rates, window, packets"],
   ["PgUp PgDn", "previous, next connection"],
   ["drag", "zoom to a range"],

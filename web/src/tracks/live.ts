@@ -50,6 +50,8 @@ export class Live {
   pointer: { x: number; y: number } | null = null;
   /** Where the pointer went down, pixels; null while it is up. */
   drag: number | null = null;
+  /** Told of the range with every frame: the map above. */
+  seen: ((range: Range) => void) | null = null;
   /** A drag moves the range, and chooses none. */
   pan = false;
   /** The frame that is asked for. */
@@ -104,6 +106,7 @@ export function useFigure(props: Props, side: End, whole: Range, counts: Counts)
       const shown = scene();
       live.screen.paint(shown, view.graph);
       live.point();
+      live.seen?.(live.zoom);
       live.answers?.want(shown.from, shown.to);
       // A report's own file answers at once: what is coarse now stays so.
       setIsCoarse(!local && isCoarseIn(shown));
@@ -117,8 +120,9 @@ export function useFigure(props: Props, side: End, whole: Range, counts: Counts)
   const repaint = useCallback(() => painter.current(), []);
   useEffect(paint, [paint]);
   useEffect(() => {
-    live.tall = [0, 1];
-  }, [side, connection]);
+    live.tall = view.tall ?? [0, 1];
+    repaint();
+  }, [side, connection, view.tall]);
   const { isDrawn, why } = useAnswers(live, props, repaint);
   useEffect(() => () => live.end(), []);
   useEffect(() => watch(live, repaint), [why]);

@@ -15,6 +15,7 @@ const MOST_STEPS = 100;
 
 interface Steps {
   timer: number;
+  tallTimer: number;
   /** Moved, and not yet told; whether it is a step that the browser's way back undoes. */
   pending: { step: boolean } | null;
   told: Range | null;
@@ -40,7 +41,7 @@ export interface Movement {
 export function useMovement(figure: Figure, props: Props, whole: Range): Movement {
   const { live, paint } = figure;
   const { connection, view, go: tell } = props;
-  const [steps] = useState<Steps>(() => ({ timer: 0, pending: null, told: null, back: [] }));
+  const [steps] = useState<Steps>(() => ({ timer: 0, tallTimer: 0, pending: null, told: null, back: [] }));
   const go = useCallback(
     (change: Partial<State>, keep = false) => {
       clearTimeout(steps.timer);
@@ -64,6 +65,11 @@ export function useMovement(figure: Figure, props: Props, whole: Range): Movemen
     },
     [go, paint],
   );
+  const rest = useCallback(() => {
+    clearTimeout(steps.tallTimer);
+    const isAll = () => live.tall[0] === 0 && live.tall[1] === 1;
+    steps.tallTimer = window.setTimeout(() => go({ tall: isAll() ? null : live.tall }, true), REST);
+  }, [go]);
   // Somebody else has moved: a finding that was clicked, the browser's way back.
   useEffect(() => {
     if (view.zoom === null || view.zoom !== steps.told) {
@@ -73,10 +79,16 @@ export function useMovement(figure: Figure, props: Props, whole: Range): Movemen
     }
     paint();
   }, [view.zoom, whole]);
-  useEffect(() => () => clearTimeout(steps.timer), []);
+  useEffect(
+    () => () => {
+      clearTimeout(steps.timer);
+      clearTimeout(steps.tallTimer);
+    },
+    [],
+  );
   return useMemo(
-    () => ({ go, move, ...returns(live, steps, go, whole), ...gestures(figure, props, move) }),
-    [go, move, whole, connection],
+    () => ({ go, move, ...returns(live, steps, go, whole), ...gestures(figure, props, move, rest) }),
+    [go, move, rest, whole, connection],
   );
 }
 
@@ -84,7 +96,7 @@ export function useMovement(figure: Figure, props: Props, whole: Range): Movemen
 function returns(live: Live, steps: Steps, go: Go, whole: Range) {
   const all = () => {
     live.tall = [0, 1];
-    go({ zoom: null });
+    go({ zoom: null, tall: null });
   };
   const reset = () => {
     steps.back = [];
@@ -97,7 +109,7 @@ function returns(live: Live, steps: Steps, go: Go, whole: Range) {
   return { all, reset, back };
 }
 
-function gestures({ live, paint }: Figure, { connection }: Props, move: Movement["move"]) {
+function gestures({ live, paint }: Figure, { connection }: Props, move: Movement["move"], rest: () => void) {
   return {
     zoomBy(factor: number, at = 0.5, step = true) {
       const [start, end] = live.zoom;
@@ -113,6 +125,7 @@ function gestures({ live, paint }: Figure, { connection }: Props, move: Movement
       const [middle, half] = [(low + high) / 2 + shift * (high - low), ((high - low) / 2) * factor];
       live.tall = half >= 0.5 && shift === 0 ? [0, 1] : [middle - half, middle + half];
       paint();
+      rest();
     },
     toFrame(wanted: Frame) {
       const at = frameTime(connection, wanted);

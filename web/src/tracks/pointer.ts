@@ -19,7 +19,13 @@ function scale({ box, zoom }: Live, graph: number | null): Scale {
   return layout(box.current?.clientWidth ?? 1, box.current?.clientHeight ?? 1, ...zoom, graph).x;
 }
 
-export function usePointer(live: Live, movement: Movement, graph: number | null) {
+/** `click`: the pointer went down and up at one place. */
+export function usePointer(
+  live: Live,
+  movement: Movement,
+  graph: number | null,
+  click: (at: { x: number; y: number }) => void,
+) {
   const { move, zoomBy, panBy } = movement;
   useEffect(() => {
     const around = live.box.current;
@@ -57,8 +63,10 @@ export function usePointer(live: Live, movement: Movement, graph: number | null)
     onPointerUp(event: PointerEvent) {
       const { drag, pan } = live;
       live.drag = null;
-      const here = spot(live, event).x;
-      if (drag !== null && !pan && Math.abs(here - drag) > LEAST_DRAG) {
+      const at = spot(live, event);
+      const here = at.x;
+      if (drag !== null && Math.abs(here - drag) <= LEAST_DRAG) click(at);
+      else if (drag !== null && !pan) {
         const x = scale(live, graph);
         const inside = (at: number) => value(x, Math.max(x.at[0], Math.min(x.at[1], at)));
         move([inside(Math.min(drag, here)), inside(Math.max(drag, here))], true);

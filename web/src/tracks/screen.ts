@@ -116,6 +116,11 @@ export class Screen {
     return readout(scene, plan, pointer, found);
   }
 
+  /** The segment at a place, by its index. */
+  at(place: { x: number; y: number }): number | null {
+    return this.scene && this.plan ? (nearest(this.scene, this.plan, place)?.index ?? null) : null;
+  }
+
   end(): void {
     for (const plot of this.plots.values()) plot.end();
     this.box.replaceChildren();

@@ -31,7 +31,7 @@ export function Tools(bar: Bar) {
       <Zoom {...movement} />
       <button
         type="button"
-        onClick={() => go({ from: side === "client" ? "server" : "client" })}
+        onClick={() => go({ from: side === "client" ? "server" : "client", tall: null })}
         title="The other direction: d"
       >
         data of the {side}
@@ -56,8 +56,8 @@ export function Tools(bar: Bar) {
       </label>
       <Sums {...bar} />
       <TakeAlong props={props} figure={figure} whole={whole} />
-      <button type="button" aria-expanded={hasKeys} onClick={toggleKeys} title="Keys: ?" aria-label="Keys">
-        ?
+      <button type="button" aria-expanded={hasKeys} onClick={toggleKeys} title="Keys, and what the signs mean: ?">
+        legend ?
       </button>
     </div>
   );

@@ -1,12 +1,14 @@
 // The tracks on the page: the figure, the bar above it, and what stands under the pointer.
 
-import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { Connection, End, Frame, Transfer } from "../model";
 import { Printed } from "./along";
 import { useKeyboard } from "./keyboard";
 import { KEYS } from "./keys";
 import { type Counts, type Figure, type Props, type Range, useFigure } from "./live";
+import { Minimap } from "./minimap";
 import { type Movement, useMovement } from "./movement";
+import { PacketPanel, type Picked, pick } from "./packet";
 import { usePointer } from "./pointer";
 import { Tools } from "./tools";
 
@@ -25,18 +27,32 @@ export function Tracks(props: Props) {
   const [counts, setCounts] = useState<Counts>({ average: 0, interval: 0, countBytes: false });
   const [hasKeys, setHasKeys] = useState(false);
   const [asking, setAsking] = useState(false);
+  const [picked, setPicked] = useState<Picked | null>(null);
+  const [since, setSince] = useState<Picked | null>(null);
+  // Another transfer's packets are others.
+  useEffect(() => {
+    setPicked(null);
+    setSince(null);
+  }, [connection, transfer]);
   const side: End = view.from ?? transfer?.from ?? "server";
   const whole = useMemo(() => all(connection, transfer), [connection, transfer]);
   const figure = useFigure(props, side, whole, counts);
   const movement = useMovement(figure, props, whole);
   const toggleKeys = () => setHasKeys((old) => !old);
-  useKeyboard(figure.live, { props, side, movement, ask: () => setAsking(true), toggleKeys });
+  const measure = () => setSince(picked);
+  useKeyboard(figure.live, { props, side, movement, ask: () => setAsking(true), toggleKeys, measure });
+  const click = (at: { x: number; y: number }) => {
+    const { screen } = figure.live;
+    const index = screen?.at(at) ?? null;
+    if (screen?.scene && index !== null) setPicked(pick(screen.scene, index));
+  };
   return (
     <section class="tracks" id="tracks" aria-label="What happened in time">
       <Tools {...{ props, figure, movement, side, whole, counts, setCounts, hasKeys, toggleKeys }} />
       {hasKeys && <KeyList />}
       {asking && <GoTo close={() => setAsking(false)} go={movement.toFrame} />}
-      <Graphs props={props} figure={figure} movement={movement} side={side} />
+      <Minimap connection={connection} live={figure.live} movement={movement} />
+      <Graphs {...{ props, figure, movement, side, click }} />
       {figure.isCoarse && (
         <p class="coarse dim" role="status">
           This file holds nothing finer here: `whyslow view` of the capture shows every packet.
@@ -44,14 +60,36 @@ export function Tracks(props: Props) {
       )}
       <Printed props={props} figure={figure} />
       <dl ref={figure.live.readings} class="readout" aria-label="Under the pointer" />
+      {picked && (
+        <PacketPanel
+          packet={picked}
+          since={since}
+          connection={connection.id}
+          local={props.local}
+          measure={measure}
+          close={() => setPicked(null)}
+        />
+      )}
     </section>
   );
 }
 
-function Graphs({ props, figure, movement, side }: { props: Props; figure: Figure; movement: Movement; side: End }) {
+function Graphs({
+  props,
+  figure,
+  movement,
+  side,
+  click,
+}: {
+  props: Props;
+  figure: Figure;
+  movement: Movement;
+  side: End;
+  click: (at: { x: number; y: number }) => void;
+}) {
   const { live, isDrawn, why } = figure;
   const { graph } = props.view;
-  const pointer = usePointer(live, movement, graph);
+  const pointer = usePointer(live, movement, graph, click);
   if (why !== null) {
     return (
       <p class="nograph" role="status">
@@ -73,9 +111,31 @@ function Graphs({ props, figure, movement, side }: { props: Props; figure: Figur
   );
 }
 
+/** What the letters and lines on the sequence numbers mean. */
+const SIGNS: [string, string][] = [
+  ["|", "a segment, from its first byte to its last; a diamond is PSH"],
+  ["F", "fast retransmission, after duplicate ACKs or SACKs"],
+  ["T", "retransmission by the timer"],
+  ["P", "tail loss probe"],
+  ["S", "spurious retransmission: the first copy had arrived"],
+  ["O", "out of order"],
+  ["W K", "window probe, keep-alive"],
+  ["d 8d", "duplicate ACK; eight of them"],
+  ["¦ D", "SACK block; duplicate SACK"],
+  ["Z", "the window is closed, as long as the band"],
+  ["CE ECE CWR", "congestion: marked, echoed, answered"],
+  ["SYN FIN RST", "the connection begins, ends, is reset"],
+];
+
 function KeyList() {
   return (
     <dl class="keys">
+      {SIGNS.map(([sign, means]) => (
+        <div key={sign}>
+          <dt>{sign}</dt>
+          <dd>{means}</dd>
+        </div>
+      ))}
       {KEYS.map(([key, does]) => (
         <div key={key}>
           <dt>

@@ -27,8 +27,10 @@ pub use partition::{Partition, partition};
 pub use path::{INITIAL_WINDOW, LARGEST_INITIAL_WINDOW, burst_rate, first_lossy_flight, least_rate, rounds_needed};
 pub use pauses::DELAYED_ACK;
 pub use phases::{handshake, phases_before, tls_handshake};
+pub use rounds::Plateau;
+#[cfg(feature = "unstable")]
+pub use rounds::Shape;
 pub(crate) use rounds::first_retransmit_round;
-pub use rounds::{Plateau, Shape};
 pub use server_push::may_speak_unasked;
 pub use span::{LimitTime, Span, sum_by_limit};
 pub use wait::{NOTICEABLE_WAIT, Wait};

@@ -113,10 +113,34 @@ pub(super) fn shape(transfer: &TransferFacts, context: &Context) -> Shape {
     };
     shape.receiver_unread = is_unread(transfer);
     shape.inter_loss_rate = inter_loss_rate(transfer, context);
+    let from = find_rate(&mut shape, transfer, context, late.map(|(rate, _)| rate));
+    let passes = shape.steady.or(shape.inter_loss_rate.map(|between| between.rate));
+    shape.overrun = passes.and_then(|rate| overrun(transfer, context, rate));
+    let lost = first_repair(transfer);
+    mark_messages(transfer, context, &mut shape);
+    mark_slow_start(transfer, context, &mut shape, lost);
+    shape.lost_before = lost_before_capture(transfer);
+    let at_rate = shape.steady.or(shape.written).map(|rate| filled(transfer, context, rate, from));
+    mark_plateaus(&mut shape, transfer, context, at_rate.as_deref());
+    // A last flight that nothing holds back costs its round trip and no more.
+    if let Some(last) = shape.base.last_mut()
+        && *last == Limit::CongestionAvoidance
+        && lost == rounds.len()
+    {
+        *last = Limit::RoundTrip;
+    }
+    if let Some(at_rate) = at_rate {
+        mark_rate(&mut shape, &at_rate);
+    }
+    shape
+}
+
+/// Finds the one rate that held the transfer, and whose it is. `late`: the rate after a burst.
+/// Returns from when on.
+fn find_rate(shape: &mut Shape, transfer: &TransferFacts, context: &Context, late: Option<f64>) -> Nanos {
     // Losses in a queue that is full go with the path's rate; with no queue they are a policer's.
     let full = shape.inter_loss_rate.filter(|between| between.queued).map(|between| between.rate);
     shape.steady = late
-        .map(|(rate, _)| rate)
         .or_else(|| steady_rate(transfer).filter(|&rate| is_told_from_a_window(transfer, context, rate)))
         .or(full)
         .or_else(|| rates::clumped_rate(transfer, context));
@@ -137,17 +161,17 @@ pub(super) fn shape(transfer: &TransferFacts, context: &Context) -> Shape {
             (shape.steady, shape.burst, shape.since) = (None, None, None);
         }
     }
-    let passes = shape.steady.or(shape.inter_loss_rate.map(|between| between.rate));
-    shape.overrun = passes.and_then(|rate| overrun(transfer, context, rate));
-    let lost = first_repair(transfer);
+    from
+}
+
+/// Finds what caps flights that stay the same, and marks their rounds with it. `at_rate`: the
+/// rounds that one rate filled.
+fn mark_plateaus(shape: &mut Shape, transfer: &TransferFacts, context: &Context, at_rate: Option<&[bool]>) {
+    let rounds = &transfer.rounds;
     let again = first_retransmit_round(transfer);
-    mark_messages(transfer, context, &mut shape);
-    mark_slow_start(transfer, context, &mut shape, lost);
-    shape.lost_before = lost_before_capture(transfer);
     // What one subflow is given is its scheduler's choice.
     let mut plateaus = if context.is_multipath { Vec::new() } else { plateaus(transfer, context, again) };
-    let at_rate = shape.steady.or(shape.written).map(|rate| filled(transfer, context, rate, from));
-    if let Some(at_rate) = &at_rate {
+    if let Some(at_rate) = at_rate {
         // One rate makes equal flights too.
         let full = |plateau: &Plateau| at_rate[plateau.first..plateau.after].iter().filter(|full| **full).count();
         plateaus.retain(|plateau| full(plateau) * 2 <= plateau.after - plateau.first);
@@ -173,17 +197,6 @@ pub(super) fn shape(transfer: &TransferFacts, context: &Context) -> Shape {
         plateaus.push(granted);
     }
     shape.plateau = plateaus.into_iter().max_by_key(|plateau| plateau.after - plateau.first);
-    // A last flight that nothing holds back costs its round trip and no more.
-    if let Some(last) = shape.base.last_mut()
-        && *last == Limit::CongestionAvoidance
-        && lost == rounds.len()
-    {
-        *last = Limit::RoundTrip;
-    }
-    if let Some(at_rate) = at_rate {
-        mark_rate(&mut shape, &at_rate);
-    }
-    shape
 }
 
 /// Whether no other flight was much larger: a buffer that is full stays as large as it is, and a

@@ -16,7 +16,7 @@ use crate::wire::{PlainSegment, SackBlocks};
 
 impl Connection {
     /// Like [`push`](Self::push), for a plain segment.
-    #[inline(always)]
+    #[inline]
     pub fn push_plain(&mut self, plain: &PlainSegment<'_>, from: Side, time: Nanos, place: FrameRef) {
         // Assembled where the fields are read, so that they are written only once.
         let mut seg = Seg::plain(plain, from, time, place);
@@ -27,30 +27,16 @@ impl Connection {
     /// `rest` is what was captured after the headers.
     #[inline(never)]
     pub(super) fn push_plain_seg(&mut self, seg: &mut Seg, rest: &[u8]) {
-        match seg.from() {
-            Side::A if self.uses_fast_path[Side::A] => self.push_plain_from::<true>(seg, rest),
-            Side::B if self.uses_fast_path[Side::B] => self.push_plain_from::<false>(seg, rest),
-            _ => self.track_plain(seg, rest),
-        }
-    }
-
-    #[inline(never)]
-    fn push_plain_from<const FROM_A: bool>(&mut self, seg: &mut Seg, rest: &[u8]) {
-        // From here on the side is a constant and the segment is known to be usual, so that no step
-        // tests for it; others run the same code with the tests.
+        let from = seg.from();
         match &mut self.stage {
-            Stage::Tracking(settled) if seg.is_plain_ack::<FROM_A>() => {
+            Stage::Tracking(settled) if self.uses_fast_path[from] && seg.is_plain_ack() => {
                 if settled.is_recaptured(seg, &SackBlocks::NONE) {
                     return self.note_duplicate_frame();
                 }
                 self.last = seg.time;
                 if self.payload_streams.on_segment(seg, rest, &self.isns) {
                     // Everything else about such a side is known and stays so.
-                    note_payload(
-                        seg,
-                        &mut self.ttl[if FROM_A { Side::A } else { Side::B }][1],
-                        &mut self.first_payload_side,
-                    );
+                    note_payload(seg, &mut self.ttl[from][1], &mut self.first_payload_side);
                 }
                 if !settled.push_untraced(seg, &SackBlocks::NONE) {
                     self.undo_dropped();
@@ -75,7 +61,7 @@ impl Connection {
     }
 
     /// Counts the good checksum of a plain segment without payload, if it was checked.
-    #[inline(always)]
+    #[inline]
     fn note_good_checksum(&mut self, seg: &Seg) {
         if seg.len == 0 {
             self.checksums[seg.from()].note(true);
@@ -94,7 +80,7 @@ impl Connection {
 
 impl Tracking {
     /// Like [`push`](Self::push), without tracing.
-    #[inline(always)]
+    #[inline]
     fn push_untraced(&mut self, seg: &Seg, sack: &SackBlocks) -> bool {
         let is_odd = self.needs_check(seg);
         if is_odd && self.defers_or_drops(seg, sack) {

@@ -94,14 +94,14 @@ impl SenderState {
         let heard = told.time + path.loop_to_sender;
         let at_once = !waited || seg.time - heard < MIN_PROBE_TIMER;
         let too_long = |sent: &OutstandingSegment| sent.time <= heard && sent.len > told.max_payload;
-        let mut first = self.outstanding.iter().filter(|sent| sent.start() < end && sent.end > start);
+        let mut first = self.outstanding.segments.iter().filter(|sent| sent.start() < end && sent.end > start);
         (at_once && first.any(too_long)).then_some(told.max_payload)
     }
 
     fn may_have_in_flight(&self, number: SeqNumber) -> bool {
         // Without captured segments of this direction nothing speaks against it.
         let Some(place) = self.unwrap_seq(number) else { return self.isn.is_none() };
-        let end = self.snd_max.max(self.snd_right_edge.unwrap_or(0)).saturating_add(MAX_UNSEEN_AHEAD as u64);
+        let end = self.snd_max.max(self.window.right_edge.unwrap_or(0)).saturating_add(MAX_UNSEEN_AHEAD as u64);
         (self.snd_una.saturating_sub(1)..=end).contains(&place)
     }
 }

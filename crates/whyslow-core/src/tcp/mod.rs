@@ -21,6 +21,7 @@ mod short_connection;
 mod suspect;
 pub mod trace;
 mod tracing;
+mod tracking;
 mod vantage;
 
 pub use connection::Connection;
@@ -32,13 +33,12 @@ use crate::wire::{Checksum, ChecksumTally, Flags, SackBlocks, Segment};
 use buffering::Buffering;
 use connection::{Rare, Reset, Stage, Tracking, note_payload};
 use exchanges::Conversation;
-use facts::{CaptureDefects, Facts, ResetFacts, RttFacts};
+use facts::{CaptureDefects, Facts, ResetFacts};
 use handshake::{HandshakeTracker, Negotiated, PacketRef};
-use icmp_notices::ReportedMtu;
 use payload::streams::PayloadStreams;
 pub use segment::FrameRef;
 use segment::Seg;
-use sender::{PathEstimate, SenderState};
+use sender::SenderState;
 use std::net::IpAddr;
 use std::num::NonZeroU8;
 pub use suspect::BadChecksums;
@@ -368,8 +368,8 @@ impl Connection {
         let paths = settled.paths;
         let rtt = settled.rtt(first_round_trip);
         let [a, b] = &mut settled.senders;
-        let unseen = (a.unseen_bytes + b.unseen_bytes, a.unseen_stretches + b.unseen_stretches);
-        let first_unseen = a.first_unseen.or(b.first_unseen);
+        let unseen = (a.unseen.bytes + b.unseen.bytes, a.unseen.stretches + b.unseen.stretches);
+        let first_unseen = a.unseen.first.or(b.unseen.first);
         let stray = a.stray + b.stray;
         let mut directions = [a.finish(last, &paths[0]), b.finish(last, &paths[1])];
         // Credit for one side is no message of the other.
@@ -451,165 +451,6 @@ impl Connection {
             (false, [false, true]) if self.fin_acked[1] => State::HalfClosed,
             _ if !opened => State::Unanswered,
             _ => State::Open,
-        }
-    }
-}
-
-impl Stage {
-    /// Whether this is a packet captured a second time.
-    #[inline(always)]
-    fn is_recaptured(&mut self, seg: &Seg, sack: &SackBlocks) -> bool {
-        match self {
-            Self::Tracking(settled) => settled.is_recaptured(seg, sack),
-            Self::Buffering(held) => held.is_recaptured(seg, sack),
-        }
-    }
-}
-
-impl Tracking {
-    fn new(
-        mut held: Buffering,
-        negotiated: &Negotiated,
-        sums_tell: [bool; 2],
-        lengths: &[Vec<ReportedMtu>; 2],
-    ) -> Box<Self> {
-        let segs = held.to_vec();
-        let trace = held.trace.take();
-        let begin = |shifts: [Option<u8>; 2]| {
-            let mut settled = Box::new(Self { checksums_reliable: sums_tell, ..Self::default() });
-            for (place, (seg, _)) in segs.iter().enumerate() {
-                if held.is_mss_known_at(place) {
-                    settled.estimator.on_mss_negotiated(negotiated.wire_mss);
-                }
-                if !(seg.has_bad_checksum() && sums_tell[seg.from()]) {
-                    settled.estimator.observe(seg);
-                }
-            }
-            settled.estimator.on_mss_negotiated(negotiated.wire_mss);
-            settled.apply_negotiated(negotiated);
-            for ((sender, shift), lengths) in settled.senders.iter_mut().zip(shifts).zip(lengths) {
-                sender.assume_shift(shift);
-                sender.reported_mtus.clone_from(lengths);
-            }
-            settled.on_handshake_rtt(negotiated.rtt);
-            settled.refresh_paths();
-            settled
-        };
-        let mut settled = begin([None; 2]);
-        if negotiated.window_shift.contains(&None) {
-            settled.replay(&segs);
-            // What the first segments tell of the window scale holds from the first one on.
-            let taken = settled.senders.each_ref().map(|sender| sender.facts.assumed_shift);
-            settled = begin(taken);
-        }
-        if let Some(trace) = trace {
-            settled.trace(trace);
-        }
-        settled.replay(&segs);
-        settled
-    }
-
-    /// Replays the buffered segments once the vantage is known.
-    fn replay(&mut self, segs: &[(Seg, SackBlocks)]) {
-        for (seg, sack) in segs {
-            if !(self.needs_check(seg) && self.defers_or_drops(seg, sack)) {
-                self.track(seg, sack);
-            }
-        }
-    }
-
-    fn apply_negotiated(&mut self, negotiated: &Negotiated) {
-        for (sender, shift) in self.senders.iter_mut().zip(negotiated.window_shift) {
-            sender.on_mss_negotiated(negotiated.mss);
-            sender.sack_permitted = negotiated.sack;
-            sender.snd_wscale = shift;
-        }
-    }
-
-    fn on_handshake_rtt(&mut self, rtt: Option<Nanos>) {
-        for sender in &mut self.senders {
-            rtt.into_iter().for_each(|rtt| sender.on_handshake_rtt(rtt));
-        }
-    }
-
-    /// Processes the next segment. Returns whether nothing was suspect about it.
-    #[inline(always)]
-    fn push(&mut self, seg: &Seg, sack: &SackBlocks) -> bool {
-        let is_odd = self.needs_check(seg);
-        if is_odd && self.defers_or_drops(seg, sack) {
-            return false;
-        }
-        if self.estimator.observe(seg) {
-            self.refresh_paths();
-        }
-        self.track(seg, sack);
-        !is_odd
-    }
-
-    /// Whether this is a packet captured a second time.
-    #[inline(always)]
-    fn is_recaptured(&self, seg: &Seg, sack: &SackBlocks) -> bool {
-        !self.senders[seg.from()].ip_ids.is_next_of_run(seg) && self.recent[seg.from()].has(seg, sack)
-    }
-
-    /// Updates the path estimates from the vantage.
-    #[inline(never)]
-    fn refresh_paths(&mut self) {
-        let toward = self.estimator.toward;
-        let rtt = toward[0].zip(toward[1]).map(|(a, b)| a + b);
-        self.paths = toward.map(|toward| PathEstimate::new(toward, rtt));
-        self.senders.iter_mut().for_each(SenderState::forget_repeatable_ack);
-    }
-
-    /// As [`push`](Self::push), if the vantage is already known.
-    #[inline(always)]
-    fn track(&mut self, seg: &Seg, sack: &SackBlocks) {
-        self.process(seg, sack);
-        if self.trace.is_some() {
-            self.trace_segment(seg, sack);
-        }
-    }
-
-    #[inline(always)]
-    fn process(&mut self, seg: &Seg, sack: &SackBlocks) {
-        let (from, to) = (seg.from(), !seg.from());
-        self.senders[to].on_ack(seg, sack, &self.paths[to]);
-        if self.senders[from].on_segment(seg, &self.paths[from]) {
-            self.senders[to].on_peer_payload(seg);
-        }
-        self.recent[from].note(seg, sack);
-    }
-
-    /// RTTs of the whole path. Each direction's data → ACK times, plus the least time on the other
-    /// side of the capture point, are whole RTTs; the direction that covers the longer part of the
-    /// path tells more. If only the other direction carried much data, its rounds are the RTTs.
-    fn rtt(&self, handshake: Option<Nanos>) -> RttFacts {
-        let toward = self.estimator.toward;
-        let [a, b] = &self.senders;
-        // Data of side A is acknowledged by side B.
-        let far = if toward[1] >= toward[0] { a } else { b };
-        let near = if toward[1] >= toward[0] { b } else { a };
-        let chosen = if near.round_lengths.count() > far.rtt.count() {
-            &near.round_lengths
-        } else if far.rtt.count() > 0 {
-            &far.rtt
-        } else {
-            &near.rtt
-        };
-        let least = [toward[0].zip(toward[1]).map(|(a, b)| a + b), handshake].into_iter().flatten().min();
-        match chosen.at([0.5, 0.95]) {
-            None => RttFacts {
-                min: least.or(handshake),
-                p50: handshake,
-                p95: handshake,
-                samples: u64::from(handshake.is_some()),
-            },
-            Some([p50, p95]) => RttFacts {
-                min: least.into_iter().chain(chosen.least()).min(),
-                p50: Some(p50),
-                p95: Some(p95),
-                samples: chosen.count(),
-            },
         }
     }
 }

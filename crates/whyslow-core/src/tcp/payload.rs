@@ -533,7 +533,7 @@ impl Stream {
 }
 
 /// Whether the payload of a segment begins with a byte with which anything that is known here can.
-#[inline(always)]
+#[inline]
 pub(super) fn may_open(payload: &[u8]) -> bool {
     payload.first().is_some_and(|&first| OPENINGS[usize::from(first)])
 }

@@ -26,7 +26,7 @@ impl RecentPackets {
     /// Returns whether this is a packet captured twice, and not a retransmission: nothing differs,
     /// and the sender's IP stack, which numbers its packets, did not give it a new ID. If it comes
     /// as late as a timer it is a retransmission after all: some stacks reuse the ID.
-    #[inline(always)]
+    #[inline]
     pub(super) fn has(&self, seg: &Seg, sack: &SackBlocks) -> bool {
         let id = seg.ip_id_or_zero();
         if id == 0 {
@@ -43,7 +43,7 @@ impl RecentPackets {
     }
 
     /// Adds a packet that is no duplicate.
-    #[inline(always)]
+    #[inline]
     pub(super) fn note(&mut self, seg: &Seg, sack: &SackBlocks) {
         let id = seg.ip_id_or_zero();
         if id == 0 {
@@ -79,7 +79,7 @@ fn is_copy(seg: &Seg, other: &Seg) -> bool {
 }
 
 /// Two lists of blocks with equal hashes count as equal.
-#[inline(always)]
+#[inline]
 fn hash_of(sack: &SackBlocks) -> u64 {
     if sack.as_slice().is_empty() { 0 } else { hash_of_some(sack) }
 }

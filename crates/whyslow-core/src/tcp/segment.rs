@@ -216,11 +216,9 @@ impl Seg {
     /// Whether it is what nearly all segments of a side are: an ACK that neither opens nor closes,
     /// with timestamps and the time that the capture gave it.
     #[inline(always)]
-    pub fn is_plain_ack<const FROM_A: bool>(&self) -> bool {
+    pub fn is_plain_ack(&self) -> bool {
         let telling = self.flags.0 & (Flags::ACK.0 | Flags::SYN.0 | Flags::FIN.0 | Flags::RST.0);
-        telling == Flags::ACK.0
-            && self.bits & (HAS_TIMESTAMPS | TIME_CLAMPED | FROM_SIDE_B)
-                == HAS_TIMESTAMPS | if FROM_A { 0 } else { FROM_SIDE_B }
+        telling == Flags::ACK.0 && self.bits & (HAS_TIMESTAMPS | TIME_CLAMPED) == HAS_TIMESTAMPS
     }
 
     /// Where it is in the capture.

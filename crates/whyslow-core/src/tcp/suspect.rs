@@ -47,7 +47,7 @@ enum SegmentVerdict {
 
 impl SenderState {
     /// SND.NXT; `None` before the first segment.
-    #[inline(always)]
+    #[inline]
     fn snd_nxt(&self) -> Option<SeqNumber> {
         Some(self.isn? + self.snd_max as u32)
     }
@@ -55,7 +55,7 @@ impl SenderState {
     /// Returns whether this number lies beyond everything that may be sent or acknowledged now.
     fn is_sequence_jump(&self, number: SeqNumber) -> bool {
         let ahead = self.snd_nxt().and_then(|next| u64::try_from(number.distance(next)).ok());
-        let edge = self.snd_right_edge.map(|edge| edge.saturating_sub(self.snd_max) + MAX_JUMP_OVER_EDGE);
+        let edge = self.window.room(self.snd_max).map(|room| room + MAX_JUMP_OVER_EDGE);
         ahead.is_some_and(|ahead| ahead >= edge.unwrap_or(MAX_SEQ_JUMP))
     }
 
@@ -70,7 +70,7 @@ impl SenderState {
 impl Tracking {
     /// Returns whether a segment must be [checked](Self::defers_or_drops) before it is processed.
     /// Nearly none must.
-    #[inline(always)]
+    #[inline]
     pub(super) fn needs_check(&self, seg: &Seg) -> bool {
         let (own, other) = (&self.senders[seg.from()], &self.senders[!seg.from()]);
         let is_next = own.snd_nxt() == Some(seg.seq);

@@ -4,7 +4,7 @@
 use super::connection::{Connection, Stage, Tracking};
 use super::segment::{FrameRef, Seg};
 use super::sender::SenderState;
-use super::sender::acks::reports_duplicate;
+use super::sender::apply_acks::reports_duplicate;
 use super::trace::{Kind, Note, Point, SegmentCounters, Trace};
 use crate::types::{End, Side};
 use crate::units::Nanos;
@@ -113,7 +113,7 @@ impl Tracking {
         let client = trace.client;
         // Nothing but its timer has a SYN sent again (RFC 6298 section 5.7).
         let syn_again = syn && std::mem::replace(&mut trace.syn[from], true);
-        let shift = if syn { Some(0) } else { self.senders[to].snd_wscale };
+        let shift = if syn { Some(0) } else { self.senders[to].window.scale };
         let (mut sack, mut sacks) = ([(0, 0); 4], 0_u8);
         for &(left, right) in blocks.as_slice() {
             let ends = (self.senders[to].unwrap_seq(left), self.senders[to].unwrap_seq(right));

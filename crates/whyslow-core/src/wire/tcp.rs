@@ -11,6 +11,7 @@ use crate::units::SeqNumber;
 const FIXED: usize = 20;
 
 /// A segment. What the snapshot length left of its header is enough from the window field on.
+#[inline(always)]
 pub(super) fn decode<'a>(context: DecodeContext, ip: Header<'a>, view: View<'a>) -> Decoded<'a> {
     let data = view.data();
     let Some(fixed) = data.first_chunk::<16>() else {

@@ -23,7 +23,7 @@ pub fn pretty(analysis: &Analysis, out: &mut impl Write) -> io::Result<()> {
 ///
 /// # Errors
 /// Only those of `out`.
-pub(super) fn object(value: &impl Serialize, out: &mut impl Write) -> io::Result<()> {
+pub fn object(value: &impl Serialize, out: &mut impl Write) -> io::Result<()> {
     value.serialize(&mut Serializer::with_formatter(&mut *out, Shown::<Indented>::to_programs()))?;
     writeln!(out)
 }

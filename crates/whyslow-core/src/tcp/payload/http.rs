@@ -51,7 +51,7 @@ pub(super) struct Head<'a> {
 }
 
 /// Whether a head can start with this byte.
-#[inline(always)]
+#[inline]
 pub(super) const fn may_open(first: u8) -> bool {
     first.is_ascii_uppercase()
 }

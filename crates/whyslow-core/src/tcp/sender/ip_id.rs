@@ -79,13 +79,13 @@ impl IpIdTracker {
     const ANY: u32 = u32::MAX;
 
     /// Returns whether this packet has the expected ID.
-    #[inline(always)]
+    #[inline]
     pub(super) fn is_next(&self, seg: &Seg) -> bool {
         u32::from(seg.ip_id_or_zero()) == self.next
     }
 
     /// As [`observe`](Self::observe), for a single packet that has the next number.
-    #[inline(always)]
+    #[inline]
     pub(super) fn observe_next(&mut self, seg: &Seg) {
         self.last = seg.time;
         self.run += 1;
@@ -94,7 +94,7 @@ impl IpIdTracker {
 
     /// Returns whether no recent packet can have the same ID: this is the next one of a sequential
     /// run.
-    #[inline(always)]
+    #[inline]
     pub fn is_next_of_run(&self, seg: &Seg) -> bool {
         self.is_next(seg) && self.run >= RECENT as u64
     }
@@ -203,7 +203,7 @@ pub(in crate::tcp) struct TsvalClock {
 
 impl TsvalClock {
     /// A segment with this TSval passed.
-    #[inline(always)]
+    #[inline]
     pub fn observe(&mut self, time: Nanos, value: u32) {
         self.first.get_or_insert((time, value));
         self.last = (time, value);

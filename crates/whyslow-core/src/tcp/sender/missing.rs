@@ -7,7 +7,7 @@ use crate::units::Nanos;
 
 impl SenderState {
     /// Notes the IP ID and TSval of a segment that begins `skipped` bytes beyond SND.MAX.
-    #[inline(always)]
+    #[inline]
     pub(super) fn note_ip_id_and_tsval(&mut self, seg: &Seg, skipped: u64) {
         if u64::from(seg.len) <= self.mss() && self.ip_ids.is_next(seg) {
             self.ip_ids.observe_next(seg);
@@ -61,7 +61,7 @@ impl SenderState {
 
     /// Returns the time between the last send and this one by the sender's clock.
     pub(super) fn sender_time_since_last_send(&self, seg: &Seg) -> Option<Nanos> {
-        self.last_tsval.tsval().zip(tsval(seg)).and_then(|(one, other)| self.tsval_clock.time_between(one, other))
+        self.last_send.tsval.tsval().zip(tsval(seg)).and_then(|(one, other)| self.tsval_clock.time_between(one, other))
     }
 }
 

@@ -1,6 +1,7 @@
-//! Outstanding segments, holes in the sequence space, and what ACKs have done since the last send.
+//! Outstanding segments, and holes in the sequence space.
 
-use crate::tcp::segment::{FrameRef, Seg, TsvalSample};
+use super::slice_queue::SliceQueue;
+use crate::tcp::segment::{Seg, TsvalSample};
 use crate::units::Nanos;
 
 /// A segment that was sent and is not yet acknowledged.
@@ -18,7 +19,7 @@ pub(in crate::tcp) struct OutstandingSegment {
 
 impl OutstandingSegment {
     /// A segment that ends at `end`, sent once.
-    #[inline(always)]
+    #[inline]
     pub fn new(seg: &Seg, end: u64, passed: u64) -> Self {
         Self {
             end,
@@ -50,68 +51,83 @@ pub(in crate::tcp) struct SequenceHole {
     pub passed_before: u64,
 }
 
-/// What the applied ACKs since the last send have done.
-#[derive(Clone, Copy, Debug, Default)]
-pub(in crate::tcp) struct SinceSend {
-    /// When the last ACK that could release data reached the sender.
-    pub released_at: Option<Nanos>,
-    /// Its frame.
-    pub release_frame: FrameRef,
-    /// It acknowledged new data.
-    pub acked_new: bool,
-    /// It only opened the window.
-    pub window_update: bool,
-    /// It carried payload.
-    pub with_payload: bool,
-    /// Any of them carried payload.
-    pub any_payload: bool,
-    /// When the last of those came.
-    pub payload_at: Option<Nanos>,
-    pub ack_late: Nanos,
-    /// It left nothing outstanding.
-    pub emptied: bool,
-    /// Lowest right edge before any of them and right after the last send.
-    pub min_right_edge: Option<u64>,
-    /// When the window first closed; before the last send, if it was already closed then.
-    pub closed_at: Option<Nanos>,
-    /// How long it was closed, if it has opened again.
-    pub closed_for: Nanos,
+/// Most outstanding segments to remember (at 1,448 B more than 90 MB in flight).
+const MAX_OUTSTANDING: usize = 65_536;
+/// Most holes to remember.
+const MAX_HOLES: usize = 4_096;
+
+/// What was sent and is not acknowledged.
+#[derive(Debug, Default)]
+pub(in crate::tcp) struct Outstanding {
+    pub segments: SliceQueue<OutstandingSegment>,
+    /// Whether segments may overlap; if not, they are in order.
+    pub may_overlap: bool,
+    pub holes: Vec<SequenceHole>,
 }
 
-impl SinceSend {
-    /// Returns whether the window was closed at any time.
-    #[inline(always)]
-    pub fn met_zero_window(&self) -> bool {
-        self.closed_at.is_some()
-    }
-
-    /// Records an ACK that could release data. It reached the sender at time `at`; `edge` is the
-    /// right edge before it.
-    #[inline(always)]
-    pub fn on_release(&mut self, place: FrameRef, at: Nanos, new: bool, payload: bool, edge: Option<u64>) {
-        self.released_at = Some(at);
-        self.release_frame = place;
-        self.acked_new |= new;
-        self.with_payload = payload;
-        if payload {
-            self.any_payload = true;
-            self.payload_at = Some(at);
-        }
-        // The edge is rarely lower than at the last send.
-        if let Some(edge) = edge
-            && self.min_right_edge.is_none_or(|least| edge < least)
-        {
-            self.min_right_edge = Some(edge);
+impl Outstanding {
+    /// Adds a segment of new data.
+    #[inline]
+    pub fn push(&mut self, sent: OutstandingSegment) {
+        self.segments.push(sent);
+        if self.segments.len() > MAX_OUTSTANDING {
+            self.segments.drop_first(1);
         }
     }
-}
 
-/// Loss recovery.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::tcp) enum Recovery {
-    None,
-    /// After duplicate ACKs, until this number is acknowledged.
-    Fast(u64),
-    /// After an RTO, until this number is acknowledged.
-    Timeout(u64),
+    pub fn push_hole(&mut self, hole: SequenceHole) {
+        if self.holes.len() < MAX_HOLES {
+            self.holes.push(hole);
+        }
+    }
+
+    /// Removes `[start, end)` from the hole that it fills, and returns that hole.
+    pub fn fill_hole(&mut self, start: u64, end: u64) -> Option<SequenceHole> {
+        let index = self.holes.iter().position(|hole| hole.start < end && hole.end > start)?;
+        let hole = self.holes[index];
+        let before = SequenceHole { end: start, ..hole };
+        let after = SequenceHole { start: end, ..hole };
+        self.holes.remove(index);
+        for rest in [after, before] {
+            if rest.start < rest.end {
+                self.holes.insert(index, rest);
+            }
+        }
+        Some(hole)
+    }
+
+    /// Inserts a late segment, so that its ACK is understood. Returns whether there was a place for
+    /// it.
+    pub fn insert(&mut self, sent: OutstandingSegment) -> bool {
+        let (start, end) = (sent.start(), sent.end);
+        let index = self.segments.partition_point(|other| other.start() < start);
+        if index == 0 && self.segments.first().is_some_and(|front| front.start() <= start) {
+            return false;
+        }
+        let before = index.checked_sub(1).and_then(|before| self.segments.get(before));
+        let behind = self.segments.get(index);
+        self.may_overlap |=
+            before.is_some_and(|before| before.end > start) || behind.is_some_and(|next| next.start() < end);
+        self.segments.insert(index, sent);
+        true
+    }
+
+    /// Marks segments within `[start, end)` as retransmitted, oldest first, and gives each to
+    /// `found`.
+    pub fn mark_retransmitted(&mut self, start: u64, end: u64, mut found: impl FnMut(&OutstandingSegment)) {
+        let first = if self.may_overlap { 0 } else { self.segments.partition_point(|sent| sent.end <= start) };
+        let until = if self.may_overlap { u64::MAX } else { end };
+        let those = self.segments.iter_mut().skip(first).take_while(|sent| sent.start() < until);
+        for sent in those.filter(|sent| sent.start() < end && sent.end > start) {
+            sent.retransmitted = true;
+            found(sent);
+        }
+    }
+
+    /// Returns when the segment that ends at `end` was sent, if it was sent only once.
+    pub fn send_time_of(&self, end: u64) -> Option<Nanos> {
+        let index = self.segments.partition_point(|sent| sent.end < end);
+        let sent = self.segments.get(index).filter(|_| !self.may_overlap)?;
+        (sent.start() < end && !sent.retransmitted && !sent.tsval.time_clamped()).then_some(sent.time)
+    }
 }

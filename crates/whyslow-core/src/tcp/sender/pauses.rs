@@ -1,7 +1,7 @@
 //! Pauses between two sends of one direction and what ended them.
 
-use super::outstanding::Recovery;
-use super::retransmit_record::RetransmitContext;
+use super::retransmits::RetransmitContext;
+use super::scoreboard::Recovery;
 use super::{PathEstimate, SenderState};
 use crate::tcp::facts::{DirectionFacts, Gap, Release};
 use crate::tcp::segment::Seg;
@@ -13,7 +13,7 @@ impl SenderState {
     /// of the window (Linux tcp_tso_should_defer).
     pub(super) fn room_stops_sender(&self, room: u64) -> bool {
         let mss = self.mss();
-        let window = self.snd_wnd.unwrap_or(u64::MAX);
+        let window = self.window.wnd.unwrap_or(u64::MAX);
         // The right side never exceeds three segments.
         room < 3 * mss && room < mss.min(window.max(1)).max((3 * mss).min(window / 4))
     }
@@ -38,8 +38,8 @@ impl SenderState {
 
     /// Returns whether the window is still closed, or nearly.
     pub(super) fn is_window_shut(&self, seg: &Seg) -> bool {
-        let room = self.snd_right_edge.map(|edge| edge.saturating_sub(self.snd_max));
-        self.zero_window_since.is_some() || room.is_some_and(|room| self.is_silly_window_for(room, seg))
+        let room = self.window.room(self.snd_max);
+        self.window.closed_since.is_some() || room.is_some_and(|room| self.is_silly_window_for(room, seg))
     }
 
     /// Ends the pause before this send and records what ended it. `unseen`: bytes between the last
@@ -49,7 +49,7 @@ impl SenderState {
         let Some(transfer) = &mut self.transfer else {
             return;
         };
-        let Some((last, _)) = self.last_send else {
+        let Some((last, _)) = self.last_send.at else {
             transfer.start_at(seg.time);
             return;
         };
@@ -61,7 +61,7 @@ impl SenderState {
     }
 
     /// The same for a pause of this length, too short to be recorded on its own.
-    #[inline(always)]
+    #[inline]
     pub(super) fn end_short_gap(
         &mut self,
         seg: &Seg,
@@ -69,7 +69,7 @@ impl SenderState {
         again: Option<RetransmitContext>,
         path: &PathEstimate,
     ) {
-        if self.recovery != Recovery::None {
+        if self.scoreboard.recovery != Recovery::None {
             if let Some(transfer) = &mut self.transfer {
                 transfer.add_recovery_gap(length);
             }
@@ -85,13 +85,13 @@ impl SenderState {
     }
 
     /// Returns whether too little room stopped the sender since its last send.
-    #[inline(always)]
+    #[inline]
     pub(super) fn was_window_full(&self) -> bool {
         self.min_window_room().is_some_and(|room| self.room_stops_sender(room))
     }
 
     /// Returns what ended the pause before this send, and whether an ACK came right before it.
-    #[inline(always)]
+    #[inline]
     fn release(&self, seg: &Seg, again: Option<RetransmitContext>, path: &PathEstimate) -> (Release, bool) {
         let since = &self.since_send;
         // A queue that the sender filled itself delays ACKs; with nothing in flight there is none.
@@ -136,7 +136,7 @@ impl SenderState {
 
     /// Returns the pause before this send of new bytes, if it is long enough to be recorded.
     pub(super) fn pause_before(&self, seg: &Seg, path: &PathEstimate) -> Option<Gap> {
-        let (last, _) = self.last_send?;
+        let (last, _) = self.last_send.at?;
         let floor = self.transfer.as_ref()?.gap_floor();
         if seg.time - last > floor { self.gap_before(seg, false, None, path) } else { None }
     }
@@ -148,7 +148,7 @@ impl SenderState {
         again: Option<RetransmitContext>,
         path: &PathEstimate,
     ) -> Option<Gap> {
-        let (last, last_place) = self.last_send?;
+        let (last, last_place) = self.last_send.at?;
         let (release, prompt) = self.release(seg, again, path);
         let since = self.since_send;
         Some(Gap {
@@ -156,13 +156,13 @@ impl SenderState {
             end: seg.time,
             release,
             closed: self.zero_window_in(last, seg.time).filter(|_| self.is_window_limited(seg)),
-            recovering: self.recovery != Recovery::None,
+            recovering: self.scoreboard.recovery != Recovery::None,
             ack_late: if prompt { since.ack_late } else { Nanos::ZERO },
             snd_max: self.snd_max,
-            in_flight: self.flight_at_send,
+            in_flight: self.last_send.flight,
             window_room: self.min_window_room(),
-            before_len: self.last_send_len,
-            app_limited: self.app_limited,
+            before_len: self.last_send.len,
+            app_limited: self.last_send.app_limited,
             with_peer_payload: prompt && since.any_payload,
             peer_payload_at: since.payload_at.map(|at| at.max(last).min(seg.time)),
             tail: again.is_some_and(|again| again.tail),
@@ -186,7 +186,7 @@ impl SenderState {
     /// Returns when and for how long the window was closed during a pause.
     fn zero_window_in(&self, start: Nanos, end: Nanos) -> Option<(Nanos, Nanos)> {
         let from = self.since_send.closed_at?.max(start);
-        let still = self.zero_window_since.map_or(Nanos::ZERO, |since| (end - since.max(start)).or_zero());
+        let still = self.window.closed_since.map_or(Nanos::ZERO, |since| (end - since.max(start)).or_zero());
         let length = (self.since_send.closed_for + still).min((end - from).or_zero());
         (length > Nanos::ZERO).then_some((from, length))
     }

@@ -55,7 +55,7 @@ pub(in crate::tcp) struct PreviousTransfer {
 impl PeerPayload {
     /// Adds a segment with payload. `state` returns whether it acknowledges everything, and for how
     /// long everything has been acknowledged; it is called only as long as nothing has.
-    #[inline(always)]
+    #[inline]
     pub fn add(heard: &mut Option<Self>, seg: &Seg, state: impl FnOnce() -> (bool, Nanos)) {
         if let Some(heard) = heard {
             // What came in mid-stream was credit; a message after all data is another one.

@@ -54,7 +54,7 @@ pub(in crate::tcp) struct Ack {
 }
 
 impl AckArrival {
-    #[inline(always)]
+    #[inline]
     pub fn of(seg: &Seg) -> Self {
         let stamp = seg.tsval_sample();
         let (value, stamped) = (stamp.tsval().unwrap_or_default(), stamp.tsval().is_some());
@@ -71,14 +71,14 @@ impl AckArrival {
 
 impl AckFields {
     /// Returns the window offered in bytes; `None` while the scale is unknown.
-    #[inline(always)]
+    #[inline]
     pub fn window(&self) -> Option<u64> {
         self.offered.map(u64::from)
     }
 }
 
 impl Ack {
-    #[inline(always)]
+    #[inline]
     pub fn new(seg: &Seg, ack: u64, offered: Option<u32>, sacks: bool) -> Self {
         let echo = seg.timestamps().map(|(_, echo)| echo);
         Self {
@@ -114,7 +114,7 @@ impl AckHeaderKey {
         Some(Self { number, window: seg.window, has_timestamps: seg.timestamps().is_some(), ack })
     }
 
-    #[inline(always)]
+    #[inline]
     pub fn matches(&self, seg: &Seg, sack: &SackBlocks) -> bool {
         seg.ack() == Some(self.number)
             && seg.window == self.window
@@ -123,7 +123,7 @@ impl AckHeaderKey {
     }
 }
 
-#[inline(always)]
+#[inline]
 fn may_repeat(seg: &Seg, sack: &SackBlocks) -> bool {
     seg.len > 0 && seg.flags.0 & SPECIAL_FLAGS == 0 && sack.is_empty()
 }
@@ -140,18 +140,18 @@ pub(in crate::tcp) struct PendingAcks {
 }
 
 impl PendingAcks {
-    #[inline(always)]
+    #[inline]
     pub fn is_empty(&self) -> bool {
         self.arrivals.is_empty()
     }
 
-    #[inline(always)]
+    #[inline]
     pub fn len(&self) -> usize {
         self.arrivals.len()
     }
 
     /// All of them.
-    #[inline(always)]
+    #[inline]
     pub fn arrivals(&self) -> &[AckArrival] {
         &self.arrivals
     }
@@ -172,25 +172,25 @@ impl PendingAcks {
     }
 
     /// Adds a repeat of the last ACK, which must exist and have no SACK blocks.
-    #[inline(always)]
+    #[inline]
     pub fn push_repeat(&mut self, arrival: AckArrival) {
         self.arrivals.push(AckArrival { repeats_previous: true, ..arrival });
     }
 
     /// The arrival of the oldest pending ACK.
-    #[inline(always)]
+    #[inline]
     pub fn first_arrival(&self) -> Option<&AckArrival> {
         self.arrivals.first()
     }
 
     /// The oldest pending ACK.
-    #[inline(always)]
+    #[inline]
     pub fn first(&self) -> Option<(&AckArrival, &AckFields)> {
         self.arrivals.first().zip(self.fields.first())
     }
 
     /// All but the first.
-    #[inline(always)]
+    #[inline]
     pub fn arrivals_after_first(&self) -> &[AckArrival] {
         self.arrivals.get(1..).unwrap_or_default()
     }
@@ -215,7 +215,7 @@ impl PendingAcks {
 
     /// Removes the first `count` ACKs, which are repeats of one another without SACK blocks.
     /// Returns whether the next one is a repeat too.
-    #[inline(always)]
+    #[inline]
     pub fn drop_repeats(&mut self, count: usize) -> bool {
         self.arrivals.drop_first(count);
         let again = self.arrivals.first().is_some_and(|first| first.repeats_previous);

@@ -1,9 +1,10 @@
 //! Decides whether new data begins a transfer, a round, or neither.
 
-use super::outstanding::Recovery;
+use super::scoreboard::Recovery;
+use super::sends::is_newer;
 use super::transfer_recorder::TransferRecorder;
 use super::turns::NewDataBegins;
-use super::{PathEstimate, SenderState, is_newer};
+use super::{PathEstimate, SenderState};
 use crate::tcp::segment::Seg;
 
 impl SenderState {
@@ -11,11 +12,11 @@ impl SenderState {
     /// round or a transfer, and end a pause.
     #[inline(never)]
     pub(super) fn update_on_send(&mut self, seg: &Seg, start: u64, end: u64, path: &PathEstimate) {
-        match (&mut self.transfer, self.last_send) {
+        match (&mut self.transfer, self.last_send.at) {
             // No transfer or round begins, no byte is skipped, and the pause is too short to
             // record.
             (Some(transfer), Some((last, _)))
-                if !self.round_due
+                if !self.round.due
                     && self.peer_payload.is_none()
                     && start == self.snd_max
                     && seg.time.since(last) < transfer.short_gap_limit()
@@ -41,18 +42,17 @@ impl SenderState {
     }
 
     /// Records that everything up to `end` is in flight now.
-    #[inline(always)]
+    #[inline]
     fn record_flight(&mut self, end: u64) {
         self.snd_max = end;
-        self.flight_at_send = self.in_flight();
+        self.last_send.flight = self.in_flight();
         self.reset_since_send();
-        let window = self.snd_right_edge.map(|edge| edge.saturating_sub(self.snd_una));
+        let window = self.window.right_edge.map(|edge| edge.saturating_sub(self.snd_una));
         if let Some(transfer) = &mut self.transfer {
             transfer.note_window(window);
             // While this holds, bytes in flight are those sent less those acknowledged, and only an
             // ACK can end a pause.
-            let is_plain =
-                self.recovery == Recovery::None && self.scoreboard.is_empty() && self.zero_window_since.is_none();
+            let is_plain = self.scoreboard.is_plain() && self.window.closed_since.is_none();
             // The next segment may still answer a message that crossed this one.
             self.short_gap_limit = if is_plain && self.peer_payload.is_none() { transfer.short_gap_limit() } else { 0 };
         }
@@ -66,37 +66,29 @@ impl SenderState {
             transfer.facts().answered = request;
             transfer.facts().missing_before = self.ip_ids.missing_before(seg, request.map(|asked| asked.last));
             self.transfer = Some(transfer);
-            self.last_send = None;
-            self.begin_round(seg, start + u64::from(seg.len));
+            self.last_send.at = None;
+            self.round.begin(seg, start + u64::from(seg.len), self.snd_max);
             return;
         }
         // If the capture lacks ACKs, the echoed timestamp shows that one came.
         let unseen_ack = is_newer(seg, self.newest_peer_tsval)
-            && path.rtt.is_some_and(|rtt| seg.time - self.round_start > rtt.scale(0.75));
-        if self.round_due || unseen_ack {
+            && path.rtt.is_some_and(|rtt| self.round.age(seg.time) > rtt.scale(0.75));
+        if self.round.due || unseen_ack {
             let at_once = self.since_send.released_at.is_some_and(|at| seg.time - at <= path.epsilon);
-            let flowing = self.last_send.is_some_and(|(last, _)| seg.time - last <= path.epsilon);
+            let flowing = self.last_send.at.is_some_and(|(last, _)| seg.time - last <= path.epsilon);
             let held = self.since_send.met_zero_window() || self.since_send.window_update;
-            let calm = self.recovery == Recovery::None && !held;
-            let measured = !seg.time_clamped() && !self.round_start_clamped;
+            let calm = self.scoreboard.recovery == Recovery::None && !held;
+            let measured = self.round.is_measured(seg);
             if (at_once || flowing) && calm && measured && path.loop_to_sender > path.epsilon {
-                self.round_lengths.push(seg.time - self.round_start);
+                self.round_lengths.push(self.round.age(seg.time));
             }
-            self.begin_round(seg, start + u64::from(seg.len));
+            self.round.begin(seg, start + u64::from(seg.len), self.snd_max);
             if let Some(transfer) = &mut self.transfer {
-                transfer.next_round(seg.time, seg.frame(), self.last_send);
+                transfer.next_round(seg.time, seg.frame(), self.last_send.at);
             }
         }
         if let Some(transfer) = &mut self.transfer {
             transfer.reopen();
         }
-    }
-
-    pub(super) fn begin_round(&mut self, seg: &Seg, end: u64) {
-        self.round_first_end = end;
-        self.round_end = self.snd_max.max(end);
-        self.round_due = false;
-        self.round_start = seg.time;
-        self.round_start_clamped = seg.time_clamped();
     }
 }

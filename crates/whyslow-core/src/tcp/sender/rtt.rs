@@ -13,7 +13,7 @@ pub(crate) struct SmoothedRtt {
 
 impl SmoothedRtt {
     /// Adds a sample, which is never negative.
-    #[inline(always)]
+    #[inline]
     pub fn on_sample(&mut self, rtt: Nanos) {
         let rtt = rtt.or_zero().since(Nanos::ZERO);
         (self.srtt, self.rttvar) = match self.srtt {
@@ -50,7 +50,7 @@ pub(crate) struct Quantiles {
 
 impl Quantiles {
     /// Adds a sample.
-    #[inline(always)]
+    #[inline]
     pub fn push(&mut self, sample: Nanos) {
         update_min(&mut self.least, sample);
         if !self.skips() {
@@ -76,7 +76,7 @@ impl Quantiles {
 
     /// Counts the next sample if it would be skipped, so that its value is needed only for the
     /// minimum. Otherwise does nothing, and the sample must be given to [`push`](Self::push).
-    #[inline(always)]
+    #[inline]
     pub fn skips(&mut self) -> bool {
         // Not `seen += u64::from(skips)`: before a branch on `skips`, rustc 1.95 loses it
         // (rust-lang/rust#158206, mended in 1.96.1).
@@ -127,7 +127,7 @@ impl Quantiles {
 }
 
 /// Gives the least so far.
-#[inline(always)]
+#[inline]
 pub(super) fn update_min(least: &mut Option<Nanos>, value: Nanos) -> Nanos {
     match *least {
         Some(least) if least <= value => least,

@@ -1,7 +1,8 @@
 //! Records the rounds and pauses of a current transfer in bounded memory.
 
-use super::rtt::{MIN_PROBE_TIMER, Quantiles, update_min};
-use crate::tcp::facts::{Gap, RateSpread, Release, RoundFacts, TransferFacts};
+use super::rate_meter::RateMeter;
+use super::rtt::{MIN_PROBE_TIMER, update_min};
+use crate::tcp::facts::{Gap, Release, RoundFacts, TransferFacts};
 use crate::tcp::segment::FrameRef;
 use crate::types::Frame;
 use crate::units::Nanos;
@@ -53,73 +54,14 @@ pub(crate) struct TransferRecorder {
     thinned: u64,
 }
 
-/// Rates over successive equal amounts of bytes: alike if one rate governs them all, whatever the
-/// rounds do.
-#[derive(Clone, Debug, Default)]
-struct RateMeter {
-    /// Time and byte count at the start of the first bin.
-    first: Option<(Nanos, u64)>,
-    /// Start of the current bin.
-    since: Option<Nanos>,
-    /// Byte count at its start.
-    from: u64,
-    /// Byte count at its end.
-    due: u64,
-    /// Nanoseconds per mebibyte, because the quantiles are of times.
-    paces: Quantiles,
-}
-
-impl RateMeter {
-    /// Adds bytes up to `total`. The first ones open the first bin: the time of their own is before
-    /// it.
-    #[inline(always)]
-    fn advance(&mut self, total: u64, time: Nanos, bin: u64) {
-        if total >= self.due {
-            self.end_bin(total, time, bin);
-        }
-    }
-
-    #[inline(never)]
-    fn end_bin(&mut self, total: u64, time: Nanos, bin: u64) {
-        if let Some(since) = self.since {
-            if time <= since {
-                return;
-            }
-            if !self.paces.skips() {
-                let bytes = total - self.from;
-                self.paces.push(pace(bytes, time - since));
-            }
-        } else {
-            self.first = Some((time, total));
-        }
-        (self.since, self.from, self.due) = (Some(time), total, total + bin);
-    }
-
-    /// Adds the bins of a meter that continues this one and has counted `less` bytes less. Between
-    /// the two lies a bin of its own.
-    fn absorb(&mut self, more: Self, less: u64) {
-        let Some((time, bytes)) = more.first else { return };
-        match self.since {
-            Some(since) if time > since && bytes + less > self.from => {
-                self.paces.push(pace(bytes + less - self.from, time - since));
-            }
-            Some(_) => {}
-            None => self.first = Some((time, bytes + less)),
-        }
-        self.paces.absorb(&more.paces);
-        (self.since, self.from, self.due) = (more.since, more.from + less, more.due + less);
-    }
-
-    fn finish(&self) -> RateSpread {
-        let rate = |pace: Nanos| 8.0 * 1_048_576.0 / pace.as_secs_f64();
-        let [p90, p50, p10] = self.paces.at([0.1, 0.5, 0.9]).map_or([0.0; 3], |paces| paces.map(rate));
-        RateSpread { p10, p50, p90, bins: self.paces.count() }
-    }
-}
-
-/// Converts bytes and time to a time per mebibyte.
-fn pace(bytes: u64, time: Nanos) -> Nanos {
-    Nanos(time.scale(1_048_576.0 / bytes as f64).0.max(1))
+/// What an ACK has shown.
+#[derive(Clone, Copy, Debug, Default)]
+pub(in crate::tcp) struct AckOutcome {
+    /// Bytes that it reports as arrived for the first time.
+    pub delivered: u64,
+    /// The RTT that it measures, if any, and by how much it was later than the earliest ACK.
+    pub rtt: Option<Nanos>,
+    pub late: Nanos,
 }
 
 impl TransferRecorder {
@@ -165,7 +107,7 @@ impl TransferRecorder {
     }
 
     /// Records a segment with new bytes up to `end`.
-    #[inline(always)]
+    #[inline]
     pub fn on_send(&mut self, end: u64, time: Nanos, in_flight: u64) {
         self.sent_rate.advance(end.wrapping_add(self.copies), time, self.bin);
         self.facts.seq.1 = end;
@@ -229,7 +171,7 @@ impl TransferRecorder {
 
     /// Returns the length, in nanoseconds, below which a pause is not recorded and no silence of an
     /// RTO.
-    #[inline(always)]
+    #[inline]
     pub fn short_gap_limit(&self) -> u64 {
         self.short_gap_limit
     }
@@ -268,8 +210,9 @@ impl TransferRecorder {
 
     /// Records an ACK at the sender, after which `delivered` more bytes are known to have arrived,
     /// by cumulative ACK or SACK.
-    #[inline(always)]
-    pub fn on_ack(&mut self, time: Nanos, ack: u64, delivered: u64, rtt: Option<Nanos>, late: Nanos) {
+    #[inline]
+    pub fn on_ack(&mut self, time: Nanos, ack: u64, outcome: AckOutcome) {
+        let AckOutcome { delivered, rtt, late } = outcome;
         if delivered > 0 {
             self.delivered += delivered;
             if self.delivered >= self.delivered_due {
@@ -309,7 +252,7 @@ impl TransferRecorder {
     }
 
     /// Records that everything up to `ack` is acknowledged.
-    #[inline(always)]
+    #[inline]
     pub fn on_acked_up_to(&mut self, time: Nanos, ack: u64) {
         if ack >= self.facts.seq.1 && !self.facts.acknowledged {
             self.facts.acknowledged = true;

@@ -10,8 +10,8 @@
 //! A *push* needs no request: new data is another message after a pause with nothing outstanding
 //! that is longer than any of TCP's own.
 
-use super::outstanding::Recovery;
 use super::peer_payload::{OpenTransfer, PeerPayload, PreviousTransfer, TurnOutcome};
+use super::scoreboard::Recovery;
 use super::{PathEstimate, SenderState};
 use crate::tcp::facts::PeerMessage;
 use crate::tcp::payload::PayloadKind;
@@ -46,7 +46,7 @@ impl SenderState {
         let before = self.transfer.as_mut().map(|transfer| PreviousTransfer {
             bytes: transfer.facts().bytes(),
             request: self.turns.request_len,
-            mss: self.negotiated_mss.unwrap_or(1460),
+            mss: self.segment_size.negotiated_or_usual(),
             rtt: path.rtt,
             loop_to_sender: path.loop_to_sender,
         });
@@ -121,7 +121,7 @@ impl SenderState {
                 let oldest = self.turns.open_transfers.remove(0);
                 self.push_transfer(oldest.transfer, oldest.last);
             }
-            self.turns.open_transfers.push(OpenTransfer { transfer, last: self.last_send, pause, message: heard });
+            self.turns.open_transfers.push(OpenTransfer { transfer, last: self.last_send.at, pause, message: heard });
         }
         NewDataBegins::Transfer(Some(heard.peer_message()))
     }
@@ -175,7 +175,7 @@ impl SenderState {
     /// they show packets that never came, and the silence is no longer than that many timers, it
     /// was an RTO.
     fn was_idle(&self, seg: &Seg, start: u64, path: &PathEstimate) -> bool {
-        let Some((last, _)) = self.last_send else {
+        let Some((last, _)) = self.last_send.at else {
             return false;
         };
         if seg.time - last <= MIN_IDLE {
@@ -183,8 +183,8 @@ impl SenderState {
         }
         let (reached, since) = self.all_acked_at;
         let is_closed =
-            self.zero_window_since.is_some() || self.since_send.met_zero_window() || self.is_window_shut(seg);
-        let is_open = !is_closed && self.recovery == Recovery::None;
+            self.window.closed_since.is_some() || self.since_send.met_zero_window() || self.is_window_shut(seg);
+        let is_open = !is_closed && self.scoreboard.recovery == Recovery::None;
         if !is_open || seg.kind == PayloadKind::Continuation || start < self.snd_max || reached != self.snd_max {
             return false;
         }
@@ -197,7 +197,7 @@ impl SenderState {
             packets > 0 && (self.ip_ids.are_exclusive() || seg.time - last <= self.max_timer_wait(packets).scale(1.25))
         };
         let may_be_lost = missing.is_some_and(by_timers);
-        let at_end = path.near || self.app_limited || missing == Some(0);
+        let at_end = path.near || self.last_send.app_limited || missing == Some(0);
         quiet > least && !together && at_end && !may_be_lost
     }
 }

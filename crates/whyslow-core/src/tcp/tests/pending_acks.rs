@@ -77,7 +77,7 @@ fn after(all: &[Next], ways: [i64; 2], apart: bool) -> String {
     let mut senders = [SenderState::default(), SenderState::default()];
     for direction in &mut senders {
         direction.on_mss_negotiated(Some(1_000));
-        direction.snd_wscale = Some(2);
+        direction.window.scale = Some(2);
     }
     let (mut time, mut clock) = (Nanos::ZERO, [5u32, 7_000]);
     let (mut seq, mut window) = ([1u32, 1], [20_000u16; 2]);
@@ -117,8 +117,7 @@ fn after(all: &[Next], ways: [i64; 2], apart: bool) -> String {
         let samples = (direction.rtt.count(), direction.rtt.least(), direction.round_lengths.count());
         (
             direction.snd_una,
-            direction.snd_right_edge,
-            direction.fin_acked,
+            direction.window.right_edge,
             direction.recent_loop_to_sender,
             direction.newest_peer_tsval,
             direction.stray,

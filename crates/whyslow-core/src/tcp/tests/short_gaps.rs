@@ -144,7 +144,7 @@ fn take_all_stock(direction: &mut SenderState) {
 
 /// No ACK is taken for progress alone, and copies are looked for everywhere.
 fn ask_for_copies(direction: &mut SenderState) {
-    (direction.retransmit_end, direction.unseen_retransmit_end) = (u64::MAX, u64::MAX);
+    (direction.retransmits.end, direction.retransmits.unseen_end) = (u64::MAX, u64::MAX);
 }
 
 proptest! {

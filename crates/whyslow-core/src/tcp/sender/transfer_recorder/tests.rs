@@ -1,6 +1,7 @@
 #![allow(clippy::unwrap_used)]
 
 use super::*;
+use crate::tcp::sender::rtt::Quantiles;
 use proptest::prelude::*;
 
 /// What may happen to a transfer, after so many microseconds.
@@ -106,7 +107,7 @@ proptest! {
                     }
                 }
                 Event::Acked(bytes) => {
-                    recorder.on_ack(now, 0, bytes, None, Nanos::ZERO);
+                    recorder.on_ack(now, 0, AckOutcome { delivered: bytes, ..AckOutcome::default() });
                     if bytes == 0 {
                         continue;
                     }
@@ -185,7 +186,8 @@ proptest! {
             }
             now += Nanos::from_micros(500);
             for part in [&mut whole, second.as_mut().map_or(&mut first, |part| &mut part.0)] {
-                part.on_ack(now, end, 1_000 * segments, Some(Nanos(500)), Nanos::ZERO);
+                let outcome = AckOutcome { delivered: 1_000 * segments, rtt: Some(Nanos(500)), late: Nanos::ZERO };
+                part.on_ack(now, end, outcome);
             }
         }
         if let Some((more, last, pause)) = second {
@@ -209,7 +211,8 @@ fn the_curve_of_delivered_bytes_stays_true_and_small() {
     let mut recorder = TransferRecorder::new(1, Nanos::ZERO, Frame::default(), Nanos::from_millis(1), 10_000);
     for n in 0..100_000 {
         // One byte a microsecond.
-        recorder.on_ack(Nanos::from_micros(1_000 * n), 1, 1_000, None, Nanos::ZERO);
+        let outcome = AckOutcome { delivered: 1_000, ..AckOutcome::default() };
+        recorder.on_ack(Nanos::from_micros(1_000 * n), 1, outcome);
     }
     let curve = recorder.finish(None).delivered;
     assert!((200..=MAX_POINTS).contains(&curve.len()), "{}", curve.len());

@@ -3,6 +3,12 @@
 use crate::tcp::facts::Retransmitted;
 use crate::types::RetransmissionKind;
 use crate::units::Nanos;
+use std::collections::VecDeque;
+
+/// Most retransmissions to remember until it is known whether they were spurious.
+const MAX_RETRANSMITS: usize = 2048;
+/// The newest retransmissions among which the previous copy is looked for.
+const RECENT_RETRANSMITS: usize = 256;
 
 /// Why a segment was retransmitted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,5 +73,43 @@ pub(super) fn counter(kinds: &mut Retransmitted, kind: RetransmitReason) -> &mut
         RetransmitReason::Fast => &mut kinds.fast,
         RetransmitReason::Timeout => &mut kinds.timeout,
         RetransmitReason::TailProbe => &mut kinds.tail_probe,
+    }
+}
+
+/// The newest retransmissions of a sender.
+#[derive(Debug, Default)]
+pub(in crate::tcp) struct Retransmits {
+    pub list: VecDeque<Retransmit>,
+    /// End of the highest retransmission, or of the highest outstanding segment that was sent more
+    /// than once or came late.
+    pub end: u64,
+    /// The same, of retransmissions whose original was not captured before them.
+    pub unseen_end: u64,
+    /// Waits for lost retransmissions are counted up to here.
+    pub lost_counted_until: Nanos,
+}
+
+impl Retransmits {
+    pub fn push(&mut self, retransmit: Retransmit) {
+        if self.list.len() == MAX_RETRANSMITS {
+            self.list.pop_front();
+        }
+        self.raise_end(retransmit.end);
+        if retransmit.unseen {
+            self.unseen_end = self.unseen_end.max(retransmit.end);
+        }
+        self.list.push_back(retransmit);
+    }
+
+    /// A segment that ends here was sent more than once, or came late.
+    pub fn raise_end(&mut self, end: u64) {
+        self.end = self.end.max(end);
+    }
+
+    /// Returns the last copy of bytes within `[start, end)`. One captured segment may be several on
+    /// the wire, each retransmitted by itself.
+    pub fn previous(&self, start: u64, end: u64) -> Option<Retransmit> {
+        let recent = if self.end > start { RECENT_RETRANSMITS } else { 0 };
+        self.list.iter().rev().take(recent).find(|r| r.start < end && r.end > start).copied()
     }
 }

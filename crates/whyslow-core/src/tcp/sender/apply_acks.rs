@@ -1,0 +1,367 @@
+//! ACKs that the sender has: what they do to its state.
+
+use super::last_send::ReleasingAck;
+use super::pending_acks::{Ack, AckArrival, AckFields};
+use super::rtt::update_min;
+use super::scoreboard::Recovery;
+use super::transfer_recorder::AckOutcome;
+use super::{PathEstimate, SenderState};
+use crate::tcp::segment::{FrameRef, Seg};
+use crate::units::Nanos;
+use crate::wire::{Flags, SackBlocks};
+
+impl SenderState {
+    /// Applies the ACKs that the sender had when it sent `seg`; next to the sender, all ACKs so
+    /// far.
+    #[inline(always)]
+    pub(in crate::tcp) fn apply_acks(&mut self, seg: Option<&Seg>, path: &PathEstimate) {
+        let Some(first) = self.pending_acks.first_arrival() else {
+            return;
+        };
+        let by = SenderKnowledge::new(seg, path);
+        if by.includes(first, by.tsecr.filter(|_| first.has_timestamps)) {
+            self.apply_pending_acks(seg, path);
+        }
+    }
+
+    #[inline(never)]
+    fn apply_pending_acks(&mut self, seg: Option<&Seg>, path: &PathEstimate) {
+        let way = path.loop_to_sender;
+        let by = SenderKnowledge::new(seg, path);
+        let latest = seg.map_or(Nanos::MAX, |seg| seg.time);
+        while let Some((first, fields)) = self.pending_acks.first() {
+            let stamp = by.tsecr.filter(|_| first.has_timestamps);
+            if !by.includes(first, stamp) {
+                break;
+            }
+            // Of several repeats applied together only the last one matters.
+            let known = self.is_bulk_payload_ack(fields);
+            let behind = if known { self.pending_acks.arrivals_after_first() } else { &[] };
+            let more =
+                behind.iter().take_while(|arrival| arrival.repeats_previous && by.includes(arrival, stamp)).count();
+            let last = more.checked_sub(1).and_then(|more| behind.get(more)).unwrap_or(first);
+            let (since, at, place) = ((first.time + way).min(latest), (last.time + way).min(latest), last.frame_ref);
+            if let (Some(seg), Some(echo)) = (seg, stamp) {
+                self.note_loop_to_sender(seg, echo, more + 1, way);
+            }
+            if known {
+                let is_next_late = self.pending_acks.drop_repeats(more + 1);
+                self.apply_repeated_ack(since, at, place);
+                if is_next_late {
+                    break;
+                }
+            } else if let Some((ack, sack)) = self.pending_acks.pop() {
+                self.apply_pending_ack(&ack, &sack, at, path);
+            }
+        }
+        self.end_ack_repeats();
+    }
+
+    /// Measures the loop: the sender had the first `count` pending ACKs when it sent `seg`, and its
+    /// TSecr names the last of them.
+    #[inline(always)]
+    fn note_loop_to_sender(&mut self, seg: &Seg, echo: u32, count: usize, least: Nanos) {
+        let had = self.pending_acks.arrivals().iter().take(count);
+        if !seg.time_clamped()
+            && let Some(arrival) = had.rev().find(|arrival| arrival.tsval == echo && !arrival.time_clamped)
+        {
+            self.recent_loop_to_sender = (seg.time - arrival.time).max(least);
+        }
+    }
+
+    #[inline(never)]
+    pub(super) fn apply_pending_ack(&mut self, ack: &Ack, sack: &SackBlocks, at: Nanos, path: &PathEstimate) {
+        self.apply_ack(ack, sack, at, path);
+    }
+
+    /// Applies an ACK without news at time `at`, or several, the first of them at `since`.
+    #[inline(always)]
+    pub(super) fn apply_repeated_ack(&mut self, since: Nanos, at: Nanos, place: FrameRef) {
+        self.short_gap_limit = 0;
+        self.round.on_ack(self.snd_una);
+        self.since_send.emptied = self.snd_una >= self.snd_max;
+        let release = ReleasingAck { frame: place, at, is_new: false, with_payload: true };
+        self.since_send.on_release(release, self.window.right_edge);
+        if let Some(transfer) = &mut self.transfer {
+            transfer.on_acked_up_to(since, self.snd_una);
+        }
+    }
+
+    /// Applies an ACK that the sender has at time `at`.
+    #[inline(always)]
+    pub(super) fn apply_ack(&mut self, ack: &Ack, sack: &SackBlocks, at: Nanos, path: &PathEstimate) {
+        let is_new = ack.fields.ack > self.snd_una;
+        if !is_new && self.is_bulk_payload_ack(&ack.fields) {
+            self.apply_repeated_ack(at, at, ack.arrival.frame_ref);
+            return;
+        }
+        self.short_gap_limit = 0;
+        let before =
+            self.trace_notes.is_some().then_some((self.facts.duplicate_acks, self.facts.retransmitted.spurious));
+        let rtt = if is_new {
+            self.apply_new_ack::<false>(ack, sack, at, path)
+        } else {
+            self.apply_old_ack(*ack, sack, at);
+            None
+        };
+        if let Some(before) = before {
+            self.note_ack_applied(ack.arrival.frame_ref, at, rtt, before);
+        }
+    }
+
+    /// Applies an ACK for new data and returns the RTT that it measures. `LOSS_FREE` means that it
+    /// came from [`as_simple_ack`](Self::as_simple_ack), so that no step checks for rare cases.
+    #[inline(always)]
+    pub(super) fn apply_new_ack<const LOSS_FREE: bool>(
+        &mut self,
+        ack: &Ack,
+        sack: &SackBlocks,
+        at: Nanos,
+        path: &PathEstimate,
+    ) -> Option<Nanos> {
+        let Ack { arrival, fields } = ack;
+        let release = ReleasingAck { frame: arrival.frame_ref, at, is_new: true, with_payload: fields.with_payload };
+        self.since_send.on_release(release, self.window.right_edge);
+        if !LOSS_FREE && !self.scoreboard.sacked.is_empty() {
+            // Before this ACK's own SACKs are noted: they lie above a hole that nobody had
+            // reported.
+            self.note_healed_hole(fields.ack);
+        }
+        let mut delivered = fields.ack.saturating_sub(self.snd_una);
+        if !LOSS_FREE && fields.sacks {
+            delivered += self.update_scoreboard(fields.ack, sack, at);
+        }
+        let (delay, known) = self.advance_snd_una::<LOSS_FREE>(ack, at);
+        delivered -= known.min(delivered);
+        let (rtt, late) = match delay {
+            Some(delay) => self.rtt_sample(delay, path),
+            None => (None, Nanos::ZERO),
+        };
+        self.since_send.ack_late = late;
+        self.since_send.emptied = self.snd_una >= self.snd_max;
+        self.update_snd_wnd::<LOSS_FREE>(fields, at);
+        self.record_ack::<LOSS_FREE>(ack, at, AckOutcome { delivered, rtt, late });
+        rtt
+    }
+
+    /// Applies an ACK that covers no new data.
+    #[inline(never)]
+    fn apply_old_ack(&mut self, ack: Ack, sack: &SackBlocks, at: Nanos) {
+        let Ack { arrival, fields } = ack;
+        let edge = self.window.right_edge;
+        let delivered = if fields.sacks { self.update_scoreboard(fields.ack, sack, at) } else { 0 };
+        if !fields.with_payload {
+            self.count_duplicate_ack(&fields);
+        }
+        let opened = self.update_snd_wnd::<false>(&fields, at);
+        if opened || fields.with_payload || fields.sacks {
+            self.since_send.window_update |= opened;
+            self.since_send.emptied = self.snd_una >= self.snd_max;
+            let release =
+                ReleasingAck { frame: arrival.frame_ref, at, is_new: false, with_payload: fields.with_payload };
+            self.since_send.on_release(release, edge);
+        }
+        self.record_ack::<false>(&ack, at, AckOutcome { delivered, ..AckOutcome::default() });
+    }
+
+    /// Records an ACK in the round and the transfer.
+    #[inline(always)]
+    fn record_ack<const LOSS_FREE: bool>(&mut self, ack: &Ack, at: Nanos, outcome: AckOutcome) {
+        let Ack { arrival, fields } = ack;
+        if !LOSS_FREE && fields.flags.0 & (Flags::ECE | Flags::SYN).0 == Flags::ECE.0 {
+            self.note_ecn_echo(arrival.frame_ref, at);
+        }
+        self.round.on_ack(self.snd_una);
+        if !LOSS_FREE && let Some(top) = self.scoreboard.sacked.highest() {
+            self.round.on_sack(top);
+        }
+        if let Some(transfer) = &mut self.transfer {
+            transfer.on_ack(at, fields.ack, outcome);
+        }
+    }
+
+    /// Returns whether this is payload with an ACK without news, as in the peer's bulk data.
+    #[inline(always)]
+    pub(super) fn is_bulk_payload_ack(&self, fields: &AckFields) -> bool {
+        let same = fields.ack == self.snd_una
+            && fields.window() == self.window.wnd
+            && fields.window().map(|window| fields.ack + window) == self.window.right_edge;
+        let plain = fields.flags.0 & (Flags::SYN | Flags::RST | Flags::ECE).0 == 0;
+        same && plain
+            && fields.with_payload
+            && !fields.sacks
+            && fields.window() != Some(0)
+            && self.window.closed_since.is_none()
+            && self.scoreboard.sacked.is_empty()
+            && self.trace_notes.is_none()
+    }
+
+    #[inline(never)]
+    fn note_ecn_echo(&mut self, place: FrameRef, at: Nanos) {
+        self.facts.ecn_echoes += 1;
+        if let Some(transfer) = &mut self.transfer {
+            let facts = transfer.facts();
+            facts.ecn_echoes += 1;
+            facts.first_echo.get_or_insert((at, place.frame()));
+        }
+    }
+
+    /// Takes an RTT sample from an ACK that came `delay` after its segment. Returns the RTT, and by
+    /// how much the ACK was later than the earliest.
+    #[inline(always)]
+    fn rtt_sample(&mut self, delay: Nanos, path: &PathEstimate) -> (Option<Nanos>, Nanos) {
+        let least = update_min(&mut self.facts.ack_delay_min, delay);
+        let whole = delay + path.loop_to_sender;
+        self.srtt.on_sample(whole);
+        self.rtt.push(whole);
+        (Some(whole), delay.after(least))
+    }
+
+    /// Advances SND.UNA. Returns the time from the newest covered segment, if that was sent only
+    /// once, to this ACK (Karn's algorithm, RFC 6298 section 3), and how many of the bytes were
+    /// already SACKed.
+    #[inline(always)]
+    fn advance_snd_una<const LOSS_FREE: bool>(&mut self, ack: &Ack, at: Nanos) -> (Option<Nanos>, u64) {
+        let Ack { arrival, fields } = ack;
+        let before = std::mem::replace(&mut self.snd_una, fields.ack);
+        self.scoreboard.duplicate_acks = 0;
+        let known = if LOSS_FREE { 0 } else { self.scoreboard.acknowledge(fields.ack) };
+        let (newest, any_resent) = self.remove_acknowledged::<LOSS_FREE>(fields.ack);
+        if !LOSS_FREE && self.retransmits.end > before {
+            self.check_eifel(before, fields.ack, fields.tsecr);
+        }
+        let recovering = !LOSS_FREE && self.scoreboard.recovery != Recovery::None;
+        if recovering {
+            self.exit_recovery(fields.ack, at);
+        }
+        // While holes are being filled, a cumulative ACK tells when the hole was filled, not when
+        // its last byte arrived.
+        let timed = !any_resent && !recovering && !arrival.time_clamped;
+        (newest.filter(|_| timed).map(|time| arrival.time.after(time)), known)
+    }
+
+    /// Leaves recovery once everything that was outstanding at its start is acknowledged.
+    #[inline(never)]
+    fn exit_recovery(&mut self, ack: u64, at: Nanos) {
+        match self.scoreboard.recovery {
+            Recovery::Fast(recover) | Recovery::Timeout(recover) if ack >= recover => {
+                if let (Recovery::Fast(_), Some(transfer)) = (self.scoreboard.recovery, &mut self.transfer) {
+                    let recoveries = &mut transfer.facts().recoveries;
+                    recoveries.count += 1;
+                    recoveries.took += (at - self.scoreboard.recovery_start).or_zero();
+                }
+                self.scoreboard.recovery = Recovery::None;
+                self.outstanding.may_overlap &= !self.outstanding.segments.is_empty();
+            }
+            _ => {}
+        }
+    }
+
+    /// Removes acknowledged segments. Returns when the newest of them was sent, if known, and
+    /// whether any was retransmitted.
+    #[inline(always)]
+    fn remove_acknowledged<const LOSS_FREE: bool>(&mut self, ack: u64) -> (Option<Nanos>, bool) {
+        let all = &self.outstanding.segments[..];
+        let count = all.iter().position(|sent| sent.end > ack).unwrap_or(all.len());
+        let those = all.get(..count).unwrap_or_default();
+        if self.segment_size.awaits_larger() {
+            let largest = those.iter().map(|sent| u64::from(sent.len)).max();
+            self.segment_size.note_acked(largest.unwrap_or(0));
+        }
+        let any_resent = !LOSS_FREE && those.iter().any(|sent| sent.retransmitted);
+        let newest = those.last().filter(|sent| !sent.tsval.time_clamped()).map(|sent| sent.time);
+        self.outstanding.segments.drop_first(count);
+        (newest, any_resent)
+    }
+
+    /// Counts a SACK hole that closes up to `ack` without a retransmission.
+    #[inline(never)]
+    fn note_healed_hole(&mut self, ack: u64) {
+        if self.scoreboard.heals(self.snd_una, ack) {
+            self.facts.healed_holes += 1;
+            if let Some(transfer) = &mut self.transfer {
+                transfer.facts().healed_holes += 1;
+            }
+        }
+    }
+
+    /// Adds SACK blocks that reach the sender at time `at`. Returns how many bytes they report for
+    /// the first time.
+    #[inline(never)]
+    fn update_scoreboard(&mut self, ack: u64, blocks: &SackBlocks, at: Nanos) -> u64 {
+        let mut news = 0;
+        let highest = self.scoreboard.sacked.highest().unwrap_or(ack);
+        for (index, &(left, right)) in blocks.as_slice().iter().enumerate() {
+            let (Some(left), Some(right)) = (self.unwrap_seq(left), self.unwrap_seq(right)) else {
+                continue;
+            };
+            if left >= right || right > self.snd_max.max(ack) {
+                continue;
+            }
+            let second =
+                || blocks.as_slice().get(1).and_then(|&(l, r)| Some((self.unwrap_seq(l)?, self.unwrap_seq(r)?)));
+            if index == 0 && reports_duplicate((left, right), second(), ack) {
+                self.on_dsack(left, right);
+            } else if left >= ack {
+                self.segment_size.note_acked((right - left).min(self.mss()));
+                news += self.scoreboard.sacked.insert(left, right);
+            }
+        }
+        if let Some(top) = self.scoreboard.sacked.highest().filter(|top| *top > highest)
+            && let Some(sent) = self.outstanding.send_time_of(top)
+            && let Some(transfer) = &mut self.transfer
+        {
+            transfer.on_sack(at.after(sent));
+        }
+        news
+    }
+
+    /// Counts a duplicate ACK (RFC 5681 section 2): nothing new, no payload, same window, data
+    /// outstanding.
+    #[inline(never)]
+    fn count_duplicate_ack(&mut self, fields: &AckFields) {
+        let same_window = fields.window().is_none() || fields.window() == self.window.wnd;
+        if fields.ack == self.snd_una
+            && !fields.with_payload
+            && !fields.flags.has(Flags::SYN)
+            && !fields.flags.has(Flags::FIN)
+            && self.snd_max > self.snd_una
+            && (same_window || fields.sacks)
+        {
+            self.scoreboard.duplicate_acks += 1;
+            self.facts.duplicate_acks += 1;
+        }
+    }
+}
+
+/// Which ACKs the sender had when it sent a segment; all captured so far, if there is no segment.
+struct SenderKnowledge {
+    /// The TSecr of the segment.
+    tsecr: Option<u32>,
+    /// Without timestamps: ACKs captured up to here.
+    until: Nanos,
+}
+
+impl SenderKnowledge {
+    #[inline(always)]
+    fn new(seg: Option<&Seg>, path: &PathEstimate) -> Self {
+        match seg.filter(|_| !path.near) {
+            None => Self { tsecr: None, until: Nanos::MAX },
+            Some(seg) => Self { tsecr: seg.timestamps().map(|(_, echo)| echo), until: seg.time - path.ack_lag },
+        }
+    }
+
+    /// Returns whether the sender had this ACK: the segment echoes a newer timestamp, or else the
+    /// ACK is old enough. `stamp` is the echoed timestamp, if these ACKs have timestamps too.
+    #[inline(always)]
+    fn includes(&self, arrival: &AckArrival, stamp: Option<u32>) -> bool {
+        let newer = stamp.map_or(0, |echo| arrival.tsval.wrapping_sub(echo) as i32);
+        newer < 0 || (newer == 0 && arrival.time <= self.until)
+    }
+}
+
+/// Returns whether the first SACK block reports a duplicate: it lies below the ACK or inside the
+/// second block (RFC 2883 section 4).
+pub(in crate::tcp) fn reports_duplicate(first: (u64, u64), second: Option<(u64, u64)>, ack: u64) -> bool {
+    first.1 <= ack || second.is_some_and(|second| second.0 <= first.0 && first.1 <= second.1)
+}

@@ -1,0 +1,74 @@
+//! The rate of a transfer, in quantiles over bins of equal amounts of bytes.
+
+use super::rtt::Quantiles;
+use crate::tcp::facts::RateSpread;
+use crate::units::Nanos;
+
+/// Rates over successive equal amounts of bytes: alike if one rate governs them all, whatever the
+/// rounds do.
+#[derive(Clone, Debug, Default)]
+pub(super) struct RateMeter {
+    /// Time and byte count at the start of the first bin.
+    pub first: Option<(Nanos, u64)>,
+    /// Start of the current bin.
+    pub since: Option<Nanos>,
+    /// Byte count at its start.
+    pub from: u64,
+    /// Byte count at its end.
+    pub due: u64,
+    /// Nanoseconds per mebibyte, because the quantiles are of times.
+    pub paces: Quantiles,
+}
+
+impl RateMeter {
+    /// Adds bytes up to `total`. The first ones open the first bin: the time of their own is before
+    /// it.
+    #[inline]
+    pub fn advance(&mut self, total: u64, time: Nanos, bin: u64) {
+        if total >= self.due {
+            self.end_bin(total, time, bin);
+        }
+    }
+
+    #[inline(never)]
+    fn end_bin(&mut self, total: u64, time: Nanos, bin: u64) {
+        if let Some(since) = self.since {
+            if time <= since {
+                return;
+            }
+            if !self.paces.skips() {
+                let bytes = total - self.from;
+                self.paces.push(pace(bytes, time - since));
+            }
+        } else {
+            self.first = Some((time, total));
+        }
+        (self.since, self.from, self.due) = (Some(time), total, total + bin);
+    }
+
+    /// Adds the bins of a meter that continues this one and has counted `less` bytes less. Between
+    /// the two lies a bin of its own.
+    pub fn absorb(&mut self, more: Self, less: u64) {
+        let Some((time, bytes)) = more.first else { return };
+        match self.since {
+            Some(since) if time > since && bytes + less > self.from => {
+                self.paces.push(pace(bytes + less - self.from, time - since));
+            }
+            Some(_) => {}
+            None => self.first = Some((time, bytes + less)),
+        }
+        self.paces.absorb(&more.paces);
+        (self.since, self.from, self.due) = (more.since, more.from + less, more.due + less);
+    }
+
+    pub fn finish(&self) -> RateSpread {
+        let rate = |pace: Nanos| 8.0 * 1_048_576.0 / pace.as_secs_f64();
+        let [p90, p50, p10] = self.paces.at([0.1, 0.5, 0.9]).map_or([0.0; 3], |paces| paces.map(rate));
+        RateSpread { p10, p50, p90, bins: self.paces.count() }
+    }
+}
+
+/// Converts bytes and time to a time per mebibyte.
+fn pace(bytes: u64, time: Nanos) -> Nanos {
+    Nanos(time.scale(1_048_576.0 / bytes as f64).0.max(1))
+}

@@ -1,0 +1,53 @@
+//! When a round ends: with the first segment sent after the ACK for the first segment of the round
+//! (packet-timed, as BBR counts).
+
+use crate::tcp::segment::Seg;
+use crate::units::Nanos;
+
+/// The round that goes on.
+#[derive(Debug, Default)]
+pub(in crate::tcp) struct RoundClock {
+    /// End of its first segment.
+    first_end: u64,
+    /// SND.MAX after its first segment.
+    end: u64,
+    start: Nanos,
+    /// See [`Seg::time_clamped`].
+    start_clamped: bool,
+    /// The next segment begins another round.
+    pub due: bool,
+}
+
+impl RoundClock {
+    /// Begins a round with this segment, which ends at `end`.
+    pub fn begin(&mut self, seg: &Seg, end: u64, snd_max: u64) {
+        *self = Self {
+            first_end: end,
+            end: snd_max.max(end),
+            start: seg.time,
+            start_clamped: seg.time_clamped(),
+            due: false,
+        };
+    }
+
+    /// Everything up to `snd_una` is acknowledged.
+    #[inline]
+    pub fn on_ack(&mut self, snd_una: u64) {
+        self.due |= snd_una >= self.first_end;
+    }
+
+    /// The highest SACKed byte.
+    #[inline]
+    pub fn on_sack(&mut self, top: u64) {
+        self.due |= top > self.end;
+    }
+
+    pub fn age(&self, now: Nanos) -> Nanos {
+        now - self.start
+    }
+
+    /// Returns whether its length up to this segment is a difference of measured times.
+    pub fn is_measured(&self, seg: &Seg) -> bool {
+        !seg.time_clamped() && !self.start_clamped
+    }
+}

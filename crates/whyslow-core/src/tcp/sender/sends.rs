@@ -1,0 +1,228 @@
+//! Segments of the sender as they pass: new data, old data, and segments without any.
+
+use super::last_send::SinceSend;
+use super::outstanding::{OutstandingSegment, SequenceHole};
+use super::peer_payload::PeerPayload;
+use super::scoreboard::Recovery;
+use super::{PathEstimate, SenderState};
+use crate::tcp::segment::{Seg, tsval};
+use crate::units::{Nanos, SeqNumber};
+use crate::wire::Flags;
+
+/// ECN bits of a packet with a congestion mark (RFC 3168 section 5).
+const CONGESTION_EXPERIENCED: u8 = 0b11;
+
+impl SenderState {
+    /// Processes a segment of the sender.
+    #[inline(always)]
+    pub fn on_segment(&mut self, seg: &Seg, path: &PathEstimate) -> bool {
+        self.facts.packets += 1;
+        let is_next = self.isn.is_some_and(|origin| seg.seq == origin + self.snd_max as u32);
+        let is_plain = seg.flags.0 & (Flags::SYN | Flags::FIN | Flags::RST | Flags::CWR).0 == 0;
+        if !(is_next && is_plain && self.trace_notes.is_none()) {
+            return self.on_unusual_segment(seg, path);
+        }
+        // What nearly all segments are: what follows those before them.
+        self.apply_acks(Some(seg), path);
+        let start = self.snd_max;
+        self.note_ip_id_and_tsval(seg, 0);
+        let len = u64::from(seg.len);
+        if len > 0 {
+            self.segment_size.note_sent(len);
+            self.on_new_data(seg, start, start + len, path);
+            self.passed += len;
+        }
+        len > 0
+    }
+
+    #[inline(never)]
+    fn on_unusual_segment(&mut self, seg: &Seg, path: &PathEstimate) -> bool {
+        self.short_gap_limit = 0;
+        self.repeatable_ack = None;
+        self.ip_ids.end_run();
+        if seg.flags.has(Flags::RST) {
+            return false;
+        }
+        if self.isn.is_none() {
+            let syn = seg.flags.has(Flags::SYN);
+            self.isn = Some(if syn { seg.seq } else { SeqNumber(seg.seq.0.wrapping_sub(1)) });
+            self.snd_max = u64::from(!syn);
+            self.snd_una = self.snd_max;
+        }
+        let Some(start) = self.unwrap_seq(seg.seq) else {
+            self.stray += 1;
+            return false;
+        };
+        if seg.flags.has(Flags::SYN) {
+            // Fast Open data (RFC 7413) follows the SYN's own number.
+            self.advance_snd_max(1);
+            if seg.len == 0 {
+                return false;
+            }
+        }
+        let start = start + u64::from(seg.flags.has(Flags::SYN));
+        self.apply_acks(Some(seg), path);
+        self.note_ip_id_and_tsval(seg, start.saturating_sub(self.snd_max));
+        let before = self.tally();
+        if seg.len == 0 {
+            self.on_empty_segment(seg, start);
+            self.note_sent(before);
+            return false;
+        }
+        let end = start + u64::from(seg.len);
+        self.segment_size.note_sent(u64::from(seg.len));
+        if seg.flags.has(Flags::FIN) {
+            (self.fin.sent, self.fin.time) = (Some(end), seg.time);
+        }
+        let new = end > self.snd_max;
+        if new {
+            self.on_new_data(seg, start, end, path);
+        } else {
+            self.on_old_data(seg, start, end, path);
+        }
+        self.note_sent(before);
+        if seg.flags.has(Flags::FIN) {
+            self.advance_snd_max(end + 1);
+        }
+        self.passed += u64::from(seg.len);
+        new
+    }
+
+    fn on_empty_segment(&mut self, seg: &Seg, start: u64) {
+        if seg.flags.has(Flags::FIN) {
+            if self.fin.sent == Some(start) {
+                self.on_fin_retransmit(seg, start);
+            }
+            (self.fin.sent, self.fin.time) = (Some(start), seg.time);
+            self.advance_snd_max(start + 1);
+        } else if start + 1 == self.snd_max && start < self.snd_una && seg.flags.has(Flags::ACK) {
+            if self.window.wnd == Some(0) {
+                self.facts.window_probes += 1;
+            } else {
+                self.facts.keep_alives += 1;
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn on_new_data(&mut self, seg: &Seg, start: u64, end: u64, path: &PathEstimate) {
+        if self.sent_plainly_since_update(seg) {
+            self.snd_max = end;
+            self.last_send.flight += end - start;
+        } else {
+            self.update_on_send(seg, start, end, path);
+        }
+        self.outstanding.push(OutstandingSegment::new(seg, end, self.passed));
+        if let Some(transfer) = &mut self.transfer {
+            transfer.on_send(end, seg.time, self.last_send.flight);
+        }
+        if seg.flags.has(Flags::CWR) || seg.ecn == CONGESTION_EXPERIENCED {
+            self.note_congestion(seg);
+        }
+        self.note_send(seg);
+    }
+
+    /// Whether nothing has come to pass since stock was taken but plain sends of the next bytes,
+    /// this one included: the transfer and its round go on, in flight is what was sent since, the
+    /// window is what it was.
+    #[inline(always)]
+    fn sent_plainly_since_update(&self, seg: &Seg) -> bool {
+        self.last_send.at.is_some_and(|(last, _)| seg.time.since(last) < self.short_gap_limit)
+            && !is_newer(seg, self.newest_peer_tsval)
+    }
+
+    #[cold]
+    fn note_congestion(&mut self, seg: &Seg) {
+        if let Some(transfer) = &mut self.transfer {
+            transfer.facts().reductions += u64::from(seg.flags.has(Flags::CWR));
+            transfer.facts().marked += u64::from(seg.ecn == CONGESTION_EXPERIENCED);
+        }
+    }
+
+    /// New data begins at `start`, and not where what was sent before ends.
+    #[inline(never)]
+    pub(super) fn note_sequence_jump(&mut self, seg: &Seg, start: u64) {
+        if start < self.snd_max {
+            // Old bytes with new ones behind them: a retransmission that took more along.
+            self.scoreboard.retransmitted.insert(start, self.snd_max);
+            self.outstanding.may_overlap = true;
+            return;
+        }
+        self.outstanding.push_hole(SequenceHole {
+            start: self.snd_max,
+            end: start,
+            time: seg.time,
+            tsval: tsval(seg),
+            ip_id: seg.ip_id(),
+            previous_time: self.last_send.at.map_or(seg.time, |(time, _)| time),
+            passed_before: self.passed,
+        });
+        if let Some(transfer) = &mut self.transfer {
+            transfer.facts().unseen += start - self.snd_max;
+        }
+        if let Recovery::Timeout(recover) = self.scoreboard.recovery {
+            // What the timer has given up reaches as far: new bytes follow all of it (RFC 5682
+            // section 2.1).
+            self.scoreboard.recovery = Recovery::Timeout(recover.max(start));
+        }
+    }
+
+    fn on_old_data(&mut self, seg: &Seg, start: u64, end: u64, path: &PathEstimate) {
+        let Some(again) = self.on_retransmit(seg, start, end, path) else {
+            return;
+        };
+        if self.transfer.is_none() {
+            return;
+        }
+        if self.round.due {
+            self.round.begin(seg, end, self.snd_max);
+            if let Some(transfer) = &mut self.transfer {
+                transfer.next_round(seg.time, seg.frame(), self.last_send.at);
+            }
+        }
+        self.end_gap(seg, false, Some(again), path);
+        if let Some(transfer) = &mut self.transfer {
+            transfer.on_retransmit(seg.time, seg.frame(), end - start);
+        }
+        self.reset_since_send();
+        self.note_send(seg);
+        // Of where the data ends it says nothing.
+        self.last_send.pushed = true;
+    }
+
+    /// The other side sent new payload.
+    #[inline(always)]
+    pub fn on_peer_payload(&mut self, seg: &Seg) {
+        self.short_gap_limit = 0;
+        let (reached, since) = self.all_acked_at;
+        let quiet = if reached == self.snd_max { seg.time - since } else { Nanos::ZERO };
+        PeerPayload::add(&mut self.peer_payload, seg, || match (seg.ack(), self.isn) {
+            (Some(ack), Some(origin)) => (ack.distance(origin + self.snd_max as u32) >= 0, quiet),
+            _ => (true, quiet),
+        });
+    }
+
+    #[inline(always)]
+    fn note_send(&mut self, seg: &Seg) {
+        self.ip_ids.reset_missing();
+        self.last_send.record(seg, self.mss(), self.segment_size.negotiated().is_some());
+    }
+
+    /// Something was sent: what ACKs do from now on is told of the pause behind it.
+    pub(super) fn reset_since_send(&mut self) {
+        self.since_send = SinceSend {
+            min_right_edge: self.window.right_edge,
+            closed_at: self.window.closed_since,
+            ..SinceSend::default()
+        };
+    }
+}
+
+/// Whether a segment echoes a newer timestamp than the newest that was captured.
+#[inline(always)]
+pub(super) fn is_newer(seg: &Seg, newest: Option<u32>) -> bool {
+    match (newest, seg.timestamps()) {
+        (Some(newest), Some((_, echo))) => echo.wrapping_sub(newest) as i32 > 0,
+        _ => false,
+    }
+}

@@ -1,0 +1,98 @@
+//! Retransmissions that were not needed, as D-SACKs and timestamps tell.
+
+use super::SenderState;
+use super::retransmits::{RetransmitReason, counter};
+use crate::tcp::facts::Retransmitted;
+use crate::tcp::facts::TransferFacts;
+use crate::types::RetransmissionKind;
+use crate::units::Nanos;
+
+impl SenderState {
+    /// Processes a D-SACK for `[left, right)` (RFC 2883). It reports the newest copy that has not
+    /// been reported yet.
+    pub(super) fn on_dsack(&mut self, left: u64, right: u64) {
+        match self.retransmits.list.iter().rposition(|r| !r.dsacked && r.start < right && r.end > left) {
+            Some(index) => {
+                self.retransmits.list[index].dsacked = true;
+                if !self.retransmits.list[index].spurious {
+                    self.mark_spurious(index);
+                }
+            }
+            None if self.retransmits.list.iter().any(|r| r.start < right && r.end > left) => {}
+            None => self.facts.duplicated += 1,
+        }
+    }
+
+    /// Eifel detection (RFC 3522): an ACK with a timestamp older than the retransmission's was sent
+    /// for the original. Only for the first segment that it acknowledges, because the receiver
+    /// echoes the first segment it had not yet acknowledged (RFC 7323 section 4.3), whichever came
+    /// later.
+    #[inline(never)]
+    pub(super) fn check_eifel(&mut self, before: u64, ack: u64, echo: Option<u32>) {
+        let Some(echo) = echo else {
+            return;
+        };
+        for index in (0..self.retransmits.list.len()).rev().take(16) {
+            let retransmit = self.retransmits.list[index];
+            let Some((value, original)) = retransmit.tsval.zip(retransmit.previous_tsval) else {
+                continue;
+            };
+            let told =
+                !retransmit.spurious && retransmit.start <= before && (before + 1..=ack).contains(&retransmit.end);
+            if told && echo == original && value.wrapping_sub(echo) as i32 > 0 {
+                self.mark_spurious(index);
+            }
+        }
+    }
+
+    fn mark_spurious(&mut self, index: usize) {
+        let Some(retransmit) = self.retransmits.list.get_mut(index) else {
+            return;
+        };
+        retransmit.spurious = true;
+        let (kind, bytes, stuck) = (retransmit.reason, retransmit.end - retransmit.start, retransmit.counted_stuck);
+        if let Some(listed) = retransmit.listed_at.and_then(|place| self.facts.retransmissions.get_mut(place)) {
+            listed.kind = RetransmissionKind::Spurious;
+        }
+        let recount = |kinds: &mut Retransmitted| {
+            let count = counter(kinds, kind);
+            if *count > 0 {
+                *count -= 1;
+                kinds.spurious += 1;
+            }
+        };
+        recount(&mut self.facts.retransmitted);
+        if let Some(transfer) = &mut self.transfer {
+            recount(&mut transfer.facts().retransmitted);
+            transfer.facts().spurious_fast += u64::from(kind == RetransmitReason::Fast);
+            transfer.facts().stuck_large -= u64::from(stuck && transfer.facts().stuck_large > 0);
+            let start = self.retransmits.list[index].start;
+            if let Some(loss) = transfer.facts().losses.iter_mut().rev().find(|loss| loss.seq == start) {
+                loss.spurious = true;
+            }
+            transfer.facts().retransmitted_bytes = transfer.facts().retransmitted_bytes.saturating_sub(bytes);
+        }
+    }
+
+    /// Returns whether copies were sent after all of a transfer, and all of them were spurious.
+    pub(super) fn is_tail_spurious(&self, transfer: &TransferFacts) -> bool {
+        let whole = transfer.gaps.partition_point(|gap| gap.snd_max < transfer.seq.1);
+        let Some(from) = transfer.gaps.get(whole).map(|gap| gap.start) else { return false };
+        let mut copies = self
+            .retransmits
+            .list
+            .iter()
+            .filter(|retransmit| retransmit.time > from && retransmit.start < transfer.seq.1)
+            .peekable();
+        copies.peek().is_some() && copies.all(|retransmit| retransmit.spurious)
+    }
+
+    /// The spurious retransmissions remembered: when they were sent, and their first byte.
+    pub(in crate::tcp) fn spurious_retransmits(&self) -> impl Iterator<Item = (Nanos, u64)> + '_ {
+        self.retransmits
+            .list
+            .iter()
+            .filter(|retransmit| retransmit.spurious)
+            .map(|retransmit| (retransmit.time, retransmit.start))
+    }
+}

@@ -1,0 +1,31 @@
+//! [`Recorder`]: records the packets of this process' own connections.
+//!
+//! A packet socket with a filter on their ports (packet(7)); it needs CAP_NET_RAW. A connection is
+//! expected before it connects, so that its SYN is there. Packets are kept from the IP header on,
+//! with the kernel's times, as pcapng or pcap, and written as they come.
+
+mod file;
+#[cfg(target_os = "linux")]
+mod filter;
+#[cfg(target_os = "linux")]
+mod linux;
+#[cfg(not(target_os = "linux"))]
+mod others;
+
+pub use file::Format;
+#[cfg(target_os = "linux")]
+pub use linux::Recorder;
+#[cfg(not(target_os = "linux"))]
+pub use others::Recorder;
+
+/// Most bytes of a packet: what a device puts together is longer than what is on the wire.
+pub const WHOLE: u32 = 0x4_0000;
+
+/// What was recorded.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Recorded {
+    /// Packets.
+    pub packets: u64,
+    /// Packets that the kernel had no room for: not in the recording.
+    pub dropped: u64,
+}

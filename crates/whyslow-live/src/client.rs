@@ -1,0 +1,447 @@
+//! [`Client`]: makes requests, on one connection or on a new one each.
+
+use crate::body::{SendBody, Upload};
+use crate::capture::Recorder;
+use crate::connection::{Connection, Opening, Sender, credentials};
+use crate::exchange::{Exchange, FirstRecord, Hop, Times};
+use crate::failure::{Failure, Phase};
+use crate::proxy::Proxies;
+use crate::resolve::{Family, Pinned};
+use crate::sampler::{Left, Sampler};
+use crate::target::Target;
+use http::header::{
+    ACCEPT, AUTHORIZATION, CONTENT_LENGTH, CONTENT_TYPE, COOKIE, HOST, LOCATION, PROXY_AUTHORIZATION, USER_AGENT,
+};
+use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, Response, StatusCode, Uri};
+use http_body::Body;
+use hyper::body::Incoming;
+use std::future::poll_fn;
+use std::io;
+use std::path::PathBuf;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::{Duration, Instant, SystemTime};
+use tokio::runtime::{Builder, Runtime};
+
+/// How long after an upload's answer its last acknowledgement may come.
+const ACKNOWLEDGED_WITHIN: Duration = Duration::from_secs(2);
+/// How often it is looked at.
+const LOOK_EVERY: Duration = Duration::from_millis(1);
+
+/// What holds for all requests.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Addresses of one family alone.
+    pub family: Option<Family>,
+    /// Names that are not looked up.
+    pub pinned: Vec<Pinned>,
+    /// Proxies.
+    pub proxies: Proxies,
+    /// Trust any certificate.
+    pub insecure: bool,
+    /// Trust the authorities in this file, and no others.
+    pub authorities: Option<PathBuf>,
+    /// Which HTTP: 1.1, 2, or what the server would rather have.
+    pub http: Option<u8>,
+    /// Header fields to add or to replace.
+    pub headers: Vec<(HeaderName, HeaderValue)>,
+    /// Redirects that are followed at most.
+    pub redirects: usize,
+    /// For the name, the connection and TLS together.
+    pub connect_timeout: Duration,
+    /// For all of a request, redirects included.
+    pub timeout: Duration,
+    /// How often the kernel is asked about the connection.
+    pub sample_every: Duration,
+    /// Records packets.
+    pub recorder: Option<Arc<Recorder>>,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            family: None,
+            pinned: Vec::new(),
+            proxies: Proxies::default(),
+            insecure: false,
+            authorities: None,
+            http: None,
+            headers: Vec::new(),
+            redirects: 10,
+            connect_timeout: Duration::from_secs(30),
+            timeout: Duration::from_secs(300),
+            sample_every: Duration::from_millis(2),
+            recorder: None,
+        }
+    }
+}
+
+impl Options {
+    /// The protocols to offer in TLS.
+    pub(crate) fn protocols(&self) -> &'static [&'static str] {
+        match self.http {
+            Some(1) => &["http/1.1"],
+            Some(2) => &["h2"],
+            _ => &["h2", "http/1.1"],
+        }
+    }
+
+    /// Whether HTTP/2 is spoken without having been agreed on (RFC 9113 section 3.3).
+    pub(crate) fn http2_at_once(&self, target: &Target) -> bool {
+        self.http == Some(2) && !target.tls
+    }
+}
+
+/// What to ask for.
+#[derive(Clone, Debug)]
+pub struct Ask {
+    /// Where.
+    pub target: Target,
+    /// How: `GET`, `PUT`.
+    pub method: Method,
+    /// What is sent with it.
+    pub upload: Option<Upload>,
+    /// The first so many bytes alone.
+    pub first_bytes: Option<u64>,
+}
+
+/// Makes requests.
+pub struct Client {
+    options: Options,
+    runtime: Runtime,
+    kept: Option<Connection>,
+}
+
+impl Client {
+    /// A client without a connection.
+    ///
+    /// # Errors
+    /// When the system refuses what it needs.
+    pub fn new(options: Options) -> io::Result<Self> {
+        let runtime = Builder::new_current_thread().enable_all().build()?;
+        Ok(Self { options, runtime, kept: None })
+    }
+
+    /// Makes a request, on the connection that is open if it leads there.
+    ///
+    /// # Errors
+    /// When it is not answered in full.
+    pub fn request(&mut self, ask: &Ask) -> Result<Exchange, Failure> {
+        let Self { options, runtime, kept } = self;
+        let mut phase = Phase::Dns;
+        let asked = runtime
+            .block_on(async { tokio::time::timeout(options.timeout, follow(ask, options, kept, &mut phase)).await });
+        let result = asked.unwrap_or_else(|_| {
+            let what = format!("not done within {:.1} s (--max-time)", options.timeout.as_secs_f64());
+            Err(Failure::new(phase, what))
+        });
+        if result.is_err() {
+            self.close();
+        }
+        result
+    }
+
+    /// Closes the connection, if there is one.
+    pub fn close(&mut self) {
+        if self.kept.take().is_some() {
+            // What drives it ends with it.
+            self.pause(Duration::from_millis(1));
+        }
+    }
+
+    /// Waits, and keeps the connection.
+    pub fn pause(&self, time: Duration) {
+        self.runtime.block_on(async { tokio::time::sleep(time).await });
+    }
+}
+
+async fn follow(
+    ask: &Ask,
+    options: &Options,
+    kept: &mut Option<Connection>,
+    phase: &mut Phase,
+) -> Result<Exchange, Failure> {
+    let (began, began_at) = (Instant::now(), SystemTime::now());
+    let (mut ask, first) = (ask.clone(), ask.target.clone());
+    let mut options = options.clone();
+    let mut hops: Vec<Hop> = Vec::new();
+    loop {
+        let hop = make(&ask, &options, kept, phase).await?;
+        let status = StatusCode::from_u16(hop.status).unwrap_or(StatusCode::OK);
+        let location = hop.location.clone().filter(|_| status.is_redirection() && hops.len() < options.redirects);
+        hops.push(hop);
+        let Some(location) = location else {
+            // Acknowledgements that came later are waited for, and not counted.
+            let took = hops.last().map_or(Duration::ZERO, |last| last.began + last.times.total - began);
+            return Ok(Exchange { began, began_at, took, hops });
+        };
+        ask.target = ask.target.join(&location)?;
+        if !ask.target.same_origin(&first) {
+            // What was meant for one server is told to no other.
+            options.headers.retain(|(name, _)| ![AUTHORIZATION, COOKIE, HOST].contains(name));
+        }
+        // RFC 9110 sections 15.4.2 to 15.4.4.
+        let is_get = matches!(ask.method, Method::GET | Method::HEAD);
+        if matches!(status.as_u16(), 301..=303) && !is_get {
+            ask.method = Method::GET;
+            ask.upload = None;
+        }
+    }
+}
+
+/// Makes one request.
+async fn make(ask: &Ask, options: &Options, kept: &mut Option<Connection>, phase: &mut Phase) -> Result<Hop, Failure> {
+    let began = Instant::now();
+    let body = SendBody::new(ask.upload.as_ref()).map_err(|error| Failure::new(Phase::Send, error.to_string()))?;
+    let mut opening = Opening::default();
+    let open = kept.take().filter(|open| open.serves(&ask.target));
+    let is_reused = open.is_some();
+    *phase = Phase::Connect;
+    let mut connection = match open {
+        Some(open) => open,
+        None => Connection::open(&ask.target, options, &mut opening).await?,
+    };
+    let wire_before = [connection.ledger.written(), connection.ledger.read()];
+    let sent_bytes = body.len();
+    let request = request(ask, &connection, options, body)?;
+    connection.seen.begin(sent_bytes);
+    *phase = Phase::Send;
+    let pretransfer = began.elapsed();
+    let response = answer(&mut connection, request, phase).await?;
+    *phase = Phase::Transfer;
+    let told = Told::of(&response);
+    let body_bytes = receive(response, told.length.filter(|_| ask.method != Method::HEAD)).await?;
+    let total = began.elapsed();
+    let left = if sent_bytes > 0 { acknowledged(&connection).await } else { left(&connection) };
+    let times = Times { pretransfer, total, ..times(&connection, &opening, began, left) };
+    let wire = [connection.ledger.written(), connection.ledger.read()];
+    let has_records = connection.tls.is_some();
+    let hop = Hop {
+        url: ask.target.to_string(),
+        began,
+        is_reused,
+        proxy: connection.proxy.as_ref().map(Target::host_and_port),
+        times,
+        attempts: opening.attempts,
+        local: connection.local,
+        remote: connection.remote,
+        tls: connection.tls.clone(),
+        first_record: connection
+            .seen
+            .answer()
+            .filter(|_| has_records)
+            .map(|record| FirstRecord { bytes: record.bytes }),
+        status: told.status,
+        http: if matches!(connection.sender, Sender::Two(_)) { "2" } else { "1.1" },
+        headers: told.headers,
+        head_bytes: connection.seen.head_bytes(),
+        body_bytes,
+        content_type: told.content_type,
+        is_part: told.status == 206,
+        sent_bytes,
+        wire_bytes: [wire[0] - wire_before[0], wire[1] - wire_before[1]],
+        location: told.location,
+        samples: connection.sampler.as_ref().map_or(Vec::new(), |sampler| sampler.since(began)),
+        congestion_control: connection.congestion_control.clone(),
+    };
+    *kept = Some(connection);
+    Ok(hop)
+}
+
+/// What the connection, its opening and the kernel tell of when things happened.
+fn times(connection: &Connection, opening: &Opening, began: Instant, left: Left) -> Times {
+    let since = |at: Instant| at.saturating_duration_since(began);
+    let answer = connection.seen.answer();
+    let now = began.elapsed();
+    Times {
+        namelookup: opening.namelookup,
+        connect: opening.connect,
+        tunnel: opening.tunnel,
+        appconnect: opening.appconnect,
+        posttransfer: connection.seen.written().map(|(at, _)| since(at)),
+        sent: left.sent.map(since),
+        acknowledged: left.acknowledged.map(since),
+        first_packet: answer.map_or(now, |answer| since(answer.first)),
+        starttransfer: answer.map_or(now, |answer| since(answer.last)),
+        ..Times::default()
+    }
+}
+
+fn left(connection: &Connection) -> Left {
+    connection.sampler.as_ref().map(Sampler::left).unwrap_or_default()
+}
+
+/// Waits for the last acknowledgement: an answer may overtake it.
+async fn acknowledged(connection: &Connection) -> Left {
+    let until = Instant::now() + ACKNOWLEDGED_WITHIN;
+    loop {
+        let left = left(connection);
+        // What was answered before it was written is not acknowledged in full.
+        let is_awaited = connection.sampler.is_some() && connection.seen.written().is_some();
+        if left.acknowledged.is_some() || !is_awaited || Instant::now() >= until {
+            return left;
+        }
+        tokio::time::sleep(LOOK_EVERY).await;
+    }
+}
+
+/// Sends a request, and waits for the answer's head. Meanwhile the kernel is asked when the request
+/// has left.
+async fn answer(
+    connection: &mut Connection,
+    request: Request<SendBody>,
+    phase: &mut Phase,
+) -> Result<Response<Incoming>, Failure> {
+    let (seen, host) = (connection.seen.clone(), connection.target.host.clone());
+    let failed = |error: hyper::Error| {
+        let phase = if seen.written().is_some() { Phase::Wait } else { Phase::Send };
+        unanswered(&host, phase, &error)
+    };
+    let answered = async {
+        match &mut connection.sender {
+            Sender::One(sender) => {
+                sender.ready().await?;
+                sender.send_request(request).await
+            }
+            Sender::Two(sender) => {
+                sender.ready().await?;
+                sender.send_request(request).await
+            }
+        }
+    };
+    tokio::pin!(answered);
+    let mut look = tokio::time::interval(LOOK_EVERY);
+    let mut is_awaited = false;
+    let response = loop {
+        let response = tokio::select! {
+            biased;
+            response = &mut answered => Some(response),
+            _ = look.tick(), if !is_awaited => None,
+        };
+        if !is_awaited && let Some((_, bytes)) = connection.seen.written() {
+            is_awaited = true;
+            *phase = Phase::Wait;
+            if let Some(sampler) = &connection.sampler {
+                sampler.await_bytes(bytes);
+            }
+        }
+        if let Some(response) = response {
+            break response;
+        }
+    };
+    response.map_err(failed)
+}
+
+/// What the answer's head tells.
+struct Told {
+    status: u16,
+    headers: u64,
+    length: Option<u64>,
+    content_type: Option<String>,
+    location: Option<String>,
+}
+
+impl Told {
+    fn of(response: &Response<Incoming>) -> Self {
+        let text = |name: HeaderName| {
+            let value = response.headers().get(name)?;
+            Some(String::from_utf8_lossy(value.as_bytes()).into_owned())
+        };
+        Self {
+            status: response.status().as_u16(),
+            headers: response.headers().len() as u64,
+            length: text(CONTENT_LENGTH).and_then(|length| length.parse().ok()),
+            content_type: text(CONTENT_TYPE),
+            location: text(LOCATION),
+        }
+    }
+}
+
+/// Takes the body, and forgets it. Returns its length.
+async fn receive(response: Response<Incoming>, promised: Option<u64>) -> Result<u64, Failure> {
+    let mut body = response.into_body();
+    let mut bytes = 0;
+    while let Some(frame) = poll_fn(|cx| Pin::new(&mut body).poll_frame(cx)).await {
+        match frame {
+            Ok(frame) => bytes += frame.data_ref().map_or(0, |data| data.len() as u64),
+            Err(error) => return Err(cut(bytes, promised, &error)),
+        }
+    }
+    Ok(bytes)
+}
+
+fn cut(bytes: u64, promised: Option<u64>, error: &hyper::Error) -> Failure {
+    let of = promised.map_or("no length was announced".to_owned(), |promised| format!("{promised} B were announced"));
+    Failure::new(Phase::Transfer, format!("the answer ended after {bytes} B, and {of}: {}", cause(error)))
+        .look_at("the server's log and timeouts, and those of proxies on the way")
+}
+
+fn unanswered(host: &str, phase: Phase, error: &hyper::Error) -> Failure {
+    let what = if error.is_incomplete_message() {
+        format!("{host} closed the connection without an answer")
+    } else if error.is_parse() {
+        format!("{host} answers what is no HTTP: {}", cause(error))
+    } else {
+        format!("{host}: {}", cause(error))
+    };
+    Failure::new(phase, what).look_at("the server's log, and whether this port speaks this HTTP")
+}
+
+/// The innermost reason: hyper's own words are general.
+fn cause(error: &hyper::Error) -> String {
+    let mut inner: &dyn std::error::Error = error;
+    while let Some(source) = inner.source() {
+        inner = source;
+    }
+    inner.to_string()
+}
+
+fn request(
+    ask: &Ask,
+    connection: &Connection,
+    options: &Options,
+    body: SendBody,
+) -> Result<Request<SendBody>, Failure> {
+    let wrong = |error: http::Error| Failure::new(Phase::Url, error.to_string());
+    let is_two = matches!(connection.sender, Sender::Two(_));
+    let whole = is_two || connection.asks_a_proxy();
+    // In HTTP/2 the host is part of the URL.
+    let host =
+        options.headers.iter().find(|(name, _)| is_two && *name == HOST).and_then(|(_, host)| host.to_str().ok());
+    let text = match host {
+        Some(host) => ask.target.with_authority(host),
+        None if whole => ask.target.to_string(),
+        None => ask.target.path.clone(),
+    };
+    let uri: Uri = text.parse().map_err(|error: http::uri::InvalidUri| wrong(error.into()))?;
+    let mut headers = HeaderMap::new();
+    let value = |text: &str| HeaderValue::from_str(text).map_err(|error| wrong(error.into()));
+    if matches!(connection.sender, Sender::One(_)) {
+        headers.insert(HOST, value(&ask.target.authority())?);
+        if body.len() > 0 || ask.upload.is_some() {
+            headers.insert(CONTENT_LENGTH, body.len().into());
+        }
+    }
+    headers.insert(USER_AGENT, HeaderValue::from_static(concat!("whyslow/", env!("CARGO_PKG_VERSION"))));
+    headers.insert(ACCEPT, HeaderValue::from_static("*/*"));
+    if let Some(user) = credentials(&ask.target) {
+        headers.insert(AUTHORIZATION, value(&user)?);
+    }
+    if let Some(user) = connection.proxy.as_ref().filter(|_| connection.asks_a_proxy()).and_then(credentials) {
+        headers.insert(PROXY_AUTHORIZATION, value(&user)?);
+    }
+    if let Some(kind) = &body.content_type {
+        headers.insert(CONTENT_TYPE, value(kind)?);
+    }
+    if let Some(bytes) = ask.first_bytes {
+        headers.insert(http::header::RANGE, value(&format!("bytes=0-{}", bytes.saturating_sub(1)))?);
+    }
+    for (name, value) in options.headers.iter().filter(|(name, _)| !is_two || *name != HOST) {
+        headers.insert(name, value.clone());
+    }
+    let mut request = Request::new(body);
+    *request.method_mut() = ask.method.clone();
+    *request.uri_mut() = uri;
+    *request.headers_mut() = headers;
+    Ok(request)
+}

@@ -1,0 +1,235 @@
+//! [`Connection`]: an open one, ready for requests.
+
+use crate::body::SendBody;
+use crate::client::Options;
+use crate::dial::{self, Attempt, Outcome};
+use crate::exchange::Tls;
+use crate::failure::{Failure, Phase};
+use crate::resolve::resolve;
+use crate::sampler::Sampler;
+use crate::spot::Spotter;
+use crate::target::Target;
+use crate::tls::{self, Trust};
+use crate::watched::{Below, SharedSeen, Watched};
+use crate::wire::{SharedLedger, Wire};
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use hyper::client::conn::{http1, http2};
+use hyper_util::rt::{TokioExecutor, TokioIo};
+use std::net::SocketAddr;
+use std::time::{Duration, Instant};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+use tokio_rustls::TlsConnector;
+use tokio_rustls::client::TlsStream;
+use tokio_rustls::rustls::ProtocolVersion;
+
+/// What a stream of HTTP/2 may carry unread: not what holds a download back.
+const STREAM_WINDOW: u32 = 16 << 20;
+/// A proxy's answer that is longer is none.
+const LONGEST_TUNNEL_HEAD: usize = 64 << 10;
+
+/// What takes requests.
+pub(crate) enum Sender {
+    One(http1::SendRequest<SendBody>),
+    Two(http2::SendRequest<SendBody>),
+}
+
+/// An open connection.
+pub(crate) struct Connection {
+    pub(crate) target: Target,
+    pub(crate) proxy: Option<Target>,
+    pub(crate) sender: Sender,
+    pub(crate) seen: SharedSeen,
+    pub(crate) ledger: SharedLedger,
+    pub(crate) sampler: Option<Sampler>,
+    pub(crate) local: SocketAddr,
+    pub(crate) remote: SocketAddr,
+    pub(crate) tls: Option<Tls>,
+    pub(crate) congestion_control: Option<String>,
+}
+
+/// How a connection came about, since it began to.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Opening {
+    pub namelookup: Option<Duration>,
+    pub attempts: Vec<Attempt>,
+    pub connect: Option<Duration>,
+    pub tunnel: Option<Duration>,
+    pub appconnect: Option<Duration>,
+}
+
+impl Connection {
+    /// Opens one, through a proxy if there is one.
+    pub(crate) async fn open(target: &Target, options: &Options, opening: &mut Opening) -> Result<Self, Failure> {
+        let began = Instant::now();
+        let proxy = options.proxies.of(target)?;
+        let next = proxy.as_ref().unwrap_or(target);
+        let found = resolve(next, options.family, &options.pinned, options.connect_timeout).await?;
+        opening.namelookup = found.took;
+        let left = options.connect_timeout.saturating_sub(began.elapsed());
+        let dialled = dial::dial(&found.addresses, left, options.recorder.as_deref()).await;
+        opening.attempts = dialled.attempts;
+        let stream = dialled.stream.ok_or_else(|| not_connected(next, &opening.attempts, options.connect_timeout))?;
+        opening.connect = Some(began.elapsed());
+        let about = About::of(&stream, options)?;
+        let mut wire = Wire::new(stream);
+        let ledger = wire.ledger();
+        if let Some(proxy) = proxy.as_ref().filter(|_| target.tls) {
+            tunnel(&mut wire, proxy, target).await?;
+            opening.tunnel = Some(began.elapsed());
+        }
+        let (below, tls) = if target.tls {
+            let left = options.connect_timeout.saturating_sub(began.elapsed());
+            let secured = tokio::time::timeout(left, secure(wire, target, options)).await;
+            let (stream, tls) = secured.map_err(|_| slow_handshake(target, options.connect_timeout))??;
+            opening.appconnect = Some(began.elapsed());
+            (Below::Tls(Box::new(stream)), Some(tls))
+        } else {
+            (Below::Plain(wire), None)
+        };
+        let is_http2 =
+            tls.as_ref().is_some_and(|tls| tls.protocol.as_deref() == Some("h2")) || options.http2_at_once(target);
+        let seen = SharedSeen::new(if is_http2 { Spotter::http2() } else { Spotter::http1() });
+        let io = TokioIo::new(Watched::new(below, ledger.clone(), seen.clone()));
+        let sender = speak(io, is_http2).await?;
+        let About { local, remote, sampler, congestion_control } = about;
+        let target = target.clone();
+        Ok(Self { target, proxy, sender, seen, ledger, sampler, local, remote, tls, congestion_control })
+    }
+
+    /// Whether a request to there can be made on it.
+    pub(crate) fn serves(&self, target: &Target) -> bool {
+        let is_open = match &self.sender {
+            Sender::One(sender) => !sender.is_closed(),
+            Sender::Two(sender) => !sender.is_closed(),
+        };
+        let is_proxied = self.proxy.is_some() && !self.target.tls && !target.tls;
+        is_open && (self.target.same_origin(target) || is_proxied)
+    }
+
+    /// Whether requests name the whole URL, as a proxy wants it.
+    pub(crate) fn asks_a_proxy(&self) -> bool {
+        self.proxy.is_some() && !self.target.tls
+    }
+}
+
+/// Begins HTTP.
+async fn speak(io: TokioIo<Watched>, is_http2: bool) -> Result<Sender, Failure> {
+    let failed = |error: hyper::Error| Failure::new(Phase::Send, format!("HTTP does not begin: {error}"));
+    Ok(if is_http2 {
+        let mut builder = http2::Builder::new(TokioExecutor::new());
+        builder.initial_stream_window_size(STREAM_WINDOW).initial_connection_window_size(2 * STREAM_WINDOW);
+        let (sender, driver) = builder.handshake(io).await.map_err(failed)?;
+        tokio::spawn(driver);
+        Sender::Two(sender)
+    } else {
+        let (sender, driver) = http1::handshake(io).await.map_err(failed)?;
+        tokio::spawn(driver);
+        Sender::One(sender)
+    })
+}
+
+/// What is known of a connection as soon as it is there.
+struct About {
+    local: SocketAddr,
+    remote: SocketAddr,
+    sampler: Option<Sampler>,
+    congestion_control: Option<String>,
+}
+
+impl About {
+    fn of(stream: &TcpStream, options: &Options) -> Result<Self, Failure> {
+        let lost = |error: std::io::Error| Failure::new(Phase::Connect, format!("the connection is gone: {error}"));
+        let (local, remote) = (stream.local_addr().map_err(lost)?, stream.peer_addr().map_err(lost)?);
+        #[cfg(target_os = "linux")]
+        {
+            use std::os::fd::AsFd;
+            let socket = stream.as_fd().try_clone_to_owned().map_err(lost)?;
+            let control = socket2::SockRef::from(stream).tcp_congestion().ok();
+            let control = control.map(|name| String::from_utf8_lossy(&name).trim_end_matches('\0').to_owned());
+            let sampler = Some(Sampler::start(socket, options.sample_every));
+            Ok(Self { local, remote, sampler, congestion_control: control })
+        }
+        #[cfg(not(target_os = "linux"))]
+        {
+            let _ = options;
+            Ok(Self { local, remote, sampler: None, congestion_control: None })
+        }
+    }
+}
+
+/// Asks a proxy for a way to the target (RFC 9110 section 9.3.6).
+async fn tunnel(wire: &mut Wire, proxy: &Target, target: &Target) -> Result<(), Failure> {
+    let there = target.host_and_port();
+    let failed = |what: String| {
+        Failure::new(Phase::Proxy, format!("{}: {what}", proxy.host_and_port()))
+            .look_at(format!("whether the proxy may connect to {there}; no_proxy leaves a host out"))
+    };
+    let user = credentials(proxy).map_or(String::new(), |value| format!("Proxy-Authorization: {value}\r\n"));
+    let request = format!("CONNECT {there} HTTP/1.1\r\nHost: {there}\r\n{user}\r\n");
+    wire.write_all(request.as_bytes()).await.map_err(|error| failed(error.to_string()))?;
+    let mut head = Vec::new();
+    while !head.ends_with(b"\r\n\r\n") {
+        let byte = wire.read_u8().await.map_err(|error| failed(format!("no answer to CONNECT: {error}")))?;
+        head.push(byte);
+        if head.len() > LONGEST_TUNNEL_HEAD {
+            return Err(failed("the answer to CONNECT has no end".to_owned()));
+        }
+    }
+    let head = String::from_utf8_lossy(&head).into_owned();
+    let line = head.lines().next().unwrap_or_default();
+    if line.split(' ').nth(1).is_some_and(|status| status.len() == 3 && status.starts_with('2')) {
+        return Ok(());
+    }
+    Err(failed(format!("no tunnel to {there}: {line}")))
+}
+
+/// `Basic …` of the user that a URL names (RFC 7617).
+pub(crate) fn credentials(target: &Target) -> Option<String> {
+    let user = target.user.as_ref()?;
+    Some(format!("Basic {}", STANDARD.encode(user)))
+}
+
+async fn secure(mut wire: Wire, target: &Target, options: &Options) -> Result<(TlsStream<Wire>, Tls), Failure> {
+    let trust = Trust { insecure: options.insecure, authorities: options.authorities.as_deref() };
+    let config = tls::config(trust, options.protocols())?;
+    let name = tls::server_name(&target.host)?;
+    wire.begin_tls();
+    let connected = TlsConnector::from(config).connect(name, wire).await;
+    let stream = connected.map_err(|error| tls::failure(&target.host, &error))?;
+    let session = stream.get_ref().1;
+    let version = match session.protocol_version() {
+        Some(ProtocolVersion::TLSv1_2) => "1.2",
+        _ => "1.3",
+    };
+    let cipher = session.negotiated_cipher_suite().map_or(String::new(), |suite| format!("{:?}", suite.suite()));
+    let protocol = session.alpn_protocol().map(|name| String::from_utf8_lossy(name).into_owned());
+    Ok((stream, Tls { version, cipher, protocol }))
+}
+
+fn slow_handshake(target: &Target, within: Duration) -> Failure {
+    let what = format!("no handshake with {} within {:.1} s", target.host, within.as_secs_f64());
+    Failure::new(Phase::Tls, what).look_at("the server's load, and whether large packets arrive (MTU)")
+}
+
+/// No address gave a connection: each with what became of it.
+fn not_connected(target: &Target, attempts: &[Attempt], within: Duration) -> Failure {
+    let told = attempts.iter().map(|attempt| {
+        let took = attempt.took.as_secs_f64();
+        match &attempt.outcome {
+            Outcome::Failed(why) => format!("{}: {why} after {took:.3} s", attempt.address),
+            _ => format!("{}: no answer in {took:.3} s", attempt.address),
+        }
+    });
+    let told = told.collect::<Vec<_>>().join("; ");
+    let is_refused = |attempt: &Attempt| attempt.outcome == Outcome::Failed("refused".to_owned());
+    let look_at = if attempts.iter().all(is_refused) {
+        format!("whether a server listens on port {}: the machine is there", target.port)
+    } else if attempts.iter().any(|attempt| attempt.outcome == Outcome::TimedOut) {
+        format!("firewalls, and whether the machine is up (waited {:.1} s, --connect-timeout)", within.as_secs_f64())
+    } else {
+        "routes and firewalls".to_owned()
+    };
+    Failure::new(Phase::Connect, format!("no connection to {}: {told}", target.host_and_port())).look_at(look_at)
+}

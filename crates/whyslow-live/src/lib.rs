@@ -1,0 +1,46 @@
+//! Ask a server for something, and keep the time of every step.
+//!
+//! ```text
+//!   resolve ─▶ dial ─▶ wire ─▶ TLS ─▶ watched ─▶ hyper ─▶ Exchange
+//!                │       │ (when each byte came)  │ (where the answer begins)
+//!                │       └ sampler: TCP_INFO every few milliseconds
+//!                └ capture: the connection's own packets, from its SYN on
+//! ```
+//!
+//! - [`Client`] holds at most one connection and makes requests on it, or on a new one each.
+//! - [`Exchange`] is what became of a request: each redirect is a [`Hop`] with its times, the
+//!   addresses that were tried, and what the kernel told of the connection.
+//! - [`capture`] records packets as pcapng; whoever wants them explained reads them as any capture.
+//!
+//! Times are taken in this process, from the moment that the kernel hands bytes over: on a busy
+//! machine they are later than the packets by as much as the process waits for a processor.
+//! `TCP_INFO` and the capture are Linux'; elsewhere a request has its times alone.
+
+mod body;
+pub mod capture;
+mod client;
+mod connection;
+mod dial;
+mod exchange;
+mod failure;
+mod proxy;
+mod resolve;
+mod sampler;
+mod spot;
+#[cfg(target_os = "linux")]
+mod sys;
+mod target;
+pub mod tcp_info;
+mod tls;
+mod watched;
+mod wire;
+
+pub use body::{Form, Upload};
+pub use client::{Ask, Client, Options};
+pub use dial::{Attempt, Outcome};
+pub use exchange::{Exchange, FirstRecord, Hop, Times, Tls};
+pub use failure::{Failure, Phase};
+pub use proxy::Proxies;
+pub use resolve::{Family, Pinned};
+pub use sampler::Sample;
+pub use target::Target;

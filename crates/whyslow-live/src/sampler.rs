@@ -1,0 +1,189 @@
+//! [`Sampler`]: reads a connection's `TCP_INFO` every few milliseconds, on a thread of its own.
+//!
+//! It also tells when what was written has left the send buffer, and when the peer has
+//! acknowledged it: `write` returns long before.
+
+use crate::tcp_info::TcpInfo;
+use serde::Serialize;
+use std::time::Instant;
+
+/// Most samples kept of a connection: beyond it every second one goes, and half as many come.
+#[cfg(target_os = "linux")]
+const MOST: usize = 4_000;
+
+/// What the kernel told at one instant.
+#[derive(Clone, Debug, Serialize)]
+pub struct Sample {
+    /// When.
+    #[serde(skip)]
+    pub at: Instant,
+    /// What.
+    #[serde(flatten)]
+    pub info: TcpInfo,
+}
+
+/// When bytes left the send buffer for good.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Left {
+    /// Nothing was left that had not been sent.
+    pub sent: Option<Instant>,
+    /// All was acknowledged.
+    pub acknowledged: Option<Instant>,
+}
+
+#[cfg(target_os = "linux")]
+pub(crate) use linux::Sampler;
+#[cfg(not(target_os = "linux"))]
+pub(crate) use others::Sampler;
+
+#[cfg(target_os = "linux")]
+mod linux {
+    use super::{Left, MOST, Sample};
+    use crate::tcp_info;
+    use std::os::fd::{AsFd, OwnedFd};
+    use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+    use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+    use std::thread::JoinHandle;
+    use std::time::{Duration, Instant};
+
+    /// Reads one connection until it is dropped.
+    pub(crate) struct Sampler {
+        state: Arc<Mutex<State>>,
+        end: Sender<()>,
+        thread: Option<JoinHandle<()>>,
+    }
+
+    struct State {
+        socket: OwnedFd,
+        samples: Vec<Sample>,
+        /// Of so many readings one is kept.
+        stride: usize,
+        readings: usize,
+        /// `bytes_acked` before anything was written.
+        base: u64,
+        /// So many bytes have been written, and the peer has to acknowledge them.
+        awaited: Option<u64>,
+        left: Left,
+    }
+
+    #[derive(Clone, Copy, PartialEq, Eq)]
+    enum Keep {
+        InTurn,
+        Always,
+    }
+
+    impl State {
+        fn read(&mut self, keep: Keep) {
+            let Some(info) = tcp_info::read(self.socket.as_fd()) else { return };
+            let at = Instant::now();
+            if let Some(awaited) = self.awaited {
+                if self.left.sent.is_none() && info.notsent_bytes == Some(0) {
+                    self.left.sent = Some(at);
+                }
+                if info.bytes_acked.is_some_and(|acked| acked >= self.base + awaited) {
+                    self.left.sent.get_or_insert(at);
+                    self.left.acknowledged = Some(at);
+                    self.awaited = None;
+                }
+            }
+            self.readings += 1;
+            if keep == Keep::InTurn && !self.readings.is_multiple_of(self.stride) {
+                return;
+            }
+            if self.samples.len() >= MOST {
+                let mut index = 0;
+                self.samples.retain(|_| {
+                    index += 1;
+                    index % 2 == 1
+                });
+                self.stride *= 2;
+            }
+            self.samples.push(Sample { at, info });
+        }
+    }
+
+    impl Sampler {
+        /// Begins to read a connected socket, of which nothing was written yet.
+        pub(crate) fn start(socket: OwnedFd, every: Duration) -> Self {
+            let base = tcp_info::read(socket.as_fd()).and_then(|info| info.bytes_acked).unwrap_or(0);
+            let state = State {
+                socket,
+                samples: Vec::new(),
+                stride: 1,
+                readings: 0,
+                base,
+                awaited: None,
+                left: Left::default(),
+            };
+            let state = Arc::new(Mutex::new(state));
+            let (end, ended) = channel();
+            let shared = Arc::clone(&state);
+            let thread = std::thread::spawn(move || {
+                loop {
+                    let began = Instant::now();
+                    lock(&shared).read(Keep::InTurn);
+                    let pause = every.saturating_sub(began.elapsed());
+                    if !matches!(ended.recv_timeout(pause), Err(RecvTimeoutError::Timeout)) {
+                        return;
+                    }
+                }
+            });
+            Self { state, end, thread: Some(thread) }
+        }
+
+        /// So many bytes have been written since the beginning: from now on it is watched when they
+        /// leave.
+        pub(crate) fn await_bytes(&self, written: u64) {
+            let mut state = lock(&self.state);
+            state.left = Left::default();
+            state.awaited = Some(written);
+            state.read(Keep::InTurn);
+        }
+
+        /// What became of them so far.
+        pub(crate) fn left(&self) -> Left {
+            lock(&self.state).left
+        }
+
+        /// What the kernel told since then, and what it tells now.
+        pub(crate) fn since(&self, then: Instant) -> Vec<Sample> {
+            let mut state = lock(&self.state);
+            state.read(Keep::Always);
+            state.samples.iter().filter(|sample| sample.at >= then).cloned().collect()
+        }
+    }
+
+    impl Drop for Sampler {
+        fn drop(&mut self) {
+            let _ = self.end.send(());
+            if let Some(thread) = self.thread.take() {
+                let _ = thread.join();
+            }
+        }
+    }
+
+    fn lock(state: &Mutex<State>) -> MutexGuard<'_, State> {
+        state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+mod others {
+    use super::{Left, Sample};
+    use std::time::Instant;
+
+    /// This system tells nothing.
+    pub(crate) struct Sampler;
+
+    impl Sampler {
+        pub(crate) fn await_bytes(&self, _written: u64) {}
+
+        pub(crate) fn left(&self) -> Left {
+            Left::default()
+        }
+
+        pub(crate) fn since(&self, _then: Instant) -> Vec<Sample> {
+            Vec::new()
+        }
+    }
+}

@@ -1,0 +1,154 @@
+//! TLS: whom to trust, what to offer, and what its errors mean.
+
+use crate::failure::{Failure, Phase};
+use std::fs;
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+use tokio_rustls::rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
+use tokio_rustls::rustls::client::{Resumption, WebPkiServerVerifier};
+use tokio_rustls::rustls::crypto::{CryptoProvider, ring, verify_tls12_signature, verify_tls13_signature};
+use tokio_rustls::rustls::pki_types::pem::PemObject;
+use tokio_rustls::rustls::pki_types::{CertificateDer, ServerName, UnixTime};
+use tokio_rustls::rustls::{
+    CertificateError, ClientConfig, DigitallySignedStruct, Error, RootCertStore, SignatureScheme,
+};
+
+/// Whom to trust.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Trust<'a> {
+    /// Anybody.
+    pub insecure: bool,
+    /// These authorities, and not the system's.
+    pub authorities: Option<&'a Path>,
+}
+
+/// Makes a configuration that offers these protocols. Sessions are not resumed: each handshake is
+/// a whole one, so that new connections compare.
+///
+/// # Errors
+/// When there is nobody to trust.
+pub(crate) fn config(trust: Trust<'_>, protocols: &[&str]) -> Result<Arc<ClientConfig>, Failure> {
+    let provider = Arc::new(ring::default_provider());
+    let builder = ClientConfig::builder_with_provider(Arc::clone(&provider))
+        .with_safe_default_protocol_versions()
+        .map_err(|error| Failure::new(Phase::Tls, error.to_string()))?
+        .dangerous();
+    let verifier: Arc<dyn ServerCertVerifier> = if trust.insecure {
+        Arc::new(Anybody(Arc::clone(&provider)))
+    } else {
+        let roots = Arc::new(roots(trust.authorities)?);
+        WebPkiServerVerifier::builder_with_provider(roots, provider)
+            .build()
+            .map_err(|error| Failure::new(Phase::Tls, error.to_string()))?
+    };
+    let mut config = builder.with_custom_certificate_verifier(verifier).with_no_client_auth();
+    config.alpn_protocols = protocols.iter().map(|name| name.as_bytes().to_vec()).collect();
+    config.resumption = Resumption::disabled();
+    Ok(Arc::new(config))
+}
+
+fn roots(authorities: Option<&Path>) -> Result<RootCertStore, Failure> {
+    let mut roots = RootCertStore::empty();
+    let Some(path) = authorities else {
+        roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
+        if roots.is_empty() {
+            return Err(Failure::new(Phase::Tls, "this system has no certificate authorities to trust")
+                .look_at("the package ca-certificates; or --cacert FILE"));
+        }
+        return Ok(roots);
+    };
+    let wrong = |why: String| Failure::new(Phase::Tls, format!("--cacert {}: {why}", path.display()));
+    let text = fs::read(path).map_err(|error| wrong(error.to_string()))?;
+    for certificate in CertificateDer::pem_slice_iter(&text) {
+        let certificate = certificate.map_err(|error| wrong(error.to_string()))?;
+        roots.add(certificate).map_err(|error| wrong(error.to_string()))?;
+    }
+    if roots.is_empty() { Err(wrong("there is no certificate in it".to_owned())) } else { Ok(roots) }
+}
+
+/// The name that the server's certificate must have.
+///
+/// # Errors
+/// When the host can have none.
+pub(crate) fn server_name(host: &str) -> Result<ServerName<'static>, Failure> {
+    ServerName::try_from(host.to_owned())
+        .map_err(|_| Failure::new(Phase::Url, format!("{host} is no name that a certificate can have")))
+}
+
+/// What became of a handshake, in words.
+pub(crate) fn failure(host: &str, error: &io::Error) -> Failure {
+    let said = Failure::new(Phase::Tls, format!("the handshake with {host} failed: {error}"));
+    let Some(reason) = error.get_ref().and_then(|inner| inner.downcast_ref::<Error>()) else {
+        return match error.kind() {
+            io::ErrorKind::UnexpectedEof | io::ErrorKind::ConnectionReset => {
+                let what = format!("{host} closed the connection within the handshake");
+                Failure::new(Phase::Tls, what).look_at("whether this port speaks TLS, and the server's log")
+            }
+            _ => said,
+        };
+    };
+    match reason {
+        Error::InvalidCertificate(wrong) => said.look_at(certificate(host, wrong)),
+        Error::InvalidMessage(_) => said.look_at("whether this port speaks TLS at all: the answer is none of TLS"),
+        Error::AlertReceived(_) => said.look_at("the server's log: it refused what was offered"),
+        Error::PeerIncompatible(_) => said.look_at("the server's TLS versions: 1.2 and 1.3 are offered"),
+        _ => said,
+    }
+}
+
+fn certificate(host: &str, wrong: &CertificateError) -> String {
+    match wrong {
+        CertificateError::UnknownIssuer => {
+            "whether the server sends its intermediate certificates; --cacert FILE names an authority of your own, \
+             --insecure trusts anybody"
+                .to_owned()
+        }
+        CertificateError::Expired | CertificateError::ExpiredContext { .. } => {
+            "the certificate's end date, and this machine's clock".to_owned()
+        }
+        CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. } => {
+            format!("which names the certificate has: `openssl s_client -connect {host}:443`")
+        }
+        _ => "the certificate: `openssl s_client -showcerts`".to_owned(),
+    }
+}
+
+/// Trusts whoever answers; signatures must still be right.
+#[derive(Debug)]
+struct Anybody(Arc<CryptoProvider>);
+
+impl ServerCertVerifier for Anybody {
+    fn verify_server_cert(
+        &self,
+        _: &CertificateDer<'_>,
+        _: &[CertificateDer<'_>],
+        _: &ServerName<'_>,
+        _: &[u8],
+        _: UnixTime,
+    ) -> Result<ServerCertVerified, Error> {
+        Ok(ServerCertVerified::assertion())
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signature: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        verify_tls12_signature(message, certificate, signature, &self.0.signature_verification_algorithms)
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signature: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        verify_tls13_signature(message, certificate, signature, &self.0.signature_verification_algorithms)
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        self.0.signature_verification_algorithms.supported_schemes()
+    }
+}

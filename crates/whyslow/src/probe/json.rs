@@ -1,0 +1,251 @@
+//! JSON: the contract `whyslow-probe/1`, described by `docs/schema/whyslow-probe-1.schema.json`.
+
+use super::args::Series;
+use super::beside::{self, Beside};
+use super::figures::Curl;
+use super::floor::{Floor, Path};
+use super::formats::curl_rest;
+use super::kernel::{self, Verdict};
+use super::requests::Request;
+use super::{Explained, Probed};
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+use std::time::{Duration, Instant, UNIX_EPOCH};
+use whyslow_core::analysis::Analysis;
+use whyslow_live::{Attempt, Exchange, Hop, Outcome, Sample};
+use whyslow_report::render::json;
+
+const SCHEMA: &str = "whyslow-probe/1";
+
+#[derive(Serialize)]
+struct Document<'a> {
+    schema: &'static str,
+    requests: Vec<One<'a>>,
+    side_by_side: Vec<Beside>,
+    recording: RecordingView<'a>,
+    /// What the packets say, as `whyslow --json` says it; null where none were recorded.
+    analysis: Option<&'a Analysis>,
+}
+
+#[derive(Serialize)]
+struct RecordingView<'a> {
+    packets: u64,
+    dropped: u64,
+    /// Why there is none.
+    missing: Option<&'a str>,
+}
+
+#[derive(Serialize)]
+struct One<'a> {
+    url: &'a str,
+    series: Series,
+    size: Option<u64>,
+    idle_s: f64,
+    failure: Option<FailureView<'a>>,
+    #[serde(flatten)]
+    answered: Option<Answered>,
+}
+
+#[derive(Serialize)]
+struct FailureView<'a> {
+    phase: whyslow_live::Phase,
+    what: &'a str,
+    look_at: Option<&'a str>,
+}
+
+#[derive(Serialize)]
+struct Answered {
+    /// Seconds since the epoch.
+    began: f64,
+    /// Under curl's names.
+    curl: BTreeMap<&'static str, serde_json::Value>,
+    hops: Vec<HopView>,
+    floor: Option<Floor>,
+    /// By TCP_INFO alone.
+    verdict: Option<Verdict>,
+    /// The connection's number in `analysis`.
+    connection: Option<u64>,
+}
+
+#[derive(Serialize)]
+struct HopView {
+    url: String,
+    status: u16,
+    http: &'static str,
+    reused: bool,
+    proxy: Option<String>,
+    attempts: Vec<AttemptView>,
+    local: String,
+    remote: String,
+    tls: Option<TlsView>,
+    times: TimesView,
+    first_record: Option<u64>,
+    body_bytes: u64,
+    sent_bytes: u64,
+    wire_bytes: [u64; 2],
+    location: Option<String>,
+    congestion_control: Option<String>,
+    samples: Vec<SampleView>,
+}
+
+#[derive(Serialize)]
+struct AttemptView {
+    address: String,
+    after_s: f64,
+    took_s: f64,
+    outcome: &'static str,
+    detail: Option<String>,
+}
+
+#[derive(Serialize)]
+struct TlsView {
+    version: &'static str,
+    cipher: String,
+    protocol: Option<String>,
+}
+
+/// Seconds since the hop began.
+#[derive(Serialize)]
+struct TimesView {
+    namelookup_s: Option<f64>,
+    connect_s: Option<f64>,
+    tunnel_s: Option<f64>,
+    appconnect_s: Option<f64>,
+    pretransfer_s: f64,
+    posttransfer_s: Option<f64>,
+    sent_s: Option<f64>,
+    acknowledged_s: Option<f64>,
+    first_packet_s: f64,
+    starttransfer_s: f64,
+    total_s: f64,
+}
+
+#[derive(Serialize)]
+struct SampleView {
+    time_s: f64,
+    #[serde(flatten)]
+    info: whyslow_live::tcp_info::TcpInfo,
+}
+
+/// Writes all that is known.
+///
+/// # Errors
+/// Those of `out`.
+pub(super) fn write(probed: &Probed, out: &mut impl Write) -> io::Result<()> {
+    let explained = probed.explained.as_ref();
+    let analysis = explained.ok().map(|explained| &explained.analysis);
+    let count = |get: fn(&Explained) -> u64| explained.ok().map_or(0, get);
+    let document = Document {
+        schema: SCHEMA,
+        requests: probed.requests.iter().map(|request| one(probed, request, analysis)).collect(),
+        side_by_side: beside::all(probed),
+        recording: RecordingView {
+            packets: count(|explained| explained.packets),
+            dropped: count(|explained| explained.dropped),
+            missing: explained.err().map(String::as_str),
+        },
+        analysis,
+    };
+    json::object(&document, out)
+}
+
+fn one<'a>(probed: &'a Probed, request: &'a Request, analysis: Option<&Analysis>) -> One<'a> {
+    let failure = request.outcome.as_ref().err();
+    One {
+        url: &request.url,
+        series: request.series,
+        size: request.size,
+        idle_s: request.idle_s,
+        failure: failure.map(|failure| FailureView {
+            phase: failure.phase,
+            what: &failure.what,
+            look_at: failure.look_at.as_deref(),
+        }),
+        answered: request.outcome.as_ref().ok().map(|exchange| answered(probed, request, exchange, analysis)),
+    }
+}
+
+fn answered(probed: &Probed, request: &Request, exchange: &Exchange, analysis: Option<&Analysis>) -> Answered {
+    let same_url = || probed.requests.iter().filter(|other| other.url == request.url);
+    let path = Path::of(same_url()).with_rates(same_url());
+    let mut curl: BTreeMap<_, _> =
+        Curl::of(exchange).named().into_iter().map(|(name, seconds)| (name, seconds.into())).collect();
+    for (name, value) in curl_rest(exchange) {
+        let is_text = matches!(name, "url_effective" | "content_type" | "local_ip" | "remote_ip" | "http_version");
+        let number = if is_text { None } else { value.parse::<f64>().ok() };
+        curl.insert(name, number.map_or(value.into(), whole));
+    }
+    let hop = exchange.last();
+    let connections = analysis.map(|analysis| analysis.connections.as_slice()).unwrap_or_default();
+    let connection = beside::connection(connections, hop);
+    Answered {
+        began: exchange.began_at.duration_since(UNIX_EPOCH).map_or(0.0, |time| time.as_secs_f64()),
+        curl,
+        hops: exchange.hops.iter().map(view).collect(),
+        floor: path.floor(request, exchange),
+        verdict: kernel::verdict(exchange, path.rtt()),
+        connection: connection.map(|connection| connection.id),
+    }
+}
+
+/// A number without a fraction is written without one.
+fn whole(number: f64) -> serde_json::Value {
+    if number.fract() == 0.0 { (number as u64).into() } else { number.into() }
+}
+
+fn view(hop: &Hop) -> HopView {
+    let seconds = |time: Duration| time.as_secs_f64();
+    let times = &hop.times;
+    HopView {
+        url: hop.url.clone(),
+        status: hop.status,
+        http: hop.http,
+        reused: hop.is_reused,
+        proxy: hop.proxy.clone(),
+        attempts: hop.attempts.iter().map(attempt).collect(),
+        local: hop.local.to_string(),
+        remote: hop.remote.to_string(),
+        tls: hop.tls.clone().map(|tls| TlsView { version: tls.version, cipher: tls.cipher, protocol: tls.protocol }),
+        times: TimesView {
+            namelookup_s: times.namelookup.map(seconds),
+            connect_s: times.connect.map(seconds),
+            tunnel_s: times.tunnel.map(seconds),
+            appconnect_s: times.appconnect.map(seconds),
+            pretransfer_s: seconds(times.pretransfer),
+            posttransfer_s: times.posttransfer.map(seconds),
+            sent_s: times.sent.map(seconds),
+            acknowledged_s: times.acknowledged.map(seconds),
+            first_packet_s: seconds(times.first_packet),
+            starttransfer_s: seconds(times.starttransfer),
+            total_s: seconds(times.total),
+        },
+        first_record: hop.first_record.map(|record| record.bytes),
+        body_bytes: hop.body_bytes,
+        sent_bytes: hop.sent_bytes,
+        wire_bytes: hop.wire_bytes,
+        location: hop.location.clone(),
+        congestion_control: hop.congestion_control.clone(),
+        samples: hop.samples.iter().map(|taken| sample(taken, hop.began)).collect(),
+    }
+}
+
+fn attempt(attempt: &Attempt) -> AttemptView {
+    let (outcome, detail) = match &attempt.outcome {
+        Outcome::Connected => ("connected", None),
+        Outcome::GivenUp => ("given-up", None),
+        Outcome::TimedOut => ("timed-out", None),
+        Outcome::Failed(why) => ("failed", Some(why.clone())),
+    };
+    AttemptView {
+        address: attempt.address.to_string(),
+        after_s: attempt.after.as_secs_f64(),
+        took_s: attempt.took.as_secs_f64(),
+        outcome,
+        detail,
+    }
+}
+
+fn sample(sample: &Sample, began: Instant) -> SampleView {
+    SampleView { time_s: sample.at.saturating_duration_since(began).as_secs_f64(), info: sample.info.clone() }
+}

@@ -1,0 +1,244 @@
+//! The page for a person: a request step by step, or many in a table; and what the packets say.
+
+use super::figures::speed;
+use super::floor::Path;
+use super::requests::Request;
+use super::{Probed, beside, kernel, picture};
+use anstyle::{AnsiColor, Effects, Style};
+use std::time::Duration;
+use whyslow_live::{Attempt, Exchange, Hop, Outcome};
+use whyslow_report::render::terminal;
+use whyslow_report::text::{Column, Line, Page, Table, units};
+
+const BOLD: Style = Style::new().effects(Effects::BOLD);
+const DIM: Style = Style::new().effects(Effects::DIMMED);
+const WARNING: Style = AnsiColor::Red.on_default();
+
+/// The narrowest and the widest page.
+const WIDTHS: std::ops::RangeInclusive<usize> = 60..=100;
+/// A record that is this much later readable than its first packet came is worth a word, seconds.
+const LATE: f64 = 0.001;
+
+/// Lays out what is known.
+pub(super) fn page(probed: &Probed, width: usize) -> String {
+    let mut page = Page::new(width.clamp(*WIDTHS.start(), *WIDTHS.end()));
+    let answered: Vec<&Request> = probed.requests.iter().filter(|request| request.outcome.is_ok()).collect();
+    if let [request] = probed.requests.as_slice()
+        && let Ok(exchange) = &request.outcome
+    {
+        print_one(&mut page, probed, request, exchange);
+    } else {
+        print_series(&mut page, &answered);
+        beside::print(&mut page, probed);
+    }
+    match &probed.explained {
+        Ok(explained) => {
+            page.gap();
+            if explained.dropped > 0 {
+                let text = format!(
+                    "{} of {} packets were not recorded, for this machine was too slow",
+                    units::thousands(explained.dropped),
+                    units::thousands(explained.dropped + explained.packets)
+                );
+                page.wrapped(&Line::new().styled(WARNING, "! "), Style::new(), &text);
+            }
+            let view = terminal::View { width, top: None, full: false };
+            let mut text = page.finish();
+            text += &terminal::page(&explained.analysis, view);
+            if let Some(compared) = beside::compared(probed, width) {
+                text.push('\n');
+                text += &compared;
+            }
+            text
+        }
+        Err(why) => {
+            page.gap();
+            let text = format!("no packets were recorded, and nothing above rests on them: {why}");
+            page.wrapped(&Line::new().styled(WARNING, "! "), Style::new(), &text);
+            page.finish()
+        }
+    }
+}
+
+fn print_one(page: &mut Page, probed: &Probed, request: &Request, exchange: &Exchange) {
+    for hop in &exchange.hops {
+        print_hop(page, hop);
+    }
+    if exchange.hops.len() > 1 {
+        let total = units::figure(exchange.took.as_secs_f64(), "s");
+        page.gap();
+        page.line(
+            &Line::new().plain(&format!("with {}: {total}", units::count(exchange.hops.len() as u64 - 1, "redirect"))),
+        );
+    }
+    let path = Path::of(std::iter::once(request)).with_rates(std::iter::once(request));
+    if probed.explained.is_err()
+        && let Some(verdict) = kernel::verdict(exchange, path.rtt())
+    {
+        page.gap();
+        let cause = verdict.cause.map_or(String::new(), |cause| format!("{cause} (possible): "));
+        let head = Line::new().styled(BOLD, "by TCP_INFO alone: ");
+        page.hanging(&head, Style::new(), &format!("{cause}{}", verdict.text), None, 2);
+    }
+    picture::print(page, exchange.last(), 2);
+}
+
+fn print_hop(page: &mut Page, hop: &Hop) {
+    page.gap();
+    let tls = hop.tls.as_ref().map_or(String::new(), |tls| format!(", TLS {}", tls.version));
+    let bytes = if hop.sent_bytes > 0 {
+        format!("{} sent, {} received", units::bytes(hop.sent_bytes), units::bytes(hop.body_bytes))
+    } else {
+        units::bytes(hop.body_bytes)
+    };
+    let rate = units::rate(speed(hop) * 8.0);
+    let total = units::figure(hop.times.total.as_secs_f64(), "s");
+    let said = format!("{}, HTTP/{}{tls}, {bytes} in {total} = {rate}", hop.status, hop.http);
+    page.hanging(&Line::new().styled(BOLD, &hop.url).plain(": "), Style::new(), &said, None, 2);
+    if let Some(proxy) = &hop.proxy {
+        let text = format!("through the proxy {proxy}: what follows is between this machine and the proxy");
+        page.wrapped(&Line::new().pad(2).styled(WARNING, "! "), Style::new(), &text);
+    }
+    print_attempts(page, &hop.attempts);
+    let mut table = Table::new(vec![
+        Column::words(""),
+        Column::figures("took"),
+        Column::figures("by then"),
+        Column::words("").optional(),
+    ]);
+    let mut before = Duration::ZERO;
+    for Step { name, at, remark } in steps(hop) {
+        let took = units::figure(at.saturating_sub(before).as_secs_f64(), "s");
+        table.row([name.to_owned(), took, units::figure(at.as_secs_f64(), "s"), remark]);
+        before = before.max(at);
+    }
+    table.print(page, 2);
+}
+
+/// What happened, and when.
+struct Step {
+    name: &'static str,
+    at: Duration,
+    remark: String,
+}
+
+fn steps(hop: &Hop) -> Vec<Step> {
+    let times = &hop.times;
+    let mut out = Vec::new();
+    let mut add = |name, at: Option<Duration>, remark: String| {
+        out.extend(at.map(|at| Step { name, at, remark }));
+    };
+    add("DNS lookup", times.namelookup, String::new());
+    add("connect", times.connect, hop.remote.to_string());
+    add("tunnel of the proxy", times.tunnel, String::new());
+    let tls = hop.tls.as_ref();
+    add("TLS handshake", times.appconnect, tls.map_or(String::new(), |tls| tls.cipher.clone()));
+    let reused = if hop.is_reused { format!("on the open connection to {}", hop.remote) } else { String::new() };
+    if hop.sent_bytes > 0 {
+        add("request written", times.posttransfer, reused);
+        add("request sent", times.sent, "has left the send buffer".to_owned());
+        let before_answer = times.acknowledged.filter(|at| *at <= times.first_packet);
+        add("request acknowledged", before_answer, "by the server's kernel".to_owned());
+    } else {
+        add("request sent", times.posttransfer, reused);
+    }
+    let late = times.starttransfer.saturating_sub(times.first_packet).as_secs_f64() >= LATE;
+    if late {
+        add("answer, first packet", Some(times.first_packet), String::new());
+    }
+    let record = hop.first_record.filter(|_| late);
+    let record = record.map_or(String::new(), |record| format!("in a TLS record of {}", units::bytes(record.bytes)));
+    add(if late { "answer, first byte readable" } else { "answer, first byte" }, Some(times.starttransfer), record);
+    add("answer, last byte", Some(times.total), String::new());
+    out
+}
+
+/// Addresses, where not the only one answered.
+fn print_attempts(page: &mut Page, attempts: &[Attempt]) {
+    if attempts.len() < 2 {
+        return;
+    }
+    for (index, attempt) in attempts.iter().enumerate() {
+        let took = units::figure(attempt.took.as_secs_f64(), "s");
+        let until_next = attempts.get(index + 1).map(|next| next.after.saturating_sub(attempt.after));
+        let cost = until_next.map_or(String::new(), |cost| {
+            format!(": it cost {} until the next one was tried", units::figure(cost.as_secs_f64(), "s"))
+        });
+        let text = match &attempt.outcome {
+            Outcome::Connected => format!("connected after {took}"),
+            Outcome::GivenUp => format!("no answer in {took}, and given up{cost}"),
+            Outcome::TimedOut => format!("no answer in {took}{cost}"),
+            Outcome::Failed(why) => format!("{why} after {took}{cost}"),
+        };
+        let style = if attempt.outcome == Outcome::Connected { DIM } else { WARNING };
+        page.hanging(
+            &Line::new().pad(2).plain("tried ").plain(&attempt.address.to_string()).plain(": "),
+            style,
+            &text,
+            None,
+            4,
+        );
+    }
+}
+
+/// Each request with its own time: a mean hides the slow ones.
+fn print_series(page: &mut Page, requests: &[&Request]) {
+    let mut asks: Vec<usize> = requests.iter().map(|request| request.ask).collect();
+    asks.dedup();
+    asks.sort_unstable();
+    asks.dedup();
+    let urls: Vec<&str> = requests.iter().map(|request| request.url.as_str()).collect();
+    let are_many = urls.iter().any(|url| *url != urls[0]);
+    let mut table = Table::new(vec![
+        Column::words(if are_many { "URL" } else { "" }),
+        Column::words("connection"),
+        Column::figures("size"),
+        Column::figures("sent"),
+        Column::figures("acked").optional(),
+        Column::figures("first byte"),
+        Column::figures("total"),
+        Column::figures("floor"),
+        Column::words("the rest"),
+    ]);
+    for request in requests {
+        let Ok(exchange) = &request.outcome else { continue };
+        let hop = exchange.last();
+        let same_url = || requests.iter().copied().filter(|other| other.url == request.url);
+        let floor = Path::of(same_url()).with_rates(same_url()).floor(request, exchange);
+        let short = |seconds: f64| units::figure(seconds, "s");
+        let upload = |time: Option<Duration>| {
+            time.filter(|_| hop.sent_bytes > 0).map_or(String::new(), |time| short(time.as_secs_f64()))
+        };
+        let rest = floor.as_ref().map_or(String::new(), |floor| {
+            floor
+                .rest
+                .iter()
+                .map(|rest| format!("{} {}", rest.what, short(rest.seconds)))
+                .collect::<Vec<_>>()
+                .join(", ")
+        });
+        table.row([
+            if are_many { request.url.clone() } else { String::new() },
+            if hop.is_reused { "reused" } else { "new" }.to_owned(),
+            units::bytes(hop.sent_bytes.max(hop.body_bytes)),
+            upload(hop.times.sent),
+            upload(hop.times.acknowledged),
+            short(hop.times.starttransfer.as_secs_f64()),
+            short(exchange.took.as_secs_f64()),
+            floor.map_or(String::new(), |floor| short(floor.seconds)),
+            rest,
+        ]);
+    }
+    let is_ignored = |request: &&&Request| {
+        let part = request.outcome.as_ref().is_ok_and(|exchange| exchange.last().is_part);
+        request.size.is_some() && !request.is_upload && !part
+    };
+    if let Some(request) = requests.iter().find(is_ignored) {
+        let text = format!("{} does not send parts (Range): each time all of it came", request.url);
+        page.wrapped(&Line::new().styled(WARNING, "! "), Style::new(), &text);
+    }
+    table.print(page, 0);
+    page.gap();
+    let text = "floor: one round trip, and the bytes at the highest rate that was seen";
+    page.wrapped(&Line::new(), DIM, text);
+}

@@ -1,0 +1,125 @@
+//! [`Recording`]: the requests' own packets, to a file and to the explainer as they come.
+
+use super::Explained;
+use crate::output::{Sources, Target};
+use anyhow::{Context, anyhow};
+use std::io::{self, Write};
+use std::path::Path;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use whyslow_core::analysis::Analysis;
+use whyslow_core::capture::Reader;
+use whyslow_core::explain::Explainer;
+use whyslow_live::capture::{Format, Recorder, WHOLE};
+
+/// What packets are called that are in no file.
+const NAME: &str = "probe";
+/// Bytes that are handed on at once.
+const PIECE: usize = 64 << 10;
+
+/// Packets on their way.
+pub(super) struct Recording(Result<Running, String>);
+
+struct Running {
+    recorder: Arc<Recorder>,
+    sink: Sink,
+}
+
+#[derive(Clone)]
+struct Sink(Arc<Mutex<Inner>>);
+
+struct Inner {
+    held: Vec<u8>,
+    file: Option<Target>,
+    reader: Reader,
+    explainer: Explainer,
+}
+
+impl Recording {
+    /// Begins, if whoever runs this may.
+    ///
+    /// # Errors
+    /// When a file is wanted and there can be none.
+    pub(super) fn start(file: Option<&Path>, snaplen: Option<u32>) -> anyhow::Result<Self> {
+        let target = file.map(|path| Target::open(Some(path), &Sources::of(&[]))).transpose()?;
+        let is_pcap = file.and_then(Path::extension).is_some_and(|extension| extension == "pcap");
+        let format = if is_pcap { Format::Pcap } else { Format::Pcapng };
+        let mut explainer = Explainer::new();
+        explainer.begin_capture(&file.map_or(NAME.to_owned(), |path| path.display().to_string()));
+        let inner = Inner { held: Vec::new(), file: target, reader: Reader::new(), explainer };
+        let sink = Sink(Arc::new(Mutex::new(inner)));
+        match Recorder::start(format, snaplen.unwrap_or(WHOLE), Box::new(sink.clone())) {
+            Ok(recorder) => Ok(Self(Ok(Running { recorder: Arc::new(recorder), sink }))),
+            Err(error) if file.is_some() => {
+                Err(anyhow!("{}", why(&error))).context("--capture: packets cannot be recorded")
+            }
+            Err(error) => Ok(Self(Err(why(&error)))),
+        }
+    }
+
+    pub(super) fn recorder(&self) -> Option<Arc<Recorder>> {
+        self.0.as_ref().ok().map(|running| Arc::clone(&running.recorder))
+    }
+
+    /// Ends it: what the packets say, or why there are none.
+    ///
+    /// # Errors
+    /// When packets could not be recorded or written.
+    pub(super) fn finish(self) -> anyhow::Result<Result<Explained, String>> {
+        let Running { recorder, sink } = match self.0 {
+            Ok(running) => running,
+            Err(why) => return Ok(Err(why)),
+        };
+        let recorder = Arc::into_inner(recorder).context("a request still records")?;
+        let recorded = recorder.finish().context("recording packets")?;
+        let inner = Arc::into_inner(sink.0).context("a recording still runs")?;
+        let Inner { file, reader, mut explainer, .. } = inner.into_inner().unwrap_or_else(PoisonError::into_inner);
+        file.map_or(Ok(()), Target::finish)?;
+        if recorded.packets == 0 {
+            return Ok(Err("no packet of the connection was seen: it passes no device of this machine".to_owned()));
+        }
+        let summary = reader.finish(&mut explainer).context("the recording")?;
+        explainer.end_capture(summary);
+        let analysis: Analysis = explainer.finish();
+        Ok(Ok(Explained { analysis, packets: recorded.packets, dropped: recorded.dropped }))
+    }
+}
+
+fn why(error: &io::Error) -> String {
+    match error.kind() {
+        io::ErrorKind::PermissionDenied => {
+            "recording packets needs CAP_NET_RAW: root, or `setcap cap_net_raw=ep` on this program".to_owned()
+        }
+        _ => error.to_string(),
+    }
+}
+
+impl Sink {
+    fn lock(&self) -> MutexGuard<'_, Inner> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Inner {
+    fn hand_on(&mut self) -> io::Result<()> {
+        let held = std::mem::take(&mut self.held);
+        if let Some(file) = &mut self.file {
+            file.write_all(&held)?;
+        }
+        self.reader.push(&held, &mut self.explainer).map_err(|error| io::Error::other(error.to_string()))
+    }
+}
+
+impl Write for Sink {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let mut inner = self.lock();
+        inner.held.extend_from_slice(bytes);
+        if inner.held.len() >= PIECE {
+            inner.hand_on()?;
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.lock().hand_on()
+    }
+}

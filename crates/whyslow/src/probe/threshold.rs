@@ -1,0 +1,99 @@
+//! [`Threshold`]: what a script holds a request to.
+
+use super::Probed;
+use super::figures::{self, Figure};
+use crate::quantity;
+use std::fmt;
+use whyslow_report::text::units;
+
+/// A figure, and what it is not to pass.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Threshold {
+    figure: Figure,
+    relation: Relation,
+    /// Seconds, or bits per second.
+    bound: f64,
+    text: String,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Relation {
+    Above,
+    AtLeast,
+    Below,
+    AtMost,
+}
+
+impl Threshold {
+    /// Reads `FIGURE>VALUE`.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub(crate) fn parse(text: &str) -> Result<Self, String> {
+        let signs =
+            [(">=", Relation::AtLeast), ("<=", Relation::AtMost), (">", Relation::Above), ("<", Relation::Below)];
+        let (name, relation, bound) = signs
+            .iter()
+            .find_map(|(sign, relation)| text.split_once(sign).map(|(name, bound)| (name, *relation, bound)))
+            .ok_or_else(|| format!("`{text}` is not FIGURE>VALUE, as `total>1s`"))?;
+        let figure = Figure::named(name.trim()).ok_or_else(|| {
+            let known = Figure::ALL.iter().map(|figure| figure.name()).collect::<Vec<_>>().join(", ");
+            format!("`{}` is none of the figures: {known}", name.trim())
+        })?;
+        let bound = match figure {
+            Figure::Speed => quantity::rate(bound.trim())?,
+            _ => quantity::pause(bound.trim())?.as_secs_f64(),
+        };
+        Ok(Self { figure, relation, bound, text: text.to_owned() })
+    }
+
+    fn is_passed(&self, value: f64) -> bool {
+        match self.relation {
+            Relation::Above => value > self.bound,
+            Relation::AtLeast => value >= self.bound,
+            Relation::Below => value < self.bound,
+            Relation::AtMost => value <= self.bound,
+        }
+    }
+}
+
+impl fmt::Display for Threshold {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+/// Which requests passed which, in words.
+pub(super) fn exceeded(thresholds: &[Threshold], probed: &Probed) -> Vec<String> {
+    let mut out = Vec::new();
+    for request in &probed.requests {
+        let Ok(exchange) = &request.outcome else { continue };
+        for threshold in thresholds {
+            let Some(value) = figures::value(threshold.figure, exchange) else { continue };
+            if threshold.is_passed(value) {
+                let unit = if threshold.figure == Figure::Speed { "bit/s" } else { "s" };
+                let name = threshold.figure.name();
+                out.push(format!("{}: {threshold}: {name} is {}", request.url, units::figure(value, unit)));
+            }
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    #[test]
+    fn thresholds_are_read() {
+        let total = Threshold::parse("total > 1s").unwrap();
+        assert!(total.is_passed(1.1) && !total.is_passed(1.0));
+        assert!(Threshold::parse("first-byte>=200ms").unwrap().is_passed(0.2));
+        assert!(Threshold::parse("speed<10mbit").unwrap().is_passed(9e6));
+        assert_eq!(Threshold::parse("time_total>1s").unwrap().figure, total.figure);
+        for wrong in ["total", "total>1", "sum>1s", "speed>1s"] {
+            assert!(Threshold::parse(wrong).is_err(), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,149 @@
+//! The packets of a request: recorded, explained, and where they may not be.
+
+use crate::servers::{Nginx, Server, respond};
+use crate::{json, probe, run, seconds, stdout, times};
+use serde_json::Value;
+use std::os::unix::process::CommandExt;
+use std::process::Command;
+use std::thread::sleep;
+use std::time::Duration;
+use whyslow_testing::{Lack, skip};
+
+/// Nobody in particular.
+const NOBODY: u32 = 65_534;
+
+/// Whether packets may be recorded here; else the calling test is skipped.
+#[track_caller]
+fn may_record(told: &Value) -> bool {
+    let missing = told["recording"]["missing"].as_str();
+    if let Some(why) = missing {
+        skip(Lack::Machine, why);
+    }
+    missing.is_none()
+}
+
+#[test]
+fn every_handshake_is_there() {
+    let server = Server::of_bytes(100);
+    let told = json(&[&server.url("/"), "--repeat", "100"]);
+    if !may_record(&told) {
+        return;
+    }
+    let connections = told["analysis"]["connections"].as_array().unwrap();
+    assert_eq!(connections.len(), 100);
+    assert!(connections.iter().all(|connection| !connection["handshake"].is_null()));
+    for (index, request) in told["requests"].as_array().unwrap().iter().enumerate() {
+        assert_eq!(request["connection"], index + 1);
+    }
+    assert_eq!(told["recording"]["dropped"], 0);
+}
+
+#[test]
+fn the_verdict_is_that_of_the_capture() {
+    let server = Server::start(|got, stream| {
+        let millis = got.line.split(['/', ' ']).nth(2).unwrap().parse().unwrap();
+        sleep(Duration::from_millis(millis));
+        respond(stream, "200 OK", &vec![b'x'; 3000 * millis as usize]);
+    });
+    let folder = tempfile::tempdir().unwrap();
+    for name in ["probe.pcapng", "probe.pcap"] {
+        let file = folder.path().join(name);
+        let urls: Vec<String> = (0..15).map(|draw| server.url(&format!("/{}", draw * 7))).collect();
+        let file_name = file.display().to_string();
+        let mut arguments = vec!["--capture", &file_name];
+        arguments.extend(urls.iter().map(String::as_str));
+        let refused = run(&["--capture", &file_name, &urls[0]]);
+        let said = String::from_utf8_lossy(&refused.stderr).into_owned();
+        if refused.status.code() == Some(2) && said.contains("CAP_NET_RAW") {
+            skip(Lack::Machine, said);
+            return;
+        }
+        let mut told = json(&arguments);
+        let output = Command::new(env!("CARGO_BIN_EXE_whyslow")).arg(&file).arg("--json").output().unwrap();
+        let mut alone: Value = serde_json::from_slice(&output.stdout).unwrap();
+        // Whether the file was cut short is told of files.
+        for analysis in [&mut told["analysis"], &mut alone] {
+            assert_eq!(analysis["connections"].as_array().unwrap().len(), 15);
+        }
+        assert_eq!(told["analysis"]["connections"], alone["connections"], "{name}");
+        assert_eq!(told["analysis"]["findings"], alone["findings"], "{name}");
+    }
+}
+
+#[test]
+fn the_first_packet_is_that_of_the_capture() {
+    let server = Server::start(|_, stream| {
+        sleep(Duration::from_millis(100));
+        respond(stream, "200 OK", &[b'x'; 500]);
+    });
+    let Some(nginx) = Nginx::start(server.address) else { return };
+    let trust = nginx.trust();
+    let [a, b, c, d] = trust.each_ref().map(String::as_str);
+    let mut told_apart = Vec::new();
+    // A process on a busy machine is told late of what came: the nearest of several counts.
+    for _ in 0..12 {
+        let told = json(&[&nginx.url("/"), a, b, c, d]);
+        if !may_record(&told) {
+            return;
+        }
+        let connection = &told["analysis"]["connections"][0];
+        let transfers = connection["transfers"].as_array().unwrap();
+        // The answer: what came after the request, a tenth of a second before the end.
+        let answer = transfers.iter().rfind(|transfer| transfer["from"] == "server").unwrap();
+        let by_packets = seconds(&answer["start_s"]) - seconds(&connection["start_s"]);
+        let times = times(&told, 0);
+        let by_probe = seconds(&times["first_packet_s"]);
+        told_apart.push(by_probe - by_packets);
+        if (-0.001..0.001).contains(&(by_probe - by_packets)) {
+            return;
+        }
+    }
+    panic!("the first packet by the probe and by its capture differ by {told_apart:?} s");
+}
+
+#[test]
+fn without_the_right_to_record_the_kernel_is_asked() {
+    let is_root = Command::new("id").arg("-u").output().unwrap().stdout == b"0\n";
+    let server = Server::start(|_, stream| {
+        sleep(Duration::from_millis(150));
+        respond(stream, "200 OK", b"late");
+    });
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::set_permissions(folder.path(), std::os::unix::fs::PermissionsExt::from_mode(0o777)).unwrap();
+    let program = folder.path().join("whyslow");
+    std::fs::copy(env!("CARGO_BIN_EXE_whyslow"), &program).unwrap();
+    let run = |arguments: &[&str]| {
+        let mut command = Command::new(&program);
+        command.arg("probe").args(arguments).current_dir(folder.path());
+        if is_root {
+            command.uid(NOBODY).gid(NOBODY);
+        }
+        command.output().unwrap()
+    };
+    let url = server.url("/");
+    let output = run(&[&url]);
+    let page = String::from_utf8(output.stdout).unwrap();
+    assert_eq!(output.status.code(), Some(0));
+    if page.contains("1 connection") {
+        skip(Lack::Machine, "an ordinary user may record packets here");
+        return;
+    }
+    for part in ["by TCP_INFO alone: server-think (possible)", "no packets were recorded", "CAP_NET_RAW"] {
+        assert!(page.contains(part), "{page}");
+    }
+    let refused = run(&["--capture", "x.pcapng", &url]);
+    assert_eq!(refused.status.code(), Some(2));
+    assert!(refused.stdout.is_empty() && !folder.path().join("x.pcapng").exists());
+}
+
+#[test]
+fn packets_may_be_cut() {
+    let server = Server::of_bytes(50_000);
+    let told = json(&[&server.url("/"), "--snaplen", "128"]);
+    if may_record(&told) {
+        let problems = told["analysis"]["captures"][0]["problems"].as_array().unwrap();
+        assert!(problems.iter().any(|problem| problem["slug"] == "short-snaplen"), "{problems:?}");
+    }
+    assert!(probe(&["--snaplen", "1", "http://a/"]).output().unwrap().status.code() == Some(2));
+    assert!(!stdout(&[&server.url("/")]).contains("short-snaplen"));
+}
