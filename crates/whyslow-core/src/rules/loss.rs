@@ -6,10 +6,10 @@
 //! rate p the rate cannot exceed about MSS · √1.5 / (RTT · √p) for Reno (Mathis et al.).
 //!
 //! ## How it is recognised
-//! Segments that were retransmitted after SACKs or duplicate ACKs, and the time until the holes were
-//! filled; and after that, the slow growth of a window that was cut. Where the first copies were
-//! lost before the capture point, late segments fill holes that the receiver had reported: those
-//! are counted as retransmissions too, and not as reordering.
+//! Segments that were retransmitted after SACKs or duplicate ACKs, and the time until the holes
+//! were filled; and after that, the slow growth of a window that was cut. Where the first copies
+//! were lost before the capture point, late segments fill holes that the receiver had reported:
+//! those are counted as retransmissions too, and not as reordering.
 //!
 //! ## What it is confused with
 //! - `random-loss`: said instead where enough losses show that they follow neither the flight nor
@@ -29,7 +29,8 @@
 //! sooner.
 //!
 //! ## To see that it worked
-//! `nstat TcpRetransSegs`, run before and after a transfer on the sender, counts few retransmissions.
+//! `nstat TcpRetransSegs`, run before and after a transfer on the sender, counts few
+//! retransmissions.
 //!
 //! ## References
 //! RFC 5681, RFC 6675, RFC 8985; Mathis et al., "The Macroscopic Behavior of the TCP Congestion

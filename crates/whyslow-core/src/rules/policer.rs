@@ -48,7 +48,8 @@
 //! nginx `limit_rate`, HAProxy `filter bwlim-out`, curl `--limit-rate`.
 //!
 //! ## To see that it worked
-//! `nstat TcpRetransSegs`, run before and after a transfer on the sender, counts few retransmissions.
+//! `nstat TcpRetransSegs`, run before and after a transfer on the sender, counts few
+//! retransmissions.
 //!
 //! ## References
 //! Flach et al., "An Internet-Wide Analysis of Traffic Policing", SIGCOMM 2016; RFC 2697, RFC 2698.

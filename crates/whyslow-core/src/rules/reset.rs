@@ -130,7 +130,7 @@ fn by_server(case: &ConnectionCase<'_>) -> Option<Finding> {
         }
         (None, None) => return None,
     };
-    // A request, or its answer, has to be retransmitted. Of what was sent unasked, what arrived may be
+    // A request, or its answer, has to be repeated. Of what was sent unasked, what arrived may be
     // of use.
     let asks = facts.content[client].heads.iter().any(|(start, _)| (cut.seq.0..cut.seq.1).contains(start));
     let wasted = match cut.answered {

@@ -1,11 +1,11 @@
 //! A SYN or SYN-ACK was lost, and the connection opened late.
 //!
 //! ## What it is
-//! A SYN or SYN-ACK that is lost is retransmitted after a second, then two, then four (RFC 6298 with
-//! an initial timer of 1 s): the opening takes seconds before a byte is sent. What follows is slow
-//! too: whoever had to send its SYN or SYN-ACK twice begins with a congestion window of one segment
-//! instead of ten (RFC 5681 section 3.1, RFC 6298 section 5.7). Linux does so from the second
-//! retransmission on.
+//! A SYN or SYN-ACK that is lost is retransmitted after a second, then two, then four (RFC 6298
+//! with an initial timer of 1 s): the opening takes seconds before a byte is sent. What follows is
+//! slow too: whoever had to send its SYN or SYN-ACK twice begins with a congestion window of one
+//! segment instead of ten (RFC 5681 section 3.1, RFC 6298 section 5.7). Linux does so from the
+//! second retransmission on.
 //!
 //! ## How it is recognised
 //! The same SYN or SYN-ACK again, later than any timer is short: two within 190 ms were captured

@@ -6,11 +6,11 @@
 //! trips (RFC 8985 section 7), or the retransmission timer of 200 ms and more.
 //!
 //! ## How it is recognised
-//! After a silence the highest segment is retransmitted: by a probe if other segments are outstanding
-//! too or the silence is as long as a probe's, else by the timer. Next to the receiver the first
-//! copy was never seen, and the pause looks like one of the sender's program; but the sender's IPv4
-//! numbers, which Linux counts up by one for each packet of a connection, have one missing then.
-//! Where there are no such numbers (IPv6, other systems), capture at the sender.
+//! After a silence the highest segment is retransmitted: by a probe if other segments are
+//! outstanding too or the silence is as long as a probe's, else by the timer. Next to the receiver
+//! the first copy was never seen, and the pause looks like one of the sender's program; but the
+//! sender's IPv4 numbers, which Linux counts up by one for each packet of a connection, have one
+//! missing then. Where there are no such numbers (IPv6, other systems), capture at the sender.
 //!
 //! ## What it is confused with
 //! - `timeout`: the timer had to repair segments from the middle of a burst.

@@ -8,8 +8,8 @@ use crate::rules::scene::{MSS, Scene, gap, ms};
 use crate::tcp::facts::Release;
 use crate::types::Side;
 
-/// The first segment of the second flight is retransmitted by the timer after 0.3 and 0.6 s, and goes
-/// no farther.
+/// The first segment of the second flight is retransmitted by the timer after 0.3 and 0.6 s, and
+/// goes no farther.
 fn stuck() -> Scene {
     let mut scene = Scene::flights(&[8 * MSS, 8 * MSS]);
     let mut at = scene.transfer.last_send;

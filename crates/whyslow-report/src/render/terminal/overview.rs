@@ -35,11 +35,12 @@ pub(super) fn print(page: &mut Page, analysis: &Analysis, top: Option<usize>) {
     let costliest = causes.first().map(|cost| cost.cause);
     let leads = |spanning: &&Finding| are_few && (Some(spanning.cause) == costliest);
     let (leading, others): (Vec<&Finding>, Vec<&Finding>) = analysis.findings.iter().partition(leads);
+    let is_led = !leading.is_empty();
     for spanning in leading {
         page.gap();
         finding::print(page, spanning, &Context::default());
     }
-    let top = top.unwrap_or(usize::from(are_few));
+    let top = top.unwrap_or(usize::from(are_few && !is_led));
     // What connections share is said by now.
     let shared = ranking::shared(analysis);
     let is_shared =
@@ -72,7 +73,9 @@ fn print_sum(page: &mut Page, analysis: &Analysis, slowed: usize) {
     } else {
         let lost = ranking::total_cost(analysis);
         let (elapsed, total) = (units::span(lost.elapsed()), units::span(lost.total()));
-        text += &format!("; {} lost {elapsed}", units::thousands(slowed as u64));
+        let spans = analysis.findings.iter().any(|finding| !finding.shared && finding.seconds > Nanos::ZERO);
+        let alone = if spans { " each by itself" } else { "" };
+        text += &format!("; {} lost {elapsed}{alone}", units::thousands(slowed as u64));
         if elapsed != total {
             text += &format!(" ({total} added up: some ran at the same time)");
         }

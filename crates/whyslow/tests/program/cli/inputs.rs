@@ -64,8 +64,8 @@ fn what_cannot_be_read_is_named() {
     let directory = complaint(whyslow().arg(folder.0.path()));
     assert!(directory.contains("is a directory; name the capture files in it"), "{directory}");
     let empty = folder.put("empty.pcap", b"");
-    assert!(complaint(whyslow().arg(&empty)).contains("empty.pcap: is empty"));
-    assert!(complaint(whyslow().arg("-").write_stdin("")).contains("-: is empty"));
+    assert!(complaint(whyslow().arg(&empty)).contains("empty.pcap is empty: it holds no capture"));
+    assert!(complaint(whyslow().arg("-").write_stdin("")).contains("stdin is empty"));
     let garbage = folder.put("garbage", &(0..=255).cycle().take(5_000).collect::<Vec<u8>>());
     let message = complaint(whyslow().arg(&garbage));
     assert!(message.contains("garbage: byte 0: "), "{message}");
