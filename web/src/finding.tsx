@@ -112,19 +112,6 @@ function Fix({ finding, transfer }: { finding: Finding; transfer?: Transfer | un
   );
 }
 
-/** What is to be done, below a verdict. */
-export function Remedy({ finding, transfer }: { finding: Finding; transfer?: Transfer | undefined }) {
-  if (!finding.fix) return null;
-  return (
-    <div class="remedy">
-      <span class="tag">fix</span>
-      <div>
-        <Fix finding={finding} transfer={transfer} />
-      </div>
-    </div>
-  );
-}
-
 /** What a promise takes for granted of the path. */
 export function Assumed({ finding }: { finding: Finding }) {
   const assumed = finding.predicted_assumes;
@@ -151,7 +138,8 @@ function who(actor: string, transfer: Transfer | undefined): string {
   return names[actor] ?? actor;
 }
 
-function Command({ text }: { text: string }) {
+/** A command to be pasted. */
+export function Command({ text }: { text: string }) {
   const [copied, setCopied] = useState(false);
   const copy = async () => {
     await navigator.clipboard.writeText(text);
