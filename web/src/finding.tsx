@@ -27,7 +27,7 @@ export function FindingCard({
       <header>
         <Cause slug={finding.cause} content={content} help={help} />
         <b class="number">{time(finding.seconds)}</b>
-        {transfer && <span class="dim">of {time(transfer.duration_s)}</span>}
+        {transfer && finding.seconds <= transfer.duration_s && <span class="dim">of {time(transfer.duration_s)}</span>}
         <span class="dim right">
           <Term of="confidence">{confidence(finding.confidence)}</Term>
         </span>
