@@ -10,9 +10,9 @@ use whyslow_core::analysis::Frame;
 /// Nanoseconds a second.
 const NANOS: u32 = 1_000_000_000;
 
-/// A list of figures, each told as its difference to the one before: `{"d": differences, "of": units
-/// of which so many make one}`, with `"by": 1` where each side's figures have differences of their
-/// own.
+/// A list of figures, each told as its difference to the one before: `{"d": differences, "of": how
+/// many of their units make one}`, with `"by": 1` where each side's figures have differences of
+/// their own.
 #[derive(Debug, Serialize)]
 pub(crate) struct Differences {
     d: Vec<Option<i64>>,

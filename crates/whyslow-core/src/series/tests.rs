@@ -128,11 +128,11 @@ fn rates_are_bytes_over_the_window() {
     let series = bulk(100_000);
     // 1,000 B a microsecond.
     let (from, to) = series.range();
-    let rates = series.rates(End::Server, from, to, 10, Nanos::from_micros(5_000));
+    let rates = series.rates(End::Server, (from, to), 10, Nanos::from_micros(5_000));
     assert_eq!(rates.len(), 10);
     assert!(rates.iter().all(|rate| (rate.throughput / 8e9 - 1.0).abs() < 0.01), "{rates:?}");
     assert!(rates.iter().all(|rate| (rate.goodput / 8e9 - 1.0).abs() < 0.01), "{rates:?}");
-    assert!(series.rates(End::Client, from, to, 10, Nanos::ZERO).iter().all(|rate| rate.throughput == 0.0));
+    assert!(series.rates(End::Client, (from, to), 10, Nanos::ZERO).iter().all(|rate| rate.throughput == 0.0));
 }
 
 #[test]
@@ -150,7 +150,7 @@ fn odd_times_and_ranges_do_no_harm() {
     for (from, to) in [(Nanos(i64::MIN), Nanos(i64::MAX)), (Nanos(5), Nanos(-5)), (Nanos::ZERO, Nanos::ZERO)] {
         for columns in [0, 1, 1_000] {
             let _ = series.view(from, to, columns);
-            let _ = series.rates(End::Client, from, to, columns, Nanos(1));
+            let _ = series.rates(End::Client, (from, to), columns, Nanos(1));
         }
     }
 }

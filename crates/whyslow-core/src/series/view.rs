@@ -97,7 +97,7 @@ impl Series {
 
     /// Rates of one side's data at the end of each of `columns` columns, over windows of this
     /// length.
-    pub fn rates(&self, of: End, from: Nanos, to: Nanos, columns: usize, window: Nanos) -> Vec<Rates> {
+    pub fn rates(&self, of: End, range: (Nanos, Nanos), columns: usize, window: Nanos) -> Vec<Rates> {
         let Some(foot) = self.levels.first() else { return Vec::new() };
         let mut sums = Vec::with_capacity(foot.columns.len() + 1);
         let (mut sent, mut acked) = (0_u64, 0_u64);
@@ -119,7 +119,7 @@ impl Series {
             (mix(before.0, after.0), mix(before.1, after.1))
         };
         let window = window.max(foot.width).max(Nanos(1));
-        let (from, to, columns) = (from.max(self.range.0), to.min(self.range.1), columns.max(1));
+        let (from, to, columns) = (range.0.max(self.range.0), range.1.min(self.range.1), columns.max(1));
         let step = (to - from).or_zero().scale(1.0 / columns as f64);
         (1..=columns)
             .map(|column| {

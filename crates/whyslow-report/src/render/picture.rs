@@ -336,7 +336,7 @@ impl DrawnRange<'_> {
         let least = (self.range.1 - self.range.0).scale(0.05).max(Nanos::from_micros(100));
         let trip = self.picture.rtt.filter(|rtt| *rtt > Nanos::ZERO && *rtt < least.scale(4.0));
         let window = trip.map_or(least, |rtt| rtt.scale((least.0 as f64 / rtt.0 as f64).ceil()));
-        let rates = self.series.rates(self.picture.of, self.range.0, self.range.1, columns, window);
+        let rates = self.series.rates(self.picture.of, self.range, columns, window);
         let most = rates.iter().map(|rate| rate.throughput.max(rate.goodput)).fold(1.0, f64::max);
         let mut canvas = self.canvas((0.0, most), Unit::Rate, "throughput");
         for (color, style, figure) in

@@ -80,10 +80,9 @@ impl Parts {
 
     /// What has evidence takes the place of the last one that has none.
     fn keep(&mut self, has_evidence: bool, range: (Nanos, Nanos)) {
-        if self.kept[0].len() + self.kept[1].len() >= self.most {
-            if !has_evidence || self.kept[1].pop().is_none() {
-                return;
-            }
+        let is_full = self.kept[0].len() + self.kept[1].len() >= self.most;
+        if is_full && (!has_evidence || self.kept[1].pop().is_none()) {
+            return;
         }
         let part = Packed::of(&self.answer(range));
         self.kept[usize::from(!has_evidence)].push(part);

@@ -79,18 +79,33 @@ impl Site {
                 }
                 None => text(StatusCode::NOT_FOUND, NOTHING_OPEN),
             },
-            (&Method::GET, "series") => {
+            (&Method::GET, "connection" | "packet" | "report" | "series" | "compare" | "slice") => {
+                self.look(wanted, query).await
+            }
+            (
+                _,
+                "" | "state" | "document" | "connection" | "packet" | "report" | "series" | "compare" | "slice"
+                | "open",
+            ) => text(StatusCode::METHOD_NOT_ALLOWED, "not in this way"),
+            _ => text(StatusCode::NOT_FOUND, "there is nothing of this name"),
+        }
+    }
+
+    /// A look into what is open.
+    async fn look(&self, wanted: &str, query: Query<'_>) -> Answer {
+        match wanted {
+            "series" => {
                 let (id, range) = (query.number("c"), range(query));
                 let columns = query.number("columns").unwrap_or(COLUMNS);
                 self.of_opened(move |opened| json(&opened.answer(id.ok_or("which connection?")?, range, columns)?))
                     .await
             }
             // All of a connection that the document has a line of.
-            (&Method::GET, "connection") => {
+            "connection" => {
                 let id = query.number("c");
                 self.of_opened(move |opened| json(opened.connection(id.ok_or("which connection?")?)?)).await
             }
-            (&Method::GET, "report") => {
+            "report" => {
                 let page = self.page;
                 self.of_opened(move |opened| {
                     let report = page::fill(page, &opened.as_file());
@@ -98,7 +113,7 @@ impl Site {
                 })
                 .await
             }
-            (&Method::GET, "packet") => {
+            "packet" => {
                 let (id, frame, time) = (query.number("c"), query.number("frame"), query.number::<f64>("t"));
                 self.of_opened(move |opened| {
                     let (place, _) = opened.place(id.ok_or("which connection?")?)?;
@@ -108,7 +123,7 @@ impl Site {
                 .await
             }
             // Two transfers side by side, named as on the command line: `a=3.2&b=5.1`.
-            (&Method::GET, "compare") => {
+            "compare" => {
                 let which = ["a", "b"].map(|name| query.get(name).and_then(|text| TransferName::read(&text)));
                 self.of_opened(move |opened| match which {
                     [Some(a), Some(b)] => json(&opened.compare([a, b])?),
@@ -116,16 +131,10 @@ impl Site {
                 })
                 .await
             }
-            (&Method::GET, "slice") => {
+            _ => {
                 let (id, range) = (query.number("c"), range(query));
                 self.of_opened(move |opened| slice(opened, id.ok_or("which connection?")?, range)).await
             }
-            (
-                _,
-                "" | "state" | "document" | "connection" | "packet" | "report" | "series" | "compare" | "slice"
-                | "open",
-            ) => text(StatusCode::METHOD_NOT_ALLOWED, "not in this way"),
-            _ => text(StatusCode::NOT_FOUND, "there is nothing of this name"),
         }
     }
 
