@@ -118,7 +118,10 @@ fn graphs_for_xplot_are_eight_files() {
 fn a_summary_for_a_ticket() {
     let summary = text(&[&sample("receive-window-client"), "--markdown"]);
     assert!(summary.starts_with("### 10.77.0.1:50536 → 10.77.0.2:5001\n"), "{summary}");
-    assert!(summary.contains("**receive-window** (2.21 s, certain): the receiver's window of 18,824 B was full"), "{summary}");
+    assert!(
+        summary.contains("**receive-window** (2.21 s, certain): the receiver's window of 18,824 B was full"),
+        "{summary}"
+    );
     assert!(summary.contains("<details><summary>23 rounds</summary>"), "{summary}");
 }
 
