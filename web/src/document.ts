@@ -16,6 +16,8 @@ export interface Content {
   connections_total: number;
   rows: PackedRows;
   causes: { cause: string; seconds: number; connections: number }[];
+  /** The verdict as a sentence, and what to do. */
+  headline: { is_good: boolean; sentence: string; advice: string | null };
   docs: Record<string, { title: string; html: string }>;
   /** What is set side by side at first. */
   compare: [[number, number], [number, number]] | null;

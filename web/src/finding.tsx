@@ -27,7 +27,7 @@ export function FindingCard({
       <header>
         <Cause slug={finding.cause} content={content} help={help} />
         <b class="number">{time(finding.seconds)}</b>
-        {transfer && <span class="dim">of {time(transfer.duration_s)}</span>}
+        {transfer && finding.seconds <= transfer.duration_s && <span class="dim">of {time(transfer.duration_s)}</span>}
         <span class="dim right">
           <Term of="confidence">{confidence(finding.confidence)}</Term>
         </span>
@@ -112,19 +112,6 @@ function Fix({ finding, transfer }: { finding: Finding; transfer?: Transfer | un
   );
 }
 
-/** What is to be done, below a verdict. */
-export function Remedy({ finding, transfer }: { finding: Finding; transfer?: Transfer | undefined }) {
-  if (!finding.fix) return null;
-  return (
-    <div class="remedy">
-      <span class="tag">fix</span>
-      <div>
-        <Fix finding={finding} transfer={transfer} />
-      </div>
-    </div>
-  );
-}
-
 /** What a promise takes for granted of the path. */
 export function Assumed({ finding }: { finding: Finding }) {
   const assumed = finding.predicted_assumes;
@@ -151,7 +138,8 @@ function who(actor: string, transfer: Transfer | undefined): string {
   return names[actor] ?? actor;
 }
 
-function Command({ text }: { text: string }) {
+/** A command to be pasted. */
+export function Command({ text }: { text: string }) {
   const [copied, setCopied] = useState(false);
   const copy = async () => {
     await navigator.clipboard.writeText(text);

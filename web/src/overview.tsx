@@ -3,7 +3,7 @@
 import { useState } from "preact/hooks";
 import { findingsOf, mainTransfer } from "./analysis";
 import type { Content } from "./document";
-import { Assumed, FindingCard, Remedy } from "./finding";
+import { Assumed, Command, FindingCard } from "./finding";
 import { count, rate, roundBytes, thousands, time } from "./format";
 import type { Go, State } from "./hash";
 import { Cause } from "./help";
@@ -80,51 +80,40 @@ function Across({ content, help }: { content: Content; help: (slug: string) => v
   );
 }
 
+/** The sentence, what to do, and the figures that it rests on. */
 function Verdict({ content, help, go }: { content: Content; help: (slug: string) => void; go: Go }) {
-  const { causes } = content;
-  const worst = causes[0];
+  const { causes, headline } = content;
+  const [worst] = causes;
   const only = content.connections_total === 1 ? mainConnection(content) : undefined;
-  if (content.connections_total === 0) {
-    return (
-      <section class="verdict">
-        <h1>There is no TCP connection to explain</h1>
-      </section>
-    );
-  }
-  if (!worst) {
-    return (
-      <section class="verdict good">
-        <h1>{only?.transfers[mainTransfer(only)]?.verdict ?? "Nothing was slow that this capture shows"}</h1>
-        <p>
-          {count(content.connections_total, "connection")}, and nothing to fix in{" "}
-          {content.connections_total === 1 ? "it" : "them"}.
-        </p>
-      </section>
-    );
-  }
-  if (only) {
-    const transfer = only.transfers[mainTransfer(only)];
-    const finding = transfer?.findings[0] ?? only.findings[0];
-    return (
-      <section class="verdict">
-        <h1>
-          {finding && (
-            <>
-              <Cause slug={finding.cause} content={content} help={help} /> {finding.summary}
-            </>
-          )}
-        </h1>
+  const transfer = only?.transfers[mainTransfer(only)];
+  const finding = only ? (transfer?.findings[0] ?? only.findings[0]) : worst && exampleOf(content, worst.cause);
+  return (
+    <section class={headline.is_good ? "verdict good" : "verdict"}>
+      <h1>{headline.sentence}</h1>
+      {headline.advice !== null && <p class="advice">{headline.advice}</p>}
+      <p>
+        {finding && only && <Cause slug={finding.cause} content={content} help={help} />}
         {transfer && (
-          <p>
+          <>
             {roundBytes(transfer.bytes)} in {time(transfer.duration_s)} = {rate(transfer.rate_bps)}
-            {finding?.predicted_s != null && (
-              <>
-                {" "}
-                · if fixed <b>{time(finding.predicted_s)}</b>
-                <Assumed finding={finding} />
-              </>
-            )}
-            {" · "}
+          </>
+        )}
+        {transfer && finding?.predicted_s != null && (
+          <>
+            {" · "}if fixed <b>{time(finding.predicted_s)}</b>
+            <Assumed finding={finding} />
+          </>
+        )}
+        {!only && worst && (
+          <>
+            <Cause slug={worst.cause} content={content} help={help} />
+            cost most: {time(worst.seconds)} in {thousands(worst.connections)} of{" "}
+            {count(content.connections_total, "connection")}
+          </>
+        )}
+        {only && (
+          <>
+            {transfer && " · "}
             <a
               href="#"
               onClick={(event) => {
@@ -134,21 +123,10 @@ function Verdict({ content, help, go }: { content: Content; help: (slug: string)
             >
               see why
             </a>
-          </p>
+          </>
         )}
-        {finding && <Remedy finding={finding} transfer={transfer} />}
-      </section>
-    );
-  }
-  const finding = exampleOf(content, worst.cause);
-  return (
-    <section class="verdict">
-      <h1>
-        <Cause slug={worst.cause} content={content} help={help} /> cost most: {time(worst.seconds)} in{" "}
-        {thousands(worst.connections)} of {count(content.connections_total, "connection")}
-      </h1>
-      <p>{content.docs[worst.cause]?.title}</p>
-      {finding && <Remedy finding={finding} />}
+      </p>
+      {finding?.fix?.command && <Command text={finding.fix.command} />}
     </section>
   );
 }

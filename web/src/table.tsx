@@ -89,7 +89,7 @@ export function Table<Row>(props: Props<Row>) {
   const room = (count: number) =>
     count > 0 && (
       <tr class="room">
-        <td colSpan={columns.length} style={{ height: `${count * HEIGHT}px` }} />
+        <td style={{ height: `${count * HEIGHT}px` }} />
       </tr>
     );
   const levels = columns.map((column) => (column.level ? ` level${column.level}` : ""));

@@ -24,8 +24,9 @@ use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
 use tokio_rustls::rustls::ProtocolVersion;
 
-/// What a stream of HTTP/2 may carry unread: not what holds a download back.
-const STREAM_WINDOW: u32 = 16 << 20;
+/// What HTTP/2 may carry unread. All is read at once, so that TCP's window is the one that counts;
+/// and nothing is sent in mid-download that could be taken for a request.
+const STREAM_WINDOW: u32 = 1 << 30;
 /// A proxy's answer that is longer is none.
 const LONGEST_TUNNEL_HEAD: usize = 64 << 10;
 
@@ -119,7 +120,7 @@ async fn speak(io: TokioIo<Watched>, is_http2: bool) -> Result<Sender, Failure> 
     let failed = |error: hyper::Error| Failure::new(Phase::Send, format!("HTTP does not begin: {error}"));
     Ok(if is_http2 {
         let mut builder = http2::Builder::new(TokioExecutor::new());
-        builder.initial_stream_window_size(STREAM_WINDOW).initial_connection_window_size(2 * STREAM_WINDOW);
+        builder.initial_stream_window_size(STREAM_WINDOW).initial_connection_window_size(STREAM_WINDOW);
         let (sender, driver) = builder.handshake(io).await.map_err(failed)?;
         tokio::spawn(driver);
         Sender::Two(sender)

@@ -14,6 +14,7 @@ use whyslow_core::cause::Cause;
 use whyslow_core::compare::{self, ChosenTransfer, Comparison, NoSuchTransfer, TransferName};
 use whyslow_core::units::Nanos;
 use whyslow_io::{PacketSource, Progress, Reading};
+use whyslow_report::headline::{self, Headline, Tone};
 use whyslow_report::ranking;
 use whyslow_report::render::markdown;
 
@@ -48,6 +49,7 @@ struct Content<'a> {
     /// A line of every connection.
     rows: Rows,
     causes: Vec<Cost>,
+    headline: Verdict,
     /// Documentation of causes, which is the program's own: its lines stay lines.
     docs: Option<Box<RawValue>>,
     /// The transfers that are set side by side at first.
@@ -58,6 +60,21 @@ struct Content<'a> {
     comparisons: Vec<Comparison>,
     /// Graphs of connections by their ids, where the page has nobody to ask for them.
     series: BTreeMap<u64, Vec<Packed>>,
+}
+
+/// The verdict as a sentence, and what to do.
+#[derive(Serialize)]
+struct Verdict {
+    is_good: bool,
+    sentence: String,
+    advice: Option<String>,
+}
+
+impl Verdict {
+    fn of(analysis: &Analysis) -> Self {
+        let Headline { tone, sentence, advice } = headline::of(analysis);
+        Self { is_good: tone == Tone::Healthy, sentence, advice }
+    }
 }
 
 /// What a cause cost over all connections.
@@ -101,6 +118,7 @@ impl Document {
         let repeats = repeats::repeats(&reading.analysis);
         let once = repeats::without(&reading.analysis, &repeats);
         let connections_total = once.connections.len();
+        let headline = Verdict::of(&once);
         let causes = ranking::by_cause(&once)
             .into_iter()
             .map(|cost| Cost { cause: cost.cause, seconds: cost.seconds, connections: cost.connections.len() })
@@ -133,6 +151,7 @@ impl Document {
             connections_total,
             rows,
             causes,
+            headline,
             docs: to_raw_value(&docs).ok(),
             compare,
             uncompared,

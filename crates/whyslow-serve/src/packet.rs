@@ -1,21 +1,21 @@
-//! The headers of one packet, read from its capture once more.
+//! The headers of one packet, read once more.
 
 use whyslow_core::capture::Packet;
-use whyslow_core::series::PacketHeaders;
+use whyslow_core::series::PacketDetail;
 use whyslow_core::units::Nanos;
 use whyslow_io::PacketSource;
 
-/// The headers of the packet of this number at this time.
+/// The packet of this number at this time.
 ///
 /// # Errors
 /// When it is not there, or the capture can no longer be read.
-pub(crate) fn read(place: &PacketSource, frame: u64, time: Nanos) -> Result<PacketHeaders, String> {
+pub(crate) fn read(place: &PacketSource, frame: u64, time: Nanos) -> Result<PacketDetail, String> {
     let mut found = None;
     // A time is told in figures that may be rounded.
     let near = Nanos::from_micros(1);
     let mut look = |packet: &Packet<'_>| {
         if packet.frame == frame {
-            found = PacketHeaders::of(packet);
+            found = PacketDetail::of(packet);
         }
     };
     whyslow_io::pick(place, (time - near, time + near), &mut look).map_err(|error| error.to_string())?;

@@ -47,7 +47,7 @@
 
 mod build;
 mod column;
-mod headers;
+mod detail;
 mod numbering;
 mod picker;
 mod pyramid;
@@ -60,7 +60,7 @@ pub use crate::tcp::trace::{Kind, Point};
 pub use crate::wire::Flags;
 pub use build::{MAX_COLUMNS, MAX_POINTS, SeriesBuilder, SeriesSize};
 pub use column::{Column, Extremes, Lane, Mark, MarkSum, marks_of};
-pub use headers::PacketHeaders;
+pub use detail::PacketDetail;
 pub use picker::PacketPicker;
 pub use pyramid::Series;
 pub use reader::{SeriesReader, WantedConnection};

@@ -131,7 +131,7 @@ pub(super) enum Style {
 #[derive(Debug)]
 pub(crate) struct Plan {
     pub(super) options: Options,
-    /// A URL as it was typed, and what to ask for there.
+    /// A URL as it was typed, without user and password, and what to ask for there.
     pub(super) asks: Vec<(String, Ask)>,
     pub(super) series: Vec<Series>,
     pub(super) repeat: u32,
@@ -166,6 +166,8 @@ impl Probe {
         let method = self.method(&uploads)?;
         for url in &self.urls {
             let target = Target::parse(url)?;
+            // A password is printed nowhere.
+            let url = if target.user.is_some() { target.to_string() } else { url.clone() };
             for (upload, first_bytes) in &uploads {
                 let (target, method, upload) = (target.clone(), method.clone(), upload.clone());
                 asks.push((url.clone(), Ask { target, method, upload, first_bytes: *first_bytes }));

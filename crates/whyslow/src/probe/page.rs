@@ -182,10 +182,6 @@ fn print_attempts(page: &mut Page, attempts: &[Attempt]) {
 
 /// Each request with its own time: a mean hides the slow ones.
 fn print_series(page: &mut Page, requests: &[&Request]) {
-    let mut asks: Vec<usize> = requests.iter().map(|request| request.ask).collect();
-    asks.dedup();
-    asks.sort_unstable();
-    asks.dedup();
     let urls: Vec<&str> = requests.iter().map(|request| request.url.as_str()).collect();
     let are_many = urls.iter().any(|url| *url != urls[0]);
     let mut table = Table::new(vec![

@@ -10,8 +10,6 @@ use whyslow_live::{Ask, Client, Exchange, Failure, Options, Upload};
 pub(crate) struct Request {
     /// As it was typed.
     pub url: String,
-    /// Which of the URLs and sizes.
-    pub ask: usize,
     /// The size that was asked for or sent, of a series of sizes.
     pub size: Option<u64>,
     pub is_upload: bool,
@@ -63,7 +61,7 @@ impl<'a> Requests<'a> {
         let mut made = Vec::new();
         for series in &self.plan.series {
             // A connection leads to one server.
-            for (index, (url, ask)) in self.plan.asks.iter().enumerate() {
+            for (url, ask) in &self.plan.asks {
                 let mut client = Client::new(self.options.clone())?;
                 for turn in 0..self.plan.repeat {
                     if *series == Series::New {
@@ -73,7 +71,6 @@ impl<'a> Requests<'a> {
                     client.pause(idle);
                     made.push(Request {
                         url: url.clone(),
-                        ask: index,
                         size: size(ask),
                         is_upload: ask.upload.is_some(),
                         series: *series,

@@ -77,6 +77,17 @@ fn redirects_are_followed_and_told_apart() {
 }
 
 #[test]
+fn a_password_is_sent_and_printed_nowhere() {
+    let server = Server::of_bytes(10);
+    let url = format!("http://user:secret@{}/", server.address);
+    for format in [&["--json"][..], &["--format", "httptest"], &["--format", "curl"], &[], &["--repeat", "2"]] {
+        let output = run(&[&[url.as_str()], format].concat());
+        assert!(!String::from_utf8(output.stdout).unwrap().contains("secret"), "{format:?}");
+    }
+    assert_eq!(server.got()[0].field("authorization"), Some("Basic dXNlcjpzZWNyZXQ="));
+}
+
+#[test]
 fn what_is_sent_arrives() {
     let server = Server::start(|_, stream| respond(stream, "201 Created", b""));
     let told = json(&[&server.url("/up"), "--upload", "300kB", "-H", "X-A: b"]);

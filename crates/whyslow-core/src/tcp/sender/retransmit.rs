@@ -119,8 +119,7 @@ impl SenderState {
         Some(RetransmitContext { by_timer: waited, tail, lost_retransmit: lost_copy.is_some(), max_timer_wait: None })
     }
 
-    /// Counts a segment that probes a closed window or keeps an idle connection alive. Returns
-    /// whether this is one.
+    /// Returns whether this probes a closed window or keeps an idle connection alive; counts it.
     fn is_probe(&mut self, seg: &Seg, end: u64) -> bool {
         if seg.len > 1 {
             return false;

@@ -1,44 +1,42 @@
-//! [`PacketHeaders`]: what the headers of one packet say beyond what a [`Point`](super::Point)
-//! holds of it.
+//! [`PacketDetail`]: what the headers of one packet say beyond what a graph holds of it.
 
 use crate::capture::Packet;
 use crate::wire::{self, Checksum};
 use serde::Serialize;
 
-/// The headers of a TCP packet.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[non_exhaustive]
-pub struct PacketHeaders {
+/// A packet's headers.
+#[derive(Debug, Serialize, PartialEq, Eq)]
+pub struct PacketDetail {
     /// Bytes on the wire.
     pub bytes: u32,
-    /// Bytes in the capture.
+    /// Of them in the capture.
     pub captured: usize,
-    /// Hops that were left when it passed the capture point.
+    /// Time to live, or hop limit.
     pub ttl: u8,
-    /// The IP identification; none with IPv6.
+    /// IPv4 identification.
     pub ip_id: Option<u16>,
-    /// The ECN bits of the IP header (RFC 3168).
+    /// The two ECN bits of the IP header.
     pub ecn: u8,
-    /// Whether the TCP checksum is right, in words.
+    /// `right`, `wrong`, `left to the network card` or `unknown`.
     pub checksum: &'static str,
-    /// The window as it stands in the header, not scaled.
+    /// The window as it is in the header.
     pub window_field: u16,
-    /// The MSS option, bytes.
+    /// Maximum segment size, bytes.
     pub mss: Option<u16>,
-    /// The window scale option (RFC 7323), a shift.
+    /// Window scale shift.
     pub window_scale: Option<u8>,
-    /// The SACK-permitted option (RFC 2018).
+    /// SACK permitted.
     pub sack_permitted: bool,
-    /// TSval and TSecr (RFC 7323).
+    /// TSval and TSecr.
     pub timestamps: Option<(u32, u32)>,
-    /// TCP Fast Open (RFC 7413).
+    /// TCP Fast Open.
     pub fast_open: bool,
-    /// Multipath TCP (RFC 8684).
+    /// Multipath TCP.
     pub mptcp: bool,
 }
 
-impl PacketHeaders {
-    /// Reads the headers of a packet; none if it holds no TCP segment.
+impl PacketDetail {
+    /// Of a packet, if it is a TCP segment.
     pub fn of(packet: &Packet<'_>) -> Option<Self> {
         let segment = wire::decode_verified(packet).ok()?;
         let options = segment.options;
