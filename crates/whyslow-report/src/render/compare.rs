@@ -32,7 +32,7 @@ pub fn terminal(comparison: &Comparison, width: usize) -> String {
     }
     page.gap();
     for sentence in &comparison.summary {
-        page.hanging(&Line::new().plain("  "), Style::new(), sentence, None, 4);
+        page.hanging(&Line::new().plain("  "), Style::new(), sentence, 4);
     }
     print_phases(&mut page, comparison);
     print_rounds(&mut page, comparison);
@@ -41,7 +41,7 @@ pub fn terminal(comparison: &Comparison, width: usize) -> String {
         page.gap();
     }
     for caveat in &comparison.caveats {
-        page.hanging(&Line::new().styled(WARNING, "! "), Style::new(), caveat, None, 2);
+        page.hanging(&Line::new().styled(WARNING, "! "), Style::new(), caveat, 2);
     }
     page.finish()
 }

@@ -10,7 +10,7 @@ mod packets;
 mod sequence;
 
 use crate::text::units;
-use canvas::{Canvas, INK, Unit};
+use canvas::{Canvas, INK, TextStyle, Unit};
 use std::fmt::Write;
 use whyslow_core::analysis::End;
 use whyslow_core::series::{Kind, Lane, Mark, MarkSum, Point, Series, SeriesView, marks_of};
@@ -375,9 +375,7 @@ impl DrawnRange<'_> {
         } else {
             canvas.text(
                 (300.0, 160.0),
-                "start",
-                INK,
-                "",
+                TextStyle::new("start", INK),
                 "The window scale is unknown: the handshake is not in the capture.",
             );
         }

@@ -40,22 +40,16 @@ impl Page {
     /// Adds text after `head`, wrapped; its further lines begin at the column where its first one
     /// began.
     pub fn wrapped(&mut self, head: &Line, style: Style, text: &str) {
-        self.hanging(head, style, text, None, head.width());
+        self.hanging(head, style, text, head.width());
     }
 
-    /// Adds text after `head`, wrapped, with `beside` at the right end of the first line; its
-    /// further lines begin at column `indent`.
-    pub fn hanging(&mut self, head: &Line, style: Style, text: &str, beside: Option<&Line>, indent: usize) {
-        let beside_room = beside.map_or(0, |beside| beside.width() + 2);
-        let first = self.width.saturating_sub(head.width() + beside_room);
+    /// Adds text after `head`, wrapped; its further lines begin at column `indent`.
+    pub fn hanging(&mut self, head: &Line, style: Style, text: &str, indent: usize) {
+        let first = self.width.saturating_sub(head.width());
         let rest = self.width.saturating_sub(indent).max(MIN_ROOM);
         for (index, part) in wrap(text, first, rest).iter().enumerate() {
             let line = if index == 0 { head.clone() } else { Line::new().pad(indent) };
-            let line = line.styled(style, part);
-            match beside {
-                Some(beside) if index == 0 => self.line(&line.right(self.width, beside)),
-                _ => self.line(&line),
-            }
+            self.line(&line.styled(style, part));
         }
     }
 

@@ -3,7 +3,6 @@
 use super::page::wrap;
 use super::units::*;
 use super::*;
-use anstyle::Style;
 use whyslow_core::units::Nanos;
 
 fn micros(value: i64) -> Nanos {
@@ -135,13 +134,4 @@ fn a_narrow_page_drops_the_last_optional_column_first() {
         "      n  first     second    kept\n      1  aaaaaaaa  bbbbbbbb  cccc\n  1,000  a         b         c\n  … 3 more\n"
     );
     assert_eq!(print(24), "      n  first     kept\n      1  aaaaaaaa  cccc\n  1,000  a         c\n  … 3 more\n");
-}
-
-#[test]
-fn what_stands_beside_ends_at_the_right_edge() {
-    let mut page = Page::new(44);
-    let beside = Line::new().plain("158 ms");
-    let head = Line::new().plain("  loss: ");
-    page.hanging(&head, Style::new(), "one two three four five six seven eight", Some(&beside), 4);
-    assert_eq!(page.finish(), "  loss: one two three four five six   158 ms\n    seven eight\n");
 }

@@ -78,7 +78,7 @@ fn print_one(page: &mut Page, probed: &Probed, request: &Request, exchange: &Exc
         page.gap();
         let cause = verdict.cause.map_or(String::new(), |cause| format!("{cause} (possible): "));
         let head = Line::new().styled(BOLD, "by TCP_INFO alone: ");
-        page.hanging(&head, Style::new(), &format!("{cause}{}", verdict.text), None, 2);
+        page.hanging(&head, Style::new(), &format!("{cause}{}", verdict.text), 2);
     }
     picture::print(page, exchange.last(), 2);
 }
@@ -94,7 +94,7 @@ fn print_hop(page: &mut Page, hop: &Hop) {
     let rate = units::rate(speed(hop) * 8.0);
     let total = units::figure(hop.times.total.as_secs_f64(), "s");
     let said = format!("{}, HTTP/{}{tls}, {bytes} in {total} = {rate}", hop.status, hop.http);
-    page.hanging(&Line::new().styled(BOLD, &hop.url).plain(": "), Style::new(), &said, None, 2);
+    page.hanging(&Line::new().styled(BOLD, &hop.url).plain(": "), Style::new(), &said, 2);
     if let Some(proxy) = &hop.proxy {
         let text = format!("through the proxy {proxy}: what follows is between this machine and the proxy");
         page.wrapped(&Line::new().pad(2).styled(WARNING, "! "), Style::new(), &text);
@@ -175,7 +175,6 @@ fn print_attempts(page: &mut Page, attempts: &[Attempt]) {
             &Line::new().pad(2).plain("tried ").plain(&attempt.address.to_string()).plain(": "),
             style,
             &text,
-            None,
             4,
         );
     }

@@ -30,6 +30,24 @@ pub(super) enum Unit {
     Count,
 }
 
+/// How words are written.
+#[derive(Clone, Copy, Debug)]
+pub struct TextStyle<'a> {
+    /// Which end of them stands at the place: `start`, `middle` or `end`.
+    pub anchor: &'a str,
+    /// Their colour.
+    pub color: &'a str,
+    /// More attributes.
+    pub more: &'a str,
+}
+
+impl<'a> TextStyle<'a> {
+    /// In the usual font.
+    pub const fn new(anchor: &'a str, color: &'a str) -> Self {
+        Self { anchor, color, more: "" }
+    }
+}
+
 /// A drawing of one track.
 pub(super) struct Canvas {
     svg: String,
@@ -64,8 +82,12 @@ impl Canvas {
             width - LEFT - RIGHT,
             height - TOP - BOTTOM,
         );
-        canvas.text((LEFT, 22.0), "start", INK, "font-size=\"15\" font-weight=\"bold\"", titles[0]);
-        canvas.text((LEFT, 41.0), "start", FAINT, "", titles[1]);
+        canvas.text(
+            (LEFT, 22.0),
+            TextStyle { anchor: "start", color: INK, more: "font-size=\"15\" font-weight=\"bold\"" },
+            titles[0],
+        );
+        canvas.text((LEFT, 41.0), TextStyle::new("start", FAINT), titles[1]);
         canvas.axes(unit);
         canvas
     }
@@ -144,15 +166,15 @@ impl Canvas {
         // With paper around it, so that it can be read over bars and lines.
         let style =
             "font-size=\"11\" font-weight=\"bold\" paint-order=\"stroke\" stroke=\"#ffffff\" stroke-width=\"3\"";
-        self.text((x, y), anchor, color, style, text);
+        self.text((x, y), TextStyle { anchor, color, more: style }, text);
     }
 
     /// Words.
-    pub fn text(&mut self, (x, y): (f64, f64), anchor: &str, color: &str, style: &str, text: &str) {
+    pub fn text(&mut self, (x, y): (f64, f64), TextStyle { anchor, color, more }: TextStyle<'_>, text: &str) {
         let text = escaped(text);
         let _ = writeln!(
             self.svg,
-            "<text x=\"{x:.1}\" y=\"{y:.1}\" text-anchor=\"{anchor}\" fill=\"{color}\" {style}>{text}</text>"
+            "<text x=\"{x:.1}\" y=\"{y:.1}\" text-anchor=\"{anchor}\" fill=\"{color}\" {more}>{text}</text>"
         );
     }
 
@@ -169,15 +191,15 @@ impl Canvas {
                 &format!("stroke=\"{color}\" stroke-width=\"2.5\" {style}"),
             );
         } else {
-            self.text((x + 9.0, y), "middle", color, "font-weight=\"bold\"", sign);
+            self.text((x + 9.0, y), TextStyle { anchor: "middle", color, more: "font-weight=\"bold\"" }, sign);
         }
-        self.text((x + 23.0, y), "start", INK, "", words);
+        self.text((x + 23.0, y), TextStyle::new("start", INK), words);
         self.legend += room;
     }
 
     /// A remark under the legend, on the right.
     pub fn remark(&mut self, text: &str) {
-        self.text((self.size.0 - RIGHT, 41.0), "end", "#b00020", "", text);
+        self.text((self.size.0 - RIGHT, 41.0), TextStyle::new("end", "#b00020"), text);
     }
 
     /// The picture.
@@ -195,7 +217,7 @@ impl Canvas {
         for tick in ticks {
             let x = self.x(Nanos::from_secs_f64(tick));
             let _ = write!(grid, "M{x:.1} {TOP}V{bottom}");
-            self.text((x, bottom + 17.0), "middle", FAINT, "", &format!("{tick:.decimals$}"));
+            self.text((x, bottom + 17.0), TextStyle::new("middle", FAINT), &format!("{tick:.decimals$}"));
         }
         let (mut ticks, step) = self::ticks(self.y, (bottom - TOP) / TICK[1]);
         // There is no half of one.
@@ -203,13 +225,13 @@ impl Canvas {
         for tick in ticks {
             let y = self.y(tick);
             let _ = write!(grid, "M{LEFT} {y:.1}H{right}");
-            self.text((LEFT - 8.0, y + 4.0), "end", FAINT, "", &figure(tick, step, self.y.1, unit));
+            self.text((LEFT - 8.0, y + 4.0), TextStyle::new("end", FAINT), &figure(tick, step, self.y.1, unit));
         }
         self.stroke(&grid, &format!("stroke=\"{GRID}\""));
         let frame = format!("M{LEFT} {TOP}V{bottom}H{right}");
         self.stroke(&frame, &format!("stroke=\"{FAINT}\""));
         let words = "seconds since the capture's first packet";
-        self.text(((LEFT + right) / 2.0, bottom + 37.0), "middle", FAINT, "", words);
+        self.text(((LEFT + right) / 2.0, bottom + 37.0), TextStyle::new("middle", FAINT), words);
     }
 }
 

@@ -25,7 +25,7 @@ pub(super) fn print(page: &mut Page, capture: &Capture) {
 fn list<T>(page: &mut Page, all: &[T], words: impl Fn(&T) -> (String, String)) {
     for one in all.iter().take(LISTED) {
         let (head, text) = words(one);
-        page.hanging(&Line::new().pad(2).styled(DIM, &head), Style::new(), &text, None, 4);
+        page.hanging(&Line::new().pad(2).styled(DIM, &head), Style::new(), &text, 4);
     }
     if let Some(rest @ 1..) = all.len().checked_sub(LISTED) {
         page.line(&Line::new().pad(2).styled(DIM, &format!("… and {} more", units::thousands(rest as u64))));

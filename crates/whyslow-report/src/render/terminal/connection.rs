@@ -115,14 +115,14 @@ fn print_errors(page: &mut Page, connection: &Connection) {
             count => format!("{} times, first in {frame}", units::thousands(count)),
         };
         let text = format!("{} ({place})", error.detail);
-        page.hanging(&Line::new().pad(2).plain("ICMP: "), Style::new(), &text, None, 4);
+        page.hanging(&Line::new().pad(2).plain("ICMP: "), Style::new(), &text, 4);
     }
     let told: u64 = connection.icmp.iter().map(|error| error.count).sum();
     let others = connection.icmp_total.saturating_sub(told);
     if others > 0 {
         let text =
             format!("{} that say something else, or come from elsewhere", units::count(others, "more ICMP error"));
-        page.hanging(&Line::new().pad(2).plain("… "), Style::new(), &text, None, 4);
+        page.hanging(&Line::new().pad(2).plain("… "), Style::new(), &text, 4);
     }
 }
 

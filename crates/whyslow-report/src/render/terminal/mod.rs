@@ -99,7 +99,7 @@ fn print_partial(page: &mut Page, analysis: &Analysis) {
     let text = problems
         .find(|problem| problem.slug == PARTIAL)
         .map_or_else(|| "reading was stopped: something was not read".to_owned(), |problem| problem.detail.to_string());
-    page.hanging(&Line::new().styled(WARNING, "partial: "), Style::new(), &text, None, 2);
+    page.hanging(&Line::new().styled(WARNING, "partial: "), Style::new(), &text, 2);
 }
 
 /// The verdict, and what to do.
@@ -169,7 +169,7 @@ fn print_capture(page: &mut Page, analysis: &Analysis, index: usize, capture: &C
         page.line(&head);
         page.wrapped(&Line::new().pad(2), Style::new(), &said);
     } else {
-        page.hanging(&head, Style::new(), &said, None, 4);
+        page.hanging(&head, Style::new(), &said, 4);
     }
 }
 

@@ -90,5 +90,5 @@ fn print(page: &mut Page, problem: &Problem, indent: usize) {
         text += &format!(" ({count} times)");
     }
     let head = Line::new().pad(indent).styled(WARNING, &format!("! {}: ", problem.slug));
-    page.hanging(&head, Style::new(), &text, None, indent + 2);
+    page.hanging(&head, Style::new(), &text, indent + 2);
 }

@@ -32,7 +32,7 @@ pub(super) fn print(page: &mut Page, pair: &Pair, shown: u64) {
         }
         () => format!(" --connection {other} shows it as measured at the sender's capture."),
     };
-    page.hanging(&head, Style::new(), &text, None, 4);
+    page.hanging(&head, Style::new(), &text, 4);
     if pair.proxy.is_none() {
         print_ways(page, pair);
     }
