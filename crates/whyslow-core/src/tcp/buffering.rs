@@ -64,7 +64,7 @@ impl Buffering {
     }
 
     /// Returns whether this packet was captured before.
-    #[inline]
+    #[inline(always)]
     pub fn is_recaptured(&self, seg: &Seg, sack: &SackBlocks) -> bool {
         let number = seg.ip_id_or_zero();
         number != 0 && !self.numbers[seg.from()].is_beyond(number) && self.contains(seg, sack)

@@ -16,7 +16,7 @@ use crate::wire::{PlainSegment, SackBlocks};
 
 impl Connection {
     /// Like [`push`](Self::push), for a plain segment.
-    #[inline]
+    #[inline(always)]
     pub fn push_plain(&mut self, plain: &PlainSegment<'_>, from: Side, time: Nanos, place: FrameRef) {
         // Assembled where the fields are read, so that they are written only once.
         let mut seg = Seg::plain(plain, from, time, place);
@@ -61,7 +61,7 @@ impl Connection {
     }
 
     /// Counts the good checksum of a plain segment without payload, if it was checked.
-    #[inline]
+    #[inline(always)]
     fn note_good_checksum(&mut self, seg: &Seg) {
         if seg.len == 0 {
             self.checksums[seg.from()].note(true);
@@ -80,7 +80,7 @@ impl Connection {
 
 impl Tracking {
     /// Like [`push`](Self::push), without tracing.
-    #[inline]
+    #[inline(always)]
     fn push_untraced(&mut self, seg: &Seg, sack: &SackBlocks) -> bool {
         let is_odd = self.needs_check(seg);
         if is_odd && self.defers_or_drops(seg, sack) {

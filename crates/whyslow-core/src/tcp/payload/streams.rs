@@ -59,7 +59,7 @@ impl PayloadStreams {
     /// Processes a segment; `rest` is what was captured after its headers and tells the kind of its
     /// payload. Returns whether it is the side's first payload. `origins` are the ISNs of both
     /// sides, as far as known.
-    #[inline]
+    #[inline(always)]
     pub fn on_segment(&mut self, seg: &mut Seg, rest: &[u8], origins: &[Option<SeqNumber>; 2]) -> bool {
         if seg.len > 0 || seg.flags.has(Flags::SYN) {
             self.unanswered = true;
@@ -96,7 +96,7 @@ impl PayloadStreams {
 
     /// Returns whether this payload continues as expected; then nothing else is to be done. If not,
     /// call [`on_payload`](Self::on_payload).
-    #[inline]
+    #[inline(always)]
     fn is_expected(&mut self, seg: &Seg, rest: &[u8]) -> bool {
         let speech = &mut self.expected;
         let goes_on = speech.side == Some(seg.from())

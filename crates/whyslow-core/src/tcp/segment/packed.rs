@@ -136,7 +136,7 @@ impl Sizes {
 
     /// Where the highest bit of a number is; one higher for those that may take no bytes at all, so
     /// that there is place for none.
-    #[inline]
+    #[inline(always)]
     fn magnitude(&self, number: u64) -> usize {
         let filled = if self.bytes[0] == 0 { number << 1 | 1 } else { number | 1 };
         (filled.leading_zeros() ^ 63) as usize
@@ -164,13 +164,13 @@ const USUAL_LEN: usize = 24;
 
 impl PackedSegments {
     /// How many there are.
-    #[inline]
+    #[inline(always)]
     pub fn len(&self) -> usize {
         usize::from(self.count)
     }
 
     /// One more; there may be 255.
-    #[inline]
+    #[inline(always)]
     pub fn push(&mut self, seg: &Seg, sack: &SackBlocks) {
         let mut out = PackedWriter::default();
         self.expected.write(seg, sack, &mut out);
@@ -222,7 +222,7 @@ pub(crate) struct SegmentIter<'a> {
 
 impl SegmentIter<'_> {
     /// The next one, and its SACK blocks.
-    #[inline]
+    #[inline(always)]
     pub fn next(&mut self) -> Option<(Seg, &SackBlocks)> {
         let (mut seg, UnreadParts { head, place }) = self.expected.course.next(self.bytes, &mut self.at)?;
         seg.frame_ref = FrameRef::of(self.expected.place.word().wrapping_add(unzigzag(place) as u64));
@@ -252,7 +252,7 @@ pub(crate) struct AdvanceIter<'a> {
 
 impl AdvanceIter<'_> {
     /// The next one, and whether it has SACK blocks.
-    #[inline]
+    #[inline(always)]
     pub fn next(&mut self) -> Option<(Seg, bool)> {
         let (mut seg, UnreadParts { head, .. }) = self.course.next(self.bytes, &mut self.at)?;
         if head & RARE != 0 {
@@ -271,7 +271,7 @@ impl AdvanceIter<'_> {
 }
 
 impl Expected {
-    #[inline]
+    #[inline(always)]
     fn write(&mut self, seg: &Seg, sack: &SackBlocks, out: &mut PackedWriter) {
         let Self { course, place, headers } = self;
         let (own, other) = (&course.sides[seg.from()], &course.sides[!seg.from()]);
@@ -301,7 +301,7 @@ impl Expected {
 
 impl Header {
     /// Whether a segment says anything else.
-    #[inline]
+    #[inline(always)]
     fn is_other(&self, seg: &Seg) -> bool {
         let id = if seg.bits & HAS_IP_ID != 0 { seg.ip_id ^ self.ip_id } else { 0 };
         let rest = (seg.ttl ^ self.ttl) | (seg.ecn ^ self.ecn) | seg.kind as u8;
@@ -334,14 +334,14 @@ impl Header {
         self.note(seg);
     }
 
-    #[inline]
+    #[inline(always)]
     fn note(&mut self, seg: &Seg) {
         (self.window, self.ttl, self.ecn) = (seg.window, seg.ttl, seg.ecn);
         self.note_id(seg);
     }
 
     /// The next packet is numbered one higher, though all else stays.
-    #[inline]
+    #[inline(always)]
     fn note_id(&mut self, seg: &Seg) {
         if seg.bits & HAS_IP_ID != 0 {
             self.ip_id = seg.ip_id.wrapping_add(1);
@@ -350,7 +350,7 @@ impl Header {
 }
 
 impl SequencePosition {
-    #[inline]
+    #[inline(always)]
     fn note(&mut self, seg: &Seg) {
         self.time = seg.time;
         let own = &mut self.sides[seg.from()];
@@ -361,7 +361,7 @@ impl SequencePosition {
     }
 
     /// Reads the next segment but for its place and for what is rare.
-    #[inline]
+    #[inline(always)]
     fn next(&mut self, bytes: &[u8], at: &mut usize) -> Option<(Seg, UnreadParts)> {
         let mut padded;
         let numbers = match bytes.get(*at..*at + MAX_NUMBERS_LEN).and_then(<[u8]>::first_chunk) {
@@ -380,7 +380,7 @@ impl SequencePosition {
         Some((seg, UnreadParts { head: numbers.head, place }))
     }
 
-    #[inline]
+    #[inline(always)]
     fn read(&self, numbers: &mut NumberReader<'_>) -> (Seg, u64) {
         let head = numbers.head;
         let has = (head >> HAS_AT & HAS) as u8;
@@ -447,7 +447,7 @@ fn read_rare(bytes: &[u8], at: &mut usize, head: u32, mut seg: Seg) -> (Seg, Sac
 }
 
 /// Bytes as they are; zeros behind the end, which nothing that was written reaches.
-#[inline]
+#[inline(always)]
 fn raw<const N: usize>(bytes: &[u8], at: &mut usize) -> [u8; N] {
     let from = *at;
     *at += N;
@@ -464,7 +464,7 @@ struct NumberReader<'a> {
 
 impl NumberReader<'_> {
     /// One of the first two, which are the large ones.
-    #[inline]
+    #[inline(always)]
     fn large(&mut self, sizes: &Sizes) -> u64 {
         let choice = (self.head >> sizes.at & 3) as usize;
         let word = self.bytes[self.at & 31..].first_chunk().map_or(0, |word| u64::from_le_bytes(*word));
@@ -472,7 +472,7 @@ impl NumberReader<'_> {
         word & sizes.most[choice]
     }
 
-    #[inline]
+    #[inline(always)]
     fn small(&mut self, sizes: &Sizes) -> u32 {
         let choice = (self.head >> sizes.at & 3) as usize;
         if choice == 0 {
@@ -485,23 +485,23 @@ impl NumberReader<'_> {
 }
 
 /// With the sign in the lowest bit, so that small numbers of either sign are short.
-#[inline]
+#[inline(always)]
 fn zigzag(number: i64) -> u64 {
     (number << 1 ^ number >> 63) as u64
 }
 
-#[inline]
+#[inline(always)]
 fn unzigzag(number: u64) -> i64 {
     (number >> 1) as i64 ^ -((number & 1) as i64)
 }
 
 /// The same of 32 bits.
-#[inline]
+#[inline(always)]
 fn zigzag_small(number: i32) -> u64 {
     ((number << 1 ^ number >> 31) as u32).into()
 }
 
-#[inline]
+#[inline(always)]
 fn unzigzag_small(number: u32) -> u32 {
     number >> 1 ^ (number & 1).wrapping_neg()
 }
@@ -515,7 +515,7 @@ struct PackedWriter {
 }
 
 impl Default for PackedWriter {
-    #[inline]
+    #[inline(always)]
     fn default() -> Self {
         Self { bytes: [0; MAX_SEGMENT_LEN], so_far: HEAD as u64 }
     }
@@ -524,19 +524,19 @@ impl Default for PackedWriter {
 impl PackedWriter {
     const HEAD_AT: u32 = 32;
 
-    #[inline]
+    #[inline(always)]
     fn len(&self) -> usize {
         self.so_far as usize & 0xff
     }
 
     /// Adds bits to the head.
-    #[inline]
+    #[inline(always)]
     fn head(&mut self, bits: u32) {
         self.so_far |= u64::from(bits) << Self::HEAD_AT;
     }
 
     /// Writes the head, in its place before all else.
-    #[inline]
+    #[inline(always)]
     fn finish(&mut self) {
         if let Some(room) = self.bytes.first_chunk_mut() {
             *room = ((self.so_far >> Self::HEAD_AT) as u32).to_le_bytes();
@@ -548,7 +548,7 @@ impl PackedWriter {
         self.bytes.get(..self.len()).unwrap_or_default()
     }
 
-    #[inline]
+    #[inline(always)]
     fn raw(&mut self, bytes: &[u8]) {
         let len = self.len();
         if let Some(room) = self.bytes.get_mut(len..len + bytes.len()) {
@@ -557,7 +557,7 @@ impl PackedWriter {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn number(&mut self, sizes: &Sizes, number: u64) {
         // Less than 40 where a number is written.
         let len = self.so_far as usize & 0x3f;
