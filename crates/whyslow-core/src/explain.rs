@@ -133,7 +133,7 @@ impl Explainer {
         Self::default()
     }
 
-    /// Creates several that share the connections: at least one, at most [`flow::SHARDS`]. Each
+    /// Creates several that share the connections: at least one, at most one a shard. Each
     /// must be given all packets.
     pub fn sharing(count: usize) -> Vec<Self> {
         let of = count.clamp(1, flow::SHARDS);

@@ -3,7 +3,7 @@
 //! The data flows one way, through stages that each know only the one before:
 //!
 //! 1. [`capture`]: bytes pushed in any split → packets;
-//! 2. [`wire`]: a packet → a TCP segment;
+//! 2. `wire`: a packet → a TCP segment;
 //! 3. `flow`: segments → connections;
 //! 4. `tcp`: a connection's segments → what TCP did;
 //! 5. `limit`: what TCP did → what held it back, a partition of the time;
