@@ -44,13 +44,15 @@ fn the_first_byte_is_of_the_answer_and_not_of_tls_or_http2() {
     let trust = nginx.trust();
     let [a, b, c, d] = trust.each_ref().map(String::as_str);
     for (version, spoken) in [("2", "2"), ("1.1", "1.1")] {
-        let told = json(&[&nginx.url("/"), a, b, c, d, "--http", version]);
-        let hop = &told["requests"][0]["hops"][0];
-        assert_eq!((&hop["http"], &hop["tls"]["version"]), (&spoken.into(), &"1.3".into()));
-        let (sent, first) = (seconds(&hop["times"]["posttransfer_s"]), seconds(&hop["times"]["first_packet_s"]));
-        // Session tickets and SETTINGS come at once.
-        assert!(first - sent >= 0.299, "HTTP/{version}: {}", hop["times"]);
-        assert!(hop["first_record"].as_u64().unwrap() > 5);
+        let wait = |told: &serde_json::Value| {
+            let hop = &told["requests"][0]["hops"][0];
+            assert_eq!((&hop["http"], &hop["tls"]["version"]), (&spoken.into(), &"1.3".into()));
+            assert!(hop["first_record"].as_u64().unwrap() > 5);
+            seconds(&hop["times"]["first_packet_s"]) - seconds(&hop["times"]["posttransfer_s"])
+        };
+        // Session tickets and SETTINGS come at once. A busy machine may note late that it has sent.
+        let waits: Vec<f64> = (0..5).map(|_| wait(&json(&[&nginx.url("/"), a, b, c, d, "--http", version]))).collect();
+        assert!(waits.iter().any(|wait| *wait >= 0.299), "HTTP/{version}: {waits:?}");
     }
 }
 
