@@ -27,7 +27,8 @@
 //! fn fingerprints(capture: &[u8]) -> Result<Vec<ConnectionFingerprint>, CaptureError> {
 //!     let (mut reader, mut explainer) = (Reader::new(), Explainer::new());
 //!     reader.push(capture, &mut explainer)?;
-//!     explainer.end_capture(reader.finish(&mut explainer)?);
+//!     let summary = reader.finish(&mut explainer)?;
+//!     explainer.end_capture(summary);
 //!     Ok(explainer.finish_with_fingerprints().1)
 //! }
 //!
