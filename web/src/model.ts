@@ -185,7 +185,7 @@ export interface Handshake {
   sack: [boolean | null, boolean | null];
   /** Timestamps offered. */
   timestamps: [boolean | null, boolean | null];
-  /** How often the SYN and the SYN-ACK were sent again. */
+  /** How often the SYN and the SYN-ACK were retransmitted. */
   retries: [number, number];
 }
 /**
@@ -243,13 +243,15 @@ export interface Direction {
   packets: number;
   retransmitted: Retransmitted;
   /**
-   * The first segments that were sent again, at most 1000, in the order in which they passed the
+   * The first segments that were retransmitted, at most 1000, in the order in which they passed the
    * capture point.
    */
   retransmissions: Retransmission[];
   /** How many there were. */
   retransmissions_total: number;
-  /** Segments that came after later ones without having been sent again: reordered on the way. */
+  /**
+   * Segments that came after later ones without having been retransmitted: reordered on the way.
+   */
   out_of_order: number;
   /** Duplicate acknowledgements that this direction's data got (RFC 5681 section 2). */
   duplicate_acks: number;
@@ -299,7 +301,7 @@ export interface Retransmitted {
    */
   unseen_original: number;
 }
-/** A segment that was sent again. */
+/** A segment that was retransmitted. */
 export interface Retransmission {
   /** The frame that carries the later copy. */
   frame: Frame;
@@ -617,7 +619,7 @@ export interface PairDirection {
    * cut up later counts as what it was cut into. 0 with a proxy.
    */
   sent: number;
-  /** Payload in them; what is sent again counts again. */
+  /** Payload in them; what is retransmitted counts again. */
   sent_bytes: number;
   /** Packets that never reached the second capture. */
   lost: number;
@@ -657,7 +659,7 @@ export interface PairDirection {
   /** Of these, those whose earlier copy was lost between the captures. */
   resent_for_loss: number;
   /**
-   * Segments that reached the first capture only when they were sent again: lost between their
+   * Segments that reached the first capture only when they were retransmitted: lost between their
    * sender and it.
    */
   lost_before: number;

@@ -339,7 +339,7 @@ async function texts(t, name, hash = "#c=1") {
   return [...readFileSync(path, "utf8").matchAll(/<text [^>]*>([^<]*)</g)].map(([, text]) => text);
 }
 
-test("marks have letters: congestion, needless copies, a SYN sent again, a closed window", async (t) => {
+test("marks have letters: congestion, needless copies, a SYN retransmitted, a closed window", async (t) => {
   const ecn = await texts(t, "ecn-client");
   for (const mark of [/^CE(×\d+)?$/, /^ECE(×\d+)?$/, /^CWR(×\d+)?$/, /^CE ECE CWR congestion$/])
     assert.ok(
@@ -348,7 +348,7 @@ test("marks have letters: congestion, needless copies, a SYN sent again, a close
     );
   assert.ok((await texts(t, "spurious-retransmission-client")).some((text) => /^D\d*$/.test(text)));
   assert.ok((await texts(t, "zero-window-client")).includes("Z"));
-  // A SYN sent again stands with its first copy's letter: T, by the timer.
+  // A SYN retransmitted stands with its first copy's letter: T, by the timer.
   const [again] = json(sample("syn-loss-client")).connections.filter((one) => one.handshake.retries[0] > 0);
   const syn = await texts(t, "syn-loss-client", `#c=${again.id}&from=client`);
   assert.ok(syn.some((text) => /^T\d*$/.test(text)) && syn.some((text) => /^SYN/.test(text)), `${syn}`);

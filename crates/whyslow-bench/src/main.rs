@@ -97,7 +97,7 @@ fn make(names: &[String], into: &Path, smaller: u64) -> anyhow::Result<()> {
         for file in made.files {
             anstream::println!("{}", file.display());
         }
-        anstream::eprintln!("{packets} packets, {connections} connections, {} segments sent again", made.resent);
+        anstream::eprintln!("{packets} packets, {connections} connections, {} segments retransmitted", made.resent);
     }
     Ok(())
 }

@@ -284,7 +284,7 @@ pub struct Handshake {
     pub sack: [Option<bool>; 2],
     /// Timestamps.
     pub timestamps: [Option<bool>; 2],
-    /// How often the SYN and the SYN-ACK were sent again.
+    /// How often the SYN and the SYN-ACK were retransmitted.
     pub retries: [u64; 2],
 }
 
@@ -304,7 +304,7 @@ pub struct Direction {
     pub retransmissions: Vec<Retransmission>,
     /// How many there were.
     pub retransmissions_total: u64,
-    /// Segments that came after later ones without having been sent again: reordered on the way.
+    /// Segments that came after later ones without having been retransmitted: reordered on the way.
     pub out_of_order: u64,
     /// Duplicate acknowledgements that this direction's data got (RFC 5681 section 2).
     pub duplicate_acks: u64,
@@ -348,7 +348,7 @@ pub struct Retransmitted {
     pub unseen_original: u64,
 }
 
-/// A segment that was sent again.
+/// A segment that was retransmitted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Retransmission {
     /// The frame that carries the later copy.

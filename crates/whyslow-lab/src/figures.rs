@@ -41,15 +41,15 @@ pub const RUN: &[(&str, Kind, &str)] = &[
     ("first_byte", Kind::Time, "start of the first request to the first byte of its answer"),
     ("goodput", Kind::Rate, "payload over the time of the transfers, as the client's program saw it"),
     ("rtt", Kind::Time, "the sender's smoothed RTT, mean over the run"),
-    ("rtt_min", Kind::Time, "the sender's least RTT"),
+    ("rtt_min", Kind::Time, "the sender's minimum RTT"),
     ("rtt_max", Kind::Time, "the largest of the sender's smoothed RTTs"),
     ("packets", Kind::Count, "in the sender's capture, both directions"),
-    ("retransmitted", Kind::Count, "data segments that were sent again"),
+    ("retransmitted", Kind::Count, "data segments that were retransmitted"),
     ("duplicate_acks", Kind::Count, "pure ACKs that repeat the one before, with data outstanding"),
     ("out_of_order", Kind::Count, "data segments that arrived behind later ones"),
     ("zero_window", Kind::Count, "segments that advertise no window at all"),
     ("window_full", Kind::Count, "data segments that reach the end of the advertised window"),
-    ("syn_retransmitted", Kind::Count, "SYNs sent again"),
+    ("syn_retransmitted", Kind::Count, "SYNs retransmitted"),
 ];
 
 /// Figures of one host's kernel, behind `client.`, `proxy.` or `server.`; sums or extremes over its

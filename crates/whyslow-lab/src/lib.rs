@@ -16,8 +16,8 @@
 //!   machine.
 //! - `port`: carries packets between a host's device and the emulator.
 //! - [`net`]: namespaces, devices, routes, sysctls; [`net::Path`] puts all together.
-//! - [`pcap`], [`log`], [`trace`]: what is kept of a run; [`retransmissions`]: what was sent again
-//!   in it, and why. [`check`]: is the emulator accurate on this machine?
+//! - [`pcap`], [`log`], [`trace`]: what is kept of a run; [`retransmissions`]: which segments
+//!   it retransmitted, and why. [`check`]: is the emulator accurate on this machine?
 //!
 //! # Using a path
 //!

@@ -1,8 +1,8 @@
-//! What was sent again in a run, segment by segment, and why: what an analysis of its captures is
+//! What a run retransmitted, segment by segment, and why: what an analysis of its captures is
 //! judged by.
 //!
 //! Knows: the emulator's log (every packet's place in the sequence space, times and fate) and the
-//! kernel's trace, joined by connection and time. Promises: a segment counts as sent again for
+//! kernel's trace, joined by connection and time. Promises: a segment counts as retransmitted for
 //! nothing when earlier copies of all its bytes reached the receiver, whenever they did; where the
 //! log or the trace is incomplete, or two mechanisms sent within a moment of each other, the reason
 //! is unknown and never guessed. Ignores: the analysis; SYNs; paths with a proxy, whose two legs
@@ -60,9 +60,9 @@ pub struct WireRetransmission {
 /// What is known of a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct KnownRetransmissions {
-    /// All that was sent again, in the order of sending.
+    /// All that was retransmitted, in the order of sending.
     pub segments: Vec<WireRetransmission>,
-    /// How many segments the two kernels count as sent again, SYNs aside: from another source than
+    /// Segments that the two kernels count as retransmitted, SYNs aside: from another source than
     /// the log.
     pub counted: u64,
 }
@@ -90,7 +90,7 @@ struct KeptHost {
     counters: BTreeMap<String, u64>,
 }
 
-/// Reads what was sent again in the run of this folder; none where its log cannot tell.
+/// Reads what was retransmitted in the run of this folder; none where its log cannot tell.
 ///
 /// # Errors
 /// When `truth.json` cannot be read.

@@ -31,7 +31,7 @@ const EVENTS: [&str; 2] = ["tcp_retransmit_skb", "tcp_cong_state_set"];
 pub enum Why {
     /// ACKs told of the loss (or RACK's timer, which waits for reordering): fast recovery.
     Fast,
-    /// The retransmission timer, or ACKs while what it gave up is sent again.
+    /// The retransmission timer, or ACKs while what it gave up is retransmitted.
     Timeout,
     /// A tail loss probe.
     TailProbe,
@@ -231,7 +231,7 @@ fn parse(text: &str, tai_ahead: u64) -> Trace {
     trace
 }
 
-/// What the stack does not tell, the state does: all that is sent again in the state Loss is the
+/// What the stack does not tell, the state does: all that is retransmitted in the state Loss is the
 /// doing of what brought the socket there, which is not always the timer.
 fn conclude(events: &mut [Event], seen: &[(Option<Why>, (u64, u8))]) {
     let mut brought: HashMap<Socket, (u64, Why)> = HashMap::new();

@@ -277,7 +277,7 @@ fn kernel(host: &str, end: &EndTruth, all: &mut Figures) {
 }
 
 /// How often a congestion window fell though nothing was lost, marked or reordered: between two
-/// readings in the open state, with nothing sent again.
+/// readings in the open state, with nothing retransmitted.
 fn restarts(socket: &Series) -> usize {
     let fell = |last: &Row, row: &Row| -> Option<bool> {
         let (before, after) = (value(last, "snd_cwnd")?, value(row, "snd_cwnd")?);

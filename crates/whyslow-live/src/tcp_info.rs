@@ -44,7 +44,7 @@ pub struct TcpInfo {
     pub rcv_rtt: Option<u32>,
     /// What the application reads in a round trip, bytes.
     pub rcv_space: Option<u32>,
-    /// Segments sent again since the beginning.
+    /// Segments retransmitted since the beginning.
     pub total_retrans: Option<u32>,
     /// Bytes per second.
     pub pacing_rate: Option<u64>,

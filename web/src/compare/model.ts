@@ -80,7 +80,7 @@ export interface Told {
   duration_s: number;
   /** Payload over that, bits per second. */
   rate_bps: number | null;
-  /** The least round trip of the connection. */
+  /** The minimum RTT of the connection. */
   rtt_s: number | null;
   /** Why it was slow, in one sentence. */
   verdict: string;

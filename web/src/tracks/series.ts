@@ -40,7 +40,7 @@ export interface Points {
   ack: (number | null)[];
   win: (number | null)[];
   /**
-   * A letter each: `-` no data, `N` new, `F` `T` `P` `S` sent again, `O` out of order, `W` window
+   * A letter each: `-` no data, `N` new, `F` `T` `P` `S` retransmitted, `O` out of order, `W` window
    * probe, `K` keep-alive.
    */
   kind: string;

@@ -105,7 +105,7 @@ impl Connection {
         hosts.chain(ways).chain([self.deed.map(|(at, _)| at)]).flatten().min()
     }
 
-    /// Segments sent again so far.
+    /// Segments retransmitted so far.
     pub(super) fn resent(&self) -> u64 {
         self.hosts.iter().map(|host| host.resent).sum()
     }

@@ -110,7 +110,7 @@ pub(super) struct Host {
     trip: Option<(Time, Time)>,
     least: Time,
     pub(super) timer: Option<Time>,
-    /// Segments sent again.
+    /// Segments retransmitted.
     pub(super) resent: u64,
     // The receiver.
     pub(super) received: u64,

@@ -67,7 +67,7 @@ pub struct Made {
     pub connections: u64,
     /// Most that were open at once.
     pub most_at_once: u64,
-    /// Segments that were sent again.
+    /// Segments that were retransmitted.
     pub resent: u64,
 }
 

@@ -11,7 +11,7 @@ use std::ops::ControlFlow;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Played {
     pub(super) most_at_once: u64,
-    /// Segments sent again, and never mind on which side of the capture point they were lost.
+    /// Segments retransmitted, and never mind on which side of the capture point they were lost.
     pub(super) resent: u64,
 }
 

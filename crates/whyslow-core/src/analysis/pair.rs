@@ -88,7 +88,7 @@ pub struct PairDirection {
     /// Packets that passed the first of the two captures and should have reached the second; a
     /// segment that was cut up later counts as what it was cut into.
     pub sent: u64,
-    /// Payload in them, bytes; what is sent again counts again.
+    /// Payload in them, bytes; what is retransmitted counts again.
     pub sent_bytes: u64,
     /// Packets that never reached the second.
     pub lost: u64,
@@ -122,7 +122,7 @@ pub struct PairDirection {
     pub resent: u64,
     /// Of these, those whose earlier copy was lost between the captures.
     pub resent_for_loss: u64,
-    /// Segments that reached the first capture only when they were sent again: lost between their
+    /// Segments that the first capture has only as retransmissions: lost between their
     /// sender and it.
     pub lost_before: u64,
     /// Time from the first capture to the second, milliseconds, by clocks set as [`PairClock`]

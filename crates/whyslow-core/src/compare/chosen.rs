@@ -43,7 +43,7 @@ pub struct ChosenTransfer<'a> {
 }
 
 impl ChosenTransfer<'_> {
-    /// The least round trip of the connection.
+    /// The minimum RTT of the connection.
     pub(super) fn rtt(&self) -> Option<Nanos> {
         self.connection.rtt_ms.min.map(|ms| Nanos::from_secs_f64(ms / 1e3))
     }

@@ -63,7 +63,7 @@ pub struct TransferSummary {
     pub duration_s: Nanos,
     /// Payload over that, bits per second.
     pub rate_bps: Option<f64>,
-    /// The least round trip of the connection.
+    /// The minimum RTT of the connection.
     pub rtt_s: Option<Nanos>,
     /// Why it was slow, in one sentence.
     pub verdict: String,

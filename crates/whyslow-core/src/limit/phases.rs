@@ -42,7 +42,7 @@ pub fn phases_before(
         if facts.vantage.toward[sender].is_some() {
             let limit = match wait.and_then(|wait| wait.polled) {
                 Some(_) => Limit::Idle,
-                // It was sent, and sent again.
+                // It was sent, and retransmitted.
                 None if transfer.missing_before > 0 => Limit::Timeout,
                 None if transfer.begins_lost() => Limit::LossRecovery,
                 None => Limit::ServerThink,

@@ -285,7 +285,7 @@ fn is_unread(transfer: &TransferFacts) -> bool {
     closings >= CLOSINGS && closings * CLOSED >= transfer.rounds.len()
 }
 
-/// The first round in which something was sent again.
+/// The first round in which something was retransmitted.
 pub(crate) fn first_retransmit_round(transfer: &TransferFacts) -> usize {
     transfer.rounds.iter().position(|round| round.retransmitted > 0).unwrap_or(transfer.rounds.len())
 }
@@ -512,7 +512,7 @@ fn filled(transfer: &TransferFacts, context: &Context, rate: f64, from: Nanos) -
         let round = &rounds[index];
         let carries = |bytes: u64, end: Nanos| {
             let time = (end - round.start).as_secs_f64();
-            // What is sent again takes its share of the path too.
+            // What is retransmitted takes its share of the path too.
             let bytes = bytes + u64::from(round.retransmitted) * context.mss;
             time > 0.0 && bytes as f64 * 8.0 / time >= FILLED * rate
         };

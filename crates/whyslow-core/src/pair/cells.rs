@@ -10,7 +10,7 @@ use crate::wire::Flags;
 use std::ops::Range;
 
 /// Cells in one capture for each packet in both, beyond which the segments count as [`Tangled`]: a
-/// cell ends where a segment of either ends, and is sent again now and then.
+/// cell ends where a segment of either ends, and is retransmitted now and then.
 const MAX_CELLS: usize = 3;
 
 /// More overlapping segments than any sender makes.

@@ -37,7 +37,7 @@ pub(super) struct ClockOffset {
     pub drift: f64,
     /// How exact that is; none where the samples span too short a time.
     pub drift_error: Option<f64>,
-    /// The least round trip between the two, nanoseconds.
+    /// The minimum RTT between the two, nanoseconds.
     pub round_trip: i64,
     /// Whether the first capture is the one nearer to the client.
     pub first_is_nearer: bool,

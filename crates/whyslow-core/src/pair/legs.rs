@@ -46,7 +46,7 @@ struct Unacknowledged {
 }
 
 /// From a packet of `sender` to the ACK that first covers it, at one capture; none for what was
-/// sent again (Karn and Partridge, "Improving round-trip time estimates in reliable transport
+/// retransmitted (Karn and Partridge, "Improving round-trip time estimates in reliable transport
 /// protocols", 1987).
 fn round_trips(placed: &PlacedPackets<'_>, sender: Side) -> Vec<Nanos> {
     let mut rtts = Vec::new();

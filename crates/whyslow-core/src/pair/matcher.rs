@@ -1,6 +1,6 @@
 //! Which packet of one capture is which of the other, in one direction.
 //!
-//! Copies of one cell (sent again, or duplicated on the way) are told apart by what identifies
+//! Copies of one cell (retransmitted, or duplicated on the way) are told apart by what identifies
 //! them, and those that are alike by order and by time, as none arrives before it can.
 
 use super::cells::{PacketInCell, PacketPart};
@@ -112,7 +112,7 @@ impl Matcher<'_, '_> {
         identified.sort_unstable();
     }
 
-    /// A copy is sent again for the loss of the one before it, whatever became of itself. The
+    /// A copy is retransmitted for the loss of the one before it, whatever became of itself. The
     /// matches and the missing packets of this cell are those behind the given numbers.
     fn note_retransmissions(&mut self, sent: &[PacketInCell], missing_before: usize, matches_before: usize) {
         let [first, again @ ..] = sent else { return };
@@ -137,7 +137,7 @@ impl Matcher<'_, '_> {
 
     /// Matches copies that nothing tells apart but when they passed. They stay in order. Where more
     /// were sent than arrived, each arrival gets the latest copy that it may be: what was lost was
-    /// sent again later. Where more arrived, each copy gets the earliest arrival. So each gets one
+    /// retransmitted later. Where more arrived, each copy gets the earliest arrival: each gets one
     /// at least as good as its true one, and none is left without.
     fn match_alike(&mut self, identity: PacketIdentity, sent: &[IdentifiedPacket], arrived: &[IdentifiedPacket]) {
         let is_certain = sent.len() == arrived.len();

@@ -6,7 +6,7 @@ use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
 
 /// Returns a hash by which a SYN is recognised in another capture; none of other packets.
 ///
-/// A SYN that is sent again has another IP identification or TSval, so that only the same packet
+/// A SYN that is retransmitted has another IP identification or TSval, so that only the same packet
 /// has the same hash. The addresses go in only where a packet has neither, for they may be
 /// translated on the way.
 pub fn syn_hash(packet: &Packet<'_>) -> Option<u64> {

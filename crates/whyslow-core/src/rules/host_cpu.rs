@@ -34,7 +34,7 @@
 //!
 //! ## References
 //! Araujo et al. 2016, "A longitudinal analysis of Internet rate limitations" (half of throttled
-//! transfers are not held by the network); Linux Documentation/networking/scaling.rst.
+//! transfers are not limited by the network); Linux Documentation/networking/scaling.rst.
 
 use super::case::TransferCase;
 use super::rule::{Check, Rule};

@@ -13,7 +13,7 @@
 //! of their median.
 //!
 //! ## What it is confused with
-//! - a long path: the least round trip is taken off first.
+//! - a long path: the minimum RTT is taken off first.
 //! - `delayed-ack`: an ACK is late, but the sender waits for its window and not for Nagle.
 //! - `turn-taking`: the wait is for an answer.
 //! - `slow-start` from an initial window of one or two segments: the rest of a write waits for the

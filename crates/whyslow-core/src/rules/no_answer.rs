@@ -205,7 +205,7 @@ fn half_open(case: &ConnectionCase<'_>) -> Finding {
     found
 }
 
-/// Data that the timer sent again and again, up to the last packet.
+/// Data that the timer retransmitted and again, up to the last packet.
 fn lost_contact(case: &ConnectionCase<'_>) -> Option<Finding> {
     let facts = case.facts;
     let given_up = |side: Side| {

@@ -9,12 +9,12 @@
 //! ## How it is recognised
 //! Equal amounts of bytes take equal times (the upper tenth of the rates is no more than 25 % above
 //! the lower, about a coefficient of variation of 0.1), over ten segments or over half a round
-//! trip; what is in flight is never more than that rate times the least round trip, and does not
+//! trip; what is in flight is never more than that rate times the minimum RTT, and does not
 //! grow; the receiver's window has room, nothing is lost or marked (ECN), and the sender waits
 //! neither for the ACK of a full flight nor with segments cut short.
 //!
 //! ## What it is confused with
-//! - `bandwidth`: a sender held by the path opens its window until a queue grows (the round trip
+//! - `bandwidth`: a sender limited by the path opens its window until a queue grows (the round trip
 //!   rises) or something is lost.
 //! - `sender-cap`: a flight leaves at once and the sender waits for its ACK.
 //! - `application`: a program that writes little at a time ends in segments cut short; one that

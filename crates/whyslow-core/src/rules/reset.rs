@@ -61,7 +61,7 @@ const AT_ONCE: Nanos = Nanos::from_millis(50);
 /// A connection that was silent for so long may have been closed for that (Node's server waits 5 s,
 /// Apache's too).
 const KEPT_ALIVE: Nanos = Nanos::from_millis(4_000);
-/// Of the least round trip: what was sent in the last part of it is still on its way, whatever the
+/// Of the minimum RTT: what was sent in the last part of it is still on its way, whatever the
 /// clocks' grain.
 const IN_FLIGHT: f64 = 0.8;
 /// Routes change by a hop; a time to live that is farther off is another host's.

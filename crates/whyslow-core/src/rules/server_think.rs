@@ -16,7 +16,7 @@
 //! ## What it is confused with
 //! - `proxy-split`: a proxy near the client has acknowledged the request and fetches the answer
 //!   from afar. From one side the two look the same.
-//! - `loss`: the request or the first answer was lost and sent again.
+//! - `loss`: the request or the first answer was lost and retransmitted.
 //! - `mtu-black-hole`: the answer's first segments were too large for the path; next to the
 //!   receiver only IP numbers tell.
 //!

@@ -103,7 +103,7 @@ impl Column {
 /// What must never be averaged away.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Mark {
-    /// A segment of a kind of its own: sent again, out of order, a probe.
+    /// A segment of a kind of its own: retransmitted, out of order, a probe.
     Segment(Kind),
     /// SYN.
     Syn,

@@ -139,7 +139,7 @@ fn find(followed: &mut [Followed], id: u64) -> Option<&mut Followed> {
 }
 
 impl SeriesReader<'_> {
-    /// What was too long for the path is sent again for that, and not for a loss.
+    /// What was too long for the path is retransmitted for that, and not for a loss.
     fn take_error(&mut self, error: &Icmp, time: Nanos, frame: Frame) {
         if let Some((id, about)) = self.numbering.of_error(error)
             && let Some(connection) = find(&mut self.followed, id).and_then(|one| one.connection.as_mut())

@@ -37,7 +37,7 @@ fn ack(number: u64, micros: i64, ack: u64) -> Point {
 }
 
 /// A bulk of `count` segments, one a microsecond, every one acknowledged; of each 10,000 one is
-/// sent again.
+/// retransmitted.
 fn bulk(count: u64) -> Series {
     let end = Nanos::from_micros(count as i64);
     let mut builder = SeriesBuilder::new((Nanos::ZERO, end), 2 * count);

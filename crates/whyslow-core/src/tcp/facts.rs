@@ -81,7 +81,7 @@ pub struct Facts {
 }
 
 impl Facts {
-    /// The least round trip that was seen.
+    /// The minimum RTT that was seen.
     pub fn min_rtt(&self) -> Option<Nanos> {
         self.rtt.min
     }
@@ -319,7 +319,7 @@ pub struct DirectionFacts {
     pub bytes: u64,
     /// Segments sent, pure ACKs included.
     pub packets: u64,
-    /// Segments sent again.
+    /// Segments retransmitted.
     pub retransmitted: Retransmitted,
     /// The first of them, in the order in which they passed; the times are the capture's.
     pub retransmissions: Vec<Retransmission>,
@@ -330,7 +330,7 @@ pub struct DirectionFacts {
     /// Holes that the receiver reported (SACK) and that closed though nothing in them was sent
     /// again: reordered beyond the capture point.
     pub healed_holes: u64,
-    /// Largest distance in time by which a segment came late without having been sent again.
+    /// Largest distance in time by which a segment came late without having been retransmitted.
     pub reorder_extent: Nanos,
     /// Duplicate ACKs for this data.
     pub duplicate_acks: u64,

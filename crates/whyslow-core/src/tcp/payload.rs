@@ -423,7 +423,7 @@ impl Stream {
     fn openings(&mut self, piece: Piece<'_>) {
         if let Some(mut gather) = self.gather.take() {
             if piece.end <= gather.at {
-                self.gather = Some(gather); // sent again
+                self.gather = Some(gather); // retransmitted
                 return;
             }
             if let Some(bytes) = piece.from(gather.at) {

@@ -48,7 +48,7 @@ pub struct Point {
     pub raw_window: u16,
     /// What it is as data.
     pub kind: Kind,
-    /// It was sent again, and its first copy is not in the capture.
+    /// It was retransmitted, and its first copy is not in the capture.
     pub unseen_original: bool,
     /// A duplicate ACK (RFC 5681 section 2).
     pub duplicate_ack: bool,
@@ -88,13 +88,13 @@ pub enum Kind {
     Empty,
     /// New bytes.
     New,
-    /// Sent again for duplicate ACKs or SACKs.
+    /// Retransmitted for duplicate ACKs or SACKs.
     Fast,
-    /// Sent again by the timer.
+    /// Retransmitted by the timer.
     Timeout,
     /// A tail loss probe.
     TailProbe,
-    /// Sent again, needlessly.
+    /// Retransmitted, needlessly.
     Spurious,
     /// Late by reordering.
     OutOfOrder,

@@ -111,7 +111,7 @@ impl Tracking {
         let syn = seg.flags.has(Flags::SYN);
         let trace = self.trace.as_mut()?;
         let client = trace.client;
-        // Nothing but its timer has a SYN sent again (RFC 6298 section 5.7).
+        // Nothing but its timer has a SYN retransmitted (RFC 6298 section 5.7).
         let syn_again = syn && std::mem::replace(&mut trace.syn[from], true);
         let shift = if syn { Some(0) } else { self.senders[to].window.scale };
         let (mut sack, mut sacks) = ([(0, 0); 4], 0_u8);

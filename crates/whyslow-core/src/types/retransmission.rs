@@ -1,11 +1,11 @@
-//! [`RetransmissionKind`]: why a segment was sent again.
+//! [`RetransmissionKind`]: why a segment was retransmitted.
 
 use serde::Serialize;
 
 /// Most retransmissions listed of one direction.
 pub const MAX_RETRANSMISSIONS: usize = 1000;
 
-/// Why a segment was sent again, named as in
+/// Why a segment was retransmitted, named as in
 /// [`Retransmitted`](crate::analysis::Retransmitted).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]

@@ -224,7 +224,7 @@ impl Replay {
             }
         };
         let sender = &self.fitted.scenario.sender;
-        // What was sent again for nothing may not have slowed the sender at all.
+        // What was retransmitted for nothing may not have slowed the sender at all.
         doubt(self.has_losses && self.has_spurious, &|it| it.scenario.losses = Losses::NONE);
         // A window that grew large met the rate of the path.
         doubt(self.fitted.scenario.rate.is_none() && self.burst_rate.is_some(), &|it| {
@@ -297,7 +297,7 @@ fn pause(
         let at = end_of_run(sent, gap.after_len, losses).min(transfer.bytes());
         return (at > 0).then_some((Pause { at, length, kind }, limit));
     }
-    // What a probe sent again counts as sent after it: the silence stands in front of it, even at
+    // What a probe retransmitted counts as sent after it: the silence stands before it, even at
     // the transfer's end.
     let again = if limit == Limit::Timeout { gap.after_len } else { 0 };
     let at = sent.saturating_sub(again);
@@ -360,7 +360,7 @@ fn places(lost: &[(u64, u64)], transfer: &TransferFacts) -> Vec<u64> {
     lost.iter().map(|(place, _)| *place).filter(|place| !probed(*place)).collect()
 }
 
-/// Whether something was sent again in the rounds that a cap in the sender seems to have held.
+/// Whether something was retransmitted in the rounds that a cap in the sender seems to have held.
 fn has_losses_while_capped(transfer: &TransferFacts, partition: &Partition) -> bool {
     let capped = |limit: &Limit| matches!(limit, Limit::SenderCap | Limit::ProtocolWindow);
     transfer.rounds.iter().zip(&partition.shape.base).any(|(round, limit)| capped(limit) && round.retransmitted > 0)

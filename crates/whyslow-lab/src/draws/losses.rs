@@ -16,7 +16,7 @@ pub fn losses(seed: u64, number: u32) -> Result<Experiment, ScenarioError> {
     Ok(Experiment {
         name: format!("{LOSSES}-{seed}"),
         title: format!("{number} lossy paths, seed {seed}"),
-        about: "Losses of every kind, to judge with why segments are sent again.".to_owned(),
+        about: "Losses of every kind, to judge with why segments are retransmitted.".to_owned(),
         columns: ["rtt_min", "goodput", "retransmitted", "total"].map(str::to_owned).to_vec(),
         expect: Vec::new(),
         runs,

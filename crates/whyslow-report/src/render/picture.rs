@@ -266,7 +266,7 @@ impl DrawnRange<'_> {
         canvas
     }
 
-    /// What was sent again, at the foot of a track that has no sequence numbers.
+    /// What was retransmitted, at the foot of a track that has no sequence numbers.
     fn draw_repairs(&self, canvas: &mut Canvas) {
         let foot = canvas.foot();
         let repairs: Vec<MarkSum> =

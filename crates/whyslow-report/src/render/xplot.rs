@@ -3,7 +3,7 @@
 //!
 //! One file for each kind and each side's data, written packet by packet. Colours and signs are
 //! tcptrace's, and the connection's first segment has time and number 0, as with its `-zxy`; where
-//! the analysis says more, so do the letters: a segment that was sent again is `F` (for duplicate
+//! the analysis says more, so do the letters: a retransmitted segment is `F` (for duplicate
 //! ACKs), `T` (by the timer), `P` (a tail loss probe) or `S` (needlessly), and not just `R`.
 //! Outstanding data is what its sender knew to be in flight (RFC 6675), where tcptrace takes the
 //! difference of numbers at the capture; round trips are of the whole path wherever the capture

@@ -98,7 +98,7 @@ pub(super) fn report(made: &[(Experiment, Vec<RunResult>)], out: &Path) -> anyho
     Ok(page)
 }
 
-/// Both captures of every run that is a result: what is sent again has a reason whether or not the
+/// Both captures of every run that is a result: a retransmission has a reason whether or not the
 /// run's cause is the one that was meant.
 fn one_experiment(experiment: &Experiment, results: &[RunResult], out: &Path) -> anyhow::Result<String> {
     let mut tallies = [Tally::default(), Tally::default()];
@@ -125,7 +125,7 @@ fn one_experiment(experiment: &Experiment, results: &[RunResult], out: &Path) ->
         }
     }
     let agree = format!(
-        "In {agreed} of {runs} runs the emulator's log shows as many segments sent again as the kernels count."
+        "In {agreed} of {runs} runs the emulator's log shows as many segments retransmitted as the kernels count."
     );
     Ok(table(&tallies) + &agree + "\n\n")
 }
@@ -207,7 +207,7 @@ fn one_direction(place: &str, direction: &Direction, told: &[(&WireRetransmissio
         let time = said.time_s.as_secs_f64();
         let bytes = format!("bytes {} to {}, {time:.6} s", said.seq, said.seq + said.bytes);
         tally.wrong.push(format!(
-            "{place} frame {} ({bytes}): not sent again, and called `{}`",
+            "{place} frame {} ({bytes}): not retransmitted, and called `{}`",
             said.frame.number,
             word(said.kind)
         ));
@@ -241,7 +241,7 @@ fn table(tallies: &[Tally; 2]) -> String {
     for (tally, side) in tallies.iter().zip(["sender's", "receiver's"]) {
         let _ = writeln!(
             table,
-            "In the captures of the {side} end:\n\n| sent again | were | said | precision | recall |\n|---|---|---|---|---|"
+            "In the captures of the {side} end:\n\n| retransmitted | were | said | precision | recall |\n|---|---|---|---|---|"
         );
         for ((_, word), count) in KINDS.iter().zip(tally.kinds) {
             let _ = writeln!(table, "| {word} | {}", count.row());

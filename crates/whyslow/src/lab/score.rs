@@ -39,7 +39,7 @@ struct Judged {
     rtt: Option<(f64, f64)>,
     /// Most in flight: said, and the sender's kernel's, segments.
     in_flight: Option<(f64, f64)>,
-    /// Segments that had to be sent again: said, and the sender's kernel's.
+    /// Segments that had to be retransmitted: said, and the sender's kernel's.
     resent: Option<(f64, f64)>,
     /// Shares of the transfers' time by who held them: said, and the sender's kernel's.
     shares: Option<([f64; 3], [f64; 3])>,
@@ -224,7 +224,7 @@ fn by_confidence(judged: &[Judged]) -> Vec<(f64, bool)> {
 fn attribution(judged: &[Judged]) -> String {
     let pairs: Vec<_> = judged.iter().filter_map(|j| j.shares).collect();
     let mut table = format!(
-        "## Where the time went, against the sender's kernel: {} captures at its end\n\n| held by | mean absolute error, points |\n|---|---|\n",
+        "## Where the time went, against the sender's kernel: {} captures at its end\n\n| limited by | mean absolute error, points |\n|---|---|\n",
         pairs.len()
     );
     for (index, holder) in HOLDERS.iter().enumerate() {
@@ -306,9 +306,9 @@ fn errors(judged: &[&Judged]) -> String {
     let (flight, flight95, _) = spread(judged.iter().filter_map(|j| j.in_flight.as_ref().map(absolute)).collect());
     let (resent, resent95, _) = spread(judged.iter().filter_map(|j| j.resent.as_ref().map(absolute)).collect());
     format!(
-        "Against the sender's kernel, over {n} captures (median, 95th percentile): least RTT off by {rtt:.1} %, {rtt95:.1} %; \
+        "Against the sender's kernel, over {n} captures (median, 95th percentile): minimum RTT off by {rtt:.1} %, {rtt95:.1} %; \
          most in flight by {flight:.1}, {flight95:.1} segments (the kernel is asked every 2 ms only); \
-         segments that had to be sent again by {resent:.0}, {resent95:.0}.\n"
+         segments that had to be retransmitted by {resent:.0}, {resent95:.0}.\n"
     )
 }
 
@@ -346,7 +346,7 @@ mod tests {
         assert!(table.contains("| `loss` | 1/2 | 1/2 | `timeout` 1 |"), "{table}");
         assert!(table.contains("| `none` | 1/2 | 1/1 | `loss` 1 |"), "{table}");
         assert!(
-            errors(&all).contains("least RTT off by 1.0 %, 1.0 %; most in flight by 2.0, 2.0 segments"),
+            errors(&all).contains("minimum RTT off by 1.0 %, 1.0 %; most in flight by 2.0, 2.0 segments"),
             "{}",
             errors(&all)
         );

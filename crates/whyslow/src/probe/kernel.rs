@@ -107,7 +107,7 @@ fn upload(hop: &Hop) -> (Option<Cause>, String) {
     } else if sndbuf > MOST {
         (Some(Cause::SenderCap), format!("{} of it the send buffer was full", units::share(sndbuf)))
     } else if again > 0.0 {
-        (Some(Cause::Loss), format!("{} sent again", units::count(again as u64, "segment")))
+        (Some(Cause::Loss), format!("{} retransmitted", units::count(again as u64, "segment")))
     } else if last.info.snd_ssthresh.is_none() && cwnd(last) > cwnd(first) {
         let grew = format!("the congestion window grew from {} to {} segments", cwnd(first), cwnd(last));
         (Some(Cause::SlowStart), format!("{grew}, in slow start to the end"))

@@ -70,7 +70,7 @@ fn rows(hop: &Hop, columns: usize) -> Vec<Row> {
             level("cwnd", "B", |sample| Some(f64::from(sample.info.snd_cwnd?) * f64::from(sample.info.snd_mss?))),
             level("round trip", "s", |sample| Some(f64::from(sample.info.rtt?) / 1e6)),
             level("not yet sent", "B", |sample| sample.info.notsent_bytes.map(f64::from)),
-            level("sent again", "segments", |sample| sample.info.total_retrans.map(f64::from)),
+            level("retransmitted", "segments", |sample| sample.info.total_retrans.map(f64::from)),
         ]
     } else {
         vec![

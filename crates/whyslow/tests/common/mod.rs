@@ -81,8 +81,8 @@ impl Known<'_> {
                 .iter()
                 .map(|kind| whole(kinds, kind))
                 .sum::<Result<u64, _>>()?;
-            ensure(again <= whole(half, "packets")?, || format!("{again} segments sent again of {half}"))?;
-            ensure(whole(kinds, "unseen_original")? <= again, || format!("more unseen than sent again: {half}"))?;
+            ensure(again <= whole(half, "packets")?, || format!("{again} segments retransmitted of {half}"))?;
+            ensure(whole(kinds, "unseen_original")? <= again, || format!("more unseen than retransmitted: {half}"))?;
         }
         ensure(all <= packets, || format!("{all} segments in {packets} packets"))?;
         let rtt = &connection["rtt_ms"];

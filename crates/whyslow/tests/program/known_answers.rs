@@ -276,7 +276,7 @@ fn a_speed_test_over_a_lossy_path() {
     // At any flight, with no queue, and at the rate that chance leaves Reno.
     assert_eq!(causes(transfer)[0], "random-loss");
     assert!(near(figure(&transfer["findings"][0], "share of the bytes sent"), 2.0, 0.02));
-    // Each hole was filled by a segment that was sent again.
+    // Each hole was filled by a segment that was retransmitted.
     assert!(!causes(transfer).contains(&"reordering"));
 }
 
@@ -378,7 +378,7 @@ fn frames_captured_twice_are_no_loss() {
     let connection = main_connection(&doubled);
     assert_eq!(problem(connection, "duplicate-frames"), 486);
     let server = &connection["directions"][1];
-    // The FIN is one of the 486; tcptrace counts the other 485, 584,269 B with it, as sent again.
+    // The FIN is one of the 486; tcptrace counts the other 485, 584,269 B, as retransmitted.
     assert_eq!((resent(server), server["bytes"].as_u64(), server["packets"].as_u64()), (0, Some(584_267), Some(486)));
     assert!(!causes(bulk(connection)).iter().any(|cause| ["loss", "timeout", "reordering"].contains(cause)));
     // The second copies have one hop less to live: the capture is on the router. The SYN is

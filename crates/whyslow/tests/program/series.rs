@@ -28,7 +28,7 @@ fn agrees(path: &Path, connection: &Connection, half: &Direction, points: &[Poin
     let resent = half.retransmitted;
     // What was counted for new bytes behind a silence is told there.
     assert_eq!(kinds(Kind::Fast), resent.fast, "{}", at());
-    // The analysis counts a SYN that was sent again with the handshake.
+    // The analysis counts a SYN that was retransmitted with the handshake.
     let is_syn = |point: &&Point| point.flags.has(Flags::SYN) && point.len == 0;
     let syns = own().filter(is_syn).filter(|point| point.kind == Kind::Timeout).count() as u64;
     assert_eq!(kinds(Kind::Timeout) - syns, resent.timeout, "{}", at());

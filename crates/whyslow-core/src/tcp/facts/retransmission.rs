@@ -1,4 +1,4 @@
-//! Segments that were sent again: how many of each kind, and the first of them.
+//! Segments that were retransmitted: how many of each kind, and the first of them.
 
 use crate::types::{Frame, RetransmissionKind};
 use crate::units::Nanos;
@@ -29,7 +29,7 @@ impl Retransmitted {
     }
 }
 
-/// A segment that was sent again.
+/// A segment that was retransmitted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Retransmission {
     /// The frame of the later copy.

@@ -39,7 +39,7 @@ pub struct TransferFacts {
     pub gaps: Vec<Gap>,
     /// Pauses up to this long are counted in their rounds only.
     pub gap_floor: Nanos,
-    /// Segments sent again during it.
+    /// Segments retransmitted during it.
     pub retransmitted: Retransmitted,
     /// Bytes in those of them that were needed.
     pub retransmitted_bytes: u64,
@@ -48,18 +48,18 @@ pub struct TransferFacts {
     pub spurious_fast: u64,
     /// Copies were sent when all of it had been sent, and the receiver had all that they carried.
     pub tail_is_spurious: bool,
-    /// What had to be sent again: the first ones, in the order in which they were.
+    /// What had to be retransmitted: the first ones, in the order in which they were.
     pub losses: Vec<Loss>,
     /// Fast recoveries (RFC 6582) that came to their end.
     pub recoveries: Recoveries,
     /// Copies that answered duplicate ACKs and had to be sent once more.
     pub lost_retransmits: LostRetransmits,
-    /// Segments as large as any that the timer sent again while none that large had ever been
+    /// Segments as large as any that the timer retransmitted while none that large had ever been
     /// acknowledged.
     pub stuck_large: u64,
     /// Payload of the largest segment among those, bytes.
     pub stuck_size: u64,
-    /// The first frames sent again.
+    /// The first frames retransmitted.
     pub retransmitted_frames: Vec<Frame>,
     /// Segments that carried its payload.
     pub segments: u64,
@@ -246,7 +246,7 @@ pub struct PeerMessage {
     pub is_farewell: bool,
 }
 
-/// A segment, or a copy of one, that had to be sent again.
+/// A segment, or a copy of one, that had to be retransmitted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Loss {
     /// When it passed; where it never came, the segment before it.
@@ -289,7 +289,7 @@ pub struct RoundFacts {
     pub window_full: Nanos,
     /// … loss recovery.
     pub recovering: Nanos,
-    /// Segments sent again in it.
+    /// Segments retransmitted in it.
     pub retransmitted: u32,
     /// Least round-trip time measured in it.
     pub rtt: Option<Nanos>,
@@ -374,7 +374,7 @@ pub struct Gap {
     /// A tail loss probe ended it, or the timer with the highest segment: the end of a burst was
     /// lost.
     pub tail: bool,
-    /// What ended it had been sent again before, for duplicate ACKs.
+    /// What ended it had been retransmitted before, for duplicate ACKs.
     pub lost_retransmit: bool,
     /// What ended it was no new data: the sender had it all along.
     pub is_retransmit: bool,

@@ -146,7 +146,7 @@ impl SenderState {
         }
     }
 
-    /// Marks the outstanding segments that are sent again. Returns the TSval of the first of them
+    /// Marks outstanding segments that are retransmitted. Returns the TSval of the first of them
     /// that has one, and the first of them.
     fn mark_retransmitted(&mut self, start: u64, end: u64) -> (Option<u32>, Option<PreviousCopy>) {
         let (mut tsval, mut first) = (None, None);

@@ -1,4 +1,4 @@
-//! Segments that were sent again, until it is known whether they had to be.
+//! Segments that were retransmitted, until it is known whether they had to be.
 
 use crate::tcp::facts::Retransmitted;
 use crate::types::RetransmissionKind;

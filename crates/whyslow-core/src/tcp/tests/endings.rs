@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// 40 flights of 8 segments each, the third one of every fifth flight sent again; then both sides
+/// 40 flights of 8 segments each, the third of every fifth flight retransmitted; then both sides
 /// close.
 fn closed() -> Script {
     let mut script = Script::asked();
@@ -48,7 +48,7 @@ fn a_connection_that_has_ended_has_no_room_in_vain() {
 #[test]
 fn what_is_given_back_is_room_alone() {
     let mut script = closed();
-    // Copies that come late, and a FIN that was sent again.
+    // Copies that come late, and a FIN that was retransmitted.
     let (last, end) = (script.lines.last().unwrap().ms, 1 + 40 * 8 * MSS);
     script.line(last + 300.0, B, end - MSS, 102, MSS);
     script.line(last + 400.0, A, 102, end + 1, 0);

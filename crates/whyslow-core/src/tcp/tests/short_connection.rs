@@ -43,7 +43,7 @@ fn what_is_not_plain_is_left_to_a_closer_look() {
         script.connection().short_connection_bounds(ms(0), &[end(A), end(B)])
     };
     assert!(after(|_| {}).is_some());
-    assert_eq!(after(|script| _ = script.line(320.0, B, 2001, 101, MSS)), None, "sent again");
+    assert_eq!(after(|script| _ = script.line(320.0, B, 2001, 101, MSS)), None, "retransmitted");
     assert_eq!(after(|script| _ = script.line(320.0, B, 4001, 101, MSS)), None, "a hole");
     assert_eq!(after(|script| _ = script.line(320.0, A, 101, 5001, 0)), None, "an ACK of what was not captured");
     assert_eq!(after(|script| script.line(320.0, A, 101, 1, 0).sack = &[(1001, 3001)]), None, "a SACK");
@@ -80,7 +80,7 @@ fn of_one_direction_alone_it_is_said() {
     };
     assert_eq!(of(&[A], MSS), (Some(true), true));
     assert_eq!(of(&[A, A, A], MSS), (Some(true), true));
-    assert_eq!(of(&[A, A, A], 0), (None, true), "a closer look at what was sent again");
+    assert_eq!(of(&[A, A, A], 0), (None, true), "a closer look at what was retransmitted");
     assert_eq!(of(&Side::BOTH, 0), (Some(false), false));
     let mut opening = Script::new();
     opening.line(0.0, A, 0, 0, 0).flags = Flags::SYN;

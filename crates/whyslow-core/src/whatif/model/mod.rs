@@ -147,7 +147,7 @@ pub struct Outcome {
     pub rounds_total: u64,
     /// What held the sender, for how long; most first. They sum to `duration`.
     pub limits: Vec<(Limit, Nanos)>,
-    /// Segments sent again.
+    /// Segments retransmitted.
     pub retransmitted: u64,
     /// Window at the end, segments.
     pub cwnd: f64,

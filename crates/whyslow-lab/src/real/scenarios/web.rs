@@ -219,7 +219,7 @@ pub(super) fn tiny(chance: &mut Chance) -> Drawn {
 /// its window was what held.
 fn slow(chance: &mut Chance) -> (Vec<Setting>, f64) {
     let mut all = wide(chance.between(0.01, 0.06));
-    // Probes of a closed window count as sent again.
+    // Probes of a closed window count as retransmitted.
     all.push(verify(&["server.rwnd_limited >= 60%", "server.retransmitted <= 10"]));
     (all, chance.between(300e3, 900e3))
 }

@@ -119,7 +119,7 @@ mod tests {
     use crate::render::example::points;
     use whyslow_core::series::{MAX_POINTS, Point, SeriesBuilder};
 
-    /// Packets from the client, from the server, and those that the server sent again.
+    /// Packets from the client, from the server, and those that the server retransmitted.
     fn counted(points: &[Point]) -> [u64; 3] {
         let mut builder = SeriesBuilder::new((points[0].time, points.last().unwrap().time), points.len() as u64);
         points.iter().for_each(|point| builder.push(point));

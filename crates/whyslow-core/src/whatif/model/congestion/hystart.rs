@@ -8,7 +8,7 @@ use crate::units::Nanos;
 const HYSTART_LOW_WINDOW: f64 = 16.0;
 /// Round trips looked at in a round.
 const SAMPLES: u32 = 8;
-/// The rise that ends slow start: an eighth of the least round trip, within these bounds.
+/// The rise that ends slow start: an eighth of the minimum RTT, within these bounds.
 const DELAY_RISE: (Nanos, Nanos) = (Nanos::from_millis(4), Nanos::from_millis(16));
 /// ACKs less apart than this form a train.
 const ACK_TRAIN_GAP: Nanos = Nanos::from_millis(2);

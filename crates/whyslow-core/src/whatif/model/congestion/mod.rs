@@ -24,7 +24,7 @@ pub(super) struct AckSample {
     pub(super) new_round: bool,
     /// The window, and nothing else, had held the sender back in this round.
     pub(super) cwnd_limited: bool,
-    /// Lost segments are being sent again.
+    /// Lost segments are being retransmitted.
     pub(super) recovering: bool,
     /// Segments per nanosecond at which they were delivered; zero for controllers that do not ask.
     pub(super) delivery_rate: f64,
@@ -56,7 +56,7 @@ pub(super) trait CongestionController {
     fn pacing(&self) -> Option<f64> {
         None
     }
-    /// While lost segments are sent again the window goes down to the threshold (RFC 6937).
+    /// While lost segments are retransmitted the window goes down to the threshold (RFC 6937).
     fn uses_prr(&self) -> bool {
         true
     }
