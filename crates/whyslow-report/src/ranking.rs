@@ -125,15 +125,20 @@ pub fn repeats(analysis: &Analysis) -> HashSet<u64> {
 
 /// The analysis without the connections that another capture, nearer to the sender, tells of too.
 pub fn without_duplicates(analysis: &Analysis) -> Cow<'_, Analysis> {
-    let repeats = repeats(analysis);
-    if repeats.is_empty() {
+    without(analysis, &repeats(analysis))
+}
+
+/// The analysis without these connections, and without the findings that are of them alone.
+pub fn without<'a>(analysis: &'a Analysis, connections: &HashSet<u64>) -> Cow<'a, Analysis> {
+    if connections.is_empty() {
         return Cow::Borrowed(analysis);
     }
-    let mut once = analysis.clone();
-    once.connections.retain(|connection| !repeats.contains(&connection.id));
-    once.findings
-        .retain(|finding| finding.connections.is_empty() || !finding.connections.iter().all(|id| repeats.contains(id)));
-    Cow::Owned(once)
+    let mut others = analysis.clone();
+    others.connections.retain(|connection| !connections.contains(&connection.id));
+    others.findings.retain(|finding| {
+        finding.connections.is_empty() || !finding.connections.iter().all(|id| connections.contains(id))
+    });
+    Cow::Owned(others)
 }
 
 /// When the time passed that findings tell of, with these: a transfer's begins with the waits

@@ -116,7 +116,7 @@ impl Document {
         let is_file = file.is_some();
         // What two captures tell of one connection is one, and costs its time once.
         let repeats = repeats::repeats(&reading.analysis);
-        let once = repeats::without(&reading.analysis, &repeats);
+        let once = ranking::without(&reading.analysis, &repeats);
         let connections_total = once.connections.len();
         let headline = Verdict::of(&once);
         let causes = ranking::by_cause(&once)

@@ -3,7 +3,6 @@
 //! Captures that are explained together are compared packet by packet, and their pairs say it. Of
 //! captures that are only set side by side the ends and the bytes of both directions do.
 
-use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use whyslow_core::analysis::{Analysis, Connection};
 use whyslow_report::ranking;
@@ -24,18 +23,6 @@ pub(crate) fn repeats(analysis: &Analysis) -> HashSet<u64> {
     repeats
 }
 
-/// The analysis without these connections.
-pub(crate) fn without<'a>(analysis: &'a Analysis, repeats: &HashSet<u64>) -> Cow<'a, Analysis> {
-    if repeats.is_empty() {
-        return Cow::Borrowed(analysis);
-    }
-    let mut once = analysis.clone();
-    once.connections.retain(|connection| !repeats.contains(&connection.id));
-    once.findings
-        .retain(|finding| finding.connections.is_empty() || !finding.connections.iter().all(|id| repeats.contains(id)));
-    Cow::Owned(once)
-}
-
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
@@ -47,7 +34,7 @@ mod tests {
         let together = reading(&[&["loss-client", "loss-server"]]).analysis;
         let apart = reading(&[&["loss-client"], &["loss-server"]]).analysis;
         for analysis in [together, apart] {
-            let once = without(&analysis, &repeats(&analysis)).into_owned();
+            let once = ranking::without(&analysis, &repeats(&analysis)).into_owned();
             assert_eq!((analysis.connections.len(), once.connections.len()), (2, 1));
             let [cost] = &ranking::by_cause(&once)[..] else { panic!("one cause") };
             assert_eq!(cost.connections.len(), 1);
