@@ -209,8 +209,8 @@ async fn make(ask: &Ask, options: &Options, kept: &mut Option<Connection>, phase
     let pretransfer = began.elapsed();
     let response = answer(&mut connection, request, phase).await?;
     *phase = Phase::Transfer;
-    let told = Told::of(&response);
-    let body_bytes = receive(response, told.length.filter(|_| ask.method != Method::HEAD)).await?;
+    let head = ResponseHead::of(&response);
+    let body_bytes = receive(response, head.length.filter(|_| ask.method != Method::HEAD)).await?;
     let total = began.elapsed();
     let left = if sent_bytes > 0 { acknowledged(&connection).await } else { left(&connection) };
     let times = Times { pretransfer, total, ..times(&connection, &opening, began, left) };
@@ -231,16 +231,16 @@ async fn make(ask: &Ask, options: &Options, kept: &mut Option<Connection>, phase
             .answer()
             .filter(|_| has_records)
             .map(|record| FirstRecord { bytes: record.bytes }),
-        status: told.status,
+        status: head.status,
         http: if matches!(connection.sender, Sender::Two(_)) { "2" } else { "1.1" },
-        headers: told.headers,
+        headers: head.headers,
         head_bytes: connection.seen.head_bytes(),
         body_bytes,
-        content_type: told.content_type,
-        is_part: told.status == 206,
+        content_type: head.content_type,
+        is_part: head.status == 206,
         sent_bytes,
         wire_bytes: [wire[0] - wire_before[0], wire[1] - wire_before[1]],
-        location: told.location,
+        location: head.location,
         samples: connection.sampler.as_ref().map_or(Vec::new(), |sampler| sampler.since(began)),
         congestion_control: connection.congestion_control.clone(),
     };
@@ -333,7 +333,7 @@ async fn answer(
 }
 
 /// What the answer's head tells.
-struct Told {
+struct ResponseHead {
     status: u16,
     headers: u64,
     length: Option<u64>,
@@ -341,7 +341,7 @@ struct Told {
     location: Option<String>,
 }
 
-impl Told {
+impl ResponseHead {
     fn of(response: &Response<Incoming>) -> Self {
         let text = |name: HeaderName| {
             let value = response.headers().get(name)?;

@@ -10,7 +10,7 @@ use crate::sampler::Sampler;
 use crate::spot::Spotter;
 use crate::target::Target;
 use crate::tls::{self, Trust};
-use crate::watched::{Below, SharedSeen, Watched};
+use crate::watched::{Below, SharedProgress, Watched};
 use crate::wire::{SharedLedger, Wire};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -41,7 +41,7 @@ pub(crate) struct Connection {
     pub(crate) target: Target,
     pub(crate) proxy: Option<Target>,
     pub(crate) sender: Sender,
-    pub(crate) seen: SharedSeen,
+    pub(crate) seen: SharedProgress,
     pub(crate) ledger: SharedLedger,
     pub(crate) sampler: Option<Sampler>,
     pub(crate) local: SocketAddr,
@@ -91,7 +91,7 @@ impl Connection {
         };
         let is_http2 =
             tls.as_ref().is_some_and(|tls| tls.protocol.as_deref() == Some("h2")) || options.http2_at_once(target);
-        let seen = SharedSeen::new(if is_http2 { Spotter::http2() } else { Spotter::http1() });
+        let seen = SharedProgress::new(if is_http2 { Spotter::http2() } else { Spotter::http1() });
         let io = TokioIo::new(Watched::new(below, ledger.clone(), seen.clone()));
         let sender = speak(io, is_http2).await?;
         let About { local, remote, sampler, congestion_control } = about;

@@ -19,7 +19,7 @@ pub(crate) enum Below {
 
 /// What was seen of the request that is under way.
 #[derive(Debug)]
-pub(crate) struct Seen {
+pub(crate) struct RequestProgress {
     spotter: Spotter,
     /// When the kernel had taken all of the request, and how many bytes it had taken since the
     /// connection began.
@@ -28,14 +28,14 @@ pub(crate) struct Seen {
 
 /// Shared by the connection and whoever asks about it.
 #[derive(Clone, Debug)]
-pub(crate) struct SharedSeen(Arc<Mutex<Seen>>);
+pub(crate) struct SharedProgress(Arc<Mutex<RequestProgress>>);
 
-impl SharedSeen {
+impl SharedProgress {
     pub(crate) fn new(spotter: Spotter) -> Self {
-        Self(Arc::new(Mutex::new(Seen { spotter, written: None })))
+        Self(Arc::new(Mutex::new(RequestProgress { spotter, written: None })))
     }
 
-    fn lock(&self) -> MutexGuard<'_, Seen> {
+    fn lock(&self) -> MutexGuard<'_, RequestProgress> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -67,11 +67,11 @@ impl SharedSeen {
 pub(crate) struct Watched {
     below: Below,
     ledger: SharedLedger,
-    seen: SharedSeen,
+    seen: SharedProgress,
 }
 
 impl Watched {
-    pub(crate) fn new(below: Below, ledger: SharedLedger, seen: SharedSeen) -> Self {
+    pub(crate) fn new(below: Below, ledger: SharedLedger, seen: SharedProgress) -> Self {
         Self { below, ledger, seen }
     }
 

@@ -78,7 +78,7 @@ mod tests {
     use super::*;
     use serde_json::{Value, json, to_value};
 
-    fn told(mut list: Differences, figures: &[(usize, Option<i64>)]) -> Value {
+    fn encoded(mut list: Differences, figures: &[(usize, Option<i64>)]) -> Value {
         figures.iter().for_each(|(side, figure)| list.push(*side, *figure));
         to_value(list).unwrap()
     }
@@ -86,11 +86,11 @@ mod tests {
     #[test]
     fn lists_are_differences_of_whole_figures() {
         let figures = [(0, Some(5)), (0, None), (0, Some(7)), (0, Some(3))];
-        assert_eq!(told(Differences::default(), &figures), json!({ "d": [5, null, 2, -4], "of": 1 }));
+        assert_eq!(encoded(Differences::default(), &figures), json!({ "d": [5, null, 2, -4], "of": 1 }));
         let times = [(0, Some(1)), (0, Some(1_500_000_000))];
-        assert_eq!(told(Differences::of_times(), &times), json!({ "d": [1, 1_499_999_999], "of": 1_000_000_000 }));
+        assert_eq!(encoded(Differences::of_times(), &times), json!({ "d": [1, 1_499_999_999], "of": 1_000_000_000 }));
         let sides = [(0, Some(10)), (1, Some(1000)), (0, Some(20)), (1, Some(1448))];
-        assert_eq!(told(Differences::by_side(), &sides), json!({ "d": [10, 1000, 10, 448], "of": 1, "by": 1 }));
+        assert_eq!(encoded(Differences::by_side(), &sides), json!({ "d": [10, 1000, 10, 448], "of": 1, "by": 1 }));
     }
 
     #[test]

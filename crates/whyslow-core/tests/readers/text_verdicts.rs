@@ -11,13 +11,13 @@ use whyslow_core::explain::Explainer;
 
 /// What was found on a capture: of each connection with payload its causes, and what the program
 /// says that it cannot see.
-struct Told {
+struct Explanation {
     causes: Vec<(u64, &'static str, f64)>,
     problems: Vec<String>,
     verdicts: Vec<String>,
 }
 
-impl Told {
+impl Explanation {
     fn has(&self, slug: &str) -> bool {
         self.problems.iter().any(|problem| problem == slug)
     }
@@ -29,7 +29,7 @@ impl Told {
 }
 
 /// Explains a capture of any format.
-fn explain(bytes: &[u8]) -> Result<Told, CaptureError> {
+fn explain(bytes: &[u8]) -> Result<Explanation, CaptureError> {
     let mut explainer = Explainer::new();
     explainer.begin_capture("input");
     let mut reader = Reader::new();
@@ -55,7 +55,7 @@ fn explain(bytes: &[u8]) -> Result<Told, CaptureError> {
     let of_captures = analysis.captures.iter().flat_map(|capture| &capture.problems);
     let problems = of_captures.chain(analysis.connections.iter().flat_map(|connection| &connection.problems));
     let verdicts = analysis.connections.iter().flat_map(|connection| &connection.transfers);
-    Ok(Told {
+    Ok(Explanation {
         causes,
         problems: problems.map(|problem| problem.slug.clone()).collect(),
         verdicts: verdicts.map(|transfer| transfer.verdict.clone()).collect(),

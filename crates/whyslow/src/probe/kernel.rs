@@ -41,7 +41,7 @@ pub(super) fn verdict(exchange: &Exchange, rtt: Option<f64>) -> Option<Verdict> 
     let hop = exchange.last();
     let (phase, seconds) = longest(hop, rtt.unwrap_or(0.0))?;
     let total = hop.times.total.as_secs_f64();
-    let of = format!("{} of {}", told(seconds), told(total));
+    let of = format!("{} of {}", figure(seconds), figure(total));
     if seconds < MOST * total {
         let text = format!("nothing took most of the time; the longest was {}: {of}", name(phase));
         return Some(Verdict { cause: None, text });
@@ -56,7 +56,7 @@ pub(super) fn verdict(exchange: &Exchange, rtt: Option<f64>) -> Option<Verdict> 
     Some(Verdict { cause: cause.map(Cause::slug), text: format!("{} took {of}: {why}", name(phase)) })
 }
 
-fn told(seconds: f64) -> String {
+fn figure(seconds: f64) -> String {
     units::figure(seconds, "s")
 }
 

@@ -36,7 +36,7 @@ fn over(rtt: &str, folder: &Path, arguments: &str) -> Option<Output> {
     Some(output)
 }
 
-fn told(folder: &Path) -> Value {
+fn probe_output(folder: &Path) -> Value {
     let text = std::fs::read_to_string(folder.join("told.json")).unwrap();
     serde_json::from_str(&text).unwrap_or_else(|error| panic!("{error}: {text}"))
 }
@@ -48,7 +48,7 @@ fn uploads_over_200_ms_take_what_they_must() {
     if over("200ms", folder.path(), arguments).is_none() {
         return;
     }
-    let told = told(folder.path());
+    let told = probe_output(folder.path());
     let mut all = Vec::new();
     for request in told["requests"].as_array().unwrap() {
         let hop = &request["hops"][0];
@@ -86,7 +86,7 @@ fn an_address_that_does_not_answer_is_told_with_its_cost() {
     if over("20ms", folder.path(), arguments).is_none() {
         return;
     }
-    let told = told(folder.path());
+    let told = probe_output(folder.path());
     let attempts = told["requests"][0]["hops"][0]["attempts"].as_array().unwrap();
     assert_eq!(attempts.len(), 2);
     assert_eq!((&attempts[0]["outcome"], &attempts[1]["outcome"]), (&"given-up".into(), &"connected".into()));
@@ -104,7 +104,7 @@ fn a_record_that_spans_rounds_is_readable_a_round_late() {
         if over("60ms", folder.path(), "https://$SERVER:8443/file --insecure --http 1.1").is_none() {
             return;
         }
-        let told = told(folder.path());
+        let told = probe_output(folder.path());
         let hop = &told["requests"][0]["hops"][0];
         // Ten segments, and a record of 16 kB.
         assert!(hop["first_record"].as_u64().unwrap() > 14_480, "{hop}");

@@ -12,7 +12,7 @@ fn ms(millis: i64) -> Nanos {
     Nanos::from_millis(millis)
 }
 
-fn told() -> Transfer {
+fn transfer_with_two_findings() -> Transfer {
     let mut told = transfer(100, Limit::SlowStart, &[10_000, 20_000, 40_000, 80_000, 5_000], None);
     told.findings = [Cause::SlowStart, Cause::Application].map(|cause| finding(cause, 300)).into();
     told.model_skipped = true;
@@ -22,7 +22,7 @@ fn told() -> Transfer {
 #[test]
 fn a_cause_that_its_own_model_contradicts_is_doubted() {
     let confidence = |duration: i64| {
-        let mut transfer = told();
+        let mut transfer = transfer_with_two_findings();
         transfer.duration_s = ms(duration);
         transfer.findings = vec![finding(Cause::SlowStart, duration), finding(Cause::Loss, duration)];
         let before = transfer.findings[0].confidence;
@@ -41,7 +41,8 @@ fn a_cause_that_its_own_model_contradicts_is_doubted() {
 fn the_worst_are_modelled_first_however_many_at_once() {
     let predict = |play: &dyn Fn(&mut ReplayQueue<'_>)| {
         let mut replays = Replays::default();
-        let mut connections: Vec<Connection> = (1..=4).map(|id| connection(id, 100, vec![told()])).collect();
+        let mut connections: Vec<Connection> =
+            (1..=4).map(|id| connection(id, 100, vec![transfer_with_two_findings()])).collect();
         for (id, lost) in [(1, 100), (2, 400), (3, 300), (4, 200)] {
             replays.keep(ms(lost), id, connections[0].transfers[0].start_s, slow_start());
         }

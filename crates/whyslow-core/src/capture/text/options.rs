@@ -57,7 +57,7 @@ pub(super) fn timestamps(list: &str) -> Option<(u32, u32)> {
 }
 
 /// How many items of `list` are not as tcpdump writes them.
-pub(super) fn doubts(list: &str) -> u32 {
+pub(super) fn irregularities(list: &str) -> u32 {
     let is_number = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
     let odd = |item: &&str| {
         let (word, rest) = item.split_once(' ').unwrap_or((item, ""));

@@ -216,8 +216,8 @@ impl Joined {
     fn of(text: &str, line: &str) -> Self {
         let class = grammar::classify(text);
         let rank = match &class {
-            Class::Tcp(tcp) => tcp.doubts(text),
-            Class::Partial(Some(tcp)) => Self::UNFINISHED + tcp.doubts(text),
+            Class::Tcp(tcp) => tcp.irregularities(text),
+            Class::Partial(Some(tcp)) => Self::UNFINISHED + tcp.irregularities(text),
             Class::Partial(None) if text.contains(": Flags [") => 2 * Self::UNFINISHED,
             Class::Quiet | Class::Cut => 0,
             Class::Ip(_) if line.contains(" > ") => 0,

@@ -65,11 +65,11 @@ impl TcpLine {
 
     /// How much in a line that was put together from two speaks against it: options that make no
     /// sense, a word too many before the addresses.
-    pub(super) fn doubts(&self, text: &str) -> u32 {
+    pub(super) fn irregularities(&self, text: &str) -> u32 {
         let before = text.get(..self.pair.src.start).unwrap_or("").trim_end();
         let last = before.rsplit(' ').next().unwrap_or("");
         let usual = matches!(last, "" | "IP" | "IP6") || last.ends_with([')', ':', ',', ']']);
-        options::doubts(self.options.of(text)) + u32::from(!usual)
+        options::irregularities(self.options.of(text)) + u32::from(!usual)
     }
 
     /// The line ended too early; it can be used if it shows all but the options and the length.
