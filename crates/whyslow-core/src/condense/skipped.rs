@@ -1,0 +1,36 @@
+//! Packets that are no segment: of those that say nothing but why, one is held for all of a row.
+
+use crate::capture::Packet;
+use crate::capture::condensed::build::MAX_VERBATIM;
+use crate::capture::condensed::write::{PacketTime, RowWriter};
+use crate::wire::{self, Skip};
+use std::collections::HashMap;
+
+/// So many bytes of a packet are tried first.
+const SHORT: usize = 192;
+/// Most reasons that are remembered in a row.
+const MAX_REASONS: usize = 4096;
+
+/// The packets of a row that are held as they were captured, by why they gave no segment.
+#[derive(Debug, Default)]
+pub(super) struct SkippedPackets(HashMap<Skip, u64>);
+
+impl SkippedPackets {
+    /// A new row knows none.
+    pub(super) fn forget(&mut self) {
+        self.0.clear();
+    }
+
+    pub(super) fn write(&mut self, row: &mut RowWriter, packet: &Packet<'_>, skip: Skip) {
+        if let Some(&number) = self.0.get(&skip) {
+            return row.repeated(number, PacketTime { time: packet.time, frame: packet.frame });
+        }
+        let short = packet.data.get(..SHORT).unwrap_or(packet.data);
+        let is_enough = wire::decode(&Packet { data: short, ..*packet }) == Err(skip);
+        let held = if is_enough { short } else { packet.data.get(..MAX_VERBATIM).unwrap_or(packet.data) };
+        let number = row.verbatim(packet, held);
+        if self.0.len() < MAX_REASONS {
+            self.0.insert(skip, number);
+        }
+    }
+}

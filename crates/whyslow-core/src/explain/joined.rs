@@ -1,0 +1,84 @@
+//! Connections that were open before the capture began, and whose handshake is known from
+//! elsewhere: from the kernel of the machine on which the capture runs.
+
+use crate::tcp::JoinedHandshake;
+use crate::tcp::facts::{Multipath, Offer};
+use crate::types::Side;
+use crate::units::Nanos;
+use std::collections::HashMap;
+use std::net::IpAddr;
+
+/// What the ends of a connection agreed on before the capture began.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct JoinedConnection {
+    /// Address and port of one end and of the other.
+    pub ends: [(IpAddr, u16); 2],
+    /// What each of them had offered.
+    pub offered: [JoinedEnd; 2],
+    /// Which of them opened it, by its place here; none where that is not known.
+    pub client: Option<usize>,
+    /// The smoothed RTT of either; none where it is not known.
+    pub rtt: Option<Nanos>,
+}
+
+/// What the SYN of an end offered.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct JoinedEnd {
+    /// Maximum segment size, bytes.
+    pub mss: Option<u16>,
+    /// Window scale shift.
+    pub window_scale: Option<u8>,
+    /// SACK permitted.
+    pub sack: bool,
+    /// Timestamps.
+    pub timestamps: bool,
+    /// ECN (RFC 3168).
+    pub ecn: bool,
+}
+
+/// Connections of which no packet has come.
+#[derive(Debug, Default)]
+pub(super) struct JoinedConnections(HashMap<[(IpAddr, u16); 2], JoinedConnection>);
+
+impl JoinedConnections {
+    pub(super) fn add(&mut self, joined: JoinedConnection) {
+        self.0.insert(in_order(joined.ends), joined);
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Takes what is known of the connection between `ends`, the sender of the first packet first.
+    pub(super) fn take(&mut self, ends: [(IpAddr, u16); 2]) -> Option<JoinedHandshake> {
+        let joined = self.0.remove(&in_order(ends))?;
+        let is_first = joined.ends[0] == ends[0];
+        let client = joined.client.map(|client| if (client == 0) == is_first { Side::A } else { Side::B });
+        let mut offers = joined.offered.map(JoinedEnd::to_offer);
+        if !is_first {
+            offers.reverse();
+        }
+        if let Some(client) = client {
+            offers[!client].ecn &= 0b001;
+        }
+        Some(JoinedHandshake { offers, client, rtt: joined.rtt })
+    }
+}
+
+impl JoinedEnd {
+    fn to_offer(self) -> Offer {
+        Offer {
+            mss: self.mss,
+            window_scale: self.window_scale,
+            sack: self.sack,
+            timestamps: self.timestamps,
+            multipath: Multipath::No,
+            window: u16::MAX,
+            ecn: if self.ecn { 0b011 } else { 0 },
+        }
+    }
+}
+
+fn in_order([one, other]: [(IpAddr, u16); 2]) -> [(IpAddr, u16); 2] {
+    if one <= other { [one, other] } else { [other, one] }
+}

@@ -1,0 +1,134 @@
+//! [`stitch`]: condensed captures, explained as the captures that they were made of.
+
+use crate::error::Error;
+use crate::input::{Input, Progress};
+use crate::options::ExplainOptions;
+use crate::scratch::Scratch;
+use crate::source::{Block, Filled, Source};
+use crate::stop::Stop;
+use std::io::{self, Write};
+use tempfile::NamedTempFile;
+use whyslow_core::analysis::{Analysis, Capture, Problem};
+use whyslow_core::capture::{Packet, Reader, Sink};
+
+/// Bytes of an input that are looked at.
+const LOOK: usize = 64 << 10;
+
+/// Explains condensed captures together: the analysis is the one that
+/// [`explain_on`](crate::explain_on) gives of the captures that they were made of, in any order,
+/// and names those. One that is missing or torn costs only itself, and its [`Capture`] has a
+/// problem that says so.
+///
+/// # Errors
+/// When one is of another version of the format, or none at all, or none of them can be read.
+pub fn stitch(
+    options: ExplainOptions,
+    inputs: &[Input],
+    stop: &Stop,
+    progress: &mut dyn FnMut(Progress),
+) -> Result<Analysis, Error> {
+    let (mut readable, mut lost) = (Vec::new(), Vec::new());
+    for input in inputs {
+        match look(input)? {
+            None => readable.push(input.clone()),
+            Some(why) => lost.push((input.name(), why)),
+        }
+    }
+    if let ([], Some((_, why))) = (readable.as_slice(), lost.first()) {
+        return Err(Error::NoneReadable(why.clone()));
+    }
+    let mut analysis = crate::explain_on(options, &readable, stop, progress)?;
+    analysis.captures.extend(lost.into_iter().map(|(name, why)| lost_capture(name, &why)));
+    Ok(analysis)
+}
+
+/// Why an input cannot be read at all, if it cannot.
+///
+/// # Errors
+/// When it is no condensed capture that is read here.
+fn look(input: &Input) -> Result<Option<String>, Error> {
+    let mut source = match Source::open(input, &Stop::default()) {
+        Ok(source) => source,
+        Err(error) => return Ok(Some(error.to_string())),
+    };
+    let (mut reader, mut ignored, mut block) = (Reader::new(), Ignored, Block::with_room(LOOK));
+    match source.fill(&mut block) {
+        Ok(Filled::Bytes) => {}
+        Ok(Filled::End | Filled::Torn(_)) => return Ok(Some(format!("{}: holds no capture", input.name()))),
+        Err(error) => return Ok(Some(error.to_string())),
+    }
+    let bytes = block.get(..).unwrap_or_default();
+    reader.push(bytes, &mut ignored).map_err(|error| source.no_capture(error))?;
+    Ok(reader.finish(&mut ignored).err().map(|error| source.no_capture(error).to_string()))
+}
+
+struct Ignored;
+
+impl Sink for Ignored {
+    fn packet(&mut self, _: &Packet<'_>) {}
+}
+
+fn lost_capture(path: String, why: &str) -> Capture {
+    let problem = Problem::new("unread", 1, format!("it could not be read: {why}"));
+    Capture {
+        path,
+        format: "unread".into(),
+        link_types: Vec::new(),
+        packets: 0,
+        tcp_packets: 0,
+        first_time: None,
+        duration_s: None,
+        problems: vec![problem],
+        pings: Vec::new(),
+        lookups: Vec::new(),
+    }
+}
+
+/// Condensed captures that come as rows, as a task of a cluster is given them. They are kept in
+/// temporary files until they are explained: connections that two captures hold are read twice.
+#[derive(Debug, Default)]
+pub struct RowFiles {
+    scratch: Scratch,
+    files: Vec<(String, NamedTempFile)>,
+}
+
+impl RowFiles {
+    /// Adds a row of the file of this name, or path. A file's rows come in order and together.
+    ///
+    /// # Errors
+    /// When it cannot be kept.
+    pub fn push(&mut self, file: &str, row: &[u8]) -> io::Result<()> {
+        let is_same = self.files.last().is_some_and(|(name, _)| name == file);
+        if !is_same {
+            self.files.push((file.to_owned(), self.scratch.file(".condensed")?));
+        }
+        match self.files.last_mut() {
+            Some((_, kept)) => kept.write_all(row),
+            None => Ok(()),
+        }
+    }
+
+    /// Explains what has come.
+    ///
+    /// # Errors
+    /// As [`stitch`].
+    pub fn explain(
+        self,
+        options: ExplainOptions,
+        stop: &Stop,
+        progress: &mut dyn FnMut(Progress),
+    ) -> Result<Analysis, Error> {
+        let inputs: Vec<_> = self.files.iter().map(|(_, kept)| Input::Path(kept.path().to_owned())).collect();
+        let named = |path: &str| self.files.iter().find(|(_, kept)| kept.path().display().to_string() == path);
+        let mut analysis = stitch(options, &inputs, stop, progress)?;
+        for capture in &mut analysis.captures {
+            if let Some((name, _)) = named(&capture.path) {
+                capture.path.clone_from(name);
+            }
+        }
+        Ok(analysis)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,91 @@
+//! `whyslow scan`: captures become condensed ones, each by itself.
+
+use crate::exit::FAILED;
+use crate::interrupt::{INTERRUPTED, Interrupt};
+use crate::output::{Sources, Target, complain};
+use crate::progress::Meter;
+use anyhow::{Context, bail};
+use std::collections::HashSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use whyslow_io::{Input, ScanError, Scanned};
+
+/// What the name of a condensed capture ends with.
+pub(crate) const SUFFIX: &str = ".condensed.zst";
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Scan {
+    /// Captures, each of which is read by itself.
+    #[arg(value_name = "FILE", required = true, value_hint = clap::ValueHint::FilePath)]
+    pub files: Vec<PathBuf>,
+
+    /// Write the condensed captures into this folder, which is made if need be: NAME.condensed.zst
+    /// for each FILE.
+    #[arg(long, short, value_name = "FOLDER", value_hint = clap::ValueHint::DirPath)]
+    pub out: PathBuf,
+}
+
+/// Condenses one capture after the other. Of one that cannot be read the condensed capture says so,
+/// and the exit status is 2.
+///
+/// # Errors
+/// When something cannot be written, or two captures have one name.
+pub(crate) fn run(task: &Scan) -> anyhow::Result<ExitCode> {
+    let inputs: Vec<_> = task.files.iter().map(|file| crate::place::input(file)).collect();
+    let targets = targets(&inputs, &task.out)?;
+    let sources = Sources::of(&inputs);
+    fs::create_dir_all(&task.out).with_context(|| task.out.display().to_string())?;
+    let mut interrupt = Interrupt::listen()?;
+    let stop = interrupt.stop();
+    let (mut meter, mut code) = (Meter::new(), ExitCode::SUCCESS);
+    for (input, path) in inputs.iter().zip(&targets) {
+        let target = Target::open(Some(path), &sources)?;
+        let scanned = whyslow_io::scan_into(
+            input,
+            &stop,
+            &mut |progress| {
+                interrupt.has_read();
+                meter.update(progress);
+            },
+            target,
+        );
+        match scanned {
+            Ok((Scanned { partial: true, .. }, _)) => {
+                complain(&format!("{}: reading was stopped: it was not condensed", input.name()));
+                code = ExitCode::from(INTERRUPTED);
+                break;
+            }
+            Ok((_, target)) => target.finish()?,
+            Err(ScanError::Read(error)) => {
+                let why = error.to_string();
+                complain(&why);
+                whyslow_io::unread(input, &why, Target::open(Some(path), &sources)?)?.finish()?;
+                code = ExitCode::from(FAILED);
+            }
+            Err(error) => return Err(error.into()),
+        }
+    }
+    interrupt.is_done();
+    Ok(code)
+}
+
+/// Where each is written.
+///
+/// # Errors
+/// When two would be written to one place.
+fn targets(inputs: &[Input], folder: &Path) -> anyhow::Result<Vec<PathBuf>> {
+    let mut known = HashSet::new();
+    let mut targets = Vec::new();
+    for input in inputs {
+        let name = match input {
+            Input::Stdin => "stdin".to_owned(),
+            Input::Path(path) => path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned(),
+        };
+        if !known.insert(name.clone()) {
+            bail!("two captures are named {name}: scan them into different folders, and stitch both");
+        }
+        targets.push(folder.join(name + SUFFIX));
+    }
+    Ok(targets)
+}
