@@ -17,7 +17,7 @@ use whyslow_core::analysis::{Analysis, Finding, Frame};
 use whyslow_core::capture::{Packet, Reader, Sink};
 use whyslow_core::explain::Explainer;
 use whyslow_core::types::Side;
-use whyslow_core::units::Nanos;
+use whyslow_core::units::Time;
 use whyslow_core::unstable::flow::{ConnectionId, FlowTable};
 use whyslow_core::unstable::limit::{self, Context};
 use whyslow_core::unstable::tcp::Connection;
@@ -81,8 +81,8 @@ struct Dump<W> {
     out: W,
     stage: Stage,
     only: Option<u64>,
-    first: Option<Nanos>,
-    last: Nanos,
+    first: Option<Time>,
+    last: Time,
     table: FlowTable<()>,
     connections: Vec<(Connection, [(IpAddr, u16); 2])>,
     /// The first thing that could not be written.
@@ -100,15 +100,16 @@ impl<W: Write> Sink for Dump<W> {
 impl<W: Write> Dump<W> {
     fn new(out: W, stage: Stage, only: Option<u64>) -> Self {
         let (table, connections) = (FlowTable::default(), Vec::new());
-        Self { out, stage, only, first: None, last: Nanos::ZERO, table, connections, written: Ok(()) }
+        Self { out, stage, only, first: None, last: Time::ZERO, table, connections, written: Ok(()) }
     }
 
     fn take(&mut self, packet: &Packet<'_>) -> io::Result<()> {
-        let time = packet.time - *self.first.get_or_insert(packet.time);
+        let since_first = packet.time - *self.first.get_or_insert(packet.time);
+        let time = Time::ZERO + since_first;
         self.last = self.last.max(time);
         let Packet { frame, link, data, original_len, .. } = packet;
         if self.stage == Stage::Capture {
-            let seconds = time.as_secs_f64();
+            let seconds = since_first.as_secs_f64();
             return writeln!(self.out, "{frame} {seconds:.9} {link:?} {} of {original_len} B", data.len());
         }
         match wire::decode_verified(packet) {
@@ -121,7 +122,7 @@ impl<W: Write> Dump<W> {
         }
     }
 
-    fn route(&mut self, segment: &Segment<'_>, time: Nanos, number: u64) -> io::Result<()> {
+    fn route(&mut self, segment: &Segment<'_>, time: Time, number: u64) -> io::Result<()> {
         let ends = FlowKey::of(segment);
         self.table.advance_time(time);
         self.table.take_evicted();
@@ -200,7 +201,7 @@ fn limits(out: &mut impl Write, id: u64, facts: &Facts) -> io::Result<()> {
         for (at, transfer) in half.transfers.iter().enumerate() {
             let partition = limit::partition(transfer, &context);
             for span in &partition.spans {
-                let [start, end] = [span.start, span.end].map(Nanos::as_secs_f64);
+                let [start, end] = [span.start, span.end].map(|time| (time - Time::ZERO).as_secs_f64());
                 writeln!(out, "{id} side {side:?} transfer {at} {start:.9} {end:.9} {:?}", span.limit)?;
             }
             writeln!(out, "{id} side {side:?} transfer {at} {:?}", partition.shape)?;

@@ -8,20 +8,20 @@ mod transfer;
 mod wait_predictions;
 mod written;
 
-pub(crate) use model_predictions::predict as predict_by_model;
+pub(crate) use model_predictions::{MAX_WORK, predict as predict_by_model, predict_within};
 pub(crate) use transfer::KeptTransfers;
 pub(crate) use wait_predictions::predict as predict_waits;
 pub(crate) use written::Names;
 
 use crate::analysis::{
-    Connection, Direction, Elided, Endpoint, Finding, Frame, Handshake, Limit, MAX_TRANSFERS, Near, Problem,
+    Connection, Direction, Elided, Endpoint, Finding, Frame, Handshake, Limit, MAX_TRANSFERS, Near, Origin, Problem,
     Retransmission, Retransmitted, Rtt, State, Transfer,
 };
 use crate::limit::{self, Context, Partition};
 use crate::rules::{self, ConnectionCase, ConnectionSummary, say};
 use crate::tcp::facts::{self, Facts, RttFacts, TransferFacts};
 use crate::types::Side;
-use crate::units::Nanos;
+use crate::units::{Nanos, Time};
 use label::end_of;
 use transfer::TransferPlace;
 
@@ -32,10 +32,31 @@ pub(crate) struct ConnectionInput<'a> {
     /// The capture that holds it, by its place among all.
     pub capture: usize,
     /// Times are told from here.
-    pub first: Nanos,
+    pub first: Time,
     pub names: &'a Names,
     /// What somebody said that the path carries, payload bits per second.
     pub path_rate: Option<f64>,
+    /// The transfers of each side that get an entry.
+    pub listed: [ListedTransfers; 2],
+}
+
+/// Which of a side's transfers get an entry: those that end in this stretch of its sequence space.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ListedTransfers {
+    /// Behind this number, …
+    pub after: u64,
+    /// … and at this one or before.
+    pub until: u64,
+}
+
+impl ListedTransfers {
+    /// All of them.
+    pub const ALL: Self = Self { after: 0, until: u64::MAX };
+
+    /// Whether this transfer is one of them.
+    pub fn holds(&self, transfer: &TransferFacts) -> bool {
+        transfer.seq.1 > self.after && transfer.seq.1 <= self.until
+    }
 }
 
 /// Returns a connection's entry, and its summary for the rules over several. What is wanted of its
@@ -49,8 +70,13 @@ pub(crate) fn connection(input: &ConnectionInput<'_>, kept: &mut KeptTransfers<'
     let case = ConnectionCase { facts, transfers: [&cut[0], &cut[1]], waits: &waits };
     let mut transfers: Vec<Transfer> = Vec::new();
     let mut early_exit = None;
+    let mut messages = 0;
     for sender in [client, !client] {
         for index in (0..cut[sender].len()).filter(|&index| facts.is_listed(sender, cut[sender][index].0)) {
+            messages += 1;
+            if !input.listed[sender].holds(cut[sender][index].0) {
+                continue;
+            }
             let place = TransferPlace { id, first, sender, index };
             let (entry, exit) = transfer::entry(place, &case, &contexts[sender], kept);
             transfers.push(entry);
@@ -59,7 +85,7 @@ pub(crate) fn connection(input: &ConnectionInput<'_>, kept: &mut KeptTransfers<'
     }
     transfers.sort_by_key(|transfer| (transfer.start_s, transfer.from.index()));
     let held: usize = cut.iter().map(Vec::len).sum();
-    let handshakes = (held - transfers.len()) as u64;
+    let handshakes = (held - messages) as u64;
     let transfers_total = facts.directions.iter().map(|direction| direction.transfers_total).sum::<u64>() - handshakes;
     keep_longest(&mut transfers);
     transfers.shrink_to_fit();
@@ -101,7 +127,7 @@ fn entry(
     let ConnectionInput { facts, first, names, .. } = *input;
     let client = facts.client;
     let (exchanges, exchanges_total) = exchanges::list_exchanges(case, &transfers, first);
-    let elided = |&(from, until): &(Nanos, Nanos)| Elided { start_s: from - first, duration_s: until - from };
+    let elided = |&(from, until): &(Time, Time)| Elided { start_s: from - first, duration_s: until - from };
     let mut connection = Connection {
         id: input.id,
         capture: input.capture,
@@ -125,9 +151,16 @@ fn entry(
         transfers,
         transfers_total,
         findings: if facts.timeless { Vec::new() } else { rules::check_connection(case) },
+        origin: origin(facts),
     };
     written::restore(&mut connection, facts, names);
     connection
+}
+
+/// Without its place among the others, which is not known yet.
+fn origin(facts: &Facts) -> Origin {
+    let isn = facts.origins[facts.client].filter(|_| facts.handshake.offers[facts.client].is_some());
+    Origin { stream: 0, frame: facts.first_frame, time: facts.first, isn }
 }
 
 fn cut_all<'a>(facts: &'a Facts, sender: Side, context: &Context) -> Vec<(&'a TransferFacts, Partition)> {
@@ -204,7 +237,7 @@ fn handshake(facts: &Facts) -> Option<Handshake> {
     })
 }
 
-fn direction(facts: &Facts, sender: Side, first: Nanos) -> Direction {
+fn direction(facts: &Facts, sender: Side, first: Time) -> Direction {
     let direction = &facts.directions[sender];
     Direction {
         from: end_of(facts, sender),
@@ -232,7 +265,7 @@ fn retransmitted(kinds: &facts::Retransmitted) -> Retransmitted {
     Retransmitted { fast, timeout, tail_probe, spurious, unseen_original }
 }
 
-fn retransmission(one: &facts::Retransmission, first: Nanos) -> Retransmission {
+fn retransmission(one: &facts::Retransmission, first: Time) -> Retransmission {
     let facts::Retransmission { frame, time, seq, bytes, kind, unseen_original } = *one;
     Retransmission { frame, time_s: time - first, seq, bytes, kind, unseen_original }
 }

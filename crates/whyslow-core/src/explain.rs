@@ -7,6 +7,8 @@
 mod accounts;
 mod fast_path;
 mod fragment;
+mod joined;
+pub mod live;
 mod open_connection;
 mod openings;
 mod shard_owners;
@@ -15,17 +17,19 @@ pub use crate::whatif::{ReplayJob, ReplayQueue, ReplayResult};
 pub use fragment::{Fragment, MergedAnalysis};
 
 use crate::analysis::{Analysis, Frame};
-use crate::assemble::{self, ConnectionInput, KeptTransfers, Names};
-use crate::capture::{CaptureError, Clock, Packet, Reader, Sink, Summary};
+use crate::assemble::{self, ConnectionInput, KeptTransfers, ListedTransfers, Names};
+use crate::capture::{CaptureError, CaptureOrigin, Clock, Packet, Reader, Sink, Summary};
 use crate::flow::{self, ConnectionId, FlowEntry, FlowTable, HashedKey};
 use crate::pair::ConnectionFingerprint;
 use crate::rules::{self, LargestFlows};
 use crate::tcp;
-use crate::units::Nanos;
+use crate::tcp::facts::Facts;
+use crate::units::{Nanos, Time};
 use crate::whatif::Replays;
-use crate::wire::{self, FastPacket, FlowKey, Icmp, Segment, Skip};
+use crate::wire::{self, FastPacket, Flags, FlowKey, Icmp, Segment, Skip};
 use accounts::{AccountList, ConnectionAccount, ConnectionSize};
 use fragment::CaptureState;
+use joined::JoinedConnections;
 use open_connection::OpenConnection;
 use openings::OpeningPositions;
 use shard_owners::{ShardMove, ShardOwners};
@@ -56,9 +60,13 @@ pub struct Explainer {
     replays: Replays,
     flows: LargestFlows,
     /// Time of the first packet, from which all times are counted.
-    first_time: Option<Nanos>,
+    first_time: Option<Time>,
     /// What the path carries, payload bits per second, if the user said so.
     path_rate: Option<f64>,
+    /// Where connections go that leave, with the time up to which they had no packets, if somebody
+    /// else accounts for them.
+    leaving: Option<Vec<(Box<FlowEntry<OpenConnection>>, Time)>>,
+    joined: JoinedConnections,
 }
 
 impl Default for Explainer {
@@ -78,6 +86,8 @@ impl Default for Explainer {
             flows: LargestFlows::default(),
             first_time: None,
             path_rate: None,
+            leaving: None,
+            joined: JoinedConnections::default(),
         }
     }
 }
@@ -213,9 +223,9 @@ impl Explainer {
     }
 
     /// Returns the time of the last packet of all captures.
-    fn end(&self) -> Nanos {
+    fn end(&self) -> Time {
         let ends = self.captures.iter().filter_map(|capture| capture.summary.as_ref()?.last_time);
-        ends.max().unwrap_or(Nanos(i64::MIN))
+        ends.max().unwrap_or(Time::MIN)
     }
 
     /// [Closes](Self::close_all) what is open and accounts for what is listed.
@@ -240,13 +250,17 @@ impl Explainer {
     }
 
     /// Closes a connection without packets up to `until`: its account is kept, if it may be listed.
-    fn close(&mut self, kept: Box<FlowEntry<OpenConnection>>, until: Nanos) {
+    fn close(&mut self, kept: Box<FlowEntry<OpenConnection>>, until: Time) {
         // Checked in place: among very many, most are never accounted for.
         let tcp = &kept.value.tcp;
         if let Some(wrong) = tcp.bad_checksums()
             && let Some(capture) = self.captures.get_mut(kept.value.capture)
             && capture.note_wrong_sums(wrong)
         {
+            return;
+        }
+        if let Some(leaving) = &mut self.leaving {
+            leaving.push((kept, until));
             return;
         }
         let size = ConnectionSize { id: kept.id, until, active: tcp.active_until(until), bytes: tcp.payload() };
@@ -264,25 +278,39 @@ impl Explainer {
     }
 
     fn account(&mut self, size: ConnectionSize, kept: Box<FlowEntry<OpenConnection>>) -> ConnectionAccount {
-        let FlowEntry { id, value: open, key: ends, .. } = *kept;
-        let capture = self.captures.get(open.capture);
+        let FlowEntry { value: open, key: ends, .. } = *kept;
+        let facts = open.tcp.finish(ends.to_endpoints());
+        self.account_for(size, open.capture, facts, [ListedTransfers::ALL; 2])
+    }
+
+    /// The account of a connection that began in a capture, with entries for some of its transfers.
+    fn account_for(
+        &mut self,
+        size: ConnectionSize,
+        capture: usize,
+        mut facts: Facts,
+        listed: [ListedTransfers; 2],
+    ) -> ConnectionAccount {
+        let id = size.id.0;
+        let place = capture;
+        let capture = self.captures.get(place);
         let clock = capture.and_then(|capture| capture.text.or(Some(capture.summary.as_ref()?.clock)));
         let first = self.first_time.unwrap_or_default();
-        let mut facts = open.tcp.finish(ends.to_endpoints());
         facts.timeless |= clock == Some(Clock::None);
         if let Some(capture) = capture.filter(|capture| capture.text.is_some()) {
             facts.mark_as_text(&capture.elision_marks);
         }
         facts.until = facts.until.max(size.until);
         facts.end_with(facts.until);
-        let mark = (!facts.timeless).then(|| ConnectionFingerprint::new(id.0, &facts));
+        let mark = (!facts.timeless).then(|| ConnectionFingerprint::new(id, &facts));
         let input = ConnectionInput {
             facts: &facts,
-            id: id.0,
-            capture: open.capture,
+            id,
+            capture: place,
             first,
             names: &self.host_names,
             path_rate: self.path_rate,
+            listed,
         };
         let mut kept = KeptTransfers { replays: &mut self.replays, flows: &mut self.flows };
         let (connection, outline) = assemble::connection(&input, &mut kept);
@@ -301,8 +329,15 @@ impl Explainer {
         let begin = || OpenConnection { capture, tcp: tcp::Connection::new(segment, packet.time, frame) };
         let id = ConnectionId(self.packets - 1);
         let routed = self.table.route(segment, ends, id, begin);
-        if routed.new {
+        if routed.new && self.leaving.is_none() {
             self.openings.push(id);
+        }
+        if routed.new
+            && !self.joined.is_empty()
+            && let Some(joined) = self.joined.take(ends.key.to_endpoints())
+            && !segment.flags.has(Flags::SYN)
+        {
+            routed.value.tcp.join(&joined);
         }
         let checksum = self.captures[capture].checksum_sample.judge(segment, packet, routed.new);
         if checksum == segment.checksum {
@@ -315,20 +350,20 @@ impl Explainer {
 
     /// Advances time to a packet: connections that were idle for too long are closed.
     #[inline]
-    fn advance_time(&mut self, time: Nanos) {
+    fn advance_time(&mut self, time: Time) {
         self.table.advance_time(time);
         self.close_evicted(time);
     }
 
     #[inline]
-    fn close_evicted(&mut self, time: Nanos) {
+    fn close_evicted(&mut self, time: Time) {
         if self.table.has_evicted() {
             self.close_each(time);
         }
     }
 
     #[cold]
-    fn close_each(&mut self, time: Nanos) {
+    fn close_each(&mut self, time: Time) {
         for kept in self.table.take_evicted() {
             self.close(kept, time);
         }
@@ -363,12 +398,12 @@ impl Explainer {
             return;
         }
         let frame = self.frame(packet);
-        let told = self.table.find(&ends).map(|found| {
+        let about = self.table.find(&ends).map(|found| {
             let about = found.from;
             found.value().tcp.on_icmp_error(error, about, packet.time, frame)
         });
         if let Some(capture) = self.captures.last_mut() {
-            match told {
+            match about {
                 Some(true) => {}
                 Some(false) => capture.not_in_flight.note(packet.frame),
                 None => capture.of_no_connection.note(packet.frame),
@@ -422,7 +457,16 @@ impl Sink for Explainer {
         }
     }
 
-    fn left_out(&mut self, of: Option<[(IpAddr, u16); 2]>, from: Nanos, until: Nanos) {
+    fn condensed(&mut self, origin: &CaptureOrigin) {
+        if self.captures.is_empty() {
+            self.begin_capture("");
+        }
+        if let Some(capture) = self.captures.last_mut() {
+            capture.rename(&origin.name);
+        }
+    }
+
+    fn left_out(&mut self, of: Option<[(IpAddr, u16); 2]>, from: Time, until: Time) {
         if let Some(capture) = self.captures.last_mut() {
             capture.elision_marks.add(of, (from, until));
         }

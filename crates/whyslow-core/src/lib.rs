@@ -43,6 +43,7 @@ mod assemble;
 pub mod capture;
 pub mod cause;
 pub mod compare;
+pub mod condense;
 pub mod explain;
 mod flow;
 mod limit;

@@ -5,15 +5,82 @@ use serde::{Serialize, Serializer};
 use std::fmt;
 use std::ops::{Add, AddAssign, Sub, SubAssign};
 
-/// Nanoseconds: an instant (since the Unix epoch, or since whatever the capture counts from) or a
-/// length of time.
+/// An instant: nanoseconds since the Unix epoch, or since whatever the capture counts from.
+///
+/// Two instants differ by [`Nanos`], and cannot be added. All arithmetic saturates.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Time(pub i64);
+
+impl Time {
+    /// The instant from which others are counted.
+    pub const ZERO: Self = Self(0);
+    /// Before every other.
+    pub const MIN: Self = Self(i64::MIN);
+    /// After every other.
+    pub const MAX: Self = Self(i64::MAX);
+
+    /// So many microseconds after [`Self::ZERO`].
+    pub const fn from_micros(micros: i64) -> Self {
+        Self(micros.saturating_mul(1_000))
+    }
+
+    /// So many milliseconds after [`Self::ZERO`].
+    pub const fn from_millis(millis: i64) -> Self {
+        Self(millis.saturating_mul(1_000_000))
+    }
+
+    /// Nanoseconds since `earlier`, however far apart the two are; where `earlier` is the later
+    /// one, more than any length of time.
+    #[inline(always)]
+    pub fn since(self, earlier: Self) -> u64 {
+        self.0.wrapping_sub(earlier.0).cast_unsigned()
+    }
+
+    /// The time since `earlier`, which is not later.
+    #[inline(always)]
+    pub fn after(self, earlier: Self) -> Nanos {
+        Nanos(i64::try_from(self.since(earlier)).unwrap_or(i64::MAX))
+    }
+}
+
+impl Sub for Time {
+    type Output = Nanos;
+    fn sub(self, earlier: Self) -> Nanos {
+        Nanos(self.0.saturating_sub(earlier.0))
+    }
+}
+
+impl Add<Nanos> for Time {
+    type Output = Self;
+    fn add(self, length: Nanos) -> Self {
+        Self(self.0.saturating_add(length.0))
+    }
+}
+
+impl Sub<Nanos> for Time {
+    type Output = Self;
+    fn sub(self, length: Nanos) -> Self {
+        Self(self.0.saturating_sub(length.0))
+    }
+}
+
+impl AddAssign<Nanos> for Time {
+    fn add_assign(&mut self, length: Nanos) {
+        *self = *self + length;
+    }
+}
+
+/// A length of time in nanoseconds. All arithmetic saturates.
+///
+/// What an [`Analysis`](crate::analysis::Analysis) counts from its first packet (`start_s`) is one
+/// too: the time that has passed since then.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Nanos(pub i64);
 
 impl Nanos {
     /// No time at all.
     pub const ZERO: Self = Self(0);
-    /// The latest instant that can be told.
+    /// The longest time.
     pub const MAX: Self = Self(i64::MAX);
 
     /// From whole microseconds.
@@ -44,19 +111,6 @@ impl Nanos {
     /// This much, times `factor`; saturates.
     pub fn scale(self, factor: f64) -> Self {
         Self(rounded(self.0 as f64 * factor))
-    }
-
-    /// How long after `earlier` it is, in nanoseconds, however far apart the two are; where it is
-    /// before it, more than any time is long.
-    #[inline(always)]
-    pub fn since(self, earlier: Self) -> u64 {
-        self.0.wrapping_sub(earlier.0).cast_unsigned()
-    }
-
-    /// How long after `earlier` it is, which is not later; saturates.
-    #[inline(always)]
-    pub fn after(self, earlier: Self) -> Self {
-        Self(i64::try_from(self.since(earlier)).unwrap_or(i64::MAX))
     }
 
     /// Never below zero.
@@ -138,7 +192,7 @@ impl Add<u32> for SeqNumber {
 
 /// An instant since the epoch as ISO 8601 in UTC with nanoseconds. Days to dates as in Hinnant's
 /// "chrono-compatible low-level date algorithms" (proleptic Gregorian calendar).
-pub fn iso_8601(time: Nanos) -> String {
+pub fn iso_8601(time: Time) -> String {
     let (seconds, nanos) = (time.0.div_euclid(1_000_000_000), time.0.rem_euclid(1_000_000_000));
     let (days, second) = (seconds.div_euclid(86_400), seconds.rem_euclid(86_400));
     let z = days + 719_468;
@@ -167,10 +221,10 @@ mod tests {
 
     #[test]
     fn dates_are_those_of_the_calendar() {
-        assert_eq!(iso_8601(Nanos(0)), "1970-01-01T00:00:00.000000000Z");
-        assert_eq!(iso_8601(Nanos(951_782_400_000_000_001)), "2000-02-29T00:00:00.000000001Z");
-        assert_eq!(iso_8601(Nanos(1_591_894_023_123_456_789)), "2020-06-11T16:47:03.123456789Z");
-        assert_eq!(iso_8601(Nanos(-1)), "1969-12-31T23:59:59.999999999Z");
+        assert_eq!(iso_8601(Time(0)), "1970-01-01T00:00:00.000000000Z");
+        assert_eq!(iso_8601(Time(951_782_400_000_000_001)), "2000-02-29T00:00:00.000000001Z");
+        assert_eq!(iso_8601(Time(1_591_894_023_123_456_789)), "2020-06-11T16:47:03.123456789Z");
+        assert_eq!(iso_8601(Time(-1)), "1969-12-31T23:59:59.999999999Z");
     }
 
     #[test]

@@ -6,7 +6,7 @@ use crate::limit::{Span, Wait};
 use crate::rules::ConnectionCase;
 use crate::tcp::facts::{Facts, PeerMessage, TransferFacts};
 use crate::types::Side;
-use crate::units::Nanos;
+use crate::units::{Nanos, Time};
 use std::cmp::Reverse;
 
 /// Of those listed so many are the first ones, and the others those that were waited for longest.
@@ -14,7 +14,7 @@ const LISTED_FIRST: usize = 16;
 
 /// Those that are listed, and how many there were. `transfers`: as they are listed. Times are told
 /// from `first`.
-pub(super) fn list_exchanges(case: &ConnectionCase<'_>, transfers: &[Transfer], first: Nanos) -> (Vec<Exchange>, u64) {
+pub(super) fn list_exchanges(case: &ConnectionCase<'_>, transfers: &[Transfer], first: Time) -> (Vec<Exchange>, u64) {
     let ConnectionCase { facts, waits, .. } = case;
     if facts.timeless || facts.capture_defects.one_direction {
         return (Vec::new(), 0);
@@ -31,7 +31,7 @@ pub(super) fn list_exchanges(case: &ConnectionCase<'_>, transfers: &[Transfer], 
     (listed.collect(), total)
 }
 
-fn exchange(case: &ConnectionCase<'_>, wait: &Wait, transfers: &[Transfer], first: Nanos) -> Exchange {
+fn exchange(case: &ConnectionCase<'_>, wait: &Wait, transfers: &[Transfer], first: Time) -> Exchange {
     let facts = case.facts;
     let (client, server) = (facts.requester, !facts.requester);
     let find = |side: Side, index: Option<usize>| facts.directions[side].transfers.get(index?);
@@ -39,13 +39,13 @@ fn exchange(case: &ConnectionCase<'_>, wait: &Wait, transfers: &[Transfer], firs
     let asked = answer.and_then(|answer| answer.answered);
     let place = |side: Side, transfer: &TransferFacts| {
         let (from, start) = (end_of(facts, side), transfer.start - first);
-        transfers.iter().position(|told| told.from == from && told.start_s == start)
+        transfers.iter().position(|listed| listed.from == from && listed.start_s == start)
     };
     let places = [(client, request), (server, answer)];
     // What follows its last segment is no part of an exchange that goes on.
     let idle_in = |(side, index): (Side, Option<usize>)| {
         let cut = index.and_then(|index| case.transfers[side].get(index));
-        let of_it = |span: &&Span, last: Nanos| span.limit == Limit::Idle && (answer.is_none() || span.end <= last);
+        let of_it = |span: &&Span, last: Time| span.limit == Limit::Idle && (answer.is_none() || span.end <= last);
         cut.map(|(transfer, cut)| {
             cut.spans.iter().filter(|span| of_it(span, transfer.last_send)).map(Span::length).sum()
         })
@@ -77,7 +77,7 @@ fn exchange(case: &ConnectionCase<'_>, wait: &Wait, transfers: &[Transfer], firs
 }
 
 /// `asked`: what of it was answered, where credit went before it.
-fn message(facts: &Facts, side: Side, transfer: &TransferFacts, asked: Option<PeerMessage>, first: Nanos) -> Message {
+fn message(facts: &Facts, side: Side, transfer: &TransferFacts, asked: Option<PeerMessage>, first: Time) -> Message {
     // Of what was not all captured, the sequence numbers tell how much it was.
     let later = asked.filter(|asked| asked.first > transfer.start && transfer.unseen == 0);
     let (start, bytes) = later.map_or((transfer.start, transfer.bytes()), |asked| (asked.first, asked.bytes));

@@ -6,7 +6,7 @@ use crate::units::Nanos;
 use crate::whatif::{RankedReplay, ReplayInput, ReplayQueue, ReplayResult, Replays};
 
 /// Most segments to simulate over all replays of an analysis: about a tenth of a second.
-const MAX_WORK: u64 = 2_000_000;
+pub(crate) const MAX_WORK: u64 = 2_000_000;
 
 /// Fills in predictions, worst transfer first, as far as the work allows. `play` takes jobs, one by
 /// one or several at a time, and puts back their results.
@@ -14,7 +14,8 @@ pub(crate) fn predict(replays: &Replays, connections: &mut [Connection], play: i
     predict_within(MAX_WORK, replays, connections, play);
 }
 
-fn predict_within(
+/// As [`predict`], with so many segments to simulate.
+pub(crate) fn predict_within(
     work: u64,
     replays: &Replays,
     connections: &mut [Connection],

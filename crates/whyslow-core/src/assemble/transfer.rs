@@ -6,7 +6,7 @@ use crate::limit::{self, Context, Partition, Span};
 use crate::rules::{self, ConnectionCase, Exit, LargestFlows, TransferCase};
 use crate::tcp::facts::{Facts, TransferFacts};
 use crate::types::Side;
-use crate::units::Nanos;
+use crate::units::{Nanos, Time};
 use crate::whatif::{EarlierTransfers, Replay, Replays};
 
 /// What is kept of transfers beside their entries, as far as it is wanted.
@@ -23,7 +23,7 @@ pub(super) struct TransferPlace {
     /// Its connection's.
     pub id: u64,
     /// Times are told from here.
-    pub first: Nanos,
+    pub first: Time,
     pub sender: Side,
     /// Among those of its sender.
     pub index: usize,
@@ -83,12 +83,12 @@ pub(super) fn entry(
     (entry, exit)
 }
 
-fn timeline(partition: &Partition, first: Nanos) -> Vec<LimitSpan> {
-    let told = |span: &Span| LimitSpan { limit: span.limit, start_s: span.start - first, seconds: span.length() };
-    partition.timeline(MAX_SPANS).iter().map(told).collect()
+fn timeline(partition: &Partition, first: Time) -> Vec<LimitSpan> {
+    let listed = |span: &Span| LimitSpan { limit: span.limit, start_s: span.start - first, seconds: span.length() };
+    partition.timeline(MAX_SPANS).iter().map(listed).collect()
 }
 
-fn rounds(transfer: &TransferFacts, partition: &Partition, first: Nanos) -> Vec<Round> {
+fn rounds(transfer: &TransferFacts, partition: &Partition, first: Time) -> Vec<Round> {
     let end = transfer.known_span.map_or(transfer.end, |(_, until)| until);
     let ends = transfer.rounds.iter().skip(1).map(|round| round.start).chain([end]);
     transfer
@@ -121,6 +121,5 @@ fn first_byte(facts: &Facts, sender: Side, transfer: &TransferFacts) -> Option<N
 
 /// Where the TLS record lies with which a transfer begins.
 fn first_record(facts: &Facts, sender: Side, transfer: &TransferFacts) -> Option<(u64, u64)> {
-    let mut firsts = facts.content[sender].firsts.iter();
-    firsts.find(|(start, ..)| *start == transfer.seq.0).map(|&(start, end, _)| (start, end))
+    facts.content[sender].first_record(transfer.seq.0).map(|(start, end, _)| (start, end))
 }

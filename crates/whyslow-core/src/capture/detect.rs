@@ -2,6 +2,7 @@
 
 use super::CaptureError;
 use super::bytes::{Order, section_order};
+use super::condensed;
 use super::pcap::Variant;
 
 /// As many of the first bytes as a verdict may need.
@@ -16,6 +17,7 @@ pub(super) enum Format {
     Pcap(Variant),
     PcapNg,
     Text,
+    Condensed,
 }
 
 /// The format that `head` begins; none while more of it must be seen, which is never the case once
@@ -26,6 +28,9 @@ pub(super) fn detect(head: &[u8], all: bool) -> Result<Option<Format>, CaptureEr
     if let Some(magic) = head.first_chunk() {
         if let Some(variant) = Variant::from_magic(*magic) {
             return Ok(Some(Format::Pcap(variant)));
+        }
+        if *magic == condensed::MAGIC {
+            return Ok(Some(Format::Condensed));
         }
         if *magic == SECTION_HEADER {
             match head.get(8..12) {

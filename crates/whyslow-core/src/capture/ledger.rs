@@ -4,7 +4,7 @@
 //! Giving a packet to the sink goes through here, so that counting is the same for every format.
 
 use super::{Clock, LinkType, Packet, Problem, Sink, Summary};
-use crate::units::Nanos;
+use crate::units::{Nanos, Time};
 use std::collections::BTreeSet;
 
 /// Going back this far is a clock that was set, not packets of several queues out of order.
@@ -97,7 +97,7 @@ impl CaptureLedger {
                 self.cut_higher(data.len(), snaplen);
             }
         }
-        sink.packet(&Packet { frame: self.frames, time: Nanos(time), link, data, original_len });
+        sink.packet(&Packet { frame: self.frames, time: Time(time), link, data, original_len });
     }
 
     /// More was captured of this packet than of any that was cut before.
@@ -138,7 +138,7 @@ impl CaptureLedger {
     pub(super) fn note_many(&mut self, slug: &'static str, count: u64, detail: impl FnOnce() -> String) {
         match self.problems.iter_mut().find(|problem| problem.slug == slug) {
             Some(problem) => problem.count = problem.count.saturating_add(count),
-            None => self.problems.push(Problem { slug, count, detail: detail() }),
+            None => self.problems.push(Problem { slug: slug.into(), count, detail: detail() }),
         }
     }
 
@@ -191,7 +191,7 @@ impl CaptureLedger {
                 declared => format!("{declared} bytes"),
             };
             self.problems.push(Problem {
-                slug: "short-snaplen",
+                slug: "short-snaplen".into(),
                 count,
                 detail: format!(
                     "{count} of {packets} packets truncated at {longest} bytes (snapshot length: {limit}); first: frame \
@@ -201,7 +201,7 @@ impl CaptureLedger {
         }
         if self.timeless > 0 {
             self.problems.push(Problem {
-                slug: "no-time",
+                slug: "no-time".into(),
                 count: self.timeless,
                 detail: format!("{} of {packets} packets carry no time (simple packet blocks)", self.timeless),
             });
@@ -211,8 +211,8 @@ impl CaptureLedger {
             format,
             link_types: self.links,
             packets,
-            first_time: timed.then_some(Nanos(self.earliest)),
-            last_time: timed.then_some(Nanos(self.latest)),
+            first_time: timed.then_some(Time(self.earliest)),
+            last_time: timed.then_some(Time(self.latest)),
             clock: if self.timeless > 0 && !timed { Clock::None } else { Clock::Absolute },
             problems: self.problems,
             ..Summary::default()

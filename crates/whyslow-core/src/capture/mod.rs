@@ -1,6 +1,7 @@
 //! `capture`: bytes pushed in any split → packets.
 //!
-//! Knows the container formats (pcap, pcapng, tcpdump's text) and nothing of what is in a packet.
+//! Knows the container formats (pcap, pcapng, tcpdump's text, condensed captures) and nothing of
+//! what is in a packet.
 //! It promises that the packets do not depend on how the bytes were split over the pushes, that a
 //! torn or damaged record ends or is skipped with a counted [`Problem`], and that memory stays
 //! bounded by one record. A text capture comes out as packets as well: the reader writes the IP and
@@ -30,6 +31,7 @@
 //! ```
 
 mod bytes;
+pub(crate) mod condensed;
 mod detect;
 mod ledger;
 mod pcap;
@@ -41,9 +43,11 @@ pub mod text;
 #[cfg(test)]
 mod build;
 
+pub use condensed::{CONDENSED_VERSION, CaptureOrigin, MAX_ROW};
 pub use reader::Reader;
 
-use crate::units::Nanos;
+use crate::units::{Nanos, Time};
+use std::borrow::Cow;
 use std::net::IpAddr;
 
 /// One captured packet, borrowed from the bytes that were pushed.
@@ -52,7 +56,7 @@ pub struct Packet<'a> {
     /// 1-based number within its file, counted as Wireshark counts.
     pub frame: u64,
     /// When it was captured, since the epoch where [`Clock::Absolute`].
-    pub time: Nanos,
+    pub time: Time,
     /// What `data` starts with.
     pub link: LinkType,
     /// The captured bytes, from the link layer's first.
@@ -91,7 +95,7 @@ pub enum Clock {
 pub struct Problem {
     /// A short name: one of the public vocabulary (`short-snaplen`), or the reader's own
     /// (`torn-record`).
-    pub slug: &'static str,
+    pub slug: Cow<'static, str>,
     /// How often.
     pub count: u64,
     /// In plain words: what, and where it was met first (byte offset or frame).
@@ -101,16 +105,17 @@ pub struct Problem {
 /// What a capture says about itself, once it was read to its end.
 #[derive(Clone, Debug, Default)]
 pub struct Summary {
-    /// `pcap`, `pcapng` or `tcpdump text`.
+    /// `pcap`, `pcapng`, `tcpdump text`; `unread` of one that could not be read, `condensed` of a
+    /// torn condensed one.
     pub format: &'static str,
     /// Every link type declared, in order of appearance.
     pub link_types: Vec<LinkType>,
     /// Packets given to the sink.
     pub packets: u64,
     /// The earliest time seen; none without packets, or without times.
-    pub first_time: Option<Nanos>,
+    pub first_time: Option<Time>,
     /// The latest time seen.
-    pub last_time: Option<Nanos>,
+    pub last_time: Option<Time>,
     /// What the times mean.
     pub clock: Clock,
     /// What was skipped, cut or odd, by kind.
@@ -150,7 +155,7 @@ pub struct Lookup {
     /// The record's type: `A`, `AAAA`.
     pub kind: String,
     /// The first query.
-    pub start: Nanos,
+    pub start: Time,
     /// From there to the answer; none without one, or without times.
     pub took: Option<Nanos>,
     /// How often it was asked for.
@@ -188,9 +193,13 @@ pub trait Sink {
     fn text(&mut self, clock: Clock) {
         let _ = clock;
     }
+    /// The packets that follow were condensed; comes before everything else.
+    fn condensed(&mut self, origin: &CaptureOrigin) {
+        let _ = origin;
+    }
     /// Of a text: packets were left out between two others that came at these times; of a
     /// conversation between these ends, or of any.
-    fn left_out(&mut self, of: Option<[(IpAddr, u16); 2]>, from: Nanos, until: Nanos) {
+    fn left_out(&mut self, of: Option<[(IpAddr, u16); 2]>, from: Time, until: Time) {
         let _ = (of, from, until);
     }
     /// The capture names an address (pcapng name resolution block, or a host name in tcpdump's

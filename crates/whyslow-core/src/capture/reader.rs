@@ -1,6 +1,7 @@
 //! The door of the stage: finds out what the bytes are, and hands them to the reader of that
 //! format.
 
+use super::condensed::CondensedReader;
 use super::detect::{self, Format};
 use super::pcap::PcapReader;
 use super::pcapng::PcapNgReader;
@@ -24,6 +25,7 @@ enum State {
     Pcap(Box<RecordStream<PcapReader>>),
     PcapNg(Box<RecordStream<PcapNgReader>>),
     Text(Box<TextReader>),
+    Condensed(Box<RecordStream<CondensedReader>>),
 }
 
 impl Default for Reader {
@@ -76,6 +78,7 @@ impl Reader {
             State::Pcap(stream) => stream.finish(sink)?.summary(),
             State::PcapNg(stream) => stream.finish(sink)?.summary(),
             State::Text(reader) => reader.finish(sink),
+            State::Condensed(stream) => stream.finish(sink)?.summary(),
             State::Undecided(_) => unreachable!("decided above"),
         }
     }
@@ -85,6 +88,7 @@ impl Reader {
             State::Pcap(stream) => stream.push(bytes, sink),
             State::PcapNg(stream) => stream.push(bytes, sink),
             State::Text(reader) => reader.push(bytes, sink),
+            State::Condensed(stream) => stream.push(bytes, sink),
             State::Undecided(_) => unreachable!("forwarded only once decided"),
         }
     }
@@ -96,6 +100,7 @@ impl State {
             Format::Pcap(variant) => Self::Pcap(Box::new(RecordStream::new(PcapReader::new(variant)))),
             Format::PcapNg => Self::PcapNg(Box::new(RecordStream::new(PcapNgReader::default()))),
             Format::Text => Self::Text(Box::default()),
+            Format::Condensed => Self::Condensed(Box::new(RecordStream::new(CondensedReader::default()))),
         }
     }
 }

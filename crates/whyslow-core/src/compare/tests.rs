@@ -2,8 +2,8 @@
 
 use super::*;
 use crate::analysis::{
-    Analysis, Capture, Connection, Direction, End, Endpoint, Frame, Handshake, Limit, LimitShare, Near, Retransmitted,
-    Round, Rtt, State,
+    Analysis, Capture, Connection, Direction, End, Endpoint, Frame, Handshake, Limit, LimitShare, Near, Origin,
+    Retransmitted, Round, Rtt, State,
 };
 use crate::units::Nanos;
 
@@ -83,6 +83,7 @@ pub(crate) fn connection(id: u64, rtt: i64, transfers: Vec<Transfer>) -> Connect
         closed_by: None,
         near: Near::Client,
         near_reason: String::new(),
+        origin: Origin::default(),
         rtt_ms: Rtt { min: Some(rtt as f64), p50: None, p95: None, samples: 0 },
         handshake: Some(Handshake {
             rtt_ms: None,

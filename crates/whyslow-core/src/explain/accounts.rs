@@ -10,7 +10,7 @@ use crate::analysis::{Connection, MAX_CONNECTIONS};
 use crate::flow::{ConnectionId, FlowEntry};
 use crate::pair::ConnectionFingerprint;
 use crate::rules::ConnectionSummary;
-use crate::units::Nanos;
+use crate::units::{Nanos, Time};
 use std::cmp::Reverse;
 
 /// What is known of a connection without an account.
@@ -18,7 +18,7 @@ use std::cmp::Reverse;
 pub(super) struct ConnectionSize {
     pub(super) id: ConnectionId,
     /// No packets of it came up to this time.
-    pub(super) until: Nanos,
+    pub(super) until: Time,
     /// Time from its first packet to the last one that carried or answered payload or a SYN, or to
     /// the end of a wait for an answer: it cannot have lost more.
     pub(super) active: Nanos,
@@ -213,11 +213,11 @@ impl AccountList {
         mut account: impl FnMut(ConnectionSize, Box<FlowEntry<OpenConnection>>) -> ConnectionAccount,
     ) -> ListedAccounts {
         self.drop_lowest();
-        let told = self.held.into_iter().map(|entry| match entry {
+        let accounts = self.held.into_iter().map(|entry| match entry {
             Entry::Accounted(account) => account,
             Entry::CostFree(size, entry) => Box::new(account(size, entry)),
         });
-        ListedAccounts { accounts: told.collect(), most: self.most, unlisted: self.unlisted }
+        ListedAccounts { accounts: accounts.collect(), most: self.most, unlisted: self.unlisted }
     }
 }
 

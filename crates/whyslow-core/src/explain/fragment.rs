@@ -12,7 +12,7 @@ use crate::pair::ConnectionFingerprint;
 use crate::rules::{self, LargestFlows, say};
 use crate::tcp::BadChecksums;
 use crate::tcp::elided::ElisionMarks;
-use crate::units::Nanos;
+use crate::units::{Nanos, Time};
 use crate::whatif::{ReplayQueue, Replays};
 use crate::wire::{ChecksumSample, Skip, link_type_name};
 use std::collections::BTreeMap;
@@ -28,7 +28,7 @@ pub struct Fragment {
     pub(super) flows: LargestFlows,
     pub(super) evicted: u64,
     /// The first packet of all: times are told from it.
-    pub(super) first_time: Option<Nanos>,
+    pub(super) first_time: Option<Time>,
     /// What somebody said that the path carries, payload bits per second.
     pub(super) path_rate: Option<f64>,
 }
@@ -161,6 +161,7 @@ impl Fragment {
             listed.into_iter().zip(&places)
         {
             (connection.id, outline.id) = (id, id);
+            connection.origin.stream = id.saturating_sub(1);
             marks.extend(mark.map(|mark| ConnectionFingerprint { id, ..mark }));
             connections.push(connection);
             summaries.push(outline);
@@ -213,6 +214,11 @@ impl CaptureState {
         Self { path: path.to_owned(), ..Self::default() }
     }
 
+    /// It is another's condensed capture, whose name it gets.
+    pub(super) fn rename(&mut self, path: &str) {
+        path.clone_into(&mut self.path);
+    }
+
     /// Notes the wrong checksums of a connection that began in this capture. Says whether it is
     /// none, but came of a damaged packet.
     pub(super) fn note_wrong_sums(&mut self, wrong: BadChecksums) -> bool {
@@ -263,7 +269,7 @@ impl CaptureState {
     }
 
     /// `first_time`: that of the first packet of all, from which times are told.
-    fn into_capture(self, evicted: u64, unlisted: Unlisted, first_time: Option<Nanos>) -> Capture {
+    fn into_capture(self, evicted: u64, unlisted: Unlisted, first_time: Option<Time>) -> Capture {
         let mut problems = self.problems(first_time);
         problems.extend(bounds_reached(evicted, unlisted));
         let summary = self.summary.unwrap_or_default();
@@ -286,12 +292,12 @@ impl CaptureState {
     }
 
     /// What its reader noted, and what its packets show.
-    fn problems(&self, first_time: Option<Nanos>) -> Vec<Problem> {
+    pub(super) fn problems(&self, first_time: Option<Time>) -> Vec<Problem> {
         let summary = self.summary.as_ref();
         let mut problems: Vec<Problem> = summary
             .iter()
             .flat_map(|summary| &summary.problems)
-            .map(|problem| Problem::new(problem.slug, problem.count, problem.detail.clone()))
+            .map(|problem| Problem::new(&problem.slug, problem.count, problem.detail.clone()))
             .collect();
         problems.extend(self.skipped.iter().filter_map(|(skip, &(count, frame))| {
             let slug = problem_slug(*skip)?;
@@ -311,10 +317,10 @@ impl CaptureState {
     }
 
     /// Of packets that are older than the first one.
-    fn starts_early(&self, first_time: Option<Nanos>) -> Option<Problem> {
+    fn starts_early(&self, first_time: Option<Time>) -> Option<Problem> {
         let summary = self.summary.as_ref()?;
         let early =
-            first_time.zip(summary.first_time).map_or(Nanos::ZERO, |(told, earliest)| (told - earliest).or_zero());
+            first_time.zip(summary.first_time).map_or(Nanos::ZERO, |(first, earliest)| (first - earliest).or_zero());
         (early > Nanos::ZERO && summary.clock != Clock::None).then(|| Problem {
             slug: Cause::ClockStep.slug().into(),
             count: 1,
@@ -361,7 +367,7 @@ fn ping(ping: &capture::Ping) -> Ping {
     }
 }
 
-fn lookup(lookup: &capture::Lookup, first: Nanos, clock: Clock) -> Lookup {
+fn lookup(lookup: &capture::Lookup, first: Time, clock: Clock) -> Lookup {
     Lookup {
         client: lookup.client.clone(),
         server: lookup.server.clone(),

@@ -37,7 +37,7 @@ struct Ends {
 }
 
 struct Recorded {
-    time: Nanos,
+    time: Time,
     bytes: Vec<u8>,
     len: u32,
 }
@@ -45,7 +45,7 @@ struct Recorded {
 /// Packets as a capture with a snapshot length has them.
 fn record(steps: &[Step]) -> Vec<Recorded> {
     let mut ends = [Ends::default(); 9];
-    let mut time = Nanos(1_700_000_000_000_000_000);
+    let mut time = Time(1_700_000_000_000_000_000);
     let mut packets: Vec<Recorded> = Vec::new();
     let mut newest = [None::<usize>; 9];
     for (number, step) in steps.iter().enumerate() {
@@ -87,7 +87,7 @@ fn record(steps: &[Step]) -> Vec<Recorded> {
     packets
 }
 
-fn packet(connection: u8, from: usize, flags: Flags, numbers: [u32; 2], (len, id): (u32, u16)) -> Vec<u8> {
+pub(super) fn packet(connection: u8, from: usize, flags: Flags, numbers: [u32; 2], (len, id): (u32, u16)) -> Vec<u8> {
     let mut bytes = vec![0; 12];
     bytes.extend([0x08, 0, 0x45, 0]);
     bytes.extend((40 + len as u16).to_be_bytes());
@@ -238,11 +238,11 @@ proptest! {
         expected.sort_unstable_by_key(|(account, _)| account.rank());
         expected.truncate(most);
         expected.sort_unstable_by_key(|(account, _)| account.id());
-        let told = |connections: &mut dyn Iterator<Item = &Connection>| {
+        let described = |connections: &mut dyn Iterator<Item = &Connection>| {
             connections.map(|connection| (connection.id, format!("{:?}", connection.directions))).collect::<Vec<_>>()
         };
-        let listed = told(&mut some.connections.iter());
-        prop_assert_eq!(&listed, &told(&mut expected.iter().map(|(_, connection)| *connection)));
+        let listed = described(&mut some.connections.iter());
+        prop_assert_eq!(&listed, &described(&mut expected.iter().map(|(_, connection)| *connection)));
         let problem = some.captures[0].problems.iter().find(|problem| problem.slug == "connections-not-listed");
         prop_assert_eq!(problem.map_or(0, |problem| problem.count) as usize, all.connections.len() - listed.len());
         for count in [2, 8, 64] {
@@ -305,7 +305,7 @@ fn sent() -> impl Strategy<Value = Sent> {
 /// Packets of the client alone, or of the server.
 fn record_one_side(all: &[Sent], from: usize) -> Vec<Recorded> {
     let mut next = [7_000u32; 5];
-    let mut time = Nanos(1_700_000_000_000_000_000);
+    let mut time = Time(1_700_000_000_000_000_000);
     let mut id = 0;
     let mut packets = Vec::new();
     for sent in all {

@@ -14,7 +14,7 @@ mod entry;
 mod shard;
 
 use crate::types::Side;
-use crate::units::Nanos;
+use crate::units::{Nanos, Time};
 use crate::wire::{Flags, RawFlowKey, Segment};
 use cache::{CacheEntry, FlowCache};
 pub use entry::{ConnectionId, Evicted, FlowEntry, FlowTimeouts, HashedKey};
@@ -74,7 +74,7 @@ impl<'a, T> FoundFlow<'a, T> {
     /// Returns the value for a [plain](crate::wire::PlainSegment) segment captured at `time`, which
     /// neither opens nor closes the connection.
     #[inline(always)]
-    pub fn on_plain_segment(self, time: Nanos) -> &'a mut T {
+    pub fn on_plain_segment(self, time: Time) -> &'a mut T {
         self.slot.last.on_segment(time);
         self.slot.entry.answered = true;
         &mut self.slot.entry.value
@@ -99,11 +99,11 @@ pub struct FlowTable<T> {
     cache: FlowCache,
     timeouts: FlowTimeouts,
     /// Time of the newest segment, of this table or another.
-    now: Nanos,
+    now: Time,
     /// Connections that have left and were not [taken](Self::take_evicted) yet.
     left: Evicted<T>,
     /// No sweep for idle connections before this time.
-    next_sweep: Nanos,
+    next_sweep: Time,
     /// Connections evicted while open, because they were idle or the table was full.
     pub evicted: u64,
 }
@@ -117,7 +117,7 @@ impl<T> Default for FlowTable<T> {
 /// Interval of sweeps for idle connections, in the capture's time.
 const SWEEP_INTERVAL: Nanos = Nanos::from_millis(10_000);
 /// From the first segment on.
-const NEVER_SWEPT: Nanos = Nanos(i64::MIN);
+const NEVER_SWEPT: Time = Time::MIN;
 
 impl<T> FlowTable<T> {
     /// An empty table.
@@ -135,15 +135,14 @@ impl<T> FlowTable<T> {
     }
 
     /// Returns the number of connections.
-    #[cfg(test)]
-    fn len(&self) -> usize {
+    pub fn count(&self) -> usize {
         self.shards.iter().map(Shard::len).sum()
     }
 
     /// Advances time to a segment captured at `time`, in this table or another. Idle connections
     /// leave, oldest first.
     #[inline]
-    pub fn advance_time(&mut self, time: Nanos) {
+    pub fn advance_time(&mut self, time: Time) {
         self.now = time;
         if time > self.next_sweep {
             self.sweep();
@@ -197,6 +196,13 @@ impl<T> FlowTable<T> {
             self.cache.insert(CacheEntry { key: *raw_key, id, place, shard, from, other_table: false });
         }
         Some(FoundFlow::new(slot, from))
+    }
+
+    /// Visits the connections with a segment at `since` or later, in any order.
+    pub fn for_each_since(&self, since: Time, mut visit: impl FnMut(HashedKey, &FlowEntry<T>)) {
+        for shard in self.shards.iter() {
+            shard.for_each_since(since, &mut visit);
+        }
     }
 
     /// Caches that another table has the segments with this raw key.

@@ -2,7 +2,7 @@
 //! connection itself is touched only for its own segments or when it leaves.
 
 use super::entry::{Evicted, FlowEntry, FlowTimeouts, HashedKey};
-use crate::units::Nanos;
+use crate::units::Time;
 use hashbrown::HashTable;
 use hashbrown::hash_table::Entry;
 
@@ -36,18 +36,18 @@ pub(super) struct Inserted<'a, T> {
 pub(super) struct LastSeen(i64);
 
 impl LastSeen {
-    fn first(time: Nanos) -> Self {
+    fn first(time: Time) -> Self {
         Self(time.0 | 1)
     }
 
     /// Records another segment.
     #[inline(always)]
-    pub(super) fn on_segment(&mut self, time: Nanos) {
+    pub(super) fn on_segment(&mut self, time: Time) {
         self.0 = self.0.max(time.0) & !1;
     }
 
-    fn time(self) -> Nanos {
-        Nanos(self.0 & !1)
+    fn time(self) -> Time {
+        Time(self.0 & !1)
     }
 
     fn is_single(self) -> bool {
@@ -102,7 +102,7 @@ impl<T> Shard<T> {
     pub(super) fn find_or_insert(
         &mut self,
         ends: &HashedKey,
-        time: Nanos,
+        time: Time,
         fresh: impl FnOnce() -> FlowEntry<T>,
         is_over: impl FnOnce(&FlowEntry<T>) -> bool,
     ) -> Inserted<'_, T> {
@@ -125,7 +125,7 @@ impl<T> Shard<T> {
     }
 
     /// Evicts idle connections.
-    pub(super) fn sweep(&mut self, time: Nanos, expiry: &FlowTimeouts, evicted: &mut Evicted<T>) {
+    pub(super) fn sweep(&mut self, time: Time, expiry: &FlowTimeouts, evicted: &mut Evicted<T>) {
         // No connection leaves sooner than this, so most need no closer look.
         let least = expiry.closed.min(expiry.opening).min(expiry.open);
         let silent = |slot: &mut Slot<T>| {
@@ -133,6 +133,13 @@ impl<T> Shard<T> {
             silence >= least && silence >= slot.entry.idle_timeout(expiry)
         };
         evicted.extend(self.slots.extract_if(silent).map(|slot| slot.entry));
+    }
+
+    /// Visits the connections with a segment at `since` or later.
+    pub(super) fn for_each_since(&self, since: Time, visit: &mut impl FnMut(HashedKey, &FlowEntry<T>)) {
+        for slot in self.slots.iter().filter(|slot| slot.last.time() >= since) {
+            visit(HashedKey { key: slot.entry.key, hash: slot.hash }, &slot.entry);
+        }
     }
 
     /// Returns whether to call [`make_room`](Self::make_room) before inserting.

@@ -1,7 +1,7 @@
 #![allow(clippy::unwrap_used)]
 
 use super::*;
-use crate::units::SeqNumber;
+use crate::units::{SeqNumber, Time};
 use crate::wire::{Checksum, FlowKey, Options};
 use std::net::IpAddr;
 
@@ -43,17 +43,17 @@ impl Flow {
     }
 
     /// The connection's number, who sent the segment, and whether the connection is new.
-    fn route(&mut self, segment: Segment<'_>, time: Nanos) -> (u64, Side, bool) {
+    fn route(&mut self, segment: Segment<'_>, time: Time) -> (u64, Side, bool) {
         self.advance_time(time);
         let next = ConnectionId(self.next);
         let routed = self.table.route(&segment, &FlowKey::of(&segment).into(), next, || ());
-        let told = (routed.id.0, routed.from, routed.new);
-        self.next += u64::from(told.2);
+        let routed = (routed.id.0, routed.from, routed.new);
+        self.next += u64::from(routed.2);
         self.evicted.extend(self.table.take_evicted());
-        told
+        routed
     }
 
-    fn advance_time(&mut self, time: Nanos) {
+    fn advance_time(&mut self, time: Time) {
         self.table.advance_time(time);
         self.evicted.extend(self.table.take_evicted());
     }
@@ -63,8 +63,8 @@ impl Flow {
     }
 }
 
-fn seconds(seconds: i64) -> Nanos {
-    Nanos::from_millis(seconds * 1000)
+fn seconds(seconds: i64) -> Time {
+    Time::from_millis(seconds * 1000)
 }
 
 #[test]
@@ -112,7 +112,7 @@ fn connections_leave_by_their_state() {
     assert_eq!(flow.evicted(), [0, 1], "the one that never opened");
     assert_eq!(flow.table.evicted, 1, "a closed one is not counted as let go");
     flow.route(segment(5003, 80, 1, Flags::ACK), seconds(7_500));
-    assert_eq!(flow.table.len(), 1, "the idle one has left, the active one stays");
+    assert_eq!(flow.table.count(), 1, "the idle one has left, the active one stays");
 }
 
 #[test]
@@ -125,10 +125,10 @@ fn of_connections_of_one_segment_half_as_many_are_held() {
         flow.route(segment(80, 2_000 + port, 1, Flags::SYN | Flags::ACK), seconds(1));
     }
     for port in 0..30_000u16 {
-        flow.route(segment(20_000 + port, 80, 1, Flags::SYN), Nanos(2_000_000_000 + i64::from(port)));
-        assert!(flow.table.len() <= 500 + most / 2 + most / 16 + SHARDS, "{}", flow.table.len());
+        flow.route(segment(20_000 + port, 80, 1, Flags::SYN), Time(2_000_000_000 + i64::from(port)));
+        assert!(flow.table.count() <= 500 + most / 2 + most / 16 + SHARDS, "{}", flow.table.count());
     }
-    assert!(flow.table.len() > most / 2, "{}", flow.table.len());
+    assert!(flow.table.count() > most / 2, "{}", flow.table.count());
     // The flood's own leave, the oldest first.
     let evicted = flow.evicted();
     assert!(evicted.iter().all(|id| *id >= 500));
@@ -142,16 +142,16 @@ fn a_flood_does_not_grow_the_table() {
     let most = 256;
     let mut flow = Flow::new(FlowTimeouts { connections: most, ..FlowTimeouts::default() });
     for port in 0..10_000u16 {
-        flow.route(segment(20_000 + port, 80, 1, Flags::SYN), Nanos(2 * i64::from(port)));
-        flow.route(segment(80, 20_000 + port, 1, Flags::SYN | Flags::ACK), Nanos(2 * i64::from(port) + 1));
-        assert!(flow.table.len() <= most);
+        flow.route(segment(20_000 + port, 80, 1, Flags::SYN), Time(2 * i64::from(port)));
+        flow.route(segment(80, 20_000 + port, 1, Flags::SYN | Flags::ACK), Time(2 * i64::from(port) + 1));
+        assert!(flow.table.count() <= most);
     }
-    assert!(flow.table.len() > most / 2, "{} are held: the parts share the room evenly", flow.table.len());
-    assert_eq!(flow.table.len() + flow.evicted.len(), 10_000);
+    assert!(flow.table.count() > most / 2, "{} are held: the parts share the room evenly", flow.table.count());
+    assert_eq!(flow.table.count() + flow.evicted.len(), 10_000);
     assert_eq!(flow.table.evicted, flow.evicted.len() as u64);
     let newest = flow.evicted().into_iter().max().unwrap();
     let rest = flow.table.drain();
-    assert!(rest.is_sorted_by_key(|entry| entry.id) && flow.table.len() == 0);
+    assert!(rest.is_sorted_by_key(|entry| entry.id) && flow.table.count() == 0);
     assert!(rest.iter().all(|entry| entry.id.0 + 1000 > newest), "the idlest leave first");
 }
 
@@ -159,13 +159,13 @@ fn a_flood_does_not_grow_the_table() {
 fn tables_that_share_the_parts_do_what_one_does() {
     let expiry = FlowTimeouts { connections: 2 * SHARDS, ..FlowTimeouts::default() };
     let (mut one, mut two) = (Flow::new(expiry), [Flow::new(expiry), Flow::new(expiry)]);
-    let mut told = Vec::new();
+    let mut routed = Vec::new();
     for step in 0..20_000u32 {
         // A walk over ports that come back, with pauses in which connections expire.
         let port = 10_000 + (step.wrapping_mul(2_654_435_761) >> 22) as u16;
         let flags = [Flags::SYN, Flags::ACK, Flags::FIN, Flags::RST][step as usize % 4];
         let segment = segment(port, 80, step / 700, flags);
-        let time = Nanos::from_millis(i64::from(step) * 37 + i64::from(step / 5_000) * 100_000);
+        let time = Time::from_millis(i64::from(step) * 37 + i64::from(step / 5_000) * 100_000);
         let ends = FlowKey::of(&segment);
         let share = shard_of(ends.hash()) % 2;
         two[1 - share].table.advance_time(time);
@@ -173,11 +173,11 @@ fn tables_that_share_the_parts_do_what_one_does() {
         let next = one.next;
         let alone = one.route(segment, time);
         two[share].next = next;
-        told.push((alone, two[share].route(segment, time)));
+        routed.push((alone, two[share].route(segment, time)));
     }
-    assert!(told.iter().all(|(alone, shared)| alone == shared));
+    assert!(routed.iter().all(|(alone, shared)| alone == shared));
     assert!(one.table.evicted > 1000 && one.next > 5000, "{} of {}", one.table.evicted, one.next);
-    assert_eq!(one.table.len(), two.iter().map(|flow| flow.table.len()).sum::<usize>());
+    assert_eq!(one.table.count(), two.iter().map(|flow| flow.table.count()).sum::<usize>());
 }
 
 /// A segment that neither opens nor closes finds its connection by the short way, and by a heading
@@ -193,7 +193,7 @@ fn the_short_ways_do_what_the_long_one_does() {
         let port = 10_000 + ((step / 3).wrapping_mul(2_654_435_761) >> 24) as u16;
         let flags = [Flags::SYN, Flags::ACK, Flags::ACK, Flags::FIN, Flags::ACK, Flags::RST][step as usize % 6];
         let segment = if step % 4 < 2 { segment(port, 80, step / 700, flags) } else { segment(80, port, 1, flags) };
-        let time = Nanos::from_millis(i64::from(step) * 37 + i64::from(step / 5_000) * 100_000);
+        let time = Time::from_millis(i64::from(step) * 37 + i64::from(step / 5_000) * 100_000);
         let by_long = long.route(segment, time);
         let (ends, raw_key) = (HashedKey::from(FlowKey::of(&segment)), RawFlowKey::of(&segment));
         short.advance_time(time);

@@ -2,7 +2,7 @@
 
 use super::server_push::ServerPush;
 use crate::tcp::facts::{Gap, Release, TransferFacts};
-use crate::units::Nanos;
+use crate::units::{Nanos, Time};
 
 /// What a partition needs besides the transfer.
 #[derive(Clone, Copy, Debug)]
@@ -30,7 +30,7 @@ pub struct Context {
     /// The sender's protocol announces lengths: HTTP, or TLS with any content.
     pub announces_length: bool,
     /// When this direction first retransmitted: the reduced window stays for later transfers.
-    pub first_loss: Option<Nanos>,
+    pub first_loss: Option<Time>,
     /// When a side may send without a request.
     pub(crate) server_push: ServerPush,
     /// What the path carries, payload bits per second, where somebody said so.

@@ -5,7 +5,7 @@
 use super::context::{Context, PooledRate};
 use crate::stats::median;
 use crate::tcp::facts::{Loss, TransferFacts};
-use crate::units::Nanos;
+use crate::units::{Nanos, Time};
 
 /// Intervals needed, and segments in each: fewer say little about a rate.
 const MIN_STRETCHES: usize = 5;
@@ -140,7 +140,7 @@ fn burst(losses: &[Loss], rtt: Nanos) -> f64 {
 /// lost), each of `least` bytes or more, and how long each was.
 fn stretches(losses: &[Loss], least: u64, ends: impl Fn(&Loss, Nanos) -> bool) -> Vec<(f64, Nanos)> {
     let (mut rates, mut from, mut lost) = (Vec::new(), None::<Loss>, 0);
-    let mut last = Nanos(i64::MIN);
+    let mut last = Time::MIN;
     for loss in losses {
         let end = ends(loss, loss.time - last);
         last = loss.time;
@@ -228,7 +228,7 @@ mod tests {
         let mut transfer = TransferFacts::default();
         for (nth, &(ms, segments)) in points.iter().enumerate() {
             for again in 0..2 {
-                let time = Nanos::from_millis(ms);
+                let time = Time::from_millis(ms);
                 // What was lost before had passed the capture point too.
                 let sent = (segments + 2 * nth as u64 + again) * MSS;
                 transfer.losses.push(Loss {
@@ -298,7 +298,7 @@ mod tests {
         let mut queued = all;
         for transfer in &mut queued {
             let round = |n: i64| RoundFacts {
-                start: Nanos::from_millis(60 * n),
+                start: Time::from_millis(60 * n),
                 rtt: Some(Nanos::from_millis(60)),
                 retransmitted: u32::from(n % 4 == 3),
                 merged: 1,
@@ -311,7 +311,7 @@ mod tests {
 
     #[test]
     fn what_slow_start_overran_is_not_the_typical_burst() {
-        let at = |ms: i64| Loss { time: Nanos::from_millis(ms), ..Loss::default() };
+        let at = |ms: i64| Loss { time: Time::from_millis(ms), ..Loss::default() };
         let mut losses = vec![at(0); 200];
         losses.extend([at(100), at(200), at(300), at(301)]);
         assert_eq!(burst(&losses, Nanos::from_millis(20)), 1.5);
@@ -323,7 +323,7 @@ mod tests {
             lossy(&[(100, 130), (130, 160), (250, 280), (300, 330), (700, 730), (760, 790), (1_200, 1_230)]);
         transfer.rounds = (0..20)
             .map(|n| RoundFacts {
-                start: Nanos::from_millis(60 * n),
+                start: Time::from_millis(60 * n),
                 rtt: Some(Nanos::from_millis(60)),
                 retransmitted: u32::from(n % 4 == 3),
                 merged: 1,

@@ -12,9 +12,11 @@ mod partition;
 mod path;
 mod pauses;
 mod phases;
+mod plateau;
 mod rates;
 mod rounds;
 mod server_push;
+mod slow_start;
 mod span;
 mod wait;
 mod waits;
@@ -27,10 +29,9 @@ pub use partition::{Partition, partition};
 pub use path::{INITIAL_WINDOW, LARGEST_INITIAL_WINDOW, burst_rate, first_lossy_flight, least_rate, rounds_needed};
 pub use pauses::DELAYED_ACK;
 pub use phases::{handshake, phases_before, tls_handshake};
-pub use rounds::Plateau;
+pub use plateau::Plateau;
 #[cfg(feature = "unstable")]
 pub use rounds::Shape;
-pub(crate) use rounds::first_retransmit_round;
 pub use server_push::may_speak_unasked;
 pub use span::{LimitTime, Span, sum_by_limit};
 pub use wait::{NOTICEABLE_WAIT, Wait};
@@ -39,7 +40,7 @@ pub use waits::waits;
 use crate::tcp::facts::{Facts, Gap, Release, TransferFacts};
 use crate::tcp::payload::Protocol;
 use crate::types::{Limit, Near, Side};
-use crate::units::Nanos;
+use crate::units::{Nanos, Time};
 use server_push::ServerPush;
 
 /// What the path carries, payload bits per second, if the user said so.
@@ -78,7 +79,7 @@ impl Context {
 }
 
 /// Returns when the first transfer with a retransmission began.
-fn time_of_first_loss(facts: &Facts, sender: Side) -> Option<Nanos> {
+fn time_of_first_loss(facts: &Facts, sender: Side) -> Option<Time> {
     facts.directions[sender]
         .transfers
         .iter()

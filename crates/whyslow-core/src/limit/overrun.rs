@@ -140,6 +140,7 @@ mod tests {
     use super::*;
     use crate::limit::tests::{MSS, context, flights};
     use crate::tcp::facts::{Loss, Release};
+    use crate::units::{Nanos, Time};
 
     /// 8 Mbit/s let 100 of the 200 segments pass that go in each of four rounds of 100 ms; these
     /// took so long.
@@ -206,7 +207,7 @@ mod tests {
         assert!(found.wait.is_none() && !found.is_free() && !found.is_queued());
         assert_eq!(found.began_spaced, Some(false));
         let mut spaced = overran(Nanos::ZERO);
-        spaced.rounds[0].last_send = Nanos::from_millis(190);
+        spaced.rounds[0].last_send = Time::from_millis(190);
         let found = overrun(&spaced, &Context { has_timestamps: false, ..near }, 8e6).unwrap();
         assert_eq!(found.began_spaced, Some(true));
         let found = overrun(&spaced, &Context { opening_seen: false, ..near }, 8e6).unwrap();

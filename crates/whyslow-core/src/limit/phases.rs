@@ -5,7 +5,7 @@ use super::span::LimitTime;
 use super::wait::{NOTICEABLE_WAIT, Wait};
 use crate::tcp::facts::{Facts, TransferFacts};
 use crate::types::{Limit, Side};
-use crate::units::Nanos;
+use crate::units::{Nanos, Time};
 
 /// The phases before a transfer's first byte, in time order. `first`: nothing but handshakes went
 /// before it on this connection. A wait is told as who asked lives it: one round trip, plus what
@@ -61,13 +61,9 @@ pub fn handshake(facts: &Facts) -> Option<Nanos> {
     Some((ack - syn).or_zero())
 }
 
-/// A record of TLS 1.3 that holds a Finished, bytes: header, message, content type and tag, with a
-/// hash of 32 or 48 bytes (RFC 8446 sections 4.4.4 and 5.2).
-const FINISHED_RECORD_LENS: [u64; 2] = [58, 74];
-
 /// From the end of the TCP handshake to the client's first application data: how long, and when
 /// that was.
-pub fn tls_handshake(facts: &Facts) -> Option<(Nanos, Nanos)> {
+pub fn tls_handshake(facts: &Facts) -> Option<(Nanos, Time)> {
     let client = facts.client;
     let start = facts.handshake.ack?.0;
     let content = &facts.content[client];
@@ -76,9 +72,7 @@ pub fn tls_handshake(facts: &Facts) -> Option<(Nanos, Nanos)> {
     // application data, of TLS 1.3 what comes behind the Finished. Where the records do not tell,
     // it is what no Finished is large enough for; an alert is no request.
     let data = match content.first_application_data {
-        Some((start, end)) if start == end_of_hello && FINISHED_RECORD_LENS.contains(&(end - start)) => {
-            content.second_application_data
-        }
+        Some((_, end)) if content.finished_end() == Some(end) => content.second_application_data,
         first => first.map(|(start, _)| start),
     };
     let begins = data.unwrap_or(end_of_hello + 128);

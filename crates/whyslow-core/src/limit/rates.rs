@@ -5,7 +5,7 @@ use super::alike::{alike_rates, rises};
 use super::context::Context;
 use crate::stats::median;
 use crate::tcp::facts::{Gap, Release, RoundFacts, TransferFacts};
-use crate::units::Nanos;
+use crate::units::{Nanos, Time};
 
 /// What passed before the rate came into force, as a token bucket lets it.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -15,7 +15,7 @@ pub struct Burst {
     /// Bits per second at which it passed.
     pub rate: f64,
     /// When it was used up, by the sender's clock.
-    pub until: Nanos,
+    pub until: Time,
 }
 
 /// Points of the curve of delivered bytes that are needed on each side of a change.
@@ -42,7 +42,7 @@ pub(super) fn after_burst(transfer: &TransferFacts, context: &Context) -> Option
     let direction = curve.partition_point(|point| point.0 < middle).min(curve.len() - 2);
     let rate = (last.1 - curve[direction].1) as f64 / (last.0 - curve[direction].0).as_secs_f64().max(1e-9);
     // What came beyond that rate: where that is most, between any two points, is the burst.
-    let beyond = |point: &(Nanos, u64)| point.1 as f64 - rate * (point.0 - first.0).as_secs_f64();
+    let beyond = |point: &(Time, u64)| point.1 as f64 - rate * (point.0 - first.0).as_secs_f64();
     let mut low = (0, beyond(first));
     let (mut from, mut bytes) = (low, 0.0);
     for (index, point) in curve.iter().enumerate() {
@@ -57,7 +57,7 @@ pub(super) fn after_burst(transfer: &TransferFacts, context: &Context) -> Option
     let (from, least) = from;
     // It ends where nearly all of it has passed: from then on the curve follows the rate, now above
     // it and now below.
-    let passed_by = |point: &(Nanos, u64)| beyond(point) - least >= BURST_USED_SHARE * bytes;
+    let passed_by = |point: &(Time, u64)| beyond(point) - least >= BURST_USED_SHARE * bytes;
     let until = from + curve[from..].iter().position(passed_by)?;
     let (start, end) = (curve[from], curve[until]);
     let rtt = context.rtt?;
@@ -79,7 +79,7 @@ pub(super) fn after_burst(transfer: &TransferFacts, context: &Context) -> Option
 /// only for what the sender lets go at once, as writes that come in clumps are in flight whole,
 /// and wait nowhere. Else it is no path's rate, however even: a sender that always has the same in
 /// flight is even too.
-pub(super) fn queues(transfer: &TransferFacts, context: &Context, rate: f64, from: Nanos) -> bool {
+pub(super) fn queues(transfer: &TransferFacts, context: &Context, rate: f64, from: Time) -> bool {
     let rounds = &transfer.rounds[first_round(transfer, from)..];
     let flights = rounds.iter().map(|round| round.in_flight);
     let Some(needed) = needed(context, rate) else { return false };
@@ -96,7 +96,7 @@ fn needed(context: &Context, rate: f64) -> Option<f64> {
 /// Whether ACKs show round trips longer than the least, as a rule. Next to the receiver a round's
 /// length is all that there is of its round trip, and a program that writes in clumps makes it
 /// longer too.
-fn is_long_as_a_rule(transfer: &TransferFacts, context: &Context, from: Nanos) -> bool {
+fn is_long_as_a_rule(transfer: &TransferFacts, context: &Context, from: Time) -> bool {
     let Some(least) = context.rtt.filter(|_| !context.near_receiver) else {
         return false;
     };
@@ -124,7 +124,7 @@ fn queued_rtt(least: Nanos) -> Nanos {
 /// Whether the sender had more in flight than this rate needs, now and then at least, and the
 /// round trip grew by it: then the path gives no more. BBR keeps no queue, but it probes for more
 /// rate, and its beginning overruns the path.
-fn was_path_probed(transfer: &TransferFacts, context: &Context, rate: f64, from: Nanos) -> bool {
+fn was_path_probed(transfer: &TransferFacts, context: &Context, rate: f64, from: Time) -> bool {
     let (Some(least), Some(needed)) = (context.rtt, needed(context, rate)) else {
         return false;
     };
@@ -142,7 +142,7 @@ const SAME_RATE_FACTOR: f64 = 1.25;
 /// Whether it is the path's rate. A path that is full leaves a queue, a loss or a mark, or spaces
 /// segments that were sent together by this rate; a rate that shows nothing of these is kept by
 /// the sender or its program, and the path may carry any other.
-pub(super) fn is_path_rate(transfer: &TransferFacts, context: &Context, rate: f64, from: Nanos) -> bool {
+pub(super) fn is_path_rate(transfer: &TransferFacts, context: &Context, rate: f64, from: Time) -> bool {
     let spaced = || {
         let burst = super::path::burst_rate(transfer, context).filter(|_| context.near_receiver);
         burst.is_some_and(|burst| burst <= SAME_RATE_FACTOR * rate && rate <= SAME_RATE_FACTOR * burst)
@@ -184,7 +184,7 @@ const MAX_OF_IT: f64 = 0.5;
 
 /// The rate of the later part of a transfer, bits per second, and from when on, where something
 /// was lost before: one episode of losses is no matter of the rest.
-pub(super) fn after_losses(transfer: &TransferFacts, context: &Context) -> Option<(f64, Nanos)> {
+pub(super) fn after_losses(transfer: &TransferFacts, context: &Context) -> Option<(f64, Time)> {
     let curve = &transfer.delivered;
     let doubtful = transfer.unseen > 0 && transfer.retransmitted.unseen_original == 0;
     if curve.len() <= MIN_AFTER || transfer.losses.is_empty() || doubtful {
@@ -214,7 +214,7 @@ pub(super) fn after_losses(transfer: &TransferFacts, context: &Context) -> Optio
 }
 
 /// Whether points of the curve lie at one rate.
-fn is_even_rate(points: &[(Nanos, u64)]) -> bool {
+fn is_even_rate(points: &[(Time, u64)]) -> bool {
     let mut paces: Vec<f64> = points
         .windows(2)
         .map(|pair| (pair[1].0 - pair[0].0).as_secs_f64() / (pair[1].1 - pair[0].1).max(1) as f64)
@@ -227,7 +227,7 @@ fn is_even_rate(points: &[(Nanos, u64)]) -> bool {
 /// Index of the first round that belongs to what holds from a time on: the one that goes on then,
 /// if more of it comes after. A queue that takes all that is left of a transfer makes one long
 /// round of it, which began before the queue was full.
-pub(super) fn first_round(transfer: &TransferFacts, from: Nanos) -> usize {
+pub(super) fn first_round(transfer: &TransferFacts, from: Time) -> usize {
     let rounds = &transfer.rounds;
     let next = rounds.partition_point(|round| round.start < from);
     let end = rounds.get(next).map_or(transfer.end, |round| round.start);
@@ -262,7 +262,7 @@ const LINKS: [f64; 6] = [10e6, 100e6, 1e9, 2.5e9, 10e9, 25e9];
 /// Whether the sender itself keeps to the steady rate: nothing queues, as no more than rate × round
 /// trip is ever in flight and that does not grow; and it waits neither for ACKs nor for a window. A
 /// sender that is held by the path has a window that grows, or a queue.
-pub(super) fn is_paced(transfer: &TransferFacts, context: &Context, rate: f64, from: Nanos) -> bool {
+pub(super) fn is_paced(transfer: &TransferFacts, context: &Context, rate: f64, from: Time) -> bool {
     let Some(rtt) = context.rtt.filter(|rtt| *rtt > Nanos::ZERO) else {
         return false;
     };
@@ -313,7 +313,7 @@ pub(super) fn begins_spaced(transfer: &TransferFacts, context: &Context, rate: f
 
 /// The rounds after the first one that carried the rate: before it, the window was still opening,
 /// and in it what left at once, before any rate was in force, may still be in flight.
-fn governed(rounds: &[RoundFacts], rate: f64, from: Nanos) -> &[RoundFacts] {
+fn governed(rounds: &[RoundFacts], rate: f64, from: Time) -> &[RoundFacts] {
     let filled = |pair: &[RoundFacts]| {
         let time = (pair[1].start - pair[0].start).as_secs_f64();
         pair[0].start >= from && pair[0].bytes as f64 * 8.0 >= CARRIED * rate * time
@@ -354,7 +354,7 @@ fn is_link_rate(rate: f64) -> bool {
 
 /// Time in which the sender waited for an ACK of what it had in flight, as a full window does, or
 /// had nothing to send.
-fn time_otherwise_spent(transfer: &TransferFacts, rtt: Nanos, from: Nanos) -> Nanos {
+fn time_otherwise_spent(transfer: &TransferFacts, rtt: Nanos, from: Time) -> Nanos {
     let gaps = transfer.gaps.iter().filter(|gap| gap.start >= from);
     gaps.filter(|gap| match gap.release {
         Release::Ack => {

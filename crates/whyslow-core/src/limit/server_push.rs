@@ -10,7 +10,7 @@ use super::wait::{NOTICEABLE_WAIT, SEGMENT, Wait};
 use crate::stats::median;
 use crate::tcp::facts::{Facts, Gap, Release};
 use crate::tcp::payload::Protocol;
-use crate::units::Nanos;
+use crate::units::{Nanos, Time};
 
 /// What comes sooner after the other side's words than this is a program's reaction to them, and no
 /// person's (Card, Moran, Newell: "The Model Human Processor", 1986: about 240 ms from seeing to a
@@ -39,7 +39,7 @@ pub(crate) enum ServerPush {
     #[default]
     Never,
     /// It did so then.
-    Since(Nanos),
+    Since(Time),
     /// It can at any time, though who asks is known.
     Always,
     /// It can at any time, and who asks is not known.
@@ -90,7 +90,7 @@ impl ServerPush {
     }
 
     /// Whether the client need not have asked for anything at this time.
-    pub fn may_push_at(self, time: Nanos) -> bool {
+    pub fn may_push_at(self, time: Time) -> bool {
         match self {
             Self::Never => false,
             Self::Since(since) => time >= since,
@@ -116,12 +116,12 @@ impl ServerPush {
 
 /// Whether the client need not have asked for anything at this time, as the server may speak
 /// unasked.
-pub fn may_speak_unasked(facts: &Facts, time: Nanos) -> bool {
+pub fn may_speak_unasked(facts: &Facts, time: Time) -> bool {
     ServerPush::of(facts).may_push_at(time)
 }
 
 /// When the answer began with which the server left HTTP for another protocol.
-fn upgrade(facts: &Facts) -> Option<Nanos> {
+fn upgrade(facts: &Facts) -> Option<Time> {
     let server = !facts.client;
     let (at, _) = facts.content[server].heads.iter().find(|(_, head)| head.starts_with("101"))?;
     let transfer = facts.directions[server].transfers.iter().find(|t| (t.seq.0..t.seq.1).contains(at))?;
@@ -130,7 +130,7 @@ fn upgrade(facts: &Facts) -> Option<Nanos> {
 
 /// When the first message of the server's began that others followed after a pause longer than a
 /// reaction takes, with nothing asked between them, if there are so many such pauses.
-fn pauses(facts: &Facts, times: usize) -> Option<Nanos> {
+fn pauses(facts: &Facts, times: usize) -> Option<Time> {
     let is_push = |gap: &&Gap| {
         let length = gap.end - gap.start;
         let alone =

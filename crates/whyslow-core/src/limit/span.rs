@@ -1,7 +1,7 @@
 //! [`Span`]: a stretch of time under one limit; sums of such times.
 
 use crate::types::Limit;
-use crate::units::Nanos;
+use crate::units::{Nanos, Time};
 
 /// A stretch of time under one limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -9,9 +9,9 @@ pub struct Span {
     /// Which.
     pub limit: Limit,
     /// From.
-    pub start: Nanos,
+    pub start: Time,
     /// To.
-    pub end: Nanos,
+    pub end: Time,
 }
 
 impl Span {
@@ -26,7 +26,7 @@ impl Span {
 }
 
 /// Adds a span, if it takes any time.
-pub(super) fn add(spans: &mut Vec<Span>, limit: Limit, start: Nanos, end: Nanos) {
+pub(super) fn add(spans: &mut Vec<Span>, limit: Limit, start: Time, end: Time) {
     // Each span starts where the previous one ended, so they always meet.
     let start = spans.last().map_or(start, |last: &Span| last.end);
     if end > start {

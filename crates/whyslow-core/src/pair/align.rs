@@ -7,7 +7,7 @@ use super::identity::{PacketIdentity, PreservedFields};
 use super::matcher::{DirectionMatch, Matcher};
 use super::placed::PlacedPackets;
 use crate::types::Side;
-use crate::units::{Nanos, SeqNumber};
+use crate::units::{SeqNumber, Time};
 
 /// Payload of a segment on Ethernet.
 const ETHERNET: u32 = 1460;
@@ -27,7 +27,7 @@ impl Aligned<'_> {
     }
 
     /// When a capture saw a packet, by the first capture's clock.
-    pub fn time(&self, capture: usize, record: &PacketRecord) -> Nanos {
+    pub fn time(&self, capture: usize, record: &PacketRecord) -> Time {
         self.clock.by_first(capture, record.time)
     }
 }
@@ -66,7 +66,7 @@ pub(super) fn align(
             let identity = |which: usize, packet| PacketIdentity::new(&placed[which], packet, preserved[from], mss);
             if identity(0, *a) == identity(1, *b) && (is_alone || proxied) {
                 let [first, second] = [placed[0].record(a.packet).time, placed[1].record(b.packet).time];
-                samples[from].push(ClockSample { time: first.0, later: second.0.saturating_sub(first.0) });
+                samples[from].push(ClockSample { time: first, later: second - first });
             }
         });
     }

@@ -5,6 +5,7 @@ use super::collector::ConnectionPackets;
 use super::words;
 use crate::analysis::PairDirection;
 use crate::rules::say;
+use crate::units::Nanos;
 
 /// Where more than this share of the packets came twice, the capture took them twice.
 const MIRRORED: f64 = 0.2;
@@ -35,7 +36,7 @@ pub(super) fn caveats(
             ));
         }
     }
-    if aligned.clock.round_trip < 100_000 && !proxied {
+    if aligned.clock.round_trip < Nanos::from_micros(100) && !proxied {
         caveats.push("the two captures stand at one place: less than 0.1 ms lies between them".to_owned());
     }
     for direction in directions.iter().filter(|direction| direction.uncaptured > 0) {

@@ -162,7 +162,7 @@ fn resets(aligned: &Aligned<'_>, from: Side, running: TimeSpan, changes: &mut Ve
     let (first, second) = (aligned.nearer(from), 1 - aligned.nearer(from));
     let TimeSpan { first: start, last: end_time } = running.map(|time| aligned.clock.by_first(first, time));
     let running = start..=end_time;
-    let delay = Nanos(aligned.clock.round_trip / 2);
+    let delay = Nanos(aligned.clock.round_trip.0 / 2);
     let made = aligned.directions[from]
         .unseen
         .iter()

@@ -8,10 +8,10 @@
 //! directions at once), and it lies in the middle, as if the least delays were the same both ways.
 //! No capture can show whether they are.
 
-use crate::units::Nanos;
+use crate::units::{Nanos, Time};
 
 /// Least time over which a drift is looked for.
-const LONG_ENOUGH: i64 = 3_000_000_000;
+const LONG_ENOUGH: Nanos = Nanos::from_millis(3_000);
 /// More drift than this is no clock's: NTP slews by 500 millionths at most.
 const MAX_DRIFT: f64 = 1e-3;
 /// Least delays repeat to within this: a slope that loses no more room is as good as the best.
@@ -22,38 +22,38 @@ const STRETCHES: usize = 1024;
 /// A packet seen by both: by the first clock, and how much later by the second.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ClockSample {
-    pub time: i64,
-    pub later: i64,
+    pub time: Time,
+    pub later: Nanos,
 }
 
 /// How the second clock stands to the first.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct ClockOffset {
-    /// When, by the first clock, the second is ahead by `offset`.
-    pub zero: i64,
-    /// Nanoseconds.
-    pub offset: i64,
+    /// When, by the first clock, the second is ahead by `offset`: the first sample's time.
+    pub zero: Time,
+    /// By how much the second clock is ahead at `zero`.
+    pub offset: Nanos,
     /// By how much the offset grows with time.
     pub drift: f64,
     /// How exact that is; none where the samples span too short a time.
     pub drift_error: Option<f64>,
-    /// The minimum RTT between the two, nanoseconds.
-    pub round_trip: i64,
+    /// The minimum RTT between the two.
+    pub round_trip: Nanos,
     /// Whether the first capture is the one nearer to the client.
     pub first_is_nearer: bool,
 }
 
 impl ClockOffset {
     /// An instant by the clock of either capture, told by the first.
-    pub fn by_first(self, capture: usize, time: Nanos) -> Nanos {
+    pub fn by_first(self, capture: usize, time: Time) -> Time {
         if capture == 0 { time } else { self.to_first(time) }
     }
 
     /// An instant by the second clock, told by the first.
-    pub fn to_first(self, time: Nanos) -> Nanos {
-        let about = time.0.saturating_sub(self.offset);
-        let since = about.saturating_sub(self.zero) as f64;
-        Nanos(about.saturating_sub((since * self.drift / (1.0 + self.drift)).round() as i64))
+    pub fn to_first(self, time: Time) -> Time {
+        let about = time - self.offset;
+        let since = (about - self.zero).0 as f64;
+        about - Nanos((since * self.drift / (1.0 + self.drift)).round() as i64)
     }
 }
 
@@ -62,8 +62,7 @@ impl ClockOffset {
 pub(super) fn solve(ways: [&[ClockSample]; 2]) -> Option<ClockOffset> {
     let [first, last] = span(ways)?;
     let base = ways[0].first()?.later;
-    let at =
-        |sample: &ClockSample| (sample.time.saturating_sub(first) as f64, sample.later.saturating_sub(base) as f64);
+    let at = |sample: &ClockSample| ((sample.time - first).0 as f64, (sample.later - base).0 as f64);
     let room = |slope: f64, nearer: bool| {
         let (above, below) = if nearer { (ways[0], ways[1]) } else { (ways[1], ways[0]) };
         edges(above.iter().map(at), below.iter().map(at), slope)
@@ -71,7 +70,7 @@ pub(super) fn solve(ways: [&[ClockSample]; 2]) -> Option<ClockOffset> {
     let wide = |(low, high): (f64, f64)| low - high;
     let first_is_nearer = wide(room(0.0, true)) >= wide(room(0.0, false));
     let (above, below) = if first_is_nearer { (ways[0], ways[1]) } else { (ways[1], ways[0]) };
-    let length = last.saturating_sub(first);
+    let length = last - first;
     let mut drift = 0.0;
     let mut drift_error = None;
     if length >= LONG_ENOUGH {
@@ -79,7 +78,7 @@ pub(super) fn solve(ways: [&[ClockSample]; 2]) -> Option<ClockOffset> {
         // itself.
         for _ in 0..2 {
             let keep =
-                |samples: &[ClockSample], sign: f64| extremes(samples.iter().map(at), length as f64, drift, sign);
+                |samples: &[ClockSample], sign: f64| extremes(samples.iter().map(at), length.0 as f64, drift, sign);
             let (low, high) = (keep(above, 1.0), keep(below, -1.0));
             let room = |slope: f64| wide(edges(low.iter().copied(), high.iter().copied(), slope));
             let (slope, error) = best(room);
@@ -91,15 +90,15 @@ pub(super) fn solve(ways: [&[ClockSample]; 2]) -> Option<ClockOffset> {
     let round_trip = low - high;
     (round_trip >= -REPEATS).then(|| ClockOffset {
         zero: first,
-        offset: base.saturating_add(((low + high) / 2.0).round() as i64),
+        offset: base + Nanos(((low + high) / 2.0).round() as i64),
         drift,
         drift_error,
-        round_trip: round_trip.max(0.0).round() as i64,
+        round_trip: Nanos(round_trip.max(0.0).round() as i64),
         first_is_nearer,
     })
 }
 
-fn span(ways: [&[ClockSample]; 2]) -> Option<[i64; 2]> {
+fn span(ways: [&[ClockSample]; 2]) -> Option<[Time; 2]> {
     if ways.iter().any(|way| way.is_empty()) {
         return None;
     }
@@ -165,7 +164,7 @@ mod tests {
                     let time = n * 10 * MS + phase;
                     let queue = (n * 7919 % 50) * MS / 10;
                     let skew = (time as f64 * drift) as i64;
-                    ClockSample { time, later: offset + skew + sign * (15 * MS + queue) }
+                    ClockSample { time: Time(time), later: Nanos(offset + skew + sign * (15 * MS + queue)) }
                 })
                 .collect()
         };
@@ -180,16 +179,16 @@ mod tests {
     #[test]
     fn the_least_delays_both_ways_give_the_offset() {
         let clock = solved(123_456_789, 0.0, 2);
-        assert!((clock.offset - 123_456_789).abs() < 10_000, "{clock:?}");
-        assert!((clock.round_trip - 30 * MS).abs() < 10_000);
+        assert!((clock.offset.0 - 123_456_789).abs() < 10_000, "{clock:?}");
+        assert!((clock.round_trip.0 - 30 * MS).abs() < 10_000);
         assert!(clock.first_is_nearer && clock.drift_error.is_none());
         // Seen from the other end, the samples change their places and signs.
         let [up, down] = samples(123_456_789, 0.0, 2);
         let turned = |way: &[ClockSample]| -> Vec<ClockSample> {
-            way.iter().map(|s| ClockSample { time: s.time + s.later, later: -s.later }).collect()
+            way.iter().map(|s| ClockSample { time: s.time + s.later, later: Nanos(-s.later.0) }).collect()
         };
         let other = solve([&turned(&up), &turned(&down)]).unwrap();
-        assert!(!other.first_is_nearer && (other.offset + clock.offset).abs() < 10_000, "{other:?}");
+        assert!(!other.first_is_nearer && (other.offset + clock.offset).0.abs() < 10_000, "{other:?}");
     }
 
     #[test]
@@ -197,7 +196,7 @@ mod tests {
         let [up, mut down] = samples(0, 0.0, 2);
         assert_eq!(solve([&up, &[]]), None);
         for sample in &mut down[100..] {
-            sample.later += 200 * MS;
+            sample.later += Nanos(200 * MS);
         }
         assert_eq!(solve([&up, &down]), None);
     }
@@ -206,7 +205,7 @@ mod tests {
     fn a_queue_that_fills_is_no_drift() {
         let [up, mut down] = samples(0, 0.0, 10);
         for (n, sample) in down.iter_mut().enumerate() {
-            sample.later -= n as i64 * MS / 10;
+            sample.later -= Nanos(n as i64 * MS / 10);
         }
         let clock = solve([&up, &down]).unwrap();
         assert_eq!(clock.drift, 0.0);
@@ -219,21 +218,22 @@ mod tests {
             let error = clock.drift_error.unwrap();
             prop_assert!((clock.drift - ppm * 1e-6).abs() <= error + 1e-6, "{ppm}: {clock:?}");
             prop_assert!(error < 10e-6);
-            prop_assert!((clock.offset - offset).abs() < 150_000, "{offset}: {clock:?}");
+            prop_assert!((clock.offset.0 - offset).abs() < 150_000, "{offset}: {clock:?}");
             // There and back.
-            let there = Nanos(clock.zero + clock.offset + 5_000 * MS + (5_000.0 * MS as f64 * clock.drift) as i64);
-            prop_assert!((clock.to_first(there).0 - clock.zero - 5_000 * MS).abs() < 1_000);
+            let later = Nanos::from_millis(5_000);
+            let there = clock.zero + clock.offset + later + later.scale(clock.drift);
+            prop_assert!((clock.to_first(there) - clock.zero - later).0.abs() < 1_000);
         }
 
         #[test]
         fn anything_is_taken(up in prop::collection::vec((any::<i64>(), any::<i64>()), 0..40),
                              down in prop::collection::vec((any::<i64>(), any::<i64>()), 0..40)) {
             let samples = |way: &[(i64, i64)]| -> Vec<ClockSample> {
-                way.iter().map(|&(time, later)| ClockSample { time, later }).collect()
+                way.iter().map(|&(time, later)| ClockSample { time: Time(time), later: Nanos(later) }).collect()
             };
             if let Some(clock) = solve([&samples(&up), &samples(&down)]) {
-                prop_assert!(clock.round_trip >= 0);
-                clock.to_first(Nanos(i64::MIN));
+                prop_assert!(clock.round_trip >= Nanos::ZERO);
+                clock.to_first(Time::MIN);
             }
         }
     }

@@ -6,7 +6,7 @@ use crate::capture::{Packet, Sink};
 use crate::flow::{ConnectionId, FlowTable};
 use crate::tcp::facts::Offer;
 use crate::types::Side;
-use crate::units::{Nanos, SeqNumber};
+use crate::units::{SeqNumber, Time};
 use crate::wire::{self, Checksum, ChecksumTally, Flags, FlowKey, Segment};
 use std::collections::{BTreeMap, VecDeque};
 use std::net::IpAddr;
@@ -45,7 +45,7 @@ pub struct WantedConnection {
 /// One packet, as far as it is compared.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PacketRecord {
-    pub time: Nanos,
+    pub time: Time,
     pub frame: Frame,
     pub seq: SeqNumber,
     pub ack: Option<SeqNumber>,
@@ -61,7 +61,7 @@ pub(super) struct PacketRecord {
 }
 
 impl PacketRecord {
-    fn new(segment: &Segment<'_>, from: Side, time: Nanos, frame: Frame) -> Self {
+    fn new(segment: &Segment<'_>, from: Side, time: Time, frame: Frame) -> Self {
         Self {
             time,
             frame,
@@ -107,7 +107,7 @@ pub struct ConnectionPackets {
 }
 
 impl ConnectionPackets {
-    fn push(&mut self, segment: &Segment<'_>, time: Nanos, frame: Frame) {
+    fn push(&mut self, segment: &Segment<'_>, time: Time, frame: Frame) {
         let from = if self.client == Some((segment.src, segment.src_port)) { Side::A } else { Side::B };
         match segment.checksum {
             Checksum::Good => self.sums[from].note(true),

@@ -8,7 +8,7 @@ use super::matcher::{DirectionMatch, Match};
 use super::span::TimeSpan;
 use crate::analysis::{End, MAX_LOST_FRAMES, OneWay, PairDirection};
 use crate::types::Side;
-use crate::units::Nanos;
+use crate::units::{Nanos, Time};
 
 /// One direction's packets between the captures.
 pub(super) struct DirectionReport<'a, 'b> {
@@ -29,7 +29,7 @@ pub(super) struct DirectionReport<'a, 'b> {
 struct Arrival {
     /// The packet in the capture nearer to its sender.
     sent: u32,
-    time: Nanos,
+    time: Time,
     /// How long it took, where that is certain.
     delay: Option<Nanos>,
 }
@@ -137,7 +137,7 @@ impl<'a, 'b> DirectionReport<'a, 'b> {
         let judged = |packet: u32| {
             let (index, time) = (packet as usize, self.aligned.time(self.first, placed.record(packet)));
             let begun = first.is_some_and(|first| index >= first)
-                || time + Nanos(self.aligned.clock.round_trip / 2) >= self.running.first;
+                || time + Nanos(self.aligned.clock.round_trip.0 / 2) >= self.running.first;
             let going_on = last.is_some_and(|last| index <= last) || time + typical_late <= self.running.last;
             begun && going_on
         };

@@ -5,7 +5,7 @@ use super::figures::{millis, percentile};
 use super::placed::{PlacedPackets, Position};
 use crate::analysis::{Leg, OneWay, PairDirection, PathPart, Rtt};
 use crate::types::Side;
-use crate::units::Nanos;
+use crate::units::{Nanos, Time};
 use crate::wire::Flags;
 use std::collections::VecDeque;
 
@@ -42,7 +42,7 @@ pub(super) fn legs(aligned: &Aligned<'_>, order: [usize; 2], directions: &[PairD
 struct Unacknowledged {
     /// The byte behind it.
     end: i64,
-    time: Nanos,
+    time: Time,
 }
 
 /// From a packet of `sender` to the ACK that first covers it, at one capture; none for what was

@@ -69,7 +69,8 @@ impl Matcher<'_, '_> {
         let (first, second) = (self.first, 1 - self.first);
         let sent = self.clock.by_first(first, self.placed[first].record(sent.packet).time);
         let arrived = self.clock.by_first(second, self.placed[second].record(arrived.packet).time);
-        arrived - sent >= Nanos(self.clock.round_trip / 2) - Nanos(self.clock.round_trip / 100 + 100_000)
+        let round_trip = self.clock.round_trip.0;
+        arrived - sent >= Nanos(round_trip / 2) - Nanos(round_trip / 100 + 100_000)
     }
 
     /// Matches the packets of one cell.

@@ -12,7 +12,7 @@ use super::matcher::Match;
 use super::placed::Position;
 use crate::analysis::{End, Limit, Proxy, Transfer};
 use crate::types::Side;
-use crate::units::Nanos;
+use crate::units::{Nanos, Time};
 
 /// Share of the time that one state must have, and by how much it must outweigh the other.
 const MOSTLY: f64 = 0.3;
@@ -68,7 +68,7 @@ struct Held {
 /// A byte, and when a capture saw that it had been reached.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Reached {
-    time: Nanos,
+    time: Time,
     byte: i64,
 }
 

@@ -143,7 +143,10 @@ fn reporting_capture(found: &MatchedConnection, aligned: &Aligned<'_>, connectio
     let nearer = aligned.nearer(sender);
     // Where the two are at one place, the one that stands next to the end by itself.
     let wanted = if sender == Side::A { Near::Client } else { Near::Server };
-    if aligned.clock.round_trip == 0 && connections[1 - nearer].near == wanted && connections[nearer].near != wanted {
+    if aligned.clock.round_trip == Nanos::ZERO
+        && connections[1 - nearer].near == wanted
+        && connections[nearer].near != wanted
+    {
         return 1 - nearer;
     }
     nearer
@@ -152,8 +155,8 @@ fn reporting_capture(found: &MatchedConnection, aligned: &Aligned<'_>, connectio
 /// The clock of the capture nearer to the server, by that of the one nearer to the client.
 fn clock(aligned: &Aligned<'_>, order: [usize; 2], found: &MatchedConnection) -> PairClock {
     let clock = aligned.clock;
-    let since = found.fingerprints[0].time.first - Nanos(clock.zero);
-    let at_start = clock.offset as f64 + clock.drift * since.0 as f64;
+    let since = found.fingerprints[0].time.first - clock.zero;
+    let at_start = clock.offset.0 as f64 + clock.drift * since.0 as f64;
     let sign = if order[0] == 0 { 1.0 } else { -1.0 };
     let millionths = |value: f64| (value * 1e7).round() / 10.0;
     let error = clock.drift_error.filter(|error| *error <= MAX_ERROR);

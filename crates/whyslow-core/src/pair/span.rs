@@ -1,14 +1,14 @@
 //! From a first packet to a last.
 
-use crate::units::Nanos;
+use crate::units::Time;
 
 /// The times of a first packet and of a last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TimeSpan {
     /// The first packet's.
-    pub first: Nanos,
+    pub first: Time,
     /// The last packet's.
-    pub last: Nanos,
+    pub last: Time,
 }
 
 impl TimeSpan {
@@ -18,12 +18,12 @@ impl TimeSpan {
     }
 
     /// Both ends on another clock.
-    pub(super) fn map(self, to: impl Fn(Nanos) -> Nanos) -> Self {
+    pub(super) fn map(self, to: impl Fn(Time) -> Time) -> Self {
         Self { first: to(self.first), last: to(self.last) }
     }
 
     /// The same, with an instant that may lie outside.
-    pub(super) fn with(self, time: Nanos) -> Self {
+    pub(super) fn with(self, time: Time) -> Self {
         Self { first: self.first.min(time), last: self.last.max(time) }
     }
 }

@@ -7,7 +7,7 @@ mod path;
 
 use super::{find, shares};
 use crate::analysis::{MatchedBy, Pair, PairDirection, PathPart};
-use path::{Captured, MS, MSS, Path, Pkt, Seen, View, compared, explained, feed, found, merged};
+use path::{Captured, MS, MSS, Path, Pkt, Trace, View, compared, explained, feed, found, merged};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 
@@ -20,7 +20,7 @@ fn lossy() -> Path {
     Path { lost: set(&[3, 17, 18, 90, 199]), lost_acks: set(&[5, 60]), ..Path::default() }
 }
 
-fn both(seen: &[Seen; 2], client: &View, server: &View) -> Pair {
+fn both(seen: &[Trace; 2], client: &View, server: &View) -> Pair {
     compared([&client.capture(&seen[0]), &server.capture(&seen[1])]).unwrap()
 }
 
@@ -30,7 +30,7 @@ fn ways(pair: &Pair) -> (&PairDirection, &PairDirection) {
 
 /// What `lossy` loses is told exactly, with nothing beside it.
 #[track_caller]
-fn tells_the_losses(pair: &Pair) {
+fn assert_losses(pair: &Pair) {
     let (up, down) = ways(pair);
     assert_eq!((up.lost, up.lost_with_payload, up.sent), (2, 0, 202), "{pair:#?}");
     assert_eq!((down.lost, down.lost_with_payload, down.sent), (5, 5, 206), "{pair:#?}");
@@ -49,7 +49,7 @@ fn close(value: Option<f64>, wanted: f64) {
 fn what_was_lost_and_how_long_the_rest_took() {
     let pair = both(&lossy().run(), &View::default(), &View::default());
     assert_eq!((pair.matched_by, pair.connections, pair.captures), (MatchedBy::Addresses, [1, 1], [0, 0]));
-    tells_the_losses(&pair);
+    assert_losses(&pair);
     let (up, down) = ways(&pair);
     for way in [up, down] {
         close(way.delay_ms.min, 10.0);
@@ -75,8 +75,8 @@ fn the_order_of_the_captures_does_not_matter() {
     let [client, server] = lossy().run();
     let [a, b] = [View::default().capture(&client), View { offset: 77 * MS, ..View::default() }.capture(&server)];
     let (one, other) = (compared([&a, &b]).unwrap(), compared([&b, &a]).unwrap());
-    tells_the_losses(&one);
-    tells_the_losses(&other);
+    assert_losses(&one);
+    assert_losses(&other);
     for pair in [one, other] {
         let offset = pair.clock.unwrap().offset_s;
         assert!((offset.0 - 77 * MS).abs() < 50_000, "{offset:?}");
@@ -119,7 +119,7 @@ fn address_translation_does_not_hide_a_connection() {
     let client = View { ttl: [64, 52], mss: 1480, ..View::default() };
     let pair = both(&lossy().run(), &client, &server);
     assert_eq!(pair.matched_by, MatchedBy::InitialNumbers);
-    tells_the_losses(&pair);
+    assert_losses(&pair);
     let what: Vec<_> = pair.changes.iter().map(|change| change.what).collect();
     assert_eq!(what, ["addresses", "mss", "ttl", "mss", "ttl"]);
     assert!(pair.changes[0].detail.to_string().contains("203.0.113.9 port 61000 near the server"));
@@ -131,7 +131,7 @@ fn rewritten_sequence_numbers_do_not_hide_one_either() {
     let server = View { isn: [5, 0xffff_ff00], ..View::default() };
     let pair = both(&lossy().run(), &View::default(), &server);
     assert_eq!(pair.matched_by, MatchedBy::SynTimestamps);
-    tells_the_losses(&pair);
+    assert_losses(&pair);
     assert_eq!(pair.changes[0].what, "sequence-numbers");
 }
 
@@ -139,11 +139,11 @@ fn rewritten_sequence_numbers_do_not_hide_one_either() {
 fn copies_are_told_apart_without_timestamps_or_numbers() {
     for (stamps, ids) in [(false, true), (true, false), (false, false)] {
         let view = View { stamps, ids, ..View::default() };
-        tells_the_losses(&both(&lossy().run(), &view, &view));
+        assert_losses(&both(&lossy().run(), &view, &view));
     }
     // And where the path takes them out.
     let pair = both(&lossy().run(), &View::default(), &View { stamps: false, ids: false, ..View::default() });
-    tells_the_losses(&pair);
+    assert_losses(&pair);
     assert!(
         pair.changes
             .iter()
@@ -194,7 +194,7 @@ fn nothing_is_lost_where_the_other_capture_did_not_run() {
     let [client, server] = lossy().run();
     // The client's capture begins and ends while the transfer goes on, in a quiet moment.
     let running = 72 * MS..121 * MS;
-    let part: Seen = client.iter().copied().filter(|(time, _)| running.contains(time)).collect();
+    let part: Trace = client.iter().copied().filter(|(time, _)| running.contains(time)).collect();
     let pair = both(&[part.clone(), server.clone()], &View::default(), &View::default());
     let (_, down) = ways(&pair);
     assert_eq!(pair.matched_by, MatchedBy::Addresses);
@@ -211,7 +211,7 @@ fn nothing_is_lost_where_the_other_capture_did_not_run() {
     assert!(down.unjudged > 30, "{pair:#?}");
     assert!(pair.summary.iter().any(|sentence| sentence.contains("cannot be told whether they arrived")));
     // The server's capture lacks the handshake: its later half alone is compared.
-    let late: Seen = server.into_iter().filter(|(time, _)| *time > 80 * MS).collect();
+    let late: Trace = server.into_iter().filter(|(time, _)| *time > 80 * MS).collect();
     let pair = both(&[client, late], &View::default(), &View::default());
     let (up, down) = ways(&pair);
     assert_eq!((down.lost, up.lost_with_payload), (1, 0), "{pair:#?}");
@@ -223,7 +223,7 @@ fn what_a_capture_dropped_is_not_lost() {
     let [client, server] = lossy().run();
     // Data packets that the client acknowledges, and its capture lacks.
     let mut data = 0;
-    let holed: Seen = client
+    let holed: Trace = client
         .into_iter()
         .filter(|(_, packet)| {
             data += u32::from(packet.len == MSS);
@@ -276,7 +276,7 @@ fn a_reset_that_nobody_sent_is_the_middles() {
 
 /// The two connections of a proxy in the middle: other numbers, other segments, the same bytes
 /// later.
-fn proxied(server: &[(i64, Pkt)]) -> Seen {
+fn proxied(server: &[(i64, Pkt)]) -> Trace {
     let [client, _] = Path { every: 5 * MS, ..Path::default() }.run();
     assert!(server.len() > 100);
     client.into_iter().map(|(time, packet)| (time + 30 * MS, packet)).collect()
@@ -320,7 +320,7 @@ fn connections_that_only_look_alike_are_not_one() {
 #[test]
 fn numbers_and_segments_match_translated_connections_without_a_handshake() {
     let [client, server] = lossy().run();
-    let opened = |seen: Seen| -> Seen { seen.into_iter().filter(|(time, _)| *time > 19 * MS).collect() };
+    let opened = |seen: Trace| -> Trace { seen.into_iter().filter(|(time, _)| *time > 19 * MS).collect() };
     let server_view = View { client: ([203, 0, 113, 9], 61_000), ..View::default() };
     let pair = both(&[opened(client), opened(server)], &View::default(), &server_view);
     assert_eq!(pair.matched_by, MatchedBy::SequenceNumbers);
@@ -380,7 +380,7 @@ proptest! {
         (0usize..2, any::<u32>(), any::<u32>(), 0u32..70_000, 0u16..32, any::<u32>(), -1_000i64..100_000, any::<bool>()),
         0..120,
     )) {
-        let seen: Seen = packets
+        let seen: Trace = packets
             .iter()
             .map(|&(from, seq, ack, len, flags, stamp, time, _)| {
                 // Mostly near one another, so that they overlap.
@@ -388,7 +388,7 @@ proptest! {
                 (time * 1_000, Pkt { from, seq, ack, len, flags: crate::wire::Flags(flags), stamp, echo: ack, id: stamp as u16 })
             })
             .collect();
-        let other: Seen = seen.iter().zip(&packets).filter(|(_, p)| p.7).map(|((time, p), _)| (time + 5_000_000, *p)).collect();
+        let other: Trace = seen.iter().zip(&packets).filter(|(_, p)| p.7).map(|((time, p), _)| (time + 5_000_000, *p)).collect();
         let [a, b] = [View::default().capture(&seen), View::default().capture(&other)];
         if let Ok(pair) = compared([&a, &b]) {
             for way in &pair.directions {
@@ -402,7 +402,7 @@ proptest! {
 fn tangled_segments_are_refused() {
     // Thousands of segments, each of which begins a byte after the one before and holds all that
     // follow.
-    let seen: Seen = (0..4_000_u32)
+    let seen: Trace = (0..4_000_u32)
         .map(|n| {
             let flags = crate::wire::Flags::ACK;
             let packet =

@@ -51,6 +51,7 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
     let (facts, transfer) = (case.facts, case.transfer);
     let defects = &facts.capture_defects;
     if case.sender == facts.client
+        || facts.handshake.is_joined
         || !facts.handshake.is_complete()
         || defects.one_direction
         || defects.unseen_bytes > 0

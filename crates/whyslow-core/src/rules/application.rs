@@ -47,7 +47,7 @@
 //! ## References
 //! Araujo et al. 2016, "A longitudinal analysis of Internet rate limitations"; RFC 7661.
 
-use super::case::TransferCase;
+use super::case::{TransferCase, has_unread_tls};
 use super::relay::is_relayed;
 use super::rule::{Check, Rule};
 use super::say::{count, evidence, finding, fix, rate, thousands, time};
@@ -63,6 +63,17 @@ pub(super) const RULE: Rule = Rule::new(Cause::Application, Check::Transfer(chec
     ModelChange::GrowingReceiveWindow,
     ModelChange::NoSilence(Limit::Application),
 ]);
+
+/// Bytes of session tickets and settings, at most.
+const GREETING_MOST: u64 = 2_100;
+
+/// Whether all that came before a pause may be what a server of TLS 1.3 sends unasked, because the
+/// records cannot be read.
+fn may_follow_greeting(case: &TransferCase<'_>, pause: &Gap) -> bool {
+    let first = case.transfer.rounds.first();
+    let is_behind = first.is_some_and(|first| first.bytes <= GREETING_MOST && first.last_frame == pause.frames.0);
+    is_behind && case.sender != case.facts.client && has_unread_tls(case.facts)
+}
 
 fn check(case: &TransferCase<'_>) -> Option<Finding> {
     if case.is_ssh_message() {
@@ -95,7 +106,14 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
     // Next to the sender a lost segment would be in the capture.
     let doubtful: Nanos = pauses.clone().filter(|gap| may_be_timer(case, gap)).map(|gap| gap.end - gap.start).sum();
     let doubtful = !case.near_sender() && doubtful.0 >= lost.0 / 2;
-    let confidence = if doubtful { 0.55 } else { sure };
+    let is_unread = may_follow_greeting(case, longest);
+    let confidence = if is_unread {
+        0.5
+    } else if doubtful {
+        0.55
+    } else {
+        sure
+    };
     let mut found = finding(Cause::Application, lost, case.trust(confidence), summary);
     let length: Nanos = longest.end - longest.start;
     let frames = [longest.frames.0, longest.frames.1];
@@ -110,7 +128,10 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
     // What it waits for is not in this capture: where only the server's end of a path is known, it
     // may be another path.
     found.settle = Some(
-        if doubtful {
+        if is_unread {
+            "what came before the pause may be session tickets of TLS 1.3, and the server have taken this time to answer: a capture, or \
+             `tcpdump -x`, shows it"
+        } else if doubtful {
             "the pauses are as long as the sender's timers: a capture at the sender shows whether segments were lost on the way here"
         } else {
             "if the sending address is a proxy, it waits for what is behind it: capture there"

@@ -5,7 +5,7 @@ use crate::limit::{Context, INITIAL_WINDOW, LimitTime, Partition, Plateau, Wait}
 use crate::tcp::facts::{CaptureDefects, DirectionFacts, Facts, TransferFacts};
 use crate::tcp::payload::Protocol;
 use crate::types::Side;
-use crate::units::Nanos;
+use crate::units::{Nanos, Time};
 use std::net::IpAddr;
 
 /// One transfer.
@@ -108,8 +108,8 @@ impl TransferCase<'_> {
     pub(super) fn rate_of(&self, plateau: &Plateau) -> f64 {
         let rounds = &self.transfer.rounds;
         let start = rounds.get(plateau.first).map_or(self.transfer.start, |round| round.start);
-        let told = self.transfer.known_span.map_or(self.transfer.end, |(_, until)| until);
-        let end = rounds.get(plateau.after).map_or(told, |round| round.start);
+        let known_until = self.transfer.known_span.map_or(self.transfer.end, |(_, until)| until);
+        let end = rounds.get(plateau.after).map_or(known_until, |round| round.start);
         let bytes: u64 =
             rounds.get(plateau.first..plateau.after).unwrap_or_default().iter().map(|round| round.bytes).sum();
         let seconds = (end - start).as_secs_f64();
@@ -189,9 +189,9 @@ pub struct ConnectionSummary {
     /// The server's name.
     pub name: Option<String>,
     /// First packet.
-    pub start: Nanos,
+    pub start: Time,
     /// First FIN or RST, after which nobody waits for it; else the last packet.
-    pub end: Nanos,
+    pub end: Time,
     /// What its client waited beyond that: the ways of its SYN and of the answer, where it was
     /// captured at a server that ended it.
     pub unseen: Nanos,
@@ -239,6 +239,16 @@ pub(super) fn is_half_open(facts: &Facts) -> bool {
         && handshake.ack.is_none()
         && (one > 0 && two > 0)
         && facts.directions.iter().all(|direction| direction.last_payload.is_none())
+}
+
+/// Ports where TLS begins with the connection (IANA: https, pcsync-https, ldaps, imaps, pop3s,
+/// domain-s, ftps, submissions, amqps).
+const TLS_PORTS: [u16; 10] = [443, 8443, 636, 993, 995, 853, 989, 990, 465, 5671];
+
+/// Whether a text shows no payload of what is TLS by its port: nothing is known of its records.
+pub(super) fn has_unread_tls(facts: &Facts) -> bool {
+    let server = facts.endpoints[!facts.client].1;
+    facts.is_text && TLS_PORTS.contains(&server) && facts.content.iter().all(|content| content.protocol.is_none())
 }
 
 /// Whether the text shows no IP headers: each packet has some time to live.

@@ -109,7 +109,7 @@ mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
     use crate::limit::waits;
-    use crate::rules::scene::{Scene, ms};
+    use crate::rules::scene::{Scene, at_ms, ms};
     use crate::tcp::facts::{ExchangeFacts, TransferFacts};
 
     /// A pause before a keystroke.
@@ -156,15 +156,15 @@ mod tests {
             server: None,
             polled: None,
         };
-        let told = |scene: &Scene| {
+        let is_found = |scene: &Scene| {
             check(&ConnectionCase { facts: &scene.facts, transfers: [&[], &[]], waits: &[wait, wait] }).is_some()
         };
-        assert!(told(&scene));
+        assert!(is_found(&scene));
         scene.facts.endpoints[1].1 = 22;
-        assert!(!told(&scene));
+        assert!(!is_found(&scene));
         scene.facts.endpoints[1].1 = 2_222;
         scene.facts.content[0].protocol = Some(Protocol::Ssh);
-        assert!(!told(&scene));
+        assert!(!is_found(&scene));
     }
 
     /// Exchanges of one request and a small answer each: what was before each, and what the server
@@ -182,8 +182,8 @@ mod tests {
             .map(|(n, &(before, server))| ExchangeFacts {
                 request: Some(n),
                 answer: Some(n),
-                start: ms(0),
-                end: ms(server + 100),
+                start: at_ms(0),
+                end: at_ms(server + 100),
                 before: Some(ms(before)),
                 server: Some(ms(server)),
             })
@@ -194,15 +194,17 @@ mod tests {
     #[test]
     fn pauses_of_a_series_are_the_clients_and_longer_ones_nobodys() {
         let waits = scene(&[(1_345, 0), (300, 0), (900, 0), (5_000, 0)]);
-        let told: Vec<_> = waits.iter().map(|wait| (wait.client.0 / 1_000_000, wait.idle.0 / 1_000_000)).collect();
-        assert_eq!(told, [(1_345, 0), (300, 0), (900, 0), (0, 5_000)]);
+        let waits: Vec<_> = waits.iter().map(|wait| (wait.client.0 / 1_000_000, wait.idle.0 / 1_000_000)).collect();
+        assert_eq!(waits, [(1_345, 0), (300, 0), (900, 0), (0, 5_000)]);
         assert_eq!(scene(&[(30_000, 0)])[0].idle, ms(30_000), "a spare connection");
     }
 
     #[test]
     fn a_long_poll_keeps_nobody_waiting_and_a_late_answer_does() {
         let polls = scene(&[(0, 25_000), (0, 25_000), (0, 4_000), (0, 25_000)]);
-        assert!(polls.iter().all(|wait| wait.polled == Some(wait.exchange.end - ms(100)) && wait.waited() == ms(100)));
+        assert!(
+            polls.iter().all(|wait| wait.polled == Some(wait.exchange.end - at_ms(100)) && wait.waited() == ms(100))
+        );
         assert!(scene(&[(0, 40_000)])[0].polled.is_none(), "one is no habit");
         let late = scene(&[(0, 20), (0, 30_000), (0, 15), (0, 30_000), (0, 10)]);
         assert!(late.iter().all(|wait| wait.polled.is_none()), "others are prompt");

@@ -188,7 +188,10 @@ fn remembered(mut group: Vec<(&ConnectionSummary, Exit)>) -> Option<Finding> {
         return None;
     }
     let mut lost = CostOverTime::default();
-    group.iter().for_each(|(outline, exit)| lost.add(outline.start, outline.end, exit.lost));
+    let begin = group.iter().map(|(outline, _)| outline.start).min()?;
+    for (outline, exit) in &group {
+        lost.add(outline.start - begin, outline.end - begin, exit.lost);
+    }
     let (first, exit) = group.first()?;
     let [client, server] = &first.addresses;
     let (sender, peer) = match exit.sender {
@@ -202,21 +205,26 @@ fn remembered(mut group: Vec<(&ConnectionSummary, Exit)>) -> Option<Finding> {
         count(typical, "segment"),
         lost.describe(),
     );
-    let mut told = finding(Cause::EarlySlowStartExit, lost.elapsed(), 0.85, summary);
+    let mut finding = finding(Cause::EarlySlowStartExit, lost.elapsed(), 0.85, summary);
     let frames: Vec<_> = group.iter().take(6).map(|(_, exit)| exit.frame).collect();
-    told.evidence.push(evidence("connections that stopped at this size", number as f64, "connections", &frames));
-    told.evidence.push(evidence("flight at which the doubling stopped, median", typical as f64, "segments", &[]));
-    told.evidence.push(evidence("of them after the round trip had risen (HyStart)", risen as f64, "connections", &[]));
-    told.fix = fix(
+    finding.evidence.push(evidence("connections that stopped at this size", number as f64, "connections", &frames));
+    finding.evidence.push(evidence("flight at which the doubling stopped, median", typical as f64, "segments", &[]));
+    finding.evidence.push(evidence(
+        "of them after the round trip had risen (HyStart)",
+        risen as f64,
+        "connections",
+        &[],
+    ));
+    finding.fix = fix(
         Actor::Sender,
         format!("on {sender}, forget the threshold of {} for {peer}, and remember none", count(typical, "segment")),
         Some(format!("ip tcp_metrics delete {peer}; sysctl -w net.ipv4.tcp_no_ssthresh_metrics_save=1")),
     );
-    told.settle = Some(format!("`ip tcp_metrics show {peer}` on the sender names a ssthresh of about {typical}"));
-    told.connections = group.iter().map(|(outline, _)| outline.id).collect();
+    finding.settle = Some(format!("`ip tcp_metrics show {peer}` on the sender names a ssthresh of about {typical}"));
+    finding.connections = group.iter().map(|(outline, _)| outline.id).collect();
     // Each of them has a finding of its own, whose time this is.
-    told.shared = true;
-    Some(told)
+    finding.shared = true;
+    Some(finding)
 }
 
 #[cfg(test)]
@@ -224,6 +232,7 @@ mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
     use crate::analysis::Frame;
+    use crate::units::{Nanos, Time};
 
     fn outline(id: u64, segments: u64, hystart: bool) -> ConnectionSummary {
         let exit = Exit {
@@ -240,8 +249,8 @@ mod tests {
             client: [192, 0, 2, 1].into(),
             server: ([192, 0, 2, 2].into(), 443),
             name: None,
-            start: Nanos::from_millis(1000 * id as i64),
-            end: Nanos::from_millis(1000 * id as i64 + 700),
+            start: Time::from_millis(1000 * id as i64),
+            end: Time::from_millis(1000 * id as i64 + 700),
             handshakes: Nanos::ZERO,
             slow_start: Nanos::ZERO,
             unseen: Nanos::ZERO,

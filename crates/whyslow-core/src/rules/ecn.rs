@@ -106,7 +106,7 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
 mod tests {
     #![allow(clippy::unwrap_used)]
     use crate::cause::Cause;
-    use crate::rules::scene::{Scene, ms};
+    use crate::rules::scene::{Scene, at_ms, ms};
 
     /// Slow start to 40 segments, an echo in the fourth round, and slow growth from 20 on.
     fn marked() -> Scene {
@@ -116,7 +116,7 @@ mod tests {
         scene.facts.handshake.offers[0].as_mut().unwrap().ecn = 0b011;
         scene.facts.handshake.offers[1].as_mut().unwrap().ecn = 0b001;
         scene.transfer.ecn_echoes = 3;
-        scene.transfer.first_echo = Some((ms(1250), Default::default()));
+        scene.transfer.first_echo = Some((at_ms(1250), Default::default()));
         scene.transfer.reductions = 1;
         scene
     }

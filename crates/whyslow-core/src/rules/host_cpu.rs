@@ -165,7 +165,7 @@ mod tests {
     #![allow(clippy::unwrap_used)]
     use crate::analysis::Near;
     use crate::cause::Cause;
-    use crate::rules::scene::{MSS, Scene, gap, ms};
+    use crate::rules::scene::{MSS, Scene, at_ms, gap, ms};
     use crate::tcp::facts::Release;
 
     /// Flights of 40 segments that stop for 30 ms after the tenth segment, in every round but the
@@ -174,9 +174,9 @@ mod tests {
         let mut scene = Scene::flights(&[40 * MSS; 10]);
         scene.transfer.gaps = (0..9)
             .flat_map(|n| {
-                let (start, pause) = (ms(1000 + 100 * n), ms(1030 + 100 * n));
+                let (start, pause) = (at_ms(1000 + 100 * n), at_ms(1030 + 100 * n));
                 let stall = super::Gap { in_flight: 10 * MSS, ..gap(start, pause, Release::Nothing) };
-                [stall, super::Gap { in_flight: 40 * MSS, ..gap(pause, ms(1100 + 100 * n), Release::Ack) }]
+                [stall, super::Gap { in_flight: 40 * MSS, ..gap(pause, at_ms(1100 + 100 * n), Release::Ack) }]
             })
             .collect();
         scene.facts.vantage.near = Near::Server;

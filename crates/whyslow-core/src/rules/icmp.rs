@@ -4,7 +4,7 @@ use super::say::{evidence, fix, thousands};
 use crate::analysis::{Actor, End, Evidence, Fix, IcmpError};
 use crate::tcp::facts::{Facts, Fate, Notice};
 use crate::types::Side;
-use crate::units::Nanos;
+use crate::units::{Nanos, Time};
 use std::net::IpAddr;
 
 /// How much longer than a round trip it may take until a sender heeds an error: a host that is
@@ -15,7 +15,7 @@ const SLACK: Nanos = Nanos::from_millis(50);
 const REMEMBERED: Nanos = Nanos::from_millis(300_000);
 
 /// All of them, for the connection's entry; times are told from `first`.
-pub(crate) fn describe_all(facts: &Facts, first: Nanos) -> Vec<IcmpError> {
+pub(crate) fn describe_all(facts: &Facts, first: Time) -> Vec<IcmpError> {
     let one = |notice: &Notice| {
         let (about, whose) = match notice.about == facts.client {
             true => (End::Client, "client's"),

@@ -136,7 +136,7 @@ fn burst(case: &TransferCase<'_>) -> f64 {
 mod tests {
     #![allow(clippy::unwrap_used)]
     use crate::cause::Cause;
-    use crate::rules::scene::{MSS, Scene, ms};
+    use crate::rules::scene::{MSS, Scene, at_ms, ms};
     use crate::tcp::facts::Loss;
 
     /// Twelve losses in a transfer of 20 rounds, so many in one round trip.
@@ -144,7 +144,7 @@ mod tests {
         let mut scene = Scene::flights(&[20_000; 20]);
         for nth in 0..12 {
             let round = 2 + 2 * (nth / burst) % 14;
-            let time = ms(1000 + 100 * round as i64 + nth as i64 % burst as i64);
+            let time = at_ms(1000 + 100 * round as i64 + nth as i64 % burst as i64);
             scene.transfer.losses.push(Loss {
                 time,
                 until: time,
@@ -206,8 +206,8 @@ mod tests {
     #[test]
     fn an_episode_of_losses_costs_its_own_time() {
         let mut scene = Scene::flights(&[20_000; 60]);
-        scene.transfer.delivered = (0..20).map(|n| (ms(1100 + 50 * n), 5_000 * n as u64)).collect();
-        scene.transfer.delivered.extend((0..100).map(|n| (ms(2100 + 50 * n), 100_000 + 10_000 * n as u64)));
+        scene.transfer.delivered = (0..20).map(|n| (at_ms(1100 + 50 * n), 5_000 * n as u64)).collect();
+        scene.transfer.delivered.extend((0..100).map(|n| (at_ms(2100 + 50 * n), 100_000 + 10_000 * n as u64)));
         for (index, round) in scene.transfer.rounds.iter_mut().enumerate() {
             if index < 10 {
                 (round.bytes, round.in_flight) = (10_000, 10_000);
@@ -217,7 +217,7 @@ mod tests {
             }
         }
         for round in [1, 4, 7] {
-            let time = ms(1000 + 100 * round);
+            let time = at_ms(1000 + 100 * round);
             scene.transfer.losses.push(Loss { time, until: time, bytes: MSS, ..Loss::default() });
         }
         scene.transfer.retransmitted.fast = 3;

@@ -194,7 +194,7 @@ pub fn capture_problems(facts: &Facts) -> Vec<Problem> {
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::say;
-    use super::scene::{MSS, Scene, gap, ms};
+    use super::scene::{MSS, Scene, at_ms, gap, ms};
     use crate::analysis::{Actor, Finding, Fix, HEALTHY_VERDICT, UNKNOWN_VERDICT};
     use crate::cause::Cause;
     use crate::tcp::facts::{Release, RoundFacts};
@@ -251,7 +251,7 @@ mod tests {
     #[test]
     fn limits_that_only_together_took_most_are_named_together() {
         let mut scene = Scene::flights(&[60_000, 60_000, 60_000, 60_000]);
-        scene.transfer.gaps[2] = gap(ms(1200), ms(1300), Release::Peer);
+        scene.transfer.gaps[2] = gap(at_ms(1200), at_ms(1300), Release::Peer);
         scene.transfer.gaps[1].release = Release::Nothing;
         (scene.transfer.gaps[1].idle, scene.transfer.gaps[1].app_limited) = (true, true);
         for found in scene.findings() {
@@ -264,7 +264,7 @@ mod tests {
     #[test]
     fn what_nobody_notices_is_healthy() {
         let mut scene = Scene::flights(&[60_000; 3]);
-        let at = |n: i64| ms(1000) + crate::units::Nanos::from_micros(1000 * n);
+        let at = |n: i64| at_ms(1000) + crate::units::Nanos::from_micros(1000 * n);
         for (n, round) in (0..).zip(&mut scene.transfer.rounds) {
             *round = RoundFacts { start: at(n), last_send: at(n), ..*round };
         }

@@ -145,9 +145,9 @@ const fn ping_headers(is_v6: bool) -> u64 {
 /// The error passed here, and did not help: the sender did not get it, or does not heed it.
 fn add_unheeded_fix(case: &TransferCase<'_>, found: &mut Finding, notice: &Notice, mtu: u32) {
     let by = notice.by;
-    let told = format!("{} B", thousands(mtu.into()));
+    let passing = format!("{} B", thousands(mtu.into()));
     let end = if case.sender == case.facts.client { "client" } else { "server" };
-    found.summary += &format!("; {by} says by ICMP that packets of {told} pass, and the sender does not heed it");
+    found.summary += &format!("; {by} says by ICMP that packets of {passing} pass, and the sender does not heed it");
     found.confidence = case.trust(0.95);
     let v6 = case.facts.endpoints[case.sender].0.is_ipv6();
     let clamp = thousands(u64::from(mtu).saturating_sub(if v6 { 60 } else { 40 }));

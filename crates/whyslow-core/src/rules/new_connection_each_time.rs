@@ -32,7 +32,7 @@ use super::rule::{Check, Rule, Saving};
 use super::say::{count, evidence, fix, time};
 use crate::analysis::{Actor, End, Finding, Frame, host_and_port};
 use crate::cause::Cause;
-use crate::units::Nanos;
+use crate::units::{Nanos, Time};
 use std::collections::BTreeMap;
 
 pub(super) const RULE: Rule = Rule::new(Cause::NewConnectionEachTime, Check::Across(check)).saves(Saving::Predicted);
@@ -54,7 +54,7 @@ fn check(summaries: &[ConnectionSummary]) -> Vec<Finding> {
 /// Connections one after the other: those that begin while an earlier one lasts are a pool at work.
 /// After a long pause a connection has to be opened in any case, and another series begins.
 fn series_of<'a>(group: &[&'a ConnectionSummary]) -> Vec<Vec<&'a ConnectionSummary>> {
-    let mut busy_until = Nanos(i64::MIN);
+    let mut busy_until = Time::MIN;
     let mut runs: Vec<Vec<&ConnectionSummary>> = Vec::new();
     for outline in group.iter() {
         if outline.start >= busy_until {
@@ -134,15 +134,15 @@ mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
     use crate::limit;
-    use crate::rules::scene::{Scene, ms};
+    use crate::rules::scene::{Scene, at_ms, ms};
     use crate::tcp::facts::TransferFacts;
 
     /// A client that sent records of TLS up to these places, the last one from 300 ms on: what its
     /// handshake took.
     fn tls(first: Option<(u64, u64)>, second: Option<u64>, end: u64) -> Option<Nanos> {
         let mut scene = Scene::flights(&[8_000]);
-        let at = |seq, time| TransferFacts { seq, start: ms(time), ..TransferFacts::default() };
-        scene.facts.handshake.ack = Some((ms(100), scene.facts.first_frame));
+        let at = |seq, time| TransferFacts { seq, start: at_ms(time), ..TransferFacts::default() };
+        scene.facts.handshake.ack = Some((at_ms(100), scene.facts.first_frame));
         scene.facts.directions[0].transfers = vec![at((1, 518), 110), at((518, 611), 210), at((611, end), 300)];
         let content = &mut scene.facts.content[0];
         (content.handshake_end, content.first_application_data) = (Some(611), first);
@@ -168,8 +168,8 @@ mod tests {
             server: ([192, 0, 2, 2].into(), 80),
             addresses: ["client".into(), "x.x.x.x1".into()],
             name: None,
-            start: Nanos::from_millis(1_000 * start),
-            end: Nanos::from_millis(1_000 * start + 300),
+            start: Time::from_millis(1_000 * start),
+            end: Time::from_millis(1_000 * start + 300),
             handshakes: Nanos::from_millis(250),
             slow_start: Nanos::ZERO,
             unseen: Nanos::ZERO,
@@ -185,11 +185,14 @@ mod tests {
 
     #[test]
     fn one_after_the_other_is_a_series() {
-        let told = found(&[0, 1, 30, 100]).unwrap();
-        assert_eq!((told.connections.as_slice(), told.seconds), ([1, 2, 3, 4].as_slice(), Nanos::from_millis(750)));
-        assert_eq!(told.predicted_s, Some(Nanos::from_millis(4 * 300 - 750)));
+        let finding = found(&[0, 1, 30, 100]).unwrap();
+        assert_eq!(
+            (finding.connections.as_slice(), finding.seconds),
+            ([1, 2, 3, 4].as_slice(), Nanos::from_millis(750))
+        );
+        assert_eq!(finding.predicted_s, Some(Nanos::from_millis(4 * 300 - 750)));
         // As the capture writes the address.
-        assert!(told.summary.contains("to x.x.x.x1:80 one after the other"), "{}", told.summary);
+        assert!(finding.summary.contains("to x.x.x.x1:80 one after the other"), "{}", finding.summary);
     }
 
     #[test]
@@ -197,9 +200,9 @@ mod tests {
         assert!(found(&[0, 1_320, 2_640, 3_960]).is_none());
         assert!(found(&[0, 1, 1_320, 1_321]).is_none());
         // The first one after a long pause has to be opened in any case.
-        let told = found(&[0, 1, 2, 1_320, 2_640, 2_641, 2_642]).unwrap();
+        let finding = found(&[0, 1, 2, 1_320, 2_640, 2_641, 2_642]).unwrap();
         assert_eq!(
-            (told.connections.as_slice(), told.seconds),
+            (finding.connections.as_slice(), finding.seconds),
             ([1, 2, 3, 5, 6, 7].as_slice(), Nanos::from_millis(1_000))
         );
     }

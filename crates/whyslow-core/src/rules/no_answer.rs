@@ -64,7 +64,7 @@ use crate::cause::Cause;
 use crate::tcp::INITIAL_SYN_TIMERS;
 use crate::tcp::facts::{Facts, Fate, TransferFacts};
 use crate::types::Side;
-use crate::units::Nanos;
+use crate::units::{Nanos, Time};
 
 pub(super) const RULE: Rule =
     Rule::new(Cause::NoAnswer, Check::Connection(check)).may_cost(|brief| brief.may_be_awaited);
@@ -298,7 +298,7 @@ enum Ended {
     /// The capture did.
     Capture,
     /// One end closed.
-    Closed(End, Nanos, Frame),
+    Closed(End, Time, Frame),
 }
 
 /// A request that was delivered and not answered.
@@ -358,7 +358,7 @@ fn broken_off(case: &ConnectionCase<'_>) -> Option<Finding> {
     let (ended, waited) = silence(facts, last)?;
     // The sender had more; or it does not even acknowledge the client's FIN.
     let an_ack = facts.min_rtt().unwrap_or_default() + ACK;
-    let is_gone = |closed: Nanos| facts.state == State::Open && facts.until - closed > an_ack;
+    let is_gone = |closed: Time| facts.state == State::Open && facts.until - closed > an_ack;
     let gone = matches!(ended, Ended::Closed(End::Client, time, _) if facts.fins[facts.client] && is_gone(time));
     let is_cut = direction.last_len >= direction.mss && (direction.last_unpushed || gone);
     if !is_cut || direction.unacknowledged > 0 || asked_since || held || facts.fins[!facts.client] {
@@ -401,7 +401,7 @@ impl Ended {
 
 /// How a silence ended that began at `from`, and how long it was: none where it is too short to be
 /// one, or the server reset the connection.
-fn silence(facts: &Facts, from: Nanos) -> Option<(Ended, Nanos)> {
+fn silence(facts: &Facts, from: Time) -> Option<(Ended, Nanos)> {
     let ended = ended(facts, from)?;
     let until = match ended {
         Ended::Capture => facts.until,
@@ -414,7 +414,7 @@ fn silence(facts: &Facts, from: Nanos) -> Option<(Ended, Nanos)> {
 
 /// How the wait for an answer ended that began at `asked`; none where it was cut short by a reset
 /// of the server.
-fn ended(facts: &Facts, asked: Nanos) -> Option<Ended> {
+fn ended(facts: &Facts, asked: Time) -> Option<Ended> {
     let closings = [(End::Client, facts.client), (End::Server, !facts.client)];
     let closed = |(end, side): (End, Side)| {
         let (time, frame) = facts.closing[side]?;

@@ -8,7 +8,7 @@
 use crate::limit;
 use crate::tcp::facts::{Facts, TransferFacts};
 use crate::tcp::payload::{Content, Protocol};
-use crate::units::Nanos;
+use crate::units::{Nanos, Time};
 
 /// The client's last message, to which an answer was due.
 #[derive(Clone, Debug)]
@@ -88,7 +88,7 @@ fn head<'a>(content: &'a Content, message: &TransferFacts) -> Option<&'a str> {
 
 /// How sure it is that an answer was due, where the payload does not say, and how much longer than
 /// usual a silence must be.
-fn due(facts: &Facts, message: &TransferFacts, heard: Option<Nanos>, answered: usize) -> Option<(f64, f64)> {
+fn due(facts: &Facts, message: &TransferFacts, heard: Option<Time>, answered: usize) -> Option<(f64, f64)> {
     let content = &facts.content[facts.client];
     let asking = &facts.directions[facts.client];
     let begins_tls = content.firsts.first().is_some_and(|&(start, _, kind)| start <= 1 && kind == HANDSHAKE);

@@ -109,7 +109,7 @@ mod tests {
     #![allow(clippy::unwrap_used)]
     use crate::analysis::Near;
     use crate::cause::Cause;
-    use crate::rules::scene::{Scene, gap, ms};
+    use crate::rules::scene::{Scene, at_ms, gap, ms};
     use crate::tcp::facts::{RateSpread, Release};
 
     /// 20,000 B a round trip of 100 ms, evenly spaced.
@@ -117,7 +117,8 @@ mod tests {
         let mut scene = Scene::flights(&[20_000; 20]);
         let rate = RateSpread { p10: 1.55e6, p50: 1.6e6, p90: 1.65e6, bins: 40 };
         (scene.transfer.sent_rate, scene.transfer.acked_rate) = (rate, rate);
-        scene.transfer.gaps = (0..190).map(|n| gap(ms(1000 + 10 * n), ms(1010 + 10 * n), Release::Nothing)).collect();
+        scene.transfer.gaps =
+            (0..190).map(|n| gap(at_ms(1000 + 10 * n), at_ms(1010 + 10 * n), Release::Nothing)).collect();
         scene.facts.vantage.near = Near::Server;
         scene
     }
@@ -137,7 +138,7 @@ mod tests {
         let mut scene = paced();
         scene.facts.vantage.toward = [Some(ms(0)), Some(ms(100))];
         scene.facts.handshake.offers.iter_mut().flatten().for_each(|offer| offer.timestamps = false);
-        scene.facts.handshake.syn = Some((ms(800), scene.facts.first_frame));
+        scene.facts.handshake.syn = Some((at_ms(800), scene.facts.first_frame));
         assert!(scene.finding(Cause::Pacing).is_some(), "it began at once");
         scene.transfer.rounds[0].last_send += ms(95);
         assert!(scene.finding(Cause::Pacing).is_none() && scene.finding(Cause::Bandwidth).is_some());
@@ -179,11 +180,11 @@ mod tests {
         assert!(scene.finding(Cause::Pacing).is_none());
         // 10,000 B in two clumps every 50 ms.
         scene.transfer.delivered =
-            (0..80).map(|n| (ms(1100 + 50 * (n / 2) + 30 * (n % 2)), 5_000 * n as u64)).collect();
+            (0..80).map(|n| (at_ms(1100 + 50 * (n / 2) + 30 * (n % 2)), 5_000 * n as u64)).collect();
         assert_eq!(scene.finding(Cause::Pacing).unwrap().seconds, ms(1900));
         // A window of 20,000 B that is used up at once.
         scene.transfer.delivered =
-            (0..80).map(|n| (ms(1100 + 100 * (n / 4) + 2 * (n % 4)), 5_000 * n as u64)).collect();
+            (0..80).map(|n| (at_ms(1100 + 100 * (n / 4) + 2 * (n % 4)), 5_000 * n as u64)).collect();
         assert!(scene.finding(Cause::Pacing).is_none());
     }
 
@@ -199,7 +200,8 @@ mod tests {
     #[test]
     fn a_sender_that_waits_for_acks_has_a_window() {
         let mut scene = paced();
-        scene.transfer.gaps = (0..19).map(|n| gap(ms(1000 + 100 * n), ms(1100 + 100 * n), Release::Ack)).collect();
+        scene.transfer.gaps =
+            (0..19).map(|n| gap(at_ms(1000 + 100 * n), at_ms(1100 + 100 * n), Release::Ack)).collect();
         assert!(scene.finding(Cause::Pacing).is_none());
     }
 

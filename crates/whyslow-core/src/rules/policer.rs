@@ -188,7 +188,7 @@ fn sign_evidence(sign: PolicerSign) -> Vec<Evidence> {
 mod tests {
     #![allow(clippy::unwrap_used)]
     use crate::cause::Cause;
-    use crate::rules::scene::{MSS, Scene, ms};
+    use crate::rules::scene::{MSS, Scene, at_ms, ms};
     use crate::tcp::facts::{Loss, RateSpread};
     use crate::units::Nanos;
 
@@ -199,7 +199,7 @@ mod tests {
         for (nth, at) in [400, 900, 1_300, 2_000, 2_600, 3_100, 3_900, 4_500].into_iter().enumerate() {
             scene.transfer.rounds[at as usize / 100].retransmitted = 2;
             for again in 0..2 {
-                let time = ms(1_000 + at);
+                let time = at_ms(1_000 + at);
                 let sent = (60 * at as u64 / 1_000 + 2 * nth as u64 + again) * MSS;
                 let seq = sent + 1;
                 scene.transfer.losses.push(Loss {
@@ -272,7 +272,7 @@ mod tests {
         scene.facts.vantage.toward = [Some(Nanos::ZERO), Some(ms(100))];
         scene.facts.handshake.offers.iter_mut().flatten().for_each(|offer| offer.timestamps = false);
         assert!(scene.finding(Cause::Policer).is_none(), "how it began is not known");
-        scene.facts.handshake.syn = Some((ms(800), scene.facts.first_frame));
+        scene.facts.handshake.syn = Some((at_ms(800), scene.facts.first_frame));
         let found = scene.finding(Cause::Policer).unwrap();
         assert!(found.confidence == 0.4 && found.summary.contains("cannot be seen here"), "{}", found.summary);
         scene.transfer.rounds[0].last_send += ms(95);

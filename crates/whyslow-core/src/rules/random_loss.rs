@@ -46,7 +46,7 @@ use crate::cause::Cause;
 use crate::stats::median;
 use crate::tcp::facts::TransferFacts;
 use crate::types::ModelChange;
-use crate::units::Nanos;
+use crate::units::{Nanos, Time};
 
 /// A window that losses keep small grows far beyond all that was seen: what the path carries must
 /// be known.
@@ -100,7 +100,7 @@ fn loss_independence(case: &TransferCase<'_>) -> Option<LossIndependence> {
     if transfer.losses.len() < MIN || doubtful {
         return None;
     }
-    let mut losses: Vec<(Nanos, u64)> = transfer.losses.iter().map(|loss| (loss.time, loss.seq)).collect();
+    let mut losses: Vec<(Time, u64)> = transfer.losses.iter().map(|loss| (loss.time, loss.seq)).collect();
     losses.sort_unstable();
     // What is lost within a round trip is one event: TCP takes it as one, and so does a full queue.
     let mut events = losses.clone();
@@ -117,7 +117,7 @@ fn loss_independence(case: &TransferCase<'_>) -> Option<LossIndependence> {
     places.sort_unstable();
     let distances: Vec<f64> = places.windows(2).map(|pair| (pair[1] - pair[0]) as f64).collect();
     let rounds = &transfer.rounds;
-    let home = |time: Nanos| rounds.partition_point(|round| round.start <= time).max(1) - 1;
+    let home = |time: Time| rounds.partition_point(|round| round.start <= time).max(1) - 1;
     let flights: Vec<f64> = events.iter().map(|event| rounds[home(event.0)].in_flight as f64).collect();
     // The round before: in the lossy one itself there are few samples (Karn).
     let times = losses.iter().filter_map(|loss| case.round_trip(home(loss.0).saturating_sub(1)));
@@ -145,7 +145,7 @@ fn loss_independence(case: &TransferCase<'_>) -> Option<LossIndependence> {
 /// that is too small loses from the large ones. The share of events that fell on the half of the
 /// bytes that went in larger flights, and how many more these are than half, in standard
 /// deviations of a fair coin.
-fn skew(transfer: &TransferFacts, events: &[(Nanos, u64)], home: impl Fn(Nanos) -> usize) -> (f64, f64) {
+fn skew(transfer: &TransferFacts, events: &[(Time, u64)], home: impl Fn(Time) -> usize) -> (f64, f64) {
     let mut order: Vec<usize> = (0..transfer.rounds.len()).collect();
     order.sort_by_key(|&index| transfer.rounds[index].in_flight);
     let whole: u64 = transfer.rounds.iter().map(|round| round.bytes).sum();
@@ -194,26 +194,26 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
         MANY.. => 0.75,
         _ => 0.65,
     };
-    let mut told = finding(Cause::RandomLoss, cost, case.trust(confidence), summary);
+    let mut finding = finding(Cause::RandomLoss, cost, case.trust(confidence), summary);
     let frames: Vec<_> = transfer.retransmitted_frames.iter().copied().take(6).collect();
-    told.evidence.push(evidence("segments lost", number as f64, "segments", &frames));
-    told.evidence.push(evidence("share of the bytes sent", share * 100.0, "%", &[]));
+    finding.evidence.push(evidence("segments lost", number as f64, "segments", &frames));
+    finding.evidence.push(evidence("share of the bytes sent", share * 100.0, "%", &[]));
     if corrupt > 0 {
-        told.evidence.push(evidence("segments with a wrong checksum", corrupt as f64, "segments", &[]));
+        finding.evidence.push(evidence("segments with a wrong checksum", corrupt as f64, "segments", &[]));
     }
-    told.evidence.push(evidence("of them in one round trip, on average", found.burst, "segments", &[]));
-    told.evidence.push(evidence("spread of the bytes between them, of the median", found.distances, "", &[]));
-    told.evidence.push(evidence("the same by chance", 1.6, "", &[]));
-    told.evidence.push(evidence("spread of the flights they came from, of the median", found.flights, "", &[]));
+    finding.evidence.push(evidence("of them in one round trip, on average", found.burst, "segments", &[]));
+    finding.evidence.push(evidence("spread of the bytes between them, of the median", found.distances, "", &[]));
+    finding.evidence.push(evidence("the same by chance", 1.6, "", &[]));
+    finding.evidence.push(evidence("spread of the flights they came from, of the median", found.flights, "", &[]));
     let figure = "of them from the larger flights, which carried half of the bytes";
-    told.evidence.push(evidence(figure, found.from_large * 100.0, "%", &[]));
-    told.evidence.push(evidence("round trip where they were lost", found.rtt.as_millis_f64(), "ms", &[]));
+    finding.evidence.push(evidence(figure, found.from_large * 100.0, "%", &[]));
+    finding.evidence.push(evidence("round trip where they were lost", found.rtt.as_millis_f64(), "ms", &[]));
     if let Some(rtt) = case.rtt().filter(|rtt| *rtt > Nanos::ZERO) {
         let ceiling = super::repair::mathis(case.context.mss, rtt, share);
-        told.evidence.push(evidence("ceiling by Mathis for this loss", ceiling, "bit/s", &[]));
-        told.evidence.push(evidence("measured rate", case.rate(), "bit/s", &[]));
+        finding.evidence.push(evidence("ceiling by Mathis for this loss", ceiling, "bit/s", &[]));
+        finding.evidence.push(evidence("measured rate", case.rate(), "bit/s", &[]));
     }
-    told.fix = fix(
+    finding.fix = fix(
         Actor::Network,
         format!(
             "find the link that damages {} of its packets: error counters (CRC, FCS) of every interface and switch port on the path, cable, optics, radio, duplex{}",
@@ -222,11 +222,11 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
         ),
         Some("for d in $(ls /sys/class/net); do ethtool -S $d | grep -iE '(err|crc|drop).*: *[1-9]'; done".into()),
     );
-    told.settle = Some(
+    finding.settle = Some(
         "send at a constant low rate (iperf3 -u -b 1M): losses that stay in proportion are random, those of a queue or a policer vanish"
             .into(),
     );
-    Some(told)
+    Some(finding)
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use super::case::TransferCase;
 use super::say::WORTH_SAYING;
 use crate::analysis::Frame;
 use crate::tcp::facts::Release;
-use crate::units::Nanos;
+use crate::units::{Nanos, Time};
 
 /// So many round trips of this connection at least is an interval of another one.
 const FAR: f64 = 4.0;
@@ -41,9 +41,9 @@ pub(super) fn rhythm(case: &TransferCase<'_>) -> Option<Rhythm> {
     let silences = transfer.gaps.iter().filter(|gap| gap.release == Release::Nothing && gap.idle);
     // Each silence with what came after it begins a burst.
     let long = silences.filter(|gap| gap.end - gap.start > rtt.scale(2.0));
-    let mut starts: Vec<(Nanos, Frame)> = vec![(transfer.start, transfer.frames.0)];
+    let mut starts: Vec<(Time, Frame)> = vec![(transfer.start, transfer.frames.0)];
     starts.extend(long.map(|gap| (gap.end, gap.frames.1)));
-    let bytes = |from: Nanos, to: Nanos| -> u64 {
+    let bytes = |from: Time, to: Time| -> u64 {
         transfer.rounds.iter().filter(|round| round.start >= from && round.start < to).map(|round| round.bytes).sum()
     };
     let interval = starts.get(1)?.0 - starts[0].0;

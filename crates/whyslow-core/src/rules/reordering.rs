@@ -31,7 +31,7 @@ use super::rule::{Check, Rule};
 use super::say::{evidence, finding, fix, thousands, time};
 use crate::analysis::{Actor, Finding, Limit};
 use crate::cause::Cause;
-use crate::limit::{Span, first_retransmit_round};
+use crate::limit::Span;
 use crate::units::Nanos;
 
 pub(super) const RULE: Rule = Rule::new(Cause::Reordering, Check::Transfer(check));
@@ -49,7 +49,7 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
     let kinds = &case.transfer.retransmitted;
     let lost_segments = kinds.fast + kinds.timeout + kinds.tail_probe;
     // Before the first copy it had made the sender do nothing.
-    let copy = case.transfer.rounds.get(first_retransmit_round(case.transfer))?.start;
+    let copy = case.transfer.rounds.get(case.transfer.first_retransmit_round())?.start;
     let slowed =
         |span: &&Span| matches!(span.limit, Limit::LossRecovery | Limit::CongestionAvoidance) && span.end > copy;
     let repairing: Nanos = case.partition.spans.iter().filter(slowed).map(Span::length).sum();

@@ -7,7 +7,7 @@ use super::policing::is_policed;
 use crate::analysis::Limit;
 use crate::stats::median_f64;
 use crate::tcp::facts::{DirectionFacts, Gap, Recoveries, Release, TransferFacts};
-use crate::units::Nanos;
+use crate::units::{Nanos, Time};
 
 /// Repairing, and from the first loss on the time under a window that losses made small. What
 /// copies of segments that came late made the sender do is the reordering's.
@@ -119,7 +119,7 @@ pub(super) fn tail_waits<'a>(case: &'a TransferCase<'_>) -> impl Iterator<Item =
     // Where none of them was needed, nothing was lost.
     let needed = kinds.tail_probe + kinds.timeout > 0;
     // What was tried to the end and never acknowledged is no tail alone.
-    let given_up = given_up(case.direction(), case.transfer).first().map_or(Nanos::MAX, |wait| wait.start);
+    let given_up = given_up(case.direction(), case.transfer).first().map_or(Time::MAX, |wait| wait.start);
     let waits = case.transfer.gaps.iter().take_while(move |gap| gap.start < given_up);
     waits.filter(move |gap| needed && gap.release == Release::Timer && gap.tail)
 }

@@ -24,6 +24,7 @@
 //! - A box on the way may send the RST: its time to live is often another one than that of the
 //!   end's other packets.
 //! - `capture-loss`: the rest of the answer was not captured.
+//! - `elided-text`: a FIN or an ACK of the last exchange is not in the text; then nothing is said.
 //!
 //! ## The fix
 //! Refused: start what should listen on that port (`ss -ltn`), or let the firewall pass it. Reset
@@ -49,7 +50,7 @@ use crate::cause::Cause;
 use crate::tcp::INITIAL_SYN_TIMERS;
 use crate::tcp::facts::{Facts, ResetFacts, TransferFacts};
 use crate::types::Side;
-use crate::units::Nanos;
+use crate::units::{Nanos, Time};
 
 pub(super) const RULE: Rule = Rule::new(Cause::Reset, Check::Connection(check));
 
@@ -75,11 +76,20 @@ fn check(case: &ConnectionCase<'_>) -> Option<Finding> {
     let reset = facts.reset?;
     let found = match facts.state {
         State::Refused if reset.from != facts.client && !facts.fins[reset.from] => refused(case),
+        State::Reset if is_end_elided(facts) => None,
         State::Reset if reset.from == facts.client => by_client(case),
         State::Reset => by_server(case),
         _ => None,
     };
     found.map(|found| with_sender(found, facts, reset))
+}
+
+/// A text left out packets from the last exchange on: the ACK of what seems to have been on its way
+/// may be among them, or a FIN, behind which a RST merely answers what came too late.
+fn is_end_elided(facts: &Facts) -> bool {
+    let last = facts.directions.iter().filter_map(|direction| direction.transfers.last());
+    let start = last.map(|transfer| transfer.start).min();
+    facts.elided.iter().any(|&(_, until)| start.is_none_or(|start| until >= start))
 }
 
 /// A RST instead of a SYN-ACK.
@@ -174,7 +184,7 @@ fn by_server(case: &ConnectionCase<'_>) -> Option<Finding> {
 fn instead_of_an_answer(
     case: &ConnectionCase<'_>,
     asked: &OutstandingRequest<'_>,
-    at: Nanos,
+    at: Time,
     frame: Frame,
 ) -> Option<Finding> {
     let facts = case.facts;
@@ -264,7 +274,7 @@ fn by_client(case: &ConnectionCase<'_>) -> Option<Finding> {
 /// Whether a server threw away what its program had yet to say: it reset the connection before an
 /// ACK of its last segment can have come, and that segment was full, as the last one of a message
 /// is by chance alone. All that was sent may arrive, and be acknowledged, meanwhile.
-fn is_amid(facts: &Facts, answer: &TransferFacts, at: Nanos) -> bool {
+fn is_amid(facts: &Facts, answer: &TransferFacts, at: Time) -> bool {
     let direction = &facts.directions[!facts.client];
     let is_full =
         direction.mss > 0 && direction.last_len >= direction.mss && direction.last_len.is_multiple_of(direction.mss);
@@ -275,11 +285,11 @@ fn is_amid(facts: &Facts, answer: &TransferFacts, at: Nanos) -> bool {
 }
 
 /// The server had accepted the connection, and the client had not closed it.
-fn is_opened(facts: &Facts, at: Nanos) -> bool {
+fn is_opened(facts: &Facts, at: Time) -> bool {
     facts.handshake.syn_ack.is_some_and(|(time, _)| time < at) && !facts.fins[facts.client]
 }
 
-fn before_anything(case: &ConnectionCase<'_>, at: Nanos, frame: Frame) -> Finding {
+fn before_anything(case: &ConnectionCase<'_>, at: Time, frame: Frame) -> Finding {
     let waited = case.facts.handshake.syn.map_or(Nanos::ZERO, |(syn, _)| (at - syn).or_zero());
     let summary = format!("the server reset the connection {} after the SYN, before anything was sent", time(waited));
     let mut found = finding(Cause::Reset, waited, case.trust(0.8), summary);

@@ -9,7 +9,7 @@ use crate::tcp::facts::{
     TransferFacts, Vantage,
 };
 use crate::types::Side;
-use crate::units::Nanos;
+use crate::units::{Nanos, Time};
 
 /// Segment size, bytes.
 pub(super) const MSS: u64 = 1000;
@@ -25,15 +25,20 @@ pub(super) fn ms(milliseconds: i64) -> Nanos {
     Nanos::from_millis(milliseconds)
 }
 
+/// The instant so many milliseconds after that from which times are counted.
+pub(super) fn at_ms(milliseconds: i64) -> Time {
+    Time::from_millis(milliseconds)
+}
+
 /// A pause within a transfer.
-pub(super) fn gap(start: Nanos, end: Nanos, release: Release) -> Gap {
+pub(super) fn gap(start: Time, end: Time, release: Release) -> Gap {
     Gap { last_ack: false, ..limit::tests::gap(start, end, release) }
 }
 
 /// Flights of these sizes, a round trip of 100 ms apart, each but the last followed by a wait for
 /// an ACK.
 fn transfer_of(sizes: &[u64]) -> TransferFacts {
-    let at = |index: usize| ms(1000 + 100 * index as i64);
+    let at = |index: usize| at_ms(1000 + 100 * index as i64);
     let frame = |number: usize| Frame { file: None, number: number as u64 + 10 };
     let rounds: Vec<RoundFacts> = sizes
         .iter()
@@ -58,7 +63,7 @@ fn transfer_of(sizes: &[u64]) -> TransferFacts {
         end: at(sizes.len()),
         last_send: at(sizes.len() - 1),
         acknowledged: true,
-        answered: Some(PeerMessage { first: ms(900), last: ms(900), bytes: 100, ..PeerMessage::default() }),
+        answered: Some(PeerMessage { first: at_ms(900), last: at_ms(900), bytes: 100, ..PeerMessage::default() }),
         rounds_total: sizes.len() as u64,
         segments: bytes.div_ceil(MSS),
         max_in_flight: sizes.iter().copied().max().unwrap_or(0),
@@ -69,7 +74,7 @@ fn transfer_of(sizes: &[u64]) -> TransferFacts {
 }
 
 /// A connection that is captured next to the sender, and its request.
-fn facts_until(end: Nanos) -> Facts {
+fn facts_until(end: Time) -> Facts {
     let offer = Offer {
         mss: Some(1012),
         window_scale: Some(7),
@@ -81,9 +86,9 @@ fn facts_until(end: Nanos) -> Facts {
     };
     let request = TransferFacts {
         seq: (1, 101),
-        start: ms(900),
-        last_send: ms(900),
-        end: ms(1000),
+        start: at_ms(900),
+        last_send: at_ms(900),
+        end: at_ms(1000),
         acknowledged: true,
         rounds_total: 1,
         ..TransferFacts::default()
@@ -93,7 +98,7 @@ fn facts_until(end: Nanos) -> Facts {
         endpoints: [([192, 0, 2, 1].into(), 40_000), ([192, 0, 2, 2].into(), 443)],
         client: Side::A,
         requester: Side::A,
-        first: ms(800),
+        first: at_ms(800),
         last: end,
         until: end,
         first_frame: Frame { file: None, number: 1 },

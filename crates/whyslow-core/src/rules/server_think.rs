@@ -89,25 +89,25 @@ mod tests {
     use crate::analysis::Limit;
     use crate::limit::{LimitTime, waits};
     use crate::rules::TransferCase;
-    use crate::rules::scene::{Scene, ms};
+    use crate::rules::scene::{Scene, at_ms, ms};
     use crate::tcp::facts::{ExchangeFacts, Gap, Loss, PeerMessage, TransferFacts};
     use crate::tcp::payload::Protocol;
     use crate::types::Side;
-    use crate::units::Nanos;
+    use crate::units::{Nanos, Time};
 
     /// An exchange: whether the client asked, what it took before, and what the server took,
     /// milliseconds.
     type Turn = (bool, i64, i64);
 
     /// What the server is known to have taken in each, and what the client.
-    fn told(change: impl Fn(&mut Scene), turns: &[Turn]) -> Vec<(Option<Nanos>, Nanos)> {
+    fn wait_times(change: impl Fn(&mut Scene), turns: &[Turn]) -> Vec<(Option<Nanos>, Nanos)> {
         let mut scene = Scene::flights(&[500]);
-        let mut at = ms(1_000);
+        let mut at = at_ms(1_000);
         scene.facts.exchanges.clear();
         scene.facts.directions.iter_mut().for_each(|direction| direction.transfers.clear());
         for (n, &(asked, before, server)) in turns.iter().enumerate() {
             let start = at + ms(before);
-            let message = |start: Nanos| TransferFacts {
+            let message = |start: Time| TransferFacts {
                 seq: (1 + 100 * n as u64, 101 + 100 * n as u64),
                 start,
                 last_send: start,
@@ -133,7 +133,7 @@ mod tests {
     }
 
     fn servers(change: impl Fn(&mut Scene), turns: &[Turn]) -> Vec<Option<Nanos>> {
-        told(change, turns).into_iter().map(|(server, _)| server).collect()
+        wait_times(change, turns).into_iter().map(|(server, _)| server).collect()
     }
 
     const PROMPT_QUESTIONS: [Turn; 3] = [(true, 0, 300), (true, 1, 700), (true, 2, 400)];
@@ -195,10 +195,10 @@ mod tests {
     #[test]
     fn who_speaks_unasked_need_not_be_answering() {
         let turns = [(true, 0, 300), (false, 4_000, 0), (true, 1, 3_000), (true, 500, 300), (true, 500, 3_000)];
-        let told = told(|_| (), &turns);
-        let servers: Vec<_> = told.iter().map(|(server, _)| *server).collect();
+        let waits = wait_times(|_| (), &turns);
+        let servers: Vec<_> = waits.iter().map(|(server, _)| *server).collect();
         assert_eq!(servers, [Some(ms(300)), None, None, Some(ms(300)), None]);
-        assert!(told[2..].iter().all(|(_, client)| *client == ms(0)), "nor need the client be asking: {told:?}");
+        assert!(waits[2..].iter().all(|(_, client)| *client == ms(0)), "nor need the client be asking: {waits:?}");
     }
 
     #[test]
@@ -228,7 +228,7 @@ mod tests {
                     idle: true,
                     after_len: 60,
                     before_len: 40,
-                    ..Gap::example(ms(milliseconds * n), ms(milliseconds * (n + 1)))
+                    ..Gap::example(at_ms(milliseconds * n), at_ms(milliseconds * (n + 1)))
                 })
                 .collect();
         }
@@ -299,7 +299,7 @@ mod tests {
 
     #[test]
     fn what_was_not_captured_may_have_been_the_question() {
-        let unseen = |scene: &mut Scene| scene.facts.directions[0].missing = vec![(ms(1_450), ms(1_900))];
+        let unseen = |scene: &mut Scene| scene.facts.directions[0].missing = vec![(at_ms(1_450), at_ms(1_900))];
         assert_eq!(servers(unseen, &PROMPT_QUESTIONS), [ALL[0], None, ALL[2]]);
     }
 }

@@ -131,7 +131,7 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
 mod tests {
     #![allow(clippy::unwrap_used)]
     use crate::cause::Cause;
-    use crate::rules::scene::{Scene, ms};
+    use crate::rules::scene::{Scene, at_ms, ms};
     use crate::tcp::facts::RoundFacts;
 
     /// 100,000 B at 100,000 B a round trip, then 20,000 B a round trip.
@@ -139,9 +139,9 @@ mod tests {
         let mut scene = Scene::flights(&[20_000; 30]);
         scene.transfer.rounds[0].bytes = 50_000;
         scene.transfer.rounds[1].bytes = 50_000;
-        let mut curve = vec![(ms(1100), 0)];
-        curve.extend((1..=10).map(|n| (ms(1100 + 10 * n), 10_000 * n as u64)));
-        curve.extend((1..=54).map(|n| (ms(1200 + 50 * n), 100_000 + 10_000 * n as u64)));
+        let mut curve = vec![(at_ms(1100), 0)];
+        curve.extend((1..=10).map(|n| (at_ms(1100 + 10 * n), 10_000 * n as u64)));
+        curve.extend((1..=54).map(|n| (at_ms(1200 + 50 * n), 100_000 + 10_000 * n as u64)));
         scene.transfer.delivered = curve;
         for round in &mut scene.transfer.rounds[2..] {
             (round.rtt, round.in_flight) = (Some(ms(180)), 36_000);
@@ -184,7 +184,7 @@ mod tests {
     #[test]
     fn a_rate_from_the_beginning_is_bandwidth() {
         let mut scene = shaped();
-        scene.transfer.delivered = (0..60).map(|n| (ms(1100 + 50 * n), 10_000 * n as u64)).collect();
+        scene.transfer.delivered = (0..60).map(|n| (at_ms(1100 + 50 * n), 10_000 * n as u64)).collect();
         assert!(scene.finding(Cause::Shaper).is_none());
     }
 

@@ -23,7 +23,7 @@
 //! tcpdump(1); RFC 6864 (what IP numbers mean).
 
 use super::black_hole::lacks_full_size;
-use super::case::lacks_ip_headers;
+use super::case::{has_unread_tls, lacks_ip_headers};
 use super::rule::{Check, Rule};
 use crate::analysis::{Near, Problem};
 use crate::cause::Cause;
@@ -31,10 +31,6 @@ use crate::tcp::facts::{Facts, Release, TransferFacts};
 use crate::types::Side;
 
 pub(super) const RULE: Rule = Rule::new(Cause::TerseText, Check::Capture(check));
-
-/// Ports where TLS begins with the connection (IANA: https, pcsync-https, ldaps, imaps, pop3s,
-/// domain-s, ftps, submissions, amqps).
-const TLS: [u16; 10] = [443, 8443, 636, 993, 995, 853, 989, 990, 465, 5671];
 
 fn check(facts: &Facts) -> Option<Problem> {
     if !facts.is_text || facts.timeless {
@@ -47,11 +43,7 @@ fn check(facts: &Facts) -> Option<Problem> {
              sender or the network made a second copy, cannot be told",
         );
     }
-    let server = facts.endpoints[!facts.client].1;
-    if TLS.contains(&server)
-        && facts.content.iter().all(|content| content.protocol.is_none())
-        && facts.directions.iter().all(|direction| direction.bytes > 0)
-    {
+    if has_unread_tls(facts) && facts.directions.iter().all(|direction| direction.bytes > 0) {
         missing
             .push("no payload (tcpdump without -x): TLS handshakes count as transfers, and nothing is said of records");
     }

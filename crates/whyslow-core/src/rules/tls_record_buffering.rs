@@ -51,9 +51,8 @@ const MIN_ADVISED: u64 = 1024;
 
 fn check(case: &TransferCase<'_>) -> Option<Finding> {
     let transfer = case.transfer;
-    let firsts = &case.facts.content[case.sender].firsts;
-    let &(start, end, _) =
-        firsts.iter().find(|(start, _, kind)| *start == transfer.seq.0 && *kind == APPLICATION_DATA)?;
+    let first = case.facts.content[case.sender].first_record(transfer.seq.0);
+    let (start, end, _) = first.filter(|(_, _, kind)| *kind == APPLICATION_DATA)?;
     // Without the bytes between, the rounds do not say when the record was whole.
     if transfer.seq.1 <= end || transfer.unseen > 0 {
         return None;
@@ -72,7 +71,9 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
         count(whole as u64 + 1, "flight"),
     );
     let mut found = finding(Cause::TlsRecordBuffering, lost, case.trust(0.8), summary);
-    found.evidence.push(evidence("first record of the answer", size as f64, "B", &[first.first_frame]));
+    // Behind session tickets it begins in a later frame than the transfer.
+    let frame = if start == transfer.seq.0 { &[first.first_frame][..] } else { &[] };
+    found.evidence.push(evidence("first record of the answer", size as f64, "B", frame));
     found.evidence.push(evidence("first flight", first.bytes as f64, "B", &[first.first_frame, first.last_frame]));
     found.evidence.push(evidence("flight that made it whole", whole as f64 + 1.0, "", &[last.first_frame]));
     let fits = first.bytes.checked_ilog2().map_or(MIN_ADVISED, |log| 1u64 << log);

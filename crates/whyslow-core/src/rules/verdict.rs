@@ -14,7 +14,7 @@ pub fn verdict(case: &TransferCase<'_>, findings: &[Finding]) -> String {
             let (shown, whole) = (say::time(case.transfer.known_for()), say::time(case.duration()));
             format!("what slowed it is known for {shown} of {whole} only: packets of it were left out of the text")
         }
-        Some(told) => told,
+        Some(verdict) => verdict,
         None => without_cause(case),
     }
 }

@@ -85,7 +85,7 @@ fn frames(case: &TransferCase<'_>) -> Vec<Frame> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::scene::{Scene, gap, ms};
+    use super::super::scene::{Scene, at_ms, gap};
     use super::*;
     use crate::tcp::facts::Gap;
 
@@ -95,8 +95,8 @@ mod tests {
         let frame = |number| Frame { file: None, number };
         let shut =
             |from, to, frames| Gap { closed: Some((from, to - from)), frames, ..gap(from, to, Release::WindowUpdate) };
-        scene.transfer.gaps[1] = shut(ms(1100), ms(1180), (frame(11), frame(14)));
-        scene.transfer.gaps[2] = shut(ms(1200), ms(1290), (frame(17), frame(19)));
+        scene.transfer.gaps[1] = shut(at_ms(1100), at_ms(1180), (frame(11), frame(14)));
+        scene.transfer.gaps[2] = shut(at_ms(1200), at_ms(1290), (frame(17), frame(19)));
         let found = scene.findings();
         let found = found.iter().find(|one| one.cause == Cause::ZeroWindow).expect("the window was closed");
         assert_eq!(found.evidence[0].frames, [frame(11), frame(19)]);

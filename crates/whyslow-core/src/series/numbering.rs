@@ -5,7 +5,7 @@
 
 use crate::flow::{ConnectionId, FlowTable};
 use crate::types::Side;
-use crate::units::Nanos;
+use crate::units::Time;
 use crate::wire::{FastPacket, FlowKey, Icmp, PlainSegment, Segment};
 
 /// Numbers the connections of a capture that is read once more.
@@ -19,7 +19,7 @@ pub(super) struct ConnectionNumbering {
 impl ConnectionNumbering {
     /// As [`of`](Self::of), for a plain segment of a connection that is known; for all others `of`
     /// must be asked.
-    pub fn of_plain<'a>(&mut self, glance: &FastPacket<'a>, time: Nanos) -> Option<(u64, Side, PlainSegment<'a>)> {
+    pub fn of_plain<'a>(&mut self, glance: &FastPacket<'a>, time: Time) -> Option<(u64, Side, PlainSegment<'a>)> {
         self.advance_time(time);
         let found = self.table.find(&glance.flow_key().into())?;
         let plain = glance.plain()?;
@@ -36,7 +36,7 @@ impl ConnectionNumbering {
     }
 
     /// The id that an analysis has for the segment's connection, and who of it sent the segment.
-    pub fn of(&mut self, segment: &Segment<'_>, time: Nanos) -> (u64, Side) {
+    pub fn of(&mut self, segment: &Segment<'_>, time: Time) -> (u64, Side) {
         self.advance_time(time);
         let next = ConnectionId(self.opened);
         let routed = self.table.route(segment, &FlowKey::of(segment).into(), next, || ());
@@ -45,7 +45,7 @@ impl ConnectionNumbering {
         (id.0 + 1, from)
     }
 
-    fn advance_time(&mut self, time: Nanos) {
+    fn advance_time(&mut self, time: Time) {
         self.table.advance_time(time);
         if self.table.has_evicted() {
             self.table.take_evicted();

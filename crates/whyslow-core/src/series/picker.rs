@@ -3,7 +3,7 @@
 use super::WantedConnection;
 use super::numbering::ConnectionNumbering;
 use crate::capture::{Packet, Sink};
-use crate::units::Nanos;
+use crate::units::{Nanos, Time};
 use crate::wire;
 
 /// Takes the packets of a capture once more, and gives those of one connection in a time range,
@@ -13,7 +13,7 @@ pub struct PacketPicker<'a> {
     /// From the capture's first packet.
     range: (Nanos, Nanos),
     numbering: ConnectionNumbering,
-    first: Option<Nanos>,
+    first: Option<Time>,
     give: &'a mut dyn FnMut(&Packet<'_>),
 }
 

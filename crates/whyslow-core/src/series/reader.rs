@@ -7,7 +7,7 @@ use crate::capture::{Packet, Sink};
 use crate::tcp::Connection;
 use crate::tcp::trace::MAX_PENDING_POINTS;
 use crate::types::Side;
-use crate::units::Nanos;
+use crate::units::Time;
 use crate::wire::{self, ChecksumSample, Icmp, Segment, Skip};
 
 /// Which connection to follow.
@@ -63,7 +63,7 @@ pub struct SeriesReader<'a> {
     /// By their ids.
     followed: Vec<Followed>,
     numbering: ConnectionNumbering,
-    first: Option<Nanos>,
+    first: Option<Time>,
     /// The first packets of the capture that is read, and how many of all there were.
     sample: ChecksumSample,
     seen: u64,
@@ -109,6 +109,13 @@ impl<'a> SeriesReader<'a> {
         }
     }
 
+    /// The same where times are counted from this one, because the capture's first packet is not
+    /// among those that come.
+    #[must_use]
+    pub fn counting_from(self, first: Time) -> Self {
+        Self { first: Some(first), ..self }
+    }
+
     /// The packets that follow come from the capture at this place among all; none: it is the only
     /// one.
     pub fn begin_capture(&mut self, file: Option<u16>) {
@@ -119,12 +126,11 @@ impl<'a> SeriesReader<'a> {
     /// Everything was read: gives the points that waited. Says how many verdicts came when their
     /// points had been given.
     pub fn finish(self) -> u64 {
-        let first = self.first.unwrap_or_default();
         let mut late = 0;
         for Followed { place, connection, .. } in self.followed {
             let Some(mut connection) = connection else { continue };
             for point in connection.finish_trace() {
-                (self.give)(place, relative_to(first, point));
+                (self.give)(place, point);
             }
             late += connection.late_verdicts();
         }
@@ -140,7 +146,7 @@ fn find(followed: &mut [Followed], id: u64) -> Option<&mut Followed> {
 
 impl SeriesReader<'_> {
     /// What was too long for the path is retransmitted for that, and not for a loss.
-    fn take_error(&mut self, error: &Icmp, time: Nanos, frame: Frame) {
+    fn take_error(&mut self, error: &Icmp, time: Time, frame: Frame) {
         if let Some((id, about)) = self.numbering.of_error(error)
             && let Some(connection) = find(&mut self.followed, id).and_then(|one| one.connection.as_mut())
         {
@@ -178,21 +184,16 @@ impl Sink for SeriesReader<'_> {
             let segment = Segment { checksum, ..segment };
             let connection = connection.get_or_insert_with(|| {
                 let mut connection = Box::new(Connection::new(&segment, packet.time, frame));
-                connection.trace(wanted.client(&segment));
+                connection.trace(wanted.client(&segment), first);
                 connection
             });
             connection.push(&segment, from, packet.time, frame);
             (*place, wanted.waiting, connection)
         };
         while let Some(point) = connection.next_point(waiting) {
-            (self.give)(place, relative_to(first, point));
+            (self.give)(place, point);
         }
     }
-}
-
-fn relative_to(first: Nanos, point: Point) -> Point {
-    let taken = point.applied.map(|(time, in_flight)| (time - first, in_flight));
-    Point { time: point.time - first, applied: taken, ..point }
 }
 
 impl Point {

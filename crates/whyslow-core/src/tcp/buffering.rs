@@ -12,7 +12,7 @@ const MAX_BUFFERED: usize = 128;
 const _: () = assert!(MAX_BUFFERED < u8::MAX as usize, "places among them are bytes");
 
 /// The first segments.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Buffering {
     segs: PackedSegments,
     /// The IP numbers of each side.

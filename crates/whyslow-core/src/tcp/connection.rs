@@ -2,7 +2,7 @@
 
 use super::buffering::Buffering;
 use super::facts::CaptureDefects;
-use super::handshake::{HandshakeTracker, PacketRef};
+use super::handshake::{HandshakeTracker, JoinedHandshake, PacketRef};
 use super::icmp_notices::Notices;
 use super::payload::streams::PayloadStreams;
 use super::recent_packets::RecentPackets;
@@ -11,17 +11,17 @@ use super::sender::{PathEstimate, SenderState};
 use super::trace;
 use super::vantage::VantageEstimator;
 use crate::types::Side;
-use crate::units::{Nanos, SeqNumber};
+use crate::units::{SeqNumber, Time};
 use crate::wire::{ChecksumTally, Flags, SackBlocks};
 use std::num::NonZeroU8;
 
 /// One connection while it lasts.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Connection {
     /// The flow table keeps the addresses.
     pub(super) ports: [u16; 2],
     pub(super) first: PacketRef,
-    pub(super) last: Nanos,
+    pub(super) last: Time,
     pub(super) isns: [Option<SeqNumber>; 2],
     pub(super) opening: HandshakeTracker,
     pub(super) stage: Stage,
@@ -57,14 +57,14 @@ pub(super) struct Reset {
 }
 
 /// The stage of a connection. Most end while buffering, so little is kept of each.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) enum Stage {
     Buffering(Buffering),
     Tracking(Box<Tracking>),
 }
 
 /// Both directions as their senders saw them.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Tracking {
     pub(super) recent: [RecentPackets; 2],
     pub(super) estimator: VantageEstimator,
@@ -80,20 +80,22 @@ pub(super) struct Tracking {
 }
 
 /// Parts that few connections have.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Rare {
     pub(super) capture_defects: CaptureDefects,
     pub(super) notices: Notices,
+    /// What its ends agreed on, where that is known from elsewhere than the capture.
+    pub(super) joined: Option<JoinedHandshake>,
 }
 
 /// A segment that waits until the next ones show whether it arrived.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct SuspectSegment {
     pub(super) seg: Seg,
     pub(super) sack: SackBlocks,
     pub(super) reason: SuspectReason,
     /// The newest segment from the other side since.
-    pub(super) passed: Option<Nanos>,
+    pub(super) passed: Option<Time>,
 }
 
 #[derive(Clone, Copy, Debug)]

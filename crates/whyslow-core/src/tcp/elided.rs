@@ -9,7 +9,7 @@
 pub use super::facts::Stretch;
 use super::facts::{Facts, RttFacts, TransferFacts};
 use crate::types::State;
-use crate::units::Nanos;
+use crate::units::{Nanos, Time};
 use std::net::IpAddr;
 
 /// Stretches kept of one connection; what lies behind them is one.
@@ -131,7 +131,7 @@ impl TransferFacts {
             // Whether the answer's first bytes are those that are shown is not known.
             self.answered = None;
         }
-        let is_in = |&(from, until): &Stretch, start: Nanos, end: Nanos| {
+        let is_in = |&(from, until): &Stretch, start: Time, end: Time| {
             from < end && (until > start || (from >= start && from == until))
         };
         // What was never acknowledged ends with its last segment, and goes on behind it.
@@ -140,7 +140,7 @@ impl TransferFacts {
         if inside.is_empty() {
             return;
         }
-        let mut ends: Vec<Nanos> = self.rounds.iter().skip(1).map(|round| round.start).collect();
+        let mut ends: Vec<Time> = self.rounds.iter().skip(1).map(|round| round.start).collect();
         ends.push(close);
         // What is in flight in the round behind a stretch, and when that begins, hangs on what was
         // left out.

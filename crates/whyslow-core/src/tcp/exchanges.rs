@@ -6,8 +6,10 @@
 //! the client arrives half a loop later, and what the client sends left half a loop before.
 
 use super::facts::{DirectionFacts, ExchangeFacts, HandshakeFacts, TransferFacts};
+use super::payload::Content;
+use super::sender::peer_payload::PROMPT_ANSWER;
 use crate::types::Side;
-use crate::units::Nanos;
+use crate::units::{Nanos, Time};
 
 /// Most exchanges to keep: those with the longest wait.
 const MAX_EXCHANGES: usize = 1024;
@@ -46,6 +48,24 @@ pub(super) fn note_request_retransmits(directions: &mut [DirectionFacts; 2], req
         if let Some(asked) = answers.transfers.iter_mut().find(is_answer).and_then(|answer| answer.answered.as_mut()) {
             asked.last = request.last_send;
         }
+    }
+}
+
+/// Marks what a server sent at once when nothing but the client's Finished had come: it answers
+/// nothing. What comes late then is waited for, as the greeting of a mail server is.
+pub(super) fn note_greeting(
+    directions: &mut [DirectionFacts; 2],
+    client: Side,
+    sent: &Content,
+    loop_to_server: Option<Nanos>,
+) {
+    let end = sent.finished_end();
+    let Some(finished) = directions[client].transfers.iter().find(|sent| end == Some(sent.seq.1)) else { return };
+    let last = finished.last_send;
+    let at_once = loop_to_server.unwrap_or_default() + PROMPT_ANSWER;
+    for transfer in &mut directions[!client].transfers {
+        let answers_finished = transfer.answered.is_some_and(|asked| asked.last == last);
+        transfer.is_housekeeping |= answers_finished && transfer.start - last <= at_once;
     }
 }
 
@@ -123,7 +143,7 @@ impl Conversation<'_> {
 
     /// Returns when the client had all of a transfer, or knew that its own had arrived, by the
     /// client's clock.
-    fn complete_at(&self, sender: Side, transfer: &TransferFacts) -> Nanos {
+    fn complete_at(&self, sender: Side, transfer: &TransferFacts) -> Time {
         if sender == self.requester {
             transfer.end
         } else {

@@ -11,7 +11,7 @@ mod transfer;
 pub use super::icmp_notices::{Notice, Notices};
 use super::payload;
 use crate::types::{Frame, Near, Side, State};
-use crate::units::{Nanos, SeqNumber};
+use crate::units::{Nanos, SeqNumber, Time};
 pub use crate::wire::Fate;
 use crate::wire::{Flags, Segment};
 pub use retransmission::{Retransmission, Retransmitted};
@@ -32,12 +32,12 @@ pub struct Facts {
     /// the other way round.
     pub requester: Side,
     /// First packet.
-    pub first: Nanos,
+    pub first: Time,
     /// Last packet.
-    pub last: Nanos,
+    pub last: Time,
     /// Up to here a packet of it would have been seen: the end of the capture, or when it was given
     /// up.
-    pub until: Nanos,
+    pub until: Time,
     /// First packet.
     pub first_frame: Frame,
     /// The opening.
@@ -49,7 +49,7 @@ pub struct Facts {
     /// Time to live of each side's SYN, and of its first payload.
     pub ttl: [(Option<u8>, Option<u8>); 2],
     /// When each side sent its first FIN or RST, and in which frame.
-    pub closing: [Option<(Nanos, Frame)>; 2],
+    pub closing: [Option<(Time, Frame)>; 2],
     /// Whether each side sent a FIN.
     pub fins: [bool; 2],
     /// The first RST.
@@ -88,7 +88,7 @@ impl Facts {
 
     /// Nothing that was captured is later than `last`: an ACK that reaches its sender after that is
     /// told as of then.
-    pub fn end_with(&mut self, last: Nanos) {
+    pub fn end_with(&mut self, last: Time) {
         let last = last.max(self.last);
         for transfer in self.directions.iter_mut().flat_map(|sender| &mut sender.transfers) {
             transfer.end = transfer.end.min(last);
@@ -107,7 +107,8 @@ impl Facts {
         let answers_hello = sender != self.client
             && transfer.seq.0 <= 1
             && content.firsts.first().is_some_and(|&(start, _, kind)| start <= 1 && kind == TLS_HANDSHAKE);
-        answers_hello || content.handshake_end.is_some_and(|end| transfer.seq.1 <= end)
+        let end = if sender == self.client { content.finished_end() } else { content.handshake_end };
+        answers_hello || end.is_some_and(|end| transfer.seq.1 <= end)
     }
 
     /// Whether it is one that is told of.
@@ -135,13 +136,13 @@ const TLS_HANDSHAKE: u8 = 22;
 #[derive(Clone, Debug, Default)]
 pub struct HandshakeFacts {
     /// First SYN: when, and in which frame.
-    pub syn: Option<(Nanos, Frame)>,
+    pub syn: Option<(Time, Frame)>,
     /// The SYN that was answered (the last one before the first SYN-ACK).
-    pub answered_syn: Option<Nanos>,
+    pub answered_syn: Option<Time>,
     /// First SYN-ACK.
-    pub syn_ack: Option<(Nanos, Frame)>,
+    pub syn_ack: Option<(Time, Frame)>,
     /// The ACK that completed it.
-    pub ack: Option<(Nanos, Frame)>,
+    pub ack: Option<(Time, Frame)>,
     /// What each side's SYN offered.
     pub offers: [Option<Offer>; 2],
     /// A SYN came, but its options were cut when it was captured, or are damaged: what it offered
@@ -150,9 +151,11 @@ pub struct HandshakeFacts {
     /// How often each side sent its SYN again.
     pub retries: [u64; 2],
     /// When the last of these passed that the opening waited for.
-    pub last_retry: Option<Nanos>,
+    pub last_retry: Option<Time>,
     /// The SYN's time or the ACK's is not its own: the clock went backwards.
     pub time_clamped: bool,
+    /// It was not captured, and what the SYNs offered is known from elsewhere.
+    pub is_joined: bool,
 }
 
 impl HandshakeFacts {
@@ -368,7 +371,7 @@ pub struct DirectionFacts {
     /// … and median, where there are enough of them for one to mean something.
     pub ack_delay_p50: Option<Nanos>,
     /// Last segment with payload that was sent, copies included.
-    pub last_payload: Option<(Nanos, Frame)>,
+    pub last_payload: Option<(Time, Frame)>,
     /// Its payload, bytes.
     pub last_len: u64,
     /// It was new, and not pushed (PSH): the sender had more to send.
@@ -387,5 +390,12 @@ pub struct DirectionFacts {
     pub missing: Vec<Stretch>,
 }
 
+impl DirectionFacts {
+    /// How many transfers there were that are no longer in the list.
+    pub fn transfers_forgotten(&self) -> u64 {
+        self.transfers_total.saturating_sub(self.transfers.len() as u64)
+    }
+}
+
 /// From the last packet before what is missing to the first one behind it, by the capture's clock.
-pub type Stretch = (Nanos, Nanos);
+pub type Stretch = (Time, Time);

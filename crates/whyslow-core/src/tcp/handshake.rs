@@ -3,7 +3,7 @@
 use super::facts::{HandshakeFacts, Offer};
 use super::segment::{FrameRef, Seg};
 use crate::types::{Frame, SHORTEST_RTO, Side};
-use crate::units::Nanos;
+use crate::units::{Nanos, Time};
 use crate::wire::Segment;
 
 /// No timer retransmits a SYN sooner (RFC 6298 section 2.1 asks for a second; Linux waits for 200
@@ -13,12 +13,12 @@ const MIN_SYN_TIMER: Nanos = SHORTEST_RTO;
 /// Time and frame of a packet, ordered by time and then by frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct PacketRef {
-    pub time: Nanos,
+    pub time: Time,
     frame_ref: FrameRef,
 }
 
 impl PacketRef {
-    pub fn new(time: Nanos, frame: Frame) -> Self {
+    pub fn new(time: Time, frame: Frame) -> Self {
         Self { time, frame_ref: frame.into() }
     }
 
@@ -35,7 +35,7 @@ impl PacketRef {
         self.frame_ref.frame()
     }
 
-    pub fn into_parts(self) -> (Nanos, Frame) {
+    pub fn into_parts(self) -> (Time, Frame) {
         (self.time, self.frame())
     }
 }
@@ -46,7 +46,7 @@ pub(super) struct HandshakeTracker {
     /// First SYN.
     pub syn: Option<PacketRef>,
     /// The last one before the first SYN-ACK.
-    answered_syn: Option<Nanos>,
+    answered_syn: Option<Time>,
     /// First SYN-ACK.
     pub syn_ack: Option<PacketRef>,
     /// The ACK that completed it.
@@ -65,6 +65,11 @@ pub(super) struct HandshakeTracker {
 }
 
 impl HandshakeTracker {
+    /// Takes what both SYNs said from elsewhere.
+    pub fn join(&mut self, joined: &JoinedHandshake) {
+        self.offers = joined.offers.map(Some);
+    }
+
     /// Returns whether a SYN without ACK was captured.
     pub fn has_syn(&self) -> bool {
         self.syn.is_some()
@@ -117,7 +122,7 @@ impl HandshakeTracker {
     }
 
     /// Returns the time of the first SYN, else of the first SYN-ACK, else `now`.
-    fn first(&self, now: Nanos) -> Nanos {
+    fn first(&self, now: Time) -> Time {
         let firsts = [self.syn, self.syn_ack];
         firsts.iter().flatten().map(|at| at.time).min().unwrap_or(now)
     }
@@ -133,10 +138,22 @@ impl HandshakeTracker {
             unreadable: self.unreadable,
             retries: self.retries.map(u64::from),
             last_retry: (self.last_retry_micros > 0)
-                .then(|| self.first(Nanos::ZERO) + Nanos::from_micros(self.last_retry_micros.into())),
+                .then(|| self.first(Time::ZERO) + Nanos::from_micros(self.last_retry_micros.into())),
             time_clamped: self.time_clamped,
+            is_joined: false,
         }
     }
+}
+
+/// What the ends of a connection have agreed on in its handshake, from elsewhere than a capture.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct JoinedHandshake {
+    /// What the sender of the first captured packet offered, and what the other side did.
+    pub offers: [Offer; 2],
+    /// Which of them opened the connection; none where that is not known.
+    pub client: Option<Side>,
+    /// The senders' smoothed RTT.
+    pub rtt: Option<Nanos>,
 }
 
 /// What the SYNs settle.

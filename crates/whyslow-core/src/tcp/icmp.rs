@@ -16,28 +16,28 @@ use super::sender::outstanding::OutstandingSegment;
 use super::sender::rtt::MIN_PROBE_TIMER;
 use super::sender::{PathEstimate, SenderState};
 use crate::types::{Frame, Side};
-use crate::units::{Nanos, SeqNumber};
+use crate::units::{SeqNumber, Time};
 use crate::wire::{Fate, Flags, Icmp};
 use std::net::IpAddr;
 
 impl Connection {
     /// Processes an ICMP error about a segment of side `about`. Returns whether that segment was in
     /// flight; if not, the error is ignored.
-    pub fn on_icmp_error(&mut self, error: &Icmp, about: Side, time: Nanos, frame: Frame) -> bool {
+    pub fn on_icmp_error(&mut self, error: &Icmp, about: Side, time: Time, frame: Frame) -> bool {
         let may_be = self.may_be_in_flight(about, SeqNumber(error.seq));
         if may_be {
             self.rare.get_or_insert_default().notices.add(error, about, time, frame);
-            if let (Some(told), Stage::Tracking(settled)) =
+            if let (Some(reported), Stage::Tracking(settled)) =
                 (self.reported_mtu(error.fate, error.by, time), &mut self.stage)
             {
-                settled.senders[about].on_reported_mtu(told);
+                settled.senders[about].on_reported_mtu(reported);
             }
         }
         may_be
     }
 
     /// Returns the MTU that an error reports.
-    fn reported_mtu(&self, fate: Fate, by: IpAddr, time: Nanos) -> Option<ReportedMtu> {
+    fn reported_mtu(&self, fate: Fate, by: IpAddr, time: Time) -> Option<ReportedMtu> {
         let Fate::TooBig(Some(mtu)) = fate else { return None };
         // An error has the IP version of what it quotes. Every link carries the minimum (RFC 791,
         // RFC 8200), and no sender heeds less.
@@ -69,11 +69,11 @@ impl Connection {
 
 impl SenderState {
     /// Records a reported MTU; the newest ones count.
-    pub(super) fn on_reported_mtu(&mut self, told: ReportedMtu) {
+    pub(super) fn on_reported_mtu(&mut self, reported: ReportedMtu) {
         if self.reported_mtus.len() == MAX_NOTICES {
             self.reported_mtus.remove(0);
         }
-        self.reported_mtus.push(told);
+        self.reported_mtus.push(reported);
     }
 
     /// Returns the largest payload that passes, if a retransmission was too long for the path at
@@ -87,15 +87,15 @@ impl SenderState {
         waited: bool,
         path: &PathEstimate,
     ) -> Option<u32> {
-        let is_cut = |told: &&ReportedMtu| {
-            seg.time >= told.time && (seg.len <= told.max_payload || u64::from(seg.len) > self.mss())
+        let is_cut = |reported: &&ReportedMtu| {
+            seg.time >= reported.time && (seg.len <= reported.max_payload || u64::from(seg.len) > self.mss())
         };
-        let told = self.reported_mtus.iter().rfind(is_cut)?;
-        let heard = told.time + path.loop_to_sender;
+        let reported = self.reported_mtus.iter().rfind(is_cut)?;
+        let heard = reported.time + path.loop_to_sender;
         let at_once = !waited || seg.time - heard < MIN_PROBE_TIMER;
-        let too_long = |sent: &OutstandingSegment| sent.time <= heard && sent.len > told.max_payload;
+        let too_long = |sent: &OutstandingSegment| sent.time <= heard && sent.len > reported.max_payload;
         let mut first = self.outstanding.segments.iter().filter(|sent| sent.start() < end && sent.end > start);
-        (at_once && first.any(too_long)).then_some(told.max_payload)
+        (at_once && first.any(too_long)).then_some(reported.max_payload)
     }
 
     fn may_have_in_flight(&self, number: SeqNumber) -> bool {

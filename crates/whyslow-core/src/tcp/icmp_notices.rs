@@ -4,7 +4,7 @@
 //! these.
 
 use crate::types::{Frame, Side};
-use crate::units::Nanos;
+use crate::units::Time;
 use crate::wire::{Fate, Icmp};
 use std::net::IpAddr;
 
@@ -34,17 +34,17 @@ pub struct Notice {
     /// Length of the longest reported packet, IP header included; `None` if unknown.
     pub size: Option<u32>,
     /// The first such error.
-    pub time: Nanos,
+    pub time: Time,
     /// The first such error.
     pub frame: Frame,
     /// The last one.
-    pub last: Nanos,
+    pub last: Time,
     /// How many came.
     pub count: u64,
 }
 
 impl Notices {
-    pub(super) fn add(&mut self, error: &Icmp, about: Side, time: Nanos, frame: Frame) {
+    pub(super) fn add(&mut self, error: &Icmp, about: Side, time: Time, frame: Frame) {
         self.total += 1;
         let Icmp { fate, kind, by, size, .. } = *error;
         let same =
@@ -67,5 +67,5 @@ pub(super) struct ReportedMtu {
     /// Largest payload that passes, bytes.
     pub(super) max_payload: u32,
     /// When the error passed the capture point.
-    pub(super) time: Nanos,
+    pub(super) time: Time,
 }

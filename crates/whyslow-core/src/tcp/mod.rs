@@ -18,6 +18,7 @@ mod recent_packets;
 mod segment;
 mod sender;
 mod short_connection;
+mod snapshot;
 mod suspect;
 pub mod trace;
 mod tracing;
@@ -25,15 +26,18 @@ mod tracking;
 mod vantage;
 
 pub use connection::Connection;
+pub use handshake::JoinedHandshake;
 pub use short_connection::{INITIAL_SYN_TIMERS, ShortConnectionBounds};
+#[cfg(test)]
+pub use snapshot::EARLIER_TRANSFERS;
 
 use crate::types::{Frame, Side, State};
-use crate::units::{Nanos, SeqNumber};
+use crate::units::{Nanos, SeqNumber, Time};
 use crate::wire::{Checksum, ChecksumTally, Flags, SackBlocks, Segment};
 use buffering::Buffering;
 use connection::{Rare, Reset, Stage, Tracking, note_payload};
 use exchanges::Conversation;
-use facts::{CaptureDefects, Facts, ResetFacts};
+use facts::{CaptureDefects, Facts, HandshakeFacts, ResetFacts};
 use handshake::{HandshakeTracker, Negotiated, PacketRef};
 use payload::streams::PayloadStreams;
 pub use segment::FrameRef;
@@ -52,7 +56,7 @@ const SILENCE: u64 = sender::turns::MIN_IDLE.0.cast_unsigned();
 
 impl Connection {
     /// Begins a connection with this segment, sent by side A.
-    pub fn new(segment: &Segment<'_>, time: Nanos, frame: Frame) -> Self {
+    pub fn new(segment: &Segment<'_>, time: Time, frame: Frame) -> Self {
         Self {
             ports: [segment.src_port, segment.dst_port],
             first: PacketRef::new(time, frame),
@@ -76,7 +80,7 @@ impl Connection {
     }
 
     /// Processes the next segment, from one of the sides.
-    pub fn push(&mut self, segment: &Segment<'_>, from: Side, time: Nanos, frame: Frame) {
+    pub fn push(&mut self, segment: &Segment<'_>, from: Side, time: Time, frame: Frame) {
         let mut seg = Seg::new(segment, from, time, frame.into());
         self.clamp_time(&mut seg);
         match segment.checksum {
@@ -183,7 +187,7 @@ impl Connection {
     /// Time from the first packet to the last one that carried or answered a SYN or payload; nobody
     /// waits after that. If the client sent last, it may have waited for an answer up to `end`, or
     /// to the last packet.
-    pub fn active_until(&self, end: Nanos) -> Nanos {
+    pub fn active_until(&self, end: Time) -> Nanos {
         let waits = self.payload_streams.last_sender() == Some(self.client());
         let until = if waits { end.max(self.last) } else { self.payload_streams.active_until(self.last) };
         until - self.first.time
@@ -289,11 +293,11 @@ impl Connection {
 
     /// Applies what a SYN has settled.
     fn apply_negotiated(&mut self) {
+        let negotiated = self.negotiated();
         match &mut self.stage {
             Stage::Buffering(held) if self.opening.offers.iter().all(Option::is_some) => held.mss_known(),
             Stage::Buffering(_) => {}
             Stage::Tracking(settled) => {
-                let negotiated = Negotiated::of(&self.opening.facts());
                 settled.estimator.on_mss_negotiated(negotiated.wire_mss);
                 settled.apply_negotiated(&negotiated);
             }
@@ -303,11 +307,11 @@ impl Connection {
     /// Starts tracking: the vantage is known as well as it will be, and the buffered segments are
     /// replayed.
     fn start_tracking(&mut self) -> &mut Tracking {
+        let negotiated = self.negotiated();
         if let Stage::Buffering(held) = &mut self.stage {
             let held = std::mem::take(held);
             let tell = self.bad_checksums_mean_damage();
             let lengths = [self.reported_mtus(Side::A), self.reported_mtus(Side::B)];
-            let negotiated = Negotiated::of(&self.opening.facts());
             self.stage = Stage::Tracking(Tracking::new(held, &negotiated, tell, &lengths));
             self.undo_dropped();
             self.update_fast_path();
@@ -342,6 +346,8 @@ impl Connection {
         let [a, b] = self.opening.offers;
         match (self.opening.syn, self.opening.syn_ack, a.is_some(), b.is_some()) {
             (_, _, false, false) => None,
+            // What they said is known from elsewhere.
+            (None, None, ..) => self.rare.as_ref()?.joined?.client,
             // Only a SYN-ACK was captured: the other side is the client.
             (None, Some(_), true, false) => Some(Side::B),
             (None, Some(_), false, true) => Some(Side::A),
@@ -355,51 +361,32 @@ impl Connection {
 
     /// Finishes the connection. `endpoints` are the addresses and ports of sides A and B.
     pub fn finish(mut self, endpoints: [(IpAddr, u16); 2]) -> Facts {
+        self.take_facts(endpoints)
+    }
+
+    /// What there is to tell of it: no more segments may follow.
+    fn take_facts(&mut self, endpoints: [(IpAddr, u16); 2]) -> Facts {
         let client = self.client();
-        let last = self.last;
-        let handshake = self.opening.facts();
-        let first_round_trip = handshake.rtt().filter(|_| handshake.retries == [0, 0]);
+        let is_joined = self.rare.as_ref().is_some_and(|rare| rare.joined.is_some());
+        let handshake = HandshakeFacts { is_joined, ..self.opening.facts() };
         self.start_tracking().finish_suspect();
         self.undo_dropped();
-        let origins = self.isns;
-        let settled = self.start_tracking();
-        let vantage = settled.estimator.conclude(client);
-        let larger_than_mss = settled.estimator.larger_than_mss;
-        let paths = settled.paths;
-        let rtt = settled.rtt(first_round_trip);
-        let [a, b] = &mut settled.senders;
-        let unseen = (a.unseen.bytes + b.unseen.bytes, a.unseen.stretches + b.unseen.stretches);
-        let first_unseen = a.unseen.first.or(b.unseen.first);
-        let stray = a.stray + b.stray;
-        let mut directions = [a.finish(last, &paths[0]), b.finish(last, &paths[1])];
-        // Credit for one side is no message of the other.
-        for (side, granted) in [(Side::B, &a.turns.credits), (Side::A, &b.turns.credits)] {
-            if let Some(origin) = origins[side] {
-                directions[side].transfers.iter_mut().for_each(|transfer| transfer.note_credit(granted, origin));
-            }
+        let Rare { capture_defects, notices, .. } = self.take_rare();
+        let (last, origins) = (self.last, self.isns);
+        let tracking = self.start_tracking();
+        let vantage = tracking.estimator.conclude(client);
+        let rtt = tracking.rtt(handshake.rtt().filter(|_| handshake.retries == [0, 0]));
+        let mut directions = tracking.finish_directions(last, &origins);
+        let begins_with_text = self.payload_streams.begins_with_text();
+        let content = std::mem::take(&mut self.payload_streams).finish(origins);
+        if content[!client].tls13 != Some(false) {
+            exchanges::note_greeting(&mut directions, client, &content[client], vantage.toward[!client]);
         }
-        sender::pauses::mark_unseen_gaps(&mut directions);
         let requester = exchanges::requester(client, endpoints[!client].1);
         exchanges::note_request_retransmits(&mut directions, requester);
-        let conversation = Conversation {
-            directions: &directions,
-            requester,
-            toward: settled.estimator.toward,
-            handshake: &handshake,
-        };
+        let conversation =
+            Conversation { directions: &directions, requester, toward: vantage.toward, handshake: &handshake };
         let (exchanges, exchanges_total) = conversation.exchanges();
-        let Rare { capture_defects: defects, notices } = self.rare.take().map(|rare| *rare).unwrap_or_default();
-        let defects = CaptureDefects {
-            unseen_bytes: unseen.0,
-            unseen_stretches: unseen.1,
-            first_unseen,
-            stray: stray + defects.stray,
-            one_direction: self.is_one_direction(),
-            larger_than_mss,
-            ..defects
-        };
-        let begins_with_text = self.payload_streams.begins_with_text();
-        let content = std::mem::take(&mut self.payload_streams).finish(self.isns);
         Facts {
             endpoints,
             origins,
@@ -423,12 +410,30 @@ impl Connection {
             exchanges_total,
             content,
             begins_with_text,
-            capture_defects: defects,
+            capture_defects,
             notices,
             is_text: false,
             elided: Vec::new(),
             timeless: false,
         }
+    }
+
+    /// Takes what few connections have, with what the directions tell of the capture's defects.
+    fn take_rare(&mut self) -> Rare {
+        let one_direction = self.is_one_direction();
+        let mut rare = self.rare.take().map(|rare| *rare).unwrap_or_default();
+        let tracking = self.start_tracking();
+        let [a, b] = &tracking.senders;
+        rare.capture_defects = CaptureDefects {
+            unseen_bytes: a.unseen.bytes + b.unseen.bytes,
+            unseen_stretches: a.unseen.stretches + b.unseen.stretches,
+            first_unseen: a.unseen.first.or(b.unseen.first),
+            stray: a.stray + b.stray + rare.capture_defects.stray,
+            one_direction,
+            larger_than_mss: tracking.estimator.larger_than_mss,
+            ..rare.capture_defects
+        };
+        rare
     }
 
     fn closed_by(&self) -> Option<Side> {

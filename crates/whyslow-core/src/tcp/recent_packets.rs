@@ -71,11 +71,11 @@ pub(super) fn is_among(mut all: SegmentIter<'_>, seg: &Seg, sack: &SackBlocks) -
 
 /// Returns whether the headers are equal, SACK blocks aside, and soon enough after `other`.
 fn is_copy(seg: &Seg, other: &Seg) -> bool {
-    let told = |seg: &Seg| {
+    let identity = |seg: &Seg| {
         let (ack, stamps) = (seg.ack().unwrap_or_default(), seg.timestamps().unwrap_or_default());
         (seg.ip_id_or_zero(), seg.seq, ack, stamps, seg.len, seg.flags, seg.window)
     };
-    seg.time - other.time < MAX_RECAPTURE_DELAY && told(seg) == told(other)
+    seg.time - other.time < MAX_RECAPTURE_DELAY && identity(seg) == identity(other)
 }
 
 /// Two lists of blocks with equal hashes count as equal.

@@ -5,13 +5,13 @@ pub(super) mod packed;
 
 use super::payload::PayloadKind;
 use crate::types::{Frame, Side};
-use crate::units::{Nanos, SeqNumber};
+use crate::units::{SeqNumber, Time};
 use crate::wire::{Checksum, Flags, PlainSegment, Segment};
 use std::num::NonZeroU64;
 
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Seg {
-    pub time: Nanos,
+    pub time: Time,
     pub frame_ref: FrameRef,
     /// TSecr and TSval, if `bits_of` says so; else zeros. In this order, as the two numbers below,
     /// for a header has them the other way round, and read as one word they are turned about.
@@ -113,7 +113,7 @@ impl FrameRef {
 
 impl Seg {
     #[inline(always)]
-    pub fn new(segment: &Segment<'_>, from: Side, time: Nanos, place: FrameRef) -> Self {
+    pub fn new(segment: &Segment<'_>, from: Side, time: Time, place: FrameRef) -> Self {
         let (value, echo) = segment.options.timestamps.unwrap_or_default();
         Self {
             time,
@@ -135,7 +135,7 @@ impl Seg {
     }
 
     #[inline(always)]
-    pub fn plain(plain: &PlainSegment<'_>, from: Side, time: Nanos, place: FrameRef) -> Self {
+    pub fn plain(plain: &PlainSegment<'_>, from: Side, time: Time, place: FrameRef) -> Self {
         let (value, echo) = plain.timestamps_or_zeros();
         Self {
             time,
@@ -164,7 +164,7 @@ impl Seg {
     }
 
     /// Gives it the time of an earlier packet, as its own is before that.
-    pub fn clamp_time(&mut self, time: Nanos) {
+    pub fn clamp_time(&mut self, time: Time) {
         self.time = time;
         self.bits |= TIME_CLAMPED;
     }

@@ -25,6 +25,7 @@ pub(in crate::tcp) mod rtt;
 mod scoreboard;
 mod segment_size;
 mod sends;
+pub(in crate::tcp) mod silence;
 mod slice_queue;
 mod snd_window;
 mod spurious;
@@ -39,7 +40,7 @@ use super::icmp_notices::ReportedMtu;
 use super::segment::FrameRef;
 use super::trace::TraceNotes;
 use crate::types::Frame;
-use crate::units::{Nanos, SeqNumber};
+use crate::units::{Nanos, SeqNumber, Time};
 use ip_id::{IpIdTracker, TsvalClock};
 use last_send::{LastSend, SinceSend};
 use outstanding::Outstanding;
@@ -89,7 +90,7 @@ impl PathEstimate {
 }
 
 /// One direction of a connection.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct SenderState {
     pub facts: DirectionFacts,
 
@@ -137,7 +138,7 @@ pub(crate) struct SenderState {
     /// The peer's payload since this side's last send.
     peer_payload: Option<PeerPayload>,
     /// SND.MAX when an ACK first covered all of it, and when that ACK passed the capture point.
-    all_acked_at: (u64, Nanos),
+    all_acked_at: (u64, Time),
     pub(in crate::tcp) turns: TurnTracker,
 
     pub unseen: UnseenBytes,
@@ -150,16 +151,16 @@ pub(crate) struct SenderState {
 }
 
 /// The sender's FIN.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct Fin {
     /// Its place in sequence space.
     sent: Option<u64>,
     /// When it was last sent.
-    time: Nanos,
+    time: Time,
 }
 
 /// Bytes that were never captured, although they were acknowledged or followed by later ones.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct UnseenBytes {
     pub bytes: u64,
     pub stretches: u64,
@@ -255,7 +256,7 @@ impl SenderState {
     }
 
     /// A transfer is over; `last` was its last segment.
-    pub(super) fn push_transfer(&mut self, transfer: TransferRecorder, last: Option<(Nanos, FrameRef)>) {
+    pub(super) fn push_transfer(&mut self, transfer: TransferRecorder, last: Option<(Time, FrameRef)>) {
         self.facts.transfers_total += 1;
         let mut transfer = transfer.finish(last);
         transfer.tail_is_spurious = self.is_tail_spurious(&transfer);
@@ -276,7 +277,7 @@ impl SenderState {
 
     /// Nothing more comes: applies what is left and gives the account. `last`: the connection's
     /// last packet.
-    pub fn finish(&mut self, last: Nanos, path: &PathEstimate) -> DirectionFacts {
+    pub fn finish(&mut self, last: Time, path: &PathEstimate) -> DirectionFacts {
         self.apply_acks(None, path);
         if let Some(since) = self.window.closed_since.take() {
             self.facts.zero_window += (last - since).or_zero();

@@ -9,12 +9,13 @@ use super::buffering::Buffering;
 use super::connection::{Connection, Stage};
 use super::exchanges;
 use super::handshake::Negotiated;
+use super::payload::PayloadKind;
 use super::segment::Seg;
 use super::sender::MAX_SEQ_DISTANCE;
 use super::sender::peer_payload::{PeerPayload, PreviousTransfer, TurnOutcome};
 use super::vantage::VantageEstimator;
 use crate::types::Side;
-use crate::units::{Nanos, SeqNumber};
+use crate::units::{Nanos, SeqNumber, Time};
 use crate::wire::Flags;
 use std::net::IpAddr;
 
@@ -55,7 +56,7 @@ impl Connection {
     /// The endpoints are those of side A and side B.
     pub fn short_connection_bounds(
         &self,
-        until: Nanos,
+        until: Time,
         endpoints: &[(IpAddr, u16); 2],
     ) -> Option<ShortConnectionBounds> {
         let Stage::Buffering(held) = &self.stage else { return None };
@@ -80,7 +81,7 @@ impl Connection {
 
     /// Returns whether a connection without payload, except on a RST (RFC 9293 section 3.5.3), was
     /// reset by the server or has an unanswered SYN.
-    fn waits_for_opening(&self, until: Nanos) -> bool {
+    fn waits_for_opening(&self, until: Time) -> bool {
         let opened = !self.opening.has_syn() || self.opening.syn_ack.is_some();
         let silence = until - self.last;
         let awaited = !opened && INITIAL_SYN_TIMERS[0] < silence && silence <= INITIAL_SYN_TIMERS[1];
@@ -109,7 +110,7 @@ struct DirectionScan {
     acked: Option<SeqNumber>,
     /// The receiver's newest timestamp.
     newest_peer_tsval: Option<u32>,
-    last_send: Option<Nanos>,
+    last_send: Option<Time>,
     /// Minimum time from the last segment sent to an ACK of new bytes.
     min_delay: Option<Nanos>,
     /// Longest time from a transfer's last segment to the ACK of all of it.
@@ -122,7 +123,7 @@ struct DirectionScan {
 /// The transfer being sent.
 #[derive(Clone, Copy)]
 struct TransferScan {
-    start: Nanos,
+    start: Time,
     first: SeqNumber,
     bytes: u64,
     /// Whether some of it was acknowledged, and whether all of it was.
@@ -162,7 +163,8 @@ impl ShortConnectionScan {
     fn sent(&mut self, seg: &Seg) -> Option<()> {
         let sender = &mut self.senders[seg.from()];
         let syn = seg.flags.has(Flags::SYN);
-        if syn && (seg.len > 0 || seg.flags.has(Flags::FIN)) {
+        // Whether an answer behind a greeting is another transfer is not looked at here.
+        if (syn && (seg.len > 0 || seg.flags.has(Flags::FIN))) || seg.kind == PayloadKind::BehindGreeting {
             return None;
         }
         let next = *sender.next.get_or_insert(seg.seq);
@@ -268,7 +270,7 @@ impl DirectionScan {
 
     /// Returns when the payload ended that this segment answers, if it begins another transfer;
     /// `None` if more must be known.
-    fn begin_transfer(&mut self, seg: &Seg, mss: u64) -> Option<Option<Nanos>> {
+    fn begin_transfer(&mut self, seg: &Seg, mss: u64) -> Option<Option<Time>> {
         let Some(heard) = self.peer_payload.take() else { return Some(None) };
         // The kind of the request and the delay of its answer are unknown here.
         let way = Nanos::MAX;

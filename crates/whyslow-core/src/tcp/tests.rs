@@ -10,15 +10,15 @@ use Side::{A, B};
 
 mod copies;
 mod endings;
+mod fast_path;
 mod ip_id;
 mod notices;
-mod pending_acks;
-mod plain;
+mod retransmissions;
 mod scale;
 mod short_connection;
-mod short_gaps;
 mod suspect;
 mod turns;
+mod windows;
 
 const MSS: u32 = 1000;
 
@@ -52,7 +52,7 @@ impl Script {
         Self { isn: [1000, 2000], lines: Vec::new(), scale: Some(0), window: 60_000 }
     }
 
-    fn line(&mut self, ms: f64, from: Side, seq: u32, ack: u32, len: u32) -> &mut Line {
+    fn line(&mut self, ms: f64, from: Side, [seq, ack]: [u32; 2], len: u32) -> &mut Line {
         let window = self.window;
         let (flags, sum) = (Flags::ACK, Checksum::Unknown);
         let line = Line { ms, from, seq, ack, flags, len, window, stamps: None, sack: &[], ip_id: 0, sum };
@@ -63,16 +63,16 @@ impl Script {
     /// SYN, SYN-ACK and ACK, captured next to side B with a round trip of 100 ms.
     fn opened() -> Self {
         let mut script = Self::new();
-        script.line(0.0, A, 0, 0, 0).flags = Flags::SYN;
-        script.line(0.0, B, 0, 1, 0).flags = Flags::SYN | Flags::ACK;
-        script.line(100.0, A, 1, 1, 0);
+        script.line(0.0, A, [0, 0], 0).flags = Flags::SYN;
+        script.line(0.0, B, [0, 1], 0).flags = Flags::SYN | Flags::ACK;
+        script.line(100.0, A, [1, 1], 0);
         script
     }
 
     /// A request of 100 bytes by side A, right after the handshake.
     fn asked() -> Self {
         let mut script = Self::opened();
-        script.line(100.0, A, 1, 1, 100);
+        script.line(100.0, A, [1, 1], 100);
         script
     }
 
@@ -123,7 +123,7 @@ impl Script {
                 fragment: false,
                 tunnels: 0,
             };
-            let time = Nanos::from_secs_f64(line.ms / 1e3);
+            let time = Time::ZERO + Nanos::from_secs_f64(line.ms / 1e3);
             let frame = Frame { file: None, number: index as u64 + 1 };
             let connection = connection.get_or_insert_with(|| {
                 assert_eq!(line.from, A, "side A speaks first");
@@ -169,13 +169,26 @@ fn doubling(script: &mut Script, shift_data: f64, shift_ack: f64) {
     let (mut seq, mut ms) = (1, 200.0);
     for flight in [2u32, 4, 8] {
         for n in 0..flight {
-            script.line(ms + shift_data + f64::from(n) * 0.1, B, seq + n * MSS, 101, MSS);
+            script.line(ms + shift_data + f64::from(n) * 0.1, B, [seq + n * MSS, 101], MSS);
         }
         seq += flight * MSS;
-        script.line(ms + shift_ack + 100.0, A, 101, seq, 0);
+        script.line(ms + shift_ack + 100.0, A, [101, seq], 0);
         ms += 100.0 + 0.1 * f64::from(flight);
     }
     script.lines.sort_by(|a, b| a.ms.total_cmp(&b.ms));
+}
+
+/// Six segments, the third of which does not arrive.
+fn third_lost() -> Script {
+    let mut script = Script::asked();
+    for n in 0..6 {
+        script.line(200.0 + f64::from(n), B, [1 + n * MSS, 101], MSS);
+    }
+    script.line(300.0, A, [101, 2001], 0);
+    script.line(303.0, A, [101, 2001], 0).sack = &[(3001, 4001)];
+    script.line(304.0, A, [101, 2001], 0).sack = &[(3001, 5001)];
+    script.line(305.0, A, [101, 2001], 0).sack = &[(3001, 6001)];
+    script
 }
 
 #[test]
@@ -185,10 +198,10 @@ fn rounds_are_the_same_from_both_ends() {
     // Next to the client all that the server sends comes half a round trip later, and what the
     // client sends is seen sooner.
     let mut client = Script::new();
-    client.line(0.0, A, 0, 0, 0).flags = Flags::SYN;
-    client.line(100.0, B, 0, 1, 0).flags = Flags::SYN | Flags::ACK;
-    client.line(100.0, A, 1, 1, 0);
-    client.line(100.0, A, 1, 1, 100);
+    client.line(0.0, A, [0, 0], 0).flags = Flags::SYN;
+    client.line(100.0, B, [0, 1], 0).flags = Flags::SYN | Flags::ACK;
+    client.line(100.0, A, [1, 1], 0);
+    client.line(100.0, A, [1, 1], 100);
     doubling(&mut client, 50.0, -49.1);
     for (script, near) in [(&server, Near::Server), (&client, Near::Client)] {
         let facts = script.run();
@@ -212,360 +225,18 @@ fn sequence_numbers_may_wrap() {
 }
 
 #[test]
-fn a_connection_that_was_open_already_has_windows_of_unknown_size() {
-    let mut script = Script::new();
-    script.line(0.0, A, 501, 1, 100);
-    script.line(1.0, B, 1, 601, MSS);
-    let facts = script.run();
-    assert_eq!(facts.client, A, "port 80 is the service's");
-    assert_eq!(facts.directions[1].max_window, None);
-    assert_eq!(facts.directions[1].bytes, 1000);
-    assert_eq!(facts.directions[0].bytes, 100);
-}
-
-#[test]
-fn a_full_window_is_told_from_a_small_congestion_window() {
-    let mut script = Script::asked();
-    for line in &mut script.lines {
-        line.window = 3000;
-    }
-    script.window = 3000;
-    for round in 0..4u32 {
-        let ms = 200.0 + 100.0 * f64::from(round);
-        for n in 0..3 {
-            script.line(ms, B, 1 + (round * 3 + n) * MSS, 101, MSS);
-        }
-        script.line(ms + 100.0, A, 101, 1 + (round * 3 + 3) * MSS, 0);
-    }
-    let facts = script.run();
-    assert_eq!(bulk(&facts).gaps.len(), 3);
-    assert!(bulk(&facts).gaps.iter().all(|gap| gap.release == Release::WindowAck && gap.window_room == Some(0)));
-    assert_eq!(facts.directions[1].max_window, Some(3000));
-}
-
-#[test]
-fn a_closed_window_is_timed_and_its_probes_are_no_retransmissions() {
-    let mut script = Script::asked();
-    script.line(200.0, B, 1, 101, MSS);
-    script.line(300.0, A, 101, 1001, 0).window = 0;
-    script.line(600.0, B, 1000, 101, 0);
-    script.line(700.0, A, 101, 1001, 0).window = 0;
-    script.line(900.0, A, 101, 1001, 0);
-    script.line(900.0, B, 1001, 101, MSS);
-    let facts = script.run();
-    let direction = &facts.directions[1];
-    assert_eq!(
-        (direction.zero_windows, direction.closings, direction.window_probes, direction.keep_alives),
-        (2, 1, 1, 0)
-    );
-    assert_eq!(direction.zero_window, Nanos::from_millis(600));
-    let gap = &bulk(&facts).gaps[0];
-    assert_eq!(
-        (gap.start, gap.closed.unwrap().1, gap.release),
-        (Nanos::from_millis(200), Nanos::from_millis(600), Release::WindowAck)
-    );
-    assert_eq!(direction.retransmitted, Default::default());
-}
-
-#[test]
-fn a_window_of_less_than_a_segment_holds_a_sender_that_has_one() {
-    let released = |len: u32| {
-        let mut script = Script::asked();
-        script.line(200.0, B, 1, 101, MSS);
-        script.line(300.0, A, 101, 1001, 0).window = 128;
-        // Its timer sends what fits.
-        script.line(600.0, B, 1001, 101, len);
-        script.line(700.0, A, 101, 1001 + len, 0);
-        script.line(700.0, B, 1001 + len, 101, MSS);
-        let facts = script.run();
-        bulk(&facts).gaps[0].release
-    };
-    assert_eq!(released(128), Release::WindowUpdate);
-    assert_eq!(released(100), Release::Nothing, "there was room for so little");
-}
-
-#[test]
-fn a_keep_alive_is_no_retransmission() {
-    let mut script = Script::asked();
-    script.line(200.0, B, 1, 101, MSS);
-    script.line(300.0, A, 101, 1001, 0);
-    script.line(60_000.0, B, 1000, 101, 0);
-    script.line(60_100.0, A, 101, 1001, 0);
-    script.line(90_000.0, B, 1000, 101, 1);
-    script.line(90_100.0, A, 101, 1001, 0);
-    let direction = &script.run().directions[1];
-    assert_eq!((direction.keep_alives, direction.window_probes, direction.bytes), (2, 0, 1000));
-    assert_eq!(direction.retransmitted, Default::default());
-}
-
-/// Six segments, the third of which does not arrive.
-fn third_lost() -> Script {
-    let mut script = Script::asked();
-    for n in 0..6 {
-        script.line(200.0 + f64::from(n), B, 1 + n * MSS, 101, MSS);
-    }
-    script.line(300.0, A, 101, 2001, 0);
-    script.line(303.0, A, 101, 2001, 0).sack = &[(3001, 4001)];
-    script.line(304.0, A, 101, 2001, 0).sack = &[(3001, 5001)];
-    script.line(305.0, A, 101, 2001, 0).sack = &[(3001, 6001)];
-    script
-}
-
-#[test]
-fn sacks_tell_round_trips_of_what_arrived_behind_a_hole() {
-    let facts = third_lost().run();
-    let rounds = facts.directions[1].transfers.iter().flat_map(|transfer| &transfer.rounds);
-    let (trips, whole) = rounds.fold((0, Nanos::ZERO), |(n, sum), round| (n + round.sacked.0, sum + round.sacked.1));
-    assert_eq!((trips, whole), (3, Nanos::from_millis(300)));
-}
-
-#[test]
-fn after_duplicate_acks_it_is_a_fast_retransmission() {
-    let mut script = third_lost();
-    script.line(305.1, B, 2001, 101, MSS);
-    script.line(405.1, A, 101, 6001, 0);
-    let facts = script.run();
-    let kinds = facts.directions[1].retransmitted;
-    assert_eq!((kinds.fast, kinds.timeout, kinds.tail_probe, kinds.spurious), (1, 0, 0, 0));
-    assert_eq!(facts.directions[1].duplicate_acks, 3);
-}
-
-#[test]
-fn what_is_above_all_sacks_and_sent_again_in_recovery_is_no_probe() {
-    let mut script = third_lost();
-    script.line(305.1, B, 2001, 101, MSS);
-    // Sent after the lost one, and lost as well: no SACK tells of it, but the ACK for the copy, a
-    // round trip later, does.
-    script.lines.insert(script.lines.len() - 5, Line { ms: 206.0, seq: 6001, ..script.lines[4] });
-    script.line(405.1, A, 101, 6001, 0);
-    script.line(405.2, B, 6001, 101, MSS);
-    script.line(505.2, A, 101, 7001, 0);
-    let kinds = script.run().directions[1].retransmitted;
-    assert_eq!((kinds.fast, kinds.timeout, kinds.tail_probe), (2, 0, 0));
-}
-
-#[test]
-fn what_acks_release_after_the_timer_waited_for_no_timer() {
-    let mut script = Script::asked();
-    for n in 0..3 {
-        script.line(200.0 + f64::from(n), B, 1 + n * MSS, 101, MSS);
-    }
-    script.line(900.0, B, 1, 101, MSS);
-    for n in 1..3 {
-        let ms = 900.0 + 100.0 * f64::from(n);
-        script.line(ms, A, 101, 1 + n * MSS, 0);
-        script.line(ms, B, 1 + n * MSS, 101, MSS);
-    }
-    script.line(1200.0, A, 101, 3001, 0);
-    let facts = script.run();
-    let kinds = facts.directions[1].retransmitted;
-    assert_eq!((kinds.fast, kinds.timeout, kinds.tail_probe), (0, 3, 0));
-    let timers = bulk(&facts).gaps.iter().filter(|gap| gap.release == Release::Timer).count();
-    assert_eq!(timers, 1);
-    assert!(bulk(&facts).gaps.iter().all(|gap| !gap.tail));
-}
-
-#[test]
-fn after_silence_it_is_the_timer() {
-    let mut script = Script::asked();
-    for n in 0..3 {
-        script.line(200.0 + f64::from(n), B, 1 + n * MSS, 101, MSS);
-    }
-    script.line(900.0, B, 1, 101, MSS);
-    script.line(1000.0, A, 101, 3001, 0);
-    let facts = script.run();
-    let kinds = facts.directions[1].retransmitted;
-    assert_eq!((kinds.fast, kinds.timeout, kinds.tail_probe), (0, 1, 0));
-    assert_eq!(bulk(&facts).gaps[0].release, Release::Timer);
-}
-
-#[test]
-fn the_highest_segment_after_two_round_trips_is_a_tail_probe() {
-    let mut script = Script::asked();
-    doubling(&mut script, 0.0, 0.0);
-    let last = script.lines.last().unwrap().ms;
-    for n in 0..4 {
-        script.line(last + f64::from(n), B, 14_001 + n * MSS, 101, MSS);
-    }
-    script.line(last + 100.0, A, 101, 16_001, 0);
-    script.line(last + 220.0, B, 17_001, 101, MSS);
-    script.line(last + 320.0, A, 101, 18_001, 0);
-    let kinds = script.run().directions[1].retransmitted;
-    assert_eq!((kinds.fast, kinds.timeout, kinds.tail_probe), (0, 0, 1));
-}
-
-#[test]
-fn a_sender_that_has_measured_the_handshake_alone_probes_and_then_waits_for_its_timer() {
-    let mut script = Script::asked();
-    // One large segment, as offload makes them: ACKs for parts of it measure nothing.
-    script.line(100.0, B, 1, 101, 3 * MSS);
-    script.line(200.0, A, 101, 2001, 0);
-    script.line(500.0, B, 2001, 101, MSS);
-    script.line(800.0, B, 2001, 101, MSS);
-    script.line(900.0, A, 101, 3001, 0);
-    let kinds = script.run().directions[1].retransmitted;
-    assert_eq!((kinds.fast, kinds.timeout, kinds.tail_probe), (0, 1, 1));
-}
-
-#[test]
-fn a_dsack_makes_it_spurious() {
-    let mut script = third_lost();
-    script.line(305.1, B, 2001, 101, MSS);
-    script.line(306.0, A, 101, 6001, 0);
-    script.line(405.1, A, 101, 6001, 0).sack = &[(2001, 3001)];
-    let kinds = script.run().directions[1].retransmitted;
-    assert_eq!((kinds.fast, kinds.spurious), (0, 1));
-}
-
-#[test]
-fn an_echo_of_the_first_copys_timestamp_makes_it_spurious() {
-    let mut script = Script::asked();
-    script.line(200.0, B, 1, 101, MSS).stamps = Some((200, 100));
-    script.line(900.0, B, 1, 101, MSS).stamps = Some((900, 100));
-    script.line(901.0, A, 101, 1001, 0).stamps = Some((901, 200));
-    let kinds = script.run().directions[1].retransmitted;
-    assert_eq!((kinds.timeout + kinds.tail_probe, kinds.spurious), (0, 1));
-}
-
-#[test]
-fn an_echo_of_an_earlier_segment_of_the_same_tick_says_nothing_of_the_last() {
-    let mut script = Script::asked();
-    for n in 0..2 {
-        script.line(200.0, B, 1 + n * MSS, 101, MSS).stamps = Some((200, 100));
-    }
-    script.line(300.0, A, 101, 1001, 0).stamps = Some((250, 200));
-    // Two more; the last is lost, and the ACK of the one before it is held back until the probe
-    // comes.
-    for n in 2..4 {
-        script.line(300.0, B, 1 + n * MSS, 101, MSS).stamps = Some((300, 250));
-    }
-    script.line(301.0, A, 101, 2001, 0).stamps = Some((251, 200));
-    script.line(550.0, B, 3001, 101, MSS).stamps = Some((550, 251));
-    script.line(650.0, A, 101, 4001, 0).stamps = Some((600, 300));
-    let kinds = script.run().directions[1].retransmitted;
-    assert_eq!((kinds.tail_probe, kinds.spurious), (1, 0));
-}
-
-#[test]
-fn a_hole_filled_late_by_an_older_packet_is_reordering() {
-    let mut script = Script::asked();
-    for (ms, n, id) in [(200.0, 0, 10), (200.2, 2, 12), (200.4, 1, 11), (200.6, 3, 13)] {
-        script.line(ms, B, 1 + n * MSS, 101, MSS).ip_id = id;
-    }
-    let direction = &script.run().directions[1];
-    assert_eq!((direction.out_of_order, direction.retransmitted.fast), (1, 0));
-    assert_eq!(direction.reorder_extent, Nanos::from_micros(200));
-}
-
-#[test]
-fn a_hole_filled_late_by_a_newer_packet_was_lost_before_the_capture() {
-    let mut script = Script::asked();
-    for (ms, n, id) in [(200.0, 0, 10), (200.2, 2, 12), (200.3, 3, 13), (200.4, 4, 14)] {
-        script.line(ms, B, 1 + n * MSS, 101, MSS).ip_id = id;
-    }
-    script.line(300.2, A, 101, 1001, 0).sack = &[(2001, 3001)];
-    script.line(300.3, A, 101, 1001, 0).sack = &[(2001, 5001)];
-    script.line(300.5, B, 1001, 101, MSS).ip_id = 15;
-    let direction = &script.run().directions[1];
-    assert_eq!(
-        (direction.out_of_order, direction.retransmitted.fast, direction.retransmitted.unseen_original),
-        (0, 1, 1)
-    );
-}
-
-#[test]
-fn a_hole_that_closes_by_itself_is_reordering_beyond_the_capture() {
-    let mut script = third_lost();
-    script.line(306.0, A, 101, 6001, 0);
-    let direction = &script.run().directions[1];
-    assert_eq!((direction.healed_holes, direction.retransmitted.fast), (1, 0));
-}
-
-#[test]
-fn an_ack_that_brings_news_and_reports_a_hole_healed_nothing() {
-    // One ACK for the first two segments also shows the fourth: nobody had reported a hole below it
-    // before.
-    let mut script = Script::asked();
-    for n in 0..4 {
-        script.line(200.0 + f64::from(n), B, 1 + n * MSS, 101, MSS);
-    }
-    script.line(300.0, A, 101, 2001, 0).sack = &[(3001, 4001)];
-    script.line(300.1, B, 2001, 101, MSS);
-    script.line(400.0, A, 101, 4001, 0);
-    let direction = &script.run().directions[1];
-    assert_eq!((direction.healed_holes, direction.retransmitted.fast), (0, 1));
-}
-
-#[test]
-fn what_follows_an_ack_at_once_is_the_acks_doing_however_long_the_silence() {
-    let mut script = third_lost();
-    // The sender's application was silent for two seconds; then a late ACK with SACKs came, and the
-    // answer to it.
-    script.line(2_500.0, A, 101, 2001, 0).sack = &[(3001, 6001)];
-    script.line(2_500.1, B, 2001, 101, MSS);
-    script.line(2_600.0, A, 101, 6001, 0);
-    let kinds = script.run().directions[1].retransmitted;
-    assert_eq!((kinds.fast, kinds.timeout), (1, 0));
-}
-
-#[test]
-fn the_highest_of_several_is_a_probe_after_any_silence() {
-    let mut script = Script::opened();
-    script.line(100.0, A, 1, 1, 100);
-    script.line(200.0, B, 1, 101, MSS);
-    script.line(300.0, A, 101, 1001, 0);
-    for n in 1..4 {
-        script.line(300.0 + f64::from(n), B, 1 + n * MSS, 101, MSS);
-    }
-    script.line(2_000.0, B, 3001, 101, MSS);
-    script.line(4_000.0, B, 1001, 101, MSS);
-    let kinds = script.run().directions[1].retransmitted;
-    assert_eq!((kinds.tail_probe, kinds.timeout), (1, 1), "the timer would send the first of them");
-}
-
-#[test]
-fn a_dsack_speaks_of_the_newest_copy_that_was_not_spoken_of() {
-    let mut script = third_lost();
-    script.line(305.1, B, 2001, 101, MSS);
-    script.line(306.0, A, 101, 6001, 0);
-    // Needless already when it is sent: the D-SACK is about this one, and the first was needed.
-    script.line(310.0, B, 2001, 101, MSS);
-    script.line(410.0, A, 101, 6001, 0).sack = &[(2001, 3001)];
-    let kinds = script.run().directions[1].retransmitted;
-    assert_eq!((kinds.fast, kinds.spurious), (1, 1));
-}
-
-#[test]
-fn a_first_copy_that_its_second_overtook_is_out_of_order_and_needless_once() {
-    let mut script = Script::asked();
-    let stamps = |ms: f64| Some((ms as u32, 100));
-    for (ms, n) in [(200.0, 0), (200.2, 2), (200.3, 3), (200.4, 4)] {
-        script.line(ms, B, 1 + n * MSS, 101, MSS).stamps = stamps(200.0);
-    }
-    script.line(200.5, A, 101, 1001, 0).sack = &[(2001, 5001)];
-    // Sent at 300 for the one of 200, and here before it.
-    script.line(300.6, B, 1001, 101, MSS).stamps = stamps(300.0);
-    script.line(300.7, A, 101, 5001, 0);
-    script.line(320.0, B, 1001, 101, MSS).stamps = stamps(200.0);
-    script.line(320.1, A, 101, 5001, 0).sack = &[(1001, 2001)];
-    let direction = &script.run().directions[1];
-    let kinds = direction.retransmitted;
-    assert_eq!((direction.out_of_order, kinds.fast, kinds.spurious, kinds.unseen_original), (1, 0, 1, 0));
-}
-
-#[test]
 fn a_clock_that_steps_back_measures_nothing() {
     // Captured halfway: 50 ms to either side.
     let mut script = Script::new();
-    script.line(0.0, A, 0, 0, 0).flags = Flags::SYN;
-    script.line(50.0, B, 0, 1, 0).flags = Flags::SYN | Flags::ACK;
-    script.line(100.0, A, 1, 1, 0);
-    script.line(100.0, A, 1, 1, 100);
+    script.line(0.0, A, [0, 0], 0).flags = Flags::SYN;
+    script.line(50.0, B, [0, 1], 0).flags = Flags::SYN | Flags::ACK;
+    script.line(100.0, A, [1, 1], 0);
+    script.line(100.0, A, [1, 1], 100);
     for n in 0..4 {
         let ms = 150.0 + 100.0 * f64::from(n);
-        script.line(ms, B, 1 + n * MSS, 101, MSS);
+        script.line(ms, B, [1 + n * MSS, 101], MSS);
         // Every second ACK is stamped 60 ms too early, before the segment that it acknowledges.
-        script.line(ms + if n % 2 == 0 { 50.0 } else { -10.0 }, A, 101, 1001 + n * MSS, 0);
+        script.line(ms + if n % 2 == 0 { 50.0 } else { -10.0 }, A, [101, 1001 + n * MSS], 0);
     }
     let facts = script.run();
     assert_eq!(facts.capture_defects.backwards, 2);
@@ -578,7 +249,7 @@ fn a_clock_that_steps_back_measures_nothing() {
 fn a_frame_captured_twice_counts_once() {
     let mut script = Script::asked();
     for _ in 0..2 {
-        script.line(200.0, B, 1, 101, MSS).ip_id = 77;
+        script.line(200.0, B, [1, 101], MSS).ip_id = 77;
     }
     let facts = script.run();
     assert_eq!((facts.capture_defects.duplicate_frames, facts.directions[1].packets), (1, 2));
@@ -588,9 +259,9 @@ fn a_frame_captured_twice_counts_once() {
 #[test]
 fn bytes_acknowledged_and_never_captured_are_the_captures_loss() {
     let mut script = Script::asked();
-    script.line(200.0, B, 1, 101, MSS);
-    script.line(200.1, B, 2001, 101, MSS);
-    script.line(300.0, A, 101, 3001, 0);
+    script.line(200.0, B, [1, 101], MSS);
+    script.line(200.1, B, [2001, 101], MSS);
+    script.line(300.0, A, [101, 3001], 0);
     let facts = script.run();
     assert_eq!((facts.capture_defects.unseen_bytes, facts.capture_defects.unseen_stretches), (1000, 1));
     assert_eq!(bulk(&facts).bytes(), 3000);
@@ -602,11 +273,11 @@ fn each_answer_is_a_transfer_of_its_own() {
     let mut script = Script::opened();
     for turn in 0..3u32 {
         let ms = 100.0 + 200.0 * f64::from(turn);
-        script.line(ms, A, 1 + turn * 100, 1 + turn * 3000, 100);
+        script.line(ms, A, [1 + turn * 100, 1 + turn * 3000], 100);
         for n in 0..3 {
-            script.line(ms + 5.0, B, 1 + turn * 3000 + n * MSS, 101 + turn * 100, MSS);
+            script.line(ms + 5.0, B, [1 + turn * 3000 + n * MSS, 101 + turn * 100], MSS);
         }
-        script.line(ms + 105.0, A, 101 + turn * 100, 3001 + turn * 3000, 0);
+        script.line(ms + 105.0, A, [101 + turn * 100, 3001 + turn * 3000], 0);
     }
     let facts = script.run();
     let sizes = |side: Side| facts.directions[side].transfers.iter().map(TransferFacts::bytes).collect::<Vec<_>>();
@@ -619,48 +290,48 @@ fn each_answer_is_a_transfer_of_its_own() {
 #[test]
 fn how_it_ended() {
     let mut closing = Script::asked();
-    closing.line(200.0, B, 1, 101, 0).flags = Flags::FIN | Flags::ACK;
-    closing.line(300.0, A, 101, 2, 0);
+    closing.line(200.0, B, [1, 101], 0).flags = Flags::FIN | Flags::ACK;
+    closing.line(300.0, A, [101, 2], 0);
     let facts = closing.run();
     assert_eq!((facts.state, facts.closed_by), (State::HalfClosed, Some(B)), "CLOSE_WAIT at the client");
-    closing.line(400.0, A, 101, 2, 0).flags = Flags::FIN | Flags::ACK;
+    closing.line(400.0, A, [101, 2], 0).flags = Flags::FIN | Flags::ACK;
     assert_eq!(closing.run().state, State::Closed);
 
     let mut refused = Script::new();
-    refused.line(0.0, A, 0, 0, 0).flags = Flags::SYN;
+    refused.line(0.0, A, [0, 0], 0).flags = Flags::SYN;
     assert_eq!(refused.run().state, State::Unanswered);
-    refused.line(0.1, B, 0, 1, 0).flags = Flags::RST | Flags::ACK;
+    refused.line(0.1, B, [0, 1], 0).flags = Flags::RST | Flags::ACK;
     assert_eq!(refused.run().state, State::Refused);
 
     let mut reset = Script::asked();
     assert_eq!(reset.run().state, State::Open);
-    reset.line(200.0, A, 101, 1, 0).flags = Flags::RST | Flags::ACK;
+    reset.line(200.0, A, [101, 1], 0).flags = Flags::RST | Flags::ACK;
     assert_eq!((reset.run().state, reset.run().closed_by), (State::Reset, Some(A)));
 }
 
 #[test]
 fn a_syn_sent_again_is_counted_and_not_measured() {
     let mut script = Script::new();
-    script.line(0.0, A, 0, 0, 0).flags = Flags::SYN;
-    script.line(1000.0, A, 0, 0, 0).flags = Flags::SYN;
-    script.line(1000.0, B, 0, 1, 0).flags = Flags::SYN | Flags::ACK;
-    script.line(1040.0, A, 1, 1, 0);
+    script.line(0.0, A, [0, 0], 0).flags = Flags::SYN;
+    script.line(1000.0, A, [0, 0], 0).flags = Flags::SYN;
+    script.line(1000.0, B, [0, 1], 0).flags = Flags::SYN | Flags::ACK;
+    script.line(1040.0, A, [1, 1], 0);
     let facts = script.run();
     assert_eq!(facts.handshake.retries, [1, 0]);
     assert_eq!(facts.handshake.rtt(), Some(Nanos::from_millis(40)));
     assert_eq!(facts.rtt.min, None, "the SYN-ACK may answer either SYN (Karn)");
-    assert_eq!(facts.handshake.last_retry, Some(Nanos::from_millis(1000)));
+    assert_eq!(facts.handshake.last_retry, Some(Time::from_millis(1000)));
 }
 
 #[test]
 fn a_syn_that_was_captured_twice_was_not_sent_again() {
     for apart in [0.0, 5.0] {
         let mut script = Script::new();
-        script.line(0.0, A, 0, 0, 0).flags = Flags::SYN;
+        script.line(0.0, A, [0, 0], 0).flags = Flags::SYN;
         for at in [40.0, 40.0 + apart] {
-            script.line(at, B, 0, 1, 0).flags = Flags::SYN | Flags::ACK;
+            script.line(at, B, [0, 1], 0).flags = Flags::SYN | Flags::ACK;
         }
-        script.line(80.0, A, 1, 1, 0);
+        script.line(80.0, A, [1, 1], 0);
         let facts = script.run();
         assert_eq!((facts.handshake.retries, facts.handshake.last_retry), ([0, 0], None));
         assert_eq!(facts.rtt.min, Some(Nanos::from_millis(80)));
@@ -670,7 +341,7 @@ fn a_syn_that_was_captured_twice_was_not_sent_again() {
 #[test]
 fn a_syn_ack_that_comes_again_behind_the_last_ack_kept_nobody_waiting() {
     let mut script = Script::opened();
-    script.line(1000.0, B, 0, 1, 0).flags = Flags::SYN | Flags::ACK;
+    script.line(1000.0, B, [0, 1], 0).flags = Flags::SYN | Flags::ACK;
     let facts = script.run();
     assert_eq!((facts.handshake.retries, facts.handshake.last_retry), ([0, 1], None));
 }
@@ -678,12 +349,12 @@ fn a_syn_ack_that_comes_again_behind_the_last_ack_kept_nobody_waiting() {
 #[test]
 fn an_ack_inside_a_large_segment_proves_the_sending_host() {
     let mut script = Script::new();
-    script.line(0.0, A, 0, 0, 0).flags = Flags::SYN;
-    script.line(50.0, B, 0, 1, 0).flags = Flags::SYN | Flags::ACK;
-    script.line(100.0, A, 1, 1, 0);
-    script.line(100.0, A, 1, 1, 100);
-    script.line(150.0, B, 1, 101, 8 * MSS);
-    script.line(200.0, A, 101, 3001, 0);
+    script.line(0.0, A, [0, 0], 0).flags = Flags::SYN;
+    script.line(50.0, B, [0, 1], 0).flags = Flags::SYN | Flags::ACK;
+    script.line(100.0, A, [1, 1], 0);
+    script.line(100.0, A, [1, 1], 100);
+    script.line(150.0, B, [1, 101], 8 * MSS);
+    script.line(200.0, A, [101, 3001], 0);
     let facts = script.run();
     assert_eq!(facts.vantage.near, Near::Server, "{}", facts.vantage.reason);
     assert_eq!(facts.vantage.toward, [Some(Nanos::from_millis(50)), Some(Nanos::from_millis(50))]);
@@ -692,7 +363,7 @@ fn an_ack_inside_a_large_segment_proves_the_sending_host() {
 #[test]
 fn one_ends_packets_do_not_tell_where_they_were_captured() {
     let mut script = Script::asked();
-    script.line(101.0, A, 101, 1, 1000);
+    script.line(101.0, A, [101, 1], 1000);
     script.lines.retain(|line| line.from == A);
     let facts = script.run();
     assert!(facts.capture_defects.one_direction);

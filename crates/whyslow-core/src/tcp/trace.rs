@@ -13,7 +13,7 @@
 use super::facts::DirectionFacts;
 use super::facts::Retransmitted;
 use crate::types::{End, Frame, Side};
-use crate::units::{Nanos, SeqNumber};
+use crate::units::{Nanos, SeqNumber, Time};
 use crate::wire::Flags;
 use std::collections::{HashSet, VecDeque};
 
@@ -23,7 +23,7 @@ pub const MAX_PENDING_POINTS: usize = 65_536;
 /// One segment.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Point {
-    /// When it passed the capture point.
+    /// When it passed the capture point, from the capture's first packet.
     pub time: Nanos,
     /// Its frame.
     pub frame: Frame,
@@ -141,22 +141,22 @@ impl Kind {
 }
 
 /// What a direction tells of the segments that pass through it, where it is asked to.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) enum Note {
     /// The segment that is being looked at.
     Sent { kind: Option<Kind>, unseen: bool, in_flight: u64 },
     /// An ACK reached its sender.
-    Taken { frame: Frame, at: Nanos, rtt: Option<Nanos>, duplicate: bool, in_flight: u64 },
+    Taken { frame: Frame, at: Time, rtt: Option<Nanos>, duplicate: bool, in_flight: u64 },
     /// The copy that was sent then, from this byte on, was needless.
-    Needless { time: Nanos, start: u64 },
+    Needless { time: Time, start: u64 },
 }
 
 /// What was noted since the last segment.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct TraceNotes {
     pub(super) new: Vec<Note>,
     /// Needless copies that were told of.
-    pub(super) spurious_noted: HashSet<(Nanos, u64)>,
+    pub(super) spurious_noted: HashSet<(Time, u64)>,
 }
 
 /// The counters that say what a segment was taken for.
@@ -196,9 +196,11 @@ impl SegmentCounters {
 }
 
 /// The points of a traced connection.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Trace {
     pub(super) client: Side,
+    /// What the points' times are counted from.
+    pub(super) origin: Time,
     pub(super) pending: VecDeque<Point>,
     pub(super) late_verdicts: u64,
     /// Who has sent a SYN: another one is a copy.
@@ -213,7 +215,8 @@ impl Trace {
         Some(at).filter(is_it).or_else(|| (0..self.pending.len()).rev().take(4096).find(is_it))
     }
 
-    pub(super) fn sent_at(&self, time: Nanos, start: u64) -> Option<usize> {
+    pub(super) fn sent_at(&self, time: Time, start: u64) -> Option<usize> {
+        let time = time - self.origin;
         let first = self.pending.partition_point(|point| point.time < time);
         let same = self.pending.iter().enumerate().skip(first).take_while(|(_, point)| point.time == time);
         same.into_iter().find(|(_, point)| point.seq == Some(start) && point.kind != Kind::Empty).map(|(at, _)| at)

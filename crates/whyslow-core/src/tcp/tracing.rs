@@ -7,7 +7,7 @@ use super::sender::SenderState;
 use super::sender::apply_acks::reports_duplicate;
 use super::trace::{Kind, Note, Point, SegmentCounters, Trace};
 use crate::types::{End, Side};
-use crate::units::Nanos;
+use crate::units::{Nanos, Time};
 use crate::wire::{Flags, SackBlocks};
 use std::collections::VecDeque;
 
@@ -29,7 +29,7 @@ impl SenderState {
     }
 
     /// An ACK was applied; `before` it there were so many duplicates and needless copies.
-    pub(super) fn note_ack_applied(&mut self, place: FrameRef, at: Nanos, rtt: Option<Nanos>, before: (u64, u64)) {
+    pub(super) fn note_ack_applied(&mut self, place: FrameRef, at: Time, rtt: Option<Nanos>, before: (u64, u64)) {
         let (duplicates, spurious) = (self.facts.duplicate_acks, self.facts.retransmitted.spurious);
         let in_flight = self.in_flight();
         let Some(mut notes) = self.trace_notes.take() else { return };
@@ -50,9 +50,10 @@ impl SenderState {
 }
 
 impl Connection {
-    /// From here on each segment gives a point. `client` is the side that is told as the client.
-    pub fn trace(&mut self, client: Side) {
-        let trace = Box::new(Trace { client, pending: VecDeque::new(), late_verdicts: 0, syn: [false; 2] });
+    /// From here on each segment gives a point. `client` is the side that is told as the client;
+    /// the points' times are counted from `origin`.
+    pub fn trace(&mut self, client: Side, origin: Time) {
+        let trace = Box::new(Trace { client, origin, pending: VecDeque::new(), late_verdicts: 0, syn: [false; 2] });
         match &mut self.stage {
             Stage::Buffering(held) => held.trace = Some(trace),
             Stage::Tracking(settled) => settled.trace(trace),
@@ -125,7 +126,7 @@ impl Tracking {
         let ack = seg.ack().and_then(|ack| self.senders[to].unwrap_seq(ack));
         let data = seg.len > 0 || syn || seg.flags.has(Flags::FIN);
         Some(Point {
-            time: seg.time,
+            time: seg.time - trace.origin,
             frame: seg.frame(),
             from: if from == client { End::Client } else { End::Server },
             flags: seg.flags,
@@ -159,12 +160,12 @@ impl Tracking {
         let Some(trace) = &mut self.trace else { return };
         let Some(notes) = &mut self.senders[side].trace_notes else { return };
         for note in notes.new.drain(..) {
-            let told = match note {
+            let place = match note {
                 Note::Sent { .. } => now,
                 Note::Taken { frame, .. } => trace.position_of_frame(frame),
                 Note::Needless { time, start } => trace.sent_at(time, start),
             };
-            let Some(point) = told.and_then(|at| trace.pending.get_mut(at)) else {
+            let Some(point) = place.and_then(|at| trace.pending.get_mut(at)) else {
                 trace.late_verdicts += 1;
                 continue;
             };
@@ -175,7 +176,8 @@ impl Tracking {
                     point.in_flight = (point.len > 0).then_some(in_flight);
                 }
                 Note::Taken { at, rtt, duplicate, in_flight, .. } => {
-                    (point.applied, point.rtt, point.duplicate_ack) = (Some((at, in_flight)), rtt, duplicate);
+                    (point.applied, point.rtt, point.duplicate_ack) =
+                        (Some((at - trace.origin, in_flight)), rtt, duplicate);
                 }
                 Note::Needless { .. } => point.kind = Kind::Spurious,
             }

@@ -2,12 +2,14 @@
 
 use super::buffering::Buffering;
 use super::connection::{Stage, Tracking};
-use super::facts::RttFacts;
+use super::facts::{DirectionFacts, RttFacts};
 use super::handshake::Negotiated;
 use super::icmp_notices::ReportedMtu;
 use super::segment::Seg;
+use super::sender::pauses::mark_unseen_gaps;
 use super::sender::{PathEstimate, SenderState};
-use crate::units::Nanos;
+use crate::types::Side;
+use crate::units::{Nanos, SeqNumber, Time};
 use crate::wire::SackBlocks;
 
 impl Stage {
@@ -133,6 +135,21 @@ impl Tracking {
             self.senders[to].on_peer_payload(seg);
         }
         self.recent[from].note(seg, sack);
+    }
+
+    /// Finishes both directions. `last` is the time of the connection's last packet, `origins` are
+    /// the ISNs.
+    pub(super) fn finish_directions(&mut self, last: Time, origins: &[Option<SeqNumber>; 2]) -> [DirectionFacts; 2] {
+        let Self { senders: [a, b], paths, .. } = self;
+        let mut directions = [a.finish(last, &paths[0]), b.finish(last, &paths[1])];
+        // Credit for one side is no message of the other.
+        for (side, granted) in [(Side::B, &a.turns.credits), (Side::A, &b.turns.credits)] {
+            if let Some(origin) = origins[side] {
+                directions[side].transfers.iter_mut().for_each(|transfer| transfer.note_credit(granted, origin));
+            }
+        }
+        mark_unseen_gaps(&mut directions);
+        directions
     }
 
     /// RTTs of the whole path. Each direction's data → ACK times, plus the least time on the other

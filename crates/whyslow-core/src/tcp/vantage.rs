@@ -10,7 +10,7 @@
 use super::facts::Vantage;
 use super::segment::Seg;
 use crate::types::{End, Near, Side};
-use crate::units::{Nanos, SeqNumber};
+use crate::units::{Nanos, SeqNumber, Time};
 use crate::wire::Flags;
 
 /// Timestamps remembered per side until they are echoed.
@@ -25,7 +25,7 @@ const ETHERNET_PAYLOAD: u32 = 1460;
 #[derive(Clone, Debug, Default)]
 struct SideSamples {
     /// A segment whose ACK is awaited: its end and time.
-    probe: Option<(SeqNumber, Nanos)>,
+    probe: Option<(SeqNumber, Time)>,
     /// Behind the farthest of what it sent, if it `has_sent` anything.
     highest: SeqNumber,
     has_sent: bool,
@@ -45,7 +45,7 @@ struct SideSamples {
 struct SentTimestamps {
     values: [u32; MAX_TIMESTAMPS],
     /// [`NO_TIME`] where the capture's clock cannot tell.
-    times: [Nanos; MAX_TIMESTAMPS],
+    times: [Time; MAX_TIMESTAMPS],
     seen: usize,
     /// The newest value, or [`NO_TIMESTAMP`].
     newest: u64,
@@ -65,7 +65,7 @@ struct LargeSegments {
     missed: Option<SeqNumber>,
 }
 
-const NO_TIME: Nanos = Nanos(i64::MIN);
+const NO_TIME: Time = Time::MIN;
 /// In place of a timestamp: none.
 const NO_TIMESTAMP: u64 = u64::MAX;
 
@@ -106,7 +106,7 @@ impl VantageEstimator {
     }
 
     /// Whether it is the least so far.
-    fn sample(&mut self, side: Side, answer: &Seg, asked: Nanos) -> bool {
+    fn sample(&mut self, side: Side, answer: &Seg, asked: Time) -> bool {
         let time = answer.time - asked;
         let may_be = time.0 >= 0 && !answer.time_clamped();
         let is_least = may_be && self.toward[side].is_none_or(|least| time < least) && !self.is_probe(answer);
@@ -299,13 +299,13 @@ fn near(end: End) -> Near {
 
 impl SentTimestamps {
     #[inline(never)]
-    fn note_cold(&mut self, value: u32, time: Nanos) {
+    fn note_cold(&mut self, value: u32, time: Time) {
         self.note(value, time);
     }
 
     /// A packet with another one than the newest passed.
     #[inline(always)]
-    fn note(&mut self, value: u32, time: Nanos) {
+    fn note(&mut self, value: u32, time: Time) {
         if self.newest != NO_TIMESTAMP && value.wrapping_sub(self.newest as u32) as i32 <= 0 {
             return;
         }
@@ -319,7 +319,7 @@ impl SentTimestamps {
     }
 
     /// When the first packet with this timestamp passed.
-    fn time_of(&self, value: u32) -> Option<Nanos> {
+    fn time_of(&self, value: u32) -> Option<Time> {
         // They only grow, and what is echoed is among the newest.
         let newest_first = (1..=self.seen.min(MAX_TIMESTAMPS)).map(|back| (self.seen - back) % MAX_TIMESTAMPS);
         let index = newest_first
@@ -384,13 +384,13 @@ impl SideSamples {
     }
 
     #[inline(never)]
-    fn note_sent_cold(&mut self, start: SeqNumber, end: SeqNumber, time: Nanos, moved: bool) {
+    fn note_sent_cold(&mut self, start: SeqNumber, end: SeqNumber, time: Time, moved: bool) {
         self.note_sent(start, end, time, moved);
     }
 
     /// It sent something from here to there.
     #[inline(always)]
-    fn note_sent(&mut self, start: SeqNumber, end: SeqNumber, time: Nanos, moved: bool) {
+    fn note_sent(&mut self, start: SeqNumber, end: SeqNumber, time: Time, moved: bool) {
         if !self.has_sent || end.distance(self.highest) > 0 {
             if self.probe.is_none() && !moved {
                 self.probe = Some((end, time));
@@ -451,7 +451,7 @@ mod tests {
             for (index, (from, seq, ack, pieces, moved, stamps, rare)) in segments.into_iter().enumerate() {
                 let stamps = (rare != 1).then(|| (origin.wrapping_add(stamps.0), origin.wrapping_add(stamps.1)));
                 let mut seg = Seg::example(from, place(seq), place(ack), pieces * 1000, stamps);
-                (seg.time, seg.ttl, seg.window) = (Nanos::from_millis(index as i64), 60 + rare, 1);
+                (seg.time, seg.ttl, seg.window) = (Time::from_millis(index as i64), 60 + rare, 1);
                 if rare == 0 {
                     seg.flags = Flags::PSH;
                 }

@@ -63,3 +63,17 @@ pub enum State {
     /// Ended by a reset.
     Reset,
 }
+
+impl State {
+    /// Its public name, as in the JSON.
+    pub const fn slug(self) -> &'static str {
+        match self {
+            Self::Unanswered => "unanswered",
+            Self::Refused => "refused",
+            Self::Open => "open",
+            Self::HalfClosed => "half-closed",
+            Self::Closed => "closed",
+            Self::Reset => "reset",
+        }
+    }
+}

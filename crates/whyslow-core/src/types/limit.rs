@@ -51,6 +51,31 @@ pub enum Limit {
 }
 
 impl Limit {
+    /// All of them, in the order in which they are defined.
+    pub const ALL: [Self; 21] = [
+        Self::Handshake,
+        Self::TlsHandshake,
+        Self::RequestWait,
+        Self::ServerThink,
+        Self::ClientThink,
+        Self::Idle,
+        Self::SlowStart,
+        Self::CongestionAvoidance,
+        Self::ReceiveWindow,
+        Self::ZeroWindow,
+        Self::SenderCap,
+        Self::ProtocolWindow,
+        Self::Application,
+        Self::Pacing,
+        Self::NagleDelayedAck,
+        Self::AckDelay,
+        Self::LossRecovery,
+        Self::Timeout,
+        Self::Bandwidth,
+        Self::RoundTrip,
+        Self::Unknown,
+    ];
+
     /// Its public name.
     pub const fn slug(self) -> &'static str {
         match self {
@@ -76,5 +101,16 @@ impl Limit {
             Self::RoundTrip => "round-trip",
             Self::Unknown => "unknown",
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Limit;
+
+    #[test]
+    fn the_list_has_each_limit_at_its_place() {
+        assert!(Limit::ALL.iter().enumerate().all(|(place, limit)| *limit as usize == place));
+        assert_eq!(Limit::ALL.last(), Some(&Limit::Unknown));
     }
 }

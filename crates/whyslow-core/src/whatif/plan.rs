@@ -90,6 +90,9 @@ pub struct Plan {
     pub algorithm: Algorithm,
     /// The sender's initial congestion window, segments.
     pub initial_window: u64,
+    /// The slow-start threshold that the sender remembers of earlier connections (`ip
+    /// tcp_metrics`), segments; none: it begins without one.
+    pub ssthresh: Option<u64>,
     /// The receiver's first window, bytes.
     pub first_window: u64,
     /// The largest window that the receiver comes to offer, bytes.
@@ -153,6 +156,8 @@ pub enum Idea {
     OneFlight(u64),
     /// A larger receive window, bytes.
     ReceiveWindow(u64),
+    /// A sender that remembers no slow-start threshold.
+    NoThreshold,
     /// A send buffer that lets so many bytes out.
     SendBuffer(u64),
     /// A path that loses nothing.
@@ -182,6 +187,7 @@ impl Plan {
             tls: Tls::None,
             algorithm: Algorithm::Cubic,
             initial_window: 10,
+            ssthresh: None,
             first_window: 65_536,
             receive_window: DEFAULT_RECEIVE_WINDOW,
             send_buffer: None,
@@ -222,12 +228,12 @@ impl Plan {
             let gain = forecast.total - change.total;
             gain >= MIN_GAIN.1.min(forecast.total.scale(0.2)) && gain >= forecast.total.scale(MIN_GAIN.0)
         };
-        let told = |idea: Idea| {
+        let change = |idea: Idea| {
             let changed = self.with(idea);
             let share = || changed.forecast_from(CHANGE_RUNS).total.0 as f64 / now.0.max(1) as f64;
             (changed != *self).then(|| Change { idea, total: forecast.total.scale(share()) })
         };
-        let mut changes: Vec<Change> = self.ideas().into_iter().filter_map(told).filter(enough).collect();
+        let mut changes: Vec<Change> = self.ideas().into_iter().filter_map(change).filter(enough).collect();
         changes.sort_by_key(|change| change.total);
         changes
     }
@@ -244,6 +250,7 @@ impl Plan {
             (self.tls == Tls::V12 && !self.reuse, Idea::Tls13),
             (starts && one_round > self.initial_window, Idea::InitialWindow(one_round)),
             (starts && one_round < needed, Idea::OneFlight(needed)),
+            (self.ssthresh.is_some(), Idea::NoThreshold),
             (ample > self.receive_window, Idea::ReceiveWindow(ample)),
             (self.send_buffer.is_some_and(|buffer| ample > buffer), Idea::SendBuffer(ample)),
             (true, Idea::NoLoss),
@@ -268,6 +275,7 @@ impl Plan {
                 plan.first_window = plan.first_window.max(plan.bytes);
                 plan.receive_window = plan.receive_window.max(plan.bytes);
             }
+            Idea::NoThreshold => plan.ssthresh = None,
             Idea::ReceiveWindow(bytes) => plan.receive_window = bytes,
             Idea::SendBuffer(bytes) => plan.send_buffer = Some(bytes),
             Idea::NoLoss => plan.loss = 0.0,
@@ -366,6 +374,7 @@ impl Plan {
             losses: if self.loss > 0.0 { Losses::Random { probability: self.loss, seed } } else { Losses::NONE },
             sender: SenderSettings {
                 initial_window: self.initial_window as f64,
+                ssthresh: self.ssthresh.map_or(f64::INFINITY, |segments| segments as f64),
                 cap: self.send_buffer,
                 buffer: Some(initial_buffer(self.initial_window as f64, self.mss)),
                 ..SenderSettings::usual(self.algorithm)

@@ -61,7 +61,7 @@ fn make(change: ModelChange, replay: &Replay, changed: &mut Fitted) -> Option<()
 fn enlarge_initial_window(scenario: &mut Scenario) {
     let needed = scenario.bytes.div_ceil(scenario.mss).min(LARGEST_INITIAL_WINDOW) as f64;
     let cap = match &scenario.receiver.window {
-        Window::Seen(steps) => steps.first().map_or(f64::INFINITY, |step| (step.1 / scenario.mss) as f64),
+        Window::Advertised(steps) => steps.first().map_or(f64::INFINITY, |step| (step.1 / scenario.mss) as f64),
         _ => f64::INFINITY,
     };
     scenario.sender.initial_window = needed.min(cap).max(scenario.sender.initial_window);
@@ -93,7 +93,7 @@ fn repair_without_timer(changed: &mut Fitted) {
 /// A receiver that sizes its buffer by what arrives (Linux' `tcp_rcv_space_adjust`) offered little
 /// because little came: a window that grew and held nothing grows on with larger flights.
 fn let_window_grow(window: &mut Window, replay: &Replay) {
-    let Window::Seen(steps) = &*window else { return };
+    let Window::Advertised(steps) = &*window else { return };
     let Some((initial, last)) = steps.first().map(|step| step.1).zip(steps.last().map(|step| step.1)) else { return };
     if last > initial && replay.passing_window.is_none() {
         *window = Window::Autotuned { initial, most: last.max(DEFAULT_RECEIVE_WINDOW) };
@@ -107,7 +107,7 @@ const DEFAULT_BUFFER_WINDOWS: (u64, u64) = (64_000, 82_000);
 /// A reader that keeps up has the buffer that it has: the largest window that was offered stays. A
 /// buffer of the default size grows as soon as its program reads.
 fn let_reader_keep_up(window: &mut Window, replay: &Replay) {
-    let Window::Seen(steps) = window else { return };
+    let Window::Advertised(steps) = window else { return };
     let most = steps.iter().map(|step| step.1).max().unwrap_or(u64::MAX);
     let initial = steps.first().map_or(0, |step| step.1);
     if (DEFAULT_BUFFER_WINDOWS.0..=u64::from(u16::MAX)).contains(&initial) && most <= DEFAULT_BUFFER_WINDOWS.1 {

@@ -14,7 +14,7 @@ use crate::limit::{Context, Partition, Span, burst_rate, least_rate, seen_rate};
 use crate::stats::{median, median_f64};
 use crate::tcp::facts::{Gap, Release, TransferFacts};
 use crate::types::Limit;
-use crate::units::Nanos;
+use crate::units::{Nanos, Time};
 
 /// A captured transfer, ready to be modelled.
 #[derive(Clone, Debug)]
@@ -323,7 +323,7 @@ fn is_capped(gap: &Gap, transfer: &TransferFacts, partition: &Partition) -> bool
 
 /// Whether the window began anew with the round that begins then: its flight is much smaller than
 /// one before it.
-fn starts_over(transfer: &TransferFacts, round: usize, at: Nanos) -> bool {
+fn starts_over(transfer: &TransferFacts, round: usize, at: Time) -> bool {
     let before = transfer.rounds.iter().take(round).map(|round| round.in_flight).max();
     let first = transfer.rounds.get(round).filter(|first| first.start == at);
     before.zip(first).is_some_and(|(before, first)| first.in_flight * 2 <= before)
@@ -403,7 +403,7 @@ fn window(transfer: &TransferFacts) -> Window {
         delivered = sent + (round.bytes / 8).max(1);
         sent += round.bytes;
     }
-    if steps.is_empty() { Window::Unlimited } else { Window::Seen(steps) }
+    if steps.is_empty() { Window::Unlimited } else { Window::Advertised(steps) }
 }
 
 /// The largest window that was offered, bytes.

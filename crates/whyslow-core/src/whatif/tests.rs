@@ -10,10 +10,15 @@ use crate::limit::partition;
 use crate::limit::tests::{context, flights};
 use crate::tcp::facts::{Loss, Release, TransferFacts};
 use crate::types::{Limit, ModelChange};
-use crate::units::Nanos;
+use crate::units::{Nanos, Time};
 
 fn ms(millis: i64) -> Nanos {
     Nanos::from_millis(millis)
+}
+
+/// The instant so many milliseconds after that from which times are counted.
+fn at_ms(milliseconds: i64) -> Time {
+    Time::from_millis(milliseconds)
 }
 
 fn replay(transfer: &TransferFacts) -> Replay {
@@ -125,7 +130,7 @@ fn a_lost_segment_stands_at_its_place() {
     let mut transfer = flights(&[10_000, 20_000, 40_000, 30_000], Release::Ack);
     let seq = transfer.seq.0 + 20_500;
     transfer.losses =
-        vec![Loss { time: ms(100), until: ms(100), seq, bytes: 1_000, passed_before: 20_500, ..Loss::default() }];
+        vec![Loss { time: at_ms(100), until: at_ms(100), seq, bytes: 1_000, passed_before: 20_500, ..Loss::default() }];
     let (unknown, fitted) = (replay(&transfer), fit(&replay(&transfer)).0);
     assert!(
         remedy::apply(&[ModelChange::NoLosses, ModelChange::HeldToPathRate], &unknown, &fitted).is_none(),
@@ -186,7 +191,7 @@ fn a_model_that_might_come_nearer_with_more_work_is_said_to_be_cut() {
     let mut facts = flights(&[10_000, 20_000, 40_000, 30_000], Release::Ack);
     let seq = facts.seq.0 + 20_500;
     facts.losses =
-        vec![Loss { time: ms(100), until: ms(100), seq, bytes: 1_000, passed_before: 20_500, ..Loss::default() }];
+        vec![Loss { time: at_ms(100), until: at_ms(100), seq, bytes: 1_000, passed_before: 20_500, ..Loss::default() }];
     let mut replay = replay(&facts);
     replay.measured = ms(60_000);
     assert!(replay.candidates().len() > 1);
@@ -250,8 +255,8 @@ fn what_never_came_had_been_sent_before_the_timer_ran() {
         seq: 1 + place,
         bytes: 1_000,
         unseen: true,
-        time: ms(400),
-        until: ms(400),
+        time: at_ms(400),
+        until: at_ms(400),
         passed_before: place,
         ..Loss::default()
     };
@@ -288,7 +293,7 @@ fn a_reader_that_keeps_up_has_the_window_that_it_had() {
         &fitted,
     )
     .unwrap();
-    let Window::Seen(steps) = changed.scenario.receiver.window else { panic!("windows were seen") };
+    let Window::Advertised(steps) = changed.scenario.receiver.window else { panic!("windows were seen") };
     assert_eq!(steps.last().map(|step| step.1), Some(40_000), "{steps:?}");
 }
 

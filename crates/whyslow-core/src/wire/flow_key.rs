@@ -57,7 +57,7 @@ impl FlowKey {
     }
 
     /// Addresses and ports, the sender's first.
-    pub fn to_endpoints(&self) -> [(IpAddr, u16); 2] {
+    pub fn to_endpoints(self) -> [(IpAddr, u16); 2] {
         let [a, b, c, d] = self.words;
         let port = |bytes: u64| u16::from_be((bytes & 0xffff) as u16);
         let v4 = |end: u64| (IpAddr::from((end as u32).to_le_bytes()), port(end >> 32));

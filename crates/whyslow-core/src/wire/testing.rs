@@ -3,7 +3,7 @@
 
 use super::{Segment, Skip, decode, decode_verified};
 use crate::capture::{LinkType, Packet};
-use crate::units::Nanos;
+use crate::units::Time;
 
 pub(super) const SRC: &str = "192.0.2.1";
 pub(super) const DST: &str = "192.0.2.2";
@@ -17,7 +17,7 @@ pub(super) fn packet(link: u16, data: &[u8]) -> Packet<'_> {
 
 /// `data` was captured of `original_len` bytes.
 pub(super) fn cut_packet(link: u16, data: &[u8], original_len: usize) -> Packet<'_> {
-    Packet { frame: 1, time: Nanos::ZERO, link: LinkType(link), data, original_len: original_len as u32 }
+    Packet { frame: 1, time: Time::ZERO, link: LinkType(link), data, original_len: original_len as u32 }
 }
 
 pub(super) fn read(link: u16, data: &[u8]) -> Result<Segment<'_>, Skip> {

@@ -17,9 +17,10 @@ mod seeds;
 use harness::{fuzz, kind_of};
 use meter::peak_during;
 use std::net::IpAddr;
-use whyslow_core::capture::{CaptureError, Clock, LinkType, Packet, Reader, Sink, Summary};
+use whyslow_core::capture::{CaptureError, CaptureOrigin, Clock, LinkType, Packet, Reader, Sink, Summary};
+use whyslow_core::condense::Condenser;
 use whyslow_core::explain::Explainer;
-use whyslow_core::units::Nanos;
+use whyslow_core::units::Time;
 
 /// A fingerprint of all that a reader gives, so that two ways of reading can be compared without
 /// keeping anything.
@@ -56,7 +57,7 @@ impl Sink for Fingerprint {
         self.mix(format!("{clock:?}").as_bytes());
     }
 
-    fn left_out(&mut self, of: Option<[(IpAddr, u16); 2]>, from: Nanos, until: Nanos) {
+    fn left_out(&mut self, of: Option<[(IpAddr, u16); 2]>, from: Time, until: Time) {
         assert!(self.packets > 0, "between packets");
         self.mix(format!("{of:?} {from:?} {until:?}").as_bytes());
     }
@@ -97,7 +98,7 @@ fn capture(input: &[u8]) -> u64 {
         Ok(summary) => {
             assert_eq!(summary.packets, whole.packets);
             assert!(summary.first_time <= summary.last_time);
-            let problems = summary.problems.iter().map(|problem| (problem.slug, problem.count.ilog2()));
+            let problems = summary.problems.iter().map(|problem| (&problem.slug, problem.count.ilog2()));
             kind_of(&(summary.format, summary.packets.checked_ilog2(), problems.collect::<Vec<_>>()))
         }
         Err(error) => kind_of(&error.message.split(|c: char| !c.is_alphabetic()).collect::<Vec<_>>()),
@@ -207,7 +208,7 @@ fn packet(input: &[u8]) -> u64 {
         _ => u16::from(*low) + 256 * u16::from(high & 1),
     };
     let original_len = data.len() as u32 + u32::from(*low);
-    let packet = Packet { frame: 1, time: Nanos::ZERO, link: LinkType(link), data, original_len };
+    let packet = Packet { frame: 1, time: Time::ZERO, link: LinkType(link), data, original_len };
     match whyslow_core::unstable::wire::decode(&packet) {
         Ok(segment) => {
             assert!(segment.payload.len() <= segment.payload_len as usize);
@@ -243,6 +244,49 @@ fn packets() -> Vec<Vec<u8>> {
 #[test]
 fn text() {
     fuzz("text", texts(), capture);
+}
+
+/// Captures and texts that were condensed.
+fn condensed() -> Vec<Vec<u8>> {
+    let mut all = Vec::new();
+    for seed in [seeds::pcap(), seeds::found("pcap"), texts()].concat() {
+        let mut rows = Vec::new();
+        let mut condenser = Condenser::new(&CaptureOrigin::default(), |row: Vec<u8>| rows.extend(row));
+        let mut reader = Reader::new();
+        let read = reader.push(&seed, &mut condenser).and_then(|()| reader.finish(&mut condenser));
+        if let Ok(summary) = read {
+            condenser.finish(&summary);
+            all.push(rows);
+        }
+    }
+    all
+}
+
+#[test]
+fn condensed_captures() {
+    fuzz("condensed", condensed(), capture);
+}
+
+/// What any packets are condensed to is read as what they were.
+#[test]
+fn condenser() {
+    fuzz("condenser", [seeds::pcap(), seeds::found("pcap"), texts()].concat(), |input| {
+        let mut rows = Vec::new();
+        let mut condenser = Condenser::new(&CaptureOrigin::default(), |row: Vec<u8>| rows.extend(row));
+        let mut reader = Reader::new();
+        let read = reader.push(input, &mut condenser).and_then(|()| reader.finish(&mut condenser));
+        let Ok(summary) = read else { return 0 };
+        condenser.finish(&summary);
+        let [one, other] = [input, rows.as_slice()].map(|bytes| {
+            let (mut reader, mut explainer) = (Reader::new(), Explainer::new());
+            explainer.begin_capture("");
+            let read = reader.push(bytes, &mut explainer).and_then(|()| reader.finish(&mut explainer));
+            explainer.end_capture(read.unwrap());
+            format!("{:?}", explainer.finish())
+        });
+        assert_eq!(one, other);
+        kind_of(&(summary.format, summary.packets.checked_ilog2(), rows.len().ilog2()))
+    });
 }
 
 #[test]

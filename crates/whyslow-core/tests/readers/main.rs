@@ -2,6 +2,7 @@
 #![allow(clippy::print_stdout, clippy::unwrap_used, missing_docs)]
 
 mod capture_vs_tshark;
+mod condensed;
 mod text_verdicts;
 mod text_vs_pcap;
 mod wire_vs_tshark;

@@ -9,10 +9,10 @@ use whyslow_core::analysis::UNKNOWN_VERDICT;
 use whyslow_core::capture::{CaptureError, Reader};
 use whyslow_core::explain::Explainer;
 
-/// What was found on a capture: of each connection with payload its causes, and what the program
-/// says that it cannot see.
+/// What was found on a capture: of each connection with payload (`CLIENT:PORT → SERVER:PORT`) its
+/// causes, and what the program says that it cannot see.
 struct Explanation {
-    causes: Vec<(u64, &'static str, f64)>,
+    causes: Vec<(String, &'static str, f64)>,
     problems: Vec<String>,
     verdicts: Vec<String>,
 }
@@ -23,8 +23,8 @@ impl Explanation {
     }
 
     /// Causes that cost time, most first, of each connection.
-    fn costly(&self) -> Vec<(u64, &'static str)> {
-        self.causes.iter().map(|&(id, cause, _)| (id, cause)).collect()
+    fn costly(&self) -> Vec<(&str, &'static str)> {
+        self.causes.iter().map(|(ends, cause, _)| (ends.as_str(), *cause)).collect()
     }
 }
 
@@ -37,18 +37,20 @@ fn explain(bytes: &[u8]) -> Result<Explanation, CaptureError> {
     let summary = reader.finish(&mut explainer)?;
     explainer.end_capture(summary);
     let analysis = explainer.finish();
-    let mut causes: Vec<(u64, &'static str, f64)> = Vec::new();
-    let of_all = analysis.findings.iter().map(|finding| (0, finding));
+    let mut causes: Vec<(String, &'static str, f64)> = Vec::new();
+    let of_all = analysis.findings.iter().map(|finding| (String::new(), finding));
     let of_connections = analysis.connections.iter().flat_map(|connection| {
         let of_transfers = connection.transfers.iter().flat_map(|transfer| &transfer.findings);
-        of_transfers.chain(&connection.findings).map(|finding| (connection.id, finding))
+        let [client, server] = [&connection.client, &connection.server].map(|end| (&end.address, end.port));
+        let ends = format!("{}:{} → {}:{}", client.0, client.1, server.0, server.1);
+        of_transfers.chain(&connection.findings).map(move |finding| (ends.clone(), finding))
     });
-    for (id, finding) in of_connections.chain(of_all) {
-        causes.push((id, finding.cause.slug(), finding.confidence));
+    for (ends, finding) in of_connections.chain(of_all) {
+        causes.push((ends, finding.cause.slug(), finding.confidence));
     }
-    causes.sort_by(|a, b| (a.0, a.1).cmp(&(b.0, b.1)));
+    causes.sort_by(|a, b| (&a.0, a.1).cmp(&(&b.0, b.1)));
     causes.dedup_by(|next, before| {
-        let same = (next.0, next.1) == (before.0, before.1);
+        let same = (&next.0, next.1) == (&before.0, before.1);
         before.2 = if same { before.2.max(next.2) } else { before.2 };
         same
     });
@@ -62,6 +64,7 @@ fn explain(bytes: &[u8]) -> Result<Explanation, CaptureError> {
     })
 }
 
+/// The captures of the samples, but for those that others are made from.
 fn samples() -> Vec<PathBuf> {
     let mut found = Vec::new();
     files(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../../samples"), &mut found);
@@ -101,7 +104,8 @@ fn a_text_tells_what_its_capture_tells_or_why_not() {
         return;
     }
     let (mut texts, mut same, mut report) = (0, 0, String::new());
-    for path in samples() {
+    // TLS at a port that is not known for it shows in the payload alone: see below.
+    for path in samples().into_iter().filter(|path| !path.ends_with("tls-client.pcap")) {
         let name = path.file_name().unwrap().to_str().unwrap().to_owned();
         let expected = explain(&std::fs::read(&path).unwrap()).unwrap();
         for options in COMBINATIONS {
@@ -130,7 +134,7 @@ fn a_text_tells_what_its_capture_tells_or_why_not() {
             // cause is sure that needs them.
             let is_terse = found.has("terse-text") && !(has("-x") || has("-X"));
             let new: Vec<_> =
-                found.causes.iter().filter(|found| !expected.costly().contains(&(found.0, found.1))).collect();
+                found.causes.iter().filter(|found| !expected.costly().contains(&(&found.0, found.1))).collect();
             if !is_terse || new.iter().any(|found| found.2 >= 0.6) {
                 report += &format!("{name} {options:?}: {:?} for {:?}\n", found.causes, expected.causes);
             }
@@ -139,6 +143,22 @@ fn a_text_tells_what_its_capture_tells_or_why_not() {
     println!("{texts} texts, {same} with the causes of their captures");
     assert!(report.is_empty(), "{report}");
     assert!(same * 10 > texts * 7);
+}
+
+/// Without payload nobody sees that what comes at once is session tickets: then it is not sure that
+/// the program paused within its answer.
+#[test]
+fn tickets_that_cannot_be_read_make_nothing_sure() {
+    if !whyslow_testing::tools(&["tcpdump"]) {
+        return;
+    }
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../samples/programs/tls-client.pcap");
+    for options in [&["-n"][..], &["-n", "-v"]] {
+        let found = explain(&tcpdump(&path, options)).unwrap();
+        let sure: Vec<_> = found.causes.iter().filter(|found| found.1 == "application" && found.2 >= 0.6).collect();
+        // Of port 8443 TLS is known; of the others nothing is.
+        assert!(sure.iter().all(|found| !found.0.ends_with(":8443")), "{options:?}: {sure:?}");
+    }
 }
 
 /// A repeatable sequence of numbers (xorshift64).
@@ -179,8 +199,11 @@ fn with_lines_left_out(lines: &[&str], numbers: &mut Numbers) -> String {
     left.join("\n") + "\n"
 }
 
-/// Of a text with packets left out nothing is sure that is not so in the whole one; that some were
-/// left out is said.
+/// Texts with lines left out, of each capture.
+const TIMES: usize = 6;
+
+/// Of a text with packets left out nothing is sure that is not so in the whole one, or in the
+/// capture; that some were left out is said.
 #[test]
 fn nothing_is_concluded_over_what_was_left_out() {
     if !whyslow_testing::tools(&["tcpdump"]) {
@@ -192,19 +215,17 @@ fn nothing_is_concluded_over_what_was_left_out() {
         let name = path.file_name().unwrap().to_str().unwrap().to_owned();
         let text = String::from_utf8(tcpdump(&path, &["-n"])).unwrap();
         let lines: Vec<&str> = text.lines().collect();
-        let whole = explain(text.as_bytes()).unwrap();
-        for _ in 0..6 {
+        let wholes = [explain(text.as_bytes()).unwrap(), explain(&std::fs::read(&path).unwrap()).unwrap()];
+        let known: Vec<_> = wholes.iter().flat_map(Explanation::costly).collect();
+        for _ in 0..TIMES {
             let part = with_lines_left_out(&lines, &mut numbers);
             let found = explain(part.as_bytes()).unwrap();
             texts += 1;
             noticed += u64::from(found.has("elided-text"));
-            let new: Vec<_> = found
-                .causes
-                .iter()
-                .filter(|found| found.2 >= 0.6 && !whole.costly().contains(&(found.0, found.1)))
-                .collect();
+            let new: Vec<_> =
+                found.causes.iter().filter(|found| found.2 >= 0.6 && !known.contains(&(&found.0, found.1))).collect();
             if !new.is_empty() {
-                report += &format!("{name}: {new:?} for {:?}\n", whole.causes);
+                report += &format!("{name}: {new:?} for {known:?}\n");
             }
         }
     }

@@ -9,7 +9,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use whyslow_core::capture::{LinkType, Packet};
-use whyslow_core::units::Nanos;
+use whyslow_core::units::Time;
 use whyslow_core::unstable::wire::{self, Checksum, Segment, Skip};
 
 #[test]
@@ -92,7 +92,7 @@ fn compare(captures: &[PathBuf], scratch: &Path) -> Outcome {
         file_before = file;
         let packet = Packet {
             frame: frame_in_file,
-            time: Nanos::ZERO,
+            time: Time::ZERO,
             link: record.link,
             data: &record.data,
             original_len: record.original_len,

@@ -13,10 +13,10 @@ fn ms(millis: i64) -> Nanos {
 }
 
 fn transfer_with_two_findings() -> Transfer {
-    let mut told = transfer(100, Limit::SlowStart, &[10_000, 20_000, 40_000, 80_000, 5_000], None);
-    told.findings = [Cause::SlowStart, Cause::Application].map(|cause| finding(cause, 300)).into();
-    told.model_skipped = true;
-    told
+    let mut transfer = transfer(100, Limit::SlowStart, &[10_000, 20_000, 40_000, 80_000, 5_000], None);
+    transfer.findings = [Cause::SlowStart, Cause::Application].map(|cause| finding(cause, 300)).into();
+    transfer.model_skipped = true;
+    transfer
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use crate::capture::build::{MICROS, MODIFIED, NANOS, PcapBuilder, RecordHeader};
 use crate::capture::reader::tests::{Keep, read, slugs};
 use crate::capture::{Clock, LinkType, Reader, Summary};
-use crate::units::Nanos;
+use crate::units::Time;
 use proptest::prelude::*;
 
 const SECOND: i64 = 1_000_000_000;
@@ -40,8 +40,8 @@ fn microseconds_and_nanoseconds_in_both_orders() {
             assert_eq!((keep.packets[1].frame, keep.packets[1].original_len), (2, 1500));
             assert_eq!(summary.format, "pcap");
             assert_eq!(summary.link_types, [LinkType(1)]);
-            assert_eq!(summary.first_time, Some(Nanos(SECOND + 5 * unit)));
-            assert_eq!(summary.last_time, Some(Nanos(2 * SECOND + 999_999 * unit)));
+            assert_eq!(summary.first_time, Some(Time(SECOND + 5 * unit)));
+            assert_eq!(summary.last_time, Some(Time(2 * SECOND + 999_999 * unit)));
             assert_eq!(summary.clock, Clock::Absolute);
         }
     }
@@ -199,7 +199,7 @@ fn a_clock_that_was_set() {
     assert_eq!(keep.packets.len(), 7);
     assert_eq!(slugs(&summary), [("clock-step", 2)]);
     assert!(detail(&summary, "clock-step").contains("back by 3.01 s at frame 4"), "{:?}", summary.problems);
-    assert_eq!(summary.first_time, Some(Nanos(97 * SECOND)));
+    assert_eq!(summary.first_time, Some(Time(97 * SECOND)));
 }
 
 #[test]
@@ -209,7 +209,7 @@ fn the_first_and_the_last_time_are_the_earliest_and_the_latest() {
     for pushed in [1, 40, 1000] {
         let (keep, summary) = read_in(&file.bytes(), pushed);
         assert_eq!(keep.packets.len(), 6);
-        let micro = |at: i64| Some(Nanos(SECOND + at * 1_000));
+        let micro = |at: i64| Some(Time(SECOND + at * 1_000));
         assert_eq!((summary.first_time, summary.last_time), (micro(40), micro(90)));
     }
 }

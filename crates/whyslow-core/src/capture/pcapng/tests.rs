@@ -4,7 +4,7 @@ use super::time::Resolution;
 use crate::capture::build::{PacketBlock, PcapNgBuilder};
 use crate::capture::reader::tests::{Keep, read, slugs};
 use crate::capture::{Clock, LinkType, Summary};
-use crate::units::Nanos;
+use crate::units::Time;
 use std::net::IpAddr;
 
 const SECOND: i64 = 1_000_000_000;
@@ -67,12 +67,13 @@ fn packets_with_and_without_options_are_read_alike() {
             }
             let (keep, summary) = read(&file.bytes).unwrap();
             let packets: Vec<_> = keep.packets.iter().map(|packet| format!("{packet:?}")).collect();
-            let places = summary.problems.iter().map(|problem| (problem.slug, problem.count)).collect::<Vec<_>>();
+            let places =
+                summary.problems.iter().map(|problem| (problem.slug.clone(), problem.count)).collect::<Vec<_>>();
             (packets, summary.packets, (summary.first_time, summary.last_time), places)
         });
         assert_eq!(reads[0].0.len(), 9);
-        assert_eq!(reads[0].2, (Some(Nanos(60)), Some(Nanos(SECOND * 10))));
-        let slugs: Vec<_> = reads[0].3.iter().map(|(slug, _)| *slug).collect();
+        assert_eq!(reads[0].2, (Some(Time(60)), Some(Time(SECOND * 10))));
+        let slugs: Vec<_> = reads[0].3.iter().map(|(slug, _)| &**slug).collect();
         assert_eq!(slugs, ["odd-length", "undeclared-interface", "clock-step", "short-snaplen"]);
         assert!(reads.iter().all(|read| *read == reads[0]), "{reads:#?}");
     }
@@ -147,7 +148,7 @@ fn simple_packets_have_no_time() {
     let (keep, summary) = read(&file.bytes).unwrap();
     assert_eq!(times(&keep), [9_000, 9_000]);
     assert_eq!(slugs(&summary), [("no-time", 1)]);
-    assert_eq!((summary.clock, summary.last_time), (Clock::Absolute, Some(Nanos(9_000))));
+    assert_eq!((summary.clock, summary.last_time), (Clock::Absolute, Some(Time(9_000))));
 }
 
 #[test]

@@ -5,7 +5,7 @@ use crate::capture::build::{
     MICROS, MODIFIED, NANOS, PacketBlock, PcapBuilder as PcapFile, PcapNgBuilder as PcapNgFile, RecordHeader,
 };
 use crate::capture::{LinkType, Packet};
-use crate::units::Nanos;
+use crate::units::Time;
 use proptest::prelude::*;
 use std::net::IpAddr;
 
@@ -28,7 +28,7 @@ pub(in crate::capture) struct Keep {
 
 impl Sink for Keep {
     fn packet(&mut self, packet: &Packet<'_>) {
-        let Packet { frame, time: Nanos(time), link: LinkType(link), data, original_len } = *packet;
+        let Packet { frame, time: Time(time), link: LinkType(link), data, original_len } = *packet;
         assert!(data.len() <= original_len as usize, "the original length is never less than what was captured");
         self.packets.push(Got { frame, time, link, data: data.to_vec(), original_len });
     }
@@ -61,8 +61,8 @@ fn read_split(mut bytes: &[u8], sizes: &[usize]) -> Result<(Keep, Summary), Capt
 }
 
 /// The problems, as slug and count, in order.
-pub(in crate::capture) fn slugs(summary: &Summary) -> Vec<(&'static str, u64)> {
-    summary.problems.iter().map(|problem| (problem.slug, problem.count)).collect()
+pub(in crate::capture) fn slugs(summary: &Summary) -> Vec<(&str, u64)> {
+    summary.problems.iter().map(|problem| (&*problem.slug, problem.count)).collect()
 }
 
 fn same_in_pieces(bytes: &[u8], sizes: &[usize]) -> Result<(), TestCaseError> {

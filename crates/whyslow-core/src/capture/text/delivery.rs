@@ -8,7 +8,7 @@ use super::lookups::{DnsLine, LookupTracker};
 use super::pings::{EchoLine, PingTracker};
 use super::time::{TextTime, Timeline, TimelinePlace};
 use crate::capture::{Clock, LinkType, Packet, Sink};
-use crate::units::Nanos;
+use crate::units::Time;
 
 /// A packet with its time as printed; `D` holds its bytes.
 pub(super) struct TextPacket<D> {
@@ -44,9 +44,9 @@ pub(super) struct Delivery {
     /// Packets given.
     pub(super) packets: u64,
     /// Time of the packet given last.
-    last: Nanos,
+    last: Time,
     /// Earliest and latest time given.
-    pub(super) span: Option<(Nanos, Nanos)>,
+    pub(super) span: Option<(Time, Time)>,
 }
 
 impl Delivery {
@@ -59,7 +59,7 @@ impl Delivery {
             pings: PingTracker::default(),
             lookups: LookupTracker::default(),
             packets: 0,
-            last: Nanos::ZERO,
+            last: Time::ZERO,
             span: None,
         }
     }
@@ -94,13 +94,13 @@ impl Delivery {
         }
     }
 
-    fn give<S: Sink, D: AsRef<[u8]>>(&mut self, packet: TextPacket<D>, time: Nanos, sink: &mut S) {
+    fn give<S: Sink, D: AsRef<[u8]>>(&mut self, packet: TextPacket<D>, time: Time, sink: &mut S) {
         let clock = self.timeline.clock();
         if !std::mem::replace(&mut self.announced, true) {
             sink.text(clock);
         }
         // Times that tell nothing are told nobody.
-        let time = if clock == Clock::None { Nanos::ZERO } else { time };
+        let time = if clock == Clock::None { Time::ZERO } else { time };
         let before = std::mem::replace(&mut self.last, time);
         if packet.left_out && self.packets > 0 {
             sink.left_out(None, before, time);

@@ -5,7 +5,7 @@
 //! shown, the one that had it was left out. It came between those whose values lie around it.
 
 use super::relative::End;
-use crate::units::Nanos;
+use crate::units::Time;
 use foldhash::{HashMap, HashMapExt};
 use std::collections::VecDeque;
 
@@ -34,7 +34,7 @@ pub(super) struct TimestampEchoes {
 #[derive(Clone, Copy, Debug)]
 struct SentTimestamp {
     value: u32,
-    time: Nanos,
+    time: Time,
 }
 
 impl TimestampEchoes {
@@ -44,7 +44,7 @@ impl TimestampEchoes {
 
     /// Takes a segment; gives when one was sent to its sender that is not in the text, if it echoes
     /// such.
-    pub(super) fn observe(&mut self, stamps: &SegmentTimestamps, time: Nanos) -> Option<(Nanos, Nanos)> {
+    pub(super) fn observe(&mut self, stamps: &SegmentTimestamps, time: Time) -> Option<(Time, Time)> {
         let missing = stamps.echo.and_then(|echo| {
             let sent = self.table.get(&[stamps.to, stamps.from])?;
             let behind = sent.partition_point(|one| is_before(one.value, echo));

@@ -31,11 +31,11 @@ impl TextReader {
             return None;
         }
         let about = line.about.and_then(|host| self.names.host(host, line.v6, sink));
-        let told = quoted.ends.and_then(|[from, at]| {
+        let known = quoted.ends.and_then(|[from, at]| {
             let (from, at) = (self.names.end(from, line.v6, sink)?, self.names.end(at, line.v6, sink)?);
             (from.0 == to).then_some((from, at))
         });
-        let is_it = |from: End, at: End| match told {
+        let is_it = |from: End, at: End| match known {
             Some(ends) => ends == (from, at),
             None => {
                 let is_port = line.port.is_none_or(|port| is_port(port, at.1));
@@ -43,14 +43,14 @@ impl TextReader {
             }
         };
         let (mut found, any) = self.conversations.in_flight(is_it);
-        if !line.is_tcp && told.is_none() && self.others.may_be(to, about) {
+        if !line.is_tcp && known.is_none() && self.others.may_be(to, about) {
             found = None;
         }
         // What may be another protocol's is not counted as TCP's.
-        if found.is_none() && !any && !line.is_tcp && told.is_none() {
+        if found.is_none() && !any && !line.is_tcp && known.is_none() {
             return None;
         }
-        let about = found.map(|(_, at, _)| at.0).or(told.map(|(_, at)| at.0)).or(about)?;
+        let about = found.map(|(_, at, _)| at.0).or(known.map(|(_, at)| at.0)).or(about)?;
         let one_family = by.is_ipv4() == to.is_ipv4() && about.is_ipv4() == to.is_ipv4();
         let segment = found.map(|(from, at, seq)| ([from.1, at.1], seq));
         let error = build::IcmpToWrite { by, to, kind: line.kind, mtu: line.mtu, about, size: quoted.size, segment };

@@ -6,7 +6,7 @@
 //! same name and type from another port. Answers whose query is not in the text tell nothing.
 
 use crate::capture::Lookup;
-use crate::units::Nanos;
+use crate::units::Time;
 use std::collections::VecDeque;
 
 /// How many lookups are told, and how many that wait for their answer are remembered.
@@ -97,7 +97,7 @@ struct Open {
 
 impl LookupTracker {
     /// Takes what was said at `time`.
-    pub(super) fn observe(&mut self, talk: DnsLine, time: Nanos) {
+    pub(super) fn observe(&mut self, talk: DnsLine, time: Time) {
         match talk {
             DnsLine::Query { client, server, id, kind, name } => {
                 let address = host(&client);

@@ -7,7 +7,7 @@
 //! those between tcpdump's lines are the round trip from where it captured.
 
 use crate::capture::Ping;
-use crate::units::Nanos;
+use crate::units::{Nanos, Time};
 use std::collections::VecDeque;
 
 /// How many are told.
@@ -67,7 +67,7 @@ struct PingSeries {
     to: Box<str>,
     id: Option<u32>,
     /// tcpdump's lines: requests not answered yet.
-    waiting: VecDeque<(u32, Nanos)>,
+    waiting: VecDeque<(u32, Time)>,
     /// Least and most of the numbers seen.
     seqs: Option<(u32, u32)>,
     /// Its first line was there.
@@ -170,7 +170,7 @@ impl PingTracker {
     }
 
     /// Takes a packet of tcpdump's.
-    pub(super) fn observe(&mut self, echo: EchoLine, time: Nanos) {
+    pub(super) fn observe(&mut self, echo: EchoLine, time: Time) {
         let same = |series: &PingSeries| {
             series.id == Some(echo.id) && series.to == echo.to && series.from.as_deref() == Some(&*echo.from)
         };
@@ -195,7 +195,7 @@ impl PingTracker {
 
     /// All of them, in the order of the text, whose last packet came at `last`. Without a clock the
     /// times between tcpdump's lines say nothing.
-    pub(super) fn finish(mut self, clock: bool, last: Nanos) -> (Vec<Ping>, u64) {
+    pub(super) fn finish(mut self, clock: bool, last: Time) -> (Vec<Ping>, u64) {
         for series in self.series.iter_mut().filter(|_| clock) {
             let open = series.waiting.iter().filter(|(_, asked)| last - *asked < LAST).count();
             series.requests = series.requests.saturating_sub(open as u64);

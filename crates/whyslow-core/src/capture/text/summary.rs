@@ -3,7 +3,7 @@
 use super::tally::Tally;
 use super::{TextReader, build};
 use crate::capture::{Clock, LinkType, Problem, Summary};
-use crate::units::Nanos;
+use crate::units::Time;
 
 /// Problems in the order in which they are told.
 #[derive(Default)]
@@ -12,7 +12,7 @@ struct Problems(Vec<Problem>);
 impl Problems {
     fn add(&mut self, slug: &'static str, count: u64, detail: impl Into<String>) {
         if count > 0 {
-            self.0.push(Problem { slug, count, detail: detail.into() });
+            self.0.push(Problem { slug: slug.into(), count, detail: detail.into() });
         }
     }
 
@@ -32,7 +32,7 @@ impl TextReader {
         let packets = self.delivery.packets;
         let clock = self.delivery.timeline.clock();
         let has_clock = clock != Clock::None;
-        let last = self.delivery.span.map_or(Nanos::ZERO, |(_, last)| last);
+        let last = self.delivery.span.map_or(Time::ZERO, |(_, last)| last);
         let (pings, more_pings) = self.delivery.pings.finish(has_clock, last);
         let (lookups, more_lookups) = self.delivery.lookups.finish(has_clock);
         problems.add("pings-not-listed", more_pings, "pings beyond the first 64");

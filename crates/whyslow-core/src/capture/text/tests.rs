@@ -12,7 +12,7 @@ mod times;
 
 use super::TextReader;
 use crate::capture::{CaptureError, Clock, Packet, Sink, Summary};
-use crate::units::Nanos;
+use crate::units::Time;
 use etherparse::{LaxSlicedPacket, TcpOptionElement, TransportSlice};
 use std::net::IpAddr;
 
@@ -52,7 +52,7 @@ impl Sink for Collect {
         self.clock = Some(clock);
     }
 
-    fn left_out(&mut self, of: Option<[(IpAddr, u16); 2]>, from: Nanos, until: Nanos) {
+    fn left_out(&mut self, of: Option<[(IpAddr, u16); 2]>, from: Time, until: Time) {
         assert!(until >= from || of.is_none());
         if of.is_none() {
             assert_eq!(from.0, self.packets.last().unwrap().nanos);

@@ -10,7 +10,7 @@
 
 use super::relative::End;
 use crate::capture::Clock;
-use crate::units::Nanos;
+use crate::units::Time;
 
 const SECOND: i64 = 1_000_000_000;
 const HOUR: i64 = 3_600 * SECOND;
@@ -312,7 +312,7 @@ impl UndecidedTimes {
 /// Where a packet goes on the line of time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum TimelinePlace {
-    At(Nanos),
+    At(Time),
     /// Not known yet: to be asked again once [`Timeline::is_undecided`] ends.
     Held,
 }
@@ -323,7 +323,7 @@ pub(super) struct Timeline {
     mode: Mode,
     /// How many `t` the command line had, if the text shows it.
     hint: Option<usize>,
-    last: Nanos,
+    last: Time,
     /// Packets whose time was of another form than the first one's: they got the time of the packet
     /// before.
     pub(super) odd: u64,
@@ -335,7 +335,7 @@ pub(super) struct Timeline {
 
 impl Timeline {
     pub(super) fn new() -> Self {
-        Self { mode: Mode::Start, hint: None, last: Nanos::ZERO, odd: 0, coarse: false, unclear: false }
+        Self { mode: Mode::Start, hint: None, last: Time::ZERO, odd: 0, coarse: false, unclear: false }
     }
 
     /// Learns from a command line such as `tcpdump -nttt -i eth0`, before the first packet.
@@ -406,7 +406,7 @@ impl Timeline {
             _ => None,
         };
         match at {
-            Some(at) => self.last = Nanos(at),
+            Some(at) => self.last = Time(at),
             None => self.odd += 1,
         }
         TimelinePlace::At(self.last)

@@ -50,32 +50,32 @@ fn a_damaged_packet_is_no_connection() {
             let analysis = explained(&packets, &[], count).finish().0;
             assert_eq!(analysis.connections.len(), 1, "{place}, {byte}");
             let problems = &analysis.captures[0].problems;
-            let told: Vec<_> = problems.iter().map(|problem| (&*problem.slug, problem.count)).collect();
-            assert_eq!(told, [("damaged-packets", 1)]);
+            let outcome: Vec<_> = problems.iter().map(|problem| (&*problem.slug, problem.count)).collect();
+            assert_eq!(outcome, [("damaged-packets", 1)]);
         }
     }
 }
 
 #[test]
 fn rewritten_packets_are_what_they_were() {
-    let told = |packets: &[Recorded]| {
+    let outcome = |packets: &[Recorded]| {
         let analysis = explained(packets, &[], 1).finish().0;
         let problems =
             analysis.captures[0].problems.iter().map(|problem| (problem.slug.clone(), problem.count)).collect();
         (format!("{:?}", analysis.connections[0].directions), analysis.connections.len(), problems)
     };
-    let (whole, _, _): (_, _, Vec<(String, u64)>) = told(&summed());
+    let (whole, _, _): (_, _, Vec<(String, u64)>) = outcome(&summed());
     let mut packets = summed();
     for packet in &mut packets {
         packet.bytes[27] ^= 7;
         packet.bytes[31] ^= 7;
     }
     // 23 ACKs and SYNs; what has payload is not summed up.
-    assert_eq!(told(&packets), (whole.clone(), 1, vec![("bad-checksums".to_owned(), 23)]));
+    assert_eq!(outcome(&packets), (whole.clone(), 1, vec![("bad-checksums".to_owned(), 23)]));
     // A router's doing that mended TCP's sum and not IP's.
     let mut routed = summed();
     routed.iter_mut().for_each(|packet| packet.bytes[22] -= 1);
-    assert_eq!(told(&routed), (whole, 1, Vec::new()));
+    assert_eq!(outcome(&routed), (whole, 1, Vec::new()));
 }
 
 #[test]
@@ -107,8 +107,8 @@ fn icmp_errors_are_told_with_the_connection_that_they_quote() {
         let analysis = explained(&packets, &[], count).finish().0;
         let [connection] = &analysis.connections[..] else { panic!("one connection") };
         let about = |error: &IcmpError| (error.kind, error.about.index(), error.mtu, error.count, error.frame.number);
-        let told: Vec<_> = connection.icmp.iter().map(about).collect();
-        assert_eq!(told, [("time-exceeded", 0, None, 1, 5), ("too-big", 1, Some(1400), 2, 7)]);
+        let outcome: Vec<_> = connection.icmp.iter().map(about).collect();
+        assert_eq!(outcome, [("time-exceeded", 0, None, 1, 5), ("too-big", 1, Some(1400), 2, 7)]);
         assert_eq!((connection.icmp_total, connection.icmp[1].size, connection.icmp[1].obeyed), (3, Some(1040), None));
         assert_eq!(
             connection.icmp[1].detail,

@@ -4,7 +4,7 @@ use crate::analysis::{Connection, Pair};
 use crate::capture::{LinkType, Packet, Sink, Summary};
 use crate::explain::Explainer;
 use crate::pair::{ConnectionFingerprint, MatchedConnection, PacketCollector, WantedConnection, compare, find, shares};
-use crate::units::Nanos;
+use crate::units::Time;
 use crate::wire::Flags;
 use std::collections::BTreeSet;
 
@@ -58,7 +58,7 @@ impl Default for Path {
 }
 
 /// Packets with the times at which a place saw them, in its order.
-pub type Seen = Vec<(i64, Pkt)>;
+pub type Trace = Vec<(i64, Pkt)>;
 
 impl Path {
     /// What the server sends: when, which segment, and whether once more. Bursts, and later what
@@ -78,9 +78,9 @@ impl Path {
     }
 
     /// Runs the download; gives what the client's host and the server's host see.
-    pub fn run(&self) -> [Seen; 2] {
+    pub fn run(&self) -> [Trace; 2] {
         let [up, down] = self.delay;
-        let mut seen: [Seen; 2] = Default::default();
+        let mut seen: [Trace; 2] = Default::default();
         let mut ids = [100_u16, 5_000];
         let stamp = |time: i64, host: usize| (time / MS) as u32 + [70_000, 900_000][host];
         let mut packet = |time: i64, from: usize, seq: u32, ack: u32, len: u32, flags: Flags| {
@@ -137,8 +137,8 @@ impl Path {
 
 /// Puts together what a host's offload would: up to `most` segments of the server that follow each
 /// other within 50 µs.
-pub fn merged(seen: &[(i64, Pkt)], most: u32) -> Seen {
-    let mut merged: Seen = Vec::new();
+pub fn merged(seen: &[(i64, Pkt)], most: u32) -> Trace {
+    let mut merged: Trace = Vec::new();
     for &(time, packet) in seen {
         // ACKs that pass in between do not keep a receiving host from merging.
         let open = merged.iter_mut().rev().take(6).find(|(_, other)| other.from == packet.from);
@@ -192,7 +192,7 @@ impl Default for View {
 
 #[derive(Clone, Debug)]
 pub struct CapturedPacket {
-    pub time: Nanos,
+    pub time: Time,
     pub bytes: Vec<u8>,
     pub original_len: u32,
 }
@@ -236,7 +236,7 @@ impl View {
         bytes.extend(dst.0);
         bytes.extend(tcp);
         let clock = START + time + self.offset + (time as f64 * self.drift) as i64;
-        CapturedPacket { time: Nanos(clock), bytes, original_len: length }
+        CapturedPacket { time: Time(clock), bytes, original_len: length }
     }
 }
 

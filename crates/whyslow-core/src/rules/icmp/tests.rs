@@ -1,7 +1,7 @@
 #![allow(clippy::unwrap_used)]
 
 use super::*;
-use crate::rules::scene::{MSS, Scene, ms};
+use crate::rules::scene::{MSS, Scene, at_ms, ms};
 use crate::tcp::facts::Retransmission;
 use crate::types::{Frame, RetransmissionKind};
 
@@ -13,27 +13,27 @@ pub(in crate::rules) fn notice(fate: Fate, about: Side, time: i64) -> Notice {
         by: [192, 0, 2, 9].into(),
         about,
         size: Some(1052),
-        time: ms(time),
+        time: at_ms(time),
         frame: Frame { file: None, number: 77 },
-        last: ms(time),
+        last: at_ms(time),
         count: 1,
     }
 }
 
 fn copy(scene: &mut Scene, time: i64, bytes: u64) {
     let (frame, kind) = (Frame::default(), RetransmissionKind::Fast);
-    let copy = Retransmission { frame, time: ms(time), seq: 1, bytes, kind, unseen_original: false };
+    let copy = Retransmission { frame, time: at_ms(time), seq: 1, bytes, kind, unseen_original: false };
     scene.facts.directions[1].retransmissions.push(copy);
 }
 
 /// The server was told at 1.0 s that 852 bytes pass, 800 of them payload.
-fn told() -> (Scene, Notice) {
+fn scene_with_notice() -> (Scene, Notice) {
     (Scene::flights(&[8 * MSS, 8 * MSS]), notice(Fate::TooBig(Some(852)), Side::B, 1_000))
 }
 
 #[test]
 fn what_the_copies_are_like_tells_whether_a_sender_heeds_it() {
-    let (mut scene, notice) = told();
+    let (mut scene, notice) = scene_with_notice();
     assert_eq!(was_heeded(&scene.facts, &notice), None, "nothing was retransmitted");
     copy(&mut scene, 1_010, 800);
     copy(&mut scene, 1_010, 200);
@@ -48,7 +48,7 @@ fn what_the_copies_are_like_tells_whether_a_sender_heeds_it() {
 
 #[test]
 fn what_it_cannot_have_known_and_what_it_may_have_forgotten_count_for_nothing() {
-    let (mut scene, notice) = told();
+    let (mut scene, notice) = scene_with_notice();
     scene.facts.vantage.toward[1] = Some(ms(60));
     copy(&mut scene, 990, MSS);
     copy(&mut scene, 1_050, MSS);
@@ -62,8 +62,8 @@ fn what_it_cannot_have_known_and_what_it_may_have_forgotten_count_for_nothing() 
 
 #[test]
 fn errors_that_go_on_were_not_heeded() {
-    let (scene, notice) = told();
-    let until = |time| was_heeded(&scene.facts, &Notice { last: ms(time), count: 9, ..notice });
+    let (scene, notice) = scene_with_notice();
+    let until = |time| was_heeded(&scene.facts, &Notice { last: at_ms(time), count: 9, ..notice });
     assert_eq!(until(1_120), None, "the flight that was on its way");
     assert_eq!(until(1_600), Some(false));
     assert_eq!(until(1_601_000), None, "tried again");
@@ -71,7 +71,7 @@ fn errors_that_go_on_were_not_heeded() {
 
 #[test]
 fn what_is_cut_behind_the_capture_point_is_no_longer_packet() {
-    let (mut scene, notice) = told();
+    let (mut scene, notice) = scene_with_notice();
     scene.facts.capture_defects.larger_than_mss = 3;
     copy(&mut scene, 1_010, 5 * 800);
     assert_eq!(was_heeded(&scene.facts, &notice), Some(true), "five segments in one");
@@ -83,12 +83,12 @@ fn what_is_cut_behind_the_capture_point_is_no_longer_packet() {
 
 #[test]
 fn all_of_it_is_told() {
-    let (mut scene, notice) = told();
+    let (mut scene, notice) = scene_with_notice();
     copy(&mut scene, 1_010, MSS);
     scene.facts.notices.list = vec![notice, self::notice(Fate::Prohibited, Side::A, 1_500)];
-    let told = told_of(&scene);
+    let details = details(&scene);
     assert_eq!(
-        told,
+        details,
         [
             "192.0.2.9 says of the server's packets of 1,052 B: too long, 852 B pass (fragmentation needed); the sender does not heed it",
             "192.0.2.9 says of the client's packets: a filter forbids them (administratively prohibited)",
@@ -96,6 +96,6 @@ fn all_of_it_is_told() {
     );
 }
 
-fn told_of(scene: &Scene) -> Vec<String> {
-    super::describe_all(&scene.facts, Nanos::ZERO).into_iter().map(|error| error.detail).collect()
+fn details(scene: &Scene) -> Vec<String> {
+    super::describe_all(&scene.facts, Time::ZERO).into_iter().map(|error| error.detail).collect()
 }

@@ -4,7 +4,7 @@ use super::*;
 use crate::analysis::Near;
 use crate::cause::Cause;
 use crate::rules::icmp::tests::notice;
-use crate::rules::scene::{MSS, Scene, gap, ms};
+use crate::rules::scene::{MSS, Scene, at_ms, gap, ms};
 use crate::tcp::facts::Release;
 use crate::types::Side;
 
@@ -38,7 +38,7 @@ fn without_an_error_the_path_is_to_let_errors_pass() {
 fn an_error_that_the_sender_does_not_heed_names_the_size_and_the_router() {
     let mut scene = stuck();
     let error = notice(Fate::TooBig(Some(852)), Side::B, 1_100);
-    scene.facts.notices.list = vec![Notice { last: ms(2_000), count: 3, ..error }];
+    scene.facts.notices.list = vec![Notice { last: at_ms(2_000), count: 3, ..error }];
     let found = scene.finding(Cause::MtuBlackHole).unwrap();
     assert!(
         found.summary.ends_with("192.0.2.9 says by ICMP that packets of 852 B pass, and the sender does not heed it"),

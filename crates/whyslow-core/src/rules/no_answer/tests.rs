@@ -3,7 +3,7 @@
 use super::*;
 use crate::cause::Cause;
 use crate::rules::icmp::tests::notice;
-use crate::rules::scene::{MSS, Scene, gap, ms};
+use crate::rules::scene::{MSS, Scene, at_ms, gap, ms};
 use crate::tcp::facts::{Gap, Release};
 use crate::tcp::facts::{Notice, PeerMessage, ResetFacts};
 use crate::tcp::payload::Protocol;
@@ -11,13 +11,13 @@ use crate::tcp::payload::Protocol;
 /// A request of 100 B at 0.9 s, acknowledged and not answered until the capture ends at 3.4 s.
 fn asked() -> Scene {
     let mut scene = Scene::flights(&[8 * MSS]);
-    scene.facts.handshake.syn_ack = Some((ms(850), Frame::default()));
-    scene.facts.handshake.ack = Some((ms(890), Frame::default()));
-    (scene.facts.last, scene.facts.until) = (ms(1000), ms(3_400));
+    scene.facts.handshake.syn_ack = Some((at_ms(850), Frame::default()));
+    scene.facts.handshake.ack = Some((at_ms(890), Frame::default()));
+    (scene.facts.last, scene.facts.until) = (at_ms(1000), at_ms(3_400));
     scene
 }
 
-fn says(scene: &Scene) -> Option<String> {
+fn summary(scene: &Scene) -> Option<String> {
     scene.finding_without_answer(Cause::NoAnswer).map(|found| found.summary)
 }
 
@@ -32,24 +32,24 @@ fn a_request_that_is_not_answered_before_the_capture_ends() {
     assert_eq!(found.confidence, 0.85);
     assert!(found.summary.contains("GET /slow"));
     // Within a second it may yet come.
-    scene.facts.until = ms(1_850);
-    assert_eq!(says(&scene), None);
+    scene.facts.until = at_ms(1_850);
+    assert_eq!(summary(&scene), None);
     // Nobody waits an hour.
-    scene.facts.until = ms(3_600_000);
-    assert_eq!(says(&scene), None);
+    scene.facts.until = at_ms(3_600_000);
+    assert_eq!(summary(&scene), None);
 }
 
 #[test]
 fn who_closed_gave_up() {
     let mut scene = asked();
-    (scene.facts.closing[0], scene.facts.fins[0]) = (Some((ms(3_000), Frame::default())), true);
-    assert!(says(&scene).unwrap().starts_with("the client gave up after 2.10 s"));
-    (scene.facts.closing[1], scene.facts.fins[1]) = (Some((ms(2_000), Frame::default())), true);
-    assert!(says(&scene).unwrap().starts_with("the server closed after 1.10 s"));
+    (scene.facts.closing[0], scene.facts.fins[0]) = (Some((at_ms(3_000), Frame::default())), true);
+    assert!(summary(&scene).unwrap().starts_with("the client gave up after 2.10 s"));
+    (scene.facts.closing[1], scene.facts.fins[1]) = (Some((at_ms(2_000), Frame::default())), true);
+    assert!(summary(&scene).unwrap().starts_with("the server closed after 1.10 s"));
     // A reset of the server has another name.
     scene.facts.fins = [false; 2];
     scene.facts.reset = Some(ResetFacts { from: Side::B, ttl: 64, is_bare: false });
-    assert_eq!(says(&scene), None);
+    assert_eq!(summary(&scene), None);
 }
 
 #[test]
@@ -57,7 +57,7 @@ fn what_asks_for_nothing_is_not_waited_for() {
     let none = |change: fn(&mut Scene), why: &str| {
         let mut scene = asked();
         change(&mut scene);
-        assert_eq!(says(&scene), None, "{why}");
+        assert_eq!(summary(&scene), None, "{why}");
     };
     none(|scene| scene.facts.capture_defects.one_direction = true, "one direction");
     none(|scene| scene.facts.directions[1].bytes = 5_000, "the answer was not captured");
@@ -65,19 +65,19 @@ fn what_asks_for_nothing_is_not_waited_for() {
     none(|scene| scene.facts.endpoints[1].1 = 22, "a terminal whose beginning was not captured");
     none(|scene| scene.facts.handshake.syn_ack = None, "its beginning was not captured");
     let pushed = |scene: &mut Scene| {
-        let pause = Gap { idle: true, ..gap(ms(900), ms(3_000), Release::Nothing) };
+        let pause = Gap { idle: true, ..gap(at_ms(900), at_ms(3_000), Release::Nothing) };
         let message = &mut scene.facts.directions[0].transfers[0];
         message.gaps = vec![pause];
-        message.last_send = ms(900);
+        message.last_send = at_ms(900);
     };
     none(pushed, "who sends on after a pause waits for nothing");
-    none(|scene| scene.facts.elided = vec![(ms(900), ms(950))], "lines are left out of the text");
+    none(|scene| scene.facts.elided = vec![(at_ms(900), at_ms(950))], "lines are left out of the text");
 }
 
 /// Requests of so many bytes, each answered after 20 ms, and one more.
 fn answered(sizes: &[u64], after: Nanos) -> Scene {
     let mut scene = asked();
-    let (mut at, mut seq) = (ms(900), [1, 1]);
+    let (mut at, mut seq) = (at_ms(900), [1, 1]);
     scene.facts.directions[0].transfers.clear();
     for (nth, &size) in sizes.iter().enumerate() {
         let sent = |from: u64, bytes, start| TransferFacts {
@@ -110,12 +110,12 @@ fn of_what_cannot_be_read_answers_before_show_that_one_was_due() {
     let found = answered(&[60, 60, 60, 60], ms(1)).finding_without_answer(Cause::NoAnswer).unwrap();
     assert_eq!((found.seconds, found.confidence), (ms(2_500), 0.65));
     // Credit at the end is smaller than what asked.
-    assert_eq!(says(&answered(&[90, 90, 90, 35], ms(1))), None);
-    assert_eq!(says(&answered(&[60, 60, 60], ms(1))), None, "two answers may be chance");
+    assert_eq!(summary(&answered(&[90, 90, 90, 35], ms(1))), None);
+    assert_eq!(summary(&answered(&[60, 60, 60], ms(1))), None, "two answers may be chance");
     // Where answers took as long before, nothing is out of the ordinary.
     let mut slow = answered(&[60, 60, 60, 60], ms(1));
     slow.facts.directions[1].transfers[0].answered = Some(PeerMessage::default());
-    assert_eq!(says(&slow), None);
+    assert_eq!(summary(&slow), None);
     // With TLS a larger message is a request.
     let mut tls = answered(&[300, 300], ms(1));
     tls.facts.content[0].protocol = Some(Protocol::Tls);
@@ -127,12 +127,12 @@ fn syns_without_an_answer_are_told_by_how_many() {
     let mut scene = asked();
     scene.facts.directions[0].transfers.clear();
     scene.facts.state = State::Unanswered;
-    scene.facts.handshake.syn = Some((ms(800), Frame::default()));
+    scene.facts.handshake.syn = Some((at_ms(800), Frame::default()));
     (scene.facts.handshake.syn_ack, scene.facts.handshake.ack) = (None, None);
     let tried = |scene: &mut Scene, retries: u64, last: i64, until: i64| {
         scene.facts.handshake.retries = [retries, 0];
-        scene.facts.handshake.answered_syn = Some(ms(last));
-        (scene.facts.last, scene.facts.until) = (ms(last), ms(until));
+        scene.facts.handshake.answered_syn = Some(at_ms(last));
+        (scene.facts.last, scene.facts.until) = (at_ms(last), at_ms(until));
         scene.finding_without_answer(Cause::NoAnswer)
     };
     let open = tried(&mut scene, 2, 3_800, 6_000).unwrap();
@@ -152,17 +152,17 @@ fn syns_without_an_answer_are_told_by_how_many() {
 fn answers_to_syns_that_never_reach_who_asks() {
     let mut scene = asked();
     scene.facts.directions.iter_mut().for_each(|direction| direction.transfers.clear());
-    scene.facts.handshake.syn = Some((ms(800), Frame::default()));
+    scene.facts.handshake.syn = Some((at_ms(800), Frame::default()));
     scene.facts.handshake.ack = None;
-    (scene.facts.handshake.retries, scene.facts.handshake.last_retry) = ([4, 6], Some(ms(6_900)));
-    scene.facts.last = ms(6_900);
+    (scene.facts.handshake.retries, scene.facts.handshake.last_retry) = ([4, 6], Some(at_ms(6_900)));
+    scene.facts.last = at_ms(6_900);
     scene.facts.directions.iter_mut().for_each(|direction| direction.last_payload = None);
     let found = scene.finding_without_answer(Cause::NoAnswer).unwrap();
     assert_eq!(found.seconds, ms(6_100));
     assert!(found.summary.contains("answer to its 5 SYNs: 7 SYN-ACKs in 6.10 s"), "{}", found.summary);
     assert!(scene.finding_without_answer(Cause::SynLoss).is_none(), "it is told once");
     // Who asked once may be gone, and who was answered in the end had lost a SYN.
-    for (retries, ack) in [([0, 6], None), ([4, 6], Some((ms(6_950), Frame::default())))] {
+    for (retries, ack) in [([0, 6], None), ([4, 6], Some((at_ms(6_950), Frame::default())))] {
         (scene.facts.handshake.retries, scene.facts.handshake.ack) = (retries, ack);
         assert!(scene.finding_without_answer(Cause::NoAnswer).is_none(), "{retries:?}");
         assert!(scene.finding_without_answer(Cause::SynLoss).is_some(), "{retries:?}");
@@ -174,11 +174,11 @@ fn a_router_that_says_why_is_believed_at_once() {
     let mut scene = asked();
     scene.facts.directions[0].transfers.clear();
     scene.facts.state = State::Unanswered;
-    scene.facts.handshake.syn = Some((ms(800), Frame::default()));
-    scene.facts.handshake.answered_syn = Some(ms(800));
+    scene.facts.handshake.syn = Some((at_ms(800), Frame::default()));
+    scene.facts.handshake.answered_syn = Some(at_ms(800));
     (scene.facts.handshake.syn_ack, scene.facts.handshake.ack) = (None, None);
-    (scene.facts.last, scene.facts.until) = (ms(800), ms(9_000));
-    assert_eq!(says(&scene), None, "one SYN, and nothing more, may be anything");
+    (scene.facts.last, scene.facts.until) = (at_ms(800), at_ms(9_000));
+    assert_eq!(summary(&scene), None, "one SYN, and nothing more, may be anything");
     for (fate, words, what) in [
         (Fate::NetworkUnreachable, "192.0.2.9 has no route to 192.0.2.2", "a route"),
         (Fate::HostUnreachable, "192.0.2.9 cannot reach 192.0.2.2", "is up"),
@@ -200,7 +200,7 @@ fn a_router_that_says_why_is_believed_at_once() {
     // Nothing of that is said by packets that are too long, nor about the other side's.
     for other in [notice(Fate::TooBig(Some(852)), Side::A, 840), notice(Fate::Prohibited, Side::B, 840)] {
         scene.facts.notices.list = vec![other];
-        assert_eq!(says(&scene), None);
+        assert_eq!(summary(&scene), None);
     }
 }
 
@@ -209,19 +209,19 @@ fn a_probe_that_was_meant_to_expire_is_nothing_and_who_tries_on_waits() {
     let mut scene = asked();
     scene.facts.directions[0].transfers.clear();
     scene.facts.state = State::Unanswered;
-    scene.facts.handshake.syn = Some((ms(800), Frame::default()));
+    scene.facts.handshake.syn = Some((at_ms(800), Frame::default()));
     (scene.facts.handshake.syn_ack, scene.facts.handshake.ack) = (None, None);
-    scene.facts.handshake.answered_syn = Some(ms(800));
-    (scene.facts.last, scene.facts.until) = (ms(800), ms(9_000));
+    scene.facts.handshake.answered_syn = Some(at_ms(800));
+    (scene.facts.last, scene.facts.until) = (at_ms(800), at_ms(9_000));
     scene.facts.notices.list = vec![notice(Fate::TimeExceeded, Side::A, 840)];
     scene.facts.ttl[0] = (Some(3), None);
-    assert_eq!(says(&scene), None, "traceroute");
+    assert_eq!(summary(&scene), None, "traceroute");
     scene.facts.ttl[0] = (Some(61), None);
-    assert!(says(&scene).is_some());
+    assert!(summary(&scene).is_some());
     // SYNs on and on, of which the last ones nobody answers any more.
     scene.facts.handshake.retries = [4, 0];
-    scene.facts.handshake.answered_syn = Some(ms(15_800));
-    (scene.facts.last, scene.facts.until) = (ms(15_800), ms(90_000));
+    scene.facts.handshake.answered_syn = Some(at_ms(15_800));
+    (scene.facts.last, scene.facts.until) = (at_ms(15_800), at_ms(90_000));
     let found = scene.finding_without_answer(Cause::NoAnswer).unwrap();
     assert!(found.summary.contains("never answered: 5 SYNs in 15.00 s"), "{}", found.summary);
     assert!(found.evidence.iter().any(|evidence| evidence.figure.starts_with("ICMP: ")));
@@ -247,7 +247,7 @@ fn lost() -> Scene {
 #[test]
 fn a_router_that_lost_its_route_is_named() {
     let mut scene = lost();
-    let now = scene.facts.last.as_millis_f64() as i64;
+    let now = scene.facts.last.0 / 1_000_000;
     scene.facts.notices.list =
         vec![notice(Fate::TooBig(Some(852)), Side::B, now), notice(Fate::NetworkUnreachable, Side::B, now)];
     let found = scene.finding_over_connection(Cause::NoAnswer).unwrap();
@@ -272,7 +272,7 @@ fn data_that_is_never_acknowledged_is_no_wait_for_the_timer_alone() {
     assert!(found.summary.contains("sent the same data 4 times in 2.10 s"), "{}", found.summary);
     // A client that had closed waits for nothing, and one that resets the connection has answered.
     let mut closed = lost();
-    closed.facts.closing[0] = Some((ms(1_050), Frame::default()));
+    closed.facts.closing[0] = Some((at_ms(1_050), Frame::default()));
     assert!(closed.finding_over_connection(Cause::NoAnswer).is_none());
     let mut reset = lost();
     reset.facts.reset = Some(ResetFacts { from: Side::A, ttl: 64, is_bare: false });
@@ -282,7 +282,7 @@ fn data_that_is_never_acknowledged_is_no_wait_for_the_timer_alone() {
 #[test]
 fn after_a_long_silence_something_may_have_forgotten_the_connection() {
     let mut scene = lost();
-    scene.facts.directions[0].transfers[0].last_send = ms(-300_000);
+    scene.facts.directions[0].transfers[0].last_send = at_ms(-300_000);
     let found = scene.finding_over_connection(Cause::NoAnswer).unwrap();
     assert!(found.fix.unwrap().command.unwrap().contains("tcp_keepalive_time"));
 }

@@ -2,15 +2,15 @@
 
 use crate::analysis::{Frame, Near};
 use crate::cause::Cause;
-use crate::rules::scene::{MSS, Scene, ms};
+use crate::rules::scene::{MSS, Scene, at_ms, ms};
 use crate::tcp::facts::Vantage;
 
 /// A handshake that took so long, and round trips of 100 ms from then on.
 fn opened(answer: i64) -> Scene {
     let mut scene = Scene::flights(&[8 * MSS, 8 * MSS, 8 * MSS]);
-    let at = |time: i64| Some((ms(time), Frame::default()));
+    let at = |time: i64| Some((at_ms(time), Frame::default()));
     let handshake = &mut scene.facts.handshake;
-    (handshake.syn, handshake.answered_syn) = (at(0), Some(ms(0)));
+    (handshake.syn, handshake.answered_syn) = (at(0), Some(at_ms(0)));
     (handshake.syn_ack, handshake.ack) = (at(answer), at(answer + 1));
     scene.facts.vantage = Vantage { near: Near::Client, ..scene.facts.vantage };
     scene
@@ -31,7 +31,7 @@ fn a_handshake_far_slower_than_the_rest_is_told() {
 #[test]
 fn next_to_the_client_its_own_delay_is_not_the_paths() {
     let mut scene = opened(100);
-    scene.facts.handshake.ack = Some((ms(700), Frame::default()));
+    scene.facts.handshake.ack = Some((at_ms(700), Frame::default()));
     assert!(scene.finding_over_connection(Cause::PathLatency).is_none());
     scene.facts.vantage.near = Near::Server;
     let found = scene.finding_over_connection(Cause::PathLatency).unwrap();

@@ -2,13 +2,13 @@
 
 use super::*;
 use crate::cause::Cause;
-use crate::rules::scene::{MSS, Scene, ms};
+use crate::rules::scene::{MSS, Scene, at_ms, ms};
 use crate::tcp::facts::PeerMessage;
 
 /// A download of two flights at 1.0 and 1.1 s, the second one acknowledged at 1.2 s.
 fn download() -> Scene {
     let mut scene = Scene::flights(&[8 * MSS, 8 * MSS]);
-    scene.facts.handshake.syn_ack = Some((ms(850), Frame::default()));
+    scene.facts.handshake.syn_ack = Some((at_ms(850), Frame::default()));
     scene
 }
 
@@ -16,8 +16,8 @@ fn download() -> Scene {
 fn reset_by(scene: &mut Scene, from: Side, at: i64) {
     scene.facts.state = State::Reset;
     scene.facts.reset = Some(ResetFacts { from, ttl: 64, is_bare: false });
-    scene.facts.closing[from] = Some((ms(at), Frame::default()));
-    scene.facts.last = ms(at);
+    scene.facts.closing[from] = Some((at_ms(at), Frame::default()));
+    scene.facts.last = at_ms(at);
 }
 
 #[test]
@@ -60,8 +60,11 @@ fn a_reset_right_behind_a_full_segment_cuts_an_answer_that_arrived_as_far_as_it_
         Some(found.summary)
     };
     // The last segment leaves at 1.1 s, and its ACK is there at 1.2 s.
-    let told = says(MSS, 1_150).unwrap();
-    assert_eq!(told, "the server reset the connection 150 ms into its answer, amid full segments, all of which came");
+    let summary = says(MSS, 1_150).unwrap();
+    assert_eq!(
+        summary,
+        "the server reset the connection 150 ms into its answer, amid full segments, all of which came"
+    );
     assert!(says(3 * MSS, 1_150).is_some(), "as offload hands them over");
     assert_eq!((says(MSS - 1, 1_150), says(3 * MSS - 1, 1_150)), (None, None), "it had said all");
     assert_eq!(says(MSS, 1_190), None, "it knew that all had come");
@@ -88,6 +91,17 @@ fn a_client_that_has_enough_loses_nothing_and_one_that_lost_patience_its_wait() 
 }
 
 #[test]
+fn a_fin_that_a_text_leaves_out_blames_no_reset() {
+    let mut scene = download();
+    reset_by(&mut scene, Side::A, 1_150);
+    scene.facts.directions[1].unacknowledged = 4 * MSS;
+    scene.facts.elided = vec![(at_ms(1_110), at_ms(1_150))];
+    assert!(scene.finding_over_connection(Cause::Reset).is_none());
+    scene.facts.elided = vec![(at_ms(10), at_ms(20))];
+    assert!(scene.finding_over_connection(Cause::Reset).is_some(), "long before the last exchange");
+}
+
+#[test]
 fn a_request_that_is_answered_by_a_reset() {
     let mut scene = download();
     scene.facts.content[0].heads = vec![(1, "GET /a".into())];
@@ -108,9 +122,10 @@ fn a_request_that_is_answered_by_a_reset() {
 #[test]
 fn a_request_after_a_long_silence_met_a_server_that_had_gone() {
     let mut scene = download();
-    let earlier = TransferFacts { seq: (1, 101), start: ms(-9_000), last_send: ms(-9_000), ..TransferFacts::default() };
+    let earlier =
+        TransferFacts { seq: (1, 101), start: at_ms(-9_000), last_send: at_ms(-9_000), ..TransferFacts::default() };
     let answer = TransferFacts {
-        answered: Some(PeerMessage { first: ms(-9_000), last: ms(-9_000), bytes: 100, ..PeerMessage::default() }),
+        answered: Some(PeerMessage { first: at_ms(-9_000), last: at_ms(-9_000), bytes: 100, ..PeerMessage::default() }),
         ..earlier.clone()
     };
     scene.facts.directions[0].transfers[0].seq = (101, 201);
@@ -126,7 +141,7 @@ fn a_request_after_a_long_silence_met_a_server_that_had_gone() {
 fn a_refused_connection_says_how_soon() {
     let mut scene = download();
     scene.facts.directions[0].transfers.clear();
-    scene.facts.handshake.syn = Some((ms(800), Frame::default()));
+    scene.facts.handshake.syn = Some((at_ms(800), Frame::default()));
     scene.facts.handshake.syn_ack = None;
     reset_by(&mut scene, Side::B, 840);
     scene.facts.state = State::Refused;

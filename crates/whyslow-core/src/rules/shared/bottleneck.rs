@@ -148,8 +148,8 @@ pub(super) fn find<'a>(flows: impl Iterator<Item = &'a Flow>) -> Vec<Bottleneck<
     paths.sort_unstable();
     paths.dedup();
     for path in paths {
-        let told = |flow: &Flow| found.iter().flat_map(|one| &one.parts).any(|part| std::ptr::eq(part.flow, flow));
-        let of_path = |flow: &&Flow| (flow.sender, flow.receiver) == path && !told(flow);
+        let is_part = |flow: &Flow| found.iter().flat_map(|one| &one.parts).any(|part| std::ptr::eq(part.flow, flow));
+        let of_path = |flow: &&Flow| (flow.sender, flow.receiver) == path && !is_part(flow);
         let more = check_all(flows.iter().copied().filter(of_path).collect());
         found.extend(more);
     }

@@ -5,7 +5,7 @@
 
 use crate::analysis::{End, Frame, Near};
 use crate::rules::TransferCase;
-use crate::units::Nanos;
+use crate::units::{Nanos, Time};
 use std::net::IpAddr;
 
 /// Flows that are kept.
@@ -65,7 +65,7 @@ impl Flow {
     }
 
     /// Of the connection `id`. Times are told from `first`.
-    fn of(case: &TransferCase<'_>, id: u64, first: Nanos) -> Option<Self> {
+    fn of(case: &TransferCase<'_>, id: u64, first: Time) -> Option<Self> {
         let (facts, transfer) = (case.facts, case.transfer);
         let curve = &transfer.delivered;
         let least = case.context.rtt?;
@@ -145,7 +145,7 @@ pub struct LargestFlows {
 impl LargestFlows {
     /// Takes up a transfer of the connection `id`, if it is one of the largest. Times are told from
     /// `first`.
-    pub(crate) fn offer(&mut self, case: &TransferCase<'_>, id: u64, first: Nanos) {
+    pub(crate) fn offer(&mut self, case: &TransferCase<'_>, id: u64, first: Time) {
         if !Flow::is_large(case) {
             return;
         }

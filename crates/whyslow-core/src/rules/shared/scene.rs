@@ -2,7 +2,7 @@
 
 use super::flows::Flow;
 use crate::analysis::{
-    Connection, End, Endpoint, Finding, Frame, Limit, LimitShare, LimitSpan, Near, Rtt, State, Transfer,
+    Connection, End, Endpoint, Finding, Frame, Limit, LimitShare, LimitSpan, Near, Origin, Rtt, State, Transfer,
 };
 use crate::cause::Cause;
 use crate::rules::say::finding;
@@ -56,6 +56,7 @@ pub(super) fn connection(id: u64, client: u8, port: u16, findings: &[(Cause, i64
         closed_by: None,
         near: Near::Client,
         near_reason: String::new(),
+        origin: Origin::default(),
         rtt_ms: Rtt { min: Some(20.0), p50: Some(20.0), p95: Some(20.0), samples: 9 },
         handshake: None,
         icmp: Vec::new(),

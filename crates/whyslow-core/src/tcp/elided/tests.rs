@@ -7,10 +7,15 @@ fn ms(ms: i64) -> Nanos {
     Nanos::from_millis(ms)
 }
 
+/// The instant so many milliseconds after that from which times are counted.
+fn at_ms(milliseconds: i64) -> Time {
+    Time::from_millis(milliseconds)
+}
+
 /// A round every 100 ms, each with a pause before the next, from 1 s on; the last ACK 100 ms behind
 /// the last one.
 fn transfer(rounds: i64) -> TransferFacts {
-    let at = |round: i64| ms(1_000 + 100 * round);
+    let at = |round: i64| at_ms(1_000 + 100 * round);
     let round = |n: i64| RoundFacts {
         start: at(n),
         last_send: at(n) + ms(10),
@@ -36,11 +41,11 @@ fn transfer(rounds: i64) -> TransferFacts {
 
 fn elided(from: i64, until: i64) -> TransferFacts {
     let mut transfer = transfer(5);
-    transfer.elide(&[(ms(from), ms(until))]);
+    transfer.elide(&[(at_ms(from), at_ms(until))]);
     transfer
 }
 
-fn told(from: i64, until: i64) -> (Option<(i64, i64)>, usize) {
+fn known_part(from: i64, until: i64) -> (Option<(i64, i64)>, usize) {
     let transfer = elided(from, until);
     (transfer.known_span.map(|(from, until)| (from.0 / 1_000_000, until.0 / 1_000_000)), transfer.rounds.len())
 }
@@ -48,61 +53,61 @@ fn told(from: i64, until: i64) -> (Option<(i64, i64)>, usize) {
 #[test]
 fn the_longest_run_of_whole_rounds_is_told() {
     // The round behind a stretch hangs on what was left out.
-    assert_eq!(told(1_010, 1_050), (Some((1_200, 1_500)), 3));
-    assert_eq!(told(1_210, 1_300), (Some((1_000, 1_200)), 2));
-    assert_eq!(told(1_110, 1_150), (Some((1_300, 1_500)), 2));
-    assert_eq!(told(1_410, 1_500), (Some((1_000, 1_400)), 4));
-    assert_eq!(told(1_010, 1_500), (Some((1_000, 1_000)), 0));
+    assert_eq!(known_part(1_010, 1_050), (Some((1_200, 1_500)), 3));
+    assert_eq!(known_part(1_210, 1_300), (Some((1_000, 1_200)), 2));
+    assert_eq!(known_part(1_110, 1_150), (Some((1_300, 1_500)), 2));
+    assert_eq!(known_part(1_410, 1_500), (Some((1_000, 1_400)), 4));
+    assert_eq!(known_part(1_010, 1_500), (Some((1_000, 1_000)), 0));
     // A stretch from a round's first segment on is in that round, and one up to it in the round
     // before.
-    assert_eq!(told(1_200, 1_250), (Some((1_000, 1_200)), 2));
-    assert_eq!(told(1_250, 1_400), (Some((1_000, 1_200)), 2));
+    assert_eq!(known_part(1_200, 1_250), (Some((1_000, 1_200)), 2));
+    assert_eq!(known_part(1_250, 1_400), (Some((1_000, 1_200)), 2));
 }
 
 #[test]
 fn what_is_left_is_of_that_run() {
     let first = elided(1_250, 1_300);
-    assert_eq!((first.gaps.len(), first.max_in_flight, first.last_send), (2, 2_000, ms(1_410)));
+    assert_eq!((first.gaps.len(), first.max_in_flight, first.last_send), (2, 2_000, at_ms(1_410)));
     assert!(!first.is_start_unknown());
     // The whole is what it was.
     assert_eq!((first.bytes(), first.duration(), first.out_of_order), (5_000, ms(500), 0));
     let last = elided(1_010, 1_050);
-    assert_eq!((last.gaps.len(), last.max_in_flight, last.last_send), (2, 5_000, ms(1_410)));
+    assert_eq!((last.gaps.len(), last.max_in_flight, last.last_send), (2, 5_000, at_ms(1_410)));
     assert!(last.is_start_unknown() && last.known_for() == ms(300) && last.round_of(2_000).is_none());
 }
 
 #[test]
 fn between_two_stretches() {
     let mut transfer = transfer(9);
-    transfer.elide(&[(ms(1_010), ms(1_020)), (ms(1_610), ms(1_620))]);
-    assert_eq!((transfer.known_span, transfer.rounds.len()), (Some((ms(1_200), ms(1_600))), 4));
+    transfer.elide(&[(at_ms(1_010), at_ms(1_020)), (at_ms(1_610), at_ms(1_620))]);
+    assert_eq!((transfer.known_span, transfer.rounds.len()), (Some((at_ms(1_200), at_ms(1_600))), 4));
 }
 
 #[test]
 fn what_was_never_acknowledged_may_go_on() {
-    let mut open = TransferFacts { acknowledged: false, end: ms(1_410), ..transfer(5) };
-    open.elide(&[(ms(1_410), ms(3_000))]);
-    assert_eq!((open.known_span, open.rounds.len()), (Some((ms(1_000), ms(1_400))), 4));
+    let mut open = TransferFacts { acknowledged: false, end: at_ms(1_410), ..transfer(5) };
+    open.elide(&[(at_ms(1_410), at_ms(3_000))]);
+    assert_eq!((open.known_span, open.rounds.len()), (Some((at_ms(1_000), at_ms(1_400))), 4));
 }
 
 #[test]
 fn what_lies_beside_it_changes_nothing() {
     for (from, until) in [(500, 900), (500, 1_000), (1_500, 1_600), (1_500, 1_500)] {
-        assert_eq!(told(from, until), (None, 5), "{from} to {until}");
+        assert_eq!(known_part(from, until), (None, 5), "{from} to {until}");
     }
     // Packets with one and the same time.
-    assert_eq!(told(1_000, 1_000), (Some((1_200, 1_500)), 3));
-    assert_eq!(told(500, 1_700), (Some((1_000, 1_000)), 0));
+    assert_eq!(known_part(1_000, 1_000), (Some((1_200, 1_500)), 3));
+    assert_eq!(known_part(500, 1_700), (Some((1_000, 1_000)), 0));
 }
 
 #[test]
 fn a_request_with_packets_missing_behind_it_tells_no_wait() {
     let asked = |from: i64, until: i64| {
         let mut answer = TransferFacts {
-            answered: Some(PeerMessage { first: ms(400), last: ms(500), ..PeerMessage::default() }),
+            answered: Some(PeerMessage { first: at_ms(400), last: at_ms(500), ..PeerMessage::default() }),
             ..transfer(2)
         };
-        answer.elide(&[(ms(from), ms(until))]);
+        answer.elide(&[(at_ms(from), at_ms(until))]);
         answer.answered.is_some()
     };
     assert!(asked(100, 300) && asked(400, 500) && asked(1_010, 1_100));
@@ -113,26 +118,26 @@ fn a_request_with_packets_missing_behind_it_tells_no_wait() {
 fn stretches_that_meet_are_one_and_their_number_is_bounded() {
     let mut stretches = Vec::new();
     for (from, until) in [(1, 2), (2, 4), (3, 4), (6, 7)] {
-        add(&mut stretches, (ms(from), ms(until)));
+        add(&mut stretches, (at_ms(from), at_ms(until)));
     }
-    assert_eq!(stretches, [(ms(1), ms(4)), (ms(6), ms(7))]);
+    assert_eq!(stretches, [(at_ms(1), at_ms(4)), (at_ms(6), at_ms(7))]);
     for n in 0..10_000 {
-        add(&mut stretches, (ms(10 * n), ms(10 * n + 1)));
+        add(&mut stretches, (at_ms(10 * n), at_ms(10 * n + 1)));
     }
-    assert_eq!((stretches.len(), stretches.last().unwrap().1), (MAX, ms(99_991)));
+    assert_eq!((stretches.len(), stretches.last().unwrap().1), (MAX, at_ms(99_991)));
 }
 
 #[test]
 fn marks_are_of_one_connection_or_of_any() {
     let [a, b, c] = [1, 2, 3].map(|n| (IpAddr::from([192, 0, 2, n]), u16::from(n)));
     let mut marks = ElisionMarks::default();
-    marks.add(Some([b, a]), (ms(1), ms(2)));
-    marks.add(Some([a, b]), (ms(2), ms(3)));
-    marks.add(None, (ms(5), ms(6)));
-    assert_eq!(marks.of([a, b]).collect::<Vec<_>>(), [(ms(1), ms(3)), (ms(5), ms(6))]);
-    assert_eq!(marks.of([a, c]).collect::<Vec<_>>(), [(ms(5), ms(6))]);
+    marks.add(Some([b, a]), (at_ms(1), at_ms(2)));
+    marks.add(Some([a, b]), (at_ms(2), at_ms(3)));
+    marks.add(None, (at_ms(5), at_ms(6)));
+    assert_eq!(marks.of([a, b]).collect::<Vec<_>>(), [(at_ms(1), at_ms(3)), (at_ms(5), at_ms(6))]);
+    assert_eq!(marks.of([a, c]).collect::<Vec<_>>(), [(at_ms(5), at_ms(6))]);
     for n in 0..10_000 {
-        marks.add(Some([a, b]), (ms(10 * n), ms(10 * n + 1)));
+        marks.add(Some([a, b]), (at_ms(10 * n), at_ms(10 * n + 1)));
     }
     assert_eq!((marks.0.len(), marks.of([a, c]).last()), (MAX_MARKS, marks.of([a, b]).last()));
 }

@@ -1,7 +1,7 @@
 //! Segments that were retransmitted: how many of each kind, and the first of them.
 
 use crate::types::{Frame, RetransmissionKind};
-use crate::units::Nanos;
+use crate::units::Time;
 
 /// Retransmitted segments by kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -35,7 +35,7 @@ pub struct Retransmission {
     /// The frame of the later copy.
     pub frame: Frame,
     /// When it passed the capture point.
-    pub time: Nanos,
+    pub time: Time,
     /// Its first byte, relative to the SYN.
     pub seq: u64,
     /// Payload bytes; none of a FIN alone.

@@ -3,7 +3,7 @@
 
 use super::Retransmitted;
 use crate::types::Frame;
-use crate::units::{Nanos, SeqNumber};
+use crate::units::{Nanos, SeqNumber, Time};
 
 /// One contiguous bulk of payload.
 #[derive(Clone, Debug, Default)]
@@ -11,20 +11,20 @@ pub struct TransferFacts {
     /// Sequence space, relative to the SYN (as Wireshark's relative numbers).
     pub seq: (u64, u64),
     /// First byte sent.
-    pub start: Nanos,
+    pub start: Time,
     /// ACK of the last byte, as it reached the sender; the last segment where no ACK was seen.
-    pub end: Nanos,
+    pub end: Time,
     /// Last segment that carried its bytes.
-    pub last_send: Nanos,
+    pub last_send: Time,
     /// Of a text with packets left out: from where to where rounds and pauses are known; none where
     /// they all are.
-    pub known_span: Option<(Nanos, Nanos)>,
+    pub known_span: Option<(Time, Time)>,
     /// Whether its last byte was acknowledged in the capture.
     pub acknowledged: bool,
     /// First and last frame.
     pub frames: (Frame, Frame),
-    /// Credit that a program of this side grants in mid-stream, or a farewell: it is no message,
-    /// and told nowhere.
+    /// Credit that a program of this side grants in mid-stream, what a server of TLS 1.3 sends
+    /// unasked, or a farewell: it is no message, and told nowhere.
     pub is_housekeeping: bool,
     /// The other side's payload that it answers.
     pub answered: Option<PeerMessage>,
@@ -74,7 +74,7 @@ pub struct TransferFacts {
     /// ACKs that echoed congestion (ECE).
     pub ecn_echoes: u64,
     /// The first of them: when it reached the sender, and its frame.
-    pub first_echo: Option<(Nanos, Frame)>,
+    pub first_echo: Option<(Time, Frame)>,
     /// Segments by which the sender said that it had reduced its window (CWR), …
     pub reductions: u64,
     /// … and segments that passed the capture point with a congestion mark (CE).
@@ -87,7 +87,7 @@ pub struct TransferFacts {
     pub acked_rate: RateSpread,
     /// The curve of what is known to have arrived: when (by the sender's clock), and how many bytes
     /// since its first point. At most 511 points, at equal distances in bytes.
-    pub delivered: Vec<(Nanos, u64)>,
+    pub delivered: Vec<(Time, u64)>,
 }
 
 /// Fast recoveries of a transfer.
@@ -115,7 +115,7 @@ impl TransferFacts {
     /// that no more comes. `origin`: the number before its side's first byte.
     pub(in crate::tcp) fn note_credit(&mut self, granted: &[(SeqNumber, SeqNumber)], origin: SeqNumber) {
         let (start, end) = (origin + self.seq.0 as u32, origin + self.seq.1 as u32);
-        self.is_housekeeping = self.answered.is_some_and(|asked| asked.is_farewell)
+        self.is_housekeeping |= self.answered.is_some_and(|asked| asked.is_farewell)
             || granted.iter().any(|&(from, to)| start.distance(from) >= 0 && to.distance(end) >= 0);
     }
 
@@ -164,7 +164,7 @@ impl TransferFacts {
 
     /// When the last new bytes were sent, if all that was sent behind them was copies of what had
     /// arrived: these were waited for by nobody.
-    pub fn spurious_tail_start(&self) -> Option<Nanos> {
+    pub fn spurious_tail_start(&self) -> Option<Time> {
         let first = self.gaps.partition_point(|gap| gap.snd_max < self.seq.1);
         self.gaps.get(first).filter(|gap| self.tail_is_spurious && gap.release == Release::Timer).map(|gap| gap.start)
     }
@@ -191,6 +191,12 @@ impl TransferFacts {
         })
     }
 
+    /// Index of the first round in which something was retransmitted; behind the last where nothing
+    /// was.
+    pub fn first_retransmit_round(&self) -> usize {
+        self.rounds.iter().position(|round| round.retransmitted > 0).unwrap_or(self.rounds.len())
+    }
+
     /// From the message that it answers, or else from its first byte, to its end.
     pub fn waited(&self) -> Nanos {
         (self.end - self.answered.map_or(self.start, |asked| asked.first.min(self.start))).or_zero()
@@ -213,9 +219,9 @@ pub struct ExchangeFacts {
     /// The server's transfer; none where there is none (yet).
     pub answer: Option<usize>,
     /// The first byte of the request, or else of the push.
-    pub start: Nanos,
+    pub start: Time,
     /// When the client had all of the answer; without one, when its request was acknowledged.
-    pub end: Nanos,
+    pub end: Time,
     /// What the client took before the request, since the exchange before it or the handshake; none
     /// where that is not known.
     pub before: Option<Nanos>,
@@ -235,9 +241,9 @@ impl ExchangeFacts {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PeerMessage {
     /// Its first segment.
-    pub first: Nanos,
+    pub first: Time,
     /// Its last.
-    pub last: Nanos,
+    pub last: Time,
     /// Payload bytes.
     pub bytes: u64,
     /// First and last frame.
@@ -250,9 +256,9 @@ pub struct PeerMessage {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Loss {
     /// When it passed; where it never came, the segment before it.
-    pub time: Nanos,
+    pub time: Time,
     /// The same; where it never came, when the segment behind it passed.
-    pub until: Nanos,
+    pub until: Time,
     /// Its place in the sequence space.
     pub seq: u64,
     /// Payload bytes.
@@ -269,9 +275,9 @@ pub struct Loss {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct RoundFacts {
     /// First segment.
-    pub start: Nanos,
+    pub start: Time,
     /// Last segment.
-    pub last_send: Nanos,
+    pub last_send: Time,
     /// First frame.
     pub first_frame: Frame,
     /// Last frame.
@@ -344,14 +350,14 @@ impl Gap {
 #[derive(Clone, Copy, Debug)]
 pub struct Gap {
     /// The send before it.
-    pub start: Nanos,
+    pub start: Time,
     /// The send that ended it.
-    pub end: Nanos,
+    pub end: Time,
     /// What ended it.
     pub release: Release,
     /// The window was closed: from when on (it may have opened and closed again), and for how long
     /// in all.
-    pub closed: Option<(Nanos, Nanos)>,
+    pub closed: Option<(Time, Nanos)>,
     /// In loss recovery.
     pub recovering: bool,
     /// How much later than the least the releasing ACK was (a delayed ACK, or a queue).
@@ -370,7 +376,7 @@ pub struct Gap {
     /// Payload of the other side came with what ended it, or shortly before.
     pub with_peer_payload: bool,
     /// When the last payload of the other side in it reached the sender, if any did.
-    pub peer_payload_at: Option<Nanos>,
+    pub peer_payload_at: Option<Time>,
     /// A tail loss probe ended it, or the timer with the highest segment: the end of a burst was
     /// lost.
     pub tail: bool,
@@ -403,7 +409,7 @@ pub struct Gap {
 #[cfg(test)]
 impl Gap {
     /// One of which nothing is known but its times, to be changed as a test needs it.
-    pub(crate) fn example(start: Nanos, end: Nanos) -> Self {
+    pub(crate) fn example(start: Time, end: Time) -> Self {
         Self {
             start,
             end,

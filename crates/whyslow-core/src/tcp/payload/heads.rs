@@ -4,7 +4,7 @@
 use super::protocol::LIST_MAX;
 
 /// A list of heads. It allocates once for most connections.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Heads {
     /// For each: 1 more than its start (0: this is the host) and the length of its text, as numbers
     /// of seven bits a byte (LEB128), and the text.
@@ -42,6 +42,16 @@ impl Heads {
             self.bytes.push(number as u8);
         }
         self.bytes.extend_from_slice(text);
+    }
+
+    /// Gives up the heads before this position.
+    pub fn forget(&mut self, before: u64) {
+        let (heads, host) = self.unpack();
+        *self = Self { named: self.named, ..Self::default() };
+        host.iter().for_each(|host| self.entry(0, host.as_bytes()));
+        for (start, label) in heads.iter().filter(|(start, _)| *start >= before) {
+            self.push(*start, label.as_bytes(), None);
+        }
     }
 
     /// The heads, and the host.

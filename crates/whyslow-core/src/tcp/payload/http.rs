@@ -56,6 +56,27 @@ pub(super) const fn may_open(first: u8) -> bool {
     first.is_ascii_uppercase()
 }
 
+/// Whether a method or a status line starts with this byte.
+pub(super) const fn may_begin(first: u8) -> bool {
+    let mut index = 0;
+    while index < METHODS.len() {
+        if let [initial, ..] = METHODS[index]
+            && *initial == first
+        {
+            return true;
+        }
+        index += 1;
+    }
+    first == b'H'
+}
+
+/// Whether a method or a status line stands there whole, or its first bytes; none for other bytes.
+pub(super) fn begins(bytes: &[u8]) -> Option<bool> {
+    let all = || METHODS.into_iter().chain([VERSION]);
+    let is_prefix = || all().any(|known| known.starts_with(bytes));
+    if all().any(|known| bytes.starts_with(known)) { Some(true) } else { is_prefix().then_some(false) }
+}
+
 /// Reads a head from its first byte on. Where no `message` is known to start, a request line must
 /// have been captured to its end. `more` is whether more bytes may follow those captured; without,
 /// what is there is read.
@@ -175,8 +196,8 @@ fn request_label<'a>(line: &'a [u8], method: &[u8], whole: bool, message: bool) 
 
 /// The label of a status line; none when it is no such line.
 fn status_label(line: &[u8], whole: bool) -> Option<Cow<'_, [u8]>> {
-    let (told, (code, reason)) = match line.get(VERSION.len()..)? {
-        [b'0'..=b'9', b' ', told @ ..] => (told, told.split_first_chunk::<3>()?),
+    let (status, (code, reason)) = match line.get(VERSION.len()..)? {
+        [b'0'..=b'9', b' ', status @ ..] => (status, status.split_first_chunk::<3>()?),
         _ => return None,
     };
     if !code.iter().all(u8::is_ascii_digit) || !matches!(reason, [] | [b' ', ..]) {
@@ -184,7 +205,7 @@ fn status_label(line: &[u8], whole: bool) -> Option<Cow<'_, [u8]>> {
     }
     match reason {
         [] | [_] => Some(Cow::Borrowed(code)),
-        _ => printable(told, code.len() + 1, !whole),
+        _ => printable(status, code.len() + 1, !whole),
     }
 }
 

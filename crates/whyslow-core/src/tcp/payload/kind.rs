@@ -30,6 +30,9 @@ pub(crate) enum PayloadKind {
     MaybeCredit,
     /// It says that no more comes (TLS close_notify), and wants no answer.
     Farewell,
+    /// It comes behind what a server of TLS 1.3 sends unasked, and may answer what that seemed to
+    /// answer.
+    BehindGreeting,
 }
 
 impl PayloadKind {
@@ -41,6 +44,7 @@ impl PayloadKind {
             3 => Self::Continuation,
             4 => Self::MaybeCredit,
             5 => Self::Farewell,
+            6 => Self::BehindGreeting,
             _ => Self::Unread,
         }
     }
@@ -135,11 +139,15 @@ const ADDED: [u16; 3] = [17, 24, 16];
 /// An alert's two bytes in a record of TLS 1.3, which looks like one of application data.
 const ALERT: u16 = 19;
 
+/// HTTP/2's settings acknowledged (RFC 9113 section 6.5.3), in TLS 1.3.
+const SETTINGS_ACK: u16 = FRAME_HEADER as u16 + ADDED[0];
+
 /// Whether a record of this length may hold a WINDOW_UPDATE of the connection, one of a stream, or
-/// both, with or without a PING, and no more.
+/// both, with or without a PING, or an acknowledgement of settings, and no more.
 fn may_be_credit(len: u16) -> bool {
     let credit = [WINDOW_UPDATE, 2 * WINDOW_UPDATE, WINDOW_UPDATE + PING, 2 * WINDOW_UPDATE + PING];
-    ADDED.into_iter().filter_map(|added| len.checked_sub(added)).any(|bytes| credit.contains(&bytes.into()))
+    let holds_credit = |bytes: u16| credit.contains(&bytes.into());
+    len == SETTINGS_ACK || ADDED.into_iter().filter_map(|added| len.checked_sub(added)).any(holds_credit)
 }
 
 #[cfg(test)]
@@ -179,7 +187,7 @@ mod tests {
     fn records_as_long_as_credit_may_be_it_and_others_are_not() {
         let record =
             |kind: u8, len: u16| [&[kind, 3, 3, (len >> 8) as u8, len as u8][..], &vec![0; len.into()]].concat();
-        for credit in [30, 43, 37, 50, 29, 47, 60] {
+        for credit in [26, 30, 43, 37, 50, 29, 47, 60] {
             assert_eq!(kind(&record(23, credit), Some(Protocol::Tls)), PayloadKind::MaybeCredit, "{credit}");
         }
         let pair = [record(23, 30), record(23, 30)].concat();

@@ -21,11 +21,11 @@ pub(super) enum Verdict {
 }
 
 /// Most bytes kept of a hello or head that is spread over segments.
-pub const GATHER_MAX: usize = 16 << 10;
+pub(super) const GATHER_MAX: usize = 16 << 10;
 
 /// Most entries in [`Content::firsts`](super::Content::firsts) and
 /// [`Content::heads`](super::Content::heads): the first ones are kept.
-pub const LIST_MAX: usize = 512;
+pub(super) const LIST_MAX: usize = 512;
 
 /// Longest server name, in bytes (RFC 1035 section 2.3.4).
 const NAME_MAX: usize = 255;

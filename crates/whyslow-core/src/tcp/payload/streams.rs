@@ -3,14 +3,15 @@
 //! Most payload continues where the same side stopped and contains nothing to parse. It passes
 //! without touching its stream, which is updated only when something else comes.
 
+use super::first_byte::may_open;
 use super::{Content, PayloadKind, Stream};
 use crate::tcp::segment::Seg;
 use crate::types::Side;
-use crate::units::{Nanos, SeqNumber};
+use crate::units::{SeqNumber, Time};
 use crate::wire::Flags;
 
 /// Both directions.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(in crate::tcp) struct PayloadStreams {
     /// Streams of sides that have sent payload.
     streams: [Option<Box<Stream>>; 2],
@@ -24,7 +25,7 @@ pub(in crate::tcp) struct PayloadStreams {
     /// Whether the last packet carried a SYN or payload; if not, `answered` is when the last answer
     /// to such a packet came.
     unanswered: bool,
-    answered: Nanos,
+    answered: Time,
 }
 
 /// What the current sender may continue with: nothing in it needs parsing, and the other side's
@@ -42,7 +43,7 @@ struct ExpectedPayload {
 }
 
 /// Fewer bytes may look like text by chance.
-const MIN_TEXT: usize = 4;
+pub(super) const MIN_TEXT: usize = 4;
 
 impl Default for ExpectedPayload {
     fn default() -> Self {
@@ -52,7 +53,7 @@ impl Default for ExpectedPayload {
 
 impl PayloadStreams {
     /// Starts at a packet captured at `time`.
-    pub fn new(time: Nanos) -> Self {
+    pub fn new(time: Time) -> Self {
         Self { answered: time, ..Self::default() }
     }
 
@@ -90,7 +91,7 @@ impl PayloadStreams {
 
     /// Returns when the last packet came that carried or answered a SYN or payload; `last` is the
     /// time of the last packet of all.
-    pub fn active_until(&self, last: Nanos) -> Nanos {
+    pub fn active_until(&self, last: Time) -> Time {
         if self.unanswered { last } else { self.answered }
     }
 
@@ -103,7 +104,7 @@ impl PayloadStreams {
             && seg.seq == speech.next
             && seg.len <= speech.room
             && !seg.flags.has(Flags::SYN)
-            && !(super::may_open(rest) && speech.may_start_message);
+            && !(may_open(rest) && speech.may_start_message);
         if goes_on {
             speech.next = seg.seq + seg.len;
             speech.room -= seg.len;
@@ -131,9 +132,12 @@ impl PayloadStreams {
             return is_first;
         };
         let is_within = std::mem::take(&mut self.after_silence) && stream.is_within(start);
+        let is_behind_greeting = start == next && stream.ends_with_greeting();
         stream.feed(start, seg.len.into(), payload);
         if is_within {
             seg.kind = PayloadKind::Continuation;
+        } else if is_behind_greeting {
+            seg.kind = PayloadKind::BehindGreeting;
         } else if speaker != Some(from) && start >= next {
             seg.kind = stream.kind_of(payload, seg.len.into());
         }
@@ -153,6 +157,20 @@ impl PayloadStreams {
     /// After a long silence the next payload is parsed, even if nothing can begin in it.
     pub fn note_silence(&mut self) {
         (self.expected.room, self.after_silence) = (0, true);
+    }
+
+    /// Returns whether each side is in the middle of a record, or of a body whose end is known.
+    pub fn within_messages(&mut self, origins: &[Option<SeqNumber>; 2]) -> [bool; 2] {
+        self.flush_expected(origins);
+        self.streams.each_ref().map(|stream| stream.as_ref().is_some_and(|stream| stream.is_within(stream.next())))
+    }
+
+    /// Gives up what was found before these positions, but for the names, and what a connection
+    /// begins with.
+    pub fn forget(&mut self, before: [u64; 2]) {
+        for (stream, before) in self.streams.iter_mut().zip(before) {
+            stream.iter_mut().for_each(|stream| stream.forget(before));
+        }
     }
 
     /// Updates the sender's stream with the payload that has passed. Returns which side that was.
@@ -182,6 +200,7 @@ impl PayloadStreams {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::units::{Nanos, Time};
     use Side::{A, B};
     use proptest::prelude::*;
 
@@ -201,7 +220,7 @@ mod tests {
 
     /// A segment: its side, how far from where that side stopped it begins, its word, and how much
     /// of it was captured.
-    fn said() -> impl Strategy<Value = (Side, i32, usize, usize)> {
+    fn segments() -> impl Strategy<Value = (Side, i32, usize, usize)> {
         let step = prop_oneof![8 => Just(0), 1 => -40..0, 1 => 1..40];
         (
             prop_oneof![3 => Just(Side::A), 1 => Just(Side::B)],
@@ -217,7 +236,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_passes_says_nothing(origins in any::<[u32; 2]>(), talk in prop::collection::vec(said(), 1..60)) {
+        fn what_passes_says_nothing(origins in any::<[u32; 2]>(), talk in prop::collection::vec(segments(), 1..60)) {
             let origins = origins.map(SeqNumber);
             let mut short = PayloadStreams::default();
             let mut general = [Stream::default(), Stream::default()];
@@ -244,8 +263,8 @@ mod tests {
     proptest! {
         #[test]
         fn a_packet_that_answers_nothing_is_not_active(talk in prop::collection::vec((prop::sample::select(&Side::BOTH), 0u32..2, 0u8..8, 0i64..3), 1..40)) {
-            let mut short = PayloadStreams::new(Nanos(5));
-            let (mut time, mut active, mut unanswered, mut payload) = (Nanos(5), Nanos(5), false, 0);
+            let mut short = PayloadStreams::new(Time(5));
+            let (mut time, mut active, mut unanswered, mut payload) = (Time(5), Time(5), false, 0);
             for (from, len, syn, pause) in talk {
                 time += Nanos(pause);
                 let mut seg = Seg::example(from, SeqNumber(9), SeqNumber(0), len, None);

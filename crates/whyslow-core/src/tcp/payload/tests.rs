@@ -3,6 +3,7 @@
 mod captures;
 mod properties;
 
+use super::protocol::{GATHER_MAX, LIST_MAX};
 use super::*;
 
 /// A TLS record.
@@ -46,7 +47,7 @@ fn feed(stream: &mut Stream, bytes: &[u8], size: usize, snap: usize) {
     }
 }
 
-fn content(bytes: &[u8], size: usize, snap: usize) -> Content {
+pub(super) fn content(bytes: &[u8], size: usize, snap: usize) -> Content {
     let mut stream = Stream::default();
     feed(&mut stream, bytes, size, snap);
     stream.finish()
@@ -101,11 +102,11 @@ fn tls12_client() {
 
 #[test]
 fn the_server_says_its_version() {
-    for (version, told) in [(Some(0x0304), true), (Some(0x0303), false), (None, false)] {
+    for (version, is_tls13) in [(Some(0x0304), true), (Some(0x0303), false), (None, false)] {
         // The certificate follows in the same record.
         let flight = record(22, &[server_hello(version), message(11, &[5; 900])].concat());
         for size in [1, 7, 2000] {
-            assert_eq!(content(&flight, size, 2000).tls13, Some(told), "{version:?}");
+            assert_eq!(content(&flight, size, 2000).tls13, Some(is_tls13), "{version:?}");
         }
         // Cut before the extensions: not known.
         assert_eq!(content(&flight, 2000, 40).tls13, None);

@@ -43,7 +43,7 @@ impl Header {
     }
 
     /// Whether a header can start with these bytes, be they fewer than five.
-    fn may_start(bytes: &[u8]) -> bool {
+    pub(super) fn may_start(bytes: &[u8]) -> bool {
         bytes.first().is_some_and(|&kind| may_open(kind))
             && bytes.get(1).is_none_or(|&major| major == 3)
             && bytes.get(2).is_none_or(|minor| (1..=4).contains(minor))
@@ -53,6 +53,11 @@ impl Header {
 /// Whether TLS can start with this byte.
 pub(super) const fn may_open(first: u8) -> bool {
     matches!(first, CHANGE_CIPHER_SPEC..=HEARTBEAT)
+}
+
+/// Whether a handshake message of this type is a hello.
+pub(super) const fn is_hello(kind: u8) -> bool {
+    matches!(kind, CLIENT_HELLO | SERVER_HELLO)
 }
 
 /// Whether TLS starts with these bytes, of a segment that goes on for `len` bytes from here. At the

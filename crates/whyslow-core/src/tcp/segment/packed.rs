@@ -6,17 +6,22 @@
 //! ordinary connection takes some twelve bytes of the 48 of a [`Seg`]. SACK blocks are kept with
 //! their segment.
 
+use self::layout::{
+    FLAGS, HAS, HAS_AT, HEAD, MAX_NUMBERS_LEN, NUMBER, NumberReader, OTHER_ID, OTHER_TTL, OTHER_WINDOW, PackedWriter,
+    RARE, SACKS, raw, unzigzag, unzigzag_small, zigzag, zigzag_small,
+};
 use super::super::payload::PayloadKind;
 use super::{FROM_SIDE_B, FrameRef, HAS_IP_ID, HAS_TIMESTAMPS, Seg};
 use crate::types::Side;
-use crate::units::{Nanos, SeqNumber};
+use crate::units::{SeqNumber, Time};
 use crate::wire::{Flags, SackBlocks};
 
+mod layout;
 #[cfg(test)]
 mod tests;
 
 /// Segments as they were pushed.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct PackedSegments {
     bytes: Vec<u8>,
     count: u8,
@@ -26,7 +31,7 @@ pub(crate) struct PackedSegments {
 /// What the next segment is expected to say.
 #[derive(Clone, Copy, Debug, Default)]
 struct Expected {
-    course: SequencePosition,
+    position: SequencePosition,
     place: FrameRef,
     headers: [Header; 2],
 }
@@ -34,7 +39,7 @@ struct Expected {
 /// Where it is in time and in the sequence.
 #[derive(Clone, Copy, Debug, Default)]
 struct SequencePosition {
-    time: Nanos,
+    time: Time,
     sides: [DirectionPosition; 2],
 }
 
@@ -54,21 +59,6 @@ struct Header {
     ecn: u8,
 }
 
-// What stands before a segment, in four bytes: nine bits of flags; five as in `Seg::bits`; one for
-// each field that stands there as it is because it is not as expected; and two for each number,
-// which tell how many bytes it takes.
-const FLAGS: u32 = 0x1ff;
-const HAS: u32 = 0b1_1111;
-const HAS_AT: u32 = 9;
-const OTHER_WINDOW: u32 = 1 << 14;
-const OTHER_ID: u32 = 1 << 15;
-/// Time to live, ECN bits, or what the payload shows.
-const OTHER_TTL: u32 = 1 << 16;
-const SACKS: u32 = 1 << 17;
-const RARE: u32 = OTHER_WINDOW | OTHER_ID | OTHER_TTL | SACKS;
-const NUMBERS_AT: u32 = 18;
-const HEAD: usize = 4;
-
 /// The ECN field (RFC 3168 section 5) shares its byte with what the payload shows.
 const ECN_BITS: u32 = 2;
 
@@ -76,88 +66,10 @@ fn split(byte: u8) -> (u8, PayloadKind) {
     (byte & ((1 << ECN_BITS) - 1), PayloadKind::of(byte >> ECN_BITS))
 }
 
-/// How many bytes a number may take.
-struct Sizes {
-    /// Where the two bits stand that tell.
-    at: u32,
-    /// What they mean.
-    bytes: [u8; 4],
-    /// The largest number that so many hold.
-    most: [u64; 4],
-    /// What writing it does to [`PackedWriter::so_far`], by its [magnitude](Self::magnitude).
-    step: [u64; 64],
-}
-
-/// The numbers of a segment, in the order in which they stand there.
-struct Layout {
-    time: Sizes,
-    place: Sizes,
-    seq: Sizes,
-    ack: Sizes,
-    stamp: Sizes,
-    echo: Sizes,
-    len: Sizes,
-}
-
-/// All in one place, so that one register leads to all of them.
-static NUMBER: Layout = Layout {
-    time: Sizes::of(NUMBERS_AT, [2, 3, 4, 8]),
-    place: Sizes::of(NUMBERS_AT + 2, [1, 2, 3, 8]),
-    seq: Sizes::of(NUMBERS_AT + 4, SMALL),
-    ack: Sizes::of(NUMBERS_AT + 6, SMALL),
-    stamp: Sizes::of(NUMBERS_AT + 8, SMALL),
-    echo: Sizes::of(NUMBERS_AT + 10, SMALL),
-    len: Sizes::of(NUMBERS_AT + 12, SMALL),
-};
-const SMALL: [u8; 4] = [0, 1, 2, 4];
-const _: () = assert!(NUMBERS_AT + 14 <= 8 * HEAD as u32);
-
-impl Sizes {
-    const fn of(at: u32, bytes: [u8; 4]) -> Self {
-        let (mut most, mut step) = ([0; 4], [0; 64]);
-        let mut index = 0;
-        while index < 4 {
-            most[index] = if bytes[index] == 0 { 0 } else { u64::MAX >> (64 - 8 * bytes[index] as u32) };
-            index += 1;
-        }
-        let mut magnitude = 0;
-        while magnitude < 64 {
-            // Numbers that may take no bytes at all are of 32 bits.
-            let bits = if bytes[0] == 0 { magnitude } else { magnitude + 1 };
-            let mut choice = 0;
-            while choice < 3 && bits > 8 * bytes[choice] as usize {
-                choice += 1;
-            }
-            step[magnitude] = (choice as u64) << (at + PackedWriter::HEAD_AT) | bytes[choice] as u64;
-            magnitude += 1;
-        }
-        Self { at, bytes, most, step }
-    }
-
-    /// Where the highest bit of a number is; one higher for those that may take no bytes at all, so
-    /// that there is place for none.
-    #[inline(always)]
-    fn magnitude(&self, number: u64) -> usize {
-        let filled = if self.bytes[0] == 0 { number << 1 | 1 } else { number | 1 };
-        (filled.leading_zeros() ^ 63) as usize
-    }
-
-    /// The bits that tell how many bytes it takes.
-    const fn mask(&self) -> u32 {
-        3 << self.at
-    }
-}
-
 /// Room for one segment, for a handshake, for a short connection, and for more. What the first two
 /// leave behind when they are outgrown fits other parts of connections, so that of many that grow
 /// at once little is held in vain.
 const CAPACITIES: [usize; 8] = [32, 64, 160, 256, 384, 640, 1_024, 1_536];
-
-/// The head and all numbers, at most.
-const MAX_NUMBERS_LEN: usize = HEAD + 36;
-
-/// Room for what any segment takes: 7 bytes as they are and SACK blocks of 33 beside the numbers.
-const MAX_SEGMENT_LEN: usize = MAX_NUMBERS_LEN + 40;
 
 /// What nearly any segment takes no more than; more is copied by a call.
 const USUAL_LEN: usize = 24;
@@ -206,7 +118,7 @@ impl PackedSegments {
 
     /// All of them, as far as their times and numbers go.
     pub fn advances(&self) -> AdvanceIter<'_> {
-        AdvanceIter { bytes: &self.bytes, at: 0, course: SequencePosition::default() }
+        AdvanceIter { bytes: &self.bytes, at: 0, position: SequencePosition::default() }
     }
 }
 
@@ -224,7 +136,7 @@ impl SegmentIter<'_> {
     /// The next one, and its SACK blocks.
     #[inline(always)]
     pub fn next(&mut self) -> Option<(Seg, &SackBlocks)> {
-        let (mut seg, UnreadParts { head, place }) = self.expected.course.next(self.bytes, &mut self.at)?;
+        let (mut seg, UnreadParts { head, place }) = self.expected.position.next(self.bytes, &mut self.at)?;
         seg.frame_ref = FrameRef::of(self.expected.place.word().wrapping_add(unzigzag(place) as u64));
         self.expected.place = seg.frame_ref;
         let own = &mut self.expected.headers[seg.from()];
@@ -247,14 +159,14 @@ pub(crate) struct AdvanceIter<'a> {
     bytes: &'a [u8],
     /// Behind what was read.
     at: usize,
-    course: SequencePosition,
+    position: SequencePosition,
 }
 
 impl AdvanceIter<'_> {
     /// The next one, and whether it has SACK blocks.
     #[inline(always)]
     pub fn next(&mut self) -> Option<(Seg, bool)> {
-        let (mut seg, UnreadParts { head, .. }) = self.course.next(self.bytes, &mut self.at)?;
+        let (mut seg, UnreadParts { head, .. }) = self.position.next(self.bytes, &mut self.at)?;
         if head & RARE != 0 {
             let others = [OTHER_WINDOW, OTHER_ID, OTHER_TTL].map(|field| usize::from(head & field != 0));
             self.at += 2 * (others[0] + others[1] + others[2]);
@@ -273,9 +185,9 @@ impl AdvanceIter<'_> {
 impl Expected {
     #[inline(always)]
     fn write(&mut self, seg: &Seg, sack: &SackBlocks, out: &mut PackedWriter) {
-        let Self { course, place, headers } = self;
-        let (own, other) = (&course.sides[seg.from()], &course.sides[!seg.from()]);
-        out.number(&NUMBER.time, seg.time.0.wrapping_sub(course.time.0) as u64);
+        let Self { position, place, headers } = self;
+        let (own, other) = (&position.sides[seg.from()], &position.sides[!seg.from()]);
+        out.number(&NUMBER.time, seg.time.0.wrapping_sub(position.time.0) as u64);
         out.number(&NUMBER.place, zigzag(seg.frame_ref.word().wrapping_sub(place.word()) as i64));
         let (seq, ack) = (seg.seq.distance(own.seq), seg.ack.distance(other.seq));
         if seq | ack != 0 {
@@ -288,7 +200,7 @@ impl Expected {
         }
         out.number(&NUMBER.len, seg.len.into());
         out.head((u32::from(seg.flags.0) & FLAGS) | u32::from(seg.bits) << HAS_AT);
-        course.note(seg);
+        position.note(seg);
         *place = seg.frame_ref;
         let header = &mut headers[seg.from()];
         if header.is_other(seg) || !sack.is_empty() {
@@ -386,7 +298,7 @@ impl SequencePosition {
         let has = (head >> HAS_AT & HAS) as u8;
         let from = if has & FROM_SIDE_B == 0 { Side::A } else { Side::B };
         let (own, other) = (&self.sides[from], &self.sides[!from]);
-        let time = Nanos(self.time.0.wrapping_add(numbers.large(&NUMBER.time) as i64));
+        let time = Time(self.time.0.wrapping_add(numbers.large(&NUMBER.time) as i64));
         let place = numbers.large(&NUMBER.place);
         let (mut seq, mut ack) = (own.seq, other.seq);
         if head & (NUMBER.seq.mask() | NUMBER.ack.mask()) != 0 {
@@ -444,126 +356,4 @@ fn read_rare(bytes: &[u8], at: &mut usize, head: u32, mut seg: Seg) -> (Seg, Sac
         }
     }
     (seg, sack)
-}
-
-/// Bytes as they are; zeros behind the end, which nothing that was written reaches.
-#[inline(always)]
-fn raw<const N: usize>(bytes: &[u8], at: &mut usize) -> [u8; N] {
-    let from = *at;
-    *at += N;
-    bytes.get(from..*at).and_then(<[u8]>::first_chunk).copied().unwrap_or([0; N])
-}
-
-/// The numbers of a segment, as they are read one after the other.
-struct NumberReader<'a> {
-    head: u32,
-    bytes: &'a [u8; MAX_NUMBERS_LEN],
-    /// Behind what was read.
-    at: usize,
-}
-
-impl NumberReader<'_> {
-    /// One of the first two, which are the large ones.
-    #[inline(always)]
-    fn large(&mut self, sizes: &Sizes) -> u64 {
-        let choice = (self.head >> sizes.at & 3) as usize;
-        let word = self.bytes[self.at & 31..].first_chunk().map_or(0, |word| u64::from_le_bytes(*word));
-        self.at += usize::from(sizes.bytes[choice]);
-        word & sizes.most[choice]
-    }
-
-    #[inline(always)]
-    fn small(&mut self, sizes: &Sizes) -> u32 {
-        let choice = (self.head >> sizes.at & 3) as usize;
-        if choice == 0 {
-            return 0;
-        }
-        let word = self.bytes.get(self.at..self.at + 4).and_then(<[u8]>::first_chunk);
-        self.at += usize::from(sizes.bytes[choice]);
-        word.map_or(0, |word| u32::from_le_bytes(*word)) & sizes.most[choice] as u32
-    }
-}
-
-/// With the sign in the lowest bit, so that small numbers of either sign are short.
-#[inline(always)]
-fn zigzag(number: i64) -> u64 {
-    (number << 1 ^ number >> 63) as u64
-}
-
-#[inline(always)]
-fn unzigzag(number: u64) -> i64 {
-    (number >> 1) as i64 ^ -((number & 1) as i64)
-}
-
-/// The same of 32 bits.
-#[inline(always)]
-fn zigzag_small(number: i32) -> u64 {
-    ((number << 1 ^ number >> 31) as u32).into()
-}
-
-#[inline(always)]
-fn unzigzag_small(number: u32) -> u32 {
-    number >> 1 ^ (number & 1).wrapping_neg()
-}
-
-/// A segment as it is written.
-struct PackedWriter {
-    bytes: [u8; MAX_SEGMENT_LEN],
-    /// In the lowest byte how many bytes were written, and the head from [`HEAD_AT`](Self::HEAD_AT)
-    /// on: one addition does for both what a number changes.
-    so_far: u64,
-}
-
-impl Default for PackedWriter {
-    #[inline(always)]
-    fn default() -> Self {
-        Self { bytes: [0; MAX_SEGMENT_LEN], so_far: HEAD as u64 }
-    }
-}
-
-impl PackedWriter {
-    const HEAD_AT: u32 = 32;
-
-    #[inline(always)]
-    fn len(&self) -> usize {
-        self.so_far as usize & 0xff
-    }
-
-    /// Adds bits to the head.
-    #[inline(always)]
-    fn head(&mut self, bits: u32) {
-        self.so_far |= u64::from(bits) << Self::HEAD_AT;
-    }
-
-    /// Writes the head, in its place before all else.
-    #[inline(always)]
-    fn finish(&mut self) {
-        if let Some(room) = self.bytes.first_chunk_mut() {
-            *room = ((self.so_far >> Self::HEAD_AT) as u32).to_le_bytes();
-        }
-    }
-
-    /// All of it.
-    fn written(&self) -> &[u8] {
-        self.bytes.get(..self.len()).unwrap_or_default()
-    }
-
-    #[inline(always)]
-    fn raw(&mut self, bytes: &[u8]) {
-        let len = self.len();
-        if let Some(room) = self.bytes.get_mut(len..len + bytes.len()) {
-            room.copy_from_slice(bytes);
-            self.so_far += bytes.len() as u64;
-        }
-    }
-
-    #[inline(always)]
-    fn number(&mut self, sizes: &Sizes, number: u64) {
-        // Less than 40 where a number is written.
-        let len = self.so_far as usize & 0x3f;
-        if let Some(room) = self.bytes[len..].first_chunk_mut() {
-            *room = number.to_le_bytes();
-        }
-        self.so_far += sizes.step[sizes.magnitude(number)];
-    }
 }

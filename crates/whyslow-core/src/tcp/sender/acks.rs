@@ -1,11 +1,11 @@
 //! ACKs: received when they pass the capture point, applied when the sender can have them.
 
-use super::pending_acks::{Ack, AckArrival, AckHeaderKey, SPECIAL_FLAGS};
+use super::pending_acks::{Ack, AckArrival, AckHeaderKey};
 use super::transfer_recorder::TransferRecorder;
 use super::{MAX_SEQ_DISTANCE, PathEstimate, SenderState};
 use crate::tcp::elided;
 use crate::tcp::segment::Seg;
-use crate::units::{Nanos, SeqNumber};
+use crate::units::{Nanos, SeqNumber, Time};
 use crate::wire::{Flags, SackBlocks};
 
 /// Most ACKs waiting to be applied.
@@ -33,51 +33,6 @@ impl SenderState {
 
     #[inline(never)]
     fn receive_ack(&mut self, seg: &Seg, sack: &SackBlocks, path: &PathEstimate) {
-        match self.as_simple_ack(seg, sack, path) {
-            Some(ack) if ack.fields.ack > self.snd_una => {
-                self.note_peer_tsval(seg);
-                self.note_all_acked(ack.fields.ack, seg.time);
-                self.short_gap_limit = 0;
-                self.apply_new_ack::<true>(&ack, sack, seg.time + path.loop_to_sender, path);
-            }
-            Some(ack) if self.is_bulk_payload_ack(&ack.fields) => {
-                self.note_peer_tsval(seg);
-                let at = seg.time + path.loop_to_sender;
-                self.apply_repeated_ack(at, at, seg.frame_ref);
-            }
-            _ => self.receive_any_ack(seg, sack, path),
-        }
-    }
-
-    /// Returns the ACK if it is what nearly all ACKs next to the sender are: it covers data that
-    /// was sent, leaves the window open, and carries nothing else. Rare cases need no check then.
-    #[inline(always)]
-    fn as_simple_ack(&self, seg: &Seg, sack: &SackBlocks, path: &PathEstimate) -> Option<Ack> {
-        let is_plain = seg.flags.0 & (Flags::ACK.0 | SPECIAL_FLAGS) == Flags::ACK.0 && sack.is_empty();
-        let is_at_once = path.loop_to_sender <= NO_WAIT_WITHIN && self.pending_acks.is_empty();
-        if !(is_plain && is_at_once && self.is_loss_free()) {
-            return None;
-        }
-        let (ack, window) = (self.unwrap_ack_of_sent(seg.ack()?)?, self.window.offered(seg)?);
-        (window > 0).then(|| Ack::new(seg, ack, Some(window), false))
-    }
-
-    /// Returns whether no data is missing from the capture, SACKed or retransmitted, and the window
-    /// is open.
-    #[inline(always)]
-    fn is_loss_free(&self) -> bool {
-        // One combined test: none of these is likely.
-        self.outstanding.holes.is_empty()
-            & self.scoreboard.is_empty()
-            & self.trace_notes.is_none()
-            & self.window.closed_since.is_none()
-            & self.fin.sent.is_none()
-            && self.retransmits.end <= self.snd_una
-    }
-
-    /// Any ACK.
-    #[inline(never)]
-    fn receive_any_ack(&mut self, seg: &Seg, sack: &SackBlocks, path: &PathEstimate) {
         let Some(number) = seg.ack() else {
             return;
         };
@@ -111,7 +66,7 @@ impl SenderState {
 
     /// An ACK up to here passes the capture point.
     #[inline(always)]
-    fn note_all_acked(&mut self, ack: u64, time: Nanos) {
+    fn note_all_acked(&mut self, ack: u64, time: Time) {
         if ack >= self.snd_max && self.all_acked_at.0 != self.snd_max {
             self.all_acked_at = (self.snd_max, time);
         }
@@ -172,7 +127,7 @@ impl SenderState {
     /// Applies pending ACKs that are too many or too old. Without data from the sender nothing else
     /// would.
     #[inline(never)]
-    fn flush_overdue_acks(&mut self, now: Nanos, path: &PathEstimate) {
+    fn flush_overdue_acks(&mut self, now: Time, path: &PathEstimate) {
         let patience = path.rtt.unwrap_or_default().max(MIN_ACK_TIMEOUT);
         while let Some(first) = self.pending_acks.arrivals().first() {
             if now - first.time <= patience && self.pending_acks.len() <= MAX_PENDING_ACKS {

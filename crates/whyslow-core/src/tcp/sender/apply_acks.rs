@@ -7,7 +7,7 @@ use super::scoreboard::Recovery;
 use super::transfer_recorder::AckOutcome;
 use super::{PathEstimate, SenderState};
 use crate::tcp::segment::{FrameRef, Seg};
-use crate::units::Nanos;
+use crate::units::{Nanos, Time};
 use crate::wire::{Flags, SackBlocks};
 
 impl SenderState {
@@ -28,7 +28,7 @@ impl SenderState {
     fn apply_pending_acks(&mut self, seg: Option<&Seg>, path: &PathEstimate) {
         let way = path.loop_to_sender;
         let by = SenderKnowledge::new(seg, path);
-        let latest = seg.map_or(Nanos::MAX, |seg| seg.time);
+        let latest = seg.map_or(Time::MAX, |seg| seg.time);
         while let Some((first, fields)) = self.pending_acks.first() {
             let stamp = by.tsecr.filter(|_| first.has_timestamps);
             if !by.includes(first, stamp) {
@@ -70,13 +70,13 @@ impl SenderState {
     }
 
     #[inline(never)]
-    pub(super) fn apply_pending_ack(&mut self, ack: &Ack, sack: &SackBlocks, at: Nanos, path: &PathEstimate) {
+    pub(super) fn apply_pending_ack(&mut self, ack: &Ack, sack: &SackBlocks, at: Time, path: &PathEstimate) {
         self.apply_ack(ack, sack, at, path);
     }
 
     /// Applies an ACK without news at time `at`, or several, the first of them at `since`.
     #[inline(always)]
-    pub(super) fn apply_repeated_ack(&mut self, since: Nanos, at: Nanos, place: FrameRef) {
+    pub(super) fn apply_repeated_ack(&mut self, since: Time, at: Time, place: FrameRef) {
         self.short_gap_limit = 0;
         self.round.on_ack(self.snd_una);
         self.since_send.emptied = self.snd_una >= self.snd_max;
@@ -89,7 +89,7 @@ impl SenderState {
 
     /// Applies an ACK that the sender has at time `at`.
     #[inline(always)]
-    pub(super) fn apply_ack(&mut self, ack: &Ack, sack: &SackBlocks, at: Nanos, path: &PathEstimate) {
+    pub(super) fn apply_ack(&mut self, ack: &Ack, sack: &SackBlocks, at: Time, path: &PathEstimate) {
         let is_new = ack.fields.ack > self.snd_una;
         if !is_new && self.is_bulk_payload_ack(&ack.fields) {
             self.apply_repeated_ack(at, at, ack.arrival.frame_ref);
@@ -99,7 +99,7 @@ impl SenderState {
         let before =
             self.trace_notes.is_some().then_some((self.facts.duplicate_acks, self.facts.retransmitted.spurious));
         let rtt = if is_new {
-            self.apply_new_ack::<false>(ack, sack, at, path)
+            self.apply_new_ack(ack, sack, at, path)
         } else {
             self.apply_old_ack(*ack, sack, at);
             None
@@ -109,29 +109,22 @@ impl SenderState {
         }
     }
 
-    /// Applies an ACK for new data and returns the RTT that it measures. `LOSS_FREE` means that it
-    /// came from [`as_simple_ack`](Self::as_simple_ack), so that no step checks for rare cases.
+    /// Applies an ACK for new data and returns the RTT that it measures.
     #[inline(always)]
-    pub(super) fn apply_new_ack<const LOSS_FREE: bool>(
-        &mut self,
-        ack: &Ack,
-        sack: &SackBlocks,
-        at: Nanos,
-        path: &PathEstimate,
-    ) -> Option<Nanos> {
+    fn apply_new_ack(&mut self, ack: &Ack, sack: &SackBlocks, at: Time, path: &PathEstimate) -> Option<Nanos> {
         let Ack { arrival, fields } = ack;
         let release = ReleasingAck { frame: arrival.frame_ref, at, is_new: true, with_payload: fields.with_payload };
         self.since_send.on_release(release, self.window.right_edge);
-        if !LOSS_FREE && !self.scoreboard.sacked.is_empty() {
+        if !self.scoreboard.sacked.is_empty() {
             // Before this ACK's own SACKs are noted: they lie above a hole that nobody had
             // reported.
             self.note_healed_hole(fields.ack);
         }
         let mut delivered = fields.ack.saturating_sub(self.snd_una);
-        if !LOSS_FREE && fields.sacks {
+        if fields.sacks {
             delivered += self.update_scoreboard(fields.ack, sack, at);
         }
-        let (delay, known) = self.advance_snd_una::<LOSS_FREE>(ack, at);
+        let (delay, known) = self.advance_snd_una(ack, at);
         delivered -= known.min(delivered);
         let (rtt, late) = match delay {
             Some(delay) => self.rtt_sample(delay, path),
@@ -139,21 +132,21 @@ impl SenderState {
         };
         self.since_send.ack_late = late;
         self.since_send.emptied = self.snd_una >= self.snd_max;
-        self.update_snd_wnd::<LOSS_FREE>(fields, at);
-        self.record_ack::<LOSS_FREE>(ack, at, AckOutcome { delivered, rtt, late });
+        self.update_snd_wnd(fields, at);
+        self.record_ack(ack, at, AckOutcome { delivered, rtt, late });
         rtt
     }
 
     /// Applies an ACK that covers no new data.
     #[inline(never)]
-    fn apply_old_ack(&mut self, ack: Ack, sack: &SackBlocks, at: Nanos) {
+    fn apply_old_ack(&mut self, ack: Ack, sack: &SackBlocks, at: Time) {
         let Ack { arrival, fields } = ack;
         let edge = self.window.right_edge;
         let delivered = if fields.sacks { self.update_scoreboard(fields.ack, sack, at) } else { 0 };
         if !fields.with_payload {
             self.count_duplicate_ack(&fields);
         }
-        let opened = self.update_snd_wnd::<false>(&fields, at);
+        let opened = self.update_snd_wnd(&fields, at);
         if opened || fields.with_payload || fields.sacks {
             self.since_send.window_update |= opened;
             self.since_send.emptied = self.snd_una >= self.snd_max;
@@ -161,18 +154,18 @@ impl SenderState {
                 ReleasingAck { frame: arrival.frame_ref, at, is_new: false, with_payload: fields.with_payload };
             self.since_send.on_release(release, edge);
         }
-        self.record_ack::<false>(&ack, at, AckOutcome { delivered, ..AckOutcome::default() });
+        self.record_ack(&ack, at, AckOutcome { delivered, ..AckOutcome::default() });
     }
 
     /// Records an ACK in the round and the transfer.
     #[inline(always)]
-    fn record_ack<const LOSS_FREE: bool>(&mut self, ack: &Ack, at: Nanos, outcome: AckOutcome) {
+    fn record_ack(&mut self, ack: &Ack, at: Time, outcome: AckOutcome) {
         let Ack { arrival, fields } = ack;
-        if !LOSS_FREE && fields.flags.0 & (Flags::ECE | Flags::SYN).0 == Flags::ECE.0 {
+        if fields.flags.0 & (Flags::ECE | Flags::SYN).0 == Flags::ECE.0 {
             self.note_ecn_echo(arrival.frame_ref, at);
         }
         self.round.on_ack(self.snd_una);
-        if !LOSS_FREE && let Some(top) = self.scoreboard.sacked.highest() {
+        if let Some(top) = self.scoreboard.sacked.highest() {
             self.round.on_sack(top);
         }
         if let Some(transfer) = &mut self.transfer {
@@ -197,7 +190,7 @@ impl SenderState {
     }
 
     #[inline(never)]
-    fn note_ecn_echo(&mut self, place: FrameRef, at: Nanos) {
+    fn note_ecn_echo(&mut self, place: FrameRef, at: Time) {
         self.facts.ecn_echoes += 1;
         if let Some(transfer) = &mut self.transfer {
             let facts = transfer.facts();
@@ -214,23 +207,23 @@ impl SenderState {
         let whole = delay + path.loop_to_sender;
         self.srtt.on_sample(whole);
         self.rtt.push(whole);
-        (Some(whole), delay.after(least))
+        (Some(whole), delay - least)
     }
 
     /// Advances SND.UNA. Returns the time from the newest covered segment, if that was sent only
     /// once, to this ACK (Karn's algorithm, RFC 6298 section 3), and how many of the bytes were
     /// already SACKed.
     #[inline(always)]
-    fn advance_snd_una<const LOSS_FREE: bool>(&mut self, ack: &Ack, at: Nanos) -> (Option<Nanos>, u64) {
+    fn advance_snd_una(&mut self, ack: &Ack, at: Time) -> (Option<Nanos>, u64) {
         let Ack { arrival, fields } = ack;
         let before = std::mem::replace(&mut self.snd_una, fields.ack);
         self.scoreboard.duplicate_acks = 0;
-        let known = if LOSS_FREE { 0 } else { self.scoreboard.acknowledge(fields.ack) };
-        let (newest, any_resent) = self.remove_acknowledged::<LOSS_FREE>(fields.ack);
-        if !LOSS_FREE && self.retransmits.end > before {
+        let known = self.scoreboard.acknowledge(fields.ack);
+        let (newest, any_resent) = self.remove_acknowledged(fields.ack);
+        if self.retransmits.end > before {
             self.check_eifel(before, fields.ack, fields.tsecr);
         }
-        let recovering = !LOSS_FREE && self.scoreboard.recovery != Recovery::None;
+        let recovering = self.scoreboard.recovery != Recovery::None;
         if recovering {
             self.exit_recovery(fields.ack, at);
         }
@@ -242,7 +235,7 @@ impl SenderState {
 
     /// Leaves recovery once everything that was outstanding at its start is acknowledged.
     #[inline(never)]
-    fn exit_recovery(&mut self, ack: u64, at: Nanos) {
+    fn exit_recovery(&mut self, ack: u64, at: Time) {
         match self.scoreboard.recovery {
             Recovery::Fast(recover) | Recovery::Timeout(recover) if ack >= recover => {
                 if let (Recovery::Fast(_), Some(transfer)) = (self.scoreboard.recovery, &mut self.transfer) {
@@ -260,7 +253,7 @@ impl SenderState {
     /// Removes acknowledged segments. Returns when the newest of them was sent, if known, and
     /// whether any was retransmitted.
     #[inline(always)]
-    fn remove_acknowledged<const LOSS_FREE: bool>(&mut self, ack: u64) -> (Option<Nanos>, bool) {
+    fn remove_acknowledged(&mut self, ack: u64) -> (Option<Time>, bool) {
         let all = &self.outstanding.segments[..];
         let count = all.iter().position(|sent| sent.end > ack).unwrap_or(all.len());
         let those = all.get(..count).unwrap_or_default();
@@ -268,7 +261,7 @@ impl SenderState {
             let largest = those.iter().map(|sent| u64::from(sent.len)).max();
             self.segment_size.note_acked(largest.unwrap_or(0));
         }
-        let any_resent = !LOSS_FREE && those.iter().any(|sent| sent.retransmitted);
+        let any_resent = those.iter().any(|sent| sent.retransmitted);
         let newest = those.last().filter(|sent| !sent.tsval.time_clamped()).map(|sent| sent.time);
         self.outstanding.segments.drop_first(count);
         (newest, any_resent)
@@ -288,7 +281,7 @@ impl SenderState {
     /// Adds SACK blocks that reach the sender at time `at`. Returns how many bytes they report for
     /// the first time.
     #[inline(never)]
-    fn update_scoreboard(&mut self, ack: u64, blocks: &SackBlocks, at: Nanos) -> u64 {
+    fn update_scoreboard(&mut self, ack: u64, blocks: &SackBlocks, at: Time) -> u64 {
         let mut news = 0;
         let highest = self.scoreboard.sacked.highest().unwrap_or(ack);
         for (index, &(left, right)) in blocks.as_slice().iter().enumerate() {
@@ -339,14 +332,14 @@ struct SenderKnowledge {
     /// The TSecr of the segment.
     tsecr: Option<u32>,
     /// Without timestamps: ACKs captured up to here.
-    until: Nanos,
+    until: Time,
 }
 
 impl SenderKnowledge {
     #[inline(always)]
     fn new(seg: Option<&Seg>, path: &PathEstimate) -> Self {
         match seg.filter(|_| !path.near) {
-            None => Self { tsecr: None, until: Nanos::MAX },
+            None => Self { tsecr: None, until: Time::MAX },
             Some(seg) => Self { tsecr: seg.timestamps().map(|(_, echo)| echo), until: seg.time - path.ack_lag },
         }
     }

@@ -17,7 +17,7 @@
 use crate::tcp::recent_packets::RECENT;
 use crate::tcp::segment::Seg;
 use crate::types::SHORTEST_RTO;
-use crate::units::Nanos;
+use crate::units::{Nanos, Time};
 use crate::wire::Flags;
 
 /// Sequential IDs needed before they are trusted.
@@ -35,7 +35,7 @@ pub(in crate::tcp) struct IpIdTracker {
     /// The ID expected next: never 0 but 65,536, and [`ANY`](Self::ANY) before the first packet.
     next: u32,
     /// When its last packet passed.
-    last: Nanos,
+    last: Time,
     /// Current run of sequential packets; earlier ones are counted in `sequential`.
     run: u64,
     sequential: u64,
@@ -56,14 +56,14 @@ struct GapAfterSilence {
     id: u16,
     missing: u32,
     /// When the silence began.
-    since: Nanos,
+    since: Time,
 }
 
 impl Default for IpIdTracker {
     fn default() -> Self {
         Self {
             next: Self::ANY,
-            last: Nanos::ZERO,
+            last: Time::ZERO,
             run: 0,
             sequential: 0,
             irregular: 0,
@@ -157,7 +157,7 @@ impl IpIdTracker {
     /// there. `asked` is when the request that it answers had arrived: a single missing packet may
     /// be the ACK of that request, unless another packet acknowledged it. Whether IDs are
     /// trustworthy is known later: see [`are_reliable`](Self::are_reliable).
-    pub fn missing_before(&self, seg: &Seg, asked: Option<Nanos>) -> u32 {
+    pub fn missing_before(&self, seg: &Seg, asked: Option<Time>) -> u32 {
         let GapAfterSilence { id, missing, since } = self.gap_after_silence;
         let is_ack = missing == 1 && asked.is_none_or(|asked| since < asked);
         if id != 0 && id == seg.ip_id_or_zero() && !is_ack { missing } else { 0 }
@@ -197,14 +197,14 @@ impl IpIdTracker {
 /// A sender's clock, by its timestamps.
 #[derive(Clone, Copy, Debug, Default)]
 pub(in crate::tcp) struct TsvalClock {
-    first: Option<(Nanos, u32)>,
-    last: (Nanos, u32),
+    first: Option<(Time, u32)>,
+    last: (Time, u32),
 }
 
 impl TsvalClock {
     /// A segment with this TSval passed.
     #[inline]
-    pub fn observe(&mut self, time: Nanos, value: u32) {
+    pub fn observe(&mut self, time: Time, value: u32) {
         self.first.get_or_insert((time, value));
         self.last = (time, value);
     }
@@ -229,7 +229,7 @@ mod tests {
     use super::*;
     use crate::tcp::FrameRef;
     use crate::types::Side;
-    use crate::units::SeqNumber;
+    use crate::units::{Nanos, SeqNumber, Time};
     use crate::wire::{Checksum, Options, Segment};
     use proptest::prelude::*;
     use std::net::IpAddr;
@@ -254,7 +254,7 @@ mod tests {
             fragment: false,
             tunnels: 0,
         };
-        Seg::new(&segment, Side::A, Nanos::from_millis(ms), FrameRef::default())
+        Seg::new(&segment, Side::A, Time::from_millis(ms), FrameRef::default())
     }
 
     /// After packets of these times and numbers.
@@ -332,10 +332,10 @@ mod tests {
     #[test]
     fn what_was_sent_together_carries_the_same_time() {
         let mut ticks = TsvalClock::default();
-        ticks.observe(Nanos::from_millis(0), u32::MAX - 10);
+        ticks.observe(Time::from_millis(0), u32::MAX - 10);
         assert_eq!(ticks.time_between(5, 5), None);
         // Four milliseconds a tick.
-        ticks.observe(Nanos::from_millis(400), 89);
+        ticks.observe(Time::from_millis(400), 89);
         assert_eq!(ticks.time_between(7, 7), Some(Nanos::from_millis(4)));
         assert_eq!(ticks.time_between(u32::MAX, 9), Some(Nanos::from_millis(44)));
         assert_eq!(ticks.time_between(9, 8), None, "sent before");

@@ -1,7 +1,7 @@
 //! A sender's last send, and what the ACKs applied since have done.
 
 use crate::tcp::segment::{FrameRef, Seg, TsvalSample};
-use crate::units::Nanos;
+use crate::units::{Nanos, Time};
 
 /// Paths that carry less than this are rare (IPv6 requires packets of 1,280 bytes, RFC 8200 section
 /// 5). Where no MSS is negotiated, a shorter pushed segment is a message, even if no longer one was
@@ -9,9 +9,9 @@ use crate::units::Nanos;
 const MIN_USUAL_MSS: u64 = 1_200;
 
 /// The last segment with payload.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(in crate::tcp) struct LastSend {
-    pub at: Option<(Nanos, FrameRef)>,
+    pub at: Option<(Time, FrameRef)>,
     pub len: u64,
     /// Nothing shows that the program had more to send.
     pub app_limited: bool,
@@ -44,7 +44,7 @@ impl LastSend {
 #[derive(Clone, Copy, Debug, Default)]
 pub(in crate::tcp) struct SinceSend {
     /// When the last ACK that could release data reached the sender.
-    pub released_at: Option<Nanos>,
+    pub released_at: Option<Time>,
     /// Its frame.
     pub release_frame: FrameRef,
     /// It acknowledged new data.
@@ -56,14 +56,14 @@ pub(in crate::tcp) struct SinceSend {
     /// Any of them carried payload.
     pub any_payload: bool,
     /// When the last of those came.
-    pub payload_at: Option<Nanos>,
+    pub payload_at: Option<Time>,
     pub ack_late: Nanos,
     /// It left nothing outstanding.
     pub emptied: bool,
     /// Lowest right edge before any of them and right after the last send.
     pub min_right_edge: Option<u64>,
     /// When the window first closed; before the last send, if it was already closed then.
-    pub closed_at: Option<Nanos>,
+    pub closed_at: Option<Time>,
     /// How long it was closed, if it has opened again.
     pub closed_for: Nanos,
 }
@@ -73,7 +73,7 @@ pub(in crate::tcp) struct SinceSend {
 pub(super) struct ReleasingAck {
     pub frame: FrameRef,
     /// When it reached the sender.
-    pub at: Nanos,
+    pub at: Time,
     /// It acknowledged new data.
     pub is_new: bool,
     pub with_payload: bool,

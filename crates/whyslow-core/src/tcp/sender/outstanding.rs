@@ -2,14 +2,14 @@
 
 use super::slice_queue::SliceQueue;
 use crate::tcp::segment::{Seg, TsvalSample};
-use crate::units::Nanos;
+use crate::units::Time;
 
 /// A segment that was sent and is not yet acknowledged.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::tcp) struct OutstandingSegment {
     pub end: u64,
     /// When it was sent first.
-    pub time: Nanos,
+    pub time: Time,
     /// Payload bytes that passed before it.
     pub passed_before: u64,
     pub len: u32,
@@ -43,11 +43,11 @@ pub(in crate::tcp) struct SequenceHole {
     pub start: u64,
     pub end: u64,
     /// The segment after the hole: its time, timestamp and IP ID.
-    pub time: Nanos,
+    pub time: Time,
     pub tsval: Option<u32>,
     pub ip_id: Option<u16>,
     /// The time of the segment before the hole, and the payload bytes that had passed by then.
-    pub previous_time: Nanos,
+    pub previous_time: Time,
     pub passed_before: u64,
 }
 
@@ -57,7 +57,7 @@ const MAX_OUTSTANDING: usize = 65_536;
 const MAX_HOLES: usize = 4_096;
 
 /// What was sent and is not acknowledged.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(in crate::tcp) struct Outstanding {
     pub segments: SliceQueue<OutstandingSegment>,
     /// Whether segments may overlap; if not, they are in order.
@@ -125,7 +125,7 @@ impl Outstanding {
     }
 
     /// Returns when the segment that ends at `end` was sent, if it was sent only once.
-    pub fn send_time_of(&self, end: u64) -> Option<Nanos> {
+    pub fn send_time_of(&self, end: u64) -> Option<Time> {
         let index = self.segments.partition_point(|sent| sent.end < end);
         let sent = self.segments.get(index).filter(|_| !self.may_overlap)?;
         (sent.start() < end && !sent.retransmitted && !sent.tsval.time_clamped()).then_some(sent.time)

@@ -5,7 +5,7 @@ use super::scoreboard::Recovery;
 use super::{PathEstimate, SenderState};
 use crate::tcp::facts::{DirectionFacts, Gap, Release};
 use crate::tcp::segment::Seg;
-use crate::units::Nanos;
+use crate::units::{Nanos, Time};
 
 impl SenderState {
     /// Returns whether this little room to the right edge stops a sender. A full segment must fit
@@ -53,7 +53,7 @@ impl SenderState {
             transfer.start_at(seg.time);
             return;
         };
-        if seg.time.since(last) > transfer.gap_floor().since(Nanos::ZERO) {
+        if seg.time.since(last) > transfer.gap_floor().0.cast_unsigned() {
             self.record_gap(seg, unseen, again, path);
         } else {
             self.end_short_gap(seg, seg.time.after(last), again, path);
@@ -184,7 +184,7 @@ impl SenderState {
 
 impl SenderState {
     /// Returns when and for how long the window was closed during a pause.
-    fn zero_window_in(&self, start: Nanos, end: Nanos) -> Option<(Nanos, Nanos)> {
+    fn zero_window_in(&self, start: Time, end: Time) -> Option<(Time, Nanos)> {
         let from = self.since_send.closed_at?.max(start);
         let still = self.window.closed_since.map_or(Nanos::ZERO, |since| (end - since.max(start)).or_zero());
         let length = (self.since_send.closed_for + still).min((end - from).or_zero());
@@ -194,7 +194,7 @@ impl SenderState {
 
 /// Marks pauses in which bytes of either side were not captured: these may have ended them.
 pub(in crate::tcp) fn mark_unseen_gaps(directions: &mut [DirectionFacts; 2]) {
-    let mut noticed: Vec<Nanos> = directions.iter().flat_map(|sender| &sender.missing).map(|&(_, time)| time).collect();
+    let mut noticed: Vec<Time> = directions.iter().flat_map(|sender| &sender.missing).map(|&(_, time)| time).collect();
     if noticed.is_empty() {
         return;
     }

@@ -5,13 +5,13 @@ use super::transfer_recorder::TransferRecorder;
 use crate::tcp::facts::{Gap, PeerMessage};
 use crate::tcp::payload::{PayloadKind, SMALL};
 use crate::tcp::segment::{FrameRef, Seg};
-use crate::units::{Nanos, SeqNumber};
+use crate::units::{Nanos, SeqNumber, Time};
 
 /// The peer's payload since this side's last send.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::tcp) struct PeerPayload {
-    pub first: Nanos,
-    pub last: Nanos,
+    pub first: Time,
+    pub last: Time,
     pub(super) end_of_first: SeqNumber,
     /// Its range in the peer's sequence space.
     pub(super) seq_range: (SeqNumber, SeqNumber),
@@ -135,7 +135,7 @@ impl PeerPayload {
 }
 
 /// What a side has shown about waiting for credit.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(in crate::tcp) struct TurnTracker {
     /// Earlier parts of what may be one transfer, oldest first.
     pub(super) open_transfers: Vec<OpenTransfer>,
@@ -162,11 +162,11 @@ impl TurnTracker {
 }
 
 /// A transfer that the next one may continue.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct OpenTransfer {
     pub(super) transfer: TransferRecorder,
     /// Its last segment.
-    pub(super) last: Option<(Nanos, FrameRef)>,
+    pub(super) last: Option<(Time, FrameRef)>,
     /// The pause after it.
     pub(super) pause: Option<Gap>,
     /// The message that ended it.
@@ -181,7 +181,7 @@ fn is_new_message(seg: &Seg, quiet: Nanos) -> bool {
 
 /// A program that answers what it has read does so within this time, or within one RTT if that is
 /// longer. (People begin to notice here.)
-const PROMPT_ANSWER: Nanos = Nanos::from_millis(50);
+pub(in crate::tcp) const PROMPT_ANSWER: Nanos = Nanos::from_millis(50);
 
 /// A credit covers more than this many segments, because a protocol's window allows a bulk (HTTP/2
 /// 65,535 bytes, SSH 32 KiB and more).

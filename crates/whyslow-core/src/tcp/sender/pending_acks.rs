@@ -6,16 +6,16 @@
 
 use super::slice_queue::SliceQueue;
 use crate::tcp::segment::{FrameRef, Seg};
-use crate::units::{Nanos, SeqNumber};
+use crate::units::{SeqNumber, Time};
 use crate::wire::{Flags, SackBlocks};
 
 /// Flags that make an ACK more than an acknowledgement and a window.
-pub(super) const SPECIAL_FLAGS: u16 = Flags::SYN.0 | Flags::FIN.0 | Flags::RST.0 | Flags::ECE.0;
+const SPECIAL_FLAGS: u16 = Flags::SYN.0 | Flags::FIN.0 | Flags::RST.0 | Flags::ECE.0;
 
 /// When and in which frame an ACK was captured.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::tcp) struct AckArrival {
-    pub time: Nanos,
+    pub time: Time,
     pub frame_ref: FrameRef,
     /// TSval, if [`has_timestamps`](Self::has_timestamps).
     pub tsval: u32,
@@ -129,14 +129,14 @@ fn may_repeat(seg: &Seg, sack: &SackBlocks) -> bool {
 }
 
 /// Pending ACKs in the order of capture.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(in crate::tcp) struct PendingAcks {
     arrivals: SliceQueue<AckArrival>,
     /// The fields of the first ACK, then those of each ACK that is no repeat.
     fields: SliceQueue<AckFields>,
     sacks: SliceQueue<SackBlocks>,
     /// No ACK is overdue before this time.
-    pub none_overdue_until: Nanos,
+    pub none_overdue_until: Time,
 }
 
 impl PendingAcks {

@@ -2,16 +2,16 @@
 
 use super::rtt::Quantiles;
 use crate::tcp::facts::RateSpread;
-use crate::units::Nanos;
+use crate::units::{Nanos, Time};
 
 /// Rates over successive equal amounts of bytes: alike if one rate governs them all, whatever the
 /// rounds do.
 #[derive(Clone, Debug, Default)]
 pub(super) struct RateMeter {
     /// Time and byte count at the start of the first bin.
-    pub first: Option<(Nanos, u64)>,
+    pub first: Option<(Time, u64)>,
     /// Start of the current bin.
-    pub since: Option<Nanos>,
+    pub since: Option<Time>,
     /// Byte count at its start.
     pub from: u64,
     /// Byte count at its end.
@@ -24,14 +24,14 @@ impl RateMeter {
     /// Adds bytes up to `total`. The first ones open the first bin: the time of their own is before
     /// it.
     #[inline]
-    pub fn advance(&mut self, total: u64, time: Nanos, bin: u64) {
+    pub fn advance(&mut self, total: u64, time: Time, bin: u64) {
         if total >= self.due {
             self.end_bin(total, time, bin);
         }
     }
 
     #[inline(never)]
-    fn end_bin(&mut self, total: u64, time: Nanos, bin: u64) {
+    fn end_bin(&mut self, total: u64, time: Time, bin: u64) {
         if let Some(since) = self.since {
             if time <= since {
                 return;

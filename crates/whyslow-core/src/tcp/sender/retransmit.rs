@@ -14,7 +14,7 @@ use super::{PathEstimate, SenderState};
 use crate::tcp::facts::{Loss, Retransmission, Retransmitted};
 use crate::tcp::segment::{Seg, tsval};
 use crate::types::{Frame, MAX_RETRANSMISSIONS, RTO_MIN, RetransmissionKind};
-use crate::units::Nanos;
+use crate::units::{Nanos, Time};
 
 /// This many duplicate ACKs mean loss (RFC 5681).
 const DUP_THRESH: u32 = 3;
@@ -33,8 +33,8 @@ const MAX_LOSSES: usize = 2_048;
 #[derive(Clone, Copy)]
 struct PreviousCopy {
     /// It was sent at this time, or between this time and `until`.
-    time: Nanos,
-    until: Nanos,
+    time: Time,
+    until: Time,
     /// Payload bytes that had passed before it.
     passed_before: u64,
 }
@@ -159,7 +159,7 @@ impl SenderState {
         (tsval, first)
     }
 
-    fn enter_recovery(&mut self, reason: RetransmitReason, time: Nanos) {
+    fn enter_recovery(&mut self, reason: RetransmitReason, time: Time) {
         match self.scoreboard.recovery {
             Recovery::None if reason == RetransmitReason::Fast => {
                 self.scoreboard.recovery = Recovery::Fast(self.snd_max);
@@ -176,7 +176,7 @@ impl SenderState {
         &mut self,
         copy: &Retransmit,
         previous: Option<PreviousCopy>,
-        lost_copy: Option<Nanos>,
+        lost_copy: Option<Time>,
         frame: Frame,
     ) {
         let Some(transfer) = &mut self.transfer else { return };
@@ -227,7 +227,7 @@ impl SenderState {
         path: &PathEstimate,
     ) -> Option<RetransmitContext> {
         let (last, _) = self.last_send.at?;
-        if seg.time.since(last) < MIN_PROBE_TIMER.since(Nanos::ZERO) {
+        if seg.time.since(last) < MIN_PROBE_TIMER.0.cast_unsigned() {
             None
         } else {
             self.unseen_retransmit_after(seg, start, seg.time - last, path)

@@ -2,7 +2,7 @@
 
 use crate::tcp::facts::Retransmitted;
 use crate::types::RetransmissionKind;
-use crate::units::Nanos;
+use crate::units::{Nanos, Time};
 use std::collections::VecDeque;
 
 /// Most retransmissions to remember until it is known whether they were spurious.
@@ -37,7 +37,7 @@ pub(super) struct RetransmitContext {
 pub(in crate::tcp) struct Retransmit {
     pub(super) start: u64,
     pub(super) end: u64,
-    pub(super) time: Nanos,
+    pub(super) time: Time,
     /// Payload bytes that had passed before it.
     pub(super) passed_before: u64,
     pub(super) reason: RetransmitReason,
@@ -77,7 +77,7 @@ pub(super) fn counter(kinds: &mut Retransmitted, kind: RetransmitReason) -> &mut
 }
 
 /// The newest retransmissions of a sender.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(in crate::tcp) struct Retransmits {
     pub list: VecDeque<Retransmit>,
     /// End of the highest retransmission, or of the highest outstanding segment that was sent more
@@ -86,7 +86,7 @@ pub(in crate::tcp) struct Retransmits {
     /// The same, of retransmissions whose original was not captured before them.
     pub unseen_end: u64,
     /// Waits for lost retransmissions are counted up to here.
-    pub lost_counted_until: Nanos,
+    pub lost_counted_until: Time,
 }
 
 impl Retransmits {

@@ -2,16 +2,16 @@
 //! (packet-timed, as BBR counts).
 
 use crate::tcp::segment::Seg;
-use crate::units::Nanos;
+use crate::units::{Nanos, Time};
 
 /// The round that goes on.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(in crate::tcp) struct RoundClock {
     /// End of its first segment.
     first_end: u64,
     /// SND.MAX after its first segment.
     end: u64,
-    start: Nanos,
+    start: Time,
     /// See [`Seg::time_clamped`].
     start_clamped: bool,
     /// The next segment begins another round.
@@ -42,7 +42,7 @@ impl RoundClock {
         self.due |= top > self.end;
     }
 
-    pub fn age(&self, now: Nanos) -> Nanos {
+    pub fn age(&self, now: Time) -> Nanos {
         now - self.start
     }
 

@@ -15,7 +15,7 @@ impl SmoothedRtt {
     /// Adds a sample, which is never negative.
     #[inline]
     pub fn on_sample(&mut self, rtt: Nanos) {
-        let rtt = rtt.or_zero().since(Nanos::ZERO);
+        let rtt = rtt.or_zero().0.cast_unsigned();
         (self.srtt, self.rttvar) = match self.srtt {
             None => (Some(rtt), rtt / 2),
             // Of such parts of what fits into `Nanos` the sum fits too.

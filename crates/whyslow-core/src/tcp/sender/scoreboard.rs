@@ -2,7 +2,7 @@
 //! of recovery (RFC 6675, RFC 5681, RFC 6298).
 
 use super::range_set::RangeSet;
-use crate::units::Nanos;
+use crate::units::Time;
 
 /// Loss recovery.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -16,13 +16,13 @@ pub(in crate::tcp) enum Recovery {
 }
 
 /// The scoreboard of one sender.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(in crate::tcp) struct Scoreboard {
     pub sacked: RangeSet,
     pub retransmitted: RangeSet,
     pub recovery: Recovery,
     /// When fast recovery began.
-    pub recovery_start: Nanos,
+    pub recovery_start: Time,
     /// Duplicate ACKs since the last new one.
     pub duplicate_acks: u32,
 }
@@ -32,12 +32,6 @@ impl Scoreboard {
     #[inline]
     pub fn is_plain(&self) -> bool {
         self.sacked.is_empty() && self.recovery == Recovery::None
-    }
-
-    /// Returns whether nothing is SACKed, retransmitted or lost.
-    #[inline]
-    pub fn is_empty(&self) -> bool {
-        self.is_plain() && self.retransmitted.is_empty()
     }
 
     /// Returns the bytes in flight, as the sender counts them (RFC 6675's pipe).

@@ -7,7 +7,7 @@ const DEFAULT_MSS: u64 = 536;
 const ETHERNET_MSS: u64 = 1460;
 
 /// The MSS, and the largest segments that were seen.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(in crate::tcp) struct SegmentSize {
     negotiated: Option<u64>,
     mss: u64,

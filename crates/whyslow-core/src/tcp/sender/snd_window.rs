@@ -2,10 +2,10 @@
 
 use super::window_scale::InferredScale;
 use crate::tcp::segment::Seg;
-use crate::units::Nanos;
+use crate::units::Time;
 
 /// The window offered to one sender.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(in crate::tcp) struct SndWindow {
     /// Shift of the windows offered; `None` while unknown.
     pub scale: Option<u8>,
@@ -15,7 +15,7 @@ pub(in crate::tcp) struct SndWindow {
     /// SND.WND in bytes.
     pub wnd: Option<u64>,
     /// Since when it is closed, if it is.
-    pub closed_since: Option<Nanos>,
+    pub closed_since: Option<Time>,
 }
 
 impl SndWindow {

@@ -5,7 +5,7 @@ use super::retransmits::{RetransmitReason, counter};
 use crate::tcp::facts::Retransmitted;
 use crate::tcp::facts::TransferFacts;
 use crate::types::RetransmissionKind;
-use crate::units::Nanos;
+use crate::units::Time;
 
 impl SenderState {
     /// Processes a D-SACK for `[left, right)` (RFC 2883). It reports the newest copy that has not
@@ -37,9 +37,9 @@ impl SenderState {
             let Some((value, original)) = retransmit.tsval.zip(retransmit.previous_tsval) else {
                 continue;
             };
-            let told =
+            let is_timed =
                 !retransmit.spurious && retransmit.start <= before && (before + 1..=ack).contains(&retransmit.end);
-            if told && echo == original && value.wrapping_sub(echo) as i32 > 0 {
+            if is_timed && echo == original && value.wrapping_sub(echo) as i32 > 0 {
                 self.mark_spurious(index);
             }
         }
@@ -88,7 +88,7 @@ impl SenderState {
     }
 
     /// The spurious retransmissions remembered: when they were sent, and their first byte.
-    pub(in crate::tcp) fn spurious_retransmits(&self) -> impl Iterator<Item = (Nanos, u64)> + '_ {
+    pub(in crate::tcp) fn spurious_retransmits(&self) -> impl Iterator<Item = (Time, u64)> + '_ {
         self.retransmits
             .list
             .iter()

@@ -5,7 +5,7 @@ use super::rtt::{MIN_PROBE_TIMER, update_min};
 use crate::tcp::facts::{Gap, Release, RoundFacts, TransferFacts};
 use crate::tcp::segment::FrameRef;
 use crate::types::Frame;
-use crate::units::Nanos;
+use crate::units::{Nanos, Time};
 
 /// Rounds at the start of a transfer that are kept one by one; later ones may be merged in pairs.
 const WHOLE_ROUNDS: usize = 512;
@@ -30,7 +30,7 @@ pub(crate) struct TransferRecorder {
     /// SND.MAX at the start of the round.
     round_from: u64,
     /// The round's pauses count from here: the last segment before it.
-    gaps_from: Nanos,
+    gaps_from: Time,
     /// Nanoseconds of those pauses that are recorded one by one, or as something other than
     /// flowing.
     attributed_gap_nanos: u64,
@@ -66,7 +66,7 @@ pub(in crate::tcp) struct AckOutcome {
 
 impl TransferRecorder {
     /// Begins with the transfer's first byte; `bin` is the bytes in one rate sample.
-    pub fn new(seq: u64, time: Nanos, frame: Frame, gap_floor: Nanos, bin: u64) -> Self {
+    pub fn new(seq: u64, time: Time, frame: Frame, gap_floor: Nanos, bin: u64) -> Self {
         let facts = TransferFacts {
             seq: (seq, seq),
             start: time,
@@ -89,6 +89,11 @@ impl TransferRecorder {
         }
     }
 
+    /// Returns its sequence space so far.
+    pub fn seq(&self) -> (u64, u64) {
+        self.facts.seq
+    }
+
     /// Changes the bytes in one rate sample.
     pub fn set_rate_bin(&mut self, bin: u64) {
         self.bin = bin;
@@ -99,7 +104,7 @@ impl TransferRecorder {
     }
 
     /// Ends the round with the segment `last` and begins the next with the one sent at `time`.
-    pub fn next_round(&mut self, time: Nanos, frame: Frame, last: Option<(Nanos, FrameRef)>) {
+    pub fn next_round(&mut self, time: Time, frame: Frame, last: Option<(Time, FrameRef)>) {
         self.end_round(last);
         let done = std::mem::replace(&mut self.round, new_round(time, frame));
         self.keep_round(done);
@@ -108,7 +113,7 @@ impl TransferRecorder {
 
     /// Records a segment with new bytes up to `end`.
     #[inline]
-    pub fn on_send(&mut self, end: u64, time: Nanos, in_flight: u64) {
+    pub fn on_send(&mut self, end: u64, time: Time, in_flight: u64) {
         self.sent_rate.advance(end.wrapping_add(self.copies), time, self.bin);
         self.facts.seq.1 = end;
         self.facts.segments += 1;
@@ -125,7 +130,7 @@ impl TransferRecorder {
     }
 
     /// Records a retransmission of `bytes`.
-    pub fn on_retransmit(&mut self, time: Nanos, frame: Frame, bytes: u64) {
+    pub fn on_retransmit(&mut self, time: Time, frame: Frame, bytes: u64) {
         self.copies = self.copies.wrapping_add(bytes);
         self.sent_rate.advance(self.facts.seq.1.wrapping_add(self.copies), time, self.bin);
         self.facts.segments += 1;
@@ -141,7 +146,7 @@ impl TransferRecorder {
     }
 
     /// Ends the round at its last segment, if it had any. Times never go back.
-    fn end_round(&mut self, last: Option<(Nanos, FrameRef)>) {
+    fn end_round(&mut self, last: Option<(Time, FrameRef)>) {
         let (start, first_frame) = (self.round.start, self.round.first_frame);
         let (time, frame) = last.map_or((start, first_frame), |(time, place)| (time, place.frame()));
         self.round.last_send = time;
@@ -183,20 +188,20 @@ impl TransferRecorder {
     }
 
     /// Records the first segment: no pause precedes it.
-    pub fn start_at(&mut self, time: Nanos) {
+    pub fn start_at(&mut self, time: Time) {
         self.gaps_from = time;
     }
 
     /// Adds a short pause with a full window.
     pub fn add_window_full_gap(&mut self, length: Nanos) {
         self.round.window_full += length;
-        self.attributed_gap_nanos = self.attributed_gap_nanos.wrapping_add(length.since(Nanos::ZERO));
+        self.attributed_gap_nanos = self.attributed_gap_nanos.wrapping_add(length.0.cast_unsigned());
     }
 
     /// Adds a short pause in recovery.
     pub fn add_recovery_gap(&mut self, length: Nanos) {
         self.round.recovering += length;
-        self.attributed_gap_nanos = self.attributed_gap_nanos.wrapping_add(length.since(Nanos::ZERO));
+        self.attributed_gap_nanos = self.attributed_gap_nanos.wrapping_add(length.0.cast_unsigned());
     }
 
     /// Adds a longer pause.
@@ -211,7 +216,7 @@ impl TransferRecorder {
     /// Records an ACK at the sender, after which `delivered` more bytes are known to have arrived,
     /// by cumulative ACK or SACK.
     #[inline]
-    pub fn on_ack(&mut self, time: Nanos, ack: u64, outcome: AckOutcome) {
+    pub fn on_ack(&mut self, time: Time, ack: u64, outcome: AckOutcome) {
         let AckOutcome { delivered, rtt, late } = outcome;
         if delivered > 0 {
             self.delivered += delivered;
@@ -233,7 +238,7 @@ impl TransferRecorder {
     }
 
     #[inline(never)]
-    fn note_delivered(&mut self, time: Nanos) {
+    fn note_delivered(&mut self, time: Time) {
         self.acked_rate.advance(self.delivered, time, self.bin);
         if self.delivered >= self.point_due() {
             self.add_curve_points(time);
@@ -253,7 +258,7 @@ impl TransferRecorder {
 
     /// Records that everything up to `ack` is acknowledged.
     #[inline]
-    pub fn on_acked_up_to(&mut self, time: Nanos, ack: u64) {
+    pub fn on_acked_up_to(&mut self, time: Time, ack: u64) {
         if ack >= self.facts.seq.1 && !self.facts.acknowledged {
             self.facts.acknowledged = true;
             self.facts.end = self.facts.end.max(time);
@@ -261,7 +266,7 @@ impl TransferRecorder {
     }
 
     /// Extends the delivery curve.
-    fn add_curve_points(&mut self, time: Nanos) {
+    fn add_curve_points(&mut self, time: Time) {
         let curve = &mut self.facts.delivered;
         match curve.last() {
             // The bytes of the first point lie before it.
@@ -294,7 +299,7 @@ impl TransferRecorder {
 
     /// Appends `more`, which continues this transfer; `last` is this one's last segment, and
     /// `pause` lies between them, if it is recorded on its own.
-    pub fn absorb(&mut self, last: Option<(Nanos, FrameRef)>, pause: Option<Gap>, mut more: Self) {
+    pub fn absorb(&mut self, last: Option<(Time, FrameRef)>, pause: Option<Gap>, mut more: Self) {
         self.end_round(last);
         // The short pause between them belongs to the following round.
         if pause.is_none() {
@@ -356,7 +361,7 @@ impl TransferRecorder {
     }
 
     /// Finishes the transfer; `last` was its last segment.
-    pub fn finish(mut self, last: Option<(Nanos, FrameRef)>) -> TransferFacts {
+    pub fn finish(mut self, last: Option<(Time, FrameRef)>) -> TransferFacts {
         self.end_round(last);
         let last = self.round;
         if let Some(rest) = self.merging.take() {
@@ -411,7 +416,7 @@ impl TransferRecorder {
     }
 }
 
-fn new_round(time: Nanos, frame: Frame) -> RoundFacts {
+fn new_round(time: Time, frame: Frame) -> RoundFacts {
     RoundFacts {
         start: time,
         last_send: time,
@@ -435,7 +440,7 @@ fn add_gap_to_round(round: &mut RoundFacts, length: Nanos, recovering: bool, win
 /// The length below which a pause is neither recorded on its own, given that pauses up to `floor`
 /// are not, nor a silence of an RTO.
 fn short_gap_limit_of(floor: Nanos) -> u64 {
-    (floor + Nanos(1)).min(MIN_PROBE_TIMER).since(Nanos::ZERO)
+    (floor + Nanos(1)).min(MIN_PROBE_TIMER).0.cast_unsigned()
 }
 
 fn least(one: Option<Nanos>, two: Option<Nanos>) -> Option<Nanos> {

@@ -10,7 +10,7 @@
 //! A *push* needs no request: new data is another message after a pause with nothing outstanding
 //! that is longer than any of TCP's own.
 
-use super::peer_payload::{OpenTransfer, PeerPayload, PreviousTransfer, TurnOutcome};
+use super::peer_payload::{OpenTransfer, PROMPT_ANSWER, PeerPayload, PreviousTransfer, TurnOutcome};
 use super::scoreboard::Recovery;
 use super::{PathEstimate, SenderState};
 use crate::tcp::facts::PeerMessage;
@@ -21,7 +21,7 @@ use crate::units::Nanos;
 /// TCP itself is not silent for longer without a reason in the capture: RFC 6298's least timer, …
 pub(in crate::tcp) const MIN_IDLE: Nanos = Nanos::from_millis(1_000);
 /// … and this many RTTs.
-const IDLE_ROUND_TRIPS: f64 = 4.0;
+pub(super) const IDLE_ROUND_TRIPS: f64 = 4.0;
 /// Most boundaries that may still be removed.
 const MAX_OPEN_TRANSFERS: usize = 2;
 
@@ -63,6 +63,9 @@ impl SenderState {
         }
         match (then, heard) {
             _ if before.is_none() => self.begin_new_transfer(heard.map(|heard| heard.peer_message())),
+            _ if seg.kind == PayloadKind::BehindGreeting && self.was_greeting(heard, path) => {
+                self.answer_behind_greeting(heard)
+            }
             (Some(TurnOutcome::Turn), Some(heard)) => self.begin_new_transfer(Some(heard.peer_message())),
             (Some(TurnOutcome::Ambiguous), Some(heard)) => self.begin_ambiguous(heard, seg, start, path),
             _ if self.was_idle(seg, start, path) => {
@@ -80,6 +83,27 @@ impl SenderState {
         self.finish_transfer();
         self.turns.request_len = asked.map(|asked| asked.bytes);
         NewDataBegins::Transfer(asked)
+    }
+
+    /// Whether all of the current transfer is what a server of TLS 1.3 sends unasked: it came at
+    /// once, and since then nothing was asked for; settings are acknowledged.
+    fn was_greeting(&mut self, heard: Option<PeerPayload>, path: &PathEstimate) -> bool {
+        let Some(transfer) = &mut self.transfer else { return false };
+        let greeting = transfer.facts();
+        let at_once = |asked: PeerMessage| greeting.start - asked.last <= path.loop_to_sender + PROMPT_ANSWER;
+        let is_unasked = |heard: PeerPayload| heard.is_small() && heard.kind != PayloadKind::Request;
+        greeting.answered.is_some_and(at_once) && heard.is_none_or(is_unasked)
+    }
+
+    /// Begins what answers the message that the transfer before seemed to answer. What was heard
+    /// since then acknowledges settings.
+    fn answer_behind_greeting(&mut self, heard: Option<PeerPayload>) -> NewDataBegins {
+        heard.into_iter().for_each(|heard| self.turns.note_credit(heard.seq_range));
+        let asked = self.transfer.as_mut().and_then(|greeting| {
+            greeting.facts().is_housekeeping = true;
+            greeting.facts().answered
+        });
+        self.begin_new_transfer(asked)
     }
 
     /// Continues the transfer after credit.
@@ -152,7 +176,7 @@ impl SenderState {
         let is_credit = match heard.kind {
             PayloadKind::Request => false,
             PayloadKind::Credit | PayloadKind::MaybeCredit | PayloadKind::Farewell => true,
-            PayloadKind::Unread | PayloadKind::Continuation => {
+            PayloadKind::Unread | PayloadKind::Continuation | PayloadKind::BehindGreeting => {
                 heard.is_small() && (!heard.acked_all || self.turns.credit_len == Some(heard.first_len))
             }
         };
@@ -188,8 +212,7 @@ impl SenderState {
         if !is_open || seg.kind == PayloadKind::Continuation || start < self.snd_max || reached != self.snd_max {
             return false;
         }
-        let rtt = self.srtt.srtt().max(path.rtt).unwrap_or_default();
-        let least = MIN_IDLE.max(self.srtt.rto()).max(rtt.scale(IDLE_ROUND_TRIPS));
+        let least = self.longest_silence(path);
         let quiet = seg.time - since.max(last) - path.loop_to_sender;
         let together = self.sender_time_since_last_send(seg).is_some_and(|apart| apart.0 < quiet.0 / 2);
         let missing = self.missing_packets();

@@ -2,13 +2,13 @@
 
 use super::SenderState;
 use super::pending_acks::AckFields;
-use crate::units::Nanos;
+use crate::units::Time;
 use crate::wire::Flags;
 
 impl SenderState {
     /// Updates the send window. Returns whether the right edge moved up.
     #[inline(always)]
-    pub(super) fn update_snd_wnd<const LOSS_FREE: bool>(&mut self, fields: &AckFields, at: Nanos) -> bool {
+    pub(super) fn update_snd_wnd(&mut self, fields: &AckFields, at: Time) -> bool {
         let Some(window) = fields.window() else {
             return self.update_unscaled_window(fields, at);
         };
@@ -28,10 +28,10 @@ impl SenderState {
         self.facts.window_full += u64::from(opened && self.window.right_edge == Some(self.snd_max));
         self.window.wnd = Some(window);
         self.window.right_edge = Some(edge);
-        if (LOSS_FREE || self.window.scale.is_some()) && self.facts.max_window.is_none_or(|most| window > most) {
+        if self.window.scale.is_some() && self.facts.max_window.is_none_or(|most| window > most) {
             self.facts.max_window = Some(window);
         }
-        let is_closure = !LOSS_FREE && (window == 0 || self.window.closed_since.is_some());
+        let is_closure = window == 0 || self.window.closed_since.is_some();
         if is_closure && fields.flags.0 & (Flags::RST | Flags::SYN).0 == 0 {
             self.note_zero_window(window, at);
         }
@@ -66,7 +66,7 @@ impl SenderState {
 
     /// Handles an open window of unknown scale. Returns whether the window was closed before.
     #[inline(never)]
-    fn update_unscaled_window(&mut self, fields: &AckFields, at: Nanos) -> bool {
+    fn update_unscaled_window(&mut self, fields: &AckFields, at: Time) -> bool {
         let shift = self.window.inferred.infer(fields, (self.snd_max, self.mss()), self.last_send.app_limited);
         self.assume_shift(shift);
         if self.window.closed_since.is_none() || fields.ack < self.snd_una {
@@ -81,7 +81,7 @@ impl SenderState {
 
     /// Records that the window has closed or opened again.
     #[inline(never)]
-    fn note_zero_window(&mut self, window: u64, at: Nanos) {
+    fn note_zero_window(&mut self, window: u64, at: Time) {
         self.facts.zero_windows += u64::from(window == 0);
         match (window == 0, self.window.closed_since) {
             (true, None) => {

@@ -6,12 +6,12 @@ use crate::tcp::facts::{LostRetransmits, Recoveries};
 #[test]
 fn a_copy_that_had_to_be_sent_again_was_lost() {
     let mut script = third_lost();
-    script.line(305.1, B, 2001, 101, MSS);
+    script.line(305.1, B, [2001, 101], MSS);
     // More SACKs, and the hole is still there a round trip later.
-    script.line(305.2, B, 6001, 101, MSS);
-    script.line(405.3, A, 101, 2001, 0).sack = &[(3001, 7001)];
-    script.line(405.4, B, 2001, 101, MSS);
-    script.line(505.4, A, 101, 7001, 0);
+    script.line(305.2, B, [6001, 101], MSS);
+    script.line(405.3, A, [101, 2001], 0).sack = &[(3001, 7001)];
+    script.line(405.4, B, [2001, 101], MSS);
+    script.line(505.4, A, [101, 7001], 0);
     let facts = script.run();
     let transfer = bulk(&facts);
     let LostRetransmits { count: copies, waited, frames } = &transfer.lost_retransmits;
@@ -25,8 +25,8 @@ fn a_copy_that_had_to_be_sent_again_was_lost() {
 #[test]
 fn a_copy_that_arrived_was_not() {
     let mut script = third_lost();
-    script.line(305.1, B, 2001, 101, MSS);
-    script.line(405.3, A, 101, 6001, 0);
+    script.line(305.1, B, [2001, 101], MSS);
+    script.line(405.3, A, [101, 6001], 0);
     let facts = script.run();
     assert_eq!(bulk(&facts).lost_retransmits.count, 0);
     assert_eq!(bulk(&facts).recoveries.count, 1);
@@ -37,9 +37,9 @@ fn a_copy_that_arrived_was_not() {
 fn twice(later: f64, reported: bool) -> Facts {
     let mut script = Script::asked();
     for ms in [200.0, 200.0 + later] {
-        script.line(ms, B, 1, 101, MSS).ip_id = 7;
+        script.line(ms, B, [1, 101], MSS).ip_id = 7;
     }
-    let ack = script.line(300.0 + later, A, 101, 1001, 0);
+    let ack = script.line(300.0 + later, A, [101, 1001], 0);
     ack.sack = if reported { &[(1, 1001)] } else { &[] };
     script.run()
 }
@@ -64,20 +64,20 @@ fn one_that_came_twice_a_timer_apart_was_sent_twice() {
 #[test]
 fn parts_of_one_large_segment_are_each_sent_again_once() {
     let mut script = Script::asked();
-    script.line(200.0, B, 1, 101, MSS);
+    script.line(200.0, B, [1, 101], MSS);
     // Two segments of the wire in one of the capture (TSO), both lost.
-    script.line(200.1, B, 1001, 101, 2 * MSS);
+    script.line(200.1, B, [1001, 101], 2 * MSS);
     for n in 3..6 {
-        script.line(200.2, B, 1 + n * MSS, 101, MSS);
+        script.line(200.2, B, [1 + n * MSS, 101], MSS);
     }
-    script.line(300.0, A, 101, 1001, 0).sack = &[(3001, 6001)];
-    script.line(300.1, B, 1001, 101, MSS);
-    script.line(300.2, B, 2001, 101, MSS);
-    script.line(400.1, A, 101, 6001, 0);
+    script.line(300.0, A, [101, 1001], 0).sack = &[(3001, 6001)];
+    script.line(300.1, B, [1001, 101], MSS);
+    script.line(300.2, B, [2001, 101], MSS);
+    script.line(400.1, A, [101, 6001], 0);
     let facts = script.run();
     let transfer = bulk(&facts);
     assert_eq!((facts.directions[1].retransmitted.fast, transfer.lost_retransmits.count), (2, 0));
     let at: Vec<_> = transfer.losses.iter().map(|loss| (loss.time, loss.passed_before, loss.unseen)).collect();
-    let first = (Nanos::from_secs_f64(0.2001), 1000, false);
+    let first = (Time::from_micros(200_100), 1000, false);
     assert_eq!(at, [first, first]);
 }

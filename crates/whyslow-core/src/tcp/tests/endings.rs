@@ -10,20 +10,20 @@ fn closed() -> Script {
     for flight in 0..40u32 {
         let seq = 1 + flight * 8 * MSS;
         for n in 0..8 {
-            script.line(ms + f64::from(n), B, seq + n * MSS, 101, MSS);
+            script.line(ms + f64::from(n), B, [seq + n * MSS, 101], MSS);
         }
         if flight % 5 == 4 {
-            script.line(ms + 110.0, A, 101, seq + 2 * MSS, 0);
-            script.line(ms + 330.0, B, seq + 2 * MSS, 101, MSS);
+            script.line(ms + 110.0, A, [101, seq + 2 * MSS], 0);
+            script.line(ms + 330.0, B, [seq + 2 * MSS, 101], MSS);
             ms += 330.0;
         }
         ms += 108.0;
-        script.line(ms, A, 101, seq + 8 * MSS, 0);
+        script.line(ms, A, [101, seq + 8 * MSS], 0);
     }
     let end = 1 + 40 * 8 * MSS;
-    script.line(ms + 1.0, B, end, 101, 0).flags = Flags::FIN | Flags::ACK;
-    script.line(ms + 101.0, A, 101, end + 1, 0).flags = Flags::FIN | Flags::ACK;
-    script.line(ms + 101.0, B, end + 1, 102, 0);
+    script.line(ms + 1.0, B, [end, 101], 0).flags = Flags::FIN | Flags::ACK;
+    script.line(ms + 101.0, A, [101, end + 1], 0).flags = Flags::FIN | Flags::ACK;
+    script.line(ms + 101.0, B, [end + 1, 102], 0);
     script
 }
 
@@ -50,9 +50,9 @@ fn what_is_given_back_is_room_alone() {
     let mut script = closed();
     // Copies that come late, and a FIN that was retransmitted.
     let (last, end) = (script.lines.last().unwrap().ms, 1 + 40 * 8 * MSS);
-    script.line(last + 300.0, B, end - MSS, 102, MSS);
-    script.line(last + 400.0, A, 102, end + 1, 0);
-    script.line(last + 900.0, A, 101, end + 1, 0).flags = Flags::FIN | Flags::ACK;
+    script.line(last + 300.0, B, [end - MSS, 102], MSS);
+    script.line(last + 400.0, A, [102, end + 1], 0);
+    script.line(last + 900.0, A, [101, end + 1], 0).flags = Flags::FIN | Flags::ACK;
     let as_it_is = script.run();
     let always = script.play(false, Connection::shrink_buffers).finish([super::end(A), super::end(B)]);
     assert_eq!(format!("{always:?}"), format!("{as_it_is:?}"));

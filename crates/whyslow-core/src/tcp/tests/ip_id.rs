@@ -8,26 +8,26 @@ use crate::tcp::facts::Gap;
 /// silence.
 fn pause(lost: u16, numbered: bool) -> Facts {
     let mut script = Script::new();
-    script.line(0.0, A, 0, 0, 0).flags = Flags::SYN;
-    script.line(100.0, B, 0, 1, 0).flags = Flags::SYN | Flags::ACK;
-    script.line(100.0, A, 1, 1, 0);
-    script.line(100.0, A, 1, 1, 100);
+    script.line(0.0, A, [0, 0], 0).flags = Flags::SYN;
+    script.line(100.0, B, [0, 1], 0).flags = Flags::SYN | Flags::ACK;
+    script.line(100.0, A, [1, 1], 0);
+    script.line(100.0, A, [1, 1], 100);
     let mut id = 40_000;
     let mut send = |script: &mut Script, ms: f64, n: u32, skipped: u16| {
         id += 1 + skipped;
         let len = if n == 5 { 500 } else { MSS };
-        script.line(ms, B, 1 + n * MSS, 101, len).ip_id = if numbered { id } else { 0 };
-        script.line(ms, A, 101, 1 + n * MSS + len, 0);
+        script.line(ms, B, [1 + n * MSS, 101], len).ip_id = if numbered { id } else { 0 };
+        script.line(ms, A, [101, 1 + n * MSS + len], 0);
     };
     for n in 0..6 {
         send(&mut script, if n < 2 { 200.0 } else { 300.0 } + f64::from(n) * 0.1, n, 0);
     }
     id += 1 + lost;
     for (ms, seq) in [(700.5, 5501), (700.6, 6501)] {
-        script.line(ms, B, seq, 101, MSS).ip_id = if numbered { id } else { 0 };
+        script.line(ms, B, [seq, 101], MSS).ip_id = if numbered { id } else { 0 };
         id += 1;
     }
-    script.line(700.7, A, 101, 7501, 0);
+    script.line(700.7, A, [101, 7501], 0);
     script.run()
 }
 
@@ -67,7 +67,7 @@ fn segments_with_one_time_were_sent_together_however_late_the_second_came() {
     for n in 0..10 {
         let ms = 200.0 + f64::from(n) * 30.0;
         // Two and two: each pair has one time.
-        script.line(ms, B, 1 + n * MSS, 101, MSS).stamps = Some((200 + n / 2 * 60, 100));
+        script.line(ms, B, [1 + n * MSS, 101], MSS).stamps = Some((200 + n / 2 * 60, 100));
     }
     let facts = script.run();
     let apart: Vec<_> = bulk(&facts).gaps.iter().filter_map(|gap| gap.sent_apart).collect();
@@ -79,13 +79,13 @@ fn segments_with_one_time_were_sent_together_however_late_the_second_came() {
 #[test]
 fn a_fin_sent_again_is_counted() {
     let mut script = Script::asked();
-    script.line(200.0, B, 1, 101, MSS);
-    script.line(300.0, A, 101, 1001, 0);
+    script.line(200.0, B, [1, 101], MSS);
+    script.line(300.0, A, [101, 1001], 0);
     for ms in [300.1, 620.0] {
-        script.line(ms, B, 1001, 101, 0).flags = Flags::FIN | Flags::ACK;
+        script.line(ms, B, [1001, 101], 0).flags = Flags::FIN | Flags::ACK;
     }
-    script.line(720.0, A, 101, 1002, 0);
-    script.line(2_720.0, B, 1001, 101, 0).flags = Flags::FIN | Flags::ACK;
+    script.line(720.0, A, [101, 1002], 0);
+    script.line(2_720.0, B, [1001, 101], 0).flags = Flags::FIN | Flags::ACK;
     let direction = &script.run().directions[1];
     let kinds = direction.retransmitted;
     assert_eq!((kinds.tail_probe + kinds.timeout, kinds.spurious), (1, 1));
@@ -96,17 +96,17 @@ fn a_fin_sent_again_is_counted() {
 /// `numbers`: the IP numbers of that ACK and of the segments of the answer, which go on by ones.
 fn late_answer(ack: Option<u16>, first: u16) -> Facts {
     let mut script = Script::new();
-    script.line(0.0, A, 0, 0, 0).flags = Flags::SYN;
-    script.line(100.0, B, 0, 1, 0).flags = Flags::SYN | Flags::ACK;
-    script.line(100.0, A, 1, 1, 0);
-    script.line(100.0, A, 1, 1, 100);
+    script.line(0.0, A, [0, 0], 0).flags = Flags::SYN;
+    script.line(100.0, B, [0, 1], 0).flags = Flags::SYN | Flags::ACK;
+    script.line(100.0, A, [1, 1], 0);
+    script.line(100.0, A, [1, 1], 100);
     if let Some(id) = ack {
-        script.line(200.0, B, 1, 101, 0).ip_id = id;
+        script.line(200.0, B, [1, 101], 0).ip_id = id;
     }
     for n in 0..12u16 {
         let (ms, seq) = (1100.0 + f64::from(n), 1 + 500 * u32::from(n));
-        script.line(ms, B, seq, 101, 500).ip_id = first + n;
-        script.line(ms, A, 101, seq + 500, 0);
+        script.line(ms, B, [seq, 101], 500).ip_id = first + n;
+        script.line(ms, A, [101, seq + 500], 0);
     }
     script.run()
 }
@@ -119,7 +119,7 @@ fn numbers_that_are_missing_before_an_answer_were_its_first_copies() {
     assert_eq!(missing(Some(700), 702), 1);
     assert_eq!(missing(Some(700), 1600), 0, "more than it can have had in flight: others have used them");
     assert_eq!(missing(None, 706), 0, "nothing tells where they began");
-    assert_eq!(bulk(&late_answer(Some(700), 706)).start, Nanos::from_millis(1100));
+    assert_eq!(bulk(&late_answer(Some(700), 706)).start, Time::from_millis(1100));
 }
 
 /// Next to the server: all is acknowledged, and after a silence of 1.7 s the next bytes are sent.
@@ -130,8 +130,8 @@ fn idle(lost: u16) -> Facts {
     let mut id = 40_000;
     let mut send = |script: &mut Script, ms: f64, n: u32, skipped: u16| {
         id += 1 + skipped;
-        script.line(ms, B, 1 + n * MSS, 101, MSS).ip_id = id;
-        script.line(ms + 100.0, A, 101, 1 + (n + 1) * MSS, 0);
+        script.line(ms, B, [1 + n * MSS, 101], MSS).ip_id = id;
+        script.line(ms + 100.0, A, [101, 1 + (n + 1) * MSS], 0);
     };
     for n in 0..70 {
         send(&mut script, 100.0 + 100.0 * f64::from(n), n, u16::from(n == 13 || n == 35));
@@ -155,8 +155,8 @@ fn of_an_open_connection_short_segments_that_are_pushed_are_messages() {
     for (len, dry) in [(184, true), (900, true), (1_448, false)] {
         let mut script = Script::new();
         for (n, ms) in [(0, 0.0), (1, 100.0)] {
-            script.line(ms, A, 1 + n * len, 1, len).flags = Flags::ACK | Flags::PSH;
-            script.line(ms + 20.0, B, 1, 1 + (n + 1) * len, 0);
+            script.line(ms, A, [1 + n * len, 1], len).flags = Flags::ACK | Flags::PSH;
+            script.line(ms + 20.0, B, [1, 1 + (n + 1) * len], 0);
         }
         let facts = script.run();
         assert_eq!(facts.directions[0].transfers[0].gaps[0].app_limited, dry, "{len} B");
@@ -167,10 +167,10 @@ fn of_an_open_connection_short_segments_that_are_pushed_are_messages() {
 fn what_was_not_captured_may_have_ended_a_pause() {
     let pause = |acked: u32| {
         let mut script = Script::asked();
-        script.line(100.0, B, 1, 101, 500);
-        script.line(200.0, A, 101, 501, 0);
-        script.line(600.0, B, 501, 101 + acked, 500);
-        script.line(700.0, A, 101 + acked, 1_001, 0);
+        script.line(100.0, B, [1, 101], 500);
+        script.line(200.0, A, [101, 501], 0);
+        script.line(600.0, B, [501, 101 + acked], 500);
+        script.line(700.0, A, [101 + acked, 1_001], 0);
         longest(&script.run()).unseen
     };
     assert!(!pause(0));
@@ -181,22 +181,22 @@ fn what_was_not_captured_may_have_ended_a_pause() {
 fn a_program_that_pauses_before_a_lost_message_waits_for_its_timer_only_then() {
     let gaps = |pause: f64| {
         let mut script = Script::new();
-        script.line(0.0, A, 0, 0, 0).flags = Flags::SYN;
-        script.line(60.0, B, 0, 1, 0).flags = Flags::SYN | Flags::ACK;
-        script.line(60.0, A, 1, 1, 0);
-        script.line(60.0, A, 1, 1, 100);
+        script.line(0.0, A, [0, 0], 0).flags = Flags::SYN;
+        script.line(60.0, B, [0, 1], 0).flags = Flags::SYN | Flags::ACK;
+        script.line(60.0, A, [1, 1], 0);
+        script.line(60.0, A, [1, 1], 100);
         let mut ms = 120.0;
         for n in 0..6 {
             ms += 1.0;
-            script.line(ms, B, 1 + 35 * n, 101, 35).ip_id = 500 + n as u16;
-            script.line(ms, A, 101, 36 + 35 * n, 0);
+            script.line(ms, B, [1 + 35 * n, 101], 35).ip_id = 500 + n as u16;
+            script.line(ms, A, [101, 36 + 35 * n], 0);
         }
-        script.line(ms + pause, B, 211, 101, 35).ip_id = 507;
-        script.line(ms + pause, A, 101, 246, 0);
+        script.line(ms + pause, B, [211, 101], 35).ip_id = 507;
+        script.line(ms + pause, A, [101, 246], 0);
         let facts = script.run();
         let long = |gap: &&Gap| gap.end - gap.start > Nanos::from_millis(50);
-        let told = |gap: &Gap| (gap.release, (gap.end - gap.start).0 / 1_000_000);
-        bulk(&facts).gaps.iter().filter(long).map(told).collect::<Vec<_>>()
+        let ended_by = |gap: &Gap| (gap.release, (gap.end - gap.start).0 / 1_000_000);
+        bulk(&facts).gaps.iter().filter(long).map(ended_by).collect::<Vec<_>>()
     };
     assert_eq!(gaps(280.0), [(Release::Timer, 280)]);
     let parts = gaps(900.0);

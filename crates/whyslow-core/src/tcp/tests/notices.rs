@@ -9,16 +9,16 @@ fn error(by: u8, fate: Fate, seq: u32) -> Icmp {
 }
 
 fn note(connection: &mut Connection, error: &Icmp) -> bool {
-    connection.on_icmp_error(error, B, Nanos::from_millis(300), Frame { file: None, number: 9 })
+    connection.on_icmp_error(error, B, Time::from_millis(300), Frame { file: None, number: 9 })
 }
 
 /// Side B sends so many segments, of which the first ones are acknowledged.
 fn sending(segments: u32, acked: u32) -> Connection {
     let mut script = Script::asked();
     for at in 0..segments {
-        script.line(200.0, B, 1 + at * MSS, 101, MSS);
+        script.line(200.0, B, [1 + at * MSS, 101], MSS);
         if at + 1 == acked {
-            script.line(200.0, A, 101, 1 + acked * MSS, 0);
+            script.line(200.0, A, [101, 1 + acked * MSS], 0);
         }
     }
     script.connection()
@@ -43,8 +43,8 @@ fn only_what_may_be_in_flight_is_told_of() {
             (behind + 0x8000_0000, false),
         ] {
             let mut connection = sending(segments, acked);
-            let told = note(&mut connection, &error(9, Fate::HostUnreachable, isn.wrapping_add(seq)));
-            assert_eq!(told, may_be, "{seq} of {first} to {behind}");
+            let noted = note(&mut connection, &error(9, Fate::HostUnreachable, isn.wrapping_add(seq)));
+            assert_eq!(noted, may_be, "{seq} of {first} to {behind}");
             assert_eq!(connection.finish([end(A), end(B)]).notices.total, u64::from(may_be));
         }
     }
@@ -53,7 +53,7 @@ fn only_what_may_be_in_flight_is_told_of() {
 #[test]
 fn of_a_direction_that_was_not_captured_anything_may_be_in_flight() {
     let mut script = Script::new();
-    script.line(0.0, A, 5000, 77_000, 0);
+    script.line(0.0, A, [5000, 77_000], 0);
     let mut connection = script.connection();
     assert!(note(&mut connection, &error(9, Fate::HostUnreachable, script.isn[1] + 77_000)));
     assert!(note(&mut connection, &error(9, Fate::HostUnreachable, script.isn[1] + 900_000)));
@@ -80,24 +80,24 @@ fn errors_that_say_the_same_are_one_and_there_are_few() {
 fn refused(after: f64) -> Script {
     let mut script = Script::asked();
     for at in 0..10 {
-        script.line(100.1, B, 1 + at * MSS, 101, MSS);
+        script.line(100.1, B, [1 + at * MSS, 101], MSS);
     }
     let mut next = 1;
     while next < 1 + 10 * MSS {
         let len = 800.min(1 + 10 * MSS - next);
-        script.line(100.1 + after, B, next, 101, len);
+        script.line(100.1 + after, B, [next, 101], len);
         next += len;
     }
-    script.line(200.5 + after, A, 101, 1 + 10 * MSS, 0);
+    script.line(200.5 + after, A, [101, 1 + 10 * MSS], 0);
     for at in 0..20 {
-        script.line(200.5 + after, B, 1 + 10 * MSS + at * 800, 101, 800);
+        script.line(200.5 + after, B, [1 + 10 * MSS + at * 800, 101], 800);
     }
-    script.line(301.0 + after, A, 101, 1 + 10 * MSS + 20 * 800, 0);
+    script.line(301.0 + after, A, [101, 1 + 10 * MSS + 20 * 800], 0);
     script
 }
 
 /// With the error behind the flight, while the first segments are held or after they are settled.
-fn told(script: &Script, mtu: u32, settled: bool) -> Facts {
+fn facts_with_error(script: &Script, mtu: u32, settled: bool) -> Facts {
     let lines = Cell::new(0);
     let connection = script.play(false, |connection| {
         lines.set(lines.get() + 1);
@@ -108,7 +108,7 @@ fn told(script: &Script, mtu: u32, settled: bool) -> Facts {
             connection.start_tracking();
         }
         let error = error(9, Fate::TooBig(Some(mtu)), script.isn[1] + 1);
-        assert!(connection.on_icmp_error(&error, B, Nanos::from_secs_f64(0.1005), Frame { file: None, number: 9 }));
+        assert!(connection.on_icmp_error(&error, B, Time::from_micros(100_500), Frame { file: None, number: 9 }));
     });
     connection.finish([end(A), end(B)])
 }
@@ -122,7 +122,7 @@ fn what_was_too_long_comes_again_in_shorter_segments_and_nothing_was_lost() {
 
     for settled in [false, true] {
         // 800 bytes and 40 of headers.
-        let facts = told(&script, 840, settled);
+        let facts = facts_with_error(&script, 840, settled);
         let (direction, transfer) = (&facts.directions[1], &facts.directions[1].transfers[0]);
         assert_eq!((transfer.losses.len(), transfer.retransmitted_bytes, transfer.retransmitted.fast), (0, 0, 0));
         assert!(transfer.rounds.iter().all(|round| round.retransmitted == 0 && round.recovering == Nanos::ZERO));
@@ -135,13 +135,13 @@ fn what_was_too_long_comes_again_in_shorter_segments_and_nothing_was_lost() {
 
 #[test]
 fn who_waits_for_a_timer_has_lost_something_and_who_sends_as_long_ones_again_too() {
-    let facts = told(&refused(400.0), 840, false);
+    let facts = facts_with_error(&refused(400.0), 840, false);
     assert_eq!(facts.directions[1].retransmitted.timeout, 13);
     assert!(facts.directions[1].transfers[0].retransmitted_bytes > 0);
     // Errors that tell less than any link carries are forged.
-    let facts = told(&refused(1.0), 60, false);
+    let facts = facts_with_error(&refused(1.0), 60, false);
     assert!(!facts.directions[1].transfers[0].losses.is_empty());
     // The copies are longer than what passes.
-    let facts = told(&refused(1.0), 640, false);
+    let facts = facts_with_error(&refused(1.0), 640, false);
     assert!(!facts.directions[1].transfers[0].losses.is_empty());
 }

@@ -7,13 +7,13 @@ use super::*;
 fn download(flight: u32, flights: u32, window: impl Fn(u32) -> u16) -> Script {
     let mut script = Script::new();
     // Side A speaks first.
-    script.line(0.0, A, 1, 1, 0).window = window(0);
+    script.line(0.0, A, [1, 1], 0).window = window(0);
     for n in 0..flights {
         let (ms, seq) = (100.0 * f64::from(n), 1 + flight * MSS * n);
         for segment in 0..flight {
-            script.line(ms + 0.1 * f64::from(segment), B, seq + segment * MSS, 1, MSS);
+            script.line(ms + 0.1 * f64::from(segment), B, [seq + segment * MSS, 1], MSS);
         }
-        script.line(ms + 100.0, A, 1, seq + flight * MSS, 0).window = window(n + 1);
+        script.line(ms + 100.0, A, [1, seq + flight * MSS], 0).window = window(n + 1);
     }
     script
 }
@@ -47,11 +47,11 @@ fn what_is_taken_for_the_scale_is_given_up_when_more_is_in_flight() {
     let mut script = download(10, 60, |_| 10_000);
     let (ms, seq) = (100.0 * 60.0, 1 + 10 * MSS * 60);
     for segment in 0..30 {
-        script.line(ms + 0.1 * f64::from(segment), B, seq + segment * MSS, 1, MSS);
+        script.line(ms + 0.1 * f64::from(segment), B, [seq + segment * MSS, 1], MSS);
     }
-    script.line(ms + 100.0, A, 1, seq + 30 * MSS, 0).window = 10_000;
-    script.line(ms + 100.0, B, seq + 30 * MSS, 1, MSS);
-    script.line(ms + 200.0, A, 1, seq + 31 * MSS, 0).window = 10_000;
+    script.line(ms + 100.0, A, [1, seq + 30 * MSS], 0).window = 10_000;
+    script.line(ms + 100.0, B, [seq + 30 * MSS, 1], MSS);
+    script.line(ms + 200.0, A, [1, seq + 31 * MSS], 0).window = 10_000;
     let facts = script.run();
     assert_eq!((facts.directions[1].assumed_shift, facts.directions[1].max_window), (None, None));
 }
@@ -60,15 +60,15 @@ fn what_is_taken_for_the_scale_is_given_up_when_more_is_in_flight() {
 fn a_window_of_zero_is_closed_at_any_scale() {
     let mut script = download(2, 30, |_| 900);
     let (ms, seq) = (100.0 * 30.0, 1 + 2 * MSS * 30);
-    script.line(ms, B, seq, 1, MSS);
-    script.line(ms + 100.0, A, 1, seq + MSS, 0).window = 0;
+    script.line(ms, B, [seq, 1], MSS);
+    script.line(ms + 100.0, A, [1, seq + MSS], 0).window = 0;
     for (n, wait) in [300.0, 700.0, 1500.0].into_iter().enumerate() {
         // As Linux probes: one number that was acknowledged already.
-        script.line(ms + 100.0 + wait, B, seq + MSS - 1, 1, 0);
-        script.line(ms + 200.0 + wait, A, 1, seq + MSS, 0).window = if n == 2 { 900 } else { 0 };
+        script.line(ms + 100.0 + wait, B, [seq + MSS - 1, 1], 0);
+        script.line(ms + 200.0 + wait, A, [1, seq + MSS], 0).window = if n == 2 { 900 } else { 0 };
     }
-    script.line(ms + 1700.0, B, seq + MSS, 1, MSS);
-    script.line(ms + 1800.0, A, 1, seq + 2 * MSS, 0).window = 900;
+    script.line(ms + 1700.0, B, [seq + MSS, 1], MSS);
+    script.line(ms + 1800.0, A, [1, seq + 2 * MSS], 0).window = 900;
     let facts = script.run();
     let direction = &facts.directions[1];
     assert_eq!((direction.closings, direction.zero_windows, direction.window_probes), (1, 3, 3));
@@ -85,13 +85,13 @@ fn probes_measure_no_round_trip() {
     // The capture begins while the window is closed: of the sender there are its probes alone, each
     // with a newer timestamp echoed 100 ms later, and an echo of that in the next probe.
     let mut script = Script::new();
-    script.line(0.0, A, 1, 1, 0).window = 0;
+    script.line(0.0, A, [1, 1], 0).window = 0;
     let mut ms = 0.0;
     for n in 0..6u32 {
         let (stamp, wait) = (1000 * n, 400.0 * f64::from(1u32 << n));
         ms += wait;
-        script.line(ms, B, 0, 1, 0).stamps = Some((stamp + 50, stamp));
-        let answer = script.line(ms + 100.0, A, 1, 1, 0);
+        script.line(ms, B, [0, 1], 0).stamps = Some((stamp + 50, stamp));
+        let answer = script.line(ms + 100.0, A, [1, 1], 0);
         (answer.window, answer.stamps) = (0, Some((stamp + 1000, stamp + 50)));
     }
     let facts = script.run();

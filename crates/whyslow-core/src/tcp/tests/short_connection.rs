@@ -7,11 +7,16 @@ fn ms(milliseconds: i64) -> Nanos {
     Nanos::from_millis(milliseconds)
 }
 
+/// The instant so many milliseconds after that from which times are counted.
+fn at_ms(milliseconds: i64) -> Time {
+    Time::from_millis(milliseconds)
+}
+
 /// Next to side B: an answer of three segments, 20 ms after the request.
 fn answered() -> Script {
     let mut script = Script::asked();
     for n in 0..3 {
-        script.line(120.0 + f64::from(n), B, 1 + n * MSS, 101, MSS);
+        script.line(120.0 + f64::from(n), B, [1 + n * MSS, 101], MSS);
     }
     script
 }
@@ -19,8 +24,8 @@ fn answered() -> Script {
 #[test]
 fn of_a_request_and_its_answer_all_is_known() {
     let mut script = answered();
-    script.line(225.0, A, 101, 3001, 0);
-    let brief = script.connection().short_connection_bounds(ms(0), &[end(A), end(B)]).unwrap();
+    script.line(225.0, A, [101, 3001], 0);
+    let brief = script.connection().short_connection_bounds(at_ms(0), &[end(A), end(B)]).unwrap();
     // The round trip is 100 ms; the ACK came 103 ms after the last segment, and that of the request
     // with the answer.
     let expected = ShortConnectionBounds {
@@ -40,31 +45,31 @@ fn what_is_not_plain_is_left_to_a_closer_look() {
     let after = |change: fn(&mut Script)| {
         let mut script = answered();
         change(&mut script);
-        script.connection().short_connection_bounds(ms(0), &[end(A), end(B)])
+        script.connection().short_connection_bounds(at_ms(0), &[end(A), end(B)])
     };
     assert!(after(|_| {}).is_some());
-    assert_eq!(after(|script| _ = script.line(320.0, B, 2001, 101, MSS)), None, "retransmitted");
-    assert_eq!(after(|script| _ = script.line(320.0, B, 4001, 101, MSS)), None, "a hole");
-    assert_eq!(after(|script| _ = script.line(320.0, A, 101, 5001, 0)), None, "an ACK of what was not captured");
-    assert_eq!(after(|script| script.line(320.0, A, 101, 1, 0).sack = &[(1001, 3001)]), None, "a SACK");
-    assert_eq!(after(|script| script.line(320.0, A, 0, 0, 0).flags = Flags::SYN), None, "a second SYN");
+    assert_eq!(after(|script| _ = script.line(320.0, B, [2001, 101], MSS)), None, "retransmitted");
+    assert_eq!(after(|script| _ = script.line(320.0, B, [4001, 101], MSS)), None, "a hole");
+    assert_eq!(after(|script| _ = script.line(320.0, A, [101, 5001], 0)), None, "an ACK of what was not captured");
+    assert_eq!(after(|script| script.line(320.0, A, [101, 1], 0).sack = &[(1001, 3001)]), None, "a SACK");
+    assert_eq!(after(|script| script.line(320.0, A, [0, 0], 0).flags = Flags::SYN), None, "a second SYN");
     let second_round = |script: &mut Script| {
-        script.line(221.0, A, 101, 1001, 0);
-        script.line(221.0, B, 3001, 101, MSS);
+        script.line(221.0, A, [101, 1001], 0);
+        script.line(221.0, B, [3001, 101], MSS);
     };
     assert_eq!(after(second_round), None, "a second round");
-    let many = |script: &mut Script| (0..130).for_each(|n| _ = script.line(400.0, B, 3001 + n * MSS, 101, MSS));
+    let many = |script: &mut Script| (0..130).for_each(|n| _ = script.line(400.0, B, [3001 + n * MSS, 101], MSS));
     assert_eq!(after(many), None, "more than are held");
 }
 
 #[test]
 fn a_reset_that_says_why_comes_before_anything_was_said_too() {
     let mut script = Script::new();
-    script.line(0.0, A, 0, 0, 0).flags = Flags::SYN;
-    script.line(20.0, B, 0, 1, 0).flags = Flags::SYN | Flags::ACK;
-    script.line(40.0, A, 1, 1, 0);
-    script.line(60.0, B, 1, 1, 12).flags = Flags::RST | Flags::ACK;
-    let brief = script.connection().short_connection_bounds(ms(60), &[end(A), end(B)]).unwrap();
+    script.line(0.0, A, [0, 0], 0).flags = Flags::SYN;
+    script.line(20.0, B, [0, 1], 0).flags = Flags::SYN | Flags::ACK;
+    script.line(40.0, A, [1, 1], 0);
+    script.line(60.0, B, [1, 1], 12).flags = Flags::RST | Flags::ACK;
+    let brief = script.connection().short_connection_bounds(at_ms(60), &[end(A), end(B)]).unwrap();
     assert!(brief.may_be_awaited && brief.transfers == 0, "{brief:?}");
 }
 
@@ -73,9 +78,9 @@ fn of_one_direction_alone_it_is_said() {
     let of = |sides: &[Side], step: u32| {
         let mut script = Script::new();
         for (n, &side) in (0..).zip(sides) {
-            script.line(f64::from(n) * 2_000.0, side, 1 + step * n, 1, MSS);
+            script.line(f64::from(n) * 2_000.0, side, [1 + step * n, 1], MSS);
         }
-        let brief = script.connection().short_connection_bounds(ms(0), &[end(A), end(B)]);
+        let brief = script.connection().short_connection_bounds(at_ms(0), &[end(A), end(B)]);
         (brief.map(|brief| brief.one_direction), script.run().capture_defects.one_direction)
     };
     assert_eq!(of(&[A], MSS), (Some(true), true));
@@ -83,8 +88,8 @@ fn of_one_direction_alone_it_is_said() {
     assert_eq!(of(&[A, A, A], 0), (None, true), "a closer look at what was retransmitted");
     assert_eq!(of(&Side::BOTH, 0), (Some(false), false));
     let mut opening = Script::new();
-    opening.line(0.0, A, 0, 0, 0).flags = Flags::SYN;
-    let asked = opening.connection().short_connection_bounds(ms(2_000), &[end(A), end(B)]).unwrap();
+    opening.line(0.0, A, [0, 0], 0).flags = Flags::SYN;
+    let asked = opening.connection().short_connection_bounds(at_ms(2_000), &[end(A), end(B)]).unwrap();
     assert!(asked.may_be_awaited && !asked.one_direction, "a SYN without an answer is no such case");
 }
 
@@ -105,9 +110,9 @@ proptest! {
         (again, fin, calls) in (prop::option::weighted(0.1, 0usize..60), any::<bool>(), any::<bool>()),
     ) {
         let mut script = Script::new();
-        script.line(0.0, A, 0, 0, 0).flags = Flags::SYN;
-        script.line(toward.1.into(), B, 0, 1, 0).flags = Flags::SYN | Flags::ACK;
-        script.line((toward.0 + toward.1).into(), A, 1, 1, 0);
+        script.line(0.0, A, [0, 0], 0).flags = Flags::SYN;
+        script.line(toward.1.into(), B, [0, 1], 0).flags = Flags::SYN | Flags::ACK;
+        script.line((toward.0 + toward.1).into(), A, [1, 1], 0);
         let (mut next, mut acked, mut at) = ([1u32; 2], [1u32; 2], toward.0 + toward.1);
         for (n, &(from, len, after, acks)) in steps.iter().enumerate() {
             at += after;
@@ -115,12 +120,12 @@ proptest! {
                 acked[from] = next[!from];
             }
             let back = if again == Some(n) { len } else { 0 };
-            script.line(at.into(), from, next[from].saturating_sub(back), acked[from], len);
+            script.line(at.into(), from, [next[from].saturating_sub(back), acked[from]], len);
             next[from] += len - back;
         }
         if fin {
-            script.line(at.into(), B, next[1], acked[1], 0).flags = Flags::FIN | Flags::ACK;
-            script.line((at + 30).into(), A, next[0], next[1] + 1, 0);
+            script.line(at.into(), B, [next[1], acked[1]], 0).flags = Flags::FIN | Flags::ACK;
+            script.line((at + 30).into(), A, [next[0], next[1] + 1], 0);
         }
         if stamped {
             let mut newest = [0; 2];
@@ -130,7 +135,7 @@ proptest! {
             }
         }
         let ends = [end(A), (end(B).0, if calls { 6653 } else { 80 })];
-        let Some(brief) = script.connection().short_connection_bounds(ms(0), &ends) else { return Ok(()) };
+        let Some(brief) = script.connection().short_connection_bounds(at_ms(0), &ends) else { return Ok(()) };
         let facts = script.connection().finish(ends);
         prop_assert_eq!(brief.one_direction, facts.capture_defects.one_direction);
         let (mut pauses, mut largest) = (0, 0);

@@ -11,9 +11,9 @@ fn download(flights: u32) -> Script {
     let mut script = Script::asked();
     for flight in 0..flights {
         let (ms, seq) = (200.0 + 100.0 * f64::from(flight), 1 + 2 * MSS * flight);
-        script.line(ms, B, seq, 101, MSS);
-        script.line(ms + 0.1, B, seq + MSS, 101, MSS);
-        script.line(ms + 100.0, A, 101, seq + 2 * MSS, 0);
+        script.line(ms, B, [seq, 101], MSS);
+        script.line(ms + 0.1, B, [seq + MSS, 101], MSS);
+        script.line(ms + 100.0, A, [101, seq + 2 * MSS], 0);
     }
     for line in script.lines.iter_mut().filter(|line| line.len == 0) {
         line.sum = Checksum::Good;

@@ -20,7 +20,7 @@ impl Talk {
     /// Side A sends a message, so long after what was before it.
     fn fields(&mut self, len: u32, after: f64) {
         self.ms += after;
-        self.script.line(self.ms, A, self.next[0], self.next[1], len);
+        self.script.line(self.ms, A, [self.next[0], self.next[1]], len);
         self.next[0] += len;
     }
 
@@ -30,7 +30,7 @@ impl Talk {
         let mut left = bytes;
         while left > 0 {
             let len = left.min(MSS);
-            self.script.line(self.ms, B, self.next[1], self.next[0], len);
+            self.script.line(self.ms, B, [self.next[1], self.next[0]], len);
             self.next[1] += len;
             left -= len;
         }
@@ -38,7 +38,7 @@ impl Talk {
     }
 
     fn is_acknowledged(&mut self) {
-        self.script.line(self.ms, A, self.next[0], self.next[1], 0);
+        self.script.line(self.ms, A, [self.next[0], self.next[1]], 0);
     }
 
     fn sizes(&self) -> Vec<u64> {
@@ -139,17 +139,17 @@ proptest! {
         let mut credits = credits.into_iter();
         let (mut acked, mut due) = (1, 20);
         for n in 0..segments {
-            talk.script.line(talk.ms, B, talk.next[1], talk.next[0], MSS);
+            talk.script.line(talk.ms, B, [talk.next[1], talk.next[0]], MSS);
             talk.next[1] += MSS;
             talk.ms += 5.0;
             if n == due && let Some((apart, len)) = credits.next() {
                 // All but the newest segment is acknowledged by it.
                 acked = talk.next[1] - MSS;
-                talk.script.line(talk.ms, A, talk.next[0], acked, len);
+                talk.script.line(talk.ms, A, [talk.next[0], acked], len);
                 talk.next[0] += len;
                 due += 1 + apart;
             } else if n % 7 == 0 {
-                talk.script.line(talk.ms, A, talk.next[0], acked.max(talk.next[1].saturating_sub(3 * MSS)), 0);
+                talk.script.line(talk.ms, A, [talk.next[0], acked.max(talk.next[1].saturating_sub(3 * MSS))], 0);
             }
         }
         talk.ms += 100.0;
@@ -198,7 +198,7 @@ fn a_closed_window_and_what_is_outstanding_are_no_idleness() {
     };
     assert_eq!(pushed_after(Talk::is_acknowledged), 2);
     assert_eq!(pushed_after(|_| ()), 1, "not acknowledged");
-    let closed = |talk: &mut Talk| talk.script.line(talk.ms, A, talk.next[0], talk.next[1], 0).window = 0;
+    let closed = |talk: &mut Talk| talk.script.line(talk.ms, A, [talk.next[0], talk.next[1]], 0).window = 0;
     assert_eq!(pushed_after(closed), 1, "the window is closed");
 }
 
@@ -229,7 +229,7 @@ fn what_goes_on_within_a_record_is_no_push() {
                 fragment: false,
                 tunnels: 0,
             };
-            let time = Nanos::from_secs_f64(ms / 1e3);
+            let time = Time::ZERO + Nanos::from_secs_f64(ms / 1e3);
             let connection = connection.get_or_insert_with(|| Connection::new(&segment, time, Frame::default()));
             connection.push(&segment, from, time, Frame::default());
         };

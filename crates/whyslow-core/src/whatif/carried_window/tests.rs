@@ -4,7 +4,7 @@ use super::{CarriedWindow, grown};
 use crate::limit::partition;
 use crate::limit::tests::{MSS, context, flights, gap};
 use crate::tcp::facts::{Loss, Release, TransferFacts};
-use crate::units::Nanos;
+use crate::units::Time;
 
 fn over(transfers: &[&TransferFacts]) -> CarriedWindow {
     let context = context(100);
@@ -47,7 +47,7 @@ fn silences_within_a_transfer_part_what_was_in_flight() {
     let mut parted = flights(&[4 * MSS; 30], Release::Ack);
     assert!(over(&[&parted]).cwnd > 100.0);
     for (n, silence) in (1..).zip(&mut parted.gaps) {
-        *silence = gap(Nanos::from_millis(100 * n), Nanos::from_millis(100 * n + 90), Release::Nothing);
+        *silence = gap(Time::from_millis(100 * n), Time::from_millis(100 * n + 90), Release::Nothing);
         (silence.idle, silence.snd_max) = (true, 1 + 4 * MSS * n as u64);
     }
     assert!(over(&[&parted]).cwnd <= 10.0, "twice what was in flight, or the window at first");

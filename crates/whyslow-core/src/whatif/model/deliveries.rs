@@ -3,25 +3,25 @@
 //! that this took.
 
 use super::ring::Ring;
-use crate::units::Nanos;
+use crate::units::Time;
 
 #[derive(Debug)]
 pub(super) struct Deliveries {
     /// Segments that were delivered, and when the last was.
     count: f64,
-    at: Nanos,
+    at: Time,
     /// The same at the departure of each segment's latest copy, for the segments that the sender
     /// keeps.
-    at_departure: Ring<(f64, Nanos)>,
+    at_departure: Ring<(f64, Time)>,
 }
 
 impl Deliveries {
     pub(super) fn new() -> Self {
-        Self { count: 0.0, at: Nanos::ZERO, at_departure: Ring::new(1) }
+        Self { count: 0.0, at: Time::ZERO, at_departure: Ring::new(1) }
     }
 
     /// A new segment leaves; `alone`: nothing else is in flight.
-    pub(super) fn depart(&mut self, now: Nanos, alone: bool) {
+    pub(super) fn depart(&mut self, now: Time, alone: bool) {
         if alone {
             self.at = now;
         }
@@ -42,7 +42,7 @@ impl Deliveries {
 
     /// So many arrived, as the ACK for this segment says, which was sent then. Segments per
     /// nanosecond.
-    pub(super) fn arrive(&mut self, now: Nanos, newly: f64, segment: usize, sent: Nanos) -> f64 {
+    pub(super) fn arrive(&mut self, now: Time, newly: f64, segment: usize, sent: Time) -> f64 {
         self.count += newly;
         self.at = now;
         let Some(&(count, at)) = self.at_departure.get(segment) else { return 0.0 };

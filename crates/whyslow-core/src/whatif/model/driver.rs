@@ -9,7 +9,7 @@ use super::sender::{Blocked, Packet, Sender};
 use super::sender_settings::Algorithm;
 use super::{MAX_SEGMENTS, MAX_TIME, Outcome, Scenario, Silence};
 use crate::types::Limit;
-use crate::units::Nanos;
+use crate::units::{Nanos, Time};
 use std::cmp::Reverse;
 
 /// Plays a transfer through.
@@ -53,7 +53,7 @@ fn play<L: Ledger>(scenario: &Scenario) -> Played<L> {
 struct Driver<'a, C, L> {
     scenario: &'a Scenario,
     bytes: u64,
-    now: Nanos,
+    now: Time,
     events: EventQueue,
     link: Link<'a>,
     sender: Sender<C>,
@@ -63,9 +63,9 @@ struct Driver<'a, C, L> {
     silent: Option<Silence>,
     ledger: L,
     /// When three quarters were acknowledged, and how much that was.
-    quarter: (Nanos, u64),
+    quarter: (Time, u64),
     three_quarters: u64,
-    delivered: Nanos,
+    delivered: Time,
 }
 
 impl<'a, C: CongestionController, L: Ledger> Driver<'a, C, L> {
@@ -74,7 +74,7 @@ impl<'a, C: CongestionController, L: Ledger> Driver<'a, C, L> {
         Self {
             scenario,
             bytes,
-            now: Nanos::ZERO,
+            now: Time::ZERO,
             events: EventQueue::new(bytes / scenario.mss),
             link: Link::new(scenario),
             sender: Sender::new(scenario, bytes, receiver.right_edge()),
@@ -82,9 +82,9 @@ impl<'a, C: CongestionController, L: Ledger> Driver<'a, C, L> {
             pause: 0,
             silent: None,
             ledger: L::default(),
-            quarter: (Nanos::ZERO, 0),
+            quarter: (Time::ZERO, 0),
             three_quarters: bytes / 4 * 3,
-            delivered: Nanos::ZERO,
+            delivered: Time::ZERO,
         }
     }
 
@@ -99,8 +99,8 @@ impl<'a, C: CongestionController, L: Ledger> Driver<'a, C, L> {
             more = Nanos::from_secs_f64(took * rest as f64);
         }
         let outcome = Outcome {
-            duration: self.now + more,
-            delivered: self.delivered + more,
+            duration: self.now - Time::ZERO + more,
+            delivered: self.delivered - Time::ZERO + more,
             rounds: Vec::new(),
             rounds_total: 0,
             limits: Vec::new(),
@@ -133,7 +133,7 @@ impl<'a, C: CongestionController, L: Ledger> Driver<'a, C, L> {
     }
 
     /// The time until the next event passes.
-    fn pass(&mut self, held: Blocked, at: Nanos) {
+    fn pass(&mut self, held: Blocked, at: Time) {
         if L::KEEPS {
             let limit = self.limit(held);
             // While packets wait for the narrow link, that is what holds the transfer.
@@ -213,7 +213,7 @@ impl<'a, C: CongestionController, L: Ledger> Driver<'a, C, L> {
         self.sender.offer(next.map_or(self.bytes, |pause| pause.at.min(self.bytes)));
     }
 
-    fn wake(&mut self, at: Nanos, wake: Wake) {
+    fn wake(&mut self, at: Time, wake: Wake) {
         self.events.schedule_wake((at.max(self.now), self.now), wake);
     }
 
@@ -264,12 +264,12 @@ impl<'a, C: CongestionController, L: Ledger> Driver<'a, C, L> {
     /// A segment that leaves now will arrive at `at`, and nothing overtakes it: what the receiver
     /// answers is known already.
     #[inline]
-    fn arrive(&mut self, at: Nanos, packet: &Packet) {
+    fn arrive(&mut self, at: Time, packet: &Packet) {
         while let Some((due, segment)) = self.events.due_before((at, self.now)) {
             self.answer_late(due, segment);
         }
         let ack = self.receiver.arrive(at, packet.segment, packet.end, |segment| self.sender.end_of(segment));
-        if self.receiver.delivered() >= self.bytes && self.delivered == Nanos::ZERO {
+        if self.receiver.delivered() >= self.bytes && self.delivered == Time::ZERO {
             self.delivered = at;
         }
         match ack {
@@ -278,7 +278,7 @@ impl<'a, C: CongestionController, L: Ledger> Driver<'a, C, L> {
         }
     }
 
-    fn answer_late(&mut self, at: Nanos, segment: usize) {
+    fn answer_late(&mut self, at: Time, segment: usize) {
         if let Some(ack) = self.receiver.answer_late(segment) {
             self.answer(at, ack);
         }
@@ -286,8 +286,8 @@ impl<'a, C: CongestionController, L: Ledger> Driver<'a, C, L> {
 
     /// The receiver sends an ACK.
     #[inline]
-    fn answer(&mut self, at: Nanos, ack: Ack) {
-        self.events.schedule_ack((Nanos(at.0 + self.link.way_back().0), at), ack);
+    fn answer(&mut self, at: Time, ack: Ack) {
+        self.events.schedule_ack((Time(at.0 + self.link.way_back().0), at), ack);
     }
 
     fn note_quarter(&mut self) {

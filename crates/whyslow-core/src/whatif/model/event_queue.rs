@@ -7,7 +7,7 @@
 
 use super::receiver::Ack;
 use super::ring::Ring;
-use crate::units::Nanos;
+use crate::units::Time;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
@@ -31,10 +31,10 @@ pub(super) enum Wake {
 }
 
 /// When an event is due, and when it was scheduled.
-pub(super) type DueTime = (Nanos, Nanos);
+pub(super) type DueTime = (Time, Time);
 
 /// Later than everything.
-const NEVER: DueTime = (Nanos::MAX, Nanos::MAX);
+const NEVER: DueTime = (Time::MAX, Time::MAX);
 
 const WAKES: [Wake; 3] = [Wake::PauseEnds, Wake::Timer, Wake::Pace];
 
@@ -87,7 +87,7 @@ impl EventQueue {
 
     /// Returns the next event and its time.
     #[inline]
-    pub(super) fn next(&mut self) -> Option<(Nanos, Event)> {
+    pub(super) fn next(&mut self) -> Option<(Time, Event)> {
         let (ack, held) = (self.acks.due(), self.delayed_acks.due());
         let recheck = self.rechecks.peek().map_or(NEVER, |turn| turn.0);
         let [pause, timer, pace] = self.wakes;
@@ -114,7 +114,7 @@ impl EventQueue {
 
     /// Returns the first ACK and its time.
     #[inline]
-    pub(super) fn first_ack(&self) -> Option<(Nanos, &Ack)> {
+    pub(super) fn first_ack(&self) -> Option<(Time, &Ack)> {
         self.acks.0.front().map(|(turn, ack)| (turn.0, ack))
     }
 
@@ -125,19 +125,19 @@ impl EventQueue {
 
     /// Returns when the first event other than an ACK or the timer is due.
     #[inline]
-    pub(super) fn first_but_timer(&self) -> Nanos {
+    pub(super) fn first_but_timer(&self) -> Time {
         let [pause, _, pace] = self.wakes;
         let recheck = self.rechecks.peek().map_or(NEVER, |turn| turn.0);
         pause.0.min(pace.0).min(recheck.0).min(self.delayed_acks.due().0)
     }
 
     /// Returns when the timer fires, as far as known.
-    pub(super) fn timer(&self) -> Nanos {
+    pub(super) fn timer(&self) -> Time {
         self.wakes[Wake::Timer as usize].0
     }
 
     /// Removes a delayed ACK due before this time, with its segment.
-    pub(super) fn due_before(&mut self, turn: DueTime) -> Option<(Nanos, usize)> {
+    pub(super) fn due_before(&mut self, turn: DueTime) -> Option<(Time, usize)> {
         let due = self.delayed_acks.due();
         if due < turn { self.delayed_acks.pop().map(|segment| (due.0, segment)) } else { None }
     }

@@ -4,7 +4,7 @@
 use super::MAX_ROUNDS;
 use super::sender::Packet;
 use crate::types::Limit;
-use crate::units::Nanos;
+use crate::units::{Nanos, Time};
 
 pub(super) trait Ledger: Default {
     /// Whether anything is written down: what nobody writes down need not be worked out.
@@ -15,7 +15,7 @@ pub(super) trait Ledger: Default {
     /// The time since the last send or ACK is known for what it was.
     fn settle(&mut self, as_limit: Option<Limit>);
     /// A packet leaves, when so many bytes are acknowledged.
-    fn send(&mut self, now: Nanos, packet: &Packet, acknowledged: u64);
+    fn send(&mut self, now: Time, packet: &Packet, acknowledged: u64);
 }
 
 /// Nothing is written down.
@@ -26,7 +26,7 @@ impl Ledger for NoLedger {
     const KEEPS: bool = false;
     fn wait(&mut self, _limit: Limit, _carried: Nanos, _rest: Nanos) {}
     fn settle(&mut self, _as_limit: Option<Limit>) {}
-    fn send(&mut self, _now: Nanos, _packet: &Packet, _acknowledged: u64) {}
+    fn send(&mut self, _now: Time, _packet: &Packet, _acknowledged: u64) {}
 }
 
 /// All of it.
@@ -79,7 +79,7 @@ impl Ledger for FullLedger {
         self.stretch.clear();
     }
 
-    fn send(&mut self, now: Nanos, packet: &Packet, acknowledged: u64) {
+    fn send(&mut self, now: Time, packet: &Packet, acknowledged: u64) {
         if !packet.first_copy {
             return;
         }
@@ -88,7 +88,7 @@ impl Ledger for FullLedger {
             self.round = packet.end;
             self.rounds_total += 1;
             if self.rounds.len() < MAX_ROUNDS {
-                self.rounds.push((now, 0));
+                self.rounds.push((now - Time::ZERO, 0));
             }
         }
         if self.rounds_total as usize == self.rounds.len()

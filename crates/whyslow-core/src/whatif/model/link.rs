@@ -1,7 +1,7 @@
 //! The path from the sender to the receiver: a queue in front of one narrow link, then the way.
 
-use super::{Losses, MAX_TIME, Scenario};
-use crate::units::Nanos;
+use super::{Losses, MAX_LENGTH, MAX_TIME, Scenario};
+use crate::units::{Nanos, Time};
 
 /// What becomes of packets, one after the other.
 #[derive(Debug)]
@@ -20,7 +20,7 @@ pub(super) struct Link<'a> {
     spared: u64,
     random: u64,
     /// The narrow link is busy until then.
-    busy: Nanos,
+    busy: Time,
 }
 
 impl<'a> Link<'a> {
@@ -39,14 +39,14 @@ impl<'a> Link<'a> {
             next_loss: 0,
             spared: spared(&scenario.losses, 0),
             random,
-            busy: Nanos::ZERO,
+            busy: Time::ZERO,
         }
     }
 
     /// A packet that carries the bytes of `from..to` leaves the sender. Returns when it arrives;
     /// none when it is lost. Only first copies meet the listed losses.
     #[inline]
-    pub(super) fn send(&mut self, now: Nanos, from: u64, to: u64, first_copy: bool) -> Option<Nanos> {
+    pub(super) fn send(&mut self, now: Time, from: u64, to: u64, first_copy: bool) -> Option<Time> {
         let size = to - from;
         let arrival = match self.speed {
             None => now,
@@ -59,11 +59,11 @@ impl<'a> Link<'a> {
                 let (full, known) = self.full;
                 let takes = if size == full { known } else { takes(size, speed) };
                 // Neither is beyond the latest time.
-                self.busy = Nanos(begins.0 + takes.0).min(MAX_TIME);
+                self.busy = Time(begins.0 + takes.0).min(MAX_TIME);
                 self.busy
             }
         };
-        (to <= self.spared || !self.is_lost(from, to, first_copy)).then_some(Nanos(arrival.0 + self.one_way.0))
+        (to <= self.spared || !self.is_lost(from, to, first_copy)).then_some(Time(arrival.0 + self.one_way.0))
     }
 
     /// The way back, which has no queue.
@@ -72,7 +72,7 @@ impl<'a> Link<'a> {
     }
 
     /// Until when packets wait for the narrow link.
-    pub(super) fn busy_until(&self) -> Nanos {
+    pub(super) fn busy_until(&self) -> Time {
         self.busy
     }
 
@@ -114,5 +114,5 @@ fn spared(losses: &Losses, next: usize) -> u64 {
 
 /// How long a link of this speed is busy with so many bytes.
 fn takes(size: u64, speed: f64) -> Nanos {
-    Nanos((size as f64 / speed).round() as i64).min(MAX_TIME)
+    Nanos((size as f64 / speed).round() as i64).min(MAX_LENGTH)
 }

@@ -31,7 +31,7 @@ pub use sender_settings::{Algorithm, SenderSettings};
 
 use crate::types::Limit;
 pub use crate::types::RTO_MIN;
-use crate::units::Nanos;
+use crate::units::{Nanos, Time};
 
 /// Segments that are modelled one by one.
 pub const MAX_SEGMENTS: u64 = 1 << 17;
@@ -41,7 +41,9 @@ pub const DELACK_MIN: Nanos = Nanos::from_millis(40);
 
 /// No time that is modelled is later than this and a round trip: some decades. So times can be
 /// added without care.
-const MAX_TIME: Nanos = Nanos(1 << 60);
+const MAX_TIME: Time = Time(1 << 60);
+/// Nor is any longer.
+const MAX_LENGTH: Nanos = Nanos(1 << 60);
 
 /// A transfer to be modelled.
 #[derive(Clone, Debug, PartialEq)]
@@ -108,7 +110,7 @@ pub enum Window {
         most: u64,
     },
     /// As it was: from so many delivered bytes on, so many bytes; ascending.
-    Seen(Vec<(u64, u64)>),
+    Advertised(Vec<(u64, u64)>),
 }
 
 /// A silence of the sender.

@@ -2,7 +2,7 @@
 
 use super::out_of_order::OutOfOrderQueue;
 use super::{ReceiverSettings, Window};
-use crate::units::Nanos;
+use crate::units::{Nanos, Time};
 
 /// A receiver acknowledges the first segments of a connection at once (Linux' quick ACKs).
 const MAX_QUICKACKS: u32 = 16;
@@ -32,7 +32,7 @@ pub(super) struct Receiver<'a> {
     /// The window, and what it follows: bytes delivered at the start of the round trip that is
     /// measured.
     rcv_wnd: u64,
-    measured: (Nanos, u64),
+    measured: (Time, u64),
     /// Of the windows that were seen, so many count or did so before.
     window_steps: usize,
     /// Before so many bytes are delivered the window stays as it is.
@@ -44,7 +44,7 @@ impl<'a> Receiver<'a> {
         let window = match &settings.window {
             Window::Unlimited => u64::MAX,
             Window::Autotuned { initial, most } => (*initial).min(*most),
-            Window::Seen(steps) => steps.first().map_or(u64::MAX, |step| step.1),
+            Window::Advertised(steps) => steps.first().map_or(u64::MAX, |step| step.1),
         };
         Self {
             settings,
@@ -55,7 +55,7 @@ impl<'a> Receiver<'a> {
             quick: MAX_QUICKACKS,
             pending: 0,
             rcv_wnd: window,
-            measured: (Nanos::ZERO, 0),
+            measured: (Time::ZERO, 0),
             window_steps: 0,
             constant_until: 0,
         }
@@ -80,7 +80,7 @@ impl<'a> Receiver<'a> {
     /// A segment arrives that was awaited, and ends with the byte `end`: what [`Self::arrive`] does
     /// then.
     #[inline]
-    pub(super) fn arrive_next(&mut self, now: Nanos, end: u64) -> Ack {
+    pub(super) fn arrive_next(&mut self, now: Time, end: u64) -> Ack {
         let arrived = self.rcv_nxt;
         self.rcv_nxt += 1;
         self.delivered = end;
@@ -93,13 +93,7 @@ impl<'a> Receiver<'a> {
     /// A segment arrives, which ends with the byte `end`. `end_of` gives the last byte of others.
     /// Returns the ACK, or none while it is held back.
     #[inline]
-    pub(super) fn arrive(
-        &mut self,
-        now: Nanos,
-        segment: usize,
-        end: u64,
-        end_of: impl Fn(usize) -> u64,
-    ) -> Option<Ack> {
+    pub(super) fn arrive(&mut self, now: Time, segment: usize, end: u64, end_of: impl Fn(usize) -> u64) -> Option<Ack> {
         let in_order = segment == self.rcv_nxt;
         if in_order {
             self.rcv_nxt += 1;
@@ -134,7 +128,7 @@ impl<'a> Receiver<'a> {
         Ack { next: self.rcv_nxt, segment: arrived, right_edge: self.right_edge() }
     }
 
-    fn autotune(&mut self, now: Nanos) {
+    fn autotune(&mut self, now: Time) {
         match &self.settings.window {
             Window::Unlimited => self.constant_until = u64::MAX,
             Window::Autotuned { most, .. } => {
@@ -147,7 +141,7 @@ impl<'a> Receiver<'a> {
                     self.measured = (now, self.delivered);
                 }
             }
-            Window::Seen(steps) => {
+            Window::Advertised(steps) => {
                 while let Some(step) = steps.get(self.window_steps).filter(|step| step.0 <= self.delivered) {
                     self.rcv_wnd = step.1;
                     self.window_steps += 1;

@@ -17,7 +17,8 @@ impl RttEstimator {
         Self { srtt: rtt, rttvar: rtt.scale(0.5), min_rtt: rtt }
     }
 
-    /// Adds a sample, at most [`MAX_TIME`](super::MAX_TIME), so that later sums cannot overflow.
+    /// Adds a sample, at most [`MAX_LENGTH`](super::MAX_LENGTH), so that later sums cannot
+    /// overflow.
     #[inline]
     pub(super) fn on_sample(&mut self, rtt: Nanos) {
         self.min_rtt = self.min_rtt.min(rtt);

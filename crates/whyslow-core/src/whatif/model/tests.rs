@@ -75,7 +75,7 @@ fn as_the_kernel_measured() {
 #[test]
 fn a_window_gives_its_size_each_round_trip() {
     let mut scenario = plain(4_000_000);
-    scenario.receiver.window = Window::Seen(vec![(0, 65_536)]);
+    scenario.receiver.window = Window::Advertised(vec![(0, 65_536)]);
     let rate = 4e6 / simulate(&scenario).duration.as_secs_f64();
     assert!((rate / 655_360.0 - 1.0).abs() < 0.1, "{rate} B/s");
     let mut scenario = plain(4_000_000);
@@ -91,7 +91,7 @@ fn a_window_gives_its_size_each_round_trip() {
 fn segments_of_a_few_bytes_come_to_an_end() {
     for mss in 1..=16 {
         let mut scenario = Scenario { mss, ..plain(2_000) };
-        scenario.receiver.window = Window::Seen(vec![(0, 10 * mss + mss / 2)]);
+        scenario.receiver.window = Window::Advertised(vec![(0, 10 * mss + mss / 2)]);
         let outcome = simulate(&scenario);
         assert!(outcome.delivered > Nanos::ZERO && outcome.retransmitted == 0, "{mss} B");
     }
@@ -218,7 +218,7 @@ prop_compose! {
         window in prop_oneof![
             Just(Window::Unlimited),
             (1u64..100_000, 1u64..1_000_000).prop_map(|(initial, most)| Window::Autotuned { initial, most }),
-            prop::collection::vec((0u64..3_000_000, 1u64..1_000_000), 0..9).prop_map(|mut steps| { steps.sort_unstable(); Window::Seen(steps) }),
+            prop::collection::vec((0u64..3_000_000, 1u64..1_000_000), 0..9).prop_map(|mut steps| { steps.sort_unstable(); Window::Advertised(steps) }),
         ],
         pauses in prop::collection::vec((0u64..3_000_000, -5i64..3_000, any::<bool>()), 0..6),
     ) -> Scenario {
@@ -272,10 +272,10 @@ proptest! {
         let mut small = plain(bytes);
         small.sender.algorithm = Algorithm::Reno;
         small.sender.initial_window = first;
-        small.receiver.window = Window::Seen(vec![(0, window)]);
+        small.receiver.window = Window::Advertised(vec![(0, window)]);
         let small = Scenario { rate: Some(rate), ..small };
         let mut large = small.clone();
-        large.receiver.window = Window::Seen(vec![(0, window * 2)]);
+        large.receiver.window = Window::Advertised(vec![(0, window * 2)]);
         let slack = Nanos::from_millis(1) + Nanos::from_secs_f64(3.0 * 1448.0 * 8.0 / rate) + DELACK_MIN;
         let time = |scenario: &Scenario| simulate(scenario).duration;
         prop_assert!(time(&large) <= time(&small) + slack);

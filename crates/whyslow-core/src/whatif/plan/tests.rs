@@ -28,6 +28,19 @@ fn uploads_on_new_and_reused_connections_as_measured() {
     assert!(near(second, 0.401, 0.03), "{second}");
 }
 
+/// A remembered threshold below the window that a transfer needs ends the doubling there.
+#[test]
+fn a_remembered_threshold_costs_only_where_the_window_would_pass_it() {
+    let plan = |bytes, ssthresh| Plan { ssthresh, ..Plan::new(bytes, Nanos::from_millis(100)) };
+    let free = seconds(&plan(10_000_000, None));
+    assert!(seconds(&plan(10_000_000, Some(10))) > 2.0 * free);
+    assert!(near(seconds(&plan(10_000_000, Some(100_000))), free, 0.01));
+    let held = plan(10_000_000, Some(10));
+    let changes = held.changes(&held.forecast());
+    let forgotten = changes.iter().find(|change| change.idea == Idea::NoThreshold).unwrap();
+    assert!(near(forgotten.total.as_secs_f64(), free, 0.01));
+}
+
 /// 4 MB at 150 ms: 32 KiB in flight gave 220 kB/s, a window of 64 KiB 426 kB/s.
 #[test]
 fn long_fat_paths_with_small_windows_as_measured() {
@@ -87,27 +100,27 @@ fn phases_are_the_whole_time() {
         Plan { reuse: true, loss: 0.02, ..plan(500_000) },
         Plan { rate: Some(1e6), way: Way::Download, ..plan(500_000) },
     ] {
-        let told = plan.forecast();
-        let sum: Nanos = told.phases.iter().map(|phase| phase.1).sum();
-        assert!((sum - told.total).0.abs() <= Nanos::from_millis(50).0, "{sum:?} of {:?}", told.total);
+        let forecast = plan.forecast();
+        let sum: Nanos = forecast.phases.iter().map(|phase| phase.1).sum();
+        assert!((sum - forecast.total).0.abs() <= Nanos::from_millis(50).0, "{sum:?} of {:?}", forecast.total);
     }
 }
 
 #[test]
 fn loss_spreads_the_time() {
-    let told = Plan { loss: 0.01, ..plan(1_000_000) }.forecast();
-    let (low, high) = told.spread.unwrap();
-    assert!(low <= told.total && told.total <= high && low < high);
+    let forecast = Plan { loss: 0.01, ..plan(1_000_000) }.forecast();
+    let (low, high) = forecast.spread.unwrap();
+    assert!(low <= forecast.total && forecast.total <= high && low < high);
     assert_eq!(plan(1_000_000).forecast().spread, None);
 }
 
 #[test]
 fn only_what_helps_is_told_the_most_first() {
-    let told = plan(1_000_000).forecast();
-    let changes = plan(1_000_000).changes(&told);
+    let forecast = plan(1_000_000).forecast();
+    let changes = plan(1_000_000).changes(&forecast);
     assert!(changes.iter().any(|change| change.idea == Idea::Reuse));
     assert!(changes.iter().any(|change| matches!(change.idea, Idea::InitialWindow(45))));
     assert!(!changes.iter().any(|change| matches!(change.idea, Idea::NoLoss | Idea::NoThinking | Idea::Tls13)));
     assert!(changes.is_sorted_by_key(|change| change.total));
-    assert!(changes.iter().all(|change| change.total < told.total));
+    assert!(changes.iter().all(|change| change.total < forecast.total));
 }

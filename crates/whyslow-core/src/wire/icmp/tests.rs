@@ -8,7 +8,7 @@ use proptest::prelude::*;
 
 /// What a frame says of a segment; none where it is ICMP that says nothing of one.
 #[track_caller]
-fn told(frame: &[u8]) -> Option<Icmp> {
+fn icmp_of(frame: &[u8]) -> Option<Icmp> {
     match decoded(1, frame).unwrap_err() {
         Skip::Icmp(icmp) => Some(icmp),
         Skip::NotTcp(V4 | V6) => None,
@@ -35,12 +35,12 @@ fn v6(head: [u8; 8]) -> Vec<u8> {
 
 #[test]
 fn the_segment_and_its_fate_are_told() {
-    let icmp = told(&v4([3, 4, 0, 0, 0, 0, 0x05, 0x78], 28)).unwrap();
+    let icmp = icmp_of(&v4([3, 4, 0, 0, 0, 0, 0x05, 0x78], 28)).unwrap();
     assert_eq!((icmp.fate, icmp.kind, icmp.size), (Fate::TooBig(Some(1400)), (3, 4), Some(47)));
     assert_eq!((icmp.from.0.to_string(), icmp.from.1), ("192.0.2.1".to_owned(), 0x1234));
     assert_eq!((icmp.to.0.to_string(), icmp.to.1), ("192.0.2.2".to_owned(), 80));
     assert_eq!((icmp.by.to_string(), icmp.seq), ("192.0.2.1".to_owned(), 0x0102_0304));
-    let icmp = told(&v6([2, 0, 0, 0, 0, 0, 0x05, 0x00])).unwrap();
+    let icmp = icmp_of(&v6([2, 0, 0, 0, 0, 0, 0x05, 0x00])).unwrap();
     assert_eq!((icmp.fate, icmp.kind, icmp.size), (Fate::TooBig(Some(1280)), (2, 0), Some(67)));
     assert_eq!((icmp.from.0.to_string(), icmp.from.1, icmp.seq), ("2001:db8::1".to_owned(), 0x1234, 0x0102_0304));
 }
@@ -63,7 +63,7 @@ fn every_fate() {
         (5, 1, None),
     ];
     for (kind, code, fate) in fates {
-        let icmp = told(&v4([kind, code, 0, 0, 0, 0, 0, 0], 47));
+        let icmp = icmp_of(&v4([kind, code, 0, 0, 0, 0, 0, 0], 47));
         assert_eq!(icmp.map(|icmp| icmp.fate), fate, "{kind}, {code}");
         assert!(icmp.is_none_or(|icmp| icmp.kind == (kind, code)));
     }
@@ -76,7 +76,7 @@ fn every_fate() {
         (4, 1, Some(Fate::ProtocolUnreachable)),
         (128, 0, None),
     ] {
-        let icmp = told(&v6([kind, code, 0, 0, 0, 0, 0, 0]));
+        let icmp = icmp_of(&v6([kind, code, 0, 0, 0, 0, 0, 0]));
         assert_eq!(icmp.map(|icmp| icmp.fate), fate, "{kind}, {code} of version 6");
     }
 }
@@ -86,16 +86,16 @@ fn what_is_cut_or_about_something_else_says_nothing() {
     let head = [3, 4, 0, 0, 0, 0, 5, 0];
     // Whether it is about TCP at all stands in the IP header.
     for quoted in 0..20 {
-        assert_eq!(told(&v4(head, quoted)), None, "{quoted} bytes");
+        assert_eq!(icmp_of(&v4(head, quoted)), None, "{quoted} bytes");
     }
     for quoted in 20..28 {
         assert_eq!(decoded(1, &v4(head, quoted)), Err(Skip::IcmpCut), "{quoted} bytes");
     }
-    assert!(told(&v4(head, 28)).is_some());
+    assert!(icmp_of(&v4(head, 28)).is_some());
     let about = |change: fn(&mut Vec<u8>)| {
         let mut packet = v4_quoted();
         change(&mut packet);
-        told(&ethernet(0x0800, &ipv4(V4, &join(&[&head, &packet]))))
+        icmp_of(&ethernet(0x0800, &ipv4(V4, &join(&[&head, &packet]))))
     };
     assert!(about(|_| ()).is_some());
     assert_eq!(about(|packet| packet[9] = 17), None, "UDP");
@@ -124,7 +124,7 @@ fn tags_tunnels_and_extension_headers_around_it_do_not_hide_it() {
     let in_vxlan =
         ethernet(0x0800, &ipv4(17, &udp(4789, &join(&[&[8, 0, 0, 0, 0, 0, 7, 0], &ethernet(0x0800, &packet)]))));
     for frame in [tagged, in_gre, in_vxlan] {
-        assert_eq!(told(&frame).unwrap().fate, Fate::HostUnreachable);
+        assert_eq!(icmp_of(&frame).unwrap().fate, Fate::HostUnreachable);
     }
     // Hop-by-hop options before the quoted segment; a fragment header of its first part, and of a
     // later one.
@@ -133,12 +133,12 @@ fn tags_tunnels_and_extension_headers_around_it_do_not_hide_it() {
     let options = join(&[&[TCP, 0, 1, 4, 0, 0, 0, 0], &segment]);
     let first = join(&[&[TCP, 0, 0, 1, 0, 0, 0, 9], &segment]);
     let later = join(&[&[TCP, 0, 5, 0xa8, 0, 0, 0, 9], &segment]);
-    assert_eq!(told(&v6_of(head, &ipv6(0, &options))).unwrap().from.1, 0x1234);
-    assert_eq!(told(&v6_of(head, &ipv6(44, &first))).unwrap().from.1, 0x1234);
-    assert_eq!(told(&v6_of(head, &ipv6(44, &later))), None);
+    assert_eq!(icmp_of(&v6_of(head, &ipv6(0, &options))).unwrap().from.1, 0x1234);
+    assert_eq!(icmp_of(&v6_of(head, &ipv6(44, &first))).unwrap().from.1, 0x1234);
+    assert_eq!(icmp_of(&v6_of(head, &ipv6(44, &later))), None);
     // Nobody sends so many.
     let endless = [&[0, 0, 1, 4, 0, 0, 0, 0][..]; 20].concat();
-    assert_eq!(told(&v6_of(head, &ipv6(0, &endless))), None);
+    assert_eq!(icmp_of(&v6_of(head, &ipv6(0, &endless))), None);
 }
 
 #[test]
@@ -149,7 +149,7 @@ fn an_error_within_an_error_is_not_followed() {
     for _ in 0..40 {
         packet = ipv4(V4, &join(&[&[3, 1, 0, 0, 0, 0, 0, 0], &packet]));
     }
-    assert_eq!(told(&ethernet(0x0800, &packet)), None);
+    assert_eq!(icmp_of(&ethernet(0x0800, &packet)), None);
 }
 
 proptest! {

@@ -12,7 +12,7 @@ fn missing(segments: &[(i64, bool, u32, u32)]) -> Vec<(i64, i64)> {
     for &(ms, up, value, echo) in segments {
         let (from, to) = if up { (A, B) } else { (B, A) };
         let stamps = SegmentTimestamps { from, to, value, echo: (echo > 0).then_some(echo) };
-        if let Some((from, until)) = echoes.observe(&stamps, Nanos::from_millis(ms)) {
+        if let Some((from, until)) = echoes.observe(&stamps, Time::from_millis(ms)) {
             found.push((from.0 / 1_000_000, until.0 / 1_000_000));
         }
     }
@@ -58,12 +58,12 @@ fn memory_is_bounded() {
     for n in 0..10_000_u16 {
         for value in 0..3 {
             let stamps = SegmentTimestamps { from: (A.0, n), to: B, value, echo: Some(1) };
-            echoes.observe(&stamps, Nanos::ZERO);
+            echoes.observe(&stamps, Time::ZERO);
         }
     }
     assert_eq!((echoes.table.len(), echoes.order.len()), (MAX_CONVERSATIONS, MAX_CONVERSATIONS));
     for value in 0..5_000 {
-        echoes.observe(&SegmentTimestamps { from: A, to: B, value, echo: None }, Nanos::ZERO);
+        echoes.observe(&SegmentTimestamps { from: A, to: B, value, echo: None }, Time::ZERO);
     }
     assert!(echoes.table.values().all(|sent| sent.len() <= MAX_VALUES));
 }

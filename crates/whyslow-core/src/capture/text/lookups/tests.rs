@@ -16,8 +16,9 @@ fn a_name_is_resolved_from_the_query_to_the_answer() {
          10:00:00.023000 IP 192.0.2.53.53 > 192.0.2.1.53422: 12345 3/0/1 CNAME example.com., A 192.0.2.9, A 192.0.2.8 (90)\n\
          10:00:00.040100 IP 192.0.2.53.domain > 192.0.2.1.53422: 777 NXDomain* 0/1/1 (100)\n",
     );
-    let told: Vec<_> = found.iter().map(|one| (one.kind.as_str(), one.took.unwrap().0 / 1_000, one.answers)).collect();
-    assert_eq!(told, [("A", 23_000, Some(3)), ("AAAA", 40_000, Some(0))]);
+    let lookups: Vec<_> =
+        found.iter().map(|one| (one.kind.as_str(), one.took.unwrap().0 / 1_000, one.answers)).collect();
+    assert_eq!(lookups, [("A", 23_000, Some(3)), ("AAAA", 40_000, Some(0))]);
     assert_eq!((found[0].client.as_str(), found[0].server.as_str()), ("192.0.2.1", "192.0.2.53"));
     assert_eq!((found[0].name.as_str(), found[0].queries), ("www.example.com", 1));
     assert_eq!((found[0].refusal.as_deref(), found[1].refusal.as_deref()), (None, Some("NXDomain")));

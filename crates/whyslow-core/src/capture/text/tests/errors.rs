@@ -14,7 +14,7 @@ fn errors(text: &str) -> Vec<Option<Icmp>> {
     reader.finish(&mut collect).unwrap();
     let read = collect.packets.iter().map(|got| {
         let (link, data) = (LinkType(got.link), &got.data[..]);
-        wire::decode(&Packet { frame: got.frame, time: Nanos(got.nanos), link, data, original_len: got.original_len })
+        wire::decode(&Packet { frame: got.frame, time: Time(got.nanos), link, data, original_len: got.original_len })
     });
     read.filter_map(|read| match read {
         Err(Skip::Icmp(icmp)) => Some(Some(icmp)),

@@ -57,7 +57,7 @@ fn what_hides_a_host_may_have_dots_and_no_port() {
         ]
         .concat(),
     );
-    assert_eq!(read.summary.problems.iter().map(|problem| problem.slug).collect::<Vec<_>>(), ["unknown-service"]);
+    assert_eq!(read.summary.problems.iter().map(|problem| &*problem.slug).collect::<Vec<_>>(), ["unknown-service"]);
     let names: Vec<_> = read.names.iter().map(|(_, name, _)| name.as_str()).collect();
     // Whether a word behind a dot is a port's name tells the host, if it was met before.
     assert_eq!(names, ["client", "server-1.example", "server-2.example", "10.0.x.y", "x.x.x.x"]);
@@ -205,9 +205,9 @@ fn before_version_4() {
     );
     assert_eq!(read.summary.problems, []);
     let segments = read.segments();
-    let told: Vec<_> = segments.iter().map(|s| (s.flags.as_str(), s.seq, s.ack, s.len)).collect();
+    let lines: Vec<_> = segments.iter().map(|s| (s.flags.as_str(), s.seq, s.ack, s.len)).collect();
     assert_eq!(
-        told,
+        lines,
         [
             ("S", 123, 0, 0),
             ("S.", 900, 124, 0),

@@ -66,8 +66,8 @@ fn of_a_part_of_the_time_a_part_is_explained() {
     connections[1].transfers[0] = transfer(0, &[(Limit::LossRecovery, 4_000)], Cause::Loss, 4_000);
     check_joint(&pair(), &mut connections);
     let findings = &connections[1].transfers[0].findings;
-    let told: Vec<_> = findings.iter().map(|finding| (finding.cause, finding.seconds)).collect();
-    assert_eq!(told, [(Cause::Bandwidth, ms(2_000)), (Cause::Loss, ms(2_000))]);
+    let found: Vec<_> = findings.iter().map(|finding| (finding.cause, finding.seconds)).collect();
+    assert_eq!(found, [(Cause::Bandwidth, ms(2_000)), (Cause::Loss, ms(2_000))]);
     assert!(findings[1].summary.contains("it was loss; 2.00 s of that while the link was full"));
 }
 
@@ -139,9 +139,9 @@ fn a_policer_is_told_by_its_losses_without_a_queue() {
     let cause = |flat| {
         let mut connections = downloads();
         let joint = check_joint(&LargestFlows::of(vec![flow(1, &one, flat), flow(2, &two, flat)]), &mut connections);
-        let told = (joint.findings[0].cause, joint.findings[0].confidence);
-        assert_eq!(connections[1].transfers[0].findings[0].cause, told.0);
-        told
+        let found = (joint.findings[0].cause, joint.findings[0].confidence);
+        assert_eq!(connections[1].transfers[0].findings[0].cause, found.0);
+        found
     };
     assert_eq!(cause(true), (Cause::Policer, 0.65));
     assert_eq!(cause(false), (Cause::Bandwidth, 0.85), "some queue stood, if not a long one");

@@ -30,7 +30,7 @@ fn what_stood_in_anothers_queue_was_not_late_by_itself() {
 
 #[test]
 fn a_queue_that_stands_now_and_then_overflows_at_times() {
-    let told = |flat, lost| {
+    let findings = |flat, lost| {
         let mut other = connection(7, 1, 443, &[]);
         other.start_s = ms(1_950);
         other.transfers.push(transfer(2_000, &[(Limit::RoundTrip, 60)], Cause::DelayedAck, 32));
@@ -39,7 +39,7 @@ fn a_queue_that_stands_now_and_then_overflows_at_times() {
         apply(&LargestFlows::of(vec![flow]), &mut connections);
         connections[0].transfers[0].findings.len()
     };
-    assert_eq!([told(false, 3), told(false, 0), told(true, 3)], [0, 1, 1]);
+    assert_eq!([findings(false, 3), findings(false, 0), findings(true, 3)], [0, 1, 1]);
 }
 
 #[test]

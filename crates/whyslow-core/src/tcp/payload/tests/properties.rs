@@ -38,16 +38,20 @@ fn tls_stream() -> impl Strategy<Value = Vec<u8>> {
 /// HTTP messages; those without a length end with a turn.
 fn http_messages() -> impl Strategy<Value = Vec<(Vec<u8>, bool)>> {
     let message = (any::<bool>(), "[ -~]{1,100}", "[a-z.]{1,20}", any::<bool>(), 0usize..300).prop_map(
-        |(request, text, host, told, body)| {
+        |(request, text, host, has_length, body)| {
             let start = if request { format!("PATCH /{text} HTTP/1.1") } else { format!("HTTP/1.1 200 {text}") };
-            let length =
-                if told { format!("Content-Length: {body}\r\n") } else { "Transfer-Encoding: chunked\r\n".into() };
+            let length = if has_length {
+                format!("Content-Length: {body}\r\n")
+            } else {
+                "Transfer-Encoding: chunked\r\n".into()
+            };
             let head = format!("{start}\r\nHost: {host}\r\n{length}\r\n");
-            ([head.into_bytes(), vec![b'x'; body]].concat(), told)
+            ([head.into_bytes(), vec![b'x'; body]].concat(), has_length)
         },
     );
-    prop::collection::vec((message, any::<bool>()), 1..5)
-        .prop_map(|messages| messages.into_iter().map(|((bytes, told), turn)| (bytes, turn || !told)).collect())
+    prop::collection::vec((message, any::<bool>()), 1..5).prop_map(|messages| {
+        messages.into_iter().map(|((bytes, has_length), turn)| (bytes, turn || !has_length)).collect()
+    })
 }
 
 /// Feeds parts of a stream with a turn between them, each in segments as `sizes` says, some sent

@@ -24,7 +24,7 @@ fn seg() -> impl Strategy<Value = Seg> {
         let has = has & (FROM_SIDE_B | TIME_CLAMPED | HAS_TIMESTAMPS | HAS_IP_ID | BAD_CHECKSUM);
         let only = |bit: u8, number: u64| if has & bit != 0 { number } else { 0 };
         Seg {
-            time: Nanos(numbers[0] as i64),
+            time: Time(numbers[0] as i64),
             frame_ref: FrameRef::of(numbers[1]),
             tsval: only(HAS_TIMESTAMPS, numbers[2]) as u32,
             tsecr: only(HAS_TIMESTAMPS, numbers[3]) as u32,
@@ -77,7 +77,7 @@ fn a_segment_of_an_ordinary_connection_takes_some_twelve_bytes() {
     for n in 0..100u32 {
         let (from, len) = if n % 2 == 0 { (Side::A, 0) } else { (Side::B, 1448) };
         let seg = Seg {
-            time: Nanos(1_700_000_000_000_000_000 + i64::from(n) * 700_000),
+            time: Time(1_700_000_000_000_000_000 + i64::from(n) * 700_000),
             frame_ref: FrameRef::of(1 << 47 | (u64::from(n) * 900)),
             tsval: 40_000 + n,
             tsecr: 40_000 + n - n.min(1),

@@ -36,13 +36,13 @@ fn events() -> impl Strategy<Value = Vec<(i64, Event)>> {
 /// Rates as they are found when the bytes of each bin are counted one by one.
 #[derive(Default)]
 struct Counted {
-    since: Option<Nanos>,
+    since: Option<Time>,
     bytes: u64,
     paces: Quantiles,
 }
 
 impl Counted {
-    fn add(&mut self, bytes: u64, time: Nanos, bin: u64) {
+    fn add(&mut self, bytes: u64, time: Time, bin: u64) {
         let Some(since) = self.since else {
             self.since = Some(time);
             return;
@@ -55,87 +55,119 @@ impl Counted {
     }
 }
 
+/// A recorder, and what counting with every segment finds of the same events.
+struct Recording {
+    recorder: TransferRecorder,
+    now: Time,
+    end: u64,
+    bin: u64,
+    last: Option<(Time, FrameRef)>,
+    rounds: Vec<(u64, Nanos)>,
+    sent: Counted,
+    acked: Counted,
+    curve: Vec<(Time, u64)>,
+    since_point: u64,
+}
+
+impl Recording {
+    fn new(late: i64) -> Self {
+        let (begin, bin) = (Time::from_micros(7), 10_000);
+        Self {
+            recorder: TransferRecorder::new(1, begin, Frame::default(), Nanos::from_millis(1), bin),
+            now: begin + Nanos::from_micros(late),
+            end: 1,
+            bin,
+            last: None,
+            rounds: vec![(0, Nanos::ZERO)],
+            sent: Counted::default(),
+            acked: Counted::default(),
+            curve: Vec::new(),
+            since_point: 0,
+        }
+    }
+
+    fn apply(&mut self, event: Event) {
+        match event {
+            Event::Sent(bytes) | Event::Resent(bytes) => {
+                match self.last {
+                    Some((time, _)) => self.rounds.last_mut().unwrap().1 += self.now - time,
+                    None => self.recorder.start_at(self.now),
+                }
+                match event {
+                    Event::Sent(_) => self.send_new(bytes),
+                    _ => self.recorder.on_retransmit(self.now, Frame::default(), bytes),
+                }
+                self.note_sent(bytes);
+            }
+            Event::Held | Event::Recovered | Event::Long => {
+                let Some((time, _)) = self.last else { return };
+                match event {
+                    Event::Held => self.recorder.add_window_full_gap(self.now - time),
+                    Event::Recovered => self.recorder.add_recovery_gap(self.now - time),
+                    _ => self.recorder.add_gap(Gap::example(time, self.now)),
+                }
+                self.send_new(1);
+                self.note_sent(1);
+            }
+            Event::Round if self.last.is_some() => {
+                self.recorder.next_round(self.now, Frame::default(), self.last);
+                self.rounds.push((0, Nanos::ZERO));
+            }
+            Event::Round => {}
+            Event::Acked(bytes) => self.ack(bytes),
+            Event::Bin(bytes) => {
+                self.bin = bytes;
+                self.recorder.set_rate_bin(bytes);
+            }
+            Event::Unseen(bytes) => {
+                self.end += bytes;
+                self.rounds.last_mut().unwrap().0 += bytes;
+                self.recorder.extend(self.end);
+            }
+        }
+    }
+
+    fn send_new(&mut self, bytes: u64) {
+        self.end += bytes;
+        self.rounds.last_mut().unwrap().0 += bytes;
+        self.recorder.on_send(self.end, self.now, bytes);
+    }
+
+    fn note_sent(&mut self, bytes: u64) {
+        self.sent.add(bytes, self.now, self.bin);
+        self.last = Some((self.now, FrameRef::default()));
+    }
+
+    fn ack(&mut self, bytes: u64) {
+        self.recorder.on_ack(self.now, 0, AckOutcome { delivered: bytes, ..AckOutcome::default() });
+        if bytes == 0 {
+            return;
+        }
+        self.acked.add(bytes, self.now, self.bin);
+        self.since_point += bytes;
+        match self.curve.last().copied() {
+            None => self.curve.push((self.now, 0)),
+            Some((time, _)) if self.since_point < self.bin || self.now <= time => return,
+            Some((_, before)) => self.curve.push((self.now, before + self.since_point)),
+        }
+        self.since_point = 0;
+    }
+}
+
 proptest! {
     /// What is reckoned when a round or a bin ends is what counting with every segment gives.
     #[test]
     fn nothing_is_lost_by_reckoning_later(events in events(), late in 0..2_000i64) {
-        let begin = Nanos::from_micros(7);
-        let mut recorder = TransferRecorder::new(1, begin, Frame::default(), Nanos::from_millis(1), 10_000);
-        let (mut now, mut end, mut bin) = (begin + Nanos::from_micros(late), 1, 10_000);
-        let mut last: Option<(Nanos, FrameRef)> = None;
-        let mut rounds = vec![(0, Nanos::ZERO)];
-        let (mut sent, mut acked, mut curve) = (Counted::default(), Counted::default(), Vec::<(Nanos, u64)>::new());
-        let (mut since_point, mut begun) = (0, false);
+        let mut recording = Recording::new(late);
         for (after, event) in events {
-            now += Nanos::from_micros(after);
-            let pause_before = last.map(|(time, _)| now - time);
-            let round = rounds.last_mut().unwrap();
-            match event {
-                Event::Sent(bytes) | Event::Resent(bytes) => {
-                    match pause_before {
-                        Some(length) => round.1 += length,
-                        None => recorder.start_at(now),
-                    }
-                    if let Event::Sent(_) = event {
-                        end += bytes;
-                        round.0 += bytes;
-                        recorder.on_send(end, now, bytes);
-                    } else {
-                        recorder.on_retransmit(now, Frame::default(), bytes);
-                    }
-                    sent.add(bytes, now, bin);
-                    last = Some((now, FrameRef::default()));
-                    begun = true;
-                }
-                Event::Held | Event::Recovered | Event::Long => {
-                    let Some(length) = pause_before else { continue };
-                    match event {
-                        Event::Held => recorder.add_window_full_gap(length),
-                        Event::Recovered => recorder.add_recovery_gap(length),
-                        _ => recorder.add_gap(Gap::example(now - length, now)),
-                    }
-                    end += 1;
-                    round.0 += 1;
-                    recorder.on_send(end, now, 1);
-                    sent.add(1, now, bin);
-                    last = Some((now, FrameRef::default()));
-                }
-                Event::Round => {
-                    if begun {
-                        recorder.next_round(now, Frame::default(), last);
-                        rounds.push((0, Nanos::ZERO));
-                    }
-                }
-                Event::Acked(bytes) => {
-                    recorder.on_ack(now, 0, AckOutcome { delivered: bytes, ..AckOutcome::default() });
-                    if bytes == 0 {
-                        continue;
-                    }
-                    acked.add(bytes, now, bin);
-                    since_point += bytes;
-                    match curve.last().copied() {
-                        None => curve.push((now, 0)),
-                        Some((time, _)) if since_point < bin || now <= time => continue,
-                        Some((_, before)) => curve.push((now, before + since_point)),
-                    }
-                    since_point = 0;
-                }
-                Event::Bin(bytes) => {
-                    bin = bytes;
-                    recorder.set_rate_bin(bin);
-                }
-                Event::Unseen(bytes) => {
-                    end += bytes;
-                    round.0 += bytes;
-                    recorder.extend(end);
-                }
-            }
+            recording.now += Nanos::from_micros(after);
+            recording.apply(event);
         }
-        let facts = recorder.finish(last);
+        let facts = recording.recorder.finish(recording.last);
         let found: Vec<_> = facts.rounds.iter().map(|round| (round.bytes, round.flowing)).collect();
-        prop_assert_eq!(found, rounds);
-        prop_assert_eq!(facts.delivered, curve);
-        for (spread, counted) in [(facts.sent_rate, &sent), (facts.acked_rate, &acked)] {
+        prop_assert_eq!(found, recording.rounds);
+        prop_assert_eq!(facts.delivered, recording.curve);
+        for (spread, counted) in [(facts.sent_rate, &recording.sent), (facts.acked_rate, &recording.acked)] {
             prop_assert_eq!(spread.bins, counted.paces.count());
             let pace = counted.paces.at([0.5]).map_or(0.0, |[pace]| 8.0 * 1_048_576.0 / pace.as_secs_f64());
             prop_assert_eq!(spread.p50, pace);
@@ -144,17 +176,17 @@ proptest! {
 }
 
 /// A recorder that goes on after a cut, the last segment before it, and the pause there.
-type Cut = (TransferRecorder, Option<(Nanos, FrameRef)>, Option<Gap>);
+type Cut = (TransferRecorder, Option<(Time, FrameRef)>, Option<Gap>);
 
 proptest! {
     /// A boundary that is taken back leaves no trace but in the rates of the bins around it.
     #[test]
     fn what_was_cut_is_joined_again(flights in prop::collection::vec((1..40u64, 0..3_000i64), 2..12), cut in 1..11usize) {
         let floor = Nanos::from_millis(1);
-        let fresh = |seq: u64, now: Nanos| TransferRecorder::new(seq, now, Frame::default(), floor, 10_000);
-        let (mut whole, mut first) = (fresh(1, Nanos::ZERO), fresh(1, Nanos::ZERO));
+        let fresh = |seq: u64, now: Time| TransferRecorder::new(seq, now, Frame::default(), floor, 10_000);
+        let (mut whole, mut first) = (fresh(1, Time::ZERO), fresh(1, Time::ZERO));
         let mut second: Option<Cut> = None;
-        let (mut now, mut end, mut last) = (Nanos::ZERO, 1, None::<(Nanos, FrameRef)>);
+        let (mut now, mut end, mut last) = (Time::ZERO, 1, None::<(Time, FrameRef)>);
         for (n, (segments, pause)) in flights.into_iter().enumerate() {
             now += Nanos::from_micros(pause);
             let gap = last.map(|(time, _)| Gap::example(time, now)).filter(|gap| gap.end - gap.start > floor);
@@ -208,11 +240,11 @@ proptest! {
 
 #[test]
 fn the_curve_of_delivered_bytes_stays_true_and_small() {
-    let mut recorder = TransferRecorder::new(1, Nanos::ZERO, Frame::default(), Nanos::from_millis(1), 10_000);
+    let mut recorder = TransferRecorder::new(1, Time::ZERO, Frame::default(), Nanos::from_millis(1), 10_000);
     for n in 0..100_000 {
         // One byte a microsecond.
         let outcome = AckOutcome { delivered: 1_000, ..AckOutcome::default() };
-        recorder.on_ack(Nanos::from_micros(1_000 * n), 1, outcome);
+        recorder.on_ack(Time::from_micros(1_000 * n), 1, outcome);
     }
     let curve = recorder.finish(None).delivered;
     assert!((200..=MAX_POINTS).contains(&curve.len()), "{}", curve.len());

@@ -3,7 +3,7 @@
 //! for a smaller round trip every ten seconds, and long-term rates of policers.
 
 use super::{AckSample, CongestionController, RenoWindow, SenderSettings};
-use crate::units::Nanos;
+use crate::units::{Nanos, Time};
 use std::collections::VecDeque;
 
 /// 2/ln 2: the least gain with which the rate doubles each round.
@@ -21,7 +21,7 @@ const PACING_GAIN_CYCLE: [f64; 8] = [1.25, 0.75, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0];
 enum Mode {
     Startup,
     Drain,
-    Probe { phase: usize, since: Nanos },
+    Probe { phase: usize, since: Time },
 }
 
 #[derive(Debug)]
@@ -114,9 +114,9 @@ impl CongestionController for Bbr {
         };
     }
 
-    fn on_loss(&mut self, _now: Nanos) {}
+    fn on_loss(&mut self, _now: Time) {}
 
-    fn on_timeout(&mut self, _now: Nanos) {
+    fn on_timeout(&mut self, _now: Time) {
         self.cwnd = 4.0;
     }
 

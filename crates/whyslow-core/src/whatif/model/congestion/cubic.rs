@@ -4,7 +4,7 @@
 
 use super::hystart::HyStart;
 use super::{AckSample, CongestionController, RenoWindow, SenderSettings, whole};
-use crate::units::Nanos;
+use crate::units::{Nanos, Time};
 
 /// RFC 9438 section 5: C, in segments per second cubed.
 const C: f64 = 0.4;
@@ -27,7 +27,7 @@ pub(in super::super) struct Cubic {
     hystart: Option<HyStart>,
     w_max: f64,
     /// Since when the window grows.
-    epoch: Option<Nanos>,
+    epoch: Option<Time>,
     /// When it reaches `origin` (again), seconds.
     k: f64,
     origin: f64,
@@ -43,7 +43,7 @@ pub(in super::super) struct Cubic {
 struct Lull {
     /// With this window, and up to this time, …
     cwnd: f64,
-    until: Nanos,
+    until: Time,
     /// … while what was acknowledged since the window grew, and since Reno's share did, is less
     /// than this.
     credit: f64,
@@ -52,7 +52,7 @@ struct Lull {
 
 impl Cubic {
     #[inline]
-    fn avoid_congestion(&mut self, now: Nanos, segments: f64) {
+    fn avoid_congestion(&mut self, now: Time, segments: f64) {
         let (credit, acked) = (self.reno.credit + segments, self.w_est.1 + segments);
         let Lull { cwnd: window, until, .. } = self.lull;
         if window == self.reno.cwnd && now <= until && credit < self.lull.credit && acked < self.lull.step {
@@ -63,7 +63,7 @@ impl Cubic {
     }
 
     #[inline(never)]
-    fn reckon(&mut self, now: Nanos, segments: f64) {
+    fn reckon(&mut self, now: Time, segments: f64) {
         let window = whole(self.reno.cwnd);
         if self.epoch.is_none() {
             self.epoch = Some(now);
@@ -94,7 +94,7 @@ impl Cubic {
 
     /// Segments to be acknowledged at this time for each by which a window of so many whole ones
     /// grows.
-    fn per_segment(&self, now: Nanos, window: f64) -> f64 {
+    fn per_segment(&self, now: Time, window: f64) -> f64 {
         let since = self.epoch.unwrap_or(now);
         let time = (now - since + self.min_rtt).as_secs_f64();
         let target = C * (time - self.k).powi(3) + self.origin;
@@ -153,7 +153,7 @@ impl CongestionController for Cubic {
         }
     }
 
-    fn on_loss(&mut self, _now: Nanos) {
+    fn on_loss(&mut self, _now: Time) {
         let window = whole(self.reno.cwnd);
         // Fast convergence (RFC 9438 section 4.7).
         self.w_max = if window < self.w_max { window * (1.0 + BETA) / 2.0 } else { window };
@@ -161,7 +161,7 @@ impl CongestionController for Cubic {
         self.reset_epoch();
     }
 
-    fn on_timeout(&mut self, now: Nanos) {
+    fn on_timeout(&mut self, now: Time) {
         self.on_loss(now);
         self.reno.cwnd = 1.0;
     }

@@ -2,7 +2,7 @@
 //! the round trip rises or a round's ACKs come in a train as long as half of it.
 
 use super::AckSample;
-use crate::units::Nanos;
+use crate::units::{Nanos, Time};
 
 /// Below this window it does nothing, segments.
 const HYSTART_LOW_WINDOW: f64 = 16.0;
@@ -16,8 +16,8 @@ const ACK_TRAIN_GAP: Nanos = Nanos::from_millis(2);
 #[derive(Debug, Default)]
 pub(super) struct HyStart {
     min_rtt: Option<Nanos>,
-    round_start: Nanos,
-    last_ack: Nanos,
+    round_start: Time,
+    last_ack: Time,
     samples: u32,
     /// Least of this round's samples.
     round_min_rtt: Option<Nanos>,

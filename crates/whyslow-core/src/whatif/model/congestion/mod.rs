@@ -10,12 +10,12 @@ pub(super) use cubic::Cubic;
 pub(super) use reno::Reno;
 
 use super::sender_settings::SenderSettings;
-use crate::units::Nanos;
+use crate::units::{Nanos, Time};
 
 /// What an ACK told.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct AckSample {
-    pub(super) now: Nanos,
+    pub(super) now: Time,
     /// Segments that it newly says have arrived.
     pub(super) segments: f64,
     /// Round trip of the newest of them, if it was sent once only.
@@ -41,9 +41,9 @@ pub(super) trait CongestionController {
     /// An ACK arrived.
     fn on_ack(&mut self, acked: &AckSample);
     /// A loss was found, for the first time since the last recovery.
-    fn on_loss(&mut self, now: Nanos);
+    fn on_loss(&mut self, now: Time);
     /// The retransmission timer fired.
-    fn on_timeout(&mut self, now: Nanos);
+    fn on_timeout(&mut self, now: Time);
     /// Nothing was sent for longer than the timer.
     fn on_idle(&mut self, _initial_window: f64) {}
     /// Recovery is over.

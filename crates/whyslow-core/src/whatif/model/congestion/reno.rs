@@ -1,7 +1,7 @@
 //! Reno (RFC 5681): one segment more a round, half of the window after a loss.
 
 use super::{AckSample, CongestionController, RenoWindow, SenderSettings, whole};
-use crate::units::Nanos;
+use crate::units::{Nanos, Time};
 
 #[derive(Debug)]
 pub(in super::super) struct Reno(RenoWindow);
@@ -25,11 +25,11 @@ impl CongestionController for Reno {
         }
     }
 
-    fn on_loss(&mut self, _now: Nanos) {
+    fn on_loss(&mut self, _now: Time) {
         self.0.reduce(0.5);
     }
 
-    fn on_timeout(&mut self, now: Nanos) {
+    fn on_timeout(&mut self, now: Time) {
         self.on_loss(now);
         self.0.cwnd = 1.0;
     }

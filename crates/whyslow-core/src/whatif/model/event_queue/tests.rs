@@ -2,8 +2,8 @@
 
 use super::*;
 
-fn ms(millis: i64) -> Nanos {
-    Nanos::from_millis(millis)
+fn ms(millis: i64) -> Time {
+    Time::from_millis(millis)
 }
 
 /// Known since then, and due at that time.
@@ -16,7 +16,7 @@ fn ack(next: usize) -> Ack {
 }
 
 /// All that happens, in order.
-fn all(events: &mut EventQueue) -> Vec<(Nanos, String)> {
+fn all(events: &mut EventQueue) -> Vec<(Time, String)> {
     std::iter::from_fn(|| events.next())
         .map(|(at, event)| {
             let name = match event {

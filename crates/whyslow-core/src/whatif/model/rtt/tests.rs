@@ -18,7 +18,7 @@ fn follows_round_trips_as_rfc_6298_says() {
 #[test]
 fn the_longest_round_trip_overflows_nothing() {
     let mut trips = RttEstimator::new(Nanos(1));
-    for rtt in [super::super::MAX_TIME, Nanos(0), super::super::MAX_TIME] {
+    for rtt in [super::super::MAX_LENGTH, Nanos(0), super::super::MAX_LENGTH] {
         trips.on_sample(rtt);
         assert!(trips.rto() > RTO_MIN && trips.reordering_window() >= trips.srtt());
     }

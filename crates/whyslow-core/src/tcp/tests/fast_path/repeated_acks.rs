@@ -56,16 +56,9 @@ fn next() -> impl Strategy<Value = Next> {
 }
 
 /// A segment of these sequence and acknowledgement numbers, flags and window.
-fn seg(
-    from: Side,
-    [seq, ack]: [u32; 2],
-    len: u32,
-    (flags, window): (u16, u16),
-    stamps: Option<(u32, u32)>,
-    time: Nanos,
-) -> Seg {
+fn seg(from: Side, [seq, ack]: [u32; 2], len: u32, (flags, window): (u16, u16), stamps: Option<(u32, u32)>) -> Seg {
     let mut seg = Seg::example(from, SeqNumber(seq), SeqNumber(ack), len, stamps);
-    (seg.flags, seg.window, seg.time) = (Flags(flags), window, time);
+    (seg.flags, seg.window) = (Flags(flags), window);
     seg
 }
 
@@ -79,7 +72,7 @@ fn after(all: &[Next], ways: [i64; 2], apart: bool) -> String {
         direction.on_mss_negotiated(Some(1_000));
         direction.window.scale = Some(2);
     }
-    let (mut time, mut clock) = (Nanos::ZERO, [5u32, 7_000]);
+    let (mut time, mut clock) = (Time::ZERO, [5u32, 7_000]);
     let (mut seq, mut window) = ([1u32, 1], [20_000u16; 2]);
     for (number, next) in (1..).zip(all) {
         let (from, to) = (next.from, !next.from);
@@ -93,7 +86,8 @@ fn after(all: &[Next], ways: [i64; 2], apart: bool) -> String {
         let start = seq[from].saturating_add_signed(next.skip);
         let len = if next.payload { 1_000 } else { 0 };
         let stamps = next.stamped.then_some((clock[from], clock[to]));
-        let mut seg = seg(from, [start, ack], len, (next.flags, window[from]), stamps, time);
+        let mut seg = seg(from, [start, ack], len, (next.flags, window[from]), stamps);
+        seg.time = time;
         seg.frame_ref = Frame { file: None, number }.into();
         seq[from] = seq[from].max(start.saturating_add(len));
         if next.moved {
@@ -145,7 +139,9 @@ fn what_repeats_is_kept_once() {
     // Far away from side B, whose data nobody has seen yet but for its first byte.
     let (far, mut direction) = (PathEstimate::new(Some(Nanos::from_millis(50)), None), SenderState::default());
     let seg = |from, numbers, stamps, micros| {
-        seg(from, numbers, 1_000, (Flags::ACK.0, 500), Some(stamps), Nanos::from_micros(micros))
+        let mut seg = seg(from, numbers, 1_000, (Flags::ACK.0, 500), Some(stamps));
+        seg.time = Time::from_micros(micros);
+        seg
     };
     for number in 1..=10 {
         direction.on_ack(&seg(A, [1_000 * number, 77], (number, 9), i64::from(number)), &SackBlocks::NONE, &far);

@@ -45,7 +45,7 @@ fn step() -> impl Strategy<Value = (Side, Step)> {
 fn script(steps: &[(Side, Step)], first_id: u16, opened: bool, stamped: bool) -> (Script, u64) {
     let mut script = if opened { Script::opened() } else { Script::new() };
     if !opened {
-        script.line(0.0, A, 1, 1, 0);
+        script.line(0.0, A, [1, 1], 0);
     }
     let (mut ms, mut ends, mut ids) = (200.0, [1u32; 2], [first_id; 2]);
     // The newest packets of each side, by their lines; numbered from where the numbers begin.
@@ -89,11 +89,11 @@ fn script(steps: &[(Side, Step)], first_id: u16, opened: bool, stamped: bool) ->
         script.lines.push(line);
         // Without its flag the number of an ACK says nothing.
         let ack = |line: &Line| line.flags.has(Flags::ACK).then_some(line.ack);
-        let told = |line: &Line| (line.ip_id, line.seq, ack(line), line.flags, line.len, line.stamps);
+        let identity = |line: &Line| (line.ip_id, line.seq, ack(line), line.flags, line.len, line.stamps);
         let soon = |other: &Line| {
             Nanos::from_secs_f64(ms / 1e3) - Nanos::from_secs_f64(other.ms / 1e3) < Nanos::from_millis(190)
         };
-        let is_copy = |other: &Line| soon(other) && told(other) == told(&line);
+        let is_copy = |other: &Line| soon(other) && identity(other) == identity(&line);
         if line.ip_id != 0 && newest[from].iter().rev().take(16).any(is_copy) {
             twice += 1;
         } else if line.ip_id != 0 {

@@ -1,0 +1,25 @@
+//! [`Problem`]: what limits the things that can be said of a capture.
+
+use super::detail::Detail;
+use serde::Serialize;
+
+/// The [`Problem`] of a capture that was stopped, or whose reading was, before its end.
+pub const PARTIAL: &str = "partial";
+
+/// A property of a capture that limits what can be said.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Problem {
+    /// Its name.
+    pub slug: String,
+    /// How often.
+    pub count: u64,
+    /// In plain words.
+    pub detail: Detail,
+}
+
+impl Problem {
+    /// Returns the problem of this name.
+    pub fn new(slug: &str, count: u64, detail: impl Into<Detail>) -> Self {
+        Self { slug: slug.to_owned(), count, detail: detail.into() }
+    }
+}

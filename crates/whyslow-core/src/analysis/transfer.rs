@@ -1,0 +1,123 @@
+//! [`Transfer`]: a bulk of payload, what held it, and why.
+
+use super::finding::Finding;
+use super::limit::{LimitShare, LimitSpan};
+use crate::types::{End, Frame, Limit};
+use crate::units::Nanos;
+use crate::whatif;
+use serde::Serialize;
+
+/// The verdict on a transfer that nothing held back: all but round trips took less than two fifths
+/// of its time, or less than 10 ms.
+pub const HEALTHY_VERDICT: &str = "nothing slowed it beyond what the path needs";
+
+/// The verdict on a transfer whose time the capture cannot explain, for the most part.
+pub const UNKNOWN_VERDICT: &str = "what slowed it cannot be told from this capture";
+
+/// The same, where packets were left out of a text.
+pub const UNKNOWN_ELIDED_VERDICT: &str = "what slowed it cannot be told: packets of it were left out of the text";
+
+/// One contiguous bulk of payload in one direction.
+#[derive(Clone, Debug, Serialize)]
+pub struct Transfer {
+    /// Who sends.
+    pub from: End,
+    /// Sequence space that was acknowledged.
+    pub bytes: u64,
+    /// The sender's first byte.
+    pub start_s: Nanos,
+    /// To the ACK of its last byte, by the sender's clock.
+    pub duration_s: Nanos,
+    /// `bytes` over `duration_s` less what of it was idle; null when that is no time.
+    pub rate_bps: Option<f64>,
+    /// What it carried, where the payload tells: `HTTP GET /file → 200`, `TLS application data`.
+    pub label: Option<String>,
+    /// What went before its first byte: handshakes, the request's way, the server's thinking.
+    pub before: Vec<LimitShare>,
+    /// From the first byte sent to the first byte that the receiving application could read (a
+    /// whole TLS record), seconds.
+    pub first_byte_s: Option<Nanos>,
+    /// The TLS record with which it begins, its header included, bytes; null where it begins with
+    /// none that was seen.
+    pub first_record: Option<u64>,
+    /// The first rounds, at most [`MAX_ROUNDS`].
+    pub rounds: Vec<Round>,
+    /// How many rounds there were.
+    pub rounds_total: u64,
+    /// Packets of it were left out of a text: `rounds` are the longest run of them that is shown
+    /// whole, and what held it beside these is not known. Left out where it is not so.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub elided: bool,
+    /// What the model of `whatif` takes for the transfer as it was; null when it was not run. It
+    /// promises nothing (see [`Finding::predicted_s`]) unless it is within 15 % of `duration_s`.
+    pub model_s: Option<Nanos>,
+    /// The model was not run for it, or not for all of its findings, though it could have been: the
+    /// work is bounded, and transfers that lost more came first.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub model_skipped: bool,
+    /// Partition of `duration_s`; the shares sum to 1.
+    pub limits: Vec<LimitShare>,
+    /// Limits in time order, for a timeline: runs of one limit, at most [`MAX_SPANS`].
+    pub timeline: Vec<LimitSpan>,
+    /// Why it was slow, ordered by seconds lost; none when it was not.
+    pub findings: Vec<Finding>,
+    /// The verdict in one sentence.
+    pub verdict: String,
+}
+
+impl Transfer {
+    /// For how long its user waited: from the request, or its first byte, to its end. Handshakes
+    /// are not part of it, nor what the client's own program took, nor idle time.
+    pub fn waited(&self) -> Nanos {
+        let is_wait = |limit| matches!(limit, Limit::RequestWait | Limit::ServerThink | Limit::Timeout);
+        let before: Nanos = self.before.iter().filter(|phase| is_wait(phase.limit)).map(|phase| phase.seconds).sum();
+        let idle: Nanos =
+            self.limits.iter().filter(|phase| phase.limit == Limit::Idle).map(|phase| phase.seconds).sum();
+        before + self.duration_s - idle
+    }
+
+    /// What its costliest finding cost.
+    pub fn cost(&self) -> Nanos {
+        self.findings.iter().map(|finding| finding.seconds).max().unwrap_or_default()
+    }
+
+    /// Whether the capture does not tell what held it back.
+    pub fn is_verdict_unknown(&self) -> bool {
+        self.verdict == UNKNOWN_VERDICT || self.verdict == UNKNOWN_ELIDED_VERDICT
+    }
+
+    /// Whether the model comes near enough to the measured time to promise anything; none when it
+    /// was not run.
+    pub fn model_fits(&self) -> Option<bool> {
+        Some(whatif::is_near(self.model_s?, self.duration_s))
+    }
+}
+
+/// Most rounds listed of one transfer.
+pub const MAX_ROUNDS: usize = 64;
+
+/// Most spans in a transfer's timeline.
+pub const MAX_SPANS: usize = 256;
+
+/// Packet-timed: from the first segment sent after the ACK of the last round's first segment.
+#[derive(Clone, Debug, Serialize)]
+pub struct Round {
+    /// Its first segment.
+    pub start_s: Nanos,
+    /// To the next round's first segment, or to the transfer's end.
+    pub duration_s: Nanos,
+    /// From its first segment to its last: the rest of it the sender waited.
+    pub sending_s: Nanos,
+    /// New payload bytes.
+    pub bytes: u64,
+    /// First frame.
+    pub first_frame: Frame,
+    /// Last frame.
+    pub last_frame: Frame,
+    /// Most bytes in flight during it, as the sender knew it.
+    pub in_flight: u64,
+    /// Largest window that the sender had, bytes; null when the scale is unknown.
+    pub window: Option<u64>,
+    /// The limit that took most of its time.
+    pub limit: Limit,
+}

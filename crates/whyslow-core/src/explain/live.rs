@@ -1,0 +1,426 @@
+//! The same pipeline for packets that do not end: each transfer is reported once, soon after it has
+//! ended, on connections that go on as well.
+//!
+//! What it reports of a transfer is what the analysis of all packets up to then says of it; of a
+//! connection that it reports at its end, the analysis of the whole capture. What comes later on a
+//! connection that goes on (a shorter round trip, say) does not change an earlier report. A
+//! transfer that goes on after a silence longer than any of TCP's own is reported again, and marked
+//! so. Memory is bounded: of a connection that goes on, the last transfers stay; one that is over
+//! leaves.
+//!
+//! There is no clock: [`LiveExplainer::collect`] is given the time.
+
+mod window;
+
+use super::Explainer;
+use super::accounts::ConnectionSize;
+use crate::analysis::{Connection, End, Finding, MAX_TRANSFERS, Problem};
+use crate::assemble::{self, ListedTransfers};
+use crate::capture::{Clock, Packet, Sink};
+use crate::flow::{ConnectionId, HashedKey};
+use crate::rules;
+use crate::tcp::facts::Facts;
+use crate::types::Side;
+use crate::units::{Nanos, Time};
+use std::collections::HashMap;
+use std::net::IpAddr;
+use window::Window;
+
+pub use super::joined::{JoinedConnection, JoinedEnd};
+
+/// Packets of several queues may come this much out of order.
+const OUT_OF_ORDER: Nanos = Nanos::from_millis(1_000);
+/// Segments that the model may simulate for each second that passed: a twentieth of a processor.
+const WORK_PER_SECOND: f64 = 1_000_000.0;
+/// A connection that goes on is checked no more often.
+const CHECK_INTERVAL: Nanos = Nanos::from_millis(1_000);
+/// Most stretches in which packets were dropped that are remembered.
+const MAX_DROPS: usize = 64;
+
+/// Explains packets that do not end.
+///
+/// ```
+/// use whyslow_core::capture::{CaptureError, Reader};
+/// use whyslow_core::explain::live::{EndedTransfers, LiveExplainer};
+///
+/// # fn main() -> Result<(), CaptureError> {
+/// let (mut reader, mut explainer) = (Reader::new(), LiveExplainer::new());
+/// explainer.begin_capture("loss.pcap");
+/// // One that goes on after it was given comes again, as grown.
+/// let count = |given: &EndedTransfers| {
+///     given.connection.transfers.len() - given.grown.iter().filter(|grown| **grown).count()
+/// };
+/// let mut transfers = 0;
+/// for piece in include_bytes!("../../../../samples/loss-client.pcap").chunks(65_536) {
+///     reader.push(piece, &mut explainer)?;
+///     let ended = explainer.collect(explainer.newest()).connections;
+///     transfers += ended.iter().map(count).sum::<usize>();
+/// }
+/// transfers += explainer.finish().connections.iter().map(count).sum::<usize>();
+/// // The request, and its answer.
+/// assert_eq!(transfers, 2);
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug)]
+pub struct LiveExplainer {
+    explainer: Explainer,
+    reported: HashMap<ConnectionId, Reported>,
+    /// Of connections that may have something to report though no packet comes.
+    waiting: HashMap<ConnectionId, (HashedKey, Time)>,
+    /// Connections that were reported.
+    numbers: u64,
+    newest: Time,
+    /// Up to when packets were checked.
+    checked: Time,
+    window: Window,
+    drops: Vec<Drops>,
+}
+
+/// What was reported of a connection.
+#[derive(Clone, Copy, Debug, Default)]
+struct Reported {
+    number: u64,
+    /// By sending side: up to this sequence number.
+    until: [u64; 2],
+    /// When the last transfer of the client, and of the server, began.
+    last_start: [Option<Nanos>; 2],
+    /// Of each side, transfers that are no longer held.
+    forgotten: [u64; 2],
+    /// When it was last checked.
+    checked: Option<Time>,
+    /// There is nothing more to come.
+    over: bool,
+}
+
+/// A stretch in which packets were dropped on this machine.
+#[derive(Clone, Copy, Debug)]
+struct Drops {
+    from: Time,
+    until: Time,
+    packets: u64,
+}
+
+/// What has ended since it was last asked for.
+#[derive(Debug, Default)]
+pub struct Ended {
+    /// Connections with transfers that have ended, each at most once, in the order in which they
+    /// were found.
+    pub connections: Vec<EndedTransfers>,
+    /// What connections of a minute that is over have in common; by their ids.
+    pub findings: Vec<Finding>,
+    /// Transfers that have ended and are not among these, because one connection had too many.
+    pub unlisted: u64,
+}
+
+/// Transfers of a connection that have ended.
+#[derive(Debug)]
+pub struct EndedTransfers {
+    /// The connection as of now, with no other transfers; `id` stays the same. Findings over its
+    /// transfers come with the last ones.
+    pub connection: Connection,
+    /// The first transfers of the client, and of the server, were reported before and went on.
+    pub grown: [bool; 2],
+    /// It is over: this is the last of it.
+    pub over: bool,
+}
+
+impl Default for LiveExplainer {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl LiveExplainer {
+    /// Creates one of all connections.
+    pub fn new() -> Self {
+        Self {
+            explainer: Explainer { leaving: Some(Vec::new()), ..Explainer::new() },
+            reported: HashMap::new(),
+            waiting: HashMap::new(),
+            numbers: 0,
+            newest: Time::MIN,
+            checked: Time::MIN,
+            window: Window::default(),
+            drops: Vec::new(),
+        }
+    }
+
+    /// Sets what the path carries at most, as [`Explainer::set_path_rate`].
+    pub fn set_path_rate(&mut self, rate: Option<f64>) {
+        self.explainer.set_path_rate(rate);
+    }
+
+    /// Begins a capture, which continues those before it.
+    pub fn begin_capture(&mut self, path: &str) {
+        self.explainer.begin_capture(path);
+    }
+
+    /// Takes what is known of a connection that was open before the first packet of it comes: it
+    /// then lacks no handshake.
+    pub fn join(&mut self, joined: JoinedConnection) {
+        self.explainer.joined.add(joined);
+    }
+
+    /// Packets were dropped on this machine between these times, before they came here.
+    pub fn note_drops(&mut self, packets: u64, from: Time, until: Time) {
+        if let Some(last) = self.drops.last_mut().filter(|last| from <= last.until + OUT_OF_ORDER) {
+            last.until = last.until.max(until);
+            last.packets += packets;
+        } else {
+            if self.drops.len() >= MAX_DROPS {
+                self.drops.remove(0);
+            }
+            self.drops.push(Drops { from, until, packets });
+        }
+    }
+
+    /// The time of the newest packet.
+    pub fn newest(&self) -> Time {
+        self.newest
+    }
+
+    /// The time of the first packet, from which times count.
+    pub fn first_time(&self) -> Option<Time> {
+        self.explainer.first_time
+    }
+
+    /// Segments so far.
+    pub fn segments(&self) -> u64 {
+        self.explainer.segments + self.explainer.captures.iter().map(|capture| capture.tcp_packets).sum::<u64>()
+    }
+
+    /// Connections that are open, and those that were closed a short time ago.
+    pub fn open_connections(&self) -> usize {
+        self.explainer.table.count()
+    }
+
+    /// What packets showed that could not be read.
+    pub fn problems(&self) -> Vec<Problem> {
+        self.explainer.captures.iter().flat_map(|capture| capture.problems(self.explainer.first_time)).collect()
+    }
+
+    /// Reports what has ended by `now`, on the clock of the packets.
+    pub fn collect(&mut self, now: Time) -> Ended {
+        let now = now.max(self.newest);
+        if self.explainer.first_time.is_none() {
+            return Ended::default();
+        }
+        self.explainer.advance_time(now);
+        let mut ended = Ended::default();
+        self.report_closed(&mut ended);
+        for (id, key) in self.find_due(now) {
+            self.report_open(id, &key, now, &mut ended);
+        }
+        let since = self.checked.max(self.explainer.first_time.unwrap_or(now));
+        let elapsed = if self.checked == Time::MIN { 1.0 } else { (now - since).as_secs_f64() };
+        self.checked = now;
+        self.predict(&mut ended, (elapsed * WORK_PER_SECOND) as u64);
+        self.window.add(ended.connections.iter().map(|ended| &ended.connection));
+        if self.window.is_over(now) {
+            ended.findings = self.window.finish(std::mem::take(&mut self.explainer.flows), now);
+        }
+        ended
+    }
+
+    /// Reports the rest: no more packets come.
+    pub fn finish(mut self) -> Ended {
+        if self.explainer.first_time.is_none() {
+            return Ended::default();
+        }
+        let end = self.newest;
+        for kept in self.explainer.table.drain() {
+            self.explainer.close(kept, end);
+        }
+        let mut ended = Ended::default();
+        self.report_closed(&mut ended);
+        self.predict(&mut ended, assemble::MAX_WORK);
+        self.window.add(ended.connections.iter().map(|ended| &ended.connection));
+        ended.findings = self.window.finish(std::mem::take(&mut self.explainer.flows), end);
+        ended
+    }
+
+    /// Connections that may have something to report.
+    fn find_due(&mut self, now: Time) -> Vec<(ConnectionId, HashedKey)> {
+        let Self { explainer, reported, waiting, checked, .. } = self;
+        let since = *checked - OUT_OF_ORDER;
+        explainer.table.for_each_since(since, |key, entry| {
+            let reported = reported.get(&entry.id).copied().unwrap_or_default();
+            match entry.value.tcp.next_report_at(reported.until).filter(|_| !reported.over) {
+                // What goes on without end is checked now and then.
+                Some(at) => {
+                    let checked = reported.checked.map_or(at, |checked| at.max(checked + CHECK_INTERVAL));
+                    waiting.insert(
+                        entry.id,
+                        (key, if at < checked && entry.value.tcp.is_crowded() { at } else { checked }),
+                    )
+                }
+                None => waiting.remove(&entry.id),
+            };
+        });
+        let mut due: Vec<_> = waiting.extract_if(|_, (_, at)| *at <= now).map(|(id, (key, _))| (id, key)).collect();
+        due.sort_unstable_by_key(|&(id, _)| id);
+        due
+    }
+
+    /// Reports connections that have left the table.
+    fn report_closed(&mut self, ended: &mut Ended) {
+        for (kept, until) in self.explainer.leaving.as_mut().map(std::mem::take).unwrap_or_default() {
+            self.waiting.remove(&kept.id);
+            let reported = self.reported.remove(&kept.id).unwrap_or_default();
+            if !reported.over {
+                let facts = kept.value.tcp.finish(kept.key.to_endpoints());
+                ended.unlisted += newly_forgotten(&facts, &reported);
+                let listed = reported.until.map(|after| ListedTransfers { after, ..ListedTransfers::ALL });
+                let pending = Pending { capture: kept.value.capture, reported, facts, listed, until, over: true };
+                self.report(pending, ended);
+            }
+        }
+    }
+
+    /// Reports a connection in the table.
+    fn report_open(&mut self, id: ConnectionId, key: &HashedKey, now: Time, ended: &mut Ended) {
+        let Some(found) = self.explainer.table.find(key).filter(|found| found.id() == id) else { return };
+        let reported = self.reported.get(&id).copied().unwrap_or_default();
+        let open = found.value();
+        let over = open.tcp.is_over(now);
+        let copy = open.tcp.snapshot(key.key.to_endpoints(), now);
+        let listed = Side::BOTH.map(|side| ListedTransfers { after: reported.until[side], until: copy.ended[side] });
+        // What is no message now may yet turn out to be one.
+        let until = Side::BOTH.map(|side| {
+            let messages = copy.facts.directions[side].transfers.iter().rev();
+            let last = messages.filter(|one| copy.facts.is_listed(side, one)).find(|one| listed[side].holds(one));
+            last.map_or(reported.until[side], |last| last.seq.1)
+        });
+        ended.unlisted += newly_forgotten(&copy.facts, &reported);
+        let forgotten = open.tcp.forget_transfers(until);
+        if let Some(again) = copy.again.filter(|_| !over) {
+            self.waiting.insert(id, (*key, again.max(now + Nanos(1))));
+        }
+        let capture = open.capture;
+        let pending = Pending { capture, reported, facts: copy.facts, listed, until: now, over };
+        let reported = self.report(pending, ended);
+        self.reported.insert(id, Reported { until, forgotten, checked: Some(now), over, ..reported });
+    }
+
+    /// Adds a connection with the transfers that are new. Returns what was reported of it.
+    fn report(&mut self, pending: Pending, ended: &mut Ended) -> Reported {
+        let Pending { capture, mut reported, facts, listed, until, over } = pending;
+        let is_new = |side: Side| {
+            let transfers = facts.directions[side].transfers.iter();
+            transfers.filter(|transfer| listed[side].holds(transfer) && facts.is_listed(side, transfer)).count()
+        };
+        let new: usize = Side::BOTH.map(is_new).iter().sum();
+        if new == 0 && !over {
+            return reported;
+        }
+        if reported.number == 0 {
+            self.numbers += 1;
+            reported.number = self.numbers;
+        }
+        let id = ConnectionId(reported.number);
+        let size = ConnectionSize { id, until, active: Nanos::ZERO, bytes: 0 };
+        let account = self.explainer.account_for(size, capture, facts, listed);
+        let mut connection = account.connection;
+        ended.unlisted += new.saturating_sub(MAX_TRANSFERS) as u64;
+        if !over {
+            connection.findings.clear();
+        }
+        if connection.transfers.is_empty() && connection.findings.is_empty() {
+            return reported;
+        }
+        if self.explainer.captures.len() < 2 {
+            assemble::forget_files(std::slice::from_mut(&mut connection), &mut []);
+        }
+        connection.problems.extend(self.drops_during(&connection));
+        self.window.note_summary(account.summary);
+        let grown = [End::Client, End::Server].map(|end| {
+            let mut of_it = connection.transfers.iter().filter(|transfer| transfer.from == end).map(|one| one.start_s);
+            let last = &mut reported.last_start[end as usize];
+            let grown = of_it.clone().next().is_some_and(|first| last.is_some_and(|last| first <= last));
+            *last = of_it.next_back().max(*last);
+            grown
+        });
+        ended.connections.push(EndedTransfers { connection, grown, over });
+        reported
+    }
+
+    /// What is not known of these transfers because packets were dropped here.
+    fn drops_during(&self, connection: &Connection) -> Option<Problem> {
+        let first = self.explainer.first_time?;
+        let starts = connection.transfers.iter().map(|transfer| first + transfer.start_s);
+        let ends = connection.transfers.iter().map(|transfer| first + transfer.start_s + transfer.duration_s);
+        let (start, end) = (starts.min()?, ends.max()?);
+        let during = self.drops.iter().filter(|drops| drops.until >= start && drops.from <= end);
+        let packets: u64 = during.map(|drops| drops.packets).sum();
+        (packets > 0).then(|| {
+            let detail = format!(
+                "this machine dropped {} while it lasted, of any connection: what is missing of this one the network did not lose",
+                rules::say::count(packets, "packet"),
+            );
+            Problem::new("dropped-by-capture", packets, detail)
+        })
+    }
+
+    /// Lets the model play.
+    fn predict(&mut self, ended: &mut Ended, work: u64) {
+        let replays = std::mem::take(&mut self.explainer.replays);
+        let mut connections: Vec<Connection> = Vec::with_capacity(ended.connections.len());
+        let mut marks = Vec::with_capacity(ended.connections.len());
+        for EndedTransfers { connection, grown, over } in std::mem::take(&mut ended.connections) {
+            connections.push(connection);
+            marks.push((grown, over));
+        }
+        assemble::predict_within(work.min(assemble::MAX_WORK), &replays, &mut connections, |plays| {
+            while let Some(play) = plays.take() {
+                plays.put(&play, play.play());
+            }
+        });
+        assemble::predict_waits(&mut connections, &mut [], self.explainer.path_rate);
+        rules::calibrate(&mut connections, &mut []);
+        let marked = connections.into_iter().zip(marks);
+        ended.connections =
+            marked.map(|(connection, (grown, over))| EndedTransfers { connection, grown, over }).collect();
+    }
+}
+
+/// Transfers that were dropped before they could be reported.
+fn newly_forgotten(facts: &Facts, reported: &Reported) -> u64 {
+    let forgotten = |side: Side| facts.directions[side].transfers_forgotten().saturating_sub(reported.forgotten[side]);
+    Side::BOTH.map(forgotten).iter().sum()
+}
+
+/// A connection that may have something to report.
+struct Pending {
+    /// The capture in which it began.
+    capture: usize,
+    reported: Reported,
+    facts: Facts,
+    listed: [ListedTransfers; 2],
+    /// No packets of it came up to this time.
+    until: Time,
+    over: bool,
+}
+
+impl Sink for LiveExplainer {
+    #[inline(always)]
+    fn packet(&mut self, packet: &Packet<'_>) {
+        self.newest = self.newest.max(packet.time);
+        self.explainer.packet(packet);
+    }
+
+    fn text(&mut self, clock: Clock) {
+        self.explainer.text(clock);
+    }
+
+    fn left_out(&mut self, of: Option<[(IpAddr, u16); 2]>, from: Time, until: Time) {
+        self.explainer.left_out(of, from, until);
+    }
+
+    fn host_name(&mut self, address: IpAddr, name: &str, stand_in: bool) {
+        self.explainer.host_name(address, name, stand_in);
+    }
+}
+
+#[cfg(test)]
+mod tests;

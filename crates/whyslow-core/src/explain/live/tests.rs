@@ -1,0 +1,301 @@
+#![allow(clippy::unwrap_used)]
+
+//! What is told while packets come is what the analysis of the packets says.
+
+use super::*;
+use crate::analysis::Transfer;
+use crate::capture::Reader;
+use crate::tcp::EARLIER_TRANSFERS;
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Which transfer it is: its connection's client and server, who sends, and its first frame.
+type Key = (String, String, &'static str, u64);
+
+fn key(connection: &Connection, transfer: &Transfer) -> Key {
+    let [client, server] = [&connection.client, &connection.server].map(|end| format!("{} {}", end.address, end.port));
+    let from = if transfer.from == End::Client { "client" } else { "server" };
+    (client, server, from, transfer.rounds.first().map_or(0, |round| round.first_frame.number))
+}
+
+fn ends(connection: &Connection) -> [(String, u16); 2] {
+    [&connection.client, &connection.server].map(|end| (end.address.clone(), end.port))
+}
+
+fn by_key(connections: &[Connection]) -> BTreeMap<Key, String> {
+    let all = connections.iter().flat_map(|connection| connection.transfers.iter().map(move |one| (connection, one)));
+    all.map(|(connection, transfer)| (key(connection, transfer), format!("{transfer:#?}"))).collect()
+}
+
+/// The analysis of a capture, but for what connections have to do with each other.
+fn explain_each(bytes: &[u8]) -> Option<Vec<Connection>> {
+    let (mut reader, mut explainer) = (Reader::new(), Explainer::new());
+    explainer.begin_capture("whole");
+    reader.push(bytes, &mut explainer).ok()?;
+    let summary = reader.finish(&mut explainer).ok()?;
+    explainer.end_capture(summary);
+    let mut fragment = explainer.into_fragment();
+    let mut connections: Vec<_> = fragment.accounts.finish().into_iter().map(|account| account.connection).collect();
+    assemble::forget_files(&mut connections, &mut []);
+    assemble::predict_by_model(&fragment.replays, &mut connections, |plays| {
+        while let Some(play) = plays.take() {
+            plays.put(&play, play.play());
+        }
+    });
+    assemble::predict_waits(&mut connections, &mut [], None);
+    rules::calibrate(&mut connections, &mut []);
+    Some(connections)
+}
+
+fn captures() -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    let mut folders = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("../../samples")];
+    folders.extend(whyslow_testing::captures_if_any());
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            let is_capture =
+                path.extension().is_some_and(|name| ["pcap", "cap", "pcapng"].iter().any(|one| name == *one));
+            if path.is_dir() {
+                folders.push(path);
+            } else if is_capture {
+                found.push(path);
+            }
+        }
+    }
+    found.sort();
+    found
+}
+
+/// A number that looks random.
+fn next(state: &mut u64) -> usize {
+    *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+    (*state >> 33) as usize
+}
+
+/// What was reported, in order, each with how many bytes had been read by then; none for the rest
+/// at the end. Nothing where the bytes are no capture.
+fn live_batches(bytes: &[u8], seed: u64) -> Option<Vec<(Option<usize>, Ended)>> {
+    let (mut reader, mut explainer, mut all) = (Reader::new(), LiveExplainer::new(), Vec::new());
+    explainer.begin_capture("live");
+    let (mut state, mut at) = (seed, 0);
+    while at < bytes.len() {
+        let until = bytes.len().min(at + 1 + next(&mut state) % 30_000);
+        reader.push(&bytes[at..until], &mut explainer).ok()?;
+        at = until;
+        if !next(&mut state).is_multiple_of(3) {
+            all.push((Some(at), explainer.collect(explainer.newest())));
+        }
+    }
+    reader.finish(&mut explainer).ok()?;
+    all.push((None, explainer.finish()));
+    Some(all)
+}
+
+#[test]
+fn each_transfer_is_told_once_and_as_the_whole_capture_says() {
+    let (mut at_end, mut on_the_way, mut as_whole) = (0, 0, 0);
+    let mut wrong = Vec::new();
+    for (seed, path) in captures().into_iter().enumerate() {
+        let bytes = fs::read(&path).unwrap();
+        let (Some(whole), Some(told)) = (explain_each(&bytes), live_batches(&bytes, seed as u64)) else { continue };
+        // Of these only the last transfers stay for the rules to look back at.
+        let long: Vec<_> = whole.iter().filter(|one| one.transfers_total > 2 * EARLIER_TRANSFERS).map(ends).collect();
+        let whole = by_key(&whole);
+        let mut seen: BTreeMap<Key, usize> = BTreeMap::new();
+        for EndedTransfers { connection, grown, over } in told.iter().flat_map(|(_, ended)| &ended.connections) {
+            for transfer in &connection.transfers {
+                let key = key(connection, transfer);
+                let again = std::mem::replace(seen.entry(key.clone()).or_default(), 1) > 0;
+                let same = whole.get(&key) == Some(&format!("{transfer:#?}"));
+                if again && !grown[transfer.from as usize] {
+                    wrong.push(format!("{}: twice {key:?}", path.display()));
+                }
+                if *over {
+                    at_end += 1;
+                    if !same && !long.contains(&ends(connection)) {
+                        wrong.push(format!("{}: not the same {key:?}", path.display()));
+                    }
+                } else {
+                    on_the_way += 1;
+                    as_whole += usize::from(same);
+                }
+            }
+        }
+        for key in whole.keys().filter(|key| !seen.contains_key(*key)) {
+            wrong.push(format!("{}: not told {key:?}", path.display()));
+        }
+        for key in seen.keys().filter(|key| !whole.contains_key(*key)) {
+            wrong.push(format!("{}: told alone {key:?}", path.display()));
+        }
+    }
+    assert!(at_end > 100 && on_the_way > 20, "{at_end} {on_the_way}");
+    // What comes later tells more of the path: most verdicts do not change.
+    assert!(2 * as_whole > on_the_way, "{as_whole} of {on_the_way}");
+    assert!(wrong.is_empty(), "{} wrong:\n{}", wrong.len(), wrong.join("\n"));
+}
+
+#[test]
+fn what_is_told_on_the_way_is_the_analysis_of_what_was_read() {
+    let mut checked = 0;
+    let mut wrong = Vec::new();
+    for (seed, path) in captures().into_iter().enumerate() {
+        let bytes = fs::read(&path).unwrap();
+        let Some(told) = live_batches(&bytes, seed as u64) else { continue };
+        for (at, ended) in &told {
+            let Some(at) = at.filter(|_| !ended.connections.is_empty()) else { continue };
+            let so_far = by_key(&explain_each(&bytes[..at]).unwrap());
+            let connections = ended.connections.iter().map(|told| &told.connection);
+            for (connection, transfer) in connections.flat_map(|one| one.transfers.iter().map(move |t| (one, t))) {
+                checked += 1;
+                let key = key(connection, transfer);
+                let now = format!("{transfer:#?}");
+                if so_far.get(&key) != Some(&now) {
+                    let then = so_far.get(&key).cloned().unwrap_or_default();
+                    let differs = then.lines().zip(now.lines()).find(|(then, now)| then != now);
+                    wrong.push(format!("{}: {key:?} {differs:?}", path.display()));
+                }
+            }
+        }
+    }
+    assert!(checked > 20, "{checked}");
+    assert!(wrong.is_empty(), "{} of {checked} wrong:\n{}", wrong.len(), wrong.join("\n"));
+}
+
+/// Gives a sink the packets behind the first ones alone.
+struct Behind<'a>(&'a mut LiveExplainer, u64);
+
+impl Sink for Behind<'_> {
+    fn packet(&mut self, packet: &Packet<'_>) {
+        if packet.frame > self.1 {
+            self.0.packet(packet);
+        }
+    }
+}
+
+/// The connections of a sample without its handshake, of which the kernel may know.
+fn without_handshake(name: &str, joined: Option<JoinedConnection>) -> Vec<Connection> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../samples").join(name);
+    let (mut reader, mut explainer) = (Reader::new(), LiveExplainer::new());
+    explainer.begin_capture(name);
+    joined.into_iter().for_each(|joined| explainer.join(joined));
+    reader.push(&fs::read(path).unwrap(), &mut Behind(&mut explainer, 3)).unwrap();
+    explainer.finish().connections.into_iter().map(|told| told.connection).collect()
+}
+
+#[test]
+fn a_connection_that_was_open_before_lacks_no_handshake() {
+    let name = "receive-window-client.pcap";
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../samples").join(name);
+    let whole = explain_each(&fs::read(path).unwrap()).unwrap().remove(0);
+    let (shake, ends) = (whole.handshake.clone().unwrap(), [&whole.client, &whole.server]);
+    let ends = ends.map(|end| (end.address.parse().unwrap(), end.port));
+    let offered = [0, 1].map(|end| JoinedEnd {
+        mss: shake.mss[end],
+        window_scale: shake.window_scale[end],
+        sack: shake.sack[end].unwrap(),
+        timestamps: shake.timestamps[end].unwrap(),
+        ecn: false,
+    });
+    let rtt = shake.rtt_ms.map(|rtt| Nanos::from_secs_f64(rtt / 1_000.0));
+    let lacks = |all: &[Connection]| all[0].problems.iter().any(|problem| problem.slug == "no-handshake");
+    assert!(lacks(&without_handshake(name, None)));
+    // Whoever it names first.
+    for turned in [false, true] {
+        let mut joined = JoinedConnection { ends, offered, client: Some(0), rtt };
+        if turned {
+            joined.ends.reverse();
+            joined.offered.reverse();
+            joined.client = Some(1);
+        }
+        let told = without_handshake(name, Some(joined));
+        assert!(!lacks(&told), "{:?}", told[0].problems);
+        assert_eq!((&told[0].client, &told[0].server), (&whole.client, &whole.server));
+        assert_eq!(told[0].handshake.as_ref().unwrap().window_scale, shake.window_scale);
+        let causes = |one: &Connection| one.transfers.last().unwrap().findings.first().map(|finding| finding.cause);
+        assert_eq!(causes(&told[0]), causes(&whole));
+    }
+}
+
+#[test]
+fn what_was_dropped_here_is_said_of_what_ran_then() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../samples/loss-client.pcap");
+    let bytes = fs::read(path).unwrap();
+    let dropped_packets = |from: i64, until: i64| {
+        let (mut reader, mut explainer) = (Reader::new(), LiveExplainer::new());
+        explainer.begin_capture("loss");
+        reader.push(&bytes, &mut explainer).unwrap();
+        let first = explainer.first_time().unwrap();
+        explainer.note_drops(7, first + Nanos::from_millis(from), first + Nanos::from_millis(until));
+        let problems = explainer.finish().connections.remove(0).connection.problems;
+        problems.iter().filter(|problem| problem.slug == "dropped-by-capture").map(|problem| problem.count).sum::<u64>()
+    };
+    assert_eq!(dropped_packets(100, 200), 7);
+    assert_eq!(dropped_packets(3_600_000, 3_600_100), 0);
+}
+
+/// A connection that asks and is answered again and again, every millisecond.
+fn chatter(explainer: &mut LiveExplainer, exchanges: u32) -> (usize, u64) {
+    use crate::explain::tests::packet;
+    use crate::wire::Flags;
+    let (mut time, mut frame) = (Time(1_700_000_000_000_000_000), 0);
+    let (mut told, mut unlisted) = (0, 0);
+    let mut send = |explainer: &mut LiveExplainer, from, flags, numbers, len: u32| {
+        time += Nanos::from_micros(250);
+        frame += 1;
+        let data = packet(1, from, flags, numbers, (len, frame as u16));
+        explainer.packet(&Packet {
+            frame,
+            time,
+            link: crate::capture::LinkType(1),
+            data: &data,
+            original_len: 54 + len,
+        });
+    };
+    send(explainer, 0, Flags::SYN, [99, 0], 0);
+    send(explainer, 1, Flags::SYN | Flags::ACK, [99, 100], 0);
+    send(explainer, 0, Flags::ACK, [100, 100], 0);
+    let transfers = |ended: Ended| ended.connections.iter().map(|told| told.connection.transfers.len()).sum::<usize>();
+    for turn in 0..exchanges {
+        let (asked, answered) = (100 + 120 * turn, 100 + 900 * turn);
+        send(explainer, 0, Flags::ACK | Flags::PSH, [asked, answered], 120);
+        send(explainer, 1, Flags::ACK | Flags::PSH, [answered, asked + 120], 900);
+        send(explainer, 0, Flags::ACK, [asked + 120, answered + 900], 0);
+        if turn % 100 == 99 {
+            let ended = explainer.collect(explainer.newest());
+            unlisted += ended.unlisted;
+            told += transfers(ended);
+        }
+    }
+    (told, unlisted)
+}
+
+#[test]
+fn a_connection_that_goes_on_for_long_does_not_grow() {
+    let mut explainer = LiveExplainer::new();
+    let exchanges = 20_000;
+    let (told, unlisted) = chatter(&mut explainer, exchanges);
+    // With so many in a second they are told at once, the slowest ones of them.
+    assert!(told > 1_000, "{told}");
+    let mut held = Vec::new();
+    explainer.explainer.table.for_each_since(Time::ZERO, |_, entry| held.push(entry.value.tcp.held_transfers()));
+    assert!(held.len() == 1 && held[0] < 5_000, "{held:?}");
+    let rest = explainer.finish();
+    let told = told + rest.connections[0].connection.transfers.len();
+    assert_eq!(unlisted + rest.unlisted + told as u64, 2 * u64::from(exchanges));
+}
+
+#[test]
+fn a_transfer_is_told_when_its_connection_falls_silent() {
+    let mut explainer = LiveExplainer::new();
+    assert_eq!(chatter(&mut explainer, 10), (0, 0));
+    let end = explainer.newest();
+    let count = |ended: Ended| ended.connections.iter().map(|told| told.connection.transfers.len()).sum::<usize>();
+    assert_eq!(count(explainer.collect(end + Nanos::from_millis(500))), 0);
+    let soon = explainer.collect(end + Nanos::from_millis(2_500));
+    assert!(soon.connections.iter().all(|told| !told.over));
+    assert_eq!(count(soon), 20);
+    assert_eq!(count(explainer.collect(end + Nanos::from_millis(60_000))), 0);
+    assert_eq!(count(explainer.finish()), 0);
+}

@@ -1,0 +1,122 @@
+//! What flights show together: slow start, caps, a window of the program.
+
+use super::*;
+
+#[test]
+fn flights_smaller_than_any_buffer_are_messages() {
+    let cap = |flight: u64| {
+        let cut = partition(&flights(&[flight; 8], Release::Ack), &context(100));
+        cut.time(Limit::SenderCap) > Nanos::ZERO
+    };
+    assert!(cap(8_000));
+    assert!(!cap(2_500));
+}
+
+#[test]
+fn a_window_that_earlier_losses_left_is_no_cap() {
+    let transfer = flights(&[8_000; 8], Release::Ack);
+    let at =
+        |first_loss| partition(&transfer, &Context { first_loss, ..context(100) }).time(Limit::SenderCap) > Nanos::ZERO;
+    assert!(at(None));
+    assert!(at(Some(Time::from_millis(900))), "a later one");
+    assert!(!at(Some(Time::from_millis(-500))));
+}
+
+#[test]
+fn equal_flights_are_a_cap_of_the_sender() {
+    let cut = partition(&flights(&[64_000; 8], Release::Ack), &context(100));
+    assert_eq!(cut.shape.plateau.map(|plateau| plateau.bytes), Some(64_000));
+    assert_eq!(cut.time(Limit::SenderCap), Nanos::from_millis(700));
+}
+
+#[test]
+fn slowly_rising_flights_are_no_cap() {
+    let rising: Vec<u64> = (0..12).map(|n| 64_000 + n * 700).collect();
+    let cut = partition(&flights(&rising, Release::Ack), &context(100));
+    assert_eq!(cut.time(Limit::SenderCap), Nanos::ZERO);
+    assert!(cut.time(Limit::CongestionAvoidance) >= Nanos::from_millis(1000));
+}
+
+#[test]
+fn a_large_and_a_small_flight_in_turn_are_one_cycle() {
+    let cut = partition(&flights(&[50_000, 14_000].repeat(5), Release::Ack), &context(100));
+    let plateau = cut.shape.plateau.unwrap();
+    assert_eq!(plateau.cycle, Some((64_000, Nanos::from_millis(200))));
+}
+
+#[test]
+fn messages_that_end_the_pauses_are_a_window_of_the_programs() {
+    let equal = partition(&credited(&[32_000; 8]), &context(100));
+    assert_eq!(equal.time(Limit::ProtocolWindow), Nanos::from_millis(700));
+    // A piece of the credit that is under way makes a flight smaller.
+    let pieces = partition(&credited(&[32_000, 24_000, 24_000, 32_000, 32_000, 24_000, 24_000, 32_000]), &context(100));
+    assert_eq!(pieces.time(Limit::ProtocolWindow), Nanos::from_millis(700));
+    assert_eq!(pieces.shape.plateau.map(|plateau| plateau.bytes), Some(32_000));
+    let growing: Vec<u64> = (0..12).map(|n| 32_000 + n * 1_000).collect();
+    let cut = partition(&credited(&growing), &context(100));
+    assert_eq!(cut.time(Limit::ProtocolWindow), Nanos::from_millis(500), "only the pauses that nothing else explains");
+}
+
+#[test]
+fn a_window_that_is_full_because_a_queue_is_does_not_hold_the_path() {
+    let limit_at = |rtt: i64| {
+        let mut transfer = flights(&[300_000; 6], Release::WindowAck);
+        for round in &mut transfer.rounds {
+            (round.window, round.rtt) = (Some(300_000), Some(Nanos::from_millis(100)));
+        }
+        transfer.acked_rate = RateSpread { p10: 24e6, p50: 24e6, p90: 24e6, bins: 20 };
+        partition(&transfer, &context(rtt)).spans[0].limit
+    };
+    assert_eq!(limit_at(100), Limit::ReceiveWindow);
+    assert_eq!(limit_at(14), Limit::Bandwidth, "the path alone takes 14 ms of the 100");
+}
+
+#[test]
+fn copies_of_what_had_arrived_leave_slow_start_as_it_was() {
+    let mut transfer = flights(&[10_000, 20_000, 38_000, 76_000, 150_000, 300_000, 5_000], Release::Ack);
+    (transfer.rounds[2].retransmitted, transfer.retransmitted.spurious) = (1, 1);
+    let seq = 30_001;
+    let lost = Loss { time: transfer.rounds[1].start, seq, bytes: 1_000, spurious: true, ..Loss::default() };
+    transfer.losses = vec![lost];
+    let slow_start = |transfer: &TransferFacts| partition(transfer, &context(100)).time(Limit::SlowStart);
+    assert_eq!(slow_start(&transfer), Nanos::from_millis(600));
+    (transfer.losses[0].spurious, transfer.retransmitted_bytes) = (false, 1_000);
+    assert_eq!(slow_start(&transfer), Nanos::from_millis(100), "what was lost ends it");
+}
+
+#[test]
+fn a_window_that_a_loss_cut_is_no_cap_however_long_it_stays() {
+    let mut sizes = vec![10_000, 20_000, 40_000, 80_000, 60_000];
+    sizes.extend([20_000; 20]);
+    let limit_of = |resent: u32| {
+        let mut transfer = flights(&sizes, Release::Ack);
+        transfer.rounds[3].retransmitted = resent;
+        transfer.retransmitted_bytes = u64::from(resent) * MSS;
+        partition(&transfer, &context(100)).rounds[15]
+    };
+    assert_eq!(limit_of(1), Limit::CongestionAvoidance);
+    assert_eq!(limit_of(0), Limit::CongestionAvoidance, "four times as much was in flight before");
+    sizes[3..5].fill(40_000);
+    let twice = partition(&flights(&sizes, Release::Ack), &context(100));
+    assert_eq!(twice.rounds[15], Limit::SenderCap, "the same buffer holds less in small pieces");
+}
+
+#[test]
+fn a_programs_window_is_seen_behind_one_of_tcps_that_opens() {
+    let mut sizes: Vec<u64> = (0..8).map(|n| 20_000 + 6_000 * n).collect();
+    // Credit in pieces: the flights are not alike.
+    sizes.extend((0..16).map(|n| 60_000 + 5_000 * (n % 3)));
+    let transfer = credited(&sizes);
+    let cut = partition(&transfer, &context(100));
+    let granted = cut.shape.plateau.unwrap();
+    assert_eq!((cut.rounds[15], granted.bytes), (Limit::ProtocolWindow, 70_000));
+    assert!(granted.first >= 4, "{granted:?}");
+}
+
+#[test]
+fn doubling_flights_are_slow_start_to_the_end() {
+    let cut = partition(&flights(&[10_000, 20_000, 40_000, 80_000, 5_000], Release::Ack), &context(100));
+    assert_eq!(cut.time(Limit::SlowStart), Nanos::from_millis(400));
+    assert_eq!(cut.time(Limit::RoundTrip), Nanos::from_millis(100));
+    assert_eq!(cut.rounds[0], Limit::SlowStart);
+}

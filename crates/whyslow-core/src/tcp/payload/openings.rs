@@ -1,0 +1,159 @@
+//! What begins where nothing is recognised yet: a TLS record, an HTTP head, SSH's greeting.
+
+use super::Stream;
+use super::first_byte::may_open;
+use super::gather::{Gather, GatherKind, NOWHERE, Piece};
+use super::http::{self, Parsed};
+use super::protocol::{GATHER_MAX, Protocol, Verdict};
+use super::tls;
+
+/// What came of looking for an opening.
+enum OpeningKind {
+    /// Not here.
+    Nothing,
+    /// An HTTP head was read.
+    Head,
+    /// The bytes go on in the next segment, and that decides.
+    More,
+    /// A TLS record starts here.
+    Tls,
+}
+
+/// Where something may begin.
+#[derive(Clone, Copy)]
+struct Opening<'a> {
+    /// The position.
+    at: u64,
+    /// The captured bytes from there on.
+    bytes: &'a [u8],
+    /// Where the segment ends.
+    end: u64,
+    /// A message must start there, if there is one at all; otherwise more proof is asked for.
+    message: bool,
+    /// Bytes may still come that settle an open question.
+    more: bool,
+}
+
+impl<'a> Opening<'a> {
+    /// What was gathered, as all that comes.
+    fn of(gather: &'a Gather) -> Self {
+        Self { at: gather.start, bytes: &gather.bytes, end: gather.at, message: gather.message(), more: false }
+    }
+}
+
+impl Stream {
+    /// Not TLS so far: looks for openings in a piece, where its bytes are new and where one is
+    /// awaited.
+    pub(super) fn openings(&mut self, piece: Piece<'_>) {
+        if let Some(mut gather) = self.gather.take() {
+            if piece.end <= gather.at {
+                self.gather = Some(gather); // retransmitted
+                return;
+            }
+            if let Some(bytes) = piece.from(gather.at) {
+                gather.push(bytes);
+            }
+            if gather.at == piece.end && !gather.is_full() {
+                let opening = Opening { message: gather.message(), more: true, end: piece.end, ..Opening::of(&gather) };
+                match self.open(opening) {
+                    OpeningKind::More => self.gather = Some(gather),
+                    OpeningKind::Tls => self.records(gather.piece()),
+                    OpeningKind::Head | OpeningKind::Nothing => {}
+                }
+            } else {
+                self.settle(*gather);
+            }
+            if self.protocol == Some(Protocol::Tls) {
+                self.records(piece);
+            }
+        }
+        if may_open(piece.bytes) && self.may_look() && piece.start >= self.next && piece.start != self.awaited {
+            self.open_in(piece, piece.start, false);
+        }
+        while (piece.start..piece.end).contains(&self.awaited)
+            && self.may_look()
+            && self.open_in(piece, self.awaited, true)
+        {}
+    }
+
+    /// Whether another opening may be looked for.
+    fn may_look(&self) -> bool {
+        self.gather.is_none() && self.may_open()
+    }
+
+    /// Looks for an opening at position `at` of a piece; true when that was a head.
+    fn open_in(&mut self, piece: Piece<'_>, at: u64, message: bool) -> bool {
+        let Some(bytes) = piece.from(at) else { return false };
+        let whole = piece.start.saturating_add(piece.bytes.len() as u64) == piece.end;
+        let more = whole && bytes.len() < GATHER_MAX;
+        match self.open(Opening { at, bytes, end: piece.end, message, more }) {
+            OpeningKind::Head => return true,
+            OpeningKind::More => {
+                let mut gather = Gather::new(at, GatherKind::Opening { message });
+                gather.push(bytes);
+                self.gather = Some(gather);
+            }
+            OpeningKind::Tls => self.records(piece),
+            OpeningKind::Nothing => {}
+        }
+        false
+    }
+
+    /// Looks at what stands at a position.
+    fn open(&mut self, opening: Opening<'_>) -> OpeningKind {
+        let Opening { at, bytes, end, message, more } = opening;
+        let first = message && self.protocol.is_none();
+        match tls::opens(bytes, end.saturating_sub(at), first, more) {
+            Verdict::Yes => {
+                self.protocol = Some(Protocol::Tls);
+                self.awaited = at;
+                self.have = 0;
+                return OpeningKind::Tls;
+            }
+            Verdict::More => return OpeningKind::More,
+            Verdict::No => {}
+        }
+        if first && bytes.starts_with(b"SSH-") {
+            self.protocol = Some(Protocol::Ssh);
+            return OpeningKind::Nothing;
+        }
+        if first && more && b"SSH-".starts_with(bytes) {
+            return OpeningKind::More;
+        }
+        match http::parse(bytes, message, more) {
+            Parsed::Head(head) => {
+                self.protocol = Some(Protocol::Http);
+                self.awaited = head.next.map_or(NOWHERE, |next| at.saturating_add(next));
+                self.heads.push(at, &head.label, head.host);
+                OpeningKind::Head
+            }
+            Parsed::More => OpeningKind::More,
+            Parsed::No => {
+                if message {
+                    self.awaited = NOWHERE;
+                }
+                OpeningKind::Nothing
+            }
+        }
+    }
+
+    /// Reads what was gathered, complete or not, and lets go of it.
+    pub(super) fn settle(&mut self, gather: Gather) {
+        match gather.kind {
+            GatherKind::Hello => {
+                self.greeted = true;
+                match tls::hello(&gather.bytes) {
+                    Some(tls::Hello::Client { server_name: Some(name) }) => self.found().server_name = Some(name),
+                    Some(tls::Hello::Server { tls13: Some(tls13) }) => self.found().tls13 = Some(tls13),
+                    _ => {}
+                }
+            }
+            GatherKind::Opening { message } => {
+                let opening = Opening { message, ..Opening::of(&gather) };
+                if let OpeningKind::Tls = self.open(opening) {
+                    self.records(gather.piece());
+                }
+            }
+        }
+    }
+}

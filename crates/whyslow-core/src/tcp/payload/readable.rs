@@ -1,0 +1,387 @@
+//! What of a payload a [`Stream`](super::Stream) may read, whatever came before: for who keeps only
+//! that.
+//!
+//! A stream reads where a record, a head or a greeting begins, and what belongs to it. Where it
+//! awaits one depends on all that came before, which may lie in another file. So all places are
+//! held at which one could begin, by its first bytes; of ciphertext that is one place in three
+//! million bytes by chance. What began at the end of a segment goes on where the next one begins.
+//!
+//! It promises that a stream that is fed what is held between zeros (spaces, where all of a payload
+//! is text) finds what it finds in the whole.
+
+use super::kind::{SMALL, is_text, kind_of};
+use super::protocol::{GATHER_MAX, Protocol};
+use super::streams::MIN_TEXT;
+use super::{http, tls};
+use crate::units::SeqNumber;
+use std::ops::Range;
+
+/// As many bytes tell what begins: a record's header and that of the handshake message in it, or
+/// the longest method of HTTP.
+const ENOUGH: usize = 12;
+/// Unfinished beginnings that are remembered of a side: behind them the oldest is given up.
+const MAX_UNFINISHED: usize = 16;
+
+/// One side of a connection.
+#[derive(Clone, Debug, Default)]
+pub struct Readable {
+    unfinished: Vec<Unfinished>,
+    /// The side's first payload is in another file, where something may have begun that goes on
+    /// here.
+    unknown: Option<Unknown>,
+}
+
+/// What may have begun before the first payload of this file.
+#[derive(Clone, Copy, Debug)]
+struct Unknown {
+    /// So many bytes may belong to it.
+    room: usize,
+    /// The first payload of this file.
+    first: Option<SeqNumber>,
+}
+
+/// What began at the end of a segment.
+#[derive(Clone, Copy, Debug)]
+struct Unfinished {
+    /// Where it goes on.
+    at: SeqNumber,
+    part: Part,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Part {
+    /// Too few bytes to tell what it is: these.
+    Beginning([u8; ENOUGH], usize),
+    /// So many bytes more.
+    Bytes(usize),
+    /// A head, up to an empty line; so many bytes more at most.
+    Head(usize),
+}
+
+/// A place in a segment's payload.
+#[derive(Clone, Copy)]
+struct Place<'a> {
+    seq: SeqNumber,
+    payload: &'a [u8],
+    at: usize,
+    /// Bytes of what begins that came before this place, in other segments.
+    before: usize,
+}
+
+impl Place<'_> {
+    /// Where the next segment goes on.
+    fn end(&self) -> SeqNumber {
+        self.seq + self.payload.len() as u32
+    }
+}
+
+/// What may begin with some bytes.
+enum Opening {
+    Nothing,
+    /// The bytes that follow decide.
+    More,
+    /// So many bytes belong to it.
+    Bytes(usize),
+    /// All up to an empty line.
+    Head,
+}
+
+impl Readable {
+    /// A side whose first payload is still to come.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// A side whose payload began before.
+    pub fn begun() -> Self {
+        Self { unknown: Some(Unknown { room: GATHER_MAX, first: None }), ..Self::default() }
+    }
+
+    /// Takes which bytes of a payload are to be held, in order. `len` is its length on the wire.
+    pub fn select(&mut self, seq: SeqNumber, payload: &[u8], len: u32, held: &mut Vec<Range<usize>>) {
+        held.clear();
+        self.select_unknown(seq, payload, held);
+        self.go_on(seq, payload, held);
+        let mut at = 0;
+        while let Some(next) = payload.get(at..).and_then(|rest| rest.iter().position(|&byte| may_begin(byte))) {
+            at += next;
+            self.begin(seq, payload, at, held);
+            at += 1;
+        }
+        join(held, payload.len());
+        if u64::from(len) < SMALL && !is_told_alike(payload, len, held) {
+            held.clear();
+            held.push(0..payload.len());
+        }
+    }
+
+    fn select_unknown(&mut self, seq: SeqNumber, payload: &[u8], held: &mut Vec<Range<usize>>) {
+        let Some(unknown) = &mut self.unknown else { return };
+        let first = *unknown.first.get_or_insert(seq);
+        // What fills a hole that lies before it may belong to it too.
+        if unknown.room > 0 || seq.distance(first) < 0 {
+            held.push(0..payload.len());
+            unknown.room = unknown.room.saturating_sub(payload.len());
+        }
+    }
+
+    /// Holds what goes on here.
+    fn go_on(&mut self, seq: SeqNumber, payload: &[u8], held: &mut Vec<Range<usize>>) {
+        let mut index = 0;
+        while let Some(&Unfinished { at, part }) = self.unfinished.get(index) {
+            let offset = at.distance(seq);
+            let Some(offset) = usize::try_from(offset).ok().filter(|&offset| offset < payload.len()) else {
+                index += 1;
+                continue;
+            };
+            self.unfinished.remove(index);
+            let Some(rest) = payload.get(offset..) else { continue };
+            match part {
+                Part::Beginning(bytes, length) => {
+                    let mut known = bytes.get(..length).unwrap_or_default().to_vec();
+                    known.extend(rest.iter().take(ENOUGH.saturating_sub(length)));
+                    self.hold(Place { seq, payload, at: offset, before: length }, &known, held);
+                }
+                Part::Bytes(count) => self.hold_bytes(Place { seq, payload, at: offset, before: 0 }, count, held),
+                Part::Head(room) => self.hold_head(Place { seq, payload, at: offset, before: 0 }, room, held),
+            }
+        }
+    }
+
+    /// Something may begin at this place of a payload.
+    fn begin(&mut self, seq: SeqNumber, payload: &[u8], at: usize, held: &mut Vec<Range<usize>>) {
+        let Some(rest) = payload.get(at..) else { return };
+        self.hold(Place { seq, payload, at, before: 0 }, rest.get(..ENOUGH).unwrap_or(rest), held);
+    }
+
+    /// Holds what belongs to that which begins with these bytes, those before the place included.
+    fn hold(&mut self, place: Place<'_>, known: &[u8], held: &mut Vec<Range<usize>>) {
+        match opening(known) {
+            Opening::Nothing => {}
+            Opening::More => {
+                held.push(place.at..place.payload.len());
+                let mut bytes = [0; ENOUGH];
+                let length = bytes.iter_mut().zip(known).map(|(to, from)| *to = *from).count();
+                self.remember(place.end(), Part::Beginning(bytes, length));
+            }
+            Opening::Bytes(count) => self.hold_bytes(place, count, held),
+            Opening::Head => self.hold_head(place, GATHER_MAX, held),
+        }
+    }
+
+    fn hold_bytes(&mut self, place: Place<'_>, count: usize, held: &mut Vec<Range<usize>>) {
+        let count = count.saturating_sub(place.before);
+        let end = place.at.saturating_add(count).min(place.payload.len());
+        held.push(place.at..end);
+        let missing = count.saturating_sub(end - place.at);
+        if missing > 0 {
+            self.remember(place.end(), Part::Bytes(missing));
+        }
+    }
+
+    fn hold_head(&mut self, place: Place<'_>, room: usize, held: &mut Vec<Range<usize>>) {
+        let (at, length) = (place.at, place.payload.len());
+        let Some(rest) = place.payload.get(at..) else { return };
+        let end = rest.windows(3).position(|bytes| matches!(bytes, [b'\n', b'\r', b'\n'] | [b'\n', b'\n', _]));
+        held.push(at..end.map_or(length, |end| at + end + 3));
+        if let Some(room) = room.checked_sub(rest.len()).filter(|&room| room > 0 && end.is_none()) {
+            self.remember(place.end(), Part::Head(room));
+        }
+    }
+
+    fn remember(&mut self, at: SeqNumber, part: Part) {
+        if self.unfinished.len() == MAX_UNFINISHED {
+            self.unfinished.remove(0);
+        }
+        self.unfinished.push(Unfinished { at, part });
+    }
+}
+
+/// With which bytes something begins that a stream reads.
+#[inline]
+fn may_begin(byte: u8) -> bool {
+    BEGINNINGS[usize::from(byte)]
+}
+
+static BEGINNINGS: [bool; 256] = {
+    let mut beginnings = [false; 256];
+    let mut byte = 0u8;
+    while byte < u8::MAX {
+        beginnings[byte as usize] = tls::may_open(byte) || http::may_begin(byte) || byte == b'S';
+        byte += 1;
+    }
+    beginnings
+};
+
+/// What begins with these bytes, the first [`ENOUGH`] or all there are.
+fn opening(bytes: &[u8]) -> Opening {
+    if bytes.first().is_some_and(|&first| tls::may_open(first)) {
+        return tls_opening(bytes);
+    }
+    match http::begins(bytes) {
+        Some(true) => Opening::Head,
+        Some(false) => Opening::More,
+        None if bytes.starts_with(b"SSH-") => Opening::Bytes(4),
+        None if b"SSH-".starts_with(bytes) => Opening::More,
+        None => Opening::Nothing,
+    }
+}
+
+fn tls_opening(bytes: &[u8]) -> Opening {
+    let Some(header) = tls::Header::read(bytes) else {
+        let is_cut = bytes.len() < tls::HEADER_LEN && tls::Header::may_start(bytes);
+        return if is_cut { Opening::More } else { Opening::Nothing };
+    };
+    if header.kind != tls::HANDSHAKE {
+        return Opening::Bytes(tls::HEADER_LEN);
+    }
+    let message = bytes.get(tls::HEADER_LEN..).unwrap_or_default();
+    match *message {
+        [kind, a, b, c, ..] if tls::is_hello(kind) => {
+            let message = (u32::from_be_bytes([0, a, b, c]) as usize).saturating_add(4).min(GATHER_MAX);
+            // It may be spread over several records, each with a header.
+            let records = message / usize::from(header.len) + 2;
+            Opening::Bytes((message + records * tls::HEADER_LEN).min(2 * GATHER_MAX))
+        }
+        [_, _, _, _, ..] => Opening::Bytes(tls::HEADER_LEN + 2),
+        _ => Opening::More,
+    }
+}
+
+/// Puts ranges in order, and joins those that meet.
+fn join(held: &mut Vec<Range<usize>>, length: usize) {
+    held.retain(|range| range.start < range.end.min(length));
+    held.sort_unstable_by_key(|range| range.start);
+    let mut joined: Vec<Range<usize>> = Vec::with_capacity(held.len());
+    for range in held.drain(..) {
+        match joined.last_mut() {
+            // A gap of two bytes costs as much as the bytes.
+            Some(last) if range.start <= last.end + 2 => last.end = last.end.max(range.end).min(length),
+            _ => joined.push(range.start..range.end.min(length)),
+        }
+    }
+    *held = joined;
+}
+
+/// Whether a small message is of the same kind where only so much of it is held.
+fn is_told_alike(payload: &[u8], len: u32, held: &[Range<usize>]) -> bool {
+    let mut filled = [if is_all_text(payload) { b' ' } else { 0 }; SMALL as usize];
+    let Some(filled) = filled.get_mut(..payload.len()) else { return false };
+    for range in held {
+        if let (Some(to), Some(from)) = (filled.get_mut(range.clone()), payload.get(range.clone())) {
+            to.copy_from_slice(from);
+        }
+    }
+    [None, Some(Protocol::Tls), Some(Protocol::Http), Some(Protocol::Ssh)]
+        .into_iter()
+        .all(|protocol| kind_of(payload, len.into(), protocol) == kind_of(filled, len.into(), protocol))
+}
+
+/// Whether what is not held of a payload is to be filled with spaces.
+pub fn is_all_text(payload: &[u8]) -> bool {
+    payload.len() >= MIN_TEXT && is_text(payload)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tcp::payload::{Content, Stream};
+    use proptest::prelude::*;
+
+    /// What a side may send, in segments of any length.
+    const WORDS: [&[u8]; 12] = [
+        b"GET /a HTTP/1.1\r\nHost: a.example\r\n\r\n",
+        b"POST / HTTP/1.1\r\nContent-Length: 30\r\n\r\n",
+        b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n",
+        b"HTTP/1.1 204 No Content\n\n",
+        b"\x16\x03\x03\x00\x08\x01\x00\x00\x04abcd",
+        b"\x17\x03\x03\x00\x0cabcdefghijkl\x17\x03\x03\x00\x01x",
+        b"\x17\x03\x03\x00\x40abcdefgh",
+        b"\x14\x03\x03\x00\x01\x01",
+        b"SSH-2.0-x\r\n",
+        b"\x00\x01\x02\x03\x04\x05\x06\x07",
+        b"nothing of note at all",
+        b"123456789",
+    ];
+
+    #[derive(Clone, Copy, Debug)]
+    struct Sent {
+        /// How far from where the side stopped it begins.
+        step: i64,
+        length: usize,
+        /// So much of it was captured.
+        captured: usize,
+        turn: bool,
+    }
+
+    fn sent() -> impl Strategy<Value = Sent> {
+        let step = prop_oneof![10 => Just(0i64), 1 => -60i64..0, 1 => 1i64..60];
+        let captured = prop_oneof![6 => Just(usize::MAX), 1 => 0usize..40];
+        (step, 1usize..70, captured, any::<bool>()).prop_map(|(step, length, captured, turn)| Sent {
+            step,
+            length,
+            captured,
+            turn,
+        })
+    }
+
+    fn content(segments: &[(u64, usize, Vec<u8>, bool)]) -> Content {
+        let mut stream = Stream::default();
+        for (start, len, payload, turn) in segments {
+            if *turn {
+                stream.on_turn();
+            }
+            stream.feed(*start, *len as u64, payload);
+        }
+        stream.finish()
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 2_000, ..ProptestConfig::default() })]
+
+        #[test]
+        fn what_is_held_tells_what_all_tells(
+            words in prop::collection::vec(0..WORDS.len(), 4..60),
+            segments in prop::collection::vec(sent(), 1..80),
+            cuts in prop::collection::vec(0usize..80, 0..3),
+            origin in any::<u32>(),
+        ) {
+            let said: Vec<u8> = words.iter().flat_map(|&word| WORDS[word].iter().copied()).collect();
+            let (mut end, mut whole, mut reduced) = (0u64, Vec::new(), Vec::new());
+            let (mut readable, mut held) = (Readable::new(), Vec::new());
+            for (index, sent) in segments.into_iter().enumerate() {
+                if cuts.contains(&index) {
+                    readable = Readable::begun();
+                }
+                let start = end.saturating_add_signed(sent.step).min(said.len() as u64);
+                let rest = said.get(start as usize..).unwrap_or_default();
+                let payload = rest.get(..sent.length).unwrap_or(rest);
+                let len = payload.len();
+                let payload = payload.get(..sent.captured).unwrap_or(payload);
+                end = end.max(start + len as u64);
+                readable.select(SeqNumber(origin) + start as u32, payload, len as u32, &mut held);
+                let mut kept = vec![if is_all_text(payload) { b' ' } else { 0 }; payload.len()];
+                held.iter().for_each(|range| kept[range.clone()].copy_from_slice(&payload[range.clone()]));
+                whole.push((start, len, payload.to_vec(), sent.turn));
+                reduced.push((start, len, kept, sent.turn));
+            }
+            prop_assert_eq!(content(&whole), content(&reduced));
+        }
+    }
+
+    #[test]
+    fn of_ciphertext_next_to_nothing_is_held() {
+        let mut state = 1u64;
+        let mut next = || {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (state >> 33) as u8
+        };
+        let (mut readable, mut held, mut bytes) = (Readable::new(), Vec::new(), 0);
+        for segment in 0..2_000u32 {
+            let payload: Vec<u8> = (0..1448).map(|_| next()).collect();
+            readable.select(SeqNumber(segment * 1448), &payload, 1448, &mut held);
+            bytes += held.iter().map(ExactSizeIterator::len).sum::<usize>();
+        }
+        assert!(bytes < 2_000, "{bytes} of {}", 2_000 * 1448);
+    }
+}
