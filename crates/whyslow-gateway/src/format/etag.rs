@@ -1,0 +1,18 @@
+//! ETags of objects, as clients see them.
+//!
+//! The storage's ETag is often the MD5 of the ciphertext, and clients take 32 hex digits for that
+//! of what they sent. So they see it with a prefix, which has a letter that is no hex digit, and a
+//! dash, which tools take for a multipart upload's. It is the same in every answer, lists too, and
+//! turns back into the storage's for conditional requests.
+
+const PREFIX: &str = "w1-";
+
+/// The client's form of a storage's ETag (without quotes).
+pub fn to_client(backend: &str) -> String {
+    format!("{PREFIX}{backend}")
+}
+
+/// The storage's form of a client's ETag (without quotes); `None` if no gateway gave it.
+pub fn to_backend(client: &str) -> Option<&str> {
+    client.strip_prefix(PREFIX)
+}

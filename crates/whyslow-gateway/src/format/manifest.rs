@@ -1,0 +1,203 @@
+//! A multipart object's manifest: which parts it has, and which version of each counts.
+//!
+//! Parts are sealed before anybody knows how many there will be, and the storage fixes the metadata
+//! when the upload begins. So the list of parts is a slice of its own, sealed when the client
+//! completes the upload, and stored behind the last part. Behind it stands a locator, which is not
+//! sealed: it only says where to look.
+
+use super::fault::{Fault, Problem};
+use super::header::{self, SliceSecrets};
+use super::layout::Layout;
+use super::metadata::{Kind, Object};
+use super::size::{HEADER, sealed_size};
+pub use super::slice::MAX_PARTS;
+use super::slice::{Role, SliceHead, SliceTag};
+use super::writer::{SliceWriter, WriteError};
+use crate::age::SEALED_CHUNK;
+use crate::keys::Keyring;
+use std::ops::Range;
+
+/// How much of an object's end to ask for at first: the manifest of 2,000 parts.
+pub const TAIL: u64 = 65_536;
+
+/// A part as the manifest has it.
+const ENTRY: usize = 4 + 4 + 8 + SliceTag::SIZE;
+const LOCATOR_LABEL: &[u8; 8] = b"whyslow/";
+/// The label, and the length of the manifest's slice.
+const LOCATOR: u64 = 16;
+
+/// A part that an upload is completed with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Part {
+    /// Its number, from 1.
+    pub number: u32,
+    /// Bytes of plaintext.
+    pub length: u64,
+    /// Bytes that are stored behind its slice for the storage's sake, see [`filler`].
+    pub filler: u32,
+    /// What [`SliceWriter::finish`] gave.
+    pub tag: SliceTag,
+}
+
+/// Why these parts make no object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum PartsError {
+    /// There is none, or there are too many.
+    #[error("an object has 1 to {MAX_PARTS} parts, not {0}")]
+    Count(usize),
+    /// A number is out of range, or not above the one before.
+    #[error("part {0}: numbers are 1 to {MAX_PARTS}, and ascend")]
+    Number(u32),
+    /// They are too long.
+    #[error("the parts are too long for an object")]
+    TooLong,
+    /// The slice cannot be written.
+    #[error(transparent)]
+    Write(#[from] WriteError),
+}
+
+/// How many zero bytes to store behind a slice of `sealed` bytes, so that it takes at least
+/// `least`: stores refuse small parts (S3: below 5 MiB) but for the last, and the manifest is that.
+pub fn filler(sealed: u64, least: u32) -> u32 {
+    u32::try_from(u64::from(least).saturating_sub(sealed)).unwrap_or(0)
+}
+
+/// Bytes of the manifest of so many parts, with its locator.
+pub fn size(parts: u32) -> u64 {
+    let length = u64::from(parts) * ENTRY as u64;
+    HEADER + length + super::size::chunks(length) * 16 + LOCATOR
+}
+
+/// Bytes of the stored object that these parts make. `None` when it is beyond all bounds.
+pub fn stored_size(parts: &[Part]) -> Option<u64> {
+    let mut sum = size(u32::try_from(parts.len()).ok()?);
+    for part in parts {
+        sum = sum.checked_add(sealed_size(part.length)?)?.checked_add(part.filler.into())?;
+    }
+    Some(sum)
+}
+
+/// The manifest of `object`, and its locator: the last bytes of the stored object.
+///
+/// # Errors
+/// When the parts are none, too many or out of order, the object is no multipart one, its epoch is
+/// not at hand, or the system gives no random bytes.
+pub fn seal(keyring: &Keyring, object: Object, parts: &[Part]) -> Result<Vec<u8>, PartsError> {
+    seal_with(keyring, object, parts, SliceSecrets::generate().map_err(WriteError::from)?)
+}
+
+pub(super) fn seal_with(
+    keyring: &Keyring,
+    object: Object,
+    parts: &[Part],
+    secrets: SliceSecrets,
+) -> Result<Vec<u8>, PartsError> {
+    let count = u32::try_from(parts.len()).ok().filter(|count| (1..=MAX_PARTS).contains(count));
+    let count = count.ok_or(PartsError::Count(parts.len()))?;
+    let mut above = 0;
+    let mut plaintext = Vec::with_capacity(parts.len() * ENTRY);
+    for part in parts {
+        if part.number <= above || part.number > MAX_PARTS {
+            return Err(PartsError::Number(part.number));
+        }
+        above = part.number;
+        plaintext.extend_from_slice(&part.number.to_be_bytes());
+        plaintext.extend_from_slice(&part.filler.to_be_bytes());
+        plaintext.extend_from_slice(&part.length.to_be_bytes());
+        plaintext.extend_from_slice(part.tag.bytes());
+    }
+    stored_size(parts).ok_or(PartsError::TooLong)?;
+    let (role, length) = (Role::Manifest(count), plaintext.len() as u64);
+    let mut out = Vec::new();
+    let mut writer = SliceWriter::with(keyring, object, (role, length), secrets, &mut out)?;
+    writer.write(&plaintext, &mut out)?;
+    writer.finish(&mut out)?;
+    let length = out.len() as u64;
+    out.extend_from_slice(LOCATOR_LABEL);
+    out.extend_from_slice(&length.to_be_bytes());
+    Ok(out)
+}
+
+/// What the end of a multipart object tells.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Tail {
+    /// Everything.
+    Layout(Layout),
+    /// The manifest begins earlier: read these bytes of the stored object, to its end.
+    Longer(Range<u64>),
+}
+
+/// Reads the layout of a multipart object of `stored` bytes from its last bytes, of which there
+/// should be [`TAIL`], or the whole object where that is shorter.
+///
+/// # Errors
+/// When they have no manifest of this object, or it was changed or contradicts the size.
+pub fn read_tail(keyring: &Keyring, object: Object, stored: u64, tail: &[u8]) -> Result<Tail, Fault> {
+    let begin = stored.checked_sub(tail.len() as u64).ok_or(Problem::Surplus.at(stored))?;
+    if object.kind != Kind::Multipart {
+        return Err(Problem::Locator.at(begin));
+    }
+    let end = stored.saturating_sub(LOCATOR);
+    let bad_locator = Problem::Locator.at(end);
+    let (rest, length) = tail.split_last_chunk().ok_or(bad_locator)?;
+    let slices = rest.strip_suffix(LOCATOR_LABEL).ok_or(bad_locator)?;
+    let length = u64::from_be_bytes(*length);
+    // What a storage can make the gateway read is bounded by the longest manifest.
+    if !(size(1)..=size(MAX_PARTS)).contains(&(length.saturating_add(LOCATOR))) {
+        return Err(bad_locator);
+    }
+    let at = end.checked_sub(length).ok_or(bad_locator)?;
+    let Some(inside) = usize::try_from(length).ok().and_then(|length| slices.len().checked_sub(length)) else {
+        return Ok(Tail::Longer(at..stored));
+    };
+    let entries = open(keyring, object, &slices[inside..], at)?;
+    let parts = entries.chunks_exact(ENTRY).map(|entry| part(object, entry));
+    let parts = parts.collect::<Option<Vec<_>>>().ok_or(Problem::Manifest.at(at))?;
+    let ascending = parts.windows(2).all(|pair| number(&pair[0].0) < number(&pair[1].0));
+    let in_range = parts.iter().all(|part| (1..=MAX_PARTS).contains(&number(&part.0)));
+    if !ascending || !in_range {
+        return Err(Problem::Manifest.at(at));
+    }
+    Layout::of_parts(object, parts, at, stored).map(Tail::Layout)
+}
+
+fn number(head: &SliceHead) -> u32 {
+    match head.role {
+        Role::Part(number) => number,
+        Role::Object | Role::Manifest(_) => 0,
+    }
+}
+
+fn part(object: Object, entry: &[u8]) -> Option<(SliceHead, SliceTag, u32)> {
+    let (number, rest) = entry.split_first_chunk()?;
+    let (filler, rest) = rest.split_first_chunk()?;
+    let (length, tag) = rest.split_first_chunk()?;
+    let role = Role::Part(u32::from_be_bytes(*number));
+    let head = SliceHead { object: object.id, role, length: u64::from_be_bytes(*length) };
+    Some((head, SliceTag::from_bytes(tag.try_into().ok()?), u32::from_be_bytes(*filler)))
+}
+
+/// The plaintext of the manifest's slice.
+fn open(keyring: &Keyring, object: Object, slice: &[u8], at: u64) -> Result<Vec<u8>, Fault> {
+    let (header, payload) = slice.split_at_checked(HEADER as usize).ok_or(Problem::NotASlice.at(at))?;
+    let opened = header::open(keyring, object.epoch, header).map_err(|problem| problem.at(at))?;
+    let found = opened.head;
+    let count = match found.role {
+        Role::Manifest(count) => count,
+        Role::Object | Role::Part(_) => return Err(Problem::Manifest.at(at)),
+    };
+    let length = u64::from(count) * ENTRY as u64;
+    let whole = sealed_size(length) == Some(slice.len() as u64);
+    if found.object != object.id || found.length != length || !whole {
+        return Err(Problem::Manifest.at(at));
+    }
+    let mut plaintext = Vec::with_capacity(payload.len());
+    let last = super::size::chunks(length) - 1;
+    for (index, chunk) in (0u64..).zip(payload.chunks(SEALED_CHUNK)) {
+        let start = plaintext.len();
+        plaintext.extend_from_slice(chunk);
+        let text = opened.stream.open(index, index == last, &mut plaintext[start..]);
+        plaintext.truncate(start + text.ok_or(Problem::Chunk.at(at + super::size::chunk_offset(index)))?);
+    }
+    Ok(plaintext)
+}

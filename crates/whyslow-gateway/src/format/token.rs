@@ -1,0 +1,134 @@
+//! Upload ids and parts' ETags that carry what the gateway needs to know of them, so that it needs
+//! to remember nothing: any gateway with the same keys can take the next part, or complete.
+
+use super::bind;
+use super::manifest::Part;
+use super::metadata::{Kind, Name, Object, base64, bytes};
+use super::slice::{ObjectId, SliceTag};
+use crate::age::equal;
+use crate::keys::{Epoch, EpochId, Keyring};
+
+const UPLOAD: &str = "w1u-";
+const PART: &str = "w1p-";
+
+/// Why a token is refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum TokenFault {
+    /// No gateway gave it.
+    #[error("this was not given by a gateway")]
+    Syntax,
+    /// Its epoch is not at hand.
+    #[error("it is of epoch {0}, which is not in the keyring")]
+    UnknownEpoch(EpochId),
+    /// It was changed, or belongs to another upload, part or name.
+    #[error("it was changed, or belongs to another upload, part or name")]
+    Tag,
+}
+
+/// A multipart upload: what its object is, and what the storage calls the upload.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UploadToken {
+    /// The object that is being made.
+    pub object: Object,
+    /// The storage's own id of the upload.
+    pub backend: String,
+}
+
+impl UploadToken {
+    /// The upload id that the client is given.
+    ///
+    /// # Errors
+    /// When the object's epoch is not in the keyring.
+    pub fn to_text(&self, keyring: &Keyring, name: Name<'_>) -> Result<String, TokenFault> {
+        let mut all = [0; EpochId::SIZE + ObjectId::SIZE + bind::TAG];
+        all[..8].copy_from_slice(self.object.epoch.bytes());
+        all[8..24].copy_from_slice(self.object.id.bytes());
+        all[24..].copy_from_slice(&self.tag(epoch(keyring, self.object)?, name));
+        Ok(format!("{UPLOAD}{}.{}", base64(&all), self.backend))
+    }
+
+    /// The upload that a client means.
+    ///
+    /// # Errors
+    /// When no gateway began it for this name.
+    pub fn verify(keyring: &Keyring, text: &str, name: Name<'_>) -> Result<Self, TokenFault> {
+        let (token, tag) = Self::parse(text).ok_or(TokenFault::Syntax)?;
+        if equal(&token.tag(epoch(keyring, token.object)?, name), &tag) { Ok(token) } else { Err(TokenFault::Tag) }
+    }
+
+    fn parse(text: &str) -> Option<(Self, [u8; bind::TAG])> {
+        let (own, backend) = text.strip_prefix(UPLOAD)?.split_once('.')?;
+        let all: [u8; EpochId::SIZE + ObjectId::SIZE + bind::TAG] = bytes(own)?;
+        let (epoch, rest) = all.split_first_chunk()?;
+        let (id, tag) = rest.split_first_chunk()?;
+        let (epoch, id) = (EpochId::from_bytes(*epoch), ObjectId::from_bytes(*id));
+        let object = Object { epoch, id, kind: Kind::Multipart };
+        Some((Self { object, backend: backend.to_owned() }, tag.try_into().ok()?))
+    }
+
+    fn tag(&self, epoch: &Epoch, name: Name<'_>) -> [u8; bind::TAG] {
+        let Object { epoch: id, id: object, .. } = &self.object;
+        let backend = self.backend.as_bytes();
+        let fields = [&id.bytes()[..], object.bytes(), name.bucket.as_bytes(), name.key.as_bytes(), backend];
+        bind::tag(epoch.token_key(), "upload", &fields)
+    }
+}
+
+/// A part that was stored: what the manifest needs of it, and the storage's own ETag.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PartToken {
+    /// The part.
+    pub part: Part,
+    /// The storage's ETag, without quotes.
+    pub backend: String,
+}
+
+impl PartToken {
+    /// The ETag that the client is given, without quotes. It is never 32 hex digits.
+    ///
+    /// # Errors
+    /// When the object's epoch is not in the keyring.
+    pub fn to_text(&self, keyring: &Keyring, object: Object) -> Result<String, TokenFault> {
+        let mut all = [0; 8 + 4 + SliceTag::SIZE + bind::TAG];
+        all[..8].copy_from_slice(&self.part.length.to_be_bytes());
+        all[8..12].copy_from_slice(&self.part.filler.to_be_bytes());
+        all[12..28].copy_from_slice(self.part.tag.bytes());
+        all[28..].copy_from_slice(&self.tag(epoch(keyring, object)?, object));
+        Ok(format!("{PART}{}.{}", base64(&all), self.backend))
+    }
+
+    /// The part `number` of `object` that a client means by this ETag.
+    ///
+    /// # Errors
+    /// When no gateway gave it for this part of this upload.
+    pub fn verify(keyring: &Keyring, text: &str, object: Object, number: u32) -> Result<Self, TokenFault> {
+        let (token, tag) = Self::parse(text, number).ok_or(TokenFault::Syntax)?;
+        if equal(&token.tag(epoch(keyring, object)?, object), &tag) { Ok(token) } else { Err(TokenFault::Tag) }
+    }
+
+    fn parse(text: &str, number: u32) -> Option<(Self, [u8; bind::TAG])> {
+        let (own, backend) = text.strip_prefix(PART)?.split_once('.')?;
+        let all: [u8; 8 + 4 + SliceTag::SIZE + bind::TAG] = bytes(own)?;
+        let (length, rest) = all.split_first_chunk()?;
+        let (filler, rest) = rest.split_first_chunk()?;
+        let (slice, tag) = rest.split_first_chunk()?;
+        let part = Part {
+            number,
+            length: u64::from_be_bytes(*length),
+            filler: u32::from_be_bytes(*filler),
+            tag: SliceTag::from_bytes(*slice),
+        };
+        Some((Self { part, backend: backend.to_owned() }, tag.try_into().ok()?))
+    }
+
+    fn tag(&self, epoch: &Epoch, object: Object) -> [u8; bind::TAG] {
+        let Part { number, length, filler, tag } = &self.part;
+        let (number, length, filler) = (number.to_be_bytes(), length.to_be_bytes(), filler.to_be_bytes());
+        let fields = [&object.id.bytes()[..], &number, &length, &filler, tag.bytes(), self.backend.as_bytes()];
+        bind::tag(epoch.token_key(), "part", &fields)
+    }
+}
+
+fn epoch(keyring: &Keyring, object: Object) -> Result<&Epoch, TokenFault> {
+    keyring.get(object.epoch).ok_or(TokenFault::UnknownEpoch(object.epoch))
+}

@@ -1,0 +1,256 @@
+//! Who may ask: secrets by access key, what a signature must cover, and buckets that are hosts.
+
+use super::call::Call;
+use super::options::{Access, AccessKey};
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use http::{HeaderMap, HeaderValue, Uri, header};
+use percent_encoding::percent_decode_str;
+use s3s::access::{S3Access, S3AccessContext};
+use s3s::auth::{S3Auth, SecretKey};
+use s3s::host::{S3Host, VirtualHost};
+use s3s::{S3Error, S3ErrorCode, S3Result};
+use std::net::IpAddr;
+use subtle::ConstantTimeEq;
+
+/// Secrets by access key.
+#[derive(Clone)]
+pub(super) struct Secrets(pub(super) Vec<AccessKey>);
+
+#[async_trait::async_trait]
+impl S3Auth for Secrets {
+    async fn get_secret_key(&self, access_key: &str) -> S3Result<SecretKey> {
+        match self.0.iter().find(|key| key.id == access_key) {
+            Some(key) => Ok(SecretKey::from(key.secret.as_str())),
+            None => Err(S3Error::with_message(S3ErrorCode::InvalidAccessKeyId, "this access key is not known here")),
+        }
+    }
+}
+
+/// What may be in a request though its signature does not cover it: these fields only make it
+/// stricter, or are part of what is signed in another way.
+const UNSIGNED: [&str; 6] = [
+    "x-amz-content-sha256",
+    "x-amz-date",
+    "x-amz-decoded-content-length",
+    "x-amz-sdk-checksum-algorithm",
+    "x-amz-trailer",
+    "x-amz-user-agent",
+];
+
+/// Refuses who signed nothing, and fields of S3's that nobody signed: with
+/// `x-amz-copy-source` a link to store one object would be one to read another.
+pub(super) struct Signed;
+
+#[async_trait::async_trait]
+impl S3Access for Signed {
+    async fn check(&self, cx: &mut S3AccessContext<'_>) -> S3Result<()> {
+        let Some(credentials) = cx.credentials() else {
+            return Err(S3Error::with_message(S3ErrorCode::AccessDenied, "the request is not signed"));
+        };
+        let signed = signed_fields(cx.headers(), cx.uri()).unwrap_or_default();
+        let is_signed = |name: &str| signed.split(';').any(|one| one.eq_ignore_ascii_case(name));
+        for name in cx.headers().keys().map(header::HeaderName::as_str).filter(|name| name.starts_with("x-amz-")) {
+            let is_harmless = UNSIGNED.contains(&name) || name.starts_with("x-amz-checksum-");
+            if !is_harmless && !is_signed(name) {
+                let message = format!("the signature does not cover {name}");
+                return Err(S3Error::with_message(S3ErrorCode::AccessDenied, message));
+            }
+        }
+        if !is_signed("host") {
+            return Err(S3Error::with_message(S3ErrorCode::AccessDenied, "the signature does not cover host"));
+        }
+        let (name, access_key) = (operation(cx.s3_op().name()), credentials.access_key.clone());
+        if let Some(call) = cx.extensions_mut().get::<Call>() {
+            call.begin(name, Some(&access_key));
+        }
+        Ok(())
+    }
+}
+
+/// Those that a signature covers: a link's own, before the header's.
+fn signed_fields(headers: &HeaderMap, uri: &Uri) -> Option<String> {
+    let pairs = pairs(uri);
+    let of_link = |name: &str| pairs.iter().find(|(one, _)| one == name).map(|(_, value)| value.clone());
+    if of_link("X-Amz-Signature").is_some() {
+        return of_link("X-Amz-SignedHeaders");
+    }
+    let value = headers.get(header::AUTHORIZATION)?.to_str().ok()?;
+    value.split([' ', ',']).find_map(|part| part.strip_prefix("SignedHeaders=")).map(str::to_owned)
+}
+
+/// The names and values of a query, decoded.
+fn pairs(uri: &Uri) -> Vec<(String, String)> {
+    let decode = |text: &str| percent_decode_str(text).decode_utf8_lossy().into_owned();
+    let pairs = uri.query().unwrap_or_default().split('&').map(|pair| pair.split_once('=').unwrap_or((pair, "")));
+    pairs.map(|(name, value)| (decode(name), decode(value))).collect()
+}
+
+/// Whether a signature is of version 2, which covers neither the body nor all of the query.
+pub(super) fn is_version_2(headers: &HeaderMap, uri: &Uri) -> bool {
+    let is_in_header =
+        |value: &HeaderValue| value.as_bytes().starts_with(b"AWS") && !value.as_bytes().starts_with(b"AWS4-");
+    headers.get_all(header::AUTHORIZATION).iter().any(is_in_header)
+        || pairs(uri).iter().any(|(name, _)| name == "Signature")
+}
+
+/// S3's names of what this endpoint does: few, and none that a client makes up.
+const OPERATIONS: [&str; 22] = [
+    "AbortMultipartUpload",
+    "CompleteMultipartUpload",
+    "CopyObject",
+    "CreateBucket",
+    "CreateMultipartUpload",
+    "DeleteBucket",
+    "DeleteObject",
+    "DeleteObjects",
+    "GetBucketLocation",
+    "GetBucketVersioning",
+    "GetObject",
+    "GetObjectTagging",
+    "HeadBucket",
+    "HeadObject",
+    "ListBuckets",
+    "ListMultipartUploads",
+    "ListObjects",
+    "ListObjectsV2",
+    "ListParts",
+    "PutObject",
+    "UploadPart",
+    "UploadPartCopy",
+];
+
+fn operation(name: &str) -> &'static str {
+    OPERATIONS.iter().find(|one| **one == name).copied().unwrap_or("Other")
+}
+
+/// Buckets under these names.
+pub(super) struct Domains(pub(super) Vec<String>);
+
+impl S3Host for Domains {
+    fn parse_host_header<'a>(&'a self, host: &'a str) -> S3Result<VirtualHost<'a>> {
+        let name = host.rsplit_once(':').map_or(host, |(name, _)| name);
+        let bucket = self.0.iter().find_map(|domain| name.strip_suffix(domain.as_str())?.strip_suffix('.'));
+        let found = VirtualHost::new(host);
+        Ok(bucket.map_or(found.clone(), |bucket| found.with_bucket(bucket)))
+    }
+}
+
+/// Whether a web page may have made this request: while everybody may ask, whatever page is open in
+/// a browser of this machine could store and read here. Browsers name the page's origin; a page
+/// whose own name was made to point here (DNS rebinding) is known by that name.
+pub(super) fn is_of_web_page(headers: &HeaderMap, uri: &Uri, domains: &[String]) -> bool {
+    let site = headers.get("sec-fetch-site").map(header::HeaderValue::as_bytes);
+    if headers.contains_key(header::ORIGIN) || site.is_some_and(|site| site != b"none") {
+        return true;
+    }
+    let host = headers.get(header::HOST).and_then(|host| host.to_str().ok());
+    let Some(host) = uri.host().or_else(|| host.map(without_port)) else { return false };
+    let is_address = host.trim_matches(['[', ']']).parse::<IpAddr>().is_ok();
+    let is_under =
+        |domain: &String| host.strip_suffix(domain.as_str()).is_some_and(|rest| rest.is_empty() || rest.ends_with('.'));
+    !is_address && !domains.iter().any(is_under)
+}
+
+fn without_port(host: &str) -> &str {
+    match host.rsplit_once(':') {
+        Some((name, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) => name,
+        _ => host,
+    }
+}
+
+impl Access {
+    /// Who asks with a name and a secret, by HTTP's Basic; none when it is nobody. Everybody is the
+    /// empty name.
+    pub(super) fn basic(&self, headers: &HeaderMap) -> Option<String> {
+        let keys = match self {
+            Self::Everybody => return Some(String::new()),
+            Self::Keys(keys) => keys,
+        };
+        let value = headers.get(header::AUTHORIZATION)?.to_str().ok()?;
+        let (scheme, value) = value.split_once(' ')?;
+        if !scheme.eq_ignore_ascii_case("basic") {
+            return None;
+        }
+        let pair = zeroize::Zeroizing::new(STANDARD.decode(value.trim()).ok()?);
+        let end = pair.iter().position(|&byte| byte == b':')?;
+        let (id, secret) = (pair.get(..end)?, pair.get(end + 1..)?);
+        let is_right = |key: &&AccessKey| bool::from(key.id.as_bytes().ct_eq(id) & key.secret.as_bytes().ct_eq(secret));
+        keys.iter().find(is_right).map(|key| key.id.clone())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    #[test]
+    fn a_host_is_a_bucket_under_a_domain_alone() {
+        let domains = Domains(vec!["localhost".to_owned(), "s3.example.com".to_owned()]);
+        let bucket = |host: &str| domains.parse_host_header(host).unwrap().bucket().map(str::to_owned);
+        assert_eq!(bucket("photos.localhost:9000").as_deref(), Some("photos"));
+        assert_eq!(bucket("my.photos.s3.example.com").as_deref(), Some("my.photos"));
+        for host in ["localhost", "localhost:9000", "s3.example.com", "other.example.com", "nolocalhost"] {
+            assert_eq!(bucket(host), None, "{host}");
+        }
+    }
+
+    #[test]
+    fn requests_of_web_pages_are_known() {
+        let is_of_page = |fields: &[(&'static str, &'static str)]| {
+            let fields = fields
+                .iter()
+                .map(|(name, value)| (header::HeaderName::from_static(name), HeaderValue::from_static(value)));
+            is_of_web_page(&fields.collect(), &Uri::from_static("/a/b"), &["localhost".to_owned()])
+        };
+        for host in ["127.0.0.1:9000", "localhost:9000", "photos.localhost", "[::1]:9000", "127.0.0.1"] {
+            assert!(!is_of_page(&[("host", host)]), "{host}");
+            assert!(is_of_page(&[("host", host), ("origin", "http://example.org")]), "{host}");
+            assert!(is_of_page(&[("host", host), ("sec-fetch-site", "cross-site")]), "{host}");
+            assert!(!is_of_page(&[("host", host), ("sec-fetch-site", "none")]), "{host}");
+        }
+        for host in ["example.org:9000", "notlocalhost", "127.0.0.1.example.org"] {
+            assert!(is_of_page(&[("host", host)]), "{host}");
+        }
+    }
+
+    #[test]
+    fn basic_needs_the_right_secret() {
+        let key = AccessKey { id: "me".to_owned(), secret: "a:b".to_owned().into() };
+        let access = Access::Keys(vec![key]);
+        let ask = |text: &str| {
+            let value = format!("Basic {}", STANDARD.encode(text));
+            access.basic(&HeaderMap::from_iter([(header::AUTHORIZATION, HeaderValue::from_str(&value).unwrap())]))
+        };
+        assert_eq!(ask("me:a:b").as_deref(), Some("me"));
+        for wrong in ["me:a:c", "me:a", "me", "you:a:b", "", ":"] {
+            assert_eq!(ask(wrong), None, "{wrong}");
+        }
+        assert_eq!(access.basic(&HeaderMap::new()), None);
+        assert_eq!(Access::Everybody.basic(&HeaderMap::new()).as_deref(), Some(""));
+    }
+
+    #[test]
+    fn signed_fields_are_in_the_header_or_in_the_link() {
+        let value =
+            HeaderValue::from_static("AWS4-HMAC-SHA256 Credential=a/b, SignedHeaders=host;x-amz-date, Signature=c");
+        let headers = HeaderMap::from_iter([(header::AUTHORIZATION, value)]);
+        assert_eq!(signed_fields(&headers, &Uri::from_static("/")).as_deref(), Some("host;x-amz-date"));
+        let link = Uri::from_static("/a/b?X-Amz-SignedHeaders=host%3Bx-amz-acl&X-Amz-Signature=c");
+        assert_eq!(signed_fields(&HeaderMap::new(), &link).as_deref(), Some("host;x-amz-acl"));
+        // Who has a link cannot make its signature cover more.
+        assert_eq!(signed_fields(&headers, &link).as_deref(), Some("host;x-amz-acl"));
+        let hidden = Uri::from_static("/a/b?X-Amz-SignedHeaders=host&X%2DAmz-Signature=c");
+        assert_eq!(signed_fields(&headers, &hidden).as_deref(), Some("host"));
+    }
+    #[test]
+    fn version_2_is_known_by_header_and_link() {
+        let headers = HeaderMap::from_iter([(header::AUTHORIZATION, HeaderValue::from_static("AWS id:signature"))]);
+        assert!(is_version_2(&headers, &Uri::from_static("/a/b")));
+        let none = HeaderMap::new();
+        assert!(is_version_2(&none, &Uri::from_static("/a/b?AWSAccessKeyId=a&Signature=b&Expires=1")));
+        assert!(is_version_2(&none, &Uri::from_static("/a/b?AWSAccessKeyId=a&Sign%61ture=b&Expires=1")));
+        assert!(!is_version_2(&none, &Uri::from_static("/a/b?X-Amz-Signature=b")));
+    }
+}

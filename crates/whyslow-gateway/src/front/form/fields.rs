@@ -1,0 +1,158 @@
+//! [`Form`]: its parts, one after the other.
+
+use crate::front::body::Arrival;
+use crate::front::errors::invalid;
+use bytes::Bytes;
+use futures_util::stream;
+use multer::{Constraints, Field, Multipart, SizeLimit};
+use s3s::{S3Error, S3ErrorCode, S3Result};
+use serde::Deserialize;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::task::Poll;
+
+/// Most bytes of `data`.
+const DATA: u64 = 64 << 10;
+/// Most that comes without being a file's: names and fields of the parts, and what is in front of
+/// them.
+const HEADS: usize = 1 << 20;
+
+/// The part `data`. What else is in it is the script's own.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct Data {
+    pub(super) bucket: Option<String>,
+    pub(super) key: Option<String>,
+    /// The key, where there is none.
+    pub(super) name: Option<String>,
+    pub(super) content_type: Option<String>,
+    /// Bytes of the file.
+    pub(super) size: Option<u64>,
+    /// The object's own.
+    pub(super) metadata: BTreeMap<String, String>,
+}
+
+/// A form that comes in.
+pub(super) struct Form {
+    parts: Option<Multipart<'static>>,
+    /// Bytes that came since the last ones of a file.
+    heads: Arc<AtomicUsize>,
+}
+
+/// The part `file`.
+pub(super) struct File {
+    field: Option<Field<'static>>,
+    parts: Multipart<'static>,
+    heads: Arc<AtomicUsize>,
+    /// Was given and not taken.
+    back: Option<Bytes>,
+    pub(super) name: Option<String>,
+    pub(super) content_type: Option<String>,
+}
+
+impl Form {
+    pub(super) fn new(arrival: Arrival, boundary: &str, largest: u64) -> Self {
+        let heads = Arc::new(AtomicUsize::new(0));
+        let limits = SizeLimit::new().for_field("data", DATA).for_field("file", largest);
+        let constraints = Constraints::new().allowed_fields(vec!["data", "file"]).size_limit(limits);
+        let input = input(arrival, Arc::clone(&heads));
+        Self { parts: Some(Multipart::with_constraints(input, boundary, constraints)), heads }
+    }
+
+    /// The file, and what came before it.
+    pub(super) async fn file(&mut self) -> S3Result<(Data, File)> {
+        let mut data = None;
+        let mut parts = self.parts.take().ok_or_else(|| invalid("the form has been read"))?;
+        while let Some(field) = parts.next_field().await.map_err(malformed)? {
+            if field.name() == Some("data") {
+                if data.is_some() {
+                    return Err(invalid("the form has two parts data"));
+                }
+                let text = field.bytes().await.map_err(malformed)?;
+                let parsed = serde_json::from_slice(&text);
+                data =
+                    Some(parsed.map_err(|error| invalid(format!("the part data is not what it should be: {error}")))?);
+                continue;
+            }
+            let name = field.file_name().map(str::to_owned);
+            let content_type = field.content_type().map(ToString::to_string);
+            let file =
+                File { field: Some(field), parts, heads: Arc::clone(&self.heads), back: None, name, content_type };
+            return Ok((data.unwrap_or_default(), file));
+        }
+        Err(invalid("the form has no part file"))
+    }
+}
+
+impl File {
+    /// The next bytes; none at the end of the file, when the form has ended with it.
+    pub(super) async fn next(&mut self) -> S3Result<Option<Bytes>> {
+        if let Some(bytes) = self.back.take() {
+            return Ok(Some(bytes));
+        }
+        if let Some(field) = &mut self.field {
+            if let Some(bytes) = field.chunk().await.map_err(malformed)? {
+                self.heads.store(0, Ordering::Relaxed);
+                return Ok(Some(bytes));
+            }
+            self.field = None;
+        }
+        match self.parts.next_field().await.map_err(malformed)? {
+            None => Ok(None),
+            Some(_) => Err(invalid("something comes behind the part file: put data in front of it")),
+        }
+    }
+
+    /// Gives bytes back, to be the next ones.
+    pub(super) fn put_back(&mut self, bytes: Bytes) {
+        self.back = Some(bytes);
+    }
+}
+
+/// The bytes of a form. The library takes all that is ready, so nothing is ready twice in a row.
+fn input(
+    mut arrival: Arrival,
+    heads: Arc<AtomicUsize>,
+) -> impl stream::Stream<Item = Result<Bytes, S3Error>> + Send + 'static {
+    let mut has_given = false;
+    stream::poll_fn(move |cx| {
+        if std::mem::take(&mut has_given) {
+            cx.waker().wake_by_ref();
+            return Poll::Pending;
+        }
+        let found = std::task::ready!(arrival.poll(cx));
+        has_given = true;
+        let Some(found) = found else { return Poll::Ready(None) };
+        let Ok(bytes) = found else {
+            let fault = arrival.call().fault();
+            let early = || S3Error::with_message(S3ErrorCode::IncompleteBody, "the form ended early");
+            return Poll::Ready(Some(Err(fault.unwrap_or_else(early))));
+        };
+        if heads.fetch_add(bytes.len(), Ordering::Relaxed) > HEADS {
+            return Poll::Ready(Some(Err(invalid("the form's parts have too much in front of them"))));
+        }
+        Poll::Ready(Some(Ok(bytes)))
+    })
+}
+
+/// What the library says of a form, in S3's words.
+fn malformed(error: multer::Error) -> S3Error {
+    match error {
+        multer::Error::StreamReadFailed(error) => match error.downcast::<S3Error>() {
+            Ok(error) => *error,
+            Err(error) => S3Error::with_message(S3ErrorCode::IncompleteBody, error.to_string()),
+        },
+        multer::Error::FieldSizeExceeded { limit, field_name } => {
+            let name = field_name.unwrap_or_default();
+            S3Error::with_message(S3ErrorCode::EntityTooLarge, format!("the part {name} has more than {limit} bytes"))
+        }
+        multer::Error::UnknownField { field_name } => {
+            invalid(format!("the form has a part {:?}; its parts are data and file", field_name.unwrap_or_default()))
+        }
+        multer::Error::IncompleteFieldData { .. } | multer::Error::IncompleteStream => {
+            S3Error::with_message(S3ErrorCode::IncompleteBody, "the form ended early")
+        }
+        error => S3Error::with_message(S3ErrorCode::MalformedPOSTRequest, error.to_string()),
+    }
+}

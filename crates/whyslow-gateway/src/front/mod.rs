@@ -1,0 +1,36 @@
+//! The endpoint that clients see: S3 over HTTP, and a form.
+//!
+//! ```text
+//!   Front ─▶ wire (bytes) ─▶ hyper ─▶ service ─┬▶ s3s ─▶ access ─▶ s3 ─▶ SealedStore
+//!     └ connections                            └▶ form ─────────────────┘
+//!   body ─▶ chunks ─▶ checksums ─▶ content: what is stored, verified before its end
+//!   call ─▶ record ─▶ Sink: what became of a request
+//! ```
+//!
+//! `s3s` reads requests, verifies the header's signature and writes answers. It gets no body of an
+//! object: it would hold each chunk in memory until its signature is there, and verifies no
+//! checksum. What an operation does is in `s3`; it speaks S3's words to [`crate::sealed`] alone.
+
+mod access;
+mod answer;
+mod body;
+mod call;
+mod checksums;
+mod chunks;
+mod connections;
+mod content;
+mod errors;
+mod form;
+mod options;
+mod pace;
+mod record;
+mod s3;
+mod server;
+mod service;
+mod tls;
+mod wire;
+
+pub use options::{Access, AccessKey, FrontOptions, Limits};
+pub use record::{NoSink, Record, Sink, Times};
+pub use server::{Drained, Front};
+pub use tls::{Tls, TlsFileError};

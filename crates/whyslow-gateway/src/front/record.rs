@@ -1,0 +1,87 @@
+//! [`Record`]: what became of one request, as data. [`Sink`]s print and count it.
+
+use crate::pool::{Limit, Transfer};
+use std::net::SocketAddr;
+use std::time::{Duration, SystemTime};
+
+/// Takes the records of all requests. It is called on the server's own threads: hand on what takes
+/// long.
+pub trait Sink: Send + Sync {
+    /// A request has ended.
+    fn record(&self, record: &Record);
+}
+
+/// Forgets all records.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct NoSink;
+
+impl Sink for NoSink {
+    fn record(&self, _: &Record) {}
+}
+
+/// A request's time at this side, one phase after the other.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Times {
+    /// From the request's header to the answer's: for uploads that is all the work.
+    pub answer: Duration,
+    /// From the answer's header to its last byte.
+    pub body: Duration,
+    /// Of both, waiting for bytes of the client's.
+    pub client: Duration,
+}
+
+impl Times {
+    /// From the request's header to the answer's last byte.
+    pub fn total(&self) -> Duration {
+        self.answer + self.body
+    }
+}
+
+/// A request that has ended.
+#[derive(Clone, Debug)]
+pub struct Record {
+    /// As `x-amz-request-id` has it: 16 hexadecimal digits.
+    pub id: String,
+    /// When its header was there.
+    pub at: SystemTime,
+    /// Who asked.
+    pub client: SocketAddr,
+    /// Which access key signed it; none when nobody did, or not well.
+    pub access_key: Option<String>,
+    /// GET, PUT and so on.
+    pub method: String,
+    /// S3's name (`PutObject`), `UploadFiles` for the form; none where the request was refused
+    /// before that was known. The names are few: they may label a metric.
+    pub operation: Option<&'static str>,
+    /// The bucket.
+    pub bucket: Option<String>,
+    /// The key.
+    pub key: Option<String>,
+    /// Of the answer; none when the client went before there was one.
+    pub status: Option<u16>,
+    /// S3's code (`BadDigest`) when it failed. The codes are few: they may label a metric.
+    pub error: Option<String>,
+    /// What went wrong, in words.
+    pub message: Option<String>,
+    /// Bytes of the request's body, as they came.
+    pub bytes_in: u64,
+    /// Bytes of the answer's body that were handed to the connection.
+    pub bytes_out: u64,
+    /// Whether the answer came to its end.
+    pub is_whole: bool,
+    /// Time of the processor for encrypting.
+    pub sealing: Duration,
+    /// At this side.
+    pub times: Times,
+    /// On the way to the storage: its phases, the connection (new or reused), its window at the
+    /// start, and what limited it. None where nothing was sent there, or the storage is a
+    /// folder.
+    pub transfer: Option<Transfer>,
+}
+
+impl Record {
+    /// What took most of the time on the way to the storage; none where that is not known.
+    pub fn limited_by(&self) -> Option<Limit> {
+        self.transfer.as_ref()?.limited_by()
+    }
+}

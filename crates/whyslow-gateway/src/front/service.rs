@@ -1,0 +1,176 @@
+//! [`Service`]: a request from its header to the header of its answer.
+
+use super::access::{Domains, Secrets, Signed, is_of_web_page, is_version_2};
+use super::answer::{Answer, AnswerBody};
+use super::body::{Arrival, ClientBody, Document};
+use super::call::{Call, Ending};
+use super::connections::Slot;
+use super::form::{self, Forms};
+use super::options::{Access, FrontOptions};
+use super::s3::Endpoint;
+use crate::sealed::SealedStore;
+use http::{HeaderValue, Method, Request, Response, StatusCode, header, request};
+use hyper::body::Incoming;
+use s3s::config::{S3Config, StaticConfigProvider};
+use s3s::service::{S3Service, S3ServiceBuilder};
+use s3s::{HttpError, S3Error, S3ErrorCode};
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::{Instant, SystemTime};
+
+/// What all requests share.
+pub(super) struct Service {
+    s3: S3Service,
+    pub(super) options: FrontOptions,
+    forms: Forms,
+}
+
+/// A client's connection.
+#[derive(Clone)]
+pub(super) struct Peer {
+    pub(super) client: SocketAddr,
+    pub(super) slot: Arc<Slot>,
+    /// Whether some of a request has not been read.
+    pub(super) unread: Arc<AtomicBool>,
+}
+
+impl Service {
+    pub(super) fn new(store: SealedStore, options: FrontOptions) -> Self {
+        let (region, limits) = (options.region.clone(), options.limits);
+        let mut builder = S3ServiceBuilder::new(Endpoint { store: store.clone(), region, limits });
+        let mut config = S3Config::default();
+        config.xml_max_body_size = limits.document_bytes;
+        builder.set_config(Arc::new(StaticConfigProvider::new(Arc::new(config))));
+        builder.set_host(Domains(options.domains.clone()));
+        if let Access::Keys(keys) = &options.access {
+            builder.set_auth(Secrets(keys.clone()));
+            builder.set_access(Signed);
+        }
+        let forms = Forms::new(store, &options);
+        Self { s3: builder.build(), options, forms }
+    }
+
+    /// Answers; an error closes the connection.
+    pub(super) async fn answer(&self, request: Request<Incoming>, peer: Peer) -> Result<Answer, HttpError> {
+        let busy = peer.slot.busy();
+        let call = Call::new();
+        let sink = Arc::clone(&self.options.sink);
+        let (method, at, since) = (request.method().clone(), SystemTime::now(), Instant::now());
+        let ending = Ending { call: call.clone(), sink, client: peer.client, method, at, since };
+        let (mut parts, incoming) = request.into_parts();
+        let expects = parts.headers.contains_key(header::EXPECT);
+        let arrival = Arrival::new(incoming, call.clone(), &self.options.limits, peer.unread);
+        let mut answer = match self.refused(&mut parts) {
+            Some(error) => refusal(&call, error)?,
+            None if form::is_for(&parts) => form::answer(&self.forms, &call, &parts, arrival).await,
+            None => self.s3(&call, parts, arrival).await?,
+        };
+        if expects && !call.was_invited() {
+            // botocore reads the next answer on this connection wrongly when it expected 100 and
+            // got this one: it would wait for the end of the connection.
+            answer.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
+        }
+        Ok(AnswerBody::wrap(answer, ending, busy))
+    }
+
+    /// What is refused before anything else is looked at.
+    fn refused(&self, parts: &mut request::Parts) -> Option<S3Error> {
+        if matches!(self.options.access, Access::Everybody) {
+            if is_of_web_page(&parts.headers, &parts.uri, &self.options.domains) {
+                let message = "web pages may not ask an endpoint that everybody may ask: give it access keys";
+                return Some(S3Error::with_message(S3ErrorCode::AccessDenied, message));
+            }
+            forget_signature(parts);
+        }
+        if is_version_2(&parts.headers, &parts.uri) {
+            let message = "signatures of version 2 are not taken: sign with version 4 (signature_version s3v4)";
+            return Some(S3Error::with_message(S3ErrorCode::InvalidRequest, message));
+        }
+        let is_form = parts.method == Method::POST && form::boundary(&parts.headers).is_some();
+        if is_form && !form::is_for(parts) {
+            let message = format!("forms are taken at {}", form::PATH);
+            return Some(S3Error::with_message(S3ErrorCode::NotImplemented, message));
+        }
+        None
+    }
+
+    async fn s3(
+        &self,
+        call: &Call,
+        mut parts: request::Parts,
+        arrival: Arrival,
+    ) -> Result<Response<s3s::Body>, HttpError> {
+        let body = ClientBody::new(arrival);
+        let document = Document::new(&body, call, &parts.headers);
+        parts.extensions.insert(call.clone());
+        parts.extensions.insert(body);
+        let request = Request::from_parts(parts, s3s::Body::http_body_unsync(document));
+        let answer = self.s3.call(request).await?;
+        let is_blurred = answer.status() == StatusCode::INTERNAL_SERVER_ERROR;
+        match call.fault().filter(|error| is_blurred && *error.code() != S3ErrorCode::InternalError) {
+            // A document whose checksum is wrong is an error of the library's that says nothing.
+            Some(error) => refusal(call, error),
+            None => Ok(noted(call, partial(answer))),
+        }
+    }
+}
+
+/// Everybody may ask: what is signed, and by whom, does not matter.
+fn forget_signature(parts: &mut request::Parts) {
+    let is_basic = parts.headers.get(header::AUTHORIZATION).is_some_and(|value| value.as_bytes().starts_with(b"Basic"));
+    if !is_basic {
+        parts.headers.remove(header::AUTHORIZATION);
+    }
+    let Some(query) = parts.uri.query().filter(|query| query.contains("X-Amz-Signature=")) else { return };
+    let rest: Vec<&str> = query.split('&').filter(|pair| !pair.starts_with("X-Amz-")).collect();
+    let path = format!("{}?{}", parts.uri.path(), rest.join("&"));
+    if let Ok(uri) = path.parse() {
+        parts.uri = uri;
+    }
+}
+
+fn refusal(call: &Call, mut error: S3Error) -> Result<Response<s3s::Body>, HttpError> {
+    error.set_request_id(call.id());
+    call.fail(&error);
+    error.to_http_response().map_err(|error| HttpError::new(Box::new(error)))
+}
+
+/// The library answers 200 to a HEAD with a range.
+fn partial(mut answer: Response<s3s::Body>) -> Response<s3s::Body> {
+    if answer.status() == StatusCode::OK && answer.headers().contains_key(header::CONTENT_RANGE) {
+        *answer.status_mut() = StatusCode::PARTIAL_CONTENT;
+    }
+    answer
+}
+
+/// Notes an error that the library found, of which only the answer tells.
+fn noted(call: &Call, answer: Response<s3s::Body>) -> Response<s3s::Body> {
+    if answer.status().as_u16() < 400 || call.fault().is_some() {
+        return answer;
+    }
+    let document = answer.body().bytes().unwrap_or_default();
+    let text = String::from_utf8_lossy(&document);
+    let between = |begin: &str, end: &str| text.split_once(begin)?.1.split_once(end).map(|(found, _)| found.to_owned());
+    if let Some(code) = between("<Code>", "</Code>").and_then(|code| S3ErrorCode::from_bytes(code.as_bytes())) {
+        let mut error = S3Error::with_message(code, between("<Message>", "</Message>").unwrap_or_default());
+        error.set_status_code(answer.status());
+        call.fail(&error);
+    }
+    answer
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    #[test]
+    fn what_everybody_signs_is_forgotten() {
+        let request = Request::get("/a/b?X-Amz-Algorithm=c&versionId=null&X-Amz-Signature=d");
+        let (mut parts, ()) = request.header("authorization", "AWS4-HMAC-SHA256 x").body(()).unwrap().into_parts();
+        forget_signature(&mut parts);
+        assert_eq!(parts.uri, "/a/b?versionId=null");
+        assert!(parts.headers.is_empty());
+    }
+}

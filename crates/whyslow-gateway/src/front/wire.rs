@@ -1,0 +1,120 @@
+//! [`Wire`]: a client's socket. Who does not read the answer is given up; who still sends when it
+//! is closed is heard out for a moment, so that the answer reaches it and no reset overtakes it.
+
+use super::options::Limits;
+use super::pace::Pace;
+use std::io;
+use std::os::fd::AsFd;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::net::TcpStream;
+use tokio::time::{Sleep, sleep};
+use whyslow_live::tcp_info;
+
+/// Who is heard out may send for so long, and so much.
+const LINGER: (Duration, u64) = (Duration::from_secs(2), 1 << 20);
+
+/// A connection of a client's.
+pub(super) struct Wire {
+    stream: TcpStream,
+    pace: Pace,
+    /// What the client's kernel had when we began to wait.
+    acked: Option<u64>,
+    /// The client has not sent all of its request.
+    unread: Arc<AtomicBool>,
+    closing: Option<(Pin<Box<Sleep>>, u64)>,
+}
+
+impl Wire {
+    pub(super) fn new(stream: TcpStream, limits: &Limits, unread: Arc<AtomicBool>) -> Self {
+        Self { stream, pace: Pace::new(limits), acked: None, unread, closing: None }
+    }
+
+    fn acked(&self) -> Option<u64> {
+        tcp_info::read(self.stream.as_fd())?.bytes_acked
+    }
+
+    /// Of a write: how long it may wait. What counts is what the client has taken, for a large
+    /// buffer has room only now and then.
+    fn watch<T>(&mut self, cx: &mut Context<'_>, found: Poll<io::Result<T>>) -> Poll<io::Result<T>> {
+        if found.is_ready() {
+            self.pace.moved(0);
+            return found;
+        }
+        if self.acked.is_none() {
+            self.acked = self.acked();
+        }
+        while self.pace.poll_wait(cx).is_ready() {
+            let now = self.acked();
+            let taken = now.zip(self.acked).map(|(now, before)| now.saturating_sub(before));
+            // Where the kernel does not tell, nobody is given up.
+            if taken.is_some_and(|taken| !self.pace.is_enough(taken)) {
+                return Poll::Ready(Err(io::Error::new(
+                    io::ErrorKind::TimedOut,
+                    "the client does not read the answer",
+                )));
+            }
+            self.acked = now;
+            self.pace.restart();
+        }
+        Poll::Pending
+    }
+}
+
+impl AsyncRead for Wire {
+    fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_read(cx, buffer)
+    }
+}
+
+impl AsyncWrite for Wire {
+    fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        let found = Pin::new(&mut self.stream).poll_write(cx, bytes);
+        self.watch(cx, found)
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        slices: &[io::IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        let found = Pin::new(&mut self.stream).poll_write_vectored(cx, slices);
+        self.watch(cx, found)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.stream.is_write_vectored()
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let found = Pin::new(&mut self.stream).poll_flush(cx);
+        self.watch(cx, found)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let this = &mut *self;
+        if this.closing.is_none() {
+            ready!(Pin::new(&mut this.stream).poll_shutdown(cx))?;
+            if !this.unread.load(Ordering::Relaxed) {
+                return Poll::Ready(Ok(()));
+            }
+        }
+        let (sleep, left) = this.closing.get_or_insert_with(|| (Box::pin(sleep(LINGER.0)), LINGER.1));
+        let mut bytes = [0; 16 << 10];
+        loop {
+            if *left == 0 || sleep.as_mut().poll(cx).is_ready() {
+                return Poll::Ready(Ok(()));
+            }
+            let mut buffer = ReadBuf::new(&mut bytes);
+            match ready!(Pin::new(&mut this.stream).poll_read(cx, &mut buffer)) {
+                Ok(()) if !buffer.filled().is_empty() => *left = left.saturating_sub(buffer.filled().len() as u64),
+                // The end; or it is gone, and there is nobody to hear out.
+                Ok(()) | Err(_) => return Poll::Ready(Ok(())),
+            }
+        }
+    }
+}

@@ -1,0 +1,20 @@
+//! The secrets: epochs, the files that carry them, and where they are read from.
+//!
+//! ```text
+//!   operators' identities ──open──▶ epoch file ──▶ Epoch ──▶ objects
+//!        (age keys of people)       (an age file)   (an age key, and what is derived from it)
+//! ```
+//!
+//! Objects are sealed to an [`Epoch`], never to operators. Who may open the epoch's file is changed
+//! by [`epoch_file::rekey`], which touches no object; a new epoch is for new objects, and the older
+//! ones stay in the [`Keyring`] for as long as there are objects of theirs.
+
+mod epoch;
+pub mod epoch_file;
+mod source;
+
+pub use epoch::{Epoch, EpochId, Keyring};
+pub use source::{SecretSource, SourceError, SourceSyntax};
+
+#[cfg(test)]
+mod tests;

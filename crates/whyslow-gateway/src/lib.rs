@@ -1,0 +1,33 @@
+//! Encrypted objects in somebody else's storage, as age files that stock `age -d` opens.
+//!
+//! ```text
+//!   age ◀── keys ◀── format
+//!   │       │        └ objects: one slice, or parts and a manifest; sizes, ranges, names, ETags
+//!   │       └ the epochs that objects are sealed to, and where secrets come from
+//!   └ age v1: identities, the X25519 stanza, the payload's chunks, small files
+//! ```
+//!
+//! - [`mod@format`] is the front door: [`format::SliceWriter`] seals, [`format::Plan`] says which
+//!   bytes of a stored object a range needs, [`format::Reader`] opens them. All of it is bytes in
+//!   and bytes out: no file, socket, thread or clock, so that any kind of program can drive it.
+//! - [`keys`] holds the secrets. Only [`keys::SecretSource`] touches the outside.
+//! - What the bytes mean, and what they protect against: `docs/gateway-format.md`.
+//! - [`store`] is the way to somebody else's storage, [`pool`] the connections to it: they stay
+//!   warm, and each transfer says what limited it. Neither knows what the bytes mean.
+//! - [`sealed`] puts them together: objects by their plaintext, in a store that sees none of it.
+//!   [`memory`] bounds what all its requests hold.
+//! - [`front`] is what clients see: S3 over HTTP in front of [`sealed`].
+//!
+//! No plaintext byte is handed out before it was verified, and none behind a fault. Secrets are
+//! wiped when they are dropped, compared in constant time, and never printed.
+#![forbid(unsafe_code)]
+#![cfg_attr(test, allow(clippy::unwrap_used))]
+
+pub mod age;
+pub mod format;
+pub mod front;
+pub mod keys;
+pub mod memory;
+pub mod pool;
+pub mod sealed;
+pub mod store;

@@ -1,0 +1,396 @@
+//! [`Body`]: what is sent with a request, and can be sent again while it is held whole.
+
+use bytes::Bytes;
+use futures_util::StreamExt;
+use futures_util::stream::BoxStream;
+use http_body::{Frame, SizeHint};
+use std::fmt;
+use std::pin::Pin;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll, ready};
+use tokio::sync::Notify;
+
+/// Most that the connection takes at once: what lies there cannot be taken back.
+const PIECE: usize = 64 << 10;
+
+/// Bytes that come when there is room for them.
+pub type ByteStream = BoxStream<'static, Result<Bytes, BodyError>>;
+
+/// Why a body ended before its length.
+#[derive(Clone, Debug, thiserror::Error, PartialEq, Eq)]
+pub enum BodyError {
+    /// Whoever makes the bytes failed.
+    #[error("{0}")]
+    Source(String),
+    /// There are fewer, or more, than were announced.
+    #[error("the body has {got} bytes or more, and {announced} were announced")]
+    Length {
+        /// What the length said.
+        announced: u64,
+        /// What came.
+        got: u64,
+    },
+    /// Another attempt sends it by now.
+    #[error("the body is sent by another attempt")]
+    Superseded,
+}
+
+/// Says to a body that what it holds to be sent again is needed elsewhere. Clones are the same.
+#[derive(Clone, Debug, Default)]
+pub struct LetGo(Arc<AtomicBool>);
+
+impl LetGo {
+    /// The body lets go of what it holds when it is looked at next, and holds nothing from then on.
+    pub fn set(&self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+
+    fn is_set(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+/// A request's body of known length. Clones are the same body.
+#[derive(Clone)]
+pub struct Body {
+    length: u64,
+    is_one_of_many: bool,
+    taken: Arc<Notify>,
+    state: Arc<Mutex<State>>,
+}
+
+struct State {
+    /// The beginning, as long as all that was taken is in it.
+    held: Vec<Bytes>,
+    held_bytes: u64,
+    /// Most of it that is held.
+    replay: u64,
+    /// Something was let go: the body cannot begin again.
+    is_past: bool,
+    rest: Option<ByteStream>,
+    /// Taken from `rest`, or held from the beginning.
+    taken: u64,
+    /// Which attempt may read.
+    attempt: u64,
+    error: Option<BodyError>,
+    let_go: LetGo,
+}
+
+impl Body {
+    /// No bytes.
+    pub fn empty() -> Self {
+        Self::chunks(Vec::new())
+    }
+
+    /// Bytes that are there; they are held until the request is answered.
+    pub fn chunks(chunks: Vec<Bytes>) -> Self {
+        let length = chunks.iter().map(|chunk| chunk.len() as u64).sum();
+        Self::with(length, State { held_bytes: length, replay: length, taken: length, ..State::new(chunks, None) })
+    }
+
+    /// Exactly `length` bytes of a stream, taken as the connection has room for them. The first
+    /// `replay` bytes are held: while no more was taken the body can be sent again.
+    pub fn stream(length: u64, replay: u64, stream: ByteStream) -> Self {
+        Self::with(length, State { replay, ..State::new(Vec::new(), Some(stream)) })
+    }
+
+    /// The same; the stream may set `let_go` while it waits for memory.
+    pub fn stream_until(length: u64, replay: u64, stream: ByteStream, let_go: LetGo) -> Self {
+        Self::with(length, State { replay, let_go, ..State::new(Vec::new(), Some(stream)) })
+    }
+
+    fn with(length: u64, state: State) -> Self {
+        Self { length, is_one_of_many: false, taken: Arc::default(), state: Arc::new(Mutex::new(state)) }
+    }
+
+    /// Others go beside it over connections of their own.
+    #[must_use]
+    pub fn one_of_many(self) -> Self {
+        Self { is_one_of_many: true, ..self }
+    }
+
+    pub(crate) fn is_one_of_many(&self) -> bool {
+        self.is_one_of_many
+    }
+
+    /// Waits until a connection has taken the last byte. One waits at a time.
+    pub async fn taken(&self) {
+        self.taken.notified().await;
+    }
+
+    /// Bytes in all.
+    pub fn len(&self) -> u64 {
+        self.length
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.length == 0
+    }
+
+    /// Whether it can be sent from its beginning.
+    pub fn can_begin(&self) -> bool {
+        let state = self.lock();
+        !state.is_past && state.error.is_none()
+    }
+
+    /// Why its source failed, if it did.
+    pub fn error(&self) -> Option<BodyError> {
+        self.lock().error.clone()
+    }
+
+    /// Begins an attempt; an earlier one reads nothing any more.
+    pub(crate) fn begin(&self) -> SendBody {
+        let mut state = self.lock();
+        state.attempt += 1;
+        SendBody {
+            body: self.clone(),
+            attempt: state.attempt,
+            next: 0,
+            sent: 0,
+            left_over: Bytes::new(),
+            progress: Arc::default(),
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl From<Bytes> for Body {
+    fn from(bytes: Bytes) -> Self {
+        Self::chunks(vec![bytes])
+    }
+}
+
+/// Its bytes are somebody's.
+impl fmt::Debug for Body {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Body").field("length", &self.length).finish_non_exhaustive()
+    }
+}
+
+impl State {
+    fn new(held: Vec<Bytes>, rest: Option<ByteStream>) -> Self {
+        let (held_bytes, replay, taken) = (0, 0, 0);
+        Self {
+            held,
+            held_bytes,
+            replay,
+            is_past: false,
+            rest,
+            taken,
+            attempt: 0,
+            error: None,
+            let_go: LetGo::default(),
+        }
+    }
+
+    fn hold(&mut self, chunk: &Bytes) {
+        if self.is_past {
+            return;
+        }
+        if self.held_bytes + chunk.len() as u64 > self.replay {
+            self.forget();
+            return;
+        }
+        self.held_bytes += chunk.len() as u64;
+        self.held.push(chunk.clone());
+    }
+
+    fn forget(&mut self) {
+        self.is_past = true;
+        self.held = Vec::new();
+    }
+
+    fn poll(&mut self, length: u64, next: usize, cx: &mut Context<'_>) -> Poll<Option<Result<Bytes, BodyError>>> {
+        if let Some(chunk) = self.held.get(next) {
+            return Poll::Ready(Some(Ok(chunk.clone())));
+        }
+        if let Some(error) = &self.error {
+            return Poll::Ready(Some(Err(error.clone())));
+        }
+        let Some(rest) = &mut self.rest else { return Poll::Ready(None) };
+        let polled = rest.poll_next_unpin(cx);
+        if self.let_go.is_set() && self.taken > 0 {
+            self.forget();
+        }
+        let found = match ready!(polled) {
+            None if self.taken == length => return Poll::Ready(None),
+            None => Err(BodyError::Length { announced: length, got: self.taken }),
+            Some(Ok(chunk)) => {
+                self.taken += chunk.len() as u64;
+                if self.taken > length {
+                    Err(BodyError::Length { announced: length, got: self.taken })
+                } else {
+                    self.hold(&chunk);
+                    Ok(chunk)
+                }
+            }
+            Some(Err(error)) => Err(error),
+        };
+        if let Err(error) = &found {
+            self.error = Some(error.clone());
+            self.rest = None;
+        }
+        Poll::Ready(Some(found))
+    }
+}
+
+/// How far an attempt came.
+#[derive(Debug, Default)]
+pub(crate) struct SendProgress {
+    state: Mutex<(bool, bool)>,
+}
+
+impl SendProgress {
+    /// All of the body was handed to the connection.
+    pub(crate) fn is_whole(&self) -> bool {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner).0
+    }
+
+    /// The connection waits for whoever makes the bytes.
+    pub(crate) fn is_starved(&self) -> bool {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner).1
+    }
+
+    fn set(&self, whole: bool, starved: bool) {
+        *self.state.lock().unwrap_or_else(PoisonError::into_inner) = (whole, starved);
+    }
+}
+
+/// One attempt to send a body.
+#[derive(Debug)]
+pub(crate) struct SendBody {
+    body: Body,
+    attempt: u64,
+    next: usize,
+    sent: u64,
+    /// Of the last chunk.
+    left_over: Bytes,
+    progress: Arc<SendProgress>,
+}
+
+impl SendBody {
+    pub(crate) fn len(&self) -> u64 {
+        self.body.length
+    }
+
+    pub(crate) fn progress(&self) -> Arc<SendProgress> {
+        Arc::clone(&self.progress)
+    }
+}
+
+impl http_body::Body for SendBody {
+    type Data = Bytes;
+    type Error = BodyError;
+
+    fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, BodyError>>> {
+        if self.sent == self.body.length {
+            self.progress.set(true, false);
+            return Poll::Ready(None);
+        }
+        let found = if self.left_over.is_empty() {
+            let mut state = self.body.lock();
+            if state.attempt == self.attempt {
+                state.poll(self.body.length, self.next, cx)
+            } else {
+                Poll::Ready(Some(Err(BodyError::Superseded)))
+            }
+        } else {
+            self.next -= 1;
+            Poll::Ready(Some(Ok(std::mem::take(&mut self.left_over))))
+        };
+        self.progress.set(false, found.is_pending());
+        let chunk = ready!(found).transpose()?;
+        let Some(mut chunk) = chunk else {
+            return Poll::Ready(Some(Err(BodyError::Length { announced: self.body.length, got: self.sent })));
+        };
+        self.next += 1;
+        if chunk.len() > PIECE {
+            self.left_over = chunk.split_off(PIECE);
+        }
+        self.sent += chunk.len() as u64;
+        let is_whole = self.sent == self.body.length;
+        self.progress.set(is_whole, false);
+        if is_whole {
+            self.body.taken.notify_one();
+        }
+        Poll::Ready(Some(Ok(Frame::data(chunk))))
+    }
+
+    fn is_end_stream(&self) -> bool {
+        let is_whole = self.sent == self.body.length;
+        if is_whole {
+            self.progress.set(true, false);
+        }
+        is_whole
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        SizeHint::with_exact(self.body.length - self.sent)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+    use futures_util::stream;
+    use http_body_util::BodyExt;
+
+    fn stream_of(chunks: &'static [&'static [u8]]) -> ByteStream {
+        stream::iter(chunks.iter().map(|chunk| Ok(Bytes::from_static(chunk)))).boxed()
+    }
+
+    async fn all(body: &Body) -> Result<Vec<u8>, BodyError> {
+        Ok(body.begin().collect().await?.to_bytes().to_vec())
+    }
+
+    #[tokio::test]
+    async fn a_body_begins_again_while_it_is_held() {
+        let held = Body::stream(6, 6, stream_of(&[b"abc", b"def"]));
+        for _ in 0..2 {
+            assert!(held.can_begin());
+            assert_eq!(all(&held).await.unwrap(), b"abcdef");
+        }
+        let large = Body::stream(6, 5, stream_of(&[b"abc", b"def"]));
+        assert_eq!(all(&large).await.unwrap(), b"abcdef");
+        assert!(!large.can_begin());
+        let mut first = large.begin();
+        assert!(first.frame().await.unwrap().is_err(), "what was let go is never sent in part");
+    }
+
+    #[tokio::test]
+    async fn an_earlier_attempt_takes_nothing_from_a_later_one() {
+        let body = Body::stream(6, 6, stream_of(&[b"abc", b"def"]));
+        let mut earlier = body.begin();
+        assert_eq!(earlier.frame().await.unwrap().unwrap().into_data().unwrap(), "abc");
+        let later = body.begin();
+        assert_eq!(earlier.frame().await.unwrap().unwrap_err(), BodyError::Superseded);
+        assert_eq!(later.collect().await.unwrap().to_bytes(), "abcdef");
+    }
+
+    #[tokio::test]
+    async fn a_wrong_length_is_an_error_and_never_a_whole_body() {
+        for (length, got) in [(7, 6), (5, 6)] {
+            let body = Body::stream(length, 100, stream_of(&[b"abc", b"def"]));
+            assert_eq!(all(&body).await.unwrap_err(), BodyError::Length { announced: length, got });
+            assert!(!body.can_begin() && body.error().is_some());
+        }
+        assert!(all(&Body::empty()).await.unwrap().is_empty());
+    }
+
+    #[tokio::test]
+    async fn it_says_how_far_it_came() {
+        let body = Body::stream(6, 0, stream_of(&[b"abc", b"def"]));
+        let mut sending = body.begin();
+        let progress = sending.progress();
+        sending.frame().await.unwrap().unwrap();
+        assert!(!progress.is_whole());
+        sending.frame().await.unwrap().unwrap();
+        assert!(progress.is_whole());
+    }
+}

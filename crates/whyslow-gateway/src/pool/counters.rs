@@ -1,0 +1,85 @@
+//! [`Counts`]: what a pool did, and what that cost.
+
+use super::transfer::{Limits, Transfer};
+use std::collections::VecDeque;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// So many transfers can be looked at afterwards.
+const RECENT: usize = 256;
+
+/// Since the pool began.
+#[derive(Clone, Debug, Default)]
+pub struct Counts {
+    /// Connections opened.
+    pub opened: u64,
+    /// Connections that the server closed while they were idle.
+    pub closed_idle: u64,
+    /// Requests that were answered, in whole or in part.
+    pub requests: u64,
+    /// Those on a connection that had served others before.
+    pub reused: u64,
+    /// Requests sent again since an idle connection had been closed.
+    pub replayed: u64,
+    /// Requests refused since too many waited.
+    pub refused: u64,
+    /// Transfers given up since nothing moved.
+    pub stalled: u64,
+    /// Requests made only to keep connections open.
+    pub heartbeats: u64,
+    /// Requests made only to open windows.
+    pub bursts: u64,
+    /// Bytes of these.
+    pub burst_bytes: u64,
+    /// Uploads that were larger than the window they met.
+    pub window_misses: u64,
+    /// Bytes of requests' bodies.
+    pub sent: u64,
+    /// Bytes of answers' bodies.
+    pub received: u64,
+    /// Time by limit, of all transfers.
+    pub limits: Limits,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    counts: Counts,
+    recent: VecDeque<Transfer>,
+}
+
+/// Shared by all that happens in a pool.
+#[derive(Debug, Default)]
+pub(crate) struct Counters(Mutex<State>);
+
+impl Counters {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn count(&self, change: impl FnOnce(&mut Counts)) {
+        change(&mut self.lock().counts);
+    }
+
+    /// A transfer has ended that somebody asked for.
+    pub(crate) fn record(&self, transfer: &Transfer) {
+        let mut state = self.lock();
+        let counts = &mut state.counts;
+        counts.requests += 1;
+        counts.reused += u64::from(transfer.is_reused);
+        counts.window_misses += u64::from(transfer.outgrew_window());
+        counts.sent += transfer.sent;
+        counts.received += transfer.received;
+        counts.limits.add_all(&transfer.limits);
+        if state.recent.len() == RECENT {
+            state.recent.pop_front();
+        }
+        state.recent.push_back(transfer.clone());
+    }
+
+    pub(crate) fn counts(&self) -> Counts {
+        self.lock().counts.clone()
+    }
+
+    pub(crate) fn recent(&self) -> Vec<Transfer> {
+        self.lock().recent.iter().cloned().collect()
+    }
+}

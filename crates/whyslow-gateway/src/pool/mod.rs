@@ -1,0 +1,52 @@
+//! Connections to one server, which stay open, keep their windows, and say what limited them.
+//!
+//! ```text
+//!   Pool ─▶ queue ─▶ Connection ─▶ hyper ─▶ TLS ─▶ wire (bytes, times, the first FIN) ─▶ socket
+//!    │                    └ account: TCP_INFO through each transfer ─▶ Transfer
+//!    ├ addresses: resolved anew, used evenly, left alone for a while when they fail
+//!    ├ idle: who waits there, and how long the server lets it
+//!    └ warm: connections kept open, and windows opened before they are needed
+//! ```
+//!
+//! - A connection serves one request at a time (HTTP/1.1). Whoever drops a request, or its answer
+//!   before the end, closes that connection and harms no other.
+//! - A FIN of the server retires an idle connection at once: hyper reads while it is idle, and the
+//!   socket closes with it.
+//! - A [`Body`] can be sent again as long as it is held whole. [`PoolError::sent`] says how much of
+//!   a request can have reached the server.
+
+mod account;
+mod addresses;
+mod answer;
+mod body;
+mod connection;
+mod counters;
+mod deadline;
+mod error;
+mod exchange;
+mod idle_limit;
+mod options;
+mod queue;
+mod rights;
+mod shared;
+mod tls;
+mod transfer;
+mod transfers;
+mod warm;
+mod warm_requests;
+mod wire;
+
+pub use answer::Answer;
+#[cfg(feature = "clouds")]
+pub(crate) use body::SendBody;
+pub use body::{Body, BodyError, ByteStream, LetGo};
+pub use counters::Counts;
+pub use error::{PoolError, Sent};
+pub use options::{Endpoint, EndpointError, PoolOptions, Timeouts, Warmth};
+pub use queue::{Pool, Safety};
+pub use rights::{Rights, WindowKeeping};
+pub(crate) use shared::IN_FLIGHT;
+pub use tls::{TlsError, Trust};
+pub use transfer::{Limit, Limits, Phases, Transfer};
+pub use transfers::Transfers;
+pub use warm_requests::WarmRequests;

@@ -1,0 +1,144 @@
+//! [`Pool`]: the front door. A request gets a connection in its turn, and another one when that
+//! turns out to be closed.
+
+use super::answer::{Answer, Purpose};
+use super::body::Body;
+use super::counters::Counts;
+use super::error::{PoolError, Sent};
+use super::exchange::exchange;
+use super::options::{Endpoint, PoolOptions};
+use super::rights::{Rights, WindowKeeping};
+use super::shared::Shared;
+use super::tls::{self, TlsError};
+use super::transfer::Transfer;
+use super::warm;
+use super::warm_requests::WarmRequests;
+use http::Request;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// How often one request is sent at most when idle connections turn out to be closed.
+const ATTEMPTS: u32 = 3;
+
+/// Whether a request may reach the server twice.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Safety {
+    /// Done twice is the same as done once.
+    Idempotent,
+    /// It is sent again only if the server cannot have acted on it.
+    Once,
+}
+
+/// Connections to one server. Clones are the same pool; with the last one its connections close.
+#[derive(Clone, Debug)]
+pub struct Pool {
+    shared: Arc<Shared>,
+}
+
+impl Pool {
+    /// Makes one; it opens nothing before the first request, or [`Pool::keep_warm`]. It must be
+    /// made inside a tokio runtime.
+    ///
+    /// # Errors
+    /// When no certificate authority can be read.
+    pub fn new(endpoint: Endpoint, options: PoolOptions) -> Result<Self, TlsError> {
+        let tls = endpoint.is_tls.then(|| tls::config(&options.trust)).transpose()?;
+        let shared = Arc::new(Shared::new(endpoint, options, tls));
+        warm::retire_in_time(&shared);
+        Ok(Self { shared })
+    }
+
+    /// Keeps connections open and their windows wide from now on, with these requests.
+    pub fn keep_warm(&self, requests: Arc<dyn WarmRequests>) {
+        warm::keep(&self.shared, requests);
+    }
+
+    /// An upload of about so many bytes is on its way here: opens a connection if none is free and,
+    /// where windows do not keep, begins to open one. Returns at once.
+    pub fn expect_upload(&self, size_hint: u64) {
+        warm::expect_upload(&self.shared, size_hint);
+    }
+
+    /// Sends a request and waits for the head of its answer.
+    ///
+    /// A request that meets a connection which the server is closing goes to another one, with the
+    /// same bytes, when `safety`, the body and what was sent so far allow it.
+    ///
+    /// # Errors
+    /// When there is no answer. [`PoolError::sent`] says what can have arrived.
+    pub async fn send(&self, request: Request<()>, body: &Body, safety: Safety) -> Result<Answer, PoolError> {
+        let began = Instant::now();
+        let mut attempt = 1;
+        loop {
+            let lease = self.shared.lease(body.len(), attempt > 1).await?;
+            let result = exchange(lease, request.clone(), body, began.elapsed(), Purpose::Request).await;
+            let Err(error) = result else { return result };
+            let is_safe = error.sent() != Sent::All || safety == Safety::Idempotent;
+            if !(error.is_stale_connection() && is_safe && body.can_begin() && attempt < ATTEMPTS) {
+                return Err(error);
+            }
+            attempt += 1;
+            self.shared.counters.count(|counts| counts.replayed += 1);
+        }
+    }
+
+    /// Where to.
+    pub fn endpoint(&self) -> &Endpoint {
+        &self.shared.endpoint
+    }
+
+    /// What this process may do for its windows.
+    pub fn rights(&self) -> &Rights {
+        &self.shared.rights
+    }
+
+    /// How idle connections keep their windows.
+    pub fn keeping(&self) -> WindowKeeping {
+        self.shared.keeping
+    }
+
+    /// What the pool did so far.
+    pub fn counts(&self) -> Counts {
+        self.shared.counters.counts()
+    }
+
+    /// The last transfers, oldest first.
+    pub fn recent(&self) -> Vec<Transfer> {
+        self.shared.counters.recent()
+    }
+
+    /// Connections: open ones, and how many of them are idle.
+    pub fn connections(&self) -> (usize, usize) {
+        (self.shared.open_count(), self.shared.idle_count())
+    }
+
+    /// Requests that wait for a connection.
+    pub fn waiting(&self) -> usize {
+        self.shared.waiting_count()
+    }
+
+    /// How long the server lets a connection be idle, as far as that has shown.
+    pub fn idle_limit(&self) -> Option<Duration> {
+        self.shared.idle_limit().learnt()
+    }
+
+    /// The least smoothed round trip of the idle connections; none while there are none.
+    pub fn rtt(&self) -> Option<Duration> {
+        self.shared.rtt()
+    }
+
+    /// Most connections at once.
+    pub fn max_connections(&self) -> usize {
+        self.shared.options.max_connections
+    }
+
+    /// What idle connections can send at once, bytes, widest first.
+    pub fn windows(&self) -> Vec<u64> {
+        self.shared.idle_windows()
+    }
+
+    /// Closes idle connections, and keeps none warm any more.
+    pub fn close(&self) {
+        self.shared.close();
+    }
+}

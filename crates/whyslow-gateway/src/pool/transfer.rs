@@ -1,0 +1,174 @@
+//! [`Transfer`]: what became of one request, by phase and by what limited it.
+
+use serde::Serialize;
+use std::time::Duration;
+
+/// What held a transfer at one instant. The words are those of whyslow's limits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Limit {
+    /// The body came too slowly, or the answer was not read.
+    Application,
+    /// The congestion window was still opening.
+    SlowStart,
+    /// The congestion window grew slowly.
+    CongestionAvoidance,
+    /// BBR sent at the rate that it found.
+    Bandwidth,
+    /// The server's window was full.
+    ReceiveWindow,
+    /// The send buffer was full.
+    SenderCap,
+    /// Lost segments were retransmitted.
+    LossRecovery,
+    /// The last bytes' way to the server and their ACK's way back.
+    RoundTrip,
+    /// The server had the request, and had not begun to answer.
+    ServerThink,
+    /// Not known: of what arrives, the sender's limits do not show here.
+    Unknown,
+}
+
+const LIMITS: [Limit; 10] = [
+    Limit::Application,
+    Limit::SlowStart,
+    Limit::CongestionAvoidance,
+    Limit::Bandwidth,
+    Limit::ReceiveWindow,
+    Limit::SenderCap,
+    Limit::LossRecovery,
+    Limit::RoundTrip,
+    Limit::ServerThink,
+    Limit::Unknown,
+];
+
+impl Limit {
+    /// As whyslow's JSON has it.
+    pub fn slug(self) -> &'static str {
+        match self {
+            Self::Application => "application",
+            Self::SlowStart => "slow-start",
+            Self::CongestionAvoidance => "congestion-avoidance",
+            Self::Bandwidth => "bandwidth",
+            Self::ReceiveWindow => "receive-window",
+            Self::SenderCap => "sender-cap",
+            Self::LossRecovery => "loss-recovery",
+            Self::RoundTrip => "round-trip",
+            Self::ServerThink => "server-think",
+            Self::Unknown => "unknown",
+        }
+    }
+}
+
+/// Time under each limit.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Limits([Duration; LIMITS.len()]);
+
+impl Limits {
+    pub(crate) fn add(&mut self, limit: Limit, time: Duration) {
+        if let Some(place) = LIMITS.iter().position(|&one| one == limit) {
+            self.0[place] += time;
+        }
+    }
+
+    pub(crate) fn add_all(&mut self, other: &Self) {
+        for (mine, theirs) in self.0.iter_mut().zip(other.0) {
+            *mine += theirs;
+        }
+    }
+
+    /// Those that took time, most first.
+    pub fn ranked(&self) -> Vec<(Limit, Duration)> {
+        let mut all: Vec<_> = LIMITS.into_iter().zip(self.0).filter(|(_, time)| !time.is_zero()).collect();
+        all.sort_by_key(|&(_, time)| std::cmp::Reverse(time));
+        all
+    }
+
+    /// Time under one.
+    pub fn of(&self, limit: Limit) -> Duration {
+        LIMITS.iter().position(|&one| one == limit).map_or(Duration::ZERO, |place| self.0[place])
+    }
+}
+
+/// A request's time, one phase after the other; what did not happen took none.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Phases {
+    /// Waiting for a connection to be free.
+    pub queued: Duration,
+    /// Looking up the name.
+    pub resolve: Duration,
+    /// TCP's handshake.
+    pub connect: Duration,
+    /// The TLS handshake.
+    pub tls: Duration,
+    /// Until the kernel had all of the request.
+    pub send: Duration,
+    /// From then to the answer's first byte.
+    pub wait: Duration,
+    /// Until the answer's last byte.
+    pub receive: Duration,
+}
+
+impl Phases {
+    /// All of it.
+    pub fn total(&self) -> Duration {
+        self.queued + self.resolve + self.connect + self.tls + self.send + self.wait + self.receive
+    }
+}
+
+/// What became of a request on its connection.
+#[derive(Clone, Debug, Default)]
+pub struct Transfer {
+    /// Which connection of the pool.
+    pub connection: u64,
+    /// Whether it had served requests before.
+    pub is_reused: bool,
+    /// What the congestion window allowed to be sent at once when the request began, bytes; none
+    /// where the kernel does not tell.
+    pub window_at_start: Option<u64>,
+    /// The smoothed round trip at the end.
+    pub rtt: Option<Duration>,
+    /// Time by phase.
+    pub phases: Phases,
+    /// Time by what limited it, from the request's first byte on.
+    pub limits: Limits,
+    /// Bytes of the request's body.
+    pub sent: u64,
+    /// Bytes of the answer's body.
+    pub received: u64,
+    /// Segments that this side retransmitted.
+    pub retransmitted: u64,
+    /// Whether it came to its end.
+    pub is_whole: bool,
+}
+
+impl Transfer {
+    /// What took most of its time; none when the kernel told nothing.
+    pub fn limited_by(&self) -> Option<Limit> {
+        self.limits.ranked().first().map(|&(limit, _)| limit)
+    }
+
+    /// Whether the body was larger than what could be sent at once.
+    pub fn outgrew_window(&self) -> bool {
+        self.window_at_start.is_some_and(|window| window < self.sent)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn limits_are_ranked_by_time() {
+        let mut limits = Limits::default();
+        limits.add(Limit::RoundTrip, Duration::from_millis(200));
+        limits.add(Limit::SlowStart, Duration::from_millis(900));
+        let transfer = Transfer { limits, ..Transfer::default() };
+        assert_eq!(transfer.limited_by(), Some(Limit::SlowStart));
+        assert_eq!(limits.ranked().len(), 2);
+        assert_eq!(Transfer::default().limited_by(), None);
+        for limit in LIMITS {
+            assert_eq!(serde_json::to_string(&limit).ok(), Some(format!("\"{}\"", limit.slug())));
+        }
+    }
+}

@@ -1,0 +1,307 @@
+//! [`Wire`]: the socket below TLS, with a count of its bytes and a note of how it ended.
+//!
+//! A write that meets a reset is not an error here: an answer may lie unread that says why the
+//! server closed. The bytes are let go, and reading tells how it ended.
+
+use super::account::{Account, Stage};
+use std::io;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::task::{Context, Poll, ready};
+use std::time::{Duration, Instant};
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::net::TcpStream;
+use whyslow_live::tcp_info::TcpInfo;
+
+/// Between two samples of `TCP_INFO` while a body goes out.
+const SAMPLE_EVERY: Duration = Duration::from_millis(5);
+
+/// What the wire saw.
+#[derive(Debug)]
+struct State {
+    written: u64,
+    read: u64,
+    /// When something of a request or its answer moved last.
+    active: Instant,
+    last_write: Instant,
+    first_read: Option<Instant>,
+    is_in_use: bool,
+    /// Nothing that is written arrives any more.
+    is_deaf: bool,
+    /// How long it had been idle when the server closed it.
+    closed_after: Option<Duration>,
+    account: Option<Account>,
+    /// Bytes a second that it sends at most.
+    pace: Option<u64>,
+}
+
+/// A socket's state, for whoever does not hold the socket.
+#[derive(Clone, Debug)]
+pub(crate) struct WireView {
+    state: Arc<Mutex<State>>,
+    /// The socket closes when the wire goes, whoever looks at it.
+    socket: Weak<TcpStream>,
+    is_bbr: bool,
+}
+
+impl WireView {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The kernel's account of the connection; none once it is closed.
+    pub(crate) fn tcp_info(&self) -> Option<TcpInfo> {
+        tcp_info(&*self.socket.upgrade()?)
+    }
+
+    pub(crate) fn is_bbr(&self) -> bool {
+        self.is_bbr
+    }
+
+    /// A transfer begins; bytes written and read so far.
+    pub(crate) fn begin(&self) -> (u64, u64) {
+        let info = self.tcp_info();
+        let mut state = self.lock();
+        let now = Instant::now();
+        state.is_in_use = true;
+        state.active = now;
+        state.first_read = None;
+        state.account = Some(Account::begin(now, info, self.is_bbr));
+        (state.written, state.read)
+    }
+
+    /// Spaces what is sent so that it is no faster than so many bytes a second; none lifts that.
+    pub(crate) fn limit_pacing(&self, rate: Option<u64>) {
+        let mut state = self.lock();
+        if state.pace == rate {
+            return;
+        }
+        state.pace = rate;
+        drop(state);
+        if let Some(socket) = self.socket.upgrade() {
+            limit_pacing(&socket, rate);
+        }
+    }
+
+    /// Accounts for the time until now.
+    pub(crate) fn sample(&self, stage: Stage) {
+        let info = self.tcp_info();
+        if let Some(account) = &mut self.lock().account {
+            account.sample(Instant::now(), info, stage);
+        }
+    }
+
+    /// The transfer has ended: its account.
+    pub(crate) fn end(&self) -> Option<Account> {
+        let mut state = self.lock();
+        state.is_in_use = false;
+        state.account.take()
+    }
+
+    /// Bytes written and read since the connection began.
+    pub(crate) fn counts(&self) -> (u64, u64) {
+        let state = self.lock();
+        (state.written, state.read)
+    }
+
+    /// Bytes that got somewhere: acknowledged by the peer, or received. Where the kernel does not
+    /// tell, those that it took.
+    pub(crate) fn moved(&self) -> u64 {
+        let told = self.tcp_info().and_then(|info| Some(info.bytes_acked? + info.bytes_received?));
+        let (written, read) = self.counts();
+        told.unwrap_or(written + read)
+    }
+
+    /// When the kernel took the last byte, and when the answer's first byte came.
+    pub(crate) fn times(&self) -> (Instant, Option<Instant>) {
+        let state = self.lock();
+        (state.last_write, state.first_read)
+    }
+
+    /// How long nothing has moved.
+    pub(crate) fn idle_for(&self) -> Duration {
+        self.lock().active.elapsed()
+    }
+
+    /// Nobody reads any more, and it was not this side that ended it.
+    pub(crate) fn note_closed(&self) {
+        let mut state = self.lock();
+        if !state.is_in_use && state.closed_after.is_none() {
+            state.closed_after = Some(state.active.elapsed());
+        }
+    }
+
+    /// How long it had been idle when the server closed it; none when it did not.
+    pub(crate) fn closed_after(&self) -> Option<Duration> {
+        self.lock().closed_after
+    }
+
+    /// Whether the connection can carry another request, as far as the kernel knows: an idle one
+    /// has nothing to read. TLS may have tickets there, which the driver reads.
+    pub(crate) fn is_quiet(&self, is_tls: bool) -> bool {
+        let Some(socket) = self.socket.upgrade() else { return false };
+        if self.lock().is_deaf {
+            return false;
+        }
+        let mut byte = [std::mem::MaybeUninit::uninit()];
+        match socket2::SockRef::from(&*socket).peek(&mut byte) {
+            Ok(0) => false,
+            Ok(_) => is_tls,
+            Err(error) => error.kind() == io::ErrorKind::WouldBlock,
+        }
+    }
+}
+
+#[cfg(target_os = "linux")]
+fn tcp_info(socket: &TcpStream) -> Option<TcpInfo> {
+    use std::os::fd::AsFd;
+    whyslow_live::tcp_info::read(socket.as_fd())
+}
+
+#[cfg(target_os = "linux")]
+fn limit_pacing(socket: &TcpStream, rate: Option<u64>) {
+    use std::os::fd::AsFd;
+    // A kernel that cannot do it sends as it did.
+    let _ = whyslow_live::pacing::limit_pacing(socket.as_fd(), rate);
+}
+
+#[cfg(not(target_os = "linux"))]
+fn limit_pacing(_: &TcpStream, _: Option<u64>) {}
+
+#[cfg(not(target_os = "linux"))]
+fn tcp_info(_: &TcpStream) -> Option<TcpInfo> {
+    None
+}
+
+/// What TLS or hyper reads and writes.
+#[derive(Debug)]
+pub(crate) struct Wire {
+    socket: Arc<TcpStream>,
+    view: WireView,
+}
+
+impl Wire {
+    pub(crate) fn new(socket: TcpStream, is_bbr: bool) -> Self {
+        let socket = Arc::new(socket);
+        let now = Instant::now();
+        let state = State {
+            written: 0,
+            read: 0,
+            active: now,
+            last_write: now,
+            first_read: None,
+            is_in_use: true,
+            is_deaf: false,
+            closed_after: None,
+            account: None,
+            pace: None,
+        };
+        let view = WireView { state: Arc::new(Mutex::new(state)), socket: Arc::downgrade(&socket), is_bbr };
+        Self { socket, view }
+    }
+
+    pub(crate) fn view(&self) -> WireView {
+        self.view.clone()
+    }
+
+    fn note_read(&self, result: &io::Result<usize>) {
+        let mut state = self.view.lock();
+        let now = Instant::now();
+        match result {
+            Ok(read) if *read > 0 => {
+                state.read += *read as u64;
+                state.first_read.get_or_insert(now);
+                // In idle time there are tickets and alerts of TLS alone.
+                if state.is_in_use {
+                    state.active = now;
+                }
+            }
+            _ => state.is_deaf = true,
+        }
+    }
+
+    /// What a write came to: how many bytes the kernel took, or that nobody takes any.
+    fn note_written(&self, result: io::Result<usize>, offered: usize) -> io::Result<usize> {
+        let mut state = self.view.lock();
+        let now = Instant::now();
+        match result {
+            Ok(taken) => {
+                state.written += taken as u64;
+                state.last_write = now;
+                if state.is_in_use {
+                    state.active = now;
+                }
+                let is_due = |account: &Account| now.duration_since(account.sampled()) >= SAMPLE_EVERY;
+                if state.account.as_ref().is_some_and(is_due) {
+                    let info = tcp_info(&self.socket);
+                    if let Some(account) = &mut state.account {
+                        account.sample(now, info, Stage::Sending { is_starved: false });
+                    }
+                }
+                Ok(taken)
+            }
+            Err(error) if matches!(error.kind(), io::ErrorKind::BrokenPipe | io::ErrorKind::ConnectionReset) => {
+                state.is_deaf = true;
+                Ok(offered)
+            }
+            Err(error) => Err(error),
+        }
+    }
+}
+
+impl AsyncRead for Wire {
+    fn poll_read(self: Pin<&mut Self>, cx: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        loop {
+            ready!(self.socket.poll_read_ready(cx))?;
+            match self.socket.try_read_buf(buffer) {
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+                result => {
+                    self.note_read(&result);
+                    return Poll::Ready(result.map(|_| ()));
+                }
+            }
+        }
+    }
+}
+
+impl AsyncWrite for Wire {
+    fn poll_write(self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        loop {
+            ready!(self.socket.poll_write_ready(cx))?;
+            match self.socket.try_write(bytes) {
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+                result => return Poll::Ready(self.note_written(result, bytes.len())),
+            }
+        }
+    }
+
+    fn poll_write_vectored(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        slices: &[io::IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        let offered = slices.iter().map(|slice| slice.len()).sum();
+        loop {
+            ready!(self.socket.poll_write_ready(cx))?;
+            match self.socket.try_write_vectored(slices) {
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+                result => return Poll::Ready(self.note_written(result, offered)),
+            }
+        }
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        true
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn poll_shutdown(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Poll::Ready(match socket2::SockRef::from(&*self.socket).shutdown(std::net::Shutdown::Write) {
+            Err(error) if error.kind() != io::ErrorKind::NotConnected => Err(error),
+            _ => Ok(()),
+        })
+    }
+}

@@ -1,0 +1,51 @@
+//! [`Context`]: what all operations know.
+
+use super::known::Known;
+use super::names::Names;
+use super::types::SealedOptions;
+use crate::format::{Kind, Object};
+use crate::keys::Keyring;
+use crate::memory::Memory;
+use crate::store::{Bulk, ObjectInfo, ObjectName, ReadOptions, Source, Store};
+use std::sync::Arc;
+
+/// Spans of a stored object with so many bytes between them are one request: what lies between
+/// comes in less time than another request takes.
+pub(super) const GAP: u64 = 64 << 10;
+
+#[derive(Debug)]
+pub(super) struct Context {
+    pub store: Arc<dyn Store>,
+    pub keyring: Arc<Keyring>,
+    pub options: SealedOptions,
+    pub names: Names,
+    pub known: Known,
+}
+
+impl Context {
+    pub(super) fn new(store: Arc<dyn Store>, keyring: Arc<Keyring>, options: SealedOptions) -> Self {
+        let epoch = options.names_epoch.and_then(|id| keyring.get(id)).unwrap_or_else(|| keyring.oldest());
+        let names = Names::new(options.encrypt_names.then(|| epoch.clone()));
+        let known = Known::new(options.sizes_cached);
+        Self { store, keyring, options, names, known }
+    }
+
+    pub(super) fn memory(&self) -> &Memory {
+        &self.options.memory
+    }
+
+    pub(super) fn new_object(&self, kind: Kind) -> Result<Object, crate::age::NoRandomness> {
+        Object::new(self.keyring.current(), kind)
+    }
+
+    /// How an object of this size goes in parts, where it does.
+    pub(super) fn bulk(&self, size: u64) -> Option<Bulk> {
+        let plan = self.store.plan(size)?;
+        Some(Bulk { plan, memory: self.memory().clone() })
+    }
+
+    /// The version of an object that an answer was about.
+    pub(super) fn source(&self, stored: &ObjectName, info: &ObjectInfo, options: ReadOptions) -> Source {
+        Source { store: Arc::clone(&self.store), object: stored.clone(), tag: info.tag.clone(), options }
+    }
+}

@@ -1,0 +1,164 @@
+//! [`SealedError`]: what went wrong, in S3's terms where it has one.
+
+use crate::age::NoRandomness;
+use crate::format::{Fault, MetadataFault, NameError, PartsError, TokenFault, WriteError};
+use crate::pool::BodyError;
+use crate::store::{ErrorKind, Repeat, StoreError};
+use std::time::Duration;
+
+/// What went wrong.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum SealedErrorKind {
+    /// There is no such object.
+    NoSuchKey,
+    /// There is no such bucket.
+    NoSuchBucket,
+    /// There is no such upload, or its id is of another one.
+    NoSuchUpload,
+    /// A part is not one of this upload.
+    InvalidPart,
+    /// The parts' numbers do not ascend.
+    InvalidPartOrder,
+    /// A part is too small for the storage.
+    EntityTooSmall,
+    /// The object would be too large.
+    EntityTooLarge,
+    /// A condition does not hold (412).
+    PreconditionFailed,
+    /// The object is as the asker has it (304).
+    NotModified,
+    /// The range holds no byte of the object (416).
+    InvalidRange,
+    /// The bucket exists already.
+    BucketExists,
+    /// The bucket has objects.
+    BucketNotEmpty,
+    /// The storage refuses the gateway's credentials.
+    Forbidden,
+    /// The client's bytes: they failed, or are too few or too many.
+    Content(BodyError),
+    /// The object is not what was sealed.
+    Fault(Fault),
+    /// The object's metadata is not that of this name, or was changed.
+    Metadata(MetadataFault),
+    /// No gateway stored this object.
+    NotSealed,
+    /// The storage is busy; come back after this time.
+    SlowDown {
+        /// As the storage says.
+        retry_after: Duration,
+    },
+    /// The storage cannot be reached, or fails.
+    Unavailable,
+    /// No key, or too long a one.
+    InvalidName,
+    /// The request makes no sense, or the storage cannot do it.
+    InvalidRequest,
+    /// This side failed.
+    Internal,
+}
+
+/// Why it was not done.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
+pub struct SealedError {
+    /// What went wrong.
+    pub kind: SealedErrorKind,
+    /// In words.
+    pub message: String,
+}
+
+impl SealedError {
+    /// Puts the two together.
+    pub fn new(kind: SealedErrorKind, message: impl Into<String>) -> Self {
+        Self { kind, message: message.into() }
+    }
+}
+
+impl From<StoreError> for SealedError {
+    fn from(error: StoreError) -> Self {
+        let message = error.to_string();
+        let retry_after = match error.repeat {
+            Repeat::After(time) | Repeat::MayBeDone(time) => time,
+            Repeat::No => Duration::ZERO,
+        };
+        let kind = match error.kind {
+            ErrorKind::NoSuchKey => SealedErrorKind::NoSuchKey,
+            ErrorKind::NoSuchBucket => SealedErrorKind::NoSuchBucket,
+            ErrorKind::NoSuchUpload => SealedErrorKind::NoSuchUpload,
+            ErrorKind::Precondition => SealedErrorKind::PreconditionFailed,
+            ErrorKind::NotModified => SealedErrorKind::NotModified,
+            ErrorKind::Range => SealedErrorKind::InvalidRange,
+            ErrorKind::Denied => SealedErrorKind::Forbidden,
+            ErrorKind::Busy => SealedErrorKind::SlowDown { retry_after },
+            ErrorKind::Server | ErrorKind::Connection(_) | ErrorKind::TimedOut(_) | ErrorKind::Answer => {
+                SealedErrorKind::Unavailable
+            }
+            ErrorKind::TooLarge => SealedErrorKind::EntityTooLarge,
+            ErrorKind::BucketExists => SealedErrorKind::BucketExists,
+            ErrorKind::BucketNotEmpty => SealedErrorKind::BucketNotEmpty,
+            ErrorKind::InvalidPart => SealedErrorKind::InvalidPart,
+            ErrorKind::Invalid | ErrorKind::Unsupported => SealedErrorKind::InvalidRequest,
+            ErrorKind::Body(why) => SealedErrorKind::Content(why),
+        };
+        Self { kind, message }
+    }
+}
+
+impl From<Fault> for SealedError {
+    fn from(fault: Fault) -> Self {
+        Self::new(SealedErrorKind::Fault(fault), fault.to_string())
+    }
+}
+
+impl From<MetadataFault> for SealedError {
+    fn from(fault: MetadataFault) -> Self {
+        let kind = match fault {
+            MetadataFault::Syntax => SealedErrorKind::NotSealed,
+            MetadataFault::UnknownEpoch(_) | MetadataFault::Tag => SealedErrorKind::Metadata(fault),
+        };
+        Self::new(kind, fault.to_string())
+    }
+}
+
+impl From<NameError> for SealedError {
+    fn from(error: NameError) -> Self {
+        Self::new(SealedErrorKind::InvalidName, error.to_string())
+    }
+}
+
+impl From<WriteError> for SealedError {
+    fn from(error: WriteError) -> Self {
+        let kind = match error {
+            WriteError::TooLong(_) => SealedErrorKind::EntityTooLarge,
+            _ => SealedErrorKind::Internal,
+        };
+        Self::new(kind, error.to_string())
+    }
+}
+
+impl From<PartsError> for SealedError {
+    fn from(error: PartsError) -> Self {
+        let kind = match error {
+            PartsError::Count(_) => SealedErrorKind::InvalidPart,
+            PartsError::Number(_) => SealedErrorKind::InvalidPartOrder,
+            PartsError::TooLong => SealedErrorKind::EntityTooLarge,
+            PartsError::Write(_) => SealedErrorKind::Internal,
+        };
+        Self::new(kind, error.to_string())
+    }
+}
+
+impl From<NoRandomness> for SealedError {
+    fn from(error: NoRandomness) -> Self {
+        Self::new(SealedErrorKind::Internal, error.to_string())
+    }
+}
+
+/// Of an upload's id.
+impl From<TokenFault> for SealedError {
+    fn from(fault: TokenFault) -> Self {
+        Self::new(SealedErrorKind::NoSuchUpload, format!("the upload id: {fault}"))
+    }
+}

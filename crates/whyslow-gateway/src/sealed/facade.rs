@@ -1,0 +1,204 @@
+//! [`SealedStore`]: the front door.
+
+use super::context::Context;
+use super::error::SealedError;
+use super::tags;
+use super::types::{Attributes, Content, Info, Listing, Opened, PartInfo, Receipt, SealedOptions, UploadInfo};
+use super::{copy, get, head, list, multipart, part, put};
+use crate::format::{Layout, sealed_size};
+use crate::keys::Keyring;
+use crate::memory::Memory;
+use crate::store::{Conditions, ListQuery, ObjectName, Range, Store};
+use std::sync::Arc;
+
+type Result<T> = std::result::Result<T, SealedError>;
+
+/// Objects by their plaintext, kept sealed in a store. Clones are the same.
+#[derive(Clone, Debug)]
+pub struct SealedStore {
+    context: Arc<Context>,
+}
+
+impl SealedStore {
+    /// Seals to the keyring's current epoch, and opens what is sealed to any of its epochs.
+    pub fn new(store: Arc<dyn Store>, keyring: Arc<Keyring>, options: SealedOptions) -> Self {
+        Self { context: Arc::new(Context::new(store, keyring, options)) }
+    }
+
+    /// Stores an object, whole or not at all.
+    pub async fn put(
+        &self,
+        object: &ObjectName,
+        content: Content,
+        attributes: &Attributes,
+        conditions: &Conditions,
+    ) -> Result<Receipt> {
+        put::put(&self.context, (object, self.place().await), content, attributes, conditions).await
+    }
+
+    /// Opens an object, or a range of its plaintext.
+    pub async fn get(&self, object: &ObjectName, range: Option<Range>, conditions: &Conditions) -> Result<Opened> {
+        get::get(&self.context, (object, self.place().await), range, conditions).await
+    }
+
+    /// Tells about an object.
+    pub async fn head(&self, object: &ObjectName, conditions: &Conditions) -> Result<Info> {
+        head::head(&self.context, object, conditions).await
+    }
+
+    /// Tells about an object, and which plaintext a part of it has: the first byte, and the one
+    /// behind the last. An object that was sent whole is its part 1.
+    pub async fn part(
+        &self,
+        object: &ObjectName,
+        number: u32,
+        conditions: &Conditions,
+    ) -> Result<(Info, Option<(u64, u64)>)> {
+        part::part(&self.context, object, number, conditions).await
+    }
+
+    /// Where each slice of an object lies.
+    pub async fn layout(&self, object: &ObjectName) -> Result<Arc<Layout>> {
+        part::layout(&self.context, object).await
+    }
+
+    /// Lists a page of a bucket, in the order of the keys' bytes.
+    pub async fn list(&self, bucket: &str, query: &ListQuery) -> Result<Listing> {
+        list::list(&self.context, bucket, query).await
+    }
+
+    /// Deletes an object; one that is not there is as good.
+    pub async fn delete(&self, object: &ObjectName) -> Result<()> {
+        Ok(self.context.store.delete(&self.context.names.stored(object)?).await?)
+    }
+
+    /// Deletes an object that is there and has one of these tags, or `*`: any.
+    pub async fn delete_if(&self, object: &ObjectName, tags: &str) -> Result<()> {
+        let conditions = Conditions { if_match: Some(tags.to_owned()), ..Conditions::default() };
+        let tags = tags::conditions(&conditions).if_match.unwrap_or_default();
+        Ok(self.context.store.delete_if(&self.context.names.stored(object)?, &tags).await?)
+    }
+
+    /// Deletes some of a bucket. Gives those that are still there, with why.
+    pub async fn delete_many(&self, bucket: &str, keys: &[String]) -> Result<Vec<(String, SealedError)>> {
+        let mut failures = Vec::new();
+        let mut stored = Vec::new();
+        for key in keys {
+            match self.context.names.stored(&ObjectName::new(bucket, key)) {
+                Ok(name) => stored.push(name.key),
+                Err(error) => failures.push((key.clone(), error)),
+            }
+        }
+        for (key, error) in self.context.store.delete_many(bucket, &stored).await? {
+            failures.push((self.context.names.plain(bucket, &key).unwrap_or(key), error.into()));
+        }
+        Ok(failures)
+    }
+
+    /// Copies an object with its attributes, or with others. The conditions are the source's.
+    pub async fn copy(
+        &self,
+        from: &ObjectName,
+        to: &ObjectName,
+        replace: Option<&Attributes>,
+        source_conditions: &Conditions,
+    ) -> Result<Receipt> {
+        copy::copy(&self.context, (from, to), replace, source_conditions).await
+    }
+
+    /// Begins an upload in parts; gives the client's upload id.
+    pub async fn create_upload(&self, object: &ObjectName, attributes: &Attributes) -> Result<String> {
+        multipart::create(&self.context, object, attributes).await
+    }
+
+    /// Stores a part; one that is sent again takes the other one's place.
+    pub async fn put_part(
+        &self,
+        object: &ObjectName,
+        upload_id: &str,
+        number: u32,
+        content: Content,
+    ) -> Result<Receipt> {
+        multipart::put_part(&self.context, (object, upload_id, number), content, self.place().await).await
+    }
+
+    /// Stores a part whose plaintext is that of an object, or of a range of it.
+    pub async fn copy_part(
+        &self,
+        to: &ObjectName,
+        upload_id: &str,
+        number: u32,
+        from: (&ObjectName, Option<Range>, &Conditions),
+    ) -> Result<Receipt> {
+        let (reading, writing) = self.context.memory().two_places().await;
+        let content = copy::open(&self.context, from, reading).await?;
+        multipart::put_part(&self.context, (to, upload_id, number), content, writing).await
+    }
+
+    /// Makes these parts, with the ETags that the client was given, one object.
+    pub async fn complete_upload(
+        &self,
+        object: &ObjectName,
+        upload_id: &str,
+        parts: &[(u32, String)],
+        conditions: &Conditions,
+    ) -> Result<Receipt> {
+        multipart::complete(&self.context, (object, upload_id), parts, conditions).await
+    }
+
+    /// Drops an upload with its parts.
+    pub async fn abort_upload(&self, object: &ObjectName, upload_id: &str) -> Result<()> {
+        multipart::abort(&self.context, object, upload_id).await
+    }
+
+    /// Lists an upload's parts behind `after`; the second value tells whether there are more.
+    pub async fn list_parts(&self, object: &ObjectName, upload_id: &str, after: u32) -> Result<(Vec<PartInfo>, bool)> {
+        multipart::list_parts(&self.context, (object, upload_id), after).await
+    }
+
+    /// Lists uploads under way whose key begins with `prefix`, behind the one of this key and id;
+    /// the second value tells whether there are more.
+    pub async fn list_uploads(
+        &self,
+        bucket: &str,
+        prefix: &str,
+        after: Option<(&str, &str)>,
+    ) -> Result<(Vec<UploadInfo>, bool)> {
+        multipart::list_uploads(&self.context, (bucket, prefix), after).await
+    }
+
+    /// Names the buckets.
+    pub async fn list_buckets(&self) -> Result<Vec<String>> {
+        Ok(self.context.store.list_buckets().await?)
+    }
+
+    /// Makes a bucket.
+    pub async fn create_bucket(&self, bucket: &str) -> Result<()> {
+        Ok(self.context.store.create_bucket(bucket).await?)
+    }
+
+    /// Deletes a bucket that is empty.
+    pub async fn delete_bucket(&self, bucket: &str) -> Result<()> {
+        Ok(self.context.store.delete_bucket(bucket).await?)
+    }
+
+    /// Whether a bucket is there, and may be used.
+    pub async fn head_bucket(&self, bucket: &str) -> Result<()> {
+        Ok(self.context.store.head_bucket(bucket).await?)
+    }
+
+    /// An upload of so many bytes of plaintext is on its way: gets a connection ready, and returns
+    /// at once. Call it as soon as the client's header is there.
+    pub fn expect_upload(&self, bucket: &str, size: u64) {
+        self.context.store.expect_upload(bucket, sealed_size(size).unwrap_or(size));
+    }
+
+    /// The bound of all buffers.
+    pub fn memory(&self) -> &Memory {
+        self.context.memory()
+    }
+
+    async fn place(&self) -> crate::memory::Permit {
+        self.context.memory().place().await
+    }
+}

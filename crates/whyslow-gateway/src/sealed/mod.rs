@@ -1,0 +1,41 @@
+//! Objects by their plaintext, kept sealed in a [`Store`](crate::store::Store).
+//!
+//! ```text
+//!   SealedStore ─┬─ put, multipart ─▶ sealing ─▶ Body of known length ─▶ Store
+//!                ├─ get ◀─ opening ◀─ answers, several at once ◀──────── Store
+//!                ├─ head, list: sizes by arithmetic, or from a multipart object's tail
+//!                └─ copy: the storage copies, the metadata is made for the new name
+//! ```
+//!
+//! - The front knows plaintext and names alone; the store sees neither. What the bytes mean is
+//!   [`crate::format`]'s business.
+//! - Nothing is spooled, and everything on its way is counted in one [`Memory`].
+//! - Nothing depends on what is remembered (`known`): any gateway with the same keys goes on.
+
+mod attributes;
+mod context;
+mod copy;
+mod encrypted_list;
+mod error;
+mod facade;
+mod get;
+mod head;
+mod known;
+mod list;
+mod multipart;
+mod names;
+mod opening;
+mod part;
+mod put;
+mod sealing;
+mod tags;
+mod tail;
+mod types;
+
+pub use crate::memory::{Memory, Permit};
+pub use error::{SealedError, SealedErrorKind};
+pub use facade::SealedStore;
+pub use types::{Attributes, Content, Info, Listing, Opened, PartInfo, Receipt, SealedOptions, UploadInfo};
+
+#[cfg(test)]
+mod tests;

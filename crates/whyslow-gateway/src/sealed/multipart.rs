@@ -1,0 +1,180 @@
+//! Uploads in parts: a slice for each, and a manifest that says which count.
+//!
+//! Upload ids and ETags of parts carry what is needed, so that nothing is lost with this process.
+//! What they cannot do is to be listed: lists have the uploads and parts that this process knows.
+
+use super::attributes;
+use super::context::Context;
+use super::error::{SealedError, SealedErrorKind};
+use super::known::Size;
+use super::sealing::{Sealing, Taking};
+use super::tags;
+use super::types::{Attributes, Content, PartInfo, Receipt, UploadInfo};
+use crate::format::manifest::{self, MAX_PARTS};
+use crate::format::{HEADER, Kind, PartToken, Role, UploadToken, plain_size, sealed_size};
+use crate::memory::Permit;
+use crate::pool::{Body, LetGo};
+use crate::store::{Conditions, ObjectName, Part, Upload};
+use bytes::Bytes;
+use std::time::SystemTime;
+
+/// The manifest is a part of the storage's, the last one.
+const MOST: u32 = MAX_PARTS - 1;
+/// A chunk and its tag. A slice has no last chunk of 1 to 16 bytes with its tag: there would be
+/// nothing in it.
+const SEALED_CHUNK: u64 = 65_552;
+const NO_CHUNK: u64 = 8;
+
+pub(super) async fn create(
+    context: &Context,
+    name: &ObjectName,
+    attributes: &Attributes,
+) -> Result<String, SealedError> {
+    let stored = context.names.stored(name)?;
+    let object = context.new_object(Kind::Multipart)?;
+    let options = attributes::to_options(&context.keyring, (&object, name), attributes, Conditions::default())?;
+    let upload = context.store.create_upload(&stored, &options).await?;
+    let token = UploadToken { object, backend: upload.id.clone() };
+    let upload_id = token.to_text(&context.keyring, attributes::name(name))?;
+    let info = UploadInfo { key: name.key.clone(), upload_id: upload_id.clone(), begun: SystemTime::now() };
+    context.known.note_upload(&name.bucket, &upload.id, info);
+    Ok(upload_id)
+}
+
+/// The upload that a client means, and the storage's.
+fn of(context: &Context, name: &ObjectName, upload_id: &str) -> Result<(UploadToken, Upload), SealedError> {
+    let token = UploadToken::verify(&context.keyring, upload_id, attributes::name(name))?;
+    let upload = Upload { object: context.names.stored(name)?, id: token.backend.clone() };
+    Ok((token, upload))
+}
+
+pub(super) async fn put_part(
+    context: &Context,
+    (name, upload_id, number): (&ObjectName, &str, u32),
+    content: Content,
+    place: Permit,
+) -> Result<Receipt, SealedError> {
+    let (token, upload) = of(context, name, upload_id)?;
+    if !(1..=MOST).contains(&number) {
+        let why = format!("part {number}: parts are numbered from 1 to {MOST}");
+        return Err(SealedError::new(SealedErrorKind::InvalidRequest, why));
+    }
+    let length = content.length;
+    let too_long = || SealedError::new(SealedErrorKind::EntityTooLarge, format!("{length} B are too many"));
+    let size = sealed_size(length).ok_or_else(too_long)?;
+    let filler = manifest::filler(size, context.options.least_part);
+    let let_go = LetGo::default();
+    let taking = Taking::Each(context.memory().clone(), let_go.clone());
+    let slice = (token.object, Role::Part(number));
+    let (bytes, sealed) = Sealing::begin(&context.keyring, slice, (content, filler), taking, Some(place))?;
+    let replay = if size <= context.options.held_for_repeat { size + u64::from(filler) } else { 0 };
+    let body = Body::stream_until(size + u64::from(filler), replay, bytes, let_go);
+    let part = context.store.put_part(&upload, number, body).await?;
+    let unfinished = || SealedError::new(SealedErrorKind::Internal, "the storage took a part before its end");
+    let tag = sealed.tag().ok_or_else(unfinished)?;
+    let backend = part.tag.trim_matches('"').to_owned();
+    let own = PartToken { part: manifest::Part { number, length, filler, tag }, backend };
+    let tag = own.to_text(&context.keyring, token.object)?;
+    let info = PartInfo { number, tag: tag.clone(), size: length, modified: SystemTime::now() };
+    context.known.note_part(upload_id, &part.tag, info);
+    Ok(Receipt { tag, transfer: part.transfer, sealing: sealed.time(), modified: None })
+}
+
+/// Stores the manifest behind the parts, and makes all of it one object.
+pub(super) async fn complete(
+    context: &Context,
+    (name, upload_id): (&ObjectName, &str),
+    parts: &[(u32, String)],
+    conditions: &Conditions,
+) -> Result<Receipt, SealedError> {
+    let (token, upload) = of(context, name, upload_id)?;
+    if !parts.is_sorted_by(|one, next| one.0 < next.0) {
+        let why = "the parts' numbers do not ascend";
+        return Err(SealedError::new(SealedErrorKind::InvalidPartOrder, why));
+    }
+    let mut tokens = Vec::new();
+    for (number, tag) in parts {
+        let own = PartToken::verify(&context.keyring, tag.trim_matches('"'), token.object, *number);
+        let wrong = |fault| SealedError::new(SealedErrorKind::InvalidPart, format!("part {number}: {fault}"));
+        tokens.push(own.map_err(wrong)?);
+    }
+    let mut list: Vec<_> = tokens.iter().map(|token| token.part).collect();
+    let fillers = pad(&mut list);
+    let end = manifest::seal(&context.keyring, token.object, &list)?;
+    let number = list.last().map_or(1, |part| part.number) + 1;
+    let stored = |token: &PartToken, filler: u32| {
+        let size = sealed_size(token.part.length).unwrap_or(0) + u64::from(filler);
+        Part { number: token.part.number, tag: format!("\"{}\"", token.backend), size, transfer: None }
+    };
+    let mut of_storage: Vec<_> = tokens.iter().map(|token| stored(token, token.part.filler)).collect();
+    let _permit = context.memory().acquire((end.len() + fillers) as u64).await;
+    let body = Body::chunks(vec![Bytes::from(vec![0; fillers]), Bytes::from(end)]);
+    of_storage.push(context.store.put_part(&upload, number, body).await?);
+    let done = context.store.complete_upload(&upload, &of_storage, &super::tags::conditions(conditions)).await?;
+    context.known.forget_upload(&name.bucket, &upload.id);
+    let length = list.iter().map(|part| part.length).sum();
+    let size = Size { length, parts: u32::try_from(list.len()).ok() };
+    context.known.note_size(&upload.object, &done.tag, size);
+    let tag = tags::to_client(&done.tag);
+    Ok(Receipt { tag, transfer: done.transfer, ..Receipt::default() })
+}
+
+/// Makes the stored object of a size that no single one has, by bytes behind the last part: so
+/// lists show that it is none. Gives how many bytes they are.
+fn pad(parts: &mut [manifest::Part]) -> usize {
+    let Some(size) = manifest::stored_size(parts) else { return 0 };
+    let Some(last) = parts.last_mut() else { return 0 };
+    if plain_size(size).is_none() {
+        return 0;
+    }
+    let beyond = (size - HEADER) % SEALED_CHUNK;
+    let pad = (SEALED_CHUNK + NO_CHUNK - beyond) % SEALED_CHUNK;
+    let Some(filler) = u32::try_from(pad).ok().and_then(|pad| last.filler.checked_add(pad)) else { return 0 };
+    last.filler = filler;
+    usize::try_from(pad).unwrap_or(0)
+}
+
+pub(super) async fn abort(context: &Context, name: &ObjectName, upload_id: &str) -> Result<(), SealedError> {
+    let (_, upload) = of(context, name, upload_id)?;
+    context.store.abort_upload(&upload).await?;
+    context.known.forget_upload(&name.bucket, &upload.id);
+    Ok(())
+}
+
+pub(super) async fn list_parts(
+    context: &Context,
+    (name, upload_id): (&ObjectName, &str),
+    after: u32,
+) -> Result<(Vec<PartInfo>, bool), SealedError> {
+    let (_, upload) = of(context, name, upload_id)?;
+    let (parts, has_more) = context.store.list_parts(&upload, after).await?;
+    let known = parts.iter().filter_map(|part| context.known.part(upload_id, part.number, &part.tag));
+    Ok((known.collect(), has_more))
+}
+
+pub(super) async fn list_uploads(
+    context: &Context,
+    (bucket, prefix): (&str, &str),
+    after: Option<(&str, &str)>,
+) -> Result<(Vec<UploadInfo>, bool), SealedError> {
+    let after = match after {
+        Some((key, upload_id)) => Some(of(context, &ObjectName::new(bucket, key), upload_id)?.1),
+        None => None,
+    };
+    let stored_prefix = match context.names.cipher(bucket) {
+        Some(cipher) => cipher.prefix(prefix)?.0,
+        None => prefix.to_owned(),
+    };
+    let mut uploads = Vec::new();
+    let mut after = after;
+    // A page without one that is known says nothing of the next.
+    loop {
+        let page = context.store.list_uploads(bucket, &stored_prefix, after.as_ref()).await?;
+        let known = page.uploads.iter().filter_map(|info| context.known.upload(bucket, &info.upload.id));
+        uploads.extend(known.filter(|info| info.key.starts_with(prefix)));
+        after = page.uploads.last().map(|info| info.upload.clone());
+        if !page.has_more || after.is_none() || !uploads.is_empty() {
+            return Ok((uploads, page.has_more));
+        }
+    }
+}

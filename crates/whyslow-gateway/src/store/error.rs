@@ -1,0 +1,126 @@
+//! [`StoreError`]: what went wrong, and whether doing it again is safe.
+
+use crate::pool::{BodyError, PoolError, Sent};
+use std::fmt;
+use std::time::Duration;
+
+/// What went wrong.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ErrorKind {
+    /// There is no such object.
+    NoSuchKey,
+    /// There is no such bucket.
+    NoSuchBucket,
+    /// There is no such upload; it was completed, aborted, or never begun.
+    NoSuchUpload,
+    /// A condition does not hold.
+    Precondition,
+    /// The object is as the asker has it (304).
+    NotModified,
+    /// The range holds no byte of the object.
+    Range,
+    /// The credentials are missing, wrong, or do not allow it.
+    Denied,
+    /// The store is busy, and asks to come back later.
+    Busy,
+    /// The store failed.
+    Server,
+    /// The connection could not be made, or broke; so much can have arrived.
+    Connection(Sent),
+    /// Nothing moved, or nobody answered; so much can have arrived.
+    TimedOut(Sent),
+    /// The bucket exists already.
+    BucketExists,
+    /// The bucket has objects.
+    BucketNotEmpty,
+    /// A part is missing, too small, or not the one that was named.
+    InvalidPart,
+    /// The object is larger than can be stored.
+    TooLarge,
+    /// The request makes no sense to the store.
+    Invalid,
+    /// The store cannot do that.
+    Unsupported,
+    /// Whoever made the body failed.
+    Body(BodyError),
+    /// What the store answered cannot be understood.
+    Answer,
+}
+
+/// Whether to try again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Repeat {
+    /// It would fail again.
+    No,
+    /// Nothing was done: safe, after this time.
+    After(Duration),
+    /// It may have been done: safe only if twice is the same as once.
+    MayBeDone(Duration),
+}
+
+/// Why a store did not do it.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub struct StoreError {
+    /// What went wrong.
+    pub kind: ErrorKind,
+    /// Whether to try again.
+    pub repeat: Repeat,
+    /// What the store or the kernel said.
+    pub message: String,
+}
+
+impl fmt::Display for StoreError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let what = match self.kind {
+            ErrorKind::NoSuchKey => "there is no such object",
+            ErrorKind::NoSuchBucket => "there is no such bucket",
+            ErrorKind::NoSuchUpload => "there is no such upload",
+            ErrorKind::Precondition => "the object is not as the request demands",
+            ErrorKind::NotModified => "the object has not changed",
+            ErrorKind::Range => "the range is outside the object",
+            ErrorKind::Denied => "the store refuses: look at the credentials and the bucket's policy",
+            ErrorKind::Busy => "the store is busy",
+            ErrorKind::Server => "the store failed",
+            ErrorKind::Connection(_) => "no connection to the store",
+            ErrorKind::TimedOut(_) => "the store does not answer in time",
+            ErrorKind::BucketExists => "the bucket exists already",
+            ErrorKind::BucketNotEmpty => "the bucket is not empty",
+            ErrorKind::InvalidPart => "the parts are not those of the upload",
+            ErrorKind::TooLarge => "the object is too large",
+            ErrorKind::Invalid => "the store does not accept the request",
+            ErrorKind::Unsupported => "the store cannot do that",
+            ErrorKind::Body(_) => "the body ended early",
+            ErrorKind::Answer => "the store's answer cannot be understood",
+        };
+        if self.message.is_empty() { f.write_str(what) } else { write!(f, "{what}: {}", self.message) }
+    }
+}
+
+impl StoreError {
+    /// One that repeating would not change.
+    pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
+        Self { kind, repeat: Repeat::No, message: message.into() }
+    }
+}
+
+/// A little later: what is busy now may not be then.
+const SOON: Duration = Duration::from_millis(100);
+
+impl From<PoolError> for StoreError {
+    fn from(error: PoolError) -> Self {
+        let sent = error.sent();
+        let again = |time| if sent == Sent::All { Repeat::MayBeDone(time) } else { Repeat::After(time) };
+        let (kind, repeat) = match &error {
+            PoolError::Busy { retry_after, .. } => (ErrorKind::Busy, Repeat::After(*retry_after)),
+            PoolError::NoConnection { .. } => (ErrorKind::Busy, Repeat::After(SOON)),
+            PoolError::Endpoint(_) | PoolError::Tls { .. } => (ErrorKind::Connection(sent), Repeat::No),
+            PoolError::Resolve { .. } | PoolError::Connect { .. } => {
+                (ErrorKind::Connection(sent), Repeat::After(SOON * 5))
+            }
+            PoolError::Broken { .. } | PoolError::Cut { .. } => (ErrorKind::Connection(sent), again(SOON)),
+            PoolError::Stalled { .. } | PoolError::NoAnswer { .. } => (ErrorKind::TimedOut(sent), again(SOON)),
+            PoolError::Body(why) => (ErrorKind::Body(why.clone()), Repeat::No),
+        };
+        Self { kind, repeat, message: error.to_string() }
+    }
+}

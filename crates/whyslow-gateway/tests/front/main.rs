@@ -1,0 +1,29 @@
+//! The endpoint that clients see: hostile clients of our own, and real ones.
+#![allow(clippy::unwrap_used, clippy::print_stdout)]
+
+mod backend;
+mod client;
+mod forms;
+mod hostile;
+mod limits;
+mod objects;
+mod programs;
+mod server;
+mod transfers;
+mod uploads;
+
+/// Bytes that differ from place to place.
+fn pattern(length: usize) -> Vec<u8> {
+    (0..length).map(|n| (n ^ n >> 8 ^ n >> 16) as u8).collect()
+}
+
+/// Waits until something holds; it is no measure of time.
+fn until(what: &str, holds: impl Fn() -> bool) {
+    for _ in 0..2000 {
+        if holds() {
+            return;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+    panic!("not within 20 s: {what}");
+}

@@ -1,0 +1,196 @@
+//! What operators see and do.
+
+use super::running::{Place, Running, answer, ask, until};
+use super::{output, pattern};
+use serde_json::Value;
+use std::io::Write;
+use std::process::Stdio;
+
+#[test]
+fn metrics_statistics_and_the_page() {
+    let place = Place::new();
+    let gateway = place.serve(&["--log", "log", "--log-format", "json"]);
+    assert_eq!(gateway.administration("/ready"), (200, "ready\n".to_owned()));
+    assert_eq!(gateway.ask("PUT", "/photos", b"").0, 200);
+    assert_eq!(gateway.ask("PUT", "/photos/%3Cscript%3Ealert(1)%3C%2Fscript%3E", &pattern(1000, 0)).0, 200);
+    assert_eq!(gateway.ask("GET", "/photos/nothing", b"").0, 404);
+    until("all are counted", || gateway.administration("/stats").1.contains("\"requests\":3"));
+
+    let (_, metrics) = gateway.administration("/metrics");
+    for line in [
+        "whyslow_gateway_requests_total{operation=\"PutObject\",status=\"2xx\"} 1",
+        "whyslow_gateway_requests_total{operation=\"GetObject\",status=\"4xx\"} 1",
+        "whyslow_gateway_received_bytes_total 1000",
+        "whyslow_gateway_memory_limit_bytes 536870912",
+        "whyslow_gateway_storage_bursts_total 0",
+        "whyslow_gateway_request_seconds_count{operation=\"PutObject\"} 1",
+    ] {
+        assert!(metrics.lines().any(|one| one == line), "{line} is not in\n{metrics}");
+    }
+    assert!(metrics.ends_with("# EOF\n") && !metrics.contains("script"));
+
+    let (_, page) = gateway.administration("/");
+    assert!(page.contains("photos/&lt;script&gt;alert(1)&lt;/script&gt;") && !page.contains("<script"), "{page}");
+
+    let (code, told, errors) = output(&mut place.command(&["stats", &gateway.admin_url()]));
+    assert_eq!((code, errors.as_str()), (Some(0), ""));
+    assert!(told.starts_with("3 requests since ") && told.contains(", 1 refused, 0 failed; 1,000 B in, "), "{told}");
+    assert!(told.contains("No transfer went over a network yet"), "{told}");
+    let (_, json, _) = output(&mut place.command(&["stats", &gateway.admin_url(), "--json"]));
+    let report: Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(report["recent"][0]["error"], "NoSuchKey");
+    assert_eq!(report["recent"][1]["key"], "<script>alert(1)</script>");
+    assert_eq!(gateway.administration("/none").0, 404);
+    // A page whose name leads here learns nothing.
+    let mut stream = std::net::TcpStream::connect(gateway.admin).unwrap();
+    stream.write_all(b"GET /stats HTTP/1.1\r\nhost: evil.example\r\n\r\n").unwrap();
+    assert_eq!(answer(&mut stream).unwrap().0, 403);
+    gateway.end();
+
+    let log = std::fs::read_to_string(place.at("log")).unwrap();
+    let lines: Vec<Value> = log.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(lines.len(), 3);
+    assert_eq!((&lines[1]["operation"], &lines[1]["bytes_in"]), (&"PutObject".into(), &1000.into()));
+}
+
+#[test]
+fn nobody_is_there_to_be_asked() {
+    let place = Place::new();
+    let (code, told, errors) = output(&mut place.command(&["stats", "http://127.0.0.1:1"]));
+    assert_eq!((code, told.as_str()), (Some(2), ""));
+    assert!(errors.contains("is a gateway's administration at http://127.0.0.1:1?"), "{errors}");
+}
+
+#[test]
+fn the_layout_of_what_is_stored() {
+    let place = Place::new();
+    for hidden in [false, true] {
+        let names = format!("--encrypt-names={hidden}");
+        let gateway = place.serve(&[&names]);
+        assert_eq!(gateway.ask("PUT", "/photos", b"").0, if hidden { 409 } else { 200 });
+        assert_eq!(gateway.ask("PUT", "/photos/a/one", &pattern(100_000, 0)).0, 200);
+        let (_, answer) = gateway.ask("POST", "/photos/large?uploads", b"");
+        let answer = String::from_utf8(answer).unwrap();
+        let id = answer.split_once("<UploadId>").unwrap().1.split_once('<').unwrap().0;
+        let mut list = String::new();
+        for number in [1, 3] {
+            let path = format!("/photos/large?partNumber={number}&uploadId={id}");
+            let (status, head) = gateway.head_of("PUT", &path, &pattern(70_000, number));
+            assert_eq!(status, 200, "{head}");
+            let tag = head.lines().find_map(|line| line.strip_prefix("etag: ")).unwrap();
+            list.push_str(&format!("<Part><PartNumber>{number}</PartNumber><ETag>{tag}</ETag></Part>"));
+        }
+        let list = format!("<CompleteMultipartUpload>{list}</CompleteMultipartUpload>");
+        assert_eq!(gateway.ask("POST", &format!("/photos/large?uploadId={id}"), list.as_bytes()).0, 200);
+        gateway.end();
+        let layout = |key: &str| output(&mut place.command(&["layout", key, "--store", "file:store", &names]));
+        let (code, told, errors) = layout("photos/a/one");
+        assert_eq!((code, errors.as_str()), (Some(0), ""));
+        assert!(told.contains(": 100,000 B of plaintext in 100,308 B, 1 slice\n"), "{told}");
+        let (code, told, errors) = layout("photos/large");
+        assert_eq!((code, errors.as_str()), (Some(0), ""));
+        assert!(told.contains(": 140,000 B of plaintext in ") && told.contains(", 2 slices\n"), "{told}");
+        let rows: Vec<Vec<&str>> = told.lines().map(|line| line.split_whitespace().collect()).collect();
+        assert_eq!(rows[2], ["1", "0", "70,308", "B", "0", "70,000", "B"]);
+        assert_eq!(rows[3], ["3", "70,308", "70,308", "B", "70,000", "70,000", "B"]);
+        let (code, told, errors) = layout("photos/none");
+        assert_eq!((code, told.as_str()), (Some(2), ""));
+        assert!(errors.contains("photos/none in file:store"), "{errors}");
+        let (code, _, errors) = layout("photos");
+        assert!(code == Some(2) && errors.contains("photos: file:store needs BUCKET/KEY"), "{errors}");
+    }
+    let (code, _, errors) = output(&mut place.command(&["layout", "file", "--metadata", "1.single.x"]));
+    assert!(code == Some(2) && errors.contains("--name"), "{errors}");
+}
+
+#[test]
+fn uploads_that_nobody_completes_are_dropped() {
+    let place = Place::new();
+    let gateway = place.serve(&[]);
+    assert_eq!(gateway.ask("PUT", "/photos", b"").0, 200);
+    let (status, answer) = gateway.ask("POST", "/photos/large?uploads", b"");
+    let answer = String::from_utf8(answer).unwrap();
+    assert_eq!(status, 200, "{answer}");
+    let id = answer.split_once("<UploadId>").unwrap().1.split_once('<').unwrap().0.to_owned();
+    let part = format!("/photos/large?partNumber=1&uploadId={id}");
+    assert_eq!(gateway.ask("PUT", &part, &pattern(100_000, 0)).0, 200);
+    gateway.end();
+    let clean = |more: &[&str]| {
+        let (code, told, errors) = output(place.command(&["clean", "--store", "file:store"]).args(more));
+        assert_eq!((code, errors.as_str()), (Some(0), ""));
+        told
+    };
+    assert_eq!(clean(&[]), "no upload is that old\n");
+    let listed = clean(&["--older-than", "0s"]);
+    assert!(listed.starts_with("1 upload, 100,") && listed.contains("`--yes` drops them"), "{listed}");
+    assert!(listed.contains("photos/large"), "{listed}");
+    assert!(clean(&["--older-than", "0s", "--yes"]).starts_with("1 upload dropped, 100,"));
+    assert_eq!(clean(&["--older-than", "0s"]), "no upload is that old\n");
+    let gateway = place.serve(&[]);
+    assert_eq!(gateway.ask("PUT", &part, b"x").0, 404);
+}
+
+/// It closes each connection behind its answer, so that nothing can be kept warm.
+#[test]
+fn in_front_of_s3_transfers_say_what_limited_them() {
+    if !whyslow_testing::rare_tools(&["moto_server"]) {
+        return;
+    }
+    let place = Place::new();
+    let moto = Moto::start();
+    assert_eq!(output(&mut place.command(&["init", "keys", "--store", "s3://photos"])).0, Some(0));
+    let with = |arguments: &[&str]| {
+        let mut command = place.command(arguments);
+        command.env("AWS_ACCESS_KEY_ID", "test").env("AWS_SECRET_ACCESS_KEY", "hush");
+        command.args(["--config", "keys/gateway.toml", "--endpoint", &format!("http://{}", moto.address)]);
+        command
+    };
+    let (code, _, errors) = output(&mut with(&["serve", "--no-auth"]));
+    assert!(code == Some(2) && errors.contains("there is no such bucket"), "{errors}");
+    assert_eq!(ask(moto.address, "PUT", "/photos", b"").unwrap().0, 200);
+    let gateway = Running::start(with(&["serve"]), &["--no-auth"]);
+    assert_eq!(gateway.ask("PUT", "/photos/one", &pattern(1_000_000, 0)).0, 200);
+    assert!(gateway.ask("GET", "/photos/one", b"").1 == pattern(1_000_000, 0));
+    let report: Value = serde_json::from_str(&gateway.administration("/stats").1).unwrap();
+    let slowest = report["slowest"].as_array().unwrap();
+    for (operation, direction) in [("PutObject", "sent"), ("GetObject", "received")] {
+        let one = slowest.iter().find(|one| one["operation"] == operation).unwrap();
+        let way = &one["storage"];
+        assert_eq!((&way[direction], &way["reused"]), (&1_000_532.into(), &false.into()));
+        let took: f64 = way["limits"].as_array().unwrap().iter().map(|one| one["seconds"].as_f64().unwrap()).sum();
+        assert!(took > 0.0 && took <= one["took_s"].as_f64().unwrap(), "{one}");
+    }
+    let (_, told, _) = output(&mut place.command(&["stats", &gateway.admin_url()]));
+    assert!(told.contains("What limited 2 transfers\n") && told.contains("photos/one"), "{told}");
+    let stderr = gateway.end();
+    assert!(stderr.contains("; storage: connection ") && stderr.contains(" new window "), "{stderr}");
+    assert!(!stderr.contains("hush"));
+    let (_, uploads) = ask(moto.address, "GET", "/photos?uploads", b"").unwrap();
+    assert!(!String::from_utf8_lossy(&uploads).contains("<Upload>"), "none is left over");
+    let (code, told, errors) = output(&mut with(&["clean", "--older-than", "0s"]));
+    assert_eq!((code, told.as_str(), errors.as_str()), (Some(0), "no upload is that old\n", ""));
+}
+
+/// A server of S3, which ends with the test.
+struct Moto {
+    child: std::process::Child,
+    address: std::net::SocketAddr,
+}
+
+impl Moto {
+    fn start() -> Self {
+        let address = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+        let mut command = std::process::Command::new("moto_server");
+        command.args(["-H", "127.0.0.1", "-p", &address.port().to_string()]);
+        let child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        until("it listens", || std::net::TcpStream::connect(address).is_ok());
+        Self { child, address }
+    }
+}
+
+impl Drop for Moto {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
