@@ -1,25 +1,20 @@
 //! [`Client`]: makes requests, on one connection or on a new one each.
 
-use crate::body::{SendBody, Upload};
-use crate::capture::Recorder;
-use crate::connection::{Connection, Opening, Sender, credentials};
+use crate::body::SendBody;
+use crate::connection::{Connection, Opening, Sender};
 use crate::exchange::{Exchange, FirstRecord, Hop, Times};
 use crate::failure::{Failure, Phase};
-use crate::proxy::Proxies;
-use crate::resolve::{Family, Pinned};
+use crate::options::Options;
+use crate::request::{Ask, request};
 use crate::sampler::{Left, Sampler};
 use crate::target::Target;
-use http::header::{
-    ACCEPT, AUTHORIZATION, CONTENT_LENGTH, CONTENT_TYPE, COOKIE, HOST, LOCATION, PROXY_AUTHORIZATION, USER_AGENT,
-};
-use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, Response, StatusCode, Uri};
+use http::header::{AUTHORIZATION, CONTENT_LENGTH, CONTENT_TYPE, COOKIE, HOST, LOCATION};
+use http::{HeaderName, Method, Request, Response, StatusCode};
 use http_body::Body;
 use hyper::body::Incoming;
 use std::future::poll_fn;
 use std::io;
-use std::path::PathBuf;
 use std::pin::Pin;
-use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 use tokio::runtime::{Builder, Runtime};
 
@@ -27,83 +22,6 @@ use tokio::runtime::{Builder, Runtime};
 const ACKNOWLEDGED_WITHIN: Duration = Duration::from_secs(2);
 /// How often it is looked at.
 const LOOK_EVERY: Duration = Duration::from_millis(1);
-
-/// What holds for all requests.
-#[derive(Clone, Debug)]
-pub struct Options {
-    /// Addresses of one family alone.
-    pub family: Option<Family>,
-    /// Names that are not looked up.
-    pub pinned: Vec<Pinned>,
-    /// Proxies.
-    pub proxies: Proxies,
-    /// Trust any certificate.
-    pub insecure: bool,
-    /// Trust the authorities in this file, and no others.
-    pub authorities: Option<PathBuf>,
-    /// Which HTTP: 1.1, 2, or what the server would rather have.
-    pub http: Option<u8>,
-    /// Header fields to add or to replace.
-    pub headers: Vec<(HeaderName, HeaderValue)>,
-    /// Redirects that are followed at most.
-    pub redirects: usize,
-    /// For the name, the connection and TLS together.
-    pub connect_timeout: Duration,
-    /// For all of a request, redirects included.
-    pub timeout: Duration,
-    /// How often the kernel is asked about the connection.
-    pub sample_every: Duration,
-    /// Records packets.
-    pub recorder: Option<Arc<Recorder>>,
-}
-
-impl Default for Options {
-    fn default() -> Self {
-        Self {
-            family: None,
-            pinned: Vec::new(),
-            proxies: Proxies::default(),
-            insecure: false,
-            authorities: None,
-            http: None,
-            headers: Vec::new(),
-            redirects: 10,
-            connect_timeout: Duration::from_secs(30),
-            timeout: Duration::from_secs(300),
-            sample_every: Duration::from_millis(2),
-            recorder: None,
-        }
-    }
-}
-
-impl Options {
-    /// The protocols to offer in TLS.
-    pub(crate) fn protocols(&self) -> &'static [&'static str] {
-        match self.http {
-            Some(1) => &["http/1.1"],
-            Some(2) => &["h2"],
-            _ => &["h2", "http/1.1"],
-        }
-    }
-
-    /// Whether HTTP/2 is spoken without having been agreed on (RFC 9113 section 3.3).
-    pub(crate) fn http2_at_once(&self, target: &Target) -> bool {
-        self.http == Some(2) && !target.tls
-    }
-}
-
-/// What to ask for.
-#[derive(Clone, Debug)]
-pub struct Ask {
-    /// Where.
-    pub target: Target,
-    /// How: `GET`, `PUT`.
-    pub method: Method,
-    /// What is sent with it.
-    pub upload: Option<Upload>,
-    /// The first so many bytes alone.
-    pub first_bytes: Option<u64>,
-}
 
 /// Makes requests.
 pub struct Client {
@@ -394,54 +312,4 @@ fn cause(error: &hyper::Error) -> String {
         inner = source;
     }
     inner.to_string()
-}
-
-fn request(
-    ask: &Ask,
-    connection: &Connection,
-    options: &Options,
-    body: SendBody,
-) -> Result<Request<SendBody>, Failure> {
-    let wrong = |error: http::Error| Failure::new(Phase::Url, error.to_string());
-    let is_two = matches!(connection.sender, Sender::Two(_));
-    let whole = is_two || connection.asks_a_proxy();
-    // In HTTP/2 the host is part of the URL.
-    let host =
-        options.headers.iter().find(|(name, _)| is_two && *name == HOST).and_then(|(_, host)| host.to_str().ok());
-    let text = match host {
-        Some(host) => ask.target.with_authority(host),
-        None if whole => ask.target.to_string(),
-        None => ask.target.path.clone(),
-    };
-    let uri: Uri = text.parse().map_err(|error: http::uri::InvalidUri| wrong(error.into()))?;
-    let mut headers = HeaderMap::new();
-    let value = |text: &str| HeaderValue::from_str(text).map_err(|error| wrong(error.into()));
-    if matches!(connection.sender, Sender::One(_)) {
-        headers.insert(HOST, value(&ask.target.authority())?);
-        if body.len() > 0 || ask.upload.is_some() {
-            headers.insert(CONTENT_LENGTH, body.len().into());
-        }
-    }
-    headers.insert(USER_AGENT, HeaderValue::from_static(concat!("whyslow/", env!("CARGO_PKG_VERSION"))));
-    headers.insert(ACCEPT, HeaderValue::from_static("*/*"));
-    if let Some(user) = credentials(&ask.target) {
-        headers.insert(AUTHORIZATION, value(&user)?);
-    }
-    if let Some(user) = connection.proxy.as_ref().filter(|_| connection.asks_a_proxy()).and_then(credentials) {
-        headers.insert(PROXY_AUTHORIZATION, value(&user)?);
-    }
-    if let Some(kind) = &body.content_type {
-        headers.insert(CONTENT_TYPE, value(kind)?);
-    }
-    if let Some(bytes) = ask.first_bytes {
-        headers.insert(http::header::RANGE, value(&format!("bytes=0-{}", bytes.saturating_sub(1)))?);
-    }
-    for (name, value) in options.headers.iter().filter(|(name, _)| !is_two || *name != HOST) {
-        headers.insert(name, value.clone());
-    }
-    let mut request = Request::new(body);
-    *request.method_mut() = ask.method.clone();
-    *request.uri_mut() = uri;
-    *request.headers_mut() = headers;
-    Ok(request)
 }

@@ -1,10 +1,10 @@
 //! [`Connection`]: an open one, ready for requests.
 
 use crate::body::SendBody;
-use crate::client::Options;
 use crate::dial::{self, Attempt, Outcome};
 use crate::exchange::Tls;
 use crate::failure::{Failure, Phase};
+use crate::options::Options;
 use crate::resolve::resolve;
 use crate::sampler::Sampler;
 use crate::spot::Spotter;
@@ -216,14 +216,14 @@ fn slow_handshake(target: &Target, within: Duration) -> Failure {
 
 /// No address gave a connection: each with what became of it.
 fn not_connected(target: &Target, attempts: &[Attempt], within: Duration) -> Failure {
-    let told = attempts.iter().map(|attempt| {
+    let tried = attempts.iter().map(|attempt| {
         let took = attempt.took.as_secs_f64();
         match &attempt.outcome {
             Outcome::Failed(why) => format!("{}: {why} after {took:.3} s", attempt.address),
             _ => format!("{}: no answer in {took:.3} s", attempt.address),
         }
     });
-    let told = told.collect::<Vec<_>>().join("; ");
+    let tried = tried.collect::<Vec<_>>().join("; ");
     let is_refused = |attempt: &Attempt| attempt.outcome == Outcome::Failed("refused".to_owned());
     let look_at = if attempts.iter().all(is_refused) {
         format!("whether a server listens on port {}: the machine is there", target.port)
@@ -232,5 +232,5 @@ fn not_connected(target: &Target, attempts: &[Attempt], within: Duration) -> Fai
     } else {
         "routes and firewalls".to_owned()
     };
-    Failure::new(Phase::Connect, format!("no connection to {}: {told}", target.host_and_port())).look_at(look_at)
+    Failure::new(Phase::Connect, format!("no connection to {}: {tried}", target.host_and_port())).look_at(look_at)
 }

@@ -1,4 +1,5 @@
-//! Ask a server for something, and keep the time of every step.
+//! Ask a server for something, and keep the time of every step; or look at what this machine knows
+//! of its own connections; or take packets from it as they come.
 //!
 //! ```text
 //!   resolve ─▶ dial ─▶ wire ─▶ TLS ─▶ watched ─▶ hyper ─▶ Exchange
@@ -11,19 +12,30 @@
 //! - [`Exchange`] is what became of a request: each redirect is a [`Hop`] with its times, the
 //!   addresses that were tried, and what the kernel told of the connection.
 //! - [`capture`] records packets as pcapng; whoever wants them explained reads them as any capture.
+//! - [`host`] reads sockets, remembered metrics, settings and counters, and changes nothing.
+//! - [`watch`] takes the packets of others, and keeps the last ones of every connection.
 //!
 //! Times are taken in this process, from the moment that the kernel hands bytes over: on a busy
 //! machine they are later than the packets by as much as the process waits for a processor.
-//! `TCP_INFO` and the capture are Linux'; elsewhere a request has its times alone.
+//! `TCP_INFO`, the capture, `host` and `watch` are Linux'; elsewhere a request has its times alone.
 
 mod body;
+#[cfg(target_os = "linux")]
+mod bpf;
 pub mod capture;
 mod client;
 mod connection;
 mod dial;
 mod exchange;
 mod failure;
+#[cfg(target_os = "linux")]
+pub mod host;
+mod options;
+#[cfg(target_os = "linux")]
+pub mod pacing;
+mod pcapng;
 mod proxy;
+mod request;
 mod resolve;
 mod sampler;
 mod spot;
@@ -32,15 +44,19 @@ mod sys;
 mod target;
 pub mod tcp_info;
 mod tls;
+#[cfg(target_os = "linux")]
+pub mod watch;
 mod watched;
 mod wire;
 
 pub use body::{Form, Upload};
-pub use client::{Ask, Client, Options};
+pub use client::Client;
 pub use dial::{Attempt, Outcome};
 pub use exchange::{Exchange, FirstRecord, Hop, Times, Tls};
 pub use failure::{Failure, Phase};
+pub use options::Options;
 pub use proxy::Proxies;
+pub use request::Ask;
 pub use resolve::{Family, Pinned};
 pub use sampler::Sample;
 pub use target::Target;

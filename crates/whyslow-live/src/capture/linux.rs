@@ -2,6 +2,8 @@
 
 use super::file::{File, Format, Packet};
 use super::{Recorded, filter};
+use crate::bpf;
+use crate::watch::segment::Segment;
 use nix::cmsg_space;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::socket::{ControlMessageOwned, LinkAddr, MsgFlags, recvmsg, setsockopt, sockopt};
@@ -9,7 +11,7 @@ use nix::sys::time::TimeSpec;
 use socket2::{Domain, Protocol, Socket, Type};
 use std::collections::VecDeque;
 use std::io::{self, IoSliceMut, Write};
-use std::net::{IpAddr, SocketAddr};
+use std::net::SocketAddr;
 use std::os::fd::{AsFd, AsRawFd};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -47,7 +49,7 @@ impl Shared {
 
     fn filter(&self, expected: &VecDeque<Expected>) -> io::Result<()> {
         let ports: Vec<u16> = expected.iter().map(|connection| connection.port).collect();
-        self.socket.attach_filter(&filter::program(&ports))
+        bpf::attach(&self.socket, &filter::program(&ports))
     }
 }
 
@@ -67,7 +69,7 @@ impl Recorder {
         let every_protocol = i32::from((libc::ETH_P_ALL as u16).to_be());
         let socket = Socket::new(Domain::PACKET, Type::DGRAM, Some(Protocol::from(every_protocol)))?;
         // What came before the filter is of no connection that is expected.
-        socket.attach_filter(&filter::program(&[]))?;
+        bpf::attach(&socket, &filter::program(&[]))?;
         setsockopt(&socket, sockopt::ReceiveTimestampns, &true)?;
         if setsockopt(&socket, sockopt::RcvBufForce, &ROOM).is_err() {
             let _ = socket.set_recv_buffer_size(ROOM);
@@ -154,8 +156,8 @@ impl Taker {
         let (Ok(length), Ok(time)) = (u32::try_from(length), u64::try_from(Duration::from(time).as_nanos())) else {
             return Ok(true);
         };
-        if let Some(ends) = ends(&self.space[..kept])
-            && is_expected(&mut self.shared.expected(), ends, &link)
+        if let Some(segment) = Segment::ip(&self.space[..kept])
+            && is_expected(&mut self.shared.expected(), [segment.from, segment.to], &link)
         {
             self.file.packet(Packet { time, length, bytes: &self.space[..kept] })?;
             self.packets += 1;
@@ -178,28 +180,11 @@ fn is_expected(expected: &mut VecDeque<Expected>, ends: [SocketAddr; 2], link: &
     is_first && !is_echo
 }
 
-/// Source and destination of a TCP segment that begins with its IP header.
-fn ends(packet: &[u8]) -> Option<[SocketAddr; 2]> {
-    let (addresses, tcp): ([IpAddr; 2], &[u8]) = match packet.first()? >> 4 {
-        4 => {
-            let address = |at: usize| Some(IpAddr::from(<[u8; 4]>::try_from(packet.get(at..at + 4)?).ok()?));
-            ([address(12)?, address(16)?], packet.get(usize::from(packet[0] & 0xf) * 4..)?)
-        }
-        6 => {
-            let address = |at: usize| Some(IpAddr::from(<[u8; 16]>::try_from(packet.get(at..at + 16)?).ok()?));
-            ([address(8)?, address(24)?], packet.get(40..)?)
-        }
-        _ => return None,
-    };
-    let port = |at: usize| Some(u16::from_be_bytes(tcp.get(at..at + 2)?.try_into().ok()?));
-    Some([SocketAddr::new(addresses[0], port(0)?), SocketAddr::new(addresses[1], port(2)?)])
-}
-
 /// Packets that the kernel had no room for (`struct tpacket_stats`).
 fn dropped(socket: &Socket) -> u64 {
-    let mut told = [0; 8];
-    match crate::sys::getsockopt(socket.as_fd(), libc::SOL_PACKET, libc::PACKET_STATISTICS, &mut told) {
-        Ok(8) => u32::from_ne_bytes([told[4], told[5], told[6], told[7]]).into(),
+    let mut bytes = [0; 8];
+    match crate::sys::getsockopt(socket.as_fd(), libc::SOL_PACKET, libc::PACKET_STATISTICS, &mut bytes) {
+        Ok(8) => u32::from_ne_bytes([bytes[4], bytes[5], bytes[6], bytes[7]]).into(),
         _ => 0,
     }
 }

@@ -90,6 +90,13 @@ pub(crate) struct Probe {
     #[arg(long, value_name = "BYTES", value_parser = clap::value_parser!(u32).range(64..=262_144))]
     pub(super) snaplen: Option<u32>,
 
+    /// Write the page with all of it to this file.
+    #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
+    pub(super) report: Option<PathBuf>,
+    /// Show it on a local page, until Ctrl-C.
+    #[arg(long, conflicts_with_all = ["report", "json", "format"])]
+    pub(super) view: bool,
+
     /// Print a JSON object (schema whyslow-probe/1).
     #[arg(long, conflicts_with = "format")]
     json: bool,

@@ -52,10 +52,10 @@ impl Path {
         let mut out = Self::default();
         for exchange in requests.filter_map(|request| request.outcome.as_ref().ok()) {
             let hop = exchange.last();
-            let told = hop.samples.iter().filter_map(|sample| sample.info.min_rtt).min();
-            let told = told.map(|rtt| f64::from(rtt) / 1e6);
+            let min_rtt = hop.samples.iter().filter_map(|sample| sample.info.min_rtt).min();
+            let min_rtt = min_rtt.map(|rtt| f64::from(rtt) / 1e6);
             let connected = connect(hop).filter(|_| hop.attempts.len() == 1);
-            out.rtt = [out.rtt, told, connected].into_iter().flatten().reduce(f64::min);
+            out.rtt = [out.rtt, min_rtt, connected].into_iter().flatten().reduce(f64::min);
         }
         out
     }

@@ -1,16 +1,16 @@
 //! What other tools print.
 
-use super::Probed;
 use super::figures::{Curl, speed};
+use super::results::Results;
 use std::fmt::Write;
 use whyslow_live::{Exchange, Failure, Phase};
 use whyslow_report::text::harmless;
 
 /// httptest's line for each request: `0 DNS connect response transfer bytes speed URL`, seconds,
 /// body bytes, bytes per second; connecting includes TLS. What failed is `CODE 0 0 0 0 0 URL`.
-pub(super) fn httptest(probed: &Probed) -> String {
+pub(super) fn httptest(results: &Results) -> String {
     let mut out = String::new();
-    for request in &probed.requests {
+    for request in &results.requests {
         let url = harmless(&request.url);
         let _ = match &request.outcome {
             Ok(exchange) if exchange.last().status < 400 => writeln!(out, "0 {} {url}", httptest_figures(exchange)),
@@ -50,8 +50,8 @@ fn httptest_code(failure: &Failure) -> u8 {
 }
 
 /// The variables of `curl -w`, a line each; a blank line between requests.
-pub(super) fn curl(probed: &Probed) -> String {
-    let answered = probed.requests.iter().filter_map(|request| request.outcome.as_ref().ok());
+pub(super) fn curl(results: &Results) -> String {
+    let answered = results.requests.iter().filter_map(|request| request.outcome.as_ref().ok());
     answered.map(curl_one).collect::<Vec<_>>().join("\n")
 }
 

@@ -1,14 +1,15 @@
 //! JSON: the contract `whyslow-probe/1`, described by `docs/schema/whyslow-probe-1.schema.json`.
 
 use super::args::Series;
-use super::beside::{self, Beside};
 use super::figures::Curl;
 use super::floor::{Floor, Path};
 use super::formats::curl_rest;
 use super::kernel::{self, Verdict};
 use super::requests::Request;
-use super::{Explained, Probed};
+use super::results::{RecordedPackets, Results};
+use super::side_by_side::{self, UrlFigures};
 use serde::Serialize;
+use serde_json::value::{RawValue, to_raw_value};
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::time::{Duration, Instant, UNIX_EPOCH};
@@ -22,7 +23,7 @@ const SCHEMA: &str = "whyslow-probe/1";
 struct Document<'a> {
     schema: &'static str,
     requests: Vec<One<'a>>,
-    side_by_side: Vec<Beside>,
+    side_by_side: Vec<UrlFigures>,
     recording: RecordingView<'a>,
     /// What the packets say, as `whyslow --json` says it; null where none were recorded.
     analysis: Option<&'a Analysis>,
@@ -132,25 +133,36 @@ struct SampleView {
 ///
 /// # Errors
 /// Those of `out`.
-pub(super) fn write(probed: &Probed, out: &mut impl Write) -> io::Result<()> {
-    let explained = probed.explained.as_ref();
-    let analysis = explained.ok().map(|explained| &explained.analysis);
-    let count = |get: fn(&Explained) -> u64| explained.ok().map_or(0, get);
-    let document = Document {
-        schema: SCHEMA,
-        requests: probed.requests.iter().map(|request| one(probed, request, analysis)).collect(),
-        side_by_side: beside::all(probed),
-        recording: RecordingView {
-            packets: count(|explained| explained.packets),
-            dropped: count(|explained| explained.dropped),
-            missing: explained.err().map(String::as_str),
-        },
-        analysis,
-    };
-    json::object(&document, out)
+pub(super) fn write(results: &Results, out: &mut impl Write) -> io::Result<()> {
+    json::object(&document(results), out)
 }
 
-fn one<'a>(probed: &'a Probed, request: &'a Request, analysis: Option<&Analysis>) -> One<'a> {
+/// The same for the page, which has the analysis already.
+///
+/// # Errors
+/// When it cannot be made JSON.
+pub(super) fn without_analysis(results: &Results) -> serde_json::Result<Box<RawValue>> {
+    to_raw_value(&Document { analysis: None, ..document(results) })
+}
+
+fn document(results: &Results) -> Document<'_> {
+    let recorded = results.recorded.as_ref();
+    let analysis = recorded.ok().map(|recorded| &recorded.analysis);
+    let count = |get: fn(&RecordedPackets) -> u64| recorded.ok().map_or(0, get);
+    Document {
+        schema: SCHEMA,
+        requests: results.requests.iter().map(|request| one(results, request, analysis)).collect(),
+        side_by_side: side_by_side::all(results),
+        recording: RecordingView {
+            packets: count(|recorded| recorded.packets),
+            dropped: count(|recorded| recorded.dropped),
+            missing: recorded.err().map(String::as_str),
+        },
+        analysis,
+    }
+}
+
+fn one<'a>(results: &'a Results, request: &'a Request, analysis: Option<&Analysis>) -> One<'a> {
     let failure = request.outcome.as_ref().err();
     One {
         url: &request.url,
@@ -162,12 +174,12 @@ fn one<'a>(probed: &'a Probed, request: &'a Request, analysis: Option<&Analysis>
             what: &failure.what,
             look_at: failure.look_at.as_deref(),
         }),
-        answered: request.outcome.as_ref().ok().map(|exchange| answered(probed, request, exchange, analysis)),
+        answered: request.outcome.as_ref().ok().map(|exchange| answered(results, request, exchange, analysis)),
     }
 }
 
-fn answered(probed: &Probed, request: &Request, exchange: &Exchange, analysis: Option<&Analysis>) -> Answered {
-    let same_url = || probed.requests.iter().filter(|other| other.url == request.url);
+fn answered(results: &Results, request: &Request, exchange: &Exchange, analysis: Option<&Analysis>) -> Answered {
+    let same_url = || results.requests.iter().filter(|other| other.url == request.url);
     let path = Path::of(same_url()).with_rates(same_url());
     let mut curl: BTreeMap<_, _> =
         Curl::of(exchange).named().into_iter().map(|(name, seconds)| (name, seconds.into())).collect();
@@ -178,7 +190,7 @@ fn answered(probed: &Probed, request: &Request, exchange: &Exchange, analysis: O
     }
     let hop = exchange.last();
     let connections = analysis.map(|analysis| analysis.connections.as_slice()).unwrap_or_default();
-    let connection = beside::connection(connections, hop);
+    let connection = side_by_side::connection(connections, hop);
     Answered {
         began: exchange.began_at.duration_since(UNIX_EPOCH).map_or(0.0, |time| time.as_secs_f64()),
         curl,

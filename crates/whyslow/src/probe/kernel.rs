@@ -130,8 +130,8 @@ fn download(hop: &Hop, rtt: Option<f64>) -> (Option<Cause>, String) {
     let window = f64::from(last.info.rcv_wnd.unwrap_or(u32::MAX));
     let most = rounds.iter().copied().max().unwrap_or(0) as f64;
     if rounds.len() >= 3 && most > 0.8 * window {
-        let told = units::bytes(window as u64);
-        return (Some(Cause::ReceiveWindow), format!("a round trip carried all of this end's window, {told}"));
+        let window = units::bytes(window as u64);
+        return (Some(Cause::ReceiveWindow), format!("a round trip carried all of this end's window, {window}"));
     }
     if out_of_order > 0 {
         let what =

@@ -3,16 +3,14 @@
 use super::figures::speed;
 use super::floor::Path;
 use super::requests::Request;
-use super::{Probed, beside, kernel, picture};
-use anstyle::{AnsiColor, Effects, Style};
+use super::results::Results;
+use super::{kernel, picture, side_by_side};
+use anstyle::Style;
 use std::time::Duration;
 use whyslow_live::{Attempt, Exchange, Hop, Outcome};
 use whyslow_report::render::terminal;
+use whyslow_report::text::styles::{BOLD, DIM, WARNING};
 use whyslow_report::text::{Column, Line, Page, Table, units};
-
-const BOLD: Style = Style::new().effects(Effects::BOLD);
-const DIM: Style = Style::new().effects(Effects::DIMMED);
-const WARNING: Style = AnsiColor::Red.on_default();
 
 /// The narrowest and the widest page.
 const WIDTHS: std::ops::RangeInclusive<usize> = 60..=100;
@@ -20,32 +18,32 @@ const WIDTHS: std::ops::RangeInclusive<usize> = 60..=100;
 const LATE: f64 = 0.001;
 
 /// Lays out what is known.
-pub(super) fn page(probed: &Probed, width: usize) -> String {
+pub(super) fn page(results: &Results, width: usize) -> String {
     let mut page = Page::new(width.clamp(*WIDTHS.start(), *WIDTHS.end()));
-    let answered: Vec<&Request> = probed.requests.iter().filter(|request| request.outcome.is_ok()).collect();
-    if let [request] = probed.requests.as_slice()
+    let answered: Vec<&Request> = results.requests.iter().filter(|request| request.outcome.is_ok()).collect();
+    if let [request] = results.requests.as_slice()
         && let Ok(exchange) = &request.outcome
     {
-        print_one(&mut page, probed, request, exchange);
+        print_one(&mut page, results, request, exchange);
     } else {
         print_series(&mut page, &answered);
-        beside::print(&mut page, probed);
+        side_by_side::print(&mut page, results);
     }
-    match &probed.explained {
-        Ok(explained) => {
+    match &results.recorded {
+        Ok(recorded) => {
             page.gap();
-            if explained.dropped > 0 {
+            if recorded.dropped > 0 {
                 let text = format!(
                     "{} of {} packets were not recorded, for this machine was too slow",
-                    units::thousands(explained.dropped),
-                    units::thousands(explained.dropped + explained.packets)
+                    units::thousands(recorded.dropped),
+                    units::thousands(recorded.dropped + recorded.packets)
                 );
                 page.wrapped(&Line::new().styled(WARNING, "! "), Style::new(), &text);
             }
             let view = terminal::View { width, top: None, full: false };
             let mut text = page.finish();
-            text += &terminal::page(&explained.analysis, view);
-            if let Some(compared) = beside::compared(probed, width) {
+            text += &terminal::page(&recorded.analysis, view);
+            if let Some(compared) = side_by_side::compared(results, width) {
                 text.push('\n');
                 text += &compared;
             }
@@ -60,7 +58,7 @@ pub(super) fn page(probed: &Probed, width: usize) -> String {
     }
 }
 
-fn print_one(page: &mut Page, probed: &Probed, request: &Request, exchange: &Exchange) {
+fn print_one(page: &mut Page, results: &Results, request: &Request, exchange: &Exchange) {
     for hop in &exchange.hops {
         print_hop(page, hop);
     }
@@ -72,7 +70,7 @@ fn print_one(page: &mut Page, probed: &Probed, request: &Request, exchange: &Exc
         );
     }
     let path = Path::of(std::iter::once(request)).with_rates(std::iter::once(request));
-    if probed.explained.is_err()
+    if results.recorded.is_err()
         && let Some(verdict) = kernel::verdict(exchange, path.rtt())
     {
         page.gap();

@@ -1,6 +1,6 @@
 //! [`Recording`]: the requests' own packets, to a file and to the explainer as they come.
 
-use super::Explained;
+use super::results::RecordedPackets;
 use crate::output::{Sources, Target};
 use anyhow::{Context, anyhow};
 use std::io::{self, Write};
@@ -12,7 +12,7 @@ use whyslow_core::explain::Explainer;
 use whyslow_live::capture::{Format, Recorder, WHOLE};
 
 /// What packets are called that are in no file.
-const NAME: &str = "probe";
+pub(super) const NAME: &str = "probe";
 /// Bytes that are handed on at once.
 const PIECE: usize = 64 << 10;
 
@@ -35,23 +35,23 @@ struct Inner {
 }
 
 impl Recording {
-    /// Begins, if whoever runs this may.
+    /// Begins, if whoever runs this may. `name` is what the packets are called where that is not
+    /// their file.
     ///
     /// # Errors
     /// When a file is wanted and there can be none.
-    pub(super) fn start(file: Option<&Path>, snaplen: Option<u32>) -> anyhow::Result<Self> {
+    pub(super) fn start(file: Option<&Path>, name: Option<&str>, snaplen: Option<u32>) -> anyhow::Result<Self> {
         let target = file.map(|path| Target::open(Some(path), &Sources::of(&[]))).transpose()?;
         let is_pcap = file.and_then(Path::extension).is_some_and(|extension| extension == "pcap");
         let format = if is_pcap { Format::Pcap } else { Format::Pcapng };
         let mut explainer = Explainer::new();
-        explainer.begin_capture(&file.map_or(NAME.to_owned(), |path| path.display().to_string()));
+        let path = || file.map(|path| path.display().to_string());
+        explainer.begin_capture(&name.map(str::to_owned).or_else(path).unwrap_or_else(|| NAME.to_owned()));
         let inner = Inner { held: Vec::new(), file: target, reader: Reader::new(), explainer };
         let sink = Sink(Arc::new(Mutex::new(inner)));
         match Recorder::start(format, snaplen.unwrap_or(WHOLE), Box::new(sink.clone())) {
             Ok(recorder) => Ok(Self(Ok(Running { recorder: Arc::new(recorder), sink }))),
-            Err(error) if file.is_some() => {
-                Err(anyhow!("{}", why(&error))).context("--capture: packets cannot be recorded")
-            }
+            Err(error) if file.is_some() => Err(anyhow!("{}", why(&error))).context("packets cannot be recorded"),
             Err(error) => Ok(Self(Err(why(&error)))),
         }
     }
@@ -64,7 +64,7 @@ impl Recording {
     ///
     /// # Errors
     /// When packets could not be recorded or written.
-    pub(super) fn finish(self) -> anyhow::Result<Result<Explained, String>> {
+    pub(super) fn finish(self) -> anyhow::Result<Result<RecordedPackets, String>> {
         let Running { recorder, sink } = match self.0 {
             Ok(running) => running,
             Err(why) => return Ok(Err(why)),
@@ -80,7 +80,7 @@ impl Recording {
         let summary = reader.finish(&mut explainer).context("the recording")?;
         explainer.end_capture(summary);
         let analysis: Analysis = explainer.finish();
-        Ok(Ok(Explained { analysis, packets: recorded.packets, dropped: recorded.dropped }))
+        Ok(Ok(RecordedPackets { analysis, packets: recorded.packets, dropped: recorded.dropped }))
     }
 }
 

@@ -1,15 +1,13 @@
 //! [`Threshold`]: what a script holds a request to.
 
-use super::Probed;
-use super::figures::{self, Figure};
+use super::figures::Figure;
 use crate::quantity;
 use std::fmt;
-use whyslow_report::text::units;
 
 /// A figure, and what it is not to pass.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Threshold {
-    figure: Figure,
+    pub(super) figure: Figure,
     relation: Relation,
     /// Seconds, or bits per second.
     bound: f64,
@@ -47,7 +45,8 @@ impl Threshold {
         Ok(Self { figure, relation, bound, text: text.to_owned() })
     }
 
-    fn is_passed(&self, value: f64) -> bool {
+    /// Whether a figure of this value passes it.
+    pub(super) fn is_passed(&self, value: f64) -> bool {
         match self.relation {
             Relation::Above => value > self.bound,
             Relation::AtLeast => value >= self.bound,
@@ -61,23 +60,6 @@ impl fmt::Display for Threshold {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.text)
     }
-}
-
-/// Which requests passed which, in words.
-pub(super) fn exceeded(thresholds: &[Threshold], probed: &Probed) -> Vec<String> {
-    let mut out = Vec::new();
-    for request in &probed.requests {
-        let Ok(exchange) = &request.outcome else { continue };
-        for threshold in thresholds {
-            let Some(value) = figures::value(threshold.figure, exchange) else { continue };
-            if threshold.is_passed(value) {
-                let unit = if threshold.figure == Figure::Speed { "bit/s" } else { "s" };
-                let name = threshold.figure.name();
-                out.push(format!("{}: {threshold}: {name} is {}", request.url, units::figure(value, unit)));
-            }
-        }
-    }
-    out
 }
 
 #[cfg(test)]

@@ -18,7 +18,7 @@ fn complaint(arguments: &[&str]) -> String {
 }
 
 #[track_caller]
-fn is_said(arguments: &[&str], parts: &[&str]) {
+fn assert_complaint(arguments: &[&str], parts: &[&str]) {
     let said = complaint(arguments);
     for part in parts {
         assert!(said.contains(part), "{part:?} is not in {said}");
@@ -27,38 +27,38 @@ fn is_said(arguments: &[&str], parts: &[&str]) {
 
 #[test]
 fn what_makes_no_sense_is_refused() {
-    is_said(&["ftp://a/"], &["URL:", "only http:// and https://"]);
-    is_said(&["http://a b/"], &["URL:"]);
-    is_said(&["http://a/", "--upload", "/no/such/file"], &["no such file", "as a size"]);
-    is_said(&["http://a/", "--fail-on", "sum>1s"], &["none of the figures"]);
-    is_said(&["http://a/", "--resolve", "a:80"], &["HOST:PORT:ADDRESS"]);
-    is_said(&[], &["<URL>..."]);
+    assert_complaint(&["ftp://a/"], &["URL:", "only http:// and https://"]);
+    assert_complaint(&["http://a b/"], &["URL:"]);
+    assert_complaint(&["http://a/", "--upload", "/no/such/file"], &["no such file", "as a size"]);
+    assert_complaint(&["http://a/", "--fail-on", "sum>1s"], &["none of the figures"]);
+    assert_complaint(&["http://a/", "--resolve", "a:80"], &["HOST:PORT:ADDRESS"]);
+    assert_complaint(&[], &["<URL>..."]);
 }
 
 #[test]
 fn names_and_ports_that_nobody_has() {
-    is_said(&["http://nobody.invalid/"], &["DNS: nobody.invalid", "look at: the spelling"]);
-    is_said(&["http://127.0.0.1:1/"], &["connect:", "refused", "whether a server listens on port 1"]);
-    is_said(&["http://127.0.0.1:1/", "-6"], &["DNS: 127.0.0.1 has no IPv6 address"]);
+    assert_complaint(&["http://nobody.invalid/"], &["DNS: nobody.invalid", "look at: the spelling"]);
+    assert_complaint(&["http://127.0.0.1:1/"], &["connect:", "refused", "whether a server listens on port 1"]);
+    assert_complaint(&["http://127.0.0.1:1/", "-6"], &["DNS: 127.0.0.1 has no IPv6 address"]);
 }
 
 #[test]
 fn every_address_is_told() {
     let pin = "two.example:1:127.0.0.1,127.0.0.2";
-    is_said(&["http://two.example:1/", "--resolve", pin], &["127.0.0.1:1: refused", "127.0.0.2:1: refused"]);
+    assert_complaint(&["http://two.example:1/", "--resolve", pin], &["127.0.0.1:1: refused", "127.0.0.2:1: refused"]);
 }
 
 #[test]
 fn answers_that_are_none() {
     let nothing = Server::start(|_, stream| stream.shutdown(Shutdown::Both).unwrap());
-    is_said(&[&nothing.url("/")], &["waiting for the answer:", "closed the connection without an answer"]);
+    assert_complaint(&[&nothing.url("/")], &["waiting for the answer:", "closed the connection without an answer"]);
     let garbage = Server::start(|_, stream| stream.write_all(b"SSH-2.0-OpenSSH\r\n\r\n").unwrap());
-    is_said(&[&garbage.url("/")], &["waiting for the answer:", "no HTTP"]);
+    assert_complaint(&[&garbage.url("/")], &["waiting for the answer:", "no HTTP"]);
     let half = Server::start(|_, stream| {
         stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\nhalf").unwrap();
         stream.shutdown(Shutdown::Both).unwrap();
     });
-    is_said(&[&half.url("/")], &["receiving the answer:", "ended after 4 B, and 1000 B were announced"]);
+    assert_complaint(&[&half.url("/")], &["receiving the answer:", "ended after 4 B, and 1000 B were announced"]);
     // Those that were answered are told all the same, beside it.
     let output = run(&[&half.url("/"), &Server::of_bytes(10).url("/"), "--format", "curl"]);
     assert_eq!(output.status.code(), Some(2));
@@ -83,29 +83,29 @@ fn errors_of_the_server_are_complete_answers() {
 fn nobody_is_waited_for_without_end() {
     let silent = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}/", silent.local_addr().unwrap());
-    is_said(&[&url, "--max-time", "200ms"], &["waiting for the answer: not done within 0.2 s"]);
+    assert_complaint(&[&url, "--max-time", "200ms"], &["waiting for the answer: not done within 0.2 s"]);
     let slow = Server::start(|_, stream| {
         stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n").unwrap();
         sleep(Duration::from_secs(2));
     });
-    is_said(&[&slow.url("/"), "--max-time", "300ms"], &["receiving the answer: not done within 0.3 s"]);
+    assert_complaint(&[&slow.url("/"), "--max-time", "300ms"], &["receiving the answer: not done within 0.3 s"]);
     let tls = format!("https://{}/", silent.local_addr().unwrap());
-    is_said(&[&tls, "--connect-timeout", "200ms"], &["TLS: no handshake"]);
+    assert_complaint(&[&tls, "--connect-timeout", "200ms"], &["TLS: no handshake"]);
 }
 
 #[test]
 fn tls_that_fails_says_why() {
     let plain = Server::start(|_, stream| respond(stream, "400 Bad Request", b"no TLS here"));
     let url = format!("https://{}/", plain.address);
-    is_said(&[&url, "--max-time", "3s"], &["TLS:"]);
+    assert_complaint(&[&url, "--max-time", "3s"], &["TLS:"]);
     let Some(nginx) = Nginx::start(plain.address) else { return };
     let [_, _, resolve, pin] = nginx.trust();
-    is_said(&[&nginx.url("/"), &resolve, &pin], &["TLS: the handshake with localhost failed", "look at:"]);
+    assert_complaint(&[&nginx.url("/"), &resolve, &pin], &["TLS: the handshake with localhost failed", "look at:"]);
     let [cacert, authority, ..] = nginx.trust();
     let other = format!("https://127.0.0.1:{}/", nginx.port);
-    is_said(&[&other, &cacert, &authority], &["which names the certificate has"]);
+    assert_complaint(&[&other, &cacert, &authority], &["which names the certificate has"]);
     let insecure = run(&[&other, "--insecure", "--format", "httptest"]);
     assert_eq!(insecure.status.code(), Some(2), "it is answered 400");
     assert!(String::from_utf8(insecure.stdout).unwrap().starts_with("4 0 0 0 0 0 "));
-    is_said(&[&nginx.url("/"), "--cacert", "/etc/hostname"], &["--cacert /etc/hostname"]);
+    assert_complaint(&[&nginx.url("/"), "--cacert", "/etc/hostname"], &["--cacert /etc/hostname"]);
 }

@@ -1,9 +1,9 @@
 //! Several URLs side by side: what each asks for and gives.
 
-use super::Probed;
 use super::floor::{Path, connect};
 use super::kernel;
 use super::requests::Request;
+use super::results::Results;
 use whyslow_core::analysis::{Connection, End, Transfer};
 use whyslow_core::compare::{TransferName, choose, compare};
 use whyslow_live::{Exchange, Hop};
@@ -12,7 +12,7 @@ use whyslow_report::text::{Column, Line, Page, Table, units};
 
 /// What one URL gives, of the fastest of its requests.
 #[derive(Clone, Debug, serde::Serialize)]
-pub(super) struct Beside {
+pub(super) struct UrlFigures {
     url: String,
     pub rtt_s: Option<f64>,
     /// Round trips that the answer took.
@@ -33,17 +33,17 @@ pub(super) struct Beside {
 }
 
 /// All of them, in the order in which they were typed.
-pub(super) fn all(probed: &Probed) -> Vec<Beside> {
-    let urls = urls(probed);
+pub(super) fn all(results: &Results) -> Vec<UrlFigures> {
+    let urls = urls(results);
     if urls.len() < 2 {
         return Vec::new();
     }
-    urls.iter().filter_map(|url| one(probed, url)).collect()
+    urls.iter().filter_map(|url| one(results, url)).collect()
 }
 
-fn urls(probed: &Probed) -> Vec<&str> {
+fn urls(results: &Results) -> Vec<&str> {
     let mut urls: Vec<&str> = Vec::new();
-    for request in &probed.requests {
+    for request in &results.requests {
         if !urls.contains(&request.url.as_str()) {
             urls.push(&request.url);
         }
@@ -52,30 +52,30 @@ fn urls(probed: &Probed) -> Vec<&str> {
 }
 
 /// Two URLs as `whyslow compare` sets their answers side by side: the fastest request of each.
-pub(super) fn compared(probed: &Probed, width: usize) -> Option<String> {
-    let analysis = &probed.explained.as_ref().ok()?.analysis;
-    let urls = urls(probed);
+pub(super) fn compared(results: &Results, width: usize) -> Option<String> {
+    let analysis = &results.recorded.as_ref().ok()?.analysis;
+    let urls = urls(results);
     let [a, b] = urls.as_slice() else { return None };
     let chosen = |url: &str| {
-        let hop = fastest(probed, url)?.last();
+        let hop = fastest(results, url)?.last();
         let connection = connection(&analysis.connections, hop)?;
         choose(analysis, TransferName { connection: Some(connection.id), transfer: None }).ok()
     };
     Some(render::terminal(&compare(&chosen(a)?, &chosen(b)?), width))
 }
 
-fn fastest<'a>(probed: &'a Probed, url: &str) -> Option<&'a Exchange> {
-    let mine = probed.requests.iter().filter(|request| request.url == url);
+fn fastest<'a>(results: &'a Results, url: &str) -> Option<&'a Exchange> {
+    let mine = results.requests.iter().filter(|request| request.url == url);
     mine.filter_map(answered).min_by_key(|exchange| exchange.took)
 }
 
-fn one(probed: &Probed, url: &str) -> Option<Beside> {
-    let mine = || probed.requests.iter().filter(|request| request.url == url);
-    let exchange = fastest(probed, url)?;
+fn one(results: &Results, url: &str) -> Option<UrlFigures> {
+    let mine = || results.requests.iter().filter(|request| request.url == url);
+    let exchange = fastest(results, url)?;
     let hop = exchange.last();
     let rtt = Path::of(mine()).rtt();
-    let seen = probed.explained.as_ref().ok().and_then(|explained| transfer(&explained.analysis.connections, hop));
-    let (rounds, first_flight, from) = match (seen, rtt) {
+    let recorded = results.recorded.as_ref().ok().and_then(|recorded| transfer(&recorded.analysis.connections, hop));
+    let (rounds, first_flight, from) = match (recorded, rtt) {
         (Some(transfer), _) => {
             (transfer.rounds_total, transfer.rounds.first().map_or(0, |round| round.bytes), "packets")
         }
@@ -86,7 +86,7 @@ fn one(probed: &Probed, url: &str) -> Option<Beside> {
         (None, None) => (0, 0, "nothing"),
     };
     let [asked, answered] = hop.wire_bytes;
-    Some(Beside {
+    Some(UrlFigures {
         url: url.to_owned(),
         rtt_s: rtt,
         rounds,
@@ -119,8 +119,8 @@ fn transfer<'a>(connections: &'a [Connection], hop: &Hop) -> Option<&'a Transfer
 }
 
 /// Prints them, where there are several.
-pub(super) fn print(page: &mut Page, probed: &Probed) {
-    let all = all(probed);
+pub(super) fn print(page: &mut Page, results: &Results) {
+    let all = all(results);
     if all.len() < 2 {
         return;
     }

@@ -1,0 +1,74 @@
+//! [`Options`]: what holds for all requests of a client.
+
+use crate::capture::Recorder;
+use crate::proxy::Proxies;
+use crate::resolve::{Family, Pinned};
+use crate::target::Target;
+use http::{HeaderName, HeaderValue};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// What holds for all requests.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Addresses of one family alone.
+    pub family: Option<Family>,
+    /// Names that are not looked up.
+    pub pinned: Vec<Pinned>,
+    /// Proxies.
+    pub proxies: Proxies,
+    /// Trust any certificate.
+    pub insecure: bool,
+    /// Trust the authorities in this file, and no others.
+    pub authorities: Option<PathBuf>,
+    /// Which HTTP: 1.1, 2, or what the server would rather have.
+    pub http: Option<u8>,
+    /// Header fields to add or to replace.
+    pub headers: Vec<(HeaderName, HeaderValue)>,
+    /// Redirects that are followed at most.
+    pub redirects: usize,
+    /// For the name, the connection and TLS together.
+    pub connect_timeout: Duration,
+    /// For all of a request, redirects included.
+    pub timeout: Duration,
+    /// How often the kernel is asked about the connection.
+    pub sample_every: Duration,
+    /// Records packets.
+    pub recorder: Option<Arc<Recorder>>,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            family: None,
+            pinned: Vec::new(),
+            proxies: Proxies::default(),
+            insecure: false,
+            authorities: None,
+            http: None,
+            headers: Vec::new(),
+            redirects: 10,
+            connect_timeout: Duration::from_secs(30),
+            timeout: Duration::from_secs(300),
+            sample_every: Duration::from_millis(2),
+            recorder: None,
+        }
+    }
+}
+
+impl Options {
+    /// The protocols to offer in TLS.
+    pub(crate) fn protocols(&self) -> &'static [&'static str] {
+        match self.http {
+            Some(1) => &["http/1.1"],
+            Some(2) => &["h2"],
+            _ => &["h2", "http/1.1"],
+        }
+    }
+
+    /// Whether HTTP/2 is spoken without having been agreed on (RFC 9113 section 3.3).
+    pub(crate) fn http2_at_once(&self, target: &Target) -> bool {
+        self.http == Some(2) && !target.tls
+    }
+}

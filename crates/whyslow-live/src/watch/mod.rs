@@ -1,0 +1,62 @@
+//! Packets of this machine, as they come; and the last of them, to be kept when it turns out that
+//! they matter.
+//!
+//! ```text
+//!   kernel ─▶ Ring ─▶ blocks of packets ─┬▶ (whoever explains them)
+//!     │  filter, snaplen                 └▶ Recorder ─▶ Keep: pcapng of what was slow
+//!     └▶ open_connections: what the sockets know of connections that are older
+//! ```
+//!
+//! 1. [`Ring::open`] takes packets by AF_PACKET with TPACKET_V3 (packet(7)), which needs
+//!    CAP_NET_RAW; none before its filter, and on loopback each once.
+//! 2. [`open_connections`] tells window scales, segment sizes and round trips of what is open
+//!    already, and the processes.
+//! 3. [`drop_rights`] gives all rights up, before other threads are started.
+//! 4. [`Ring::next_block`] hands packets out; [`Ring::counts`] says what was not captured and who
+//!    left it out: the ring, an interface, the snaplen. Whoever is too slow loses packets and holds
+//!    up nobody.
+//! 5. [`Recorder::record`] holds them in memory of fixed size, and [`Keep::save`] writes those of a
+//!    connection, with its handshake and a word on what has left.
+//!
+//! ```no_run
+//! use std::time::Duration;
+//! use whyslow_live::watch::{Recorder, Ring, RingOptions, drop_rights};
+//!
+//! # fn main() -> Result<(), whyslow_live::watch::WatchError> {
+//! let filter = Some("tcp port 443".into());
+//! let mut ring = Ring::open(&RingOptions { filter, ..RingOptions::default() })?;
+//! drop_rights(None)?;
+//! let mut recorder = Recorder::new(64 << 20)?;
+//! while let Some(mut block) = ring.next_block(Duration::from_secs(1))? {
+//!     (1..).zip(block.packets()).for_each(|(frame, packet)| recorder.record(&packet, frame));
+//! }
+//! println!("{:?} {:?}", ring.counts(), recorder.counts());
+//! # Ok(())
+//! # }
+//! ```
+
+mod block;
+mod counts;
+mod duplicates;
+mod error;
+mod filter;
+mod interfaces;
+mod join;
+mod keep;
+mod map;
+mod packet;
+mod recorder;
+mod rights;
+mod ring;
+pub(crate) mod segment;
+
+pub use block::{Block, Packets};
+pub use counts::RingCounts;
+pub use error::{FilterError, WatchError};
+pub use join::{JoinInfo, Joined, open_connections};
+pub use keep::{Keep, KeepOptions, Saved, save_connection};
+pub use packet::{ETHERNET, LINUX_SLL2, RingPacket};
+pub use recorder::{HeldCounts, HeldPacket, Recorder, RecorderCounts};
+pub use rights::{User, drop_rights};
+pub use ring::{Ring, RingOptions};
+pub use segment::Connection;

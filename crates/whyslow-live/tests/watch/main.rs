@@ -1,0 +1,12 @@
+//! Packets of real devices, in network namespaces that vanish with their thread. Where none can be
+//! made a test says so.
+#![cfg(target_os = "linux")]
+#![allow(clippy::unwrap_used, missing_docs)]
+
+mod join;
+mod keep;
+mod load;
+mod net;
+mod refusals;
+mod ring;
+mod sys;

@@ -1,0 +1,132 @@
+//! The command line of `whyslow host`, and what it means.
+
+use super::causes::HostCause;
+use super::finding::Finding;
+use crate::help_cause::nearest;
+use crate::quantity;
+use clap::Args;
+use std::time::Duration;
+use whyslow_core::units::Nanos;
+use whyslow_live::host::{Namespaces, Options, Prefix};
+
+/// What to look at, and how.
+#[derive(Clone, Debug, Args)]
+#[command(after_help = "Nothing is changed. Without root it shows what it can, and says what is missing.\n\
+Exit status: 0 the machine was read, 1 a cause of --fail-on was found, 2 it could not be read.")]
+pub(crate) struct HostArgs {
+    /// Look for so long, and count what happens meanwhile: what was counted since boot may be long
+    /// past.
+    #[arg(long = "for", value_name = "TIME", value_parser = quantity::time, conflicts_with = "watch")]
+    over: Option<Nanos>,
+    /// Look again and again, and count from one look to the next.
+    #[arg(long, value_name = "TIME", value_parser = quantity::time)]
+    watch: Option<Nanos>,
+    /// End --watch after so many looks [default: Ctrl-C ends it].
+    #[arg(long, value_name = "N", requires = "watch", value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
+    count: Option<u64>,
+
+    /// Connections with this peer alone, an address or `192.0.2.0/24`; what is counted for the
+    /// whole machine is left out.
+    #[arg(long, value_name = "ADDRESS")]
+    pub(super) peer: Option<Prefix>,
+    /// Connections of this process alone, by number or name; what is counted for the whole machine
+    /// is left out.
+    #[arg(long, value_name = "PROCESS", value_parser = process)]
+    pub(super) process: Option<Process>,
+    /// Another network namespace: of a process, or by its name (`ip netns`); `all`: every one.
+    #[arg(long, value_name = "all|PID|NAME", value_parser = namespaces)]
+    netns: Option<Namespaces>,
+
+    /// Show every finding with all its evidence, every peer and every process.
+    #[arg(long)]
+    pub(super) full: bool,
+    /// Print a JSON object (schema whyslow-host/1); with --watch one for each look, a line each.
+    #[arg(long)]
+    pub(super) json: bool,
+    /// Exit with status 1 if this was found: `close-wait`, `stale-ssthresh`, … (`whyslow
+    /// help-cause` lists them), or `any`; may be given more than once.
+    #[arg(long, value_name = "CAUSE", value_parser = FailOn::read)]
+    pub(super) fail_on: Vec<FailOn>,
+}
+
+/// A process, by number or by name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Process {
+    Number(u32),
+    Name(String),
+}
+
+/// What makes the exit status 1; none is any finding.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct FailOn(Option<HostCause>);
+
+/// When looks are taken.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Pace {
+    Once,
+    /// Twice, so long apart.
+    Over(Duration),
+    /// Again and again, so long apart, and so often at most.
+    Watch(Duration, Option<u64>),
+}
+
+impl HostArgs {
+    pub(super) fn pace(&self) -> Pace {
+        let duration = |time: Nanos| Duration::from_nanos(u64::try_from(time.0).unwrap_or(0));
+        match (self.over, self.watch) {
+            (Some(time), _) => Pace::Over(duration(time)),
+            (None, Some(time)) => Pace::Watch(duration(time), self.count),
+            (None, None) => Pace::Once,
+        }
+    }
+
+    pub(super) fn options(&self) -> Options {
+        Options { namespaces: self.netns.clone().unwrap_or_default(), peer: self.peer, ..Options::default() }
+    }
+
+    /// Whether commands are pasted in the first namespace of a look.
+    pub(super) fn begins_with_own(&self) -> bool {
+        matches!(self.netns, None | Some(Namespaces::Own | Namespaces::All))
+    }
+
+    /// Whether figures of the whole machine are left out.
+    pub(super) fn is_part(&self) -> bool {
+        self.peer.is_some() || self.process.is_some()
+    }
+}
+
+impl FailOn {
+    fn read(text: &str) -> Result<Self, String> {
+        if text == "any" {
+            return Ok(Self(None));
+        }
+        match HostCause::from_slug(text) {
+            Some(cause) => Ok(Self(Some(cause))),
+            None => Err(match nearest(text, HostCause::ALL.iter().map(|cause| cause.slug())) {
+                Some(near) => format!("no finding of a host is named `{text}`; did you mean `{near}`?"),
+                None => format!("no finding of a host is named `{text}`; `whyslow help-cause` lists them"),
+            }),
+        }
+    }
+
+    pub(super) fn is_in(self, findings: &[Finding]) -> bool {
+        findings.iter().any(|finding| self.0.is_none_or(|cause| cause == finding.cause))
+    }
+}
+
+fn process(text: &str) -> Result<Process, String> {
+    match text.parse() {
+        Ok(number) => Ok(Process::Number(number)),
+        Err(_) if text.is_empty() || text.contains('/') => {
+            Err(format!("`{text}` is neither the number nor the name of a process, as `nginx`"))
+        }
+        Err(_) => Ok(Process::Name(text.to_owned())),
+    }
+}
+
+fn namespaces(text: &str) -> Result<Namespaces, String> {
+    if text.is_empty() || text.contains('/') {
+        return Err(format!("`{text}` is neither `all`, nor a process, nor a name of `ip netns`"));
+    }
+    text.parse().map_err(|error| match error {})
+}

@@ -1,0 +1,67 @@
+//! [`History`]: what earlier looks tell of this one.
+
+use super::args::HostArgs;
+use super::judged::Judged;
+use super::look::Look;
+use super::rules;
+use std::collections::BTreeMap;
+use whyslow_live::host::{Host, Namespace, State};
+
+/// The look before, and which sockets came into CLOSE_WAIT while looks were taken.
+#[derive(Debug, Default)]
+pub(super) struct History {
+    before: Option<Host>,
+    /// By cookie: when the last look was that had it in another state, seconds since boot.
+    closed: BTreeMap<u64, f64>,
+}
+
+impl History {
+    /// Keeps a look for the next one.
+    pub(super) fn add(&mut self, host: Host) {
+        self.before = Some(host);
+    }
+
+    /// Judges a look, with what is known from the one before.
+    pub(super) fn judge(&mut self, host: Host, args: &HostArgs) -> Judged {
+        self.watch(&host);
+        let over = self.before.as_ref().map(|before| host.uptime_s - before.uptime_s).filter(|seconds| *seconds > 0.0);
+        let closed_since = self.closed.iter().map(|(cookie, since)| (*cookie, host.uptime_s - since)).collect();
+        let begins_with_own = args.begins_with_own();
+        let looks: Vec<Look<'_>> = host
+            .namespaces
+            .iter()
+            .enumerate()
+            .map(|(place, namespace)| Look {
+                host: &host,
+                namespace,
+                earlier: self.namespace(namespace.id).zip(over),
+                softnet_earlier: self.before.as_ref().map(|before| before.softnet.as_slice()).zip(over),
+                is_first: place == 0,
+                is_own: place == 0 && begins_with_own,
+                closed_since: &closed_since,
+            })
+            .collect();
+        let findings = rules::judge(&looks);
+        Judged { host, findings, over, is_part: args.is_part() }
+    }
+
+    fn namespace(&self, id: u64) -> Option<&Namespace> {
+        self.before.as_ref()?.namespaces.iter().find(|namespace| namespace.id == id)
+    }
+
+    /// Notes which sockets have come into CLOSE_WAIT since the look before.
+    fn watch(&mut self, host: &Host) {
+        let Some(before) = &self.before else { return };
+        let in_state = |host: &Host, is_closed: bool| -> Vec<u64> {
+            let sockets = host.namespaces.iter().flat_map(|namespace| &namespace.sockets);
+            let wanted = sockets.filter(|socket| (socket.state == State::CloseWait) == is_closed);
+            wanted.filter_map(|socket| socket.cookie).collect()
+        };
+        let open: std::collections::BTreeSet<u64> = in_state(before, false).into_iter().collect();
+        let closed = in_state(host, true);
+        for cookie in closed.iter().filter(|cookie| open.contains(cookie)) {
+            self.closed.entry(*cookie).or_insert(before.uptime_s);
+        }
+        self.closed.retain(|cookie, _| closed.contains(cookie));
+    }
+}

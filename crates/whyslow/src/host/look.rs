@@ -1,0 +1,271 @@
+//! [`Look`]: one namespace of the machine as rules are given it, with what they ask of it.
+
+use std::collections::BTreeMap;
+use std::net::{IpAddr, SocketAddr};
+use whyslow_live::host::{Host, Namespace, Owner, Socket, Softnet, State};
+use whyslow_live::tcp_info::TcpInfo;
+use whyslow_report::text::units;
+
+/// What a rule is given: it judges this and nothing else.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Look<'a> {
+    pub host: &'a Host,
+    pub namespace: &'a Namespace,
+    /// The same namespace a while ago, and how many seconds that is.
+    pub earlier: Option<(&'a Namespace, f64)>,
+    /// What processors had taken then.
+    pub softnet_earlier: Option<(&'a [Softnet], f64)>,
+    /// The machine's own figures are judged with its first namespace.
+    pub is_first: bool,
+    /// Commands are pasted in this namespace.
+    pub is_own: bool,
+    /// By cookie: for how many seconds at most a socket is in CLOSE_WAIT whose beginning was
+    /// watched.
+    pub closed_since: &'a BTreeMap<u64, f64>,
+}
+
+/// A count since boot and, where there was an earlier look, since then.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Count {
+    pub boot: u64,
+    /// The count, and over how many seconds.
+    pub recent: Option<(u64, f64)>,
+}
+
+/// A connection that is alive, and what the kernel knows of it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Live<'a> {
+    pub socket: &'a Socket,
+    pub info: &'a TcpInfo,
+}
+
+impl<'a> Look<'a> {
+    /// Connections that carry data, or could.
+    pub(crate) fn live(self) -> impl Iterator<Item = Live<'a>> {
+        self.namespace.sockets.iter().filter(|socket| socket.state == State::Established).filter_map(live)
+    }
+
+    /// Sockets in this state.
+    pub(crate) fn in_state(self, state: State) -> impl Iterator<Item = &'a Socket> {
+        self.namespace.sockets.iter().filter(move |socket| socket.state == state)
+    }
+
+    /// A counter, as `TcpExt.ListenDrops`; none where the kernel has none of that name.
+    pub(crate) fn counter(self, name: &str) -> Option<Count> {
+        let boot = *self.namespace.counters.get(name)?;
+        let recent = self.earlier.and_then(|(earlier, seconds)| {
+            let before = *earlier.counters.get(name)?;
+            Some((boot.saturating_sub(before), seconds))
+        });
+        Some(Count { boot, recent })
+    }
+
+    /// A setting that is a number.
+    pub(crate) fn setting(self, name: &str) -> Option<i64> {
+        self.namespace.sysctls.get(name)?.trim().parse().ok()
+    }
+
+    /// A setting of three numbers, as `net.ipv4.tcp_rmem`.
+    pub(crate) fn triple(self, name: &str) -> Option<[u64; 3]> {
+        let mut numbers = self.namespace.sysctls.get(name)?.split_whitespace().map(|number| number.parse().ok());
+        Some([numbers.next()??, numbers.next()??, numbers.next()??])
+    }
+
+    /// Whether the kernel is this version or a later one; none where its release is no number.
+    pub(crate) fn kernel_at_least(self, major: u32, minor: u32) -> Option<bool> {
+        let mut parts = self.host.kernel.split(|c: char| !c.is_ascii_digit()).map(|part| part.parse().ok());
+        Some((parts.next()??, parts.next()??) >= (major, minor))
+    }
+
+    /// What the namespace is called, where it is not the own one.
+    pub(crate) fn foreign_name(self) -> Option<String> {
+        let of_process = || self.namespace.process.map(|pid| format!("of process {pid}"));
+        let name = || self.namespace.name.clone().or_else(of_process);
+        (!self.is_own).then(|| name().unwrap_or_else(|| self.namespace.id.to_string()))
+    }
+
+    /// A command as it is pasted for this namespace: the own one needs nothing before it.
+    pub(crate) fn command(self, command: &str) -> String {
+        let enter = match (self.namespace.process, &self.namespace.name) {
+            _ if self.is_own => return command.to_owned(),
+            (Some(pid), _) => format!("nsenter -t {pid} -n"),
+            (None, Some(name)) if is_plain(name) => format!("ip netns exec {name}"),
+            (None, _) => return command.to_owned(),
+        };
+        let is_simple = command.chars().all(|c| c.is_ascii_alphanumeric() || " -_./=:,".contains(c));
+        if is_simple {
+            format!("{enter} {command}")
+        } else {
+            format!("{enter} sh -c '{}'", command.replace('\'', r"'\''"))
+        }
+    }
+}
+
+/// The filter of `ss` for a peer.
+pub(crate) fn dst(peer: IpAddr) -> String {
+    match peer {
+        IpAddr::V4(peer) => format!("dst {peer}"),
+        IpAddr::V6(peer) => format!("dst '[{peer}]'"),
+    }
+}
+
+/// A word that a shell takes as it is.
+pub(crate) fn is_plain(word: &str) -> bool {
+    !word.is_empty() && !word.starts_with('-') && word.chars().all(|c| c.is_ascii_alphanumeric() || "-_.".contains(c))
+}
+
+impl Count {
+    /// The share of `all` that it is, by the newest figures that are enough to tell, and over how
+    /// many seconds these are: an earlier look counts where `all` grew by `enough` since; what was
+    /// counted since boot counts otherwise.
+    pub(crate) fn share_of(self, all: Self, enough: u64) -> Option<Share> {
+        match (self.recent, all.recent) {
+            (Some((count, seconds)), Some((whole, _))) if whole >= enough => {
+                Some(Share { count, all: whole, seconds: Some(seconds) })
+            }
+            _ if all.boot >= enough => Some(Share { count: self.boot, all: all.boot, seconds: None }),
+            _ => None,
+        }
+    }
+
+    /// The newest figure, and over how many seconds it is.
+    pub(crate) fn newest(self) -> (u64, Option<f64>) {
+        self.recent.map_or((self.boot, None), |(count, seconds)| (count, Some(seconds)))
+    }
+}
+
+/// So many of so many.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Share {
+    pub count: u64,
+    pub all: u64,
+    /// None is since boot.
+    pub seconds: Option<f64>,
+}
+
+impl Share {
+    pub(crate) fn value(self) -> f64 {
+        self.count as f64 / self.all.max(1) as f64
+    }
+
+    pub(crate) fn since(self) -> super::finding::Since {
+        self.seconds.map_or(super::finding::Since::Boot, super::finding::Since::Seconds)
+    }
+}
+
+/// A socket with what the kernel knows of it, if it does.
+pub(crate) fn live(socket: &Socket) -> Option<Live<'_>> {
+    socket.info.as_ref().map(|info| Live { socket, info })
+}
+
+impl Live<'_> {
+    /// The peer's address; of a mapped one (`::ffff:192.0.2.1`) the IPv4 address.
+    pub(crate) fn peer(&self) -> IpAddr {
+        self.socket.remote.ip().to_canonical()
+    }
+
+    /// The smoothed round trip, seconds.
+    pub(crate) fn rtt(&self) -> Option<f64> {
+        self.info.rtt.filter(|&rtt| rtt > 0).map(|rtt| f64::from(rtt) / 1e6)
+    }
+
+    /// The least round trip of the last five minutes, seconds.
+    pub(crate) fn min_rtt(&self) -> Option<f64> {
+        self.info.min_rtt.filter(|&rtt| rtt > 0).map(|rtt| f64::from(rtt) / 1e6)
+    }
+
+    /// Whether what is on its way stands in a queue: the round trip is twice the least one and
+    /// 10 ms more, as for captures.
+    pub(crate) fn stands_in_queue(&self) -> bool {
+        let (Some(rtt), Some(least)) = (self.rtt(), self.min_rtt()) else { return false };
+        rtt >= 2.0 * least + 0.01
+    }
+
+    /// Segments with data that were sent, retransmitted ones included.
+    pub(crate) fn sent(&self) -> Option<u64> {
+        self.info.data_segs_out.map(u64::from)
+    }
+
+    /// Bytes per second: what the kernel measured last.
+    pub(crate) fn rate(&self) -> Option<f64> {
+        self.info.delivery_rate.filter(|&rate| rate > 0).map(|rate| rate as f64)
+    }
+
+    /// The socket in a line, as `ss` has it.
+    pub(crate) fn line(&self) -> String {
+        let mut line = socket_line(self.socket);
+        let mut add = |name: &str, value: Option<String>| {
+            if let Some(value) = value {
+                line += &format!(" {name} {value}");
+            }
+        };
+        add("rtt", self.rtt().map(|rtt| units::figure(rtt, "s")));
+        add("cwnd", self.info.snd_cwnd.map(|cwnd| units::thousands(cwnd.into())));
+        add("ssthresh", self.info.snd_ssthresh.map(|ssthresh| units::thousands(ssthresh.into())));
+        line
+    }
+}
+
+/// A socket's ends and its owners.
+pub(crate) fn socket_line(socket: &Socket) -> String {
+    let owners = owners(socket.owners.iter());
+    let owners = if owners.is_empty() { String::new() } else { format!(" {owners}") };
+    format!("{} → {}{owners}", plain(socket.local), plain(socket.remote))
+}
+
+/// An address and a port, a mapped IPv4 address as itself.
+pub(crate) fn plain(address: SocketAddr) -> SocketAddr {
+    SocketAddr::new(address.ip().to_canonical(), address.port())
+}
+
+/// Processes in a few words: `nginx[812]`, `nginx[812] and 3 more`.
+pub(crate) fn owners<'a>(owners: impl Iterator<Item = &'a Owner>) -> String {
+    let mut owners: Vec<(&str, u32)> = owners.map(|owner| (owner.name.as_str(), owner.pid)).collect();
+    owners.sort_unstable();
+    owners.dedup();
+    match owners.as_slice() {
+        [] => String::new(),
+        [(name, pid)] => format!("{name}[{pid}]"),
+        [(name, pid), others @ ..] => format!("{name}[{pid}] and {} more", others.len()),
+    }
+}
+
+/// Connections of a peer.
+#[derive(Debug)]
+pub(crate) struct Peer<'a> {
+    pub address: IpAddr,
+    pub connections: Vec<Live<'a>>,
+}
+
+impl<'a> Peer<'a> {
+    /// Connections by peer, in the order of addresses.
+    pub(crate) fn all(connections: impl Iterator<Item = Live<'a>>) -> Vec<Self> {
+        let mut peers: BTreeMap<IpAddr, Vec<Live<'a>>> = BTreeMap::new();
+        for live in connections {
+            peers.entry(live.peer()).or_default().push(live);
+        }
+        peers.into_iter().map(|(address, connections)| Self { address, connections }).collect()
+    }
+
+    /// A figure of each, added up; what is unknown is none of it.
+    pub(crate) fn sum(&self, get: impl Fn(&TcpInfo) -> Option<u64>) -> u64 {
+        self.connections.iter().filter_map(|live| get(live.info)).sum()
+    }
+
+    /// Their processes.
+    pub(crate) fn owners(&self) -> String {
+        owners(self.connections.iter().flat_map(|live| &live.socket.owners))
+    }
+
+    /// How many they are, and whose: `3 connections of nginx[812]`.
+    pub(crate) fn connections_of(&self) -> String {
+        let owners = self.owners();
+        let of = if owners.is_empty() { String::new() } else { format!(" of {owners}") };
+        format!("{}{of}", units::count(self.connections.len() as u64, "connection"))
+    }
+
+    /// The same with their peer: `3 connections of nginx[812] with 192.0.2.7`.
+    pub(crate) fn words(&self) -> String {
+        format!("{} with {}", self.connections_of(), self.address)
+    }
+}

@@ -1,0 +1,262 @@
+//! The page for a person: the verdict, the findings, then who talks to whom, and what was looked
+//! at.
+
+use super::finding::{Evidence, Finding, Value};
+use super::groups::{self, PeerGroup, ProcessGroup};
+use super::judged::Judged;
+use anstyle::{AnsiColor, Effects, Style};
+use std::collections::BTreeMap;
+use whyslow_live::host::{Host, State};
+use whyslow_report::headline::confidence;
+use whyslow_report::text::{Column, Line, Page, Table, units, width};
+
+const BOLD: Style = Style::new().effects(Effects::BOLD);
+const DIM: Style = Style::new().effects(Effects::DIMMED);
+const GOOD: Style = AnsiColor::Green.on_default().effects(Effects::BOLD);
+const WARNING: Style = AnsiColor::Red.on_default();
+const CAUSE: Style = AnsiColor::Red.on_default().effects(Effects::BOLD);
+const COMMAND: Style = AnsiColor::Cyan.on_default();
+
+/// The narrowest and the widest page.
+const WIDTHS: std::ops::RangeInclusive<usize> = 60..=120;
+/// Where the label of a part stands, and where its text.
+const LABEL: usize = 4;
+const TEXT: usize = 16;
+/// A screen holds so many findings in full, and rows of a table.
+const FINDINGS: usize = 2;
+const ROWS: usize = 6;
+
+/// Lays out what was found.
+pub(super) fn page(judged: &Judged, is_full: bool, width: usize) -> String {
+    let mut page = Page::new(width.clamp(*WIDTHS.start(), *WIDTHS.end()));
+    let findings = &judged.findings;
+    print_verdict(&mut page, judged);
+    let shown = if is_full { findings.len() } else { FINDINGS.min(findings.len()) };
+    for finding in &findings[..shown] {
+        page.gap();
+        print_finding(&mut page, finding);
+    }
+    if shown < findings.len() {
+        page.gap();
+        for finding in &findings[shown..] {
+            let head = head(finding).plain("   ");
+            page.hanging(&head, DIM, &finding.summary, LABEL);
+        }
+        page.wrapped(&Line::new().pad(2), DIM, "--full shows these with their evidence and fix, too");
+    }
+    print_tables(&mut page, &judged.host, is_full);
+    print_looked_at(&mut page, judged);
+    page.finish()
+}
+
+fn print_verdict(page: &mut Page, judged: &Judged) {
+    let findings = &judged.findings;
+    let Some(worst) = findings.first() else {
+        let what = if judged.is_part {
+            "Nothing here makes these connections slow"
+        } else {
+            "Nothing here makes transfers slow"
+        };
+        page.wrapped(&Line::new(), GOOD, &format!("{what}, as far as this machine shows."));
+        return;
+    };
+    let more = match findings.len() {
+        1 => String::new(),
+        number => format!(" ({} more below)", number - 1),
+    };
+    page.wrapped(&Line::new(), BOLD, &format!("{}{more}.", capitalised(&worst.summary)));
+    let fix = format!("{}: {}.", worst.fix.who.words(), worst.fix.what);
+    page.wrapped(&Line::new().styled(BOLD, "Fix: "), Style::new(), &fix);
+}
+
+/// A sentence; a name at its beginning stays as it is.
+fn capitalised(text: &str) -> String {
+    if text.split(' ').next().is_some_and(|word| !word.chars().all(char::is_alphabetic)) {
+        return text.to_owned();
+    }
+    let mut letters = text.chars();
+    letters.next().map_or(String::new(), |first| first.to_uppercase().chain(letters).collect())
+}
+
+/// The cause, what it costs, and how sure that is.
+fn head(finding: &Finding) -> Line {
+    let mut head = Line::new().pad(2).styled(CAUSE, finding.cause.slug()).plain("   ").styled(BOLD, &finding.cost);
+    head = head.plain("   ").styled(DIM, confidence(finding.confidence));
+    match &finding.namespace {
+        Some(name) => head.plain("   ").styled(DIM, &format!("namespace {name}")),
+        None => head,
+    }
+}
+
+fn print_finding(page: &mut Page, finding: &Finding) {
+    page.line(&head(finding));
+    page.wrapped(&Line::new().pad(LABEL), Style::new(), &finding.summary);
+    print_evidence(page, &finding.evidence);
+    let fix = &finding.fix;
+    page.wrapped(&label("fix"), Style::new(), &format!("{}: {}", fix.who.words(), fix.what));
+    if let Some(command) = &fix.command {
+        // Whole, to be copied; at the left edge where it would not fit otherwise.
+        let indent = if TEXT + width(command) <= page.width() { TEXT } else { LABEL };
+        page.line(&Line::new().pad(indent).styled(COMMAND, command));
+    }
+    page.wrapped(&label("verify"), Style::new(), &fix.verify);
+}
+
+fn label(text: &str) -> Line {
+    Line::new().pad(LABEL).styled(DIM, text).pad(TEXT)
+}
+
+/// Figures one under the other, each with where it is from; then the sockets.
+fn print_evidence(page: &mut Page, evidence: &[Evidence]) {
+    let figure = |evidence: &Evidence| match evidence.value {
+        Value::Figure { value, unit } => units::figure(value, unit),
+        Value::Text { .. } => String::new(),
+    };
+    let figures = evidence.iter().filter(|evidence| matches!(evidence.value, Value::Figure { .. }));
+    let value_width = figures.clone().map(|evidence| width(&figure(evidence))).max().unwrap_or(0);
+    let name_width = figures.map(|evidence| width(&evidence.figure)).max().unwrap_or(0);
+    for (index, evidence) in evidence.iter().enumerate() {
+        let head = if index == 0 { label("evidence") } else { Line::new().pad(TEXT) };
+        let from = format!("{}, {}", evidence.source.words(), evidence.since.words(evidence.source));
+        match &evidence.value {
+            Value::Text { text } => {
+                let head = head.styled(DIM, &format!("{}: ", evidence.figure));
+                page.hanging(&head, Style::new(), text, TEXT + 2);
+            }
+            Value::Figure { .. } => {
+                let end = TEXT + name_width + 2 + value_width;
+                let line = head.plain(&evidence.figure).right(end, &Line::new().plain(&figure(evidence)));
+                if line.width() + 3 + width(&from) <= page.width() {
+                    page.line(&line.plain("   ").styled(DIM, &from));
+                } else {
+                    page.line(&line);
+                    page.wrapped(&Line::new().pad(TEXT + 2), DIM, &from);
+                }
+            }
+        }
+    }
+}
+
+fn print_tables(page: &mut Page, host: &Host, is_full: bool) {
+    let rows = if is_full { usize::MAX } else { ROWS };
+    let peers = PeerGroup::all(host);
+    if peers.is_empty() {
+        return print_processes(page, host, rows);
+    }
+    page.gap();
+    let mut table = Table::new(vec![
+        Column::words("peer"),
+        Column::figures("sockets"),
+        Column::words("states"),
+        Column::figures("RTT"),
+        Column::figures("retransmitted"),
+        Column::words("limited by").optional(),
+        Column::words("process").optional(),
+    ]);
+    for peer in peers.iter().take(rows) {
+        let retransmitted = (peer.sent > 0).then(|| units::share(peer.retransmitted as f64 / peer.sent as f64));
+        table.row([
+            peer.peer.to_string(),
+            units::thousands(peer.sockets()),
+            states(&peer.states),
+            peer.rtt_s.map_or(String::new(), |rtt| units::figure(rtt, "s")),
+            retransmitted.unwrap_or_default(),
+            peer.limited_by.map_or(String::new(), |limit| limit.words().to_owned()),
+            names(&peer.processes),
+        ]);
+    }
+    if peers.len() > rows {
+        let more = (peers.len() - rows) as u64;
+        table.remark(format!("… {} more peer{}", units::thousands(more), if more == 1 { "" } else { "s" }));
+    }
+    table.print(page, 2);
+    print_processes(page, host, rows);
+}
+
+fn print_processes(page: &mut Page, host: &Host, rows: usize) {
+    let processes = ProcessGroup::all(host);
+    if processes.is_empty() {
+        return;
+    }
+    page.gap();
+    let mut table = Table::new(vec![
+        Column::words("process"),
+        Column::figures("peers"),
+        Column::words("states"),
+        Column::words("belongs to").optional(),
+    ]);
+    for process in processes.iter().take(rows) {
+        let place = process.container.clone().or_else(|| process.unit.clone());
+        table.row([
+            format!("{}[{}]", process.name, process.pid),
+            units::thousands(process.peers),
+            states(&process.states),
+            place.unwrap_or_default(),
+        ]);
+    }
+    if processes.len() > rows {
+        let more = processes.len() - rows;
+        table.remark(format!("… {} more process{}", units::thousands(more as u64), if more == 1 { "" } else { "es" }));
+    }
+    table.print(page, 2);
+}
+
+/// The three states with most sockets.
+fn states(states: &BTreeMap<State, u64>) -> String {
+    let mut all: Vec<(State, u64)> = states.iter().map(|(state, number)| (*state, *number)).collect();
+    all.sort_by_key(|(_, number)| std::cmp::Reverse(*number));
+    let mut words: Vec<String> = all
+        .iter()
+        .take(3)
+        .map(|(state, number)| format!("{} {}", units::thousands(*number), groups::state_name(*state)))
+        .collect();
+    if all.len() > 3 {
+        words.push("…".to_owned());
+    }
+    words.join(", ")
+}
+
+/// The name that has most of it, and how many others there are.
+fn names(names: &BTreeMap<String, u64>) -> String {
+    let most = names.iter().max_by_key(|(_, number)| **number);
+    most.map_or(String::new(), |(name, _)| match names.len() {
+        1 => name.clone(),
+        number => format!("{name} and {} more", number - 1),
+    })
+}
+
+/// What it all rests on, and what is missing.
+fn print_looked_at(page: &mut Page, judged: &Judged) {
+    let host = &judged.host;
+    let count =
+        |get: fn(&whyslow_live::host::Namespace) -> usize| host.namespaces.iter().map(get).sum::<usize>() as u64;
+    page.gap();
+    let mut parts = vec![
+        units::count(count(|namespace| namespace.sockets.len()), "socket"),
+        units::count(count(|namespace| namespace.metrics.len()), "remembered peer"),
+        units::count(count(|namespace| namespace.sysctls.len()), "setting"),
+        units::count(count(|namespace| namespace.routes.len()), "route"),
+    ];
+    if !judged.is_part {
+        parts.push(units::count(count(|namespace| namespace.counters.len()), "counter"));
+        parts.push(units::count(count(|namespace| namespace.devices.len()), "device"));
+    }
+    if host.namespaces.len() > 1 {
+        parts.push(format!("in {} namespaces", host.namespaces.len()));
+    }
+    let since = match judged.over {
+        Some(seconds) => format!("counted over {}", units::figure(seconds, "s")),
+        None if judged.is_part => "without what is counted for the whole machine".to_owned(),
+        None => "counted since boot: --for 10s counts what happens now".to_owned(),
+    };
+    let what =
+        format!("Linux {}, up {}: {}; {since}", host.kernel, units::figure(host.uptime_s, "s"), parts.join(", "));
+    page.hanging(&Line::new().styled(DIM, "looked at "), DIM, &what, 2);
+    for missing in &host.missing {
+        let text = format!("not seen: {}: {}", missing.what, missing.why);
+        page.wrapped(&Line::new().styled(WARNING, "! "), Style::new(), &text);
+    }
+}
+
+#[cfg(test)]
+mod tests;

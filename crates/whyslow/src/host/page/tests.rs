@@ -1,0 +1,67 @@
+//! Pages as they are printed.
+
+use super::*;
+use crate::host::rules::scene::{Scene, connection, connection_with, in_state, listener, owner, remembered, timer};
+use whyslow_live::host::{Missing, TimerKind};
+
+fn judged(scene: &Scene, over: Option<f64>) -> Judged {
+    Judged { findings: scene.findings(), host: scene.host.clone(), over, is_part: false }
+}
+
+/// As it is without colours.
+fn plain(judged: &Judged, is_full: bool, width: usize) -> String {
+    anstream::adapter::strip_str(&page(judged, is_full, width)).to_string()
+}
+
+/// Much at once: a server that does not close, a full listener, a far peer with a small window and
+/// a remembered threshold.
+fn bad() -> Scene {
+    let mut scene = Scene::new();
+    scene.set("ipv4.tcp_no_ssthresh_metrics_save", "0");
+    scene.namespace().metrics.push(remembered(100_000, 8, 60_000));
+    for cookie in 1..=12 {
+        let mut closed = in_state(State::CloseWait);
+        closed.cookie = Some(cookie);
+        closed.owners = vec![owner("pool-worker", 4_242)];
+        scene.add(closed);
+    }
+    scene.add(listener(128, 129, 50));
+    scene.add(connection_with(|info| info.rwnd_limited = Some(4_000_000)));
+    let mut syn = in_state(State::SynSent);
+    syn.remote = "[2001:db8::17]:5432".parse().unwrap_or(syn.remote);
+    syn.timer = timer(TimerKind::Retransmission, 4);
+    scene.add(syn);
+    scene.host.missing.push(Missing {
+        what: "processes of other users".to_owned(),
+        why: "their open files are only shown to root (CAP_SYS_PTRACE)".to_owned(),
+    });
+    scene
+}
+
+#[test]
+fn a_machine_with_findings() {
+    insta::assert_snapshot!("findings_80", plain(&judged(&bad(), None), false, 80));
+    insta::assert_snapshot!("findings_100", plain(&judged(&bad(), None), false, 100));
+    insta::assert_snapshot!("findings_full_100", plain(&judged(&bad(), Some(10.0)), true, 100));
+    // No screen is longer.
+    assert!(plain(&judged(&bad(), None), false, 80).lines().count() <= 60);
+}
+
+#[test]
+fn a_healthy_machine() {
+    let mut scene = Scene::new();
+    scene.add(connection());
+    scene.add(listener(4_096, 0, 0));
+    insta::assert_snapshot!("healthy_80", plain(&judged(&scene, Some(10.0)), false, 80));
+    insta::assert_snapshot!("healthy_100", plain(&judged(&scene, None), false, 100));
+}
+
+#[test]
+fn names_of_processes_do_not_steer_the_terminal() {
+    let mut scene = Scene::new();
+    let mut closed = in_state(State::CloseWait);
+    closed.owners = vec![owner("evil\u{1b}[2J", 1)];
+    scene.add(closed);
+    assert!(!plain(&judged(&scene, None), true, 100).contains('\u{1b}'));
+    assert!(!page(&judged(&scene, None), true, 100).contains("\u{1b}[2J"));
+}

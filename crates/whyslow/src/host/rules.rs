@@ -1,0 +1,174 @@
+//! The rules: each judges a [`Look`] for itself, and this puts together what they find.
+//!
+//! A finding exists only where a live connection or a counter shows that something costs. No two
+//! findings give the same advice, and none enlarges buffers where round trips grow with them.
+
+mod bufferbloat;
+mod buffers;
+mod checksum_errors;
+mod close_wait;
+mod conntrack_full;
+mod counted;
+mod cpu_throttled;
+mod host_cpu;
+mod idle_beyond_peer;
+mod listen_overflow;
+mod loss;
+mod lost_retransmission;
+mod mtu_black_hole;
+mod needless_tail_probes;
+mod new_connection_each_time;
+mod nic_drops;
+mod no_answer;
+mod no_sack;
+mod no_window_scaling;
+mod port_exhaustion;
+mod receive_drops;
+mod receive_window;
+mod restart_after_idle;
+mod sender_cap;
+mod slow_start;
+mod softnet_drops;
+mod spurious_retransmission;
+mod stale_ssthresh;
+mod timeout;
+mod unpaced_bbr;
+mod zero_window;
+
+use super::causes::HostCause;
+use super::finding::Finding;
+use super::look::Look;
+use std::collections::BTreeSet;
+
+/// A rule: it gives what it finds, the worst first.
+type Rule = fn(Look<'_>) -> Vec<Finding>;
+
+const RULES: &[Rule] = &[
+    no_answer::check,
+    listen_overflow::check,
+    port_exhaustion::check,
+    conntrack_full::check,
+    mtu_black_hole::check,
+    close_wait::check,
+    idle_beyond_peer::check,
+    stale_ssthresh::check,
+    receive_window::check,
+    no_window_scaling::check,
+    sender_cap::check,
+    zero_window::check,
+    bufferbloat::check,
+    loss::check,
+    timeout::check,
+    lost_retransmission::check,
+    needless_tail_probes::check,
+    spurious_retransmission::check,
+    no_sack::check,
+    restart_after_idle::check,
+    slow_start::check,
+    new_connection_each_time::check,
+    unpaced_bbr::check,
+    checksum_errors::check,
+    receive_drops::check,
+    nic_drops::check,
+    softnet_drops::check,
+    host_cpu::check,
+    cpu_throttled::check,
+];
+
+/// What all rules find in all namespaces: what fails outright first, then what costs most time.
+pub(crate) fn judge(looks: &[Look<'_>]) -> Vec<Finding> {
+    let mut findings: Vec<Finding> = looks.iter().flat_map(|look| RULES.iter().flat_map(|rule| rule(*look))).collect();
+    leave_out_what_others_say(&mut findings);
+    enlarge_no_queue(&mut findings);
+    let cost = |finding: &Finding| finding.seconds.unwrap_or(0.0);
+    findings.sort_by(|a, b| {
+        fails(b.cause)
+            .cmp(&fails(a.cause))
+            .then(cost(b).total_cmp(&cost(a)))
+            .then(b.confidence.total_cmp(&a.confidence))
+    });
+    say_each_advice_once(&mut findings);
+    findings
+}
+
+/// Connections fail, or wait for seconds before they begin.
+fn fails(cause: HostCause) -> bool {
+    use HostCause::{ConntrackFull, ListenOverflow, MtuBlackHole, NoAnswer, PortExhaustion};
+    matches!(cause, ConntrackFull | ListenOverflow | MtuBlackHole | NoAnswer | PortExhaustion)
+}
+
+/// A cause that another one explains, in the same namespace and of the same connections.
+fn leave_out_what_others_say(findings: &mut Vec<Finding>) {
+    let explained = [
+        // A window without scaling is full as any other is.
+        (HostCause::ReceiveWindow, HostCause::NoWindowScaling),
+        // Full segments that vanish end in timeouts.
+        (HostCause::Timeout, HostCause::MtuBlackHole),
+        // Without SACK losses are repaired late.
+        (HostCause::Loss, HostCause::NoSack),
+        (HostCause::Loss, HostCause::UnpacedBbr),
+    ];
+    let found: Vec<(HostCause, Option<String>, Option<String>)> =
+        findings.iter().map(|finding| (finding.cause, finding.namespace.clone(), finding.peer.clone())).collect();
+    findings.retain(|finding| {
+        !explained.iter().any(|(cause, by)| {
+            let same = |(other, namespace, peer): &(HostCause, Option<String>, Option<String>)| {
+                other == by && *namespace == finding.namespace && *peer == finding.peer
+            };
+            finding.cause == *cause && found.iter().any(same)
+        })
+    });
+}
+
+/// A setting is for all connections: where a queue on the way grows with what is sent, send
+/// buffers stay as they are.
+fn enlarge_no_queue(findings: &mut [Finding]) {
+    let queued: Vec<_> = findings.iter().filter(|finding| finding.cause == HostCause::Bufferbloat).cloned().collect();
+    for finding in findings.iter_mut().filter(|finding| finding.cause == HostCause::SenderCap) {
+        let queue = queued.iter().find(|queue| queue.namespace == finding.namespace);
+        if let Some(peer) = queue.and_then(|queue| queue.peer.as_ref()).filter(|_| finding.fix.command.is_some()) {
+            finding.fix.command = None;
+            finding.fix.what +=
+                &format!("; but first the queue that stands on the way to {peer}, which larger buffers fill");
+        }
+    }
+}
+
+/// A command that changes something stands once, with the finding that costs most.
+fn say_each_advice_once(findings: &mut [Finding]) {
+    let mut said: BTreeSet<(Option<String>, String)> = BTreeSet::new();
+    for index in 0..findings.len() {
+        let Some(command) = findings[index].fix.command.clone() else { continue };
+        // Of a setting the largest value is enough for all.
+        let advice = match setting(&command) {
+            Some(name) => {
+                let largest = findings.iter().filter(|other| other.namespace == findings[index].namespace);
+                let commands = largest.filter_map(|other| other.fix.command.clone());
+                let same = commands.filter(|other| setting(other) == Some(name));
+                let most = same.max_by_key(|other| largest_number(other));
+                let name = name.to_owned();
+                findings[index].fix.command = most;
+                name
+            }
+            None => command,
+        };
+        if !said.insert((findings[index].namespace.clone(), advice)) {
+            findings[index].fix.command = None;
+        }
+    }
+}
+
+/// The setting that a command changes.
+fn setting(command: &str) -> Option<&str> {
+    let (_, rest) = command.split_once("sysctl -w ")?;
+    rest.split_once('=').map(|(name, _)| name)
+}
+
+fn largest_number(command: &str) -> u64 {
+    command.split(|c: char| !c.is_ascii_digit()).filter_map(|number| number.parse().ok()).max().unwrap_or(0)
+}
+
+#[cfg(test)]
+pub(in crate::host) mod scene;
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,81 @@
+//! What is on its way stands in a queue: round trips are much longer than the path's own.
+//!
+//! ## What it is
+//! A queue in front of the narrowest link takes what the link cannot. A long one is filled by any
+//! sender that follows losses, and everybody who shares it waits: requests, names, other transfers.
+//!
+//! ## How it is recognised
+//! A live connection with four segments or more on their way, whose round trip is twice the least
+//! one of the last five minutes and 30 ms more: the growth that captures take. Fewer segments may
+//! only wait for a delayed ACK.
+//!
+//! ## What it is confused with
+//! - a receiver that acknowledges late, for want of processor time.
+//! - a path that has changed: the least round trip is five minutes old at most.
+//!
+//! ## The fix
+//! At the narrow link a queue that keeps itself short (`cake`, `fq_codel`), or BBR at the sender.
+//! Larger buffers would make it worse, and none is advised for such a connection.
+//!
+//! ## To see that it worked
+//! `ss -tin` shows `rtt` near `minrtt` while it sends.
+//!
+//! ## References
+//! RFC 7567, RFC 8290; Gettys and Nichols, "Bufferbloat", 2011.
+
+use crate::host::causes::HostCause;
+use crate::host::finding::{Finding, Fix, Since, Source, Who, figure, text};
+use crate::host::look::{Live, Look, Peer, dst};
+use whyslow_report::text::units;
+
+/// Segments on their way that stand in no delayed ACK.
+const SEGMENTS: u32 = 4;
+/// The growth that is told, seconds.
+const GROWTH_S: f64 = 0.03;
+
+pub(super) fn check(look: Look<'_>) -> Vec<Finding> {
+    Peer::all(look.live().filter(is_queued)).into_iter().filter_map(|peer| report(look, &peer)).collect()
+}
+
+fn growth(live: &Live<'_>) -> f64 {
+    live.rtt().zip(live.min_rtt()).map_or(0.0, |(rtt, least)| rtt - least)
+}
+
+fn is_queued(live: &Live<'_>) -> bool {
+    live.stands_in_queue() && growth(live) >= GROWTH_S && live.info.unacked.is_some_and(|flight| flight >= SEGMENTS)
+}
+
+fn report(look: Look<'_>, peer: &Peer<'_>) -> Option<Finding> {
+    let worst = peer.connections.iter().max_by(|a, b| growth(a).total_cmp(&growth(b)))?;
+    let (rtt, least) = (worst.rtt()?, worst.min_rtt()?);
+    let now = (Source::Socket, Since::Now);
+    let extra = units::figure(growth(worst), "s");
+    let mut evidence = vec![figure("worst: rtt", rtt, "s", now), figure("worst: minrtt", least, "s", now)];
+    evidence.extend(worst.info.unacked.map(|flight| figure("worst: in flight", flight.into(), "segments", now)));
+    evidence.push(text("the worst", worst.line(), now));
+    let is_bbr = worst.socket.congestion_control.as_deref().is_some_and(|name| name.starts_with("bbr"));
+    let sender = if is_bbr { "" } else { ", or BBR at this sender" };
+    Some(Finding {
+        cause: HostCause::Bufferbloat,
+        namespace: look.foreign_name(),
+        peer: Some(peer.address.to_string()),
+        seconds: Some(growth(worst)),
+        cost: format!("{extra} in each round trip"),
+        confidence: 0.65,
+        summary: format!(
+            "what is sent to {} stands in a queue: a round trip takes {} instead of {}",
+            peer.address,
+            units::figure(rtt, "s"),
+            units::figure(least, "s"),
+        ),
+        evidence,
+        fix: Fix {
+            who: Who::Network,
+            what: format!(
+                "a queue that keeps itself short at the narrow link (cake, fq_codel){sender}; no larger buffer anywhere"
+            ),
+            command: None,
+            verify: format!("`ss -tin {}` shows rtt near minrtt while it sends", dst(peer.address)),
+        },
+    })
+}

@@ -1,0 +1,162 @@
+//! The peer has closed its connections, and a program here has not: they stay in CLOSE_WAIT.
+//!
+//! ## What it is
+//! A peer that is done sends a FIN. The kernel acknowledges it and tells the program by an empty
+//! read; the connection is in CLOSE_WAIT until the program closes its end too. No timer ends that.
+//! Each such connection holds a file descriptor, and in a pool it is handed out as if it were
+//! alive: the request that gets it fails, and is made again on a new connection.
+//!
+//! ## How it is recognised
+//! A socket in CLOSE_WAIT from which nothing was heard and to which nothing was sent for 5 s: a
+//! program that still answers a client which has shut down its own half sends. The kernel does not
+//! keep when the FIN came; the time since the last ACK is the least it can be. `--watch` sees it
+//! come, and tells the time to the interval. After 60 s (tcp_fin_timeout) the peer has forgotten
+//! the connection, and the finding is certain. A socket without a file was not yet accepted: then
+//! the listener is named.
+//!
+//! ## What it is confused with
+//! - half-closed connections that carry data: these are not told.
+//! - TIME_WAIT: that is the end which closed first, and it ends by itself.
+//!
+//! ## The fix
+//! In the program: close the connection when a read returns nothing, also in error paths and in
+//! connection pools; a pool checks a connection before it hands it out, or keeps it for less long
+//! than the peer does.
+//!
+//! ## To see that it worked
+//! `ss -tn state close-wait` lists no connection for longer than a moment.
+//!
+//! ## References
+//! RFC 9293 section 3.6; Linux tcp(7).
+
+use crate::host::causes::HostCause;
+use crate::host::finding::{Evidence, Finding, Fix, Since, Source, Who, figure, text};
+use crate::host::look::{Look, owners, socket_line};
+use std::collections::BTreeMap;
+use whyslow_live::host::{Socket, State};
+use whyslow_report::text::units;
+
+/// A program that closes does so at once, milliseconds.
+const QUIET_MS: u32 = 5_000;
+/// By then the peer has forgotten it (tcp_fin_timeout), milliseconds.
+const FORGOTTEN_MS: u32 = 60_000;
+/// A peer that closed sooner after the last data had no timeout, milliseconds.
+const TIMEOUT_MS: u32 = 1_000;
+
+/// Who keeps sockets of the peer's open.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Holder {
+    /// Processes in words.
+    Processes(String),
+    /// The listener that has not accepted it.
+    Listener(String),
+    /// Processes that whoever looks may not see.
+    Hidden,
+}
+
+pub(super) fn check(look: Look<'_>) -> Vec<Finding> {
+    let mut holders: BTreeMap<Holder, Vec<&Socket>> = BTreeMap::new();
+    for socket in look.in_state(State::CloseWait).filter(|socket| is_left(socket)) {
+        holders.entry(holder(look, socket)).or_default().push(socket);
+    }
+    holders.into_iter().filter_map(|(holder, sockets)| report(look, &holder, &sockets)).collect()
+}
+
+/// Nothing goes on there.
+fn is_left(socket: &Socket) -> bool {
+    let Some(info) = &socket.info else { return false };
+    let is_quiet = |ms: Option<u32>| ms.is_some_and(|ms| ms >= QUIET_MS);
+    is_quiet(info.last_ack_recv) && is_quiet(info.last_data_sent) && info.unacked.unwrap_or(0) == 0
+}
+
+fn holder(look: Look<'_>, socket: &Socket) -> Holder {
+    if !socket.owners.is_empty() {
+        return Holder::Processes(owners(socket.owners.iter()));
+    }
+    if socket.inode != 0 {
+        return Holder::Hidden;
+    }
+    let listeners = look.in_state(State::Listen).filter(|listener| listener.local.port() == socket.local.port());
+    let best = listeners.max_by_key(|listener| listener.local.ip() == socket.local.ip());
+    Holder::Listener(best.map_or_else(
+        || socket.local.to_string(),
+        |listener| {
+            let owners = owners(listener.owners.iter());
+            let of = if owners.is_empty() { String::new() } else { format!(" of {owners}") };
+            format!("{}{of}", listener.local)
+        },
+    ))
+}
+
+/// For how long the peer has been gone at least, milliseconds.
+fn least_ms(socket: &Socket) -> u32 {
+    socket.info.as_ref().and_then(|info| info.last_ack_recv).unwrap_or(0)
+}
+
+/// How long nothing was said before the peer closed, milliseconds.
+pub(super) fn idle_before_ms(socket: &Socket) -> Option<u32> {
+    let info = socket.info.as_ref()?;
+    let data = info.last_data_recv?.min(info.last_data_sent?);
+    data.checked_sub(info.last_ack_recv?).filter(|&idle| idle >= TIMEOUT_MS)
+}
+
+fn report(look: Look<'_>, holder: &Holder, sockets: &[&Socket]) -> Option<Finding> {
+    let longest = *sockets.iter().max_by_key(|socket| least_ms(socket))?;
+    let least = least_ms(longest);
+    let number = units::count(sockets.len() as u64, "connection");
+    let duration = units::figure(f64::from(least) / 1e3, "s");
+    let who = match holder {
+        Holder::Processes(name) => name.clone(),
+        Holder::Listener(name) => format!("nobody has accepted them: the listener {name}"),
+        Holder::Hidden => "a process that only root can see".to_owned(),
+    };
+    let summary = match holder {
+        Holder::Listener(name) => format!(
+            "the peer closed {number} that the listener {name} has not accepted, the longest at least {duration} ago"
+        ),
+        _ => format!(
+            "the peer closed first, and {who} holds {number} open since, the longest for at least {duration}; it must close them"
+        ),
+    };
+    let what = match holder {
+        Holder::Listener(_) => "accept connections as they come, and close those whose peer has gone",
+        _ => "close a connection when a read returns nothing, also in error paths and in pools",
+    };
+    Some(Finding {
+        cause: HostCause::CloseWait,
+        namespace: look.foreign_name(),
+        peer: None,
+        seconds: None,
+        cost: number,
+        confidence: if least >= FORGOTTEN_MS { 0.95 } else { 0.75 },
+        summary,
+        evidence: evidence(look, sockets, longest),
+        fix: Fix {
+            who: Who::Program,
+            what: what.to_owned(),
+            command: Some(look.command("ss -tnp state close-wait")),
+            verify: "`ss -tn state close-wait` lists no connection for longer than a moment".to_owned(),
+        },
+    })
+}
+
+fn evidence(look: Look<'_>, sockets: &[&Socket], longest: &Socket) -> Vec<Evidence> {
+    let now = (Source::Sockets, Since::Now);
+    let mut out = vec![figure("sockets in CLOSE_WAIT", sockets.len() as f64, "", now)];
+    let watched = sockets.iter().filter_map(|socket| look.closed_since.get(&socket.cookie?));
+    match watched.copied().reduce(f64::max) {
+        Some(seconds) => out.push(figure("in it, as watched, at most", seconds, "s", now)),
+        None => out.push(figure("in it at least (last_ack_recv)", f64::from(least_ms(longest)) / 1e3, "s", now)),
+    }
+    let mut idle: Vec<u32> = sockets.iter().filter_map(|socket| idle_before_ms(socket)).collect();
+    idle.sort_unstable();
+    if let Some(&idle) = idle.get(idle.len() / 2) {
+        out.push(figure("idle before the peer closed, median", f64::from(idle) / 1e3, "s", now));
+    }
+    let unread: u64 = sockets.iter().map(|socket| u64::from(socket.recv_queue)).sum();
+    if unread > 0 {
+        out.push(figure("received and not read", unread as f64, "B", now));
+    }
+    out.push(text("the longest", socket_line(longest), (Source::Socket, Since::Now)));
+    out
+}

@@ -1,0 +1,103 @@
+//! A program with connections is kept from the processor by the limit of its control group.
+//!
+//! ## What it is
+//! A container or a service may use its processors for so many milliseconds of each period, 100 ms
+//! as a rule. When that is used up, all of it stands still until the next period: requests wait for
+//! tens of milliseconds, though the machine may be idle.
+//!
+//! ## How it is recognised
+//! The owner of a connection was throttled in a quarter of its control group's periods or more, of
+//! 100 at least (`cpu.stat`); the share is that of the usual alert (CPUThrottlingHigh of
+//! kubernetes-mixin). With `--for` or `--watch` the periods in that time count, of 20 at least.
+//!
+//! ## What it is confused with
+//! - `host-cpu`: there is no processor to be had.
+//!
+//! ## The fix
+//! Raise the limit (`cpu.max`; `resources.limits.cpu` in Kubernetes; `CPUQuota=` in systemd), or
+//! let the program use fewer threads than it has processors' time for.
+//!
+//! ## To see that it worked
+//! `nr_throttled` in the group's `cpu.stat` does not rise.
+//!
+//! ## References
+//! Linux scheduler/sched-bwc.
+
+use crate::host::causes::HostCause;
+use crate::host::finding::{Finding, Fix, Since, Source, Who, figure};
+use crate::host::look::Look;
+use std::collections::BTreeMap;
+use whyslow_live::host::{Namespace, Owner, Throttled};
+use whyslow_report::text::units;
+
+/// Of the periods, those in which it was throttled.
+const SHARE: f64 = 0.25;
+/// Periods that tell a share: since the group exists, and since an earlier look.
+const ENOUGH: (u64, u64) = (100, 20);
+
+pub(super) fn check(look: Look<'_>) -> Vec<Finding> {
+    // One control group has several processes, and one account.
+    let mut groups: BTreeMap<Throttled, Vec<&Owner>> = BTreeMap::new();
+    for owner in look.namespace.sockets.iter().flat_map(|socket| &socket.owners) {
+        if let Some(throttled) = owner.throttled {
+            groups.entry(throttled).or_default().push(owner);
+        }
+    }
+    groups.into_iter().filter_map(|(throttled, owners)| report(look, throttled, &owners)).collect()
+}
+
+/// The account of a process at the earlier look.
+fn before(earlier: &Namespace, owner: &Owner) -> Option<Throttled> {
+    let mut owners = earlier.sockets.iter().flat_map(|socket| &socket.owners);
+    owners.find(|before| before.pid == owner.pid).and_then(|before| before.throttled)
+}
+
+fn report(look: Look<'_>, now: Throttled, owners: &[&Owner]) -> Option<Finding> {
+    let owner = owners.first()?;
+    let recent = look.earlier.and_then(|(earlier, seconds)| {
+        let before = before(earlier, owner)?;
+        let since = Throttled {
+            periods: now.periods.saturating_sub(before.periods),
+            throttled: now.throttled.saturating_sub(before.throttled),
+            time_us: now.time_us.saturating_sub(before.time_us),
+        };
+        (since.periods >= ENOUGH.1).then_some((since, Since::Seconds(seconds)))
+    });
+    let (account, since) = recent.unwrap_or((now, Since::Boot));
+    let share = account.throttled as f64 / account.periods.max(1) as f64;
+    let enough = if since == Since::Boot { ENOUGH.0 } else { ENOUGH.1 };
+    if account.periods < enough || share < SHARE {
+        return None;
+    }
+    let seconds = account.time_us as f64 / 1e6;
+    let place = owner.container.clone().or_else(|| owner.unit.clone());
+    let of = place.as_ref().map_or(String::new(), |place| format!(" of {place}"));
+    let from = (Source::Cgroup, since);
+    Some(Finding {
+        cause: HostCause::CpuThrottled,
+        namespace: look.foreign_name(),
+        peer: None,
+        seconds: Some(seconds),
+        cost: format!("{} in {} of the periods", units::figure(seconds, "s"), units::share(share)),
+        confidence: 0.9,
+        summary: format!(
+            "{}[{}]{of} stood still for {}: the processor limit of its control group was used up in {} of the periods",
+            owner.name,
+            owner.pid,
+            units::figure(seconds, "s"),
+            units::share(share),
+        ),
+        evidence: vec![
+            figure("cpu.stat nr_throttled", account.throttled as f64, "periods", from),
+            figure("cpu.stat nr_periods", account.periods as f64, "periods", from),
+            figure("cpu.stat throttled time", seconds, "s", from),
+        ],
+        fix: Fix {
+            who: Who::Host,
+            what: "raise its processor limit (cpu.max, resources.limits.cpu, CPUQuota=), or let it use fewer threads"
+                .to_owned(),
+            command: Some(format!("cat /sys/fs/cgroup$(cut -d: -f3 /proc/{}/cgroup | tail -n 1)/cpu.stat", owner.pid)),
+            verify: "`nr_throttled` in the group's cpu.stat does not rise".to_owned(),
+        },
+    })
+}

@@ -1,0 +1,148 @@
+//! Programs wait for a processor while they have connections to serve.
+//!
+//! ## What it is
+//! TCP runs on this machine's processors. Where programs wait for one, they read and write later
+//! than the network lets them.
+//!
+//! ## How it is recognised
+//! By the kernel's pressure (PSI): over the last 10 s some program waited for a processor for a
+//! fifth of the time or more (the share from which captures tell a limit), and connections sent or
+//! received in the last second. Where the control group of such a connection's owner waited as long
+//! (`cpu.pressure` in its group), the finding names it. Without one it is a possible finding: who
+//! waited is not known.
+//!
+//! ## What it is confused with
+//! - `cpu-throttled`: there is a processor, and a limit of the control group keeps it away. What a
+//!   group waits for its limit counts as pressure too, so that one that was throttled is not named
+//!   here.
+//!
+//! ## The fix
+//! See who takes the processors; offloads that a card has and that are off (`tso`, `gso`, `gro`)
+//! take much of it, and the finding names them.
+//!
+//! ## To see that it worked
+//! `cat /proc/pressure/cpu` shows a small `avg10`.
+//!
+//! ## References
+//! Linux accounting/psi.
+
+use crate::host::causes::HostCause;
+use crate::host::finding::{Finding, Fix, Since, Source, Who, figure, text};
+use crate::host::look::{Live, Look, is_plain};
+use whyslow_live::host::Owner;
+use whyslow_report::text::units;
+
+/// Of the time, in which somebody waited, per cent.
+const PRESSURE: f64 = 20.0;
+/// Data went or came within, milliseconds.
+const RECENT_MS: u32 = 1_000;
+/// What a card does for a processor, by ethtool's names.
+const OFFLOADS: [(&str, &str); 3] =
+    [("tcp-segmentation-offload", "tso"), ("generic-segmentation-offload", "gso"), ("generic-receive-offload", "gro")];
+
+pub(super) fn check(look: Look<'_>) -> Vec<Finding> {
+    let of_owner = of_owner(look);
+    if of_owner.is_none() && look.is_first {
+        report(look).into_iter().collect()
+    } else {
+        of_owner.into_iter().collect()
+    }
+}
+
+/// Who waited longest of those whose connections carry data, and how many of these it has.
+fn waiting<'a>(look: Look<'a>) -> Option<(&'a Owner, f64, u64)> {
+    let is_throttled = |owner: &Owner| owner.throttled.is_some_and(|throttled| throttled.throttled > 0);
+    let owners = || look.live().filter(carries_data).flat_map(|live: Live<'a>| &live.socket.owners);
+    let waiting = owners().filter(|owner| !is_throttled(owner));
+    let waiting = waiting.filter_map(|owner| Some((owner, f64::from(owner.cpu_pressure?))));
+    let (owner, share) = waiting.filter(|(_, share)| *share >= PRESSURE).max_by(|a, b| a.1.total_cmp(&b.1))?;
+    Some((owner, share, owners().filter(|other| other.pid == owner.pid).count() as u64))
+}
+
+/// The control group of a connection's owner waited.
+fn of_owner(look: Look<'_>) -> Option<Finding> {
+    let (owner, pressure, busy) = waiting(look)?;
+    let place = owner.container.as_ref().or(owner.unit.as_ref());
+    let of = place.map_or(String::new(), |place| format!(" of {place}"));
+    let share = units::share(pressure / 100.0);
+    let since = Since::Seconds(10.0);
+    Some(Finding {
+        cause: HostCause::HostCpu,
+        namespace: look.foreign_name(),
+        peer: None,
+        seconds: None,
+        cost: format!("{share} of the time"),
+        confidence: 0.7,
+        summary: format!(
+            "{}[{}]{of}, or another program of its control group, waited for a processor for {share} of the last 10 s, while {} of it carried data",
+            owner.name,
+            owner.pid,
+            units::count(busy, "connection")
+        ),
+        evidence: vec![
+            figure("cpu.pressure some, of its control group", pressure, "%", (Source::Cgroup, since)),
+            figure("its connections that sent or received in the last second", busy as f64, "", (Source::Sockets, Since::Now)),
+            figure("processors", look.host.processors as f64, "", (Source::Kernel, Since::Now)),
+        ],
+        fix: Fix {
+            who: Who::Host,
+            what: "see who takes the processors (`top -H`), and give its control group a larger share (cpu.weight, CPUWeight=)".to_owned(),
+            command: Some(format!("cat /sys/fs/cgroup$(grep ^0:: /proc/{}/cgroup | cut -d: -f3)/cpu.pressure", owner.pid)),
+            verify: "`avg10` in the group's cpu.pressure is small".to_owned(),
+        },
+    })
+}
+
+/// Data went or came in the last second.
+fn carries_data(live: &Live<'_>) -> bool {
+    let recent = |ms: Option<u32>| ms.is_some_and(|ms| ms <= RECENT_MS);
+    let info = live.info;
+    // A new connection's clocks begin with it.
+    let sent = info.data_segs_out.is_some_and(|segments| segments > 0) && recent(info.last_data_sent);
+    sent || (info.bytes_received.is_some_and(|bytes| bytes > 0) && recent(info.last_data_recv))
+}
+
+fn report(look: Look<'_>) -> Option<Finding> {
+    let pressure = look.host.cpu_pressure.filter(|pressure| *pressure >= PRESSURE)?;
+    let busy = look.live().filter(carries_data).count();
+    if busy == 0 {
+        return None;
+    }
+    let cards = look.namespace.devices.iter().filter(|device| device.kind.is_none() && is_plain(&device.name));
+    let off = cards.into_iter().find_map(|device| {
+        let (name, short) = OFFLOADS.into_iter().find(|(name, _)| device.offloads.get(*name) == Some(&false))?;
+        Some((device.name.clone(), name, short))
+    });
+    let mut evidence = vec![
+        figure("PSI cpu some", pressure, "%", (Source::Kernel, Since::Seconds(10.0))),
+        figure("connections that sent or received in the last second", busy as f64, "", (Source::Sockets, Since::Now)),
+        figure("processors", look.host.processors as f64, "", (Source::Kernel, Since::Now)),
+    ];
+    evidence.extend(
+        off.as_ref().map(|(device, name, _)| text(format!("{device} {name}"), "off", (Source::Device, Since::Now))),
+    );
+    let what = match &off {
+        Some((device, _, short)) => format!("switch `{short}` of {device} on, and see who takes the processors"),
+        None => "see who takes the processors (`top -H`)".to_owned(),
+    };
+    Some(Finding {
+        cause: HostCause::HostCpu,
+        namespace: look.foreign_name(),
+        peer: None,
+        seconds: None,
+        cost: format!("{} of the time", units::share(pressure / 100.0)),
+        confidence: 0.5,
+        summary: format!(
+            "programs waited for a processor for {} of the last 10 s, while {} carried data",
+            units::share(pressure / 100.0),
+            units::count(busy as u64, "connection")
+        ),
+        evidence,
+        fix: Fix {
+            who: Who::Host,
+            what,
+            command: off.map(|(device, _, short)| look.command(&format!("ethtool -K {device} {short} on"))),
+            verify: "`cat /proc/pressure/cpu` shows a small avg10".to_owned(),
+        },
+    })
+}

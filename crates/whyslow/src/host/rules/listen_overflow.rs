@@ -1,0 +1,157 @@
+//! A listener's queue was full, and connections were dropped before the program accepted them.
+//!
+//! ## What it is
+//! Connections whose handshake is done wait in the listener's queue until the program accepts them.
+//! The queue holds as many as the program asked for in listen(2), and no more than
+//! `net.core.somaxconn`. When it is full, the kernel drops SYNs and the last ACK of handshakes. The
+//! client learns nothing: it sends again after a second, then after two more.
+//!
+//! ## How it is recognised
+//! By the listener's own drops (`ss -ltm`: `d`), or by a queue that is longer than its bound at
+//! this moment. Drops count from one in a thousand connections that were accepted on: a second's
+//! wait for one in a thousand is the 99.9th percentile of response times. With `--for` or `--watch`
+//! drops in that time count alone. `TcpExt.ListenOverflows` says that it was the queue; where no
+//! listener's own drops are known, the counter stands alone.
+//!
+//! ## What it is confused with
+//! - `no-answer` and `syn-loss` as the client sees them: SYNs that the path lost.
+//!
+//! ## The fix
+//! Let the program accept faster (more threads, no other work in that loop), and ask for a longer
+//! queue in listen(2); raise `net.core.somaxconn` only where that bounds it.
+//!
+//! ## To see that it worked
+//! `ss -ltn` shows `Recv-Q` below `Send-Q` for the listener, and `nstat -az TcpExtListenOverflows`
+//! does not rise.
+//!
+//! ## References
+//! Linux listen(2), ip-sysctl; RFC 6298 section 2.1 (a second before the first retransmission).
+
+use crate::host::causes::HostCause;
+use crate::host::finding::{Evidence, Finding, Fix, Since, Source, Who, figure, text};
+use crate::host::look::{Count, Look, owners};
+use whyslow_live::host::{Socket, State};
+use whyslow_report::text::units;
+
+/// Drops for each connection that was accepted, from which they are told.
+const SHARE: f64 = 0.001;
+/// What a dropped SYN, or a dropped last ACK, costs at least, seconds.
+const WAIT_S: f64 = 1.0;
+/// The kernel's own bound since Linux 5.4; a larger one is no advice.
+const USUAL_SOMAXCONN: i64 = 4_096;
+
+pub(super) fn check(look: Look<'_>) -> Vec<Finding> {
+    let opened = look.counter("Tcp.PassiveOpens");
+    let mut found: Vec<Finding> = look
+        .in_state(State::Listen)
+        .filter_map(|listener| {
+            let drops = drops(look, listener);
+            let is_full = listener.recv_queue > listener.send_queue;
+            let (count, seconds) = drops.map_or((0, None), Count::newest);
+            let accepted = opened.map_or(0, |opened| if seconds.is_some() { opened.newest().0 } else { opened.boot });
+            let matters = count > 0 && count as f64 >= SHARE * accepted as f64;
+            (is_full || matters).then(|| report(look, listener, (count, seconds)))
+        })
+        .collect();
+    let is_known = look.in_state(State::Listen).any(|listener| listener.drops.is_some());
+    if found.is_empty() && !is_known {
+        found.extend(by_counter(look, opened));
+    }
+    found
+}
+
+/// A listener's own drops, since it listens and since the earlier look.
+fn drops(look: Look<'_>, listener: &Socket) -> Option<Count> {
+    let boot = u64::from(listener.drops?);
+    let recent = look.earlier.and_then(|(earlier, seconds)| {
+        let before =
+            earlier.sockets.iter().find(|socket| socket.cookie.is_some() && socket.cookie == listener.cookie)?;
+        Some((boot.saturating_sub(before.drops?.into()), seconds))
+    });
+    Some(Count { boot, recent })
+}
+
+fn report(look: Look<'_>, listener: &Socket, (count, seconds): (u64, Option<f64>)) -> Finding {
+    let somaxconn = look.setting("net.core.somaxconn");
+    let bound = i64::from(listener.send_queue);
+    let name = {
+        let owners = owners(listener.owners.iter());
+        if owners.is_empty() { listener.local.to_string() } else { format!("{owners} on {}", listener.local) }
+    };
+    let since = seconds.map_or(Since::Connection, Since::Seconds);
+    let summary = if count > 0 {
+        format!(
+            "{name} accepted too slowly: its queue of {bound} was full, and {} dropped, each of which costs its client a second or more",
+            if count == 1 { "1 packet was".to_owned() } else { format!("{} packets were", units::thousands(count)) }
+        )
+    } else {
+        format!("{name} accepts too slowly: its queue of {bound} is full at this moment, and the next SYN is dropped")
+    };
+    let is_bounded = somaxconn == Some(bound) && bound < USUAL_SOMAXCONN;
+    let what = match somaxconn {
+        _ if is_bounded => format!(
+            "accept faster, and let the program ask for a longer queue: net.core.somaxconn is {bound}, too, and bounds it"
+        ),
+        Some(most) if most > bound => {
+            format!("accept faster, or ask for a longer queue in listen(2): it asked for {bound}, and may have {most}")
+        }
+        _ => "accept faster: more threads, and no other work where connections are accepted".to_owned(),
+    };
+    let mut evidence: Vec<Evidence> = vec![
+        figure("drops of this listener", count as f64, "", (Source::Socket, since)),
+        figure("waiting to be accepted", f64::from(listener.recv_queue), "", (Source::Socket, Since::Now)),
+        figure("most that may wait (backlog)", f64::from(listener.send_queue), "", (Source::Socket, Since::Now)),
+    ];
+    evidence.extend(somaxconn.map(|most| figure("net.core.somaxconn", most as f64, "", (Source::Setting, Since::Now))));
+    if let Some(overflows) = look.counter("TcpExt.ListenOverflows") {
+        let (count, seconds) = overflows.newest();
+        let since = seconds.map_or(Since::Boot, Since::Seconds);
+        evidence.push(figure("TcpExt.ListenOverflows", count as f64, "", (Source::Counter, since)));
+    }
+    evidence.push(text("the listener", name, (Source::Socket, Since::Now)));
+    Finding {
+        cause: HostCause::ListenOverflow,
+        namespace: look.foreign_name(),
+        peer: None,
+        seconds: (count > 0).then_some(count as f64 * WAIT_S),
+        cost: if count > 0 { units::count(count, "drop") } else { "full now".to_owned() },
+        confidence: if count > 0 { 0.95 } else { 0.8 },
+        summary,
+        evidence,
+        fix: Fix {
+            who: Who::Program,
+            what,
+            command: is_bounded.then(|| look.command(&format!("sysctl -w net.core.somaxconn={USUAL_SOMAXCONN}"))),
+            verify: "`ss -ltn` shows Recv-Q below Send-Q for it, and `nstat -az TcpExtListenOverflows` does not rise"
+                .to_owned(),
+        },
+    }
+}
+
+/// What the counters tell where listeners' own drops are not known.
+fn by_counter(look: Look<'_>, opened: Option<Count>) -> Option<Finding> {
+    let share = look.counter("TcpExt.ListenOverflows")?.share_of(opened?, 1)?;
+    if share.count == 0 || share.value() < SHARE {
+        return None;
+    }
+    let drops = units::count(share.count, "connection");
+    Some(Finding {
+        cause: HostCause::ListenOverflow,
+        namespace: look.foreign_name(),
+        peer: None,
+        seconds: Some(share.count as f64 * WAIT_S),
+        cost: units::count(share.count, "drop"),
+        confidence: 0.7,
+        summary: format!("the queue of a listener was full for {drops}, each of which waited a second or more"),
+        evidence: vec![
+            figure("TcpExt.ListenOverflows", share.count as f64, "", (Source::Counter, share.since())),
+            figure("Tcp.PassiveOpens", share.all as f64, "", (Source::Counter, share.since())),
+        ],
+        fix: Fix {
+            who: Who::Program,
+            what: "find the listener whose Recv-Q comes near its Send-Q, and let its program accept faster".to_owned(),
+            command: Some(look.command("ss -ltnm")),
+            verify: "`nstat -az TcpExtListenOverflows` does not rise".to_owned(),
+        },
+    })
+}

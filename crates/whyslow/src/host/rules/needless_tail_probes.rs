@@ -1,0 +1,106 @@
+//! Tail loss probes are sent for segments that are not lost: the answers take longer than the
+//! connection's round trip says.
+//!
+//! ## What it is
+//! When the end of a burst is not acknowledged within two round trips, Linux sends its last segment
+//! again (tail loss probe). Behind a proxy that answers the handshake itself, in front of servers
+//! far away, the first round trips are a fraction of what follows: the probe's timer is too short
+//! for the first answers, and each request is sent twice.
+//!
+//! ## How it is recognised
+//! By counters: of the probes (`TcpExt.TCPLossProbes`) half or more were needless, ten at least and
+//! one in a hundred of the segments sent. Needless are at least as many as there are D-SACKs beyond
+//! those that all other retransmissions can account for, so the figure is a lower bound. A live
+//! connection with a D-SACK whose round trip is four times its least one is what a proxy makes of
+//! it: then the finding is certain enough to act on.
+//!
+//! ## What it is confused with
+//! - tail loss: the probe repaired something (`TcpExt.TCPLossProbeRecovery`). Where it does so for
+//!   one in ten or more, no setting is advised.
+//! - `spurious-retransmission`: copies that other timers or reordering make.
+//!
+//! ## The fix
+//! `net.ipv4.tcp_early_retrans=0` ends the probes (3 is the default). It is this machine's for all
+//! peers: a tail that is really lost then waits for the retransmission timeout.
+//!
+//! ## To see that it worked
+//! `nstat -az TcpExtTCPLossProbes TcpExtTCPDSACKRecv` no longer rises.
+//!
+//! ## References
+//! RFC 8985 section 7, RFC 2883, RFC 3135; Linux ip-sysctl (tcp_early_retrans).
+
+use super::counted::{Counted, FEW, LOSSY, counter, over, passes, when};
+use crate::host::causes::HostCause;
+use crate::host::finding::{Evidence, Finding, Fix, Since, Source, Who, figure, text};
+use crate::host::look::{Live, Look, Share};
+use whyslow_report::text::units;
+
+/// Of the probes, what must be needless.
+const HALF: f64 = 0.5;
+/// Of the probes, what may have repaired something where they are switched off.
+const REPAIRED: f64 = 0.1;
+/// A proxy's round trip is so many times shorter than its server's.
+const TIMES: f64 = 4.0;
+
+/// Probes that were needless, at least, and the probes' share of what was sent.
+pub(super) fn needless(look: Look<'_>) -> Option<(u64, Share)> {
+    let probes = passes(look, ("TcpExt.TCPLossProbes", "Tcp.OutSegs"), LOSSY)?;
+    let copies = over(look, "TcpExt.TCPDSACKRecv", probes)?;
+    let others = over(look, "Tcp.RetransSegs", probes)?.saturating_sub(probes.count);
+    let needless = copies.saturating_sub(others).min(probes.count);
+    (needless >= FEW && needless as f64 >= HALF * probes.count as f64).then_some((needless, probes))
+}
+
+/// A connection whose first answers came from nearer than the later ones.
+fn behind_proxy<'a>(look: Look<'a>) -> Option<Live<'a>> {
+    look.live().find(|live| {
+        let (Some(rtt), Some(least)) = (live.rtt(), live.min_rtt()) else { return false };
+        live.info.dsack_dups.is_some_and(|copies| copies > 0) && rtt >= TIMES * least
+    })
+}
+
+pub(super) fn check(look: Look<'_>) -> Vec<Finding> {
+    let Some((needless, probes)) = needless(look) else { return Vec::new() };
+    let repaired = over(look, "TcpExt.TCPLossProbeRecovery", probes);
+    let proxy = behind_proxy(look);
+    let is_on = look.setting("net.ipv4.tcp_early_retrans").is_some_and(|setting| setting != 0);
+    let may_end = is_on && repaired.is_some_and(|repaired| (repaired as f64) < REPAIRED * probes.count as f64);
+    let summary = format!(
+        "{} or more of {} {} were needless: what they sent again had arrived{}",
+        units::thousands(needless),
+        units::count(probes.count, "tail loss probe"),
+        when(probes),
+        if proxy.is_some() { ", behind a proxy that answers sooner than its servers" } else { "" },
+    );
+    let setting = look.setting("net.ipv4.tcp_early_retrans");
+    let mut more: Vec<Evidence> =
+        vec![figure("needless, at least", needless as f64, "", (Source::Counter, probes.since()))];
+    more.extend(counter(look, "TcpExt.TCPDSACKRecv", probes));
+    more.extend(counter(look, "TcpExt.TCPLossProbeRecovery", probes));
+    more.extend(setting.map(|on| figure("net.ipv4.tcp_early_retrans", on as f64, "", (Source::Setting, Since::Now))));
+    if let Some(live) = proxy {
+        let times = [("rtt", live.rtt()), ("minrtt", live.min_rtt())];
+        let times = times.into_iter().filter_map(|(name, time)| Some((name, time?)));
+        more.extend(
+            times.map(|(name, time)| {
+                figure(format!("behind the proxy: {name}"), time, "s", (Source::Socket, Since::Now))
+            }),
+        );
+        more.push(text("behind the proxy", live.line(), (Source::Socket, Since::Now)));
+    }
+    let what = if may_end {
+        "switch tail loss probes off: they repaired next to nothing; a tail that is lost then waits for the timeout"
+    } else {
+        "let the proxy be nearer to its servers; the probes themselves also repair losses here"
+    };
+    let fix = Fix {
+        who: if may_end { Who::Host } else { Who::Network },
+        what: what.to_owned(),
+        command: may_end.then(|| look.command("sysctl -w net.ipv4.tcp_early_retrans=0")),
+        verify: "`nstat -az TcpExtTCPLossProbes TcpExtTCPDSACKRecv` no longer rises".to_owned(),
+    };
+    let names = ("TcpExt.TCPLossProbes".to_owned(), "Tcp.OutSegs");
+    let confidence = if proxy.is_some() { 0.9 } else { 0.7 };
+    let counted = Counted { cause: HostCause::NeedlessTailProbes, names, share: probes, confidence, summary, fix };
+    vec![counted.into_finding(look, more)]
+}

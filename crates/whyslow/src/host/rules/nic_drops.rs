@@ -1,0 +1,122 @@
+//! A network card drops packets that came, because its ring is full.
+//!
+//! ## What it is
+//! A card puts what comes into a ring of buffers, which the kernel empties. When the kernel is late
+//! the ring is full, and the card drops: to the sender that is loss on the way.
+//!
+//! ## How it is recognised
+//! `rx_missed_errors`, `rx_fifo_errors` or `rx_over_errors` of a device are one in 10,000 of its
+//! `rx_packets` or more, ten at least; or one of its driver's own counters of a full ring is
+//! (`ethtool -S`: `rx_out_of_buffer` and `rx_discards_phy` of mlx5, `rx_no_dma_resources` of
+//! ixgbe). At that rate and 100 ms a sender is held to about 14 Mbit/s (Mathis et al.). With
+//! `--for` or `--watch` what was dropped in that time counts alone.
+//!
+//! ## What it is confused with
+//! - `rx_dropped`: also counts packets of protocols that nobody here speaks, and is not told.
+//! - `softnet-drops`: the kernel drops behind the ring.
+//!
+//! ## The fix
+//! Let the ring be as large as the card can have it (`ethtool -G`): some cards lose their link for
+//! a second while that is done, so choose the moment. Spread the card's interrupts over processors
+//! (`ethtool -L`).
+//!
+//! ## To see that it worked
+//! `ip -s -s link show dev DEVICE` does not count on under `missed` and `fifo`.
+//!
+//! ## References
+//! Linux struct rtnl_link_stats64, ethtool(8), networking/device_drivers (mlx5 counters).
+
+use super::counted::{DROPPED, FEW, part, when};
+use crate::host::causes::HostCause;
+use crate::host::finding::{Finding, Fix, Since, Source, Who, figure};
+use crate::host::look::{Count, Look, Share, is_plain};
+use whyslow_live::host::Device;
+use whyslow_report::text::units;
+
+/// Packets that the card had no room for. The first is what the others add up to, or the largest.
+const COUNTERS: [&str; 3] = ["rx_missed_errors", "rx_fifo_errors", "rx_over_errors"];
+/// The same by the names of drivers that have a counter of their own for it.
+const OF_DRIVERS: [&str; 3] = ["rx_out_of_buffer", "rx_discards_phy", "rx_no_dma_resources"];
+/// So many packets since an earlier look tell a share.
+const ENOUGH: u64 = 10_000;
+
+pub(super) fn check(look: Look<'_>) -> Vec<Finding> {
+    look.namespace.devices.iter().filter_map(|device| report(look, device)).collect()
+}
+
+fn count(look: Look<'_>, device: &Device, name: &str) -> Option<Count> {
+    let boot = *device.counters.get(name)?;
+    let recent = look.earlier.and_then(|(earlier, seconds)| {
+        let before = earlier.devices.iter().find(|before| before.index == device.index)?;
+        Some((boot.saturating_sub(*before.counters.get(name)?), seconds))
+    });
+    Some(Count { boot, recent })
+}
+
+/// A counter of the driver: those that are zero are not listed.
+fn driver_count(look: Look<'_>, device: &Device, name: &str) -> Option<Count> {
+    let boot = *device.driver_counters.get(name)?;
+    let recent = look.earlier.and_then(|(earlier, seconds)| {
+        let before = earlier.devices.iter().find(|before| before.index == device.index)?;
+        let before = before.driver_counters.get(name).copied().unwrap_or(0);
+        Some((boot.saturating_sub(before), seconds))
+    });
+    Some(Count { boot, recent })
+}
+
+fn report(look: Look<'_>, device: &Device) -> Option<Finding> {
+    let all = count(look, device, "rx_packets")?;
+    let of_kernel = COUNTERS.iter().filter_map(|name| Some((*name, count(look, device, name)?)));
+    let of_driver = OF_DRIVERS.iter().filter_map(|name| Some((*name, driver_count(look, device, name)?)));
+    // Drivers add some of their own to the kernel's: of equals that one is named.
+    let shares = of_driver.chain(of_kernel).filter_map(|(name, count)| Some((name, count.share_of(all, ENOUGH)?)));
+    let (name, share): (&str, Share) = shares.max_by_key(|(_, share)| share.count)?;
+    if share.count < FEW || share.value() < DROPPED {
+        return None;
+    }
+    let from = (Source::Device, share.since());
+    let mut evidence = vec![
+        figure(format!("{} {name}", device.name), share.count as f64, "packets", from),
+        figure(format!("{} rx_packets", device.name), share.all as f64, "packets", from),
+    ];
+    let larger = device.rings.filter(|rings| rings.rx < rings.rx_max);
+    if let Some(rings) = device.rings {
+        evidence.push(figure("ring for receiving", rings.rx.into(), "packets", (Source::Device, Since::Now)));
+        evidence.push(figure("ring, at most", rings.rx_max.into(), "packets", (Source::Device, Since::Now)));
+    }
+    let what = match larger {
+        Some(rings) => format!(
+            "let its ring hold {} packets (`ethtool -G {} rx {}`), at a moment when the link may be gone for a second",
+            units::thousands(rings.rx_max.into()),
+            device.name,
+            rings.rx_max
+        ),
+        None => "spread its interrupts over more processors".to_owned(),
+    };
+    Some(Finding {
+        cause: HostCause::NicDrops,
+        namespace: look.foreign_name(),
+        peer: None,
+        seconds: None,
+        cost: format!("{} of {}", part(share.value()), units::count(share.all, "packet")),
+        confidence: 0.85,
+        summary: format!(
+            "{} had no room for {} that came {}",
+            device.name,
+            units::count(share.count, "packet"),
+            when(share)
+        ),
+        evidence,
+        fix: Fix {
+            who: Who::Host,
+            what,
+            // Reading is harmless; a link that is gone for a second is not.
+            command: is_plain(&device.name).then(|| look.command(&format!("ethtool -g {}", device.name))),
+            verify: if OF_DRIVERS.contains(&name) {
+                format!("`ethtool -S {}` does not count on under {name}", device.name)
+            } else {
+                format!("`ip -s -s link show dev {}` does not count on under missed and fifo", device.name)
+            },
+        },
+    })
+}

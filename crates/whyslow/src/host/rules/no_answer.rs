@@ -1,0 +1,83 @@
+//! Connections are being opened to hosts that do not answer their SYN.
+//!
+//! ## What it is
+//! A SYN that is neither answered nor refused is sent again after a second, and again after longer
+//! pauses, for two minutes by default. The program waits meanwhile, or for its own timeout.
+//!
+//! ## How it is recognised
+//! Sockets in SYN_SENT whose SYN was sent three times or more (two retransmissions): one lost SYN
+//! is the path's chance, three in a row are a host that is gone or a firewall that drops. What each
+//! has waited is at least a second for each retransmission.
+//!
+//! ## What it is confused with
+//! - a server whose queue is full (`listen-overflow`, seen from there): it answers some.
+//!
+//! ## The fix
+//! See whether the host is up, the port is right, and a firewall or security group between drops
+//! SYNs instead of refusing them. In the program, a shorter connect timeout and another address
+//! limit what it costs.
+//!
+//! ## To see that it worked
+//! `ss -tn state syn-sent` lists nothing for longer than a moment.
+//!
+//! ## References
+//! RFC 9293 section 3.8.1, RFC 6298; Linux tcp(7), tcp_syn_retries.
+
+use crate::host::causes::HostCause;
+use crate::host::finding::{Finding, Fix, Since, Source, Who, figure, text};
+use crate::host::look::{Look, dst, owners, plain, socket_line};
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+use whyslow_live::host::{Socket, State};
+use whyslow_report::text::units;
+
+/// Retransmissions of a SYN that are no chance.
+const RETRANSMITS: u8 = 2;
+
+pub(super) fn check(look: Look<'_>) -> Vec<Finding> {
+    let mut targets: BTreeMap<SocketAddr, Vec<&Socket>> = BTreeMap::new();
+    for socket in look.in_state(State::SynSent).filter(|socket| retransmits(socket) >= RETRANSMITS) {
+        targets.entry(plain(socket.remote)).or_default().push(socket);
+    }
+    targets.into_iter().filter_map(|(target, sockets)| report(look, target, &sockets)).collect()
+}
+
+fn retransmits(socket: &Socket) -> u8 {
+    socket.timer.map_or(0, |timer| timer.retransmits)
+}
+
+fn report(look: Look<'_>, target: SocketAddr, sockets: &[&Socket]) -> Option<Finding> {
+    let longest = *sockets.iter().max_by_key(|socket| retransmits(socket))?;
+    let waited: f64 = sockets.iter().map(|socket| f64::from(retransmits(socket))).sum();
+    let number = units::count(sockets.len() as u64, "connection");
+    let owners = owners(sockets.iter().flat_map(|socket| &socket.owners));
+    let by = if owners.is_empty() { String::new() } else { format!(" by {owners}") };
+    let syns: u32 = sockets.iter().map(|socket| u32::from(retransmits(socket))).sum();
+    Some(Finding {
+        cause: HostCause::NoAnswer,
+        namespace: look.foreign_name(),
+        peer: Some(target.ip().to_string()),
+        seconds: Some(waited),
+        cost: format!("{} or more so far", units::figure(waited, "s")),
+        confidence: 0.9,
+        summary: format!(
+            "{target} answers no SYN: {number}{by} in SYN_SENT, the longest after {} retransmissions",
+            retransmits(longest)
+        ),
+        evidence: vec![
+            figure("sockets in SYN_SENT", sockets.len() as f64, "", (Source::Sockets, Since::Now)),
+            figure("SYNs sent again", f64::from(syns), "", (Source::Sockets, Since::Connection)),
+            text("the longest", socket_line(longest), (Source::Socket, Since::Now)),
+        ],
+        fix: Fix {
+            who: Who::Network,
+            what: format!(
+                "see whether {} is up, listens on port {}, and who drops SYNs to it (a firewall that refused them would cost no time)",
+                target.ip(),
+                target.port()
+            ),
+            command: Some(look.command(&format!("ss -tnop state syn-sent {}", dst(target.ip())))),
+            verify: "`ss -tn state syn-sent` lists nothing for longer than a moment".to_owned(),
+        },
+    })
+}

@@ -1,0 +1,91 @@
+//! A connection has no window scaling: no more than 65,535 bytes can be on their way.
+//!
+//! ## What it is
+//! The window field of TCP has 16 bits. Both ends must offer window scaling in their SYNs to go
+//! beyond 65,535 bytes; where one does not, or a middlebox takes the option out, the rate is at
+//! most 65,535 B / round trip.
+//!
+//! ## How it is recognised
+//! A live connection without the option whose peer's window was full for a fifth of the time with
+//! data to send and 100 ms or more (`rwnd_limited`), or which receives nine tenths of 65,535 bytes
+//! in a round trip (`rcv_space`).
+//!
+//! ## What it is confused with
+//! - `receive-window`: the option is there, and the buffer is small.
+//!
+//! ## The fix
+//! `net.ipv4.tcp_window_scaling=1` where it is off; else the peer, or a firewall that takes the
+//! option out.
+//!
+//! ## To see that it worked
+//! `ss -tin` shows `wscale` for new connections.
+//!
+//! ## References
+//! RFC 7323 section 2.
+
+use crate::host::causes::HostCause;
+use crate::host::finding::{Finding, Fix, Since, Source, Who, figure, text};
+use crate::host::look::{Live, Look, Peer, dst};
+use whyslow_report::text::units;
+
+/// TCPI_OPT_WSCALE.
+const WSCALE: u8 = 4;
+/// The largest window without it, bytes.
+const WINDOW: u32 = 65_535;
+/// Of the time with data to send; and what is worth saying, µs.
+const SHARE: f64 = 0.2;
+const LEAST_US: u64 = 100_000;
+
+pub(super) fn check(look: Look<'_>) -> Vec<Finding> {
+    let held =
+        look.live().filter(|live| live.info.options.is_some_and(|options| options & WSCALE == 0) && is_held(live));
+    Peer::all(held).into_iter().filter_map(|peer| report(look, &peer)).collect()
+}
+
+fn is_held(live: &Live<'_>) -> bool {
+    let limited = live.info.rwnd_limited.unwrap_or(0);
+    let sends = limited >= LEAST_US && limited as f64 >= SHARE * live.info.busy_time.unwrap_or(0) as f64;
+    let receives = live.info.rcv_space.is_some_and(|space| space >= WINDOW / 10 * 9);
+    sends || receives
+}
+
+fn report(look: Look<'_>, peer: &Peer<'_>) -> Option<Finding> {
+    let worst = peer.connections.iter().max_by_key(|live| live.info.rwnd_limited)?;
+    let rtt = worst.min_rtt().or(worst.rtt())?;
+    let limited = peer.sum(|info| info.rwnd_limited) as f64 / 1e6;
+    let most = f64::from(WINDOW) * 8.0 / rtt;
+    let setting = look.setting("net.ipv4.tcp_window_scaling");
+    let is_off = setting == Some(0);
+    let mut evidence = vec![
+        figure("rwnd_limited", limited, "s", (Source::Sockets, Since::Connection)),
+        figure("round trip", rtt, "s", (Source::Socket, Since::Now)),
+    ];
+    evidence
+        .extend(setting.map(|on| figure("net.ipv4.tcp_window_scaling", on as f64, "", (Source::Setting, Since::Now))));
+    evidence.push(text("the worst, without wscale", worst.line(), (Source::Socket, Since::Now)));
+    Some(Finding {
+        cause: HostCause::NoWindowScaling,
+        namespace: look.foreign_name(),
+        peer: Some(peer.address.to_string()),
+        seconds: (limited > 0.0).then_some(limited),
+        cost: format!("at most {}", units::rate(most)),
+        confidence: 0.9,
+        summary: format!(
+            "{} cannot pass {}: without window scaling no more than 65,535 B are on their way",
+            peer.words(),
+            units::rate(most)
+        ),
+        evidence,
+        fix: Fix {
+            who: if is_off { Who::Host } else { Who::Peer },
+            what: if is_off {
+                "switch window scaling on; connections that are open stay as they are".to_owned()
+            } else {
+                "this end offers window scaling: switch it on there, or find the firewall that takes it out of SYNs"
+                    .to_owned()
+            },
+            command: is_off.then(|| look.command("sysctl -w net.ipv4.tcp_window_scaling=1")),
+            verify: format!("`ss -tin {}` shows wscale for new connections", dst(peer.address)),
+        },
+    })
+}

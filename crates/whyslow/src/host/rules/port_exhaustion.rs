@@ -1,0 +1,99 @@
+//! Nearly all local ports towards one server are taken, most of them by connections in TIME_WAIT.
+//!
+//! ## What it is
+//! A connection from this machine takes a port of `net.ipv4.ip_local_port_range`. The end that
+//! closes first keeps it for a minute (TIME_WAIT), so that late segments harm nobody. A program
+//! that opens and closes hundreds of connections a second to one address and port runs out:
+//! connect(2) then searches long, and fails with EADDRNOTAVAIL.
+//!
+//! ## How it is recognised
+//! Of the ports in the range, nine in ten are taken towards one address and port from one address
+//! here. Beyond that, the kernel's search for a free port takes measurable time, and the rest is
+//! used up within seconds at the rate that filled the others in a minute.
+//!
+//! ## What it is confused with
+//! - TIME_WAIT in any smaller number: it costs nothing, and is not told.
+//!
+//! ## The fix
+//! Keep connections open and reuse them (HTTP keep-alive, a pool; for nginx as a proxy `keepalive`
+//! in `upstream`). `net.ipv4.tcp_tw_reuse=1` lets outgoing connections take over such ports where
+//! both ends use timestamps: where `net.ipv4.tcp_timestamps` is off here, none of the ports in
+//! TIME_WAIT can be taken over, and the finding asks for it to be switched on.
+//!
+//! ## To see that it worked
+//! `ss -tn state time-wait dst SERVER | wc -l` falls.
+//!
+//! ## References
+//! RFC 9293 section 3.6.1, RFC 6191; Linux ip-sysctl.
+
+use crate::host::causes::HostCause;
+use crate::host::finding::{Finding, Fix, Since, Source, Who, figure};
+use crate::host::look::{Look, dst, plain};
+use std::collections::BTreeMap;
+use std::net::{IpAddr, SocketAddr};
+use whyslow_live::host::State;
+use whyslow_report::text::units;
+
+/// Of the ports, the share that are taken.
+const FULL: f64 = 0.9;
+
+pub(super) fn check(look: Look<'_>) -> Vec<Finding> {
+    let range = look.namespace.sysctls.get("net.ipv4.ip_local_port_range");
+    let mut bounds = range.into_iter().flat_map(|range| range.split_whitespace()).filter_map(|port| port.parse().ok());
+    let (Some(low), Some(high)) = (bounds.next(), bounds.next()) else { return Vec::new() };
+    let range: std::ops::RangeInclusive<u16> = low..=high;
+    let mut taken: BTreeMap<(IpAddr, SocketAddr), (u64, u64)> = BTreeMap::new();
+    for socket in look.namespace.sockets.iter().filter(|socket| socket.state != State::Listen) {
+        let local = plain(socket.local);
+        if range.contains(&local.port()) {
+            let (all, waiting) = taken.entry((local.ip(), plain(socket.remote))).or_default();
+            *all += 1;
+            *waiting += u64::from(socket.state == State::TimeWait);
+        }
+    }
+    let ports = u64::from(high.saturating_sub(low)) + 1;
+    let is_full = |all: u64| all as f64 >= FULL * ports as f64;
+    let full = taken.into_iter().filter(|(_, (all, _))| is_full(*all));
+    full.map(|((local, remote), counts)| report(look, (local, remote), counts, ports)).collect()
+}
+
+fn report(look: Look<'_>, (local, remote): (IpAddr, SocketAddr), (all, waiting): (u64, u64), ports: u64) -> Finding {
+    // Without timestamps tcp_tw_reuse does nothing (tcp_twsk_unique).
+    let is_off = look.setting("net.ipv4.tcp_timestamps") == Some(0) && waiting * 2 >= all;
+    let mut evidence = vec![
+        figure("sockets towards it", all as f64, "", (Source::Sockets, Since::Now)),
+        figure("of them in TIME_WAIT", waiting as f64, "", (Source::Sockets, Since::Now)),
+        figure("net.ipv4.ip_local_port_range, ports", ports as f64, "", (Source::Setting, Since::Now)),
+    ];
+    evidence.extend(is_off.then(|| figure("net.ipv4.tcp_timestamps", 0.0, "", (Source::Setting, Since::Now))));
+    let fix = if is_off {
+        Fix {
+            who: Who::Host,
+            what: "keep connections to it open and reuse them; and switch timestamps on, without which no new connection can take over the port of a closed one (tcp_tw_reuse)".to_owned(),
+            command: Some(look.command("sysctl -w net.ipv4.tcp_timestamps=1")),
+            verify: format!("`ss -tn state time-wait {} | wc -l` falls", dst(remote.ip())),
+        }
+    } else {
+        Fix {
+            who: Who::Program,
+            what: "keep connections to it open and reuse them".to_owned(),
+            command: Some(look.command(&format!("ss -tn state time-wait {}", dst(remote.ip())))),
+            verify: format!("`ss -tn state time-wait {} | wc -l` falls", dst(remote.ip())),
+        }
+    };
+    let cost = format!("{} of {} ports", units::thousands(all), units::thousands(ports));
+    Finding {
+        cause: HostCause::PortExhaustion,
+        namespace: look.foreign_name(),
+        peer: Some(remote.ip().to_string()),
+        seconds: None,
+        cost: cost.clone(),
+        confidence: 0.9,
+        summary: format!(
+            "{cost} from {local} to {remote} are taken, {} of them by closed connections (TIME_WAIT): new ones soon fail",
+            units::thousands(waiting)
+        ),
+        evidence,
+        fix,
+    }
+}

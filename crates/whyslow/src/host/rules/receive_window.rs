@@ -1,0 +1,235 @@
+//! A receiver's buffer is full: no more may be on the way than it allows, and the sender waits.
+//!
+//! ## What it is
+//! A sender may have no more on its way than the receiver's window. On a long path a window that is
+//! too small holds the rate at window / round trip, however fast the path is.
+//!
+//! ## How it is recognised
+//! - Sending: the kernel keeps for how long the peer's window was full (`rwnd_limited`). It is told
+//!   from a fifth of the time with data to send (`busy`) and 100 ms on, as for captures, added up
+//!   by peer; not where the peer's window is shut at this moment (`zero-window`).
+//! - Receiving: where it can, the kernel offers twice what a program reads in a round trip
+//!   (`rcv_space`). It is told where that is six tenths of the window (`rcv_wnd`) or more, data
+//!   came within the last second, little lies unread, 10 windows have come, and the window has
+//!   followed its buffer: one below 0.45 of it still grows. With an earlier look (`--for`,
+//!   `--watch`) also half a window has come in each round trip meanwhile. The setting holds a
+//!   buffer that has grown to the last figure of `tcp_rmem`, or is at the second one, where each
+//!   begins and where a sender that waits does not let it grow. Between the two it is likely the
+//!   program's SO_RCVBUF, which `net.core.rmem_max` bounds.
+//!
+//! ## What it is confused with
+//! - a queue on the path: where a round trip is twice the least one and 10 ms more, what is on its
+//!   way stands in that queue (`bufferbloat`), and no larger buffer is advised.
+//! - a program that reads slowly: what came lies unread (`zero-window`).
+//!
+//! ## The fix
+//! At the receiving end a larger buffer, from the beginning of a connection on: four times rate ×
+//! round trip of the live connections (half of a buffer is the kernel's own, and twice the window
+//! shows whether the path carries more), 16 MiB at most. No setting reaches a program that sets
+//! SO_RCVBUF.
+//!
+//! ## To see that it worked
+//! `ss -tin` shows little `rwnd_limited` at the sender while it sends.
+//!
+//! ## References
+//! RFC 9293 section 3.8.6, RFC 7323; Linux tcp(7), `struct tcp_info`.
+
+use super::buffers::{Buffer, needed, raise_both};
+use crate::host::causes::HostCause;
+use crate::host::finding::{Evidence, Finding, Fix, Since, Source, Who, figure, text};
+use crate::host::look::{Live, Look, Peer, dst};
+use whyslow_live::tcp_info::TcpInfo;
+use whyslow_report::text::units;
+
+/// Of the time with data to send.
+const SHARE: f64 = 0.2;
+/// Less is not worth saying, µs.
+const LEAST_US: u64 = 100_000;
+/// Of the window, what a round trip brings: where it can the kernel offers twice as much
+/// (tcp_rcv_space_adjust).
+const NEARLY: f64 = 0.6;
+/// Of the window, what each round trip brought on average since an earlier look.
+const HALF: f64 = 0.5;
+/// Of the buffer, the least window that has followed it: half is where windows begin, more where
+/// segments fill their memory better (tcp_win_from_space). A buffer grows at once, its window
+/// within some round trips.
+const FOLLOWED: f64 = 0.45;
+/// Windows that have come before it is judged.
+const WINDOWS: u64 = 10;
+/// Data came within, milliseconds.
+const RECENT_MS: u32 = 1_000;
+/// A shorter round trip makes any window large enough, seconds.
+const NEAR_S: f64 = 0.002;
+
+pub(super) fn check(look: Look<'_>) -> Vec<Finding> {
+    let sending = look.live().filter(|live| live.info.snd_wnd != Some(0) && !live.stands_in_queue());
+    let sending = Peer::all(sending).into_iter().filter_map(|peer| of_peer(look, &peer));
+    let receiving = Peer::all(look.live().filter(|live| is_held_here(live) && !is_refuted(look, live)));
+    sending.chain(receiving.into_iter().filter_map(|peer| own(look, &peer))).collect()
+}
+
+/// The peer's windows held what is sent to it.
+fn of_peer(look: Look<'_>, peer: &Peer<'_>) -> Option<Finding> {
+    let held = |live: &&Live<'_>| {
+        let (Some(limited), Some(busy)) = (live.info.rwnd_limited, live.info.busy_time) else { return false };
+        limited as f64 >= SHARE * busy as f64 && limited > 0
+    };
+    let connections: Vec<Live<'_>> = peer.connections.iter().filter(held).copied().collect();
+    let peer = Peer { address: peer.address, connections };
+    let (limited, busy) = (peer.sum(|info| info.rwnd_limited), peer.sum(|info| info.busy_time));
+    if limited < LEAST_US {
+        return None;
+    }
+    let worst = peer.connections.iter().max_by_key(|live| live.info.rwnd_limited)?;
+    let [limited, busy] = [limited, busy].map(|us| us as f64 / 1e6);
+    let cost = format!("{} of {}", units::figure(limited, "s"), units::figure(busy, "s"));
+    let buffer = needed(&peer.connections, |live| live.rate());
+    let size = buffer
+        .as_ref()
+        .map_or(String::new(), |buffer| format!(", {} or more ({})", units::bytes(buffer.bytes), buffer.why));
+    Some(Finding {
+        cause: HostCause::ReceiveWindow,
+        namespace: look.foreign_name(),
+        peer: Some(peer.address.to_string()),
+        seconds: Some(limited),
+        cost: cost.clone(),
+        confidence: 0.9,
+        summary: format!(
+            "the receive window of {} held {} for {cost} with data to send",
+            peer.address,
+            peer.connections_of()
+        ),
+        evidence: sending_evidence(limited, busy, worst),
+        fix: Fix {
+            who: Who::Peer,
+            what: format!(
+                "let its receive buffer be larger{size}, and take SO_RCVBUF out of its program; or let that program read faster"
+            ),
+            // It is the other machine's.
+            command: None,
+            verify: format!("`ss -tin {}` shows little rwnd_limited for new connections", dst(peer.address)),
+        },
+    })
+}
+
+fn sending_evidence(limited: f64, busy: f64, worst: &Live<'_>) -> Vec<Evidence> {
+    let since = (Source::Sockets, Since::Connection);
+    let mut out = vec![
+        figure("rwnd_limited", limited, "s", since),
+        figure("busy", busy, "s", since),
+        figure(
+            "worst: rwnd_limited",
+            worst.info.rwnd_limited.unwrap_or(0) as f64 / 1e6,
+            "s",
+            (Source::Socket, Since::Connection),
+        ),
+    ];
+    let now = (Source::Socket, Since::Now);
+    out.extend(worst.info.snd_wnd.map(|window| figure("worst: snd_wnd", window.into(), "B", now)));
+    out.push(text("the worst", worst.line(), now));
+    out
+}
+
+/// The round trip as the receiver measures it, seconds.
+fn round_trip(info: &TcpInfo) -> Option<f64> {
+    info.rcv_rtt.filter(|&rtt| rtt > 0).map(|rtt| f64::from(rtt) / 1e6)
+}
+
+/// What comes here is held by the window that this end offers.
+fn is_held_here(live: &Live<'_>) -> bool {
+    let info = live.info;
+    let (Some(window), Some(space), Some(rtt)) = (info.rcv_wnd, info.rcv_space, round_trip(info)) else { return false };
+    let has_come = info.bytes_received.is_some_and(|bytes| bytes >= WINDOWS * u64::from(window));
+    let is_read = u64::from(live.socket.recv_queue) * 4 <= u64::from(window);
+    // The receiver's estimate of the round trip grows with a queue, as the sender's does.
+    let in_queue = live.min_rtt().is_some_and(|least| rtt >= 2.0 * least + 0.01);
+    let is_recent = info.last_data_recv.is_some_and(|ms| ms <= RECENT_MS);
+    let buffer = live.socket.memory.map_or(0.0, |memory| f64::from(memory.rcvbuf));
+    let has_grown = f64::from(window) >= FOLLOWED * buffer;
+    let is_full = f64::from(space) >= NEARLY * f64::from(window) && has_grown;
+    is_full && has_come && is_read && is_recent && rtt >= NEAR_S && !in_queue
+}
+
+/// An earlier look shows that much less than a window came in a round trip.
+fn is_refuted(look: Look<'_>, live: &Live<'_>) -> bool {
+    let rate = look.earlier.and_then(|(earlier, seconds)| {
+        let before = earlier.sockets.iter().find(|socket| socket.cookie == live.socket.cookie)?;
+        let came = live.info.bytes_received?.checked_sub(before.info.as_ref()?.bytes_received?)?;
+        Some(came as f64 / seconds)
+    });
+    let window = live.info.rcv_wnd.map(f64::from).zip(round_trip(live.info));
+    rate.zip(window).is_some_and(|(rate, (window, rtt))| rate * rtt < HALF * window)
+}
+
+/// What bounds the buffer of a connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Bound {
+    /// The figures of tcp_rmem.
+    Setting,
+    /// SO_RCVBUF, as large as `net.core.rmem_max` lets it be.
+    Core,
+    /// SO_RCVBUF, or a buffer that still grows.
+    Program,
+}
+
+fn bound(look: Look<'_>, rcvbuf: Option<u64>) -> Bound {
+    let rmem = look.triple("net.ipv4.tcp_rmem");
+    let core = look.setting("net.core.rmem_max").and_then(|most| u64::try_from(most).ok());
+    match (rcvbuf, rmem) {
+        (Some(rcvbuf), Some([_, first, most])) if rcvbuf >= most || rcvbuf == first => Bound::Setting,
+        // The kernel doubles what a program asks for.
+        (Some(rcvbuf), _) if core.is_some_and(|most| most.saturating_mul(2) == rcvbuf) => Bound::Core,
+        _ => Bound::Program,
+    }
+}
+
+/// The own windows hold what the peer sends.
+fn own(look: Look<'_>, peer: &Peer<'_>) -> Option<Finding> {
+    let worst = peer.connections.iter().max_by_key(|live| live.info.rcv_rtt)?;
+    let (window, rtt) = (worst.info.rcv_wnd?, round_trip(worst.info)?);
+    let rate = |live: &Live<'_>| Some(f64::from(live.info.rcv_space?) / round_trip(live.info)?);
+    let most = look.triple("net.ipv4.tcp_rmem").map(|[_, _, most]| most);
+    let rcvbuf = worst.socket.memory.map(|memory| u64::from(memory.rcvbuf));
+    let Buffer { bytes, why } = needed(&peer.connections, rate)?;
+    let bound = bound(look, rcvbuf);
+    // A buffer that is as large already needs no setting.
+    let helps = bound == Bound::Setting && rcvbuf.is_some_and(|rcvbuf| rcvbuf < bytes);
+    let held = f64::from(window) * 8.0 / rtt;
+    let what = match bound {
+        Bound::Setting => format!("let receive buffers begin with {} ({why})", units::bytes(bytes)),
+        Bound::Core => "take SO_RCVBUF out of the program: it stops the kernel from growing the buffer, and net.core.rmem_max bounds it".to_owned(),
+        Bound::Program => "take SO_RCVBUF out of the program: it stops the kernel from growing the buffer".to_owned(),
+    };
+    let now = (Source::Socket, Since::Now);
+    let mut evidence = vec![
+        figure("rcv_wnd", window.into(), "B", now),
+        figure("rcv_space, read in a round trip", worst.info.rcv_space.unwrap_or(0).into(), "B", now),
+        figure("rcv_rtt", rtt, "s", now),
+    ];
+    evidence.extend(rcvbuf.map(|rcvbuf| figure("receive buffer", rcvbuf as f64, "B", now)));
+    evidence
+        .extend(most.map(|most| figure("net.ipv4.tcp_rmem, most", most as f64, "B", (Source::Setting, Since::Now))));
+    evidence.push(text("the worst", worst.line(), now));
+    Some(Finding {
+        cause: HostCause::ReceiveWindow,
+        namespace: look.foreign_name(),
+        peer: Some(peer.address.to_string()),
+        seconds: None,
+        cost: format!("held at {}", units::rate(held)),
+        confidence: if bound == Bound::Program { 0.6 } else { 0.85 },
+        summary: format!(
+            "{} cannot receive faster than {}: this end's window of {} lets no more come in a round trip of {}",
+            peer.words(),
+            units::rate(held),
+            units::bytes(window.into()),
+            units::figure(rtt, "s"),
+        ),
+        evidence,
+        fix: Fix {
+            who: if helps { Who::Host } else { Who::Program },
+            what,
+            command: helps.then(|| look.command(&raise_both("tcp_rmem", bytes))),
+            verify: format!("`ss -tin {}` shows a rcv_wnd that is larger than rcv_space", dst(peer.address)),
+        },
+    })
+}

@@ -1,0 +1,153 @@
+//! A send buffer here is full: a program may write no more, though the windows would let it out.
+//!
+//! ## What it is
+//! What a program writes stays in the send buffer until it is acknowledged. A buffer that is
+//! smaller than what the path holds stops the sender like a full window: the rate is at most buffer
+//! / round trip.
+//!
+//! ## How it is recognised
+//! Either of two, each with the congestion window and the peer's window having room:
+//! - the kernel's own account (`sndbuf_limited`) is a fifth of the time with data to send, and 100
+//!   ms or more. It is often zero where the buffer does limit, as it counts only while the write
+//!   queue is empty;
+//! - the buffer is filled to six tenths or more, all of it is on its way (`notsent` is less than a
+//!   segment), and the flight is below eight tenths of the congestion window. One look may be
+//!   chance: the finding is a possible one, unless an earlier look (`--for`, `--watch`) had it too.
+//!
+//! ## What it is confused with
+//! - `receive-window`: the peer's window is full.
+//! - an application that has nothing to write: its buffer is empty.
+//!
+//! ## The fix
+//! Take SO_SNDBUF out of the program (nginx `sndbuf=`), or, where the buffer has grown to the last
+//! figure of `net.ipv4.tcp_wmem`, raise that to four times rate × round trip of the live
+//! connections, 16 MiB at most. Not where round trips grow with what is on its way.
+//!
+//! ## To see that it worked
+//! `ss -tim` shows a flight as large as `cwnd`, and little `sndbuf_limited`.
+//!
+//! ## References
+//! Linux tcp(7), socket(7), `struct tcp_info` (tcpi_sndbuf_limited).
+
+use super::buffers::{needed, raise};
+use crate::host::causes::HostCause;
+use crate::host::finding::{Evidence, Finding, Fix, Since, Source, Who, figure, text};
+use crate::host::look::{Live, Look, Peer, dst, live as with_info};
+use whyslow_live::host::Namespace;
+use whyslow_report::text::units;
+
+/// Of the time with data to send.
+const SHARE: f64 = 0.2;
+/// Less is not worth saying, µs.
+const LEAST_US: u64 = 100_000;
+/// A full buffer is filled to so much: the rest is for what a program writes at once.
+const FILLED: f64 = 0.6;
+/// A flight that the congestion window holds is as large as that.
+const ROOM: f64 = 0.8;
+/// Fewer segments are a message, not a full buffer: as for captures.
+const SEGMENTS: u32 = 3;
+/// A shorter round trip makes any buffer large enough, seconds.
+const NEAR_S: f64 = 0.002;
+
+pub(super) fn check(look: Look<'_>) -> Vec<Finding> {
+    let held = look.live().filter(|live| is_counted(live) || is_full(live));
+    let held = held.filter(|live| !live.stands_in_queue() && live.rtt().is_some_and(|rtt| rtt >= NEAR_S));
+    Peer::all(held).into_iter().filter_map(|peer| report(look, &peer)).collect()
+}
+
+/// By the kernel's account.
+fn is_counted(live: &Live<'_>) -> bool {
+    let (Some(limited), Some(busy)) = (live.info.sndbuf_limited, live.info.busy_time) else { return false };
+    limited >= LEAST_US && limited as f64 >= SHARE * busy as f64
+}
+
+/// As it stands.
+fn is_full(live: &Live<'_>) -> bool {
+    let info = live.info;
+    let (Some(memory), Some(unacked), Some(cwnd)) = (live.socket.memory, info.unacked, info.snd_cwnd) else {
+        return false;
+    };
+    let (Some(notsent), Some(mss), Some(window)) = (info.notsent_bytes, info.snd_mss, info.snd_wnd) else {
+        return false;
+    };
+    let flight = u64::from(unacked) * u64::from(mss);
+    memory.sndbuf > 0
+        && f64::from(memory.wmem_queued) >= FILLED * f64::from(memory.sndbuf)
+        && notsent < mss
+        && unacked > SEGMENTS
+        && f64::from(unacked) < ROOM * f64::from(cwnd)
+        && flight + u64::from(mss) * u64::from(SEGMENTS) < u64::from(window)
+}
+
+/// Whether the earlier look had it as well.
+fn was_full(earlier: &Namespace, live: &Live<'_>) -> bool {
+    let before = earlier.sockets.iter().find(|socket| socket.cookie.is_some() && socket.cookie == live.socket.cookie);
+    before.and_then(with_info).is_some_and(|before| is_full(&before))
+}
+
+fn report(look: Look<'_>, peer: &Peer<'_>) -> Option<Finding> {
+    let worst = peer.connections.iter().max_by_key(|live| live.info.sndbuf_limited)?;
+    let limited = peer.sum(|info| info.sndbuf_limited) as f64 / 1e6;
+    let busy = peer.sum(|info| info.busy_time) as f64 / 1e6;
+    let counted = peer.connections.iter().any(is_counted);
+    let twice = look.earlier.is_some_and(|(earlier, _)| peer.connections.iter().any(|live| was_full(earlier, live)));
+    let sndbuf = worst.socket.memory.map(|memory| u64::from(memory.sndbuf));
+    let most = look.triple("net.ipv4.tcp_wmem").map(|[_, _, most]| most);
+    let is_setting = sndbuf.zip(most).is_some_and(|(sndbuf, most)| sndbuf >= most);
+    let buffer = needed(&peer.connections, |live| live.rate());
+    let helps = buffer.as_ref().filter(|buffer| is_setting && most.is_some_and(|most| most < buffer.bytes));
+    let cost = if counted {
+        format!("{} of {}", units::figure(limited, "s"), units::figure(busy, "s"))
+    } else {
+        "full now".to_owned()
+    };
+    let for_time = if counted { format!("it was full for {cost}") } else { "it is full at this moment".to_owned() };
+    let size = sndbuf.map_or(String::new(), |sndbuf| format!(" of {}", units::bytes(sndbuf)));
+    Some(Finding {
+        cause: HostCause::SenderCap,
+        namespace: look.foreign_name(),
+        peer: Some(peer.address.to_string()),
+        seconds: counted.then_some(limited),
+        cost,
+        confidence: match (counted, twice) {
+            (true, _) => 0.85,
+            (false, true) => 0.7,
+            (false, false) => 0.5,
+        },
+        summary: format!(
+            "the send buffer{size} holds {}: {for_time}, with room in the congestion window and in the peer's",
+            peer.words()
+        ),
+        evidence: evidence(worst, limited, busy, most),
+        fix: Fix {
+            who: if helps.is_some() { Who::Host } else { Who::Program },
+            what: helps.map_or_else(
+                || {
+                    "take SO_SNDBUF out of the program (nginx `sndbuf=`): it stops the kernel from growing the buffer"
+                        .to_owned()
+                },
+                |buffer| format!("let send buffers grow to {} ({})", units::bytes(buffer.bytes), buffer.why),
+            ),
+            command: helps.map(|buffer| look.command(&raise("tcp_wmem", buffer.bytes))),
+            verify: format!(
+                "`ss -tim {}` shows a flight as large as cwnd, and little sndbuf_limited",
+                dst(peer.address)
+            ),
+        },
+    })
+}
+
+fn evidence(worst: &Live<'_>, limited: f64, busy: f64, most: Option<u64>) -> Vec<Evidence> {
+    let now = (Source::Socket, Since::Now);
+    let mut out = vec![
+        figure("sndbuf_limited", limited, "s", (Source::Sockets, Since::Connection)),
+        figure("busy", busy, "s", (Source::Sockets, Since::Connection)),
+    ];
+    if let Some(memory) = worst.socket.memory {
+        out.push(figure("worst: queued for sending", memory.wmem_queued.into(), "B", now));
+        out.push(figure("worst: send buffer", memory.sndbuf.into(), "B", now));
+    }
+    out.extend(most.map(|most| figure("net.ipv4.tcp_wmem, most", most as f64, "B", (Source::Setting, Since::Now))));
+    out.push(text("the worst", worst.line(), now));
+    out
+}

@@ -1,0 +1,142 @@
+//! A route gives connections a smaller initial window than they would have.
+//!
+//! ## What it is
+//! A new connection begins with ten segments (RFC 6928). A route may set another number
+//! (`initcwnd`), and for what comes `initrwnd`; fewer cost round trips at the beginning of each
+//! transfer.
+//!
+//! ## How it is recognised
+//! A route with an `initcwnd` below ten that a live connection takes whose round trip makes it cost
+//! 50 ms or more for 1 MB, by the model of `whyslow predict`. For an `initrwnd` below ten a live
+//! connection must have received more than that window holds; the window grows no faster than the
+//! sender's, so that the same model plays it. The usual ten segments are not told:
+//! how much more a path takes at once is not known here.
+//!
+//! ## What it is confused with
+//! - `restart-after-idle`: a connection that is open, and starts over.
+//!
+//! ## The fix
+//! Take `initcwnd`, or `initrwnd`, out of the route.
+//!
+//! ## To see that it worked
+//! `ip route show` names no `initcwnd` and no `initrwnd`; `ss -tin` shows `cwnd:10` for a new
+//! connection.
+//!
+//! ## References
+//! RFC 6928; ip-route(8).
+
+use crate::host::causes::HostCause;
+use crate::host::finding::{Finding, Fix, Since, Source, Who, figure, text};
+use crate::host::look::{Live, Look};
+use whyslow_core::predict::Plan;
+use whyslow_core::units::Nanos;
+use whyslow_live::host::Route;
+use whyslow_report::text::units;
+
+/// RFC 6928, segments.
+const USUAL: u32 = 10;
+/// What it must cost, seconds.
+const WORTH_S: f64 = 0.05;
+/// The transfer that is played, bytes.
+const BYTES: u64 = 1_000_000;
+
+/// What a route sets for the beginning of a connection.
+struct Metric {
+    name: &'static str,
+    /// Segments.
+    get: fn(&Route) -> Option<u32>,
+    /// Whether a connection shows that its transfers meet a window of so many segments.
+    meets: fn(&Live<'_>, u32) -> bool,
+    /// Where the transfers go that it holds back.
+    way: &'static str,
+    /// What shows that the fix worked.
+    verify: &'static str,
+}
+
+const METRICS: [Metric; 2] = [
+    Metric {
+        name: "initcwnd",
+        get: |route| route.initcwnd,
+        meets: |_, _| true,
+        way: "to",
+        verify: "`ip route show` names no initcwnd, and `ss -tin` shows cwnd:10 for a new connection",
+    },
+    Metric {
+        name: "initrwnd",
+        get: |route| route.initrwnd,
+        meets: received_more,
+        way: "from",
+        verify: "`ip route show` names no initrwnd, and `ss -tin` shows a larger rcv_ssthresh for a new connection",
+    },
+];
+
+pub(super) fn check(look: Look<'_>) -> Vec<Finding> {
+    let routes = look.namespace.routes.iter().enumerate();
+    let set = routes.flat_map(|route| METRICS.iter().map(move |metric| (route, metric)));
+    set.filter_map(|((place, route), metric)| report(look, place, route, metric)).collect()
+}
+
+/// More came than the first window holds, so that the sender had to wait for the next one.
+fn received_more(live: &Live<'_>, segments: u32) -> bool {
+    let window = live.info.rcv_mss.map(|mss| u64::from(mss) * u64::from(segments));
+    window.zip(live.info.bytes_received).is_some_and(|(window, received)| received > window)
+}
+
+/// The route as `ip route change` takes it, without a metric; none where a word of it may be more
+/// than a word to a shell.
+fn without(route: &Route, metric: &Metric) -> Option<String> {
+    let words: Vec<&str> = route.text.split_whitespace().collect();
+    let at = words.iter().position(|word| *word == metric.name)?;
+    let rest: Vec<&str> =
+        words.iter().enumerate().filter(|(index, _)| *index != at && *index != at + 1).map(|(_, word)| *word).collect();
+    let is_harmless = rest.iter().all(|word| word.chars().all(|c| c.is_ascii_alphanumeric() || ".:/-_".contains(c)));
+    is_harmless.then(|| rest.join(" "))
+}
+
+fn report(look: Look<'_>, place: usize, route: &Route, metric: &Metric) -> Option<Finding> {
+    let initial = (metric.get)(route).filter(|&initial| initial < USUAL && initial > 0)?;
+    let rtt = |live: &Live<'_>| live.min_rtt().or(live.rtt());
+    let lives = look.live().filter(|live| live.socket.route == Some(place) && (metric.meets)(live, initial));
+    let farthest = lives.max_by(|a, b| rtt(a).unwrap_or(0.0).total_cmp(&rtt(b).unwrap_or(0.0)))?;
+    let time = rtt(&farthest)?;
+    let takes = |segments: u32| {
+        let plan = Plan { initial_window: segments.into(), ..Plan::new(BYTES, Nanos::from_secs_f64(time)) };
+        plan.forecast().total.as_secs_f64()
+    };
+    let (with, usual) = (takes(initial), takes(USUAL));
+    let costs = with - usual;
+    if costs < WORTH_S {
+        return None;
+    }
+    let ip = if farthest.peer().is_ipv6() { "ip -6" } else { "ip" };
+    Some(Finding {
+        cause: HostCause::SlowStart,
+        namespace: look.foreign_name(),
+        peer: Some(farthest.peer().to_string()),
+        seconds: Some(costs),
+        cost: format!("{} of each 1 MB", units::figure(costs, "s")),
+        confidence: 0.85,
+        summary: format!(
+            "the route to {} starts connections with a window of {} instead of {USUAL} ({}): 1 MB {} {} takes about {} instead of {}",
+            route.to,
+            units::count(initial.into(), "segment"),
+            metric.name,
+            metric.way,
+            farthest.peer(),
+            units::figure(with, "s"),
+            units::figure(usual, "s"),
+        ),
+        evidence: vec![
+            figure(metric.name, initial.into(), "segments", (Source::Route, Since::Now)),
+            figure("round trip", time, "s", (Source::Socket, Since::Now)),
+            figure("1 MB, saved without it", costs, "s", (Source::Model, Since::Now)),
+            text("the route", route.text.clone(), (Source::Route, Since::Now)),
+        ],
+        fix: Fix {
+            who: Who::Host,
+            what: format!("take {} out of the route", metric.name),
+            command: without(route, metric).map(|rest| look.command(&format!("{ip} route change {rest}"))),
+            verify: metric.verify.to_owned(),
+        },
+    })
+}

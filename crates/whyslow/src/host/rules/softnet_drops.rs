@@ -1,0 +1,94 @@
+//! A processor drops packets between the network card and TCP: its backlog is full.
+//!
+//! ## What it is
+//! Packets that are handed to another processor (RPS), and those of virtual devices, wait in that
+//! processor's backlog. It holds `net.core.netdev_max_backlog` packets; what comes beyond is
+//! dropped, which to the sender is loss on the way.
+//!
+//! ## How it is recognised
+//! The second column of `/proc/net/softnet_stat` is one in 10,000 of the first or more, ten at
+//! least, over all processors. At that rate and 100 ms a sender is held to about 14 Mbit/s (Mathis
+//! et al.). With `--for` or `--watch` what was dropped in that time counts alone.
+//!
+//! ## What it is confused with
+//! - `nic-drops`: the card drops before.
+//! - the third column (out of budget): the processor came back later, and nothing was dropped.
+//!
+//! ## The fix
+//! A backlog of twice the size, and the work of the busiest processor spread over others.
+//!
+//! ## To see that it worked
+//! The second column of `/proc/net/softnet_stat` does not rise.
+//!
+//! ## References
+//! Linux networking/scaling, sysctl/net (netdev_max_backlog).
+
+use super::counted::{DROPPED, FEW, part, when};
+use crate::host::causes::HostCause;
+use crate::host::finding::{Finding, Fix, Since, Source, Who, figure};
+use crate::host::look::{Count, Look};
+use whyslow_live::host::Softnet;
+use whyslow_report::text::units;
+
+/// So many packets since an earlier look tell a share.
+const ENOUGH: u64 = 10_000;
+/// A longer backlog only delays, packets.
+const MOST: i64 = 16_384;
+
+pub(super) fn check(look: Look<'_>) -> Vec<Finding> {
+    if look.is_first { report(look).into_iter().collect() } else { Vec::new() }
+}
+
+/// Over all processors.
+fn count(look: Look<'_>, get: impl Fn(&Softnet) -> u64) -> Option<Count> {
+    let sum = |all: &[Softnet]| all.iter().map(&get).sum::<u64>();
+    let boot = (!look.host.softnet.is_empty()).then(|| sum(&look.host.softnet))?;
+    let recent = look.softnet_earlier.filter(|(before, _)| !before.is_empty());
+    let recent = recent.map(|(before, seconds)| (boot.saturating_sub(sum(before)), seconds));
+    Some(Count { boot, recent })
+}
+
+fn report(look: Look<'_>) -> Option<Finding> {
+    let share = count(look, |softnet| softnet.dropped)?.share_of(count(look, |softnet| softnet.processed)?, ENOUGH)?;
+    if share.count < FEW || share.value() < DROPPED {
+        return None;
+    }
+    let worst = look.host.softnet.iter().max_by_key(|softnet| softnet.dropped)?;
+    let backlog = look.setting("net.core.netdev_max_backlog");
+    let from = (Source::Kernel, share.since());
+    let mut evidence = vec![
+        figure("softnet_stat dropped", share.count as f64, "packets", from),
+        figure("softnet_stat processed", share.all as f64, "packets", from),
+        figure(
+            format!("processor {}: dropped", worst.cpu),
+            worst.dropped as f64,
+            "packets",
+            (Source::Kernel, Since::Boot),
+        ),
+    ];
+    evidence.extend(
+        backlog
+            .map(|size| figure("net.core.netdev_max_backlog", size as f64, "packets", (Source::Setting, Since::Now))),
+    );
+    let twice = backlog.map(|size| size * 2).filter(|twice| *twice <= MOST);
+    Some(Finding {
+        cause: HostCause::SoftnetDrops,
+        namespace: look.foreign_name(),
+        peer: None,
+        seconds: None,
+        cost: format!("{} of {}", part(share.value()), units::count(share.all, "packet")),
+        confidence: 0.85,
+        summary: format!(
+            "{} were dropped {} before TCP saw them: the backlog of a processor was full",
+            units::count(share.count, "packet"),
+            when(share)
+        ),
+        evidence,
+        fix: Fix {
+            who: Who::Host,
+            what: "let the backlog be longer, and spread the work over more processors".to_owned(),
+            command: twice.map(|twice| look.command(&format!("sysctl -w net.core.netdev_max_backlog={twice}"))),
+            verify: "the second column of /proc/net/softnet_stat does not rise".to_owned(),
+        },
+    })
+}

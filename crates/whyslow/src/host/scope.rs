@@ -1,0 +1,37 @@
+//! [`narrow`]: what `--peer` and `--process` leave of a machine.
+
+use super::args::{HostArgs, Process};
+use whyslow_live::host::{Host, Owner, State};
+
+/// Leaves the sockets and remembered metrics that are asked for. What is counted for a whole
+/// machine, a namespace or a device is nobody's in particular and goes.
+pub(super) fn narrow(host: &mut Host, args: &HostArgs) {
+    if !args.is_part() {
+        return;
+    }
+    host.cpu_pressure = None;
+    host.softnet.clear();
+    for namespace in &mut host.namespaces {
+        namespace.counters.clear();
+        namespace.conntrack = None;
+        namespace.devices.iter_mut().for_each(|device| device.counters.clear());
+        if let Some(peer) = args.peer {
+            namespace.sockets.retain(|socket| socket.state == State::Listen || peer.contains(socket.remote.ip()));
+            namespace.metrics.retain(|entry| peer.contains(entry.address));
+        }
+        if let Some(process) = &args.process {
+            namespace.sockets.retain(|socket| socket.owners.iter().any(|owner| is_it(owner, process)));
+            // They are of peers, whoever talks to them.
+            let peers: std::collections::BTreeSet<_> =
+                namespace.sockets.iter().map(|socket| socket.remote.ip().to_canonical()).collect();
+            namespace.metrics.retain(|entry| peers.contains(&entry.address.to_canonical()));
+        }
+    }
+}
+
+fn is_it(owner: &Owner, process: &Process) -> bool {
+    match process {
+        Process::Number(number) => owner.pid == *number,
+        Process::Name(name) => owner.name == *name,
+    }
+}

@@ -1,0 +1,50 @@
+//! [`Results`]: what the requests gave, and what their packets say.
+
+use super::figures::{self, Figure};
+use super::requests::Request;
+use super::threshold::Threshold;
+use whyslow_core::analysis::Analysis;
+use whyslow_report::text::units;
+
+/// The requests in the order in which they were made, and the analysis of their packets.
+pub(super) struct Results {
+    pub requests: Vec<Request>,
+    /// Or why no packets were recorded.
+    pub recorded: Result<RecordedPackets, String>,
+}
+
+/// The packets that were recorded.
+pub(super) struct RecordedPackets {
+    pub analysis: Analysis,
+    /// How many were recorded, and how many the kernel dropped before that.
+    pub packets: u64,
+    pub dropped: u64,
+}
+
+impl Results {
+    /// Why requests count as failed, a line each.
+    pub(super) fn failures(&self) -> Vec<String> {
+        self.requests.iter().filter_map(Request::complaint).collect()
+    }
+
+    pub(super) fn is_any_answered(&self) -> bool {
+        self.requests.iter().any(|request| request.outcome.is_ok())
+    }
+
+    /// Which requests passed which thresholds, a line each.
+    pub(super) fn exceeded(&self, thresholds: &[Threshold]) -> Vec<String> {
+        let mut out = Vec::new();
+        for request in &self.requests {
+            let Ok(exchange) = &request.outcome else { continue };
+            for threshold in thresholds {
+                let Some(value) = figures::value(threshold.figure, exchange) else { continue };
+                if threshold.is_passed(value) {
+                    let unit = if threshold.figure == Figure::Speed { "bit/s" } else { "s" };
+                    let name = threshold.figure.name();
+                    out.push(format!("{}: {threshold}: {name} is {}", request.url, units::figure(value, unit)));
+                }
+            }
+        }
+        out
+    }
+}

@@ -1,0 +1,85 @@
+//! The page with what a probe asked for and what its packets say: in a file, or on this machine.
+
+use super::args::Probe;
+use super::json;
+use super::recording::NAME;
+use super::results::Results;
+use crate::output::{Sources, Target};
+use crate::settings::PageTask;
+use crate::spooled::SpooledInputs;
+use crate::{report, view};
+use anyhow::{Context, bail};
+use std::path::{Path, PathBuf};
+use tempfile::NamedTempFile;
+use whyslow_io::{Input, Scratch};
+use whyslow_serve::Opening;
+
+/// A page that is wanted: made sure of before anything is asked for.
+pub(super) struct Wanted {
+    /// Where it is written; none where it is shown.
+    target: Option<Target>,
+    packets: Packets,
+}
+
+/// Where the packets are that the page's graphs are made of.
+enum Packets {
+    /// The user's own file.
+    Kept(PathBuf),
+    Temporary(NamedTempFile),
+}
+
+impl Wanted {
+    /// None where no page is wanted.
+    ///
+    /// # Errors
+    /// When the page's file, or one for the packets, cannot be written, or the program was built
+    /// without the page.
+    pub(super) fn by(task: &Probe, scratch: &Scratch) -> anyhow::Result<Option<Self>> {
+        if task.report.is_none() && !task.view {
+            return Ok(None);
+        }
+        whyslow_serve::page()?;
+        let capture: Vec<Input> = task.capture.iter().cloned().map(Input::Path).collect();
+        let target = task.report.as_deref().map(|path| Target::open(Some(path), &Sources::of(&capture))).transpose()?;
+        let packets = match &task.capture {
+            Some(path) => Packets::Kept(path.clone()),
+            None => Packets::Temporary(scratch.file(".pcapng").context("a file for the packets")?),
+        };
+        Ok(Some(Self { target, packets }))
+    }
+
+    /// Where the packets are to be written.
+    pub(super) fn packets(&self) -> &Path {
+        match &self.packets {
+            Packets::Kept(path) => path,
+            Packets::Temporary(file) => file.path(),
+        }
+    }
+
+    /// What they are called.
+    pub(super) fn name(&self) -> Option<&'static str> {
+        matches!(self.packets, Packets::Temporary(_)).then_some(NAME)
+    }
+
+    /// Writes the page, or shows it until it is interrupted.
+    ///
+    /// # Errors
+    /// When there are no packets, or it cannot be written or shown.
+    pub(super) fn deliver(self, results: &Results) -> anyhow::Result<()> {
+        if let Err(why) = &results.recorded {
+            bail!("there is no page without packets: {why}");
+        }
+        let input = Input::Path(self.packets().to_owned());
+        let named = self.name().map(|name| (input.name(), name.to_owned()));
+        let probe = json::without_analysis(results).context("the page")?;
+        let opening =
+            Opening { names: named.into_iter().collect(), probe: Some(probe), ..Opening::of(vec![input.clone()]) };
+        match self.target {
+            Some(target) => report::write(report::read(&opening)?, &opening, target),
+            None => {
+                let mut inputs = SpooledInputs::new(&[input])?;
+                view::show(Some(opening), None, &mut inputs, PageTask { port: 0, open: false })
+            }
+        }
+    }
+}

@@ -1,0 +1,180 @@
+//! `whyslow watch` as it is typed.
+
+use crate::quantity;
+use crate::select::{Selection, filter};
+use clap::Args as ClapArgs;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use whyslow_core::cause::Cause;
+use whyslow_core::units::Nanos;
+
+/// Say why transfers are slow as they end: from this machine's network, a capture that grows, or a
+/// pipe.
+#[derive(Debug, ClapArgs)]
+#[command(
+    after_help = "`whyslow watch` watches all interfaces, `whyslow watch -i eth0 port 443` what the filter takes of one,\n\
+`whyslow watch '/captures/ring*.pcapng'` the files of dumpcap or tcpdump as they grow, and\n\
+`ssh host tcpdump -U -s128 -w- tcp | whyslow watch -` another machine; `--view` shows it in the browser."
+)]
+pub(crate) struct Watch {
+    /// Captures that grow, or a pattern of their names (in quotes, so that files to come are
+    /// found), or `-` for a pipe; else a filter, as `tcp port 443` (the language of tcpdump).
+    #[arg(value_name = "FILE|FILTER")]
+    pub what: Vec<String>,
+
+    /// Watch this interface; may be given more than once [default: all of them].
+    #[arg(long, short, value_name = "NAME")]
+    pub interface: Vec<String>,
+
+    /// End after this time, as `60s`.
+    #[arg(long = "for", value_name = "TIME", value_parser = quantity::pause)]
+    pub duration: Option<Nanos>,
+
+    /// List transfers that took longer than this [default: 1s for lines and --keep, else all].
+    #[arg(long, value_name = "TIME", value_parser = quantity::time, help_heading = "Selecting")]
+    pub slower_than: Option<Nanos>,
+
+    /// Only connections that match, as `host 192.0.2.1 and not port 22` (docs/usage.md has the
+    /// syntax).
+    #[arg(long, short = 'Y', value_name = "EXPR", value_parser = filter::parse, help_heading = "Selecting")]
+    pub filter: Option<filter::Filter>,
+
+    /// Only connections with this server: its name, its address, or either with its port.
+    #[arg(long, value_name = "NAME", help_heading = "Selecting")]
+    pub server: Option<String>,
+
+    /// Only transfers that this cause cost time.
+    #[arg(long, value_name = "CAUSE", value_parser = crate::help_cause::known, help_heading = "Selecting")]
+    pub cause: Option<Cause>,
+
+    /// Print a JSON object a line for each transfer, and one at the end (schema whyslow-watch/1).
+    #[arg(long, help_heading = "Output", conflicts_with_all = ["lines"])]
+    pub jsonl: bool,
+
+    /// Print lines though stdout is a terminal.
+    #[arg(long, help_heading = "Output")]
+    pub lines: bool,
+
+    /// Show all of it on a page that only this machine can open, at this port of 127.0.0.1 or any
+    /// free one; it stays until Ctrl-C.
+    #[arg(
+        long,
+        value_name = "PORT",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "0",
+        help_heading = "Output"
+    )]
+    pub view: Option<u16>,
+
+    /// Servers and causes in each table.
+    #[arg(long, value_name = "N", default_value_t = 10, help_heading = "Output")]
+    pub top: usize,
+
+    /// Offer metrics to Prometheus at this address, as `127.0.0.1:9464`.
+    #[arg(long, value_name = "ADDRESS", help_heading = "Output")]
+    pub metrics: Option<SocketAddr>,
+
+    /// Write the packets of slow transfers to this pcapng file, from memory: their handshakes and
+    /// what came before included.
+    #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath, help_heading = "Packets")]
+    pub keep: Option<PathBuf>,
+
+    /// Most that this file and the one before it, FILE.previous, take together: the older packets
+    /// go first [default: no limit].
+    #[arg(long, value_name = "SIZE", requires = "keep", value_parser = quantity::size, help_heading = "Packets")]
+    pub keep_size: Option<u64>,
+
+    /// Memory for the packets that may yet be written.
+    #[arg(long, value_name = "SIZE", default_value = "256MiB", value_parser = quantity::size, help_heading = "Packets")]
+    pub memory: u64,
+
+    /// Bytes taken of each packet.
+    #[arg(long, value_name = "SIZE", default_value = "128B", value_parser = quantity::size, help_heading = "Packets")]
+    pub snaplen: u64,
+
+    /// Memory of the kernel's ring: more of it bears longer bursts.
+    #[arg(long, value_name = "SIZE", default_value = "64MiB", value_parser = quantity::size, help_heading = "Packets")]
+    pub ring: u64,
+
+    /// What the path carries at most, as `100mbit`: estimates stay below it.
+    #[arg(long, value_name = "RATE", value_parser = quantity::rate)]
+    pub path_rate: Option<f64>,
+}
+
+/// From where packets come.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum From {
+    /// Standard input.
+    Pipe,
+    /// Captures that grow: names, or patterns of names.
+    Files(Vec<String>),
+    /// Interfaces, none for all, and a filter.
+    Interfaces(Vec<String>, Option<String>),
+}
+
+impl From {
+    /// What a page calls it.
+    pub(super) fn name(&self) -> String {
+        match self {
+            Self::Pipe => "standard input".to_owned(),
+            Self::Files(names) => names.join(", "),
+            Self::Interfaces(names, filter) => {
+                let names = if names.is_empty() { "this machine".to_owned() } else { names.join(", ") };
+                filter.iter().fold(names, |names, filter| format!("{names}: {filter}"))
+            }
+        }
+    }
+}
+
+impl Watch {
+    /// What is to be watched. What is no file and does not look like one is a filter.
+    pub(super) fn from(&self) -> From {
+        let is_file = |word: &String| {
+            let looks_so = word.contains(['/', '*', '?']) || word.contains(".pcap") || word.ends_with(".cap");
+            looks_so || std::path::Path::new(word).exists()
+        };
+        match self.what.as_slice() {
+            [one] if one == "-" && self.interface.is_empty() => From::Pipe,
+            [first, ..] if self.interface.is_empty() && is_file(first) => From::Files(self.what.clone()),
+            words => From::Interfaces(self.interface.clone(), (!words.is_empty()).then(|| words.join(" "))),
+        }
+    }
+
+    /// Which connections are told of.
+    pub(super) fn selection(&self) -> Selection {
+        Selection { filter: self.filter.clone(), server: self.server.clone(), ..Selection::default() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::Parser;
+
+    #[derive(Parser)]
+    struct Line {
+        #[command(flatten)]
+        watch: Watch,
+    }
+
+    fn from(words: &[&str]) -> From {
+        let line = Line::try_parse_from([&["watch"], words].concat());
+        line.map(|line| line.watch.from()).unwrap_or(From::Pipe)
+    }
+
+    #[test]
+    fn files_filters_and_pipes_are_told_apart() {
+        let interfaces = |names: &[&str], filter: Option<&str>| {
+            From::Interfaces(names.iter().map(ToString::to_string).collect(), filter.map(str::to_owned))
+        };
+        assert_eq!(from(&[]), interfaces(&[], None));
+        assert_eq!(from(&["-"]), From::Pipe);
+        assert_eq!(from(&["port", "443"]), interfaces(&[], Some("port 443")));
+        assert_eq!(from(&["-i", "lo", "host", "192.0.2.1"]), interfaces(&["lo"], Some("host 192.0.2.1")));
+        assert_eq!(from(&["-i", "lo", "a.pcap"]), interfaces(&["lo"], Some("a.pcap")));
+        assert_eq!(from(&["a.pcap", "b.pcap"]), From::Files(vec!["a.pcap".into(), "b.pcap".into()]));
+        assert_eq!(from(&["ring*"]), From::Files(vec!["ring*".into()]));
+        assert_eq!(from(&["Cargo.toml"]), From::Files(vec!["Cargo.toml".into()]));
+    }
+}

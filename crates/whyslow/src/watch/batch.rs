@@ -1,0 +1,63 @@
+//! [`Batch`]: what came about, on its way to whoever shows it.
+
+use super::record::Record;
+use std::sync::mpsc::Sender;
+use whyslow_core::analysis::{Connection, Finding, Problem};
+use whyslow_core::units::Time;
+use whyslow_serve::live::HeldPackets;
+
+/// Packets and what of them is missing, since the start.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Counts {
+    pub packets: u64,
+    /// Bytes on the wire.
+    pub bytes: u64,
+    /// TCP segments.
+    pub segments: u64,
+    /// Connections that are open, or were a short time ago.
+    pub connections: usize,
+    pub drops: Drops,
+    /// Transfers that have ended and were not told, because a connection had too many at once.
+    pub unlisted: u64,
+}
+
+/// Packets that did not come, or not as a whole, by who is to blame for it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Drops {
+    /// By the ring: this program was too slow.
+    pub ring: u64,
+    /// By an interface.
+    pub interface: u64,
+    /// Longer than what is taken of a packet.
+    pub cut: u64,
+}
+
+/// What came about since the last one.
+#[derive(Debug, Default)]
+pub(crate) struct Batch {
+    pub records: Vec<Record>,
+    /// What connections of a minute had in common.
+    pub together: Vec<Finding>,
+    /// When the first packet came, on the clock of the packets.
+    pub first: Time,
+    /// The time, on the same clock.
+    pub now: Time,
+    pub counts: Counts,
+    /// What went wrong, or is worth knowing.
+    pub notes: Vec<String>,
+    /// Of all captures, at the end.
+    pub problems: Vec<Problem>,
+    /// Why it could not go on.
+    pub failed: Option<anyhow::Error>,
+    /// This is the last one.
+    pub done: bool,
+}
+
+/// What whoever shows it asks for.
+#[derive(Debug)]
+pub(crate) enum Order {
+    /// Write the packets of this transfer's connection to a file of its own.
+    Save(Box<Record>, std::path::PathBuf),
+    /// Give copies of the packets of this connection, which a program on this machine may have.
+    Packets(Box<Connection>, Option<String>, Sender<Result<HeldPackets, String>>),
+}

@@ -1,0 +1,147 @@
+//! Lines of JSON: the contract `whyslow-watch/1`, described by
+//! `docs/schema/whyslow-watch-1.schema.json`.
+
+use super::batch::Counts;
+use super::record::Record;
+use super::tally::{Loss, Tally};
+use serde::Serialize;
+use std::io::{self, Write};
+use whyslow_core::analysis::{Connection, Finding, Problem};
+use whyslow_core::cause::Cause;
+use whyslow_core::units::{Nanos, Time, iso_8601};
+use whyslow_report::render::json;
+
+/// The version of the contract.
+const SCHEMA: &str = "whyslow-watch/1";
+
+/// What a line is about.
+#[derive(Serialize)]
+#[serde(tag = "type", rename_all = "lowercase")]
+enum Event<'a> {
+    /// A transfer has ended.
+    Transfer {
+        revised: bool,
+        over: bool,
+        process: Option<&'a str>,
+        connection: &'a Connection,
+    },
+    /// A connection is over that lost time as a whole.
+    Connection {
+        process: Option<&'a str>,
+        connection: &'a Connection,
+    },
+    /// Connections of a minute have this in common.
+    Together {
+        finding: &'a Finding,
+    },
+    Summary(Box<Summary<'a>>),
+}
+
+#[derive(Serialize)]
+struct Line<'a> {
+    schema: &'static str,
+    time: String,
+    #[serde(flatten)]
+    event: Event<'a>,
+}
+
+/// All of it, at the end.
+#[derive(Serialize)]
+struct Summary<'a> {
+    duration_s: f64,
+    packets: u64,
+    tcp_packets: u64,
+    dropped_by_ring: u64,
+    dropped_by_interface: u64,
+    cut_packets: u64,
+    transfers: u64,
+    transfers_with_cause: u64,
+    transfers_not_listed: u64,
+    bytes: u64,
+    servers: Vec<ServerLoss<'a>>,
+    causes: Vec<CauseLoss>,
+    problems: &'a [Problem],
+}
+
+#[derive(Serialize)]
+struct ServerLoss<'a> {
+    server: &'a str,
+    transfers: u64,
+    seconds: Nanos,
+}
+
+#[derive(Serialize)]
+struct CauseLoss {
+    cause: Cause,
+    transfers: u64,
+    seconds: Nanos,
+}
+
+/// Writes a line for what was told.
+///
+/// # Errors
+/// Those of `out`.
+pub(super) fn record(record: &Record, out: &mut impl Write) -> io::Result<()> {
+    let (process, connection) = (record.process.as_deref(), &record.connection);
+    let event = match record.transfer() {
+        Some(_) => Event::Transfer { revised: record.revised, over: record.over, process, connection },
+        None => Event::Connection { process, connection },
+    };
+    json::line(&Line { schema: SCHEMA, time: record.end_utc(), event }, out)
+}
+
+/// Writes a line for what connections had in common until `now`.
+///
+/// # Errors
+/// Those of `out`.
+pub(super) fn together(finding: &Finding, now: Time, out: &mut impl Write) -> io::Result<()> {
+    json::line(&Line { schema: SCHEMA, time: iso_8601(now), event: Event::Together { finding } }, out)
+}
+
+/// What the summary is made of.
+pub(super) struct Totals<'a> {
+    pub tally: &'a Tally,
+    pub counts: Counts,
+    pub problems: &'a [Problem],
+    /// For how long packets were watched, by their clock.
+    pub lasted: Nanos,
+    pub now: Time,
+    pub top: usize,
+}
+
+/// Writes the last line.
+///
+/// # Errors
+/// Those of `out`.
+pub(super) fn summary(totals: &Totals<'_>, out: &mut impl Write) -> io::Result<()> {
+    let Totals { tally, counts, problems, .. } = totals;
+    let summary = Summary {
+        duration_s: totals.lasted.as_secs_f64(),
+        packets: counts.packets,
+        tcp_packets: counts.segments,
+        dropped_by_ring: counts.drops.ring,
+        dropped_by_interface: counts.drops.interface,
+        cut_packets: counts.drops.cut,
+        transfers: tally.transfers,
+        transfers_with_cause: tally.slow,
+        transfers_not_listed: counts.unlisted,
+        bytes: tally.bytes,
+        servers: tally.total.worst_servers(totals.top).into_iter().map(ServerLoss::of).collect(),
+        causes: tally.total.worst_causes(totals.top).into_iter().map(CauseLoss::of).collect(),
+        problems,
+    };
+    let event = Event::Summary(Box::new(summary));
+    json::line(&Line { schema: SCHEMA, time: iso_8601(totals.now), event }, out)
+}
+
+impl<'a> ServerLoss<'a> {
+    fn of((server, Loss { transfers, seconds }): (&'a str, Loss)) -> Self {
+        Self { server, transfers, seconds }
+    }
+}
+
+impl CauseLoss {
+    fn of((cause, Loss { transfers, seconds }): (Cause, Loss)) -> Self {
+        Self { cause, transfers, seconds }
+    }
+}

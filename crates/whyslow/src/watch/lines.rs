@@ -1,0 +1,105 @@
+//! Lines for a person, where there is no screen; and the summary.
+
+use super::json::Totals;
+use super::record::Record;
+use super::tally::Loss;
+use std::fmt::Write as _;
+use whyslow_core::analysis::{End, Finding};
+use whyslow_core::units::{Time, iso_8601};
+use whyslow_report::headline::confidence;
+use whyslow_report::text::{harmless, units};
+
+/// A line for what was told.
+pub(super) fn record(record: &Record) -> String {
+    let connection = &record.connection;
+    let (client, server) = (connection.client.host_and_port(), connection.server.host_and_port());
+    let what = record.transfer().map_or_else(
+        || "connection".to_owned(),
+        |transfer| {
+            let way = if transfer.from == End::Client { "up" } else { "down" };
+            format!("{} B {way}", units::thousands(transfer.bytes))
+        },
+    );
+    let mut line = format!("{} {client} → {server}  {what} in {}", clock(record.end()), units::span(record.took()));
+    match record.worst() {
+        Some(worst) => {
+            let sure = confidence(worst.confidence);
+            let _ = write!(line, "  {} {} ({sure})", worst.cause, units::span(worst.seconds));
+        }
+        None if record.transfer().is_some_and(|transfer| transfer.is_verdict_unknown()) => line += "  unknown",
+        None => line += "  nothing slowed it",
+    }
+    if let Some(label) = record.transfer().and_then(|transfer| transfer.label.as_ref()) {
+        let _ = write!(line, "  {label}");
+    }
+    if let Some(process) = &record.process {
+        let _ = write!(line, "  [{process}]");
+    }
+    if record.revised {
+        line += "  (told before; it went on)";
+    }
+    harmless(&line).into_owned()
+}
+
+/// A line for what connections of a minute had in common.
+pub(super) fn together(finding: &Finding, now: Time) -> String {
+    let connections = units::count(finding.connections.len() as u64, "connection");
+    harmless(&format!("{} {connections} together: {}", clock(now), finding.summary)).into_owned()
+}
+
+/// The time of day, UTC, to the millisecond.
+pub(super) fn clock(time: Time) -> String {
+    let text = iso_8601(time);
+    let day = text.split('T').nth(1).unwrap_or_default();
+    format!("{}Z", day.get(..12).unwrap_or(day))
+}
+
+/// What was watched, what cost most, and what is missing.
+pub(super) fn summary(totals: &Totals<'_>) -> String {
+    let (tally, counts) = (totals.tally, totals.counts);
+    let mut page = format!(
+        "\n{} in {}: {} of {} lost time\n",
+        units::count(counts.packets, "packet"),
+        units::span(totals.lasted),
+        units::thousands(tally.slow),
+        units::count(tally.transfers, "transfer"),
+    );
+    let servers = tally.total.worst_servers(totals.top);
+    let causes: Vec<_> =
+        tally.total.worst_causes(totals.top).into_iter().map(|(cause, loss)| (cause.slug(), loss)).collect();
+    table(&mut page, "lost by cause", &causes);
+    table(&mut page, "lost by server", &servers);
+    let drops = counts.drops;
+    for (count, what) in [
+        (drops.ring, "dropped by the ring: this machine was too slow for them (a larger --ring, or a filter, helps)"),
+        (drops.interface, "dropped by the interface before any filter"),
+        (drops.cut, "longer than --snaplen: their first bytes were taken"),
+    ] {
+        if count > 0 {
+            let _ = writeln!(page, "{} {what}", units::count(count, "packet"));
+        }
+    }
+    if counts.unlisted > 0 {
+        let _ = writeln!(
+            page,
+            "{} more had ended at once on one connection, and were not listed",
+            units::count(counts.unlisted, "transfer")
+        );
+    }
+    for problem in totals.problems {
+        let _ = writeln!(page, "{}: {}", problem.slug, problem.detail);
+    }
+    page
+}
+
+fn table(page: &mut String, title: &str, rows: &[(&str, Loss)]) {
+    if rows.is_empty() {
+        return;
+    }
+    let width = rows.iter().map(|(name, _)| name.chars().count()).max().unwrap_or_default().max(title.len());
+    let _ = writeln!(page, "  {title:<width$}  {:>10}  transfers", "seconds");
+    for (name, loss) in rows {
+        let seconds = format!("{:.3}", loss.seconds.as_secs_f64());
+        let _ = writeln!(page, "  {:<width$}  {seconds:>10}  {:>9}", harmless(name), units::thousands(loss.transfers));
+    }
+}

@@ -1,0 +1,239 @@
+//! [`Metrics`]: what was told, counted for Prometheus.
+//!
+//! Labels are bounded: the first servers and programs that lost time have their own, the others are
+//! counted together.
+
+mod server;
+
+use super::batch::{Batch, Counts};
+use super::choice::Choice;
+use super::record::Record;
+use super::tally::OTHER;
+use prometheus_client::encoding::EncodeLabelSet;
+use prometheus_client::metrics::counter::Counter;
+use prometheus_client::metrics::family::Family;
+use prometheus_client::metrics::gauge::Gauge;
+use prometheus_client::metrics::histogram::Histogram;
+use prometheus_client::registry::{Registry, Unit};
+use std::collections::{HashMap, HashSet};
+use std::net::SocketAddr;
+use std::sync::Mutex;
+use std::sync::atomic::AtomicU64;
+use whyslow_core::analysis::Retransmitted;
+use whyslow_core::units::Nanos;
+
+/// Most servers, and most programs, with a label of their own.
+const MAX_NAMES: usize = 50;
+/// Bounds of round trips and of transfers, seconds.
+const RTTS: [f64; 12] = [0.000_5, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0];
+const TIMES: [f64; 12] = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 30.0, 60.0];
+
+type Seconds = Counter<f64, AtomicU64>;
+
+#[derive(Clone, Debug, Hash, PartialEq, Eq, EncodeLabelSet)]
+struct OfServer {
+    server: String,
+}
+
+#[derive(Clone, Debug, Hash, PartialEq, Eq, EncodeLabelSet)]
+struct OfCause {
+    cause: &'static str,
+    server: String,
+}
+
+#[derive(Clone, Debug, Hash, PartialEq, Eq, EncodeLabelSet)]
+struct OfProcess {
+    process: String,
+}
+
+#[derive(Clone, Debug, Hash, PartialEq, Eq, EncodeLabelSet)]
+struct OfKind {
+    kind: &'static str,
+    server: String,
+}
+
+#[derive(Clone, Debug, Hash, PartialEq, Eq, EncodeLabelSet)]
+struct By {
+    by: &'static str,
+}
+
+/// Names that have a label of their own.
+#[derive(Debug, Default)]
+struct Names(HashSet<String>);
+
+impl Names {
+    fn label(&mut self, name: &str) -> String {
+        if self.0.len() < MAX_NAMES && !self.0.contains(name) {
+            self.0.insert(name.to_owned());
+        }
+        if self.0.contains(name) { name.to_owned() } else { OTHER.to_owned() }
+    }
+}
+
+/// The metrics themselves.
+#[derive(Debug)]
+struct Families {
+    lost: Family<OfCause, Seconds>,
+    process_lost: Family<OfProcess, Seconds>,
+    transfers: Family<OfServer, Counter>,
+    bytes: Family<OfServer, Counter>,
+    took: Histogram,
+    rtt: Family<OfServer, Histogram>,
+    retransmitted: Family<OfKind, Counter>,
+    packets: Counter,
+    dropped: Family<By, Counter>,
+    cut: Counter,
+    unlisted: Counter,
+    connections: Gauge,
+}
+
+/// What is counted, and the server that tells it.
+pub(super) struct Metrics {
+    families: Families,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    servers: Names,
+    processes: Names,
+    counts: Counts,
+    /// What was counted of connections that go on.
+    retransmitted: HashMap<u64, [u64; 4]>,
+}
+
+impl Metrics {
+    /// Offers them at this address.
+    ///
+    /// # Errors
+    /// When the address cannot be had.
+    pub(super) fn serve(address: SocketAddr) -> anyhow::Result<Self> {
+        let (families, registry) = register();
+        server::start(address, registry)?;
+        Ok(Self { families, state: Mutex::default() })
+    }
+
+    /// Counts what was told.
+    pub(super) fn add(&self, batch: &Batch, choice: &Choice) {
+        let mut state = self.state.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        for record in batch.records.iter().filter(|record| choice.concerns(record)) {
+            self.families.add(record, &mut state);
+        }
+        // Nothing more comes of these.
+        for record in batch.records.iter().filter(|record| record.over) {
+            state.retransmitted.remove(&record.connection.id);
+        }
+        let before = std::mem::replace(&mut state.counts, batch.counts);
+        self.families.count(&before, &batch.counts);
+    }
+}
+
+/// All metrics by name. The prefix is `whyslow_`, and the encoder adds `_total` to counters.
+fn register() -> (Families, Registry) {
+    let mut registry = Registry::with_prefix("whyslow");
+    let families = Families {
+        lost: Family::default(),
+        process_lost: Family::default(),
+        transfers: Family::default(),
+        bytes: Family::default(),
+        took: Histogram::new(TIMES),
+        rtt: Family::new_with_constructor(|| Histogram::new(RTTS)),
+        retransmitted: Family::default(),
+        packets: Counter::default(),
+        dropped: Family::default(),
+        cut: Counter::default(),
+        unlisted: Counter::default(),
+        connections: Gauge::default(),
+    };
+    let all = &mut registry;
+    let lost = "Time that a cause cost transfers and connections to a server; causes may overlap in time";
+    all.register_with_unit("lost", lost, Unit::Seconds, families.lost.clone());
+    let process = "What its costliest cause cost each transfer of a program on this machine";
+    all.register_with_unit("process_lost", process, Unit::Seconds, families.process_lost.clone());
+    all.register("transfers", "Transfers that have ended", families.transfers.clone());
+    all.register_with_unit("transfer", "Payload of transfers that have ended", Unit::Bytes, families.bytes.clone());
+    let took = "How long transfers took for their users, from the request on";
+    all.register_with_unit("transfer_duration", took, Unit::Seconds, families.took.clone());
+    let rtt = "Median round-trip time of a connection, when a transfer of it has ended";
+    all.register_with_unit("rtt", rtt, Unit::Seconds, families.rtt.clone());
+    all.register("retransmitted_segments", "Segments that were sent again, by why", families.retransmitted.clone());
+    all.register("packets", "Packets that were looked at", families.packets.clone());
+    let dropped = "Packets that were not, because the ring or an interface dropped them";
+    all.register("dropped_packets", dropped, families.dropped.clone());
+    all.register("cut_packets", "Packets of which only the first bytes were taken", families.cut.clone());
+    let unlisted = "Transfers that ended and were not listed: one connection had too many at once";
+    all.register("unlisted_transfers", unlisted, families.unlisted.clone());
+    let connections = "Connections that are open, or were a short time ago";
+    all.register("connections", connections, families.connections.clone());
+    for by in ["ring", "interface"] {
+        drop(families.dropped.get_or_create(&By { by }));
+    }
+    (families, registry)
+}
+
+impl Families {
+    /// Counts a transfer, once: of one that goes on after it was told, no more than what its
+    /// connection retransmits.
+    fn add(&self, record: &Record, state: &mut State) {
+        let connection = &record.connection;
+        let name = connection.server.host_and_port();
+        let server = state.servers.label(&name);
+        self.add_retransmitted(record, &server, state);
+        if record.revised {
+            return;
+        }
+        let of_server = OfServer { server: server.clone() };
+        for finding in record.findings().iter().filter(|finding| finding.is_waited_for()) {
+            if finding.seconds > Nanos::ZERO {
+                let labels = OfCause { cause: finding.cause.slug(), server: server.clone() };
+                self.lost.get_or_create(&labels).inc_by(finding.seconds.as_secs_f64());
+            }
+        }
+        if let Some(process) = &record.process {
+            let labels = OfProcess { process: state.processes.label(process) };
+            self.process_lost.get_or_create(&labels).inc_by(record.lost().as_secs_f64());
+        }
+        if let Some(transfer) = record.transfer() {
+            self.transfers.get_or_create(&of_server).inc();
+            self.bytes.get_or_create(&of_server).inc_by(transfer.bytes);
+            self.took.observe(record.took().as_secs_f64());
+            if let Some(rtt) = connection.rtt_ms.p50 {
+                self.rtt.get_or_create(&of_server).observe(rtt / 1_000.0);
+            }
+        }
+    }
+
+    /// What a connection has counted since it was last told of.
+    fn add_retransmitted(&self, record: &Record, server: &str, state: &mut State) {
+        let mut now = [0; 4];
+        for direction in &record.connection.directions {
+            let Retransmitted { fast, timeout, tail_probe, spurious, .. } = direction.retransmitted;
+            for (all, kind) in now.iter_mut().zip([fast, timeout, tail_probe, spurious]) {
+                *all += kind;
+            }
+        }
+        let before = state.retransmitted.insert(record.connection.id, now);
+        for ((kind, now), before) in
+            ["fast", "timeout", "tail_probe", "spurious"].into_iter().zip(now).zip(before.unwrap_or_default())
+        {
+            let labels = OfKind { kind, server: server.to_owned() };
+            self.retransmitted.get_or_create(&labels).inc_by(now.saturating_sub(before));
+        }
+    }
+
+    fn count(&self, before: &Counts, now: &Counts) {
+        self.packets.inc_by(now.packets - before.packets);
+        self.cut.inc_by(now.drops.cut.saturating_sub(before.drops.cut));
+        self.unlisted.inc_by(now.unlisted.saturating_sub(before.unlisted));
+        self.connections.set(i64::try_from(now.connections).unwrap_or(i64::MAX));
+        let (old, new) = (before.drops, now.drops);
+        for (by, more) in
+            [("ring", new.ring.saturating_sub(old.ring)), ("interface", new.interface.saturating_sub(old.interface))]
+        {
+            self.dropped.get_or_create(&By { by }).inc_by(more);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,111 @@
+//! Over a path of the lab: what only distance shows.
+
+use crate::world::folder;
+use crate::{causes, checked, figure, finding};
+use serde_json::Value;
+use std::path::Path;
+use std::process::Command;
+use std::sync::{Mutex, PoisonError};
+use whyslow_testing::{Lack, skip, tools};
+
+/// Runs nginx and a script at the two ends of a path of 100 ms, if there can be paths here; `$W` is
+/// `whyslow host`.
+#[track_caller]
+fn over_100_ms(folder: &Path, server: &str, client: &str) -> Option<()> {
+    if !tools(&["nginx", "curl", "ip", "sysctl"]) {
+        return None;
+    }
+    // A path shares its processors with no other one.
+    static ONE: Mutex<()> = Mutex::new(());
+    let _alone = ONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let here = folder.display();
+    let program = env!("CARGO_BIN_EXE_whyslow");
+    let write = |name: &str, script: &str| {
+        let script = format!("cd {here}; W='{program} host'\n{script}");
+        std::fs::write(folder.join(name), script).unwrap();
+        format!("exec sh {here}/{name}")
+    };
+    let server = write("server.sh", &format!("{server}\nexec nginx -p . -c nginx.conf -e stderr"));
+    let client = write("client.sh", client);
+    let results = folder.join("results").display().to_string();
+    let mut command = Command::new(program);
+    command.args(["lab", "exec", "--rtt", "100ms", "--server", &server, "--client", &client, "--out", &results]);
+    let output = command.output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    if said.contains("namespaces are not allowed") || said.contains("is not installed") {
+        skip(Lack::Machine, said);
+        return None;
+    }
+    Some(())
+}
+
+#[track_caller]
+fn read_json(folder: &Path, name: &str) -> Value {
+    checked(&std::fs::read_to_string(folder.join(name)).unwrap())
+}
+
+#[test]
+fn a_threshold_that_acts_is_found_and_one_that_does_not_is_not() {
+    let folder = folder();
+    // A new entry begins with the route's threshold; without it the next connections show the
+    // entry's alone.
+    let client = "sysctl -qw net.ipv4.tcp_no_ssthresh_metrics_save=0 net.ipv4.tcp_no_metrics_save=0
+        route=$(ip route show | head -n 1)
+        ip route change $route ssthresh 8
+        curl -so /dev/null http://$SERVER:8080/small; sleep 0.5
+        ip route change $route
+        ip tcp_metrics > metrics
+        $W --json > acts.json
+        $W --json --fail-on stale-ssthresh > /dev/null; echo $? > status
+        sysctl -qw net.ipv4.tcp_no_ssthresh_metrics_save=1
+        $W --json > idle.json
+        ip tcp_metrics delete $SERVER; sysctl -qw net.ipv4.tcp_no_ssthresh_metrics_save=0
+        $W --json > gone.json";
+    if over_100_ms(folder.path(), "", client).is_none() {
+        return;
+    }
+    let remembered = std::fs::read_to_string(folder.path().join("metrics")).unwrap();
+    assert!(remembered.contains("ssthresh 8 "), "{remembered}");
+    let acts = read_json(folder.path(), "acts.json");
+    let found = finding(&acts, "stale-ssthresh");
+    assert_eq!((figure(found, "ssthresh for"), figure(found, "no_ssthresh_metrics_save")), (8.0, 0.0));
+    assert!(figure(found, "10 MB, saved") > figure(found, "1 MB, saved"));
+    let command = found["fix"]["command"].as_str().unwrap();
+    assert!(command.contains("tcp_no_ssthresh_metrics_save=1; ip tcp_metrics delete 10."), "{command}");
+    assert_eq!(std::fs::read_to_string(folder.path().join("status")).unwrap(), "1\n");
+    for name in ["idle.json", "gone.json"] {
+        assert_eq!(causes(&read_json(folder.path(), name)), [""; 0], "{name}");
+    }
+}
+
+#[test]
+fn a_small_receive_buffer_on_a_long_path_is_found_at_both_ends() {
+    let folder = folder();
+    std::fs::write(folder.path().join("big"), vec![b'x'; 3_000_000]).unwrap();
+    // A busy machine shows it in one look of several.
+    let look = |name: &str| {
+        format!(
+            "for i in 1 2 3 4 5 6; do $W --json > {name}; grep -q '\"receive-window\"' {name} && break; sleep 0.5; done"
+        )
+    };
+    let client = format!(
+        "sysctl -qw net.ipv4.tcp_rmem='4096 16384 65536'
+        curl -so /dev/null --max-time 15 http://$SERVER:8080/big & sleep 3; touch now
+        {}; wait",
+        look("client.json")
+    );
+    let server = format!("(for i in $(seq 200); do [ -e now ] && break; sleep 0.1; done; {}) &", look("server.json"));
+    let (server, client) = (server.as_str(), client.as_str());
+    if over_100_ms(folder.path(), server, client).is_none() {
+        return;
+    }
+    let client = read_json(folder.path(), "client.json");
+    let own = finding(&client, "receive-window");
+    assert_eq!(own["fix"]["who"], "host");
+    assert!(own["fix"]["command"].as_str().unwrap().contains("net.ipv4.tcp_rmem"), "{own:#}");
+    assert!(figure(own, "rcv_rtt") >= 0.09);
+    let server = read_json(folder.path(), "server.json");
+    let peers = finding(&server, "receive-window");
+    assert_eq!((&peers["fix"]["who"], &peers["fix"]["command"]), (&"peer".into(), &Value::Null));
+    assert!(peers["seconds"].as_f64().unwrap() >= 0.5, "{peers:#}");
+}
