@@ -1,10 +1,11 @@
 //! Graphs for xplot: eight files in a folder, all of them or none.
 
-use super::Packets;
+use super::folders::NewFolders;
+use super::packets::ConnectionPackets;
 use crate::output::{Sources, Target};
-use anyhow::{Context, bail};
+use anyhow::bail;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use whyslow_core::analysis::End;
 use whyslow_report::render::xplot::{self, Xplot};
 use whyslow_report::text::harmless;
@@ -25,8 +26,13 @@ pub(super) fn check(folder: &Path) -> anyhow::Result<()> {
 /// # Errors
 /// When one of them is an input or cannot be written, or the packets cannot be read: then there is
 /// none of them.
-pub(super) fn write(packets: &Packets<'_>, folder: &Path, capture: &str, sources: &Sources) -> anyhow::Result<()> {
-    let mut made = Made::folder(folder)?;
+pub(super) fn write(
+    packets: &ConnectionPackets<'_>,
+    folder: &Path,
+    capture: &str,
+    sources: &Sources,
+) -> anyhow::Result<()> {
+    let mut made = NewFolders::folder(folder)?;
     let stem = match capture {
         "-" => "stdin".into(),
         path => Path::new(path).file_name().map_or("capture".into(), |name| name.to_string_lossy()),
@@ -51,27 +57,4 @@ pub(super) fn write(packets: &Packets<'_>, folder: &Path, capture: &str, sources
         anstream::eprintln!("{}", harmless(&name));
     }
     Ok(())
-}
-
-/// Folders that were made, the innermost first; empty ones go unless they are kept.
-struct Made(Vec<PathBuf>);
-
-impl Made {
-    fn folder(folder: &Path) -> anyhow::Result<Self> {
-        let missing = |folder: &&Path| *folder != Path::new("") && !folder.exists();
-        let made = Self(folder.ancestors().take_while(missing).map(Path::to_owned).collect());
-        fs::create_dir_all(folder).with_context(|| folder.display().to_string())?;
-        Ok(made)
-    }
-
-    fn keep(&mut self) {
-        self.0.clear();
-    }
-}
-
-impl Drop for Made {
-    fn drop(&mut self) {
-        // One that is not empty by now is somebody else's too.
-        self.0.iter().for_each(|folder| drop(fs::remove_dir(folder)));
-    }
 }

@@ -1,0 +1,412 @@
+"""Give it a packet capture; it says why each TCP transfer was slow.
+
+    import whyslow
+
+    a = whyslow.explain("slow.pcap")        # a path, bytes, a file, or a list of them
+    print(a)                                # the verdict, with evidence and fix
+    a.connections[0].transfers[0].verdict   # all that `whyslow --json` prints, as attributes
+    polars.DataFrame(a.transfers)           # tables, by Arrow: polars, pandas, pyarrow, DuckDB
+
+`scan` reads many files, one after the other; `compare` says what differs between two transfers,
+`predict` how long a transfer would take that nobody has made yet. `columns` lists the columns of
+a table.
+"""
+
+import json
+import os
+import shutil
+import tempfile
+from itertools import groupby
+from operator import itemgetter
+from types import SimpleNamespace
+
+from . import _whyslow
+from ._notebook import html
+from ._whyslow import CaptureError, RecordBatch, __version__
+
+__all__ = [
+    "Analysis",
+    "CaptureError",
+    "Comparison",
+    "Prediction",
+    "RecordBatch",
+    "Table",
+    "__version__",
+    "columns",
+    "compare",
+    "condense",
+    "explain",
+    "predict",
+    "scan",
+    "stitch",
+]
+
+TABLES = ("connections", "transfers", "findings", "files", "problems", "rounds")
+
+
+class Table:
+    """A table of an analysis: a row for each connection, transfer, finding, file or problem.
+
+    It is an Arrow table to whatever takes one (`polars.DataFrame(t)`, `pyarrow.table(t)`,
+    `pandas.DataFrame.from_arrow(t)`, `duckdb.sql("from t")`), with a fresh stream each time; and
+    a list of the JSON's objects, one for each row.
+    """
+
+    def __init__(self, analysis, name):
+        self._analysis = analysis
+        self._name = name
+        self._arrow = analysis._native.table(name, analysis._capture_point)
+
+    def __arrow_c_stream__(self, requested_schema=None):
+        return self._arrow.stream(requested_schema)
+
+    def __arrow_c_schema__(self):
+        return self._arrow.schema()
+
+    def __len__(self):
+        return self._arrow.rows()
+
+    # No `collections.abc.Sequence`: polars would take its objects for the rows.
+    def __getitem__(self, index):
+        return self._analysis._objects(self._name)[index]
+
+    def __iter__(self):
+        return iter(self._analysis._objects(self._name))
+
+    def batches(self):
+        """Its record batches, of at most 8,192 rows, one after the other."""
+        return self._arrow.batches()
+
+    def __repr__(self):
+        return f"<whyslow.Table {self._name}: {len(self)} rows>"
+
+
+class Analysis:
+    """What was found in captures that were read together.
+
+    Has the members of the JSON (`whyslow --json`, docs/json.md) as attributes. Of these
+    `connections` and `findings` are tables as well, and so are `transfers`, `files`, `problems`
+    and `rounds`.
+    """
+
+    def __init__(self, native, spooled, capture_point):
+        self._native = native
+        # What was no file is kept in one until nobody can ask for its packets any more.
+        self._spooled = spooled
+        self._capture_point = capture_point
+        self._document = None
+        self._lists = {}
+        self._picture = None
+
+    @property
+    def connections(self):
+        """A row for each connection."""
+        return Table(self, "connections")
+
+    @property
+    def transfers(self):
+        """A row for each transfer: times, bytes, limits, the costliest cause."""
+        return Table(self, "transfers")
+
+    @property
+    def findings(self):
+        """A row for each finding: of transfers, of connections, and of several connections."""
+        return Table(self, "findings")
+
+    @property
+    def files(self):
+        """A row for each input."""
+        return Table(self, "files")
+
+    @property
+    def problems(self):
+        """A row for what an input or a connection cannot show."""
+        return Table(self, "problems")
+
+    @property
+    def rounds(self):
+        """A row for each round of a transfer."""
+        return Table(self, "rounds")
+
+    @property
+    def verdict(self):
+        """The verdict in a sentence."""
+        return self._native.headline()[0]
+
+    @property
+    def advice(self):
+        """What to do, and how long it would then take; None where there is nothing to do."""
+        return self._native.headline()[1]
+
+    def to_dict(self):
+        """What `whyslow --json` prints, as dictionaries and lists."""
+        return json.loads(self._native.json())
+
+    def plot(self, connection=None, track="time-sequence", size=(1200, 600)):
+        """A picture of a connection as SVG; without a number that of the largest transfer's.
+
+        `track` is time-sequence, in-flight, rtt, throughput, window or io. The capture is read
+        again for it.
+        """
+        return self._native.svg(connection, track, size)
+
+    def __getattr__(self, name):
+        # Only what is no attribute otherwise comes here.
+        if name.startswith("_") or not hasattr(document := self._objects("."), name):
+            raise AttributeError(f"an Analysis has no {name!r}", name=name, obj=self)
+        return getattr(document, name)
+
+    def __dir__(self):
+        return sorted({*super().__dir__(), *vars(self._objects("."))})
+
+    def __str__(self):
+        return self._native.page(shutil.get_terminal_size((100, 24)).columns)
+
+    def __repr__(self):
+        files = len(self.files)
+        what = f"{files} file{'s' * (files != 1)}, {len(self.connections)} connections"
+        return f"<whyslow.Analysis of {what}: {self.verdict}>"
+
+    def _repr_html_(self):
+        if self._picture is None:
+            self._picture = self._drawn()
+        return html(self, self._picture)
+
+    def _drawn(self):
+        try:
+            return self.plot(size=(1000, 420))
+        except (OSError, RuntimeError, KeyError, CaptureError):
+            # There is none of a capture without connections, or whose file is there no more.
+            return ""
+
+    def _objects(self, name):
+        """The JSON's objects in the order of a table's rows; of `.` the document itself."""
+        if self._document is None:
+            self._document = _attributes(self._native.json())
+        if name not in self._lists:
+            self._lists[name] = _listed(self._document, name)
+        return self._lists[name]
+
+
+class _Document:
+    """A document of the command line: its members as attributes, its page as text."""
+
+    def __init__(self, text, page):
+        self._text = text
+        self._page = page
+        self._members = _attributes(text)
+
+    def to_dict(self):
+        """The document as dictionaries and lists."""
+        return json.loads(self._text)
+
+    def __getattr__(self, name):
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return getattr(self._members, name)
+
+    def __dir__(self):
+        return sorted({*super().__dir__(), *vars(self._members)})
+
+    def __str__(self):
+        return self._page
+
+
+class Comparison(_Document):
+    """What differs between two transfers: what `whyslow compare --json` prints."""
+
+
+class Prediction(_Document):
+    """How long a transfer would take: what `whyslow predict --json` prints."""
+
+
+def explain(source, *, threads=None, path_rate=None, progress=None, capture_point=""):
+    """Reads captures, and says why their transfers were slow.
+
+    `source` is a path, the bytes of a capture, a file object opened for bytes, or a list of
+    these. Several files are read as on the command line: those that follow each other in time are
+    one capture, so that a connection which crosses from one to the next is whole; others are
+    captures of several places, and compared.
+
+    `threads` is how many to use (all processors unless told; the result is the same). `path_rate`
+    is what the path carries, payload bits per second, if you know. `progress(read, total)` is
+    called with bytes, about twenty times a second, on the calling thread; `total` is None where
+    it is not known, and an exception ends the reading. `capture_point` is your name for where the
+    captures were taken; it is part of `uid` in the tables.
+
+    Raises OSError (FileNotFoundError, …) for what cannot be read, and CaptureError, with `file`
+    and `offset`, for what is no capture. A capture that is damaged further on is explained as far
+    as it goes, and `problems` says so. Ctrl-C ends the reading at once.
+    """
+    sources = list(source) if isinstance(source, (list, tuple)) else [source]
+    if not sources:
+        raise ValueError("there is nothing to explain: name at least one capture")
+    spooled = []
+    inputs = [_file(one, place, spooled) for place, one in enumerate(sources, 1)]
+    native = _read(inputs, threads, path_rate, progress)
+    return Analysis(native, spooled, capture_point)
+
+
+def scan(
+    paths, *, table="transfers", threads=None, path_rate=None, capture_point="", errors="raise"
+):
+    """Reads many captures, each on its own, and yields the record batches of a table.
+
+    Memory holds one capture's analysis at a time. `errors` says what happens to a file that
+    cannot be read: `raise`, or `skip`, where its batches are missing, and a list, which is given
+    the exceptions. A connection that crosses from one file to another is two here: `explain` of a
+    list has it whole.
+    """
+    if table not in TABLES:
+        raise ValueError(f"there is no table {table!r}: {', '.join(TABLES)}")
+    if errors not in ("raise", "skip") and not isinstance(errors, list):
+        raise ValueError("errors is 'raise', 'skip', or a list that is given the exceptions")
+    for path in [paths] if isinstance(paths, (str, os.PathLike)) else paths:
+        try:
+            found = explain(path, threads=threads, path_rate=path_rate, capture_point=capture_point)
+        except (OSError, CaptureError) as error:
+            if errors == "raise":
+                raise
+            if isinstance(errors, list):
+                errors.append(error)
+            continue
+        yield from getattr(found, table).batches()
+
+
+def condense(path):
+    """Yields the rows of a condensed capture: of each packet what `explain` reads, in a few bytes.
+
+    A row is bytes, at most 1 MiB of them. The rows of many captures, read anywhere and in any
+    order, are explained together by `stitch`.
+    """
+    return _whyslow.condense(os.fspath(path))
+
+
+def stitch(rows, *, threads=None, path_rate=None, progress=None, capture_point=""):
+    """Explains condensed captures as the captures that they were made of.
+
+    `rows` yields pairs of a file's name and one of its rows: those of a file in order and together,
+    files in any order. What is found is what `explain` finds in a list of these files. The rows are
+    kept in temporary files as long as the Analysis lives.
+    """
+    folder = tempfile.TemporaryDirectory(prefix="whyslow-")
+    inputs = []
+    for place, (_, of_file) in enumerate(groupby(rows, itemgetter(0))):
+        path = os.path.join(folder.name, str(place))
+        with open(path, "wb") as file:
+            file.writelines(row for _, row in of_file)
+        inputs.append((path, None))
+    if not inputs:
+        raise ValueError("there is nothing to stitch: no row came")
+    return Analysis(_read(inputs, threads, path_rate, progress), [folder], capture_point)
+
+
+def compare(a, b):
+    """What differs between two transfers, in seconds a phase.
+
+    Each is a path (`"slow.pcap"`, or `"slow.pcap#3.2"` for transfer 2 of connection 3), an
+    Analysis, or a pair of an Analysis and `"3"` or `"3.2"`. What is not named is the largest
+    transfer.
+    """
+    return Comparison(*_whyslow.compare(_transfer(a), _transfer(b)))
+
+
+def predict(bytes, rtt, **settings):
+    """How long a transfer would take that nobody has made yet, and what each change would bring.
+
+    `bytes` is its payload and `rtt` the path's round trip in seconds. Settings, as those of
+    `whyslow predict`, in bytes, seconds, segments and bits per second: rate, queue, loss (0 to
+    1), way (download, upload), tls (none, 1.2, 1.3), cc (reno, cubic, bbr), initcwnd, ssthresh,
+    initrwnd, rwnd, sndbuf, mss, think, reuse, idle, keep_window, count.
+    """
+    return Prediction(*_whyslow.predict(bytes, rtt, settings))
+
+
+def columns(table):
+    """The columns of a table, in their order: name, Arrow type, unit ('' for none) and meaning of
+    each.
+    """
+    return _whyslow.columns(table)
+
+
+def _file(source, place, spooled):
+    """A path to read, and the name of what is none."""
+    if isinstance(source, (str, os.PathLike)):
+        return os.fspath(source), None
+    # It lives as long as the analysis.
+    file = tempfile.NamedTemporaryFile(prefix="whyslow-", suffix=".capture")
+    spooled.append(file)
+    if isinstance(source, (bytes, bytearray, memoryview)):
+        file.write(source)
+        name = f"<bytes {place}>"
+    elif hasattr(source, "read"):
+        while block := source.read(1 << 20):
+            if isinstance(block, str):
+                raise TypeError("a capture is bytes: open the file with mode 'rb'")
+            file.write(block)
+        own = getattr(source, "name", None)
+        name = own if isinstance(own, str) else f"<file {place}>"
+    else:
+        raise TypeError(
+            f"a capture is a path, bytes or a file object, and no {type(source).__name__}"
+        )
+    file.flush()
+    return file.name, name
+
+
+def _read(inputs, threads, path_rate, progress):
+    """Reads; an error names what the caller knows."""
+    try:
+        return _whyslow.read(inputs, threads, path_rate, progress)
+    except CaptureError as error:
+        for path, name in inputs:
+            if name is not None and error.file == path:
+                named = CaptureError(str(error).replace(path, name))
+                named.file, named.offset = name, error.offset
+                raise named from None
+        raise
+
+
+def _transfer(source):
+    if isinstance(source, Analysis):
+        return source._native, ""
+    if isinstance(source, tuple):
+        analysis, which = source
+        return analysis._native, str(which)
+    path, which = os.fspath(source), ""
+    if isinstance(path, str) and not os.path.exists(path) and "#" in path:
+        path, which = path.rsplit("#", 1)
+    return explain(path)._native, which
+
+
+def _attributes(text):
+    return json.loads(text, object_hook=lambda members: SimpleNamespace(**members))
+
+
+def _listed(document, name):
+    connections = document.connections
+    transfers = [transfer for connection in connections for transfer in connection.transfers]
+    match name:
+        case ".":
+            return document
+        case "connections":
+            return connections
+        case "transfers":
+            return transfers
+        case "rounds":
+            return [one for transfer in transfers for one in transfer.rounds]
+        case "files":
+            return document.captures
+        case "problems":
+            return [
+                problem
+                for owner in [*document.captures, *connections]
+                for problem in owner.problems
+            ]
+    of_connections = [
+        finding
+        for connection in connections
+        for owner in [connection, *connection.transfers]
+        for finding in owner.findings
+    ]
+    return of_connections + document.findings

@@ -1,0 +1,135 @@
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, BinaryIO, Literal, TypeAlias, overload
+
+from ._whyslow import CaptureError as CaptureError
+from ._whyslow import RecordBatch as RecordBatch
+from ._whyslow import __version__ as __version__
+
+__all__ = [
+    "Analysis",
+    "CaptureError",
+    "Comparison",
+    "Prediction",
+    "RecordBatch",
+    "Table",
+    "__version__",
+    "columns",
+    "compare",
+    "explain",
+    "predict",
+    "scan",
+]
+
+TABLES: tuple[str, ...]
+
+_Path: TypeAlias = str | os.PathLike[str]
+_Source: TypeAlias = _Path | bytes | bytearray | memoryview | BinaryIO
+_TableName: TypeAlias = Literal[
+    "connections", "transfers", "findings", "files", "problems", "rounds"
+]
+_Track: TypeAlias = Literal["time-sequence", "in-flight", "rtt", "throughput", "window", "io"]
+_Transfer: TypeAlias = _Path | Analysis | tuple[Analysis, str | int]
+
+class Table:
+    def __init__(self, analysis: Analysis, name: str) -> None: ...
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
+    def __arrow_c_schema__(self) -> object: ...
+    def __len__(self) -> int: ...
+    @overload
+    def __getitem__(self, index: int) -> Any: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[Any]: ...
+    def __iter__(self) -> Iterator[Any]: ...
+    def batches(self) -> Iterator[RecordBatch]: ...
+
+class Analysis:
+    def __init__(self, native: object, kept: list[Any], capture_point: str) -> None: ...
+    schema: str
+    captures: list[Any]
+    pairs: list[Any]
+    pairs_total: int
+    @property
+    def connections(self) -> Table: ...
+    @property
+    def transfers(self) -> Table: ...
+    @property
+    def findings(self) -> Table: ...
+    @property
+    def files(self) -> Table: ...
+    @property
+    def problems(self) -> Table: ...
+    @property
+    def rounds(self) -> Table: ...
+    @property
+    def verdict(self) -> str: ...
+    @property
+    def advice(self) -> str | None: ...
+    def to_dict(self) -> dict[str, Any]: ...
+    def plot(
+        self,
+        connection: int | None = None,
+        track: _Track = "time-sequence",
+        size: tuple[int, int] = (1200, 600),
+    ) -> str: ...
+    def _repr_html_(self) -> str: ...
+    def __getattr__(self, name: str) -> Any: ...
+
+class Comparison:
+    def to_dict(self) -> dict[str, Any]: ...
+    def __getattr__(self, name: str) -> Any: ...
+
+class Prediction:
+    def to_dict(self) -> dict[str, Any]: ...
+    def __getattr__(self, name: str) -> Any: ...
+
+def explain(
+    source: _Source | Sequence[_Source],
+    *,
+    threads: int | None = None,
+    path_rate: float | None = None,
+    progress: Callable[[int, int | None], object] | None = None,
+    capture_point: str = "",
+) -> Analysis: ...
+def scan(
+    paths: _Path | Iterable[_Path],
+    *,
+    table: _TableName = "transfers",
+    threads: int | None = None,
+    path_rate: float | None = None,
+    capture_point: str = "",
+    errors: Literal["raise", "skip"] | list[Exception] = "raise",
+) -> Iterator[RecordBatch]: ...
+def condense(path: _Path) -> Iterator[bytes]: ...
+def stitch(
+    rows: Iterable[tuple[str, bytes]],
+    *,
+    threads: int | None = None,
+    path_rate: float | None = None,
+    progress: Callable[[int, int | None], object] | None = None,
+    capture_point: str = "",
+) -> Analysis: ...
+def compare(a: _Transfer, b: _Transfer) -> Comparison: ...
+def predict(
+    bytes: int,
+    rtt: float,
+    *,
+    rate: float = ...,
+    queue: int = ...,
+    loss: float = ...,
+    way: Literal["download", "upload"] = ...,
+    tls: Literal["none", "1.2", "1.3"] = ...,
+    cc: Literal["reno", "cubic", "bbr"] = ...,
+    initcwnd: int = ...,
+    ssthresh: int = ...,
+    initrwnd: int = ...,
+    rwnd: int = ...,
+    sndbuf: int = ...,
+    mss: int = ...,
+    think: float = ...,
+    reuse: bool = ...,
+    idle: float = ...,
+    keep_window: bool = ...,
+    count: int = ...,
+) -> Prediction: ...
+def columns(table: _TableName) -> list[tuple[str, str, str, str]]: ...

@@ -1,0 +1,119 @@
+//! Reads captures on another thread, while this one listens to signals.
+
+use crate::analysis::Analysis;
+use crate::errors::raised;
+use pyo3::exceptions::PyRuntimeError;
+use pyo3::prelude::*;
+use std::num::NonZero;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::thread;
+use std::time::Duration;
+use whyslow_io::{Error, ExplainOptions, Input, Reading, Stop, read_on};
+
+/// How often signals are looked for, and progress is told.
+const BEAT: Duration = Duration::from_millis(50);
+
+/// Bytes that were read, and those that there are (0: not known), for who waits.
+#[derive(Debug, Default)]
+struct Shown {
+    read: AtomicU64,
+    total: AtomicU64,
+}
+
+/// A file, and the name of what is in it where that was no file.
+type Named = (PathBuf, Option<String>);
+
+/// Reads captures together, as `whyslow FILE…` does.
+#[pyfunction]
+#[pyo3(signature = (inputs, threads, path_rate, progress))]
+pub(crate) fn read(
+    py: Python<'_>,
+    inputs: Vec<Named>,
+    threads: Option<NonZero<usize>>,
+    path_rate: Option<f64>,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<Analysis> {
+    let mut options = ExplainOptions { path_rate, ..ExplainOptions::default() };
+    options.threads = threads.unwrap_or(options.threads);
+    let (stop, shown) = (Stop::default(), Arc::<Shown>::default());
+    let paths = inputs.iter().map(|(path, _)| Input::Path(path.clone())).collect();
+    let done = start(options, paths, &stop, &shown)?;
+    match wait(py, done, &shown, progress.as_ref()) {
+        Ok(Ok(mut reading)) => {
+            rename(&mut reading, &inputs);
+            Ok(Analysis::new(reading))
+        }
+        Ok(Err(error)) => Err(raised(py, &error)),
+        // Nobody waits for what is read any more: it ends with the block that is being read.
+        Err(error) => {
+            stop.flag().store(true, Ordering::Relaxed);
+            Err(error)
+        }
+    }
+}
+
+/// Reads on a thread that is made for this call alone: what `fork` leaves of a process has no pool
+/// that lacks its threads.
+fn start(
+    options: ExplainOptions,
+    inputs: Vec<Input>,
+    stop: &Stop,
+    shown: &Arc<Shown>,
+) -> PyResult<Receiver<Result<Reading, Error>>> {
+    let (give, done) = channel();
+    let (stop, shown) = (stop.clone(), Arc::clone(shown));
+    let work = move || {
+        let read = read_on(options, &[&inputs], &stop, &mut |progress| {
+            shown.total.store(progress.total.unwrap_or(0), Ordering::Relaxed);
+            shown.read.store(progress.read, Ordering::Relaxed);
+        });
+        // Who does not wait any more does not want it.
+        let _ = give.send(read);
+    };
+    thread::Builder::new().name("whyslow".to_owned()).spawn(work)?;
+    Ok(done)
+}
+
+fn wait(
+    py: Python<'_>,
+    done: Receiver<Result<Reading, Error>>,
+    shown: &Shown,
+    progress: Option<&Py<PyAny>>,
+) -> PyResult<Result<Reading, Error>> {
+    let mut reported = None;
+    // What is used without Python's lock has to be fit for several threads.
+    let done = std::sync::Mutex::new(done);
+    loop {
+        let next = py.detach(|| match done.lock() {
+            Ok(done) => done.recv_timeout(BEAT),
+            Err(_) => Err(RecvTimeoutError::Disconnected),
+        });
+        py.check_signals()?;
+        let now = (shown.read.load(Ordering::Relaxed), shown.total.load(Ordering::Relaxed));
+        if let Some(call) = progress.filter(|_| now.0 > 0 && reported != Some(now)) {
+            reported = Some(now);
+            call.call1(py, (now.0, Some(now.1).filter(|&total| total > 0)))?;
+        }
+        match next {
+            Ok(read) => return Ok(read),
+            Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Disconnected) => {
+                return Err(PyRuntimeError::new_err("the thread that reads has ended without a result"));
+            }
+        }
+    }
+}
+
+/// Gives inputs that were no files the names by which they are known.
+fn rename(reading: &mut Reading, inputs: &[Named]) {
+    for (path, name) in inputs {
+        let Some(name) = name else { continue };
+        let path = path.display().to_string();
+        for capture in reading.analysis.captures.iter_mut().filter(|capture| capture.path == path) {
+            capture.path.clone_from(name);
+        }
+    }
+}

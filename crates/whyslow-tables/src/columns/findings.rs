@@ -1,0 +1,88 @@
+//! Columns of `findings`.
+
+use super::{actor, ids};
+use crate::column::{Column, flag, float, int, ints, seconds, text};
+use crate::row::Row;
+use whyslow_core::analysis::{Evidence, Fix, Frame};
+
+/// All of them.
+pub(crate) fn findings() -> Vec<Column> {
+    let mut columns = ids::of_transfer();
+    columns.extend([
+        text("scope", "Whose finding it is: transfer, connection, connections (it spans several).", |row| {
+            let scope = match (row.place.connection, row.place.transfer) {
+                (None, _) => "connections",
+                (Some(_), None) => "connection",
+                (Some(_), Some(_)) => "transfer",
+            };
+            Some(scope.to_owned())
+        }),
+        int("rank", "Its place, from 1, among those of the same: most seconds first.", |row| Some(row.place.item + 1)),
+        text("cause", "The cause's name: `whyslow help-cause NAME` explains it.", |row| {
+            Some(row.finding()?.cause.slug().to_owned())
+        }),
+        seconds("seconds", "What was lost to it. Findings of the same time overlap.", |row| {
+            Some(row.finding()?.seconds)
+        }),
+        float("confidence", "How certain it is, from 0 to 1.", |row| Some(row.finding()?.confidence)),
+        text("summary", "It in one sentence.", |row| Some(row.finding()?.summary.clone())),
+        seconds("predicted_s", "The time with the cause gone; null where no model promises it.", |row| {
+            row.finding()?.predicted_s
+        }),
+        float("predicted_needs_bps", "What the path must carry for that, where it was never seen to.", |row| {
+            Some(row.finding()?.predicted_assumes?.needed_bps)
+        })
+        .unit("bit/s"),
+        float("predicted_seen_bps", "What the path was seen to carry.", |row| {
+            Some(row.finding()?.predicted_assumes?.seen_bps)
+        })
+        .unit("bit/s"),
+        flag("shared", "It sums up findings of `connections`, and its time is theirs.", |row| {
+            Some(row.finding()?.shared)
+        }),
+        ints("connections", "Numbers of the connections that it spans, or that share its bottleneck.", |row| {
+            let ids = row.finding()?.connections.iter();
+            Some(ids.filter_map(|&id| i64::try_from(id).ok()).collect())
+        }),
+    ]);
+    columns.extend(evidence());
+    columns.extend(fix());
+    columns
+}
+
+/// Frames of all its evidence.
+fn frames(row: &Row<'_>) -> Option<Vec<Frame>> {
+    Some(row.finding()?.evidence.iter().flat_map(|evidence| &evidence.frames).copied().collect())
+}
+
+fn evidence() -> [Column; 3] {
+    [
+        ints("frames", "Frames of its evidence, in the evidence's order; two of one figure are a range.", |row| {
+            Some(frames(row)?.iter().filter_map(|frame| i64::try_from(frame.number).ok()).collect())
+        }),
+        ints("frame_files", "For each of them its file, as `file_index` of the table `files` has it.", |row| {
+            let file = row.capture_index().unwrap_or(0);
+            let places = frames(row)?.into_iter().map(|frame| frame.file.map_or(file, usize::from));
+            Some(places.filter_map(|place| i64::try_from(place).ok()).collect())
+        }),
+        text("evidence", "The figures that show it, with their units.", |row| {
+            let figure = |one: &Evidence| format!("{} {} {}", one.figure, one.value, one.unit).trim_end().to_owned();
+            Some(row.finding()?.evidence.iter().map(figure).collect::<Vec<_>>().join("; "))
+        }),
+    ]
+}
+
+fn fix() -> [Column; 5] {
+    fn fix<'a>(row: &Row<'a>) -> Option<&'a Fix> {
+        row.finding()?.fix.as_ref()
+    }
+    [
+        text("fix_who", "Who must act: sender, receiver, network, application, capture.", |row| {
+            Some(actor(fix(row)?.who))
+        }),
+        text("fix", "What to do.", |row| Some(fix(row)?.what.clone())),
+        text("fix_command", "A command that does it, where there is one.", |row| fix(row)?.command.clone()),
+        text("fix_verify", "What shows that it worked.", |row| fix(row)?.verify.clone()),
+        text("settle", "What would settle an open question.", |row| row.finding()?.settle.clone()),
+    ]
+}

@@ -1,0 +1,108 @@
+//! Columns of `transfers`.
+
+use super::{end, ids};
+use crate::column::{Column, bytes, flag, float, instant, int, seconds, text};
+use whyslow_core::analysis::{Limit, LimitShare};
+use whyslow_core::units::Nanos;
+
+/// What can go before a transfer's first byte.
+const BEFORE: [Limit; 8] = [
+    Limit::Handshake,
+    Limit::TlsHandshake,
+    Limit::ClientThink,
+    Limit::RequestWait,
+    Limit::ServerThink,
+    Limit::Idle,
+    Limit::Timeout,
+    Limit::LossRecovery,
+];
+
+/// All of them.
+pub(crate) fn transfers() -> Vec<Column> {
+    let mut columns = ids::of_transfer();
+    columns.push(text("from", "Who sends: client, server.", |row| Some(end(row.transfer()?.from))));
+    columns.extend(instant(
+        ["start", "start_ns"],
+        "When its first byte was sent; null where the capture has no date.",
+        |row| row.instant(row.transfer()?.start_s),
+    ));
+    columns.extend(figures());
+    columns.extend(verdict());
+    columns.extend(BEFORE.map(before));
+    columns.extend(Limit::ALL.map(limit));
+    columns
+}
+
+fn figures() -> Vec<Column> {
+    vec![
+        seconds("start_s", "The same, from the first packet of all inputs.", |row| Some(row.transfer()?.start_s)),
+        seconds("duration_s", "To the ACK of its last byte, by the sender's clock.", |row| {
+            Some(row.transfer()?.duration_s)
+        }),
+        bytes("bytes", "Payload that was acknowledged.", |row| Some(row.transfer()?.bytes)),
+        float("rate_bps", "`bytes` over `duration_s` less what of it was idle.", |row| row.transfer()?.rate_bps)
+            .unit("bit/s"),
+        text("label", "What it carried, where the payload tells: `HTTP GET /file → 200`.", |row| {
+            row.transfer()?.label.clone()
+        }),
+        seconds("waited_s", "How long its user waited, from the request, or its first byte, to its end.", |row| {
+            Some(row.transfer()?.waited())
+        }),
+        seconds("first_byte_s", "From its first byte to the first that the receiver's program could read.", |row| {
+            row.transfer()?.first_byte_s
+        }),
+        bytes("first_record", "The TLS record with which it begins, header included.", |row| {
+            row.transfer()?.first_record
+        }),
+        float("rtt_min_ms", "Least round trip of its connection.", |row| row.connection()?.rtt_ms.min).unit("ms"),
+        int("rounds_total", "Its rounds.", |row| Some(row.transfer()?.rounds_total)),
+        flag("elided", "Packets of it were left out of a text.", |row| Some(row.transfer()?.elided)),
+        seconds("model_s", "What the model takes for it as it was; null when it was not run.", |row| {
+            row.transfer()?.model_s
+        }),
+        flag("model_fits", "The model is near enough to the measured time to promise anything.", |row| {
+            row.transfer()?.model_fits()
+        }),
+    ]
+}
+
+fn verdict() -> Vec<Column> {
+    vec![
+        text("verdict", "The verdict in one sentence.", |row| Some(row.transfer()?.verdict.clone())),
+        int("findings_total", "Its findings.", |row| Some(row.transfer()?.findings.len())),
+        text("cause", "The costliest of them; null where there is none.", |row| {
+            Some(row.top()?.cause.slug().to_owned())
+        }),
+        seconds("cause_s", "What that one cost.", |row| Some(row.top()?.seconds)),
+        float("cause_confidence", "How certain that is, from 0 to 1.", |row| Some(row.top()?.confidence)),
+        seconds("predicted_s", "The transfer's time with that cause gone; null where no model promises it.", |row| {
+            row.top()?.predicted_s
+        }),
+        text("fix", "What to do about it.", |row| Some(row.top()?.fix.as_ref()?.what.clone())),
+    ]
+}
+
+/// Time under a limit; none where the transfer's time was not divided.
+fn time_of(shares: &[LimitShare], limit: Limit) -> Option<Nanos> {
+    (!shares.is_empty()).then(|| shares.iter().filter(|share| share.limit == limit).map(|share| share.seconds).sum())
+}
+
+fn name_of(limit: Limit, before: &str) -> String {
+    format!("{before}_{}_s", limit.slug().replace('-', "_"))
+}
+
+fn before(limit: Limit) -> Column {
+    let column = seconds("", "", move |row| {
+        let mut before = row.transfer()?.before.iter();
+        before.find(|share| share.limit == limit).map(|share| share.seconds)
+    });
+    let about =
+        format!("What `{}` took before its first byte; null where there was none, or it is not known.", limit.slug());
+    column.named(name_of(limit, "before")).meaning(about)
+}
+
+fn limit(limit: Limit) -> Column {
+    let column = seconds("", "", move |row| time_of(&row.transfer()?.limits, limit));
+    let about = format!("Of `duration_s`, what was under the limit `{}`; the limits sum to it.", limit.slug());
+    column.named(name_of(limit, "limit")).meaning(about)
+}

@@ -1,0 +1,33 @@
+//! What whyslow finds, as tables for other programs: a row for each connection, transfer, finding.
+//!
+//! A [`Table`] is a list of columns, and each column says how it is read off a row of the
+//! [`Analysis`](whyslow_core::analysis::Analysis): nothing is computed here. [`Batches`] gives a
+//! table as Arrow record batches of bounded size; [`ipc`], [`tsv`] and `parquet` write them.
+//!
+//! Types are those that all engines take: signed 64-bit integers, 64-bit floats, UTF-8 with 32-bit
+//! offsets, booleans, lists of integers, and microseconds UTC beside nanoseconds since the epoch.
+//! What is unknown is null. The contract is [`SCHEMA`]: columns are added, never renamed or given
+//! another meaning.
+#![forbid(unsafe_code)]
+
+mod batch;
+mod column;
+mod columns;
+mod community_id;
+mod identity;
+pub mod ipc;
+#[cfg(feature = "parquet")]
+pub mod parquet;
+mod row;
+mod table;
+pub mod tsv;
+
+pub use batch::{Batches, Error, ROWS};
+pub use column::{Column, Kind};
+pub use table::Table;
+
+/// The version of the contract; each schema's metadata has it as `whyslow.schema`.
+pub const SCHEMA: &str = "whyslow-tables/1";
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,93 @@
+//! [`Row`]: what the columns of one row are read off. A row is found again by its [`Place`], so
+//! that a table can be given in pieces without holding more than its analysis.
+
+use crate::identity::Identity;
+use whyslow_core::analysis::{Analysis, Capture, Connection, Finding, Problem, Round, Transfer};
+use whyslow_core::units::{Nanos, Time};
+
+/// Where a row is in its analysis.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Place {
+    pub(crate) connection: Option<usize>,
+    pub(crate) transfer: Option<usize>,
+    /// Among the capture's problems, the transfer's rounds, somebody's findings.
+    pub(crate) item: usize,
+    /// For what belongs to no connection.
+    pub(crate) capture: Option<usize>,
+}
+
+/// What a row tells of.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Row<'a> {
+    pub(crate) analysis: &'a Analysis,
+    pub(crate) place: Place,
+    pub(crate) identity: Option<&'a Identity>,
+}
+
+impl<'a> Row<'a> {
+    pub(crate) fn connection(&self) -> Option<&'a Connection> {
+        self.analysis.connections.get(self.place.connection?)
+    }
+
+    pub(crate) fn transfer(&self) -> Option<&'a Transfer> {
+        self.connection()?.transfers.get(self.place.transfer?)
+    }
+
+    pub(crate) fn round(&self) -> Option<&'a Round> {
+        self.transfer()?.rounds.get(self.place.item)
+    }
+
+    /// The transfer's, the connection's, or those that span connections.
+    fn findings(&self) -> Option<&'a [Finding]> {
+        match (self.place.connection, self.place.transfer) {
+            (None, _) => Some(&self.analysis.findings),
+            (Some(_), None) => Some(&self.connection()?.findings),
+            (Some(_), Some(_)) => Some(&self.transfer()?.findings),
+        }
+    }
+
+    pub(crate) fn finding(&self) -> Option<&'a Finding> {
+        self.findings()?.get(self.place.item)
+    }
+
+    /// The costliest finding of the row's transfer.
+    pub(crate) fn top(&self) -> Option<&'a Finding> {
+        self.transfer()?.findings.first()
+    }
+
+    /// The costliest finding of the row's connection: its own, or one of a transfer of it.
+    pub(crate) fn top_of_connection(&self) -> Option<&'a Finding> {
+        let connection = self.connection()?;
+        let firsts = connection.transfers.iter().filter_map(|transfer| transfer.findings.first());
+        // Of several that cost the same, the first.
+        connection.findings.first().into_iter().chain(firsts).reduce(|top, next| {
+            if (next.is_waited_for(), next.seconds) > (top.is_waited_for(), top.seconds) { next } else { top }
+        })
+    }
+
+    pub(crate) fn problem(&self) -> Option<&'a Problem> {
+        match self.place.connection {
+            Some(_) => self.connection()?.problems.get(self.place.item),
+            None => self.capture()?.problems.get(self.place.item),
+        }
+    }
+
+    /// The place of the file where the row's connection begins, or that the row is about.
+    pub(crate) fn capture_index(&self) -> Option<usize> {
+        match self.connection() {
+            Some(connection) => Some(connection.origin.frame.file.map_or(connection.capture, usize::from)),
+            None => self.place.capture,
+        }
+    }
+
+    pub(crate) fn capture(&self) -> Option<&'a Capture> {
+        self.analysis.captures.get(self.capture_index()?)
+    }
+
+    /// An instant that is counted from the first packet of all; none without a date.
+    pub(crate) fn instant(&self, start: Nanos) -> Option<Time> {
+        let connection = self.connection()?;
+        self.capture()?.first_time.as_ref()?;
+        Some(connection.origin.time + (start - connection.start_s))
+    }
+}

@@ -1,0 +1,123 @@
+//! [`Table`]: which tables there are.
+
+use crate::SCHEMA;
+use crate::column::Column;
+use crate::columns;
+use crate::row::Place;
+use arrow_schema::Schema;
+use std::collections::HashMap;
+use whyslow_core::analysis::{Analysis, Connection, Transfer};
+
+/// A table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Table {
+    /// A row for each connection that is listed, in the order of their first packets.
+    Connections,
+    /// A row for each transfer that is listed, in the order of connections and then of time.
+    Transfers,
+    /// A row for each finding: of each transfer, of each connection, and of several connections.
+    Findings,
+    /// A row for each input, in the order in which they were read.
+    Files,
+    /// A row for each property of an input or a connection that limits what can be said.
+    Problems,
+    /// A row for each round of a transfer that is listed.
+    Rounds,
+}
+
+impl Table {
+    /// All of them.
+    pub const ALL: [Self; 6] =
+        [Self::Connections, Self::Transfers, Self::Findings, Self::Files, Self::Problems, Self::Rounds];
+
+    /// Those that are written where no table is named: all but rounds, of which there are many.
+    pub const USUAL: [Self; 5] = [Self::Connections, Self::Transfers, Self::Findings, Self::Files, Self::Problems];
+
+    /// Its public name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Connections => "connections",
+            Self::Transfers => "transfers",
+            Self::Findings => "findings",
+            Self::Files => "files",
+            Self::Problems => "problems",
+            Self::Rounds => "rounds",
+        }
+    }
+
+    /// The table of this name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|table| table.name() == name)
+    }
+
+    /// Its columns, in their order.
+    pub fn columns(self) -> Vec<Column> {
+        match self {
+            Self::Connections => columns::connections(),
+            Self::Transfers => columns::transfers(),
+            Self::Findings => columns::findings(),
+            Self::Files => columns::files(),
+            Self::Problems => columns::problems(),
+            Self::Rounds => columns::rounds(),
+        }
+    }
+
+    /// Its Arrow schema: the version and the table's name are in its metadata, unit and description
+    /// in that of each field.
+    pub fn schema(self) -> Schema {
+        let about = [("whyslow.schema", SCHEMA), ("whyslow.table", self.name())];
+        let metadata: HashMap<_, _> = about.map(|(key, value)| (key.to_owned(), value.to_owned())).into();
+        let fields: Vec<_> = self.columns().iter().map(Column::field).collect();
+        Schema::new_with_metadata(fields, metadata)
+    }
+
+    /// Where its rows are, in their order.
+    pub(crate) fn places(self, analysis: &Analysis) -> Vec<Place> {
+        let none = Place::default();
+        match self {
+            Self::Connections => connections(analysis).map(|(place, _)| place).collect(),
+            Self::Transfers => transfers(analysis).map(|(place, _)| place).collect(),
+            Self::Rounds => transfers(analysis).flat_map(|(at, transfer)| items(at, transfer.rounds.len())).collect(),
+            Self::Findings => {
+                let mut places: Vec<_> = connections(analysis)
+                    .flat_map(|(at, connection)| {
+                        let own = items(at, connection.findings.len());
+                        let of_transfers =
+                            each_transfer(at, connection).flat_map(|(at, transfer)| items(at, transfer.findings.len()));
+                        own.chain(of_transfers)
+                    })
+                    .collect();
+                places.extend(items(none, analysis.findings.len()));
+                places
+            }
+            Self::Files => (0..analysis.captures.len()).map(|file| Place { capture: Some(file), ..none }).collect(),
+            Self::Problems => {
+                let of_files =
+                    analysis.captures.iter().enumerate().flat_map(|(file, capture)| {
+                        items(Place { capture: Some(file), ..none }, capture.problems.len())
+                    });
+                let of_connections =
+                    connections(analysis).flat_map(|(at, connection)| items(at, connection.problems.len()));
+                of_files.chain(of_connections).collect()
+            }
+        }
+    }
+}
+
+fn connections(analysis: &Analysis) -> impl Iterator<Item = (Place, &Connection)> {
+    let place = |index| Place { connection: Some(index), ..Place::default() };
+    analysis.connections.iter().enumerate().map(move |(index, connection)| (place(index), connection))
+}
+
+fn each_transfer(at: Place, connection: &Connection) -> impl Iterator<Item = (Place, &Transfer)> {
+    let place = move |index| Place { transfer: Some(index), ..at };
+    connection.transfers.iter().enumerate().map(move |(index, transfer)| (place(index), transfer))
+}
+
+fn transfers(analysis: &Analysis) -> impl Iterator<Item = (Place, &Transfer)> {
+    connections(analysis).flat_map(|(at, connection)| each_transfer(at, connection))
+}
+
+fn items(at: Place, count: usize) -> impl Iterator<Item = Place> {
+    (0..count).map(move |item| Place { item, ..at })
+}

@@ -1,0 +1,57 @@
+//! Tables as Parquet files.
+
+use super::folders::NewFolders;
+use crate::output::{Sources, Target};
+use crate::report;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use whyslow_io::Input;
+use whyslow_serve::Opening;
+use whyslow_tables::{Batches, Table, parquet};
+
+/// What is written where.
+pub(super) struct Wanted<'a> {
+    pub(super) place: &'a Path,
+    pub(super) table: Option<Table>,
+    pub(super) point: &'a str,
+}
+
+impl Wanted<'_> {
+    /// What ends in `.parquet` is a file, and all else a folder.
+    fn is_file(&self) -> bool {
+        self.place.extension().is_some_and(|end| end == "parquet") && !self.place.is_dir()
+    }
+
+    fn tables(&self) -> Vec<Table> {
+        match self.table {
+            Some(table) => vec![table],
+            None if self.is_file() => vec![Table::Transfers],
+            None => Table::USUAL.to_vec(),
+        }
+    }
+
+    fn path(&self, table: Table) -> PathBuf {
+        if self.is_file() { self.place.to_owned() } else { self.place.join(format!("{}.parquet", table.name())) }
+    }
+}
+
+/// Writes one file, or one for each table into a folder: all of them or none.
+///
+/// # Errors
+/// When one of them is an input or cannot be written, or the inputs cannot be read.
+pub(super) fn run(wanted: &Wanted<'_>, inputs: &[Input], sources: &Sources) -> anyhow::Result<ExitCode> {
+    let mut made = if wanted.is_file() { None } else { Some(NewFolders::folder(wanted.place)?) };
+    let tables = wanted.tables();
+    // All are opened before anything is read: what cannot be written to is said at once.
+    let targets = tables.iter().map(|&table| Target::open(Some(&wanted.path(table)), sources));
+    let mut targets = targets.collect::<anyhow::Result<Vec<_>>>()?;
+    let analysis = report::read(&Opening::of(inputs.to_vec()))?.analysis;
+    for (&table, target) in tables.iter().zip(&mut targets) {
+        parquet::write(Batches::new(&analysis, table, wanted.point), target)?;
+    }
+    Target::finish_all(targets)?;
+    if let Some(made) = &mut made {
+        made.keep();
+    }
+    Ok(ExitCode::SUCCESS)
+}
