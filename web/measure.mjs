@@ -5,6 +5,7 @@ import { statSync, writeFileSync } from "node:fs";
 import { loadavg } from "node:os";
 import { join } from "node:path";
 import { launch } from "./test/browser.mjs";
+import { ACK, PSH, pcap, SYN } from "./test/pcap.mjs";
 import { folder, report, view } from "./test/program.mjs";
 
 const PACKETS = Number(process.env.PACKETS ?? 200_000);
@@ -18,62 +19,29 @@ const TRIP = 0.04;
  */
 function capture() {
   const packets = [];
-  const send = (time, fromServer, seq, ack, flags, length) =>
-    packets.push({ time, fromServer, seq, ack, flags, length });
-  send(0, false, 0, 0, 0x02, 0);
-  send(0.0001, true, 0, 1, 0x12, 0);
-  send(TRIP, false, 1, 1, 0x10, 0);
-  send(TRIP + 0.0001, false, 1, 1, 0x18, 100);
+  const send = (time, up, seq, ack, flags, length = 0) => packets.push({ time, up, seq, ack, flags, length });
+  send(0, true, 0, 0, SYN);
+  send(0.0001, false, 0, 1, SYN | ACK);
+  send(TRIP, true, 1, 1, ACK);
+  send(TRIP + 0.0001, true, 1, 1, ACK | PSH, 100);
   let [time, seq] = [TRIP + 0.001, 1];
   for (let flight = 0; packets.length < PACKETS; flight += 1) {
     const lost = flight % 3 === 2 ? (flight * 37) % (FLIGHT - 10) : -1;
     for (let at = 0; at < FLIGHT; at += 1) {
       const sent = time + at * 2e-5;
-      send(sent, true, seq + at * MSS, 101, at % 16 === 15 ? 0x18 : 0x10, MSS);
+      send(sent, false, seq + at * MSS, 101, at % 16 === 15 ? ACK | PSH : ACK, MSS);
       if (at % 2 === 1)
-        send(sent + TRIP, false, 101, lost >= 0 && at > lost ? seq + lost * MSS : seq + (at + 1) * MSS, 0x10, 0);
+        send(sent + TRIP, true, 101, lost >= 0 && at > lost ? seq + lost * MSS : seq + (at + 1) * MSS, ACK);
     }
     if (lost >= 0) {
       const again = time + TRIP + lost * 2e-5 + 2e-4;
-      send(again, true, seq + lost * MSS, 101, 0x10, MSS);
-      send(again + TRIP + 0.02, false, 101, seq + FLIGHT * MSS, 0x10, 0);
+      send(again, false, seq + lost * MSS, 101, ACK, MSS);
+      send(again + TRIP + 0.02, true, 101, seq + FLIGHT * MSS, ACK);
       time = again + TRIP + 0.021;
     } else time += TRIP + FLIGHT * 2e-5;
     seq += FLIGHT * MSS;
   }
-  packets.sort((a, b) => a.time - b.time);
-  const head = Buffer.alloc(24);
-  head.writeUInt32LE(0xa1b23c4d, 0);
-  head.writeUInt16LE(2, 4);
-  head.writeUInt16LE(4, 6);
-  head.writeUInt32LE(128, 16);
-  head.writeUInt32LE(101, 20); // raw IP
-  return Buffer.concat([head, ...packets.map(packet)]);
-}
-
-function packet({ time, fromServer, seq, ack, flags, length }) {
-  const options = flags & 2 ? Buffer.from([2, 4, 5, 0xb4, 1, 3, 3, 7, 4, 2, 1, 1]) : Buffer.alloc(0);
-  const held = 40 + options.length;
-  const bytes = Buffer.alloc(16 + held);
-  bytes.writeUInt32LE(1_700_000_000 + Math.floor(time), 0);
-  bytes.writeUInt32LE(Math.floor((time % 1) * 1e9), 4);
-  bytes.writeUInt32LE(held, 8);
-  bytes.writeUInt32LE(held + length, 12);
-  const ip = bytes.subarray(16);
-  ip[0] = 0x45;
-  ip.writeUInt16BE(held + length, 2);
-  ip.set([64, 6], 8);
-  ip.set(fromServer ? [10, 0, 0, 2, 10, 0, 0, 1] : [10, 0, 0, 1, 10, 0, 0, 2], 12);
-  const tcp = ip.subarray(20);
-  tcp.writeUInt16BE(fromServer ? 443 : 50_000, 0);
-  tcp.writeUInt16BE(fromServer ? 50_000 : 443, 2);
-  tcp.writeUInt32BE(seq >>> 0, 4);
-  tcp.writeUInt32BE(ack >>> 0, 8);
-  tcp[12] = (20 + options.length) << 2;
-  tcp[13] = flags;
-  tcp.writeUInt16BE(65_000, 14);
-  options.copy(tcp, 20);
-  return bytes;
+  return pcap(packets, { snaplen: 52, options: true });
 }
 
 const path = process.env.CAPTURE ?? join(folder, "large.pcap");

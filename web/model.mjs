@@ -12,6 +12,7 @@ const here = (path) => fileURLToPath(new URL(path, import.meta.url));
 const MODELS = [
   ["whyslow-1", "Analysis", "src/model.ts"],
   ["whyslow-compare-1", "Comparison", "src/compare/model.ts"],
+  ["whyslow-probe-1", "Probe", "src/requests/model.ts"],
 ];
 
 /** Columns of a comment. */
@@ -32,7 +33,7 @@ function older(schema) {
 }
 
 /** One object that holds all, without what nothing in it refers to. */
-function root({ $ref, $defs, ...schema }, title) {
+function root({ $ref, $defs = {}, ...schema }, title) {
   const name = $ref?.split("/").at(-1);
   const { [name]: whole, ...definitions } = $defs;
   return older({ ...(whole ?? schema), title, $defs: definitions });

@@ -83,7 +83,7 @@ function Head({ content, connection, index, transfer, go }: Part & { index: numb
               go({ connection: null, transfer: null, zoom: null, graph: null, from: null });
             }}
           >
-            {count(content.connections_total, "connection")}
+            {content.watch ? "All transfers" : count(content.connections_total, "connection")}
           </a>
           <span aria-hidden="true">›</span>
           <b>connection {connection.id}</b>

@@ -7,23 +7,23 @@ import type { Connection } from "./model";
 /** The connection, `null` while it is asked for, or why there is none. */
 export function useConnection(content: Content | null, id: number | null, local: boolean): Connection | string | null {
   const held = content?.analysis.connections.find((one) => one.id === id) ?? null;
-  const [told, setTold] = useState<{ content: Content; id: number; found: Connection | string } | null>(null);
+  const [loaded, setLoaded] = useState<{ content: Content; id: number; found: Connection | string } | null>(null);
   useEffect(() => {
     if (content === null || id === null || held) return;
     let wanted = true;
-    const tell = (found: Connection | string) => wanted && setTold({ content, id, found });
+    const store = (found: Connection | string) => wanted && setLoaded({ content, id, found });
     if (!local) {
-      tell(
+      store(
         "This report tells of the connections in full that lost most time: `whyslow view` of the capture shows all.",
       );
       return;
     }
     fetch(`connection?c=${id}`, { cache: "no-store" })
-      .then(async (answer) => tell(answer.ok ? ((await answer.json()) as Connection) : (await answer.text()).trim()))
-      .catch((error: Error) => tell(error.message));
+      .then(async (answer) => store(answer.ok ? ((await answer.json()) as Connection) : (await answer.text()).trim()))
+      .catch((error: Error) => store(error.message));
     return () => {
       wanted = false;
     };
   }, [content, id, held, local]);
-  return held ?? (told?.content === content && told.id === id ? told.found : null);
+  return held ?? (loaded?.content === content && loaded.id === id ? loaded.found : null);
 }

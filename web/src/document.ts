@@ -3,6 +3,7 @@
 
 import type { Comparison } from "./compare/model";
 import type { Analysis } from "./model";
+import type { Probe } from "./requests/model";
 import type { PackedRows } from "./rows";
 
 /** The document that the page shows: `Content` in whyslow-serve. */
@@ -26,4 +27,8 @@ export interface Content {
   /** Comparisons in a report's own file. */
   comparisons: Comparison[];
   series: Record<string, unknown>;
+  /** What made the packets, where a probe did; without its own copy of the analysis. */
+  probe: Probe | null;
+  /** Packets that do not end are watched: what there is comes as news. */
+  watch?: true;
 }

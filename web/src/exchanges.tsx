@@ -1,11 +1,13 @@
 // What a connection was asked for and what came: its exchanges and transfers, to choose from.
 
+import type { ComponentChildren } from "preact";
 import { useMemo } from "preact/hooks";
 import type { Content } from "./document";
 import { count, rate, roundBytes, time } from "./format";
 import type { Go } from "./hash";
 import { Cause, Term } from "./help";
 import type { Connection, Exchange, Transfer } from "./model";
+import { type ColumnHead, ColumnHeads, RowButton } from "./parts";
 
 interface Props {
   connection: Connection;
@@ -22,46 +24,59 @@ function steps({ start_s: start, request, answer, wait_s: whole }: Exchange) {
   return { sending, first, transfer };
 }
 
+/** A list that is scrolled: its heading, its columns, its rows, and what is not listed. */
+function List(props: {
+  id: string;
+  heading: ComponentChildren;
+  heads: ColumnHead[];
+  unlisted: string;
+  children: ComponentChildren;
+}) {
+  const { id, heading, heads, unlisted, children } = props;
+  return (
+    <section aria-labelledby={id}>
+      <h2 id={id}>{heading}</h2>
+      <div class="scroll short" tabIndex={0} role="region" aria-label={`${capital(id)} of this connection`}>
+        <table class={`rows ${id}`}>
+          <thead>
+            <tr>
+              <ColumnHeads of={heads} />
+            </tr>
+          </thead>
+          <tbody>{children}</tbody>
+        </table>
+      </div>
+      {unlisted && <p class="dim">{unlisted} not listed.</p>}
+    </section>
+  );
+}
+
+const capital = (word: string) => word.charAt(0).toUpperCase() + word.slice(1);
+
+const EXCHANGE_HEADS: ColumnHead[] = [
+  "#",
+  { name: "request", isText: true },
+  { name: "wait", title: "From the end of the request to the answer's first byte" },
+  { name: "transfer", title: "From the answer's first byte to its last" },
+  { name: "answer", title: "Bytes of the answer" },
+  { name: "time", title: "Sent, waited, transferred; as long as the longest is wide", isText: true, also: "steps" },
+];
+
 /** Requests and answers: a line each, which leads to its answer. */
 export function Exchanges({ connection, index, go }: Props) {
   const more = connection.exchanges_total - connection.exchanges.length;
   const longest = useMemo(() => Math.max(1e-9, ...connection.exchanges.map((one) => one.wait_s)), [connection]);
   return (
-    <section aria-labelledby="exchanges">
-      <h2 id="exchanges">
-        <Term of="exchange">Requests and answers</Term>
-      </h2>
-      <div class="scroll short" tabIndex={0} role="region" aria-label="Exchanges of this connection">
-        <table class="rows exchanges">
-          <thead>
-            <tr>
-              <th scope="col">#</th>
-              <th scope="col" class="text">
-                request
-              </th>
-              <th scope="col" title="From the end of the request to the answer's first byte">
-                wait
-              </th>
-              <th scope="col" title="From the answer's first byte to its last">
-                transfer
-              </th>
-              <th scope="col" title="Bytes of the answer">
-                answer
-              </th>
-              <th scope="col" class="text steps" title="Sent, waited, transferred; as long as the longest is wide">
-                time
-              </th>
-            </tr>
-          </thead>
-          <tbody>
-            {connection.exchanges.map((exchange, at) => (
-              <ExchangeLine key={at} {...{ exchange, at, index, longest, go }} />
-            ))}
-          </tbody>
-        </table>
-      </div>
-      {more > 0 && <p class="dim">{count(more, "exchange")} with shorter waits not listed.</p>}
-    </section>
+    <List
+      id="exchanges"
+      heading={<Term of="exchange">Requests and answers</Term>}
+      heads={EXCHANGE_HEADS}
+      unlisted={more > 0 ? `${count(more, "exchange")} with shorter waits` : ""}
+    >
+      {connection.exchanges.map((exchange, at) => (
+        <ExchangeLine key={at} {...{ exchange, at, index, longest, go }} />
+      ))}
+    </List>
   );
 }
 
@@ -86,18 +101,9 @@ function ExchangeLine(props: { exchange: Exchange; at: number; index: number; lo
       title={details.filter(Boolean).join(", ")}
     >
       <td>
-        <button
-          type="button"
-          class="open"
-          disabled={transfer === undefined}
-          aria-label={`Exchange ${at + 1}`}
-          onClick={(event) => {
-            event.stopPropagation();
-            open();
-          }}
-        >
+        <RowButton label={`Exchange ${at + 1}`} open={open} isDisabled={transfer === undefined}>
           {at + 1}
-        </button>
+        </RowButton>
       </td>
       <td class="text">{request ? (request.label ?? roundBytes(request.bytes)) : "server push"}</td>
       <td>{time(first)}</td>
@@ -112,45 +118,30 @@ function ExchangeLine(props: { exchange: Exchange; at: number; index: number; lo
   );
 }
 
+const TRANSFER_HEADS: ColumnHead[] = [
+  "#",
+  { name: "from", isText: true },
+  "bytes",
+  "took",
+  "rate",
+  { name: "cause", isText: true },
+];
+
 /** All transfers, each of which can be shown. */
-export function TransferList({
-  connection,
-  index,
-  go,
-  content,
-  help,
-}: Props & { content: Content; help: (slug: string) => void }) {
+export function TransferList(props: Props & { content: Content; help: (slug: string) => void }) {
+  const { connection, index, go, content, help } = props;
   const more = connection.transfers_total - connection.transfers.length;
   return (
-    <section aria-labelledby="transfers">
-      <h2 id="transfers">
-        <Term of="transfer">Transfers</Term>
-      </h2>
-      <div class="scroll short" tabIndex={0} role="region" aria-label="Transfers of this connection">
-        <table class="rows transfers">
-          <thead>
-            <tr>
-              <th scope="col">#</th>
-              <th scope="col" class="text">
-                from
-              </th>
-              <th scope="col">bytes</th>
-              <th scope="col">took</th>
-              <th scope="col">rate</th>
-              <th scope="col" class="text">
-                cause
-              </th>
-            </tr>
-          </thead>
-          <tbody>
-            {connection.transfers.map((transfer, at) => (
-              <TransferLine key={at} {...{ transfer, at, index, go, content, help }} />
-            ))}
-          </tbody>
-        </table>
-      </div>
-      {more > 0 && <p class="dim">{count(more, "shorter transfer")} not listed.</p>}
-    </section>
+    <List
+      id="transfers"
+      heading={<Term of="transfer">Transfers</Term>}
+      heads={TRANSFER_HEADS}
+      unlisted={more > 0 ? count(more, "shorter transfer") : ""}
+    >
+      {connection.transfers.map((transfer, at) => (
+        <TransferLine key={at} {...{ transfer, at, index, go, content, help }} />
+      ))}
+    </List>
   );
 }
 
@@ -172,18 +163,9 @@ function TransferLine(props: {
       title={[transfer.label, `started at ${time(transfer.start_s)}`].filter(Boolean).join(", ")}
     >
       <td>
-        <button
-          type="button"
-          class="open"
-          aria-pressed={at === index}
-          aria-label={`Transfer ${at + 1}`}
-          onClick={(event) => {
-            event.stopPropagation();
-            open();
-          }}
-        >
+        <RowButton label={`Transfer ${at + 1}`} open={open} isPressed={at === index}>
           {at + 1}
-        </button>
+        </RowButton>
       </td>
       <td class="text">{transfer.from}</td>
       <td>{roundBytes(transfer.bytes)}</td>

@@ -49,7 +49,7 @@ export function Listing({ content, view, go, help, local }: Props) {
           onInput={(event) => go({ filter: event.currentTarget.value }, true)}
         />
         <span class="dim" role="status">
-          {query.error ?? told(content, tab, rows, all)}
+          {query.error ?? listSummary(content, tab, rows, all)}
         </span>
         <Legend />
       </div>
@@ -67,7 +67,7 @@ export function Listing({ content, view, go, help, local }: Props) {
 }
 
 /** How many are listed; of two captures of one connection each is a line. */
-function told(content: Content, tab: Tab, rows: Row[], all: Row[]): string {
+function listSummary(content: Content, tab: Tab, rows: Row[], all: Row[]): string {
   const held = content.analysis.connections.length;
   if (tab === "transfers" && held < all.length) return `of the ${thousands(held)} connections that lost most`;
   const repeats = all.filter((row) => row.repeats).length;
@@ -115,7 +115,7 @@ function Tabs({ tab, choose }: { tab: Tab; choose: (tab: Tab) => void }) {
 }
 
 /** A transfer in a few words. */
-function spotTold(content: Content, rows: Row[], [id, number]: Spot): string {
+function spotSummary(content: Content, rows: Row[], [id, number]: Spot): string {
   const name = spotText([id, number]);
   const connection = content.analysis.connections.find((one) => one.id === id);
   const transfer = connection?.transfers[number - 1];
@@ -143,7 +143,7 @@ function Choice({
     <div class="choice" role="group" aria-label="Chosen to compare">
       {chosen.map((spot, which) => (
         <span key={spotText(spot)}>
-          <b class={which === 0 ? "A" : "B"}>{which === 0 ? "A" : "B"}</b> {spotTold(content, rows, spot)}{" "}
+          <b class={which === 0 ? "A" : "B"}>{which === 0 ? "A" : "B"}</b> {spotSummary(content, rows, spot)}{" "}
           <button type="button" aria-label={`Without ${spotText(spot)}`} onClick={() => toggle(spot)}>
             ×
           </button>

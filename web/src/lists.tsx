@@ -75,58 +75,45 @@ function Bar({ row, span: [from, to] }: { row: Row; span: [number, number] }) {
   );
 }
 
+type Rest<R> = Pick<Column<R>, "title" | "level" | "width">;
+
+/** A column of figures: sorted by the figure, written by `format`. */
+const figures = <R,>(head: string, of: (row: R) => number, format: (value: number) => string, rest: Rest<R>) => ({
+  head,
+  key: of,
+  cell: (row: R) => format(of(row)),
+  ...rest,
+});
+
+/** A column of text, as it stands in the row. */
+const words = <R,>(head: string, of: (row: R) => string, rest: Rest<R>) => ({
+  head,
+  key: of,
+  cell: of,
+  isText: true,
+  ...rest,
+});
+
+const timeOrDash = (seconds: number): string => (seconds > 0 ? time(seconds) : "–");
+const LOST_TITLE = "Time lost, over all findings";
+
 function connectionColumns(show: Show, span: [number, number]): Column<Row>[] {
+  const rtt = (seconds: number) => (seconds < 0 ? "–" : time(seconds));
   return [
-    { head: "#", key: (row) => row.id, cell: (row) => row.id, width: "4.6rem" },
-    { head: "client", key: (row) => row.client, cell: (row) => row.client, isText: true, level: 2 },
-    { head: "server", key: (row) => row.server, cell: (row) => row.server, isText: true },
-    {
-      head: "start",
+    figures("#", (row) => row.id, String, { width: "4.6rem" }),
+    words("client", (row) => row.client, { level: 2 }),
+    words("server", (row) => row.server, {}),
+    figures("start", (row) => row.start, time, {
       title: "Seconds from the first packet",
-      key: (row) => row.start,
-      cell: (row) => time(row.start),
       level: 2,
       width: "5.6rem",
-    },
-    {
-      head: "duration",
-      key: (row) => row.duration,
-      cell: (row) => time(row.duration),
-      level: 1,
-      width: "5.8rem",
-    },
-    {
-      head: "up",
-      title: "Bytes from the client",
-      key: (row) => row.up,
-      cell: (row) => roundBytes(row.up),
-      level: 3,
-      width: "5.2rem",
-    },
-    {
-      head: "down",
-      title: "Bytes from the server",
-      key: (row) => row.down,
-      cell: (row) => roundBytes(row.down),
-      level: 1,
-      width: "5.8rem",
-    },
-    {
-      head: "RTT",
-      title: "Median round-trip time",
-      key: (row) => row.rtt ?? -1,
-      cell: (row) => (row.rtt === null ? "–" : time(row.rtt)),
-      level: 1,
-      width: "5.6rem",
-    },
-    { head: "state", key: (row) => row.state, cell: (row) => row.state, isText: true, level: 3, width: "6.2rem" },
-    {
-      head: "lost",
-      title: "Time lost, over all findings",
-      key: (row) => row.lost,
-      cell: (row) => (row.lost > 0 ? time(row.lost) : "–"),
-      width: "5.4rem",
-    },
+    }),
+    figures("duration", (row) => row.duration, time, { level: 1, width: "5.8rem" }),
+    figures("up", (row) => row.up, roundBytes, { title: "Bytes from the client", level: 3, width: "5.2rem" }),
+    figures("down", (row) => row.down, roundBytes, { title: "Bytes from the server", level: 1, width: "5.8rem" }),
+    figures("RTT", (row) => row.rtt ?? -1, rtt, { title: "Median round-trip time", level: 1, width: "5.6rem" }),
+    words("state", (row) => row.state, { level: 3, width: "6.2rem" }),
+    figures("lost", (row) => row.lost, timeOrDash, { title: LOST_TITLE, width: "5.4rem" }),
     {
       head: "cause",
       title: "What cost most of it",
@@ -189,42 +176,12 @@ function transferColumns(show: Show): Column<TransferRow>[] {
       cell: (row) => `${row.connection.id}.${row.index + 1}`,
       width: "6rem",
     },
-    {
-      head: "from",
-      key: (row) => row.transfer.from,
-      cell: (row) => row.transfer.from,
-      isText: true,
-      level: 1,
-      width: "4.5rem",
-    },
-    { head: "to", key: to, cell: to, isText: true, level: 2 },
-    {
-      head: "carries",
-      key: (row) => row.transfer.label ?? "",
-      cell: (row) => row.transfer.label ?? "",
-      isText: true,
-      level: 2,
-    },
-    {
-      head: "start",
-      key: (row) => row.transfer.start_s,
-      cell: (row) => time(row.transfer.start_s),
-      level: 2,
-      width: "5.2rem",
-    },
-    {
-      head: "bytes",
-      key: (row) => row.transfer.bytes,
-      cell: (row) => thousands(row.transfer.bytes),
-      level: 1,
-      width: "7rem",
-    },
-    {
-      head: "duration",
-      key: (row) => row.transfer.duration_s,
-      cell: (row) => time(row.transfer.duration_s),
-      width: "5.8rem",
-    },
+    words("from", (row) => row.transfer.from, { level: 1, width: "4.5rem" }),
+    words("to", to, { level: 2 }),
+    words("carries", (row) => row.transfer.label ?? "", { level: 2 }),
+    figures("start", (row) => row.transfer.start_s, time, { level: 2, width: "5.2rem" }),
+    figures("bytes", (row) => row.transfer.bytes, thousands, { level: 1, width: "7rem" }),
+    figures("duration", (row) => row.transfer.duration_s, time, { width: "5.8rem" }),
     {
       head: "rate",
       key: (row) => row.transfer.rate_bps ?? 0,
@@ -232,13 +189,7 @@ function transferColumns(show: Show): Column<TransferRow>[] {
       level: 1,
       width: "7rem",
     },
-    {
-      head: "lost",
-      title: "Time lost, over all findings",
-      key: (row) => lost(row.transfer.findings),
-      cell: (row) => (lost(row.transfer.findings) > 0 ? time(lost(row.transfer.findings)) : "–"),
-      width: "5rem",
-    },
+    figures("lost", (row) => lost(row.transfer.findings), timeOrDash, { title: LOST_TITLE, width: "5rem" }),
     {
       head: "share",
       title: "Share of the worst finding in the transfer's time",
@@ -251,9 +202,9 @@ function transferColumns(show: Show): Column<TransferRow>[] {
       head: "cause",
       key: (row) => row.transfer.findings[0]?.cause ?? "",
       isText: true,
-      cell: (row) =>
+      cell: ({ transfer }) =>
         causeCells(
-          row.transfer.findings.map((one) => one.cause),
+          transfer.findings.map((one) => one.cause),
           show,
         ),
     },

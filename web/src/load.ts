@@ -1,6 +1,7 @@
 // Where the document comes from: out of the report's own file, or from the local server.
 
 import type { Content } from "./document";
+import { asContent, isOfWatch, type WatchContent } from "./watch/content";
 
 /** How an opening stands, as the server tells. */
 export interface Status {
@@ -28,7 +29,11 @@ async function get(path: string): Promise<Response> {
 }
 
 export const status = async (): Promise<Status> => (await get("state")).json() as Promise<Status>;
-export const served = async (): Promise<Content> => (await get("document")).json() as Promise<Content>;
+
+export async function served(): Promise<Content> {
+  const found = (await (await get("document")).json()) as Content | WatchContent;
+  return isOfWatch(found) ? asContent(found) : found;
+}
 
 /**
  * Gives files to the local server; those of one drop are one set, which counts once all of it came.

@@ -15,6 +15,7 @@ import { Overview } from "./overview";
 import "./style.css";
 import { applyTheme, ThemeSwitch } from "./theme";
 import { save } from "./tracks/take";
+import { WatchView } from "./watch";
 
 /**
  * How often a reading is asked how far it is, milliseconds: at once, for a small one is soon read,
@@ -144,8 +145,10 @@ function App() {
       ? ""
       : [view.connection, view.transfer].filter(Boolean).join(".");
   const isOpen = content !== null;
+  // A page of what is watched takes no files.
+  const takes = local && !content?.watch;
   useEffect(() => {
-    if (!local) return;
+    if (!takes) return;
     const side = (event: DragEvent) => (isOpen && event.clientX > innerWidth / 2 ? "beside" : "open");
     const drag = (event: DragEvent) => {
       event.preventDefault();
@@ -163,9 +166,9 @@ function App() {
       removeEventListener("dragleave", drag);
       removeEventListener("drop", drop);
     };
-  }, [local, take, isOpen, here]);
+  }, [takes, take, isOpen, here]);
 
-  const connection = useConnection(content, view.connection, local);
+  const connection = useConnection(content, content?.watch ? null : view.connection, local);
   const notes = useNotes(content);
   useEffect(() => {
     document.title = content ? `${content.name} – whyslow` : "whyslow";
@@ -196,7 +199,7 @@ function App() {
           why<b>slow</b>
         </a>
         <span class="file">{content?.name}</span>
-        {local && (
+        {takes && (
           <>
             <button type="button" onClick={() => picker.current?.click()}>
               Open a capture…
@@ -234,7 +237,7 @@ function App() {
             />
           </>
         )}
-        {isOpen && <SaveReport {...{ notes, local, failed: setNotice }} />}
+        {isOpen && !content.watch && <SaveReport {...{ notes, local, failed: setNotice }} />}
         <ThemeSwitch />
       </header>
       {notice !== null && (
@@ -249,6 +252,8 @@ function App() {
       )}
       {content === null ? (
         <Waiting going={going} pick={() => picker.current?.click()} />
+      ) : content.watch ? (
+        <WatchView content={content} view={view} go={go} help={setHelp} notes={notes} />
       ) : view.compare ? (
         <CompareView content={content} spots={view.compare} go={go} local={local} />
       ) : typeof connection === "string" ? (

@@ -66,7 +66,10 @@ export interface Analysis {
 export interface Capture {
   /** As it was named; `-` is standard input. */
   path: string;
-  /** `pcap`, `pcapng` or `tcpdump text`. */
+  /**
+   * `pcap`, `pcapng` or `tcpdump text`; `unread` of a capture that could not be read, `condensed`
+   * of a torn condensed one.
+   */
   format: string;
   /** Names of the link types in it. */
   link_types: string[];

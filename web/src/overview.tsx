@@ -10,6 +10,7 @@ import { Cause } from "./help";
 import { Listing } from "./listing";
 import type { Capture, Connection, Finding } from "./model";
 import { NoteList, type Notes } from "./notes";
+import { Requests } from "./requests";
 import { Waterfall } from "./waterfall";
 
 interface Props {
@@ -31,6 +32,7 @@ export function Overview({ content, view, go, help, local, notes }: Props) {
   return (
     <main class="overview">
       <Verdict content={content} help={help} go={go} />
+      {content.probe && <Requests probe={content.probe} go={go} />}
       {only && <OnlyTransfer connection={only} go={go} />}
       {content.causes.length > 0 && <Causes content={content} go={go} help={help} />}
       {analysis.connections.length > 0 && <Listing content={content} view={view} go={go} help={help} local={local} />}

@@ -44,7 +44,7 @@ const TEXTS: Record<string, (row: Row) => string> = {
   state: (row) => row.state,
 };
 
-const anything = (row: Row): string => [row.client, row.server, row.state, ...row.causes].join(" ");
+const anything = (row: Row): string => [row.client, row.server, row.state, row.words, ...row.causes].join(" ");
 
 /** The fields that a query knows. */
 export const FIELDS: string[] = [...Object.keys(FIGURES), ...Object.keys(TEXTS)];

@@ -7,6 +7,24 @@ import type { Go } from "./hash";
 import { Term } from "./help";
 import { limitInfo } from "./limits";
 import type { Transfer } from "./model";
+import { type ColumnHead, ColumnHeads, RowButton } from "./parts";
+
+const HEADS: ColumnHead[] = [
+  "round",
+  "sent",
+  { name: <Term of="in flight" /> },
+  { name: <Term of="window" /> },
+  "took",
+  {
+    name: (
+      <>
+        <span class="name">limited </span>by
+      </>
+    ),
+    isText: true,
+  },
+  { name: "frames", isText: true },
+];
 
 export function Rounds({ transfer, go }: { transfer: Transfer; go: Go }) {
   const most = useMemo(
@@ -24,21 +42,7 @@ export function Rounds({ transfer, go }: { transfer: Transfer; go: Go }) {
         <table class="rows">
           <thead>
             <tr>
-              <th scope="col">round</th>
-              <th scope="col">sent</th>
-              <th scope="col">
-                <Term of="in flight" />
-              </th>
-              <th scope="col">
-                <Term of="window" />
-              </th>
-              <th scope="col">took</th>
-              <th scope="col" class="text">
-                <span class="name">limited </span>by
-              </th>
-              <th scope="col" class="text">
-                frames
-              </th>
+              <ColumnHeads of={HEADS} />
             </tr>
           </thead>
           <tbody>
@@ -48,17 +52,9 @@ export function Rounds({ transfer, go }: { transfer: Transfer; go: Go }) {
               return (
                 <tr key={at} onClick={zoom}>
                   <td>
-                    <button
-                      type="button"
-                      class="open"
-                      aria-label={`Zoom to round ${at + 1}`}
-                      onClick={(event) => {
-                        event.stopPropagation();
-                        zoom();
-                      }}
-                    >
+                    <RowButton label={`Zoom to round ${at + 1}`} open={zoom}>
                       {at + 1}
-                    </button>
+                    </RowButton>
                   </td>
                   <td>{thousands(round.bytes)}</td>
                   <td class="inbar">

@@ -61,6 +61,8 @@ export interface Row {
   /** Another capture tells of it too, and better. */
   repeats: boolean;
   spans: Span[];
+  /** What else a query finds. */
+  words?: string;
 }
 
 const known = new WeakMap<Content, Row[]>();
@@ -73,7 +75,7 @@ export function rowsOf(content: Content): Row[] {
 }
 
 /** As `endpoint` writes an end. */
-function hostAndPort(host: string, port: number): string {
+export function hostAndPort(host: string, port: number): string {
   if (port === 0) return host;
   return host.includes(":") ? `[${host}]:${port}` : `${host}:${port}`;
 }

@@ -1,7 +1,8 @@
 // A table that is sorted by a click on a column's head. Of very many rows those in sight are drawn.
 
 import type { ComponentChildren } from "preact";
-import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
+import { RowButton } from "./parts";
 
 export interface Column<Row> {
   head: string;
@@ -36,6 +37,10 @@ interface Props<Row> {
   /** What opening a row is called. */
   name: (row: Row) => string;
   check?: Check<Row>;
+  /** A class that sets a row apart. */
+  mark?: (row: Row) => string;
+  /** What is said where there is no row. */
+  nothing?: string;
 }
 
 /** With more rows than this those in sight are drawn, and some beyond. */
@@ -59,6 +64,30 @@ function useSorted<Row>(rows: Row[], columns: Column<Row>[], { column, up }: Ord
       .sort((a, b) => compare(a.by, b.by))
       .map(({ row }) => row);
   }, [rows, column, up, columns]);
+}
+
+/**
+ * What is seen stays in its place while rows come and go above it; at the top the first ones are
+ * seen.
+ */
+function useAnchor<Row>(box: { readonly current: HTMLDivElement | null }, rows: Row[], name: (row: Row) => string) {
+  const before = useRef<{ rows: Row[]; names: string[] } | null>(null);
+  useLayoutEffect(() => {
+    const { current } = box;
+    const old = before.current;
+    if (old?.rows === rows) return;
+    before.current = { rows, names: rows.map(name) };
+    if (!current || !old || current.scrollTop < HEIGHT) return;
+    const at = Math.floor(current.scrollTop / HEIGHT);
+    const places = new Map(before.current.names.map((one, place) => [one, place]));
+    // The first of those in sight that is still there.
+    for (let place = at; place < old.names.length; place += 1) {
+      const now = places.get(old.names[place]!);
+      if (now === undefined) continue;
+      current.scrollTop += (now - place) * HEIGHT;
+      return;
+    }
+  });
 }
 
 /** Which rows are drawn: from, and up to. */
@@ -86,6 +115,7 @@ export function Table<Row>(props: Props<Row>) {
   const [order, setOrder] = useState<Order>({ column: first, up: false });
   const sorted = useSorted(rows, columns, order);
   const { box, scroll, from, to } = useSight(sorted.length);
+  useAnchor(box, sorted, props.name);
   const room = (count: number) =>
     count > 0 && (
       <tr class="room">
@@ -116,7 +146,7 @@ export function Table<Row>(props: Props<Row>) {
           </tbody>
         </table>
       </div>
-      {sorted.length === 0 && <p class="dim">Nothing matches the filter.</p>}
+      {sorted.length === 0 && <p class="dim">{props.nothing ?? "Nothing matches the filter."}</p>}
     </>
   );
 }
@@ -169,9 +199,10 @@ function Line<Row>({
   open,
   name,
   check,
+  mark,
 }: Props<Row> & { row: Row; place: number; levels: string[] }) {
   return (
-    <tr class={check?.isChosen(row) ? "chosen" : ""} aria-rowindex={place} onClick={() => open(row)}>
+    <tr class={check?.isChosen(row) ? "chosen" : (mark?.(row) ?? "")} aria-rowindex={place} onClick={() => open(row)}>
       {columns.map((column, index) => (
         <td key={column.head} class={`${column.isText ? "text" : ""}${levels[index]}`}>
           {index === 0 && check?.can(row) && (
@@ -186,17 +217,9 @@ function Line<Row>({
             />
           )}
           {index === 0 ? (
-            <button
-              type="button"
-              class="open"
-              aria-label={name(row)}
-              onClick={(event) => {
-                event.stopPropagation();
-                open(row);
-              }}
-            >
+            <RowButton label={name(row)} open={() => open(row)}>
               {column.cell(row)}
-            </button>
+            </RowButton>
           ) : (
             column.cell(row)
           )}

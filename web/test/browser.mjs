@@ -1,6 +1,7 @@
 // A real browser: Debian's chromium, or what CHROMIUM names.
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
+import { after, before } from "node:test";
 import { chromium } from "playwright-core";
 
 const CANDIDATES = [process.env.CHROMIUM, "/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
@@ -31,4 +32,20 @@ export async function open(browser, t, url, options = {}) {
   });
   await page.goto(url);
   return page;
+}
+
+/**
+ * A browser from the first to the last test of a file. `open(t, url, options)` is a page in it, as
+ * above; `newContext` is the browser's own.
+ */
+export function browserOfFile(defaults = {}) {
+  let browser;
+  before(async () => {
+    browser = await launch();
+  });
+  after(() => browser.close());
+  return {
+    open: (t, url, options = defaults) => open(browser, t, url, options),
+    newContext: () => browser.newContext(),
+  };
 }

@@ -1,36 +1,8 @@
 // Captures that a test makes itself.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { ACK, FIN, PSH, pcap, SYN } from "./pcap.mjs";
 import { folder } from "./program.mjs";
-
-const [SYN, ACK, PSH, FIN] = [0x02, 0x10, 0x08, 0x01];
-
-/** A packet of raw IP without checksums. */
-function packet({ time, up, port, seq, ack, flags, length }) {
-  const bytes = Buffer.alloc(16 + 40 + length);
-  bytes.writeUInt32LE(1_700_000_000 + Math.floor(time), 0);
-  bytes.writeUInt32LE(Math.floor((time % 1) * 1e9), 4);
-  bytes.writeUInt32LE(40 + length, 8);
-  bytes.writeUInt32LE(40 + length, 12);
-  const ip = bytes.subarray(16);
-  ip[0] = 0x45;
-  ip.writeUInt16BE(40 + length, 2);
-  ip.set([64, 6], 8);
-  const [client, server] = [
-    [10, 0, 0, 1],
-    [192, 0, 2, 7],
-  ];
-  ip.set(up ? [...client, ...server] : [...server, ...client], 12);
-  const tcp = ip.subarray(20);
-  tcp.writeUInt16BE(up ? port : 443, 0);
-  tcp.writeUInt16BE(up ? 443 : port, 2);
-  tcp.writeUInt32BE(seq, 4);
-  tcp.writeUInt32BE(ack, 8);
-  tcp[12] = 5 << 4;
-  tcp[13] = flags;
-  tcp.writeUInt16BE(65_000, 14);
-  return bytes;
-}
 
 /**
  * So many connections, one after the other: a request and a short answer each, seen at the client.
@@ -51,14 +23,7 @@ export function manyConnections(count) {
     send(3 * trip + 6e-4, false, 501, 102, ACK | FIN);
     send(3 * trip + 7e-4, true, 102, 502, ACK);
   }
-  packets.sort((a, b) => a.time - b.time);
-  const head = Buffer.alloc(24);
-  head.writeUInt32LE(0xa1b23c4d, 0);
-  head.writeUInt16LE(2, 4);
-  head.writeUInt16LE(4, 6);
-  head.writeUInt32LE(65_535, 16);
-  head.writeUInt32LE(101, 20); // raw IP
   const path = join(folder, `connections-${count}.pcap`);
-  writeFileSync(path, Buffer.concat([head, ...packets.map(packet)]));
+  writeFileSync(path, pcap(packets));
   return path;
 }

@@ -3,21 +3,15 @@ import assert from "node:assert/strict";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
-import { after, before, test } from "node:test";
+import { test } from "node:test";
 import { gunzipSync, gzipSync } from "node:zlib";
-import { launch, open as openPage } from "./browser.mjs";
+import { browserOfFile } from "./browser.mjs";
+import { ACK, PSH, pcap, SYN } from "./pcap.mjs";
 import { folder, json, run, sample, serve, view } from "./program.mjs";
 
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
-let browser;
-before(async () => {
-  browser = await launch();
-});
-after(async () => {
-  await browser.close();
-});
 
-const open = (t, url, options) => openPage(browser, t, url, options);
+const { open } = browserOfFile();
 
 async function served(t, server, hash = "", options = {}) {
   t.after(() => server.end());
@@ -337,46 +331,22 @@ test("a report goes down to each packet of a large connection, and says where it
  * second one acknowledged.
  */
 function long(count) {
-  const head = Buffer.alloc(24);
-  head.writeUInt32LE(0xa1b23c4d, 0);
-  head.writeUInt16LE(2, 4);
-  head.writeUInt16LE(4, 6);
-  head.writeUInt32LE(128, 16);
-  head.writeUInt32LE(101, 20); // raw IP
-  const packets = [head];
+  const packets = [];
+  const add = (index, up, seq, ack, flags, length = 0) =>
+    packets.push({ time: index * 1e-4, up, seq, ack, flags, length });
+  add(0, true, 0, 0, SYN);
+  add(1, false, 0, 1, SYN | ACK);
+  add(2, true, 1, 1, ACK);
+  add(3, true, 1, 1, ACK | PSH, 100);
   let sent = 1;
-  const add = (index, fromServer, seq, ack, flags, length) => {
-    const bytes = Buffer.alloc(56);
-    const nanos = index * 100_000;
-    bytes.writeUInt32LE(1_700_000_000 + Math.floor(nanos / 1e9), 0);
-    bytes.writeUInt32LE(nanos % 1e9, 4);
-    bytes.writeUInt32LE(40, 8);
-    bytes.writeUInt32LE(40 + length, 12);
-    bytes[16] = 0x45;
-    bytes.writeUInt16BE(40 + length, 18);
-    bytes.set([64, 6], 24);
-    bytes.set(fromServer ? [10, 0, 0, 2, 10, 0, 0, 1] : [10, 0, 0, 1, 10, 0, 0, 2], 28);
-    bytes.writeUInt16BE(fromServer ? 443 : 50_000, 36);
-    bytes.writeUInt16BE(fromServer ? 50_000 : 443, 38);
-    bytes.writeUInt32BE(seq, 40);
-    bytes.writeUInt32BE(ack, 44);
-    bytes[48] = 5 << 4;
-    bytes[49] = flags;
-    bytes.writeUInt16BE(65_000, 50);
-    packets.push(bytes);
-  };
-  add(0, false, 0, 0, 2, 0);
-  add(1, true, 0, 1, 0x12, 0);
-  add(2, false, 1, 1, 0x10, 0);
-  add(3, false, 1, 1, 0x18, 100);
   for (let index = 4; index < count; index += 1) {
-    if (index % 3 === 2) add(index, false, 101, sent, 0x10, 0);
+    if (index % 3 === 2) add(index, true, 101, sent, ACK);
     else {
-      add(index, true, sent, 101, 0x10, 1448);
+      add(index, false, sent, 101, ACK, 1448);
       sent += 1448;
     }
   }
-  return Buffer.concat(packets);
+  return pcap(packets, { snaplen: 40 });
 }
 
 for (const colorScheme of ["light", "dark"]) {

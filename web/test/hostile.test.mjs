@@ -3,17 +3,11 @@
 import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { after, before, test } from "node:test";
-import { launch, open } from "./browser.mjs";
+import { test } from "node:test";
+import { browserOfFile } from "./browser.mjs";
 import { folder, report, sample, view } from "./program.mjs";
 
-let browser;
-before(async () => {
-  browser = await launch();
-});
-after(async () => {
-  await browser.close();
-});
+const { open, newContext } = browserOfFile();
 
 /** Host names as a capture brings them, and as they are to be seen. */
 const NAMES = [
@@ -103,7 +97,7 @@ writeFileSync(path, hostile());
 async function watched(t, url) {
   const dialogs = [];
   t.after(() => assert.deepEqual(dialogs, []));
-  const page = await open(browser, t, "about:blank");
+  const page = await open(t, "about:blank");
   page.on("dialog", (dialog) => {
     dialogs.push(dialog.message());
     void dialog.dismiss();
@@ -199,8 +193,9 @@ test("a file that does not come whole leaves open what is open, and says so", as
   const server = await view(sample("slow-start-client"));
   t.after(() => server.end());
   // The browser's console tells of the failure as well.
-  const page = await browser.newPage();
-  t.after(() => page.close());
+  const context = await newContext();
+  t.after(() => context.close());
+  const page = await context.newPage();
   await page.goto(server.url);
   await page.waitForSelector(".verdict h1");
   const verdict = await page.textContent(".verdict h1");

@@ -1,26 +1,23 @@
 // Very many connections on the page: all have a line, and the worst are told of in full.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { launch, open as openPage } from "./browser.mjs";
+import { browserOfFile } from "./browser.mjs";
 import { manyConnections } from "./captures.mjs";
 import { report, sample, view } from "./program.mjs";
 
 const COUNT = 10_000;
 const SIZE = { viewport: { width: 1280, height: 800 } };
-let browser;
 let path;
 let server;
 before(async () => {
-  browser = await launch();
   path = manyConnections(COUNT);
   server = await view(path);
 });
 after(async () => {
-  await browser.close();
   await server.end();
 });
 
-const open = (t, url) => openPage(browser, t, url, SIZE);
+const { open } = browserOfFile(SIZE);
 const ids = (page) =>
   page.$$eval(".list tbody tr:not(.room) td:first-child", (cells) => cells.map((cell) => Number(cell.textContent)));
 const shown = (page, wanted) =>

@@ -4,21 +4,14 @@ import { execFileSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
-import { after, before, test } from "node:test";
+import { test } from "node:test";
 import { gzipSync } from "node:zlib";
-import { launch, open as openPage } from "./browser.mjs";
+import { browserOfFile } from "./browser.mjs";
 import { folder, json, report, root, run, sample, view } from "./program.mjs";
 
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
-let browser;
-before(async () => {
-  browser = await launch();
-});
-after(async () => {
-  await browser.close();
-});
 
-const open = (t, url, options) => openPage(browser, t, url, options);
+const { open, newContext } = browserOfFile();
 
 async function served(t, files, hash = "", options = {}) {
   const server = await view(...files);
@@ -515,7 +508,7 @@ test("nobody but the page's own address is answered", async (t) => {
   t.after(() => server.end());
   const { origin, host, pathname } = new URL(server.url);
   const status = async (path, headers = {}) =>
-    (await browser.newContext()).request.get(origin + path, { headers }).then((answer) => answer.status());
+    (await newContext()).request.get(origin + path, { headers }).then((answer) => answer.status());
   assert.equal(await status(pathname), 200);
   assert.equal(await status("/"), 403);
   assert.equal(await status(`/${"0".repeat(32)}/state`), 403);

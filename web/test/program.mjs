@@ -6,7 +6,7 @@ import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 
 export const root = resolve(dirname(fileURLToPath(import.meta.url)), "../..");
-const program = process.env.WHYSLOW ?? join(root, "target/debug/whyslow");
+export const program = process.env.WHYSLOW ?? join(root, "target/debug/whyslow");
 if (!existsSync(program)) throw new Error(`${program} is not there: cargo build -p whyslow`);
 
 export const folder = mkdtempSync(join(tmpdir(), "whyslow-page-"));

@@ -3,23 +3,20 @@
 import assert from "node:assert/strict";
 import { copyFileSync } from "node:fs";
 import { after, before, test } from "node:test";
-import { launch, open as openPage } from "./browser.mjs";
+import { browserOfFile } from "./browser.mjs";
 import { manyConnections } from "./captures.mjs";
 import { json, report, sample, view } from "./program.mjs";
 
-let browser;
 let server;
 before(async () => {
-  browser = await launch();
   server = await view(sample("loss-server"));
 });
 after(async () => {
-  await browser.close();
   await server.end();
 });
 
 const SCREEN = { viewport: { width: 1280, height: 800 } };
-const open = (t, url, options = SCREEN) => openPage(browser, t, url, options);
+const { open } = browserOfFile(SCREEN);
 const drawn = (page) => page.waitForSelector('.figure[aria-busy="false"][data-range]');
 const facts = (page) =>
   page.$$eval(".packet dl:last-child div", (rows) =>

@@ -1,22 +1,18 @@
-//! Graphs for a report, which has nobody to ask: the connections that lost most time, whole, and
-//! then packet by packet as far as the file stays small enough to be sent.
+//! Graphs for a report, which has no server to ask. The connections that lost most time are drawn
+//! whole, then packet by packet as long as the file stays small enough to send.
 //!
 //! The captures are read once more for all of them together, on as many threads as there are
-//! processors. A connection of 200,000 packets fits whole: packed, a packet takes about four bytes.
-//! Of what does not fit, the parts with the evidence of findings come first, then the beginning;
-//! the page says where the file holds nothing finer.
+//! processors. A connection of 200,000 packets fits whole: a packet takes about four bytes. Of
+//! larger ones, the parts with the evidence of findings come first, then the beginning. The page
+//! says where the file holds no finer detail.
 
+mod compressed;
 mod parts;
 
-use crate::graphs::{Answer, Graphs, GraphsBuilder, MAX_POINTS, packets};
-use crate::gzip::compress_quickly;
-use flate2::read::GzDecoder;
+use crate::graphs::{Graphs, GraphsBuilder, MAX_POINTS, packets};
+pub(crate) use compressed::CompressedAnswer;
 use parts::Parts;
-use serde::ser::Error;
-use serde::{Serialize, Serializer};
-use serde_json::value::RawValue;
 use std::collections::BTreeMap;
-use std::io::Read;
 use std::panic::resume_unwind;
 use std::thread;
 use whyslow_core::analysis::Connection;
@@ -26,49 +22,30 @@ use whyslow_report::ranking;
 
 /// Connections with graphs.
 const MAX_CONNECTIONS: usize = 24;
-/// Packets of those that are followed, at most: but the first connection has graphs, however many
-/// there are in it.
+/// The most packets of all connections with graphs. The first connection has graphs however many
+/// packets it has.
 const MAX_PACKETS: u64 = 3_000_000;
-/// Columns of a whole connection: of what is asked for in so many, each is one of the foot.
+/// Columns of a whole connection: requested in this number, each column is one of the lowest level.
 const COLUMNS: usize = FOOT - 1;
 const FOOT: usize = 4_096;
-/// Fewer packets are followed by one thread: a second one would spend its time on reading.
+/// Below this number of packets one thread is used: a second one would mostly read.
 const FEW_PACKETS: u64 = 500_000;
-
-/// An answer as it stands in a file: compressed until it is written there, for its text is ten
-/// times as large.
-#[derive(Debug)]
-pub(crate) struct Packed(Vec<u8>);
-
-impl Packed {
-    fn of(answer: &Answer) -> Self {
-        Self(compress_quickly(answer))
-    }
-}
-
-impl Serialize for Packed {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut text = String::new();
-        GzDecoder::new(self.0.as_slice()).read_to_string(&mut text).map_err(S::Error::custom)?;
-        RawValue::from_string(text).map_err(S::Error::custom)?.serialize(serializer)
-    }
-}
 
 /// A connection whose graphs are made.
 struct CloseUp<'a> {
     connection: &'a Connection,
     place: PacketSource,
     graphs: GraphsBuilder,
-    /// Where it has too many packets for its whole to hold them.
+    /// Set if it has too many packets to be drawn whole.
     parts: Option<Parts>,
     given: u64,
 }
 
-/// What came of it.
-struct Made {
+/// The graphs of a connection.
+struct ConnectionGraphs {
     id: u64,
-    whole: Packed,
-    parts: Vec<Packed>,
+    whole: CompressedAnswer,
+    parts: Vec<CompressedAnswer>,
 }
 
 impl<'a> CloseUp<'a> {
@@ -92,22 +69,26 @@ impl<'a> CloseUp<'a> {
         }
     }
 
-    /// Nothing where not all of it came: what is shown of a connection is what was explained.
-    fn finish(self) -> Option<Made> {
+    /// None if packets are missing: the graphs must show what was explained.
+    fn finish(self) -> Option<ConnectionGraphs> {
         let graphs: Graphs = self.graphs.finish().ok().filter(|_| self.given >= self.place.segments())?;
-        let whole = Packed::of(&graphs.answer(None, COLUMNS));
-        Some(Made { id: self.connection.id, whole, parts: self.parts.map(Parts::finish).unwrap_or_default() })
+        let whole = CompressedAnswer::new(&graphs.answer(None, COLUMNS));
+        Some(ConnectionGraphs {
+            id: self.connection.id,
+            whole,
+            parts: self.parts.map(Parts::finish).unwrap_or_default(),
+        })
     }
 }
 
-/// The graphs of these connections, and of the worst ones, in so many bytes, compressed; one that
-/// cannot be read once more is left out, and the page says so.
+/// The graphs of these connections and of the worst ones, compressed to this many bytes. One that
+/// cannot be read again is left out, and the page says so.
 pub(crate) fn of_worst(
     reading: &Reading,
     first: &[u64],
     room: usize,
     progress: &mut dyn FnMut(Progress),
-) -> BTreeMap<u64, Vec<Packed>> {
+) -> BTreeMap<u64, Vec<CompressedAnswer>> {
     let chosen = choose(reading, first);
     let order: Vec<u64> = chosen.iter().map(|(connection, _)| connection.id).collect();
     let mut made = Vec::new();
@@ -118,7 +99,7 @@ pub(crate) fn of_worst(
     fill(made, room)
 }
 
-/// The connections that have graphs, and where their packets are, the first ones first.
+/// The connections that get graphs, and where their packets are, the requested ones first.
 fn choose<'a>(reading: &'a Reading, first: &[u64]) -> Vec<(&'a Connection, PacketSource)> {
     let mut order = ranking::worst(&reading.analysis);
     let known: std::collections::HashSet<u64> = order.iter().map(|connection| connection.id).collect();
@@ -139,7 +120,8 @@ fn choose<'a>(reading: &'a Reading, first: &[u64]) -> Vec<(&'a Connection, Packe
     order.into_iter().take(MAX_CONNECTIONS).filter(&mut fits).filter_map(placed).collect()
 }
 
-/// Says how many parts each may have: each leaves half of what there is room for to those after it.
+/// Assigns a number of parts to each: each takes at most half of the room and leaves the rest to
+/// those after it.
 fn close_ups(chosen: Vec<(&Connection, PacketSource)>, room: usize) -> Vec<CloseUp<'_>> {
     let is_large = |connection: &Connection| packets(connection) > MAX_POINTS as u64;
     let mut large = chosen.iter().filter(|(connection, _)| is_large(connection)).count();
@@ -156,7 +138,7 @@ fn close_ups(chosen: Vec<(&Connection, PacketSource)>, room: usize) -> Vec<Close
     chosen.into_iter().map(close_up).collect()
 }
 
-/// The connections of the same files, together.
+/// Groups connections by their files.
 fn shares(chosen: Vec<CloseUp<'_>>) -> Vec<Vec<CloseUp<'_>>> {
     let mut shares: Vec<Vec<CloseUp<'_>>> = Vec::new();
     for one in chosen {
@@ -168,15 +150,14 @@ fn shares(chosen: Vec<CloseUp<'_>>) -> Vec<Vec<CloseUp<'_>>> {
     shares
 }
 
-/// Reads the files of these connections: each thread reads them whole, for a part of the
-/// connections.
-fn follow(close_ups: Vec<CloseUp<'_>>, progress: &mut dyn FnMut(Progress)) -> Vec<Made> {
+/// Reads the files of these connections. Each thread reads them whole for some of the connections.
+fn follow(close_ups: Vec<CloseUp<'_>>, progress: &mut dyn FnMut(Progress)) -> Vec<ConnectionGraphs> {
     let all: u64 = close_ups.iter().map(|one| packets(one.connection)).sum();
     let threads = if all < FEW_PACKETS { 1 } else { thread::available_parallelism().map_or(1, usize::from) };
     let mut loads: Vec<(u64, Vec<CloseUp<'_>>)> = (0..threads).map(|_| (0, Vec::new())).collect();
     for one in close_ups {
-        if let Some((packed, load)) = loads.iter_mut().min_by_key(|(packets, _)| *packets) {
-            *packed += packets(one.connection);
+        if let Some((assigned, load)) = loads.iter_mut().min_by_key(|(packets, _)| *packets) {
+            *assigned += packets(one.connection);
             load.push(one);
         }
     }
@@ -192,7 +173,7 @@ fn follow(close_ups: Vec<CloseUp<'_>>, progress: &mut dyn FnMut(Progress)) -> Ve
     })
 }
 
-fn follow_alone(mut load: Vec<CloseUp<'_>>, progress: &mut dyn FnMut(Progress)) -> Vec<Made> {
+fn follow_alone(mut load: Vec<CloseUp<'_>>, progress: &mut dyn FnMut(Progress)) -> Vec<ConnectionGraphs> {
     let places: Vec<PacketSource> = load.iter().map(|one| one.place.clone()).collect();
     let places: Vec<&PacketSource> = places.iter().collect();
     // Those whose packets have all come by then count.
@@ -200,16 +181,16 @@ fn follow_alone(mut load: Vec<CloseUp<'_>>, progress: &mut dyn FnMut(Progress)) 
     load.into_iter().filter_map(CloseUp::finish).collect()
 }
 
-/// As many as there is room for: what is finer comes when all have the coarse.
-fn fill(made: Vec<Made>, mut room: usize) -> BTreeMap<u64, Vec<Packed>> {
-    let mut fits = |packed: &Packed| {
-        let fits = packed.0.len() <= room;
-        room -= if fits { packed.0.len() } else { 0 };
+/// Fills the room, detail last: all connections first get their coarse graphs.
+fn fill(made: Vec<ConnectionGraphs>, mut room: usize) -> BTreeMap<u64, Vec<CompressedAnswer>> {
+    let mut fits = |answer: &CompressedAnswer| {
+        let fits = answer.bytes() <= room;
+        room -= if fits { answer.bytes() } else { 0 };
         fits
     };
-    let mut series: BTreeMap<u64, Vec<Packed>> = BTreeMap::new();
+    let mut series: BTreeMap<u64, Vec<CompressedAnswer>> = BTreeMap::new();
     let mut finer = Vec::new();
-    for Made { id, whole, parts } in made {
+    for ConnectionGraphs { id, whole, parts } in made {
         if fits(&whole) {
             series.insert(id, vec![whole]);
             finer.push((id, parts));

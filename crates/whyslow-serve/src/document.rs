@@ -1,6 +1,6 @@
-//! [`Document`]: what the page is given.
+//! [`Document`]: the data that the page gets.
 
-use crate::closeups::Packed;
+use crate::closeups::CompressedAnswer;
 use crate::gzip::{compress, compress_quickly};
 use crate::rows::Rows;
 use crate::{Opening, TransferSpot, closeups, repeats};
@@ -18,19 +18,19 @@ use whyslow_report::headline::{self, Headline, Tone};
 use whyslow_report::ranking;
 use whyslow_report::render::markdown;
 
-/// Connections that a document tells of in full, at most: those that lost most time. All have a
-/// line, and a page that is served asks for what it lacks.
+/// The most connections that a document holds in full: those that lost most time. All have a row,
+/// and a served page asks for the rest.
 pub const MAX_CONNECTIONS: usize = 200;
 
-/// Bytes of a file's document, compressed: in base64, and with the page around it, 3 MB.
+/// Size limit of a report's document, compressed, in bytes: in base64 and with the page, 3 MB.
 const MAX_BYTES: usize = 2_150_000;
-/// Connections that a file tells of in full at most, where there is room, …
+/// The most connections that a report holds in full if there is room, …
 const MAX_IN_FILE: usize = 2_000;
-/// … and in any case.
+/// … and always.
 const FEW_CONNECTIONS: usize = 50;
 
-/// An analysis as the page takes it: compressed JSON, `"schema": "whyslow-page/1"`. The page and
-/// the program are of one build, so that this is no contract; `whyslow --json` is.
+/// An analysis for the page: compressed JSON, `"schema": "whyslow-page/1"`. The page is always of
+/// the same build, so this is not a contract; `whyslow --json` is.
 #[derive(Clone, Debug)]
 pub struct Document {
     reading: Reading,
@@ -44,22 +44,24 @@ struct Content<'a> {
     /// What was opened.
     name: &'a str,
     analysis: &'a Analysis,
-    /// Connections in all, each once; the analysis holds some of them.
+    /// Number of all connections, each counted once; the analysis holds some of them.
     connections_total: usize,
-    /// A line of every connection.
+    /// A row for every connection.
     rows: Rows,
     causes: Vec<Cost>,
     headline: Verdict,
-    /// Documentation of causes, which is the program's own: its lines stay lines.
+    /// Documentation of the causes, which is ours: its line breaks are kept.
     docs: Option<Box<RawValue>>,
-    /// The transfers that are set side by side at first.
+    /// The transfers to compare at first.
     compare: Option<[TransferSpot; 2]>,
-    /// Why nothing is set side by side, though it was wished for.
+    /// Why the requested comparison is missing.
     uncompared: Option<String>,
-    /// Comparisons, where the page has nobody to ask for them.
+    /// Comparisons, if the page has no server to ask.
     comparisons: Vec<Comparison>,
-    /// Graphs of connections by their ids, where the page has nobody to ask for them.
-    series: BTreeMap<u64, Vec<Packed>>,
+    /// Graphs by connection, if the page has no server to ask.
+    series: BTreeMap<u64, Vec<CompressedAnswer>>,
+    /// What made the packets, where a probe did.
+    probe: Option<&'a RawValue>,
 }
 
 /// The verdict as a sentence, and what to do.
@@ -77,7 +79,7 @@ impl Verdict {
     }
 }
 
-/// What a cause cost over all connections.
+/// The cost of a cause over all connections.
 #[derive(Serialize)]
 struct Cost {
     cause: Cause,
@@ -87,27 +89,27 @@ struct Cost {
 
 /// A cause's documentation.
 #[derive(Serialize)]
-struct Doc {
-    /// In a sentence.
+pub(crate) struct Doc {
+    /// One sentence.
     title: String,
-    /// All of it.
+    /// The whole text.
     html: String,
 }
 
 impl Document {
-    /// Of what was read, for a page that can ask for graphs and comparisons.
+    /// The document for a page that has a server to ask.
     pub fn served(reading: Reading, opening: &Opening) -> Self {
         Self::new(reading, opening, None)
     }
 
-    /// The same with the comparison that was wished for, and with the graphs of what it compares
-    /// and of the connections that lost most time, as many as a file of 3 MB has room for: the
-    /// inputs are read once more for each of them.
+    /// The document of a report: with the requested comparison, and with the graphs of the compared
+    /// connections and of those that lost most time, as many as fit into a file of 3 MB. Reads the
+    /// inputs again.
     pub fn complete(reading: Reading, opening: &Opening, progress: &mut dyn FnMut(Progress)) -> Self {
         Self::new(reading, opening, Some(progress))
     }
 
-    /// What was served as a file has it: the inputs are read once more.
+    /// The document of a page that is saved as a report. Reads the inputs again.
     pub(crate) fn as_file(&self, opening: &Opening) -> Self {
         Self::complete(self.reading.clone(), opening, &mut |_| {})
     }
@@ -140,7 +142,6 @@ impl Document {
         let rows = Rows::of(&reading.analysis, repeats);
         let most = if is_file { in_file(&reading.analysis, &compared) } else { MAX_CONNECTIONS };
         let analysis = &worst(&reading.analysis, &compared, most);
-        let docs: BTreeMap<_, _> = Cause::ALL.iter().map(|cause| (cause.slug(), doc(&cause.markdown()))).collect();
         let names: Vec<&str> = analysis.captures.iter().map(|capture| capture.path.as_str()).collect();
         let mut content = Content {
             schema: "whyslow-page/1",
@@ -152,10 +153,11 @@ impl Document {
             rows,
             causes,
             headline,
-            docs: to_raw_value(&docs).ok(),
+            docs: to_raw_value(&docs()).ok(),
             compare,
             uncompared,
             comparisons,
+            probe: opening.probe.as_deref(),
         };
         let mut compressed = compress(&content);
         if let Some(progress) = file {
@@ -184,7 +186,7 @@ impl Document {
         &self.compressed
     }
 
-    /// The same, to be sent: all who are sent it share it.
+    /// The compressed JSON, shared by all who are sent it.
     pub(crate) fn shared(&self) -> Bytes {
         self.compressed.clone()
     }
@@ -193,20 +195,20 @@ impl Document {
         self.reading.analysis.connections.iter().find(|connection| connection.id == id)
     }
 
-    /// Where a connection can be read once more.
+    /// Where a connection's packets can be read again.
     pub(crate) fn place(&self, connection: &Connection) -> Option<PacketSource> {
         self.reading.place(connection)
     }
 }
 
-/// The transfers that are to be set side by side, where any are.
+/// The transfers to compare, if any.
 fn both<'a>(reading: &'a Reading, opening: &Opening) -> Result<Option<[ChosenTransfer<'a>; 2]>, NoSuchTransfer> {
     let Some([a, b]) = opening.compare else { return Ok(None) };
     Ok(Some([a.find(reading)?, b.find(reading)?]))
 }
 
-/// Leaves of the captures' names what tells them apart: a file that is sent away does not say where
-/// somebody keeps captures.
+/// Shortens paths to what distinguishes the captures: a file that is sent away does not show where
+/// its sender keeps them.
 fn shorten(analysis: &mut Analysis) {
     let split = |path: &str| path.split(['/', '\\']).map(str::to_owned).collect::<Vec<_>>();
     let parts: Vec<Vec<String>> = analysis.captures.iter().map(|capture| split(&capture.path)).collect();
@@ -218,7 +220,7 @@ fn shorten(analysis: &mut Analysis) {
     }
 }
 
-/// How many connections a file has room for, by what the worst ones take.
+/// How many connections fit into a file, judged by the size of the worst ones.
 fn in_file(analysis: &Analysis, compared: &[u64]) -> usize {
     let few = worst(analysis, compared, FEW_CONNECTIONS);
     let each = compress_quickly(&few.connections).len() / few.connections.len().max(1);
@@ -226,8 +228,7 @@ fn in_file(analysis: &Analysis, compared: &[u64]) -> usize {
     (MAX_BYTES / 2 / each.max(1)).clamp(FEW_CONNECTIONS, MAX_IN_FILE)
 }
 
-/// The analysis with these connections and those that lost most time, in the order in which they
-/// are.
+/// The analysis with these connections and those that lost most time, in their original order.
 fn worst(analysis: &Analysis, compared: &[u64], most: usize) -> Analysis {
     let mut worst: Vec<&Connection> = analysis.connections.iter().collect();
     if worst.len() > most {
@@ -245,6 +246,11 @@ fn worst(analysis: &Analysis, compared: &[u64], most: usize) -> Analysis {
         pairs: analysis.pairs.clone(),
         pairs_total,
     }
+}
+
+/// The documentation of all causes, by their names.
+pub(crate) fn docs() -> BTreeMap<&'static str, Doc> {
+    Cause::ALL.iter().map(|cause| (cause.slug(), doc(&cause.markdown()))).collect()
 }
 
 fn doc(text: &str) -> Doc {

@@ -1,20 +1,19 @@
-//! [`FrameTimes`]: when which frame passed, in bounded memory.
+//! [`FrameTimes`]: the time of each frame, in bounded memory.
 
 use std::collections::BTreeSet;
 use whyslow_core::analysis::Frame;
 use whyslow_core::units::Nanos;
 
-/// Frames remembered beside those that are wanted.
+/// Frames to remember beside the requested ones.
 const MAX: usize = 2_048;
 
-/// Every so many frames of a connection with their times, and those that were asked for. Between
-/// two of them the page reckons.
+/// Times of every n-th frame of a connection, and of the requested frames. The page interpolates.
 #[derive(Debug)]
 pub(crate) struct FrameTimes {
     wanted: BTreeSet<Frame>,
     exact: Vec<(Frame, Nanos)>,
     some: Vec<(Frame, Nanos)>,
-    /// Of so many frames one is remembered: twice as many whenever there is no more room.
+    /// One of this many frames is remembered; it doubles when there is no more room.
     stride: u64,
     met: u64,
     last: Option<(Frame, Nanos)>,

@@ -1,10 +1,10 @@
-//! [`Graphs`]: a connection's series, and what the page is told of it.
+//! [`Graphs`]: a connection's series, and how it is sent to the page.
 //!
-//! The program sends columns, marks and segments as lists of figures, each list one figure of all,
-//! as differences (`packed`): a fraction of what objects would take.
+//! Columns, marks and segments are sent as lists, one list for each figure, as `differences`: a
+//! fraction of the size of objects.
 
+use crate::differences::{Differences, Frames};
 use crate::frames::FrameTimes;
-use crate::packed::{Differences, Frames};
 use serde::Serialize;
 use std::collections::BTreeSet;
 use whyslow_core::analysis::{Connection, End, Frame};
@@ -17,7 +17,7 @@ const MAX_COLUMNS: usize = 8_192;
 /// Segments in an answer, at most.
 pub(crate) const MAX_POINTS: usize = 16_384;
 
-/// One connection's packets, as graphs.
+/// The graphs of one connection.
 #[derive(Debug)]
 pub(crate) struct Graphs {
     series: Series,
@@ -26,10 +26,10 @@ pub(crate) struct Graphs {
 }
 
 impl Graphs {
-    /// Reads the connection's packets once more; `range` is the time that is wanted, none for all.
+    /// Reads the connection's packets again; `range` is the time to show, none for all.
     ///
     /// # Errors
-    /// When the capture can no longer be read, or is not what it was.
+    /// When the capture can no longer be read, or has changed.
     pub(crate) fn read(
         place: &PacketSource,
         connection: &Connection,
@@ -40,12 +40,12 @@ impl Graphs {
         builder.finish()
     }
 
-    /// Of a series that was made otherwise, without times of frames.
+    /// Graphs from an existing series, without frame times.
     pub(crate) fn of(series: Series) -> Self {
         Self { series, frames: FrameTimes::new(BTreeSet::new()), base: [None; 2] }
     }
 
-    /// What lies in a range, in so many columns.
+    /// The contents of a time range, in this many columns.
     pub(crate) fn answer(&self, range: Option<(Nanos, Nanos)>, columns: usize) -> Answer {
         let whole = self.series.range();
         let (from, to) = range.unwrap_or(whole);
@@ -73,30 +73,30 @@ impl Graphs {
         }
     }
 
-    /// Whether they tell of all this time.
+    /// Whether they cover this time range.
     pub(crate) fn holds(&self, (from, to): (Nanos, Nanos)) -> bool {
         let (first, last) = self.series.range();
         first <= from && to <= last
     }
 
-    /// Whether a narrower range of these graphs shows all that there is in it.
+    /// Whether they already hold everything that a narrower range would show.
     pub(crate) fn is_fine(&self, range: (Nanos, Nanos), columns: usize) -> bool {
         self.series.points().is_some() || self.series.view(range.0, range.1, columns.clamp(1, MAX_COLUMNS)).exact
     }
 }
 
-/// Takes a connection's segments and makes its graphs of them.
+/// Builds a connection's graphs from its segments.
 pub(crate) struct GraphsBuilder {
     series: SeriesBuilder,
     frames: FrameTimes,
     base: [Option<u32>; 2],
-    /// When the connection begins, and when its first segment passed.
+    /// The start of the connection, and the time of its first segment.
     start: Nanos,
     first: Option<Nanos>,
 }
 
 impl GraphsBuilder {
-    /// `range` is the time that is wanted, none for all.
+    /// Starts to build; `range` is the time to show, none for all.
     pub(crate) fn new(connection: &Connection, range: Option<(Nanos, Nanos)>, most: SeriesSize) -> Self {
         let all = (connection.start_s, connection.start_s + connection.duration_s);
         Self {
@@ -108,7 +108,7 @@ impl GraphsBuilder {
         }
     }
 
-    /// The next segment.
+    /// Adds the next segment.
     pub(crate) fn push(&mut self, point: &Point) {
         self.first.get_or_insert(point.time);
         if let Some(seq) = point.seq {
@@ -119,17 +119,22 @@ impl GraphsBuilder {
         self.series.push(point);
     }
 
-    /// No more segments come.
+    /// Finishes after the last segment.
     ///
     /// # Errors
-    /// When they are those of another connection.
+    /// When they belong to another connection.
     pub(crate) fn finish(self) -> Result<Graphs, String> {
         // Its first packet passes when the analysis says: else the number is that of another
         // connection.
         if self.first.is_none_or(|first| (first - self.start).0.abs() > Nanos::from_millis(1).0) {
             return Err("the connection cannot be found in the capture again: has the file changed since?".to_owned());
         }
-        Ok(Graphs { series: self.series.finish(), frames: self.frames, base: self.base })
+        Ok(self.finish_part())
+    }
+
+    /// Finishes where the first segments may be missing.
+    pub(crate) fn finish_part(self) -> Graphs {
+        Graphs { series: self.series.finish(), frames: self.frames, base: self.base }
     }
 }
 
@@ -165,7 +170,7 @@ pub(crate) struct Answer {
 }
 
 type MarkRow = (&'static str, usize, u64, Nanos, Frame, u64, u64);
-/// Lowest and highest of a figure.
+/// The lowest and highest value in a column.
 type Ranges = (Differences, Differences);
 
 /// One side's data by columns.

@@ -1,4 +1,4 @@
-//! JSON as the page shows it, compressed.
+//! JSON for the page, compressed.
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
@@ -14,12 +14,12 @@ pub(crate) fn compress(content: &impl Serialize) -> Vec<u8> {
     gzip(content, Compression::default())
 }
 
-/// The same, a little larger and in a fraction of the time: to know about how much it is.
+/// The same, slightly larger and much faster: for an estimate of the size.
 pub(crate) fn compress_quickly(content: &impl Serialize) -> Vec<u8> {
     gzip(content, Compression::fast())
 }
 
-/// Writing to memory does not fail, and nothing here has maps that JSON could not write.
+/// Writing to memory does not fail, and no map here has keys that JSON cannot write.
 fn gzip(content: &impl Serialize, how: Compression) -> Vec<u8> {
     // JSON comes in pieces of a few bytes, each of which would be a step of the compression.
     let mut gzip = BufWriter::with_capacity(PIECE, GzEncoder::new(Vec::new(), how));

@@ -1,24 +1,27 @@
-//! The page: an analysis to be seen, on a local web server ([`Server`]) or as one file to send to a
-//! colleague ([`report`]).
+//! The page: shows an analysis on a local web server ([`Server`]), or as one file to send
+//! ([`report`]).
 //!
-//! The page itself is built from `web/` into one HTML file without anything to load (`make web`),
-//! and is taken into the crate by its build script; a build without Node goes without it, and
-//! [`page()`] says so. What the page shows is a [`Document`]: the analysis, what each cause cost,
-//! the documentation of the causes, and on demand the graphs of a connection (`graphs`, from the
-//! core's `series`). The page judges nothing: it prints the analysis, as the other renderers do.
+//! `make web` builds the page from `web/` into one HTML file that loads nothing, and the build
+//! script embeds it. A build without Node has no page, and [`page()`] says so. The page gets a
+//! [`Document`]: the analysis, the cost of each cause, the documentation of the causes, and on
+//! demand the graphs of a connection (`graphs`, from the core's `series`). It prints the analysis
+//! and judges nothing, as the other renderers.
+//!
+//! Packets that do not end have a page too ([`live`]): it asks for what is new.
 //!
 //! Nothing leaves the machine. The server listens on 127.0.0.1 alone, at an address with a secret
-//! that is new in each run, and answers only requests that name this address as theirs (`gate`):
-//! other pages in the same browser cannot reach it.
+//! that is new in each run. It answers only requests that name this address as theirs
+//! (`request_guard`), so other pages in the same browser cannot reach it.
 #![forbid(unsafe_code)]
 
 mod closeups;
+mod differences;
 mod document;
 mod frames;
 mod graphs;
 mod gzip;
+pub mod live;
 mod opening;
-mod packed;
 mod packet;
 mod page;
 mod query;

@@ -1,33 +1,35 @@
-//! [`Opening`]: what is to be opened, and which two transfers are to be set side by side.
+//! [`Opening`]: what to open, and which two transfers to compare.
 
 use serde::Serialize;
+use serde_json::value::RawValue;
 use std::collections::BTreeMap;
 use whyslow_core::compare::{self, ChosenTransfer, NoSuchTransfer, TransferName};
 use whyslow_io::{Input, Reading};
 
-/// Captures to be opened.
+/// Captures to open.
 #[derive(Clone, Debug, Default)]
 pub struct Opening {
-    /// Each is explained as if the others were not there; the inputs of one may continue each
-    /// other.
+    /// Groups are explained independently; the inputs of a group may continue each other.
     pub groups: Vec<Vec<Input>>,
-    /// What inputs are called on the page where it is not their path.
+    /// Names for inputs that the page shows instead of their paths.
     pub names: BTreeMap<String, String>,
-    /// Two transfers to be set side by side.
+    /// Two transfers to compare.
     pub compare: Option<[SoughtTransfer; 2]>,
+    /// What made the packets: a probe's document (`whyslow-probe/1`) without its analysis.
+    pub probe: Option<Box<RawValue>>,
 }
 
-/// A transfer that is sought.
+/// A transfer to look for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SoughtTransfer {
-    /// In this group, by its own numbers; none: in all, numbered on over them.
+    /// The group whose numbers are meant; none for the numbers over all groups.
     pub group: Option<usize>,
-    /// Which.
+    /// Its name.
     pub which: TransferName,
 }
 
-/// A transfer that is there: its connection, numbered over all groups, and its place in it, from 1
-/// on.
+/// A transfer that was found: its connection, numbered over all groups, and its place in it, from
+/// 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct TransferSpot(pub u64, pub usize);
 
@@ -42,27 +44,27 @@ impl Opening {
         self.groups.iter().map(Vec::as_slice).collect()
     }
 
-    /// What an input is called.
+    /// The name of an input.
     pub fn name(&self, path: &str) -> String {
         self.names.get(path).cloned().unwrap_or_else(|| path.to_owned())
     }
 
-    /// A message about inputs, with what these are called in place of their paths.
+    /// A message about inputs, with their names in place of their paths.
     pub fn with_names(&self, message: &str) -> String {
         self.names.iter().fold(message.to_owned(), |told, (path, name)| told.replace(path, name))
     }
 
-    /// All inputs, as they are called.
+    /// The names of all inputs.
     pub(crate) fn title(&self) -> String {
         self.groups.iter().flatten().map(|input| self.name(&input.name())).collect::<Vec<_>>().join(", ")
     }
 }
 
 impl SoughtTransfer {
-    /// Finds it in what was read.
+    /// Finds it in a reading.
     ///
     /// # Errors
-    /// When it is not there.
+    /// When it does not exist.
     pub fn find(self, reading: &Reading) -> Result<ChosenTransfer<'_>, NoSuchTransfer> {
         let (captures, before) = match self.group {
             Some(group) => (reading.groups().get(group).cloned().unwrap_or_default(), reading.before(group)),

@@ -1,4 +1,4 @@
-//! The headers of one packet, read once more.
+//! The headers of one packet, read again from its capture.
 
 use whyslow_core::capture::Packet;
 use whyslow_core::series::PacketDetail;

@@ -1,13 +1,13 @@
-//! The page as a file, and with data in it the report.
+//! The page as a file, and the report: the page with its data.
 
 use crate::Document;
 use base64::prelude::{BASE64_STANDARD, Engine};
 use std::fmt;
 
-/// Where the page expects its data.
+/// The place in the page for its data.
 const SLOT: &str = r#"<script type="text/plain" id="data"></script>"#;
 
-/// This program was built without the page.
+/// The program was built without the page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NoPage;
 

@@ -1,6 +1,6 @@
-//! What stands behind the question mark of an address.
+//! The query of a request's URL.
 
-/// What an address asks with.
+/// The query of a URL.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Query<'a> {
     text: &'a str,

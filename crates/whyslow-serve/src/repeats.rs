@@ -1,7 +1,8 @@
-//! Which connections two captures tell of: each counts once.
+//! Connections that two captures hold: each counts once.
 //!
-//! Captures that are explained together are compared packet by packet, and their pairs say it. Of
-//! captures that are only set side by side the ends and the bytes of both directions do.
+//! Captures that are explained together are compared packet by packet, and their pairs say which
+//! connections are the same. For captures that are only set side by side, addresses and byte counts
+//! decide.
 
 use std::collections::{HashMap, HashSet};
 use whyslow_core::analysis::{Analysis, Connection};

@@ -1,9 +1,9 @@
 //! Who may ask: only the page at this server's own address.
 //!
-//! Any page in the same browser can send requests to 127.0.0.1. The secret in the path is what it
-//! does not know. The Host header must name this server, so that a foreign name which resolves to
-//! 127.0.0.1 (DNS rebinding) gets nothing, and the Origin header, where there is one, must be this
-//! server's. All of this stands in a request's head: nothing of its body is read before.
+//! Any page in the same browser can send requests to 127.0.0.1, but does not know the secret in the
+//! path. The Host header must name this server, so a foreign name that resolves to 127.0.0.1 (DNS
+//! rebinding) gets nothing. The Origin header, if present, must be this server's. All of this is in
+//! a request's head; its body is not read before.
 
 use hyper::StatusCode;
 use hyper::header::{HOST, HeaderMap, HeaderName, ORIGIN};
@@ -29,22 +29,22 @@ pub(crate) struct Refused {
 }
 
 impl RequestGuard {
-    /// With a secret that is new.
+    /// A guard with a new secret.
     ///
     /// # Errors
-    /// When the system gives no random numbers.
+    /// When the system provides no random numbers.
     pub(crate) fn new(port: u16) -> Result<Self, getrandom::Error> {
         let mut bytes = [0; BYTES];
         getrandom::fill(&mut bytes)?;
         Ok(Self { port, token: bytes.iter().map(|byte| format!("{byte:02x}")).collect() })
     }
 
-    /// Where the page is.
+    /// The URL of the page.
     pub(crate) fn url(&self) -> String {
         format!("http://127.0.0.1:{}/{}/", self.port, self.token)
     }
 
-    /// Lets a request pass by its head, and gives what it asks for: its path without the secret.
+    /// Checks a request's head, and returns its path without the secret.
     ///
     /// # Errors
     /// When it does not come from this server's own page.
@@ -83,8 +83,7 @@ impl RequestGuard {
 const WRONG_ORIGIN: Refused =
     Refused { status: StatusCode::MISDIRECTED_REQUEST, why: "this server answers for 127.0.0.1 and its port alone" };
 
-/// A header that may stand there once; where it stands twice nobody knows which one another reader
-/// would believe.
+/// A header that must not be repeated: another reader might believe the other value.
 fn only(headers: &HeaderMap, name: HeaderName) -> Result<Option<&str>, Refused> {
     let mut values = headers.get_all(name).iter();
     let (first, second) = (values.next(), values.next());
@@ -98,7 +97,7 @@ fn only(headers: &HeaderMap, name: HeaderName) -> Result<Option<&str>, Refused> 
     }
 }
 
-/// Takes as long for a wrong secret as for one that is nearly right.
+/// Compares in constant time.
 fn same(a: &[u8], b: &[u8]) -> bool {
     a.len() == b.len() && a.iter().zip(b).fold(0, |differs, (a, b)| differs | (a ^ b)) == 0
 }
@@ -110,7 +109,7 @@ mod tests {
 
     const HOST: Option<&str> = Some("127.0.0.1:8080");
 
-    fn gate() -> RequestGuard {
+    fn guard() -> RequestGuard {
         RequestGuard { port: 8080, token: "c0ffee".into() }
     }
 
@@ -122,16 +121,16 @@ mod tests {
 
     #[test]
     fn the_own_page_is_admitted() {
-        assert_eq!(gate().check("/c0ffee/state", HOST, None), Ok("state"));
-        assert_eq!(gate().check("/c0ffee/", Some("localhost:8080"), Some("http://localhost:8080")), Ok(""));
-        assert_eq!(gate().url(), "http://127.0.0.1:8080/c0ffee/");
+        assert_eq!(guard().check("/c0ffee/state", HOST, None), Ok("state"));
+        assert_eq!(guard().check("/c0ffee/", Some("localhost:8080"), Some("http://localhost:8080")), Ok(""));
+        assert_eq!(guard().url(), "http://127.0.0.1:8080/c0ffee/");
         let head = head("/c0ffee/state?c=1", &[("Host", "127.0.0.1:8080"), ("Origin", "http://127.0.0.1:8080")]);
-        assert_eq!(gate().authorize(&head), Ok("state"));
+        assert_eq!(guard().authorize(&head), Ok("state"));
     }
 
     #[test]
     fn nobody_else_is() {
-        let status = |path, host, origin| gate().check(path, host, origin).unwrap_err().status.as_u16();
+        let status = |path, host, origin| guard().check(path, host, origin).unwrap_err().status.as_u16();
         assert_eq!(status("/c0ffee/", Some("evil.example:8080"), None), 421);
         assert_eq!(status("/c0ffee/", Some("127.0.0.1"), None), 421);
         assert_eq!(status("/c0ffee/", Some("127.0.0.1:80"), None), 421);
@@ -146,7 +145,7 @@ mod tests {
 
     #[test]
     fn a_head_that_says_two_things_is_refused() {
-        let status = |path, headers: &[_]| gate().authorize(&head(path, headers)).unwrap_err().status.as_u16();
+        let status = |path, headers: &[_]| guard().authorize(&head(path, headers)).unwrap_err().status.as_u16();
         let own = ("Host", "127.0.0.1:8080");
         assert_eq!(status("http://evil.example/c0ffee/", &[own]), 421);
         assert_eq!(status("http://127.0.0.1:8080/c0ffee/", &[("Host", "evil.example")]), 421);

@@ -1,10 +1,9 @@
-//! [`Rows`]: a line of every connection, for the page's list and its picture in time.
+//! [`Rows`]: a row for every connection, for the page's list and timeline.
 //!
-//! Lists of figures, one figure of all connections each: of ten thousand they take 300 kB, where
-//! the connections themselves would take twenty times that. All of a connection is in the document
-//! only for those that lost most.
+//! Rows are sent as lists, one list for each column: ten thousand take 300 kB, a twentieth of the
+//! connections themselves. The document holds the whole connection only for those that lost most.
 
-use crate::packed::Differences;
+use crate::differences::Differences;
 use serde::Serialize;
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
@@ -12,14 +11,14 @@ use whyslow_core::analysis::{Analysis, Connection, Limit, Transfer};
 use whyslow_core::units::Nanos;
 use whyslow_report::ranking;
 
-/// Stretches of time told of a connection, the longest ones.
+/// The longest stretches of time kept for a connection.
 const MAX_SPANS: usize = 12;
-/// Causes told of a connection.
+/// The most causes listed for a connection.
 const MAX_CAUSES: usize = 3;
-/// Transfers of a connection that are looked at for them.
+/// The most transfers of a connection that are searched for them.
 const MAX_TRANSFERS: usize = 32;
 
-/// A line of every connection.
+/// A row for every connection.
 #[derive(Debug, Default, Serialize)]
 pub(crate) struct Rows {
     id: Differences,
@@ -52,15 +51,15 @@ pub(crate) struct Rows {
     words: Vec<String>,
 }
 
-/// What is told of a connection elsewhere in the analysis.
-struct Around {
-    /// Causes of findings that span it.
+/// What the rest of the analysis says about connections.
+struct AnalysisIndex {
+    /// By connection: the causes of findings that span several connections.
     shared: HashMap<u64, Vec<&'static str>>,
-    /// Those that another capture tells of better.
+    /// Connections that another capture shows better.
     repeats: HashSet<u64>,
 }
 
-impl Around {
+impl AnalysisIndex {
     fn of(analysis: &Analysis, repeats: HashSet<u64>) -> Self {
         let mut shared: HashMap<u64, Vec<&'static str>> = HashMap::new();
         for finding in &analysis.findings {
@@ -74,8 +73,8 @@ impl Around {
 
 impl Rows {
     pub(crate) fn of(analysis: &Analysis, repeats: HashSet<u64>) -> Self {
-        let (mut rows, mut words) = (Self::default(), Words::default());
-        let around = Around::of(analysis, repeats);
+        let (mut rows, mut words) = (Self::default(), WordList::default());
+        let around = AnalysisIndex::of(analysis, repeats);
         for connection in &analysis.connections {
             rows.push(connection, &around, &mut words);
         }
@@ -83,7 +82,7 @@ impl Rows {
         rows
     }
 
-    fn push(&mut self, connection: &Connection, around: &Around, words: &mut Words) {
+    fn push(&mut self, connection: &Connection, around: &AnalysisIndex, words: &mut WordList) {
         let Connection { client, server, directions, .. } = connection;
         let host = |end: &whyslow_core::analysis::Endpoint| end.name.clone().unwrap_or_else(|| end.address.clone());
         let bytes = |side: usize| directions.get(side).map_or(0, |direction| direction.bytes);
@@ -99,7 +98,7 @@ impl Rows {
         self.down.push(bytes(1));
         self.rtt.push(connection.rtt_ms.p50);
         self.resent.push(directions.iter().map(|one| resent(&one.retransmitted)).sum());
-        self.state.push(state(connection));
+        self.state.push(connection.state.slug());
         self.lost.push(ranking::cost(connection));
         self.causes.push(causes(connection, around).iter().map(|cause| words.place(cause)).collect());
         self.largest.push(largest(connection));
@@ -108,14 +107,14 @@ impl Rows {
     }
 }
 
-/// Words that stand often, each once.
+/// A list of words without repetition.
 #[derive(Default)]
-struct Words {
+struct WordList {
     list: Vec<String>,
     places: HashMap<String, usize>,
 }
 
-impl Words {
+impl WordList {
     fn place(&mut self, word: &str) -> usize {
         if let Some(place) = self.places.get(word) {
             return *place;
@@ -126,24 +125,12 @@ impl Words {
     }
 }
 
-fn resent(of: &whyslow_core::analysis::Retransmitted) -> u64 {
+pub(crate) fn resent(of: &whyslow_core::analysis::Retransmitted) -> u64 {
     of.fast + of.timeout + of.tail_probe + of.spurious
 }
 
-fn state(connection: &Connection) -> &'static str {
-    use whyslow_core::analysis::State;
-    match connection.state {
-        State::Unanswered => "unanswered",
-        State::Refused => "refused",
-        State::Open => "open",
-        State::HalfClosed => "half-closed",
-        State::Closed => "closed",
-        State::Reset => "reset",
-    }
-}
-
-/// Its own, the worst first, then those that it shares with others.
-fn causes(connection: &Connection, around: &Around) -> Vec<&'static str> {
+/// Its causes: its own, the costliest first, then those that it shares.
+fn causes(connection: &Connection, around: &AnalysisIndex) -> Vec<&'static str> {
     let mut causes: Vec<&str> = ranking::causes(connection).into_iter().map(|(cause, _)| cause.slug()).collect();
     for cause in around.shared.get(&connection.id).into_iter().flatten() {
         if !causes.contains(cause) {
@@ -159,8 +146,8 @@ fn largest(connection: &Connection) -> usize {
     connection.transfers.iter().position(|transfer| Some(transfer.bytes) == most).map_or(0, |at| at + 1)
 }
 
-/// What held a connection back, and when: its longest stretches, in the order of time.
-fn spans(connection: &Connection, words: &mut Words) -> Vec<(usize, i64, i64)> {
+/// A connection's longest limits, in order of time.
+fn spans(connection: &Connection, words: &mut WordList) -> Vec<(usize, i64, i64)> {
     let mut spans: Vec<(Limit, Nanos, Nanos)> = Vec::new();
     for transfer in connection.transfers.iter().take(MAX_TRANSFERS) {
         for (limit, start, seconds) in in_time(transfer) {
@@ -180,7 +167,7 @@ fn spans(connection: &Connection, words: &mut Words) -> Vec<(usize, i64, i64)> {
     spans.iter().map(told).collect()
 }
 
-/// The phases before a transfer end where it begins.
+/// Phases before a transfer, which end where it starts.
 fn in_time(transfer: &Transfer) -> impl Iterator<Item = (Limit, Nanos, Nanos)> {
     let waited: Nanos = transfer.before.iter().map(|wait| wait.seconds).sum();
     let mut at = transfer.start_s - waited;

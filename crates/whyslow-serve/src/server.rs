@@ -1,12 +1,14 @@
 //! [`Server`]: the page on 127.0.0.1.
 //!
-//! Everything that a client sends has a limit before it is handed on: how many connect (`crowd`),
-//! how long a head is and how long it takes, who may ask (`gate`), how long a file is and how
-//! slowly it may come (`upload`), how long an answer may take to leave (`patient`). One thread
-//! waits for all clients at once; work is done on a few others.
+//! Everything that a client sends is limited before it is passed on: the number of connections
+//! (`connection_limit`), the length of a head and the time it takes, who may ask (`request_guard`),
+//! the size and pace of an upload (`upload`), the time an answer takes to leave (`stall_guard`).
+//! One thread serves all clients; a few others do the work.
 
 mod answer;
 mod connection_limit;
+mod limits;
+mod live_site;
 mod site;
 mod stall_guard;
 #[cfg(test)]
@@ -14,17 +16,19 @@ mod stall_guard;
 mod tests;
 mod upload;
 
+use crate::live::Live;
 use crate::request_guard::RequestGuard;
 use crate::{NoPage, Opening, page};
-use connection_limit::{ConnectionLimit, Seat};
+use connection_limit::{ConnectionLimit, ConnectionSlot};
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
+use limits::{LIMITS, Limits};
 use site::Site;
 use stall_guard::StallGuard;
 use std::convert::Infallible;
 use std::net::Ipv4Addr;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 use std::{fmt, io};
 use tokio::net::{TcpListener, TcpStream};
@@ -32,51 +36,24 @@ use tokio::runtime::{self, Runtime};
 use tokio::sync::{Notify, Semaphore};
 use whyslow_io::{Reading, Scratch};
 
-/// What takes long and is done at once: graphs, comparisons and slices. The page asks for one thing
-/// at a time.
+/// Jobs that run at once: graphs, comparisons, slices. The page asks for one at a time.
 const WORKERS: usize = 4;
-/// Threads beside them that read and write pieces of files.
-const CLERKS: usize = 4;
+/// Threads beside them for reading and writing files.
+const FILE_THREADS: usize = 4;
 
-/// What clients may do, and for how long.
-#[derive(Clone, Copy, Debug)]
-struct Limits {
-    /// Connections: a browser makes six, and many tabs are tens.
-    connections: usize,
-    /// Bytes of a request's head: room for a file's name, which has a few hundred.
-    head: usize,
-    /// Bytes of a connection that are in memory at once.
-    buffer: usize,
-    /// From the end of one request to the end of the next one's head.
-    wait: Duration,
-    /// For some of a file to come.
-    upload: Duration,
-    /// For some of an answer to leave: a browser's user may halt a download.
-    answer: Duration,
-}
-
-const LIMITS: Limits = Limits {
-    connections: 256,
-    head: 16 << 10,
-    buffer: 128 << 10,
-    wait: Duration::from_secs(30),
-    upload: Duration::from_secs(30),
-    answer: Duration::from_secs(300),
-};
-
-/// How long what is under way may hold up the end.
+/// How long running work may delay the end.
 const LAST: Duration = Duration::from_millis(500);
-/// After a connection that could not be had, for lack of memory or descriptors.
+/// Pause after a connection that could not be accepted for lack of memory or descriptors.
 const PAUSE: Duration = Duration::from_millis(10);
 
-/// Why there is no server.
+/// Why the server cannot start.
 #[derive(Debug)]
 pub enum ServerError {
     /// The program was built without the page.
     NoPage(NoPage),
-    /// The port cannot be had.
+    /// The port is not available.
     Bind(u16, io::Error),
-    /// The system gives no random numbers.
+    /// The system provides no random numbers.
     Random(getrandom::Error),
 }
 
@@ -105,14 +82,14 @@ pub struct Server {
 pub struct Stopper(Arc<Notify>);
 
 impl Stopper {
-    /// Ends [`Server::run`], be it before it begins.
+    /// Ends [`Server::run`], even before it starts.
     pub fn stop(&self) {
         self.0.notify_one();
     }
 }
 
 impl Server {
-    /// Listens; port 0 is any free one. What is dropped on the page is kept in `scratch`.
+    /// Listens on a port; 0 is any free one. Files dropped on the page are saved in `scratch`.
     ///
     /// # Errors
     /// See [`ServerError`].
@@ -124,70 +101,76 @@ impl Server {
         let unbound = |error| ServerError::Bind(port, error);
         let runtime = runtime::Builder::new_current_thread()
             .enable_all()
-            .max_blocking_threads(WORKERS + CLERKS)
+            .max_blocking_threads(WORKERS + FILE_THREADS)
             .build()
             .map_err(unbound)?;
         let listener = runtime.block_on(TcpListener::bind((Ipv4Addr::LOCALHOST, port))).map_err(unbound)?;
         let port = listener.local_addr().map_err(unbound)?.port();
-        let gate = RequestGuard::new(port).map_err(ServerError::Random)?;
+        let guard = RequestGuard::new(port).map_err(ServerError::Random)?;
         let work = Arc::new(Semaphore::new(WORKERS));
-        let site = Arc::new(Site { gate, desk: Arc::default(), page, scratch, limits, work });
+        let site =
+            Arc::new(Site { guard, session: Arc::default(), live: OnceLock::new(), page, scratch, limits, work });
         Ok(Self { runtime, listener, site, stop: Arc::default() })
     }
 
     /// The page's address, secret included.
     pub fn url(&self) -> String {
-        self.site.gate.url()
+        self.site.guard.url()
     }
 
-    /// Begins to read captures; the page shows how far it has come.
+    /// Starts to read captures; the page shows the progress.
     pub fn open(&self, opening: Opening) {
-        self.site.desk.open(opening);
+        self.site.session.open(opening);
     }
 
     /// Shows captures that were read.
     pub fn show(&self, opening: Opening, reading: Reading) {
-        self.site.desk.show(opening, reading);
+        self.site.session.show(opening, reading);
     }
 
-    /// What ends [`run`](Self::run).
+    /// Shows transfers of packets that do not end, from now on, and nothing else.
+    pub fn follow(&self, live: Arc<Live>) {
+        let _ = self.site.live.set(live);
+    }
+
+    /// A handle that ends [`run`](Self::run).
     pub fn stopper(&self) -> Stopper {
         Stopper(Arc::clone(&self.stop))
     }
 
-    /// Answers until it is [stopped](Stopper::stop).
+    /// Serves until it is [stopped](Stopper::stop).
     pub fn run(self) {
         let Self { runtime, listener, site, stop } = self;
-        runtime.spawn(welcome(listener, site));
+        runtime.spawn(accept_connections(listener, site));
         runtime.block_on(stop.notified());
         // Clients are left at once; what is read for them may go on until the program ends.
         runtime.shutdown_timeout(LAST);
     }
 }
 
-async fn welcome(listener: TcpListener, site: Arc<Site>) {
-    let crowd = ConnectionLimit::new(site.limits.connections);
+async fn accept_connections(listener: TcpListener, site: Arc<Site>) {
+    let limit = ConnectionLimit::new(site.limits.connections);
     loop {
         match listener.accept().await {
             Ok((stream, _)) => {
-                let seat = crowd.enter();
-                let task = tokio::spawn(serve(stream, Arc::clone(&site), Arc::clone(&seat)));
-                seat.is_served_by(task.abort_handle());
+                let slot = limit.admit();
+                let task = tokio::spawn(serve(stream, Arc::clone(&site), Arc::clone(&slot)));
+                slot.set_task(task.abort_handle());
             }
             Err(_) => {
-                crowd.make_room();
+                limit.make_room();
                 tokio::time::sleep(PAUSE).await;
             }
         }
     }
 }
 
-/// Answers a connection's requests, one after the other.
-async fn serve(stream: TcpStream, site: Arc<Site>, seat: Arc<Seat>) {
+/// Serves a connection's requests one after the other.
+async fn serve(stream: TcpStream, site: Arc<Site>, slot: Arc<ConnectionSlot>) {
     let Limits { head, buffer, wait, answer, .. } = site.limits;
     let service = service_fn(|request| {
-        let (site, seat) = (Arc::clone(&site), Arc::clone(&seat));
-        async move { Ok::<_, Infallible>(site.answer(request, &seat).await) }
+        let (site, slot) = (Arc::clone(&site), Arc::clone(&slot));
+        async move { Ok::<_, Infallible>(site.answer(request, &slot).await) }
     });
     // Whoever asked may be gone.
     let _ = http1::Builder::new()

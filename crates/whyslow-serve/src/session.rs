@@ -1,4 +1,4 @@
-//! What is open: captures that are being read, were read, or could not be.
+//! The open captures: being read, read, or failed.
 
 use crate::graphs::{Answer, Graphs};
 use crate::{Document, Opening, SoughtTransfer};
@@ -22,23 +22,23 @@ pub(crate) struct Session {
 
 #[derive(Debug, Default)]
 struct Inner {
-    /// Counts what was opened: what an earlier reading still finds is no longer wanted.
+    /// A counter of openings: results of an earlier reading are dropped.
     number: u64,
     state: State,
-    /// What was read last, which is open again where the next one cannot be read.
-    last: Option<Arc<Opened>>,
-    /// Ends the reading that is under way.
+    /// The last captures that were read; they are shown again if the next ones fail.
+    last: Option<Arc<OpenCaptures>>,
+    /// Stops the current reading.
     stop: Stop,
-    /// What is read next, once the reading that is under way has ended: one at a time.
+    /// What to read next, once the current reading has ended: one at a time.
     next: Option<ReadingJob>,
     is_reading: bool,
-    /// Files of a drop whose last one has not come.
+    /// Files of a drop that is not complete.
     pending: PendingUploads,
 }
 
 impl Inner {
-    /// A reading has ended.
-    fn settle(&mut self, outcome: Result<Arc<Opened>, String>) {
+    /// Stores the result of a reading.
+    fn finish_reading(&mut self, outcome: Result<Arc<OpenCaptures>, String>) {
         self.state = match (outcome, &self.last) {
             (Ok(opened), _) => {
                 self.last = Some(Arc::clone(&opened));
@@ -50,7 +50,7 @@ impl Inner {
     }
 }
 
-/// A reading that is to begin.
+/// A reading to start.
 #[derive(Debug)]
 struct ReadingJob {
     number: u64,
@@ -62,19 +62,19 @@ struct ReadingJob {
 #[derive(Debug, Default)]
 struct PendingUploads {
     set: String,
-    /// Files that are still to come.
+    /// The number of files that are still missing.
     rest: u32,
     uploads: Vec<Upload>,
 }
 
-/// Which file of a drop one is.
+/// A file's place in a drop.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct UploadPart {
-    /// What tells this drop from others.
+    /// The id of the drop.
     pub(crate) set: String,
-    /// Files that come after this one.
+    /// The number of files after this one.
     pub(crate) rest: u32,
-    /// Files in all, where it is said.
+    /// The number of all files, if stated.
     pub(crate) of: Option<u32>,
 }
 
@@ -83,12 +83,12 @@ enum State {
     #[default]
     Empty,
     Reading(String, Progress),
-    /// With why what was to be opened since, or beside it, is not.
-    Ready(Arc<Opened>, Option<String>),
+    /// With the reason if a later opening failed.
+    Ready(Arc<OpenCaptures>, Option<String>),
     Failed(String),
 }
 
-/// A capture that came through the page: in a file that goes with it.
+/// A capture that was uploaded; its file is removed with it.
 #[derive(Debug)]
 pub(crate) struct Upload {
     pub(crate) name: String,
@@ -97,25 +97,25 @@ pub(crate) struct Upload {
 
 /// Captures that were read.
 #[derive(Debug)]
-pub(crate) struct Opened {
+pub(crate) struct OpenCaptures {
     pub(crate) document: Document,
-    /// The graphs that were asked for last.
+    /// The graphs that were requested last.
     graphs: Mutex<VecDeque<(GraphRequest, Arc<Graphs>)>>,
     opening: Opening,
-    /// Keeps the uploads that it came from.
+    /// Keeps the uploaded files alive.
     uploads: Vec<Arc<Upload>>,
 }
 
 /// A connection's graphs: all its time, or a range of it.
 type GraphRequest = (u64, Option<(Nanos, Nanos)>);
 
-/// Said of a capture that brought the reading down: the next one is read all the same.
+/// The message for a capture that crashed the reader; the next one can still be read.
 const FAULT: &str = "the reading failed: that is a fault of whyslow, and not of the capture";
 
-/// Graphs kept: of each at most 65 MB.
+/// The number of graphs kept, of at most 65 MB each.
 const MAX_GRAPHS: usize = 4;
 
-impl Opened {
+impl OpenCaptures {
     fn new(reading: Reading, opening: Opening, uploads: Vec<Arc<Upload>>) -> Self {
         let document = Document::served(reading, &opening);
         Self { document, graphs: Mutex::default(), opening, uploads }
@@ -124,7 +124,7 @@ impl Opened {
     /// A connection's graphs in a time range.
     ///
     /// # Errors
-    /// When there is no such connection, or it cannot be read once more.
+    /// When there is no such connection, or it cannot be read again.
     pub(crate) fn answer(&self, id: u64, range: Option<(Nanos, Nanos)>, columns: usize) -> Result<Answer, String> {
         let whole = self.graphs(id, None)?;
         let Some(asked) = range.filter(|range| !whole.is_fine(*range, columns)) else {
@@ -166,7 +166,7 @@ impl Opened {
         self.document.connection(id).ok_or_else(|| "there is no connection of this number".to_owned())
     }
 
-    /// Where a connection can be read once more.
+    /// Where a connection's packets can be read again.
     ///
     /// # Errors
     /// When there is no such connection, or its capture came through a pipe.
@@ -176,24 +176,24 @@ impl Opened {
         Ok((place.ok_or("the capture came through a pipe, which cannot be read twice")?, connection))
     }
 
-    /// The same as a file holds it.
+    /// The document as a report has it.
     pub(crate) fn as_file(&self) -> Document {
         self.document.as_file(&self.opening)
     }
 
-    /// Two of its transfers side by side.
+    /// Compares two of its transfers.
     ///
     /// # Errors
-    /// When one is not there.
+    /// When one does not exist.
     pub(crate) fn compare(&self, spots: [TransferName; 2]) -> Result<Comparison, String> {
         self.document.compare(spots)
     }
 }
 
-/// How it stands, as the page is told.
+/// The state that the page shows.
 #[derive(Debug, Serialize, PartialEq, Eq)]
 pub(crate) struct Status {
-    /// Which opening this is about.
+    /// The opening that this is about.
     number: u64,
     /// `empty`, `reading`, `ready` or `failed`.
     state: &'static str,
@@ -213,14 +213,14 @@ impl Session {
     pub(crate) fn show(&self, opening: Opening, reading: Reading) {
         let mut inner = self.lock();
         inner.number += 1;
-        inner.settle(Ok(Arc::new(Opened::new(reading, opening, Vec::new()))));
+        inner.finish_reading(Ok(Arc::new(OpenCaptures::new(reading, opening, Vec::new()))));
     }
 
-    /// Takes a capture from the page; with the last one of its drop the reading begins. `beside`:
-    /// it is to be compared with this transfer of what is open, which stays.
+    /// Adds a capture from the page; with the last one of its drop the reading starts. With
+    /// `beside`, it is compared with this transfer of the open captures, which stay open.
     ///
     /// # Errors
-    /// When the files before it are not there: they failed, or another drop began since.
+    /// When earlier files of the drop are missing: they failed, or another drop began.
     pub(crate) fn take(
         self: &Arc<Self>,
         upload: Upload,
@@ -264,7 +264,7 @@ impl Session {
         Ok(())
     }
 
-    /// A file of this drop did not come: those before it are of no use.
+    /// Forgets a drop of which a file failed.
     pub(crate) fn forget(&self, part: &UploadPart) {
         let mut inner = self.lock();
         if inner.pending.set == part.set {
@@ -272,7 +272,7 @@ impl Session {
         }
     }
 
-    /// Begins to read; what was open stays so where this cannot be read.
+    /// Starts to read; the open captures stay open if this fails.
     fn start(self: &Arc<Self>, opening: Opening, uploads: Vec<Arc<Upload>>) {
         let stop = Stop::default();
         let mut inner = self.lock();
@@ -281,12 +281,12 @@ impl Session {
         inner.state = State::Reading(opening.title(), Progress { read: 0, total: None });
         inner.next = Some(ReadingJob { number: inner.number, opening, uploads, stop });
         if !std::mem::replace(&mut inner.is_reading, true) {
-            let desk = Arc::clone(self);
-            thread::spawn(move || desk.read());
+            let session = Arc::clone(self);
+            thread::spawn(move || session.read());
         }
     }
 
-    /// Reads what is to be read, until there is no more.
+    /// Reads until nothing is waiting.
     fn read(&self) {
         loop {
             let mut inner = self.lock();
@@ -300,12 +300,12 @@ impl Session {
                 // A folder of ours says nothing to whoever dropped a file.
                 let told = |error: Error| opening.with_names(&error.to_string());
                 let reading = whyslow_io::read(&opening.groups(), &stop, progress).map_err(told)?;
-                Ok(Arc::new(Opened::new(reading, opening, uploads)))
+                Ok(Arc::new(OpenCaptures::new(reading, opening, uploads)))
             });
             let outcome = catch_unwind(read).unwrap_or_else(|_| Err(FAULT.to_owned()));
             let mut inner = self.lock();
             if inner.number == number {
-                inner.settle(outcome);
+                inner.finish_reading(outcome);
             }
         }
     }
@@ -319,7 +319,7 @@ impl Session {
         }
     }
 
-    /// How it stands.
+    /// The current state.
     pub(crate) fn status(&self) -> Status {
         let inner = self.lock();
         let blank = Status { number: inner.number, state: "empty", name: None, read: 0, total: None, error: None };
@@ -333,15 +333,15 @@ impl Session {
         }
     }
 
-    /// What is open, once it was read.
-    pub(crate) fn opened(&self) -> Option<Arc<Opened>> {
+    /// The open captures, if there are any.
+    pub(crate) fn opened(&self) -> Option<Arc<OpenCaptures>> {
         match &self.lock().state {
             State::Ready(opened, _) => Some(Arc::clone(opened)),
             _ => None,
         }
     }
 
-    /// A thread that panicked left what it held whole: every change is one assignment.
+    /// A panic leaves the state whole: every change is one assignment.
     fn lock(&self) -> MutexGuard<'_, Inner> {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -365,9 +365,9 @@ mod tests {
         UploadPart { set: set.to_owned(), rest, of }
     }
 
-    fn settled(desk: &Session) -> Status {
+    fn settled(session: &Session) -> Status {
         loop {
-            let status = desk.status();
+            let status = session.status();
             if status.state != "reading" {
                 return status;
             }
@@ -377,62 +377,65 @@ mod tests {
 
     #[test]
     fn a_drop_is_read_with_its_last_file() {
-        let (desk, scratch) = (Arc::new(Session::default()), Scratch::default());
+        let (session, scratch) = (Arc::new(Session::default()), Scratch::default());
         let sample = std::fs::read(testing::path("loss-client")).unwrap();
-        desk.take(upload(&scratch, &sample), &part("a", 1, Some(2)), None).unwrap();
-        assert_eq!(desk.status().state, "empty");
+        session.take(upload(&scratch, &sample), &part("a", 1, Some(2)), None).unwrap();
+        assert_eq!(session.status().state, "empty");
         // Of another drop, whose first file is not there.
-        assert!(desk.take(upload(&scratch, &sample), &part("b", 0, Some(2)), None).is_err());
-        desk.take(upload(&scratch, &sample), &part("a", 0, Some(2)), None).unwrap();
-        assert_eq!(settled(&desk).state, "ready");
-        assert_eq!(desk.opened().unwrap().uploads.len(), 2);
+        assert!(session.take(upload(&scratch, &sample), &part("b", 0, Some(2)), None).is_err());
+        session.take(upload(&scratch, &sample), &part("a", 0, Some(2)), None).unwrap();
+        assert_eq!(settled(&session).state, "ready");
+        assert_eq!(session.opened().unwrap().uploads.len(), 2);
         // Whoever does not say how many there are is believed.
-        desk.take(upload(&scratch, b"none"), &part("", 1, None), None).unwrap();
-        desk.forget(&part("other", 0, None));
-        desk.take(upload(&scratch, b"none"), &part("", 0, None), None).unwrap();
-        let status = settled(&desk);
+        session.take(upload(&scratch, b"none"), &part("", 1, None), None).unwrap();
+        session.forget(&part("other", 0, None));
+        session.take(upload(&scratch, b"none"), &part("", 0, None), None).unwrap();
+        let status = settled(&session);
         assert_eq!((status.number, status.state), (2, "ready"));
         assert!(status.error.unwrap().starts_with("a.pcap: "));
     }
 
     #[test]
     fn what_was_open_stays_so_where_the_next_one_cannot_be_read() {
-        let (desk, scratch) = (Arc::new(Session::default()), Scratch::default());
+        let (session, scratch) = (Arc::new(Session::default()), Scratch::default());
         let sample = std::fs::read(testing::path("loss-client")).unwrap();
-        desk.take(upload(&scratch, &sample), &part("a", 0, Some(1)), None).unwrap();
-        assert_eq!(settled(&desk).state, "ready");
-        desk.take(upload(&scratch, b"no capture"), &part("b", 0, Some(1)), None).unwrap();
-        let status = settled(&desk);
+        session.take(upload(&scratch, &sample), &part("a", 0, Some(1)), None).unwrap();
+        assert_eq!(settled(&session).state, "ready");
+        session.take(upload(&scratch, b"no capture"), &part("b", 0, Some(1)), None).unwrap();
+        let status = settled(&session);
         assert_eq!((status.number, status.state), (2, "ready"));
         assert!(status.error.is_some_and(|error| error.contains("a.pcap")));
-        assert!(desk.opened().is_some_and(|opened| opened.graphs(1, None).is_ok()));
+        assert!(session.opened().is_some_and(|opened| opened.graphs(1, None).is_ok()));
     }
 
     #[test]
     fn a_drop_that_failed_is_forgotten_with_its_files() {
-        let (desk, scratch) = (Arc::new(Session::default()), Scratch::default());
+        let (session, scratch) = (Arc::new(Session::default()), Scratch::default());
         let file = upload(&scratch, b"x");
         let path = file.path.to_path_buf();
-        desk.take(file, &part("a", 1, Some(2)), None).unwrap();
-        desk.forget(&part("a", 0, Some(2)));
+        session.take(file, &part("a", 1, Some(2)), None).unwrap();
+        session.forget(&part("a", 0, Some(2)));
         assert!(!path.exists());
-        assert!(desk.take(upload(&scratch, b"x"), &part("a", 0, Some(2)), None).is_err());
-        assert_eq!(desk.status().number, 0);
+        assert!(session.take(upload(&scratch, b"x"), &part("a", 0, Some(2)), None).is_err());
+        assert_eq!(session.status().number, 0);
     }
 
     #[test]
     fn of_many_openings_the_last_is_shown() {
-        let desk = Arc::new(Session::default());
+        let session = Arc::new(Session::default());
         for name in ["loss-client", "slow-start-client", "loss-client", "healthy-server"] {
-            desk.open(Opening::of(vec![Input::Path(testing::path(name))]));
+            session.open(Opening::of(vec![Input::Path(testing::path(name))]));
         }
-        assert_eq!(settled(&desk), Status { number: 4, state: "ready", name: None, read: 0, total: None, error: None });
-        let opened = desk.opened().unwrap();
+        assert_eq!(
+            settled(&session),
+            Status { number: 4, state: "ready", name: None, read: 0, total: None, error: None }
+        );
+        let opened = session.opened().unwrap();
         assert_eq!(opened.opening.title(), testing::path("healthy-server").display().to_string());
         // None of the others comes after it.
-        while desk.lock().is_reading {
+        while session.lock().is_reading {
             thread::sleep(Duration::from_millis(1));
         }
-        assert_eq!(desk.opened().unwrap().opening.title(), opened.opening.title());
+        assert_eq!(session.opened().unwrap().opening.title(), opened.opening.title());
     }
 }

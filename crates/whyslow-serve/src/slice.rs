@@ -1,5 +1,5 @@
-//! A slice of a capture as pcapng (draft-ietf-opsawg-pcapng): one connection's packets in a time
-//! range, as they were captured.
+//! One connection's packets in a time range as pcapng (draft-ietf-opsawg-pcapng), as they were
+//! captured.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -8,7 +8,7 @@ use whyslow_core::capture::{LinkType, Packet};
 /// Nanoseconds, as a power of ten.
 const NANOS: u8 = 9;
 
-/// Writes packets one after the other.
+/// Writes packets as pcapng.
 pub(crate) struct Slice<W> {
     to: W,
     /// The interface of each link type.
@@ -28,14 +28,19 @@ impl<W: Write> Slice<W> {
         Self { to, interfaces: BTreeMap::new(), failed, packets: 0 }
     }
 
-    /// The next packet. What goes wrong is told at the end.
+    /// Adds the next packet. Errors are reported at the end.
     pub(crate) fn push(&mut self, packet: &Packet<'_>) {
+        self.push_with(packet, &[]);
+    }
+
+    /// Adds the next packet with comments.
+    pub(crate) fn push_with(&mut self, packet: &Packet<'_>, comments: &[&str]) {
         if self.failed.is_none() {
-            self.failed = self.write(packet).err();
+            self.failed = self.write(packet, comments).err();
         }
     }
 
-    fn write(&mut self, packet: &Packet<'_>) -> io::Result<()> {
+    fn write(&mut self, packet: &Packet<'_>, comments: &[&str]) -> io::Result<()> {
         let next = self.interfaces.len() as u32;
         let interface = match self.interfaces.get(&packet.link) {
             Some(interface) => *interface,
@@ -56,18 +61,33 @@ impl<W: Write> Slice<W> {
         body.extend((packet.data.len() as u32).to_le_bytes());
         body.extend(packet.original_len.to_le_bytes());
         body.extend(packet.data);
+        if !comments.is_empty() {
+            body.resize(body.len().next_multiple_of(4), 0);
+            comments.iter().for_each(|comment| add_comment(&mut body, comment));
+            body.extend([0; 4]);
+        }
         self.packets += 1;
         block(&mut self.to, 6, &body)
     }
 
-    /// What it was written to.
+    /// Finishes, and returns the writer.
     ///
     /// # Errors
-    /// Those of writing.
+    /// When a write failed.
     pub(crate) fn finish(mut self) -> io::Result<W> {
         self.to.flush()?;
         self.failed.map_or(Ok(self.to), Err)
     }
+}
+
+/// Option opt_comment (1), padded to four bytes; what does not fit into it is cut.
+fn add_comment(body: &mut Vec<u8>, comment: &str) {
+    let fitting = comment.floor_char_boundary(usize::from(u16::MAX));
+    let text = comment.get(..fitting).unwrap_or_default().as_bytes();
+    body.extend(1_u16.to_le_bytes());
+    body.extend((text.len() as u16).to_le_bytes());
+    body.extend(text);
+    body.resize(body.len().next_multiple_of(4), 0);
 }
 
 /// A block: its kind, its length before and after, and its body padded to four bytes.

@@ -4,6 +4,7 @@ import type { ComponentChildren } from "preact";
 import { bytes, thousands, time } from "../format";
 import { Term } from "../help";
 import { limitInfo } from "../limits";
+import { type ColumnHead, ColumnHeads } from "../parts";
 import { NAMES } from "./comparison";
 import type { Comparison, Side } from "./model";
 
@@ -85,6 +86,16 @@ export function Phases({ told }: { told: Comparison }) {
   );
 }
 
+/** The heads of one transfer's rounds. */
+const roundHeads = (transfer: string): ColumnHead[] => [
+  { name: "from", title: "Since the request", also: `from ${transfer}` },
+  { name: "bytes", title: "New payload in the round" },
+  { name: <Term of="in flight" /> },
+  { name: "growth", title: "In flight over that of the round before" },
+  { name: <Term of="window" /> },
+  { name: "limited by", isText: true },
+];
+
 /** The rounds of one number beside each other. */
 export function Rounds({ told }: { told: Comparison }) {
   if (told.rounds.length === 0) return null;
@@ -109,26 +120,7 @@ export function Rounds({ told }: { told: Comparison }) {
             <tr>
               <th scope="col">round</th>
               {NAMES.map((name) => (
-                <>
-                  <th scope="col" class={`from ${name}`} title="Since the request">
-                    from
-                  </th>
-                  <th scope="col" title="New payload in the round">
-                    bytes
-                  </th>
-                  <th scope="col">
-                    <Term of="in flight" />
-                  </th>
-                  <th scope="col" title="In flight over that of the round before">
-                    growth
-                  </th>
-                  <th scope="col">
-                    <Term of="window" />
-                  </th>
-                  <th scope="col" class="text">
-                    limited by
-                  </th>
-                </>
+                <ColumnHeads key={name} of={roundHeads(name)} />
               ))}
             </tr>
           </thead>

@@ -58,9 +58,11 @@ export function TakeAlong({ props, figure, whole }: { props: Props; figure: Figu
   const [start, end] = view.zoom ?? whole;
   return (
     <span class="right group" role="group" aria-label="Take along">
-      <button type="button" onClick={() => void copy()} title="A display filter for what is seen">
-        {copied ? "copied" : "Wireshark filter"}
-      </button>
+      {!props.content.watch && (
+        <button type="button" onClick={() => void copy()} title="A display filter for what is seen">
+          {copied ? "copied" : "Wireshark filter"}
+        </button>
+      )}
       {local && (
         <a
           class="button"

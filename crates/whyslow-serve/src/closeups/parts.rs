@@ -1,6 +1,6 @@
-//! [`Parts`]: a large connection packet by packet, as far as there is room for it.
+//! [`Parts`]: the packets of a large connection, as many as there is room for.
 
-use super::Packed;
+use super::compressed::CompressedAnswer;
 use crate::graphs::{Answer, Graphs};
 use whyslow_core::analysis::{Connection, Finding, Frame};
 use whyslow_core::series::{Point, SeriesBuilder};
@@ -10,29 +10,29 @@ use whyslow_core::units::Nanos;
 const PART: usize = 8_192;
 /// Columns of a part.
 const PART_COLUMNS: usize = 1_024;
-/// Bytes that a packet takes at least, packed and compressed.
+/// The least size of a packet, packed and compressed, in bytes.
 const PACKED: usize = 3;
 
-/// Parts that so many bytes have room for, at most.
+/// The most parts that fit into this many bytes.
 pub(super) fn that_fit(room: usize) -> usize {
     room / (PART * PACKED)
 }
 
-/// Parts of so many packets.
+/// The number of parts that this many packets make.
 pub(super) fn of(packets: u64) -> usize {
     usize::try_from(packets.div_ceil(PART as u64)).unwrap_or(usize::MAX)
 }
 
-/// Cuts a connection into parts of so many packets, one after the other, and keeps some.
+/// Cuts a connection into parts of equal packet count and keeps some of them.
 pub(super) struct Parts {
     /// The frames of each finding's evidence, from the first to the last.
     evidence: Vec<(Frame, Frame)>,
     points: Vec<Point>,
     /// The last ACK of each side before the part: what it acknowledged is not new.
     acks: [Option<Point>; 2],
-    /// Those with evidence, and the others.
-    kept: [Vec<Packed>; 2],
-    /// How many may be kept.
+    /// Kept parts: with evidence, and without.
+    kept: [Vec<CompressedAnswer>; 2],
+    /// The most parts to keep.
     most: usize,
 }
 
@@ -61,7 +61,7 @@ impl Parts {
     }
 
     /// Those with evidence first, each in the order of time.
-    pub(super) fn finish(mut self) -> Vec<Packed> {
+    pub(super) fn finish(mut self) -> Vec<CompressedAnswer> {
         self.cut(None);
         self.kept.into_iter().flatten().collect()
     }
@@ -78,13 +78,13 @@ impl Parts {
         }
     }
 
-    /// What has evidence takes the place of the last one that has none.
+    /// Keeps a part; one with evidence replaces the last one without.
     fn keep(&mut self, has_evidence: bool, range: (Nanos, Nanos)) {
         let is_full = self.kept[0].len() + self.kept[1].len() >= self.most;
         if is_full && (!has_evidence || self.kept[1].pop().is_none()) {
             return;
         }
-        let part = Packed::of(&self.answer(range));
+        let part = CompressedAnswer::new(&self.answer(range));
         self.kept[usize::from(!has_evidence)].push(part);
     }
 

@@ -1,4 +1,4 @@
-//! [`Answer`]: what is sent back, out of memory or out of a file.
+//! [`Answer`]: a response, from memory or from a file.
 
 use super::connection_limit::Busy;
 use hyper::body::{Body, Bytes, Frame, SizeHint};
@@ -11,16 +11,16 @@ use std::task::{Context, Poll, ready};
 use tokio::task::{JoinHandle, spawn_blocking};
 use whyslow_report::text::harmless;
 
-/// What is sent back.
+/// A response.
 pub(crate) type Answer = Response<Content>;
 
-/// Bytes of a file that are in memory at once.
+/// Bytes of a file in memory at once.
 const PIECE: usize = 256 << 10;
 
-/// An answer's body.
+/// The body of a response.
 pub(crate) struct Content {
     from: From,
-    /// The connection's place, for as long as this is sent.
+    /// Holds the connection's slot while this is sent.
     busy: Option<Busy>,
 }
 
@@ -30,12 +30,12 @@ enum From {
 }
 
 impl Content {
-    /// A file's bytes from where it stands on.
+    /// The rest of a file, from its current position.
     pub(crate) fn file(file: File, bytes: u64) -> Self {
         Self { from: From::File { left: bytes, next: read(file, bytes) }, busy: None }
     }
 
-    /// Keeps the connection's place until it is sent.
+    /// Holds the connection's slot until the body is sent.
     pub(crate) fn held(mut self, busy: Busy) -> Self {
         self.busy = Some(busy);
         self
@@ -48,7 +48,7 @@ impl std::convert::From<Bytes> for Content {
     }
 }
 
-/// The next piece, on a thread that may wait for the disk.
+/// Reads the next piece on a thread that may wait for the disk.
 fn read(mut file: File, left: u64) -> JoinHandle<io::Result<(File, Bytes)>> {
     spawn_blocking(move || {
         let mut piece = vec![0; left.min(PIECE as u64) as usize];
@@ -93,7 +93,7 @@ impl Body for Content {
     }
 }
 
-/// An answer of this kind.
+/// A response of this content type.
 pub(crate) fn of(kind: &'static str, content: impl Into<Content>) -> Answer {
     let mut answer = Response::new(content.into());
     let headers = answer.headers_mut();
@@ -105,7 +105,7 @@ pub(crate) fn of(kind: &'static str, content: impl Into<Content>) -> Answer {
     answer
 }
 
-/// A sentence for whoever asked: it may name what was in a request or in a capture.
+/// A response of one sentence, which may quote a request or a capture.
 pub(crate) fn text(status: StatusCode, sentence: &str) -> Answer {
     let body = format!("{}\n", harmless(sentence));
     let mut answer = of("text/plain; charset=utf-8", Bytes::from(body));
@@ -113,7 +113,7 @@ pub(crate) fn text(status: StatusCode, sentence: &str) -> Answer {
     answer
 }
 
-/// A sentence, and no more is read from this connection.
+/// A response of one sentence that closes the connection.
 pub(crate) fn refusal(status: StatusCode, sentence: &str) -> Answer {
     let mut answer = text(status, sentence);
     answer.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));

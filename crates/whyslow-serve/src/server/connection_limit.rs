@@ -1,15 +1,15 @@
-//! [`ConnectionLimit`]: who is connected. There is room for so many; whoever comes next takes the
-//! place of whoever is least missed.
+//! [`ConnectionLimit`]: a limit on open connections. When it is reached, a new connection closes an
+//! older one.
 //!
-//! It promises that nobody is kept out, however many connections are held open: first those leave
-//! that have not shown the secret, then those between two requests, then the others; of each kind
+//! So nobody is locked out, however many connections are held open. First to be closed are those
+//! that have not shown the secret, then those between two requests, then the others; among equals,
 //! the one that has been so for longest.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::task::AbortHandle;
 
-/// Connections, at most so many.
+/// The open connections, and how many there may be.
 #[derive(Debug)]
 pub(crate) struct ConnectionLimit {
     most: usize,
@@ -18,61 +18,61 @@ pub(crate) struct ConnectionLimit {
 
 #[derive(Debug, Default)]
 struct Inner {
-    /// Counts what happened: the order of arrivals, and of changes.
+    /// A counter that orders arrivals and changes.
     moment: u64,
-    /// By their arrival.
-    seats: BTreeMap<u64, TakenSeat>,
+    /// By order of arrival.
+    slots: BTreeMap<u64, SlotState>,
 }
 
 #[derive(Debug)]
-struct TakenSeat {
+struct SlotState {
     rank: Rank,
     since: u64,
     task: Option<AbortHandle>,
 }
 
-/// Who is missed least comes first.
+/// The lowest rank is closed first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Rank {
-    /// Has not shown the secret.
+    /// No request with the secret yet.
     Stranger,
-    /// Has nothing to be answered now.
+    /// Between two requests.
     Idle,
-    /// Is sending, or waits for its answer.
+    /// A request is being read or answered.
     Busy,
 }
 
-/// A connection's place, free again when it is dropped.
+/// A connection's slot, which is freed when this is dropped.
 #[derive(Debug)]
-pub(crate) struct Seat {
-    crowd: Arc<ConnectionLimit>,
+pub(crate) struct ConnectionSlot {
+    limit: Arc<ConnectionLimit>,
     arrival: u64,
 }
 
-/// A request that is answered, until it is dropped.
+/// A request that is being answered, until this is dropped.
 #[derive(Debug)]
-pub(crate) struct Busy(Arc<Seat>);
+pub(crate) struct Busy(Arc<ConnectionSlot>);
 
 impl ConnectionLimit {
     pub(crate) fn new(most: usize) -> Arc<Self> {
         Arc::new(Self { most, inner: Mutex::default() })
     }
 
-    /// A place for a connection that came.
-    pub(crate) fn enter(self: &Arc<Self>) -> Arc<Seat> {
+    /// Takes a slot for a new connection.
+    pub(crate) fn admit(self: &Arc<Self>) -> Arc<ConnectionSlot> {
         let mut inner = self.lock();
-        while inner.seats.len() >= self.most.max(1) {
-            inner.send_one_away();
+        while inner.slots.len() >= self.most.max(1) {
+            inner.close_one();
         }
         inner.moment += 1;
         let arrival = inner.moment;
-        inner.seats.insert(arrival, TakenSeat { rank: Rank::Stranger, since: arrival, task: None });
-        Arc::new(Seat { crowd: Arc::clone(self), arrival })
+        inner.slots.insert(arrival, SlotState { rank: Rank::Stranger, since: arrival, task: None });
+        Arc::new(ConnectionSlot { limit: Arc::clone(self), arrival })
     }
 
-    /// Frees a place: the system has no room for more.
+    /// Closes a connection, because the system is out of resources.
     pub(crate) fn make_room(&self) {
-        self.lock().send_one_away();
+        self.lock().close_one();
     }
 
     fn lock(&self) -> MutexGuard<'_, Inner> {
@@ -81,36 +81,36 @@ impl ConnectionLimit {
 }
 
 impl Inner {
-    fn send_one_away(&mut self) {
-        let least = self.seats.iter().min_by_key(|(_, taken)| (taken.rank, taken.since)).map(|(arrival, _)| *arrival);
-        let taken = least.and_then(|arrival| self.seats.remove(&arrival));
-        if let Some(task) = taken.and_then(|taken| taken.task) {
+    fn close_one(&mut self) {
+        let least = self.slots.iter().min_by_key(|(_, state)| (state.rank, state.since)).map(|(arrival, _)| *arrival);
+        let state = least.and_then(|arrival| self.slots.remove(&arrival));
+        if let Some(task) = state.and_then(|state| state.task) {
             task.abort();
         }
     }
 }
 
-impl Seat {
-    /// What ends the connection when its place is needed.
-    pub(crate) fn is_served_by(&self, task: AbortHandle) {
-        match self.crowd.lock().seats.get_mut(&self.arrival) {
-            Some(taken) => taken.task = Some(task),
+impl ConnectionSlot {
+    /// Sets the task to abort when the slot is needed.
+    pub(crate) fn set_task(&self, task: AbortHandle) {
+        match self.limit.lock().slots.get_mut(&self.arrival) {
+            Some(state) => state.task = Some(task),
             None => task.abort(),
         }
     }
 
-    /// Its request showed the secret.
+    /// Marks the connection as busy: a request showed the secret.
     pub(crate) fn busy(self: &Arc<Self>) -> Busy {
         self.set(Rank::Busy);
         Busy(Arc::clone(self))
     }
 
     fn set(&self, rank: Rank) {
-        let mut inner = self.crowd.lock();
+        let mut inner = self.limit.lock();
         inner.moment += 1;
         let since = inner.moment;
-        if let Some(taken) = inner.seats.get_mut(&self.arrival) {
-            (taken.rank, taken.since) = (rank, since);
+        if let Some(state) = inner.slots.get_mut(&self.arrival) {
+            (state.rank, state.since) = (rank, since);
         }
     }
 }
@@ -121,9 +121,9 @@ impl Drop for Busy {
     }
 }
 
-impl Drop for Seat {
+impl Drop for ConnectionSlot {
     fn drop(&mut self) {
-        self.crowd.lock().seats.remove(&self.arrival);
+        self.limit.lock().slots.remove(&self.arrival);
     }
 }
 
@@ -132,46 +132,46 @@ mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
 
-    fn has(crowd: &ConnectionLimit, seat: &Seat) -> bool {
-        crowd.lock().seats.contains_key(&seat.arrival)
+    fn has(limit: &ConnectionLimit, slot: &ConnectionSlot) -> bool {
+        limit.lock().slots.contains_key(&slot.arrival)
     }
 
     #[test]
     fn strangers_leave_before_the_idle_and_these_before_the_busy() {
-        let crowd = ConnectionLimit::new(3);
-        let (busy, idle, stranger) = (crowd.enter(), crowd.enter(), crowd.enter());
+        let limit = ConnectionLimit::new(3);
+        let (busy, idle, stranger) = (limit.admit(), limit.admit(), limit.admit());
         let request = busy.busy();
         drop(idle.busy());
-        let newest = crowd.enter();
-        assert!(has(&crowd, &busy) && has(&crowd, &idle) && !has(&crowd, &stranger) && has(&crowd, &newest));
+        let newest = limit.admit();
+        assert!(has(&limit, &busy) && has(&limit, &idle) && !has(&limit, &stranger) && has(&limit, &newest));
         let _second = newest.busy();
-        let last = crowd.enter();
-        assert!(has(&crowd, &busy) && !has(&crowd, &idle) && has(&crowd, &last));
+        let last = limit.admit();
+        assert!(has(&limit, &busy) && !has(&limit, &idle) && has(&limit, &last));
         let _third = last.busy();
         // All are busy: the first of them leaves, and what it does later changes nothing.
-        let _new = crowd.enter();
-        assert!(!has(&crowd, &busy));
+        let _new = limit.admit();
+        assert!(!has(&limit, &busy));
         drop(request);
-        assert!(!has(&crowd, &busy));
-        assert_eq!(crowd.lock().seats.len(), 3);
+        assert!(!has(&limit, &busy));
+        assert_eq!(limit.lock().slots.len(), 3);
     }
 
     #[test]
     fn of_one_kind_the_first_leaves() {
-        let crowd = ConnectionLimit::new(2);
-        let (a, b) = (crowd.enter(), crowd.enter());
-        let c = crowd.enter();
-        assert!(!has(&crowd, &a) && has(&crowd, &b) && has(&crowd, &c));
-        crowd.make_room();
-        assert!(!has(&crowd, &b) && has(&crowd, &c));
+        let limit = ConnectionLimit::new(2);
+        let (a, b) = (limit.admit(), limit.admit());
+        let c = limit.admit();
+        assert!(!has(&limit, &a) && has(&limit, &b) && has(&limit, &c));
+        limit.make_room();
+        assert!(!has(&limit, &b) && has(&limit, &c));
     }
 
     #[test]
     fn whoever_goes_leaves_the_place_free() {
-        let crowd = ConnectionLimit::new(2);
-        let (a, b) = (crowd.enter(), crowd.enter());
+        let limit = ConnectionLimit::new(2);
+        let (a, b) = (limit.admit(), limit.admit());
         drop(a);
-        let c = crowd.enter();
-        assert!(has(&crowd, &b) && has(&crowd, &c));
+        let c = limit.admit();
+        assert!(has(&limit, &b) && has(&limit, &c));
     }
 }

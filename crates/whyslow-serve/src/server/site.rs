@@ -1,14 +1,16 @@
-//! [`Site`]: requests of the page to answers.
+//! [`Site`]: routes requests to answers.
 //!
-//! What takes long, or waits for the disk, runs on threads of its own, so many at once; what waits
-//! for a client runs on none.
+//! Long work, and work that waits for the disk, runs on a limited number of other threads. Waiting
+//! for a client takes no thread.
 
 use super::answer::{self, Answer, Content, refusal, text};
-use super::connection_limit::Seat;
-use super::{Limits, upload};
+use super::connection_limit::ConnectionSlot;
+use super::limits::Limits;
+use super::upload;
+use crate::live::Live;
 use crate::query::Query;
 use crate::request_guard::RequestGuard;
-use crate::session::{Opened, Session, Upload, UploadPart};
+use crate::session::{OpenCaptures, Session, Upload, UploadPart};
 use crate::slice::Slice;
 use crate::{packet, page};
 use hyper::body::{Body, Bytes, Incoming};
@@ -17,7 +19,7 @@ use hyper::http::request::Parts;
 use hyper::{Method, Request, StatusCode};
 use serde::Serialize;
 use std::io::{self, Seek};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use tokio::sync::Semaphore;
 use tokio::task::spawn_blocking;
 use whyslow_core::compare::TransferName;
@@ -25,30 +27,31 @@ use whyslow_core::units::Nanos;
 use whyslow_io::Scratch;
 use whyslow_report::render;
 
-/// Columns of a graph where nobody says.
-const COLUMNS: usize = 1_024;
-const JSON: &str = "application/json";
+/// Columns of a graph if none are requested.
+pub(super) const COLUMNS: usize = 1_024;
+pub(super) const JSON: &str = "application/json";
 const NOTHING_OPEN: &str = "nothing is open";
 
-/// All that answers need.
+/// The state that requests are answered from.
 pub(super) struct Site {
-    pub(super) gate: RequestGuard,
-    pub(super) desk: Arc<Session>,
+    pub(super) guard: RequestGuard,
+    pub(super) session: Arc<Session>,
+    /// What is watched, in place of a session's captures.
+    pub(super) live: OnceLock<Arc<Live>>,
     pub(super) page: &'static str,
     pub(super) scratch: Scratch,
     pub(super) limits: Limits,
-    /// Permits for what takes long.
+    /// Permits for long work.
     pub(super) work: Arc<Semaphore>,
 }
 
 impl Site {
-    /// Answers a request. Who it comes from is judged by its head; where that is not right no more
-    /// of it is read.
-    pub(super) async fn answer(&self, request: Request<Incoming>, seat: &Arc<Seat>) -> Answer {
+    /// Answers a request. Its sender is judged by the head; if that is wrong, the body is not read.
+    pub(super) async fn answer(&self, request: Request<Incoming>, slot: &Arc<ConnectionSlot>) -> Answer {
         let (head, body) = request.into_parts();
-        match self.gate.authorize(&head) {
+        match self.guard.authorize(&head) {
             Ok(wanted) => {
-                let busy = seat.busy();
+                let busy = slot.busy();
                 self.route(wanted, &head, body).await.map(|content| content.held(busy))
             }
             Err(refused) => refusal(refused.status, refused.why),
@@ -57,6 +60,10 @@ impl Site {
 
     async fn route(&self, wanted: &str, head: &Parts, body: Incoming) -> Answer {
         let query = Query::new(head.uri.query().unwrap_or_default());
+        if let Some(live) = self.live.get().filter(|_| !wanted.is_empty()) {
+            let is_empty = body.is_end_stream();
+            return self.route_live(live, wanted, (&head.method, is_empty), query).await;
+        }
         if (&head.method, wanted) == (&Method::POST, "open") {
             return self.take(query, head, body).await;
         }
@@ -70,13 +77,9 @@ impl Site {
                 page.headers_mut().insert(CONTENT_SECURITY_POLICY, policy);
                 page
             }
-            (&Method::GET, "state") => found(json(&self.desk.status())),
-            (&Method::GET, "document") => match self.desk.opened() {
-                Some(opened) => {
-                    let mut document = answer::of(JSON, opened.document.shared());
-                    document.headers_mut().insert(CONTENT_ENCODING, HeaderValue::from_static("gzip"));
-                    document
-                }
+            (&Method::GET, "state") => found(json(&self.session.status())),
+            (&Method::GET, "document") => match self.session.opened() {
+                Some(opened) => compressed(opened.document.shared()),
                 None => text(StatusCode::NOT_FOUND, NOTHING_OPEN),
             },
             (&Method::GET, "connection" | "packet" | "report" | "series" | "compare" | "slice") => {
@@ -91,7 +94,7 @@ impl Site {
         }
     }
 
-    /// A look into what is open.
+    /// Answers a question about the open captures.
     async fn look(&self, wanted: &str, query: Query<'_>) -> Answer {
         match wanted {
             "series" => {
@@ -138,14 +141,19 @@ impl Site {
         }
     }
 
-    /// An answer about what is open, which may have to be read once more.
-    async fn of_opened(&self, job: impl FnOnce(&Opened) -> Result<Answer, String> + Send + 'static) -> Answer {
-        let Some(opened) = self.desk.opened() else { return text(StatusCode::NOT_FOUND, NOTHING_OPEN) };
+    /// Runs a job on the open captures, which may read them again.
+    async fn of_opened(&self, job: impl FnOnce(&OpenCaptures) -> Result<Answer, String> + Send + 'static) -> Answer {
+        let Some(opened) = self.session.opened() else { return text(StatusCode::NOT_FOUND, NOTHING_OPEN) };
+        self.work(move || job(&opened)).await
+    }
+
+    /// Runs a job that takes long, or waits for the disk.
+    pub(super) async fn work(&self, job: impl FnOnce() -> Result<Answer, String> + Send + 'static) -> Answer {
         // Whoever waits here holds no thread. The permit goes with the work, which does not end
         // when its client leaves.
         let permit = Arc::clone(&self.work).acquire_owned().await;
         let done = spawn_blocking(move || {
-            let answer = job(&opened);
+            let answer = job();
             drop(permit);
             answer
         });
@@ -155,8 +163,8 @@ impl Site {
         }
     }
 
-    /// Keeps a file that was dropped on the page, as long as it is open: it may be larger than
-    /// memory. What is open changes once all of it is there.
+    /// Saves a file that was dropped on the page, which may be larger than memory. The page changes
+    /// once all files are there.
     async fn take(&self, query: Query<'_>, head: &Parts, body: Incoming) -> Answer {
         let part = UploadPart {
             set: query.get("set").unwrap_or_default(),
@@ -170,15 +178,15 @@ impl Site {
         let path = match received {
             Ok(path) => path,
             Err(failure) => {
-                self.desk.forget(&part);
+                self.session.forget(&part);
                 return refusal(failure.status(), &failure.to_string());
             }
         };
         let name = query.get("name").unwrap_or_else(|| "capture".to_owned());
         let beside = query.get("beside").map(|which| TransferName::read(&which).unwrap_or_default());
-        let desk = Arc::clone(&self.desk);
+        let session = Arc::clone(&self.session);
         // What was open is given back to the system.
-        match spawn_blocking(move || desk.take(Upload { name, path }, &part, beside)).await {
+        match spawn_blocking(move || session.take(Upload { name, path }, &part, beside)).await {
             Ok(Ok(())) => text(StatusCode::ACCEPTED, "taken"),
             Ok(Err(why)) => text(StatusCode::CONFLICT, why),
             Err(error) => text(StatusCode::INTERNAL_SERVER_ERROR, &error.to_string()),
@@ -190,18 +198,17 @@ fn found(answer: Result<Answer, String>) -> Answer {
     answer.unwrap_or_else(|why| text(StatusCode::NOT_FOUND, &why))
 }
 
-fn json(value: &impl Serialize) -> Result<Answer, String> {
+pub(super) fn json(value: &impl Serialize) -> Result<Answer, String> {
     let mut json = Vec::new();
     render::json::to_people(value, &mut json).map_err(|error| error.to_string())?;
     Ok(answer::of(JSON, Bytes::from(json)))
 }
 
-/// A connection's packets in a time range. They go through a file without a name: they may be more
-/// than memory holds.
-fn slice(opened: &Opened, id: u64, range: Option<(Nanos, Nanos)>) -> Result<Answer, String> {
+/// A connection's packets in a time range. They go through an unnamed file, because they may not
+/// fit into memory.
+fn slice(opened: &OpenCaptures, id: u64, range: Option<(Nanos, Nanos)>) -> Result<Answer, String> {
     let (place, connection) = opened.place(id)?;
     let range = range.ok_or("from when to when?")?;
-    let unkept = |error: io::Error| format!("the slice could not be kept: {error}");
     let file = tempfile::tempfile().map_err(unkept)?;
     let mut slice = Slice::new(io::BufWriter::new(file));
     whyslow_io::pick(&place, range, &mut |packet| slice.push(packet)).map_err(|error| error.to_string())?;
@@ -209,15 +216,35 @@ fn slice(opened: &Opened, id: u64, range: Option<(Nanos, Nanos)>) -> Result<Answ
     let mut file = slice.finish().map_err(unkept)?.into_inner().map_err(|error| unkept(error.into_error()))?;
     let bytes = file.stream_position().map_err(unkept)?;
     file.rewind().map_err(unkept)?;
-    let mut answer = answer::of("application/x-pcapng", Content::file(file, bytes));
-    let name = format!("attachment; filename=\"connection-{}-{packets}-packets.pcapng\"", connection.id);
-    let name = HeaderValue::from_str(&name).map_err(|error| error.to_string())?;
+    pcapng(Content::file(file, bytes), &part_name(connection.id, packets))
+}
+
+fn unkept(error: io::Error) -> String {
+    format!("the slice could not be kept: {error}")
+}
+
+/// What a slice of a connection is called.
+pub(super) fn part_name(id: u64, packets: u64) -> String {
+    format!("connection-{id}-{packets}-packets.pcapng")
+}
+
+/// A capture of this name, to be saved.
+pub(super) fn pcapng(content: impl Into<Content>, name: &str) -> Result<Answer, String> {
+    let mut answer = answer::of("application/x-pcapng", content);
+    let name = HeaderValue::from_str(&format!("attachment; filename=\"{name}\"")).map_err(|error| error.to_string())?;
     answer.headers_mut().insert(CONTENT_DISPOSITION, name);
     Ok(answer)
 }
 
+/// JSON that was compressed.
+pub(super) fn compressed(json: Bytes) -> Answer {
+    let mut answer = answer::of(JSON, json);
+    answer.headers_mut().insert(CONTENT_ENCODING, HeaderValue::from_static("gzip"));
+    answer
+}
+
 /// A time range, as seconds from the first packet.
-fn range(query: Query<'_>) -> Option<(Nanos, Nanos)> {
+pub(super) fn range(query: Query<'_>) -> Option<(Nanos, Nanos)> {
     let [from, to] = ["from", "to"].map(|name| query.number::<f64>(name).filter(|seconds| seconds.is_finite()));
     let (from, to) = (Nanos::from_secs_f64(from?), Nanos::from_secs_f64(to?));
     (from <= to).then_some((from, to))

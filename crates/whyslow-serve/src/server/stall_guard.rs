@@ -1,7 +1,7 @@
-//! [`StallGuard`]: a connection that is given up once its other end has taken nothing for too long.
+//! [`StallGuard`]: closes a connection whose client has read nothing for too long.
 //!
-//! How long a request may take to come is limited where it is read; this limits how long an answer
-//! may take to leave.
+//! The time that a request may take is limited where it is read; this limits the time that an
+//! answer may take.
 
 use std::io::{self, ErrorKind, IoSlice};
 use std::pin::Pin;
@@ -10,13 +10,12 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Sleep, sleep};
 
-/// A stream whose writing fails with [`ErrorKind::TimedOut`] after so long without a byte that
-/// left.
+/// A stream whose writes fail with [`ErrorKind::TimedOut`] after this time without progress.
 #[derive(Debug)]
 pub(crate) struct StallGuard<S> {
     stream: S,
     patience: Duration,
-    /// Runs while nothing leaves.
+    /// Runs while a write makes no progress.
     stalled: Option<Pin<Box<Sleep>>>,
 }
 

@@ -1,5 +1,5 @@
-//! Limits that take long to be met, made short. What a client can do to the program itself is
-//! tested with the program.
+//! The server's limits, shortened for tests. The tests of the program cover what a client can do to
+//! it.
 
 use super::{LIMITS, Limits, Server};
 use std::io::{Read, Write};

@@ -1,8 +1,7 @@
-//! A file that comes through the page: all of it, or nothing.
+//! A file that is dropped on the page: all of it, or nothing.
 //!
-//! How long it will be is said in the head, and asked for there is room; whoever does not say, or
-//! brings less, has brought nothing. A client that sends slowly holds no thread: its bytes go to
-//! the disk in pieces.
+//! The request must state its length, and there must be room for it; a body that is shorter is an
+//! error. A slow client holds no thread: its bytes are written to disk in pieces.
 
 use hyper::StatusCode;
 use hyper::body::{Body, Bytes};
@@ -18,15 +17,15 @@ use tokio::task::spawn_blocking;
 use tokio::time::{Instant, timeout_at};
 use whyslow_io::Scratch;
 
-/// Bytes that go to the disk at once.
+/// Bytes written to disk at once.
 const PIECE: usize = 256 << 10;
-/// Bytes that must come within a client's patience: a few hundred a second, which no disk or share
-/// is too slow for.
+/// Bytes that must arrive within the time limit: a few hundred a second, slower than any disk or
+/// share.
 const MIN: u64 = 16 << 10;
-/// The largest file that is taken, where the system does not say how much room there is.
+/// The largest upload, if the free space is unknown.
 const MAX: u64 = 1 << 40;
 
-/// Why there is no file.
+/// Why an upload failed.
 #[derive(Debug)]
 pub(super) enum Failure {
     NoLength,
@@ -34,7 +33,7 @@ pub(super) enum Failure {
         length: u64,
         room: u64,
     },
-    /// It ended, or was broken off.
+    /// The body ended early, or the connection broke.
     Torn {
         came: u64,
         length: u64,
@@ -76,10 +75,10 @@ impl From<io::Error> for Failure {
     }
 }
 
-/// How long the file will be, by the request's head.
+/// The length that the request's head states.
 ///
 /// # Errors
-/// When that is not said, or there is no room for it.
+/// When none is stated, or there is no room for it.
 pub(super) fn length(headers: &HeaderMap, scratch: &Scratch) -> Result<u64, Failure> {
     // A length that is no number, or two that differ, came no further than the server's own reading
     // of the head. In chunks the end alone would tell how much it was, and what stands beside them
@@ -92,11 +91,11 @@ pub(super) fn length(headers: &HeaderMap, scratch: &Scratch) -> Result<u64, Fail
     if length > room { Err(Failure::NoRoom { length, room }) } else { Ok(length) }
 }
 
-/// Takes a file of this length.
+/// Receives a file of this length.
 ///
 /// # Errors
-/// When it does not come whole, or so slowly that little comes within `patience`, or cannot be
-/// kept.
+/// When it is incomplete, arrives too slowly (little comes within `patience`), or cannot be
+/// written.
 pub(super) async fn receive<B>(
     mut body: B,
     length: u64,
@@ -106,7 +105,7 @@ pub(super) async fn receive<B>(
 where
     B: Body<Data = Bytes> + Unpin,
 {
-    let mut file = Filling(Some(blocking(move || scratch.file("")).await?));
+    let mut file = PartialFile(Some(blocking(move || scratch.file("")).await?));
     let (mut came, mut piece) = (0_u64, Vec::new());
     let (mut until, mut enough) = (Instant::now() + patience, MIN);
     while came < length {
@@ -127,12 +126,12 @@ where
     Ok(file.finish()?)
 }
 
-/// A file that is written, and goes on a thread that may wait for the disk where it is not
-/// finished.
-struct Filling(Option<NamedTempFile>);
+/// A file that is being written. An unfinished one is removed on a thread that may wait for the
+/// disk.
+struct PartialFile(Option<NamedTempFile>);
 
-impl Filling {
-    /// Writes a piece, and gives its memory back.
+impl PartialFile {
+    /// Writes a piece and returns its buffer.
     async fn write(&mut self, mut piece: Vec<u8>) -> io::Result<Vec<u8>> {
         let mut file = Self(self.0.take());
         let (file, piece) = blocking(move || {
@@ -153,7 +152,7 @@ impl Filling {
     }
 }
 
-impl Drop for Filling {
+impl Drop for PartialFile {
     fn drop(&mut self) {
         if let (Some(file), Ok(runtime)) = (self.0.take(), Handle::try_current()) {
             // Without a runtime, and at its end, it goes here and now.

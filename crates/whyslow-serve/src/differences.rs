@@ -1,8 +1,7 @@
-//! [`Differences`]: lists of figures as the page is given them, which compress to a third of what
-//! the figures themselves would take.
+//! [`Differences`]: lists of numbers as differences, which compress to a third of the size.
 //!
-//! It promises that the page has the very same figures again: all are whole in their unit, and
-//! times are whole nanoseconds.
+//! The page restores exactly the same numbers: all are whole in their unit, and times are whole
+//! nanoseconds.
 
 use serde::Serialize;
 use whyslow_core::analysis::Frame;
@@ -10,9 +9,8 @@ use whyslow_core::analysis::Frame;
 /// Nanoseconds a second.
 const NANOS: u32 = 1_000_000_000;
 
-/// A list of figures, each told as its difference to the one before: `{"d": differences, "of": how
-/// many of their units make one}`, with `"by": 1` where each side's figures have differences of
-/// their own.
+/// A list of numbers as differences to the one before: `{"d": differences, "of": units in one}`,
+/// with `"by": 1` if each side has differences of its own.
 #[derive(Debug, Serialize)]
 pub(crate) struct Differences {
     d: Vec<Option<i64>>,
@@ -30,23 +28,23 @@ impl Default for Differences {
 }
 
 impl Differences {
-    /// Of times, which are pushed as nanoseconds and read as seconds.
+    /// A list of times, pushed as nanoseconds and read as seconds.
     pub(crate) fn of_times() -> Self {
         Self { of: NANOS, ..Self::default() }
     }
 
-    /// Of figures that belong to two sides.
+    /// A list of numbers that belong to two sides.
     pub(crate) fn by_side() -> Self {
         Self { by: Some(1), ..Self::default() }
     }
 
-    /// The next figure of a side; of a list that knows no sides that is 0.
+    /// Adds a side's next number; without sides, the side is 0.
     pub(crate) fn push(&mut self, side: usize, figure: Option<i64>) {
         let last = &mut self.last[side.min(1)];
         self.d.push(figure.map(|figure| figure.wrapping_sub(std::mem::replace(last, figure))));
     }
 
-    /// The same of a count.
+    /// Adds a side's next count.
     pub(crate) fn count(&mut self, side: usize, figure: Option<u64>) {
         self.push(side, figure.map(|figure| i64::try_from(figure).unwrap_or(i64::MAX)));
     }

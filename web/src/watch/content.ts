@@ -1,0 +1,55 @@
+// A watch has no document of its own but the causes' documentation: the rest comes as news.
+
+import type { Content } from "../document";
+import type { PackedRows } from "../rows";
+
+/** What the server gives at first. */
+export type WatchContent = Pick<Content, "schema" | "version" | "name" | "docs"> & { watch: true };
+
+export const isOfWatch = (found: Content | WatchContent): found is WatchContent => found.watch === true;
+
+/** As the parts of the page want it that show captures, too. */
+export function asContent(found: WatchContent): Content {
+  return {
+    ...found,
+    analysis: {
+      schema: "whyslow/1",
+      captures: [],
+      connections: [],
+      findings: [],
+      pairs: [],
+      pairs_total: 0,
+    },
+    connections_total: 0,
+    rows: NO_ROWS,
+    causes: [],
+    headline: { is_good: true, sentence: "", advice: null },
+    compare: null,
+    uncompared: null,
+    comparisons: [],
+    series: {},
+    probe: null,
+  };
+}
+
+const NO_ROWS: PackedRows = {
+  id: { d: [], of: 1 },
+  capture: [],
+  client: [],
+  client_port: [],
+  server: [],
+  server_port: [],
+  start: [],
+  duration: [],
+  up: [],
+  down: [],
+  rtt: [],
+  resent: [],
+  state: [],
+  lost: [],
+  causes: [],
+  largest: [],
+  repeats: [],
+  spans: [],
+  words: [],
+};
