@@ -14,7 +14,7 @@ use whyslow_core::analysis::Frame;
 use whyslow_core::capture::{Packet, Reader, Sink};
 use whyslow_core::explain::Explainer;
 use whyslow_core::types::Side;
-use whyslow_core::units::Nanos;
+use whyslow_core::units::{Nanos, Time};
 use whyslow_core::unstable::flow::{ConnectionId, FlowTable};
 use whyslow_core::unstable::limit::{self, Context};
 use whyslow_core::unstable::tcp::Connection;
@@ -43,7 +43,7 @@ struct Taken {
     segment: Segment<'static>,
     plain: Option<PlainSegment<'static>>,
     ends: FlowKey,
-    time: Nanos,
+    time: Time,
 }
 
 impl Taken {
@@ -239,7 +239,7 @@ fn scenario(kind: &str) -> Scenario {
         pauses: Vec::new(),
     };
     match kind {
-        "window" => scenario.receiver.window = Window::Seen(vec![(0, 65_536), (1_000_000, 262_144)]),
+        "window" => scenario.receiver.window = Window::Advertised(vec![(0, 65_536), (1_000_000, 262_144)]),
         "rate" => scenario.rate = Some(1e8),
         _ => scenario.losses = Losses::At((1..20).map(|number| number * 500 * 1448).collect()),
     }

@@ -1,15 +1,13 @@
-//! How fast whyslow is: the inputs, the runs, and what is made of them.
+//! How fast whyslow is: inputs, runs, and a report.
 //!
-//! - [`make`] writes the inputs. They come from a program and depend on nothing but the
-//!   [`make::Recipe`]: no download, no clock, no number by chance but those drawn from a fixed
-//!   seed, so that two machines measure the same bytes.
-//!
-//! - [`run`] runs whyslow and other programs on them in turn, and tells medians, ratios and which
+//! - [`make`] writes the inputs. They depend on nothing but the [`make::Recipe`]: no download, no
+//!   clock, no randomness but a fixed seed. So two machines measure the same bytes.
+//! - [`run`] runs whyslow and other programs on them in turn, and reports medians, ratios and which
 //!   targets are met.
-//! - [`walk`](walk::walk) is a yardstick.
+//! - [`walk`](walk::walk) goes from record to record and does nothing else: a yardstick.
 //!
-//! Nothing here is part of what users run; the library that is measured and this crate share no
-//! code, for a generator that shared the analysis' idea of TCP would make inputs that suit it.
+//! This crate shares no code with the analysis. A generator with the same idea of TCP would make
+//! inputs that suit it.
 #![forbid(unsafe_code)]
 
 pub mod make;

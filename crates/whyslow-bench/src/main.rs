@@ -5,7 +5,7 @@ use clap::{Parser, Subcommand};
 use std::fs;
 use std::path::{Path, PathBuf};
 use whyslow_bench::make::recipes;
-use whyslow_bench::run::{Wanted, run};
+use whyslow_bench::run::{Settings, run};
 use whyslow_bench::walk::walk;
 
 #[derive(Debug, Parser)]
@@ -61,9 +61,9 @@ fn main() -> anyhow::Result<()> {
     match Args::parse().command {
         Command::Make { names, into, smaller } => make(&names, &into, smaller),
         Command::Run { names: only, whyslow, folder, smaller, rounds, into } => {
-            let wanted = Wanted { whyslow, folder, smaller, rounds, only };
+            let settings = Settings { whyslow, folder, smaller, rounds, only };
             let mut keep = |report: &str| into.as_deref().map_or(Ok(()), |into| keep(report, into));
-            let report = run(&wanted, &mut |step| anstream::eprintln!("{step}"), &mut keep)?;
+            let report = run(&settings, &mut |step| anstream::eprintln!("{step}"), &mut keep)?;
             keep(&report)?;
             anstream::print!("{report}");
             Ok(())

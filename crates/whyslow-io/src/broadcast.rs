@@ -1,26 +1,24 @@
-//! [`BlockBroadcast`]: the blocks of an input, one after the other, and readers that each take all
-//! of them.
+//! [`BlockBroadcast`]: the blocks of an input in order, and readers that each read all of them.
 //!
-//! No thread stands beside the readers to feed them: the reader that has taken all blocks fetches
-//! the next ones, while the others still work on those before. So a reader with less to do with
-//! the packets reads and decompresses more, and no more threads are busy than there are readers.
-//! Several blocks are fetched in a row: readers that came to the end together would otherwise meet
-//! there after every block, and all but one would wait.
+//! There is no separate reading thread. The reader that has finished all blocks fetches the next
+//! ones while the others still work. So a reader with fewer connections reads and decompresses
+//! more, and no more threads are busy than there are readers. Several blocks are fetched at once;
+//! otherwise readers that reach the end together would wait for each other after every block.
 //!
-//! It promises that every reader sees the same blocks in the same order, and that at most
-//! [`LENGTH`] blocks are kept. A reader that leaves before the end ends the reading for all.
+//! Every reader sees the same blocks in the same order. At most [`LENGTH`] blocks are held. A
+//! reader that leaves early ends the reading for all.
 
 use crate::error::Error;
 use crate::source::{Block, Filled};
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
-/// Most blocks between the slowest reader and the last block fetched.
+/// Most blocks between the slowest reader and the newest block.
 const LENGTH: usize = 16;
-/// Blocks that a reader fetches in a row, where there are others.
+/// Blocks that one reader fetches in a row, if there are other readers.
 const BURST: usize = 8;
 
-/// Blocks on their way from whatever `F` fetches them from.
+/// Blocks that `F` fetches and all readers read.
 pub(crate) struct BlockBroadcast<F> {
     readers: usize,
     state: Mutex<State<F>>,
@@ -28,30 +26,30 @@ pub(crate) struct BlockBroadcast<F> {
 }
 
 struct State<F> {
-    /// Fills a block; taken by whoever fetches.
+    /// Fills a block; taken out by the reader that fetches.
     fetch: Option<F>,
-    /// Blocks that some reader has still to take, in order.
+    /// Blocks that some reader has not read yet, in order.
     queue: VecDeque<BroadcastBlock>,
     /// The number of the first of them among all blocks.
     first: u64,
-    /// Blocks to fill again.
+    /// Blocks for reuse.
     spare: Vec<Block>,
     /// How it ended: whole, torn, or with an error.
     end: Option<Result<Option<String>, Error>>,
-    /// Somebody has left before the end.
+    /// A reader has left early.
     abandoned: bool,
-    /// How many wait for something to change.
+    /// Threads that wait for a change.
     waiting: usize,
 }
 
 struct BroadcastBlock {
     block: Arc<Block>,
-    /// Readers that are not done with it.
+    /// Readers that have not finished it.
     left: usize,
 }
 
 impl<F: FnMut(&mut Block) -> Result<Filled, Error>> BlockBroadcast<F> {
-    /// An empty one, for so many readers.
+    /// A broadcast for this many readers.
     pub(crate) fn new(readers: usize, fetch: F) -> Self {
         let state = State {
             fetch: Some(fetch),
@@ -65,7 +63,7 @@ impl<F: FnMut(&mut Block) -> Result<Filled, Error>> BlockBroadcast<F> {
         Self { readers, state: Mutex::new(state), moved: Condvar::new() }
     }
 
-    /// One of the readers; there must be as many as were announced.
+    /// Returns one of the readers; all that were announced must be taken.
     pub(crate) fn reader(&self) -> BlockReader<'_, F> {
         BlockReader { broadcast: self, next: 0, held: None, at_end: false }
     }
@@ -81,12 +79,12 @@ impl<F: FnMut(&mut Block) -> Result<Filled, Error>> BlockBroadcast<F> {
         reader.at_end = true;
     }
 
-    /// How it ended, when all have left: none when that was before the end.
+    /// How it ended, once all readers have left; none if one left early.
     pub(crate) fn end(self) -> Option<Result<Option<String>, Error>> {
         self.state.into_inner().unwrap_or_else(PoisonError::into_inner).end
     }
 
-    /// Nothing is left half done under the lock, whoever panics.
+    /// A panic leaves no half-finished change under this lock.
     fn lock(&self) -> MutexGuard<'_, State<F>> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -97,8 +95,8 @@ impl<F: FnMut(&mut Block) -> Result<Filled, Error>> BlockBroadcast<F> {
         }
     }
 
-    /// Fetches up to so many blocks, if there is room and nobody else does; or waits until
-    /// something changes.
+    /// Fetches several blocks if there is room and no other reader does; otherwise waits for a
+    /// change.
     fn fetch_or_wait<'a>(&'a self, mut state: MutexGuard<'a, State<F>>, most: usize) -> MutexGuard<'a, State<F>> {
         let room = LENGTH.saturating_sub(state.queue.len());
         let Some(mut fetch) = state.fetch.take_if(|_| room > 0) else {
@@ -144,7 +142,7 @@ impl<F> State<F> {
         usize::try_from(number.checked_sub(self.first)?).ok().and_then(|place| self.queue.get_mut(place))
     }
 
-    /// One more reader is done with the block of this number. All take them in the same order.
+    /// Marks the block of this number as read by one more reader. All readers read blocks in order.
     fn done_with(&mut self, number: u64) {
         if let Some(block) = self.at(number) {
             block.left -= 1;
@@ -156,7 +154,7 @@ impl<F> State<F> {
     }
 }
 
-/// Takes all blocks of a [`BlockBroadcast`], one after the other.
+/// Reads all blocks of a [`BlockBroadcast`] in order.
 pub(crate) struct BlockReader<'a, F: FnMut(&mut Block) -> Result<Filled, Error>> {
     broadcast: &'a BlockBroadcast<F>,
     /// The number of the next block.
@@ -166,8 +164,8 @@ pub(crate) struct BlockReader<'a, F: FnMut(&mut Block) -> Result<Filled, Error>>
 }
 
 impl<F: FnMut(&mut Block) -> Result<Filled, Error>> BlockReader<'_, F> {
-    /// The next block; the one before is given back. None at the end, or when another reader has
-    /// left before it.
+    /// The next block, in exchange for the one before; none at the end, or if another reader has
+    /// left early.
     pub(crate) fn next(&mut self) -> Option<&Block> {
         let broadcast = self.broadcast;
         let mut state = broadcast.lock();
@@ -191,7 +189,7 @@ impl<F: FnMut(&mut Block) -> Result<Filled, Error>> BlockReader<'_, F> {
         None
     }
 
-    /// Whether it has taken all blocks, and there was no error.
+    /// Whether it has read all blocks, without an error.
     pub(crate) fn has_read_all(&self) -> bool {
         self.at_end && matches!(self.broadcast.lock().end, Some(Ok(_)))
     }

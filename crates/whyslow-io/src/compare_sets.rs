@@ -1,8 +1,8 @@
-//! The second pass: connections that two sets of captures hold are compared packet by packet.
+//! The second pass: compares connections that two sets of captures hold, packet by packet.
 //!
-//! The pass is made only when there are such connections, reads only the sets that hold them, and
-//! keeps only the packets of these connections, up to a bound. A pipe cannot be read a second time:
-//! its connections are listed as not compared.
+//! It runs only if there are such connections, reads only the sets that hold them, and keeps only
+//! their packets, up to a bound. A pipe cannot be read twice: its connections are listed as not
+//! compared.
 
 use crate::error::Error;
 use crate::feed::InputReader;
@@ -14,19 +14,19 @@ use whyslow_core::pair::{
     self, ConnectionFingerprint, MatchedConnection, PacketCollector, Uncompared, WantedConnection,
 };
 
-/// A set of captures that was read once.
+/// A set of captures, as read the first time.
 pub(crate) struct ReadSet {
     /// Its files in the order of reading; none when one of them was a pipe.
     pub(crate) files: Option<Vec<FirstRead>>,
     /// Its connections.
     pub(crate) fingerprints: Vec<ConnectionFingerprint>,
-    /// Captures of the sets before it.
+    /// Number of captures in the sets before it.
     pub(crate) captures: usize,
-    /// Connections of the sets before it.
+    /// Number of connections in the sets before it.
     pub(crate) connections: u64,
 }
 
-/// Connections of two sets that are one.
+/// A connection that two sets hold.
 struct SharedConnection {
     sets: [usize; 2],
     found: MatchedConnection,
@@ -39,26 +39,26 @@ impl SharedConnection {
     }
 }
 
-/// Compares what several sets hold, and puts what comes of it into their joined analysis.
+/// Compares the connections that several sets hold, and adds the result to their joined analysis.
 ///
 /// # Errors
-/// When a file that was read once can no longer be, or has less in it now.
+/// When a file can no longer be read, or is shorter than before.
 pub(crate) fn compare(
-    seen: &[ReadSet],
+    sets: &[ReadSet],
     feed: &mut InputReader<'_>,
     stop: &Stop,
     joined: &mut Analysis,
 ) -> Result<(), Error> {
-    let mut shared = shared(seen);
+    let mut shared = shared(sets);
     let not_compared = shared.len().saturating_sub(MAX_PAIRS);
     shared.truncate(MAX_PAIRS);
-    let mut collectors = if stop.is_asked() { BTreeMap::new() } else { collect(seen, &shared, feed, stop)? };
+    let mut collectors = if stop.is_asked() { BTreeMap::new() } else { collect(sets, &shared, feed, stop)? };
     if stop.is_asked() {
         // What was not read again would count as lost.
         collectors.clear();
         joined.partial = true;
     }
-    let id = |(set, id): (usize, u64)| seen.get(set).map_or(id, |seen| seen.connections + id);
+    let id = |(set, id): (usize, u64)| sets.get(set).map_or(id, |sets| sets.connections + id);
     let listed: HashMap<u64, &Connection> =
         joined.connections.iter().map(|connection| (connection.id, connection)).collect();
     let (mut pairs, mut uncompared) = (Vec::new(), Vec::new());
@@ -86,11 +86,11 @@ pub(crate) fn compare(
     Ok(())
 }
 
-/// What any two sets share, what carried most first.
-fn shared(seen: &[ReadSet]) -> Vec<SharedConnection> {
+/// The connections that any two sets share, largest first.
+fn shared(sets: &[ReadSet]) -> Vec<SharedConnection> {
     let mut shared = Vec::new();
-    for (i, a) in seen.iter().enumerate() {
-        for (j, b) in seen.iter().enumerate().skip(i + 1) {
+    for (i, a) in sets.iter().enumerate() {
+        for (j, b) in sets.iter().enumerate().skip(i + 1) {
             let found = pair::find(&a.fingerprints, &b.fingerprints);
             shared.extend(found.into_iter().map(|found| SharedConnection { sets: [i, j], found }));
         }
@@ -102,14 +102,14 @@ fn shared(seen: &[ReadSet]) -> Vec<SharedConnection> {
     shared
 }
 
-/// Reads the sets that share connections once more.
+/// Reads the sets that share connections again.
 fn collect(
-    seen: &[ReadSet],
+    sets: &[ReadSet],
     shared: &[SharedConnection],
     feed: &mut InputReader<'_>,
     stop: &Stop,
 ) -> Result<BTreeMap<usize, PacketCollector>, Error> {
-    let readable = |set: usize| seen.get(set).and_then(|seen| seen.files.as_ref());
+    let readable = |set: usize| sets.get(set).and_then(|sets| sets.files.as_ref());
     // In the order of what they carried; one that three sets hold is read once in each.
     let mut wanted: Vec<(usize, &ConnectionFingerprint)> = Vec::new();
     let mut known = HashSet::new();
@@ -135,7 +135,7 @@ fn collect(
     }
     let mut collectors = BTreeMap::new();
     for (set, wanted) in by_set {
-        let mut collector = PacketCollector::new(seen.get(set).map_or(0, |seen| seen.captures), wanted);
+        let mut collector = PacketCollector::new(sets.get(set).map_or(0, |sets| sets.captures), wanted);
         for file in files(&set) {
             collector.begin_capture();
             let second = feed.read(&mut file.open(stop)?, &mut collector)?;

@@ -1,5 +1,5 @@
-//! Why an input could not be read: each message names the input, the place in it where there is
-//! one, and what to do.
+//! Why an input could not be read. Each message names the input, the place in it if known, and what
+//! to do.
 
 use std::io;
 use whyslow_core::capture::CaptureError;
@@ -36,7 +36,7 @@ pub enum Error {
         /// What the system says.
         cause: io::Error,
     },
-    /// It came through a pipe, and cannot be kept to be read twice.
+    /// It is a pipe, and cannot be spooled to be read twice.
     #[error("{name}: cannot be kept in a temporary file, to be read twice: {cause}")]
     Keep {
         /// The input.
@@ -44,7 +44,7 @@ pub enum Error {
         /// What the system says.
         cause: io::Error,
     },
-    /// It was read twice, and the second time there was less in it.
+    /// The second reading found less than the first.
     #[error("{name}: has changed while it was read: {before} {what} at first, and {now} now")]
     Changed {
         /// The input.
@@ -56,7 +56,10 @@ pub enum Error {
         /// The second time.
         now: u64,
     },
-    /// There is nothing in it.
+    /// There is nothing to stitch.
+    #[error("none of the condensed captures can be read; the first: {0}")]
+    NoneReadable(String),
+    /// It is empty.
     #[error("{} is empty: it holds no capture", shown(.name))]
     Empty {
         /// The input.
@@ -74,7 +77,7 @@ pub enum Error {
         /// What is wrong.
         detail: String,
     },
-    /// It is no capture.
+    /// It is not a capture.
     #[error("{name}: {}byte {}: {}", if *.compressed { "decompressed " } else { "" }, .cause.offset, .cause.message)]
     Capture {
         /// The input.

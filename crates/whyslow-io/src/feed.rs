@@ -1,5 +1,4 @@
-//! [`InputReader`]: reads inputs one after the other, and reports how far it has come over all of
-//! them.
+//! [`InputReader`]: reads inputs one after the other and reports progress over all of them.
 
 use crate::error::Error;
 use crate::input::{Input, Progress};
@@ -10,7 +9,7 @@ use whyslow_core::capture::{Sink, Summary};
 
 /// Reads inputs one after the other.
 pub(crate) struct InputReader<'a> {
-    /// Bytes of the inputs that are done with.
+    /// Bytes of the inputs that are finished.
     done: u64,
     total: Option<u64>,
     progress: &'a mut dyn FnMut(Progress),
@@ -22,12 +21,12 @@ impl<'a> InputReader<'a> {
         Self { done: 0, total, progress }
     }
 
-    /// Bytes of all inputs, where all are regular files.
+    /// Bytes of all inputs, if all are regular files.
     pub(crate) fn total(&self) -> Option<u64> {
         self.total
     }
 
-    /// These inputs are to be read as well.
+    /// Adds these inputs to the total.
     pub(crate) fn expect<'i>(&mut self, inputs: impl IntoIterator<Item = &'i Input>) {
         let more = inputs.into_iter().map(size).try_fold(0, |sum: u64, size| sum.checked_add(size?));
         self.total = self.total.zip(more).and_then(|(total, more)| total.checked_add(more));
@@ -36,7 +35,7 @@ impl<'a> InputReader<'a> {
     /// Reads one input to its end.
     ///
     /// # Errors
-    /// When the input cannot be read or is no capture.
+    /// When the input cannot be read, or is not a capture.
     pub(crate) fn run(&mut self, source: &mut Source, pool: &mut WorkerPool) -> Result<Summary, Error> {
         self.watch(source, |source, progress| pool.run(source, progress))
     }
@@ -44,7 +43,7 @@ impl<'a> InputReader<'a> {
     /// Pushes an input's packets to a sink, to the input's end.
     ///
     /// # Errors
-    /// When the input cannot be read or is no capture.
+    /// When the input cannot be read, or is not a capture.
     pub(crate) fn read<S: Sink>(&mut self, source: &mut Source, sink: &mut S) -> Result<Summary, Error> {
         self.watch(source, |source, progress| worker_pool::read(source, sink, progress))
     }

@@ -1,8 +1,8 @@
-//! [`FirstRead`]: a file that was read once, and what there was in it.
+//! [`FirstRead`]: what a file held when it was first read.
 //!
-//! What is read a second time must have at least as much: a file that was cut short or replaced in
-//! between would give figures that contradict the first reading. One that has grown since gives all
-//! that the first reading saw.
+//! A second reading must find at least as much: a file that was truncated or replaced in between
+//! would give figures that contradict the first reading. A file that has grown still holds all that
+//! the first reading saw.
 
 use crate::error::Error;
 use crate::input::Input;
@@ -11,7 +11,7 @@ use crate::stop::Stop;
 use std::fs;
 use whyslow_core::capture::Summary;
 
-/// A file that was read once.
+/// A file as it was read the first time.
 #[derive(Clone, Debug)]
 pub(crate) struct FirstRead {
     pub(crate) input: Input,
@@ -21,39 +21,38 @@ pub(crate) struct FirstRead {
 }
 
 impl FirstRead {
-    /// What this reading of an input saw.
+    /// The state of an input after this reading.
     pub(crate) fn new(input: Input, source: &Source, summary: &Summary) -> Self {
         Self { input, bytes: source.raw_bytes(), packets: summary.packets }
     }
 
-    /// Nothing is known of how much it was.
+    /// The size is unknown.
     pub(crate) fn unknown(input: Input) -> Self {
         Self { input, bytes: 0, packets: 0 }
     }
 
-    /// Whether it still has the bytes that it had: a look that costs nothing, before anything is
-    /// made of it.
+    /// Checks, without reading, that it still has all its bytes.
     ///
     /// # Errors
-    /// When it is gone, or shorter.
+    /// When it is missing or shorter.
     pub(crate) fn is_there(&self) -> Result<(), Error> {
         let Input::Path(path) = &self.input else { return Ok(()) };
         let now = fs::metadata(path).map_err(|cause| Error::Open { name: self.input.name(), cause })?.len();
         self.at_least("bytes", self.bytes, now)
     }
 
-    /// Opens it once more.
+    /// Opens it again.
     ///
     /// # Errors
-    /// When it is gone.
+    /// When it is missing.
     pub(crate) fn open(&self, stop: &Stop) -> Result<Source, Error> {
         Source::open(&self.input, stop)
     }
 
-    /// Whether a second reading to its end saw as much.
+    /// Checks that a second reading, to the end, found as much.
     ///
     /// # Errors
-    /// When it saw less.
+    /// When it found less.
     pub(crate) fn is_all(&self, second: &Summary) -> Result<(), Error> {
         self.at_least("packets", self.packets, second.packets)
     }

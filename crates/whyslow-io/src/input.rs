@@ -1,4 +1,4 @@
-//! What is read, and how far the reading has come.
+//! Inputs, and the progress of reading them.
 
 use std::path::PathBuf;
 
@@ -12,7 +12,7 @@ pub enum Input {
 }
 
 impl Input {
-    /// How it is named in messages and in the analysis.
+    /// Its name in messages and in the analysis.
     pub fn name(&self) -> String {
         match self {
             Self::Path(path) => path.display().to_string(),
@@ -21,11 +21,11 @@ impl Input {
     }
 }
 
-/// How far the reading has come, over all inputs.
+/// Progress over all inputs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Progress {
-    /// Bytes read, as they are stored: still compressed.
+    /// Bytes read so far; compressed bytes count as stored.
     pub read: u64,
-    /// Bytes to read in all; none when an input is not a regular file.
+    /// Bytes to read in total; none if an input is not a regular file.
     pub total: Option<u64>,
 }

@@ -1,10 +1,9 @@
-//! One analysis of several: each keeps what it says, its pairs too, and names are made unique over
-//! all of them.
+//! Joins several analyses into one and makes ids unique over all of them.
 
 use whyslow_core::analysis::{Analysis, Finding, Frame, SCHEMA};
 
-/// Joins the analyses of captures that are kept apart. Captures and connections are numbered on
-/// over all of them, and frames get their capture's number when there is more than one capture.
+/// Joins the analyses of separate captures. Numbers of captures and connections continue from one
+/// to the next, and frames get their capture's number if there is more than one.
 pub(crate) fn join(analyses: impl Iterator<Item = Analysis>) -> Analysis {
     let analyses: Vec<_> = analyses.collect();
     let apart = analyses.len() > 1;
@@ -32,7 +31,7 @@ pub(crate) fn join(analyses: impl Iterator<Item = Analysis>) -> Analysis {
     joined
 }
 
-/// The largest number that a connection has; of many, not all are listed.
+/// The largest connection number. Of many connections, not all are listed.
 pub(crate) fn last_id(analysis: &Analysis) -> u64 {
     analysis.connections.iter().map(|connection| connection.id).max().unwrap_or(0)
 }

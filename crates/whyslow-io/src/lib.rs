@@ -14,6 +14,9 @@
 //! compared packet by packet, in a second pass over the files (`compare_sets`). A second pass that
 //! finds less than the first is an error (`first`).
 //!
+//! [`scan`] makes a capture a condensed one, anywhere; [`stitch`] explains such together, as if the
+//! captures themselves were there.
+//!
 //! [`read`] remembers which files hold a connection, so that its packets can be read once more
 //! ([`follow`], [`pick`]). What comes through a pipe is kept in a temporary file for that
 //! ([`Spool`], in a folder of the process: [`Scratch`]).
@@ -28,11 +31,13 @@ mod input;
 mod join;
 mod options;
 mod reading;
+mod scan;
 mod scratch;
 mod set;
 mod shard_exchange;
 mod source;
 mod spool;
+mod stitch;
 mod stop;
 mod worker_pool;
 
@@ -40,8 +45,10 @@ pub use error::Error;
 pub use input::{Input, Progress};
 pub use options::ExplainOptions;
 pub use reading::{FilesRead, PacketSource, Reading, follow, follow_all, pick};
+pub use scan::{ScanError, Scanned, scan, scan_into, unread};
 pub use scratch::Scratch;
 pub use spool::Spool;
+pub use stitch::{RowFiles, stitch};
 pub use stop::Stop;
 
 use compare_sets::ReadSet;
@@ -53,20 +60,20 @@ use source::Source;
 use whyslow_core::analysis::Analysis;
 use worker_pool::WorkerPool;
 
-/// Reads all inputs and explains the connections in them; `progress` is called after every block.
-/// Once `stop` is asked for, no more is read, and the analysis is [partial](Analysis::partial).
+/// Reads all inputs and explains the connections in them. Calls `progress` after every block. After
+/// a `stop` request no more is read, and the analysis is [partial](Analysis::partial).
 ///
-/// Of several inputs, one continues a set of earlier ones when its first packet is not earlier than
-/// the set's last (by a hundredth of the set's time and at most 100 ms, where only digits tell
-/// their names apart), and no SYN at its beginning is also at the beginning of one of the set's. Of
-/// several sets it continues the one of its name, or else the one that ended last. All others, and
-/// those without a date, are explained on their own, and the connections that two of these sets
+/// Of several inputs, one continues a set of earlier ones if its first packet is not earlier than
+/// the set's last (within a hundredth of the set's time and at most 100 ms if their names differ
+/// only in digits), and no SYN at its beginning is also at the beginning of one of the set's. Of
+/// several such sets it continues the one of its name, or else the one that ended last. All others,
+/// and those without a date, are explained on their own, and connections that two of these sets
 /// hold are compared.
 ///
 /// # Errors
-/// When an input cannot be opened or read, is empty, or is no capture: then nothing is explained at
-/// all. An input that is damaged or cut short further on is explained as far as it goes, and its
-/// [`Capture`] has a problem that says so.
+/// When an input cannot be opened or read, is empty, or is not a capture: then nothing is
+/// explained. An input that is damaged or truncated further on is explained as far as it goes, and
+/// its [`Capture`] has a problem that says so.
 ///
 /// [`Capture`]: whyslow_core::analysis::Capture
 pub fn explain(inputs: &[Input], stop: &Stop, progress: &mut dyn FnMut(Progress)) -> Result<Analysis, Error> {
@@ -86,9 +93,9 @@ pub fn explain_on(
     Ok(read_on(options, &[inputs], stop, progress)?.analysis)
 }
 
-/// Explains groups of inputs, each as [`explain`] does and as if the others were not there:
-/// connections are numbered on over all of them. The [`Reading`] knows as well where their packets
-/// can be read once more.
+/// Explains groups of inputs, each as [`explain`] does and independently of the others. Connection
+/// numbers continue from group to group. The [`Reading`] also records where packets can be read
+/// again.
 ///
 /// # Errors
 /// As [`explain`].
@@ -96,7 +103,11 @@ pub fn read(groups: &[&[Input]], stop: &Stop, progress: &mut dyn FnMut(Progress)
     read_on(ExplainOptions::default(), groups, stop, progress)
 }
 
-fn read_on(
+/// As [`read`], with these options.
+///
+/// # Errors
+/// As [`explain`].
+pub fn read_on(
     options: ExplainOptions,
     groups: &[&[Input]],
     stop: &Stop,
@@ -126,7 +137,7 @@ fn read_one(
     Ok(GroupRead { analysis: Analysis { partial: stop.is_cut(), ..analysis }, sets: vec![set] })
 }
 
-/// A set that is being read.
+/// A set while it is read.
 struct OpenSet {
     set: RotationSet,
     pool: WorkerPool,
@@ -140,7 +151,7 @@ fn read_several(
     stop: &Stop,
     feed: &mut InputReader<'_>,
 ) -> Result<GroupRead, Error> {
-    let mut parts = inputs.iter().map(|input| WaitingInput::look(input, stop)).collect::<Result<Vec<_>, _>>()?;
+    let mut parts = inputs.iter().map(|input| WaitingInput::open(input, stop)).collect::<Result<Vec<_>, _>>()?;
     parts.sort_by_key(WaitingInput::order);
     let mut open: Vec<OpenSet> = Vec::new();
     for part in parts {
@@ -148,7 +159,7 @@ fn read_several(
             stop.has_cut();
             break;
         }
-        let continued = set::continued(open.iter().map(|open| &open.set), &part.look);
+        let continued = set::continued(open.iter().map(|open| &open.set), &part.opening);
         let OpenSet { set, pool, files } = match continued.and_then(|place| open.get_mut(place)) {
             Some(open) => open,
             None => {
@@ -156,12 +167,12 @@ fn read_several(
                 open.push_mut(OpenSet { set: RotationSet::default(), pool, files: Vec::new() })
             }
         };
-        let WaitingInput { look, source } = part;
+        let WaitingInput { opening, source } = part;
         let file = source.file();
         let mut source = source.open(stop)?;
         let summary = feed.run(&mut source, pool)?;
         files.push(file.map(|input| FirstRead::new(input, &source, &summary)));
-        set.add(look, &summary);
+        set.add(opening, &summary);
     }
     let mut sets = Vec::new();
     let mut analyses = Vec::new();

@@ -6,14 +6,14 @@ use std::thread;
 /// How captures are explained.
 #[derive(Clone, Copy, Debug)]
 pub struct ExplainOptions {
-    /// On so many threads; what comes out does not depend on how many there are.
+    /// The number of threads. It does not affect the result.
     pub threads: NonZero<usize>,
-    /// What the path carries, payload bits per second, where somebody says so.
+    /// The path's capacity, payload bits per second, if the user knows it.
     pub path_rate: Option<f64>,
 }
 
 impl Default for ExplainOptions {
-    /// On a thread for each processor, with what the captures show of the path.
+    /// One thread for each processor; the path's capacity is taken from the captures.
     fn default() -> Self {
         Self { threads: thread::available_parallelism().unwrap_or(NonZero::<usize>::MIN), path_rate: None }
     }

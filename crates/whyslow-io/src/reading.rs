@@ -15,7 +15,7 @@ use whyslow_core::capture::Packet;
 use whyslow_core::series::{PacketPicker, Point, SeriesReader, WantedConnection};
 use whyslow_core::units::Nanos;
 
-/// An analysis of inputs, and where these are.
+/// An analysis, and where its packets are.
 #[derive(Clone, Debug)]
 pub struct Reading {
     /// What was found.
@@ -38,11 +38,11 @@ struct FileSet {
     files: Option<Vec<FirstRead>>,
     /// Their places among all captures.
     captures: Range<usize>,
-    /// By so much their connections' numbers are larger than in the files alone.
+    /// The offset of their connection numbers over those in the files alone.
     before: u64,
 }
 
-/// Where one connection's packets are.
+/// The files that hold one connection's packets.
 #[derive(Clone, Debug)]
 pub struct PacketSource {
     files: Vec<FirstRead>,
@@ -75,7 +75,7 @@ impl PacketSource {
         self.segments
     }
 
-    /// Whether the files are still there, in a look.
+    /// Checks, without reading, that the files are still there.
     fn is_there(&self) -> Result<(), Error> {
         self.files.iter().try_for_each(FirstRead::is_there)
     }
@@ -87,7 +87,7 @@ pub(crate) fn segments(connection: &Connection) -> u64 {
 }
 
 impl Reading {
-    /// Puts what was read of each group behind that of those before it.
+    /// Appends the results of a group to those of the groups before it.
     pub(crate) fn new(read: Vec<GroupRead>) -> Self {
         let (mut groups, mut sets, mut analyses) = (Vec::new(), Vec::new(), Vec::new());
         let (mut captures, mut connections) = (0, 0);
@@ -112,15 +112,15 @@ impl Reading {
         &self.groups
     }
 
-    /// By how much the numbers of this group's connections are larger than in the group alone.
+    /// The offset of this group's connection numbers over those in the group alone.
     pub fn before(&self, group: usize) -> u64 {
         let first =
             self.groups.get(group).and_then(|group| self.sets.iter().find(|set| set.captures.start == group.start));
         first.map_or(0, |set| set.before)
     }
 
-    /// Where this connection's packets are; none when they came through a pipe, which cannot be
-    /// read twice.
+    /// Where this connection's packets are; none if they came through a pipe, which cannot be read
+    /// twice.
     pub fn place(&self, connection: &Connection) -> Option<PacketSource> {
         let set = self.sets.iter().find(|set| set.captures.contains(&connection.capture))?;
         let files = set.files.as_ref().filter(|files| files.iter().all(|file| set::is_file(&file.input)))?;
@@ -131,8 +131,7 @@ impl Reading {
         Some(PacketSource { files: files.clone(), first: (!is_alone).then_some(first), wanted, segments })
     }
 
-    /// What was read of files, for whoever reads them again and must know that they are the same
-    /// still.
+    /// The files as they were read, to check later that they are unchanged.
     pub fn files(&self) -> FilesRead {
         FilesRead(self.sets.iter().flat_map(|set| &set.files).flatten().cloned().collect())
     }
@@ -143,7 +142,7 @@ impl Reading {
 pub struct FilesRead(Vec<FirstRead>);
 
 impl FilesRead {
-    /// Whether they are still there with all their bytes.
+    /// Checks that they are still there, and no shorter.
     ///
     /// # Errors
     /// When one is gone, or shorter than it was.
@@ -152,12 +151,12 @@ impl FilesRead {
     }
 }
 
-/// Reads the files of a connection once more for its packets: `give` is called for each of its
-/// segments. Says how many verdicts came when their points had been given.
+/// Reads the files of a connection again and calls `give` for each of its segments. Returns how
+/// many verdicts came after their segments had been given.
 ///
 /// # Errors
-/// When a file can no longer be read, or has less in it than it had; if that can be seen
-/// beforehand, nothing is given.
+/// When a file can no longer be read or is shorter than before. If that shows in advance, `give` is
+/// not called.
 pub fn follow(
     place: &PacketSource,
     give: &mut dyn FnMut(Point),
@@ -177,8 +176,8 @@ pub fn follow(
     Ok(late)
 }
 
-/// The same for several connections of the same files in one reading: `give` is told of which of
-/// them each segment is. Whether all segments of each came is for the caller to see.
+/// Does the same for several connections of the same files in one reading; `give` also gets the
+/// place of the segment's connection. The caller checks whether all segments came.
 ///
 /// # Errors
 /// As [`follow`].
@@ -200,11 +199,11 @@ pub fn follow_all(
     Ok(follow.finish())
 }
 
-/// Reads the files of a connection once more for its packets in a time range (from the first file's
-/// first packet): `give` is called for each, as it is in its file.
+/// Reads the files of a connection again and calls `give` for each of its packets in a time range,
+/// counted from the first file's first packet.
 ///
 /// # Errors
-/// When a file can no longer be read, or has less in it than it had.
+/// When a file can no longer be read or is shorter than before.
 pub fn pick(place: &PacketSource, range: (Nanos, Nanos), give: &mut dyn FnMut(&Packet<'_>)) -> Result<(), Error> {
     place.is_there()?;
     let mut ignored = |_| {};

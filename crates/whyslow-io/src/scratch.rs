@@ -1,15 +1,14 @@
-//! [`Scratch`]: this process' own folder, for what must be kept for a while: what came through a
-//! pipe, what was dropped on the page.
+//! [`Scratch`]: a temporary folder of this process, for pipes that were spooled and files dropped
+//! on the page.
 //!
-//! It promises that no other user can look into it, and that nothing of it stays once it was ended:
-//! whoever ends the process, a signal's listener for one, calls [`Scratch::end`], whatever is still
-//! read or written by then.
+//! No other user can look into it. [`Scratch::end`] removes everything, even what is still being
+//! read or written; whoever ends the process calls it, a signal handler included.
 
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tempfile::{Builder, NamedTempFile, TempDir};
 
-/// A folder that is made with the first file in it, and is gone with its last clone at the latest.
+/// A folder that is created with its first file and removed with its last clone.
 #[derive(Clone, Debug, Default)]
 pub struct Scratch {
     state: Arc<Mutex<State>>,
@@ -24,11 +23,11 @@ enum State {
 }
 
 impl Scratch {
-    /// A new file, empty, that this user alone may read and write; it is gone when it is dropped.
-    /// Its name ends with `suffix`.
+    /// Creates an empty file that only this user may read and write, named with `suffix`. Dropping
+    /// it removes it.
     ///
     /// # Errors
-    /// When it cannot be made, or all has ended.
+    /// When it cannot be created, or after [`Scratch::end`].
     pub fn file(&self, suffix: &str) -> io::Result<NamedTempFile> {
         let mut state = self.lock();
         if matches!(*state, State::Unused) {
@@ -40,7 +39,7 @@ impl Scratch {
         }
     }
 
-    /// How many bytes there is room for; none where that cannot be known.
+    /// Free space in bytes, if known.
     pub fn room(&self) -> Option<u64> {
         #[cfg(unix)]
         return rustix::fs::statvfs(std::env::temp_dir()).ok().map(|room| room.f_bavail.saturating_mul(room.f_frsize));
@@ -48,7 +47,7 @@ impl Scratch {
         None
     }
 
-    /// Takes the folder away with all that is in it. Nothing can be kept from now on.
+    /// Removes the folder with everything in it. No file can be created from then on.
     pub fn end(&self) {
         // Under the lock, so that no file is made in between.
         let mut state = self.lock();
@@ -64,8 +63,7 @@ impl Scratch {
     }
 }
 
-/// With its mode from the start: where it is opened to this user later, another one may have looked
-/// in before.
+/// Sets the mode at creation: otherwise another user might look in before it is restricted.
 fn folder() -> io::Result<TempDir> {
     let mut builder = Builder::new();
     builder.prefix("whyslow-");

@@ -19,47 +19,56 @@ use crate::source::{Block, Filled, Source};
 use crate::stop::Stop;
 use std::collections::HashSet;
 use std::fs;
-use whyslow_core::capture::{Clock, Packet, Reader, Sink, Summary};
+use whyslow_core::capture::{CaptureOrigin, Clock, Packet, Reader, Sink, Summary};
 use whyslow_core::pair;
-use whyslow_core::units::Nanos;
+use whyslow_core::units::{Nanos, Time};
 
-/// Bytes of an input that are looked at before its turn comes.
+/// Bytes of an input that are read to sort it.
 const LOOK: usize = 256 << 10;
 
-/// Most by which an input of a set may begin before the one before it ended.
+/// How far an input of a set may start before the previous one ended, at most.
 const SLACK: Nanos = Nanos::from_millis(100);
 
 /// An input that waits for its turn.
 pub(crate) struct WaitingInput {
-    pub(crate) look: InputOpening,
+    pub(crate) opening: InputOpening,
     pub(crate) source: InputBytes,
 }
 
-/// What the beginning of an input tells.
+/// What the first bytes of an input show.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct InputOpening {
-    /// Its first packet, when it has a date.
-    first: Option<Nanos>,
+    /// The time of its first packet, if it has a date.
+    first: Option<Time>,
     /// [Hashes](pair::syn_hash) of its SYNs.
     syns: HashSet<u64>,
     /// Its name without digits and compression.
     family: String,
+    /// Packets that were looked at.
+    packets: u64,
 }
 
-/// Where the input's bytes are until then.
+impl InputOpening {
+    /// As a condensed capture of this name tells it.
+    pub(crate) fn origin(&self, name: &str) -> CaptureOrigin {
+        CaptureOrigin { name: name.to_owned(), opening_packets: self.packets, opening_time: self.first }
+    }
+}
+
+/// Where the input waits.
 pub(crate) enum InputBytes {
-    /// In a file, which is opened again: there may be more files than can be open at once.
+    /// In a file, which is opened again later: there may be more files than can be open at once.
     File(Input),
-    /// In a pipe, which is not.
+    /// In a pipe, which stays open.
     Pipe(Source),
 }
 
 impl WaitingInput {
-    /// Looks at the beginning of an input.
+    /// Opens an input and reads its beginning.
     ///
     /// # Errors
-    /// When it cannot be read or is no capture.
-    pub(crate) fn look(input: &Input, stop: &Stop) -> Result<Self, Error> {
+    /// When it cannot be read, or is not a capture.
+    pub(crate) fn open(input: &Input, stop: &Stop) -> Result<Self, Error> {
         let mut source = Source::open(input, stop)?;
         let mut block = Block::with_room(LOOK);
         let (mut reader, mut scan) = (Reader::new(), OpeningScan::default());
@@ -72,25 +81,24 @@ impl WaitingInput {
         // What was looked at may break off anywhere: whatever is wrong with the end is told when
         // all is read.
         let clock = reader.finish(&mut scan).map_or(Clock::None, |summary| summary.clock);
-        let family = family(&input.name());
-        let look = InputOpening { first: scan.first.filter(|_| clock == Clock::Absolute), syns: scan.syns, family };
+        let opening = scan.opening(&input.name(), clock);
         let source = if is_file(input) {
             InputBytes::File(input.clone())
         } else {
             source.put_back(block);
             InputBytes::Pipe(source)
         };
-        Ok(Self { look, source })
+        Ok(Self { opening, source })
     }
 
     /// Sorts inputs by their first packets; those without a date come last.
     pub(crate) fn order(&self) -> impl Ord + use<> {
-        (self.look.first.is_none(), self.look.first)
+        (self.opening.first.is_none(), self.opening.first)
     }
 }
 
 impl InputBytes {
-    /// Its file, where there is one that can be opened once more.
+    /// Its path, if it can be opened again.
     pub(crate) fn file(&self) -> Option<Input> {
         match self {
             Self::File(input) => Some(input.clone()),
@@ -114,49 +122,71 @@ impl InputBytes {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct RotationSet {
     /// From the first packet to the last; none without dates.
-    time: Option<(Nanos, Nanos)>,
+    time: Option<(Time, Time)>,
     syns: HashSet<u64>,
     family: String,
 }
 
 impl RotationSet {
-    /// Another input was read to its end.
-    pub(crate) fn add(&mut self, look: InputOpening, summary: &Summary) {
-        if let (Some(first), Some(last)) = (look.first, summary.last_time) {
+    /// Adds an input that was read to its end.
+    pub(crate) fn add(&mut self, opening: InputOpening, summary: &Summary) {
+        if let (Some(first), Some(last)) = (opening.first, summary.last_time) {
             let (start, end) = self.time.unwrap_or((first, last));
             self.time = Some((start.min(first), end.max(last)));
         }
-        self.syns.extend(look.syns);
-        self.family = look.family;
+        self.syns.extend(opening.syns);
+        self.family = opening.family;
     }
 
     /// Whether this input may continue the set.
-    fn takes(&self, look: &InputOpening) -> bool {
-        let (Some((start, end)), Some(first)) = (self.time, look.first) else { return false };
-        let slack = if self.family == look.family { (end - start).scale(0.01).min(SLACK) } else { Nanos::ZERO };
-        first + slack >= end && first >= start && self.syns.is_disjoint(&look.syns)
+    fn takes(&self, opening: &InputOpening) -> bool {
+        let (Some((start, end)), Some(first)) = (self.time, opening.first) else { return false };
+        let slack = if self.family == opening.family { (end - start).scale(0.01).min(SLACK) } else { Nanos::ZERO };
+        first + slack >= end && first >= start && self.syns.is_disjoint(&opening.syns)
     }
 }
 
-/// The set that an input continues, by its place.
-pub(crate) fn continued<'a>(sets: impl Iterator<Item = &'a RotationSet>, look: &InputOpening) -> Option<usize> {
+/// The place of the set that an input continues.
+pub(crate) fn continued<'a>(sets: impl Iterator<Item = &'a RotationSet>, opening: &InputOpening) -> Option<usize> {
     sets.enumerate()
-        .filter(|(_, set)| set.takes(look))
-        .max_by_key(|(_, set)| (set.family == look.family, set.time))
+        .filter(|(_, set)| set.takes(opening))
+        .max_by_key(|(_, set)| (set.family == opening.family, set.time))
         .map(|(place, _)| place)
 }
 
-/// Takes what the beginning of a capture tells.
+/// Collects what the beginning of a capture shows.
 #[derive(Default)]
 struct OpeningScan {
-    first: Option<Nanos>,
+    first: Option<Time>,
     syns: HashSet<u64>,
+    packets: u64,
+    /// What a condensed capture was made of, whose beginning counts.
+    origin: Option<CaptureOrigin>,
+}
+
+impl OpeningScan {
+    /// Of an input of this name, whose times mean so much.
+    fn opening(self, name: &str, clock: Clock) -> InputOpening {
+        let (name, first) = match &self.origin {
+            Some(origin) => (origin.name.as_str(), origin.opening_time),
+            None => (name, self.first.filter(|_| clock == Clock::Absolute)),
+        };
+        InputOpening { first, syns: self.syns, family: family(name), packets: self.packets }
+    }
 }
 
 impl Sink for OpeningScan {
     fn packet(&mut self, packet: &Packet<'_>) {
+        if self.origin.as_ref().is_some_and(|origin| self.packets >= origin.opening_packets) {
+            return;
+        }
+        self.packets += 1;
         self.first = Some(self.first.map_or(packet.time, |first| first.min(packet.time)));
         self.syns.extend(pair::syn_hash(packet));
+    }
+
+    fn condensed(&mut self, origin: &CaptureOrigin) {
+        self.origin = Some(origin.clone());
     }
 }
 
@@ -165,8 +195,7 @@ pub(crate) fn is_file(input: &Input) -> bool {
     matches!(input, Input::Path(path) if fs::metadata(path).is_ok_and(|metadata| metadata.is_file()))
 }
 
-/// A name without what differs within a rotation set: digits, and the ending of a file that was
-/// compressed since.
+/// A name without what varies in a rotation set: digits, and the suffix of a compression.
 fn family(name: &str) -> String {
     let endings = [".gz", ".zst", ".lz4", ".xz"];
     let name = endings.iter().find_map(|ending| name.strip_suffix(ending)).unwrap_or(name);

@@ -1,9 +1,9 @@
-//! [`ShardExchange`]: where explainers on different threads hand shards of the connections over.
+//! [`ShardExchange`]: where explainers on different threads hand over shards of connections.
 //!
-//! All stop at the same places between blocks and know who gives what to whom. The giver does not
-//! wait; the receiver waits until its shard is there. It promises that nobody waits for ever: the
-//! explainer that is least far waits only for those that are as far, which give before they wait;
-//! and when one leaves before the end, nobody waits any more.
+//! All explainers stop at the same places between blocks and agree on who gives what to whom. The
+//! giver does not wait; the receiver waits until its shard is there. There is no deadlock: the
+//! explainer that is furthest behind waits only for those at the same place, and they give before
+//! they wait. When one leaves early, nobody waits any more.
 
 use std::collections::BTreeMap;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -17,14 +17,14 @@ pub(crate) struct ShardExchange {
 
 #[derive(Default)]
 struct State {
-    /// By who may take it: a shard that is handed on again may be awaited already.
+    /// By receiver: a shard that is passed on again may already be awaited.
     shards: BTreeMap<Handover, MovedShard>,
     abandoned: bool,
 }
 
 impl ShardExchange {
-    /// Gives what an explainer has to give here, and waits for what it is given. Says whether all
-    /// of it came.
+    /// Gives an explainer's shards away and waits for those that it is given. Returns whether all
+    /// of them came.
     pub(crate) fn rebalance(&self, explainer: &mut Explainer) -> bool {
         let moves = explainer.rebalance();
         if !moves.outgoing.is_empty() {
@@ -50,13 +50,13 @@ impl ShardExchange {
         }
     }
 
-    /// One of them leaves before the end.
+    /// An explainer leaves early.
     pub(crate) fn abandon(&self) {
         self.lock().abandoned = true;
         self.changed.notify_all();
     }
 
-    /// Nothing is left half done under the lock, whoever panics.
+    /// A panic leaves no half-finished change under this lock.
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }

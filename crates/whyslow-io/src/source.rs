@@ -1,17 +1,16 @@
-//! [`Source`]: an input's bytes in blocks, with their compression undone.
+//! [`Source`]: the bytes of an input in blocks, decompressed.
 //!
-//! Knows gzip (of several members), zstd (of several frames, skippable ones too), lz4 frames and xz
-//! (of several streams), told by their magic numbers and not by the file's name. It promises that
-//! memory does not grow with the input, and that what could be decompressed before a stream breaks
-//! off or proves damaged is still given out.
+//! Supports gzip (several members), zstd (several frames, skippable ones too), lz4 frames and xz
+//! (several streams), recognised by magic number, not by file name. Memory does not grow with the
+//! input. What can be decompressed before a stream breaks off or proves damaged is still returned.
 //!
-//! Files are read in blocks and not mapped into memory: a mapped file that another program cuts
-//! short while it is read kills the process with SIGBUS, and captures are often still being
-//! written. Reading costs one copy out of the page cache, which is small beside the analysis.
+//! Files are read, not mapped: if another program truncates a mapped file, the process dies with
+//! SIGBUS, and captures are often still being written. Reading costs one copy out of the page
+//! cache, which is small beside the analysis.
 //!
-//! It has no thread of its own: whoever fills a block reads and decompresses, straight into the
-//! block. Once a [`Stop`] is asked for, the input ends behind the bytes that were given out, even
-//! while it waits for a pipe.
+//! There is no thread here. The caller that fills a block reads and decompresses straight into it.
+//! Once a [`Stop`] is requested, the input ends after the bytes already returned, even while it
+//! waits for a pipe.
 
 mod block;
 mod head;
@@ -23,7 +22,7 @@ use crate::error::Error;
 use crate::input::Input;
 use crate::stop::Stop;
 pub(crate) use block::{BLOCK, Block};
-use head::Headed;
+use head::PeekedReader;
 pub(crate) use pipe::Pipe;
 use std::fs::{self, File};
 use std::io::{self, BufReader, ErrorKind, Read};
@@ -42,32 +41,32 @@ pub(crate) struct Source {
     stream: Box<dyn Read + Send>,
     raw: Arc<RawState>,
     compression: Option<Compression>,
-    /// More bytes may be long in coming: what one call gives is given out at once.
+    /// More bytes may take long to come, so those of one call are returned at once.
     coming: bool,
-    /// Bytes that were given out and are to be given out once more.
+    /// Bytes that were returned and will be returned again.
     put_back: Option<Block>,
-    /// What went wrong behind the bytes that were given out.
+    /// The error that follows the bytes returned last.
     failed: Option<io::Error>,
     torn: Option<String>,
     /// Bytes of a regular file, as they are stored.
     size: Option<u64>,
     stop: Stop,
-    /// It was not read to its end because of that.
+    /// Whether the stop request kept it from being read to its end.
     cut: bool,
 }
 
-/// What is known of the bytes below the decompression.
+/// The state of the stored bytes, below the decompression.
 #[derive(Default)]
 struct RawState {
     read: AtomicU64,
     failed: AtomicBool,
-    /// Whether any byte was given out, its compression undone.
+    /// Whether any decompressed byte was returned.
     given: AtomicBool,
-    /// Whoever read it wants no more.
+    /// The reader wants no more.
     unwanted: AtomicBool,
 }
 
-/// Tells how far an input was read, and ends the waiting for more, from any thread.
+/// Reports how far an input was read, and ends a wait for more; usable from any thread.
 pub(crate) struct Gauge(Arc<RawState>);
 
 impl Gauge {
@@ -76,7 +75,7 @@ impl Gauge {
         self.0.read.load(Ordering::Relaxed)
     }
 
-    /// Nobody wants more bytes: who waits for a pipe need not any longer.
+    /// Ends a wait for a pipe: no more bytes are wanted.
     pub(crate) fn give_up(&self) {
         self.0.unwanted.store(true, Ordering::Relaxed);
     }
@@ -91,7 +90,7 @@ enum Compression {
 }
 
 impl Compression {
-    /// Told by an input's first bytes.
+    /// Recognised by an input's first bytes.
     fn of(head: &[u8]) -> Option<Self> {
         match head {
             [0x1f, 0x8b, ..] => Some(Self::Gzip),
@@ -112,20 +111,20 @@ impl Compression {
     }
 }
 
-/// What became of a block that was to be filled.
+/// The result of filling a block.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Filled {
-    /// There is at least one byte more in it.
+    /// At least one byte was added.
     Bytes,
     /// The end.
     End,
-    /// The compressed stream breaks off or is damaged here: nothing more can be read. Says where
-    /// and what.
+    /// The compressed stream breaks off or is damaged here, with the place and the reason. Nothing
+    /// more can be read.
     Torn(String),
 }
 
 impl Source {
-    /// Opens an input and looks at its first bytes.
+    /// Opens an input and recognises its compression.
     pub(crate) fn open(input: &Input, stop: &Stop) -> Result<Self, Error> {
         let name = input.name();
         let open_error = |cause| Error::Open { name: name.clone(), cause };
@@ -152,7 +151,7 @@ impl Source {
         }
     }
 
-    /// Reads from anything; when it is `coming`, more than one call gives may be long in coming.
+    /// Reads from any reader. If it is `coming`, more than one call returns may take long to come.
     pub(crate) fn over(
         name: String,
         reader: impl Read + Send + 'static,
@@ -161,7 +160,7 @@ impl Source {
     ) -> Result<Self, Error> {
         let raw = Arc::new(RawState::default());
         let counted = Counted { reader, raw: Arc::clone(&raw), stop: stop.clone() };
-        let mut bytes = Headed::new(BufReader::with_capacity(1 << 16, counted));
+        let mut bytes = PeekedReader::new(BufReader::with_capacity(1 << 16, counted));
         let read_error = |cause| Error::Read { name: name.clone(), offset: raw.read.load(Ordering::Relaxed), cause };
         let compression = Compression::of(bytes.peek_frame().map_err(read_error)?);
         let stream = stream(bytes, compression).map_err(read_error)?;
@@ -171,7 +170,7 @@ impl Source {
         Ok(Self { name, stream, raw, compression, coming, put_back, failed, torn, size, stop, cut })
     }
 
-    /// How it is named.
+    /// Its name.
     pub(crate) fn name(&self) -> &str {
         &self.name
     }
@@ -181,26 +180,26 @@ impl Source {
         self.raw.read.load(Ordering::Relaxed)
     }
 
-    /// What the core says of its bytes, with its name.
+    /// Adds its name to an error of the core.
     pub(crate) fn no_capture(&self, cause: CaptureError) -> Error {
         Error::Capture { name: self.name.clone(), compressed: self.compression.is_some(), cause }
     }
 
-    /// Tells how far it was read, to whoever does not read it.
+    /// A handle that reports how far it was read.
     pub(crate) fn gauge(&self) -> Gauge {
         Gauge(Arc::clone(&self.raw))
     }
 
-    /// Whether its bytes cost more than copying them.
+    /// Whether decoding its bytes costs more than copying them.
     pub(crate) fn is_compressed(&self) -> bool {
         self.compression.is_some()
     }
 
-    /// Fills the room that a block still has; only with those bytes that are there, if others may
-    /// be long in coming.
+    /// Fills the free part of a block, or adds only the available bytes if more may take long to
+    /// come.
     ///
     /// # Errors
-    /// When the input itself fails, or is compressed and nothing of it could be decompressed.
+    /// When the input fails, or is compressed and none of it could be decompressed.
     pub(crate) fn fill(&mut self, block: &mut Block) -> Result<Filled, Error> {
         if self.failed.is_none() && self.has_given() && self.stop.is_asked() {
             self.cut_off();
@@ -218,7 +217,7 @@ impl Source {
         }
     }
 
-    /// Whether anything came.
+    /// Whether any byte came.
     fn fill_from_stream(&mut self, block: &mut Block) -> bool {
         let piece = if self.is_compressed() { PIECE } else { usize::MAX };
         let before = block.len();
@@ -256,7 +255,7 @@ impl Source {
         self.stop.has_cut();
     }
 
-    /// Tells an input that fails from a compressed stream that is broken.
+    /// Distinguishes a failing input from a broken compressed stream.
     fn broken(&mut self, error: io::Error) -> Result<Filled, Error> {
         let (name, offset) = (self.name.clone(), self.raw_bytes());
         let Some(compression) = self.compression.filter(|_| !self.raw.failed.load(Ordering::Relaxed)) else {
@@ -278,8 +277,7 @@ impl Source {
         Ok(Filled::Torn(detail))
     }
 
-    /// What the core says of the bytes that were given out, and what it cannot know: that there are
-    /// more.
+    /// The core's summary, completed with what the core cannot know: that the input has more bytes.
     pub(crate) fn complete_summary(&self, mut summary: Summary) -> Summary {
         if self.cut {
             // The last record goes on.
@@ -287,12 +285,12 @@ impl Source {
             let of = self.size.map_or_else(String::new, |size| format!(" of {}", megabytes(size)));
             let read = megabytes(self.raw_bytes());
             let detail = format!("reading was stopped after {read}{of}: nothing is known of what follows");
-            summary.problems.insert(0, Problem { slug: PARTIAL, count: 1, detail });
+            summary.problems.insert(0, Problem { slug: PARTIAL.into(), count: 1, detail });
         }
         summary
     }
 
-    /// Gives bytes out once more.
+    /// Returns bytes again.
     pub(crate) fn put_back(&mut self, block: Block) {
         self.put_back = Some(block);
     }
@@ -322,7 +320,7 @@ fn megabytes(bytes: u64) -> String {
     format!("{:.1} MB", bytes as f64 / 1e6)
 }
 
-/// Counts what is read, remembers when reading fails, and waits for what has not come yet.
+/// Counts bytes read, records a read error, and waits for bytes that have not come yet.
 struct Counted<R> {
     reader: R,
     raw: Arc<RawState>,
@@ -354,7 +352,7 @@ impl<R: Read> Read for Counted<R> {
     }
 }
 
-/// The bytes with their compression undone.
+/// The decompressed bytes.
 fn stream(bytes: impl Read + Send + 'static, compression: Option<Compression>) -> io::Result<Box<dyn Read + Send>> {
     Ok(match compression {
         None => Box::new(bytes),

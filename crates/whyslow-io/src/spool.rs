@@ -1,8 +1,7 @@
-//! [`Spool`]: what comes through a pipe, in a temporary file, so that it can be read more than
-//! once.
+//! [`Spool`]: copies pipes to temporary files, so that they can be read more than once.
 //!
-//! It promises that the files are gone when it is dropped, and that what was read when a [`Stop`]
-//! is asked for is kept: the capture ends there.
+//! Dropping it removes the files. After a [`Stop`] request it keeps what was read by then, and the
+//! capture ends there.
 
 use crate::Scratch;
 use crate::error::Error;
@@ -21,12 +20,12 @@ pub struct Spool {
     spooled: Vec<SpooledInput>,
 }
 
-/// What came through a pipe.
+/// A pipe's bytes in a temporary file.
 #[derive(Debug)]
 pub struct SpooledInput {
-    /// How the pipe is named.
+    /// The pipe's name.
     pub name: String,
-    /// Bytes that came.
+    /// Its size in bytes.
     pub bytes: u64,
     file: TempPath,
 }
@@ -39,11 +38,10 @@ impl SpooledInput {
 }
 
 impl Spool {
-    /// Keeps what comes through those inputs that are no regular files in `scratch`; this takes as
-    /// long as they do.
+    /// Copies inputs that are not regular files to `scratch`, until each ends.
     ///
     /// # Errors
-    /// When one cannot be opened or read, or there is no room for it.
+    /// When an input cannot be opened or read, or the disk is full.
     pub fn new(
         inputs: &[Input],
         scratch: &Scratch,
@@ -55,26 +53,26 @@ impl Spool {
             if set::is_file(input) || is_missing(input) {
                 spool.inputs.push(input.clone());
             } else {
-                let kept = keep(input, scratch, stop, progress)?;
-                spool.inputs.push(Input::Path(kept.path().to_owned()));
-                spool.spooled.push(kept);
+                let spooled = keep(input, scratch, stop, progress)?;
+                spool.inputs.push(Input::Path(spooled.path().to_owned()));
+                spool.spooled.push(spooled);
             }
         }
         Ok(spool)
     }
 
-    /// The inputs in their order, those that were pipes by their files.
+    /// The inputs in order, pipes replaced by their files.
     pub fn inputs(&self) -> &[Input] {
         &self.inputs
     }
 
-    /// What was kept.
+    /// The spooled inputs.
     pub fn spooled(&self) -> &[SpooledInput] {
         &self.spooled
     }
 }
 
-/// What is not there, or a folder: whoever reads it says so.
+/// A missing file or a folder is left to the reader, which reports it.
 fn is_missing(input: &Input) -> bool {
     matches!(input, Input::Path(path) if !path.exists() || path.is_dir())
 }

@@ -1,9 +1,9 @@
-//! [`Stop`]: whoever waits has had enough.
+//! [`Stop`]: a request to stop reading.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Ends the reading early, from another thread or from a signal's handler: what was read by then is
+/// Ends the reading early, from another thread or a signal handler. What was read by then is
 /// explained.
 #[derive(Clone, Debug, Default)]
 pub struct Stop {
@@ -12,17 +12,17 @@ pub struct Stop {
 }
 
 impl Stop {
-    /// Asked for as soon as this is set.
+    /// A stop request that is made by setting this flag.
     pub fn flag(&self) -> Arc<AtomicBool> {
         Arc::clone(&self.asked)
     }
 
-    /// Whether no more is to be read.
+    /// Whether a stop was requested.
     pub(crate) fn is_asked(&self) -> bool {
         self.asked.load(Ordering::Relaxed)
     }
 
-    /// Something was left unread because of it.
+    /// Records that something was left unread.
     pub(crate) fn has_cut(&self) {
         self.cut.store(true, Ordering::Relaxed);
     }

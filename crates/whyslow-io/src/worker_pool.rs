@@ -1,11 +1,11 @@
-//! [`WorkerPool`]: explainers that share the connections of one set of captures, each on a thread
-//! of its own.
+//! [`WorkerPool`]: explainers that share the connections of one set of captures, each on its own
+//! thread.
 //!
-//! Each is given all bytes, reads all records, and follows the connections that fall to it: to
-//! look at a packet's four-tuple costs a fraction of what following its connection does. Nothing is
-//! handed over but the blocks themselves (`broadcast`), so there is nothing to put in order, and
-//! the analysis does not depend on how many there are. Where one has more to do than another, they
-//! exchange connections between two blocks (`shard_exchange`).
+//! Every explainer gets all bytes, reads all records, and follows only the connections of its
+//! shards: looking at a packet's four-tuple costs a fraction of following its connection. Only
+//! blocks pass between threads (`broadcast`), so nothing has to be put in order, and the analysis
+//! does not depend on the number of threads. If one explainer has more to do than another, they
+//! exchange shards between two blocks (`shard_exchange`).
 
 use crate::broadcast::{BlockBroadcast, BlockReader};
 use crate::error::Error;
@@ -20,7 +20,7 @@ use whyslow_core::capture::{CaptureError, Problem, Reader, Sink, Summary};
 use whyslow_core::explain::{Explainer, Fragment, ReplayQueue};
 use whyslow_core::pair::ConnectionFingerprint;
 
-/// An input smaller than this is read before threads could start.
+/// A smaller input is read before threads could start.
 const SMALL: u64 = 4 << 20;
 
 /// Explainers that share the connections of one set of captures.
@@ -29,7 +29,7 @@ pub(crate) struct WorkerPool {
 }
 
 impl WorkerPool {
-    /// One for each thread, for inputs of so many bytes, if that is known.
+    /// One explainer for each thread; `bytes` is the size of the inputs, if known.
     pub(crate) fn new(options: ExplainOptions, bytes: Option<u64>) -> Self {
         let count = if bytes.is_some_and(|bytes| bytes < SMALL) { 1 } else { options.threads.get() };
         let mut explainers = Explainer::sharing(count);
@@ -37,10 +37,10 @@ impl WorkerPool {
         Self { explainers }
     }
 
-    /// Reads one input to its end; `progress` is told how much of it was read after every block.
+    /// Reads one input to its end; calls `progress` with the bytes read after every block.
     ///
     /// # Errors
-    /// When the input cannot be read or is no capture.
+    /// When the input cannot be read, or is not a capture.
     pub(crate) fn run(&mut self, source: &mut Source, progress: &mut dyn FnMut(u64)) -> Result<Summary, Error> {
         self.explainers.iter_mut().for_each(|explainer| explainer.begin_capture(source.name()));
         let summary = match self.explainers.as_mut_slice() {
@@ -51,7 +51,7 @@ impl WorkerPool {
         Ok(summary)
     }
 
-    /// Everything was read.
+    /// Finishes the analysis once everything was read.
     pub(crate) fn finish(self) -> (Analysis, Vec<ConnectionFingerprint>) {
         let count = self.explainers.len();
         let mut explainers = on_threads(self.explainers, |mut explainer| {
@@ -64,7 +64,7 @@ impl WorkerPool {
     }
 }
 
-/// Lets the model play on so many threads: whoever is done with one transfer takes up the next.
+/// Runs the model on several threads; each thread takes the next transfer when it has finished one.
 fn play_on_threads(threads: usize, plays: &mut ReplayQueue<'_>) {
     let plays = Mutex::new(plays);
     // Nothing is left half done under the lock, whoever panics.
@@ -80,7 +80,7 @@ fn play_on_threads(threads: usize, plays: &mut ReplayQueue<'_>) {
     });
 }
 
-/// Does one thing with several values at the same time; the first one on this thread.
+/// Applies a function to several values in parallel, to the first on this thread.
 fn on_threads<T: Send, U: Send>(values: Vec<T>, act: impl Fn(T) -> U + Sync) -> Vec<U> {
     let act = &act;
     thread::scope(|scope| {
@@ -98,7 +98,7 @@ fn join<T>(thread: ScopedJoinHandle<'_, T>) -> T {
 /// Pushes an input's packets to a sink, to the input's end.
 ///
 /// # Errors
-/// When the input cannot be read or is no capture.
+/// When the input cannot be read, or is not a capture.
 pub(crate) fn read<S: Sink>(
     source: &mut Source,
     sink: &mut S,
@@ -121,7 +121,7 @@ pub(crate) fn read<S: Sink>(
 }
 
 /// Gives the packets of an input to several explainers, the first on this thread, the others on
-/// threads of their own.
+/// their own.
 fn read_shared(
     source: &mut Source,
     explainers: &mut [Explainer],
@@ -152,7 +152,7 @@ fn read_shared(
     reading_result(source, outcomes, end)
 }
 
-/// Tells the others that they need not wait for whoever leaves, or panics, before the end.
+/// Tells the others not to wait when one leaves early or panics.
 struct AbandonOnDrop<'a>(&'a ShardExchange);
 
 impl Drop for AbandonOnDrop<'_> {
@@ -161,7 +161,7 @@ impl Drop for AbandonOnDrop<'_> {
     }
 }
 
-/// What became of an input, by what became of its readers and how its blocks ended.
+/// The result for an input, from those of its readers and the end of its blocks.
 fn reading_result(
     source: &Source,
     outcomes: impl IntoIterator<Item = Result<Option<Summary>, CaptureError>>,
@@ -176,11 +176,10 @@ fn reading_result(
     Ok(with_torn(source.complete_summary(summary.unwrap_or_default()), torn))
 }
 
-/// Pushes all blocks to a sink, as long as what is done between them lets it go on. None when it
-/// has not seen all of them.
+/// Pushes all blocks to a sink until `between` stops it. None if it has not seen all of them.
 ///
 /// # Errors
-/// When they are no capture.
+/// When they are not a capture.
 fn push_all_blocks<S: Sink, F: FnMut(&mut Block) -> Result<Filled, Error>>(
     mut blocks: BlockReader<'_, F>,
     sink: &mut S,
@@ -199,7 +198,7 @@ fn push_all_blocks<S: Sink, F: FnMut(&mut Block) -> Result<Filled, Error>>(
 }
 
 fn with_torn(mut summary: Summary, torn: Option<String>) -> Summary {
-    summary.problems.extend(torn.map(|detail| Problem { slug: "torn-compression", count: 1, detail }));
+    summary.problems.extend(torn.map(|detail| Problem { slug: "torn-compression".into(), count: 1, detail }));
     summary
 }
 

@@ -1,8 +1,8 @@
-//! The programs at the two ends are this very binary, started again inside a host's namespace.
+//! Runs the programs at the two ends: this same binary, started again inside a host's namespace.
 //!
-//! A binary that uses the lab calls [`maybe_run`] first thing in `main`. The parent writes one
-//! [`Job`] as a line of JSON to the agent's standard input; the agent answers with [`Event`]s, one
-//! a line, on its standard output. When the parent goes away the input ends, and so does the agent.
+//! A binary that uses the lab calls [`maybe_run`] first in `main`. The parent writes one [`Job`] as
+//! a line of JSON to the agent's standard input. The agent answers on standard output with
+//! [`Event`]s, one a line. When the parent exits, the agent's input closes and the agent exits too.
 
 use crate::sample::Sampler;
 use crate::scenario::Leg;
@@ -20,16 +20,16 @@ use std::net::SocketAddr;
 /// The argument that makes a binary an agent.
 pub const ARGUMENT: &str = "__whyslow-lab-agent";
 
-/// What an agent is to do.
+/// The task of an agent.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Job {
-    /// Which part it plays.
+    /// Its role.
     pub role: Role,
-    /// What its sockets are set to.
+    /// Its socket options.
     pub options: SocketOptions,
-    /// What is done.
+    /// The workload.
     pub work: Work,
-    /// Distance of the readings.
+    /// Sampling interval.
     pub sample_every: Time,
     /// Run on this processor alone.
     pub cpu: Option<usize>,
@@ -37,7 +37,7 @@ pub struct Job {
     pub nice: i32,
 }
 
-/// The part of an agent.
+/// The role of an agent.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Role {
@@ -68,20 +68,20 @@ pub enum Role {
     Hog,
 }
 
-/// What an agent says.
+/// A message of an agent.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Event {
-    /// It listens (or burns); with TLS this is its certificate.
+    /// It is ready: it listens, or burns; with TLS this is its certificate.
     Ready {
         /// DER.
         certificate: Option<Vec<u8>>,
     },
-    /// It has done its work.
+    /// It has finished.
     Done(Box<Report>),
-    /// It could not.
+    /// It failed.
     Failed {
-        /// Why.
+        /// The reason.
         what: String,
     },
 }
@@ -202,7 +202,8 @@ fn server(job: &Job, listen: SocketAddr, sampler: &Sampler) -> io::Result<Vec<cr
     report(&Event::Ready { certificate })?;
     match &job.work {
         Work::Download(t) | Work::Upload(t) => {
-            transfers::server(t, direction(&job.work), &listener, tls.as_ref(), sampler)
+            let direction = direction(&job.work);
+            transfers::Server { work: t, direction, listener: &listener, tls: tls.as_ref(), sampler }.run()
         }
         Work::Turns(t) => turns::server(&t.into(), &listener, sampler),
         Work::WriteWriteRead(w) => turns::server(&w.into(), &listener, sampler),
@@ -210,7 +211,7 @@ fn server(job: &Job, listen: SocketAddr, sampler: &Sampler) -> io::Result<Vec<cr
     }
 }
 
-/// Goes to the processor and takes the nice value that the job names.
+/// Applies the processor and the nice value of the job.
 fn place(job: &Job) -> io::Result<()> {
     if let Some(cpu) = job.cpu {
         let mut set = nix::sched::CpuSet::new();

@@ -1,10 +1,9 @@
-//! Counts over a recorded capture: the figures of the table that people know from packet analysers,
-//! found by rules simple enough to be checked by hand.
+//! Counts packets, retransmissions and windows in a recorded capture, by rules simple enough to
+//! check by hand.
 //!
-//! Knows: the lab's own captures (pcap, nanoseconds, Ethernet, IPv4 or IPv6, TCP) and how to count
-//! in them. Promises: no panic on any bytes; what it cannot read is counted in
-//! [`Counted::skipped`]. Ignores: why anything happened. It shares no code with the analysis, which
-//! it is there to judge.
+//! Reads the lab's own captures: pcap with nanoseconds, Ethernet, IPv4 or IPv6, TCP. It never
+//! panics; what it cannot read it counts in [`Counted::skipped`]. It does not ask why anything
+//! happened, and shares no code with the analysis, which it judges.
 
 use std::collections::{BTreeMap, HashMap};
 use std::io::{self, Read};
@@ -17,11 +16,11 @@ pub struct Direction {
     pub packets: u64,
     /// Payload, retransmissions included.
     pub bytes: u64,
-    /// Data segments of which every byte had been seen before.
+    /// Data segments without a new byte.
     pub retransmitted: u64,
-    /// Data segments with new bytes that came behind later ones.
+    /// Data segments with new bytes that arrived after later ones.
     pub out_of_order: u64,
-    /// Pure ACKs equal to the one before in number and window, while the other side had data
+    /// Pure ACKs with the number and window of the one before, while the other side had data
     /// outstanding.
     pub duplicate_acks: u64,
     /// Segments (not SYN, FIN or RST) that advertise a window of zero.
@@ -35,7 +34,7 @@ pub struct Direction {
 /// Counts of a capture.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Counted {
-    /// From whoever sent each connection's first SYN.
+    /// From the client: the sender of a connection's first SYN.
     pub from_client: Direction,
     /// From the other end.
     pub from_server: Direction,
@@ -54,7 +53,7 @@ pub fn count(file: &Path) -> io::Result<Counted> {
     Ok(count_bytes(&bytes))
 }
 
-/// Counts a capture in memory; one that is no pcap of ours has nothing in it.
+/// Counts a capture in memory; one that is not a pcap of ours is empty.
 pub fn count_bytes(bytes: &[u8]) -> Counted {
     let mut counter = Counter::default();
     let le = |at: usize| word(bytes, at);
@@ -92,7 +91,7 @@ const FIN: u8 = 1;
 const SYN: u8 = 2;
 const RST: u8 = 4;
 
-/// What counting needs of a segment.
+/// The fields of a segment that counting needs.
 struct Segment {
     /// Source and destination: address and port. An IPv4 address is the last four bytes.
     ends: [([u8; 16], u16); 2],
@@ -156,17 +155,16 @@ fn scale(mut options: &[u8]) -> Option<u8> {
     }
 }
 
-/// One end of a connection. Sequence numbers are counted from the first one seen, so that they do
-/// not wrap.
+/// One end of a connection. Sequence numbers are relative to the first one, so that they do not
+/// wrap.
 #[derive(Default)]
 struct End {
     first: Option<u32>,
     /// End of the highest data so far.
     top: u64,
-    /// Pieces that were seen: start and end, apart from each other.
-    seen: BTreeMap<u64, u64>,
-    /// Newest acknowledgement and window, as sent by this end: number (counted as the peer's),
-    /// unscaled window.
+    /// Received ranges, disjoint: start and end.
+    received: BTreeMap<u64, u64>,
+    /// The latest ACK and unscaled window that this end sent; the ACK in the peer's numbers.
     ack: Option<(u64, u16)>,
     scale: Option<u8>,
     syns: u64,
@@ -181,10 +179,10 @@ impl End {
         self.top.saturating_add_signed(distance)
     }
 
-    /// Marks a piece as seen; whether any of it was new.
-    fn see(&mut self, start: u64, end: u64) -> bool {
+    /// Adds a range; returns whether any of it was new.
+    fn insert(&mut self, start: u64, end: u64) -> bool {
         let (mut from, mut to) = (start, end);
-        if let Some((s, e)) = self.seen.range(..=start).next_back()
+        if let Some((s, e)) = self.received.range(..=start).next_back()
             && *e >= start
         {
             if *e >= end {
@@ -192,13 +190,13 @@ impl End {
             }
             from = *s;
         }
-        let inside: Vec<u64> = self.seen.range(from..=end).map(|(s, _)| *s).collect();
+        let inside: Vec<u64> = self.received.range(from..=end).map(|(s, _)| *s).collect();
         for s in inside {
-            if let Some(e) = self.seen.remove(&s) {
+            if let Some(e) = self.received.remove(&s) {
                 to = to.max(e);
             }
         }
-        self.seen.insert(from, to);
+        self.received.insert(from, to);
         true
     }
 }
@@ -206,7 +204,7 @@ impl End {
 #[derive(Default)]
 struct Counter {
     counted: Counted,
-    /// By the two ends in the order client, server.
+    /// By its ends: client, server.
     connections: HashMap<[([u8; 16], u16); 2], [End; 2]>,
 }
 
@@ -241,7 +239,7 @@ impl Counter {
         let end = start + u64::from(s.payload);
         if s.payload > 0 {
             let behind = start < own.top;
-            let new = own.see(start, end);
+            let new = own.insert(start, end);
             counts.retransmitted += u64::from(!new);
             counts.out_of_order += u64::from(new && behind);
             own.top = own.top.max(end);

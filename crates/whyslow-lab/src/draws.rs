@@ -1,10 +1,9 @@
-//! Labelled scenarios by chance: each cause that the lab can make, with round trip, rate, size,
-//! congestion control and offload drawn anew, in ranges where that cause is the one that holds the
-//! transfer back.
+//! Random scenarios with a known cause.
 //!
-//! Knows: for each cause, what makes it and what the kernel's counters must then say. Promises: the
-//! same seed draws the same scenarios. Ignores: the analysis that is judged with them, and how it
-//! tells causes apart.
+//! For each cause that the lab can make, round trip, rate, size, congestion control and offload are
+//! drawn from ranges where this cause is the one that limits the transfer. Each draw states what
+//! the kernel's counters must then show. The same seed draws the same scenarios. Nothing here
+//! depends on how the analysis tells causes apart.
 
 mod ends;
 mod exchanges;

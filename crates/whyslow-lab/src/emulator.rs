@@ -1,8 +1,8 @@
 //! Drives two [`Link`]s, one for each direction, between two ports: reads frames, asks the links,
 //! sends what is due.
 //!
-//! It promises to log every packet and to say how late it was. Time is the kernel's own timestamp
-//! of a packet, so waking up late delays a packet only when it was due meanwhile.
+//! It logs every packet and how late each left. A packet's arrival time is the kernel's timestamp,
+//! so waking up late delays only packets that were due in the meantime.
 
 use std::net::Ipv4Addr;
 use std::ops::Range;
@@ -15,7 +15,7 @@ use nix::sys::time::TimeSpec;
 
 use crate::link::config::LinkConfig;
 use crate::link::{Finished, Link};
-use crate::log::{Direction, Fate, LinkLog, Log, Touched};
+use crate::log::{Direction, Fate, Impairments, LinkLog, Log};
 use crate::net::config::Spin;
 use crate::port::segment::{SuperPacket, complete};
 use crate::port::{Clock, Epoch, Outgoing, Port, Received, frame};
@@ -31,7 +31,7 @@ pub(crate) struct Emulation {
     pub(crate) down: LinkConfig,
     /// The client's side and the server's.
     pub(crate) ports: [Box<dyn Port>; 2],
-    /// Who answers packets that are too big.
+    /// The address that answers packets that are too big.
     pub(crate) router: Ipv4Addr,
     /// Send neighbouring segments as super-packets.
     pub(crate) fast: bool,
@@ -45,7 +45,7 @@ pub(crate) struct Emulation {
     pub(crate) stop: OwnedFd,
 }
 
-/// What is left when an emulation has ended.
+/// The result of an emulation.
 pub(crate) struct Emulated {
     pub(crate) logs: [LinkLog; 2],
     pub(crate) ports: [Box<dyn Port>; 2],
@@ -178,7 +178,7 @@ impl Driver {
         self.lanes.iter().map(|lane| lane.link.conditions().delay_ns).max().unwrap_or(0)
     }
 
-    /// Sleeps until a frame comes, `wait` is over or the stop is asked for, which it returns.
+    /// Sleeps until a frame comes, `wait` has passed or a stop is requested; returns the latter.
     fn sleep(&self, stop: &OwnedFd, wait: Option<u64>, is_stopping: bool) -> bool {
         let poll = |fd| PollFd::new(fd, PollFlags::POLLIN);
         let mut fds = [poll(self.ports[0].readiness()), poll(self.ports[1].readiness()), poll(stop.as_fd())];
@@ -191,7 +191,7 @@ impl Driver {
         !is_stopping && fds[2].any().unwrap_or(false)
     }
 
-    /// Reads what waits at a port into its link.
+    /// Moves waiting frames from a port into its link.
     fn receive(&mut self, from: usize) -> usize {
         let Self { clock, lanes, ports, outbox, ignored, router, .. } = self;
         let lane = &mut lanes[from];
@@ -207,7 +207,7 @@ impl Driver {
         count
     }
 
-    /// Sends what is due in a direction.
+    /// Sends the packets that are due in a direction.
     fn deliver(&mut self, from: usize) {
         let Self { clock, lanes, ports, outbox, quantum, refused, .. } = self;
         let lane = &mut lanes[from];
@@ -347,13 +347,13 @@ impl Outbox {
             Body::Frame(bytes) => Outgoing { bytes, ..Outgoing::default() },
         };
         self.close();
-        if touched.has(Touched::MARKED) {
+        if touched.has(Impairments::MARKED) {
             frame::mark(&mut frame.bytes);
         }
-        if touched.has(Touched::CORRUPTED) {
+        if touched.has(Impairments::CORRUPTED) {
             frame::corrupt(&mut frame.bytes);
         }
-        if touched.has(Touched::DUPLICATED) {
+        if touched.has(Impairments::DUPLICATED) {
             let mut copy = Outgoing { bytes: self.buffer(), ..Outgoing::default() };
             copy.bytes.extend_from_slice(&frame.bytes);
             self.frames.push(copy);

@@ -1,9 +1,8 @@
-//! The user's own programs at the two ends, and a shell on a host.
+//! Runs the user's own programs at the two ends, or a shell on a host.
 //!
-//! Knows: how to start them, how to tell that the server listens, where the captures go. Promises:
-//! both programs and all that they started are gone when this returns; captures get their names
-//! when they are whole, also when the run was stopped, and replace those of an earlier run then.
-//! Ignores: what they say to each other. The result is explained by whoever calls this.
+//! When this returns, both programs and all their children are gone. A capture gets its name once
+//! it is complete, even when the run was stopped, and replaces one of an earlier run. The caller
+//! explains the result.
 
 use crate::count;
 use crate::net::config::Host;
@@ -22,30 +21,30 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-/// A server that does not listen after this long is used as it is: it may not be a TCP server.
+/// After this time a server counts as ready even if it does not listen: it may not be a TCP server.
 const LISTENS_WITHIN: Duration = Duration::from_secs(10);
-/// One that is known to listen on a port may have to make its files first.
+/// The same for a server with a known port, which may have to create its files first.
 const LISTENS_AT_LAST: Duration = Duration::from_secs(40);
-/// Between the client's end and the server's: what closes the connections is on its way.
+/// Time between the client's exit and the server's end, for the packets that close the connections.
 const AFTERWARDS: Duration = Duration::from_millis(200);
 
-/// How late the wish to stop may be noticed.
+/// The longest delay until a stop request is noticed.
 const NOTICED_WITHIN: Duration = Duration::from_millis(50);
-/// Where the kernel tells of no process' end by a descriptor: between two looks.
+/// Polling interval on kernels without a descriptor for a process's exit.
 const BETWEEN_LOOKS: Duration = Duration::from_millis(5);
 
-/// What became of the two programs.
+/// The results of the two programs.
 #[derive(Clone, Debug)]
-pub struct Executed {
-    /// The client's exit status; none when the run was stopped before it ended.
+pub struct ExecOutcome {
+    /// The client's exit status; none if the run was stopped first.
     pub client: Option<ExitStatus>,
-    /// The server's, when it ended before the client.
+    /// The server's, if it ended before the client.
     pub server: Option<ExitStatus>,
     /// How long the client ran.
     pub took: Duration,
     /// The captures: client's, server's.
     pub captures: [PathBuf; 2],
-    /// Why the link is not to be trusted; empty when it is.
+    /// Why the link cannot be trusted; empty if it can.
     pub void: Vec<String>,
 }
 
@@ -54,7 +53,7 @@ pub struct Executed {
 /// path and the hosts; its workload, buffers of single sockets, processors and nice values are not
 /// used, since they are the programs' own.
 ///
-/// Once `stop` is set, both are ended, and what was captured by then is kept.
+/// Once `stop` is set, both are killed, and the captures are kept.
 ///
 /// `folder` gets client.pcap, server.pcap and truth.json.
 pub fn exec(
@@ -63,9 +62,9 @@ pub fn exec(
     client: &str,
     folder: &Path,
     stop: &AtomicBool,
-) -> Result<Executed, RunError> {
+) -> Result<ExecOutcome, RunError> {
     let programs = Programs { server, client, ..Programs::default() };
-    let files = Unfinished(["client.pcap", "server.pcap", "truth.json"].map(|name| folder.join(name)));
+    let files = PartialFiles(["client.pcap", "server.pcap", "truth.json"].map(|name| folder.join(name)));
     std::fs::create_dir_all(folder).map_err(run::file_error(folder.display().to_string()))?;
     let taps = [files.unfinished(0), files.unfinished(1)];
     let (mut executed, truth) = record(scenario, &programs, taps, stop)?;
@@ -75,22 +74,22 @@ pub fn exec(
     Ok(executed)
 }
 
-/// Two programs, and what is known about them.
+/// Two programs, and how to run them.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Programs<'a> {
     /// The server's command line.
     pub server: &'a str,
     /// The client's.
     pub client: &'a str,
-    /// The port that the server listens on when it is ready; any, where none is named.
+    /// The port that shows that the server is ready; any if none is given.
     pub port: Option<u16>,
-    /// A folder of their own, as `$DIR`.
+    /// A folder of theirs, as `$DIR`.
     pub folder: Option<&'a Path>,
-    /// Whether the kernels are asked about all of their sockets, every [`Scenario::sample_every`].
+    /// Whether to sample all sockets of both hosts, every [`Scenario::sample_every`].
     pub are_asked: bool,
-    /// A client that takes longer is ended.
+    /// The time after which the client is killed.
     pub timeout: Option<Duration>,
-    /// A command for a host that is run before the server starts.
+    /// A command to run on a host before the server starts.
     pub before: Option<(Host, &'a str)>,
 }
 
@@ -101,7 +100,7 @@ pub(crate) fn record(
     programs: &Programs<'_>,
     taps: [PathBuf; 2],
     stop: &AtomicBool,
-) -> Result<(Executed, Truth), RunError> {
+) -> Result<(ExecOutcome, Truth), RunError> {
     let mut path = build(scenario)?;
     let snaplen = u32::try_from(scenario.snaplen.0).unwrap_or(u32::MAX);
     let tap = |host: Host, file: &PathBuf| Tap { host, file: file.clone(), snaplen };
@@ -128,12 +127,12 @@ pub(crate) fn record(
         partial: client_ended.is_none(),
         ..run::empty_truth(&path, scenario)?
     };
-    let executed = Executed { client: client_ended, server: server_ended, took, captures: taps, void: stopped.void };
+    let executed = ExecOutcome { client: client_ended, server: server_ended, took, captures: taps, void: stopped.void };
     Ok((executed, truth))
 }
 
-/// Lets both programs run until the client has ended, or it is to stop: their exit statuses, and
-/// how long the client ran.
+/// Waits until the client exits or the run is stopped. Returns the exit statuses, and how long the
+/// client ran.
 fn play(
     path: &NetPath,
     programs: &Programs<'_>,
@@ -157,11 +156,11 @@ fn play(
     Ok((client_ended.filter(|_| !stop.load(Ordering::Relaxed)), server_ended, took))
 }
 
-/// Files that get their names when all of them are whole, and leave the folder otherwise.
-struct Unfinished([PathBuf; 3]);
+/// Files that are renamed once all are complete, and removed otherwise.
+struct PartialFiles([PathBuf; 3]);
 
-impl Unfinished {
-    /// What one of them is called until then.
+impl PartialFiles {
+    /// The temporary name of a file.
     fn unfinished(&self, index: usize) -> PathBuf {
         let mut name = self.0[index].clone().into_os_string();
         name.push(".partial");
@@ -176,15 +175,15 @@ impl Unfinished {
     }
 }
 
-impl Drop for Unfinished {
+impl Drop for PartialFiles {
     fn drop(&mut self) {
         // After `finish` none is left.
         (0..self.0.len()).for_each(|index| drop(std::fs::remove_file(self.unfinished(index))));
     }
 }
 
-/// Opens the user's shell on a host, with the path running and, if there is one, a program on the
-/// other host, and waits until the shell ends.
+/// Opens the user's shell on a host of a running path, with an optional program on the other host,
+/// and waits until the shell exits.
 pub fn shell(scenario: &Scenario, host: Host, other: Option<&str>) -> Result<ExitStatus, RunError> {
     let mut path = build(scenario)?;
     path.start(&[])?;
@@ -200,8 +199,8 @@ pub fn shell(scenario: &Scenario, host: Host, other: Option<&str>) -> Result<Exi
     Ok(status)
 }
 
-/// The figures that the captures and the link's log of an executed pair give.
-pub fn figures(executed: &Executed) -> io::Result<BTreeMap<String, count::Counted>> {
+/// The figures from the captures and the link's log.
+pub fn figures(executed: &ExecOutcome) -> io::Result<BTreeMap<String, count::Counted>> {
     let [client, server] = &executed.captures;
     Ok(BTreeMap::from([("client".to_owned(), count::count(client)?), ("server".to_owned(), count::count(server)?)]))
 }
@@ -241,12 +240,11 @@ fn start(path: &NetPath, host: Host, line: &str, folder: Option<&Path>) -> Resul
     Ok(path.spawn(host, command)?)
 }
 
-/// A program that does not outlive this value.
+/// A program that is killed when this is dropped.
 struct Program(Child);
 
 impl Program {
-    /// Waits until it ends: how, or none when it is to stop before that, or has not ended by the
-    /// deadline.
+    /// Waits for its exit status; none if the run is stopped or the deadline passes first.
     fn wait(&mut self, stop: &AtomicBool, deadline: Option<Instant>) -> io::Result<Option<ExitStatus>> {
         let descriptor = descriptor(&self.0);
         loop {
@@ -268,7 +266,7 @@ impl Program {
     }
 }
 
-/// A descriptor that is readable when the process has ended; none before Linux 5.3.
+/// A descriptor that becomes readable when the process exits; none before Linux 5.3.
 fn descriptor(child: &Child) -> Option<OwnedFd> {
     // SAFETY: takes numbers only. The process is a child that was not waited for, so the number is
     // its own.
@@ -285,7 +283,7 @@ impl Drop for Program {
     }
 }
 
-/// Returns the server's exit status when it ended instead.
+/// Returns the server's exit status if it exits instead.
 fn wait_until_it_listens(
     path: &NetPath,
     server: &mut Program,

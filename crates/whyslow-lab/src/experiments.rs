@@ -1,4 +1,4 @@
-//! The experiments that come with the lab, and how one is found by name or by file.
+//! The bundled experiments, and how to find one by name or file.
 
 use crate::scenario::{Experiment, ScenarioError, load};
 use std::path::Path;

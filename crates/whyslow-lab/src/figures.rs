@@ -1,9 +1,9 @@
-//! The figures of a run: one name, one unit, one meaning, wherever they are printed, expected or
-//! verified.
+//! The figures of a run: each has one name, one unit and one meaning wherever it is printed,
+//! expected or verified.
 //!
-//! Knows: names and their units, claims about them ("server.rwnd_limited >= 80%"), how they are
-//! written. Promises: a name that is not in the list is refused when a scenario is read, never when
-//! it has run. Ignores: where they come from ([`crate::truth`] computes them).
+//! Holds the list of names and parses claims about them (`server.rwnd_limited >= 80%`). An unknown
+//! name is an error when the scenario is read, not after the run. [`crate::truth`] computes the
+//! values.
 
 use crate::scenario::units::{BitRate, Share, Size, Time};
 use serde::de::Error;
@@ -201,19 +201,19 @@ impl<'de> Deserialize<'de> for Value {
     }
 }
 
-/// What must be true of a figure: "server.rwnd_limited >= 80%".
+/// A condition on a figure: "server.rwnd_limited >= 80%".
 #[derive(Clone, Debug, PartialEq)]
 pub struct Claim {
     /// The figure.
     pub figure: String,
-    /// Whether it is at least the value (else at most).
+    /// Whether the figure must be at least the value (else at most).
     pub at_least: bool,
     /// The bound.
     pub value: Value,
 }
 
 impl Claim {
-    /// Whether it holds; an unknown figure holds nothing.
+    /// Whether it holds; it does not for an unknown figure.
     pub fn holds(&self, figures: &Figures) -> bool {
         figures.get(&self.figure).is_some_and(|measured| {
             if self.at_least { *measured >= self.value.base } else { *measured <= self.value.base }
@@ -258,7 +258,7 @@ impl<'de> Deserialize<'de> for Claim {
 }
 
 impl Kind {
-    /// What it is called.
+    /// Its name.
     pub fn noun(self) -> &'static str {
         match self {
             Self::Time => "time",

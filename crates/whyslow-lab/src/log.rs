@@ -1,14 +1,13 @@
-//! What the emulator keeps of a run: one record for each packet, counts that are always complete,
-//! and how late it was.
+//! The emulator's log of a run: one record a packet, complete counts, and lateness.
 
 use hdrhistogram::Histogram;
 use serde::{Deserialize, Serialize};
 
-/// What became of a packet.
+/// The fate of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Fate {
-    /// Delivered (see [`Touched`] for how).
+    /// Delivered (see [`Impairments`] for how).
     Passed,
     /// Drawn or listed for loss.
     Lost,
@@ -24,11 +23,11 @@ pub enum Fate {
     Unfinished,
 }
 
-/// What else was done to a packet: a set of bits, written to JSON as a list of names.
+/// Impairments of a packet: a set of bits, written to JSON as a list of names.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Touched(u8);
+pub struct Impairments(u8);
 
-impl Touched {
+impl Impairments {
     /// Arrives twice.
     pub const DUPLICATED: Self = Self(1);
     /// One bit is flipped; the receiver's checksum fails.
@@ -60,13 +59,13 @@ impl Touched {
     }
 }
 
-impl Serialize for Touched {
+impl Serialize for Impairments {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_seq(Self::NAMES.iter().filter(|(bit, _)| self.has(*bit)).map(|(_, name)| name))
     }
 }
 
-impl<'de> Deserialize<'de> for Touched {
+impl<'de> Deserialize<'de> for Impairments {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let mut all = Self::default();
         for name in Vec::<String>::deserialize(deserializer)? {
@@ -81,7 +80,7 @@ impl<'de> Deserialize<'de> for Touched {
 /// ACK.
 pub type TcpFlags = u8;
 
-/// What the emulator reads of a packet.
+/// The header fields that the emulator reads.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Meta {
     /// Ethernet frame, without FCS, in bytes.
@@ -112,13 +111,13 @@ pub struct Record {
     pub in_ns: u64,
     /// When it should leave, or when it was dropped.
     pub due_ns: u64,
-    /// When it was given to the other port; equal to `due_ns` for a dropped packet.
+    /// When it was sent on the other port; equal to `due_ns` for a dropped packet.
     pub out_ns: u64,
-    /// What became of it.
+    /// Its fate.
     pub fate: Fate,
-    /// What else was done to it.
-    #[serde(default, skip_serializing_if = "Touched::is_empty")]
-    pub touched: Touched,
+    /// Its impairments.
+    #[serde(default, skip_serializing_if = "Impairments::is_empty")]
+    pub touched: Impairments,
     /// Bytes of frames that waited when it arrived.
     pub queue_bytes: u32,
     /// Packets that waited when it arrived.
@@ -177,10 +176,10 @@ impl Counts {
             Fate::Passed => {
                 self.passed += 1;
                 self.passed_bytes += bytes;
-                self.duplicated += u64::from(record.touched.has(Touched::DUPLICATED));
-                self.corrupted += u64::from(record.touched.has(Touched::CORRUPTED));
-                self.reordered += u64::from(record.touched.has(Touched::REORDERED));
-                self.marked += u64::from(record.touched.has(Touched::MARKED));
+                self.duplicated += u64::from(record.touched.has(Impairments::DUPLICATED));
+                self.corrupted += u64::from(record.touched.has(Impairments::CORRUPTED));
+                self.reordered += u64::from(record.touched.has(Impairments::REORDERED));
+                self.marked += u64::from(record.touched.has(Impairments::MARKED));
             }
             Fate::Lost => self.lost += 1,
             Fate::QueueFull => self.queue_full += 1,
@@ -205,16 +204,16 @@ pub struct Log {
     lateness: Lateness,
 }
 
-/// Records that are kept when nothing else is asked for: about 130 MB.
+/// The default limit of records: about 130 MB.
 pub const DEFAULT_LIMIT: usize = 2_000_000;
 
 impl Log {
-    /// An empty log that keeps at most `limit` records.
+    /// An empty log of at most `limit` records.
     pub fn new(limit: usize) -> Self {
         Self { records: Vec::new(), limit, unrecorded: 0, counts: Counts::default(), lateness: Lateness::default() }
     }
 
-    /// Keeps what became of a packet.
+    /// Records a packet.
     pub fn add(&mut self, record: Record) {
         self.counts.add(&record);
         if record.fate == Fate::Passed {
@@ -293,7 +292,7 @@ impl Lateness {
         self.0.saturating_record(late_ns);
     }
 
-    /// The figures that are kept.
+    /// The values of the histogram.
     pub fn summary(&self) -> LatenessSummary {
         LatenessSummary {
             packets: self.0.len(),

@@ -1,5 +1,4 @@
-//! A progress bar with the time left, on standard error; nothing but plain lines where that is no
-//! terminal.
+//! A progress bar with the time left, on standard error; plain lines where that is not a terminal.
 
 use crate::run::Progress;
 use crate::truth::RunResult;
@@ -18,7 +17,7 @@ impl Bar {
         Self::of(experiment, "{prefix} {bar:30} {pos}/{len}, {eta} left: {msg}")
     }
 
-    /// A sign of life for work whose length is not known.
+    /// A spinner for work of unknown length.
     pub fn waiting(work: &str) -> Self {
         Self::of(work, "{spinner} {prefix}, {elapsed}: {msg}")
     }
@@ -46,7 +45,7 @@ impl Bar {
             Progress::Void { label, why, attempt } => {
                 self.line(&format!("{label}: try {attempt} is void: {}", why.join("; ")));
             }
-            Progress::Finished { label, kept, result } => {
+            Progress::Finished { label, reused, result } => {
                 for problem in &result.problems {
                     self.line(&format!("{label}: no result: {problem}"));
                 }
@@ -54,14 +53,14 @@ impl Bar {
                     self.line(&format!("{label}: {noise}"));
                 }
                 if !self.is_terminal {
-                    self.line(&format!("{label}: {}", if *kept { "kept" } else { "done" }));
+                    self.line(&format!("{label}: {}", if *reused { "kept" } else { "done" }));
                 }
                 self.bar.inc(1);
             }
         }
     }
 
-    /// What was done last.
+    /// The last step.
     pub fn message(&self, text: &str) {
         self.bar.set_message(text.to_owned());
     }

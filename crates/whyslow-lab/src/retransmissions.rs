@@ -1,14 +1,12 @@
-//! What a run retransmitted, segment by segment, and why: what an analysis of its captures is
-//! judged by.
+//! What a run retransmitted, segment by segment, and why. The analysis is judged by this.
 //!
-//! Knows: the emulator's log (every packet's place in the sequence space, times and fate) and the
-//! kernel's trace, joined by connection and time. Promises: a segment counts as retransmitted for
-//! nothing when earlier copies of all its bytes reached the receiver, whenever they did; where the
-//! log or the trace is incomplete, or two mechanisms sent within a moment of each other, the reason
-//! is unknown and never guessed. Ignores: the analysis; SYNs; paths with a proxy, whose two legs
-//! number bytes apart.
+//! Joins the emulator's log (every packet's sequence numbers, times and fate) with the kernel's
+//! trace, by connection and time. A retransmission is spurious if earlier copies of all its bytes
+//! reached the receiver, at whatever time. Where the log or the trace is incomplete, or two
+//! mechanisms sent within a moment of each other, the reason is unknown. SYNs are left out, and so
+//! are paths with a proxy, whose two legs number bytes separately.
 
-use crate::log::{Direction, Fate, Record, Touched};
+use crate::log::{Direction, Fate, Impairments, Record};
 use crate::trace::{Event, Trace, Why};
 use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -33,7 +31,7 @@ const SYN: u8 = 2;
 pub struct WireRetransmission {
     /// The connection.
     pub client_port: u16,
-    /// Which way it went.
+    /// Its direction.
     pub direction: Direction,
     /// Its first byte, counted from the SYN.
     pub seq: u32,
@@ -53,11 +51,11 @@ pub struct WireRetransmission {
     /// The link delivered it twice: the receiver reports a copy, and nobody can tell whether it
     /// means this one or an earlier.
     pub doubled: bool,
-    /// What made the kernel send it; none when that is not known.
+    /// What made the kernel send it; none if unknown.
     pub why: Option<Why>,
 }
 
-/// What is known of a run.
+/// The retransmissions of a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct KnownRetransmissions {
     /// All that was retransmitted, in the order of sending.
@@ -67,56 +65,56 @@ pub struct KnownRetransmissions {
     pub counted: u64,
 }
 
-/// What is kept of a run, as far as it is needed here.
+/// The parts of `truth.json` that are needed here.
 #[derive(Deserialize)]
-struct KeptRun {
+struct RecordedRun {
     epoch_ns: u64,
-    links: Vec<KeptLink>,
-    hosts: BTreeMap<String, KeptHost>,
+    links: Vec<RecordedLink>,
+    hosts: BTreeMap<String, RecordedHost>,
     // Runs of earlier versions were not traced.
     resends: Option<Trace>,
 }
 
 #[derive(Deserialize)]
-struct KeptLink {
+struct RecordedLink {
     direction: Direction,
     unrecorded: u64,
     records: Vec<Record>,
 }
 
 #[derive(Deserialize)]
-struct KeptHost {
+struct RecordedHost {
     sysctls: BTreeMap<String, String>,
     counters: BTreeMap<String, u64>,
 }
 
-/// Reads what was retransmitted in the run of this folder; none where its log cannot tell.
+/// Reads the retransmissions of the run in this folder; none if its log cannot show them.
 ///
 /// # Errors
 /// When `truth.json` cannot be read.
 pub fn read(folder: &Path) -> io::Result<Option<KnownRetransmissions>> {
-    let kept: KeptRun = serde_json::from_reader(BufReader::new(File::open(folder.join("truth.json"))?))?;
-    if kept.links.len() != 2 || kept.links.iter().any(|link| link.unrecorded > 0) {
+    let run: RecordedRun = serde_json::from_reader(BufReader::new(File::open(folder.join("truth.json"))?))?;
+    if run.links.len() != 2 || run.links.iter().any(|link| link.unrecorded > 0) {
         return Ok(None);
     }
     let mut known = KnownRetransmissions::default();
-    let on = |host: &KeptHost, name: &str| host.sysctls.get(name).is_some_and(|value| value != "0");
-    let reports = |host: &KeptHost| on(host, "net.ipv4.tcp_dsack") && refused(&host.counters) == 0;
-    let sack = kept.hosts.values().all(|host| on(host, "net.ipv4.tcp_sack"));
-    for link in &kept.links {
+    let on = |host: &RecordedHost, name: &str| host.sysctls.get(name).is_some_and(|value| value != "0");
+    let reports = |host: &RecordedHost| on(host, "net.ipv4.tcp_dsack") && refused(&host.counters) == 0;
+    let sack = run.hosts.values().all(|host| on(host, "net.ipv4.tcp_sack"));
+    for link in &run.links {
         let host = if link.direction == Direction::Up { "client" } else { "server" };
-        let mut resent = sent_again(&link.records, link.direction, kept.epoch_ns);
+        let mut resent = sent_again(&link.records, link.direction, run.epoch_ns);
         let peer = if host == "client" { "server" } else { "client" };
-        if let Some(back) = kept.links.iter().find(|other| other.direction != link.direction)
+        if let Some(back) = run.links.iter().find(|other| other.direction != link.direction)
             && sack
-            && kept.hosts.get(peer).is_some_and(reports)
+            && run.hosts.get(peer).is_some_and(reports)
         {
-            note_reports(&mut resent, &back.records, kept.epoch_ns);
+            note_reports(&mut resent, &back.records, run.epoch_ns);
         }
-        let counters = kept.hosts.get(host).map(|host| &host.counters);
+        let counters = run.hosts.get(host).map(|host| &host.counters);
         let counted = |name: &str| counters.and_then(|counters| counters.get(name)).copied().unwrap_or(0);
         known.counted += counted("Tcp:RetransSegs").saturating_sub(counted("TcpExt:TCPSynRetrans"));
-        let traced = kept.resends.as_ref().filter(|trace| trace.missing.is_none());
+        let traced = run.resends.as_ref().filter(|trace| trace.missing.is_none());
         match traced {
             // With events missing a neighbour in time may be another segment's.
             Some(trace) if trace.lost == 0 => explain(&mut resent, &trace.events),
@@ -221,14 +219,14 @@ fn sent_again(records: &[Record], direction: Direction, epoch: u64) -> Vec<WireR
                 needless: flow.taken.hold(seq, end),
                 reported: false,
                 first_to_arrive: !flow.came.touches(seq, end),
-                doubled: record.touched.has(Touched::DUPLICATED),
+                doubled: record.touched.has(Impairments::DUPLICATED),
                 why: None,
             });
         }
         flow.sent.insert(seq, end);
         if record.fate == Fate::Passed {
             flow.came.insert(seq, end);
-            if !record.touched.has(Touched::CORRUPTED) {
+            if !record.touched.has(Impairments::CORRUPTED) {
                 flow.taken.insert(seq, end);
             }
         }
@@ -250,7 +248,7 @@ fn note_reports(resent: &mut [WireRetransmission], back: &[Record], epoch: u64) 
         let from = back.partition_point(|packet| packet.in_ns + AT_ONCE < arrived);
         let mut answers = back.get(from..).unwrap_or_default().iter().filter(|packet| is_its(packet)).peekable();
         let Some(first) = answers.next_if(|packet| packet.in_ns < arrived + ANSWERED) else { continue };
-        let came = |packet: &Record| packet.fate == Fate::Passed && !packet.touched.has(Touched::CORRUPTED);
+        let came = |packet: &Record| packet.fate == Fate::Passed && !packet.touched.has(Impairments::CORRUPTED);
         segment.reported = came(first) && answers.take_while(|packet| packet.in_ns < arrived + AT_ONCE).all(came);
     }
 }

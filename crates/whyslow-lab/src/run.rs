@@ -1,9 +1,8 @@
-//! Runs an experiment: builds each path, starts the programs, keeps what happened.
+//! Runs an experiment: builds each path, starts the programs, records what happens.
 //!
-//! Knows: the order of things, what makes a run void, which runs are already there. Promises: a
-//! folder that has a `result.json` is a finished run; a void run is made again and never reported
-//! as a result; whatever happens, no process, namespace or device is left. Ignores: what the
-//! figures mean ([`crate::figures`]) and how they are shown ([`crate::show`]).
+//! A folder with a `result.json` is a finished run. A void run is repeated and never reported as a
+//! result. No process, namespace or device is left, whatever happens. [`crate::figures`] says what
+//! the figures mean, and [`crate::show`] prints them.
 
 mod agent_process;
 
@@ -51,7 +50,7 @@ impl Settings {
     }
 }
 
-/// What is going on, for a progress bar.
+/// Progress of an experiment.
 #[derive(Clone, Debug)]
 pub enum Progress<'a> {
     /// A run begins.
@@ -72,29 +71,29 @@ pub enum Progress<'a> {
         /// Which try it was, from 1.
         attempt: u32,
     },
-    /// A run is there: made now, or kept from before.
+    /// A run is finished: made now, or reused.
     Finished {
         /// Its label.
         label: &'a str,
         /// Made before.
-        kept: bool,
+        reused: bool,
         /// It.
         result: &'a RunResult,
     },
 }
 
-/// Why nothing could be run.
+/// Why an experiment could not be run.
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
     /// A file or folder.
     #[error("{what}: {source}")]
     File {
-        /// Which, and what was being done.
+        /// The file, and the operation.
         what: String,
         /// Why not.
         source: io::Error,
     },
-    /// `--only` names nothing.
+    /// `--only` matches nothing.
     #[error("no run is named {0:?}; there are: {1}")]
     NothingNamed(Vec<String>, String),
     /// A value that the path cannot have.
@@ -129,16 +128,16 @@ pub fn run(
     progress: &(dyn Fn(Progress<'_>) + Sync),
 ) -> Result<Vec<RunResult>, RunError> {
     let once = |run: &Variant, folder: &Path| once(&experiment.name, run, folder, settings);
-    run_by(experiment, settings, progress, &Making { key: &|run| run.scenario.key(), once: &once })
+    run_by(experiment, settings, progress, &RunMethod { key: &|run| run.scenario.key(), once: &once })
 }
 
-/// One try, whose captures go into the folder. The inner error is about this run (its programs
+/// One attempt, whose captures go into the folder. The inner error is about this run (its programs
 /// failed); the outer one is about all.
 type Try<'a> = dyn Fn(&Variant, &Path) -> Result<Result<Outcome, String>, RunError> + Sync + 'a;
 
 /// How a run is made.
-pub(crate) struct Making<'a> {
-    /// A name for exactly what is run: the run is kept while it stays the same.
+pub(crate) struct RunMethod<'a> {
+    /// The key of a run: the run is reused while its key stays the same.
     pub key: &'a (dyn Fn(&Variant) -> String + Sync),
     /// One try.
     pub once: &'a Try<'a>,
@@ -149,7 +148,7 @@ pub(crate) fn run_by(
     experiment: &Experiment,
     settings: &Settings,
     progress: &(dyn Fn(Progress<'_>) + Sync),
-    making: &Making<'_>,
+    making: &RunMethod<'_>,
 ) -> Result<Vec<RunResult>, RunError> {
     let wanted =
         |run: &Variant| settings.only.is_empty() || settings.only.iter().any(|only| run.label.contains(only.as_str()));
@@ -202,12 +201,12 @@ pub fn folder(out: &Path, experiment: &str, run: &Variant, repetition: u32) -> P
     out.join(plain(experiment)).join(format!("{}-{repetition}", plain(&run.label)))
 }
 
-/// What all runs share.
+/// The state that all runs share.
 struct Session<'a> {
     experiment: &'a Experiment,
     settings: &'a Settings,
     progress: &'a (dyn Fn(Progress<'_>) + Sync),
-    making: &'a Making<'a>,
+    making: &'a RunMethod<'a>,
 }
 
 impl Session<'_> {
@@ -215,13 +214,13 @@ impl Session<'_> {
     fn keep_or_make(&self, run: &Variant, repetition: u32) -> Result<RunResult, RunError> {
         let folder = folder(&self.settings.out, &self.experiment.name, run, repetition);
         let key = (self.making.key)(run);
-        let kept = read_result(&folder).filter(|r| r.key == key && r.problems.is_empty());
-        let is_kept = kept.is_some();
-        let result = match kept {
+        let reused = read_result(&folder).filter(|r| r.key == key && r.problems.is_empty());
+        let is_reused = reused.is_some();
+        let result = match reused {
             Some(result) => result,
             None => self.make(run, RunResult { repetition, key, ..self.no_result(run) }, &folder)?,
         };
-        (self.progress)(Progress::Finished { label: &run.label, kept: is_kept, result: &result });
+        (self.progress)(Progress::Finished { label: &run.label, reused: is_reused, result: &result });
         Ok(result)
     }
 
@@ -274,7 +273,7 @@ impl Session<'_> {
     }
 }
 
-/// Makes an empty folder for a try; what an earlier one left is removed.
+/// Makes an empty folder for an attempt, and removes an earlier one.
 fn make_empty(partial: &Path, folder: &Path) -> io::Result<()> {
     for old in [partial, folder] {
         if old.exists() {
@@ -300,7 +299,7 @@ pub(crate) fn write_json(file: &Path, value: &impl serde::Serialize) -> Result<(
     write().map_err(file_error(file.display().to_string()))
 }
 
-/// What is known of a run, and its figures.
+/// The truth of a run, and its figures.
 pub(crate) type Outcome = (Truth, crate::figures::Figures);
 
 fn once(
@@ -348,8 +347,8 @@ fn once(
     Ok(Ok((truth, figures)))
 }
 
-/// What is known of a run without its programs: the machine, and the settings and counters of the
-/// hosts as they are now.
+/// The truth of a run without its programs: the machine, and the current settings and
+/// counters of the hosts.
 pub(crate) fn empty_truth(path: &NetPath, scenario: &Scenario) -> Result<Truth, RunError> {
     let mut hosts = BTreeMap::new();
     for host in hosts_of(scenario) {
@@ -384,7 +383,7 @@ fn hosts_of(scenario: &Scenario) -> Vec<Host> {
     [Host::Client, Host::Proxy, Host::Server].into_iter().filter(there).collect()
 }
 
-/// The port that says to an analyser what is spoken.
+/// The server's port, by which an analyser recognises the protocol.
 fn port(work: &Work) -> u16 {
     match work {
         Work::Download(t) | Work::Upload(t) => match t.protocol {

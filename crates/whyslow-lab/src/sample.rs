@@ -1,10 +1,8 @@
-//! The kernel's own account of a socket, read every few milliseconds while it works.
+//! The kernel's state of a socket, sampled every few milliseconds while it works.
 //!
-//! Knows: `TCP_INFO` (parsed by the length that the kernel returned, so an older or a newer kernel
-//! is read as far as both agree), `SO_MEMINFO`, `SIOCINQ` and `SIOCOUTQ`. Promises: a row is what
-//! the socket said at that instant; a row equal to the one before is not repeated, which is the
-//! only thing left out. A field that this kernel does not have is null, never zero. Ignores: what
-//! the application did (see [`crate::work`]) and what the path did (the link's log).
+//! Reads `TCP_INFO`, `SO_MEMINFO`, `SIOCINQ` and `SIOCOUTQ`. `TCP_INFO` is parsed up to the length
+//! that the kernel returned, so older and newer kernels both work; a field that this kernel lacks
+//! is null, never zero. A row that equals the one before is left out.
 
 use serde::{Deserialize, Serialize};
 use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd, RawFd};
@@ -12,13 +10,13 @@ use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-/// A socket never gets more rows than this; what came later is counted in [`Series::dropped`].
+/// The most rows of a socket; later ones are counted in [`Series::dropped`].
 pub(crate) const MAX_ROWS: usize = 200_000;
 /// Larger than any `struct tcp_info` so far (280 bytes in Linux 6.18).
 const INFO_SPACE: usize = 512;
 const MEMINFO_VARS: usize = 9;
 
-/// Where a figure comes from.
+/// The source of a column.
 #[derive(Clone, Copy, Debug)]
 enum Source {
     /// One byte of `struct tcp_info` at this offset.
@@ -151,12 +149,12 @@ impl Series {
     }
 }
 
-/// Where a column stands in a row.
+/// The place of a column in a row.
 pub fn position(column: &str) -> Option<usize> {
     COLUMNS.iter().position(|(name, _, _)| *name == column)
 }
 
-/// What the three calls returned, before columns are cut out of it.
+/// The results of the three system calls, before columns are extracted.
 struct Raw {
     info: [u8; INFO_SPACE],
     info_len: usize,
@@ -257,7 +255,7 @@ impl Watched {
     }
 }
 
-/// Reads every socket given to it, on a thread of its own, until it is stopped.
+/// Samples its sockets on a thread of its own until it is stopped.
 pub struct Sampler {
     watched: Arc<Mutex<Vec<Watched>>>,
     stop: mpsc::Sender<()>,
@@ -284,7 +282,7 @@ pub struct Handle {
 }
 
 impl Handle {
-    /// Reads the socket a last time and lets go of it.
+    /// Samples the socket a last time and releases it.
     pub fn close(&self) {
         let mut watched = self.watched.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(w) = watched.get_mut(self.index)
@@ -330,7 +328,7 @@ impl Sampler {
         Self { watched, stop, thread: Some(thread) }
     }
 
-    /// Begins to read this socket (a duplicate of it: the caller goes on using its own).
+    /// Starts to sample this socket (a duplicate of it: the caller goes on using its own).
     pub fn watch(&self, socket: &std::net::TcpStream) -> std::io::Result<Handle> {
         use std::os::fd::AsFd;
         let fd = socket.as_fd().try_clone_to_owned()?;
@@ -351,7 +349,7 @@ impl Sampler {
         Ok(Handle { watched: Arc::clone(&self.watched), index })
     }
 
-    /// Stops and hands over what was read.
+    /// Stops and returns the series.
     pub fn finish(mut self) -> (Vec<Series>, Accuracy) {
         let _ = self.stop.send(());
         let accuracy = self.thread.take().and_then(|t| t.join().ok()).unwrap_or_default();

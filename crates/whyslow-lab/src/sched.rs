@@ -1,4 +1,4 @@
-//! A claim to a processor's time, for a thread that must wake up at the right moment.
+//! Real-time priority for a thread that must wake up on time.
 
 use nix::errno::Errno;
 use nix::sched::{CpuSet, sched_setaffinity};

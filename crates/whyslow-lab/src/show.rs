@@ -1,5 +1,5 @@
-//! Results as tables: text, CSV, JSON. Prints what was measured beside what others measured;
-//! computes nothing.
+//! Results as tables: text, CSV, JSON. Prints what was measured beside published values; computes
+//! nothing.
 
 use crate::figures::{self, Kind};
 use crate::run::read_result;
@@ -64,7 +64,7 @@ impl Table {
     }
 }
 
-/// A name for a row: the repetition only where there are several.
+/// A row's name; with a repetition number if there are several.
 fn name(result: &RunResult, results: &[RunResult], with_experiment: bool) -> String {
     let again = results.iter().any(|r| r.repetition > 1);
     let experiment = if with_experiment && result.label != result.experiment {
@@ -75,7 +75,7 @@ fn name(result: &RunResult, results: &[RunResult], with_experiment: bool) -> Str
     format!("{experiment}{}{}", result.label, if again { format!(" #{}", result.repetition) } else { String::new() })
 }
 
-/// What became of a run, in a word or two; a result whose cause is confirmed needs none.
+/// The state of a run in a word or two; empty for a confirmed result.
 fn remark(result: &RunResult) -> String {
     if let Some(problem) = result.problems.first() {
         return format!("no result: {problem}");
@@ -130,8 +130,8 @@ pub fn json(results: &[RunResult]) -> String {
     serde_json::to_string_pretty(results).unwrap_or_default() + "\n"
 }
 
-/// What was measured beside what the write-ups give, for the runs that they speak of; empty when
-/// they say nothing.
+/// Measured values beside published ones, for the runs that publications cover; empty if there are
+/// none.
 pub fn beside(experiment: &Experiment, results: &[RunResult]) -> String {
     let mut rows = vec![["run", "figure", "measured", "write-up", "ratio", ""].map(str::to_owned).to_vec()];
     for expectation in &experiment.expect {

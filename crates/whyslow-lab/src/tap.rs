@@ -1,5 +1,5 @@
 //! A tap records what a host's device sends and receives, as a capture on that host would: outgoing
-//! packets as the stack hands them over, incoming ones as the stack gets them, with the kernel's
+//! packets as the stack hands them over, incoming ones as it receives them, with the kernel's
 //! timestamps.
 
 use std::fs::File;
@@ -16,18 +16,18 @@ use crate::net::config::Host;
 use crate::pcap::Writer;
 use crate::port::ring::{Ring, RingConfig};
 
-/// What to record.
+/// What to capture.
 #[derive(Clone, Debug)]
 pub struct Tap {
     /// At which host. A proxy's tap is on its client's side.
     pub host: Host,
     /// The file to write.
     pub file: PathBuf,
-    /// Most bytes kept of a packet (128 holds all headers).
+    /// Most bytes captured of a packet (128 holds all headers).
     pub snaplen: u32,
 }
 
-/// What was recorded.
+/// The result of a capture.
 #[derive(Clone, Debug, Serialize)]
 pub struct TapOutcome {
     /// At which host.
@@ -36,7 +36,7 @@ pub struct TapOutcome {
     pub file: PathBuf,
     /// Packets written.
     pub packets: u64,
-    /// Packets that the kernel had no room for: the capture has holes.
+    /// Packets that the kernel dropped for want of room: the capture has holes.
     pub dropped: u64,
 }
 
@@ -58,7 +58,7 @@ impl OpenTap {
         Ok(Self { config, ring, writer })
     }
 
-    /// Records until `stop` is readable or closed, and then what is still there.
+    /// Captures until `stop` is readable or closed, then drains the ring.
     pub(crate) fn run(mut self, stop: &OwnedFd) -> io::Result<TapOutcome> {
         let mut outcome = TapOutcome { host: self.config.host, file: self.config.file.clone(), packets: 0, dropped: 0 };
         let mut stopping = false;

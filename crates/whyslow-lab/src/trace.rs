@@ -1,14 +1,15 @@
-//! Why the kernel sent each segment again, by its own tracing.
+//! Why the kernel retransmitted each segment, from its own tracing.
 //!
-//! Knows: the tracepoints `tcp:tcp_retransmit_skb`, with the kernel's call stack, and
+//! Uses the tracepoints `tcp:tcp_retransmit_skb`, with the kernel's call stack, and
 //! `tcp:tcp_cong_state_set`. The stack names the mechanism (`tcp_send_loss_probe`,
-//! `tcp_retransmit_timer`, `tcp_simple_retransmit`); what none of them sent goes by the socket's
-//! state: that of fast recovery, or Loss, which goes on with what the timer began. Promises: an
-//! instance of the tracing system of its own, so that nobody else's tracing is touched; it goes
-//! with this value, and one that a killed process left goes when the next begins. What the kernel's
-//! buffer could not hold is counted. Ignores: sequence numbers, which the tracepoint does not tell:
-//! [`crate::retransmissions`] joins by time. Without the machine's root there is no tracing, and
-//! the reason is kept instead.
+//! `tcp_retransmit_timer`, `tcp_simple_retransmit`). For a retransmission by none of these, the
+//! socket's state decides: fast recovery, or Loss, which continues what the timer began.
+//!
+//! The trace instance is private, so other tracing is not disturbed. It is removed when this value
+//! is dropped; one that a killed process left is removed when the next trace starts. What did not
+//! fit into the kernel's buffer is counted. The tracepoint does not give sequence numbers, so
+//! [`crate::retransmissions`] joins by time. Without root there is no trace, and the reason is
+//! recorded instead.
 
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
@@ -21,21 +22,21 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 /// Memory for events, on each processor, KiB: about ten thousand retransmissions.
 const BUFFER_KIB: &str = "4096";
-/// What an instance's name begins with; this process's id follows.
+/// Prefix of an instance's name; this process's id follows.
 const NAME: &str = "whyslow-";
 const EVENTS: [&str; 2] = ["tcp_retransmit_skb", "tcp_cong_state_set"];
 
-/// What made the kernel send a segment again.
+/// What made the kernel retransmit a segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Why {
-    /// ACKs told of the loss (or RACK's timer, which waits for reordering): fast recovery.
+    /// ACKs reported the loss (or RACK's timer, which waits for reordering): fast recovery.
     Fast,
-    /// The retransmission timer, or ACKs while what it gave up is retransmitted.
+    /// The retransmission timer, or ACKs during the recovery that follows it.
     Timeout,
     /// A tail loss probe.
     TailProbe,
-    /// Something else, as a router that asks for smaller packets.
+    /// Something else, such as a router that asks for smaller packets.
     Other,
 }
 
@@ -50,7 +51,7 @@ pub struct Event {
     pub source_port: u16,
     /// Receiver's port.
     pub destination_port: u16,
-    /// What made it.
+    /// Its reason.
     pub why: Why,
 }
 
@@ -61,7 +62,7 @@ pub struct Trace {
     pub events: Vec<Event>,
     /// Events that the kernel's buffer could not hold.
     pub lost: u64,
-    /// Why nothing was traced; none when it was.
+    /// Why there is no trace; none if there is one.
     pub missing: Option<String>,
 }
 
@@ -106,7 +107,7 @@ impl Tracer {
         fs::write(self.instance.join(file), text)
     }
 
-    /// Stops, and gives what happened.
+    /// Stops, and returns the trace.
     pub fn finish(self) -> Trace {
         let read = || -> io::Result<Trace> {
             self.put("tracing_on", "0")?;
@@ -123,7 +124,7 @@ impl Drop for Tracer {
     }
 }
 
-/// Removes an instance; what fails leaves it to the next process that traces.
+/// Removes an instance; if that fails, the next process that traces does it.
 fn remove(instance: &Path) {
     // The kernel keeps an instance whose events are on.
     for event in EVENTS {
@@ -154,7 +155,7 @@ fn mount() -> io::Result<OwnedFd> {
     made(unsafe { libc::syscall(libc::SYS_fsmount, system.as_raw_fd(), 1_u32, 0_u32) })
 }
 
-/// Removes instances whose process is gone.
+/// Removes instances of processes that are gone.
 fn remove_stale(instances: &Path) {
     for entry in fs::read_dir(instances).into_iter().flatten().flatten() {
         let name = entry.file_name();
@@ -186,15 +187,15 @@ fn parse(text: &str, tai_ahead: u64) -> Trace {
     let mut trace = Trace::default();
     // What the stack of each event tells, and how often its socket's state had changed by then, and
     // to what.
-    let mut seen: Vec<(Option<Why>, (u64, u8))> = Vec::new();
+    let mut transmissions: Vec<(Option<Why>, (u64, u8))> = Vec::new();
     let mut states: HashMap<Socket, (u64, u8)> = HashMap::new();
     // By processor: the event whose stack is to come, or is being read.
     let mut open: HashMap<&str, usize> = HashMap::new();
     let mut stack = None;
     for line in text.lines() {
         if let Some(function) = line.trim_start().strip_prefix("=> ") {
-            if let Some((told, _)) = stack.and_then(|index: usize| seen.get_mut(index)) {
-                *told = told.or(sent_by(function));
+            if let Some((reason, _)) = stack.and_then(|index: usize| transmissions.get_mut(index)) {
+                *reason = reason.or(sent_by(function));
             }
             continue;
         }
@@ -218,7 +219,7 @@ fn parse(text: &str, tai_ahead: u64) -> Trace {
             if number::<i32>(fields, "err=").is_some_and(|error| error != 0) {
                 continue;
             }
-            seen.push((None, states.get(&socket).copied().unwrap_or_default()));
+            transmissions.push((None, states.get(&socket).copied().unwrap_or_default()));
             let (source, source_port, destination_port) = socket;
             let t = t.saturating_sub(tai_ahead);
             if let Some(processor) = processor(head) {
@@ -227,28 +228,28 @@ fn parse(text: &str, tai_ahead: u64) -> Trace {
             trace.events.push(Event { t, source, source_port, destination_port, why: Why::Other });
         }
     }
-    conclude(&mut trace.events, &seen);
+    conclude(&mut trace.events, &transmissions);
     trace
 }
 
 /// What the stack does not tell, the state does: all that is retransmitted in the state Loss is the
 /// doing of what brought the socket there, which is not always the timer.
-fn conclude(events: &mut [Event], seen: &[(Option<Why>, (u64, u8))]) {
+fn conclude(events: &mut [Event], transmissions: &[(Option<Why>, (u64, u8))]) {
     let mut brought: HashMap<Socket, (u64, Why)> = HashMap::new();
-    for (event, (told, (change, state))) in events.iter_mut().zip(seen) {
+    for (event, (reason, (change, state))) in events.iter_mut().zip(transmissions) {
         let socket = (event.source.clone(), event.source_port, event.destination_port);
-        event.why = match told {
+        event.why = match reason {
             Some(why) => *why,
             None if *state != LOSS => Why::Fast,
             None => brought.get(&socket).filter(|(at, _)| at == change).map_or(Why::Other, |(_, why)| *why),
         };
-        if *state == LOSS && told.is_some() {
+        if *state == LOSS && reason.is_some() {
             brought.insert(socket, (*change, event.why));
         }
     }
 }
 
-/// What a function on the stack tells of the mechanism.
+/// The reason that a function on the stack shows.
 fn sent_by(function: &str) -> Option<Why> {
     // A compiler may append to a name.
     match function.split(['.', '+', ' ']).next()? {

@@ -1,9 +1,9 @@
 //! What really happened in a run, and the figures that follow from it.
 //!
-//! `truth.json` holds everything that was recorded; `result.json` the figures and whether the
-//! intended cause was confirmed. Every figure comes from the kernel, from the emulator's log, from
-//! the programs themselves, or from counting over the captures ([`crate::count`]); none from an
-//! analysis. The schema is in `docs/schema/truth-1.schema.json`.
+//! `truth.json` holds everything that was recorded; `result.json` the figures, and whether the
+//! intended cause was confirmed. Figures come from the kernel, the emulator's log, the programs, or
+//! counts over the captures ([`crate::count`]); none comes from the analysis. The schema is
+//! `docs/schema/truth-1.schema.json`.
 
 use crate::count::Counted;
 use crate::figures::{Claim, Figures};
@@ -30,7 +30,7 @@ pub struct Truth {
     pub label: String,
     /// The cause that the scenario means to show.
     pub cause: String,
-    /// The scenario, complete, as it can be run again.
+    /// The complete scenario, which can be run again.
     pub scenario: Scenario,
     /// Where it ran.
     pub machine: Machine,
@@ -38,7 +38,7 @@ pub struct Truth {
     pub epoch_ns: u64,
     /// Each host's settings in force.
     pub hosts: BTreeMap<String, HostTruth>,
-    /// What the programs saw and the kernel told of their sockets, by host.
+    /// By host: what the programs measured, and the kernel's counters of their sockets.
     pub ends: BTreeMap<String, EndTruth>,
     /// Names of the columns of every socket's rows.
     pub socket_columns: Vec<String>,
@@ -48,7 +48,7 @@ pub struct Truth {
     pub resends: Trace,
     /// Why the run is not to be trusted; empty for every run that is reported as a result.
     pub void: Vec<String>,
-    /// The run was stopped before its end. Left out where it was not.
+    /// Whether the run was stopped early; left out if not.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub partial: bool,
 }
@@ -88,11 +88,11 @@ pub struct HostTruth {
     pub routes: String,
     /// The host's TCP counters after the run, as nstat names them.
     pub counters: BTreeMap<String, u64>,
-    /// What its TCP remembers of its peers after the run, as `ip tcp_metrics` prints it.
+    /// Its metrics cache after the run, as `ip tcp_metrics` prints it.
     pub metrics: String,
 }
 
-/// What one host's program saw and its kernel told.
+/// One host's part: what its program measured, and its kernel's counters.
 #[derive(Clone, Debug, Serialize)]
 pub struct EndTruth {
     /// Connections in order.
@@ -132,25 +132,25 @@ pub struct RunResult {
     pub values: BTreeMap<String, String>,
     /// From 1.
     pub repetition: u32,
-    /// The scenario's key: the run is kept while it stays the same.
+    /// The scenario's key: a run with the same key is reused.
     pub key: String,
     /// The intended cause.
     pub cause: String,
     /// How often the machine spoiled it before.
     pub voided: u32,
-    /// Why it is no result: void every time, or the programs failed. Empty for a result.
+    /// Why there is no result: void every time, or the programs failed. Empty for a result.
     pub problems: Vec<String>,
     /// Whether every claim holds: the intended cause was the real one.
     pub confirmed: bool,
     /// The claims, one by one.
-    pub claims: Vec<Checked>,
+    pub claims: Vec<CheckedClaim>,
     /// The figures, in base units (seconds, bytes, bits per second, shares from 0 to 1, counts).
     pub figures: Figures,
 }
 
-/// A claim and what was measured.
+/// A claim, and the measured value.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Checked {
+pub struct CheckedClaim {
     /// The claim.
     pub claim: Claim,
     /// The figure, in base units.
@@ -160,8 +160,8 @@ pub struct Checked {
 }
 
 /// Checks the claims of a scenario.
-pub fn check(claims: &[Claim], figures: &Figures) -> Vec<Checked> {
-    let one = |claim: &Claim| Checked {
+pub fn check(claims: &[Claim], figures: &Figures) -> Vec<CheckedClaim> {
+    let one = |claim: &Claim| CheckedClaim {
         claim: claim.clone(),
         measured: figures.get(&claim.figure).copied(),
         holds: claim.holds(figures),

@@ -1,38 +1,39 @@
-//! [`Headline`]: the verdict as a sentence, and what to do about it as another.
+//! [`Headline`]: the verdict as one sentence, and what to do about it as another.
 //!
-//! Both are about the cause that cost most. Evidence and figures follow them; here stands what a
-//! reader must know who reads nothing else.
+//! Both are about the cause that cost most. They are written for a reader who reads nothing else;
+//! evidence and figures follow them.
 
 mod words;
 
+use crate::problems::SELECTION;
 use crate::ranking::{self, CauseCost, MainCause};
-use crate::render::terminal::SELECTION;
-use crate::text::units;
+use crate::text::{capitalised, first_clause, units};
 use whyslow_core::analysis::{Actor, Analysis, Cause, Connection, End, Finding, State, Transfer};
 use whyslow_core::units::Nanos;
+use words::Ends;
 
 /// A message of more bytes than an initial window (RFC 6928) is a download or an upload.
 const BULK: u64 = 14_600;
 
-/// What a headline tells.
+/// The kind of a headline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tone {
     /// Something was slow.
     Slow,
     /// Nothing was.
     Healthy,
-    /// The capture does not tell.
+    /// The capture does not show it.
     Unknown,
 }
 
 /// The verdict in a sentence.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Headline {
-    /// What it tells.
+    /// Its kind.
     pub tone: Tone,
     /// The verdict: `The download was slow because …: 158 of 184 ms.`
     pub sentence: String,
-    /// What to do, and the time that it would then take.
+    /// What to do, and how long the transfer would then take.
     pub advice: Option<String>,
 }
 
@@ -42,7 +43,7 @@ impl Headline {
     }
 }
 
-/// How sure a finding is, in a word.
+/// A finding's confidence in a word.
 pub fn confidence(value: f64) -> &'static str {
     match value {
         0.9.. => "certain",
@@ -51,7 +52,7 @@ pub fn confidence(value: f64) -> &'static str {
     }
 }
 
-/// The headline of all that was found.
+/// The headline of an analysis.
 pub fn of(analysis: &Analysis) -> Headline {
     match analysis.connections.as_slice() {
         [] if is_selection(analysis) => Headline::new(Tone::Unknown, "No connection matches.".to_owned()),
@@ -172,8 +173,8 @@ fn of_several(analysis: &Analysis, connections: &[Connection]) -> Headline {
     Headline { advice: fix(finding, transfer), ..Headline::new(Tone::Slow, sentence) }
 }
 
-/// The finding that stands for a cause of several connections: the one that spans them, or else the
-/// costliest, with its transfer.
+/// The example of a cause over several connections: the finding that spans them, else the costliest
+/// one, with its transfer.
 fn example<'a>(
     analysis: &'a Analysis,
     connections: &'a [Connection],
@@ -203,7 +204,7 @@ fn subject(transfer: &Transfer) -> &'static str {
     }
 }
 
-/// `158 of 184 ms`; what it cost alone where there is no whole, or it cost more than that.
+/// `158 of 184 ms`; the cost alone if there is no whole, or it is smaller.
 pub fn cost(seconds: Nanos, of: Option<Nanos>) -> String {
     let part = units::span(seconds);
     let Some(whole) = of.filter(|of| seconds <= *of).map(units::span) else { return part };
@@ -212,23 +213,6 @@ pub fn cost(seconds: Nanos, of: Option<Nanos>) -> String {
             format!("{number} of {whole}")
         }
         _ => format!("{part} of {whole}"),
-    }
-}
-
-/// The names of the two ends of a transfer.
-#[derive(Clone, Copy, Debug)]
-struct Ends {
-    sender: &'static str,
-    receiver: &'static str,
-}
-
-impl Ends {
-    fn of(transfer: Option<&Transfer>) -> Self {
-        match transfer.map(|transfer| transfer.from) {
-            Some(End::Server) => Self { sender: "server", receiver: "client" },
-            Some(End::Client) => Self { sender: "client", receiver: "server" },
-            None => Self { sender: "sender", receiver: "receiver" },
-        }
     }
 }
 
@@ -242,8 +226,8 @@ fn advice(finding: &Finding, transfer: Option<&Transfer>) -> Option<String> {
     Some(format!("{}; then about {}{assumed}.", fix.trim_end_matches('.'), units::span(time)))
 }
 
-/// `Fix: on the server, keep the connection open and reuse it.` Of many connections no more is
-/// said: an estimate is for one transfer.
+/// `Fix: on the server, keep the connection open and reuse it.` Several connections get no
+/// estimate, which is for one transfer.
 fn fix(finding: &Finding, transfer: Option<&Transfer>) -> Option<String> {
     let fix = finding.fix.as_ref()?;
     let ends = Ends::of(transfer);
@@ -257,17 +241,6 @@ fn fix(finding: &Finding, transfer: Option<&Transfer>) -> Option<String> {
         Actor::Capture => "when capturing, ".to_owned(),
     };
     Some(format!("Fix: {place}{what}."))
-}
-
-/// A text up to where it begins to explain itself.
-pub(crate) fn first_clause(text: &str) -> &str {
-    let ends = [": ", "; ", " ("].into_iter().filter_map(|mark| text.find(mark));
-    ends.min().map_or(text, |end| &text[..end])
-}
-
-fn capitalised(text: &str) -> String {
-    let mut letters = text.chars();
-    letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
 }
 
 #[cfg(test)]

@@ -17,6 +17,7 @@
 #![forbid(unsafe_code)]
 
 pub mod headline;
+pub mod problems;
 pub mod ranking;
 pub mod render;
 pub mod text;

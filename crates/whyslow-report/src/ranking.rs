@@ -1,5 +1,5 @@
-//! What each cause cost over all connections: the one sum that a renderer needs and an analysis
-//! does not hold.
+//! What each cause cost over all connections. A renderer needs this sum, and an analysis does not
+//! hold it.
 
 use std::borrow::Cow;
 use std::cmp::Reverse;
@@ -8,18 +8,18 @@ use whyslow_core::CostOverTime;
 use whyslow_core::analysis::{Analysis, Cause, Connection, End, Finding, Message};
 use whyslow_core::units::Nanos;
 
-/// A message of more bytes than an initial window (RFC 6928) is no interactive one.
+/// A larger message than an initial window (RFC 6928) is not interactive.
 const BULK: u64 = 14_600;
 
 /// The time that one cause cost.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CauseCost {
-    /// Which.
+    /// The cause.
     pub cause: Cause,
-    /// Over all connections; what passed at the same time counts once.
+    /// Over all connections; simultaneous costs count once.
     pub seconds: Nanos,
-    /// Connections that it cost time, with how much each, the worst first. Of a finding that spans
-    /// connections and was made of none of them alone, all are here with no time.
+    /// The connections that it slowed, with the cost of each, the worst first. For a finding that
+    /// spans connections and is in none of them alone, all are listed without a time.
     pub connections: Vec<(u64, Nanos)>,
 }
 
@@ -28,8 +28,7 @@ pub fn findings(connection: &Connection) -> impl Iterator<Item = &Finding> {
     connection.transfers.iter().flat_map(|transfer| &transfer.findings).chain(&connection.findings)
 }
 
-/// The time that a connection lost, over its findings. What the client's own program took is not
-/// lost.
+/// The time that a connection lost over its findings, without the client's own program.
 pub fn cost(connection: &Connection) -> Nanos {
     findings(connection).filter(|finding| finding.is_waited_for()).map(|finding| finding.seconds).sum()
 }
@@ -46,9 +45,9 @@ pub fn payload(connection: &Connection) -> [u64; 2] {
 pub struct MainCause<'a> {
     /// Over all of its findings.
     pub seconds: Nanos,
-    /// In how many of them.
+    /// The number of those findings.
     pub times: usize,
-    /// The costliest of them.
+    /// The costliest one.
     pub finding: &'a Finding,
     /// The place of its transfer; none of a finding over the connection.
     pub transfer: Option<usize>,
@@ -65,8 +64,8 @@ pub fn main_cause(connection: &Connection) -> Option<MainCause<'_>> {
     Some(MainCause { seconds, times: of_cause.len(), finding, transfer })
 }
 
-/// The causes of one connection with the time that each cost over its transfers, the worst first;
-/// behind all of them what its client's own program took.
+/// The causes of one connection with the cost of each over its transfers, the worst first; the
+/// client's own program comes last.
 pub fn causes(connection: &Connection) -> Vec<(Cause, Nanos)> {
     let mut sums: HashMap<Cause, Nanos> = HashMap::new();
     for finding in findings(connection) {
@@ -78,8 +77,8 @@ pub fn causes(connection: &Connection) -> Vec<(Cause, Nanos)> {
 }
 
 /// Connections by the time that they lost to one cause, the worst first; those without a finding
-/// are left out. A transfer that one cause held back so comes before an interactive session with a
-/// little of everything, which has its place behind all others in any case.
+/// are left out. So a transfer that one cause slowed comes before an interactive session that lost
+/// a little to everything. Interactive sessions come last in any case.
 pub fn worst(analysis: &Analysis) -> Vec<&Connection> {
     let first = |connection| {
         let &(cause, seconds) = causes(connection).first()?;
@@ -91,9 +90,8 @@ pub fn worst(analysis: &Analysis) -> Vec<&Connection> {
     worst.into_iter().map(|(_, connection)| connection).collect()
 }
 
-/// Whether a person, or something as slow, is at the client: it carries messages, none of them a
-/// bulk, and most of its time passes before its requests. What is lost there is a wait of a moment
-/// now and then.
+/// Whether a person, or something as slow, is at the client: no message is large, and most of the
+/// time passes before requests. Its losses are short waits now and then.
 fn is_interactive(connection: &Connection) -> bool {
     let is_bulk = |message: &Message| message.bytes > BULK;
     let messages = connection.exchanges.iter().flat_map(|exchange| exchange.request.iter().chain(&exchange.answer));
@@ -104,13 +102,13 @@ fn is_interactive(connection: &Connection) -> bool {
         && !messages.into_iter().any(is_bulk)
 }
 
-/// The causes that findings over several connections sum up, each with a connection that shares it.
+/// The causes that findings over several connections sum up, each with a connection that has it.
 pub fn shared(analysis: &Analysis) -> HashSet<(Cause, u64)> {
     let shared = analysis.findings.iter().filter(|finding| finding.shared);
     shared.flat_map(|finding| finding.connections.iter().map(|&id| (finding.cause, id))).collect()
 }
 
-/// The connections that another capture, nearer to the sender, tells of too.
+/// The connections that another capture, closer to the sender, shows too.
 pub fn repeats(analysis: &Analysis) -> HashSet<u64> {
     let ids: HashSet<u64> = analysis.connections.iter().map(|connection| connection.id).collect();
     // The two connections of a proxy have findings of their own.
@@ -123,12 +121,12 @@ pub fn repeats(analysis: &Analysis) -> HashSet<u64> {
         .collect()
 }
 
-/// The analysis without the connections that another capture, nearer to the sender, tells of too.
+/// The analysis without the connections that another capture, closer to the sender, shows too.
 pub fn without_duplicates(analysis: &Analysis) -> Cow<'_, Analysis> {
     without(analysis, &repeats(analysis))
 }
 
-/// The analysis without these connections, and without the findings that are of them alone.
+/// The analysis without these connections, and without the findings that concern only them.
 pub fn without<'a>(analysis: &'a Analysis, connections: &HashSet<u64>) -> Cow<'a, Analysis> {
     if connections.is_empty() {
         return Cow::Borrowed(analysis);
@@ -141,8 +139,8 @@ pub fn without<'a>(analysis: &'a Analysis, connections: &HashSet<u64>) -> Cow<'a
     Cow::Owned(others)
 }
 
-/// When the time passed that findings tell of, with these: a transfer's begins with the waits
-/// before it.
+/// The findings of each transfer, and those of the connection, with the stretch of time that they
+/// are about. A transfer's begins with the waits before it.
 fn in_time(connection: &Connection) -> impl Iterator<Item = (Nanos, Nanos, &[Finding])> {
     let of_transfers = connection.transfers.iter().map(|transfer| {
         let before: Nanos = transfer.before.iter().map(|wait| wait.seconds).sum();
@@ -152,7 +150,7 @@ fn in_time(connection: &Connection) -> impl Iterator<Item = (Nanos, Nanos, &[Fin
     of_transfers.chain([(connection.start_s, end, connection.findings.as_slice())])
 }
 
-/// What all connections lost. What the client's own program took is not lost.
+/// The time that all connections lost, without the client's own programs.
 pub fn total_cost(analysis: &Analysis) -> CostOverTime {
     let mut lost = CostOverTime::default();
     for (start, end, findings) in analysis.connections.iter().flat_map(in_time) {
@@ -164,8 +162,7 @@ pub fn total_cost(analysis: &Analysis) -> CostOverTime {
     lost
 }
 
-/// The causes by the time that they cost, the worst first. What passed at the same time counts
-/// once.
+/// The causes by cost, the worst first; simultaneous costs count once.
 pub fn by_cause(analysis: &Analysis) -> Vec<CauseCost> {
     #[derive(Default)]
     struct Sum {

@@ -1,11 +1,11 @@
-//! What a test says when it cannot test here: its name, what it lacks, and that it was skipped.
+//! Records tests that could not run on this machine, with the reason.
 //!
-//! A test that returns early counts as passed. So none returns in silence: it asks here for what it
-//! needs, and where that is missing a line goes past libtest's capture to stderr, and into the file
-//! that WHYSLOW_SKIPPED names, of which `make test` prints a list at its end (`tools/skipped`).
-//! With WHYSLOW_REQUIRE_ALL=1 a test fails that lacks what a machine can be given. Captures that
-//! are no part of the project, a quiet machine, and devices of root are never demanded; they are
-//! listed.
+//! A test that returns early counts as passed. So a test asks here for what it needs. If that is
+//! missing, a line is written to stderr, past libtest's capture, and to the file that
+//! WHYSLOW_SKIPPED names; `make test` prints that list (`tools/skipped`). With
+//! WHYSLOW_REQUIRE_ALL=1 the test fails instead, unless it lacks something that no machine can be
+//! given at will: a program that no distribution brings, captures that are no part of the project,
+//! a quiet machine, a device that only root may open.
 
 use std::ffi::OsStr;
 use std::fmt::Display;
@@ -16,45 +16,48 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// How often something was skipped in this process.
+/// The number of skips in this process.
 static SKIPS: AtomicUsize = AtomicUsize::new(0);
 
 /// What a test can lack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lack {
-    /// A tool that can be installed, or something that the kernel can allow: demanded by
+    /// A tool that can be installed, or a right that the kernel can give: required by
     /// WHYSLOW_REQUIRE_ALL.
     Machine,
+    /// A program that no distribution brings.
+    Program,
     /// Captures that are no part of the project.
     Captures,
-    /// Processors that others leave alone for long enough.
+    /// A machine that is quiet for long enough.
     Quiet,
-    /// A device that whoever runs the test may not open.
+    /// A device that this user may not open.
     Device,
 }
 
 impl Lack {
-    /// As `tools/skipped` knows it.
+    /// Its name in the list.
     fn word(self) -> &'static str {
         match self {
             Self::Machine => "machine",
+            Self::Program => "program",
             Self::Captures => "captures",
             Self::Quiet => "quiet",
             Self::Device => "device",
         }
     }
 
-    /// What a test does that lacks this.
+    /// The wording of the message.
     fn fails(self, require_all: bool) -> bool {
         self == Self::Machine && require_all
     }
 }
 
-/// Says that the calling test is skipped.
+/// Reports that the calling test is skipped.
 ///
 /// # Panics
-/// Where WHYSLOW_REQUIRE_ALL demands what is lacking, or the file of WHYSLOW_SKIPPED cannot be
-/// written: what is not noted would count as tested.
+/// If WHYSLOW_REQUIRE_ALL requires what is missing, or the file of WHYSLOW_SKIPPED cannot be
+/// written: a skip that is not recorded would count as tested.
 #[track_caller]
 pub fn skip(lack: Lack, reason: impl Display) {
     let test = test_name(Location::caller());
@@ -69,21 +72,20 @@ pub fn skip(lack: Lack, reason: impl Display) {
     }
 }
 
-/// How often this process has said that something is skipped. A program of tests with a `main` of
-/// its own tells by it whether a test did all that it is for.
+/// The number of skips in this process. A test program with its own `main` checks with it whether a
+/// test ran completely.
 pub fn skips() -> usize {
     SKIPS.load(Ordering::Relaxed)
 }
 
-/// Adds a line to the list. Tests of several programs write at once, so it is one write at the end
-/// of the file.
+/// Appends a line to the list, in one write: several programs write at once.
 fn note(file: &Path, lack: Lack, test: &str, reason: &str) -> std::io::Result<()> {
     let line = format!("{}\t{test}\t{reason}\n", lack.word());
     OpenOptions::new().append(true).create(true).open(file)?.write_all(line.as_bytes())
 }
 
-/// The program of tests, and the test: libtest names a test's thread after it, and where it does
-/// not, the place must do.
+/// The test program and the test: libtest names a test's thread after it; else the source location
+/// is used.
 fn test_name(place: &Location<'_>) -> String {
     let program = std::env::current_exe().unwrap_or_default();
     let program = program.file_stem().unwrap_or_default().to_string_lossy();
@@ -99,8 +101,9 @@ fn set(name: &str) -> bool {
     std::env::var_os(name).is_some_and(|value| !value.is_empty() && value != "0")
 }
 
-/// The folder of real captures with known answers: where WHYSLOW_CAPTURES says, or beside the
-/// repository. They are no part of the project; without them the calling test is skipped.
+/// The folder of real captures with known answers: the one that WHYSLOW_CAPTURES names, or one
+/// beside the repository. They are not part of the project; without them the calling test is
+/// skipped.
 ///
 /// # Panics
 /// When WHYSLOW_CAPTURES names no folder.
@@ -114,7 +117,7 @@ pub fn captures() -> Option<PathBuf> {
     folder
 }
 
-/// The same for a test that is whole without them.
+/// The same folder for a test that is complete without it.
 ///
 /// # Panics
 /// When WHYSLOW_CAPTURES names no folder.
@@ -138,13 +141,24 @@ pub fn capture(name: &str) -> Option<PathBuf> {
     None
 }
 
-/// Whether these tools can be started; else the calling test is skipped.
+/// Whether these tools can be started; if not, the calling test is skipped.
 #[track_caller]
 pub fn tools(names: &[&str]) -> bool {
+    all_start(names, Lack::Machine)
+}
+
+/// The same of programs that no distribution brings: a machine need not have them.
+#[track_caller]
+pub fn rare_tools(names: &[&str]) -> bool {
+    all_start(names, Lack::Program)
+}
+
+#[track_caller]
+fn all_start(names: &[&str], lack: Lack) -> bool {
     let missing: Vec<&str> = names.iter().copied().filter(|name| !starts(name)).collect();
     if !missing.is_empty() {
         let verb = if missing.len() == 1 { "is" } else { "are" };
-        skip(Lack::Machine, format!("{} {verb} not installed", missing.join(", ")));
+        skip(lack, format!("{} {verb} not installed", missing.join(", ")));
     }
     missing.is_empty()
 }

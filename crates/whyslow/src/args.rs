@@ -37,9 +37,16 @@ pub(crate) enum Command {
     Explain(Explain),
     /// Set two transfers side by side: where the time of each went, their rounds, and which is
     /// faster at what size.
-    Compare(crate::compare::Compare),
-    /// Write one connection's packets, graphs or findings for other programs, tickets and papers.
-    Export(Box<crate::export::Export>),
+    Compare(crate::compare::args::Compare),
+    /// Write one connection's packets, graphs or findings for other programs, tickets and papers,
+    /// or tables of all connections.
+    Export(Box<crate::export::args::Export>),
+    /// Serve S3, and keep what clients store encrypted elsewhere, over connections that stay warm;
+    /// seal and open such objects.
+    Gateway {
+        #[command(subcommand)]
+        task: Box<crate::gateway::args::Gateway>,
+    },
     /// Explain a cause: how it is recognised, why it costs time, what to do; without a name, list
     /// all.
     HelpCause {
@@ -47,6 +54,10 @@ pub(crate) enum Command {
         #[arg(value_name = "CAUSE")]
         slug: Option<String>,
     },
+    /// Condense captures to what explains them, on any machine, for `whyslow stitch`.
+    Scan(crate::scan::Scan),
+    /// Explain condensed captures together, as the captures that they were made of.
+    Stitch(Explain),
     /// Show captures in the browser, on a page that only this machine can open.
     View(View),
     /// Write the page as one file, to be sent and opened without network.
@@ -54,7 +65,14 @@ pub(crate) enum Command {
     /// Say how long a transfer would take, and what each change would bring, without a capture.
     Predict(Box<crate::predict::Predict>),
     /// Make a request, and say where its time went and why.
-    Probe(Box<crate::probe::Probe>),
+    Probe(Box<crate::probe::args::Probe>),
+    /// Say what of this machine makes transfers slow: sockets, settings, counters, remembered
+    /// metrics.
+    #[cfg(target_os = "linux")]
+    Host(Box<crate::host::args::HostArgs>),
+    /// Say why transfers are slow as they end, on this machine or in a capture that grows.
+    #[cfg(target_os = "linux")]
+    Watch(Box<crate::watch::Watch>),
     /// Reproduce slow transfers on this machine's own TCP stack, over an emulated path.
     #[cfg(target_os = "linux")]
     #[command(subcommand)]

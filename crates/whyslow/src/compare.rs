@@ -1,46 +1,19 @@
 //! `whyslow compare`: two transfers side by side.
 
+pub(crate) mod args;
+
 use crate::output::{Output, Sources, Target};
 use crate::place::{self, TransferPlace};
 use crate::settings::PageTask;
 use crate::spooled::SpooledInputs;
 use crate::{report, view};
 use anyhow::{Context, bail};
-use clap::Args;
-use std::path::PathBuf;
+use args::Compare;
 use std::process::ExitCode;
 use whyslow_core::compare::{self, ChosenTransfer, choose};
 use whyslow_io::Input;
 use whyslow_report::render::compare as render;
 use whyslow_serve::{Opening, SoughtTransfer};
-
-/// What to compare.
-#[derive(Clone, Debug, Args)]
-pub(crate) struct Compare {
-    /// A transfer: `FILE` is the one that carried most, `FILE#3` that of connection 3, `FILE#3.2`
-    /// its transfer 2.
-    #[arg(value_name = "A", value_hint = clap::ValueHint::FilePath)]
-    a: PathBuf,
-    /// The other one.
-    #[arg(value_name = "B", value_hint = clap::ValueHint::FilePath)]
-    b: PathBuf,
-    /// Print a JSON object (schema whyslow-compare/1).
-    #[arg(long)]
-    json: bool,
-    /// Show it in the browser, on a page that only this machine can open.
-    #[arg(long, conflicts_with = "json")]
-    view: bool,
-    /// Write it as a page in one file, to be sent and opened without network; `-` is standard
-    /// output.
-    #[arg(long, value_name = "PAGE", conflicts_with_all = ["json", "view"], value_hint = clap::ValueHint::FilePath)]
-    report: Option<PathBuf>,
-    /// With --view: listen on this port of 127.0.0.1 [default: any free one].
-    #[arg(long, value_name = "PORT", requires = "view", default_value_t = 0, hide_default_value = true)]
-    port: u16,
-    /// With --view: start the browser.
-    #[arg(long, requires = "view")]
-    open: bool,
-}
 
 /// Reads both, and prints what differs.
 ///
@@ -103,6 +76,7 @@ fn page(task: &Compare, places: &[TransferPlace; 2]) -> anyhow::Result<ExitCode>
         groups: kept.inputs().iter().map(|input| vec![input.clone()]).collect(),
         names: kept.names(),
         compare: Some([sought(0), sought(1)]),
+        ..Opening::default()
     };
     let reading = report::read(&opening)?;
     let find = |index: usize| sought(index).find(&reading).with_context(|| places[index].input.name());

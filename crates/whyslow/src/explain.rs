@@ -28,7 +28,8 @@ pub(crate) fn run(task: &ExplainTask, out: Output) -> anyhow::Result<ExitCode> {
     let stop = interrupt.stop();
     let mut analysis = {
         let mut meter = Meter::new();
-        whyslow_io::explain_on(task.how, &task.inputs, &stop, &mut |progress| {
+        let explain = if task.stitched { whyslow_io::stitch } else { whyslow_io::explain_on };
+        explain(task.how, &task.inputs, &stop, &mut |progress| {
             interrupt.has_read();
             meter.update(progress);
         })?

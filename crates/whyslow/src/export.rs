@@ -1,23 +1,28 @@
 //! `whyslow export`: one connection's packets, graphs and findings for other programs, tickets and
-//! papers.
+//! papers; and tables of all connections.
 
+pub(crate) mod args;
+mod folders;
 mod graphs;
+mod packets;
+#[cfg(feature = "parquet")]
+mod parquet;
 mod png;
+mod tables;
 
-use crate::output::{Sources, Target, complain};
+use crate::output::{Sources, Target};
 use crate::place::TransferPlace;
-use crate::progress::Meter;
-use crate::quantity;
 use crate::report;
 use crate::spooled::SpooledInputs;
 use anyhow::{Context, bail};
-use clap::{ArgGroup, Args, ValueEnum};
+use args::{Export, Of, TrackArg};
+use packets::ConnectionPackets;
 use std::io::{IsTerminal, Write, stdout};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::ExitCode;
 use whyslow_core::analysis::{Analysis, Connection, End};
 use whyslow_core::compare::{TransferName, choose};
-use whyslow_core::series::{Point, SeriesBuilder};
+use whyslow_core::series::SeriesBuilder;
 use whyslow_core::units::Nanos;
 use whyslow_io::Input;
 use whyslow_report::render::packets::Rows;
@@ -25,99 +30,21 @@ use whyslow_report::render::picture::{self, Picture, Track};
 use whyslow_report::render::summary;
 use whyslow_serve::Opening;
 
-/// What to export.
-#[derive(Clone, Debug, Args)]
-#[command(group = ArgGroup::new("format").required(true))]
-pub(crate) struct Export {
-    /// A connection: `FILE` is the one with the largest transfer, `FILE#3` connection 3. Several
-    /// files as for `explain`: those that follow each other in time are one capture; `-` is
-    /// standard input.
-    #[arg(value_name = "FILE", required = true, value_hint = clap::ValueHint::FilePath)]
-    files: Vec<PathBuf>,
-    /// The connection, by the number that `explain` has for it.
-    #[arg(long, value_name = "ID")]
-    connection: Option<u64>,
-    /// Its packets with what the analysis says of each, as CSV.
-    #[arg(long, group = "format")]
-    csv: bool,
-    /// The same as JSON objects, one a line (schema whyslow-packets/1).
-    #[arg(long, group = "format")]
-    jsonl: bool,
-    /// Graphs for xplot, in tcptrace's kinds, as files in the folder of --output [default: here].
-    #[arg(long, group = "format")]
-    xplot: bool,
-    /// A picture of a track, as SVG.
-    #[arg(long, group = "format")]
-    svg: bool,
-    /// A picture of a track, as PNG.
-    #[arg(long, group = "format")]
-    png: bool,
-    /// What was found, in Markdown for a ticket.
-    #[arg(long, group = "format")]
-    markdown: bool,
-    /// What a picture shows.
-    #[arg(long, value_enum, default_value_t = Shown::TimeSequence)]
-    track: Shown,
-    /// Whose data a picture shows [default: who sent more].
-    #[arg(long, value_enum, value_name = "END")]
-    of: Option<Side>,
-    /// A picture begins so many seconds after the capture's first packet [default: with the
-    /// connection].
-    #[arg(long, value_name = "SECONDS", value_parser = quantity::seconds)]
-    from: Option<Nanos>,
-    /// A picture ends there [default: with the connection].
-    #[arg(long, value_name = "SECONDS", value_parser = quantity::seconds)]
-    to: Option<Nanos>,
-    /// With `--track io`: count packets in intervals of this length, as `1ms` [default: what gives
-    /// about a hundred of them].
-    #[arg(long, value_name = "TIME", value_parser = quantity::time)]
-    interval: Option<Nanos>,
-    /// Pixels of a picture.
-    #[arg(long, value_name = "WxH", default_value = "1200x600", value_parser = size)]
-    size: (u32, u32),
-    /// Write it here; `-` is stdout [default: stdout].
-    #[arg(long, short, value_name = "PATH", value_hint = clap::ValueHint::AnyPath)]
-    output: Option<PathBuf>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Shown {
-    /// Segments, ACKs and the window's edge.
-    TimeSequence,
-    /// Bytes in flight, and the window.
-    InFlight,
-    /// Round trips.
-    Rtt,
-    /// Throughput and goodput.
-    Throughput,
-    /// The window that was offered.
-    Window,
-    /// Packets in each interval, both ways: the I/O graph.
-    Io,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Side {
-    Client,
-    Server,
-}
-
-/// `1200x600`.
-fn size(text: &str) -> Result<(u32, u32), String> {
-    let sides = text.split_once('x').and_then(|(width, height)| Some((width.parse().ok()?, height.parse().ok()?)));
-    match sides {
-        Some((width @ 320..=8192, height @ 200..=8192)) => Ok((width, height)),
-        Some(_) => Err(format!("`{text}` is out of range: from 320x200 to 8192x8192")),
-        None => Err(format!("`{text}` is no size, as `1200x600`")),
-    }
-}
-
 /// Reads the captures, and writes what is wanted of one connection.
 ///
 /// # Errors
 /// When it cannot be read or written, or holds no such connection.
 pub(crate) fn run(task: &Export) -> anyhow::Result<ExitCode> {
     let (inputs, which) = chosen(task)?;
+    if let Some(form) = tables::Form::of(task) {
+        return tables::run(task, form, &inputs, which);
+    }
+    if let Some(Of::Table(table)) = task.of {
+        bail!(
+            "--of {} is for tables: --tsv, --arrow, --parquet; of a picture it is `client` or `server`",
+            table.name()
+        );
+    }
     let sources = Sources::of(&inputs);
     if task.png && task.output.is_none() && stdout().is_terminal() {
         bail!("a PNG is no text: write it to a file with --output, or into a pipe");
@@ -142,7 +69,7 @@ pub(crate) fn run(task: &Export) -> anyhow::Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     }
     let place = reading.place(connection).context("its packets are read twice, and its capture is no longer there")?;
-    let packets = Packets { place, connection };
+    let packets = ConnectionPackets { place, connection };
     match target {
         None => {
             let path = capture.map_or("", |capture| &capture.path);
@@ -196,51 +123,12 @@ fn find(analysis: &Analysis, which: TransferName) -> anyhow::Result<&Connection>
     }
 }
 
-/// One connection's packets, which are read a second time.
-struct Packets<'a> {
-    place: whyslow_io::PacketSource,
-    connection: &'a Connection,
-}
-
-impl Packets<'_> {
-    /// Gives each to `give`, in order; the first error ends that.
-    fn each(&self, mut give: impl FnMut(&Point) -> std::io::Result<()>) -> anyhow::Result<()> {
-        let mut failed = None;
-        let late = {
-            let mut meter = Meter::new();
-            let mut give = |point: Point| {
-                if failed.is_none() {
-                    failed = give(&point).err();
-                }
-            };
-            whyslow_io::follow(&self.place, &mut give, &mut |progress| meter.update(progress))?
-        };
-        if let Some(error) = failed {
-            return Err(error.into());
-        }
-        if late > 0 {
-            anstream::eprintln!("whyslow: {late} verdicts came more than 65,536 packets late and are not in it");
-        }
-        let unused = |slug: &str| {
-            let problem = self.connection.problems.iter().find(|problem| problem.slug == slug)?;
-            complain(&format!("not in it: {}", problem.detail));
-            Some(())
-        };
-        let _ = (unused("duplicate-frames"), unused("bad-checksum"));
-        Ok(())
-    }
-
-    fn title(&self) -> String {
-        format!("{} to {}", self.connection.client.host_and_port(), self.connection.server.host_and_port())
-    }
-}
-
 fn write(mut target: Target, bytes: &[u8]) -> anyhow::Result<()> {
     target.write_all(bytes)?;
     target.finish()
 }
 
-fn write_rows(task: &Export, packets: &Packets<'_>, mut target: Target) -> anyhow::Result<()> {
+fn write_rows(task: &Export, packets: &ConnectionPackets<'_>, mut target: Target) -> anyhow::Result<()> {
     let mut rows = Rows::default();
     if task.csv {
         Rows::titles(&mut target)?;
@@ -253,7 +141,7 @@ fn write_rows(task: &Export, packets: &Packets<'_>, mut target: Target) -> anyho
 /// When the picture has no intervals, or fewer pixels than intervals.
 fn check_interval(task: &Export, whole: Nanos) -> anyhow::Result<()> {
     let Some(interval) = task.interval else { return Ok(()) };
-    if task.track != Shown::Io {
+    if task.track != TrackArg::Io {
         bail!("--interval is for --track io");
     }
     let (bars, pixels) = (whole.0 / interval.0.max(1), i64::from(task.size.0));
@@ -266,7 +154,7 @@ fn check_interval(task: &Export, whole: Nanos) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn draw(task: &Export, packets: &Packets<'_>) -> anyhow::Result<String> {
+fn draw(task: &Export, packets: &ConnectionPackets<'_>) -> anyhow::Result<String> {
     let connection = packets.connection;
     let start = connection.start_s;
     let whole = (start, start + connection.duration_s);
@@ -288,20 +176,21 @@ fn draw(task: &Export, packets: &Packets<'_>) -> anyhow::Result<String> {
         Ok(())
     })?;
     let of = match task.of {
-        Some(Side::Client) => End::Client,
-        Some(Side::Server) => End::Server,
-        None => connection.directions.iter().max_by_key(|half| half.bytes).map_or(End::Server, |half| half.from),
+        Some(Of::End(end)) => end,
+        Some(Of::Table(_)) | None => {
+            connection.directions.iter().max_by_key(|half| half.bytes).map_or(End::Server, |half| half.from)
+        }
     };
     let largest = connection.transfers.iter().filter(|transfer| transfer.from == of).max_by_key(|t| t.bytes);
     let verdict = largest.map_or("", |transfer| &transfer.verdict);
     let picture = Picture {
         track: match task.track {
-            Shown::TimeSequence => Track::Sequence,
-            Shown::InFlight => Track::InFlight,
-            Shown::Rtt => Track::RoundTrip,
-            Shown::Throughput => Track::Throughput,
-            Shown::Window => Track::Window,
-            Shown::Io => Track::Packets,
+            TrackArg::TimeSequence => Track::Sequence,
+            TrackArg::InFlight => Track::InFlight,
+            TrackArg::Rtt => Track::RoundTrip,
+            TrackArg::Throughput => Track::Throughput,
+            TrackArg::Window => Track::Window,
+            TrackArg::Io => Track::Packets,
         },
         of,
         range: Some(range),

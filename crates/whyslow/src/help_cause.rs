@@ -1,5 +1,7 @@
 //! The documentation of causes: it stands at the top of each rule's own file, and comes from there.
 
+#[cfg(target_os = "linux")]
+use crate::host::causes::HostCause;
 use anyhow::bail;
 use std::fmt::Write;
 use whyslow_core::cause::Cause;
@@ -8,13 +10,18 @@ use whyslow_report::render::markdown;
 /// The documentation is laid out no wider than reads well.
 const WIDEST: usize = 100;
 
-/// One cause.
+/// One cause: of captures, of a host, or of both.
 ///
 /// # Errors
 /// When there is none of that name; says which one may have been meant.
 pub(crate) fn one(slug: &str, width: usize) -> anyhow::Result<String> {
-    let Some(cause) = Cause::from_slug(slug) else { bail!(unknown(slug)) };
-    Ok(markdown::terminal(&format!("# {slug}\n\n{}", cause.markdown()), width.min(WIDEST)))
+    let document = match (Cause::from_slug(slug), of_host(slug)) {
+        (None, None) => bail!(unknown(slug, &names())),
+        (Some(cause), None) => cause.markdown(),
+        (None, Some(host)) => host,
+        (Some(cause), Some(host)) => format!("{}\n\n# {slug}, as `whyslow host` finds it\n\n{host}", cause.markdown()),
+    };
+    Ok(markdown::terminal(&format!("# {slug}\n\n{document}"), width.min(WIDEST)))
 }
 
 /// Every cause with its first sentence.
@@ -22,10 +29,43 @@ pub(crate) fn list(width: usize) -> String {
     let mut document = String::new();
     for &cause in Cause::ALL {
         // Writing to a string cannot fail.
-        let _ = writeln!(document, "- **{}**: {}", cause, summary(cause));
+        let _ = writeln!(document, "- **{}**: {}", cause, summary(&cause.markdown()));
     }
+    document += &list_of_host();
     document += "\n`whyslow help-cause CAUSE` explains one.\n";
     markdown::terminal(&document, width.min(WIDEST))
+}
+
+/// The documentation of a finding of `whyslow host`.
+#[cfg(target_os = "linux")]
+fn of_host(slug: &str) -> Option<String> {
+    HostCause::from_slug(slug).map(HostCause::markdown)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn of_host(_: &str) -> Option<String> {
+    None
+}
+
+/// Findings that captures do not have.
+#[cfg(target_os = "linux")]
+fn list_of_host() -> String {
+    let own = HostCause::ALL.iter().filter(|cause| !cause.is_of_captures());
+    let lines = own.map(|cause| format!("- **{cause}**: {}\n", summary(&cause.markdown())));
+    format!("\n## Found by `whyslow host` alone\n\n{}", lines.collect::<String>())
+}
+
+#[cfg(not(target_os = "linux"))]
+fn list_of_host() -> String {
+    String::new()
+}
+
+/// The names of all causes.
+fn names() -> Vec<&'static str> {
+    let captures = Cause::ALL.iter().map(|cause| cause.slug());
+    #[cfg(target_os = "linux")]
+    let captures = captures.chain(HostCause::ALL.iter().map(|cause| cause.slug()));
+    captures.collect()
 }
 
 /// Takes the name of a cause that there is a rule for.
@@ -33,16 +73,16 @@ pub(crate) fn list(width: usize) -> String {
 /// # Errors
 /// For any other name; says which one may have been meant.
 pub(crate) fn known(slug: &str) -> Result<Cause, String> {
-    Cause::from_slug(slug).ok_or_else(|| unknown(slug))
+    let names: Vec<_> = Cause::ALL.iter().map(|cause| cause.slug()).collect();
+    Cause::from_slug(slug).ok_or_else(|| unknown(slug, &names))
 }
 
-fn summary(cause: Cause) -> String {
-    let document = cause.markdown();
-    document.lines().next().unwrap_or_default().trim_start_matches(['#', ' ']).to_owned()
+fn summary(markdown: &str) -> String {
+    markdown.lines().next().unwrap_or_default().trim_start_matches(['#', ' ']).to_owned()
 }
 
-fn unknown(slug: &str) -> String {
-    match nearest(slug, Cause::ALL.iter().map(|cause| cause.slug())) {
+fn unknown(slug: &str, names: &[&str]) -> String {
+    match nearest(slug, names.iter().copied()) {
         Some(near) => format!("there is no cause `{slug}`; did you mean `{near}`? `whyslow help-cause` lists all"),
         None => format!("there is no cause `{slug}`; `whyslow help-cause` lists all"),
     }

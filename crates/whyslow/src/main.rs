@@ -10,9 +10,14 @@ mod exit;
 mod explain;
 mod export;
 mod fail_on;
+mod gateway;
 mod help_cause;
+// What a machine knows of its TCP is read as Linux has it.
+#[cfg(target_os = "linux")]
+mod host;
 mod interrupt;
 mod spooled;
+mod stitched;
 // Namespaces are Linux's.
 #[cfg(target_os = "linux")]
 mod lab;
@@ -24,10 +29,14 @@ mod probe;
 mod progress;
 mod quantity;
 mod report;
+mod scan;
 mod select;
 mod settings;
 mod table;
 mod view;
+// Rings are Linux's.
+#[cfg(target_os = "linux")]
+mod watch;
 
 use crate::args::Args;
 use crate::exit::FAILED;
@@ -63,10 +72,16 @@ fn run(settings: &Settings) -> anyhow::Result<ExitCode> {
         Task::Explain(task) => return explain::run(task, out),
         Task::Predict(task) => return predict::run(task, out),
         Task::Probe(task) => return probe::run(task, out),
+        #[cfg(target_os = "linux")]
+        Task::Host(task) => return host::run(task, out),
+        #[cfg(target_os = "linux")]
+        Task::Watch(task) => return watch::run(task, out),
         Task::View(task) => view::run(task)?,
         Task::Report(task) => report::run(task)?,
         Task::Compare(task) => return compare::run(task, out),
         Task::Export(task) => return export::run(task),
+        Task::Scan(task) => return scan::run(task),
+        Task::Gateway(task) => return gateway::run(task, out),
         Task::HelpCause(None) => out.write(&help_cause::list(out.width()))?,
         Task::HelpCause(Some(slug)) => out.write(&help_cause::one(slug, out.width())?)?,
         #[cfg(target_os = "linux")]

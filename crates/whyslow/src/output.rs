@@ -57,6 +57,18 @@ impl Output {
         self.raw(|out| out.write_all(bytes))
     }
 
+    /// Prints a value as one indented JSON object and a line feed.
+    ///
+    /// # Errors
+    /// Those of stdout.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn json(&mut self, value: &impl serde::Serialize) -> io::Result<()> {
+        self.raw(|out| {
+            serde_json::to_writer_pretty(&mut *out, value)?;
+            out.write_all(b"\n")
+        })
+    }
+
     /// Prints what `print` writes, as it is.
     ///
     /// # Errors

@@ -40,6 +40,10 @@ pub(crate) struct Predict {
     /// The sender's initial congestion window, segments.
     #[arg(long, value_name = "SEGMENTS", default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=100_000))]
     initcwnd: u64,
+    /// A slow-start threshold that the sender remembers of earlier connections, segments (`ip
+    /// tcp_metrics`) [default: none].
+    #[arg(long, value_name = "SEGMENTS", value_parser = clap::value_parser!(u64).range(2..=100_000))]
+    ssthresh: Option<u64>,
     /// The receiver's first window.
     #[arg(long, value_name = "SIZE", default_value = "64KiB", value_parser = quantity::size)]
     initrwnd: u64,
@@ -139,6 +143,7 @@ impl Predict {
                 Controller::Bbr => Algorithm::Bbr,
             },
             initial_window: self.initcwnd,
+            ssthresh: self.ssthresh,
             first_window: self.initrwnd,
             receive_window: self.rwnd,
             send_buffer: self.sndbuf,
@@ -161,12 +166,12 @@ pub(crate) fn run(task: &Predict, mut out: Output) -> anyhow::Result<ExitCode> {
         return run_grid(task, out);
     }
     let plan = task.plan(task.bytes.least, task.rtt.least)?;
-    let told = plan.forecast();
-    let changes = plan.changes(&told);
+    let outcome = plan.forecast();
+    let changes = plan.changes(&outcome);
     if task.json {
-        out.write_bytes(forecast::json(&plan, &told, &changes).as_bytes())?;
+        out.write_bytes(forecast::json(&plan, &outcome, &changes).as_bytes())?;
     } else {
-        out.write(&forecast::terminal(&plan, &told, &changes, out.width()))?;
+        out.write(&forecast::terminal(&plan, &outcome, &changes, out.width()))?;
     }
     Ok(ExitCode::SUCCESS)
 }

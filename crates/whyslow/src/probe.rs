@@ -1,11 +1,10 @@
 //! `whyslow probe`: make a request, and say where its time went.
 //!
 //! `args` is the command line; `requests` makes the requests; `recording` hands the packets to the
-//! explainer; `figures`, `floor` and `kernel` say what came of them; `page`, `formats` and `json`
-//! print it.
+//! explainer; `results` holds both; `figures`, `floor` and `kernel` say what they come to; `page`,
+//! `formats` and `json` print it, `web` is the page in a browser.
 
-mod args;
-mod beside;
+pub(crate) mod args;
 mod figures;
 mod floor;
 mod formats;
@@ -15,32 +14,21 @@ mod page;
 mod picture;
 mod recording;
 mod requests;
+mod results;
+mod side_by_side;
 mod threshold;
-
-pub(crate) use args::Probe;
+mod web;
 
 use crate::exit::{FAILED, FOUND};
 use crate::output::{Output, complain};
 use anyhow::Context;
-use args::Style;
+use args::{Probe, Style};
 use recording::Recording;
-use requests::{Request, Requests};
+use requests::Requests;
+use results::Results;
 use std::process::ExitCode;
-use whyslow_core::analysis::Analysis;
-
-/// All that is known at the end.
-pub(crate) struct Probed {
-    requests: Vec<Request>,
-    /// What the packets say; or why there are none.
-    explained: Result<Explained, String>,
-}
-
-/// What the recorded packets say.
-pub(crate) struct Explained {
-    analysis: Analysis,
-    packets: u64,
-    dropped: u64,
-}
+use web::Wanted;
+use whyslow_io::Scratch;
 
 /// Makes the requests, and prints what came of them.
 ///
@@ -48,25 +36,29 @@ pub(crate) struct Explained {
 /// When the arguments make no sense, or something cannot be written.
 pub(crate) fn run(task: &Probe, mut out: Output) -> anyhow::Result<ExitCode> {
     let plan = task.plan()?;
-    let recording = Recording::start(task.capture.as_deref(), task.snaplen)?;
+    let scratch = Scratch::default();
+    let wanted = Wanted::by(task, &scratch)?;
+    let packets = wanted.as_ref().map(Wanted::packets).or(task.capture.as_deref());
+    let recording = Recording::start(packets, wanted.as_ref().and_then(Wanted::name), task.snaplen)?;
     let requests = Requests::new(&plan, recording.recorder()).make()?;
-    let explained = recording.finish()?;
-    let probed = Probed { requests, explained };
-    let failures: Vec<String> = probed.requests.iter().filter_map(Request::complaint).collect();
+    let results = Results { requests, recorded: recording.finish()? };
+    let failures = results.failures();
     failures.iter().for_each(|failure| complain(failure));
-    let exceeded = threshold::exceeded(&task.fail_on, &probed);
+    let exceeded = results.exceeded(&task.fail_on);
     exceeded.iter().for_each(|exceeded| complain(exceeded));
-    let is_answered = probed.requests.iter().any(|request| request.outcome.is_ok());
     match task.style() {
         // That tool has a line for what failed.
-        Style::Httptest => out.write(&formats::httptest(&probed)).context("stdout")?,
-        _ if !is_answered => {}
-        Style::Curl => out.write(&formats::curl(&probed)).context("stdout")?,
-        Style::Json => out.raw(|out| json::write(&probed, out)).context("stdout")?,
+        Style::Httptest => out.write(&formats::httptest(&results)).context("stdout")?,
+        _ if !results.is_any_answered() => {}
+        Style::Curl => out.write(&formats::curl(&results)).context("stdout")?,
+        Style::Json => out.raw(|out| json::write(&results, out)).context("stdout")?,
         Style::Page => {
-            let page = page::page(&probed, out.width());
+            let page = page::page(&results, out.width());
             out.write(&page).context("stdout")?;
         }
+    }
+    if let Some(wanted) = wanted.filter(|_| results.is_any_answered()) {
+        wanted.deliver(&results)?;
     }
     Ok(match (failures.is_empty(), exceeded.is_empty()) {
         (false, _) => ExitCode::from(FAILED),

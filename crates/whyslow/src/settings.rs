@@ -24,14 +24,20 @@ pub(crate) struct Settings {
 #[derive(Debug)]
 pub(crate) enum Task {
     Explain(ExplainTask),
-    Compare(crate::compare::Compare),
-    Export(Box<crate::export::Export>),
+    Compare(crate::compare::args::Compare),
+    Export(Box<crate::export::args::Export>),
+    Scan(crate::scan::Scan),
+    Gateway(Box<crate::gateway::args::Gateway>),
     HelpCause(Option<String>),
     Predict(Box<crate::predict::Predict>),
-    Probe(Box<crate::probe::Probe>),
+    Probe(Box<crate::probe::args::Probe>),
+    #[cfg(target_os = "linux")]
+    Host(Box<crate::host::args::HostArgs>),
     #[cfg(target_os = "linux")]
     Lab(crate::lab::args::Lab),
     View(ViewTask),
+    #[cfg(target_os = "linux")]
+    Watch(Box<crate::watch::Watch>),
     Report(ReportTask),
     Completions(Shell),
     /// To stdout, or into a folder.
@@ -53,6 +59,8 @@ pub(crate) struct ExplainTask {
     /// Why the captures end before what they show did, where that is known: what comes of them is
     /// partial.
     pub cut: Option<String>,
+    /// The inputs are condensed captures, and one of them that is lost costs only itself.
+    pub stitched: bool,
 }
 
 /// The page on this machine.
@@ -117,13 +125,20 @@ impl Settings {
                 explain(args.explain)
             }
             Some(Command::Explain(args)) => explain(args),
+            Some(Command::Scan(task)) => Task::Scan(task),
+            Some(Command::Stitch(args)) => stitch(args)?,
             Some(Command::Compare(task)) => Task::Compare(task),
             Some(Command::Export(task)) => Task::Export(task),
+            Some(Command::Gateway { task }) => Task::Gateway(task),
             Some(Command::HelpCause { slug }) => Task::HelpCause(slug),
             Some(Command::Predict(predict)) => Task::Predict(predict),
             Some(Command::Probe(probe)) => Task::Probe(probe),
             #[cfg(target_os = "linux")]
+            Some(Command::Host(host)) => Task::Host(host),
+            #[cfg(target_os = "linux")]
             Some(Command::Lab(lab)) => Task::Lab(lab),
+            #[cfg(target_os = "linux")]
+            Some(Command::Watch(watch)) => Task::Watch(watch),
             Some(Command::View(View { files, port, open })) => {
                 Task::View(ViewTask { inputs: inputs(&files), page: PageTask { port, open } })
             }
@@ -163,7 +178,26 @@ fn explain(args: Explain) -> Task {
     };
     let how = ExplainOptions { threads: threads(args.threads), path_rate: args.path_rate };
     let (selection, fail_on) = (args.selection, args.fail_on);
-    Task::Explain(ExplainTask { inputs, format: format(&args.shape), selection, fail_on, how, cut: None })
+    Task::Explain(ExplainTask {
+        inputs,
+        format: format(&args.shape),
+        selection,
+        fail_on,
+        how,
+        cut: None,
+        stitched: false,
+    })
+}
+
+/// # Errors
+/// When there is nothing to stitch.
+fn stitch(args: Explain) -> Result<Task, clap::Error> {
+    let files = crate::stitched::files(&args.files)
+        .map_err(|error| Args::command().error(ErrorKind::ValueValidation, format!("{error:#}")))?;
+    Ok(match explain(Explain { files, ..args }) {
+        Task::Explain(task) => Task::Explain(ExplainTask { stitched: true, ..task }),
+        other => other,
+    })
 }
 
 fn format(shape: &Shape) -> Format {

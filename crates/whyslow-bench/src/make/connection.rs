@@ -3,7 +3,7 @@
 use super::draw::Draw;
 use super::host::{ACK, FIN, Host, PSH, Packet, SYN, SegmentToSend};
 use super::plan::Plan;
-use super::way::{InTransit, Leaving};
+use super::way::{InTransit, PathPacket};
 use super::{MILLISECOND, Time};
 
 /// The end that opens the connection.
@@ -173,7 +173,7 @@ impl Connection {
             see(&PassingPacket { time: now, from, packet: &packet, connection: &self.facts });
         }
         let bytes = HEADERS + u64::from(segment.length);
-        self.ways[from].send(now, Leaving { packet, bytes, may_be_lost: segment.length > 0 }, &mut self.draw);
+        self.ways[from].send(now, PathPacket { packet, bytes, may_be_lost: segment.length > 0 }, &mut self.draw);
     }
 
     fn arrive(&mut self, now: Time, to: usize, packet: &Packet, see: &mut dyn FnMut(&PassingPacket<'_>)) {

@@ -20,7 +20,7 @@ mod record;
 mod way;
 mod world;
 
-pub use recipe::{Made, Recipe, Shape, recipes};
+pub use recipe::{InputFiles, Recipe, Shape, recipes};
 pub use record::Pack;
 
 /// Another one makes other bytes of the same recipes.

@@ -5,7 +5,7 @@ use super::host::Settings;
 use super::plan::Plan;
 use super::record::{Pack, Recorder};
 use super::way::Link;
-use super::world::{Played, play};
+use super::world::{PlayStats, play};
 use super::{MILLISECOND, SECOND, Time};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -56,7 +56,7 @@ pub enum Shape {
 
 /// What was written.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Made {
+pub struct InputFiles {
     /// One, or those of a rotation set in their order.
     pub files: Vec<PathBuf>,
     /// Packets in all of them.
@@ -71,8 +71,8 @@ pub struct Made {
     pub resent: u64,
 }
 
-impl Made {
-    /// A line that [`Made::parse`] understands.
+impl InputFiles {
+    /// A line that [`InputFiles::parse`] understands.
     pub fn to_text(&self) -> String {
         let names = self.files.iter().filter_map(|file| file.file_name()).map(|name| name.to_string_lossy());
         let names = names.collect::<Vec<_>>().join(" ");
@@ -80,7 +80,7 @@ impl Made {
         format!("{packets} {bytes} {connections} {most_at_once} {resent} {names}\n")
     }
 
-    /// What [`Made::to_text`] wrote, if the files are still there.
+    /// What [`InputFiles::to_text`] wrote, if the files are still there.
     pub fn parse(text: &str, folder: &Path) -> Option<Self> {
         let mut words = text.split_whitespace();
         let mut number = || words.next()?.parse().ok();
@@ -100,7 +100,7 @@ impl Recipe {
     ///
     /// # Errors
     /// When a file cannot be written.
-    pub fn make(&self, folder: &Path) -> anyhow::Result<Made> {
+    pub fn make(&self, folder: &Path) -> anyhow::Result<InputFiles> {
         let mut recorder = Recorder::create(&folder.join(self.file()), self.pack, self.snaplen, self.packets)?;
         let (mut failed, mut begun) = (Ok(()), 0);
         let most = self.packets;
@@ -110,7 +110,7 @@ impl Recipe {
                     recorder.flood(number * SECOND / rate.max(1), number as u32)?;
                 }
                 begun = most;
-                Played { most_at_once: most, resent: 0 }
+                PlayStats { most_at_once: most, resent: 0 }
             }
             _ => play(self.plans(), SEED, |seen| {
                 failed = recorder.segment(seen);
@@ -125,8 +125,8 @@ impl Recipe {
         failed?;
         let (packets, bytes) = (recorder.packets, recorder.bytes);
         let files = recorder.finish()?;
-        let Played { most_at_once, resent } = played;
-        Ok(Made { files, packets, bytes, connections: begun, most_at_once, resent })
+        let PlayStats { most_at_once, resent } = played;
+        Ok(InputFiles { files, packets, bytes, connections: begun, most_at_once, resent })
     }
 
     /// The file's name.

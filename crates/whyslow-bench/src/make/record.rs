@@ -31,7 +31,7 @@ const POOL: usize = 1 << 16;
 
 /// Writes packets.
 pub(super) struct Recorder {
-    out: Out,
+    out: PcapOutput,
     snaplen: usize,
     pool: Vec<u8>,
     frame: Vec<u8>,
@@ -44,13 +44,13 @@ pub(super) struct Recorder {
     files: Vec<PathBuf>,
 }
 
-enum Out {
+enum PcapOutput {
     Plain(BufWriter<File>),
     Gzip(Box<flate2::write::GzEncoder<BufWriter<File>>>),
     Zstd(Box<zstd::Encoder<'static, BufWriter<File>>>),
 }
 
-impl Out {
+impl PcapOutput {
     fn create(path: &Path, pack: Pack) -> io::Result<Self> {
         let file = BufWriter::with_capacity(1 << 20, File::create(path)?);
         Ok(match pack {
@@ -85,7 +85,7 @@ impl Recorder {
             _ => None,
         };
         let first = if rotation.is_some() { numbered(path, 0) } else { path.to_owned() };
-        let out = Out::create(&first, pack).with_context(|| first.display().to_string())?;
+        let out = PcapOutput::create(&first, pack).with_context(|| first.display().to_string())?;
         let mut draw = Draw(0x5eed);
         let pool = (0..POOL / 8).flat_map(|_| draw.next().to_le_bytes()).collect();
         let (frame, path, files) = (Vec::with_capacity(2_048), path.to_owned(), vec![first]);
@@ -197,7 +197,7 @@ impl Recorder {
     fn write(&mut self, time: Time, original: usize) -> anyhow::Result<()> {
         if self.packets > 0 && self.rotation.is_some_and(|most| self.packets.is_multiple_of(most)) {
             let next = numbered(&self.path, self.files.len());
-            std::mem::replace(&mut self.out, Out::create(&next, Pack::Plain)?).finish()?;
+            std::mem::replace(&mut self.out, PcapOutput::create(&next, Pack::Plain)?).finish()?;
             self.files.push(next);
             self.header()?;
         }

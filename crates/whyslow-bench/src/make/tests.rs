@@ -13,7 +13,7 @@ fn tiny(name: &str) -> Recipe {
     recipes().into_iter().find(|recipe| recipe.name == name).unwrap().smaller(if name == "full" { 500 } else { 2_000 })
 }
 
-fn make(recipe: &Recipe) -> (Made, Vec<Vec<u8>>) {
+fn make(recipe: &Recipe) -> (InputFiles, Vec<Vec<u8>>) {
     let folder = tempfile::tempdir().unwrap();
     let made = recipe.make(folder.path()).unwrap();
     let files = made.files.iter().map(|file| fs::read(file).unwrap()).collect();
@@ -22,7 +22,7 @@ fn make(recipe: &Recipe) -> (Made, Vec<Vec<u8>>) {
 
 /// What a reader that was not written for these files finds in them.
 #[derive(Default)]
-struct Seen {
+struct Contents {
     packets: u64,
     syns: u64,
     fins: u64,
@@ -32,7 +32,7 @@ struct Seen {
     last: i64,
 }
 
-impl Sink for Seen {
+impl Sink for Contents {
     fn packet(&mut self, packet: &Packet<'_>) {
         let segment = wire::decode_verified(packet).unwrap();
         assert!(!matches!(segment.checksum, Checksum::Bad(_)), "frame {}", packet.frame);
@@ -89,7 +89,7 @@ fn every_input_is_a_capture_of_what_it_says() {
         };
         let name = recipe.name;
         assert_eq!(plain.iter().map(Vec::len).sum::<usize>() as u64, made.bytes, "{name}");
-        let seen = plain.iter().fold(Seen::default(), |seen, file| read(file, seen));
+        let seen = plain.iter().fold(Contents::default(), |seen, file| read(file, seen));
         assert_eq!((seen.packets, seen.syns), (made.packets, made.connections), "{name}");
         assert!(seen.good > 0 && (recipe.snaplen == 96 || seen.unverified == 0), "{name}");
         match recipe.shape {
@@ -134,7 +134,7 @@ fn losses_are_repaired_as_a_stack_repairs_them() {
     // what was played.
     let recipe = Recipe { packets: 60_000, ..tiny("bulk") };
     let (made, files) = make(&recipe);
-    assert!(read(&files[0], Seen::default()).sacks > 100);
+    assert!(read(&files[0], Contents::default()).sacks > 100);
     let analysis = explain(&files[0]);
     let halves = || analysis.connections.iter().flat_map(|connection| &connection.directions);
     let again = halves()

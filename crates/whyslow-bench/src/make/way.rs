@@ -19,7 +19,7 @@ pub(super) struct Link {
 
 /// A packet that enters a path.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Leaving<T> {
+pub(super) struct PathPacket<T> {
     pub(super) packet: T,
     /// Its size on the wire.
     pub(super) bytes: u64,
@@ -42,8 +42,8 @@ impl<T> InTransit<T> {
     }
 
     /// A packet leaves. Returns whether it will arrive.
-    pub(super) fn send(&mut self, now: Time, leaving: Leaving<T>, draw: &mut Draw) -> bool {
-        let Leaving { packet, bytes, may_be_lost } = leaving;
+    pub(super) fn send(&mut self, now: Time, leaving: PathPacket<T>, draw: &mut Draw) -> bool {
+        let PathPacket { packet, bytes, may_be_lost } = leaving;
         let waiting = self.busy.saturating_sub(now);
         let queued = u128::from(waiting) * u128::from(self.link.rate) / 8_000_000_000;
         if may_be_lost && (queued + u128::from(bytes) > u128::from(self.link.queue) || draw.happens(self.link.loss)) {

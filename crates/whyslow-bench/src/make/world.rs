@@ -9,7 +9,7 @@ use std::ops::ControlFlow;
 
 /// What was played.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Played {
+pub(super) struct PlayStats {
     pub(super) most_at_once: u64,
     /// Segments retransmitted, and never mind on which side of the capture point they were lost.
     pub(super) resent: u64,
@@ -21,12 +21,12 @@ pub(super) fn play(
     plans: impl Iterator<Item = Plan>,
     seed: u64,
     mut see: impl FnMut(&PassingPacket<'_>) -> ControlFlow<()>,
-) -> Played {
+) -> PlayStats {
     let mut plans = plans.peekable();
     let mut open: Vec<Option<Box<Connection>>> = Vec::new();
     let mut free: Vec<usize> = Vec::new();
     let mut due: BinaryHeap<Reverse<(Time, u32, usize)>> = BinaryHeap::new();
-    let mut played = Played::default();
+    let mut played = PlayStats::default();
     loop {
         let next = due.peek().map(|Reverse((at, ..))| *at);
         if let Some(plan) = plans.next_if(|plan| next.is_none_or(|next| plan.start <= next)) {

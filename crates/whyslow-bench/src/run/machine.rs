@@ -41,7 +41,7 @@ impl Machine {
         kilobytes.map_or(u64::MAX, |kilobytes| kilobytes * 512)
     }
 
-    pub(super) fn told(&self) -> impl Iterator<Item = (&'static str, &str)> {
+    pub(super) fn facts(&self) -> impl Iterator<Item = (&'static str, &str)> {
         self.0.iter().map(|(what, value)| (*what, value.as_str()))
     }
 }

@@ -9,7 +9,7 @@ use std::fmt::Write;
 /// The report of a run.
 pub(super) fn markdown(machine: &Machine, results: &Results, targets: &[Target]) -> String {
     let mut out = String::from("# A run of `make bench`\n\n");
-    for (what, value) in machine.told() {
+    for (what, value) in machine.facts() {
         line(&mut out, format_args!("- {what}: {value}"));
     }
     if results.smaller > 1 {

@@ -1,6 +1,6 @@
 //! [`Results`]: what was measured, and the arithmetic on it.
 
-use super::Input;
+use super::input::Input;
 use super::measure::Sample;
 
 /// All that was measured.

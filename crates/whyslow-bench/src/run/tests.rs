@@ -124,11 +124,11 @@ fn a_whole_run_on_tiny_inputs() {
     // Not whyslow but something that any system has: what is tested is the run.
     let whyslow = ["/bin/true", "/usr/bin/true"].map(PathBuf::from).into_iter().find(|path| path.is_file()).unwrap();
     let only = vec!["bulk-sixteenth".to_owned(), "flood".to_owned()];
-    let wanted = Wanted { whyslow, folder: folder.path().to_owned(), smaller: 2_000, rounds: 2, only };
+    let settings = Settings { whyslow, folder: folder.path().to_owned(), smaller: 2_000, rounds: 2, only };
     let mut steps = Vec::new();
     // The yardstick is this crate's program, and this is its test: it is called with arguments that
     // it does not know.
-    let report = run_without(WALK, &wanted, &mut |step| steps.push(step.to_owned()));
+    let report = run_without(WALK, &settings, &mut |step| steps.push(step.to_owned()));
     assert!(report.contains("2000 times fewer packets"), "{report}");
     assert!(report.contains("| bulk-sixteenth | 366 | cat | "), "{report}");
     assert!(report.contains("| flood | 2,500 | cat | "), "{report}");
@@ -136,20 +136,20 @@ fn a_whole_run_on_tiny_inputs() {
     assert_eq!(steps.iter().filter(|step| step.starts_with("making")).count(), 2);
     // What was made is taken as it is, and made anew where the recipe is another one.
     steps.clear();
-    run_without(WALK, &wanted, &mut |step| steps.push(step.to_owned()));
+    run_without(WALK, &settings, &mut |step| steps.push(step.to_owned()));
     assert_eq!(steps.iter().filter(|step| step.starts_with("making")).count(), 0);
-    run_without(WALK, &Wanted { smaller: 1_000, ..wanted }, &mut |step| steps.push(step.to_owned()));
+    run_without(WALK, &Settings { smaller: 1_000, ..settings }, &mut |step| steps.push(step.to_owned()));
     assert_eq!(steps.iter().filter(|step| step.starts_with("making")).count(), 2);
 }
 
-fn run_without(program: &'static str, wanted: &Wanted, say: &mut dyn FnMut(&str)) -> String {
+fn run_without(program: &'static str, settings: &Settings, say: &mut dyn FnMut(&str)) -> String {
     let mut kept = Vec::new();
     let mut keep = |report: &str| {
         kept.push(report.to_owned());
         Ok(())
     };
-    let report = run_with(wanted, &|one| one.name != program, say, &mut keep).unwrap();
-    assert_eq!(kept.len(), wanted.only.len());
+    let report = Benchmark::new(settings, &|one| one.name != program, say).unwrap().run(&mut keep).unwrap();
+    assert_eq!(kept.len(), settings.only.len());
     assert!(!kept[0].contains("| flood | ") && kept.last() == Some(&report));
     report
 }

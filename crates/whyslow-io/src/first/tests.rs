@@ -1,6 +1,6 @@
 #![allow(clippy::unwrap_used)]
 
-//! What was read once must be there when it is read again.
+//! A second reading must find what the first one did.
 
 use crate::worker_pool::tests::capture;
 use crate::{Error, Input, Reading, Stop, follow, pick, reading};

@@ -74,6 +74,7 @@ fn connection() -> Connection {
         closed_by: None,
         near: Near::Unknown,
         near_reason: String::new(),
+        origin: Origin::default(),
         rtt_ms: Rtt::default(),
         handshake: None,
         problems: vec![],

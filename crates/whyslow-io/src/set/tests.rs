@@ -2,8 +2,9 @@
 
 use super::*;
 
-fn look(name: &str, first: i64, syns: &[u64]) -> InputOpening {
-    InputOpening { first: Some(Nanos::from_millis(first)), syns: syns.iter().copied().collect(), family: family(name) }
+fn opening(name: &str, first: i64, syns: &[u64]) -> InputOpening {
+    let syns = syns.iter().copied().collect();
+    InputOpening { first: Some(Time::from_millis(first)), syns, family: family(name), packets: 0 }
 }
 
 /// Puts inputs (name, first and last packet in milliseconds, SYNs) into sets, and names the sets'
@@ -14,14 +15,14 @@ fn sets(inputs: &[(&'static str, i64, i64, &[u64])]) -> Vec<Vec<&'static str>> {
     let mut sets: Vec<RotationSet> = Vec::new();
     let mut members: Vec<Vec<&'static str>> = Vec::new();
     for (name, first, last, syns) in inputs {
-        let look = look(name, first, syns);
-        let place = continued(sets.iter(), &look).unwrap_or_else(|| {
+        let opening = opening(name, first, syns);
+        let place = continued(sets.iter(), &opening).unwrap_or_else(|| {
             sets.push(RotationSet::default());
             members.push(Vec::new());
             sets.len() - 1
         });
-        let summary = Summary { last_time: Some(Nanos::from_millis(last)), ..Summary::default() };
-        sets[place].add(look, &summary);
+        let summary = Summary { last_time: Some(Time::from_millis(last)), ..Summary::default() };
+        sets[place].add(opening, &summary);
         members[place].push(name);
     }
     members
@@ -70,11 +71,11 @@ fn a_rotation_set_may_be_a_little_out_of_step_and_others_may_not() {
 
 #[test]
 fn without_a_date_every_input_is_on_its_own() {
-    let dateless = InputOpening { first: None, ..look("a", 0, &[]) };
+    let dateless = InputOpening { first: None, ..opening("a", 0, &[]) };
     let mut set = RotationSet::default();
     set.add(dateless.clone(), &Summary::default());
     assert_eq!(continued([&set].into_iter(), &dateless), None);
-    assert_eq!(continued([&set].into_iter(), &look("a", 5, &[])), None);
+    assert_eq!(continued([&set].into_iter(), &opening("a", 5, &[])), None);
 }
 
 #[test]

@@ -1,14 +1,12 @@
-//! [`Block`]: the bytes that are read at once, from where they are read to where they are
-//! explained.
+//! [`Block`]: bytes that are read at once and explained where they lie.
 
 use std::ops::Deref;
 
-/// Bytes read at once: enough that system calls cost nothing, and that threads seldom meet where
-/// none is read yet.
+/// Bytes read at once: enough that system calls cost little, and that threads seldom wait for each
+/// other.
 pub(crate) const BLOCK: usize = 512 << 10;
 
-/// Room for bytes, of which some are filled. It is made once and filled many times: nothing is
-/// cleared in between.
+/// A buffer, partly filled. It is allocated once and filled many times, without clearing.
 #[derive(Debug)]
 pub(crate) struct Block {
     room: Box<[u8]>,
@@ -22,29 +20,29 @@ impl Default for Block {
 }
 
 impl Block {
-    /// An empty one, for so many bytes.
+    /// An empty block of this size.
     pub(crate) fn with_room(bytes: usize) -> Self {
         Self { room: vec![0; bytes].into_boxed_slice(), filled: 0 }
     }
 
-    /// Whether there is no room for more.
+    /// Whether it is full.
     pub(crate) fn is_full(&self) -> bool {
         self.filled == self.room.len()
     }
 
-    /// All of its room is free again.
+    /// Empties it.
     pub(crate) fn clear(&mut self) {
         self.filled = 0;
     }
 
-    /// The room that is left, at most so many bytes of it.
+    /// The free part, limited to this many bytes.
     pub(crate) fn free(&mut self, most: usize) -> &mut [u8] {
         let free = self.room.get_mut(self.filled..).unwrap_or_default();
         let most = most.min(free.len());
         free.get_mut(..most).unwrap_or_default()
     }
 
-    /// So many bytes of the free room were filled.
+    /// Marks this many more bytes as filled.
     pub(crate) fn add(&mut self, bytes: usize) {
         self.filled = self.room.len().min(self.filled + bytes);
     }

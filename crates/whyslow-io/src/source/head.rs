@@ -1,28 +1,26 @@
-//! [`Headed`]: a reader whose next bytes can be looked at before they are read.
+//! [`PeekedReader`]: a reader that can look at its next bytes before they are read.
 
 use std::io::{self, Read};
 
-/// Bytes that are looked at: enough for every magic number, and for the header of a skippable
-/// frame.
+/// Bytes to peek at: enough for every magic number, and for the header of a skippable frame.
 const HEAD: usize = 8;
 
-/// A reader, and the few bytes of it that were looked at and not read yet.
-pub(super) struct Headed<R> {
+/// A reader, and the bytes that were peeked at but not read yet.
+pub(super) struct PeekedReader<R> {
     head: [u8; HEAD],
-    /// The bytes of `head` that are still to be read.
+    /// The bytes of `head` that are still unread.
     held: std::ops::Range<usize>,
     rest: R,
 }
 
-impl<R: Read> Headed<R> {
+impl<R: Read> PeekedReader<R> {
     pub(super) fn new(rest: R) -> Self {
         Self { head: [0; HEAD], held: 0..0, rest }
     }
 
-    /// Looks at the first bytes of the next frame, which are fewer than eight only at the end of
-    /// the input. Skippable frames (RFC 8878 section 3.1.2), which may stand before zstd's first
-    /// frame and before any of lz4's, are passed over. Everything looked at before must have been
-    /// read.
+    /// Peeks at the first eight bytes of the next frame; they are fewer only at the end of the
+    /// input. Skips skippable frames (RFC 8878 section 3.1.2), which may precede zstd's first frame
+    /// and any frame of lz4. All bytes peeked at earlier must have been read.
     pub(super) fn peek_frame(&mut self) -> io::Result<&[u8]> {
         loop {
             self.held = 0..0;
@@ -45,7 +43,7 @@ impl<R: Read> Headed<R> {
     }
 }
 
-impl<R: Read> Read for Headed<R> {
+impl<R: Read> Read for PeekedReader<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let held = self.head.get(self.held.clone()).unwrap_or_default();
         if held.is_empty() {

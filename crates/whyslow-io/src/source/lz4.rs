@@ -1,23 +1,23 @@
 //! lz4 frames, one after the other.
 //!
 //! `lz4_flex` decodes one frame, and takes the end of its input between two blocks for the end of
-//! the frame. Here that is an error, so that a stream that was cut short is not taken for a whole
-//! one. Each frame has a decoder of its own: one that goes on to a frame with larger blocks would
-//! keep its smaller buffers.
+//! the frame. Here that is an error, so a truncated stream is not taken for a complete one. Each
+//! frame has its own decoder: one decoder for all would keep the buffers of the first frame, which
+//! may be too small for the next.
 
-use super::head::Headed;
+use super::head::PeekedReader;
 use lz4_flex::frame::FrameDecoder;
 use std::io::{self, Read};
 
 /// Decodes all frames of a stream.
 pub(super) struct Frames<R: Read> {
-    /// None once all is read, or when it failed.
-    decoder: Option<FrameDecoder<Endless<Headed<R>>>>,
+    /// None after the end or an error.
+    decoder: Option<FrameDecoder<Endless<PeekedReader<R>>>>,
 }
 
 impl<R: Read> Frames<R> {
     pub(super) fn new(reader: R) -> Self {
-        Self { decoder: Some(FrameDecoder::new(Endless(Headed::new(reader)))) }
+        Self { decoder: Some(FrameDecoder::new(Endless(PeekedReader::new(reader)))) }
     }
 }
 
@@ -38,7 +38,7 @@ impl<R: Read> Read for Frames<R> {
     }
 }
 
-/// A reader whose end is an error.
+/// A reader for which the end is an error.
 struct Endless<R>(R);
 
 impl<R: Read> Read for Endless<R> {

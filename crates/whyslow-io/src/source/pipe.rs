@@ -1,18 +1,18 @@
-//! [`Pipe`]: a pipe, a terminal or the like, whose bytes may be long in coming.
+//! [`Pipe`]: reads a pipe or terminal, and notices a stop request while no bytes come.
 
 use std::fs::File;
 use std::io::{self, ErrorKind, Read};
 use std::time::Duration;
 
-/// After so long without bytes the reader is told that there are none yet.
+/// After this time without bytes, `read` returns, so that a stop request is noticed.
 const PATIENCE: Duration = Duration::from_millis(100);
-/// What the system is asked to hold of a pipe, bytes: whoever writes is then seldom kept waiting.
-/// That is as much as Linux gives to anyone who asks.
+/// The size requested for a pipe's buffer, bytes, so that its writer seldom blocks. Linux grants
+/// this much to any user.
 #[cfg(target_os = "linux")]
 const ROOM: usize = 1 << 20;
 
-/// Reads what is there. Fails with [`ErrorKind::WouldBlock`] when nothing has come for a while, so
-/// that whoever reads can ask whether to go on; where that cannot be known it waits.
+/// Reads the available bytes. Fails with [`ErrorKind::WouldBlock`] if none come for a while, so
+/// that the reader can check whether to go on. Blocks where that is unsupported.
 pub(crate) struct Pipe(File);
 
 impl Pipe {
@@ -23,7 +23,7 @@ impl Pipe {
         Self(file)
     }
 
-    /// Whether there is something to read, be it the end.
+    /// Whether there are bytes to read, or the end.
     #[cfg(unix)]
     fn waits(&self) -> io::Result<bool> {
         use rustix::event::{PollFd, PollFlags, Timespec, poll};

@@ -254,7 +254,7 @@ fn a_stop_ends_the_input_behind_what_was_given_out() {
         stop.flag().store(true, Ordering::Relaxed);
         assert_eq!(take(&mut source, 1_000), Err(Filled::End));
         assert!(stop.is_cut());
-        let torn = Problem { slug: "torn-record", count: 1, detail: String::new() };
+        let torn = Problem { slug: "torn-record".into(), count: 1, detail: String::new() };
         let told = source.complete_summary(Summary { problems: vec![torn], ..Summary::default() });
         let [partial] = told.problems.as_slice() else { panic!("{:?}", told.problems) };
         assert_eq!(partial.slug, "partial");

@@ -4,13 +4,13 @@ use liblzma::read::XzDecoder;
 use liblzma::stream::{CONCATENATED, Stream};
 use std::io::{self, Read};
 
-/// Most memory that a stream may ask for: enough for every preset (`xz -9` needs 65 MiB).
+/// The memory limit of a stream: enough for every preset (`xz -9` needs 65 MiB).
 const MEMORY: u64 = 256 << 20;
 
 /// Decodes all streams of an input.
 pub(super) struct Streams<R: Read> {
     decoder: XzDecoder<R>,
-    /// What went wrong behind the bytes that were given last.
+    /// The error that follows the bytes returned last.
     failed: Option<io::Error>,
 }
 

@@ -1,6 +1,6 @@
 #![allow(clippy::unwrap_used)]
 
-//! The outcome does not depend on the number of threads, whatever becomes of the input.
+//! The result does not depend on the number of threads, whatever happens to the input.
 
 use super::*;
 use crate::Stop;

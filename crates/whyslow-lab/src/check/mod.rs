@@ -1,9 +1,9 @@
-//! Is the emulator accurate on this machine? A table of what was asked for and what two hosts
-//! measured.
+//! Measures how accurate the emulator is on this machine, as a table of what was asked for and what
+//! two hosts measured.
 //!
-//! Everything is measured at the hosts, not read from the emulator's log. A row that the machine
-//! spoiled (see [`crate::net::Outcome::void`]) is measured again, and is void, not wrong, when it
-//! is spoiled again.
+//! Every figure comes from the hosts, none from the emulator's log. A row that the machine spoiled
+//! (see [`crate::net::Outcome::void`]) is measured again. If it is spoiled again, it is void, not
+//! wrong.
 
 mod probe;
 
@@ -22,7 +22,7 @@ use probe::Until;
 pub struct CheckConfig {
     /// About 20 s, with three times the bounds: for tests, on machines that have other work.
     pub quick: bool,
-    /// What carries the packets.
+    /// The kind of port.
     pub port: PortKind,
 }
 
@@ -41,17 +41,17 @@ pub enum Verdict {
 /// One line of the table.
 #[derive(Clone, Debug, Serialize)]
 pub struct Row {
-    /// What was measured: `added RTT, 10 ms`.
+    /// The quantity: `added RTT, 10 ms`.
     pub what: String,
     /// Unit of the figures.
     pub unit: &'static str,
-    /// What it should be.
+    /// The expected value.
     pub expected: f64,
     /// The least that is good.
     pub least: f64,
     /// The most that is good; `None` is without limit.
     pub most: Option<f64>,
-    /// What it was.
+    /// The measured value.
     pub measured: f64,
     /// More figures, for people.
     pub detail: String,
@@ -69,7 +69,7 @@ pub struct Report {
 }
 
 impl Report {
-    /// No row is bad. Void rows say nothing about the emulator.
+    /// Whether no row is bad. Void rows say nothing about the emulator.
     pub fn is_good(&self) -> bool {
         self.rows.iter().all(|row| row.verdict != Verdict::Bad)
     }
@@ -110,7 +110,7 @@ fn figure(value: f64) -> String {
 /// How often a row is tried before it is void.
 const TRIES: usize = 3;
 
-/// Measures everything; `progress` is told of each row as it is done. See [`crate::net::enter`].
+/// Measures all rows and calls `progress` with each. See [`crate::net::enter`].
 pub fn run(config: &CheckConfig, mut progress: impl FnMut(&Row)) -> Result<Report, Error> {
     let mut report = Report { rows: Vec::new() };
     for measure in measures(config.quick) {
@@ -288,7 +288,7 @@ fn goodput(config: &CheckConfig, rate_bps: u64, seconds: u64, slack: f64) -> Mea
 }
 
 /// The 99 % interval of a binomial share, by the normal approximation: these have hundreds of hits.
-fn binomial(what: &str, p: f64, hits: u64, trials: u64, detail: String) -> Figure {
+fn binomial(what: &str, p: f64, hits: u64, trials: u64) -> Figure {
     let n = trials.max(1) as f64;
     let bound = 2.576 * (p * (1.0 - p) / n).sqrt() * 100.0;
     let expected = p * 100.0;
@@ -299,11 +299,12 @@ fn binomial(what: &str, p: f64, hits: u64, trials: u64, detail: String) -> Figur
         least: expected - bound,
         most: Some(expected + bound),
         measured: hits as f64 / n * 100.0,
-        detail,
+        detail: format!("{hits} of {trials}"),
     }
 }
 
-/// Numbered datagrams from the client; what arrived, and how many failed their checksum.
+/// Sends numbered datagrams from the client. Returns the arrivals, and how many failed their
+/// checksum.
 fn numbered(path: &mut Path, packets: u32) -> Result<(probe::Arrivals, u64, Outcome), Error> {
     let address = SocketAddr::new(path.address(Host::Server)?, PORT);
     let socket = path.within(Host::Server, || UdpSocket::bind(address))?.map_err(io_error("binding"))?;
@@ -331,14 +332,8 @@ fn loss_and_copies(config: &CheckConfig, packets: u32) -> Measured {
     let sent = u64::from(packets);
     let lost = sent - arrivals.distinct;
     let figures = vec![
-        binomial("loss of 1 %", 0.01, lost, sent, format!("{lost} of {sent}")),
-        binomial(
-            "duplication of 1 %",
-            0.01,
-            arrivals.copies,
-            arrivals.distinct,
-            format!("{} of {}", arrivals.copies, arrivals.distinct),
-        ),
+        binomial("loss of 1 %", 0.01, lost, sent),
+        binomial("duplication of 1 %", 0.01, arrivals.copies, arrivals.distinct),
     ];
     Ok((figures, outcome))
 }
@@ -357,16 +352,11 @@ fn corruption_and_order(config: &CheckConfig, packets: u32) -> Measured {
         outcome.drops.device += 1;
         outcome.void.push(format!("{} datagrams are missing", sent - arrivals.distinct.min(sent)));
     }
-    let figures = vec![
-        binomial("corruption of 1 %", 0.01, corrupted, sent, format!("{corrupted} of {sent} failed their checksum")),
-        binomial(
-            "reordering of 1 %",
-            0.01,
-            arrivals.late,
-            arrivals.distinct,
-            format!("{} of {}", arrivals.late, arrivals.distinct),
-        ),
-    ];
+    let corruption = Figure {
+        detail: format!("{corrupted} of {sent} failed their checksum"),
+        ..binomial("corruption of 1 %", 0.01, corrupted, sent)
+    };
+    let figures = vec![corruption, binomial("reordering of 1 %", 0.01, arrivals.late, arrivals.distinct)];
     Ok((figures, outcome))
 }
 

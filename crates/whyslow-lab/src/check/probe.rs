@@ -1,5 +1,4 @@
-//! What the check measures with: echoes that the kernel answers, numbered datagrams, and a bulk
-//! transfer.
+//! The check's instruments: echoes that the kernel answers, numbered datagrams, a bulk transfer.
 
 use std::io::{self, Read, Write};
 use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream, UdpSocket};
@@ -42,7 +41,7 @@ pub(super) fn echo(to: IpAddr, count: u16) -> io::Result<Vec<Duration>> {
     Ok(times)
 }
 
-/// What became of numbered datagrams.
+/// The arrivals of numbered datagrams.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Arrivals {
     pub(super) distinct: u64,
@@ -71,7 +70,7 @@ pub(super) fn send_numbered(to: SocketAddr, count: u32) -> io::Result<()> {
 
 /// Counts numbered datagrams until none comes for half a second.
 pub(super) fn count_numbered(socket: &UdpSocket, count: u32) -> io::Result<Arrivals> {
-    let mut seen = vec![false; count as usize];
+    let mut received = vec![false; count as usize];
     let (mut arrivals, mut highest) = (Arrivals::default(), None);
     let mut message = [0; 200];
     socket.set_read_timeout(Some(Duration::from_secs(3)))?;
@@ -86,8 +85,8 @@ pub(super) fn count_numbered(socket: &UdpSocket, count: u32) -> io::Result<Arriv
         }
         socket.set_read_timeout(Some(Duration::from_millis(500)))?;
         let n = u32::from_be_bytes([message[0], message[1], message[2], message[3]]);
-        match seen.get_mut(n as usize) {
-            Some(seen) if !*seen => *seen = true,
+        match received.get_mut(n as usize) {
+            Some(received) if !*received => *received = true,
             _ => {
                 arrivals.copies += 1;
                 continue;
@@ -132,7 +131,7 @@ pub(super) fn serve_bulk(listener: &TcpListener, until: Until) -> io::Result<u64
     Ok(sent)
 }
 
-/// What a receiver of a bulk transfer saw.
+/// A receiver's view of a bulk transfer.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Received {
     pub(super) bytes: u64,

@@ -37,7 +37,7 @@ fn figures_have_four_digits() {
 #[test]
 fn a_binomial_interval_is_the_textbooks() {
     // 10,000 draws of 1 %: 100 ± 2.576 · √99 = 100 ± 25.6.
-    let figure = binomial("loss", 0.01, 120, 10_000, String::new());
+    let figure = binomial("loss", 0.01, 120, 10_000);
     assert!((figure.least - 0.744).abs() < 0.001 && (figure.most.unwrap() - 1.256).abs() < 0.001);
     assert_eq!(figure.measured, 1.2);
 }

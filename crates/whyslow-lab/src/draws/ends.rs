@@ -1,13 +1,12 @@
-//! Causes that the hosts and their programs make: what makes each, in ranges where it is the one
-//! that holds the transfer back, and what the kernel's counters must then say.
+//! Draws for causes in the hosts and their programs.
 
-use super::settings::{Chance, MSS, Setting, bits, bytes, ms, open_handed, path, set, verify, window_based};
+use super::settings::{Chance, MSS, Setting, bits, bytes, large_receive_window, ms, path, set, verify, window_based};
 
 pub(super) fn slow_start(chance: &mut Chance) -> Vec<Setting> {
     let rtt = chance.between(0.01, 0.3);
     let product = 1e9 / 8.0 * rtt;
     let size = chance.between(60.0 * MSS, (0.5 * product).min(5e6));
-    let mut all = open_handed();
+    let mut all = large_receive_window();
     all.extend(path(rtt, 1e9, "50MB"));
     all.extend([
         set("work.download.size", bytes(size)),
@@ -18,7 +17,7 @@ pub(super) fn slow_start(chance: &mut Chance) -> Vec<Setting> {
 }
 
 pub(super) fn early_exit(chance: &mut Chance) -> Vec<Setting> {
-    let mut all = open_handed();
+    let mut all = large_receive_window();
     all.extend(path(chance.between(0.03, 0.15), 1e9, "50MB"));
     all.extend([
         set("path.down.loss", "{ packets = [12, 40, 90, 150, 260] }"),
@@ -34,7 +33,7 @@ pub(super) fn early_exit(chance: &mut Chance) -> Vec<Setting> {
 
 pub(super) fn restart(chance: &mut Chance) -> Vec<Setting> {
     let rtt = chance.between(0.02, 0.15);
-    let mut all = open_handed();
+    let mut all = large_receive_window();
     all.extend(path(rtt, 1e9, "50MB"));
     all.extend([
         set("work.download.size", bytes(chance.between(300e3, 1.2e6))),
@@ -85,7 +84,7 @@ pub(super) fn zero_window(chance: &mut Chance) -> Vec<Setting> {
 
 pub(super) fn sender_cap(chance: &mut Chance) -> Vec<Setting> {
     let buffer = chance.between(16e3, 60e3);
-    let mut all = open_handed();
+    let mut all = large_receive_window();
     all.extend([
         set("path.rtt", ms(chance.between(0.03, 0.2))),
         set("server.sndbuf", bytes(buffer)),
@@ -101,7 +100,7 @@ pub(super) fn protocol_window(chance: &mut Chance) -> Vec<Setting> {
     let window = chance.between(32_768.0, 2e6);
     // Far less than what the path would carry.
     let rtt = chance.between((4.0 * window * 8.0 / 1e9).max(0.03), 0.3);
-    let mut all = open_handed();
+    let mut all = large_receive_window();
     all.extend([
         set("path.rtt", ms(rtt)),
         set("client.nodelay", "true"),
@@ -132,7 +131,7 @@ pub(super) fn application(chance: &mut Chance) -> Vec<Setting> {
 
 pub(super) fn server_think(chance: &mut Chance) -> Vec<Setting> {
     let think = chance.between(0.7, 2.0);
-    let mut all = open_handed();
+    let mut all = large_receive_window();
     all.extend([
         set("path.rtt", ms(chance.between(0.001, 0.3))),
         set("work.download.protocol", chance.among(&["plain", "http"])),
@@ -162,7 +161,7 @@ pub(super) fn nagle(chance: &mut Chance) -> Vec<Setting> {
 }
 
 pub(super) fn new_connections(chance: &mut Chance) -> Vec<Setting> {
-    let mut all = open_handed();
+    let mut all = large_receive_window();
     all.extend([
         set("path.rtt", ms(chance.between(0.02, 0.12))),
         set("client.nodelay", "true"),
@@ -180,7 +179,7 @@ pub(super) fn new_connections(chance: &mut Chance) -> Vec<Setting> {
 /// A sender's own rate, far below the path's.
 pub(super) fn pacing(chance: &mut Chance) -> Vec<Setting> {
     let rate = chance.between(1e6, 100e6);
-    let mut all = open_handed();
+    let mut all = large_receive_window();
     all.extend(path(chance.between(0.01, 0.1), (rate * chance.between(8.0, 20.0)).min(1e9), "20MB"));
     all.extend([
         set("server.max_pacing", bits(rate)),
@@ -225,7 +224,7 @@ pub(super) fn small_segments(chance: &mut Chance) -> Vec<Setting> {
 
 /// The first record does not fit into the first flight.
 pub(super) fn tls_records(chance: &mut Chance) -> Vec<Setting> {
-    let mut all = open_handed();
+    let mut all = large_receive_window();
     all.extend([
         set("path.rtt", ms(chance.between(0.02, 0.1))),
         set("snaplen", "200B"),
@@ -241,7 +240,7 @@ pub(super) fn tls_records(chance: &mut Chance) -> Vec<Setting> {
 pub(super) fn amplification(chance: &mut Chance) -> Vec<Setting> {
     let window = chance.whole(64, 200);
     let size = f64::from(window) * MSS;
-    let mut all = open_handed();
+    let mut all = large_receive_window();
     all.extend([
         set("path.rtt", ms(chance.between(0.02, 0.1))),
         window_based(chance),

@@ -1,12 +1,12 @@
-//! Connections of several exchanges, or of one that came to nothing: who waited for whom is known
-//! from the configuration.
+//! Draws for connections with several exchanges, or with none that succeeds. The configuration says
+//! who waited for whom.
 //!
-//! Knows: what a draw's pauses and messages are, and so which cause must cost most; a cause that
-//! another draw is named after too, or none. Promises: pauses are either well below a second, a
-//! program's own between requests of one series, or so long that nobody waits meanwhile and every
-//! congestion window has fallen to its first size where it does. Ignores: as the other draws do.
+//! A draw knows its pauses and messages, and so which cause must cost most. That may be a cause
+//! with a draw of its own, or none. A pause is either well below a second (a program's own time
+//! within a series of requests), or so long that nobody was waiting and every congestion window is
+//! back at its initial size.
 
-use super::settings::{Chance, MSS, Setting, bytes, ms, open_handed, path, set, verify, window_based};
+use super::settings::{Chance, MSS, Setting, bytes, large_receive_window, ms, path, set, verify, window_based};
 
 /// Linux halves the window of an idle connection for each timeout that passed (tcp_cwnd_restart).
 /// So long after a transfer of at most [`LARGEST`] bytes, 560 segments, nothing is left of what it
@@ -20,7 +20,7 @@ const LARGEST: f64 = 800e3;
 /// A bulk long enough for several rounds of slow start, on a path that nothing else holds back.
 fn bulk(chance: &mut Chance) -> (f64, f64, Vec<Setting>) {
     let (rtt, size) = (chance.between(0.03, 0.1), chance.between(300e3, LARGEST));
-    let mut all = open_handed();
+    let mut all = large_receive_window();
     all.extend(path(rtt, 1e9, "50MB"));
     // Rounds and pauses bear that; such a run takes too long to be made again and again on a busy
     // machine.
@@ -53,7 +53,7 @@ fn request(chance: &mut Chance) -> Setting {
     set("work.download.request", bytes(chance.between(8.0, 120.0)))
 }
 
-/// Requests of a few bytes with pauses before them, that nobody lost anything by.
+/// Requests of a few bytes after pauses in which nobody was waiting.
 pub(super) fn small_requests(chance: &mut Chance) -> Vec<Setting> {
     let mut all = match chance.whole(1, 20) {
         1..=9 => bulk_answers(chance),
@@ -92,10 +92,10 @@ fn narrow_answers(chance: &mut Chance) -> Vec<Setting> {
     ]
 }
 
-/// Each answer fits into one flight: nothing is slow.
+/// Each answer fits into one flight, so nothing is slow.
 fn small_answers(chance: &mut Chance) -> Vec<Setting> {
     let rtt = chance.between(0.005, 0.1);
-    let mut all = open_handed();
+    let mut all = large_receive_window();
     all.extend([
         set("cause", "none"),
         set("path.rtt", ms(rtt)),
@@ -110,7 +110,7 @@ fn small_answers(chance: &mut Chance) -> Vec<Setting> {
 /// Short pauses of one evident series are the client's own program's.
 fn own_pauses(chance: &mut Chance) -> Vec<Setting> {
     let rtt = chance.between(0.005, 0.04);
-    let mut all = open_handed();
+    let mut all = large_receive_window();
     all.extend([
         set("cause", "client-think"),
         set("path.rtt", ms(rtt)),
@@ -131,7 +131,7 @@ pub(super) fn pushes(chance: &mut Chance) -> Vec<Setting> {
     let every = 7.0 * rtt + long_pause(chance, rtt);
     let (work, sender) = if chance.is(0.7) { ("download", "server") } else { ("upload", "client") };
     if sender == "client" {
-        all.extend(open_handed().into_iter().map(|(key, value)| (key.replace("client.", "server."), value)));
+        all.extend(large_receive_window().into_iter().map(|(key, value)| (key.replace("client.", "server."), value)));
         all.push(set("client.congestion", chance.among(&["cubic", "reno"])));
     } else if chance.is(0.5) {
         all.push(set("work.download.request", "0B"));
@@ -155,7 +155,7 @@ pub(super) fn shared_bottleneck(chance: &mut Chance) -> Vec<Setting> {
     // full all the time. Senders that have lost much, or that BBR paces, do not take up at once
     // what others leave.
     let longest = 1.2 * seconds + 6.0 * rtt;
-    let mut all = open_handed();
+    let mut all = large_receive_window();
     all.extend(path(rtt, rate, &bytes(queue)));
     all.extend([
         set("cause", "bandwidth"),
@@ -176,7 +176,7 @@ pub(super) fn slow_second_query(chance: &mut Chance) -> Vec<Setting> {
     let (rtt, think) = (chance.between(0.002, 0.15), chance.between(0.5, 2.0));
     let queries = chance.whole(2, 4);
     let thinks: Vec<String> = (1..=queries).map(|nth| if nth == 2 { ms(think) } else { "0ms".to_owned() }).collect();
-    let mut all = open_handed();
+    let mut all = large_receive_window();
     all.extend([
         set("cause", "server-think"),
         set("path.rtt", ms(rtt)),
@@ -190,7 +190,7 @@ pub(super) fn slow_second_query(chance: &mut Chance) -> Vec<Setting> {
     all
 }
 
-/// A SYN, a request or data that nobody answers.
+/// A SYN, a request or data without an answer.
 pub(super) fn no_answer(chance: &mut Chance) -> Vec<Setting> {
     match chance.whole(1, 3) {
         1 => no_connection(chance),
@@ -222,7 +222,7 @@ fn no_reply(chance: &mut Chance) -> Vec<Setting> {
     let patience = chance.between(1.8, 4.0);
     let mut thinks = vec!["0ms".to_owned(); before as usize];
     thinks.push(ms(patience + 0.6));
-    let mut all = open_handed();
+    let mut all = large_receive_window();
     all.extend([
         set("path.rtt", ms(chance.between(0.005, 0.1))),
         set("work.download.size", bytes(chance.between(500.0, 60e3))),
@@ -240,7 +240,7 @@ fn no_reply(chance: &mut Chance) -> Vec<Setting> {
 fn cut_off(chance: &mut Chance) -> Vec<Setting> {
     let (rtt, rate) = (chance.between(0.01, 0.1), chance.between(4e6, 30e6));
     let dead = format!("[{{ at = {:?}, set = {{ loss = \"100%\" }} }}]", ms(chance.between(1.5, 2.2)));
-    let mut all = open_handed();
+    let mut all = large_receive_window();
     all.extend(path(rtt, rate, &bytes((rate / 8.0 * 0.05).max(24.0 * MSS))));
     all.extend([
         set("path.up.step", dead.clone()),
@@ -256,7 +256,7 @@ fn cut_off(chance: &mut Chance) -> Vec<Setting> {
 /// Refused, or reset by the server in place of its answer, or amid it.
 pub(super) fn reset(chance: &mut Chance) -> Vec<Setting> {
     let rtt = chance.between(0.005, 0.15);
-    let mut all = open_handed();
+    let mut all = large_receive_window();
     all.push(verify(&["server.resets >= 1", "server.retransmitted <= 0"]));
     match chance.whole(1, 3) {
         1 => {

@@ -1,7 +1,8 @@
-//! Causes that the path makes, and paths with nothing to blame: what makes each, in ranges where it
-//! is the one that holds the transfer back, and what the kernel's counters must then say.
+//! Draws for causes on the path, and for paths without a fault.
 
-use super::settings::{AMPLE, Chance, MSS, Setting, bits, bytes, ms, open_handed, path, set, verify, window_based};
+use super::settings::{
+    AMPLE, Chance, MSS, Setting, bits, bytes, large_receive_window, ms, path, set, verify, window_based,
+};
 
 /// Nothing to blame: too short, or as fast as the path for nearly all of the time.
 pub(super) fn healthy(chance: &mut Chance) -> Vec<Setting> {
@@ -11,7 +12,7 @@ pub(super) fn healthy(chance: &mut Chance) -> Vec<Setting> {
     let rtt = chance.between(0.001, 0.05);
     // Too short to be held back by anything: it fits into the first flight.
     let size = chance.between(1_000.0, 12_000.0);
-    let mut all = open_handed();
+    let mut all = large_receive_window();
     all.extend(path(rtt, 1e9, "10MB"));
     all.extend([set("work.download.size", bytes(size)), verify(&["server.retransmitted <= 0"])]);
     all
@@ -20,7 +21,7 @@ pub(super) fn healthy(chance: &mut Chance) -> Vec<Setting> {
 /// A path so short that its rate is reached at once, for seconds.
 fn line_rate(chance: &mut Chance) -> Vec<Setting> {
     let (rtt, rate) = (chance.between(0.001, 0.004), chance.between(10e6, 150e6));
-    let mut all = open_handed();
+    let mut all = large_receive_window();
     all.extend(path(rtt, rate, &bytes(rate / 8.0 * 0.02)));
     let size = (rate / 8.0 * chance.between(2.0, 4.0)).min(50e6);
     all.extend([set("work.download.size", bytes(size)), verify(&[&format!("goodput >= {}", bits(0.8 * rate))])]);
@@ -32,7 +33,7 @@ pub(super) fn bandwidth(chance: &mut Chance) -> Vec<Setting> {
     let (rtt, rate) = (chance.between(0.01, 0.06), chance.between(1e6, 120e6));
     let queue = (rate / 8.0 * 0.025).max(12.0 * MSS);
     let longest = rtt + queue * 8.0 / rate + 0.04;
-    let mut all = open_handed();
+    let mut all = large_receive_window();
     all.extend(path(rtt, rate, &bytes(queue)));
     all.extend([
         set("work.download.size", bytes((rate / 8.0 * chance.between(3.0, 5.0)).min(50e6))),
@@ -47,7 +48,7 @@ pub(super) fn bandwidth(chance: &mut Chance) -> Vec<Setting> {
 
 pub(super) fn bufferbloat(chance: &mut Chance) -> Vec<Setting> {
     let (rtt, rate) = (chance.between(0.01, 0.05), chance.between(1e6, 15e6));
-    let mut all = open_handed();
+    let mut all = large_receive_window();
     all.extend(path(rtt, rate, &format!("{}ms", chance.whole(600, 2000))));
     all.extend([
         set("server.congestion", "reno"),
@@ -60,7 +61,7 @@ pub(super) fn bufferbloat(chance: &mut Chance) -> Vec<Setting> {
 /// A fast beginning, then a slower rate with a queue.
 pub(super) fn shaper(chance: &mut Chance) -> Vec<Setting> {
     let (rtt, rate) = (chance.between(0.01, 0.04), chance.between(3e6, 10e6));
-    let mut all = open_handed();
+    let mut all = large_receive_window();
     all.extend(path(rtt, rate * chance.between(6.0, 10.0), "4MB"));
     all.extend([
         set("path.down.step", format!("[{{ at = {:?}, set = {{ rate = {:?} }} }}]", ms(10.0 * rtt), bits(rate))),
@@ -73,7 +74,7 @@ pub(super) fn shaper(chance: &mut Chance) -> Vec<Setting> {
 
 /// A queue that marks instead of dropping, on a path long enough for the marks to cost something.
 pub(super) fn ecn(chance: &mut Chance) -> Vec<Setting> {
-    let mut all = open_handed();
+    let mut all = large_receive_window();
     all.extend(path(chance.between(0.05, 0.1), chance.between(15e6, 40e6), "4MB"));
     all.extend([
         set("client.ecn", "true"),
@@ -91,7 +92,7 @@ pub(super) fn ecn(chance: &mut Chance) -> Vec<Setting> {
 /// every third.
 pub(super) fn no_sack(chance: &mut Chance) -> Vec<Setting> {
     let lost: Vec<u32> = (0..chance.whole(7, 10)).map(|n| 75 + 3 * n).collect();
-    let mut all = open_handed();
+    let mut all = large_receive_window();
     all.extend(path(chance.between(0.03, 0.1), 1e9, "10MB"));
     all.extend([
         set("client.sack", "false"),
@@ -105,7 +106,7 @@ pub(super) fn no_sack(chance: &mut Chance) -> Vec<Setting> {
 
 pub(super) fn policer(chance: &mut Chance) -> Vec<Setting> {
     let rate = chance.between(2e6, 50e6);
-    let mut all = open_handed();
+    let mut all = large_receive_window();
     all.extend([
         set("path.rtt", ms(chance.between(0.015, 0.06))),
         set(
@@ -123,7 +124,7 @@ pub(super) fn policer(chance: &mut Chance) -> Vec<Setting> {
 }
 
 pub(super) fn loss(chance: &mut Chance) -> Vec<Setting> {
-    let mut all = open_handed();
+    let mut all = large_receive_window();
     all.extend(path(chance.between(0.01, 0.1), 200e6, "20MB"));
     all.extend([
         set("path.down.loss", format!("{:.2}%", chance.between(0.3, 3.0))),
@@ -138,7 +139,7 @@ pub(super) fn loss(chance: &mut Chance) -> Vec<Setting> {
 /// the timer sends at first: no ACK can tell of it.
 pub(super) fn timeout(chance: &mut Chance) -> Vec<Setting> {
     let lost: Vec<u32> = (31..=71 + chance.whole(1, 3)).collect();
-    let mut all = open_handed();
+    let mut all = large_receive_window();
     all.extend(path(chance.between(0.01, 0.06), 1e9, "10MB"));
     all.extend([
         set("path.down.loss", format!("{{ packets = {lost:?} }}")),
@@ -151,7 +152,7 @@ pub(super) fn timeout(chance: &mut Chance) -> Vec<Setting> {
 
 pub(super) fn tail_loss(chance: &mut Chance) -> Vec<Setting> {
     let segments = chance.whole(20, 80);
-    let mut all = open_handed();
+    let mut all = large_receive_window();
     all.extend(path(chance.between(0.05, 0.2), 1e9, "10MB"));
     all.extend([
         set("client.timestamps", "true"),
@@ -164,7 +165,7 @@ pub(super) fn tail_loss(chance: &mut Chance) -> Vec<Setting> {
 
 pub(super) fn reordering(chance: &mut Chance) -> Vec<Setting> {
     let rtt = chance.between(0.02, 0.08);
-    let mut all = open_handed();
+    let mut all = large_receive_window();
     all.extend(path(rtt, 100e6, "10MB"));
     all.extend([
         set(
@@ -208,7 +209,7 @@ pub(super) fn black_hole(chance: &mut Chance) -> Vec<Setting> {
 /// A proxy near the client, and the server far behind it.
 pub(super) fn proxy_split(chance: &mut Chance) -> Vec<Setting> {
     let (near, far) = (chance.between(0.001, 0.008), chance.between(0.06, 0.2));
-    let mut all = open_handed();
+    let mut all = large_receive_window();
     all.extend([
         set("proxy.host.tcp_rmem", AMPLE),
         set("proxy.host.initrwnd", "2000"),
@@ -221,7 +222,7 @@ pub(super) fn proxy_split(chance: &mut Chance) -> Vec<Setting> {
 }
 
 pub(super) fn duplication(chance: &mut Chance) -> Vec<Setting> {
-    let mut all = open_handed();
+    let mut all = large_receive_window();
     all.extend(path(chance.between(0.01, 0.06), chance.between(5e6, 50e6), "10MB"));
     all.extend([
         set("path.down.duplicate", format!("{:.1}%", chance.between(2.0, 8.0))),

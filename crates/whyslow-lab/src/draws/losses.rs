@@ -1,10 +1,10 @@
-//! Transfers over paths that lose, hold back, double and damage packets in every mixture, to judge
-//! retransmissions with: no cause is meant, each loss has its own.
+//! Draws to judge retransmissions with: paths that lose, reorder, duplicate and corrupt packets in
+//! every mixture. No single cause is meant; each loss has its own.
 
-use super::settings::{Chance, bits, build, bytes, common, ms, open_handed, set};
+use super::settings::{Chance, bits, build, bytes, common, large_receive_window, ms, set};
 use crate::scenario::{Experiment, ScenarioError, Variant};
 
-/// What the runs' labels begin with.
+/// Prefix of the runs' labels.
 pub const LOSSES: &str = "losses";
 
 /// `number` transfers over lossy paths.
@@ -26,7 +26,7 @@ pub fn losses(seed: u64, number: u32) -> Result<Experiment, ScenarioError> {
 fn one(seed: u64, n: u32) -> Result<Vec<Variant>, ScenarioError> {
     let chance = &mut Chance::new(seed, u64::from(n) | 1 << 48);
     let mut all = common(chance);
-    all.extend(open_handed());
+    all.extend(large_receive_window());
     let (rtt, rate) = (chance.between(0.002, 0.2), chance.between(5e6, 300e6));
     all.extend([
         set("path.rtt", ms(rtt)),

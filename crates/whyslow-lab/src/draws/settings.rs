@@ -1,5 +1,4 @@
-//! What scenarios are drawn with: a stream of random numbers, and settings of a scenario with their
-//! units.
+//! Helpers for draws: a random number stream, and scenario settings with their units.
 
 use crate::scenario::{ScenarioError, Variant, load};
 use rand::RngExt;
@@ -13,7 +12,7 @@ pub(crate) const MSS: f64 = 1448.0;
 /// A key of the scenario and its value, as on the command line.
 pub(crate) type Setting = (String, String);
 
-/// Buffers that never stand in the way.
+/// Buffers that never limit a transfer.
 pub(super) const AMPLE: &str = r#"["4KiB", "4MiB", "16MiB"]"#;
 
 pub(crate) fn build(settings: &[Setting], label: String) -> Result<impl Iterator<Item = Variant>, ScenarioError> {
@@ -25,7 +24,7 @@ pub(crate) fn build(settings: &[Setting], label: String) -> Result<impl Iterator
 pub(crate) struct Chance(ChaCha8Rng);
 
 impl Chance {
-    /// The stream of this number: one more or fewer changes nothing for the others.
+    /// The stream of this number, independent of the other streams.
     pub(crate) fn new(seed: u64, stream: u64) -> Self {
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
         rng.set_stream(stream);
@@ -90,8 +89,8 @@ pub(super) fn window_based(chance: &mut Chance) -> Setting {
     set("server.congestion", chance.among(&["cubic", "reno"]))
 }
 
-/// The receiver never stands in the way.
-pub(crate) fn open_handed() -> Vec<Setting> {
+/// A receiver that never limits the transfer.
+pub(crate) fn large_receive_window() -> Vec<Setting> {
     vec![set("client.tcp_rmem", AMPLE), set("client.initrwnd", "2000")]
 }
 

@@ -4,7 +4,7 @@
 
 use super::dice::{ChanceStream, Knob};
 
-/// What an AQM wants done to a packet.
+/// The decision of an AQM.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Verdict {
     Pass,
@@ -13,7 +13,7 @@ pub(super) enum Verdict {
     Mark,
 }
 
-/// What the head of a queue looks like at the moment when the link is ready for it.
+/// The packet at the head of a queue when the link is ready for it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Head {
     pub(super) now: u64,
@@ -67,7 +67,8 @@ impl Codel {
         if head.can_mark { Verdict::Mark } else { Verdict::Drop }
     }
 
-    /// Has the queue stood above the target for an interval? One packet's worth is no queue.
+    /// Whether the queue has been above the target for an interval. One packet's worth is not a
+    /// queue.
     fn stands(&mut self, target_ns: u64, interval_ns: u64, head: &Head) -> bool {
         if head.sojourn_ns < target_ns || head.behind_bytes <= head.packet_bytes {
             self.first_above_time = None;
@@ -86,7 +87,7 @@ pub(super) struct RedLimits {
     pub(super) weight: f64,
 }
 
-/// What a packet finds that arrives at the tail of a queue.
+/// The state of a queue when a packet arrives.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Tail {
     pub(super) now: u64,

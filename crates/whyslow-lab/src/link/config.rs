@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct LinkConfig {
-    /// What holds from the start of the run.
+    /// The conditions at the start of the run.
     pub conditions: Conditions,
     /// Later changes, in order of time.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -36,14 +36,14 @@ pub struct Step {
     pub conditions: Conditions,
 }
 
-/// What a link does at one moment. The default is a perfect link: no limit, no delay, no loss.
+/// The conditions of a link. The default is a perfect link: no limit, no delay, no loss.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Conditions {
     /// Bits per second on the wire (IP packet + Ethernet's 14-byte header + `overhead_bytes`);
     /// `None` is without limit.
     pub rate_bps: Option<u64>,
-    /// What waits in front of `rate_bps`; without a rate there is no queue.
+    /// The queue in front of `rate_bps`; without a rate there is none.
     pub queue: Queue,
     /// One-way delay, after the queue.
     pub delay_ns: u64,
@@ -76,7 +76,7 @@ pub struct Conditions {
 pub struct Queue {
     /// How much may wait.
     pub limit: QueueLimit,
-    /// Who decides what is dropped.
+    /// What decides which packets the queue drops.
     pub discipline: Discipline,
 }
 
@@ -116,7 +116,7 @@ pub enum Discipline {
     /// Random early detection (Floyd and Jacobson 1993, with the gentle ramp above `max_bytes`);
     /// `limit` still holds.
     Red {
-        /// Average queue below which nothing is dropped.
+        /// The average queue below which no packet is dropped.
         min_bytes: u64,
         /// Average queue at which the share is `max_share`; from there to twice as much it rises
         /// to 1.
@@ -189,11 +189,11 @@ pub enum Loss {
 pub struct Reorder {
     /// Share (0–1) of packets held back.
     pub share: f64,
-    /// How a packet is held back.
+    /// How a packet is delayed.
     pub by: ReorderBy,
 }
 
-/// How a reordered packet is held back.
+/// How a reordered packet is delayed.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ReorderBy {
@@ -248,7 +248,7 @@ impl LinkConfig {
         Self { conditions, steps: Vec::new(), seed }
     }
 
-    /// Refuses what no link can do.
+    /// Rejects impossible conditions.
     pub fn check(&self) -> Result<(), ConfigError> {
         self.conditions.check()?;
         if !self.steps.iter().map(|step| step.at_ns).is_sorted() {

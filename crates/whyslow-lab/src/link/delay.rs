@@ -1,4 +1,4 @@
-//! The delay line: packets on their way, in the order in which they arrive.
+//! The delay line: packets on their way, ordered by arrival.
 
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
@@ -8,9 +8,9 @@ use super::finished::Finished;
 /// Packets under way.
 #[derive(Debug)]
 pub(super) struct DelayLine<T> {
-    under_way: BinaryHeap<Reverse<Slot<T>>>,
+    under_way: BinaryHeap<Reverse<DelayedPacket<T>>>,
     /// Those that wait for later packets to overtake them.
-    held: Vec<Held<T>>,
+    held: Vec<HeldPacket<T>>,
     entered: u64,
 }
 
@@ -22,7 +22,7 @@ pub(super) struct Hold {
 }
 
 #[derive(Debug)]
-struct Slot<T> {
+struct DelayedPacket<T> {
     due: u64,
     /// Ties go to the one that entered first.
     order: u64,
@@ -31,7 +31,7 @@ struct Slot<T> {
 }
 
 #[derive(Debug)]
-struct Held<T> {
+struct HeldPacket<T> {
     remaining: u32,
     release_ns: u64,
     packet: Finished<T>,
@@ -48,7 +48,7 @@ impl<T> DelayLine<T> {
 
     pub(super) fn push(&mut self, due: u64, hold: Option<Hold>, packet: Finished<T>) {
         self.entered += 1;
-        self.under_way.push(Reverse(Slot { due, order: self.entered, hold, packet }));
+        self.under_way.push(Reverse(DelayedPacket { due, order: self.entered, hold, packet }));
     }
 
     /// The moment of the next delivery, or of a hold's begin, whichever is first.
@@ -67,7 +67,7 @@ impl<T> DelayLine<T> {
             }
             let Reverse(mut slot) = self.under_way.pop()?;
             match slot.hold {
-                Some(hold) => self.held.push(Held {
+                Some(hold) => self.held.push(HeldPacket {
                     remaining: hold.packets,
                     release_ns: slot.due.saturating_add(hold.at_most_ns),
                     packet: slot.packet,
@@ -91,7 +91,7 @@ impl<T> DelayLine<T> {
         }
     }
 
-    /// Puts what was held long enough back under way.
+    /// Releases packets that were held long enough.
     fn release(&mut self, until: u64) {
         while let Some(at) = self.held.iter().position(|held| held.release_ns <= until) {
             let held = self.held.remove(at);
@@ -106,22 +106,22 @@ impl<T> DelayLine<T> {
     }
 }
 
-impl<T> Ord for Slot<T> {
+impl<T> Ord for DelayedPacket<T> {
     fn cmp(&self, other: &Self) -> Ordering {
         (self.due, self.order).cmp(&(other.due, other.order))
     }
 }
 
-impl<T> PartialOrd for Slot<T> {
+impl<T> PartialOrd for DelayedPacket<T> {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         Some(self.cmp(other))
     }
 }
 
-impl<T> PartialEq for Slot<T> {
+impl<T> PartialEq for DelayedPacket<T> {
     fn eq(&self, other: &Self) -> bool {
         self.cmp(other) == Ordering::Equal
     }
 }
 
-impl<T> Eq for Slot<T> {}
+impl<T> Eq for DelayedPacket<T> {}

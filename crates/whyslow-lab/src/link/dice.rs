@@ -1,5 +1,5 @@
-//! Chance, repeatable: each knob has its own ChaCha stream, so that turning one does not change
-//! what another draws.
+//! Repeatable randomness. Each knob has its own ChaCha stream, so changing one does not change what
+//! another draws.
 
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;

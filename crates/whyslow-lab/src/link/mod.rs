@@ -1,11 +1,12 @@
-//! The link emulator: one direction of a link as a state machine in pure virtual time.
+//! The link emulator: one direction of a link as a state machine in virtual time.
 //!
-//! It knows packets as a [`Meta`] (what decisions need) and a body that it never looks at. Packets
-//! go in by [`Link::push`] with the time when they arrived, and come out of [`Link::poll`] with the
-//! time when they are due; what is dropped comes out too, with the reason. It promises: nothing is
-//! lost silently (what goes in comes out once), the rate is exact to the nanosecond, the same seed
-//! and input give the same output. It ignores what a packet means; the caller flips the bit of one
-//! that is marked corrupted, sets CE on one that is marked, sends one that is duplicated twice.
+//! A packet is a [`Meta`], which decisions need, and a body that the link never reads.
+//! [`Link::push`] takes packets with their arrival times. [`Link::poll`] returns each at the time
+//! it is due, and dropped ones with the reason.
+//!
+//! Nothing is lost silently: every packet that goes in comes out once. The rate is exact to the
+//! nanosecond, and the same seed and input give the same output. The caller applies what a packet
+//! is marked with: it flips the bit of a corrupted one, sets CE, sends a duplicate twice.
 
 mod aqm;
 pub mod config;
@@ -25,7 +26,7 @@ pub use finished::Finished;
 use loss::LossState;
 use police::Bucket;
 
-use crate::log::{Fate, Meta, Record, Touched};
+use crate::log::{Fate, Impairments, Meta, Record};
 
 /// One direction of a link. Times are nanoseconds on one clock of the caller's choice, which steps
 /// count from 0.
@@ -55,7 +56,7 @@ pub struct Link<T> {
 }
 
 impl<T> Link<T> {
-    /// An idle link. What [`LinkConfig::check`] would refuse does something harmless.
+    /// An idle link. Values that [`LinkConfig::check`] would reject do something harmless.
     pub fn new(config: LinkConfig) -> Self {
         let seed = config.seed;
         Self {
@@ -106,7 +107,7 @@ impl<T> Link<T> {
             due_ns: now,
             out_ns: now,
             fate: Fate::Passed,
-            touched: Touched::default(),
+            touched: Impairments::default(),
             queue_bytes: u32::try_from(self.queue_bytes).unwrap_or(u32::MAX),
             queue_packets: u32::try_from(self.queue.len()).unwrap_or(u32::MAX),
             meta,
@@ -116,7 +117,7 @@ impl<T> Link<T> {
             return Some(Finished { record, body });
         }
         if self.corrupt.chance(self.conditions.corrupt) {
-            record.touched.add(Touched::CORRUPTED);
+            record.touched.add(Impairments::CORRUPTED);
         }
         let mut packet = Finished { record, body };
         if self.conditions.rate_bps.is_none() {
@@ -124,7 +125,7 @@ impl<T> Link<T> {
             return None;
         }
         match self.queue_verdict(now, &meta) {
-            Ok(Verdict::Mark) => packet.record.touched.add(Touched::MARKED),
+            Ok(Verdict::Mark) => packet.record.touched.add(Impairments::MARKED),
             Ok(_) => {}
             Err(fate) => {
                 packet.record.fate = fate;
@@ -165,7 +166,7 @@ impl<T> Link<T> {
         waiting.into_iter().chain(self.line.next_due()).min()
     }
 
-    /// Takes out what is still in the link, as [`Fate::Unfinished`].
+    /// Removes the packets still in the link, as [`Fate::Unfinished`].
     pub fn drain(&mut self) -> Vec<Finished<T>> {
         self.queue_bytes = 0;
         let mut rest: Vec<_> = self.queue.drain(..).chain(self.line.drain()).collect();
@@ -178,7 +179,8 @@ impl<T> Link<T> {
         u64::from(meta.wire_bytes) + u64::from(self.conditions.overhead_bytes)
     }
 
-    /// Nanoseconds to send a packet after what was carried over, and the new rest.
+    /// Nanoseconds to send a packet, the remainder of earlier packets included, and the new
+    /// remainder.
     fn time_on_wire(&self, meta: &Meta) -> (u64, u64) {
         let Some(rate) = self.conditions.rate_bps.filter(|rate| *rate > 0) else { return (0, 0) };
         let scaled = u128::from(self.bytes_on_wire(meta)) * 8 * 1_000_000_000 + u128::from(self.carry);
@@ -186,7 +188,7 @@ impl<T> Link<T> {
         ((scaled / u128::from(rate)) as u64, (scaled % u128::from(rate)) as u64)
     }
 
-    /// What drops a packet before it reaches the queue.
+    /// Drops before the queue: why, if any applies.
     fn refuses(&mut self, now: u64, meta: &Meta) -> Option<Fate> {
         if self.conditions.mtu.is_some_and(|mtu| meta.ip_bytes > mtu.bytes) {
             return Some(Fate::TooBig);
@@ -250,7 +252,7 @@ impl<T> Link<T> {
         self.serve(now);
     }
 
-    /// Sends what the link is ready for by `now`.
+    /// Sends the packets that are due by `now`.
     fn serve(&mut self, now: u64) {
         while let Some(head) = self.queue.front() {
             let in_ns = head.record.in_ns;
@@ -272,7 +274,7 @@ impl<T> Link<T> {
                     self.dropped.push_back(packet);
                     continue;
                 }
-                Verdict::Mark => packet.record.touched.add(Touched::MARKED),
+                Verdict::Mark => packet.record.touched.add(Impairments::MARKED),
                 Verdict::Pass => {}
             }
             if in_ns > self.free_at {
@@ -311,7 +313,7 @@ impl<T> Link<T> {
     /// A packet has left the wire at `at`: delay it.
     fn depart(&mut self, at: u64, mut packet: Finished<T>) {
         if self.duplicate.chance(self.conditions.duplicate) {
-            packet.record.touched.add(Touched::DUPLICATED);
+            packet.record.touched.add(Impairments::DUPLICATED);
         }
         let delay = self.conditions.delay_ns;
         let mut keep_order = true;
@@ -328,7 +330,7 @@ impl<T> Link<T> {
         let mut hold = None;
         match self.conditions.reorder {
             Some(reorder) if self.reorder.chance(reorder.share) => {
-                packet.record.touched.add(Touched::REORDERED);
+                packet.record.touched.add(Impairments::REORDERED);
                 match reorder.by {
                     ReorderBy::DelayNs(extra) => due = due.saturating_add(extra),
                     ReorderBy::Gap { packets, at_most_ns } => hold = Some(Hold { packets, at_most_ns }),

@@ -1,4 +1,4 @@
-//! A token bucket without a queue.
+//! A policer: a token bucket without a queue.
 
 use super::config::Policer;
 

@@ -40,7 +40,7 @@ fn count(out: &[Finished<u64>], fate: Fate) -> usize {
     out.iter().filter(|packet| packet.record.fate == fate).count()
 }
 
-fn touched(out: &[Finished<u64>], bit: Touched) -> usize {
+fn touched(out: &[Finished<u64>], bit: Impairments) -> usize {
     out.iter().filter(|packet| packet.record.touched.has(bit)).count()
 }
 
@@ -193,9 +193,9 @@ fn shares_are_binomial() {
     let out = send(&mut link(conditions), n, 1000, data(1514));
     let passed = delivered(&out).len();
     assert_binomial(count(&out, Fate::Lost), n, 0.01);
-    assert_binomial(touched(&out, Touched::DUPLICATED), passed as u64, 0.02);
-    assert_binomial(touched(&out, Touched::CORRUPTED), passed as u64, 0.03);
-    assert_binomial(touched(&out, Touched::REORDERED), passed as u64, 0.04);
+    assert_binomial(touched(&out, Impairments::DUPLICATED), passed as u64, 0.02);
+    assert_binomial(touched(&out, Impairments::CORRUPTED), passed as u64, 0.03);
+    assert_binomial(touched(&out, Impairments::REORDERED), passed as u64, 0.04);
 }
 
 #[test]
@@ -288,7 +288,7 @@ fn a_packet_delayed_on_purpose_does_not_delay_others() {
     let reorder = Some(Reorder { share: 0.1, by: ReorderBy::DelayNs(7 * MS) });
     let out = send(&mut link(Conditions { delay_ns: MS, reorder, ..Conditions::default() }), 1000, MS, data(1514));
     for packet in &out {
-        let late = packet.record.touched.has(Touched::REORDERED);
+        let late = packet.record.touched.has(Impairments::REORDERED);
         assert_eq!(packet.record.due_ns - packet.record.in_ns, if late { 8 * MS } else { MS });
     }
 }
@@ -330,7 +330,7 @@ fn codel_holds_a_standing_queue_near_its_target() {
     assert!(sojourn(&codel) < 400, "{}", sojourn(&codel));
     let marked = run(Discipline::CODEL, true);
     assert_eq!(count(&marked, Fate::Aqm), 0, "ECN-capable packets are marked instead");
-    assert!(touched(&marked, Touched::MARKED) > 1000);
+    assert!(touched(&marked, Impairments::MARKED) > 1000);
 }
 
 #[test]
@@ -367,7 +367,7 @@ fn red_drops_a_growing_share() {
         / (delivered(&out).len() as u64 - 10_000);
     assert!((5_000..15_000).contains(&queue), "{queue}");
     let marked = send(&mut link(conditions(true)), 2_000, MS, Meta { ecn_capable: true, ..data(1020) });
-    assert!(touched(&marked, Touched::MARKED) > 10, "2 % too much is marked and not dropped");
+    assert!(touched(&marked, Impairments::MARKED) > 10, "2 % too much is marked and not dropped");
     assert_eq!(delivered(&send(&mut link(conditions(false)), 1000, 2 * MS, data(1000))).len(), 1000, "half load");
 }
 

@@ -7,7 +7,7 @@ fn record(in_ns: u64, fate: Fate) -> Record {
         due_ns: in_ns,
         out_ns: in_ns,
         fate,
-        touched: Touched::default(),
+        touched: Impairments::default(),
         queue_bytes: 0,
         queue_packets: 0,
         meta: Meta { wire_bytes: 100, payload_bytes: 34, ..Meta::default() },
@@ -31,8 +31,8 @@ fn counts_go_on_when_the_records_are_full() {
 #[test]
 fn a_record_reads_as_flat_json() {
     let mut one = record(5, Fate::Passed);
-    one.touched.add(Touched::DUPLICATED);
-    one.touched.add(Touched::MARKED);
+    one.touched.add(Impairments::DUPLICATED);
+    one.touched.add(Impairments::MARKED);
     let json = serde_json::to_value(one).unwrap();
     assert_eq!(json["fate"], "passed");
     assert_eq!(json["touched"], serde_json::json!(["duplicated", "marked"]));

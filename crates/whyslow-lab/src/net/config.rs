@@ -12,7 +12,7 @@ use crate::link::config::LinkConfig;
 pub enum Host {
     /// Connects.
     Client,
-    /// In the middle; only there when [`PathConfig::proxy`] is.
+    /// In the middle; present only with [`PathConfig::proxy`].
     Proxy,
     /// Listens.
     Server,
@@ -37,7 +37,7 @@ pub struct PathConfig {
     pub client: HostConfig,
     /// The host that listens.
     pub server: HostConfig,
-    /// A host in the middle. It does not forward packets: a program there must carry the bytes.
+    /// A host in the middle. It does not forward packets: a program there must copy the bytes.
     #[serde(default)]
     pub proxy: Option<HostConfig>,
     /// Client to server; with a proxy two: client to proxy, proxy to server.
@@ -100,7 +100,7 @@ pub struct Route {
     pub ecn: bool,
     /// Least retransmission timeout, in milliseconds.
     pub rto_min_ms: Option<u32>,
-    /// MSS that is told to the other side.
+    /// The MSS announced to the other side.
     pub advmss: Option<u32>,
 }
 
@@ -122,7 +122,7 @@ impl Default for Route {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct EmulatorConfig {
-    /// What carries the packets between the hosts and the emulator.
+    /// The kind of device between the hosts and the emulator.
     pub port: PortKind,
     /// Carry neighbouring segments of one super-packet together (above about 1 Gbit/s). The
     /// decisions are per segment all the same. Needs `tso` on the sending host to be of use.
@@ -131,14 +131,14 @@ pub struct EmulatorConfig {
     pub cpu: Option<usize>,
     /// Wait for the exact moment by spinning.
     pub spin: Spin,
-    /// Keep at most this many records for each direction; the rest is only counted. 0 keeps none.
+    /// The most records kept for each direction; later packets are only counted. 0 keeps none.
     pub log_limit: Option<usize>,
     /// The latest 1 % of packets may be this late; by itself 5 % of the delay, or 0.5 ms. A
     /// scenario knows better that asks for nothing that such lateness changes.
     pub tolerance_ns: Option<u64>,
 }
 
-/// What carries packets between a host and the emulator.
+/// The kind of device between a host and the emulator.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PortKind {

@@ -1,14 +1,14 @@
-//! Programs that cannot outlive us.
+//! Programs that cannot outlive this process.
 //!
-//! A program runs in a process namespace of its own: when its first process ends the kernel kills
-//! the rest, and that process is killed when this one dies, also by SIGKILL. Between us and the
-//! program stand two small processes:
+//! A program runs in its own PID namespace. When the namespace's first process exits, the kernel
+//! kills the rest; and that first process dies with this one, even by SIGKILL. Two small processes
+//! stand in between:
 //!
 //! ```text
-//! us ── waiter ── first process of the namespace ── the program
-//!       (ends as     (reaps)
-//!       the program
-//!       ended)
+//! this process ── waiter ── first process of the namespace ── the program
+//!                 (exits as  (reaps)
+//!                 the program
+//!                 did)
 //! ```
 
 use std::io;
@@ -26,7 +26,7 @@ use nix::sys::signal::{SigHandler, Signal, signal};
 use nix::sys::wait::{WaitStatus, wait, waitpid};
 use nix::unistd::{ForkResult, Pid, fork, getpid, getppid};
 
-/// Makes `command` run inside `namespace`, contained.
+/// Makes `command` run contained inside `namespace`.
 pub(super) fn prepare(command: &mut Command, namespace: OwnedFd) {
     let parent = getpid();
     // SAFETY: `contain` makes system calls only, as is asked of code between fork and exec.
@@ -51,9 +51,9 @@ pub(super) fn spawn(command: Command) -> io::Result<Child> {
         sender
     });
     let (answer, child) = sync_channel(1);
-    let gone = || io::Error::other("the spawner thread is not running");
-    spawner.send((command, answer)).map_err(|_| gone())?;
-    child.recv().map_err(|_| gone())?
+    let stopped = || io::Error::other("the spawner thread is not running");
+    spawner.send((command, answer)).map_err(|_| stopped())?;
+    child.recv().map_err(|_| stopped())?
 }
 
 /// Runs in the child; returns in the process that becomes the program.
@@ -66,13 +66,13 @@ fn contain(namespace: &OwnedFd, parent: Pid) -> Result<(), Errno> {
     unshare(CloneFlags::CLONE_NEWPID)?;
     // SAFETY: both sides go on with system calls only.
     if let ForkResult::Parent { child } = unsafe { fork() }? {
-        stand_by();
+        detach();
         end_as(waitpid(child, None));
     }
     set_pdeathsig(Signal::SIGKILL)?;
     // SAFETY: as above.
     if let ForkResult::Parent { child } = unsafe { fork() }? {
-        stand_by();
+        detach();
         loop {
             match wait() {
                 Ok(status) if status.pid() != Some(child) => {}
@@ -83,9 +83,8 @@ fn contain(namespace: &OwnedFd, parent: Pid) -> Result<(), Errno> {
     Ok(())
 }
 
-/// Holds nothing of the program's but its standard streams, and leaves the terminal's signals to
-/// it.
-fn stand_by() {
+/// Keeps only the standard streams open, and leaves the terminal's signals to the program.
+fn detach() {
     // SAFETY: closes descriptors that this process does not use; it runs no destructors.
     unsafe { libc::syscall(libc::SYS_close_range, 3, u32::MAX, 0) };
     for number in [Signal::SIGINT, Signal::SIGQUIT, Signal::SIGTSTP, Signal::SIGTTIN, Signal::SIGTTOU, Signal::SIGHUP] {
@@ -94,7 +93,7 @@ fn stand_by() {
     }
 }
 
-/// Ends this process as another ended; a signal becomes 128 + its number, as shells have it.
+/// Exits as another process did; a signal becomes 128 + its number, as in shells.
 fn end_as(status: Result<WaitStatus, Errno>) -> ! {
     let code = match status {
         Ok(WaitStatus::Exited(_, code)) => code,

@@ -1,5 +1,5 @@
-//! Devices, addresses and routes, by way of `ip` (iproute2): its messages explain themselves, and
-//! what a run was made of can be repeated by hand.
+//! Creates devices, addresses and routes with `ip` (iproute2). Its error messages explain
+//! themselves, and a run can be repeated by hand.
 
 use std::io::Write;
 use std::net::Ipv4Addr;
@@ -25,7 +25,7 @@ pub(super) struct Interface {
     pub(super) peer: Ipv4Addr,
 }
 
-/// A hardware address that tells whose it is.
+/// A MAC address that shows its owner.
 pub(super) fn mac(address: Ipv4Addr) -> [u8; 6] {
     let [a, b, c, d] = address.octets();
     // 02: locally administered, unicast.
@@ -161,7 +161,7 @@ fn quiet(namespace: &Namespace, device: &str) -> Result<(), Error> {
     }
 }
 
-/// What a device does for its stack.
+/// The offloads of a device.
 #[derive(Clone, Copy)]
 pub(super) struct Offload {
     /// Checksums are left to the device; off, they are right in captures, and wrong ones are

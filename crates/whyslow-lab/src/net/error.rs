@@ -1,4 +1,4 @@
-//! What can go wrong between the lab and the kernel.
+//! Errors between the lab and the kernel.
 
 use std::io;
 use std::path::PathBuf;
@@ -11,10 +11,10 @@ pub enum Error {
     /// The kernel or its policy does not let us have network namespaces.
     #[error("network namespaces are not allowed here: {reason}")]
     Forbidden {
-        /// What forbids it and what would allow it.
+        /// The likely reason, and what would allow it.
         reason: String,
     },
-    /// [`super::enter`] came too late.
+    /// [`super::enter`] was called too late.
     #[error("the lab must be entered while the program has a single thread (call enter first thing in main)")]
     Threads,
     /// A program that the lab needs is not installed.
@@ -22,30 +22,30 @@ pub enum Error {
     Missing {
         /// Its name.
         program: &'static str,
-        /// Where it comes from.
+        /// The package that has it.
         hint: &'static str,
     },
     /// `ip` refused a command.
     #[error("{what}: ip says: {message}")]
     Ip {
-        /// What was being done.
+        /// The operation.
         what: String,
-        /// Its own words.
+        /// Its message.
         message: String,
     },
     /// A host's setting was refused.
     #[error("cannot set {key} to \"{value}\" on the {host}: {source}")]
     Sysctl {
-        /// Whose setting.
+        /// The host.
         host: &'static str,
         /// `net.ipv4.tcp_rmem`.
         key: String,
-        /// The value that was asked for.
+        /// The value.
         value: String,
         /// Why not.
         source: io::Error,
     },
-    /// The configuration makes no path.
+    /// The configuration is not a path.
     #[error("{0}")]
     Config(String),
     /// A link's conditions are impossible.
@@ -58,7 +58,7 @@ pub enum Error {
         /// The field and what is allowed.
         source: ConfigError,
     },
-    /// The run is not in the state for this.
+    /// The run is in the wrong state for this.
     #[error("{0}")]
     State(&'static str),
     /// A capture file could not be written.
@@ -79,7 +79,7 @@ pub enum Error {
     },
 }
 
-/// Says what was being done when the kernel refused.
+/// Adds the operation to an error of the kernel.
 pub(crate) trait Context<T> {
     fn doing(self, what: impl Into<String>) -> Result<T, Error>;
 }

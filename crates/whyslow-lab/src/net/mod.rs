@@ -1,4 +1,4 @@
-//! Namespaces, devices, routes and settings: the hosts of a path on this one machine.
+//! Namespaces, devices, routes and sysctls: the hosts of a path on one machine.
 
 pub mod config;
 mod contain;

@@ -1,5 +1,5 @@
-//! Network namespaces without leftovers: a namespace lives as long as a file descriptor of this
-//! process, so it goes when the process goes, however that happens.
+//! Network namespaces that leave nothing behind: a namespace lives as long as a file descriptor of
+//! this process, so it ends with the process, however that ends.
 
 use std::fs;
 use std::io;
@@ -18,11 +18,11 @@ use nix::unistd::{ForkResult, Gid, Uid, fork, getegid, geteuid, write};
 use super::contain;
 use super::error::{Context, Error};
 
-/// Gets the right to make network namespaces: nothing to do when this process has it (root, or
-/// already inside a user namespace); else this process becomes root of a user namespace of its own,
-/// mapped to the user that it was.
+/// Acquires the right to create network namespaces. Does nothing if this process has it (root, or
+/// inside a user namespace already); otherwise the process becomes root of a user namespace of its
+/// own, mapped to its user.
 ///
-/// Call it while the process has one thread. The error explains what forbids it on this machine.
+/// Call it while the process has one thread. The error explains what forbids it.
 pub fn enter() -> Result<(), Error> {
     let Err(denied) = try_network_namespace() else { return Ok(()) };
     if geteuid().is_root() {
@@ -36,15 +36,15 @@ pub fn enter() -> Result<(), Error> {
     }
 }
 
-/// Makes `command` start as root of a new user namespace, as [`enter`] would; for programs that
-/// have threads already. The spawn fails where that is forbidden.
+/// Makes `command` start as root of a new user namespace, as [`enter`] would, for programs that
+/// already have threads. The spawn fails if that is forbidden.
 pub fn enter_on_exec(command: &mut Command) -> &mut Command {
     // SAFETY: the hook runs between fork and exec and makes system calls only.
     unsafe { command.pre_exec(|| become_root().map_err(io::Error::from)) }
 }
 
-/// Asks a child whether it may make a network namespace, since this process would be changed by
-/// asking.
+/// Tries in a child process whether a network namespace can be created, because trying changes the
+/// process.
 fn try_network_namespace() -> Result<(), Errno> {
     // SAFETY: the child makes system calls only and ends by _exit, which is sound with any number
     // of threads.
@@ -91,7 +91,7 @@ fn put_map(path: &str, id: u32) -> Result<(), Errno> {
     put(path, &text)
 }
 
-/// Names what most likely forbids namespaces, and what would allow them.
+/// Explains what most likely forbids namespaces, and what would allow them.
 fn forbidden(errno: Errno) -> Error {
     let setting = |path: &str| fs::read_to_string(path).ok().map(|text| text.trim().to_owned());
     let reason = if setting("/proc/sys/kernel/apparmor_restrict_unprivileged_userns").as_deref() == Some("1") {
@@ -126,7 +126,7 @@ pub struct Namespace {
 }
 
 impl Namespace {
-    /// A new, empty one. `name` is for messages.
+    /// Creates an empty namespace. `name` is for messages.
     pub fn new(name: &'static str) -> Result<Self, Error> {
         let make = || {
             unshare(CloneFlags::CLONE_NEWNET)?;
@@ -140,13 +140,13 @@ impl Namespace {
         Ok(Self { name, handle })
     }
 
-    /// The name that it was given.
+    /// Its name.
     pub fn name(&self) -> &'static str {
         self.name
     }
 
-    /// Runs `work` inside and waits. Sockets that it makes belong to the namespace wherever they
-    /// are used later.
+    /// Runs `work` inside and waits. Its sockets belong to the namespace wherever they are used
+    /// later.
     pub fn within<T: Send>(&self, work: impl FnOnce() -> T + Send) -> Result<T, Error> {
         let fd = self.handle.as_fd();
         let result =
@@ -165,8 +165,8 @@ impl Namespace {
             .doing(format!("starting a thread in the {}'s network namespace", self.name))
     }
 
-    /// Starts `command` inside. It and all its descendants are killed when this process ends,
-    /// however it ends, and its descendants when it ends itself.
+    /// Starts `command` inside. It and all its descendants are killed when this process ends, in
+    /// whatever way; its descendants also when it exits itself.
     pub fn spawn(&self, mut command: Command) -> Result<Child, Error> {
         let what = || format!("starting {:?} on the {}", command.get_program(), self.name);
         let what = what();
@@ -197,7 +197,7 @@ impl<T> Join<T> for thread::ScopedJoinHandle<'_, T> {
     }
 }
 
-/// A thread's value; its panic goes on here.
+/// A thread's result; a panic is propagated.
 fn join<T>(handle: impl Join<T>) -> T {
     handle.wait().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
 }

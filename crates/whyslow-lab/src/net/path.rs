@@ -1,4 +1,4 @@
-//! A path: hosts in namespaces, links between them, and what is recorded of a run.
+//! A path: hosts in namespaces, links between them, and the captures of a run.
 
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr};
@@ -20,11 +20,11 @@ use crate::log::{DEFAULT_LIMIT, LinkLog};
 use crate::port::{Clock, Epoch, Port, TunPort, VethPort};
 use crate::tap::{OpenTap, Tap, TapOutcome};
 
-/// Hosts and links, ready to run. Dropping it removes all of it.
+/// Hosts and links, ready to run. Dropping it removes everything.
 pub struct Path {
     config: PathConfig,
     hosts: BTreeMap<Host, Place>,
-    /// Where the emulator's ends of the devices are.
+    /// The namespace with the emulator's ends of the devices.
     middle: Namespace,
     /// The emulator's side of each link, while it is not running.
     ports: Vec<Option<[Box<dyn Port>; 2]>>,
@@ -38,7 +38,7 @@ struct Place {
     interfaces: Vec<Interface>,
 }
 
-/// A run under way.
+/// A run in progress.
 struct Run {
     /// Closing it stops the emulators.
     stop_emulators: OwnedFd,
@@ -49,7 +49,7 @@ struct Run {
     before: Drops,
 }
 
-/// What the machine lost, as opposed to what a link dropped on purpose.
+/// Packets that the machine lost, unlike those that a link dropped on purpose.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Drops {
     /// By the devices of this path.
@@ -71,23 +71,23 @@ impl Drops {
     }
 }
 
-/// What is known after a run.
+/// The outcome of a run.
 #[derive(Clone, Debug, Serialize)]
 pub struct Outcome {
     /// Each link's two directions.
     pub links: Vec<LinkLog>,
     /// Each capture.
     pub taps: Vec<TapOutcome>,
-    /// What the machine lost.
+    /// Packets that the machine lost.
     pub drops: Drops,
     /// Frames that no link carries (multicast, not IPv4).
     pub ignored: u64,
-    /// Why this run is not to be trusted; empty when it is.
+    /// Why this run cannot be trusted; empty if it can.
     pub void: Vec<String>,
 }
 
 impl Path {
-    /// Makes the hosts and their devices. Nothing runs yet. See [`super::enter`].
+    /// Creates the hosts and their devices. Nothing runs yet. See [`super::enter`].
     pub fn build(config: &PathConfig) -> Result<Self, Error> {
         check(config)?;
         let names: &[Host] = if config.proxy.is_some() {
@@ -131,7 +131,7 @@ impl Path {
         self.hosts.get(&host).ok_or(Error::State("this path has no proxy"))
     }
 
-    /// Gives a host a device whose other side is the emulator's.
+    /// Adds a device to a host; the emulator has the other side.
     fn attach(
         &mut self,
         host: Host,
@@ -164,7 +164,7 @@ impl Path {
         Ok(port)
     }
 
-    /// A host's address: where a neighbour reaches it. A proxy's is the one on its client's side.
+    /// A host's address, as its neighbour uses it. A proxy's is the one on its client's side.
     pub fn address(&self, host: Host) -> Result<IpAddr, Error> {
         let interface = self.place(host)?.interfaces.first();
         interface.map(|interface| interface.address.into()).ok_or(Error::State("the host has no device"))
@@ -180,12 +180,12 @@ impl Path {
         device::ip(&self.place(host)?.namespace, "reading routes", "route show\n", None)
     }
 
-    /// Forgets what a host's TCP remembers of earlier connections (`ip tcp_metrics flush`).
+    /// Clears a host's metrics cache of earlier connections (`ip tcp_metrics flush`).
     pub fn forget_metrics(&self, host: Host) -> Result<(), Error> {
         device::ip(&self.place(host)?.namespace, "flushing tcp_metrics", "tcp_metrics flush all\n", None).map(|_| ())
     }
 
-    /// What a host's TCP remembers of earlier connections, as `ip tcp_metrics` prints it.
+    /// A host's metrics cache, as `ip tcp_metrics` prints it.
     pub fn metrics(&self, host: Host) -> Result<String, Error> {
         device::ip(&self.place(host)?.namespace, "reading tcp_metrics", "tcp_metrics show\n", None)
     }
@@ -195,8 +195,7 @@ impl Path {
         sysctl::counters(&self.place(host)?.namespace)
     }
 
-    /// Runs `work` on a host and waits. Sockets that it makes are the host's wherever they are used
-    /// later.
+    /// Runs `work` on a host and waits. Its sockets are the host's wherever they are used later.
     pub fn within<T: Send>(&self, host: Host, work: impl FnOnce() -> T + Send) -> Result<T, Error> {
         self.place(host)?.namespace.within(work)
     }
@@ -216,7 +215,7 @@ impl Path {
         self.place(host)?.namespace.spawn(command)
     }
 
-    /// Moment 0 of the logs of the last run.
+    /// Time zero of the logs of the last run.
     pub fn epoch(&self) -> Epoch {
         self.epoch
     }
@@ -273,8 +272,8 @@ impl Path {
         std::thread::Builder::new().name("tap".to_owned()).spawn(move || open.run(&stop)).doing("starting a tap")
     }
 
-    /// Waits until the links are empty (for a second beyond the delay at most), stops everything,
-    /// and judges the run.
+    /// Waits until the links are empty (at most a second beyond the delay), stops everything, and
+    /// judges the run.
     pub fn stop(&mut self) -> Result<Outcome, Error> {
         let run = self.run.take().ok_or(Error::State("the path is not running"))?;
         let before = run.before;
@@ -349,14 +348,14 @@ impl Drop for Path {
     }
 }
 
-/// Throws away what hosts sent while no link was there to carry it.
+/// Discards what hosts sent before a link was there.
 fn discard(port: &mut dyn Port, epoch: Epoch) {
     let clock = Clock::new(epoch);
     while port.receive(&clock, 1024, &mut |_| {}) > 0 {}
     port.dropped();
 }
 
-/// Refuses what makes no path.
+/// Rejects a configuration that is not a path.
 fn check(config: &PathConfig) -> Result<(), Error> {
     let expected = if config.proxy.is_some() { 2 } else { 1 };
     if config.links.len() != expected {

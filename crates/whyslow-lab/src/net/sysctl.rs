@@ -1,7 +1,7 @@
-//! Settings of a host, one by one.
+//! Sets the sysctls of a host.
 //!
-//! A new namespace starts with a mixture of the kernel's defaults and this machine's own values, so
-//! everything that matters to TCP is set explicitly, and read back for the record.
+//! A new namespace inherits a mixture of kernel defaults and this machine's values. So everything
+//! that matters to TCP is set explicitly, and read back for the record.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -11,8 +11,8 @@ use std::path::{Path, PathBuf};
 use super::error::Error;
 use super::namespace::Namespace;
 
-/// A Linux host as kernel.org ships it (6.x), whatever this machine is set to. What this kernel
-/// does not have is skipped.
+/// Defaults of Linux 6.x as kernel.org ships it, whatever this machine's values are. Keys that this
+/// kernel lacks are skipped.
 pub const DEFAULT_SYSCTLS: &[(&str, &str)] = &[
     ("net.ipv4.ip_local_port_range", "32768 60999"),
     ("net.ipv4.ip_no_pmtu_disc", "0"),
@@ -59,7 +59,7 @@ pub const DEFAULT_SYSCTLS: &[(&str, &str)] = &[
     ("net.ipv4.tcp_wmem", "4096 16384 4194304"),
 ];
 
-/// Sets the defaults, then `own` on top.
+/// Sets the defaults, then `own`.
 pub(super) fn apply(namespace: &Namespace, own: &BTreeMap<String, String>) -> Result<(), Error> {
     let set = || {
         for (key, value) in DEFAULT_SYSCTLS.iter().filter(|(key, _)| !own.contains_key(*key)) {

@@ -1,8 +1,7 @@
-//! Ethernet frames as the emulator needs them: what a frame is, and the few changes that a link
-//! makes to one.
+//! Reads Ethernet frames for the emulator, and makes the few changes that a link makes to one.
 //!
-//! It knows Ethernet II, IPv4 and TCP; anything else is a packet of some size. Lengths come from
-//! the packet and are never trusted.
+//! Understands Ethernet II, IPv4 and TCP; anything else is a packet of some size. Lengths in a
+//! packet are never trusted.
 
 use std::net::Ipv4Addr;
 use std::ops::Range;
@@ -17,7 +16,7 @@ const UDP: u8 = 17;
 /// Where the parts of a frame are.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Layout {
-    /// What the log keeps.
+    /// The frame's data for the log.
     pub(crate) meta: Meta,
     /// Where the IP header ends.
     pub(crate) transport: usize,

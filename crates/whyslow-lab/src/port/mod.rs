@@ -1,7 +1,6 @@
 //! Ports carry frames between a host's device and the emulator.
 //!
-//! A port knows frames and when they came; it promises to count what it could not carry. It ignores
-//! what is in them.
+//! A port timestamps frames and counts those that it could not carry. It does not look inside.
 
 pub(crate) mod frame;
 pub(crate) mod ring;
@@ -29,7 +28,7 @@ pub(crate) struct Outgoing {
 /// A frame that came in.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Received<'a> {
-    /// When the kernel had it (see [`Clock`]).
+    /// The kernel's timestamp (see [`Clock`]).
     pub(crate) at_ns: u64,
     /// What was left to the device; `None` when the port has no offload.
     pub(crate) offload: Option<[u8; VNET_HEADER]>,

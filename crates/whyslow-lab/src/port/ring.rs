@@ -1,6 +1,7 @@
-//! A packet socket with a receive ring shared with the kernel (TPACKET_V2, packet(7)): no system
-//! call a packet, kernel timestamps, and a size that an ordinary user may choose, which a socket's
-//! receive buffer is not.
+//! A packet socket with a receive ring shared with the kernel (TPACKET_V2, packet(7)).
+//!
+//! It needs no system call per packet and gives kernel timestamps. An ordinary user may choose the
+//! ring's size, unlike a socket's receive buffer.
 
 use std::ffi::c_void;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
@@ -17,26 +18,26 @@ pub(crate) const VNET_HEADER: usize = 10;
 /// A frame in the ring.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Captured<'a> {
-    /// As much of it as the ring's slots hold.
+    /// The captured part of the frame.
     pub(crate) bytes: &'a [u8],
     /// How long it is.
     pub(crate) original: u32,
-    /// When the kernel had it, on the real-time clock.
+    /// The kernel's timestamp, on the real-time clock.
     pub(crate) realtime_ns: u64,
-    /// What is left to a device (`struct virtio_net_hdr`), when the ring was opened for offloads.
+    /// The pending offloads (`struct virtio_net_hdr`), if the ring was opened for them.
     pub(crate) offload: Option<[u8; VNET_HEADER]>,
 }
 
-/// What a ring is for.
+/// The use of a ring.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RingConfig {
-    /// Most bytes of a frame that are kept.
+    /// Most bytes captured of a frame.
     pub(crate) snaplen: usize,
     /// How many frames wait for us at most.
     pub(crate) slots: usize,
-    /// Carry offloads: super-packets come whole, with a header that says so.
+    /// Enable offloads: super-packets are not cut and have a header that says so.
     pub(crate) offload: bool,
-    /// Leave out what this host sends, our own packets among them.
+    /// Skip packets that this host sends, our own included.
     pub(crate) incoming_only: bool,
 }
 
@@ -142,7 +143,7 @@ impl Ring {
         limit
     }
 
-    /// Frames that the ring had no slot for, since the last call.
+    /// Frames dropped for want of a slot since the last call.
     pub(crate) fn dropped(&mut self) -> nix::Result<u64> {
         let mut stats = libc::tpacket_stats { tp_packets: 0, tp_drops: 0 };
         let mut length = size_of::<libc::tpacket_stats>() as libc::socklen_t;

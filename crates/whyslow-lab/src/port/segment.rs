@@ -1,8 +1,8 @@
-//! Super-packets: what a stack hands to a device that offers segmentation offload.
+//! Super-packets: what a stack hands to a device with segmentation offload.
 //!
 //! A super-packet is one frame with up to 64 KB of TCP payload and the MSS to cut it by. A link
-//! decides on each segment, so it is cut here: into ranges first, and into frames only when they
-//! leave. Neighbours that leave together may leave as one super-packet again.
+//! decides on each segment, so the super-packet is first cut into ranges, and into frames only when
+//! they leave. Neighbours that leave together may leave as one super-packet again.
 
 use std::ops::Range;
 
@@ -36,7 +36,7 @@ pub(crate) struct SuperPacket {
 }
 
 impl SuperPacket {
-    /// Takes a frame that is to be cut, or gives it back when it is a packet as it is.
+    /// Takes a super-packet, or returns a frame that needs no cutting.
     pub(crate) fn new(bytes: Vec<u8>, layout: Layout, offload: &[u8; VNET_HEADER]) -> Result<Self, Vec<u8>> {
         let segment = u16_of(offload, 4);
         let is_large = offload[1] & !virtio::GSO_ECN == virtio::GSO_TCPV4 && segment > 0;
@@ -66,7 +66,7 @@ impl SuperPacket {
         flags
     }
 
-    /// What the log keeps of one segment.
+    /// A segment's data for the log.
     pub(crate) fn meta(&self, which: usize) -> Meta {
         let payload = self.payload(&(which..which + 1));
         let header = self.layout.payload.start;
@@ -123,7 +123,7 @@ impl SuperPacket {
     }
 }
 
-/// Writes the checksum that was left to the device into a frame that is no super-packet.
+/// Fills in the checksum that the stack left to the device, for a frame that is not a super-packet.
 pub(crate) fn complete(bytes: &mut [u8], offload: &[u8; VNET_HEADER]) {
     if offload[0] & virtio::NEEDS_CSUM != 0 {
         let start = u16_of(offload, 6);

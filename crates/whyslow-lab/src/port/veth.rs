@@ -1,5 +1,5 @@
-//! A port on one end of a veth pair: a packet socket that takes what the host sends and gives it
-//! what should arrive.
+//! A port on one end of a veth pair: a packet socket that reads what the host sends and writes what
+//! should arrive.
 
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 

@@ -1,10 +1,9 @@
-//! The kernel's account of sockets that are not ours: those of other people's programs on a host.
+//! The kernel's counters for sockets of other processes: those of real programs on a host.
 //!
-//! Knows: how to ask for all of a namespace's TCP sockets at once (sock_diag(7), as `ss -ti` does).
-//! Promises: a series holds the same columns as one of our own sockets ([`crate::sample`]); a
-//! socket is told from another that has its addresses later. Ignores: connections of a host with
-//! itself. What happened after the last reading is not seen: a socket that closes between two
-//! readings ends up to one interval early.
+//! Reads all TCP sockets of a namespace at once through sock_diag(7), as `ss -ti` does. A series
+//! has the same columns as [`crate::sample`] gives for our own sockets. A socket that reuses the
+//! addresses of an earlier one gets a series of its own. Connections of a host with itself are left
+//! out. What happens after the last reading is missed: a series may end up to one interval early.
 
 use crate::net::Path;
 use crate::net::config::Host;
@@ -76,7 +75,7 @@ impl Counters {
         Ok(Self { hosts })
     }
 
-    /// Stops, and hands over what was read, by the host's name.
+    /// Stops, and returns the series by host.
     pub(crate) fn finish(self) -> BTreeMap<String, EndTruth> {
         let end = |(host, stop, thread): (Host, Sender<()>, JoinHandle<EndTruth>)| {
             drop(stop);
@@ -122,14 +121,16 @@ impl Reader {
     }
 
     fn keep(&mut self, t: u64, body: &[u8]) {
-        let Some(told) = SocketCounters::parse(body).filter(|told| told.peer.ip() == self.peer) else { return };
-        let row = sample::row(t, told.info, &told.memory, told.unread, told.unacknowledged);
+        let Some(counters) = SocketCounters::parse(body).filter(|counters| counters.peer.ip() == self.peer) else {
+            return;
+        };
+        let row = sample::row(t, counters.info, &counters.memory, counters.unread, counters.unacknowledged);
         let connection = self.series.len();
-        let series = self.series.entry(told.cookie).or_insert_with(|| Series {
+        let series = self.series.entry(counters.cookie).or_insert_with(|| Series {
             connection,
-            local: told.local.to_string(),
-            peer: told.peer.to_string(),
-            congestion: told.congestion.to_owned(),
+            local: counters.local.to_string(),
+            peer: counters.peer.to_string(),
+            congestion: counters.congestion.to_owned(),
             ..Series::default()
         });
         if series.rows.last().is_some_and(|last| last.v == row.v) {
@@ -147,7 +148,7 @@ impl Reader {
     }
 }
 
-/// What a message tells of one socket.
+/// One socket's part of a message.
 struct SocketCounters<'a> {
     cookie: u64,
     local: SocketAddr,
@@ -170,7 +171,7 @@ impl<'a> SocketCounters<'a> {
             let is_six = i32::from(head[0]) == libc::AF_INET6;
             Some(if is_six { Ipv6Addr::from(bytes).to_canonical() } else { four.into() })
         };
-        let mut told = Self {
+        let mut counters = Self {
             cookie: u64::from(word(ID + 40)?) | u64::from(word(ID + 44)?) << 32,
             local: SocketAddr::new(address(ID + 4)?, port(ID)?),
             peer: SocketAddr::new(address(ID + 20)?, port(ID + 2)?),
@@ -183,16 +184,18 @@ impl<'a> SocketCounters<'a> {
         let mut rest = body.get(MESSAGE..)?;
         while let Some((kind, value)) = next_attribute(&mut rest) {
             match kind {
-                INFO => told.info = value,
+                INFO => counters.info = value,
                 MEMORY => {
-                    told.memory =
+                    counters.memory =
                         value.chunks_exact(4).filter_map(|v| Some(u32::from_ne_bytes(v.try_into().ok()?))).collect();
                 }
-                CONGESTION => told.congestion = std::str::from_utf8(value).unwrap_or_default().trim_end_matches('\0'),
+                CONGESTION => {
+                    counters.congestion = std::str::from_utf8(value).unwrap_or_default().trim_end_matches('\0')
+                }
                 _ => {}
             }
         }
-        (!told.info.is_empty()).then_some(told)
+        (!counters.info.is_empty()).then_some(counters)
     }
 }
 
@@ -257,18 +260,18 @@ mod tests {
         let mut reader = Reader { socket: open().unwrap(), peer: [127, 0, 0, 1].into(), series: BTreeMap::new() };
         reader.read().unwrap();
         let local = near.local_addr().unwrap().to_string();
-        let told = reader.series.values().find(|series| series.local == local).unwrap();
+        let counters = reader.series.values().find(|series| series.local == local).unwrap();
         use std::os::fd::AsFd;
         let own = Series { rows: vec![sample::read(near.as_fd()).unwrap()], ..Series::default() };
         for column in ["state", "snd_mss", "bytes_acked", "bytes_sent", "snd_cwnd", "sndbuf", "rcv_wnd", "rwnd_limited"]
         {
-            assert!(told.last(column).is_some(), "{column}");
-            assert_eq!(told.last(column), own.last(column), "{column}");
+            assert!(counters.last(column).is_some(), "{column}");
+            assert_eq!(counters.last(column), own.last(column), "{column}");
         }
-        assert_eq!(told.last("bytes_sent"), Some(1000));
+        assert_eq!(counters.last("bytes_sent"), Some(1000));
         let unread = reader.series.values().find(|series| series.peer == local).unwrap();
         assert_eq!(unread.last("inq"), Some(1000));
-        assert!(!told.congestion.is_empty());
+        assert!(!counters.congestion.is_empty());
         drop(far);
     }
 

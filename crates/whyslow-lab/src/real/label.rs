@@ -1,19 +1,19 @@
-//! What must be said of a scenario's captures.
+//! The labels: what an explanation of a scenario's captures must say.
 
 use crate::net::config::Host;
 
-/// What a scenario is, and what must be said of it.
+/// A scenario's meaning, and the right explanation.
 #[derive(Clone, Debug)]
 pub struct Label {
-    /// Causes that may cost most; the first one is what was meant, the others say the same of it in
-    /// other words. `none`: nothing is wrong.
+    /// Causes that may cost most; the first is the intended one, the others describe the same.
+    /// `none`: nothing is wrong.
     pub right: &'static [&'static str],
-    /// Causes that the configuration rules out, beside the right one too.
+    /// Causes that the configuration rules out, even beside the right one.
     pub never: &'static [&'static str],
     /// Why.
     pub why: &'static str,
-    /// The first of them is right when it is said at all, since it costs little or no time.
+    /// The first cause need only be reported, since it costs little or no time.
     pub enough: bool,
-    /// Ends whose captures have never seen it.
+    /// Ends whose captures cannot show it.
     pub unseen: &'static [Host],
 }

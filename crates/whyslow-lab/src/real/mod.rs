@@ -1,16 +1,15 @@
-//! Programs that nobody here wrote, over the lab's path: real servers and clients, and what must be
-//! said of their captures.
+//! Real servers and clients over the lab's path, and what an explanation of their captures must
+//! say.
 //!
 //! ```text
 //!   scenarios ─▶ draw ─▶ path of `lab exec`, ─▶ captures, counters, ─▶ label confirmed, or not
 //!   (a table)            both programs          emulator's log
 //! ```
 //!
-//! Knows: which programs make which cause, and by what settings (`scenarios`); how they are started
-//! (`programs`); what both kernels say of their sockets (`counters`). Promises: what is right is
-//! written down before anything is explained, from the configuration, and holds only where the
-//! kernels' counters and the emulator's log confirm it; no file and no process is left. Ignores:
-//! the explanation.
+//! `scenarios` says which programs and settings make which cause, `programs` how to start them,
+//! `counters` reads both kernels' view of their sockets. The right answer follows from the
+//! configuration and is fixed before anything is explained. It counts only if the kernels' counters
+//! and the emulator's log confirm it. A run leaves no file and no process.
 
 pub(crate) mod counters;
 mod label;
@@ -21,7 +20,7 @@ use crate::count;
 use crate::draws::{Chance, build, ms, set};
 use crate::exec;
 use crate::net::config::Host;
-use crate::run::{self, Making, Outcome, Progress, RunError, Settings, file_error};
+use crate::run::{self, Outcome, Progress, RunError, RunMethod, Settings, file_error};
 use crate::scenario::{Experiment, ScenarioError, Variant};
 use crate::truth::{self, Machine, RunResult};
 pub use label::Label;
@@ -29,40 +28,40 @@ use programs::{PLACES, Program};
 use scenarios::ROWS;
 #[cfg(test)]
 use scenarios::Row;
-use scenarios::drawn::Drawn;
+use scenarios::drawn::DrawnRun;
 use std::collections::{BTreeMap, BTreeSet};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
-/// Runs that can be made on this machine, and those that cannot.
+/// The runs that are possible on this machine, and those that are not.
 #[derive(Debug)]
-pub struct Drawing {
+pub struct RealRuns {
     /// The runs.
     pub experiment: Experiment,
     /// By the scenario's name.
     pub labels: BTreeMap<&'static str, Label>,
-    /// What is not installed, or not allowed, and the scenarios that are skipped for want of it.
+    /// Missing programs and rights, and the scenarios that are skipped for them.
     pub missing: BTreeMap<String, Vec<&'static str>>,
-    programs: BTreeMap<String, Drawn>,
+    programs: BTreeMap<String, DrawnRun>,
     fixes: BTreeMap<String, (Host, String)>,
 }
 
-/// A fix as it was printed for a run.
+/// A fix as printed for a run.
 #[derive(Clone, Debug)]
 pub struct Fix {
     /// The run that it is for.
     pub label: String,
     /// A command, and the host that it is for.
     pub command: Option<(Host, String)>,
-    /// What it says in words: of the programs' own settings too.
+    /// Its words, which may concern the programs' own settings.
     pub words: String,
 }
 
-/// Behind the label of a run whose fix was applied.
+/// Suffix of the label of a run with the fix applied.
 pub const FIXED: &str = "-fixed";
 
-impl Drawing {
+impl RealRuns {
     /// The same runs once more, each with its fix applied: the command before its programs start,
     /// and what its words say of settings that are a program's own in that program's words. Left
     /// out are those of which neither can be done here.
@@ -106,9 +105,9 @@ fn here(command: &str) -> String {
 /// # Errors
 /// None that chance could bring about: a drawn scenario that cannot be built is a mistake in the
 /// table, which a test looks for.
-pub fn draw(seed: u64, each: u32) -> Result<Drawing, ScenarioError> {
+pub fn draw(seed: u64, each: u32) -> Result<RealRuns, ScenarioError> {
     let is_root = Machine::here().root;
-    let mut drawing = Drawing {
+    let mut drawing = RealRuns {
         experiment: Experiment {
             name: format!("real-{seed}"),
             title: format!("{each} of every scenario, seed {seed}"),
@@ -142,7 +141,7 @@ pub fn draw(seed: u64, each: u32) -> Result<Drawing, ScenarioError> {
     Ok(drawing)
 }
 
-/// What must not matter.
+/// Settings that must not matter.
 fn common(chance: &mut Chance) -> Vec<(String, String)> {
     let offload = chance.is(0.5).to_string();
     vec![
@@ -158,8 +157,8 @@ fn common(chance: &mut Chance) -> Vec<(String, String)> {
     ]
 }
 
-/// What a scenario lacks here.
-fn lack(drawn: &Drawn, is_root: bool) -> Option<String> {
+/// What a scenario needs and this machine lacks.
+fn lack(drawn: &DrawnRun, is_root: bool) -> Option<String> {
     if drawn.server.takes_root && !is_root {
         return Some("the machine's root".to_owned());
     }
@@ -175,12 +174,12 @@ fn is_installed(program: &str) -> bool {
     places.chain(std::env::split_paths(&own)).any(|place| place.join(program).is_file())
 }
 
-/// Makes all runs that are asked for; those that are there already and unchanged are kept.
+/// Makes all selected runs; unchanged ones are reused.
 ///
 /// # Errors
 /// As [`run::run`].
 pub fn run(
-    drawing: &Drawing,
+    drawing: &RealRuns,
     settings: &Settings,
     stop: &AtomicBool,
     progress: &(dyn Fn(Progress<'_>) + Sync),
@@ -192,23 +191,23 @@ pub fn run(
         crate::scenario::key_of(&(run.scenario.key() + &programs.unwrap_or_default() + fix.unwrap_or_default()))
     };
     let once = |run: &Variant, folder: &Path| once(drawing, run, folder, stop);
-    run::run_by(experiment, settings, progress, &Making { key: &key, once: &once })
+    run::run_by(experiment, settings, progress, &RunMethod { key: &key, once: &once })
 }
 
-/// What tells one pair of programs from another.
-fn lines(drawn: &Drawn) -> Vec<&str> {
+/// The key of a pair of programs.
+fn lines(drawn: &DrawnRun) -> Vec<&str> {
     let files = drawn.server.files.iter().chain(&drawn.client.files).map(|(_, text)| text.as_str());
     [drawn.server.line.as_str(), drawn.client.line.as_str()].into_iter().chain(files).collect()
 }
 
 /// One try.
 fn once(
-    drawing: &Drawing,
+    drawing: &RealRuns,
     run: &Variant,
     folder: &Path,
     stop: &AtomicBool,
 ) -> Result<Result<Outcome, String>, RunError> {
-    let Some(Drawn { server, client, .. }) = drawing.programs.get(&run.label) else {
+    let Some(DrawnRun { server, client, .. }) = drawing.programs.get(&run.label) else {
         return Ok(Err("there are no programs for it".to_owned()));
     };
     let scenario = &run.scenario;
@@ -230,7 +229,7 @@ fn once(
     let taps = ["client.pcap", "server.pcap"].map(|name| folder.join(name));
     let (executed, mut truth) = match exec::record(scenario, &programs, taps, stop) {
         Err(RunError::Refused(what)) => {
-            return Ok(Err(format!("{}; {}", RunError::Refused(what), place.said_by_both())));
+            return Ok(Err(format!("{}; {}", RunError::Refused(what), place.last_output_of_both())));
         }
         recorded => recorded?,
     };
@@ -243,7 +242,7 @@ fn once(
         Some(_) => None,
     };
     if let Some(failed) = failed {
-        return Ok(Err(format!("{failed}; {}", place.said_by_both())));
+        return Ok(Err(format!("{failed}; {}", place.last_output_of_both())));
     }
     truth.experiment.clone_from(&drawing.experiment.name);
     truth.label.clone_from(&run.label);
@@ -283,12 +282,12 @@ impl RunFolder {
         Ok(())
     }
 
-    fn said_by_both(&self) -> String {
-        format!("the client: {}; the server: {}", self.said(Host::Client), self.said(Host::Server))
+    fn last_output_of_both(&self) -> String {
+        format!("the client: {}; the server: {}", self.last_output(Host::Client), self.last_output(Host::Server))
     }
 
-    /// The end of what a program printed.
-    fn said(&self, host: Host) -> String {
+    /// The last lines that a program printed.
+    fn last_output(&self, host: Host) -> String {
         let text = std::fs::read(self.0.join(format!("{}.log", host.name()))).unwrap_or_default();
         let text = String::from_utf8_lossy(&text);
         let lines: Vec<&str> = text.lines().rev().take(3).collect();

@@ -1,10 +1,9 @@
-//! How each program is started: its command line, the files that it is given, the port by which it
-//! is known to be ready.
+//! How to start each program: its command line, its files, and the port that shows that it is
+//! ready.
 //!
-//! Knows: configurations that change nothing but what a scenario is about. Promises: whatever a
-//! program writes lies in the run's own folder, `$DIR`, and goes with it; it needs nothing that
-//! another program on this machine holds. Ignores: how programs are started on a host and ended
-//! ([`crate::exec`]).
+//! A configuration changes only what its scenario is about. Everything that a program writes lies
+//! in the run's folder, `$DIR`, and is removed with it. A program needs nothing that another
+//! program on this machine holds.
 
 /// Programs as people write them, in a language that every distribution has.
 const OWN: &str = include_str!("own.py");
@@ -14,37 +13,36 @@ const OWN: &str = include_str!("own.py");
 pub(crate) struct Program {
     /// For `sh -c`, with `$SERVER`, `$CLIENT` and `$DIR`.
     pub line: String,
-    /// What lies in `$DIR` before either starts; `{DIR}` in it is that folder.
+    /// Files in `$DIR` before either starts; `{DIR}` in them is that folder.
     pub files: Vec<(&'static str, String)>,
-    /// What must be installed.
+    /// Commands that must be installed.
     pub needs: Vec<&'static str>,
     /// Where it listens.
     pub port: u16,
     /// It takes the machine's own root.
     pub takes_root: bool,
-    /// What a fix's words mean for it.
-    pub mends: Vec<Mend>,
+    /// How the words of a fix change it.
+    pub fix_edits: Vec<FixEdit>,
 }
 
-/// How this program takes a fix that is its own to take.
+/// How this program applies a fix that concerns its own settings.
 #[derive(Clone, Debug)]
-pub(crate) struct Mend {
-    /// Where the fix's words name this, …
+pub(crate) struct FixEdit {
+    /// If the fix mentions this, …
     pub named: &'static str,
-    /// … this stands, in its command line and its files, …
+    /// … this text in its command line and its files …
     text: String,
-    /// … in place of which this is put; `{B}` in it is the first number of bytes in the fix's
-    /// words.
+    /// … is replaced by this; `{B}` in it is the first number of bytes in the fix.
     instead: String,
 }
 
 impl Program {
-    /// One that needs nothing but itself.
+    /// A program without files.
     pub(crate) fn client(program: &'static str, line: impl Into<String>) -> Self {
         Self { line: line.into(), needs: vec![program], ..Self::default() }
     }
 
-    /// With a file of its own beside it.
+    /// Adds a file.
     pub(crate) fn with_file(mut self, name: &'static str, text: impl Into<String>) -> Self {
         self.files.push((name, text.into()));
         self
@@ -52,15 +50,20 @@ impl Program {
 
     /// Where a fix names this, `text` of its line or its files is its setting that is meant, and
     /// `instead` the mended one.
-    pub(crate) fn mends(mut self, named: &'static str, text: impl Into<String>, instead: impl Into<String>) -> Self {
-        self.mends.push(Mend { named, text: text.into(), instead: instead.into() });
+    pub(crate) fn fix_edits(
+        mut self,
+        named: &'static str,
+        text: impl Into<String>,
+        instead: impl Into<String>,
+    ) -> Self {
+        self.fix_edits.push(FixEdit { named, text: text.into(), instead: instead.into() });
         self
     }
 
-    /// Does what a fix's words say of its own settings. Whether they say any such thing.
+    /// Applies the words of a fix to its settings. Returns whether any applied.
     pub(crate) fn mend(&mut self, words: &str) -> bool {
         let mut is_mended = false;
-        for Mend { named, text, instead } in self.mends.clone() {
+        for FixEdit { named, text, instead } in self.fix_edits.clone() {
             if !words.contains(named) {
                 continue;
             }
@@ -73,13 +76,13 @@ impl Program {
         is_mended
     }
 
-    /// After another program has been started beside it.
+    /// Starts another program in the background first.
     pub(crate) fn after(mut self, other: Self) -> Self {
         self.line = format!("{}\n{}", other.line, self.line);
         self.files.extend(other.files);
         self.needs.extend(other.needs);
         self.takes_root |= other.takes_root;
-        self.mends.extend(other.mends);
+        self.fix_edits.extend(other.fix_edits);
         self
     }
 }
@@ -94,7 +97,7 @@ fn bytes_in(words: &str) -> Option<String> {
 /// Where Debian's programs are looked for, before the user's own.
 pub(crate) const PLACES: &str = "/usr/sbin:/usr/bin:/sbin:/bin:/usr/local/sbin:/usr/local/bin";
 
-/// A file of so many bytes below the folder that web servers and others publish.
+/// Adds a file of this size below the folder that servers publish.
 pub(crate) fn file(name: &str, size: f64) -> String {
     format!("mkdir -p www && truncate -s {size:.0} www/{name}")
 }
@@ -119,7 +122,7 @@ pub(crate) fn nginx(files: &str, listen: &str, server: &str) -> Program {
         needs: vec!["nginx"],
         port,
         takes_root: false,
-        mends: Vec::new(),
+        fix_edits: Vec::new(),
     }
 }
 
@@ -146,7 +149,7 @@ pub(crate) fn haproxy() -> Program {
         needs: vec!["haproxy"],
         port: 80,
         takes_root: false,
-        mends: Vec::new(),
+        fix_edits: Vec::new(),
     }
 }
 
@@ -158,12 +161,12 @@ pub(crate) fn own(what: &str) -> Program {
         needs: vec!["python3"],
         port: 5001,
         takes_root: false,
-        mends: Vec::new(),
+        fix_edits: Vec::new(),
     }
 }
 
-/// The same beside another server, and ready before it.
-pub(crate) fn own_beside(what: &str) -> Program {
+/// The same with a backend that is started first.
+pub(crate) fn own_with_backend(what: &str) -> Program {
     let program = own(what);
     let line = format!("python3 own.py {what} &\nsleep 0.5");
     Program { line, ..program }
@@ -183,11 +186,11 @@ pub(crate) fn sshd(files: &str) -> Program {
         needs: vec!["sshd", "ssh-keygen"],
         port: 22,
         takes_root: true,
-        mends: Vec::new(),
+        fix_edits: Vec::new(),
     }
 }
 
-/// What ssh, scp and sftp are told so that they trust a server that nobody knows.
+/// Options that make ssh, scp and sftp trust an unknown server.
 pub(crate) const SSH: &str =
     "-i user -o IdentitiesOnly=yes -o StrictHostKeyChecking=no -o UserKnownHostsFile=known -o LogLevel=ERROR";
 
@@ -201,7 +204,7 @@ pub(crate) fn rsyncd(files: &str) -> Program {
         needs: vec!["rsync"],
         port: 873,
         takes_root: true,
-        mends: Vec::new(),
+        fix_edits: Vec::new(),
     }
 }
 
@@ -242,7 +245,7 @@ pub(crate) fn redis() -> Program {
     }
 }
 
-/// git's own server, with one repository of so many bytes that no compression makes smaller.
+/// git's own server, with one repository of this size that does not compress.
 pub(crate) fn git_daemon(size: f64) -> Program {
     let line = format!(
         "export HOME=$DIR GIT_CONFIG_NOSYSTEM=1\n\

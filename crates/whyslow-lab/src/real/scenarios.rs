@@ -1,8 +1,7 @@
-//! The table of scenarios: which programs, over which path, and what must be said.
+//! The table of scenarios: which programs over which path, and what an explanation must say.
 //!
-//! Knows: what a configuration makes TCP do. Promises: names are unique; claims are about figures
-//! of the kernels and of the emulator's log. Ignores: how an explanation is found. A path's
-//! parameters are drawn where the label holds for all of their range.
+//! Names are unique. Claims are about figures of the kernels and of the emulator's log. A path's
+//! parameters are drawn from ranges where the label holds throughout.
 
 mod data;
 pub(crate) mod drawn;
@@ -14,21 +13,21 @@ mod web;
 use super::label::Label;
 use crate::draws::Chance;
 use crate::net::config::Host;
-use drawn::Drawn;
+use drawn::DrawnRun;
 
 /// A scenario of the table.
 pub(crate) struct Row {
     /// Its name.
     pub name: &'static str,
-    /// What must be said of it.
+    /// The right explanation.
     pub label: Label,
     /// Draws its path and its programs' arguments.
-    pub draw: fn(&mut Chance) -> Drawn,
+    pub draw: fn(&mut Chance) -> DrawnRun,
 }
 
 const fn row(
     name: &'static str,
-    draw: fn(&mut Chance) -> Drawn,
+    draw: fn(&mut Chance) -> DrawnRun,
     right: &'static [&'static str],
     never: &'static [&'static str],
     why: &'static str,
@@ -37,13 +36,13 @@ const fn row(
 }
 
 impl Row {
-    /// Right when it is said at all.
+    /// It is enough that the cause is reported.
     const fn beside(mut self) -> Self {
         self.label.enough = true;
         self
     }
 
-    const fn unseen_at(mut self, hosts: &'static [Host]) -> Self {
+    const fn invisible_at(mut self, hosts: &'static [Host]) -> Self {
         self.label.unseen = hosts;
         self
     }
@@ -52,15 +51,15 @@ impl Row {
 /// The link is full, whatever else happens: a queue of more than 30 ms is deep by the vocabulary,
 /// and a rate limit looks the same.
 const FULL: &[&str] = &["bandwidth", "bufferbloat", "shaper"];
-/// Whoever reads slowly closes the window, or nearly.
+/// A slow reader closes the window, or nearly.
 const SLOW_READER: &[&str] = &["zero-window", "receive-window", "host-cpu"];
 /// Nobody waited for anything.
 const NOTHING: &[&str] = &["none"];
-/// What may not be said of a program that waits for nothing but its own user.
+/// Causes that a program that waits only for its own user cannot have.
 const NO_WAIT: &[&str] = &["application", "server-think", "no-answer", "zero-window", "protocol-window", "delayed-ack"];
-/// The same where a server lets its user in first, which takes time.
+/// The same if the server has a login, which takes time.
 const NO_LOSS: &[&str] = &["application", "no-answer", "zero-window", "protocol-window", "delayed-ack"];
-/// What a full link is not.
+/// Causes that a full link rules out.
 const NOT_FULL: &[&str] =
     &["application", "policer", "random-loss", "mtu-black-hole", "host-cpu", "pacing", "server-think"];
 
@@ -229,11 +228,11 @@ pub(crate) const ROWS: &[Row] = &[
         &["policer", "random-loss"],
         "full-size segments never pass, and nobody says so",
     )
-    .unseen_at(&[Host::Client]),
+    .invisible_at(&[Host::Client]),
     row("nginx-syn-loss", trouble::syn_loss, &["syn-loss"], &["server-think"], "the first SYN is lost")
-        .unseen_at(&[Host::Server]),
-    row("nginx-gone", trouble::gone, &["no-answer"], &["server-think"], "no SYN ever arrives")
-        .unseen_at(&[Host::Server]),
+        .invisible_at(&[Host::Server]),
+    row("nginx-gone", trouble::unreachable, &["no-answer"], &["server-think"], "no SYN ever arrives")
+        .invisible_at(&[Host::Server]),
     row("nginx-refused", trouble::refused, &["reset", "no-answer"], &["server-think"], "nobody listens on that port"),
     row(
         "nginx-ecn",

@@ -1,4 +1,4 @@
-//! The table itself: what can be said of it without running it.
+//! Checks of the table that need no run.
 #![allow(clippy::unwrap_used)]
 
 use super::*;
@@ -46,8 +46,8 @@ fn a_fix_that_names_a_programs_own_setting_mends_it_and_no_other() {
     let program = || {
         Program::client("sh", "serve -w 9000 file")
             .with_file("conf", "size 1; -w 9000")
-            .mends("SO_RCVBUF", "-w 9000 ", "")
-            .mends("HTTP/2", "size 1;", "size 1; window {B};")
+            .fix_edits("SO_RCVBUF", "-w 9000 ", "")
+            .fix_edits("HTTP/2", "size 1;", "size 1; window {B};")
     };
     let mut mended = program();
     assert!(mended.mend("where it sets SO_RCVBUF take that out"));
@@ -63,9 +63,9 @@ fn a_fix_that_names_a_programs_own_setting_mends_it_and_no_other() {
 #[test]
 fn what_a_scenario_says_of_a_fix_is_found_in_its_programs() {
     for Row { name, draw, .. } in ROWS {
-        let Drawn { server, client, .. } = draw(&mut Chance::new(3, 1));
+        let DrawnRun { server, client, .. } = draw(&mut Chance::new(3, 1));
         for program in [server, client] {
-            for mend in &program.mends {
+            for mend in &program.fix_edits {
                 assert!(program.clone().mend(mend.named), "{name}: {}", mend.named);
             }
         }

@@ -11,7 +11,7 @@ fn packet(sent: u64, arrived: Option<u64>, seq: u32, payload: u32, flags: u8) ->
         due_ns: ns(sent),
         out_ns: ns(arrived.unwrap_or(sent)),
         fate: if arrived.is_some() { Fate::Passed } else { Fate::Lost },
-        touched: Touched::default(),
+        touched: Impairments::default(),
         queue_bytes: 0,
         queue_packets: 0,
         meta: Meta {
@@ -49,10 +49,10 @@ fn a_copy_is_needless_when_an_earlier_one_came_and_is_the_first_to_arrive_when_n
         packet(130, Some(140), 3000, 0, ACK | FIN),
     ];
     let resent = sent_again(&log, Direction::Down, 1_000_000_000);
-    let told: Vec<_> =
+    let reported: Vec<_> =
         resent.iter().map(|r| (r.seq, r.space, r.arrived.is_some(), r.needless, r.first_to_arrive)).collect();
     assert_eq!(
-        told,
+        reported,
         [
             (1, 1000, false, false, true),
             (1, 1000, true, false, true),
@@ -80,9 +80,9 @@ fn a_needless_copy_is_reported_by_the_packet_that_answers_it() {
         [answer(30, Some(40)), answer(50, Some(60)), answer(60, None), answer(65, Some(75)), answer(95, Some(99))];
     let mut resent = sent_again(&log, Direction::Down, 1_000);
     note_reports(&mut resent, &back, 1_000);
-    let told: Vec<_> = resent.iter().map(|segment| segment.reported).collect();
+    let reported: Vec<_> = resent.iter().map(|segment| segment.reported).collect();
     // The first is; the second's answer is lost; the third's never came, nor did the fourth copy.
-    assert_eq!(told, [true, false, false, false]);
+    assert_eq!(reported, [true, false, false, false]);
     // An answer that was noted before the copy it answers is the one that was lost.
     let mut early = back[0];
     (early.in_ns, early.fate) = (early.in_ns + 20_000_000 - 3_000, Fate::Lost);
@@ -93,11 +93,11 @@ fn a_needless_copy_is_reported_by_the_packet_that_answers_it() {
 
 #[test]
 fn a_damaged_copy_came_and_was_not_taken() {
-    let damaged = Record { touched: Touched::CORRUPTED, ..packet(20, Some(30), 1, 1000, ACK) };
+    let damaged = Record { touched: Impairments::CORRUPTED, ..packet(20, Some(30), 1, 1000, ACK) };
     let log = [packet(0, Some(10), 0, 0, SYN | ACK), damaged, packet(40, Some(50), 1, 1000, ACK)];
     let resent = sent_again(&log, Direction::Down, 0);
     assert_eq!((resent[0].needless, resent[0].first_to_arrive, resent[0].doubled), (false, false, false));
-    let twice = Record { touched: Touched::DUPLICATED, ..log[2] };
+    let twice = Record { touched: Impairments::DUPLICATED, ..log[2] };
     assert!(sent_again(&[log[0], log[1], twice], Direction::Down, 0)[0].doubled);
 }
 
@@ -107,7 +107,7 @@ fn copies(sent: &[(u64, u32)]) -> Vec<WireRetransmission> {
     sent_again(&log.into_iter().chain(copies).collect::<Vec<_>>(), Direction::Down, 0)
 }
 
-fn whys(resent: &[WireRetransmission]) -> Vec<Option<Why>> {
+fn reasons(resent: &[WireRetransmission]) -> Vec<Option<Why>> {
     resent.iter().map(|segment| segment.why).collect()
 }
 
@@ -119,7 +119,7 @@ fn as_many_events_as_segments_belong_together_one_by_one() {
     let events =
         [event(40.0, Why::TailProbe), event(40.1, Why::Timeout), event(40.2, Why::Fast), event(80.0, Why::Fast)];
     explain(&mut resent, &[&[other], &events[..]].concat());
-    assert_eq!(whys(&resent), [Some(Why::TailProbe), Some(Why::Timeout), Some(Why::Fast), None]);
+    assert_eq!(reasons(&resent), [Some(Why::TailProbe), Some(Why::Timeout), Some(Why::Fast), None]);
 }
 
 #[test]
@@ -130,7 +130,7 @@ fn one_event_for_several_segments_is_found_by_its_time() {
         [event(39.99, Why::TailProbe), event(59.98, Why::Timeout), event(79.99, Why::Fast), event(80.05, Why::Timeout)];
     explain(&mut resent, &events);
     let both = Some(Why::Timeout);
-    assert_eq!(whys(&resent), [Some(Why::TailProbe), both, both, None, None]);
+    assert_eq!(reasons(&resent), [Some(Why::TailProbe), both, both, None, None]);
 }
 
 #[test]
@@ -158,7 +158,7 @@ fn what_a_run_keeps_is_read_back() {
     let folder = tempfile::tempdir().unwrap();
     let log =
         [packet(0, Some(10), 0, 0, SYN | ACK), packet(20, None, 1, 1000, ACK), packet(40, Some(50), 1, 1000, ACK)];
-    let marked = Record { touched: Touched::REORDERED, ..packet(60, Some(70), 1001, 500, ACK) };
+    let marked = Record { touched: Impairments::REORDERED, ..packet(60, Some(70), 1001, 500, ACK) };
     let records: Vec<_> = log.into_iter().chain([marked]).collect();
     let trace = Trace { events: vec![event(1040.0, Why::TailProbe)], ..Trace::default() };
     let truth = |resends: serde_json::Value, unrecorded: u64| {
@@ -170,15 +170,15 @@ fn what_a_run_keeps_is_read_back() {
             ],
         })
     };
-    let whys = |truth: serde_json::Value| {
+    let reasons = |truth: serde_json::Value| {
         std::fs::write(folder.path().join("truth.json"), truth.to_string()).unwrap();
         read(folder.path()).unwrap().map(|known| known.segments.iter().map(|segment| segment.why).collect::<Vec<_>>())
     };
-    let told = |trace: &Trace| serde_json::to_value(trace).unwrap();
-    assert_eq!(whys(truth(told(&trace), 0)), Some(vec![Some(Why::TailProbe)]));
-    assert_eq!(whys(truth(told(&Trace { lost: 1, ..trace.clone() }), 0)), Some(vec![None]), "an event is missing");
-    assert_eq!(whys(truth(told(&Trace::missing("forbidden")), 0)), Some(vec![None]));
-    assert_eq!(whys(truth(serde_json::Value::Null, 0)), Some(vec![None]), "a run of an earlier version");
+    let json = |trace: &Trace| serde_json::to_value(trace).unwrap();
+    assert_eq!(reasons(truth(json(&trace), 0)), Some(vec![Some(Why::TailProbe)]));
+    assert_eq!(reasons(truth(json(&Trace { lost: 1, ..trace.clone() }), 0)), Some(vec![None]), "an event is missing");
+    assert_eq!(reasons(truth(json(&Trace::missing("forbidden")), 0)), Some(vec![None]));
+    assert_eq!(reasons(truth(serde_json::Value::Null, 0)), Some(vec![None]), "a run of an earlier version");
     assert_eq!(read(folder.path()).unwrap().unwrap().counted, 1);
-    assert_eq!(whys(truth(told(&trace), 1)), None, "the log is incomplete");
+    assert_eq!(reasons(truth(json(&trace), 1)), None, "the log is incomplete");
 }

@@ -1,4 +1,4 @@
-//! The program started again inside a host, and its answers.
+//! Starts this program again inside a host, and reads its answers.
 
 use crate::agent::{self, Event, Job};
 use crate::net::Path as NetPath;

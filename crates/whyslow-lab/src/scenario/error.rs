@@ -1,4 +1,4 @@
-//! What is wrong with a scenario, shown at the place where it is wrong.
+//! Errors in a scenario, shown at the place where they are.
 
 use std::fmt;
 use std::ops::Range;

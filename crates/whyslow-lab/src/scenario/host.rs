@@ -1,5 +1,5 @@
-//! A host as a scenario writes it: every setting that changes how its TCP behaves, with the value
-//! it gets when the scenario is silent. Nothing is left to the machine's own defaults.
+//! A host in a scenario: every setting that changes how its TCP behaves, and its default. Nothing
+//! is left to this machine's own defaults.
 
 use super::units::{Size, Time};
 use crate::net::config::{HostConfig, Route};
@@ -79,7 +79,7 @@ pub struct HostSpec {
     /// Its program runs on this processor alone.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cpu: Option<usize>,
-    /// So many busy loops on the same processor.
+    /// The number of busy loops on the same processor.
     pub hogs: u32,
     /// Nice value of its program (0 to 19; lower needs privilege).
     pub nice: i32,
@@ -89,7 +89,7 @@ pub struct HostSpec {
 }
 
 impl Default for HostSpec {
-    /// A Linux host as it comes, except that the congestion control is named and offloads are off.
+    /// A default Linux host, except that the congestion control is named and offloads are off.
     fn default() -> Self {
         Self {
             tcp_rmem: [Size(4096), Size(131_072), Size(6_291_456)],

@@ -1,5 +1,5 @@
-//! From text to experiments: the matrix is crossed on the parsed text, so that every value keeps
-//! its place in the file and an error can point at it.
+//! Turns text into experiments. The matrix is crossed on the parsed text, so every value keeps its
+//! place in the file and an error can point at it.
 
 use super::{Expectation, Experiment, Scenario, ScenarioError, Variant};
 use serde::Deserialize;

@@ -1,13 +1,9 @@
-//! Scenarios: what a path is like, what its hosts are set to, what they do, and what should come of
-//! it.
+//! Scenarios: the path, the hosts' settings, what the programs do, and what should come of it.
 //!
-//! A file is TOML: one scenario, or a `[matrix]` that crosses lists of values, or `[[case]]`s that
-//! name sets of values, or both crossed. Everything is typed and carries its unit; an unknown key,
-//! a missing unit or an impossible value is an error that names the file, the line, the key and
-//! what is allowed, and nothing has been started then.
-//!
-//! Knows: the text and its meaning. Promises: a scenario that loads can be built. Ignores: running
-//! it ([`crate::run`]).
+//! A file is TOML: one scenario, a `[matrix]` that crosses lists of values, `[[case]]`s that name
+//! sets of values, or both crossed. Everything is typed and has a unit. An unknown key, a missing
+//! unit or an impossible value is an error that names the file, the line, the key and what is
+//! allowed, before anything starts. A scenario that loads can be built.
 
 pub mod error;
 pub mod host;
@@ -32,14 +28,13 @@ use work::Work;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Scenario {
-    /// The cause that is meant to hold the transfer back: a slug such as `receive-window`; `none`
-    /// for a healthy one.
+    /// The intended cause: a slug such as `receive-window`; `none` for a healthy transfer.
     pub cause: String,
     /// The path between client and server (with a proxy: between client and proxy).
     pub path: PathSpec,
-    /// Who connects.
+    /// The host that connects.
     pub client: HostSpec,
-    /// Who listens.
+    /// The host that listens.
     pub server: HostSpec,
     /// A userspace TCP proxy between them, with its own path to the server.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -1,4 +1,4 @@
-//! The path as a scenario writes it, and its translation into the emulator's plain numbers.
+//! The path in a scenario, and its translation into the emulator's numbers.
 
 use super::units::{BitRate, Share, Size, Time};
 use crate::link::config::{
@@ -34,10 +34,10 @@ pub struct LinkSpec {
     /// Bits per second on the wire.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rate: Option<BitRate>,
-    /// What may wait in front of the rate: "64KiB", "100ms" or "50 packets".
+    /// The queue in front of the rate: "64KiB", "100ms" or "50 packets".
     #[serde(skip_serializing_if = "Option::is_none")]
     pub queue: Option<QueueSpec>,
-    /// Who decides what is dropped from the queue; without it the tail is.
+    /// The AQM; without one, tail drop.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub aqm: Option<AqmSpec>,
     /// One-way delay; not together with the path's `rtt`.
@@ -297,7 +297,7 @@ pub struct PolicerSpec {
 pub struct MtuSpec {
     /// Largest IP packet.
     pub size: Size,
-    /// Whether the sender is told.
+    /// Whether the sender gets an ICMP message.
     pub icmp: bool,
 }
 
@@ -368,7 +368,7 @@ impl PathSpec {
 }
 
 impl LinkSpec {
-    /// Lays what is named here over what held before.
+    /// Applies these changes to the earlier conditions.
     fn apply(&self, to: &mut Conditions) {
         if let Some(rate) = self.rate {
             to.rate_bps = Some(rate.0);

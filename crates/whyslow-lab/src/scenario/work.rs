@@ -1,4 +1,4 @@
-//! What the two programs do with the path.
+//! What the two programs do.
 
 use super::units::{BitRate, Size, Time};
 use serde::{Deserialize, Serialize};
@@ -39,7 +39,8 @@ pub struct Transfers {
     pub sizes: Vec<Size>,
     /// Between the end of one and the start of the next.
     pub pause: Time,
-    /// So many clients at the same time, each with all of these and with connections of its own.
+    /// The number of simultaneous clients, each with all of these transfers and its own
+    /// connections.
     pub parallel: u32,
     /// A connection for each, or one for all.
     pub connection: Connection,
@@ -61,12 +62,11 @@ pub struct Transfers {
     pub read: Reader,
     /// Who closes a connection first.
     pub closes: Side,
-    /// After so many bytes of an answer that end closes, whatever is still to come: with a reset.
+    /// This end closes with a reset after this many bytes of an answer.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reset_after: Option<Size>,
-    /// The client waits for its connection, and for an answer, for so long, and closes. A server
-    /// that thinks longer has none to give then; one that the path cuts off gives up a little
-    /// later.
+    /// The client waits this long for its connection and for an answer, then closes. A server that
+    /// thinks longer does not answer; one that the path cuts off gives up a little later.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub patience: Option<Time>,
     /// Nobody listens.
@@ -113,7 +113,7 @@ impl Transfers {
         self.thinks.get(index).copied().unwrap_or(self.think)
     }
 
-    /// The server has nothing to say before the client has lost its patience.
+    /// Whether the client gives up before the server answers.
     pub fn is_unanswered(&self, index: usize) -> bool {
         self.patience.is_some_and(|patience| self.think_before(index).0 > patience.0)
     }
@@ -166,10 +166,10 @@ impl Protocol {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Side {
-    /// Who connects.
+    /// The end that connects.
     #[default]
     Client,
-    /// Who listens.
+    /// The end that listens.
     Server,
 }
 
@@ -199,7 +199,7 @@ pub struct Reader {
     /// At most this fast.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rate: Option<BitRate>,
-    /// After so many bytes of each transfer …
+    /// After this many bytes of each transfer …
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pause_after: Option<Size>,
     /// … it stops reading for this long.
@@ -275,7 +275,7 @@ impl Default for Credit {
 }
 
 impl Work {
-    /// The key of a value that no program can work with, and what is allowed.
+    /// The key of an unusable value, and what is allowed.
     pub fn check(&self) -> Result<(), (String, String)> {
         match self {
             Self::Download(transfers) => transfers.check("download"),

@@ -1,11 +1,11 @@
 #![allow(clippy::unwrap_used)]
 use super::*;
 use crate::figures::Figures;
-use crate::truth::{Checked, SCHEMA, check};
+use crate::truth::{CheckedClaim, SCHEMA, check};
 
 fn result(label: &str, repetition: u32, figures: &[(&str, f64)]) -> RunResult {
     let figures: Figures = figures.iter().map(|(name, value)| ((*name).to_owned(), *value)).collect();
-    let claims: Vec<Checked> = check(&["span <= 1s".parse().unwrap()], &figures);
+    let claims: Vec<CheckedClaim> = check(&["span <= 1s".parse().unwrap()], &figures);
     RunResult {
         schema: SCHEMA.to_owned(),
         experiment: "e".to_owned(),

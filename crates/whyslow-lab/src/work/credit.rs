@@ -1,5 +1,5 @@
 //! A window that the two programs keep above TCP, as an SSH channel (RFC 4254 section 5.2) or an
-//! HTTP/2 stream (RFC 9113 section 6.9) does: the sender stops when its credit is used up, whatever
+//! HTTP/2 stream (RFC 9113 section 6.9) does. The sender stops when its credit is used up, whatever
 //! TCP would allow.
 
 use super::stream::Stream;

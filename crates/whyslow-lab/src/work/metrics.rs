@@ -1,9 +1,8 @@
-//! Forgets what the kernel remembers of earlier peers (`ip tcp_metrics flush`), over generic
+//! Clears the kernel's metrics cache of earlier peers (`ip tcp_metrics flush`) over generic
 //! netlink.
 //!
-//! Flushing takes the machine's own root; an ordinary user, who is root of a user namespace only,
-//! makes the kernel ignore the remembered threshold instead, which comes to the same for the next
-//! connection.
+//! A flush needs real root. For an ordinary user, who is root of a user namespace only, the kernel
+//! is told to ignore the cached threshold, which has the same effect on the next connection.
 
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
@@ -21,7 +20,7 @@ const HEADERS: usize = 20;
 /// While this is 1 the slow-start threshold is neither remembered nor taken from memory.
 const IGNORE: &str = "/proc/sys/net/ipv4/tcp_no_ssthresh_metrics_save";
 
-/// The next connection starts as if there had been none before.
+/// Makes the next connection start as if it were the first.
 pub fn forget() -> io::Result<()> {
     match flush() {
         Err(e) if e.kind() == io::ErrorKind::PermissionDenied => std::fs::write(IGNORE, "1"),

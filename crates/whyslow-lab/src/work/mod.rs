@@ -1,9 +1,8 @@
-//! The programs that use the path: small, blocking, one connection at a time, as close to the
-//! socket as the thing they show allows.
+//! The programs at the two ends: small, blocking, one connection at a time.
 //!
-//! Both ends are told the same [`Work`](crate::scenario::work::Work), so that neither needs a
-//! protocol to know how much to send. They run as processes of their own inside the hosts'
-//! namespaces (see [`crate::agent`]).
+//! Both ends get the same [`Work`](crate::scenario::work::Work), so they need no protocol to agree
+//! on how much to send. Each runs as a process of its own inside its host's namespace (see
+//! [`crate::agent`]).
 
 pub mod credit;
 pub mod metrics;
@@ -18,13 +17,13 @@ use serde::{Deserialize, Serialize};
 use std::io;
 use std::time::Duration;
 
-/// What the application saw of one transfer, upload or turn. Times are nanoseconds since the Unix
+/// The application's record of one transfer, upload or turn. Times are nanoseconds since the Unix
 /// epoch.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Transfer {
     /// Which of this end's connections carried it.
     pub connection: usize,
-    /// The connect call, when the connection was made for this transfer; else the request.
+    /// The connect call, if the connection was made for this transfer; else the request.
     pub start: u64,
     /// The first byte of the request was handed to the socket.
     pub request: u64,
@@ -36,7 +35,7 @@ pub struct Transfer {
     pub bytes: u64,
 }
 
-/// What the application saw of one connection.
+/// The application's record of one connection.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Opened {
     /// The connect call was made (the accept call returned).
@@ -78,7 +77,7 @@ fn sleep_until(ns: u64) {
     }
 }
 
-/// An error that says what was being done.
+/// An error with its operation.
 fn during(what: &str) -> impl Fn(io::Error) -> io::Error + '_ {
     move |e| io::Error::new(e.kind(), format!("{what}: {e}"))
 }

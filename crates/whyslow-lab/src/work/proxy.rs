@@ -1,6 +1,5 @@
-//! A userspace TCP proxy: it accepts from the client, connects on to the server, and carries the
-//! bytes with a buffer of its own. Each leg is a TCP connection by itself, with its own RTT,
-//! windows and losses.
+//! A userspace TCP proxy: accepts from the client, connects to the server, and copies bytes through
+//! a buffer of its own. Each leg is a separate TCP connection with its own RTT, windows and losses.
 
 use super::stream::Stream;
 use super::{Opened, during};
@@ -12,12 +11,12 @@ use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 
 const WINDOW_SCALING: &str = "/proc/sys/net/ipv4/tcp_window_scaling";
 
-/// What a proxy is told.
+/// The settings of a proxy.
 #[derive(Clone, Copy, Debug)]
 pub struct Proxy<'a> {
     /// Where it connects on to.
     pub server: SocketAddr,
-    /// What it sets on the sockets of that leg.
+    /// The socket options of that leg.
     pub options: &'a SocketOptions,
     /// Bytes that it holds in each direction.
     pub buffer: usize,
@@ -44,8 +43,8 @@ pub fn run(
         opened.push(near.opened.clone());
         opened.push(far.opened.clone());
         std::thread::scope(|scope| -> io::Result<()> {
-            let up = scope.spawn(|| carry(near.tcp(), far.tcp(), buffer));
-            let down = carry(far.tcp(), near.tcp(), buffer);
+            let up = scope.spawn(|| copy(near.tcp(), far.tcp(), buffer));
+            let down = copy(far.tcp(), near.tcp(), buffer);
             let up = up.join().unwrap_or_else(|_| Err(io::Error::other("a thread of the proxy panicked")));
             down.and(up)
         })?;
@@ -66,8 +65,8 @@ pub fn scale(unscaled: Option<Leg>, next: Leg) -> io::Result<()> {
     }
 }
 
-/// One direction, until its sender says that nothing more will come; then the same is said on.
-fn carry(mut from: &TcpStream, mut to: &TcpStream, buffer: usize) -> io::Result<()> {
+/// Copies one direction until its sender closes, then closes that direction on the other leg.
+fn copy(mut from: &TcpStream, mut to: &TcpStream, buffer: usize) -> io::Result<()> {
     let mut bytes = vec![0; buffer.clamp(1, 1 << 26)];
     loop {
         match from.read(&mut bytes) {

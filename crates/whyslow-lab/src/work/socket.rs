@@ -1,5 +1,5 @@
-//! Sockets with everything set before they connect or listen: what a listener has, its connections
-//! inherit, and a buffer size set later no longer takes part in the choice of the window scale.
+//! Sockets with all options set before they connect or listen. Accepted connections inherit the
+//! listener's options, and a buffer size that is set later no longer affects the window scale.
 
 use crate::scenario::host::SocketOptions;
 use socket2::{Domain, Protocol, SockRef, Socket, Type};
@@ -17,7 +17,7 @@ pub fn listen(address: SocketAddr, options: &SocketOptions) -> io::Result<TcpLis
     Ok(socket.into())
 }
 
-/// A connection to `address`; waits until it stands, or for no less than this long.
+/// Connects to `address`; waits until it is open, or for this long.
 pub fn connect(address: SocketAddr, options: &SocketOptions, patience: Option<Duration>) -> io::Result<TcpStream> {
     let socket = new(address, options)?;
     match patience {

@@ -1,5 +1,4 @@
-//! A connection that may be wrapped in TLS 1.3, and the paced ways of writing to and reading from
-//! it.
+//! A connection, with TLS 1.3 or without, and paced reads and writes on it.
 
 use super::{Opened, during, sleep_until, socket};
 use crate::sample::{Handle, Sampler, now};
@@ -15,7 +14,7 @@ use std::time::Duration;
 /// The name in the server's certificate and in the client's hello (reserved by RFC 2606).
 pub const SERVER_NAME: &str = "server.lab.example";
 
-/// What TLS needs at either end.
+/// The TLS configuration of an end.
 #[derive(Clone)]
 pub enum Tls {
     /// The end that connects.
@@ -58,7 +57,6 @@ impl Tls {
             .with_single_cert(vec![CertificateDer::from(certificate)], key)
             .map_err(io::Error::other)?;
         config.max_fragment_size = Some(record);
-        config.send_tls13_tickets = 0;
         Ok(Self::Server(Arc::new(config)))
     }
 }
@@ -73,7 +71,7 @@ enum Layer {
 pub struct Stream {
     layer: Layer,
     handle: Handle,
-    /// What the program saw of its opening.
+    /// The program's record of its opening.
     pub opened: Opened,
 }
 
@@ -89,7 +87,7 @@ impl Stream {
         Self::wrap(socket::connect(peer, options, None).map_err(during("connect"))?, start, tls, sampler)
     }
 
-    /// Connects, without TLS, or gives up after so long.
+    /// Connects without TLS, within a time limit.
     pub fn connect_within(
         peer: SocketAddr,
         options: &SocketOptions,
@@ -143,20 +141,20 @@ impl Stream {
         }
     }
 
-    /// Says that nothing more will be written, waits for the other end to say so too, and closes.
-    /// The kernel's last word about the socket is kept, with everything acknowledged in it.
+    /// Shuts down writing, waits for the other end to do so, and closes. Keeps the socket's last
+    /// sample, in which everything is acknowledged.
     pub fn close_first(mut self) -> io::Result<()> {
-        self.say_goodbye();
+        self.send_close_notify();
         self.drain()?;
         self.handle.close();
         Ok(())
     }
 
-    /// Waits until the other end has said that nothing more will come, then closes too.
+    /// Waits until the other end shuts down writing, then closes too.
     pub fn close_second(mut self) -> io::Result<()> {
         self.drain()?;
         self.handle.close();
-        self.say_goodbye();
+        self.send_close_notify();
         Ok(())
     }
 
@@ -166,19 +164,19 @@ impl Stream {
         socket2::SockRef::from(self.tcp()).set_linger(Some(Duration::ZERO)).map_err(during("reset"))
     }
 
-    /// Closes without waiting for the other end: what was written is left to the kernel.
+    /// Closes without waiting for the other end; the kernel sends the rest.
     pub fn leave(mut self) {
         self.handle.close();
-        self.say_goodbye();
+        self.send_close_notify();
     }
 
-    /// Waits for what is read, and for room for what is written, for so long, or without end.
+    /// Sets the time limit for reads and writes; none is no limit.
     pub fn wait_for(&self, time: Option<Duration>) -> io::Result<()> {
         self.tcp().set_read_timeout(time).map_err(during("read"))?;
         self.tcp().set_write_timeout(time).map_err(during("write"))
     }
 
-    fn say_goodbye(&mut self) {
+    fn send_close_notify(&mut self) {
         match &mut self.layer {
             Layer::Plain(_) => {}
             Layer::Client(tls) => {

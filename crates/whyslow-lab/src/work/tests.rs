@@ -1,7 +1,7 @@
 #![allow(clippy::unwrap_used)]
-//! Every workload over loopback: what it carries, and that both ends come to an end.
+//! Runs every workload over loopback: checks what it carries, and that both ends finish.
 use super::stream::{Stream, Tls};
-use super::transfers::{Client, Direction};
+use super::transfers::{Client, Direction, Server};
 use super::*;
 use crate::sample::Sampler;
 use crate::scenario::host::SocketOptions;
@@ -40,7 +40,9 @@ fn run(work: &Transfers, direction: Direction) -> (Vec<Opened>, Vec<Transfer>, V
     let server_work = work.clone();
     let server = std::thread::spawn(move || {
         let sampler = Sampler::start(Duration::from_millis(1));
-        let opened = transfers::server(&server_work, direction, &listener, server_tls.as_ref(), &sampler).unwrap();
+        let tls = server_tls.as_ref();
+        let server = Server { work: &server_work, direction, listener: &listener, tls, sampler: &sampler };
+        let opened = server.run().unwrap();
         (opened, sampler.finish().0)
     });
     let sampler = Sampler::start(Duration::from_millis(1));

@@ -10,7 +10,7 @@ use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpListener};
 use std::time::Duration;
 
-/// Which way the payload goes.
+/// The direction of the payload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Direction {
     /// From the server.
@@ -19,7 +19,8 @@ pub enum Direction {
     Up,
 }
 
-/// The server is so much more patient than the client, which may start late on a busy machine.
+/// Added to the client's time limit for the server, because the client may start late on a busy
+/// machine.
 const LATER: Duration = Duration::from_secs(2);
 
 /// The head of an HTTP message may not be longer.
@@ -28,22 +29,22 @@ const MAX_HEAD: usize = 16_384;
 /// The client's part, or that of several at the same time.
 #[derive(Clone, Copy)]
 pub struct Client<'a> {
-    /// What it does.
+    /// Its workload.
     pub work: &'a Transfers,
-    /// Which way its payload goes.
+    /// The direction of its payload.
     pub direction: Direction,
     /// Where it connects to.
     pub peer: SocketAddr,
-    /// What it sets on its sockets.
+    /// Its socket options.
     pub options: &'a SocketOptions,
-    /// TLS, where the protocol has it.
+    /// TLS, if the protocol has it.
     pub tls: Option<&'a Tls>,
-    /// What watches its sockets.
+    /// Samples its sockets.
     pub sampler: &'a Sampler,
 }
 
 impl Client<'_> {
-    /// Makes the transfers, and returns its connections and what it saw of each transfer.
+    /// Makes the transfers. Returns its connections, and the times of each transfer.
     pub fn run(&self) -> io::Result<(Vec<Opened>, Vec<Transfer>)> {
         let (mut connections, mut transfers) = (Vec::new(), Vec::new());
         for (opened, moved) in at_once(self.work, || self.one())? {
@@ -127,13 +128,13 @@ fn at_once<T: Send>(work: &Transfers, one: impl Fn() -> io::Result<T> + Sync) ->
     })
 }
 
-/// What a client saw whose connection never opened.
+/// The record of a connection that never opened.
 fn never(start: u64, connection: usize) -> Transfer {
     let end = now();
     Transfer { connection, start, request: start, first_byte: end, end, bytes: 0 }
 }
 
-/// What the client saw, and whether it was all that there was to come.
+/// The record of a transfer, and whether it was complete.
 fn exchange(
     stream: &mut Stream,
     work: &Transfers,
@@ -193,7 +194,7 @@ fn exchange(
     Ok((Transfer { connection: 0, start: 0, request, first_byte, end: now(), bytes }, is_whole))
 }
 
-/// The other end refused, closed or reset the connection, or had nothing to say in time.
+/// Whether the other end refused, closed or reset the connection, or did not answer in time.
 fn is_cut(error: &io::Error) -> bool {
     use io::ErrorKind::{
         BrokenPipe, ConnectionRefused, ConnectionReset, NotConnected, TimedOut, UnexpectedEof, WouldBlock,
@@ -202,7 +203,7 @@ fn is_cut(error: &io::Error) -> bool {
     cut.contains(&error.kind())
 }
 
-/// Whether it was done: where an exchange may end before its answer does, that is no error.
+/// Whether it completed. An early end is not an error if the workload allows it.
 fn tolerated(work: &Transfers, done: io::Result<()>) -> io::Result<bool> {
     match done {
         Err(e) if work.breaks() && is_cut(&e) => Ok(false),
@@ -241,24 +242,31 @@ fn close(stream: Stream, first: bool) -> io::Result<()> {
     if first { stream.close_first() } else { stream.close_second() }
 }
 
-/// The server's part: serves what the clients will ask for and returns.
-pub fn server(
-    work: &Transfers,
-    direction: Direction,
-    listener: &TcpListener,
-    tls: Option<&Tls>,
-    sampler: &Sampler,
-) -> io::Result<Vec<Opened>> {
-    Ok(at_once(work, || one_server(work, direction, listener, tls, sampler))?.concat())
+/// The server's part.
+#[derive(Clone, Copy)]
+pub struct Server<'a> {
+    /// Its workload.
+    pub work: &'a Transfers,
+    /// The direction of the payload.
+    pub direction: Direction,
+    /// Accepts the clients' connections.
+    pub listener: &'a TcpListener,
+    /// TLS, if the protocol has it.
+    pub tls: Option<&'a Tls>,
+    /// Samples its sockets.
+    pub sampler: &'a Sampler,
 }
 
-fn one_server(
-    work: &Transfers,
-    direction: Direction,
-    listener: &TcpListener,
-    tls: Option<&Tls>,
-    sampler: &Sampler,
-) -> io::Result<Vec<Opened>> {
+impl Server<'_> {
+    /// Serves what the clients will ask for and returns its connections.
+    pub fn run(self) -> io::Result<Vec<Opened>> {
+        Ok(at_once(self.work, || serve_client(self))?.concat())
+    }
+}
+
+/// Serves all transfers of one client.
+fn serve_client(server: Server<'_>) -> io::Result<Vec<Opened>> {
+    let Server { work, direction, listener, tls, sampler } = server;
     let mut connections = Vec::new();
     let mut open: Option<Stream> = None;
     let sizes = work.all_sizes();

@@ -1,5 +1,5 @@
 //! Small messages that wait for each other: request and response in turns, and the write-write-read
-//! that Nagle's algorithm and delayed ACKs make slow together.
+//! pattern that Nagle's algorithm and delayed ACKs make slow.
 
 use super::stream::Stream;
 use super::{Opened, Transfer, during};
@@ -10,7 +10,7 @@ use crate::scenario::work::{Pace, Reader, Turns, WriteWriteRead};
 use std::io::{self, Write};
 use std::net::{SocketAddr, TcpListener};
 
-/// What both kinds have in common: pieces up, one piece down, so many times.
+/// What both kinds share: messages up, one message down, repeated.
 #[derive(Clone, Debug)]
 pub struct Exchange {
     count: u32,

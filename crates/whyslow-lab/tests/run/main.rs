@@ -130,8 +130,8 @@ fn a_finished_run_is_kept_until_its_scenario_changes() {
     let run = |text: &str| {
         let kept = Mutex::new(Vec::new());
         let note = |event: Progress<'_>| {
-            if let Progress::Finished { kept: is_kept, .. } = event {
-                kept.lock().unwrap().push(is_kept);
+            if let Progress::Finished { reused: is_reused, .. } = event {
+                kept.lock().unwrap().push(is_reused);
             }
         };
         let settings = Settings { attempts: 20, repeat: 2, ..Settings::new(out.path()) };

@@ -1,8 +1,24 @@
-//! What a cause is, as the end of a sentence that begins with "because".
+//! What each cause says after "because".
 
-use super::Ends;
 use crate::text::units;
-use whyslow_core::analysis::{Actor, Cause, Finding};
+use whyslow_core::analysis::{Actor, Cause, End, Finding, Transfer};
+
+/// The names of the two ends of a transfer.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Ends {
+    pub sender: &'static str,
+    pub receiver: &'static str,
+}
+
+impl Ends {
+    pub(super) fn of(transfer: Option<&Transfer>) -> Self {
+        match transfer.map(|transfer| transfer.from) {
+            Some(End::Server) => Self { sender: "server", receiver: "client" },
+            Some(End::Client) => Self { sender: "client", receiver: "server" },
+            None => Self { sender: "sender", receiver: "receiver" },
+        }
+    }
+}
 
 /// Why it was slow.
 pub(super) fn because(finding: &Finding, ends: Ends) -> String {
@@ -30,7 +46,7 @@ pub(super) fn because(finding: &Finding, ends: Ends) -> String {
     }
 }
 
-/// Those in which neither end is named.
+/// The causes whose words name neither end.
 fn of_any_end(cause: Cause) -> &'static str {
     match cause {
         Cause::AmplificationRisk => "a small request got a huge burst at once",
@@ -65,7 +81,7 @@ fn of_any_end(cause: Cause) -> &'static str {
     }
 }
 
-/// What to do, where the finding's own first words are not it.
+/// What to do, if the finding's own first words do not say it.
 pub(super) fn fix(finding: &Finding, ends: Ends) -> Option<String> {
     let text = match finding.cause {
         Cause::ReceiveWindow if is_for(finding, Actor::Receiver) => "enlarge the receive buffer".to_owned(),
@@ -95,7 +111,7 @@ fn is_for(finding: &Finding, who: Actor) -> bool {
     finding.fix.as_ref().is_some_and(|fix| fix.who == who)
 }
 
-/// The most that was in flight, which the evidence begins with.
+/// The largest flight, which is the first figure of the evidence.
 fn largest_flight(finding: &Finding) -> Option<String> {
     let first = finding.evidence.first().filter(|first| first.unit == "B")?;
     Some(units::figure(first.value, first.unit))

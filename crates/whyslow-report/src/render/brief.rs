@@ -3,15 +3,14 @@
 
 use super::terminal::{WIDTHS, names};
 use crate::headline::confidence;
+use crate::text::styles::BOLD;
 use crate::text::{Column, Page, Table, harmless, units};
-use anstyle::{Effects, Style};
+use anstyle::Style;
 use std::io::{self, Write};
 use whyslow_core::analysis::{Analysis, Connection, End, Finding, Transfer};
 use whyslow_core::units::Nanos;
 
-const BOLD: Style = Style::new().effects(Effects::BOLD);
-
-/// What stands above the columns of [`tsv`].
+/// The titles of the columns of [`tsv`].
 const TITLES: &[&str] = &[
     "connection",
     "transfer",
@@ -29,12 +28,12 @@ const TITLES: &[&str] = &[
     "if_fixed_s",
 ];
 
-/// A row: one transfer, or a connection that has none.
+/// A row: a transfer, or a connection without one.
 struct Row<'a> {
     connection: &'a Connection,
     /// The transfer's number and the transfer.
     transfer: Option<(usize, &'a Transfer)>,
-    /// What cost it most.
+    /// Its costliest cause.
     finding: Option<&'a Finding>,
 }
 
@@ -53,7 +52,7 @@ fn rows(analysis: &Analysis) -> impl Iterator<Item = Row<'_>> {
     })
 }
 
-/// A line a transfer, and one for what a connection with several lost as a whole.
+/// A line for each transfer, and one for what a connection of several lost as a whole.
 pub fn terminal(analysis: &Analysis, width: usize) -> String {
     let mut page = Page::new(width.max(*WIDTHS.start()));
     let mut table = Table::new(vec![
@@ -72,11 +71,11 @@ pub fn terminal(analysis: &Analysis, width: usize) -> String {
         let Row { connection, transfer, finding } = row;
         let ends = format!("{} → {}", names::endpoint(&connection.client), names::endpoint(&connection.server));
         let (number, figures) = match transfer {
-            Some((number, told)) => (format!("#{}.{number}", connection.id), figures(told)),
+            Some((number, one)) => (format!("#{}.{number}", connection.id), figures(one)),
             None => (format!("#{}", connection.id), whole(connection)),
         };
         let [start, bytes, way, took, rate] = figures;
-        let is_unknown = transfer.is_some_and(|(_, told)| told.is_verdict_unknown());
+        let is_unknown = transfer.is_some_and(|(_, one)| one.is_verdict_unknown());
         let none = if is_unknown { "unknown" } else { "none" };
         let color = finding.map_or(Style::new(), |finding| names::cause_color(finding.cause));
         let plain = |text: String| (Style::new(), text);
@@ -99,18 +98,18 @@ pub fn terminal(analysis: &Analysis, width: usize) -> String {
     page.finish()
 }
 
-fn figures(told: &Transfer) -> [String; 5] {
-    let way = if told.from == End::Client { "up" } else { "down" };
+fn figures(one: &Transfer) -> [String; 5] {
+    let way = if one.from == End::Client { "up" } else { "down" };
     [
-        units::seconds(told.start_s),
-        units::thousands(told.bytes),
+        units::seconds(one.start_s),
+        units::thousands(one.bytes),
         way.to_owned(),
-        units::span(told.duration_s),
-        told.rate_bps.map(units::rate).unwrap_or_default(),
+        units::span(one.duration_s),
+        one.rate_bps.map(units::rate).unwrap_or_default(),
     ]
 }
 
-/// The same of a whole connection.
+/// The same for a whole connection.
 fn whole(connection: &Connection) -> [String; 5] {
     let bytes = crate::ranking::payload(connection).into_iter().fold(0, u64::saturating_add);
     [
@@ -122,7 +121,7 @@ fn whole(connection: &Connection) -> [String; 5] {
     ]
 }
 
-/// The same rows with a title line; a value that is not known, or is none, is empty.
+/// The same rows with a title line; an unknown value is empty.
 ///
 /// # Errors
 /// Only those of `out`.
@@ -140,9 +139,9 @@ fn cells(row: &Row<'_>) -> [String; 14] {
     let transfer = transfer.as_ref();
     let number = |value: Option<f64>| value.map_or(String::new(), |value| value.to_string());
     let seconds = |time: Nanos| time.as_secs_f64().to_string();
-    let from = transfer.map_or("", |(_, told)| if told.from == End::Client { "client" } else { "server" });
+    let from = transfer.map_or("", |(_, one)| if one.from == End::Client { "client" } else { "server" });
     let bytes = match transfer {
-        Some((_, told)) => told.bytes,
+        Some((_, one)) => one.bytes,
         None => crate::ranking::payload(connection).into_iter().fold(0, u64::saturating_add),
     };
     [
@@ -151,10 +150,10 @@ fn cells(row: &Row<'_>) -> [String; 14] {
         names::endpoint(&connection.client),
         names::endpoint(&connection.server),
         from.to_owned(),
-        seconds(transfer.map_or(connection.start_s, |(_, told)| told.start_s)),
-        seconds(transfer.map_or(connection.duration_s, |(_, told)| told.duration_s)),
+        seconds(transfer.map_or(connection.start_s, |(_, one)| one.start_s)),
+        seconds(transfer.map_or(connection.duration_s, |(_, one)| one.duration_s)),
         bytes.to_string(),
-        number(transfer.and_then(|(_, told)| told.rate_bps)),
+        number(transfer.and_then(|(_, one)| one.rate_bps)),
         number(connection.rtt_ms.min),
         finding.map_or(String::new(), |finding| finding.cause.to_string()),
         finding.map_or(String::new(), |finding| seconds(finding.seconds)),

@@ -2,16 +2,13 @@
 //! (`"schema": "whyslow-compare/1"`, see `docs/json.md`).
 
 use super::terminal::{WIDTHS, names};
+use crate::text::styles::{BOLD, DIM, WARNING};
 use crate::text::{Column, Line, Page, Table, units};
-use anstyle::{AnsiColor, Effects, Style};
+use anstyle::Style;
 use std::io::{self, Write};
 use whyslow_core::analysis::{End, Near};
 use whyslow_core::compare::{Comparison, RoundSide, TransferSummary};
 use whyslow_core::units::Nanos;
-
-const BOLD: Style = Style::new().effects(Effects::BOLD);
-const DIM: Style = Style::new().effects(Effects::DIMMED);
-const WARNING: Style = AnsiColor::Red.on_default();
 
 const NAMES: [&str; 2] = ["A", "B"];
 /// Rounds that are shown.
@@ -27,8 +24,8 @@ pub fn json(comparison: &Comparison, out: &mut impl Write) -> io::Result<()> {
 /// A page of this width.
 pub fn terminal(comparison: &Comparison, width: usize) -> String {
     let mut page = Page::new(width.clamp(*WIDTHS.start(), *WIDTHS.end()));
-    for (name, told) in NAMES.iter().zip(&comparison.transfers) {
-        print_transfer(&mut page, name, told);
+    for (name, summary) in NAMES.iter().zip(&comparison.transfers) {
+        print_transfer(&mut page, name, summary);
     }
     page.gap();
     for sentence in &comparison.summary {
@@ -46,31 +43,31 @@ pub fn terminal(comparison: &Comparison, width: usize) -> String {
     page.finish()
 }
 
-fn print_transfer(page: &mut Page, name: &str, told: &TransferSummary) {
-    page.line(&Line::new().styled(BOLD, name).plain("  ").styled(BOLD, &told.path));
-    let near = match told.near {
+fn print_transfer(page: &mut Page, name: &str, summary: &TransferSummary) {
+    page.line(&Line::new().styled(BOLD, name).plain("  ").styled(BOLD, &summary.path));
+    let near = match summary.near {
         Near::Client => ", captured at the client",
         Near::Server => ", captured at the server",
         Near::Middle => ", captured between the two ends",
         Near::Unknown => "",
     };
-    let which = format!("connection {}, transfer {}{near}", told.connection, told.transfer);
+    let which = format!("connection {}, transfer {}{near}", summary.connection, summary.transfer);
     page.wrapped(&Line::new().pad(3), DIM, &which);
-    let [client, server] = &told.ends;
-    let way = match told.from {
+    let [client, server] = &summary.ends;
+    let way = match summary.from {
         End::Client => "up",
         End::Server => "down",
     };
-    let mut figures = format!("{} {way} in {}", units::bytes(told.bytes), units::seconds(told.duration_s));
-    if let Some(rate) = told.rate_bps {
+    let mut figures = format!("{} {way} in {}", units::bytes(summary.bytes), units::seconds(summary.duration_s));
+    if let Some(rate) = summary.rate_bps {
         figures += &format!(" = {}", units::rate(rate));
     }
-    if let Some(rtt) = told.rtt_s {
+    if let Some(rtt) = summary.rtt_s {
         figures += &format!("   RTT {}", units::span(rtt));
     }
     page.wrapped(&Line::new().pad(3), Style::new(), &format!("{client} → {server}"));
     page.line(&Line::new().pad(3).plain(&figures));
-    page.wrapped(&Line::new().pad(3), DIM, &told.verdict);
+    page.wrapped(&Line::new().pad(3), DIM, &summary.verdict);
 }
 
 fn signed(time: Nanos) -> String {
@@ -143,11 +140,11 @@ fn cells(side: &Option<RoundSide>) -> [String; 4] {
 fn print_settings(page: &mut Page, comparison: &Comparison) {
     let (differ, same): (Vec<_>, Vec<_>) = comparison.settings.iter().partition(|setting| setting.differs);
     let unknown = same.iter().filter(|setting| setting.values.iter().any(Option::is_none));
-    let told: Vec<_> = differ.iter().chain(unknown).collect();
-    if !told.is_empty() {
+    let listed: Vec<_> = differ.iter().chain(unknown).collect();
+    if !listed.is_empty() {
         page.gap();
         let mut table = Table::new(vec![Column::words("what differs"), Column::words("A"), Column::words("B")]);
-        for setting in told {
+        for setting in listed {
             let [a, b] = setting.values.clone().map(|value| value.unwrap_or_else(|| "unknown".to_owned()));
             table.row([title(setting.name).to_owned(), a, b]);
         }

@@ -101,20 +101,24 @@ pub fn transfer(bytes: u64, start: f64, before: &[(Limit, f64)], parts: &[(Limit
     }
 }
 
+fn retransmission() -> Retransmission {
+    Retransmission {
+        frame: frame(27),
+        time_s: Nanos::from_millis(95),
+        seq: 14_281,
+        bytes: 1428,
+        kind: RetransmissionKind::Fast,
+        unseen_original: true,
+    }
+}
+
 pub fn connection(id: u64, transfers: Vec<Transfer>) -> Connection {
     let direction = |from, bytes, packets, window| Direction {
         from,
         bytes,
         packets,
         retransmitted: Retransmitted { fast: 4, timeout: 0, tail_probe: 1, spurious: 0, unseen_original: 2 },
-        retransmissions: vec![Retransmission {
-            frame: frame(27),
-            time_s: Nanos::from_millis(95),
-            seq: 14_281,
-            bytes: 1428,
-            kind: RetransmissionKind::Fast,
-            unseen_original: true,
-        }],
+        retransmissions: vec![retransmission()],
         retransmissions_total: 5,
         out_of_order: 0,
         duplicate_acks: 0,
@@ -139,6 +143,7 @@ pub fn connection(id: u64, transfers: Vec<Transfer>) -> Connection {
         closed_by: Some(End::Client),
         near: Near::Client,
         near_reason: "its data is answered after a whole round trip, the server's at once".into(),
+        origin: Origin::default(),
         rtt_ms: Rtt { min: Some(25.2), p50: Some(25.8), p95: Some(27.1), samples: 212 },
         handshake: Some(Handshake {
             rtt_ms: Some(25.9),
@@ -235,14 +240,14 @@ pub fn problem(slug: &str, count: u64, detail: &str) -> Problem {
 /// A download whose sender spent its time in slow start.
 pub fn slow_start() -> Analysis {
     let before = [(Limit::Handshake, 25.9), (Limit::TlsHandshake, 54.1), (Limit::RequestWait, 26.2)];
-    let mut told = transfer(562_687, 106.2, &before, &[(Limit::SlowStart, 158.0), (Limit::Bandwidth, 26.0)]);
+    let mut one = transfer(562_687, 106.2, &before, &[(Limit::SlowStart, 158.0), (Limit::Bandwidth, 26.0)]);
     let sent = [14_280, 18_564, 34_272, 55_692, 85_680, 125_664, 161_130, 67_405];
     let mut first = 13;
-    told.label = Some("HTTP GET /2024/photo-album/index.html → 200".into());
-    told.first_byte_s = Some(ms(25.9));
-    told.first_record = Some(16_413);
-    told.rounds_total = 8;
-    told.rounds = sent
+    one.label = Some("HTTP GET /2024/photo-album/index.html → 200".into());
+    one.first_byte_s = Some(ms(25.9));
+    one.first_record = Some(16_413);
+    one.rounds_total = 8;
+    one.rounds = sent
         .iter()
         .enumerate()
         .map(|(index, &bytes)| {
@@ -275,10 +280,10 @@ pub fn slow_start() -> Analysis {
         verify: Some("in a new capture the first flight is larger".into()),
     });
     cause.predicted_s = Some(ms(52.0));
-    told.model_s = Some(ms(181.0));
-    told.findings = vec![cause];
-    told.verdict = "slow-start: the sender spent 6 of 8 rounds opening its window".into();
-    let mut connection = connection(1, vec![told]);
+    one.model_s = Some(ms(181.0));
+    one.findings = vec![cause];
+    one.verdict = "slow-start: the sender spent 6 of 8 rounds opening its window".into();
+    let mut connection = connection(1, vec![one]);
     connection.client = endpoint("2001:db8::1", 60_402, None);
     connection.server = endpoint("2001:db8:80::5", 443, Some("www.example.edu"));
     analysis(vec![connection])
@@ -286,16 +291,16 @@ pub fn slow_start() -> Analysis {
 
 /// A transfer that nothing held back.
 pub fn healthy() -> Analysis {
-    let mut told =
+    let mut one =
         transfer(20_480, 52.0, &[(Limit::Handshake, 25.9), (Limit::RequestWait, 26.1)], &[(Limit::Bandwidth, 27.3)]);
-    told.verdict = HEALTHY_VERDICT.into();
-    analysis(vec![connection(1, vec![told])])
+    one.verdict = HEALTHY_VERDICT.into();
+    analysis(vec![connection(1, vec![one])])
 }
 
 /// A small capture in which much is missing.
 pub fn damaged() -> Analysis {
-    let mut told = transfer(9_400_000, 0.0, &[], &[(Limit::Unknown, 2_900.0), (Limit::LossRecovery, 300.0)]);
-    told.findings = vec![Finding {
+    let mut one = transfer(9_400_000, 0.0, &[], &[(Limit::Unknown, 2_900.0), (Limit::LossRecovery, 300.0)]);
+    one.findings = vec![Finding {
         confidence: 0.3,
         settle: Some("capture at the sender, and begin before the connection is opened".into()),
         ..finding(
@@ -304,8 +309,8 @@ pub fn damaged() -> Analysis {
             "12 holes were filled late, and the capture itself has lost packets: they may have been there",
         )
     }];
-    told.verdict = "mixed: unknown 91 %, loss recovery 9 %".into();
-    let mut connection = connection(1, vec![told]);
+    one.verdict = "mixed: unknown 91 %, loss recovery 9 %".into();
+    let mut connection = connection(1, vec![one]);
     connection.handshake = None;
     connection.state = State::Open;
     connection.near = Near::Unknown;
@@ -355,12 +360,12 @@ pub fn reused() -> Analysis {
     let mut start = 210.0;
     let transfers = times.iter().enumerate().map(|(index, &time)| {
         let before = [(Limit::Handshake, if index == 0 { 200.4 } else { 0.0 })];
-        let mut told =
+        let mut one =
             transfer(103_000, start, &before, &[(Limit::SlowStart, time - 200.0), (Limit::RequestWait, 200.0)]);
-        told.from = End::Client;
-        told.label = Some(format!("HTTP POST /upload/{index} → 200"));
+        one.from = End::Client;
+        one.label = Some(format!("HTTP POST /upload/{index} → 200"));
         if index < 2 {
-            told.findings = vec![Finding {
+            one.findings = vec![Finding {
                 fix: Some(Fix {
                     who: Actor::Receiver,
                     what: "keep the connection open".into(),
@@ -370,11 +375,11 @@ pub fn reused() -> Analysis {
                 ..finding(Cause::SlowStart, time - 300.0, "the sender's window was still opening")
             }];
         }
-        if let Some(first) = told.findings.first() {
-            told.verdict = format!("{}: {}", first.cause, first.summary);
+        if let Some(first) = one.findings.first() {
+            one.verdict = format!("{}: {}", first.cause, first.summary);
         }
         start += time + 700.0;
-        told
+        one
     });
     let mut connection = connection(1, transfers.collect());
     connection.findings =

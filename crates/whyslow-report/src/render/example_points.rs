@@ -6,7 +6,22 @@ use whyslow_core::analysis::End;
 use whyslow_core::series::{Flags, Kind, Point};
 use whyslow_core::units::SeqNumber;
 
-fn segment(number: u64, at: f64, from: End, flags: Flags, seq: u64, len: u32, ack: u64) -> Point {
+/// What a segment's TCP header says, in relative numbers, and how much payload follows it.
+struct Header {
+    flags: Flags,
+    seq: u64,
+    len: u32,
+    ack: u64,
+}
+
+/// The header of a pure ACK.
+fn ack(seq: u64, ack: u64) -> Header {
+    Header { flags: Flags::ACK, seq, len: 0, ack }
+}
+
+/// A segment at this many milliseconds.
+fn segment(number: u64, at: f64, from: End, header: &Header) -> Point {
+    let &Header { flags, seq, len, ack } = header;
     let syn = flags.has(Flags::SYN);
     Point {
         time: ms(at),
@@ -37,36 +52,42 @@ fn segment(number: u64, at: f64, from: End, flags: Flags, seq: u64, len: u32, ac
 pub fn lossy() -> Vec<Point> {
     use End::{Client, Server};
     let mut points = vec![
-        segment(1, 0.0, Client, Flags::SYN, 0, 0, 0),
-        segment(2, 0.1, Server, Flags::SYN | Flags::ACK, 0, 0, 1),
-        segment(3, 20.0, Client, Flags::ACK, 1, 0, 1),
-        segment(4, 20.2, Client, Flags::ACK | Flags::PSH, 1, 100, 1),
+        segment(1, 0.0, Client, &Header { flags: Flags::SYN, seq: 0, len: 0, ack: 0 }),
+        segment(2, 0.1, Server, &Header { flags: Flags::SYN | Flags::ACK, seq: 0, len: 0, ack: 1 }),
+        segment(3, 20.0, Client, &ack(1, 1)),
+        segment(4, 20.2, Client, &Header { flags: Flags::ACK | Flags::PSH, seq: 1, len: 100, ack: 1 }),
     ];
     for index in 0..10_u64 {
         let at = 20.5 + index as f64 / 10.0;
-        let mut data = segment(5 + index, at, Server, Flags::ACK, 1 + 1_000 * index, 1_000, 101);
+        let mut data =
+            segment(5 + index, at, Server, &Header { flags: Flags::ACK, seq: 1 + 1_000 * index, len: 1_000, ack: 101 });
         data.in_flight = Some(1_000 * (index + 1));
         points.push(data);
     }
     for index in 0..4_u64 {
-        let mut ack = segment(15 + index, 40.6 + index as f64 / 10.0, Client, Flags::ACK, 101, 0, 2_001);
-        ack.applied = Some((ack.time, 8_000 - 1_000 * index));
+        let mut duplicate = segment(15 + index, 40.6 + index as f64 / 10.0, Client, &ack(101, 2_001));
+        duplicate.applied = Some((duplicate.time, 8_000 - 1_000 * index));
         if index == 0 {
-            ack.rtt = Some(ms(20.0));
+            duplicate.rtt = Some(ms(20.0));
         } else {
-            (ack.duplicate_ack, ack.sacks, ack.sack[0]) = (true, 1, (3_001, 3_001 + 1_000 * index));
+            (duplicate.duplicate_ack, duplicate.sacks, duplicate.sack[0]) = (true, 1, (3_001, 3_001 + 1_000 * index));
         }
-        points.push(ack);
+        points.push(duplicate);
     }
-    let mut again = segment(19, 41.1, Server, Flags::ACK, 2_001, 1_000, 101);
+    let mut again = segment(19, 41.1, Server, &Header { flags: Flags::ACK, seq: 2_001, len: 1_000, ack: 101 });
     again.kind = Kind::Fast;
     points.push(again);
-    let mut closed = segment(20, 61.2, Client, Flags::ACK, 101, 0, 10_001);
+    let mut closed = segment(20, 61.2, Client, &ack(101, 10_001));
     (closed.window, closed.raw_window, closed.applied, closed.rtt) = (Some(0), 0, Some((ms(61.2), 0)), Some(ms(20.1)));
     points.push(closed);
-    points.push(segment(21, 90.0, Client, Flags::ACK, 101, 0, 10_001));
-    points.push(segment(22, 90.1, Server, Flags::ACK | Flags::PSH | Flags::FIN, 10_001, 500, 101));
-    let mut last = segment(23, 110.2, Client, Flags::ACK, 101, 0, 10_502);
+    points.push(segment(21, 90.0, Client, &ack(101, 10_001)));
+    points.push(segment(
+        22,
+        90.1,
+        Server,
+        &Header { flags: Flags::ACK | Flags::PSH | Flags::FIN, seq: 10_001, len: 500, ack: 101 },
+    ));
+    let mut last = segment(23, 110.2, Client, &ack(101, 10_502));
     (last.applied, last.rtt) = (Some((last.time, 0)), Some(ms(20.1)));
     points.push(last);
     points

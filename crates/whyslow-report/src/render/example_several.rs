@@ -12,15 +12,15 @@ pub fn many() -> Analysis {
             2 => Some((Cause::ServerThink, "the server took its time before the first byte", Limit::ServerThink)),
             _ => None,
         };
-        let mut told = transfer(
+        let mut one = transfer(
             1_000_000 * (slow + 1),
             52.0,
             &[(Limit::Handshake, 25.9)],
             &[(cause.map_or(Limit::Bandwidth, |cause| cause.2), 400.0 * (slow + 1) as f64), (Limit::Bandwidth, 120.0)],
         );
         if let Some((cause, summary, _)) = cause {
-            told.findings = vec![finding(cause, 400.0 * (slow + 1) as f64, summary)];
-            told.findings[0].fix = Some(Fix {
+            one.findings = vec![finding(cause, 400.0 * (slow + 1) as f64, summary)];
+            one.findings[0].fix = Some(Fix {
                 who: Actor::Receiver,
                 what: "raise the receive buffer to 2,097,152 B, twice the bandwidth-delay product".into(),
                 command: Some("sysctl -w net.ipv4.tcp_rmem='4096 2097152 6291456'".into()),
@@ -29,15 +29,15 @@ pub fn many() -> Analysis {
                 ),
             });
             if id % 5 == 0 {
-                told.findings.push(finding(Cause::Bufferbloat, 90.0, "the queue on the path added 90 ms"));
+                one.findings.push(finding(Cause::Bufferbloat, 90.0, "the queue on the path added 90 ms"));
             }
         }
         // One after the other.
         let later = Nanos::from_millis(6_000 * id as i64);
-        told.start_s += later;
-        told.timeline.iter_mut().for_each(|span| span.start_s += later);
-        told.rounds.iter_mut().for_each(|round| round.start_s += later);
-        let mut connection = connection(id, vec![told]);
+        one.start_s += later;
+        one.timeline.iter_mut().for_each(|span| span.start_s += later);
+        one.rounds.iter_mut().for_each(|round| round.start_s += later);
+        let mut connection = connection(id, vec![one]);
         connection.start_s += later;
         connection
     });
@@ -124,7 +124,7 @@ pub fn both_ends() -> Analysis {
 }
 
 /// A SYN that two routers did not deliver, and packets that were too long.
-pub fn told_by_icmp() -> Analysis {
+pub fn icmp_errors() -> Analysis {
     let error = |kind: &'static str, (message, code), number, count, detail: &str| IcmpError {
         kind,
         message,
@@ -168,7 +168,7 @@ pub fn told_by_icmp() -> Analysis {
 /// Every kind of value that an analysis may hold, and strings that try to escape.
 pub fn everything() -> Analysis {
     let mut analysis = many();
-    for other in [slow_start(), healthy(), damaged(), reused(), told_by_icmp()] {
+    for other in [slow_start(), healthy(), damaged(), reused(), icmp_errors()] {
         analysis.captures.extend(other.captures);
         analysis.connections.extend(other.connections);
     }
@@ -191,10 +191,10 @@ pub fn everything() -> Analysis {
     pairs[1].directions[0].delay_ms = OneWay::default();
     analysis.pairs = pairs;
     let every: Vec<_> = ALL_LIMITS.iter().map(|&limit| (limit, 10.0)).collect();
-    let mut told = transfer(0, 0.0, &every, &every);
-    told.label = Some("\u{1b}]0;owned\u{7} GET /\u{202e} \"quoted\"".into());
-    told.rate_bps = Some(f64::NAN);
-    analysis.connections.push(connection(99, vec![told]));
+    let mut one = transfer(0, 0.0, &every, &every);
+    one.label = Some("\u{1b}]0;owned\u{7} GET /\u{202e} \"quoted\"".into());
+    one.rate_bps = Some(f64::NAN);
+    analysis.connections.push(connection(99, vec![one]));
     for (near, actor) in
         [(Near::Middle, Actor::Network), (Near::Server, Actor::Capture), (Near::Unknown, Actor::Sender)]
     {

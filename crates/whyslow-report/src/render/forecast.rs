@@ -1,18 +1,16 @@
-//! A transfer that nobody has made yet (`whyslow predict`): a page, or JSON
-//! (`"schema": "whyslow-predict/1"`, see `docs/json.md`).
+//! The forecast of a transfer (`whyslow predict`): a page, or JSON (`"schema":
+//! "whyslow-predict/1"`, see `docs/json.md`).
 
 pub mod grid;
 
 use super::terminal::timeline;
+use crate::text::styles::{BOLD, DIM};
 use crate::text::{Column, Line, Page, Table, units};
-use anstyle::{Effects, Style};
+use anstyle::Style;
 use serde_json::{Value, json};
 use whyslow_core::analysis::{Limit, LimitShare};
 use whyslow_core::predict::{Change, Forecast, Idea, Plan, Way};
 use whyslow_core::units::Nanos;
-
-const BOLD: Style = Style::new().effects(Effects::BOLD);
-const DIM: Style = Style::new().effects(Effects::DIMMED);
 
 /// Rounds that are shown.
 const FEW_ROUNDS: usize = 10;
@@ -107,6 +105,7 @@ fn words(idea: Idea, plan: &Plan) -> String {
         Idea::Reuse => "reuse an open connection".into(),
         Idea::KeepWindow => "keep the window while idle (tcp_slow_start_after_idle=0)".into(),
         Idea::Tls13 => "TLS 1.3".into(),
+        Idea::NoThreshold => "forget the slow-start threshold (ip tcp_metrics delete)".into(),
         Idea::InitialWindow(to) => {
             format!("initial window {} → {} segments", segments(plan.initial_window), segments(to))
         }
@@ -152,7 +151,7 @@ pub fn json(plan: &Plan, forecast: &Forecast, changes: &[Change]) -> String {
             })
         })
         .collect();
-    let told = json!({
+    let document = json!({
         "schema": "whyslow-predict/1",
         "plan": {
             "bytes": plan.bytes,
@@ -165,6 +164,7 @@ pub fn json(plan: &Plan, forecast: &Forecast, changes: &[Change]) -> String {
             "tls": plan.tls,
             "congestion_control": plan.algorithm.name(),
             "initcwnd": plan.initial_window,
+            "ssthresh": plan.ssthresh,
             "initrwnd_bytes": plan.first_window,
             "rwnd_bytes": plan.receive_window,
             "sndbuf_bytes": plan.send_buffer,
@@ -185,7 +185,7 @@ pub fn json(plan: &Plan, forecast: &Forecast, changes: &[Change]) -> String {
         "extrapolated": forecast.outcome.extrapolated,
         "changes": changes,
     });
-    format!("{told:#}\n")
+    format!("{document:#}\n")
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use indent::Indented;
 use serde::Serialize;
 use serde_json::Serializer;
 use serde_json::ser::CompactFormatter;
-use shown::Shown;
+use shown::Harmless;
 use std::io::{self, Write};
 use whyslow_core::analysis::{Analysis, Capture, Connection, Finding, Pair, SCHEMA};
 
@@ -24,7 +24,16 @@ pub fn pretty(analysis: &Analysis, out: &mut impl Write) -> io::Result<()> {
 /// # Errors
 /// Only those of `out`.
 pub fn object(value: &impl Serialize, out: &mut impl Write) -> io::Result<()> {
-    value.serialize(&mut Serializer::with_formatter(&mut *out, Shown::<Indented>::to_programs()))?;
+    value.serialize(&mut Serializer::with_formatter(&mut *out, Harmless::<Indented>::to_programs()))?;
+    writeln!(out)
+}
+
+/// Writes any value as an object on a line of its own, its text harmless.
+///
+/// # Errors
+/// Only those of `out`.
+pub fn line(value: &impl Serialize, out: &mut impl Write) -> io::Result<()> {
+    value.serialize(&mut Serializer::with_formatter(&mut *out, Harmless::<CompactFormatter>::to_programs()))?;
     writeln!(out)
 }
 
@@ -33,10 +42,10 @@ pub fn object(value: &impl Serialize, out: &mut impl Write) -> io::Result<()> {
 /// # Errors
 /// Those of `out`, and when the value has no JSON.
 pub fn to_people(value: &impl Serialize, out: impl Write) -> serde_json::Result<()> {
-    value.serialize(&mut Serializer::with_formatter(out, Shown::<CompactFormatter>::to_people()))
+    value.serialize(&mut Serializer::with_formatter(out, Harmless::<CompactFormatter>::to_people()))
 }
 
-/// A line of [`lines`]: beside `schema` it has the one member that says what it is.
+/// A line of [`lines`]: `schema`, and one member that says what it is.
 #[derive(Serialize)]
 #[serde(rename_all = "lowercase")]
 enum Row<'a> {
@@ -66,7 +75,7 @@ pub fn lines(analysis: &Analysis, out: &mut impl Write) -> io::Result<()> {
     let pairs = analysis.pairs.iter().map(Row::Pair);
     for row in captures.chain(connections).chain(findings).chain(pairs) {
         let line = Line { schema: SCHEMA, row };
-        line.serialize(&mut Serializer::with_formatter(&mut *out, Shown::<CompactFormatter>::to_programs()))?;
+        line.serialize(&mut Serializer::with_formatter(&mut *out, Harmless::<CompactFormatter>::to_programs()))?;
         writeln!(out)?;
     }
     Ok(())

@@ -1,15 +1,15 @@
 //! Markdown, as the documentation of a cause is written in, laid out for the terminal.
 
+use crate::text::styles::DIM;
 use crate::text::{Line, Page, width};
 use anstyle::{AnsiColor, Effects, Style};
 use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 
 const CODE: Style = AnsiColor::Cyan.on_default();
 const HEADING: Style = Style::new().effects(Effects::BOLD);
-const DIM: Style = Style::new().effects(Effects::DIMMED);
 
-/// Lays a document out at most `width` columns wide: headings bold, paragraphs wrapped, lists
-/// indented, code as it is, the address of a link after its text.
+/// Formats a document for a width: bold headings, wrapped paragraphs, indented lists, code
+/// unchanged, a link's address after its text.
 pub fn terminal(markdown: &str, width: usize) -> String {
     let mut layout = Layout::new(width);
     for event in Parser::new_ext(markdown, Options::ENABLE_TABLES) {
@@ -18,18 +18,17 @@ pub fn terminal(markdown: &str, width: usize) -> String {
     layout.page.finish()
 }
 
-/// The same document for a browser. It is the project's own text: what HTML stands in it stays.
+/// The same document as HTML. The text is the project's own, so HTML in it stays.
 pub fn html(markdown: &str) -> String {
     let mut page = String::new();
     pulldown_cmark::html::push_html(&mut page, Parser::new_ext(markdown, Options::ENABLE_TABLES));
     page
 }
 
-/// What is open at one place of the document.
+/// The state at one place of the document.
 struct Layout {
     page: Page,
-    /// Words of the paragraph that is being read, each with its style; a word may have several
-    /// pieces.
+    /// Words of the current paragraph with their styles; a word may have several pieces.
     words: Vec<Vec<(Style, String)>>,
     /// Whether the next text begins a new word.
     apart: bool,
@@ -41,9 +40,9 @@ struct Layout {
     mark: Option<String>,
     /// Inside a code block.
     code: bool,
-    /// Where the open links lead to.
+    /// The targets of the open links.
     links: Vec<String>,
-    /// Inside a table: the cells of the row that is being read.
+    /// Inside a table: the cells of the current row.
     cells: Option<Vec<String>>,
 }
 
@@ -149,7 +148,7 @@ impl Layout {
         }
     }
 
-    /// A link whose text is not its address has it in brackets behind.
+    /// Adds a link's address in brackets if its text is not the address.
     fn end_link(&mut self) {
         let Some(address) = self.links.pop() else { return };
         let last: String = self.words.last().into_iter().flatten().map(|(_, text)| text.as_str()).collect();
@@ -188,7 +187,7 @@ impl Layout {
         2 * self.lists.len()
     }
 
-    /// Prints the words that were gathered as one wrapped paragraph.
+    /// Prints the collected words as one wrapped paragraph.
     fn flush(&mut self) {
         self.apart = true;
         if self.cells.is_some() || self.words.is_empty() {

@@ -1,9 +1,9 @@
 //! A connection's packets as a table, with what the analysis says of each: CSV, or JSON objects,
 //! one a line.
 //!
-//! Both are written packet by packet, so that they take no memory. The columns are a contract: they
-//! are added to, never renamed. Times are seconds from the capture's first packet, sequence numbers
-//! relative to the SYN (as Wireshark's), and what is not known is empty, or null.
+//! Rows are written packet by packet, so memory stays constant. Columns may be added, never
+//! renamed. Times are seconds from the capture's first packet; sequence numbers are relative to the
+//! SYN, as in Wireshark; an unknown value is empty, or null.
 
 use serde::Serialize;
 use std::io::{self, Write};
@@ -58,7 +58,7 @@ struct Row {
     raw_ack: Option<u32>,
 }
 
-/// Writes rows, and knows the time of the one before.
+/// Writes rows; each needs the time of the one before.
 #[derive(Debug, Default)]
 pub struct Rows {
     before: Option<Nanos>,
@@ -147,7 +147,7 @@ impl Rows {
     }
 }
 
-/// What neither flags nor kind tell.
+/// Properties that neither flags nor kind show.
 fn note(mark: Mark) -> Option<&'static str> {
     match mark {
         Mark::DuplicateAck => Some("duplicate-ack"),

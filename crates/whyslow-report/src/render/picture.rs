@@ -1,9 +1,8 @@
-//! A track of a connection as a picture: SVG that any program draws, for tickets and papers.
+//! A track of a connection as SVG, for tickets and papers.
 //!
-//! The signs are those of tcptrace and Wireshark, on white: a bar for a segment, the ACKs'
-//! staircase, the window's edge above it. What matters has a letter beside its colour, so that it
-//! can be told in print: `F T P S` for retransmissions, `O` out of order, `W` and `K` probes, `Z` a
-//! closed window.
+//! Signs are those of tcptrace and Wireshark on white: a bar for a segment, the ACKs' staircase,
+//! the window's edge above it. What matters has a letter as well as a colour, so it survives print:
+//! `F T P S` for retransmissions, `O` out of order, `W` and `K` probes, `Z` a closed window.
 
 mod canvas;
 mod packets;
@@ -24,10 +23,10 @@ const RESENT: &str = "#c8102e";
 const ODD: &str = "#d35400";
 const ZERO: &str = "#b0188f";
 
-/// With fewer segments in sight there is room for details.
+/// With fewer segments than this there is room for details.
 const ZOOMED: usize = 400;
 
-/// What is drawn over time.
+/// The quantity that is drawn over time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Track {
     /// Sequence numbers: segments, ACKs, the window's edge.
@@ -38,30 +37,30 @@ pub enum Track {
     RoundTrip,
     /// Throughput and goodput.
     Throughput,
-    /// The window that was offered.
+    /// The advertised window.
     Window,
     /// Packets in each interval, both ways.
     Packets,
 }
 
-/// A picture that is wanted.
+/// A picture to draw.
 #[derive(Clone, Debug)]
 pub struct Picture<'a> {
-    /// Of what.
+    /// Its track.
     pub track: Track,
-    /// Whose data.
+    /// The end whose data it shows.
     pub of: End,
-    /// From when to when, from the capture's first packet; the whole series where it is none.
+    /// The time range from the capture's first packet; none for the whole series.
     pub range: Option<(Nanos, Nanos)>,
-    /// Pixels.
+    /// Its size in pixels.
     pub size: (u32, u32),
-    /// Names the connection.
+    /// The connection's name.
     pub title: &'a str,
-    /// What is said of it.
+    /// The verdict.
     pub subtitle: &'a str,
-    /// Of packets: the length of an interval; none: what gives about a hundred bars.
+    /// The interval in which packets are counted; none for about a hundred bars.
     pub interval: Option<Nanos>,
-    /// A round trip: rates are taken over whole ones, so that flights do not show as waves.
+    /// A round trip: rates are averaged over whole ones, so that flights do not show as waves.
     pub rtt: Option<Nanos>,
 }
 
@@ -107,7 +106,7 @@ impl DrawnRange<'_> {
         self.view.columns.iter().map(|(time, column)| (*time, &column.lanes[self.picture.of.index()]))
     }
 
-    /// The least and greatest of what the lanes have.
+    /// The range of the values in the lanes.
     fn spread<'a>(figures: impl Iterator<Item = Option<(u64, u64)>> + 'a) -> Option<(f64, f64)> {
         let all = figures.flatten().reduce(|one, two| (one.0.min(two.0), one.1.max(two.1)));
         all.map(|(low, high)| (low as f64, high as f64))
@@ -136,7 +135,7 @@ impl DrawnRange<'_> {
         d
     }
 
-    /// What must be seen at any zoom.
+    /// Marks that must be visible at any zoom.
     fn draw_marks(&self, canvas: &mut Canvas) {
         let resets = self.view.marks.iter().filter(|sum| sum.mark == Mark::Reset);
         for sum in resets {
@@ -266,7 +265,7 @@ impl DrawnRange<'_> {
         canvas
     }
 
-    /// What was retransmitted, at the foot of a track that has no sequence numbers.
+    /// Retransmissions, at the foot of a track without sequence numbers.
     fn draw_repairs(&self, canvas: &mut Canvas) {
         let foot = canvas.foot();
         let repairs: Vec<MarkSum> =

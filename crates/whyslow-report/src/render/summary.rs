@@ -6,12 +6,12 @@ use crate::text::{harmless, units};
 use std::fmt::Write;
 use whyslow_core::analysis::{Capture, Connection, End, Finding, Near, Transfer};
 
-/// Transfers that are told of, the largest ones.
+/// The most transfers that are described; the largest ones.
 const TRANSFERS: usize = 3;
 /// Rounds that are listed.
 const ROUNDS: usize = 24;
 
-/// What was found of a connection.
+/// The findings of a connection in Markdown.
 pub fn markdown(capture: Option<&Capture>, connection: &Connection) -> String {
     let mut out = String::new();
     let ends = [&connection.client, &connection.server].map(|end| escaped(&names::endpoint(end)));
@@ -137,8 +137,8 @@ fn print_rounds(out: &mut String, transfer: &Transfer) {
     let _ = writeln!(out, "\n</details>");
 }
 
-/// Text from a capture is hostile: nothing in it is markup, a link or a mention, and nothing in it
-/// is hidden, not even as an entity that Markdown makes a character of (`&#8238;`).
+/// Escapes text from a capture: nothing in it becomes markup, a link or a mention, and nothing
+/// stays hidden, not even as an entity that Markdown decodes (`&#8238;`).
 fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in harmless(text).chars() {

@@ -1,20 +1,19 @@
-//! A line a capture: what many captures have in common, and which stands out.
+//! A line for each capture: shows what many captures have in common and which stands out.
 
 use super::terminal::{WIDTHS, names};
 use crate::ranking;
+use crate::text::styles::BOLD;
 use crate::text::{Column, Page, Table, units};
-use anstyle::{Effects, Style};
+use anstyle::Style;
 use whyslow_core::analysis::{Analysis, Cause, Connection, Direction};
 use whyslow_core::units::Nanos;
 
-const BOLD: Style = Style::new().effects(Effects::BOLD);
-
-/// What the line of a capture has.
+/// The values of a capture's line.
 #[derive(Clone, Debug, Default)]
 pub struct CaptureRow {
     name: String,
     connections: u64,
-    /// Of the connection that carried most.
+    /// Of the largest connection.
     rtt_ms: Option<f64>,
     /// Of the largest transfer.
     bytes: u64,
@@ -25,12 +24,12 @@ pub struct CaptureRow {
     zero_windows: u64,
     window_full: u64,
     cause: Option<(Cause, Nanos)>,
-    /// Why there is no more, where the file could not be read.
+    /// Why the rest is missing: the file could not be read.
     error: Option<String>,
 }
 
 impl CaptureRow {
-    /// What was found in one capture.
+    /// The values of one capture.
     pub fn of(analysis: &Analysis) -> Self {
         let largest = |connection: &&Connection| connection.transfers.iter().map(|one| one.bytes).max();
         let main = analysis.connections.iter().max_by_key(largest);

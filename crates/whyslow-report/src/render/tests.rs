@@ -1,4 +1,4 @@
-//! What holds for every renderer: nothing in a name, a path or a label is hidden where it is shown.
+//! No renderer prints hidden characters of a name, a path or a label.
 #![allow(clippy::unwrap_used)]
 
 use super::{compare as side_by_side, example, json, picture, summary, terminal, xplot};

@@ -36,7 +36,7 @@ pub struct Xplot<W> {
     sent: Sent,
 }
 
-/// What passed so far.
+/// The packets so far.
 #[derive(Debug, Default)]
 struct Sent {
     first: Option<f64>,
@@ -93,7 +93,7 @@ impl<W: Write> Xplot<W> {
         Ok(())
     }
 
-    /// No more segments come: gives back what was written to.
+    /// Finishes, and returns the writers.
     ///
     /// # Errors
     /// Only those of the files.

@@ -1,24 +1,23 @@
-//! [`harmless`]: text from a capture, or a file's name, made safe to show.
+//! [`harmless`]: makes text from a capture, or a file's name, safe to show.
 //!
-//! Such text is whatever somebody sent or named: it may hold characters that nobody sees and that
-//! change what is seen of the rest. They are written out, as `\u{202e}`, wherever text is shown: in
-//! the terminal, on stderr, in Markdown, SVG, xplot's files, and in JSON's text for people. These
-//! are:
+//! Such text is under somebody else's control and may hold invisible characters that change how the
+//! rest is displayed. They are written out, as `\u{202e}`, wherever text is shown: in the terminal,
+//! on stderr, in Markdown, SVG, xplot files and JSON meant for people. These are:
 //!
-//! - controls (Unicode's category Cc): C0 with ESC, DEL, and C1, which steer a terminal; a tab
+//! - controls (Unicode category Cc): C0 with ESC, DEL, and C1, which steer a terminal; a tab
 //!   becomes a blank;
 //! - line and paragraph separators (Zl, Zp), which end a line for some programs and not for others;
-//! - what has no shape of its own (Unicode's `Default_Ignorable_Code_Point`, UAX #44): all that
-//!   turns the reading order round (U+061C, U+200E, U+200F, U+202A–U+202E, U+2066–U+2069), the
+//! - characters without a shape (Unicode's `Default_Ignorable_Code_Point`, UAX #44): everything
+//!   that changes the reading order (U+061C, U+200E, U+200F, U+202A–U+202E, U+2066–U+2069), the
 //!   zero-width blank, joiners and U+FEFF, the soft hyphen, fillers, variation selectors and tags,
 //!   which make two different names look the same or hide text in one;
 //! - interlinear annotations (U+FFF9–U+FFFB), which hide what they annotate.
 //!
-//! Letters of any script stay as they are, blanks of any width too.
+//! Letters of any script are left alone, and so are blanks of any width.
 
 use std::borrow::Cow;
 
-/// Whether it is written out where text is shown; see the module.
+/// Whether a character is written out; see the module.
 pub fn is_hidden(c: char) -> bool {
     // Nearly all text is ASCII.
     if c.is_ascii() { c.is_ascii_control() } else { c.is_control() || is_shapeless(c) }
@@ -40,7 +39,7 @@ pub fn harmless(text: &str) -> Cow<'_, str> {
     written_out(text, is_hidden)
 }
 
-/// The same of a text of several lines, which stay.
+/// The same for a text of several lines, whose line feeds stay.
 pub fn harmless_lines(text: &str) -> Cow<'_, str> {
     written_out(text, |c| c != '\n' && is_hidden(c))
 }

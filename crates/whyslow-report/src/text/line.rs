@@ -1,10 +1,10 @@
-//! [`Line`]: one line under construction, which knows how wide it is.
+//! [`Line`]: a line under construction, and its width.
 
 use super::harmless;
 use anstyle::Style;
 use unicode_width::UnicodeWidthStr;
 
-/// Columns that a text takes in a terminal.
+/// The width of a text in a terminal, in columns.
 pub fn width(text: &str) -> usize {
     text.width()
 }
@@ -22,7 +22,7 @@ impl Line {
         Self::default()
     }
 
-    /// Adds text as it is, made harmless.
+    /// Adds plain text, made harmless.
     #[must_use]
     pub fn plain(self, text: &str) -> Self {
         self.styled(Style::new(), text)
@@ -48,7 +48,7 @@ impl Line {
         self
     }
 
-    /// Adds blanks up to a column; none when the line is already there.
+    /// Adds blanks up to a column, if the line is shorter.
     #[must_use]
     pub fn pad(mut self, column: usize) -> Self {
         let missing = column.saturating_sub(self.width);
@@ -64,7 +64,7 @@ impl Line {
         self.pad(start).line(other)
     }
 
-    /// How many columns it takes.
+    /// Its width in columns.
     pub fn width(&self) -> usize {
         self.width
     }

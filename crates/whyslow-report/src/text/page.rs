@@ -3,7 +3,7 @@
 use super::{Line, width};
 use anstyle::Style;
 
-/// A column of text is never narrower than this, even if the page then is wider than wanted.
+/// The least width of a text column, even if it makes the page wider than requested.
 const MIN_ROOM: usize = 24;
 
 /// A page under construction.
@@ -19,7 +19,7 @@ impl Page {
         Self { text: String::new(), width }
     }
 
-    /// Its columns.
+    /// Its width in columns.
     pub fn width(&self) -> usize {
         self.width
     }
@@ -30,7 +30,7 @@ impl Page {
         self.text.push('\n');
     }
 
-    /// Adds an empty line, unless the page is empty or has one there.
+    /// Adds an empty line, unless the page is empty or ends with one.
     pub fn gap(&mut self) {
         if !self.text.is_empty() && !self.text.ends_with("\n\n") {
             self.text.push('\n');
@@ -75,8 +75,8 @@ fn words(text: &str) -> Vec<String> {
     words
 }
 
-/// Breaks a text between words into lines, the first one of at most `first` columns and the others
-/// of `rest`. A longer word has a line for itself, whole: it may be a command to copy. There is at
+/// Breaks a text into lines between words: the first of at most `first` columns, the others of
+/// `rest`. A longer word has its own line and stays whole: it may be a command to copy. Returns at
 /// least one line.
 pub(super) fn wrap(text: &str, first: usize, rest: usize) -> Vec<String> {
     let mut lines = vec![String::new()];

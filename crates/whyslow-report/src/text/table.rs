@@ -1,5 +1,4 @@
-//! [`Table`]: columns as wide as what is in them, the least important ones left out where there is
-//! no room.
+//! [`Table`]: columns as wide as their content; without room, the least important are left out.
 
 use super::{Line, Page, width};
 use anstyle::{Effects, Style};
@@ -7,23 +6,23 @@ use anstyle::{Effects, Style};
 /// Blanks between two columns.
 const GAP: usize = 2;
 
-/// To which side a column's cells lean.
+/// The alignment of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Align {
-    /// Words.
+    /// Text, to the left.
     Left,
-    /// Figures.
+    /// Figures, to the right.
     Right,
 }
 
 /// One column.
 #[derive(Clone, Debug)]
 pub struct Column {
-    /// What stands above it.
+    /// Its title.
     pub title: &'static str,
-    /// To which side it leans.
+    /// Its alignment.
     pub align: Align,
-    /// May be left out when the page is too narrow; of several, the last one goes first.
+    /// It may be left out of a narrow page; of several such columns, the last one first.
     pub optional: bool,
 }
 
@@ -38,7 +37,7 @@ impl Column {
         Self { title, align: Align::Left, optional: false }
     }
 
-    /// The same, and it may be left out.
+    /// Marks the column as one that may be left out.
     #[must_use]
     pub const fn optional(mut self) -> Self {
         self.optional = true;
@@ -61,7 +60,7 @@ enum Row {
 }
 
 impl Table {
-    /// No rows yet.
+    /// A table without rows.
     pub fn new(columns: Vec<Column>) -> Self {
         Self { columns, rows: Vec::new() }
     }
@@ -76,12 +75,12 @@ impl Table {
         self.rows.push(Row::Cells(cells.into_iter().collect()));
     }
 
-    /// Says in a line of its own that rows were left out here.
+    /// Adds a line of its own, for omitted rows.
     pub fn remark(&mut self, text: String) {
         self.rows.push(Row::Remark(text));
     }
 
-    /// Writes the table at a column of the page.
+    /// Prints the table, indented.
     pub fn print(&self, page: &mut Page, indent: usize) {
         let widths: Vec<usize> = (0..self.columns.len()).map(|column| self.column_width(column)).collect();
         let mut shown: Vec<usize> = (0..self.columns.len()).filter(|&column| !self.is_empty(column)).collect();
@@ -121,7 +120,7 @@ impl Table {
         line
     }
 
-    /// A column in which no row has anything is not shown.
+    /// Whether any row has something in this column; else it is not shown.
     fn is_empty(&self, column: usize) -> bool {
         self.cells(column).all(str::is_empty)
     }

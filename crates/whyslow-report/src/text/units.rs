@@ -1,4 +1,4 @@
-//! Figures in words: thousands separators, and a unit that fits.
+//! Numbers as text: thousands separators, and a unit that fits.
 
 use whyslow_core::units::Nanos;
 
@@ -26,8 +26,8 @@ pub fn count(value: u64, noun: &str) -> String {
     format!("{} {noun}{plural}", thousands(value))
 }
 
-/// A length of time in seconds, to the millisecond while that matters: `0.184 s`, `63.21 s`,
-/// `4,512 s`. What is shorter than 10 ms is told in milliseconds.
+/// A duration in seconds, to the millisecond while that matters: `0.184 s`, `63.21 s`, `4,512 s`.
+/// Below 10 ms it is in milliseconds.
 pub fn seconds(time: Nanos) -> String {
     let value = time.as_secs_f64();
     match value.abs() {
@@ -39,8 +39,8 @@ pub fn seconds(time: Nanos) -> String {
     }
 }
 
-/// A length of time to three digits, in a unit that fits: `340 µs`, `25.8 ms`, `1.02 s`,
-/// `4 min 12 s`, `3 h 05 min`.
+/// A duration to three digits, in a unit that fits: `340 µs`, `25.8 ms`, `1.02 s`, `4 min 12 s`, `3
+/// h 05 min`.
 pub fn span(time: Nanos) -> String {
     let value = time.as_secs_f64();
     match value.abs() {
@@ -60,7 +60,7 @@ pub fn span(time: Nanos) -> String {
     }
 }
 
-/// A length of time for a place with little room: milliseconds whole from 10 ms on.
+/// A duration where room is short: whole milliseconds from 10 ms on.
 pub fn short(time: Nanos) -> String {
     let millis = time.as_millis_f64();
     match millis.abs() {
@@ -87,7 +87,7 @@ pub fn share(value: f64) -> String {
     if percent != 0.0 && percent.abs() < 9.95 { format!("{percent:.1} %") } else { format!("{percent:.0} %") }
 }
 
-/// A figure of the evidence, in the unit that it came with.
+/// A figure of the evidence, in its own unit.
 pub fn figure(value: f64, unit: &str) -> String {
     if !value.is_finite() {
         return "unknown".to_owned();

@@ -53,6 +53,7 @@ fn plan(scenario: &Scenario) -> Option<Plan> {
             _ => Algorithm::Cubic,
         },
         initial_window: sender.initcwnd.map_or(10, u64::from),
+        ssthresh: None,
         first_window: first.min(most),
         receive_window: most,
         send_buffer: sender.sndbuf.map(|buffer| (buffer.0 as f64 * OF_SEND_BUFFER) as u64),

@@ -64,7 +64,7 @@ struct Tally {
     /// Behind the end of the list.
     unlisted: u64,
     /// Needless, and the sender was not told.
-    untold: u64,
+    unreported: u64,
     wrong: Vec<String>,
 }
 
@@ -76,7 +76,7 @@ impl Tally {
         self.unseen.add(other.unseen);
         self.unknown += other.unknown;
         self.unlisted += other.unlisted;
-        self.untold += other.untold;
+        self.unreported += other.unreported;
         self.wrong.extend(other.wrong);
     }
 
@@ -139,12 +139,12 @@ fn judge(label: &str, analysis: &Analysis, end: End, zero: u64, truth: &[WireRet
             let sends = direction.from == end;
             let way = if direction.from == End::Client { Way::Up } else { Way::Down };
             let moment = |segment: &WireRetransmission| if sends { Some(segment.sent) } else { segment.arrived };
-            let told = truth
+            let of_direction = truth
                 .iter()
                 .filter(|segment| segment.client_port == connection.client.port && segment.direction == way)
                 .filter_map(|segment| Some((segment, (moment(segment)? as i128 - i128::from(zero)) as f64 / 1e9)));
             let place = format!("{label} at the {}, {} →", name(end), name(direction.from));
-            tallies[usize::from(!sends)].add(one_direction(&place, direction, &told.collect::<Vec<_>>()));
+            tallies[usize::from(!sends)].add(one_direction(&place, direction, &of_direction.collect::<Vec<_>>()));
         }
     }
     tallies
@@ -155,13 +155,13 @@ fn name(end: End) -> &'static str {
 }
 
 /// `told`: the truth, and when each passed the capture point.
-fn one_direction(place: &str, direction: &Direction, told: &[(&WireRetransmission, f64)]) -> Tally {
+fn one_direction(place: &str, direction: &Direction, truth: &[(&WireRetransmission, f64)]) -> Tally {
     let mut tally = Tally::default();
     let said = &direction.retransmissions;
     let is_cut = direction.retransmissions_total > said.len() as u64;
     let listed_until = said.last().filter(|_| is_cut).map(|last| last.time_s.as_secs_f64());
     let mut matched = vec![false; said.len()];
-    for (segment, time) in told {
+    for (segment, time) in truth {
         if listed_until.is_some_and(|until| *time > until) {
             tally.unlisted += 1;
             continue;
@@ -178,13 +178,13 @@ fn one_direction(place: &str, direction: &Direction, told: &[(&WireRetransmissio
         }
         let same = same.map(|(_, said)| said);
         let bytes = format!("bytes {} to {}, {time:.6} s", segment.seq, segment.seq.saturating_add(segment.space));
-        let seen = same.map_or("not listed".to_owned(), |said| format!("frame {}", said.frame.number));
+        let sent = same.map_or("not listed".to_owned(), |said| format!("frame {}", said.frame.number));
         tally.unseen.add(Count {
             truth: u64::from(segment.first_to_arrive),
             said: u64::from(same.is_some_and(|said| said.unseen_original)),
             right: u64::from(segment.first_to_arrive && same.is_some_and(|said| said.unseen_original)),
         });
-        tally.untold += u64::from(segment.needless && !segment.reported);
+        tally.unreported += u64::from(segment.needless && !segment.reported);
         let Some(kind) = kind_of(segment, same.map(|said| said.kind)) else {
             tally.unknown += 1;
             continue;
@@ -196,8 +196,8 @@ fn one_direction(place: &str, direction: &Direction, told: &[(&WireRetransmissio
         match same {
             Some(said) if said.kind == kind => tally.kind(kind).right += 1,
             _ => {
-                let told = same.map_or("nothing", |said| word(said.kind));
-                tally.wrong.push(format!("{place} {seen} ({bytes}): `{}` was called `{told}`", word(kind)));
+                let called = same.map_or("nothing", |said| word(said.kind));
+                tally.wrong.push(format!("{place} {sent} ({bytes}): `{}` was called `{called}`", word(kind)));
             }
         }
     }
@@ -253,7 +253,7 @@ fn table(tallies: &[Tally; 2]) -> String {
             table,
             "\nNot judged: {} whose mechanism is another or not certain, {} behind the end of a list. Needless without \
              the sender being told, and judged by their mechanism unless they are called needless: {}.\n",
-            tally.unknown, tally.unlisted, tally.untold
+            tally.unknown, tally.unlisted, tally.unreported
         );
     }
     let wrong: Vec<&String> = tallies.iter().flat_map(|tally| &tally.wrong).collect();

@@ -183,7 +183,7 @@ fn execute(task: &Exec, out: Output) -> anyhow::Result<ExitCode> {
 
 /// What both captures show together: one page for a person, told from the sender's end, and
 /// everything for a program.
-fn both_ends(done: exec::Executed, json: bool, cut: Option<String>) -> ExplainTask {
+fn both_ends(done: exec::ExecOutcome, json: bool, cut: Option<String>) -> ExplainTask {
     let inputs = done.captures.into_iter().map(Input::Path).collect();
     let format = if json { Explanation::Json } else { Explanation::Terminal { top: None } };
     ExplainTask {
@@ -193,6 +193,7 @@ fn both_ends(done: exec::Executed, json: bool, cut: Option<String>) -> ExplainTa
         fail_on: Vec::new(),
         how: whyslow_io::ExplainOptions::default(),
         cut,
+        stitched: false,
     }
 }
 
@@ -212,10 +213,7 @@ fn check_path(task: &Check, mut out: Output) -> anyhow::Result<ExitCode> {
         check::run(&config, |row| bar.message(&row.what))?
     };
     if task.json {
-        out.raw(|out| {
-            serde_json::to_writer_pretty(&mut *out, &report)?;
-            std::io::Write::write_all(out, b"\n")
-        })?;
+        out.json(&report)?;
     } else {
         out.write(&report.table())?;
     }
@@ -240,10 +238,7 @@ fn score_real_programs(task: &Score, mut out: Output) -> anyhow::Result<ExitCode
     }
     let report = scored?;
     if task.json {
-        out.raw(|out| {
-            serde_json::to_writer_pretty(&mut *out, &report)?;
-            std::io::Write::write_all(out, b"\n")
-        })?;
+        out.json(&report)?;
     } else {
         out.write(&harmless_lines(&report.page()))?;
     }
@@ -255,11 +250,11 @@ fn score_real_programs(task: &Score, mut out: Output) -> anyhow::Result<ExitCode
 fn score_and_fix(
     task: &Score,
     each: u32,
-    drawing: &real::Drawing,
+    drawing: &real::RealRuns,
     settings: &run::Settings,
     ending: &Ending,
 ) -> anyhow::Result<score::real::Report> {
-    let make = |drawing: &real::Drawing, settings: &run::Settings| {
+    let make = |drawing: &real::RealRuns, settings: &run::Settings| {
         let bar = Bar::new(&drawing.experiment.name);
         real::run(drawing, settings, ending.flag(), &|event| bar.show(&event))
     };

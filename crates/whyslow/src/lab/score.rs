@@ -67,7 +67,7 @@ pub(super) fn report(experiment: &Experiment, results: &[RunResult], out: &Path)
         let cured = experiment.runs.iter().find(|run| run.label == cured);
         let cured = cured.and_then(|run| Some((run, results.iter().find(|r| r.label == run.label && r.confirmed)?)));
         for end in [End::Client, End::Server] {
-            if right::is_unseen(run, &result.figures, end) {
+            if right::is_invisible(run, &result.figures, end) {
                 continue;
             }
             let name = if end == End::Client { "client.pcap" } else { "server.pcap" };

@@ -91,7 +91,7 @@ impl Target {
             target.flush()?;
             let Some((sink, _)) = target.out.take().map(BufWriter::into_parts) else { continue };
             if let Sink::Beside(beside) = sink {
-                beside.settle().with_context(|| target.name.clone())?;
+                beside.sync().with_context(|| target.name.clone())?;
                 whole.push((target, beside));
             }
         }
@@ -185,7 +185,7 @@ impl Beside {
 
     /// It is whole, and on the disk: a disk that is full, or a server that refuses, says so here at
     /// the latest.
-    fn settle(&self) -> io::Result<()> {
+    fn sync(&self) -> io::Result<()> {
         if let Some(replaced) = &self.replaced {
             keep_owner_and_mode(&self.file, replaced)?;
         }

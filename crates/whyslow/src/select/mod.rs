@@ -10,8 +10,8 @@ use filter::Filter;
 use whyslow_core::analysis::{Analysis, Connection, Endpoint, Problem};
 use whyslow_core::cause::Cause;
 use whyslow_core::units::Nanos;
+use whyslow_report::problems::SELECTION;
 use whyslow_report::ranking;
-use whyslow_report::render::terminal::SELECTION;
 
 /// The options that select connections; all of them must hold.
 #[derive(Clone, Debug, Default, PartialEq, Args)]
@@ -72,7 +72,8 @@ impl Selection {
         Ok(())
     }
 
-    fn selects(&self, connection: &Connection) -> bool {
+    /// Whether a connection has all that was asked for, but the cause.
+    pub(crate) fn selects(&self, connection: &Connection) -> bool {
         let end = connection.start_s + connection.duration_s;
         self.connection.is_none_or(|id| connection.id == id)
             && self.filter.as_ref().is_none_or(|filter| filter.matches(connection))

@@ -55,6 +55,29 @@ fn each_cause_is_found_where_it_was_made() {
     first_cause("turn-taking-server", "turn-taking");
 }
 
+/// Session tickets of TLS 1.3 and HTTP/2's settings come at once; the answer is what comes behind
+/// them. Servers, versions of HTTP and the length of what is captured differ, the wait does not.
+#[test]
+fn what_a_tls_server_sends_unasked_is_no_answer() {
+    let of_connection = |connection: &serde_json::Value| -> Vec<f64> {
+        let exchanges = connection["exchanges"].as_array().unwrap().iter();
+        exchanges.map(|exchange| exchange["server_s"].as_f64().unwrap()).collect()
+    };
+    let thinking = |name: &str| -> Vec<Vec<f64>> {
+        explain(name)["connections"].as_array().unwrap().iter().map(of_connection).collect()
+    };
+    let programs = thinking("programs/tls-client");
+    assert_eq!(programs.iter().map(Vec::len).collect::<Vec<_>>(), [1, 1, 1, 1, 1, 2]);
+    let tickets = thinking("tls-tickets-client");
+    assert_eq!(tickets.iter().map(Vec::len).collect::<Vec<_>>(), [1]);
+    for seconds in programs.iter().chain(&tickets).flatten() {
+        assert!((0.3..0.31).contains(seconds), "{programs:?} {tickets:?}");
+    }
+    let first = explain("tls-tickets-client")["connections"][0]["transfers"][1]["before"].clone();
+    let phases: Vec<_> = first.as_array().unwrap().iter().map(|phase| phase["limit"].as_str().unwrap()).collect();
+    assert_eq!(phases, ["handshake", "tls-handshake", "request-wait", "server-think"]);
+}
+
 #[test]
 fn path_mtu_discovery_that_works_is_no_loss() {
     let analysis = explain("path-mtu-server");

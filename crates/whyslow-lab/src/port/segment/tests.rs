@@ -18,16 +18,16 @@ fn segments_are_whole_packets_that_make_up_the_super_packet() {
     let whole = large(&payload, 1000, 0x99); // CWR, ACK, PSH, FIN
     assert_eq!(whole.segments(), 4);
     let mut out = Outgoing::default();
-    let mut seen = Vec::new();
+    let mut joined = Vec::new();
     for n in 0..4 {
         whole.write(n..n + 1, &mut out);
         assert_eq!(is_right(&out.bytes), (true, true), "segment {n}");
         let layout = frame::parse(&out.bytes).unwrap();
         assert_eq!(layout.meta, whole.meta(n));
         assert_eq!(layout.meta.seq, 1000 + 1000 * n as u32);
-        seen.extend_from_slice(&out.bytes[layout.payload]);
+        joined.extend_from_slice(&out.bytes[layout.payload]);
     }
-    assert_eq!(seen, payload);
+    assert_eq!(joined, payload);
     assert_eq!([0, 1, 3].map(|n| whole.meta(n).flags), [0x90, 0x10, 0x19]);
     assert_eq!(whole.meta(3).payload_bytes, 500);
 }

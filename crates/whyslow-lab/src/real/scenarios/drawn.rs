@@ -5,20 +5,20 @@ use crate::draws::{Chance, Setting, bits, bytes, ms, set, verify};
 
 /// One run.
 #[derive(Clone, Debug)]
-pub(crate) struct Drawn {
+pub(crate) struct DrawnRun {
     pub settings: Vec<Setting>,
     pub server: Program,
     pub client: Program,
 }
 
-/// By these words fixes name what is a program's own to change: how fast it reads, …
+/// Words by which fixes name a program's own settings: how fast it reads, …
 pub(super) const READ_FASTER: &str = "read faster";
 /// … what it waits for while it writes, …
 pub(super) const BETWEEN: &str = "between";
 /// … and that it asks for one thing after the other.
 pub(super) const PIPELINE: &str = "batch or pipeline";
 
-/// A path that nothing fills.
+/// A path that no transfer fills.
 pub(super) fn wide(rtt: f64) -> Vec<Setting> {
     let mut all = on_the_way(rtt);
     for direction in ["up", "down"] {
@@ -48,7 +48,7 @@ pub(super) fn on_the_way(rtt: f64) -> Vec<Setting> {
     vec![set("path.rtt", ms(rtt)), set("emulator.tolerance", ms((rtt / 15.0).max(0.003)))]
 }
 
-/// A receiver whose buffer does not have to grow first.
+/// A receiver whose buffer starts large.
 pub(super) fn open(host: &str) -> Vec<Setting> {
     vec![set(&format!("{host}.tcp_rmem"), r#"["4KiB", "4MiB", "16MiB"]"#), set(&format!("{host}.initrwnd"), "1000")]
 }
@@ -58,7 +58,7 @@ pub(super) fn towards_the_server() -> Setting {
     set("work.upload.size", "1B")
 }
 
-/// A link of the usual kind, and what fills it for some seconds: its settings, and the bytes.
+/// A usual link, and the bytes that fill it for some seconds.
 pub(super) fn full(chance: &mut Chance, direction: &str) -> (Vec<Setting>, f64, f64) {
     let (rtt, rate) = (chance.between(0.015, 0.06), chance.between(4e6, 40e6));
     let queue = chance.between(0.02, 0.05);

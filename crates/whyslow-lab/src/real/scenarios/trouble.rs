@@ -1,15 +1,15 @@
-//! nginx and curl over paths that misbehave.
+//! nginx and curl over faulty paths.
 
 use super::super::programs::{self, Program};
-use super::drawn::{Drawn, on_the_way, open, tight, wide};
+use super::drawn::{DrawnRun, on_the_way, open, tight, wide};
 use crate::draws::{Chance, MSS, Setting, bits, bytes, ms, set, verify};
 
-fn download(settings: Vec<Setting>, size: f64) -> Drawn {
+fn download(settings: Vec<Setting>, size: f64) -> DrawnRun {
     let client = Program::client("curl", "exec curl -sS -o /dev/null http://$SERVER/file");
-    Drawn { settings, server: programs::nginx(&programs::file("file", size), "80", ""), client }
+    DrawnRun { settings, server: programs::nginx(&programs::file("file", size), "80", ""), client }
 }
 
-pub(super) fn loss(chance: &mut Chance) -> Drawn {
+pub(super) fn loss(chance: &mut Chance) -> DrawnRun {
     let mut all = wide(chance.between(0.02, 0.1));
     all.extend(open("client"));
     all.extend([
@@ -25,7 +25,7 @@ pub(super) fn loss(chance: &mut Chance) -> Drawn {
     download(all, chance.between(2e6, 4e6))
 }
 
-pub(super) fn bursts(chance: &mut Chance) -> Drawn {
+pub(super) fn bursts(chance: &mut Chance) -> DrawnRun {
     let mut all = wide(chance.between(0.02, 0.08));
     all.extend(open("client"));
     let model =
@@ -43,7 +43,7 @@ pub(super) fn bursts(chance: &mut Chance) -> Drawn {
     download(all, chance.between(7e6, 10e6))
 }
 
-pub(super) fn policer(chance: &mut Chance) -> Drawn {
+pub(super) fn policer(chance: &mut Chance) -> DrawnRun {
     let rate = chance.between(2e6, 25e6);
     let burst = (rate / 8.0 * chance.between(0.02, 0.1)).max(12.0 * MSS);
     let mut all = on_the_way(chance.between(0.015, 0.06));
@@ -54,7 +54,7 @@ pub(super) fn policer(chance: &mut Chance) -> Drawn {
     download(all, rate / 8.0 * chance.between(4.0, 6.0))
 }
 
-pub(super) fn shaper(chance: &mut Chance) -> Drawn {
+pub(super) fn shaper(chance: &mut Chance) -> DrawnRun {
     let (rtt, rate) = (chance.between(0.015, 0.04), chance.between(3e6, 12e6));
     let mut all = tight("down", rtt, rate * chance.between(6.0, 10.0), 1.0);
     let step = format!("[{{ at = {:?}, set = {{ rate = {:?} }} }}]", ms(1.0 + 12.0 * rtt), bits(rate));
@@ -67,7 +67,7 @@ pub(super) fn shaper(chance: &mut Chance) -> Drawn {
     download(all, rate / 8.0 * chance.between(5.0, 7.0))
 }
 
-pub(super) fn reordering(chance: &mut Chance) -> Drawn {
+pub(super) fn reordering(chance: &mut Chance) -> DrawnRun {
     let rtt = chance.between(0.03, 0.08);
     let mut all = wide(rtt);
     let reorder = format!("{{ share = \"{:.1}%\", delay = {:?} }}", chance.between(1.0, 4.0), ms(rtt * 0.6));
@@ -78,7 +78,7 @@ pub(super) fn reordering(chance: &mut Chance) -> Drawn {
     download(all, chance.between(2e6, 4e6))
 }
 
-pub(super) fn black_hole(chance: &mut Chance) -> Drawn {
+pub(super) fn black_hole(chance: &mut Chance) -> DrawnRun {
     let mut all = on_the_way(chance.between(0.01, 0.06));
     let mended = format!(
         "[{{ at = \"{}ms\", set = {{ mtu = {{ size = \"1500B\", icmp = true }} }} }}]",
@@ -93,7 +93,7 @@ pub(super) fn black_hole(chance: &mut Chance) -> Drawn {
     download(all, chance.between(60e3, 300e3))
 }
 
-pub(super) fn syn_loss(chance: &mut Chance) -> Drawn {
+pub(super) fn syn_loss(chance: &mut Chance) -> DrawnRun {
     let mut all = on_the_way(chance.between(0.005, 0.08));
     all.extend([
         set("path.up.loss", "100%"),
@@ -107,7 +107,7 @@ pub(super) fn syn_loss(chance: &mut Chance) -> Drawn {
     drawn
 }
 
-pub(super) fn gone(chance: &mut Chance) -> Drawn {
+pub(super) fn unreachable(chance: &mut Chance) -> DrawnRun {
     let mut all = on_the_way(chance.between(0.005, 0.08));
     all.extend([set("path.up.loss", "100%"), verify(&["syn_retransmitted >= 2"])]);
     let mut drawn = download(all, 1000.0);
@@ -115,7 +115,7 @@ pub(super) fn gone(chance: &mut Chance) -> Drawn {
     drawn
 }
 
-pub(super) fn refused(chance: &mut Chance) -> Drawn {
+pub(super) fn refused(chance: &mut Chance) -> DrawnRun {
     let mut all = on_the_way(chance.between(0.005, 0.08));
     all.push(verify(&["server.resets >= 1"]));
     let mut drawn = download(all, 1000.0);
@@ -123,7 +123,7 @@ pub(super) fn refused(chance: &mut Chance) -> Drawn {
     drawn
 }
 
-pub(super) fn ecn(chance: &mut Chance) -> Drawn {
+pub(super) fn ecn(chance: &mut Chance) -> DrawnRun {
     let rate = chance.between(10e6, 30e6);
     let mut all = tight("down", chance.between(0.04, 0.08), rate, 1.0);
     all.extend([

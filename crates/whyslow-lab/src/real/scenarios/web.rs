@@ -1,7 +1,7 @@
 //! Web servers, proxies and their clients.
 
 use super::super::programs::{self, Program};
-use super::drawn::{BETWEEN, Drawn, READ_FASTER, full, open, tight, towards_the_server, wide};
+use super::drawn::{BETWEEN, DrawnRun, READ_FASTER, full, open, tight, towards_the_server, wide};
 use crate::draws::{Chance, Setting, bits, bytes, ms, set, verify};
 
 const CURL: &str = "exec curl -sS -k -o /dev/null";
@@ -14,8 +14,8 @@ fn wget(arguments: &str) -> Program {
     Program::client("wget", format!("exec wget -q -O /dev/null {arguments}"))
 }
 
-fn one_file(settings: Vec<Setting>, size: f64, client: Program) -> Drawn {
-    Drawn { settings, server: programs::nginx(&programs::file("file", size), "80", ""), client }
+fn one_file(settings: Vec<Setting>, size: f64, client: Program) -> DrawnRun {
+    DrawnRun { settings, server: programs::nginx(&programs::file("file", size), "80", ""), client }
 }
 
 /// Rounds of slow start are all there is.
@@ -26,37 +26,37 @@ fn rounds(chance: &mut Chance) -> (Vec<Setting>, f64) {
     (all, chance.between(150e3, 900e3))
 }
 
-pub(super) fn far(chance: &mut Chance) -> Drawn {
+pub(super) fn far(chance: &mut Chance) -> DrawnRun {
     let (all, size) = rounds(chance);
     let client = if chance.is(0.5) { curl("http://$SERVER/file") } else { wget("http://$SERVER/file") };
     one_file(all, size, client)
 }
 
-pub(super) fn far_tls(chance: &mut Chance) -> Drawn {
+pub(super) fn far_tls(chance: &mut Chance) -> DrawnRun {
     let (settings, size) = rounds(chance);
     let server = programs::nginx_tls(&programs::file("file", size), "", "");
-    Drawn { settings, server, client: curl("--http1.1 https://$SERVER/file") }
+    DrawnRun { settings, server, client: curl("--http1.1 https://$SERVER/file") }
 }
 
-pub(super) fn far_h2(chance: &mut Chance) -> Drawn {
+pub(super) fn far_h2(chance: &mut Chance) -> DrawnRun {
     let (settings, size) = rounds(chance);
     let server = programs::nginx_tls(&programs::file("file", size), "http2", "");
-    Drawn { settings, server, client: curl("--http2 https://$SERVER/file") }
+    DrawnRun { settings, server, client: curl("--http2 https://$SERVER/file") }
 }
 
-pub(super) fn narrow(chance: &mut Chance) -> Drawn {
+pub(super) fn narrow(chance: &mut Chance) -> DrawnRun {
     let (all, _, size) = full(chance, "down");
     let client = if chance.is(0.5) { curl("http://$SERVER/file") } else { wget("http://$SERVER/file") };
     one_file(all, size, client)
 }
 
-pub(super) fn narrow_bbr(chance: &mut Chance) -> Drawn {
+pub(super) fn narrow_bbr(chance: &mut Chance) -> DrawnRun {
     let (mut all, _, size) = full(chance, "down");
     all.push(set("server.congestion", "bbr"));
     one_file(all, size, curl("http://$SERVER/file"))
 }
 
-pub(super) fn deep(chance: &mut Chance) -> Drawn {
+pub(super) fn deep(chance: &mut Chance) -> DrawnRun {
     let (rtt, rate) = (chance.between(0.01, 0.05), chance.between(3e6, 10e6));
     let mut all = tight("down", rtt, rate, chance.between(0.6, 1.2));
     let throughput = format!("down.throughput >= {}", bits(0.7 * rate));
@@ -64,11 +64,11 @@ pub(super) fn deep(chance: &mut Chance) -> Drawn {
     one_file(all, rate / 8.0 * chance.between(4.5, 6.0), curl("http://$SERVER/file"))
 }
 
-pub(super) fn four(chance: &mut Chance) -> Drawn {
+pub(super) fn four(chance: &mut Chance) -> DrawnRun {
     let (all, _, size) = full(chance, "down");
     let server = programs::nginx(&programs::file("file", size / 4.0), "80", "");
     let one = format!("{} http://$SERVER/file & ", CURL.trim_start_matches("exec "));
-    Drawn { settings: all, server, client: Program::client("curl", format!("{}wait", one.repeat(4))) }
+    DrawnRun { settings: all, server, client: Program::client("curl", format!("{}wait", one.repeat(4))) }
 }
 
 /// It begins so.
@@ -77,7 +77,7 @@ const TAKES_ANY: &str = "client_max_body_size 0;";
 const TAKES_BODIES: &str =
     "client_max_body_size 0; location / { proxy_pass http://127.0.0.1:8081; proxy_request_buffering off; }";
 
-fn upload(settings: Vec<Setting>, size: f64, protocol: &str) -> Drawn {
+fn upload(settings: Vec<Setting>, size: f64, protocol: &str) -> DrawnRun {
     let server = if protocol.is_empty() {
         programs::nginx("", "80", TAKES_BODIES)
     } else {
@@ -86,12 +86,12 @@ fn upload(settings: Vec<Setting>, size: f64, protocol: &str) -> Drawn {
     let url = if protocol.is_empty() { "http://$SERVER/up" } else { "--http2 https://$SERVER/up" };
     let line = format!("truncate -s {size:.0} body\n{CURL} -H Expect: --data-binary @body {url}");
     let server = server
-        .mends("HTTP/2 stream", TAKES_ANY, format!("{TAKES_ANY} http2_body_preread_size {{B}};"))
-        .after(programs::own_beside("backend think=0 size=100"));
-    Drawn { settings, server, client: Program::client("curl", line) }
+        .fix_edits("HTTP/2 stream", TAKES_ANY, format!("{TAKES_ANY} http2_body_preread_size {{B}};"))
+        .after(programs::own_with_backend("backend think=0 size=100"));
+    DrawnRun { settings, server, client: Program::client("curl", line) }
 }
 
-pub(super) fn h2_upload(chance: &mut Chance) -> Drawn {
+pub(super) fn h2_upload(chance: &mut Chance) -> DrawnRun {
     let mut all = wide(chance.between(0.03, 0.1));
     all.extend([
         towards_the_server(),
@@ -101,24 +101,24 @@ pub(super) fn h2_upload(chance: &mut Chance) -> Drawn {
     upload(all, chance.between(1.5e6, 3e6), "http2")
 }
 
-pub(super) fn upload_narrow(chance: &mut Chance) -> Drawn {
+pub(super) fn upload_narrow(chance: &mut Chance) -> DrawnRun {
     let (mut all, _, size) = full(chance, "up");
     all.push(towards_the_server());
     upload(all, size, "")
 }
 
-pub(super) fn limit_rate(chance: &mut Chance) -> Drawn {
+pub(super) fn limit_rate(chance: &mut Chance) -> DrawnRun {
     let rate = chance.between(100e3, 800e3);
     let mut all = wide(chance.between(0.01, 0.08));
     all.push(verify(&["server.rwnd_limited <= 5%", "server.retransmitted <= 0"]));
     let limit = format!("limit_rate {rate:.0};");
     let server = programs::nginx(&programs::file("file", rate * 4.5), "80", &limit)
-        .mends("limit_rate", &limit, "")
-        .mends(BETWEEN, &limit, "");
-    Drawn { settings: all, server, client: curl("http://$SERVER/file") }
+        .fix_edits("limit_rate", &limit, "")
+        .fix_edits(BETWEEN, &limit, "");
+    DrawnRun { settings: all, server, client: curl("http://$SERVER/file") }
 }
 
-pub(super) fn sndbuf(chance: &mut Chance) -> Drawn {
+pub(super) fn sndbuf(chance: &mut Chance) -> DrawnRun {
     let buffer = chance.between(12e3, 40e3);
     let mut all = wide(chance.between(0.04, 0.12));
     // The kernel doubles it, and holds payload with its own overhead in it.
@@ -130,35 +130,35 @@ pub(super) fn sndbuf(chance: &mut Chance) -> Drawn {
         &format!("80 sndbuf={buffer:.0}"),
         "sendfile off;",
     )
-    .mends("SO_SNDBUF", format!(" sndbuf={buffer:.0}"), "");
-    Drawn { settings: all, server, client: curl("http://$SERVER/file") }
+    .fix_edits("SO_SNDBUF", format!(" sndbuf={buffer:.0}"), "");
+    DrawnRun { settings: all, server, client: curl("http://$SERVER/file") }
 }
 
 fn thinking(chance: &mut Chance) -> (Vec<Setting>, Program) {
     let mut all = wide(chance.between(0.005, 0.08));
     all.push(verify(&["server.retransmitted <= 0", "span >= 800ms"]));
     let (think, size) = (chance.between(0.8, 2.0), chance.between(2e3, 12e3));
-    (all, programs::own_beside(&format!("backend think={think:.3} size={size:.0}")))
+    (all, programs::own_with_backend(&format!("backend think={think:.3} size={size:.0}")))
 }
 
-pub(super) fn slow_backend(chance: &mut Chance) -> Drawn {
+pub(super) fn slow_backend(chance: &mut Chance) -> DrawnRun {
     let (settings, backend) = thinking(chance);
     let server = programs::nginx("", "80", "location / { proxy_pass http://127.0.0.1:8081; }").after(backend);
-    Drawn { settings, server, client: curl("http://$SERVER/report") }
+    DrawnRun { settings, server, client: curl("http://$SERVER/report") }
 }
 
-pub(super) fn haproxy_slow(chance: &mut Chance) -> Drawn {
+pub(super) fn haproxy_slow(chance: &mut Chance) -> DrawnRun {
     let (settings, backend) = thinking(chance);
-    Drawn { settings, server: programs::haproxy().after(backend), client: curl("http://$SERVER/report") }
+    DrawnRun { settings, server: programs::haproxy().after(backend), client: curl("http://$SERVER/report") }
 }
 
-pub(super) fn haproxy_narrow(chance: &mut Chance) -> Drawn {
+pub(super) fn haproxy_narrow(chance: &mut Chance) -> DrawnRun {
     let (settings, _, size) = full(chance, "down");
-    let backend = programs::own_beside(&format!("backend think=0 size={size:.0}"));
-    Drawn { settings, server: programs::haproxy().after(backend), client: curl("http://$SERVER/file") }
+    let backend = programs::own_with_backend(&format!("backend think=0 size={size:.0}"));
+    DrawnRun { settings, server: programs::haproxy().after(backend), client: curl("http://$SERVER/file") }
 }
 
-pub(super) fn dribbling(chance: &mut Chance) -> Drawn {
+pub(super) fn dribbling(chance: &mut Chance) -> DrawnRun {
     let rtt = chance.between(0.005, 0.05);
     let mut all = wide(rtt);
     all.push(verify(&["server.retransmitted <= 0", "server.rwnd_limited <= 5%"]));
@@ -166,20 +166,20 @@ pub(super) fn dribbling(chance: &mut Chance) -> Drawn {
     let waits = format!("every={every:.3}");
     let backend = format!("backend think=0 size={:.0} chunk={chunk:.0} {waits}", chunk * 30.0);
     let server = programs::nginx("", "80", "location / { proxy_pass http://127.0.0.1:8081; proxy_buffering off; }")
-        .after(programs::own_beside(&backend).mends(BETWEEN, waits, "every=0"));
-    Drawn { settings: all, server, client: curl("http://$SERVER/report") }
+        .after(programs::own_with_backend(&backend).fix_edits(BETWEEN, waits, "every=0"));
+    DrawnRun { settings: all, server, client: curl("http://$SERVER/report") }
 }
 
-pub(super) fn pauses(chance: &mut Chance) -> Drawn {
+pub(super) fn pauses(chance: &mut Chance) -> DrawnRun {
     let mut all = wide(chance.between(0.005, 0.08));
     all.push(verify(&["server.retransmitted <= 0", "span >= 3s"]));
     let server = programs::nginx(&programs::file("small", chance.between(500.0, 9e3)), "80", "");
     let client =
         programs::own(&format!("pages server=$SERVER path=small count=4 pause={:.2}", chance.between(1.2, 2.5)));
-    Drawn { settings: all, server, client }
+    DrawnRun { settings: all, server, client }
 }
 
-pub(super) fn restart(chance: &mut Chance) -> Drawn {
+pub(super) fn restart(chance: &mut Chance) -> DrawnRun {
     let rtt = chance.between(0.05, 0.12);
     let mut all = wide(rtt);
     let server = programs::nginx(&programs::file("file", chance.between(300e3, 700e3)), "80", "");
@@ -188,35 +188,35 @@ pub(super) fn restart(chance: &mut Chance) -> Drawn {
     // So long that nothing is left of what the window was.
     let pause = 7.0 * (rtt + 0.21) + chance.between(0.1, 0.6);
     let client = programs::own(&format!("pages server=$SERVER path=file count=4 pause={pause:.2}"));
-    Drawn { settings: all, server, client }
+    DrawnRun { settings: all, server, client }
 }
 
-pub(super) fn new_connections(chance: &mut Chance) -> Drawn {
+pub(super) fn new_connections(chance: &mut Chance) -> DrawnRun {
     let mut all = wide(chance.between(0.03, 0.1));
     all.push(verify(&["server.retransmitted <= 0", "span >= 1s"]));
     let server = programs::nginx(&programs::file("small", chance.between(1e3, 9e3)), "80", "");
     let count = chance.whole(15, 25);
     let line = format!("curl -sS -o /dev/null -H 'Connection: close' \"http://$SERVER/small?[1-{count}]\"");
-    let client = Program::client("curl", line).mends("keep", "-H 'Connection: close' ", "");
-    Drawn { settings: all, server, client }
+    let client = Program::client("curl", line).fix_edits("keep", "-H 'Connection: close' ", "");
+    DrawnRun { settings: all, server, client }
 }
 
-pub(super) fn one_by_one(chance: &mut Chance) -> Drawn {
+pub(super) fn one_by_one(chance: &mut Chance) -> DrawnRun {
     let mut all = wide(chance.between(0.01, 0.06));
     all.push(verify(&["server.retransmitted <= 0"]));
     let server = programs::nginx(&programs::file("small", chance.between(100.0, 5e3)), "80", "");
     let client = curl(&format!("\"http://$SERVER/small?[1-{}]\"", chance.whole(50, 90)));
-    Drawn { settings: all, server, client }
+    DrawnRun { settings: all, server, client }
 }
 
-pub(super) fn tiny(chance: &mut Chance) -> Drawn {
+pub(super) fn tiny(chance: &mut Chance) -> DrawnRun {
     let mut all = wide(chance.between(0.004, 0.05));
     all.push(verify(&["server.retransmitted <= 0", "client.retransmitted <= 0"]));
     one_file(all, chance.between(300.0, 10e3), curl("http://$SERVER/file"))
 }
 
-/// A client that takes no more than so many bytes a second; it is told by the kernel's counter that
-/// its window was what held.
+/// A client that reads this many bytes a second at most. The kernel's counter shows that its
+/// window was the limit.
 fn slow(chance: &mut Chance) -> (Vec<Setting>, f64) {
     let mut all = wide(chance.between(0.01, 0.06));
     // Probes of a closed window count as retransmitted.
@@ -224,12 +224,12 @@ fn slow(chance: &mut Chance) -> (Vec<Setting>, f64) {
     (all, chance.between(300e3, 900e3))
 }
 
-/// A client that reads as fast as it can without this.
+/// A client that is otherwise as fast as it can be.
 fn reads(client: Program, limit: &str) -> Program {
-    client.mends(READ_FASTER, limit, "")
+    client.fix_edits(READ_FASTER, limit, "")
 }
 
-pub(super) fn curl_slow(chance: &mut Chance) -> Drawn {
+pub(super) fn curl_slow(chance: &mut Chance) -> DrawnRun {
     let (all, rate) = slow(chance);
     one_file(
         all,
@@ -238,7 +238,7 @@ pub(super) fn curl_slow(chance: &mut Chance) -> Drawn {
     )
 }
 
-pub(super) fn wget_slow(chance: &mut Chance) -> Drawn {
+pub(super) fn wget_slow(chance: &mut Chance) -> DrawnRun {
     let (all, rate) = slow(chance);
     one_file(
         all,
@@ -247,7 +247,7 @@ pub(super) fn wget_slow(chance: &mut Chance) -> Drawn {
     )
 }
 
-pub(super) fn small_window(chance: &mut Chance) -> Drawn {
+pub(super) fn small_window(chance: &mut Chance) -> DrawnRun {
     let window = chance.between(24e3, 200e3);
     let mut all = wide(chance.between(0.04, 0.12));
     let buffer = bytes(window);
@@ -258,7 +258,7 @@ pub(super) fn small_window(chance: &mut Chance) -> Drawn {
     one_file(all, window * chance.between(15.0, 25.0), wget("http://$SERVER/file"))
 }
 
-pub(super) fn no_scaling(chance: &mut Chance) -> Drawn {
+pub(super) fn no_scaling(chance: &mut Chance) -> DrawnRun {
     let mut all = wide(chance.between(0.04, 0.15));
     all.extend([
         set("client.window_scaling", "false"),

@@ -64,9 +64,9 @@ fn json_is_what_its_schema_describes() {
     for analysis in [both(), unknown] {
         let mut out = Vec::new();
         json(&comparison(&analysis), &mut out).unwrap();
-        let told = serde_json::from_slice(&out).unwrap();
+        let document = serde_json::from_slice(&out).unwrap();
         let errors: Vec<String> =
-            validator.iter_errors(&told).map(|error| format!("{}: {error}", error.instance_path())).collect();
+            validator.iter_errors(&document).map(|error| format!("{}: {error}", error.instance_path())).collect();
         assert_eq!(errors, Vec::<String>::new());
     }
 }

@@ -1,5 +1,5 @@
-//! Transfers of several sizes over several round trips: a table of their times, and a picture of
-//! where the time goes (`"schema": "whyslow-predict-grid/1"` as JSON).
+//! Forecasts for several sizes and round trips: a table of times, and a picture of where the time
+//! goes (JSON: `"schema": "whyslow-predict-grid/1"`).
 
 use super::{BOLD, DIM, timeline};
 use crate::render::terminal::{WIDTHS, names};
@@ -16,13 +16,13 @@ const BAR: std::ops::RangeInclusive<usize> = 6..=16;
 /// One transfer.
 #[derive(Clone, Debug)]
 pub struct Cell {
-    /// What was asked.
+    /// The plan.
     pub plan: Plan,
-    /// What it comes to.
+    /// Its forecast.
     pub forecast: Forecast,
 }
 
-/// A page: a row a size, a column a round trip.
+/// A page with a row for each size and a column for each round trip.
 pub fn terminal(rows: &[Vec<Cell>], width: usize) -> String {
     let mut page = Page::new(width.clamp(*WIDTHS.start(), *WIDTHS.end()));
     let Some(first) = rows.first().and_then(|row| row.first()) else { return page.finish() };
@@ -41,7 +41,7 @@ pub fn terminal(rows: &[Vec<Cell>], width: usize) -> String {
     page.finish()
 }
 
-/// What all transfers have in common.
+/// What all transfers share.
 fn title(plan: &Plan) -> String {
     let way = if plan.way == Way::Download { "Downloads" } else { "Uploads" };
     let connection = if plan.reuse { "reused connections" } else { "new connections" };
@@ -98,7 +98,7 @@ fn print_sufferers(page: &mut Page, rows: &[Vec<Cell>]) {
     page.wrapped(&Line::new().pad(2), BOLD, &text);
 }
 
-/// The share of a transfer's time that is no round trip of the path's and no bandwidth.
+/// The share of a transfer's time that is neither the path's round trips nor its bandwidth.
 fn avoidable(forecast: &Forecast) -> f64 {
     let is_path = |limit| {
         matches!(

@@ -35,8 +35,8 @@ fn json_is_what_its_schema_describes() {
     let schema = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
     let validator = jsonschema::validator_for(&schema).unwrap();
     for plan in [plan(), Plan { loss: 0.01, queue: Some(50_000), send_buffer: Some(9_000), rate: None, ..plan() }] {
-        let told = serde_json::from_str(&json(&plan, &plan.forecast(), &plan.changes(&plan.forecast()))).unwrap();
-        let errors: Vec<String> = validator.iter_errors(&told).map(|error| error.to_string()).collect();
+        let document = serde_json::from_str(&json(&plan, &plan.forecast(), &plan.changes(&plan.forecast()))).unwrap();
+        let errors: Vec<String> = validator.iter_errors(&document).map(|error| error.to_string()).collect();
         assert_eq!(errors, Vec::<String>::new());
     }
 }

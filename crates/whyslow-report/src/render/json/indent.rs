@@ -1,6 +1,6 @@
-//! The layout of indented JSON, byte for byte that of `serde_json`'s pretty printer with its two
-//! spaces. That one writes a line's indentation level by level; of a long listing it is most of
-//! what is written, and here it is one piece.
+//! Indented JSON, byte for byte as `serde_json`'s pretty printer writes it with two spaces. That
+//! one writes indentation level by level, which dominates a long listing; this one writes it in one
+//! piece.
 
 use serde_json::ser::Formatter;
 use std::io::{self, Write};
@@ -10,11 +10,11 @@ const STEP: usize = 2;
 /// A comma, a line feed, and the indentation of as many levels as there ever are.
 const MARGIN: &[u8] = b",\n                                                                ";
 
-/// Lays out with two spaces a level.
+/// Indents by two spaces a level.
 #[derive(Debug, Default)]
 pub(super) struct Indented {
     depth: usize,
-    /// What was ended last, or what is open, has something in it.
+    /// Whether the object or array that is open, or ended last, has content.
     has_value: bool,
 }
 

@@ -1,9 +1,9 @@
-//! [`Shown`]: JSON whose text is harmless when it is shown.
+//! [`Harmless`]: JSON whose text is safe to show.
 //!
-//! Text in JSON is made [`harmless`]: a reader that prints it (`jq -r .verdict`) prints nothing
-//! hidden. What a program uses again, the members [`RAW`], keeps its value: the same characters
-//! stand there as JSON's own escapes (`\u202e`), so that the JSON itself, printed, hides nothing
-//! either. A page only shows what it is given: there all text is made harmless.
+//! All text is made [`harmless`], so a reader that prints it (`jq -r .verdict`) prints nothing
+//! hidden. The members in [`RAW`], which a program uses again, keep their value; their hidden
+//! characters are written as JSON escapes (`\u202e`), so the JSON itself is safe to print too. For
+//! the page, which only shows text, all of it is made harmless.
 
 use crate::text::{harmless, is_hidden};
 use serde_json::ser::{CharEscape, Formatter};
@@ -12,19 +12,19 @@ use std::io::{self, Write};
 /// Members whose value a program uses again: a file's path opens the file.
 const RAW: [&str; 1] = ["path"];
 
-/// Lays out as `F` does, and makes text harmless.
+/// Formats as `F` does, and makes text harmless.
 #[derive(Debug, Default)]
-pub(super) struct Shown<F> {
+pub(super) struct Harmless<F> {
     layout: F,
     /// Members that keep their value.
     raw: &'static [&'static str],
-    /// What is written is a member's name.
+    /// Whether a member's name is being written.
     in_key: bool,
-    /// It is the value of one of [`RAW`].
+    /// Whether the value of one of [`RAW`] is being written.
     is_raw: bool,
 }
 
-impl<F: Default> Shown<F> {
+impl<F: Default> Harmless<F> {
     /// For programs.
     pub(super) fn to_programs() -> Self {
         Self { raw: &RAW, ..Self::default() }
@@ -36,8 +36,8 @@ impl<F: Default> Shown<F> {
     }
 }
 
-impl<F> Shown<F> {
-    /// Writes what a JSON string is to hold, without hidden characters.
+impl<F> Harmless<F> {
+    /// Writes the content of a JSON string, without hidden characters.
     fn visible<W: ?Sized + Write>(text: &str, out: &mut W) -> io::Result<()> {
         // What was written out has backslashes, which JSON escapes; a piece of a string has no
         // others.
@@ -45,7 +45,7 @@ impl<F> Shown<F> {
     }
 }
 
-impl<F: Formatter> Formatter for Shown<F> {
+impl<F: Formatter> Formatter for Harmless<F> {
     #[inline]
     fn write_string_fragment<W: ?Sized + Write>(&mut self, out: &mut W, fragment: &str) -> io::Result<()> {
         // The members' names are our own.

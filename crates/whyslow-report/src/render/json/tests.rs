@@ -38,7 +38,7 @@ fn examples() -> Vec<Analysis> {
         example::everything(),
         example::both_ends(),
         example::without_payload(State::Unanswered),
-        example::told_by_icmp(),
+        example::icmp_errors(),
         example::analysis(Vec::new()),
         Analysis { partial: true, ..example::slow_start() },
     ]

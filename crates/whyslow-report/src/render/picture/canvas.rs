@@ -10,14 +10,14 @@ const TOP: f64 = 78.0;
 const BOTTOM: f64 = 48.0;
 /// Distance of two ticks on an axis, at least.
 const TICK: [f64; 2] = [90.0, 46.0];
-/// A letter takes so much room.
+/// The width of a letter.
 pub(super) const LETTER: f64 = 9.0;
 
 pub(super) const INK: &str = "#222222";
 const GRID: &str = "#e4e4e4";
 const FAINT: &str = "#666666";
 
-/// How an axis' figures are written.
+/// The format of an axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Unit {
     /// Bytes, in powers of ten.
@@ -26,14 +26,14 @@ pub(super) enum Unit {
     Millis,
     /// Bits per second.
     Rate,
-    /// So many.
+    /// A count.
     Count,
 }
 
-/// How words are written.
+/// The style of a text.
 #[derive(Clone, Copy, Debug)]
 pub struct TextStyle<'a> {
-    /// Which end of them stands at the place: `start`, `middle` or `end`.
+    /// The end that is at the given place: `start`, `middle` or `end`.
     pub anchor: &'a str,
     /// Their colour.
     pub color: &'a str,
@@ -55,12 +55,12 @@ pub(super) struct Canvas {
     time: (Nanos, Nanos),
     y: (f64, f64),
     legend: f64,
-    /// Where the last letters stand.
+    /// The places of the last letters.
     letters: Vec<(f64, f64)>,
 }
 
 impl Canvas {
-    /// An empty drawing over a range of time and of figures.
+    /// An empty drawing for a range of time and of values.
     pub fn new(size: (u32, u32), time: (Nanos, Nanos), y: (f64, f64), unit: Unit, titles: [&str; 2]) -> Self {
         let (width, height) = (f64::from(size.0), f64::from(size.1));
         let spread = if y.1 > y.0 { y.1 - y.0 } else { 1.0 };
@@ -154,7 +154,7 @@ impl Canvas {
         self.letter((x, TOP + 10.0), anchor, color, name);
     }
 
-    /// A letter, unless one stands there already: its sign is drawn in any case.
+    /// A mark's letter, unless another one is in the way; its sign is drawn in any case.
     pub fn letter(&mut self, (x, y): (f64, f64), anchor: &str, color: &str, text: &str) {
         let near = |&(a, b): &(f64, f64)| (a - x).abs() < LETTER && (b - y).abs() < LETTER;
         if self.letters.iter().rev().take(512).any(near) {
@@ -265,7 +265,7 @@ fn figure(value: f64, step: f64, most: f64, unit: Unit) -> String {
     format!("{:.decimals$} {name}", value / factor)
 }
 
-/// Text from a capture is hostile: nothing in it is markup, and nothing in it is hidden.
+/// Escapes text from a capture: nothing in it becomes markup or stays hidden.
 fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in harmless(text).chars() {

@@ -1,5 +1,5 @@
-//! Packets in each interval, as Wireshark's I/O graph has them: bars, those of the other side
-//! above, what was retransmitted in red.
+//! Packets per interval, as in Wireshark's I/O graph: bars, the other side's above, retransmissions
+//! in red.
 
 use super::canvas::{Canvas, Unit};
 use super::{ACK, DATA, DrawnRange, RESENT};
@@ -12,7 +12,7 @@ use whyslow_core::units::Nanos;
 /// Intervals in a picture, at most.
 const MAX_BARS: i64 = 150;
 
-/// What passed in an interval.
+/// The packets of an interval.
 #[derive(Clone, Copy, Default)]
 struct Bar {
     own: u64,
@@ -28,7 +28,8 @@ fn interval(range: (Nanos, Nanos)) -> Nanos {
 }
 
 impl DrawnRange<'_> {
-    /// What passed in each interval; the first one by its number since the capture's first packet.
+    /// The packets of each interval, and the number of the first interval since the capture's first
+    /// packet.
     fn bars(&self, interval: Nanos) -> (i64, Vec<Bar>) {
         let first = self.range.0.0.div_euclid(interval.0);
         let place = |time: Nanos| usize::try_from(time.0.div_euclid(interval.0) - first).ok();

@@ -1,19 +1,19 @@
-//! What a text tells beside its connections: pings, and names that were resolved.
+//! What a text capture tells beside its connections: pings and name lookups.
 
-use super::DIM;
+use crate::text::styles::DIM;
 use crate::text::{Line, Page, units};
 use anstyle::Style;
 use whyslow_core::analysis::{Analysis, Capture, Lookup, Ping};
 
-/// How many of a kind have a line.
+/// The most lines of a kind.
 const LISTED: usize = 8;
 
-/// Whether there is nothing else: no packets, and pings.
+/// Whether the text holds only pings, and no packets.
 pub(super) fn is_all(analysis: &Analysis) -> bool {
     analysis.captures.iter().all(|capture| capture.packets == 0 && !capture.pings.is_empty())
 }
 
-/// A line for each, and one that counts the rest.
+/// Prints a line for each, and one that counts the rest.
 pub(super) fn print(page: &mut Page, capture: &Capture) {
     list(page, &capture.pings, ping);
     // Those that took longest; what nobody answered first of all.

@@ -1,14 +1,15 @@
 //! A connection: its ends, how it went, its transfers.
 
 use super::finding::{self, Context};
-use super::{BOLD, DIM, exchanges, facts, names, notes, transfer, transfers};
+use super::{exchanges, facts, names, notes, rounds, timeline, transfer, transfers};
 use crate::ranking;
+use crate::text::styles::{BOLD, DIM};
 use crate::text::{Line, Page, units};
 use anstyle::Style;
 use whyslow_core::analysis::{Connection, End, Finding, Rtt, State};
 use whyslow_core::units::Nanos;
 
-/// A connection on its own; `source` says where its packets come from.
+/// Prints a single connection; `source` says where its packets come from.
 pub(super) fn print(page: &mut Page, connection: &Connection, source: &str) {
     print_header(page, connection, None, source);
     print_state(page, connection);
@@ -16,7 +17,7 @@ pub(super) fn print(page: &mut Page, connection: &Connection, source: &str) {
     print_body(page, connection, false);
 }
 
-/// A connection with all that is known of it.
+/// Prints a connection with everything that is known of it.
 pub(super) fn print_full(page: &mut Page, connection: &Connection, source: &str) {
     print_header(page, connection, Some(connection.id), source);
     print_state(page, connection);
@@ -73,7 +74,7 @@ pub(super) fn print_header(page: &mut Page, connection: &Connection, id: Option<
     page.line(&line);
 }
 
-/// What a connection carried: its transfer's figures, or its directions' where there are several.
+/// A connection's payload: its transfer's figures, or those of both directions if it has several.
 fn figures(connection: &Connection) -> String {
     if let Some(one) = transfers::alone(connection) {
         return transfer::figures(one);
@@ -87,7 +88,7 @@ fn figures(connection: &Connection) -> String {
     }
 }
 
-/// How long it lasted; a text may have no times.
+/// Its duration; a text capture may have no times.
 fn time(connection: &Connection) -> String {
     match connection.duration_s {
         Nanos::ZERO => String::new(),
@@ -106,7 +107,7 @@ pub(super) fn rtt(connection: &Connection) -> String {
     }
 }
 
-/// What ICMP errors said of its packets, a line each.
+/// Prints the ICMP errors for its packets, a line each.
 fn print_errors(page: &mut Page, connection: &Connection) {
     for error in &connection.icmp {
         let frame = names::frames(&[error.frame]);
@@ -117,8 +118,8 @@ fn print_errors(page: &mut Page, connection: &Connection) {
         let text = format!("{} ({place})", error.detail);
         page.hanging(&Line::new().pad(2).plain("ICMP: "), Style::new(), &text, 4);
     }
-    let told: u64 = connection.icmp.iter().map(|error| error.count).sum();
-    let others = connection.icmp_total.saturating_sub(told);
+    let listed: u64 = connection.icmp.iter().map(|error| error.count).sum();
+    let others = connection.icmp_total.saturating_sub(listed);
     if others > 0 {
         let text =
             format!("{} that say something else, or come from elsewhere", units::count(others, "more ICMP error"));
@@ -126,7 +127,7 @@ fn print_errors(page: &mut Page, connection: &Connection) {
     }
 }
 
-/// How the connection stood at its end, where that is worth a line.
+/// Prints the final state, if it deserves a line.
 fn print_state(page: &mut Page, connection: &Connection) {
     let end = |end: Option<End>| match end {
         Some(End::Client) => "the client",
@@ -151,8 +152,7 @@ fn print_state(page: &mut Page, connection: &Connection) {
     page.wrapped(&Line::new().pad(2), Style::new(), &text);
 }
 
-/// The connection's own findings: those that cost more than anything in its transfers, and the
-/// others.
+/// The connection's own findings: those that cost more than any of its transfers', and the rest.
 fn ranked(connection: &Connection) -> (Vec<&Finding>, Vec<&Finding>) {
     let main = ranking::main_cause(connection);
     // The headline's comes first, even where it costs no more than another cause's costliest.
@@ -173,18 +173,18 @@ fn print_findings(page: &mut Page, findings: &[&Finding]) {
     }
 }
 
-/// The finding of a connection's main cause with its rounds, and the other causes in a line.
+/// Prints the finding of a connection's main cause with its rounds, and the other causes in a line.
 pub(super) fn print_main(page: &mut Page, connection: &Connection, source: &str) {
     print_header(page, connection, Some(connection.id), source);
     notes::print_of_connection(page, &connection.problems, 2);
     let Some(main) = ranking::main_cause(connection) else { return };
     let transfer = main.transfer.and_then(|index| connection.transfers.get(index));
-    if let (Some(index), Some(told)) = (main.transfer, transfer) {
-        transfers::print_header(page, connection, index, told);
-        super::timeline::print(page, told, false, 2);
+    if let (Some(index), Some(slowed)) = (main.transfer, transfer) {
+        transfers::print_header(page, connection, index, slowed);
+        timeline::print(page, slowed, false, 2);
     }
     page.gap();
-    finding::print(page, main.finding, &Context { transfer, rounds: transfer.map(|_| transfer::FEW_ROUNDS) });
+    finding::print(page, main.finding, &Context { transfer, rounds: transfer.map(|_| rounds::FEW) });
     let others: Vec<_> = ranking::causes(connection)
         .iter()
         .filter(|(cause, _)| *cause != main.finding.cause)

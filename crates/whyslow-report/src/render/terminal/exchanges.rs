@@ -1,4 +1,4 @@
-//! Who waited for whom, where a connection has more than one exchange.
+//! Who waited for whom, in a connection with more than one exchange.
 
 mod responses;
 
@@ -6,9 +6,9 @@ use crate::text::{Column, Page, Table, units};
 use whyslow_core::analysis::{Connection, End, Exchange, Message};
 use whyslow_core::units::Nanos;
 
-/// Exchanges listed where there is one screen for all: those that were waited for longest.
+/// Exchanges listed if everything must fit one screen: those with the longest waits.
 const FEW: usize = 6;
-/// A time shorter than this beside an exchange is none of note.
+/// Shorter times beside an exchange are not mentioned.
 const NOTED: Nanos = Nanos::from_millis(1);
 
 /// One line an exchange, in time order.
@@ -46,7 +46,7 @@ pub(super) fn print(page: &mut Page, connection: &Connection, full: bool) {
     table.print(page, 2);
 }
 
-/// Whether the longest wait is no more than twice what is usual: then no exchange stands out.
+/// Whether no exchange stands out: the longest wait is at most twice the usual one.
 fn are_alike(exchanges: &[Exchange]) -> bool {
     let mut waits: Vec<Nanos> = exchanges.iter().map(|exchange| exchange.wait_s).collect();
     waits.sort_unstable();

@@ -1,6 +1,6 @@
-//! All that is known of a connection beside its transfers: vantage, handshake, directions.
+//! All other facts of a connection: vantage, handshake, directions.
 
-use super::near;
+use super::capture::near;
 use crate::text::{Column, Line, Page, Table, units};
 use anstyle::Style;
 use whyslow_core::analysis::{Connection, End, Handshake, Rtt, State};
@@ -109,10 +109,10 @@ fn print_directions(page: &mut Page, connection: &Connection) {
             (direction.zero_windows, "zero windows"),
             (direction.window_full, "window full"),
         ];
-        let told: Vec<_> =
+        let facts: Vec<_> =
             kinds.iter().filter(|kind| kind.0 > 0).map(|(n, kind)| format!("{kind} {}", some(*n))).collect();
-        if !told.is_empty() {
-            remarks.push(format!("from the {name}: {}", told.join(", ")));
+        if !facts.is_empty() {
+            remarks.push(format!("from the {name}: {}", facts.join(", ")));
         }
         let total = [r.fast, r.timeout, r.tail_probe, r.spurious].into_iter().fold(0, u64::saturating_add);
         table.row([

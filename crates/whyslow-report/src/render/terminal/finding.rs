@@ -1,7 +1,8 @@
-//! A finding: what cost the time, what that rests on, and what to do about it.
+//! A finding: its cost, its evidence, and the fix.
 
-use super::{BOLD, COMMAND, DIM, names};
+use super::{names, rounds};
 use crate::headline::{self, confidence};
+use crate::text::styles::{BOLD, COMMAND, DIM};
 use crate::text::{Line, Page, units, width};
 use anstyle::Style;
 use whyslow_core::analysis::{Actor, End, Evidence, Finding, Fix, Transfer};
@@ -25,7 +26,7 @@ pub(super) fn print(page: &mut Page, finding: &Finding, context: &Context<'_>) {
     print_head(page, finding, context.transfer.map(|transfer| transfer.duration_s));
     page.wrapped(&Line::new().pad(LABEL), Style::new(), &finding.summary);
     if let (Some(transfer), Some(most)) = (context.transfer, context.rounds) {
-        super::transfer::print_rounds(page, transfer, most, LABEL);
+        rounds::print(page, transfer, most, LABEL);
     }
     print_evidence(page, &finding.evidence);
     if let Some(fix) = &finding.fix {
@@ -75,7 +76,7 @@ fn print_prediction(page: &mut Page, finding: &Finding, context: &Context<'_>) {
     }
 }
 
-/// A cause and what it cost; the cause alone where that is no time, as a risk costs none.
+/// A cause and its cost; only the cause if it costs no time, as a risk.
 pub(super) fn named(cause: &str, cost: String, seconds: Nanos) -> String {
     if seconds > Nanos::ZERO { format!("{cause} {cost}") } else { cause.to_owned() }
 }
@@ -84,7 +85,7 @@ pub(super) fn label(text: &str) -> Line {
     Line::new().pad(LABEL).styled(DIM, text).pad(TEXT)
 }
 
-/// Figures one under the other, each with its frames.
+/// Prints the figures below each other, each with its frames.
 fn print_evidence(page: &mut Page, evidence: &[Evidence]) {
     let figures: Vec<String> = evidence.iter().map(|e| units::figure(e.value, e.unit)).collect();
     let value_width = figures.iter().map(|figure| width(figure)).max().unwrap_or(0);

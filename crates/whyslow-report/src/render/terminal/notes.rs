@@ -1,28 +1,10 @@
-//! What limits what can be said: beside the verdict where it bears on it, else at the end.
+//! Problems of the capture: next to the verdict if they bear on it, else at the end.
 
-use super::{DIM, WARNING};
-use crate::headline::first_clause;
-use crate::text::{Line, Page, units};
+use crate::problems::{SELECTION, is_grave, is_minor};
+use crate::text::styles::{DIM, WARNING};
+use crate::text::{Line, Page, first_clause, units};
 use anstyle::Style;
-use whyslow_core::analysis::{Analysis, PARTIAL, Problem};
-
-/// Those that change no verdict: what they take away was not needed, or was made up for.
-const MINOR: &[&str] = &[
-    "bad-checksum",
-    "bad-checksums",
-    "duplicate-frames",
-    "icmp-unmatched",
-    "ip-fragment",
-    "malformed-options",
-    "malformed-packet",
-    "not-compared",
-    "offload",
-    "short-snaplen",
-    "terse-text",
-];
-
-/// What was left out on request: no fault of the capture.
-pub const SELECTION: &str = "selection";
+use whyslow_core::analysis::{Analysis, Problem};
 
 /// Prints the problems that bear on the verdict; those of a connection where it is the only one.
 pub(super) fn print_grave(page: &mut Page, analysis: &Analysis) {
@@ -31,9 +13,9 @@ pub(super) fn print_grave(page: &mut Page, analysis: &Analysis) {
     }
 }
 
-/// Prints the others in a line; in `full`, each with all of its words.
+/// Prints the others in a line; in `full`, each in full.
 pub(super) fn print_others(page: &mut Page, analysis: &Analysis, full: bool) {
-    let others: Vec<_> = problems(analysis).filter(|problem| MINOR.contains(&problem.slug.as_str())).collect();
+    let others: Vec<_> = problems(analysis).filter(|problem| is_minor(problem)).collect();
     let selection = analysis.captures.iter().flat_map(|capture| &capture.problems).find(|one| one.slug == SELECTION);
     if others.is_empty() && selection.is_none() {
         return;
@@ -66,11 +48,6 @@ fn print_notes(page: &mut Page, others: &[&Problem]) {
 /// A connection's problems that bear on its verdict, where there are other connections.
 pub(super) fn print_of_connection(page: &mut Page, problems: &[Problem], indent: usize) {
     problems.iter().filter(|problem| is_grave(problem)).for_each(|problem| print(page, problem, indent));
-}
-
-fn is_grave(problem: &Problem) -> bool {
-    let slug = problem.slug.as_str();
-    slug != PARTIAL && slug != SELECTION && !MINOR.contains(&slug)
 }
 
 /// The captures' problems, and those of a single connection.

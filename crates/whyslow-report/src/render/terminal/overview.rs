@@ -1,9 +1,9 @@
-//! Many connections: the causes by the time that they cost, then the connections that lost most.
-//! However many there are, it is one screen.
+//! Many connections: causes by cost, then the connections that lost most. Always one screen.
 
 use super::finding::{self, Context};
-use super::{BOLD, DIM, connection, names, pair};
+use super::{capture, connection, names, pair};
 use crate::ranking::{self, CauseCost};
+use crate::text::styles::{BOLD, DIM};
 use crate::text::{Column, Line, Page, Table, units};
 use anstyle::Style;
 use std::collections::HashSet;
@@ -15,7 +15,7 @@ const CAUSES: usize = 10;
 /// Connections named for each cause, on a page with room for them; one fewer on a narrow one.
 const NAMED: usize = 3;
 const NARROW: usize = 90;
-/// Up to so many connections, findings are shown in full; of more, in a line each.
+/// Up to this many connections, findings are shown in full; with more, in a line each.
 const FEW: usize = 20;
 /// Findings over many connections that have a line, and connections that have one.
 const SHARED: usize = 4;
@@ -45,15 +45,15 @@ pub(super) fn print(page: &mut Page, analysis: &Analysis, top: Option<usize>) {
     let shared = ranking::shared(analysis);
     let is_shared =
         |c: &Connection| ranking::causes(c).first().is_some_and(|&(cause, _)| shared.contains(&(cause, c.id)));
-    let told: Vec<&Connection> = worst.iter().copied().filter(|one| !is_shared(one)).take(top).collect();
-    if worst.len() > told.len() {
+    let shown: Vec<&Connection> = worst.iter().copied().filter(|one| !is_shared(one)).take(top).collect();
+    if worst.len() > shown.len() {
         page.gap();
         print_worst(page, &worst);
     }
     let mut said = HashSet::new();
-    for told in &told {
-        connection::print_main(page, told, &super::source(analysis, told));
-        for both in analysis.pairs.iter().filter(|both| both.connections.contains(&told.id)) {
+    for shown in &shown {
+        connection::print_main(page, shown, &capture::source(analysis, shown));
+        for both in analysis.pairs.iter().filter(|both| both.connections.contains(&shown.id)) {
             if said.insert(both.connections) {
                 pair::print_short(page, both);
             }

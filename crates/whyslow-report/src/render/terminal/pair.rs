@@ -1,7 +1,7 @@
 //! One connection in two captures: what was lost and how long packets took between them.
 
 use super::finding::label;
-use super::{BOLD, DIM, WARNING};
+use crate::text::styles::{BOLD, DIM, WARNING};
 use crate::text::{Column, Line, Page, Table, units};
 use anstyle::Style;
 use whyslow_core::analysis::{Change, End, MatchedBy, Pair, PairClock, PairDirection};

@@ -118,7 +118,7 @@ fn connections_without_payload_say_how_they_stood() {
 
 #[test]
 fn what_routers_say_by_icmp_stands_with_the_connection() {
-    let analysis = example::told_by_icmp();
+    let analysis = example::icmp_errors();
     let pages = plain(&analysis, brief(80)) + &plain(&analysis, full(100));
     insta::assert_snapshot!("told_by_icmp", pages);
 }
@@ -126,10 +126,10 @@ fn what_routers_say_by_icmp_stands_with_the_connection() {
 #[test]
 fn rounds_in_the_middle_are_left_out() {
     let mut slow = example::slow_start();
-    let told = &mut slow.connections[0].transfers[0];
-    let last = told.rounds.last().unwrap().clone();
-    told.rounds.resize(20, last);
-    told.rounds_total = 20;
+    let one = &mut slow.connections[0].transfers[0];
+    let last = one.rounds.last().unwrap().clone();
+    one.rounds.resize(20, last);
+    one.rounds_total = 20;
     assert!(plain(&slow, brief(100)).contains("…  12 more rounds\n"));
     let mut nine = slow.clone();
     nine.connections[0].transfers[0].rounds.truncate(9);
@@ -178,8 +178,8 @@ fn every_page_fits_its_width_and_steers_no_terminal() {
 
 #[test]
 fn what_took_hardly_any_time_is_named_in_full_only() {
-    let told = transfer(1, 0.0, &[], &[(Limit::SlowStart, 999.0), (Limit::RoundTrip, 1.0)]);
-    let one = analysis(vec![connection(1, vec![told])]);
+    let one = transfer(1, 0.0, &[], &[(Limit::SlowStart, 999.0), (Limit::RoundTrip, 1.0)]);
+    let one = analysis(vec![connection(1, vec![one])]);
     assert!(!plain(&one, brief(80)).contains("I round trip"));
     assert!(plain(&one, full(80)).contains("I round trip 1.0 ms"));
 }

@@ -1,20 +1,20 @@
 //! Where the time went: one row of letters, a letter for each limit, over a line that names them
 //! with their times.
 
-use super::{DIM, names};
+use super::names;
+use crate::text::styles::DIM;
 use crate::text::{Line, Page, units};
 use anstyle::Style;
 use whyslow_core::analysis::{Limit, LimitShare, Transfer};
 use whyslow_core::units::Nanos;
 
-/// A limit and the time from the beginning of the row at which it ends; nothing is known of a gap.
+/// A limit, and when it ends, from the start of the row; no limit in a gap.
 type Stretch = (Option<Limit>, Nanos);
 
-/// Of the whole time, what is named under the row unless everything is.
+/// The least share of the time that is named under the row.
 const NAMED: f64 = 0.005;
 
-/// Writes the row and the line for a transfer and what went before it; in `full`, the line names
-/// every limit.
+/// Prints the row and the line below it; in `full`, the line names every limit.
 pub(super) fn print(page: &mut Page, transfer: &Transfer, full: bool, indent: usize) {
     let shares = shares(transfer, if full { 0.0 } else { NAMED });
     if shares.is_empty() {
@@ -28,22 +28,22 @@ pub(super) fn print(page: &mut Page, transfer: &Transfer, full: bool, indent: us
     legend(page, &shares, indent);
 }
 
-/// What a transfer's time, and the time before it, went to, in the order of the row; of the whole,
-/// at least `least`.
+/// The shares of a transfer's time, and of the time before it, in the order of the row; only those
+/// of at least `least` of the whole.
 fn shares(transfer: &Transfer, least: f64) -> Vec<LimitShare> {
     let begins = |share: &LimitShare| transfer.timeline.iter().position(|span| span.limit == share.limit);
     let mut limits = transfer.limits.clone();
     limits.sort_by_key(|share| begins(share).unwrap_or(usize::MAX));
     let least = (before(transfer) + transfer.duration_s).scale(least);
-    let told = |share: &&LimitShare| share.seconds > Nanos::ZERO && share.seconds >= least;
-    transfer.before.iter().chain(&limits).filter(told).copied().collect()
+    let is_long = |share: &&LimitShare| share.seconds > Nanos::ZERO && share.seconds >= least;
+    transfer.before.iter().chain(&limits).filter(is_long).copied().collect()
 }
 
 fn before(transfer: &Transfer) -> Nanos {
     transfer.before.iter().map(|share| share.seconds.or_zero()).sum()
 }
 
-/// Names limits with their times, as many in a line as fit.
+/// Prints limits with their times, as many in a line as fit.
 pub(in crate::render) fn legend(page: &mut Page, shares: &[LimitShare], indent: usize) {
     let mut line = Line::new().pad(indent);
     for (index, share) in shares.iter().enumerate() {
@@ -107,7 +107,7 @@ fn cell_run(line: Line, limit: Option<Limit>, length: usize) -> Line {
     }
 }
 
-/// What went before and the transfer's own spans, one after the other.
+/// The time before the transfer and its own spans, in order.
 fn stretches(transfer: &Transfer) -> Vec<Stretch> {
     let mut stretches: Vec<Stretch> = Vec::with_capacity(transfer.before.len() + transfer.timeline.len() + 1);
     let mut end = Nanos::ZERO;

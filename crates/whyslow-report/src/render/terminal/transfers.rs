@@ -1,16 +1,17 @@
 //! The transfers of a connection that has several: one in full, the others in a line each.
 
-use super::{BOLD, DIM, finding, names, transfer};
+use super::{finding, names, transfer};
 use crate::ranking;
+use crate::text::styles::{BOLD, DIM};
 use crate::text::{Column, Line, Page, Table, units};
 use anstyle::Style;
 use std::cmp::Reverse;
 use whyslow_core::analysis::{Connection, End, Transfer};
 use whyslow_core::units::Nanos;
 
-/// Transfers that have a line.
+/// The most transfers with a line each.
 const LISTED: usize = 8;
-/// Of the main one's time, what another must take to have a line although nothing slowed it.
+/// The least share of the main transfer's time that gives a healthy one a line.
 const LISTED_SHARE: f64 = 0.2;
 
 /// The place of the transfer that is shown in full: that of the headline, or else the slowest.
@@ -27,13 +28,12 @@ pub(super) fn alone(connection: &Connection) -> Option<&Transfer> {
     listed(connection, Some(index)).is_empty().then(|| &connection.transfers[index])
 }
 
-/// Whether there is such a transfer.
+/// Whether there is one.
 pub(super) fn is_alone(connection: &Connection) -> bool {
     alone(connection).is_some()
 }
 
-/// The places of the others that are worth a line: requests and other small change between the
-/// transfers that took time are not.
+/// The places of the other transfers that deserve a line; small requests between them do not.
 fn listed(connection: &Connection, main: Option<usize>) -> Vec<usize> {
     let transfers = &connection.transfers;
     let enough = main.map_or(Nanos::ZERO, |index| transfers[index].waited().scale(LISTED_SHARE));
@@ -44,24 +44,24 @@ fn listed(connection: &Connection, main: Option<usize>) -> Vec<usize> {
     (0..transfers.len()).filter(|&index| Some(index) != main).filter(worth).collect()
 }
 
-/// Of several transfers the main one in full.
+/// Prints the main one of several transfers in full.
 pub(super) fn print_main(page: &mut Page, connection: &Connection, transfers: &[Transfer]) {
     let Some(index) = main(connection) else { return };
-    let Some(told) = transfers.get(index) else { return };
-    print_header(page, connection, index, told);
-    transfer::print_body(page, told, false);
+    let Some(one) = transfers.get(index) else { return };
+    print_header(page, connection, index, one);
+    transfer::print_body(page, one, false);
 }
 
-/// All of them in full.
+/// Prints all in full.
 pub(super) fn print_all(page: &mut Page, connection: &Connection, transfers: &[Transfer]) {
-    for (index, told) in transfers.iter().enumerate() {
-        print_in_line(page, connection, index, told);
-        transfer::print(page, told, true);
+    for (index, one) in transfers.iter().enumerate() {
+        print_in_line(page, connection, index, one);
+        transfer::print(page, one, true);
     }
-    print_untold(page, connection, transfers.len());
+    print_unlisted(page, connection, transfers.len());
 }
 
-/// The others, the slowest with a line each.
+/// Prints the others, the slowest with a line each.
 pub(super) fn print_others(page: &mut Page, connection: &Connection, transfers: &[Transfer]) {
     let main = main(connection);
     let mut listed = listed(connection, main);
@@ -72,7 +72,7 @@ pub(super) fn print_others(page: &mut Page, connection: &Connection, transfers: 
     if !listed.is_empty() {
         print_list(page, transfers, &listed);
     }
-    print_untold(page, connection, listed.len() + usize::from(main.is_some()));
+    print_unlisted(page, connection, listed.len() + usize::from(main.is_some()));
 }
 
 /// A line a transfer.
@@ -86,22 +86,22 @@ fn print_list(page: &mut Page, transfers: &[Transfer], listed: &[usize]) {
         Column::words("cause"),
     ]);
     for &index in listed {
-        let told = &transfers[index];
-        let worst = told.findings.first();
+        let one = &transfers[index];
+        let worst = one.findings.first();
         let cause = match worst {
             Some(worst) => finding::named(worst.cause.slug(), units::span(worst.seconds), worst.seconds),
-            None if told.is_verdict_unknown() => "unknown".to_owned(),
+            None if one.is_verdict_unknown() => "unknown".to_owned(),
             None => "none".to_owned(),
         };
         let cells = [
             (index + 1).to_string(),
-            units::seconds(told.start_s),
-            units::span(told.duration_s),
-            match told.from {
-                End::Client => format!("{} up", units::bytes(told.bytes)),
-                End::Server => format!("{} down", units::bytes(told.bytes)),
+            units::seconds(one.start_s),
+            units::span(one.duration_s),
+            match one.from {
+                End::Client => format!("{} up", units::bytes(one.bytes)),
+                End::Server => format!("{} down", units::bytes(one.bytes)),
             },
-            told.rate_bps.map(units::rate).unwrap_or_default(),
+            one.rate_bps.map(units::rate).unwrap_or_default(),
         ];
         let color = worst.map_or(Style::new(), |worst| names::cause_color(worst.cause));
         table.styled_row(cells.into_iter().map(|cell| (Style::new(), cell)).chain([(color, cause)]));
@@ -111,22 +111,22 @@ fn print_list(page: &mut Page, transfers: &[Transfer], listed: &[usize]) {
 
 /// Which transfer it is, and what it carried; its figures where the connection's header does not
 /// have them.
-pub(super) fn print_header(page: &mut Page, connection: &Connection, index: usize, told: &Transfer) {
-    let which = which(connection, index, told);
+pub(super) fn print_header(page: &mut Page, connection: &Connection, index: usize, one: &Transfer) {
+    let which = which(connection, index, one);
     if is_alone(connection) {
         let which = (total(connection) > 1).then_some(which.as_str());
-        transfer::print_label(page, which, told);
+        transfer::print_label(page, which, one);
         return;
     }
-    print_in_line(page, connection, index, told);
-    transfer::print_label(page, None, told);
+    print_in_line(page, connection, index, one);
+    transfer::print_label(page, None, one);
 }
 
-/// A line of its own: which transfer it is, and its figures.
-fn print_in_line(page: &mut Page, connection: &Connection, index: usize, told: &Transfer) {
+/// Prints a line that names the transfer, with its figures.
+fn print_in_line(page: &mut Page, connection: &Connection, index: usize, one: &Transfer) {
     page.gap();
-    let head = Line::new().pad(2).styled(BOLD, &which(connection, index, told));
-    let figures = Line::new().plain(&transfer::figures(told));
+    let head = Line::new().pad(2).styled(BOLD, &which(connection, index, one));
+    let figures = Line::new().plain(&transfer::figures(one));
     if head.width() + 3 + figures.width() <= page.width() {
         page.line(&head.plain("   ").line(&figures));
     } else {
@@ -135,9 +135,9 @@ fn print_in_line(page: &mut Page, connection: &Connection, index: usize, told: &
     }
 }
 
-fn which(connection: &Connection, index: usize, told: &Transfer) -> String {
+fn which(connection: &Connection, index: usize, one: &Transfer) -> String {
     let timed = connection.duration_s > Nanos::ZERO;
-    let start = if timed { format!(", starting at {}", units::seconds(told.start_s)) } else { String::new() };
+    let start = if timed { format!(", starting at {}", units::seconds(one.start_s)) } else { String::new() };
     format!("transfer {} of {}{start}", index + 1, units::thousands(total(connection)))
 }
 
@@ -145,9 +145,9 @@ fn total(connection: &Connection) -> u64 {
     connection.transfers_total.max(connection.transfers.len() as u64)
 }
 
-fn print_untold(page: &mut Page, connection: &Connection, told: usize) {
-    let untold = total(connection).saturating_sub(told as u64);
-    if untold > 0 {
-        page.line(&Line::new().pad(2).styled(DIM, &format!("… and {}", units::count(untold, "shorter transfer"))));
+fn print_unlisted(page: &mut Page, connection: &Connection, listed: usize) {
+    let unlisted = total(connection).saturating_sub(listed as u64);
+    if unlisted > 0 {
+        page.line(&Line::new().pad(2).styled(DIM, &format!("… and {}", units::count(unlisted, "shorter transfer"))));
     }
 }

@@ -101,7 +101,7 @@ fn what_was_needless_without_a_report_may_go_by_its_mechanism() {
     let told: Vec<_> = untold.iter().map(|segment| (segment, 0.1)).collect();
     let tally = one_direction("here", &direction(listed), &told);
     assert_eq!([1, 3, 0].map(|kind| counts(&tally, kind)), [(2, 1, 1), (1, 1, 1), (0, 1, 0)]);
-    assert_eq!((tally.untold, tally.wrong.len()), (3, 1));
+    assert_eq!((tally.unreported, tally.wrong.len()), (3, 1));
 }
 
 #[test]

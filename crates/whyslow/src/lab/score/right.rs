@@ -26,7 +26,7 @@ const ALIKE: &[[&str; 2]] = &[
 /// What cannot be seen from an end. What is lost on the way to it has never been there: of large
 /// segments that never pass, only the waits for the timer are left. Behind a proxy a capture has
 /// another connection.
-const UNSEEN: &[(&str, End)] =
+const INVISIBLE: &[(&str, End)] =
     &[("syn-loss", End::Server), ("mtu-black-hole", End::Client), ("proxy-split", End::Server)];
 /// Draws that are about the last transfer alone; the first one prepares it.
 const ABOUT_THE_LAST: &[&str] = &["early-slow-start-exit", "restart-after-idle"];
@@ -86,9 +86,9 @@ pub(super) fn is_about_the_last(run: &Variant) -> bool {
 }
 
 /// Whether what was meant has never been at this end.
-pub(super) fn is_unseen(run: &Variant, figures: &Figures, end: End) -> bool {
+pub(super) fn is_invisible(run: &Variant, figures: &Figures, end: End) -> bool {
     let figure = |name: &str| figures.get(name).copied().unwrap_or_default();
-    UNSEEN.contains(&(drawn(&run.label), end))
+    INVISIBLE.contains(&(drawn(&run.label), end))
         || end == End::Server && figure("up.packets") > 0.0 && figure("up.lost") >= figure("up.packets")
 }
 
@@ -179,8 +179,8 @@ fn exchanges(run: &Variant) -> Option<u64> {
 
 fn wrong_exchanges(run: &Variant, analysis: &Analysis) -> Option<String> {
     let there = exchanges(run)?;
-    let told: u64 = analysis.connections.iter().map(|connection| connection.exchanges_total).sum();
-    (told != there).then(|| format!("{told} exchanges for {there}"))
+    let counted: u64 = analysis.connections.iter().map(|connection| connection.exchanges_total).sum();
+    (counted != there).then(|| format!("{counted} exchanges for {there}"))
 }
 
 /// All that share a bottleneck are told so together.

@@ -3,6 +3,7 @@
 mod arguments;
 mod compare;
 mod export;
+mod gateway;
 mod inputs;
 #[cfg(unix)]
 mod interrupt;
@@ -16,7 +17,11 @@ mod page;
 pub(crate) mod pcap;
 mod predict;
 mod select;
+#[cfg(target_os = "linux")]
+mod serve;
 mod sets;
+mod stitch;
+mod tables;
 mod texts;
 
 use assert_cmd::Command;

@@ -132,7 +132,7 @@ impl View {
     }
 
     /// All that it keeps.
-    fn kept(&self) -> Vec<PathBuf> {
+    fn stored_files(&self) -> Vec<PathBuf> {
         let mut all = Vec::new();
         let mut folders = vec![self.temporary.path().to_owned()];
         while let Some(folder) = folders.pop() {
@@ -151,7 +151,7 @@ impl View {
     fn end(mut self, signal: Signal) -> ExitStatus {
         kill_process(Pid::from_child(&self.child), signal).unwrap();
         let status = until("the program ends", || self.child.try_wait().unwrap());
-        assert_eq!(self.kept(), [] as [PathBuf; 0], "left after {signal:?}");
+        assert_eq!(self.stored_files(), [] as [PathBuf; 0], "left after {signal:?}");
         status
     }
 }

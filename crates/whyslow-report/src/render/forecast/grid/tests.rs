@@ -20,7 +20,7 @@ fn json_is_what_its_schema_describes() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/schema/whyslow-predict-grid-1.schema.json");
     let schema = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
     let validator = jsonschema::validator_for(&schema).unwrap();
-    let told = serde_json::from_str(&json(&rows())).unwrap();
-    let errors: Vec<String> = validator.iter_errors(&told).map(|error| error.to_string()).collect();
+    let document = serde_json::from_str(&json(&rows())).unwrap();
+    let errors: Vec<String> = validator.iter_errors(&document).map(|error| error.to_string()).collect();
     assert_eq!(errors, Vec::<String>::new());
 }

@@ -1,6 +1,6 @@
-//! The response times of a series of exchanges: how they spread, and what delayed ACKs added.
+//! The response times of a series of exchanges: their spread, and what delayed ACKs added.
 
-use super::super::DIM;
+use crate::text::styles::DIM;
 use crate::text::{Line, Page, units};
 use anstyle::Style;
 use whyslow_core::analysis::{Connection, Exchange, Limit};

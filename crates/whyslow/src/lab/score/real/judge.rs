@@ -74,14 +74,14 @@ pub(super) fn wrong(
 
 impl Judged {
     /// What was wrong and was said with the greatest confidence.
-    pub(super) fn wrongly_said(&self) -> Option<&NamedCause> {
+    pub(super) fn most_confident_error(&self) -> Option<&NamedCause> {
         let wrong = self.wrong.as_ref()?;
         let top = self.said.iter().filter(|_| !wrong.ends_with("beside it"));
         top.chain(&self.ruled_out).max_by(|a, b| a.confidence.total_cmp(&b.confidence))
     }
 
     pub(super) fn is_bold(&self) -> bool {
-        self.wrongly_said().is_some_and(|said| said.confidence >= HIGH)
+        self.most_confident_error().is_some_and(|said| said.confidence >= HIGH)
     }
 }
 

@@ -42,7 +42,7 @@ impl Report {
             self.wrong_at_high_confidence, self.captures
         );
         for (run, end) in bold {
-            if let Some(said) = end.wrongly_said() {
+            if let Some(said) = end.most_confident_error() {
                 let _ = writeln!(page, "- {} at the {}: `{}` ({:.2})", run.label, end.end, said.cause, said.confidence);
             }
         }

@@ -8,7 +8,7 @@ use whyslow_core::analysis::{Actor, Analysis, Connection, End, Finding, Transfer
 use whyslow_core::units::Nanos;
 use whyslow_lab::draws::drawn;
 use whyslow_lab::net::config::Host;
-use whyslow_lab::real::{Drawing, Fix};
+use whyslow_lab::real::{Fix, RealRuns};
 use whyslow_lab::run::folder;
 use whyslow_lab::truth::RunResult;
 
@@ -96,7 +96,7 @@ fn used(connection: &Connection) -> Nanos {
 ///
 /// # Errors
 /// When a capture cannot be read.
-pub(crate) fn promised(drawing: &Drawing, results: &[RunResult], out: &Path) -> anyhow::Result<Vec<Promise>> {
+pub(crate) fn promised(drawing: &RealRuns, results: &[RunResult], out: &Path) -> anyhow::Result<Vec<Promise>> {
     let mut all = Vec::new();
     for run in &drawing.experiment.runs {
         let result = results.iter().find(|result| result.label == run.label && result.confirmed);

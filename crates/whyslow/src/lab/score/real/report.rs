@@ -9,7 +9,7 @@ use std::path::Path;
 use whyslow_core::analysis::End;
 use whyslow_lab::draws::drawn;
 use whyslow_lab::net::config::Host;
-use whyslow_lab::real::{Drawing, FIXED};
+use whyslow_lab::real::{FIXED, RealRuns};
 use whyslow_lab::run::folder;
 use whyslow_lab::truth::RunResult;
 
@@ -49,7 +49,7 @@ pub(super) struct Run {
 /// # Errors
 /// When a capture cannot be read.
 pub(crate) fn report(
-    drawing: &Drawing,
+    drawing: &RealRuns,
     results: &[RunResult],
     out: &Path,
     seed: u64,
@@ -105,7 +105,7 @@ impl Report {
     pub(crate) fn measured(
         mut self,
         mut promises: Vec<Promise>,
-        fixed: &Drawing,
+        fixed: &RealRuns,
         results: &[RunResult],
         out: &Path,
     ) -> anyhow::Result<Self> {

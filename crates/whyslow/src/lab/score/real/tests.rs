@@ -26,7 +26,7 @@ fn the_label_and_its_other_words_are_right_and_what_is_ruled_out_is_not() {
     assert_eq!(judged(None, Vec::new()).wrong.unwrap(), "nothing");
     let beside = judged(Some(named("loss", 0.9)), vec![named("policer", 0.65)]);
     assert_eq!(beside.wrong.as_deref(), Some("`policer` beside it"));
-    assert_eq!(beside.wrongly_said().unwrap().cause, "policer");
+    assert_eq!(beside.most_confident_error().unwrap().cause, "policer");
     assert!(!beside.is_bold(), "what is right was bold, and not what is wrong");
     let nothing = Label { right: &["none"], ..LABEL };
     assert_eq!(wrong(&nothing, None, &[], &[]), None);

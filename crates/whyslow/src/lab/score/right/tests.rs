@@ -78,10 +78,10 @@ fn a_shared_bottleneck_is_told_of_all_that_share_it() {
 fn what_never_came_to_an_end_is_not_judged_there() {
     let mut run = requests("none");
     let figures = |lost: f64| Figures::from([("up.packets".to_owned(), 4.0), ("up.lost".to_owned(), lost)]);
-    assert!(is_unseen(&run, &figures(4.0), End::Server) && !is_unseen(&run, &figures(4.0), End::Client));
-    assert!(!is_unseen(&run, &figures(3.0), End::Server) && !is_unseen(&run, &Figures::new(), End::Server));
+    assert!(is_invisible(&run, &figures(4.0), End::Server) && !is_invisible(&run, &figures(4.0), End::Client));
+    assert!(!is_invisible(&run, &figures(3.0), End::Server) && !is_invisible(&run, &Figures::new(), End::Server));
     run.label = "syn-loss-2".to_owned();
-    assert!(is_unseen(&run, &figures(1.0), End::Server));
+    assert!(is_invisible(&run, &figures(1.0), End::Server));
 }
 
 #[test]

@@ -36,8 +36,8 @@ fn what_is_kept_is_for_this_user_alone() {
     let _coming = view.send(view.upload(1_000_000) + "x");
     assert_eq!(view.ask(whole).status, 202);
     assert_eq!(view.settled()["state"], "ready");
-    until("both files are kept", || (view.kept().len() >= 3).then_some(()));
-    for path in view.kept() {
+    until("both files are kept", || (view.stored_files().len() >= 3).then_some(()));
+    for path in view.stored_files() {
         assert_eq!(mode(&path), if path.is_dir() { 0o700 } else { 0o600 }, "{}", path.display());
     }
     view.end(Signal::INT);
@@ -53,7 +53,7 @@ fn nothing_stays_whatever_is_under_way() {
         let first = view.upload_with(&format!("Content-Length: {}\r\n", file.len()), query);
         assert_eq!(view.ask([first.into_bytes(), file].concat()).status, 202);
         let _coming = view.send([view.upload(1_000_000).into_bytes(), vec![0; 300_000]].concat());
-        until("both files are kept", || (view.kept().len() >= 3).then_some(()));
+        until("both files are kept", || (view.stored_files().len() >= 3).then_some(()));
         assert_eq!(view.end(signal).code(), Some(0));
 
         // While a file is read, be it that a fast machine needs a longer one.
@@ -63,7 +63,7 @@ fn nothing_stays_whatever_is_under_way() {
             let file = long(times);
             assert_eq!(view.ask([view.upload(file.len()).into_bytes(), file].concat()).status, 202);
             let is_read = view.state()["state"] == "reading";
-            assert_eq!(view.kept().len(), 2);
+            assert_eq!(view.stored_files().len(), 2);
             assert_eq!(view.end(signal).code(), Some(0));
             if is_read {
                 break;

@@ -35,7 +35,7 @@ fn a_file_whose_length_is_not_right_replaces_nothing() {
     }
     assert!(view.document() == open);
     assert!(view.most_memory() < memory + (24 << 20));
-    assert_eq!(view.kept().len(), 0, "what was refused was kept: {:?}", view.kept());
+    assert_eq!(view.stored_files().len(), 0, "what was refused was kept: {:?}", view.stored_files());
     // One that is right is taken.
     let file = loss();
     assert_eq!(view.ask([view.upload(file.len()).into_bytes(), file].concat()).status, 202);
@@ -57,7 +57,7 @@ fn half_a_file_is_none() {
     for _ in 0..8 {
         drop(view.send(&half));
     }
-    until("no file is kept", || view.kept().iter().all(|path| path.is_dir()).then_some(()));
+    until("no file is kept", || view.stored_files().iter().all(|path| path.is_dir()).then_some(()));
     let state = view.state();
     assert_eq!((&state["number"], &state["state"]), (&1.into(), &"ready".into()));
     assert!(view.document() == open);
@@ -102,7 +102,7 @@ fn a_drop_counts_once_all_its_files_came() {
     assert_eq!(whole("d", 2, 0), 202);
     assert_eq!(view.settled()["number"], 3);
     // Nothing is kept but the two files, in the program's one folder.
-    assert_eq!(view.kept().len(), 3, "{:?}", view.kept());
+    assert_eq!(view.stored_files().len(), 3, "{:?}", view.stored_files());
     view.end(Signal::INT);
 }
 
