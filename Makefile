@@ -1,8 +1,11 @@
 # make demo   build in a minute or two, record a slow transfer on this machine's own TCP stack (or take a bundled one), and explain it
+# make demo-python  the same for Python: build and install the wheel, and rank the servers of bundled captures
+# make wheel  the wheel that `pip install` takes, with the program in it, under target/wheel/
 # make web    build the page of `whyslow view` and `whyslow report` (Node 18 or later): the next build of the program takes it in
 # make check  before a commit: format, layers, lints, and the unit tests of what differs from main; a minute at most when warm
 # make test   everything that must hold: format, lints, tests, the lab on this kernel, documentation, layers, the page; what is skipped
 #             is listed, and WHYSLOW_REQUIRE_ALL=1 makes it fail
+# make test-spark  that Spark reads what whyslow reads; needs Java, and half a gigabyte of Python packages
 # make fuzz   hostile input for a minute a target (FUZZ_SECONDS to change that)
 # make bench  how fast it is, beside tcptrace, tshark and cat; a report under benches/runs/ (BENCH=small: two minutes, no report;
 #             BENCH_ROUNDS and BENCH_INPUTS="bulk full" to change how often and on what)
@@ -19,7 +22,7 @@ BENCH_INPUTS ?=
 
 PAGE = web/dist/index.html
 
-.PHONY: help demo check test fuzz bench stages install tools web page
+.PHONY: help demo demo-python wheel check test test-spark fuzz bench stages install tools web page
 
 help:
 	@sed -n '/^$$/q; s/^# //p' Makefile
@@ -58,11 +61,25 @@ demo: tools page
 	echo; echo "\$$ whyslow $$file"; target/demo/whyslow $$file; \
 	echo; echo "the program is target/demo/whyslow; make install builds it as fast as it can be"
 
+demo-python: tools
+	@venv=$$(tools/wheel demo target/demo-python | tail -n 1); \
+	echo; echo '$$ examples/which-servers-cost-most.py samples/*-client.pcap --picture target/demo-python/worst.svg'; \
+	$$venv/bin/python examples/which-servers-cost-most.py samples/*-client.pcap --picture target/demo-python/worst.svg; \
+	echo; echo "to go on: $$venv/bin/python, and import whyslow (docs/python.md)"
+
+wheel: tools page
+	$(CARGO) build --release --quiet -p whyslow
+	@tools/wheel release target/wheel target/release/whyslow >/dev/null
+	@ls -l target/wheel/*.whl
+
 check: tools
 	tools/check
 
 test: tools page
 	tools/test
+
+test-spark: tools
+	tools/test spark
 
 fuzz: tools
 	FUZZ_SECONDS=$(FUZZ_SECONDS) $(CARGO) test -p whyslow-core --test fuzz -- --test-threads 2
