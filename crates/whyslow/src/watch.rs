@@ -28,7 +28,7 @@ pub(crate) use args::Watch;
 use crate::exit::FAILED;
 use crate::interrupt::ending;
 use crate::output::{Output, complain, is_broken_pipe};
-use anyhow::{Context, anyhow};
+use anyhow::{Context, anyhow, bail};
 use batch::{Batch, Counts, Order};
 use choice::Choice;
 use feed::Until;
@@ -113,7 +113,10 @@ enum Prints {
 /// When there is nothing to watch, this may not be done, or what is read is no capture.
 pub(crate) fn run(task: &Watch, out: Output) -> anyhow::Result<ExitCode> {
     let from = task.from();
-    let has_keys = stdin().is_terminal() || from != args::From::Pipe;
+    if task.until_eof && from == args::From::Pipe {
+        bail!("--until-eof: standard input is the capture, and its end is the end anyway");
+    }
+    let has_keys = stdin().is_terminal() || (from != args::From::Pipe && !task.until_eof);
     let prints = match (task.jsonl, task.lines) {
         (true, _) => Prints::Json,
         (_, false) if task.view.is_some() => Prints::Nothing,
@@ -142,6 +145,9 @@ pub(crate) fn run(task: &Watch, out: Output) -> anyhow::Result<ExitCode> {
     };
     let metrics = task.metrics.map(Metrics::serve).transpose()?;
     let until = Until { stop: listen()?, at: task.duration.map(|time| Instant::now() + duration(time)) };
+    if task.until_eof {
+        stop_at_eof(Arc::clone(&until.stop))?;
+    }
     if !source.name().is_empty() {
         explainer.begin_capture(source.name());
     }
@@ -186,6 +192,15 @@ fn listen() -> anyhow::Result<Arc<AtomicBool>> {
         register(signal, Arc::clone(&stop))?;
     }
     Ok(stop)
+}
+
+/// Whoever holds the other end of standard input may end in any way.
+fn stop_at_eof(stop: Arc<AtomicBool>) -> std::io::Result<()> {
+    thread::Builder::new().name("eof".to_owned()).spawn(move || {
+        let _ = std::io::copy(&mut stdin().lock(), &mut std::io::sink());
+        stop.store(true, Ordering::Relaxed);
+    })?;
+    Ok(())
 }
 
 /// Prints lines as they come, for a person or for a program; and shows the page.

@@ -24,7 +24,7 @@ fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
     match words[..] {
-        ["backend", address] => backend::run(address),
+        ["backend", address] => backend::run(&std::net::TcpListener::bind(address).unwrap()),
         ["client", way, address, idle, file] => {
             client::run(way, address, Duration::from_secs(idle.parse().unwrap()), file);
             ExitCode::SUCCESS

@@ -4,6 +4,7 @@ use super::options::{self, Storage};
 use super::place::Place;
 use anyhow::{Context, bail};
 use std::fs::{File, TryLockError};
+use std::net::IpAddr;
 use std::path::Path;
 use std::sync::Arc;
 use whyslow_gateway::pool::{Endpoint, PoolOptions};
@@ -23,6 +24,8 @@ pub(super) struct Backend {
     pub least_part: u32,
     /// What it is, for people.
     pub name: String,
+    /// Which packets are of its connections, as a filter of tcpdump's; a folder has none.
+    pub packets: Option<String>,
     /// Held while a folder is used.
     _lock: Option<File>,
 }
@@ -45,7 +48,15 @@ pub(super) async fn open(storage: &Storage, pool: PoolOptions) -> anyhow::Result
         Place::Folder(folder) => {
             let lock = lock(folder)?;
             let store: Arc<dyn Store> = Arc::new(FolderStore::open(folder)?);
-            Ok(Backend { store, s3: None, bucket: None, least_part: 0, name: place.to_string(), _lock: Some(lock) })
+            Ok(Backend {
+                store,
+                s3: None,
+                bucket: None,
+                least_part: 0,
+                name: place.to_string(),
+                packets: None,
+                _lock: Some(lock),
+            })
         }
         Place::S3(bucket) => s3(storage, bucket.clone(), pool).await,
         Place::Google(_) | Place::Azure(_) => cloud(place),
@@ -62,7 +73,8 @@ fn cloud(place: &Place) -> anyhow::Result<Backend> {
     };
     let store: Arc<dyn Store> = Arc::new(store.with_context(|| place.to_string())?);
     let (name, bucket) = (place.to_string(), Some(bucket.clone()));
-    Ok(Backend { store, s3: None, bucket, least_part: LEAST_PART, name, _lock: None })
+    let packets = Some("tcp port 443".to_owned());
+    Ok(Backend { store, s3: None, bucket, least_part: LEAST_PART, name, packets, _lock: None })
 }
 
 #[cfg(not(feature = "clouds"))]
@@ -86,10 +98,20 @@ async fn s3(storage: &Storage, bucket: Option<String>, pool: PoolOptions) -> any
     };
     let credentials = Credentials::find().await?;
     let name = format!("s3://{} at {endpoint}, {}", bucket.as_deref().unwrap_or_default(), credentials.origin());
+    let packets = Some(packets_to(&endpoint));
     let options = S3Options { endpoint, addressing, region, credentials: Some(credentials), pool };
     let s3 = Arc::new(S3Store::new(options)?);
     let store: Arc<dyn Store> = Arc::clone(&s3) as _;
-    Ok(Backend { store, s3: Some(s3), bucket, least_part: LEAST_PART, name, _lock: None })
+    Ok(Backend { store, s3: Some(s3), bucket, least_part: LEAST_PART, name, packets, _lock: None })
+}
+
+/// A name's addresses change while the gateway runs, its port does not.
+fn packets_to(endpoint: &Endpoint) -> String {
+    let host = endpoint.host.trim_matches(['[', ']']);
+    match host.parse::<IpAddr>() {
+        Ok(address) => format!("tcp port {} and host {address}", endpoint.port),
+        Err(_) => format!("tcp port {}", endpoint.port),
+    }
 }
 
 /// One process uses a folder at a time: a second one would take the drafts of the first for left

@@ -147,7 +147,9 @@ fn why(error: &clap::Error) -> String {
 impl Options {
     fn relative_to(&mut self, folder: &Path) {
         let of_folder = |path: &mut PathBuf| *path = folder.join(&*path);
-        let paths = [&mut self.clients.tls_cert, &mut self.clients.tls_key, &mut self.operations.log];
+        let operations = &mut self.operations;
+        let clients = &mut self.clients;
+        let paths = [&mut clients.tls_cert, &mut clients.tls_key, &mut operations.log, &mut operations.keep];
         paths.into_iter().flatten().chain(&mut self.keys.epochs).for_each(of_folder);
         if let Some(Place::Folder(path)) = &mut self.storage.store {
             of_folder(path);

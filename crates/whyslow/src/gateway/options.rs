@@ -3,10 +3,12 @@
 use super::place::Place;
 use super::quantities::{Age, Size};
 use super::source::Source;
+use crate::quantity;
 use clap::{Args, ValueEnum, ValueHint};
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::str::FromStr;
+use whyslow_core::units::Nanos;
 
 /// Takes what is set here, or else what is set there.
 macro_rules! or_else {
@@ -230,11 +232,25 @@ pub(crate) struct Operations {
     /// As what [default: text].
     #[arg(long, value_enum, value_name = "FORMAT", env = "WHYSLOW_GATEWAY_LOG_FORMAT", hide_env_values = true)]
     pub log_format: Option<LogFormat>,
+
+    /// Write the packets of slow transfers to and from the store to this pcapng file, from memory:
+    /// their handshakes and what came before included. Needs the right to capture (CAP_NET_RAW).
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, env = "WHYSLOW_GATEWAY_KEEP", hide_env_values = true)]
+    pub keep: Option<PathBuf>,
+
+    /// A transfer is slow that takes longer than this [default: 1s].
+    #[arg(long, value_name = "TIME", value_parser = quantity::time, env = "WHYSLOW_GATEWAY_SLOWER_THAN", hide_env_values = true)]
+    pub slower_than: Option<Nanos>,
+
+    /// Most that this file and the one before it, FILE.previous, take together: the older packets
+    /// go first [default: 1GiB].
+    #[arg(long, value_name = "SIZE", env = "WHYSLOW_GATEWAY_KEEP_SIZE", hide_env_values = true)]
+    pub keep_size: Option<Size>,
 }
 
 impl Operations {
     pub(super) fn or(self, there: Self) -> Self {
-        or_else!(self, there: admin log log_format;)
+        or_else!(self, there: admin log log_format keep slower_than keep_size;)
     }
 }
 

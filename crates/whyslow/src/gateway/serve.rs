@@ -8,6 +8,7 @@
 
 mod admin;
 mod advice;
+mod keep;
 mod log;
 mod metrics;
 mod observer;
@@ -23,6 +24,7 @@ use super::options::Admin;
 use crate::exit::FAILED;
 use crate::output::complain;
 use anyhow::Context;
+use keep::Recorder;
 use observer::Observer;
 use settings::Settings;
 use std::net::SocketAddr;
@@ -55,6 +57,7 @@ async fn serve(settings: Settings) -> anyhow::Result<ExitCode> {
     };
     let backend = Arc::new(backend::open(&settings.storage, settings.pool.clone()).await?);
     backend.check().await?;
+    let recorder = settings.keep.as_ref().map(|keep| keep.record(backend.packets.as_deref())).transpose()?;
     let observer = Arc::new(Observer::new(&settings, Arc::clone(&backend))?);
     let mut administration = String::new();
     if let Some(admin) = admin {
@@ -89,6 +92,7 @@ async fn serve(settings: Settings) -> anyhow::Result<ExitCode> {
     if let Err(error) = closed {
         complain(&format!("the upload that takes bursts is left in the store, with one part at most: {error}"));
     }
+    recorder.map(Recorder::end).transpose()?;
     if drained.cut > 0 {
         let time = figure(settings.limits.drain.as_secs_f64(), "s");
         complain(&format!(

@@ -30,6 +30,10 @@ pub(crate) struct Watch {
     #[arg(long = "for", value_name = "TIME", value_parser = quantity::pause)]
     pub duration: Option<Nanos>,
 
+    /// End when standard input ends: with the program that started this one and holds it.
+    #[arg(long)]
+    pub until_eof: bool,
+
     /// List transfers that took longer than this [default: 1s for lines and --keep, else all].
     #[arg(long, value_name = "TIME", value_parser = quantity::time, help_heading = "Selecting")]
     pub slower_than: Option<Nanos>,

@@ -26,7 +26,7 @@ fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
     match words[..] {
-        ["sink", address] => sink::run(address),
+        ["sink", address] => sink::run(&std::net::TcpListener::bind(address).unwrap()),
         ["figures"] => figures::print(&figures::Choice::default()),
         ["figures", "clients"] => clients::print(Duration::from_secs(300)),
         ["figures", "clients", seconds] => clients::print(Duration::from_secs(seconds.parse().unwrap())),

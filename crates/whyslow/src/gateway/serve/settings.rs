@@ -3,14 +3,16 @@
 use super::super::args::ServeArgs;
 use super::super::backend::Backend;
 use super::super::config::{self, Options};
-use super::super::options::{Admin, Clients, LogFormat, NamedSource, Storage, Way};
+use super::super::options::{Admin, Clients, LogFormat, NamedSource, Operations, Storage, Way};
 use super::super::place::Place;
 use super::super::{init, secrets};
+use super::keep::Keep;
 use crate::output::complain;
 use anyhow::{Context, bail};
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
+use whyslow_core::units::Nanos;
 use whyslow_gateway::front::{Access, AccessKey, FrontOptions, Limits, Sink, Tls};
 use whyslow_gateway::keys::Keyring;
 use whyslow_gateway::memory::Memory;
@@ -23,6 +25,11 @@ const ADMIN: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(std::net::Ipv4Add
 const MEMORY: u64 = 512 << 20;
 /// Less holds no two parts of a large upload.
 const LEAST_MEMORY: u64 = 32 << 20;
+
+/// A transfer that took longer is slow.
+const SLOW: Nanos = Nanos::from_millis(1_000);
+/// Most bytes of packets that are written.
+const KEEP_SIZE: u64 = 1 << 30;
 
 /// All of it.
 pub(super) struct Settings {
@@ -40,6 +47,7 @@ pub(super) struct Settings {
     pub admin: Admin,
     pub log: Option<PathBuf>,
     pub log_format: LogFormat,
+    pub keep: Option<Keep>,
 }
 
 impl Settings {
@@ -71,8 +79,9 @@ impl Settings {
             memory: Memory::new(memory),
             pool: pool(&way)?,
             admin: operations.admin.unwrap_or(Admin::At(ADMIN)),
-            log: operations.log,
+            log: operations.log.clone(),
             log_format: operations.log_format.unwrap_or_default(),
+            keep: keep(&operations)?,
             storage,
         })
     }
@@ -170,6 +179,22 @@ fn tls(clients: &Clients) -> anyhow::Result<Option<Tls>> {
         (Some(_), None) => bail!("--tls-cert needs the certificate's private key: --tls-key FILE"),
         (None, Some(_)) => bail!("--tls-key needs the certificate chain: --tls-cert FILE"),
     }
+}
+
+fn keep(operations: &Operations) -> anyhow::Result<Option<Keep>> {
+    let Some(path) = operations.keep.clone() else {
+        let given =
+            [("--slower-than", operations.slower_than.is_some()), ("--keep-size", operations.keep_size.is_some())];
+        if let Some((option, _)) = given.into_iter().find(|(_, is_there)| *is_there) {
+            bail!("{option} is for the packets that --keep FILE writes");
+        }
+        return Ok(None);
+    };
+    Ok(Some(Keep {
+        path,
+        slower_than: operations.slower_than.unwrap_or(SLOW),
+        most_bytes: operations.keep_size.map_or(KEEP_SIZE, |size| size.0),
+    }))
 }
 
 fn limits(clients: &Clients) -> anyhow::Result<Limits> {

@@ -3,6 +3,7 @@
 mod crowd;
 mod ending;
 mod errors;
+mod keep;
 mod operations;
 mod running;
 
