@@ -11,6 +11,7 @@ use super::transfers::Transfers;
 use super::wire::WireView;
 use bytes::{Bytes, BytesMut};
 use futures_util::Stream;
+use http::header::CONNECTION;
 use http::response::Parts;
 use http::{HeaderMap, Response, StatusCode};
 use http_body::Body as _;
@@ -131,6 +132,10 @@ impl Answer {
         let look = Box::pin(tokio::time::sleep(Watch::interval(&shared.options.timeouts)));
         if let Some(timeout) = keep_alive(&head.headers) {
             shared.idle_limit().announced(timeout);
+        }
+        // Many servers close a connection with an error alone.
+        if closes(&head.headers) && (head.status.is_success() || exchanged.purpose == Purpose::Warmth) {
+            shared.note_close_after_answer();
         }
         let watch = Watch::begin(Instant::now(), view.moved());
         let lease = Some(lease);
@@ -279,6 +284,10 @@ impl Drop for Answer {
             runtime.spawn(async move { std::future::poll_fn(|cx| lease.poll_hand_back(cx)).await });
         }
     }
+}
+
+fn closes(headers: &HeaderMap) -> bool {
+    headers.get(CONNECTION).is_some_and(|value| value.as_bytes().eq_ignore_ascii_case(b"close"))
 }
 
 /// `timeout` of a Keep-Alive field.

@@ -97,6 +97,12 @@ impl Pool {
         self.shared.keeping
     }
 
+    /// Whether the server closed a connection with its answer in the last ten minutes, so that none
+    /// is kept warm.
+    pub fn closes_after_answers(&self) -> bool {
+        self.shared.closes_after_answers()
+    }
+
     /// What the pool did so far.
     pub fn counts(&self) -> Counts {
         self.shared.counters.counts()

@@ -52,7 +52,7 @@ pub(crate) struct Shared {
     warm_requests: OnceLock<Arc<dyn WarmRequests>>,
     is_closed: AtomicBool,
     /// When the server closed a connection with its answer to what keeps it warm.
-    let_none_stay: Mutex<Option<Instant>>,
+    closed_after_answer: Mutex<Option<Instant>>,
     /// When the hour began in which bursts are counted, and their bytes.
     spent: Mutex<(Instant, u64)>,
 }
@@ -82,7 +82,7 @@ impl Shared {
             last_request: Mutex::new(Instant::now()),
             warm_requests: OnceLock::new(),
             is_closed: AtomicBool::new(false),
-            let_none_stay: Mutex::default(),
+            closed_after_answer: Mutex::default(),
             spent: Mutex::new((Instant::now(), 0)),
         }
     }
@@ -260,14 +260,14 @@ impl Shared {
         is_within
     }
 
-    /// The server closes connections after each answer: keeping them warm is money for nothing.
-    pub(crate) fn let_none_stay(&self) {
-        *lock(&self.let_none_stay) = Some(Instant::now());
+    /// The server closes a connection with its answer: keeping it warm is money for nothing.
+    pub(crate) fn note_close_after_answer(&self) {
+        *lock(&self.closed_after_answer) = Some(Instant::now());
     }
 
     /// Whether that was so not long ago.
-    pub(crate) fn lets_none_stay(&self) -> bool {
-        lock(&self.let_none_stay).is_some_and(|at| at.elapsed() < UNKEPT)
+    pub(crate) fn closes_after_answers(&self) -> bool {
+        lock(&self.closed_after_answer).is_some_and(|at| at.elapsed() < UNKEPT)
     }
 
     pub(crate) fn is_closed(&self) -> bool {

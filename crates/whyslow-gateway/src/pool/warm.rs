@@ -16,7 +16,6 @@ use super::shared::{Lease, Shared};
 use super::warm_requests::WarmRequests;
 use super::wire::WireView;
 use http::StatusCode;
-use http::header::CONNECTION;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
@@ -113,7 +112,7 @@ impl Keeper {
     }
 
     async fn look(&mut self, shared: &Arc<Shared>) {
-        if shared.lets_none_stay() {
+        if shared.closes_after_answers() {
             return;
         }
         let wanted = shared.options.warmth.connections;
@@ -153,12 +152,12 @@ impl Keeper {
             && let Some(connection) = shared.take_idle_if(is_due)
         {
             let lease = Lease::new(connection, permit, shared);
-            let (shared, requests) = (Arc::clone(shared), Arc::clone(&self.requests));
+            let requests = Arc::clone(&self.requests);
             tokio::spawn(async move {
                 let Some(request) = requests.heartbeat().await else { return };
                 lease.shared.counters.count(|counts| counts.heartbeats += 1);
                 let answer = exchange(lease, request, &Body::empty(), Duration::ZERO, Purpose::Warmth).await;
-                let _ = drain(&shared, answer).await;
+                let _ = drain(answer).await;
             });
         }
     }
@@ -221,7 +220,7 @@ fn spawn_burst(mut lease: Lease, requests: Arc<dyn WarmRequests>, bytes: u64) {
             counts.burst_bytes += bytes;
         });
         let answer = exchange(lease, request, &body, Duration::ZERO, Purpose::Warmth).await;
-        let is_through = drain(&shared, answer).await.is_ok_and(|status| status.is_success());
+        let is_through = drain(answer).await.is_ok_and(|status| status.is_success());
         if !is_through {
             requests.burst_refused().await;
         }
@@ -239,11 +238,8 @@ fn note(warmed: &Warmed, before: u64, after: u64, is_through: bool) {
 }
 
 /// Reads an answer that nobody is interested in.
-async fn drain(shared: &Shared, answer: Result<Answer, PoolError>) -> Result<StatusCode, PoolError> {
+async fn drain(answer: Result<Answer, PoolError>) -> Result<StatusCode, PoolError> {
     let mut answer = answer?;
-    if answer.headers().get(CONNECTION).is_some_and(|value| value.as_bytes().eq_ignore_ascii_case(b"close")) {
-        shared.let_none_stay();
-    }
     answer.read(LONGEST_ANSWER).await?;
     Ok(answer.status())
 }

@@ -1,6 +1,6 @@
 //! Connections that are kept open, and windows that are opened before they are needed.
 
-use crate::faulty::{Act, Asked, Faulty, failure, ok};
+use crate::faulty::{Act, Asked, Faulty, answer, failure, ok};
 use crate::{body, endpoint, name, no_close_wait, options, store_with, until};
 use std::time::Duration;
 use whyslow_gateway::pool::{PoolOptions, Rights, Warmth, WindowKeeping};
@@ -51,6 +51,24 @@ async fn a_kept_connection_outlives_the_servers_patience() {
     let asked = server.asked();
     assert!(asked.iter().any(|asked| asked.line.starts_with("HEAD /bucket ")), "{asked:?}");
     assert_eq!(pool.counts().requests, 1, "heartbeats are no requests of anybody");
+}
+
+#[tokio::test]
+async fn a_server_that_closes_with_each_answer_gets_no_heartbeats() {
+    let server = Faulty::start(Duration::from_secs(60), |_, asked| {
+        let close = "ETag: \"tag\"\r\nConnection: close\r\n";
+        let status = if asked.line.contains("/bad") { "403 Forbidden" } else { "200 OK" };
+        Act::Answer(answer(status, close, ""))
+    })
+    .await;
+    let store = store_with(endpoint(&server), warm(0, 0));
+    // An error alone says nothing of what becomes of others.
+    store.put(&name("bad"), body(10), &PutOptions::default()).await.unwrap_err();
+    let pool = store.pool("bucket").unwrap();
+    assert!(!pool.closes_after_answers());
+    store.put(&name("good"), body(10), &PutOptions::default()).await.unwrap();
+    assert!(pool.closes_after_answers());
+    assert_eq!(pool.counts().opened, 2);
 }
 
 #[tokio::test]

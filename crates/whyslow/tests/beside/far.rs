@@ -79,7 +79,17 @@ impl Far {
             Storage::Versity => {
                 let mut command = Command::new("versitygw");
                 command
-                    .args(["--access", USER, "--secret", SECRET, "--port", &address, "--quiet", "posix"])
+                    .args([
+                        "--access",
+                        USER,
+                        "--secret",
+                        SECRET,
+                        "--port",
+                        &address,
+                        "--quiet",
+                        "--keep-alive",
+                        "posix",
+                    ])
                     .arg(&stored);
                 command
             }

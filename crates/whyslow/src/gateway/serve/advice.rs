@@ -42,7 +42,15 @@ pub(super) async fn of(settings: &Settings, backend: &Backend, listen: SocketAdd
     if settings.pool.warmth.connections > 0 && backend.bucket.is_none() {
         all.push("note: no connection is kept warm, as no bucket is named: --store s3://BUCKET".to_owned());
     }
-    all.extend(windows(pool.keeping(), pool.rights()));
+    if pool.closes_after_answers() {
+        all.push(format!(
+            "warning: {} closes each connection with its answer (Connection: close): every request pays for a handshake and \
+             slow start, and nothing can be kept warm. Have it keep connections (versitygw: --keep-alive)",
+            pool.endpoint()
+        ));
+    } else {
+        all.extend(windows(pool.keeping(), pool.rights()));
+    }
     all.extend(initial_window(&pool).await);
     all
 }

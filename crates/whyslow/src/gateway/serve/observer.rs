@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use whyslow_gateway::front::{Record, Sink};
 use whyslow_gateway::memory::Memory;
-use whyslow_gateway::pool::{Counts, WindowKeeping};
+use whyslow_gateway::pool::{Counts, Pool, WindowKeeping};
 
 /// Between two questions to the store, whoever asks whether it is there.
 const ASK_EVERY: Duration = Duration::from_secs(5);
@@ -133,7 +133,7 @@ impl Now for View {
             all.open += open as u64;
             all.idle += idle as u64;
             all.waiting += pool.waiting() as u64;
-            all.windows_kept_by = Some(kept_by(pool.keeping()).to_owned());
+            all.windows_kept_by = Some(kept_by(&pool).to_owned());
             add(&mut all, &pool.counts());
         }
         all
@@ -145,8 +145,11 @@ impl Now for View {
     }
 }
 
-fn kept_by(keeping: WindowKeeping) -> &'static str {
-    match keeping {
+fn kept_by(pool: &Pool) -> &'static str {
+    if pool.closes_after_answers() {
+        return "nothing: the store closes each connection with its answer";
+    }
+    match pool.keeping() {
         WindowKeeping::Sysctl => "tcp_slow_start_after_idle=0",
         WindowKeeping::Bbr => "BBR",
         WindowKeeping::OnDemand => "nothing: they are opened when an upload announces itself",
