@@ -5,16 +5,22 @@ use crate::sealed::{SealedError, SealedErrorKind};
 use http::{HeaderMap, HeaderValue, StatusCode, header};
 use s3s::{S3Error, S3ErrorCode};
 
-/// As S3 answers it. What the client's bytes did wrong, the call knows better.
+/// As S3 answers it. What the client's bytes did wrong, the call knows better; what the store says is
+/// for the log, as it may name folders and hosts that are no business of clients.
 pub(super) fn answer(call: &Call, error: SealedError) -> S3Error {
     if let (SealedErrorKind::Content(_), Some(fault)) = (&error.kind, call.fault()) {
         return fault;
     }
     let (code, status) = code(&error.kind);
-    let mut answer = S3Error::with_message(code, error.message);
-    answer.set_status_code(status);
-    answer.set_request_id(call.id());
-    call.fail(&answer);
+    let with = |message: String| {
+        let mut answer = S3Error::with_message(code.clone(), message);
+        answer.set_status_code(status);
+        answer.set_request_id(call.id());
+        answer
+    };
+    let public = public(&error.kind).map_or_else(|| error.message.clone(), str::to_owned);
+    call.fail(&with(error.message));
+    let mut answer = with(public);
     if let SealedErrorKind::SlowDown { retry_after } = error.kind {
         let seconds = retry_after.as_secs_f64().ceil().max(1.0);
         answer.set_headers(HeaderMap::from_iter([(header::RETRY_AFTER, HeaderValue::from(seconds as u64))]));
@@ -50,6 +56,25 @@ fn code(kind: &SealedErrorKind) -> (S3ErrorCode, StatusCode) {
     }
 }
 
+/// S3's own sentences where it has one; none where what happened is the client's to know.
+fn public(kind: &SealedErrorKind) -> Option<&'static str> {
+    use SealedErrorKind as Kind;
+    Some(match kind {
+        Kind::NoSuchKey => "The specified key does not exist.",
+        Kind::NoSuchBucket => "The specified bucket does not exist.",
+        Kind::NoSuchUpload => {
+            "The specified multipart upload does not exist. The upload ID may be invalid, or the upload may have been \
+             aborted or completed."
+        }
+        Kind::BucketNotEmpty => "The bucket you tried to delete is not empty.",
+        Kind::PreconditionFailed => "At least one of the pre-conditions you specified did not hold.",
+        Kind::Forbidden => "the store refuses the gateway; its log says more, under this request's id",
+        Kind::Unavailable => "the store cannot be reached; the gateway's log says more, under this request's id",
+        Kind::Internal => "the store failed; the gateway's log says more, under this request's id",
+        _ => return None,
+    })
+}
+
 fn custom(code: &'static str) -> S3ErrorCode {
     S3ErrorCode::Custom(code.into())
 }
@@ -62,4 +87,19 @@ pub(super) fn not_here(what: &str) -> S3Error {
 /// For a request that makes no sense.
 pub(super) fn invalid(message: impl Into<String>) -> S3Error {
     S3Error::with_message(S3ErrorCode::InvalidArgument, message.into())
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    #[test]
+    fn where_things_are_is_for_the_log() {
+        let call = Call::new();
+        let message = "there is no such object: /srv/objects/bucket/o".to_owned();
+        let answer = answer(&call, SealedError { kind: SealedErrorKind::NoSuchKey, message });
+        assert_eq!(answer.message(), Some("The specified key does not exist."));
+        assert!(call.fault().unwrap().message().unwrap().contains("/srv/objects"));
+    }
 }

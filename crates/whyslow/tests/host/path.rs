@@ -81,20 +81,23 @@ fn a_threshold_that_acts_is_found_and_one_that_does_not_is_not() {
 #[test]
 fn a_small_receive_buffer_on_a_long_path_is_found_at_both_ends() {
     let folder = folder();
-    std::fs::write(folder.path().join("big"), vec![b'x'; 3_000_000]).unwrap();
+    std::fs::write(folder.path().join("big"), vec![b'x'; 30_000_000]).unwrap();
     // A busy machine shows it in one look of several.
     let look = |name: &str| {
         format!(
-            "for i in 1 2 3 4 5 6; do $W --json > {name}; grep -q '\"receive-window\"' {name} && break; sleep 0.5; done"
+            "for i in $(seq 20); do $W --json > {name}; grep -q '\"receive-window\"' {name} && break; sleep 0.5; done"
         )
     };
     let client = format!(
         "sysctl -qw net.ipv4.tcp_rmem='4096 16384 65536'
-        curl -so /dev/null --max-time 15 http://$SERVER:8080/big & sleep 3; touch now
-        {}; wait",
+        curl -so /dev/null --max-time 60 http://$SERVER:8080/big & P=$!; sleep 3; touch now
+        {}; for i in $(seq 400); do [ -e looked ] && break; sleep 0.1; done; kill $P",
         look("client.json")
     );
-    let server = format!("(for i in $(seq 200); do [ -e now ] && break; sleep 0.1; done; {}) &", look("server.json"));
+    let server = format!(
+        "(for i in $(seq 200); do [ -e now ] && break; sleep 0.1; done; {}; touch looked) &",
+        look("server.json")
+    );
     let (server, client) = (server.as_str(), client.as_str());
     if over_100_ms(folder.path(), server, client).is_none() {
         return;
