@@ -5,8 +5,8 @@ use crate::sealed::{SealedError, SealedErrorKind};
 use http::{HeaderMap, HeaderValue, StatusCode, header};
 use s3s::{S3Error, S3ErrorCode};
 
-/// As S3 answers it. What the client's bytes did wrong, the call knows better; what the store says is
-/// for the log, as it may name folders and hosts that are no business of clients.
+/// As S3 answers it. What the client's bytes did wrong, the call knows better; what the store says
+/// is for the log, as it may name folders and hosts that are no business of clients.
 pub(super) fn answer(call: &Call, error: SealedError) -> S3Error {
     if let (SealedErrorKind::Content(_), Some(fault)) = (&error.kind, call.fault()) {
         return fault;
