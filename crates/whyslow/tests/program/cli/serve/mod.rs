@@ -4,7 +4,7 @@ mod crowd;
 mod ending;
 mod errors;
 mod operations;
-mod running;
+pub(super) mod running;
 
 use running::{Place, Running};
 use std::process::Command;
