@@ -78,9 +78,11 @@ fn facts(meta: &ObjectMeta) -> Facts {
 
 /// What an error of the crate means for whoever reads.
 pub(crate) fn failure(bucket: &Bucket, error: &Error) -> Failure {
-    let text = error.to_string();
+    let text = format!("{error}: {}", root_cause(error));
+    // Of lists the crate tells the status in words alone.
+    let is = |status: &str| text.contains(&format!("status code: {status}"));
     match error {
-        Error::NotFound { .. } => {
+        _ if matches!(error, Error::NotFound { .. }) || is("404") => {
             let why = match code(&text) {
                 Some("NoSuchBucket" | "ContainerNotFound") => format!("there is no bucket {}", bucket.name()),
                 Some("NoSuchKey" | "BlobNotFound") => format!(
@@ -92,7 +94,7 @@ pub(crate) fn failure(bucket: &Bucket, error: &Error) -> Failure {
             };
             Failure::Refused(ErrorKind::NotFound, why)
         }
-        Error::PermissionDenied { .. } | Error::Unauthenticated { .. } => {
+        _ if matches!(error, Error::PermissionDenied { .. } | Error::Unauthenticated { .. }) || is("403") => {
             let code = code(&text).map_or_else(String::new, |code| format!(" ({code})"));
             let why = format!("access is denied{code}: {}", bucket.credentials());
             Failure::Refused(ErrorKind::PermissionDenied, why)

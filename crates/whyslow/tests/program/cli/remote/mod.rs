@@ -95,7 +95,7 @@ fn what_cannot_be_resumed_is_an_error() {
     let url = server.put("/a", cut(Served { is_replaced: true, ..served("loss-client") }));
     let replaced = complaint(&[&url]);
     assert!(replaced.starts_with(&format!("whyslow: {url}: byte 100000: the object was replaced")), "{replaced}");
-    let url = server.put("/b", cut(Served { has_no_ranges: true, ..served("loss-client") }));
+    let url = server.put("/b", Served { has_no_ranges: true, cuts: vec![100_000; 2], ..served("loss-client") });
     let unranged = complaint(&[&url]);
     assert!(unranged.contains("byte 100000: ") && unranged.contains("gives no ranges"), "{unranged}");
     let url = server.put("/c", cut(Served { has_no_version: true, ..served("loss-client") }));
