@@ -21,7 +21,7 @@ impl<'a> InputReader<'a> {
         Self { done: 0, total, progress }
     }
 
-    /// Bytes of all inputs, if all are regular files.
+    /// Bytes of all inputs, if all are known.
     pub(crate) fn total(&self) -> Option<u64> {
         self.total
     }
@@ -60,8 +60,11 @@ impl<'a> InputReader<'a> {
     }
 }
 
-/// The bytes of a regular file.
+/// The bytes of a regular file or an object.
 fn size(input: &Input) -> Option<u64> {
-    let Input::Path(path) = input else { return None };
-    fs::metadata(path).ok().filter(fs::Metadata::is_file).map(|metadata| metadata.len())
+    match input {
+        Input::Path(path) => fs::metadata(path).ok().filter(fs::Metadata::is_file).map(|metadata| metadata.len()),
+        Input::Object(object) => object.size(),
+        Input::Stdin => None,
+    }
 }

@@ -36,9 +36,12 @@ impl FirstRead {
     /// # Errors
     /// When it is missing or shorter.
     pub(crate) fn is_there(&self) -> Result<(), Error> {
-        let Input::Path(path) = &self.input else { return Ok(()) };
-        let now = fs::metadata(path).map_err(|cause| Error::Open { name: self.input.name(), cause })?.len();
-        self.at_least("bytes", self.bytes, now)
+        let open_error = |cause| Error::Open { name: self.input.name(), cause };
+        match &self.input {
+            Input::Path(path) => self.at_least("bytes", self.bytes, fs::metadata(path).map_err(open_error)?.len()),
+            Input::Object(object) => object.check().map_err(open_error),
+            Input::Stdin => Ok(()),
+        }
     }
 
     /// Opens it again.

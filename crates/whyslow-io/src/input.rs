@@ -1,5 +1,6 @@
 //! Inputs, and the progress of reading them.
 
+use crate::object::ObjectInput;
 use std::path::PathBuf;
 
 /// A place to read a capture from.
@@ -9,6 +10,8 @@ pub enum Input {
     Path(PathBuf),
     /// Standard input, named `-`.
     Stdin,
+    /// What the caller opens, again and again.
+    Object(ObjectInput),
 }
 
 impl Input {
@@ -17,6 +20,7 @@ impl Input {
         match self {
             Self::Path(path) => path.display().to_string(),
             Self::Stdin => "-".to_owned(),
+            Self::Object(object) => object.name().to_owned(),
         }
     }
 }
@@ -26,6 +30,6 @@ impl Input {
 pub struct Progress {
     /// Bytes read so far; compressed bytes count as stored.
     pub read: u64,
-    /// Bytes to read in total; none if an input is not a regular file.
+    /// Bytes to read in total; none if that of an input is not known, as that of a pipe.
     pub total: Option<u64>,
 }

@@ -1,4 +1,5 @@
-//! Where the bytes come from: files, pipes and standard input, compressed or not, one or a set.
+//! Where the bytes come from: files, pipes, standard input, and what others open ([`Object`]);
+//! compressed or not, one or a set.
 //!
 //! [`explain`] opens its inputs one after the other and undoes their compression as it reads
 //! (`source`). It pushes the bytes to explainers that share the connections (`worker_pool`), each
@@ -29,6 +30,7 @@ mod feed;
 mod first;
 mod input;
 mod join;
+mod object;
 mod options;
 mod reading;
 mod scan;
@@ -43,6 +45,7 @@ mod worker_pool;
 
 pub use error::Error;
 pub use input::{Input, Progress};
+pub use object::{Object, ObjectInput};
 pub use options::ExplainOptions;
 pub use reading::{FilesRead, PacketSource, Reading, follow, follow_all, pick};
 pub use scan::{ScanError, Scanned, scan, scan_into, unread};

@@ -192,7 +192,11 @@ impl Sink for OpeningScan {
 
 /// Whether it can be opened once more.
 pub(crate) fn is_file(input: &Input) -> bool {
-    matches!(input, Input::Path(path) if fs::metadata(path).is_ok_and(|metadata| metadata.is_file()))
+    match input {
+        Input::Path(path) => fs::metadata(path).is_ok_and(|metadata| metadata.is_file()),
+        Input::Object(_) => true,
+        Input::Stdin => false,
+    }
 }
 
 /// A name without what varies in a rotation set: digits, and the suffix of a compression.

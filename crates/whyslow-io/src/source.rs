@@ -48,7 +48,7 @@ pub(crate) struct Source {
     /// The error that follows the bytes returned last.
     failed: Option<io::Error>,
     torn: Option<String>,
-    /// Bytes of a regular file, as they are stored.
+    /// Bytes of a file or object, as they are stored.
     size: Option<u64>,
     stop: Stop,
     /// Whether the stop request kept it from being read to its end.
@@ -147,6 +147,10 @@ impl Source {
                     return Ok(Self { size: Some(metadata.len()), ..source });
                 }
                 Self::over(name, Pipe::new(file), true, stop)
+            }
+            Input::Object(object) => {
+                let source = Self::over(name.clone(), object.open().map_err(open_error)?, false, stop)?;
+                Ok(Self { size: object.size(), ..source })
             }
         }
     }

@@ -50,13 +50,20 @@ impl Spool {
     ) -> Result<Self, Error> {
         let mut spool = Self::default();
         for input in inputs {
-            if set::is_file(input) || is_missing(input) {
+            let file = match input {
+                input if set::is_file(input) || is_missing(input) => None,
+                Input::Object(_) => None,
+                Input::Stdin => Some(stdin()),
+                Input::Path(path) => Some(File::open(path)),
+            };
+            let Some(file) = file else {
                 spool.inputs.push(input.clone());
-            } else {
-                let spooled = keep(input, scratch, stop, progress)?;
-                spool.inputs.push(Input::Path(spooled.path().to_owned()));
-                spool.spooled.push(spooled);
-            }
+                continue;
+            };
+            let file = file.map_err(|cause| Error::Open { name: input.name(), cause })?;
+            let spooled = keep(input.name(), file, (scratch, stop), progress)?;
+            spool.inputs.push(Input::Path(spooled.path().to_owned()));
+            spool.spooled.push(spooled);
         }
         Ok(spool)
     }
@@ -78,20 +85,14 @@ fn is_missing(input: &Input) -> bool {
 }
 
 fn keep(
-    input: &Input,
-    scratch: &Scratch,
-    stop: &Stop,
+    name: String,
+    file: File,
+    (scratch, stop): (&Scratch, &Stop),
     progress: &mut dyn FnMut(Progress),
 ) -> Result<SpooledInput, Error> {
-    let name = input.name();
     let unkept = |cause| Error::Keep { name: name.clone(), cause };
-    let open = |cause| Error::Open { name: name.clone(), cause };
-    let file = match input {
-        Input::Stdin => stdin(),
-        Input::Path(path) => File::open(path),
-    };
     // It may be silent for long, and whoever waits may want it to end.
-    let mut coming = Pipe::new(file.map_err(open)?);
+    let mut coming = Pipe::new(file);
     let mut file = scratch.file("").map_err(unkept)?;
     let (mut bytes, mut block) = (0_u64, vec![0; BLOCK]);
     while !stop.is_asked() {

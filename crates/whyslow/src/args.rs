@@ -93,7 +93,8 @@ pub(crate) enum Command {
 
 #[derive(Debug, Default, PartialEq, ClapArgs)]
 pub(crate) struct Explain {
-    /// Captures; `-` is standard input. Files that follow each other in time are read as one, and
+    /// Captures: files, `-` for standard input, or URLs (s3://, gs://, az://, http://, https://; a
+    /// key may have `*` and `?`). Files that follow each other in time are read as one, and
     /// what two places saw of one connection is compared.
     #[arg(value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
     pub files: Vec<PathBuf>,
@@ -168,7 +169,7 @@ pub(crate) struct View {
 
 #[derive(Debug, ClapArgs)]
 pub(crate) struct Report {
-    /// Captures, as for `explain`; `-` is standard input.
+    /// Captures, as for `explain`.
     #[arg(value_name = "FILE", required = true, value_hint = clap::ValueHint::FilePath)]
     pub files: Vec<PathBuf>,
 

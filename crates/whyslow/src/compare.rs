@@ -20,7 +20,7 @@ use whyslow_serve::{Opening, SoughtTransfer};
 /// # Errors
 /// When one cannot be read, has no such transfer, or both are one.
 pub(crate) fn run(task: &Compare, mut out: Output) -> anyhow::Result<ExitCode> {
-    let places = [TransferPlace::read(&task.a), TransferPlace::read(&task.b)];
+    let places = [TransferPlace::read(&task.a)?, TransferPlace::read(&task.b)?];
     if task.view || task.report.is_some() {
         return page(task, &places);
     }

@@ -90,10 +90,13 @@ pub(crate) fn run(task: &Export) -> anyhow::Result<ExitCode> {
 /// # Errors
 /// When that is said in two ways, or of one of several files.
 fn chosen(task: &Export) -> anyhow::Result<(Vec<Input>, TransferName)> {
-    let places: Vec<TransferPlace> = task.files.iter().map(|file| TransferPlace::read(file)).collect();
+    let mut places = Vec::new();
+    for file in &task.files {
+        places.extend(TransferPlace::all(file)?.into_iter().map(|place| (file.display(), place)));
+    }
     let mut which = TransferName { connection: task.connection, transfer: None };
-    for (file, place) in task.files.iter().zip(&places) {
-        let (file, name) = (file.display(), place.input.name());
+    for (file, place) in &places {
+        let name = place.input.name();
         match (place.which.connection, task.connection) {
             (None, _) => continue,
             (Some(id), _) if place.which.transfer.is_some() => {
@@ -107,7 +110,7 @@ fn chosen(task: &Export) -> anyhow::Result<(Vec<Input>, TransferName)> {
             (Some(_), None) => which.connection = place.which.connection,
         }
     }
-    Ok((places.into_iter().map(|place| place.input).collect(), which))
+    Ok((places.into_iter().map(|(_, place)| place.input).collect(), which))
 }
 
 /// The connection that is meant; without a number, that of the largest transfer, or else the first.

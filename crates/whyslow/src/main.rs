@@ -55,9 +55,11 @@ fn main() -> ExitCode {
     if let Some(code) = whyslow_lab::agent::maybe_run() {
         return ExitCode::from(u8::try_from(code).unwrap_or(FAILED));
     }
-    let settings = Settings::resolve(Args::parse()).unwrap_or_else(|error| error.exit());
-    match run(&settings) {
+    match Settings::resolve(Args::parse()).and_then(|settings| run(&settings)) {
         Ok(code) => code,
+        Err(error) if error.is::<clap::Error>() => {
+            error.downcast::<clap::Error>().map_or(FAILED.into(), |error| error.exit())
+        }
         Err(error) if output::is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
             complain(&format!("{error:#}"));

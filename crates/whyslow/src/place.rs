@@ -1,6 +1,10 @@
-//! `FILE`, `FILE#3`, `FILE#3.2`: a capture, and which of its connections and transfers is meant.
+//! `FILE`, `FILE#3`, `FILE#3.2`: a capture, and which of its connections and transfers is meant. A
+//! capture is a file, standard input, or what a URL names.
+
+mod url;
 
 use crate::progress::Meter;
+use anyhow::bail;
 use std::path::{Path, PathBuf};
 use whyslow_core::analysis::Analysis;
 use whyslow_core::compare::TransferName;
@@ -14,19 +18,53 @@ pub(crate) struct TransferPlace {
 }
 
 impl TransferPlace {
-    /// What was typed. A file that has such a name itself is that file.
-    pub(crate) fn read(text: &Path) -> Self {
-        let named = text.to_str().filter(|_| !text.exists()).and_then(|text| text.rsplit_once('#'));
-        match named.and_then(|(path, which)| Some((path, TransferName::read(which)?))) {
-            Some((path, which)) => Self { input: input(Path::new(path)), which },
-            None => Self { input: input(text), which: TransferName::default() },
+    /// What was typed, which is one capture.
+    ///
+    /// # Errors
+    /// When a URL cannot be understood, or names several.
+    pub(crate) fn read(text: &Path) -> anyhow::Result<Self> {
+        let mut places = Self::all(text)?;
+        match (places.pop(), places.len()) {
+            (Some(place), 0) => Ok(place),
+            (_, more) => bail!("{}: {} objects match; name one", text.display(), more + 1),
         }
+    }
+
+    /// What was typed, each capture that it names. A file that has such a name itself is that file.
+    ///
+    /// # Errors
+    /// When a URL cannot be understood, or names nothing.
+    pub(crate) fn all(text: &Path) -> anyhow::Result<Vec<Self>> {
+        let named = text.to_str().filter(|_| !text.exists()).and_then(|text| text.rsplit_once('#'));
+        let (path, which) = match named.and_then(|(path, which)| Some((path, TransferName::read(which)?))) {
+            Some((path, which)) => (Path::new(path), which),
+            None => (text, TransferName::default()),
+        };
+        Ok(input(path)?.into_iter().map(|input| Self { input, which }).collect())
     }
 }
 
-/// A path, or standard input.
-pub(crate) fn input(path: &Path) -> Input {
-    if path == Path::new("-") { Input::Stdin } else { Input::Path(PathBuf::from(path)) }
+/// The captures that these names stand for.
+///
+/// # Errors
+/// When a URL cannot be understood, or names nothing.
+pub(crate) fn inputs(names: &[PathBuf]) -> anyhow::Result<Vec<Input>> {
+    let mut inputs = Vec::new();
+    for name in names {
+        inputs.extend(input(name)?);
+    }
+    Ok(inputs)
+}
+
+/// A path, standard input, or what a URL names.
+fn input(name: &Path) -> anyhow::Result<Vec<Input>> {
+    if name == Path::new("-") {
+        return Ok(vec![Input::Stdin]);
+    }
+    match name.to_str().filter(|name| url::is_url(name) && !Path::new(name).exists()) {
+        Some(url) => url::inputs(url),
+        None => Ok(vec![Input::Path(PathBuf::from(name))]),
+    }
 }
 
 /// Reads one capture, with a progress bar for whoever waits.
@@ -40,11 +78,13 @@ pub(crate) fn explain(input: &Input) -> anyhow::Result<Analysis> {
 
 #[cfg(test)]
 mod tests {
+    #![allow(clippy::unwrap_used)]
+
     use super::*;
 
     #[test]
     fn a_number_behind_the_file_is_a_connection_or_a_transfer() {
-        let place = |text: &str| TransferPlace::read(Path::new(text));
+        let place = |text: &str| TransferPlace::read(Path::new(text)).unwrap();
         let path = |text: &str| Input::Path(text.into());
         let which = |connection, transfer| TransferName { connection: Some(connection), transfer };
         assert_eq!(place("a.pcap"), TransferPlace { input: path("a.pcap"), which: TransferName::default() });

@@ -32,7 +32,7 @@ pub(crate) struct Scan {
 /// # Errors
 /// When something cannot be written, or two captures have one name.
 pub(crate) fn run(task: &Scan) -> anyhow::Result<ExitCode> {
-    let inputs: Vec<_> = task.files.iter().map(|file| crate::place::input(file)).collect();
+    let inputs = crate::place::inputs(&task.files)?;
     let targets = targets(&inputs, &task.out)?;
     let sources = Sources::of(&inputs);
     fs::create_dir_all(&task.out).with_context(|| task.out.display().to_string())?;
@@ -81,6 +81,7 @@ fn targets(inputs: &[Input], folder: &Path) -> anyhow::Result<Vec<PathBuf>> {
         let name = match input {
             Input::Stdin => "stdin".to_owned(),
             Input::Path(path) => path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned(),
+            Input::Object(object) => object.name().rsplit('/').next().unwrap_or_default().to_owned(),
         };
         if !known.insert(name.clone()) {
             bail!("two captures are named {name}: scan them into different folders, and stitch both");

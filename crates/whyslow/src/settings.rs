@@ -2,6 +2,7 @@
 
 use crate::args::{Args, Color, Command, Explain, Report, Shape, View};
 use crate::fail_on::FailOn;
+use crate::place::inputs;
 use crate::select::Selection;
 use anstream::ColorChoice;
 use clap::CommandFactory;
@@ -108,11 +109,11 @@ impl Settings {
     ///
     /// # Errors
     /// When there are files or options in front of a command: nothing of what was typed is passed
-    /// over.
-    pub(crate) fn resolve(args: Args) -> Result<Self, clap::Error> {
+    /// over. When a URL names nothing.
+    pub(crate) fn resolve(args: Args) -> anyhow::Result<Self> {
         if args.command.is_some() && args.explain != Explain::default() {
             let message = "a command stands before files and options; a file that is named like a command is ./NAME";
-            return Err(Args::command().error(ErrorKind::ArgumentConflict, message));
+            return Err(Args::command().error(ErrorKind::ArgumentConflict, message).into());
         }
         let color = match args.color {
             Color::Auto => ColorChoice::Auto,
@@ -122,9 +123,9 @@ impl Settings {
         let task = match args.command {
             None => {
                 is_no_command(&args.explain.files)?;
-                explain(args.explain)
+                explain(args.explain)?
             }
-            Some(Command::Explain(args)) => explain(args),
+            Some(Command::Explain(args)) => explain(args)?,
             Some(Command::Scan(task)) => Task::Scan(task),
             Some(Command::Stitch(args)) => stitch(args)?,
             Some(Command::Compare(task)) => Task::Compare(task),
@@ -140,10 +141,10 @@ impl Settings {
             #[cfg(target_os = "linux")]
             Some(Command::Watch(watch)) => Task::Watch(watch),
             Some(Command::View(View { files, port, open })) => {
-                Task::View(ViewTask { inputs: inputs(&files), page: PageTask { port, open } })
+                Task::View(ViewTask { inputs: inputs(&files)?, page: PageTask { port, open } })
             }
             Some(Command::Report(Report { files, output })) => {
-                Task::Report(ReportTask { inputs: inputs(&files), output })
+                Task::Report(ReportTask { inputs: inputs(&files)?, output })
             }
             Some(Command::Completions { shell }) => Task::Completions(shell),
             Some(Command::Man { output }) => Task::Man(output),
@@ -170,31 +171,26 @@ fn is_no_command(files: &[PathBuf]) -> Result<(), clap::Error> {
     }
 }
 
-fn explain(args: Explain) -> Task {
-    let inputs: Vec<_> = match args.files.as_slice() {
-        [] if stdin().is_terminal() => return Task::Usage,
+/// # Errors
+/// When a URL names nothing.
+fn explain(args: Explain) -> anyhow::Result<Task> {
+    let inputs = match args.files.as_slice() {
+        [] if stdin().is_terminal() => return Ok(Task::Usage),
         [] => vec![Input::Stdin],
-        files => inputs(files),
+        files => inputs(files)?,
     };
     let how = ExplainOptions { threads: threads(args.threads), path_rate: args.path_rate };
     let (selection, fail_on) = (args.selection, args.fail_on);
-    Task::Explain(ExplainTask {
-        inputs,
-        format: format(&args.shape),
-        selection,
-        fail_on,
-        how,
-        cut: None,
-        stitched: false,
-    })
+    let format = format(&args.shape);
+    Ok(Task::Explain(ExplainTask { inputs, format, selection, fail_on, how, cut: None, stitched: false }))
 }
 
 /// # Errors
 /// When there is nothing to stitch.
-fn stitch(args: Explain) -> Result<Task, clap::Error> {
+fn stitch(args: Explain) -> anyhow::Result<Task> {
     let files = crate::stitched::files(&args.files)
         .map_err(|error| Args::command().error(ErrorKind::ValueValidation, format!("{error:#}")))?;
-    Ok(match explain(Explain { files, ..args }) {
+    Ok(match explain(Explain { files, ..args })? {
         Task::Explain(task) => Task::Explain(ExplainTask { stitched: true, ..task }),
         other => other,
     })
@@ -214,8 +210,4 @@ fn format(shape: &Shape) -> Format {
 /// As many threads as asked for, or one for each processor.
 pub(crate) fn threads(asked: Option<NonZero<usize>>) -> NonZero<usize> {
     asked.or(available_parallelism().ok()).unwrap_or(NonZero::<usize>::MIN)
-}
-
-fn inputs(files: &[PathBuf]) -> Vec<Input> {
-    files.iter().map(PathBuf::as_path).map(crate::place::input).collect()
 }

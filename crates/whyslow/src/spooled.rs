@@ -80,6 +80,7 @@ impl Drop for SpooledInputs {
 fn is_pipe(input: &Input) -> bool {
     match input {
         Input::Stdin => true,
+        Input::Object(_) => false,
         Input::Path(path) => std::fs::metadata(path).is_ok_and(|metadata| !metadata.is_file() && !metadata.is_dir()),
     }
 }

@@ -36,6 +36,9 @@ pub(crate) fn run(task: &ViewTask) -> anyhow::Result<()> {
 /// When an input cannot be opened.
 pub(crate) fn check(inputs: &[Input]) -> anyhow::Result<()> {
     for input in inputs {
+        if let Input::Object(object) = input {
+            object.check().with_context(|| object.name().to_owned())?;
+        }
         if let Input::Path(path) = input {
             if path.is_dir() {
                 bail!("{}: this is a folder", path.display());

@@ -77,6 +77,7 @@ mod unix {
         match input {
             Input::Path(path) => of_path(path),
             Input::Stdin => of_descriptor(stdin().as_fd()),
+            Input::Object(_) => None,
         }
     }
 
@@ -110,7 +111,7 @@ mod elsewhere {
     pub(super) fn of_input(input: &Input) -> Option<Identity> {
         match input {
             Input::Path(path) => of_path(path),
-            Input::Stdin => None,
+            Input::Stdin | Input::Object(_) => None,
         }
     }
 

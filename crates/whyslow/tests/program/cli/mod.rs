@@ -16,6 +16,8 @@ mod outputs;
 mod page;
 pub(crate) mod pcap;
 mod predict;
+#[cfg(all(target_os = "linux", feature = "remote"))]
+mod remote;
 mod select;
 #[cfg(target_os = "linux")]
 mod serve;

@@ -5,7 +5,7 @@ mod ending;
 mod errors;
 mod keep;
 mod operations;
-mod running;
+pub(super) mod running;
 
 use running::{Place, Running};
 use std::process::Command;

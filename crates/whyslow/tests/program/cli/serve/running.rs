@@ -14,19 +14,19 @@ use std::time::Duration;
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A folder with keys, a store, and a home.
-pub(super) struct Place(pub Folder);
+pub(in crate::cli) struct Place(pub Folder);
 
 impl Place {
-    pub(super) fn new() -> Self {
+    pub(in crate::cli) fn new() -> Self {
         Self(Folder::new())
     }
 
-    pub(super) fn at(&self, name: &str) -> PathBuf {
+    pub(in crate::cli) fn at(&self, name: &str) -> PathBuf {
         self.0.0.path().join(name)
     }
 
     /// The program in this place, which has none of the user's settings.
-    pub(super) fn command(&self, arguments: &[&str]) -> Command {
+    pub(in crate::cli) fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(assert_cmd::cargo::cargo_bin("whyslow"));
         for (name, _) in std::env::vars_os() {
             let name = name.to_string_lossy().into_owned();
@@ -40,13 +40,13 @@ impl Place {
     }
 
     /// Starts a gateway in front of the folder `store`, which lets everybody in.
-    pub(super) fn serve(&self, more: &[&str]) -> Running {
+    pub(in crate::cli) fn serve(&self, more: &[&str]) -> Running {
         Running::start(self.command(&["serve", "--store", "file:store", "--no-auth"]), more)
     }
 }
 
 /// It ends with the test.
-pub(super) struct Running {
+pub(in crate::cli) struct Running {
     child: Child,
     pub address: SocketAddr,
     pub admin: SocketAddr,
@@ -63,7 +63,7 @@ impl Drop for Running {
 
 impl Running {
     /// Starts it on free ports, and waits until it is ready.
-    pub(super) fn start(mut command: Command, more: &[&str]) -> Self {
+    pub(in crate::cli) fn start(mut command: Command, more: &[&str]) -> Self {
         command.args(["--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0"]).args(more);
         let mut child = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
         let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
@@ -92,28 +92,28 @@ impl Running {
         Self { child, address: address("S3 at http://"), admin: address("administration at http://"), stderr }
     }
 
-    pub(super) fn stderr(&self) -> String {
+    pub(in crate::cli) fn stderr(&self) -> String {
         self.stderr.lock().unwrap().clone()
     }
 
-    pub(super) fn url(&self) -> String {
+    pub(in crate::cli) fn url(&self) -> String {
         format!("http://{}", self.address)
     }
 
-    pub(super) fn admin_url(&self) -> String {
+    pub(in crate::cli) fn admin_url(&self) -> String {
         format!("http://{}", self.admin)
     }
 
-    pub(super) fn signal(&self, signal: rustix::process::Signal) {
+    pub(in crate::cli) fn signal(&self, signal: rustix::process::Signal) {
         rustix::process::kill_process(rustix::process::Pid::from_child(&self.child), signal).unwrap();
     }
 
-    pub(super) fn wait(&mut self) -> ExitStatus {
+    pub(in crate::cli) fn wait(&mut self) -> ExitStatus {
         self.child.wait().unwrap()
     }
 
     /// Ends it as `kill` does, which must end well.
-    pub(super) fn end(mut self) -> String {
+    pub(in crate::cli) fn end(mut self) -> String {
         self.signal(rustix::process::Signal::TERM);
         let status = self.wait();
         assert_eq!((status.code(), status.signal()), (Some(0), None), "{}", self.stderr());
@@ -121,18 +121,18 @@ impl Running {
     }
 
     /// Ends it as a power cut does.
-    pub(super) fn kill(mut self) {
+    pub(in crate::cli) fn kill(mut self) {
         self.child.kill().unwrap();
         self.child.wait().unwrap();
     }
 
     /// One request on a connection of its own; its status and body.
-    pub(super) fn ask(&self, method: &str, path: &str, body: &[u8]) -> (u16, Vec<u8>) {
+    pub(in crate::cli) fn ask(&self, method: &str, path: &str, body: &[u8]) -> (u16, Vec<u8>) {
         ask(self.address, method, path, body).unwrap()
     }
 
     /// The same; its status and its head.
-    pub(super) fn head_of(&self, method: &str, path: &str, body: &[u8]) -> (u16, String) {
+    pub(in crate::cli) fn head_of(&self, method: &str, path: &str, body: &[u8]) -> (u16, String) {
         let mut stream = TcpStream::connect(self.address).unwrap();
         stream.set_read_timeout(Some(PATIENCE)).unwrap();
         stream.write_all(head(method, path, body.len()).as_bytes()).unwrap();
@@ -146,20 +146,20 @@ impl Running {
     }
 
     /// Most memory that it held so far, bytes (`VmHWM`).
-    pub(super) fn most_memory(&self) -> u64 {
+    pub(in crate::cli) fn most_memory(&self) -> u64 {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap();
         let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
         line.trim().trim_end_matches(" kB").parse::<u64>().unwrap() * 1024
     }
 
     /// What the administration answers.
-    pub(super) fn administration(&self, path: &str) -> (u16, String) {
+    pub(in crate::cli) fn administration(&self, path: &str) -> (u16, String) {
         let (status, body) = ask(self.admin, "GET", path, b"").unwrap();
         (status, String::from_utf8(body).unwrap())
     }
 
     /// Its sockets in CLOSE_WAIT (state 8 of `/proc/PID/net/tcp`) at the port of the clients.
-    pub(super) fn close_waits(&self) -> usize {
+    pub(in crate::cli) fn close_waits(&self) -> usize {
         let table = std::fs::read_to_string(Path::new("/proc/self/net/tcp")).unwrap();
         let port = format!(":{:04X}", self.address.port());
         let is_one = |line: &&str| {
@@ -171,12 +171,12 @@ impl Running {
 }
 
 /// The head of a request.
-pub(super) fn head(method: &str, path: &str, length: usize) -> String {
+pub(in crate::cli) fn head(method: &str, path: &str, length: usize) -> String {
     format!("{method} {path} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\ncontent-length: {length}\r\n\r\n")
 }
 
 /// One request on a connection of its own.
-pub(super) fn ask(to: SocketAddr, method: &str, path: &str, body: &[u8]) -> std::io::Result<(u16, Vec<u8>)> {
+pub(in crate::cli) fn ask(to: SocketAddr, method: &str, path: &str, body: &[u8]) -> std::io::Result<(u16, Vec<u8>)> {
     let mut stream = TcpStream::connect(to)?;
     stream.set_read_timeout(Some(PATIENCE))?;
     stream.write_all(head(method, path, body.len()).as_bytes())?;
@@ -185,7 +185,7 @@ pub(super) fn ask(to: SocketAddr, method: &str, path: &str, body: &[u8]) -> std:
 }
 
 /// An answer, whose body is as long as it was announced, or goes to the end.
-pub(super) fn answer(stream: &mut TcpStream) -> std::io::Result<(u16, Vec<u8>)> {
+pub(in crate::cli) fn answer(stream: &mut TcpStream) -> std::io::Result<(u16, Vec<u8>)> {
     let cut = || std::io::Error::from(std::io::ErrorKind::UnexpectedEof);
     let mut all = Vec::new();
     stream.read_to_end(&mut all)?;
@@ -201,7 +201,7 @@ pub(super) fn answer(stream: &mut TcpStream) -> std::io::Result<(u16, Vec<u8>)> 
 }
 
 /// Waits until something holds; it is no measure of time.
-pub(super) fn until(what: &str, holds: impl Fn() -> bool) {
+pub(in crate::cli) fn until(what: &str, holds: impl Fn() -> bool) {
     for _ in 0..6000 {
         if holds() {
             return;

@@ -1,0 +1,240 @@
+//! Captures behind URLs and in object storage: what is found is what is found in the file.
+
+mod server;
+
+use super::serve::running::Place;
+use super::serve::running::Running;
+use crate::common;
+use assert_cmd::Command;
+use serde_json::Value;
+use server::{Served, Server};
+use std::fs;
+use std::path::PathBuf;
+
+const SECRET: &str = "a-secret-of-this-test";
+
+/// The program, with credentials and proxies of nobody.
+fn whyslow() -> Command {
+    let mut command = crate::whyslow();
+    for (name, _) in std::env::vars_os() {
+        let text = name.to_string_lossy().to_lowercase();
+        if ["aws_", "google_", "azure_"].iter().any(|start| text.starts_with(start)) || text.ends_with("_proxy") {
+            command.env_remove(&name);
+        }
+    }
+    command.env("HOME", "/nonexistent");
+    command
+}
+
+fn json(command: &mut Command) -> Value {
+    let output = command.arg("--json").assert().code(0).stderr("");
+    serde_json::from_slice(&output.get_output().stdout).unwrap()
+}
+
+/// What the program finds in local files, under these names.
+fn local(samples: &[&str], names: &[&str]) -> Value {
+    let paths: Vec<PathBuf> = samples.iter().map(|name| common::sample(name)).collect();
+    let mut text = serde_json::to_string(&crate::json(&paths)).unwrap();
+    for (path, name) in paths.iter().zip(names) {
+        text = text.replace(path.to_str().unwrap(), name);
+    }
+    serde_json::from_str(&text).unwrap()
+}
+
+/// stderr of a run that fails.
+fn complaint(arguments: &[&str]) -> String {
+    crate::complaint(whyslow().args(arguments))
+}
+
+fn sample(name: &str) -> Vec<u8> {
+    fs::read(common::sample(name)).unwrap()
+}
+
+fn served(name: &str) -> Served {
+    Served { body: sample(name), ..Served::default() }
+}
+
+#[test]
+fn a_url_gives_what_its_file_gives() {
+    let server = Server::start();
+    let url = server.put("/a.pcap", served("loss-client"));
+    assert_eq!(json(whyslow().arg(&url)), local(&["loss-client"], &[&url]));
+    let compressed = Served { body: zstd::encode_all(&*sample("loss-client"), 1).unwrap(), ..Served::default() };
+    let compressed = server.put("/a.pcap.zst", compressed);
+    assert_eq!(json(whyslow().arg(&compressed)), local(&["loss-client"], &[&compressed]));
+    // What signs a URL is not repeated.
+    let signed = json(whyslow().arg(format!("{url}?signature=hush")));
+    assert_eq!(signed["captures"][0]["path"], format!("{url}?…"));
+    assert!(server.requests().iter().any(|head| head.starts_with("get /a.pcap?signature=hush ")));
+    // Both ends are compared packet by packet, which reads them again.
+    let other = server.put("/b.pcap", served("loss-server"));
+    assert_eq!(json(whyslow().args([&url, &other])), local(&["loss-client", "loss-server"], &[&url, &other]));
+    // One connection of it, and two transfers.
+    whyslow().args(["compare", &format!("{url}#1"), &other]).assert().code(0).stderr("");
+    whyslow().args(["export", "--csv", &format!("{url}#1")]).assert().code(0).stderr("");
+}
+
+#[test]
+fn a_broken_connection_is_resumed_where_it_broke() {
+    let server = Server::start();
+    let body = sample("loss-client");
+    let (first, second) = (body.len() / 3, body.len() / 4);
+    let url = server.put("/a.pcap", Served { cuts: vec![first, second], ..served("loss-client") });
+    assert_eq!(json(whyslow().arg(&url)), local(&["loss-client"], &[&url]));
+    for start in [first, first + second] {
+        let range = format!("range: bytes={start}-\r\n");
+        let resumed = server.requests().into_iter().find(|head| head.contains(&range)).unwrap();
+        assert!(resumed.contains(&format!("if-match: \"{}\"\r\n", body.len())), "{resumed}");
+    }
+}
+
+#[test]
+fn what_cannot_be_resumed_is_an_error() {
+    let server = Server::start();
+    let cut = |served: Served| Served { cuts: vec![100_000], ..served };
+    let url = server.put("/a", cut(Served { is_replaced: true, ..served("loss-client") }));
+    let replaced = complaint(&[&url]);
+    assert!(replaced.starts_with(&format!("whyslow: {url}: byte 100000: the object was replaced")), "{replaced}");
+    let url = server.put("/b", Served { has_no_ranges: true, cuts: vec![100_000; 2], ..served("loss-client") });
+    let unranged = complaint(&[&url]);
+    assert!(unranged.contains("byte 100000: ") && unranged.contains("gives no ranges"), "{unranged}");
+    let url = server.put("/c", cut(Served { has_no_version: true, ..served("loss-client") }));
+    let unversioned = complaint(&[&url]);
+    assert!(unversioned.contains("byte 100000: ") && unversioned.contains("neither ETag nor date"), "{unversioned}");
+}
+
+#[test]
+fn a_url_that_cannot_be_read_says_why() {
+    let server = Server::start();
+    let status = |path, status| server.put(path, Served { status: Some(status), ..Served::default() });
+    let (address, gone) = (server.address, server.url("/gone.pcap"));
+    for (url, why) in [
+        ("ftp://host/a.pcap".to_owned(), "unknown scheme `ftp`; captures are read from s3://, gs://, az://, http://"),
+        (gone, "the server answers 404 Not Found; check the path"),
+        (status("/denied", "403 Forbidden"), "403 Forbidden; a URL that is signed may have expired"),
+        (status("/down", "503 Service Unavailable"), "503 Service Unavailable (tried 4 times)"),
+        (format!("https://{address}/a.pcap"), "TLS failed: "),
+        (format!("http://{address}/*.pcap"), "name its files one by one"),
+        ("http://127.0.0.1:1/a.pcap".to_owned(), "refused"),
+        ("s3://bucket".to_owned(), "names no object; name those in it, as in s3://bucket/*.pcap"),
+        ("s3:///key".to_owned(), "names no bucket; write s3://BUCKET/KEY"),
+    ] {
+        let said = complaint(&[&url]);
+        assert!(said.starts_with(&format!("whyslow: {url}: ")) && said.contains(why), "{said}");
+    }
+    // Of several, one that is missing has a line of its own.
+    let url = server.put("/a.pcap", served("loss-client"));
+    let table = whyslow().args(["--table", &url, &server.url("/gone.pcap")]).assert().code(2);
+    let table = String::from_utf8(table.get_output().stdout.clone()).unwrap();
+    assert!(table.contains("404 Not Found"), "{table}");
+}
+
+/// A gateway with objects that only who has the key may read.
+fn gateway(place: &Place) -> Running {
+    let open = place.serve(&[]);
+    assert_eq!(open.ask("PUT", "/traces", b"").0, 200);
+    let compressed = zstd::encode_all(&*sample("loss-server"), 1).unwrap();
+    for (key, body) in [
+        ("day/client-1.pcap", sample("loss-client")),
+        ("day/server-1.pcap.zst", compressed),
+        ("day/deeper/client-2.pcap", sample("slow-start-client")),
+        ("day/notes.txt", b"no capture".to_vec()),
+    ] {
+        assert_eq!(open.ask("PUT", &format!("/traces/{key}"), &body).0, 200);
+    }
+    open.end();
+    let mut command = place.command(&["serve", "--store", "file:store", "--access-key", "me=env:SECRET"]);
+    command.env("SECRET", SECRET);
+    Running::start(command, &[])
+}
+
+/// The program with the key.
+fn signed(gateway: &Running) -> Command {
+    let mut command = whyslow();
+    command.env("AWS_ENDPOINT_URL", gateway.url()).env("AWS_ACCESS_KEY_ID", "me").env("AWS_SECRET_ACCESS_KEY", SECRET);
+    command
+}
+
+#[test]
+fn objects_of_s3_give_what_their_files_give() {
+    let place = Place::new();
+    let gateway = gateway(&place);
+    let (client, server) = ("s3://traces/day/client-1.pcap", "s3://traces/day/server-1.pcap.zst");
+    assert_eq!(json(signed(&gateway).arg(client)), local(&["loss-client"], &[client]));
+    let both = local(&["loss-client", "loss-server"], &[client, server]);
+    assert_eq!(json(signed(&gateway).args([client, server])), both);
+    assert_eq!(json(signed(&gateway).arg("s3://traces/day/*-1.pcap*")), both);
+    assert_eq!(json(signed(&gateway).arg("s3://traces/*/?e*er-1.pcap.zst")), local(&["loss-server"], &[server]));
+    let deeper = "s3://traces/day/deeper/client-2.pcap";
+    assert_eq!(json(signed(&gateway).arg("s3://traces/d*/*/c*")), local(&["slow-start-client"], &[deeper]));
+    // What is read by itself, anywhere, and explained together.
+    let parts = place.at("parts");
+    signed(&gateway).args(["scan", "s3://traces/day/*-1.*", "--out"]).arg(&parts).assert().code(0).stderr("");
+    let stitched = json(whyslow().arg("stitch").arg(&parts));
+    assert_eq!(stitched["connections"], both["connections"]);
+    let report = place.at("report.html");
+    let written = signed(&gateway).args(["report", client, "-o"]).arg(&report).assert().get_output().clone();
+    let has_page = !String::from_utf8_lossy(&written.stderr).contains("without the page");
+    assert_eq!(written.status.success(), has_page, "{written:?}");
+}
+
+#[test]
+fn an_object_of_s3_that_cannot_be_read_says_why() {
+    let place = Place::new();
+    let gateway = gateway(&place);
+    let refused = |command: &mut Command, url: &str| crate::complaint(command.arg(url));
+    for (url, why) in [
+        ("s3://traces/day/gone.pcap", "the bucket traces has no such object"),
+        ("s3://nothing/day/gone.pcap", "there is no bucket nothing"),
+        ("s3://nothing/*", "there is no bucket nothing"),
+        ("s3://traces/day/*.pcapng", "no object matches"),
+    ] {
+        let said = refused(&mut signed(&gateway), url);
+        assert!(said.starts_with(&format!("whyslow: {url}: ")) && said.contains(why), "{said}");
+    }
+    let url = "s3://traces/day/client-1.pcap";
+    let anonymous = refused(whyslow().env("AWS_ENDPOINT_URL", gateway.url()), url);
+    assert!(anonymous.contains("access is denied (AccessDenied): it was asked without credentials"), "{anonymous}");
+    assert!(anonymous.contains("none of AWS_ACCESS_KEY_ID, "), "{anonymous}");
+    let wrong = refused(signed(&gateway).env("AWS_SECRET_ACCESS_KEY", "wrong"), url);
+    assert!(wrong.contains("(SignatureDoesNotMatch): the credentials are those of AWS_ACCESS_KEY_ID"), "{wrong}");
+    assert!(!wrong.contains(SECRET), "{wrong}");
+    let several = crate::complaint(signed(&gateway).args(["compare", "s3://traces/day/*-1*", url]));
+    assert!(several.contains("2 objects match; name one"), "{several}");
+}
+
+#[test]
+fn an_object_of_s3_is_resumed_and_a_changed_one_is_an_error() {
+    let server = Server::start();
+    let s3 = || {
+        let mut command = whyslow();
+        command.env("AWS_ENDPOINT_URL", server.url(""));
+        command
+    };
+    server.put("/traces/a.pcap", Served { cuts: vec![100_000, 50_000], ..served("loss-client") });
+    let url = "s3://traces/a.pcap";
+    assert_eq!(json(s3().arg(url)), local(&["loss-client"], &[url]));
+    assert!(server.requests().iter().any(|head| head.contains("range: bytes=150000-")));
+    server.put("/traces/b.pcap", Served { cuts: vec![100_000], is_replaced: true, ..served("loss-client") });
+    let said = crate::complaint(s3().arg("s3://traces/b.pcap"));
+    assert!(said.contains("byte 100000: the object was replaced"), "{said}");
+    // Another one between the first pass and the second.
+    server.put("/traces/c.pcap", Served { is_replaced: true, ..served("loss-client") });
+    let said = crate::complaint(s3().args(["export", "--csv", "s3://traces/c.pcap"]));
+    assert!(said.contains("s3://traces/c.pcap: the object was replaced"), "{said}");
+}
+
+#[test]
+fn google_and_azure_are_asked_the_same_way() {
+    let server = Server::start();
+    server.put("/traces/a.pcap", Served { cuts: vec![100_000, 100_000], ..served("loss-client") });
+    let (google, azure) = ("gs://traces/a.pcap", "az://traces/a.pcap");
+    let mut command = whyslow();
+    command.env("GOOGLE_BASE_URL", server.url(""));
+    assert_eq!(json(command.arg(google)), local(&["loss-client"], &[google]));
+    let mut command = whyslow();
+    command.env("AZURE_STORAGE_ENDPOINT", server.url("")).env("AZURE_STORAGE_ACCOUNT_NAME", "me");
+    assert_eq!(json(command.arg(azure)), local(&["loss-client"], &[azure]));
+    let said = complaint(&[azure]);
+    assert!(said.starts_with(&format!("whyslow: {azure}: ")) && said.to_lowercase().contains("account"), "{said}");
+}
