@@ -33,7 +33,7 @@ pub struct TableWriter<W: Write + Send> {
 }
 
 enum Form<W: Write + Send> {
-    Arrow(ArrowStream<W>),
+    Arrow(Box<ArrowStream<W>>),
     Tsv(TsvWriter<W>),
     #[cfg(feature = "parquet")]
     Parquet(Box<ParquetWriter<W>>),
@@ -52,7 +52,7 @@ impl<W: Write + Send> TableWriter<W> {
     /// Those of `out`, and Arrow's.
     pub fn new(table: Table, format: Format, out: W) -> Result<Self, Error> {
         let form = match format {
-            Format::Arrow => Form::Arrow(ArrowStream::new(table, out)?),
+            Format::Arrow => Form::Arrow(Box::new(ArrowStream::new(table, out)?)),
             Format::Tsv => Form::Tsv(TsvWriter::new(table, out)?),
             #[cfg(feature = "parquet")]
             Format::Parquet => Form::Parquet(Box::new(ParquetWriter::new(table, out)?)),
