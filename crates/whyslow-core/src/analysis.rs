@@ -33,6 +33,7 @@ pub use crate::cause::Cause;
 pub use crate::types::{End, Frame, Limit, MAX_RETRANSMISSIONS, Near, RetransmissionKind, State};
 
 use crate::units::Nanos;
+use borsh::{BorshDeserialize, BorshSerialize};
 use serde::Serialize;
 
 /// The version of the contract.
@@ -61,7 +62,7 @@ pub struct Analysis {
 }
 
 /// One end of a connection.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, BorshSerialize, BorshDeserialize)]
 pub struct Endpoint {
     /// IP address; the host name where a text capture shows only that.
     pub address: String,
@@ -89,7 +90,7 @@ pub fn host_and_port(host: &str, port: u16) -> String {
 }
 
 /// One connection.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, BorshSerialize, BorshDeserialize)]
 pub struct Connection {
     /// 1-based, in the order of first packets.
     pub id: u64,
@@ -148,7 +149,7 @@ pub struct Connection {
 }
 
 /// A stretch of a text from which packets of a connection were left out.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, BorshSerialize, BorshDeserialize)]
 #[non_exhaustive]
 pub struct Elided {
     /// The last packet of the connection before them.
@@ -164,7 +165,7 @@ pub const MAX_CONNECTIONS: usize = 10_000;
 pub const MAX_TRANSFERS: usize = 256;
 
 /// Round-trip times in milliseconds, of the whole path whatever the vantage.
-#[derive(Clone, Copy, Debug, Default, Serialize)]
+#[derive(Clone, Copy, Debug, Default, Serialize, BorshSerialize, BorshDeserialize)]
 pub struct Rtt {
     /// Least.
     pub min: Option<f64>,
@@ -177,7 +178,7 @@ pub struct Rtt {
 }
 
 /// What the two SYNs said; pairs are `[client, server]`.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, BorshSerialize, BorshDeserialize)]
 pub struct Handshake {
     /// From the SYN that was answered to the ACK of the SYN-ACK, milliseconds: one round trip from
     /// any vantage.

@@ -4,6 +4,7 @@
 //! and the tests of the casebook come from it. What a cause means stands at the top of its rule's
 //! file.
 
+use borsh::{BorshDeserialize, BorshSerialize};
 use serde::{Serialize, Serializer};
 use std::fmt;
 use std::sync::LazyLock;
@@ -71,7 +72,7 @@ pub(crate) use for_each_cause;
 macro_rules! define {
     ($($file:ident $name:ident $slug:literal,)*) => {
         /// Why a transfer was slow, or what a capture cannot show. Ordered by public names.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, BorshSerialize, BorshDeserialize)]
         #[non_exhaustive]
         pub enum Cause {
             $(#[doc = concat!("`", $slug, "`, see `rules/", stringify!($file), ".rs`.")] $name,)*

@@ -7,14 +7,17 @@
 mod accounts;
 mod fast_path;
 mod fragment;
+mod give_unlisted;
 mod joined;
 pub mod live;
 mod open_connection;
 mod openings;
 mod shard_owners;
+mod unlisted;
 
 pub use crate::whatif::{ReplayJob, ReplayQueue, ReplayResult};
 pub use fragment::{Fragment, MergedAnalysis};
+pub use unlisted::{UnlistedCompletion, UnlistedSink};
 
 use crate::analysis::{Analysis, Frame};
 use crate::assemble::{self, ConnectionInput, KeptTransfers, ListedTransfers, Names};
@@ -67,6 +70,8 @@ pub struct Explainer {
     /// else accounts for them.
     leaving: Option<Vec<(Box<FlowEntry<OpenConnection>>, Time)>>,
     joined: JoinedConnections,
+    /// Who wants the connections that are not listed.
+    unlisted: Option<UnlistedSink>,
 }
 
 impl Default for Explainer {
@@ -88,6 +93,7 @@ impl Default for Explainer {
             path_rate: None,
             leaving: None,
             joined: JoinedConnections::default(),
+            unlisted: None,
         }
     }
 }
@@ -232,6 +238,8 @@ impl Explainer {
     pub fn into_fragment(mut self) -> Fragment {
         self.count_segments();
         self.close_all();
+        self.accounts.drop_lowest();
+        self.give_dropped();
         let accounts = std::mem::take(&mut self.accounts).into_listed(|size, kept| {
             let account = self.account(size, kept);
             debug_assert!(account.cost() == Nanos::ZERO, "{:?} lost {:?}", account.id(), account.cost());
@@ -246,6 +254,8 @@ impl Explainer {
             evicted: self.table.evicted,
             first_time: self.first_time,
             path_rate: self.path_rate,
+            host_names: self.host_names,
+            unlisted: self.unlisted,
         }
     }
 
@@ -265,7 +275,7 @@ impl Explainer {
         }
         let size = ConnectionSize { id: kept.id, until, active: tcp.active_until(until), bytes: tcp.payload() };
         if !self.accounts.could_be_listed(&size, size.active) {
-            self.accounts.skip(&size);
+            self.accounts.skip(size, kept);
         } else if tcp
             .short_connection_bounds(until, &kept.key.to_endpoints())
             .is_some_and(|brief| rules::cost_nothing(&brief))
@@ -274,6 +284,9 @@ impl Explainer {
         } else {
             let account = self.account(size, kept);
             self.accounts.push(account);
+        }
+        if self.accounts.has_dropped() {
+            self.give_dropped();
         }
     }
 

@@ -1,6 +1,7 @@
 //! Newtypes for the quantities that the analysis works with, so that a time is never added to a
 //! byte count.
 
+use borsh::{BorshDeserialize, BorshSerialize};
 use serde::{Serialize, Serializer};
 use std::fmt;
 use std::ops::{Add, AddAssign, Sub, SubAssign};
@@ -8,7 +9,7 @@ use std::ops::{Add, AddAssign, Sub, SubAssign};
 /// An instant: nanoseconds since the Unix epoch, or since whatever the capture counts from.
 ///
 /// Two instants differ by [`Nanos`], and cannot be added. All arithmetic saturates.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, BorshSerialize, BorshDeserialize)]
 pub struct Time(pub i64);
 
 impl Time {
@@ -74,7 +75,7 @@ impl AddAssign<Nanos> for Time {
 ///
 /// What an [`Analysis`](crate::analysis::Analysis) counts from its first packet (`start_s`) is one
 /// too: the time that has passed since then.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, BorshSerialize, BorshDeserialize)]
 pub struct Nanos(pub i64);
 
 impl Nanos {
@@ -167,7 +168,7 @@ impl Serialize for Nanos {
 }
 
 /// A TCP sequence or acknowledgement number: 32 bits that wrap (RFC 9293 section 3.4).
-#[derive(Clone, Copy, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Default, PartialEq, Eq, Hash, BorshSerialize, BorshDeserialize)]
 pub struct SeqNumber(pub u32);
 
 impl SeqNumber {

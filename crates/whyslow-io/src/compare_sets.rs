@@ -8,6 +8,7 @@ use crate::error::Error;
 use crate::feed::InputReader;
 use crate::first::FirstRead;
 use crate::stop::Stop;
+use crate::unlisted::UnlistedOfSet;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use whyslow_core::analysis::{Analysis, Connection, MAX_PAIRS};
 use whyslow_core::pair::{
@@ -24,6 +25,8 @@ pub(crate) struct ReadSet {
     pub(crate) captures: usize,
     /// Number of connections in the sets before it.
     pub(crate) connections: u64,
+    /// What its analysis does not list, where somebody wants that.
+    pub(crate) unlisted: Option<UnlistedOfSet>,
 }
 
 /// A connection that two sets hold.

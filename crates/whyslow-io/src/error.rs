@@ -56,6 +56,15 @@ pub enum Error {
         /// The second time.
         now: u64,
     },
+    /// Connections that are not listed cannot be kept in temporary files.
+    #[error(
+        "{}: connections wait there until all are read: {cause}; make room, or name another folder with TMPDIR",
+        std::env::temp_dir().display()
+    )]
+    Unlisted {
+        /// What the system says.
+        cause: io::Error,
+    },
     /// There is nothing to stitch.
     #[error("none of the condensed captures can be read; the first: {0}")]
     NoneReadable(String),

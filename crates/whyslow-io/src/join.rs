@@ -1,6 +1,6 @@
 //! Joins several analyses into one and makes ids unique over all of them.
 
-use whyslow_core::analysis::{Analysis, Finding, Frame, SCHEMA};
+use whyslow_core::analysis::{Analysis, Connection, Finding, Frame, SCHEMA};
 
 /// Joins the analyses of separate captures. Numbers of captures and connections continue from one
 /// to the next, and frames get their capture's number if there is more than one.
@@ -36,18 +36,29 @@ pub(crate) fn last_id(analysis: &Analysis) -> u64 {
     analysis.connections.iter().map(|connection| connection.id).max().unwrap_or(0)
 }
 
-fn renumber(analysis: &mut Analysis, captures: usize, connections: u64) {
+/// Frames get their capture's number, of which so many come before.
+fn place_frame(captures: usize) -> impl Fn(&mut Frame) + Copy {
     let offset = u16::try_from(captures).unwrap_or(u16::MAX);
-    let frame = |frame: &mut Frame| frame.file = Some(frame.file.unwrap_or(0).saturating_add(offset));
+    move |frame| frame.file = Some(frame.file.unwrap_or(0).saturating_add(offset))
+}
+
+/// A connection behind so many captures and connections of others.
+pub(crate) fn renumber_connection(connection: &mut Connection, captures: usize, connections: u64) {
+    let finding = |finding: &mut Finding| finding.connections.iter_mut().for_each(|id| *id += connections);
+    connection.id += connections;
+    connection.capture += captures;
+    connection.for_each_frame(place_frame(captures));
+    connection.transfers.iter_mut().flat_map(|transfer| &mut transfer.findings).for_each(finding);
+    connection.findings.iter_mut().for_each(finding);
+}
+
+fn renumber(analysis: &mut Analysis, captures: usize, connections: u64) {
+    let frame = place_frame(captures);
     let finding = |finding: &mut Finding| {
         finding.connections.iter_mut().for_each(|id| *id += connections);
     };
     for connection in &mut analysis.connections {
-        connection.id += connections;
-        connection.capture += captures;
-        connection.for_each_frame(frame);
-        connection.transfers.iter_mut().flat_map(|transfer| &mut transfer.findings).for_each(finding);
-        connection.findings.iter_mut().for_each(finding);
+        renumber_connection(connection, captures, connections);
     }
     for across in &mut analysis.findings {
         across.for_each_frame(frame);

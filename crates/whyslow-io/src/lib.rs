@@ -38,9 +38,11 @@ mod scratch;
 mod set;
 mod shard_exchange;
 mod source;
+mod spill;
 mod spool;
 mod stitch;
 mod stop;
+mod unlisted;
 mod worker_pool;
 
 pub use error::Error;
@@ -53,6 +55,7 @@ pub use scratch::Scratch;
 pub use spool::Spool;
 pub use stitch::{RowFiles, stitch};
 pub use stop::Stop;
+pub use unlisted::{EveryConnection, UnlistedConnections};
 
 use compare_sets::ReadSet;
 use feed::InputReader;
@@ -61,7 +64,7 @@ use reading::GroupRead;
 use set::{RotationSet, WaitingInput};
 use source::Source;
 use whyslow_core::analysis::Analysis;
-use worker_pool::WorkerPool;
+use worker_pool::{PoolFindings, WorkerPool};
 
 /// Reads all inputs and explains the connections in them. Calls `progress` after every block. After
 /// a `stop` request no more is read, and the analysis is [partial](Analysis::partial).
@@ -116,27 +119,64 @@ pub fn read_on(
     stop: &Stop,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<Reading, Error> {
+    let pools = Pools { options, unlisted: false };
+    Ok(read_groups(pools, groups, stop, progress)?.0)
+}
+
+/// As [`read_on`], with the connections that the analysis does not list: they wait in temporary
+/// files. The analysis is the same.
+///
+/// # Errors
+/// As [`explain`], and when there is no room for temporary files.
+pub fn read_every(
+    options: ExplainOptions,
+    groups: &[&[Input]],
+    stop: &Stop,
+    progress: &mut dyn FnMut(Progress),
+) -> Result<(Reading, UnlistedConnections), Error> {
+    read_groups(Pools { options, unlisted: true }, groups, stop, progress)
+}
+
+fn read_groups(
+    pools: Pools,
+    groups: &[&[Input]],
+    stop: &Stop,
+    progress: &mut dyn FnMut(Progress),
+) -> Result<(Reading, UnlistedConnections), Error> {
     let mut feed = InputReader::new(&groups.concat(), progress);
     let read = groups.iter().map(|inputs| match inputs {
-        [input] => read_one(options, input, stop, &mut feed),
-        inputs => read_several(options, inputs, stop, &mut feed),
+        [input] => read_one(pools, input, stop, &mut feed),
+        inputs => read_several(pools, inputs, stop, &mut feed),
     });
     Ok(Reading::new(read.collect::<Result<Vec<_>, _>>()?))
 }
 
-fn read_one(
+/// How connections are explained, and whether those that are not listed are kept too.
+#[derive(Clone, Copy)]
+struct Pools {
     options: ExplainOptions,
-    input: &Input,
-    stop: &Stop,
-    feed: &mut InputReader<'_>,
-) -> Result<GroupRead, Error> {
-    let mut pool = WorkerPool::new(options, feed.total());
+    unlisted: bool,
+}
+
+impl Pools {
+    /// One for a set of captures; `bytes` is the size of the inputs, if known.
+    fn pool(self, bytes: Option<u64>) -> WorkerPool {
+        let mut pool = WorkerPool::new(self.options, bytes);
+        if self.unlisted {
+            pool.keep_unlisted();
+        }
+        pool
+    }
+}
+
+fn read_one(pools: Pools, input: &Input, stop: &Stop, feed: &mut InputReader<'_>) -> Result<GroupRead, Error> {
+    let mut pool = pools.pool(feed.total());
     let mut source = Source::open(input, stop)?;
     let summary = feed.run(&mut source, &mut pool)?;
     let files = set::is_file(input).then(|| vec![FirstRead::new(input.clone(), &source, &summary)]);
     drop(source);
-    let (analysis, fingerprints) = pool.finish();
-    let set = ReadSet { files, fingerprints, captures: 0, connections: 0 };
+    let PoolFindings { analysis, fingerprints, unlisted } = pool.finish()?;
+    let set = ReadSet { files, fingerprints, captures: 0, connections: 0, unlisted };
     Ok(GroupRead { analysis: Analysis { partial: stop.is_cut(), ..analysis }, sets: vec![set] })
 }
 
@@ -148,12 +188,7 @@ struct OpenSet {
     files: Vec<Option<FirstRead>>,
 }
 
-fn read_several(
-    options: ExplainOptions,
-    inputs: &[Input],
-    stop: &Stop,
-    feed: &mut InputReader<'_>,
-) -> Result<GroupRead, Error> {
+fn read_several(pools: Pools, inputs: &[Input], stop: &Stop, feed: &mut InputReader<'_>) -> Result<GroupRead, Error> {
     let mut parts = inputs.iter().map(|input| WaitingInput::open(input, stop)).collect::<Result<Vec<_>, _>>()?;
     parts.sort_by_key(WaitingInput::order);
     let mut open: Vec<OpenSet> = Vec::new();
@@ -166,7 +201,7 @@ fn read_several(
         let OpenSet { set, pool, files } = match continued.and_then(|place| open.get_mut(place)) {
             Some(open) => open,
             None => {
-                let pool = WorkerPool::new(options, feed.total());
+                let pool = pools.pool(feed.total());
                 open.push_mut(OpenSet { set: RotationSet::default(), pool, files: Vec::new() })
             }
         };
@@ -181,8 +216,8 @@ fn read_several(
     let mut analyses = Vec::new();
     let (mut captures, mut connections) = (0, 0);
     for OpenSet { pool, files, .. } in open {
-        let (analysis, fingerprints) = pool.finish();
-        sets.push(ReadSet { files: files.into_iter().collect(), fingerprints, captures, connections });
+        let PoolFindings { analysis, fingerprints, unlisted } = pool.finish()?;
+        sets.push(ReadSet { files: files.into_iter().collect(), fingerprints, captures, connections, unlisted });
         captures += analysis.captures.len();
         connections += join::last_id(&analysis);
         analyses.push(analysis);

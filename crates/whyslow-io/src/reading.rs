@@ -9,6 +9,7 @@ use crate::input::{Input, Progress};
 use crate::join;
 use crate::set;
 use crate::stop::Stop;
+use crate::unlisted::UnlistedConnections;
 use std::ops::Range;
 use whyslow_core::analysis::{Analysis, Connection};
 use whyslow_core::capture::Packet;
@@ -87,24 +88,27 @@ pub(crate) fn segments(connection: &Connection) -> u64 {
 }
 
 impl Reading {
-    /// Appends the results of a group to those of the groups before it.
-    pub(crate) fn new(read: Vec<GroupRead>) -> Self {
+    /// Appends the results of a group to those of the groups before it; with what is not listed.
+    pub(crate) fn new(read: Vec<GroupRead>) -> (Self, UnlistedConnections) {
         let (mut groups, mut sets, mut analyses) = (Vec::new(), Vec::new(), Vec::new());
         let (mut captures, mut connections) = (0, 0);
+        let mut all_unlisted = Vec::new();
         for GroupRead { analysis, sets: group } in read {
             let end = captures + analysis.captures.len();
-            let ends = group.iter().skip(1).map(|set| captures + set.captures).chain([end]);
-            sets.extend(group.iter().zip(ends).map(|(set, end)| FileSet {
-                files: set.files.clone(),
-                captures: captures + set.captures..end,
-                before: connections + set.connections,
-            }));
+            let starts: Vec<_> = group.iter().map(|set| captures + set.captures).collect();
+            let ends = starts.iter().skip(1).copied().chain([end]);
+            for ((set, start), end) in group.into_iter().zip(&starts).zip(ends) {
+                let (captures, before) = (*start..end, connections + set.connections);
+                all_unlisted.extend(set.unlisted.map(|unlisted| unlisted.placed(captures.clone(), before)));
+                sets.push(FileSet { files: set.files, captures, before });
+            }
             groups.push(captures..end);
             captures = end;
             connections += join::last_id(&analysis);
             analyses.push(analysis);
         }
-        Self { analysis: join::join(analyses.into_iter()), groups, sets }
+        let unlisted = UnlistedConnections { sets: all_unlisted, is_apart: sets.len() > 1 };
+        (Self { analysis: join::join(analyses.into_iter()), groups, sets }, unlisted)
     }
 
     /// The captures of each group, by their places among all.

@@ -12,6 +12,7 @@ use crate::error::Error;
 use crate::options::ExplainOptions;
 use crate::shard_exchange::ShardExchange;
 use crate::source::{Block, Filled, Gauge, Source};
+use crate::unlisted::{UnlistedOfSet, UnlistedSpill};
 use std::panic::resume_unwind;
 use std::sync::{Mutex, PoisonError};
 use std::thread::{self, ScopedJoinHandle};
@@ -26,6 +27,15 @@ const SMALL: u64 = 4 << 20;
 /// Explainers that share the connections of one set of captures.
 pub(crate) struct WorkerPool {
     explainers: Vec<Explainer>,
+    unlisted: Option<UnlistedSpill>,
+}
+
+/// What explainers have found together.
+pub(crate) struct PoolFindings {
+    pub(crate) analysis: Analysis,
+    pub(crate) fingerprints: Vec<ConnectionFingerprint>,
+    /// Where somebody wants them.
+    pub(crate) unlisted: Option<UnlistedOfSet>,
 }
 
 impl WorkerPool {
@@ -34,13 +44,20 @@ impl WorkerPool {
         let count = if bytes.is_some_and(|bytes| bytes < SMALL) { 1 } else { options.threads.get() };
         let mut explainers = Explainer::sharing(count);
         explainers.iter_mut().for_each(|explainer| explainer.set_path_rate(options.path_rate));
-        Self { explainers }
+        Self { explainers, unlisted: None }
+    }
+
+    /// Keeps the connections that are not listed as well.
+    pub(crate) fn keep_unlisted(&mut self) {
+        let spill = UnlistedSpill::default();
+        self.explainers.iter_mut().for_each(|explainer| spill.attach_to(explainer));
+        self.unlisted = Some(spill);
     }
 
     /// Reads one input to its end; calls `progress` with the bytes read after every block.
     ///
     /// # Errors
-    /// When the input cannot be read, or is not a capture.
+    /// When the input cannot be read, or is not a capture, or what is kept finds no room.
     pub(crate) fn run(&mut self, source: &mut Source, progress: &mut dyn FnMut(u64)) -> Result<Summary, Error> {
         self.explainers.iter_mut().for_each(|explainer| explainer.begin_capture(source.name()));
         let summary = match self.explainers.as_mut_slice() {
@@ -48,11 +65,15 @@ impl WorkerPool {
             explainers => read_shared(source, explainers, progress)?,
         };
         self.explainers.iter_mut().for_each(|explainer| explainer.end_capture(summary.clone()));
+        self.unlisted.as_ref().map_or(Ok(()), UnlistedSpill::check)?;
         Ok(summary)
     }
 
     /// Finishes the analysis once everything was read.
-    pub(crate) fn finish(self) -> (Analysis, Vec<ConnectionFingerprint>) {
+    ///
+    /// # Errors
+    /// When what is kept finds no room.
+    pub(crate) fn finish(self) -> Result<PoolFindings, Error> {
         let count = self.explainers.len();
         let mut explainers = on_threads(self.explainers, |mut explainer| {
             explainer.close_all();
@@ -60,7 +81,11 @@ impl WorkerPool {
         });
         Explainer::discard_unlisted(&mut explainers);
         let fragments = on_threads(explainers, Explainer::into_fragment);
-        Fragment::merge_all(fragments).finish_with(|plays| play_on_threads(count, plays))
+        let mut merged = Fragment::merge_all(fragments);
+        let completion = merged.take_unlisted();
+        let unlisted = self.unlisted.map(|spill| spill.finish(completion)).transpose()?;
+        let (analysis, fingerprints) = merged.finish_with(|plays| play_on_threads(count, plays));
+        Ok(PoolFindings { analysis, fingerprints, unlisted })
     }
 }
 

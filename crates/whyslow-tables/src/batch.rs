@@ -31,19 +31,81 @@ pub enum Error {
     Parquet(#[from] ::parquet::errors::ParquetError),
 }
 
+/// Makes batches of rows that are pushed.
+pub(crate) struct BatchBuilder {
+    columns: Vec<Column>,
+    schema: SchemaRef,
+    builders: Vec<Builder>,
+    rows: usize,
+}
+
+impl BatchBuilder {
+    pub(crate) fn new(table: Table) -> Self {
+        let columns = table.columns();
+        let builders = builders(&columns);
+        Self { builders, columns, schema: Arc::new(table.schema()), rows: 0 }
+    }
+
+    pub(crate) fn schema(&self) -> SchemaRef {
+        Arc::clone(&self.schema)
+    }
+
+    /// Adds a row; gives the batch that it fills.
+    pub(crate) fn push(&mut self, row: &Row<'_>) -> Result<Option<RecordBatch>, ArrowError> {
+        for (column, builder) in self.columns.iter().zip(&mut self.builders) {
+            builder.push(column.get(row));
+        }
+        self.rows += 1;
+        if self.rows < ROWS { Ok(None) } else { self.take() }
+    }
+
+    /// The batch of the rows that were not given yet, if there are any.
+    pub(crate) fn take(&mut self) -> Result<Option<RecordBatch>, ArrowError> {
+        if std::mem::take(&mut self.rows) == 0 {
+            return Ok(None);
+        }
+        let full = std::mem::replace(&mut self.builders, builders(&self.columns));
+        let arrays = full.into_iter().map(Builder::finish).collect();
+        RecordBatch::try_new(self.schema(), arrays).map(Some)
+    }
+}
+
+fn builders(columns: &[Column]) -> Vec<Builder> {
+    columns.iter().map(|column| Builder::new(column.kind)).collect()
+}
+
+/// Calls `take` with the row of each place, of captures that were taken at `point`.
+pub(crate) fn each_row<E>(
+    analysis: &Analysis,
+    places: impl Iterator<Item = Place>,
+    point: &str,
+    mut take: impl FnMut(&Row<'_>) -> Result<(), E>,
+) -> Result<(), E> {
+    let mut known: Option<(usize, Identity)> = None;
+    for place in places {
+        // Rows of one connection follow each other.
+        if known.as_ref().map(|(index, _)| *index) != place.connection {
+            let connection = place.connection.and_then(|index| Some((index, analysis.connections.get(index)?)));
+            known = connection.map(|(index, connection)| (index, Identity::of(connection, point)));
+        }
+        let identity = known.as_ref().map(|(_, identity)| identity);
+        take(&Row { identity, ..Row::of(analysis, place) })?;
+    }
+    Ok(())
+}
+
 /// A table of an analysis, read batch by batch of at most [`ROWS`] rows, always in the same order.
 /// A table without rows has no batch.
 pub struct Batches<A> {
     analysis: A,
     point: String,
-    columns: Vec<Column>,
-    schema: SchemaRef,
+    builder: BatchBuilder,
     places: std::vec::IntoIter<Place>,
 }
 
 impl<A> std::fmt::Debug for Batches<A> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Batches").field("schema", &self.schema).finish_non_exhaustive()
+        f.debug_struct("Batches").field("schema", &self.builder.schema).finish_non_exhaustive()
     }
 }
 
@@ -51,8 +113,7 @@ impl<A: Borrow<Analysis>> Batches<A> {
     /// `point` names where the captures were taken; it is hashed into `uid`, and may be empty.
     pub fn new(analysis: A, table: Table, point: &str) -> Self {
         let places = table.places(analysis.borrow()).into_iter();
-        let (columns, schema) = (table.columns(), Arc::new(table.schema()));
-        Self { analysis, point: point.to_owned(), columns, schema, places }
+        Self { analysis, point: point.to_owned(), builder: BatchBuilder::new(table), places }
     }
 
     /// Rows that are still to come.
@@ -60,35 +121,12 @@ impl<A: Borrow<Analysis>> Batches<A> {
         self.places.len()
     }
 
-    /// Calls `take` with the values of each row that is still to come, up to `most` rows.
-    fn each(&mut self, most: usize, mut take: impl FnMut(&[Column], &Row<'_>)) {
-        let mut known: Option<(usize, Identity)> = None;
-        for place in self.places.by_ref().take(most) {
-            let analysis = self.analysis.borrow();
-            // Rows of one connection follow each other.
-            if known.as_ref().map(|(index, _)| *index) != place.connection {
-                let connection = place.connection.and_then(|index| Some((index, analysis.connections.get(index)?)));
-                known = connection.map(|(index, connection)| (index, Identity::of(connection, &self.point)));
-            }
-            let identity = known.as_ref().map(|(_, identity)| identity);
-            take(&self.columns, &Row { analysis, place, identity });
-        }
-    }
-
-    /// Calls `take` with each row's values, those that are not known as none.
-    pub(crate) fn each_row(mut self, mut take: impl FnMut(Vec<Option<Value>>)) {
-        self.each(usize::MAX, |columns, row| take(columns.iter().map(|column| column.get(row)).collect()));
-    }
-
-    fn batch(&mut self, rows: usize) -> Result<RecordBatch, ArrowError> {
-        let mut builders: Vec<Builder> = self.columns.iter().map(|column| Builder::new(column.kind, rows)).collect();
-        self.each(rows, |columns, row| {
-            for (column, builder) in columns.iter().zip(&mut builders) {
-                builder.push(column.get(row));
-            }
-        });
-        let arrays = builders.into_iter().map(Builder::finish).collect();
-        RecordBatch::try_new(Arc::clone(&self.schema), arrays)
+    fn batch(&mut self) -> Result<Option<RecordBatch>, ArrowError> {
+        let (builder, mut full) = (&mut self.builder, None);
+        each_row(self.analysis.borrow(), self.places.by_ref().take(ROWS), &self.point, |row| {
+            builder.push(row).map(|batch| full = batch)
+        })?;
+        full.map_or_else(|| self.builder.take(), |full| Ok(Some(full)))
     }
 }
 
@@ -96,14 +134,13 @@ impl<A: Borrow<Analysis>> Iterator for Batches<A> {
     type Item = Result<RecordBatch, ArrowError>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        let rows = self.rows_left().min(ROWS);
-        (rows > 0).then(|| self.batch(rows))
+        self.batch().transpose()
     }
 }
 
 impl<A: Borrow<Analysis>> RecordBatchReader for Batches<A> {
     fn schema(&self) -> SchemaRef {
-        Arc::clone(&self.schema)
+        self.builder.schema()
     }
 }
 
@@ -118,15 +155,13 @@ enum Builder {
 }
 
 impl Builder {
-    fn new(kind: Kind, rows: usize) -> Self {
+    fn new(kind: Kind) -> Self {
         match kind {
-            Kind::Int => Self::Int(Int64Builder::with_capacity(rows)),
-            Kind::Float => Self::Float(Float64Builder::with_capacity(rows)),
+            Kind::Int => Self::Int(Int64Builder::new()),
+            Kind::Float => Self::Float(Float64Builder::new()),
             Kind::Text => Self::Text(StringBuilder::new()),
-            Kind::Bool => Self::Bool(BooleanBuilder::with_capacity(rows)),
-            Kind::Timestamp => {
-                Self::Timestamp(TimestampMicrosecondBuilder::with_capacity(rows).with_data_type(kind.data_type()))
-            }
+            Kind::Bool => Self::Bool(BooleanBuilder::new()),
+            Kind::Timestamp => Self::Timestamp(TimestampMicrosecondBuilder::new().with_data_type(kind.data_type())),
             Kind::Ints => Self::Ints(ListBuilder::new(Int64Builder::new())),
         }
     }

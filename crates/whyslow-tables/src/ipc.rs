@@ -1,20 +1,36 @@
 //! A table as an Arrow IPC stream, which is read while it is written.
 
-use crate::batch::{Batches, Error};
-use arrow_array::RecordBatchReader;
+use crate::batch::{BatchBuilder, Error};
+use crate::row::Row;
+use crate::table::Table;
+use arrow_array::RecordBatch;
 use arrow_ipc::writer::StreamWriter;
-use std::borrow::Borrow;
 use std::io::Write;
-use whyslow_core::analysis::Analysis;
 
 /// Writes the schema, the batches, and the stream's end.
-///
-/// # Errors
-/// Those of `out`, and Arrow's.
-pub fn write<A: Borrow<Analysis>>(batches: Batches<A>, out: &mut impl Write) -> Result<(), Error> {
-    let mut writer = StreamWriter::try_new(out, &batches.schema())?;
-    for batch in batches {
-        writer.write(&batch?)?;
+pub(crate) struct ArrowStream<W: Write> {
+    builder: BatchBuilder,
+    writer: StreamWriter<W>,
+}
+
+impl<W: Write> ArrowStream<W> {
+    pub(crate) fn new(table: Table, out: W) -> Result<Self, Error> {
+        let builder = BatchBuilder::new(table);
+        Ok(Self { writer: StreamWriter::try_new(out, &builder.schema())?, builder })
     }
-    Ok(writer.finish()?)
+
+    pub(crate) fn push(&mut self, row: &Row<'_>) -> Result<(), Error> {
+        let full = self.builder.push(row)?;
+        self.write(full)
+    }
+
+    fn write(&mut self, batch: Option<RecordBatch>) -> Result<(), Error> {
+        Ok(batch.map_or(Ok(()), |batch| self.writer.write(&batch))?)
+    }
+
+    pub(crate) fn finish(mut self) -> Result<(), Error> {
+        let rest = self.builder.take()?;
+        self.write(rest)?;
+        Ok(self.writer.finish()?)
+    }
 }

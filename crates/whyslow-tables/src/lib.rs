@@ -2,7 +2,8 @@
 //!
 //! A [`Table`] is a list of columns, and each column says how it is read off a row of the
 //! [`Analysis`](whyslow_core::analysis::Analysis): nothing is computed here. [`Batches`] gives a
-//! table as Arrow record batches of bounded size; [`ipc`], [`tsv`] and `parquet` write them.
+//! table as Arrow record batches of bounded size; [`write_all`] writes tables of more connections
+//! than an analysis lists.
 //!
 //! Types are those that all engines take: signed 64-bit integers, 64-bit floats, UTF-8 with 32-bit
 //! offsets, booleans, lists of integers, and microseconds UTC beside nanoseconds since the epoch.
@@ -15,16 +16,18 @@ mod column;
 mod columns;
 mod community_id;
 mod identity;
-pub mod ipc;
+mod ipc;
 #[cfg(feature = "parquet")]
-pub mod parquet;
+mod parquet;
 mod row;
 mod table;
-pub mod tsv;
+mod tsv;
+mod writer;
 
 pub use batch::{Batches, Error, ROWS};
 pub use column::{Column, Kind};
 pub use table::Table;
+pub use writer::{Format, TableWriter, write_all};
 
 /// The version of the contract; each schema's metadata has it as `whyslow.schema`.
 pub const SCHEMA: &str = "whyslow-tables/1";

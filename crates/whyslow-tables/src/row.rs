@@ -22,9 +22,16 @@ pub(crate) struct Row<'a> {
     pub(crate) analysis: &'a Analysis,
     pub(crate) place: Place,
     pub(crate) identity: Option<&'a Identity>,
+    /// Connections that begin in each file and are not in the analysis, but in the table.
+    pub(crate) others: &'a [u64],
 }
 
 impl<'a> Row<'a> {
+    /// Without what is not read off its place.
+    pub(crate) fn of(analysis: &'a Analysis, place: Place) -> Self {
+        Self { analysis, place, identity: None, others: &[] }
+    }
+
     pub(crate) fn connection(&self) -> Option<&'a Connection> {
         self.analysis.connections.get(self.place.connection?)
     }
@@ -74,10 +81,7 @@ impl<'a> Row<'a> {
 
     /// The place of the file where the row's connection begins, or that the row is about.
     pub(crate) fn capture_index(&self) -> Option<usize> {
-        match self.connection() {
-            Some(connection) => Some(connection.origin.frame.file.map_or(connection.capture, usize::from)),
-            None => self.place.capture,
-        }
+        self.connection().map(begins_in).or(self.place.capture)
     }
 
     pub(crate) fn capture(&self) -> Option<&'a Capture> {
@@ -90,4 +94,9 @@ impl<'a> Row<'a> {
         self.capture()?.first_time.as_ref()?;
         Some(connection.origin.time + (start - connection.start_s))
     }
+}
+
+/// The place of the file in which a connection begins.
+pub(crate) fn begins_in(connection: &Connection) -> usize {
+    connection.origin.frame.file.map_or(connection.capture, usize::from)
 }

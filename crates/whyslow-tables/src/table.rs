@@ -11,9 +11,9 @@ use whyslow_core::analysis::{Analysis, Connection, Transfer};
 /// A table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Table {
-    /// A row for each connection that is listed, in the order of their first packets.
+    /// A row for each connection, in the order of their first packets.
     Connections,
-    /// A row for each transfer that is listed, in the order of connections and then of time.
+    /// A row for each transfer of theirs that is listed, by connections and then by time.
     Transfers,
     /// A row for each finding: of each transfer, of each connection, and of several connections.
     Findings,
@@ -73,35 +73,52 @@ impl Table {
 
     /// Where its rows are, in their order.
     pub(crate) fn places(self, analysis: &Analysis) -> Vec<Place> {
-        let none = Place::default();
+        [self.places_before(analysis), self.places_of_connections(analysis), self.places_behind(analysis)].concat()
+    }
+
+    /// Where the rows are that stand before those of connections.
+    pub(crate) fn places_before(self, analysis: &Analysis) -> Vec<Place> {
+        match self {
+            Self::Problems => {
+                let files = analysis.captures.iter().enumerate();
+                files.flat_map(|(file, capture)| items(of_file(file), capture.problems.len())).collect()
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    /// Where the rows of connections are.
+    pub(crate) fn places_of_connections(self, analysis: &Analysis) -> Vec<Place> {
         match self {
             Self::Connections => connections(analysis).map(|(place, _)| place).collect(),
             Self::Transfers => transfers(analysis).map(|(place, _)| place).collect(),
             Self::Rounds => transfers(analysis).flat_map(|(at, transfer)| items(at, transfer.rounds.len())).collect(),
-            Self::Findings => {
-                let mut places: Vec<_> = connections(analysis)
-                    .flat_map(|(at, connection)| {
-                        let own = items(at, connection.findings.len());
-                        let of_transfers =
-                            each_transfer(at, connection).flat_map(|(at, transfer)| items(at, transfer.findings.len()));
-                        own.chain(of_transfers)
-                    })
-                    .collect();
-                places.extend(items(none, analysis.findings.len()));
-                places
-            }
-            Self::Files => (0..analysis.captures.len()).map(|file| Place { capture: Some(file), ..none }).collect(),
+            Self::Findings => connections(analysis)
+                .flat_map(|(at, connection)| {
+                    let of_transfers =
+                        each_transfer(at, connection).flat_map(|(at, transfer)| items(at, transfer.findings.len()));
+                    items(at, connection.findings.len()).chain(of_transfers)
+                })
+                .collect(),
             Self::Problems => {
-                let of_files =
-                    analysis.captures.iter().enumerate().flat_map(|(file, capture)| {
-                        items(Place { capture: Some(file), ..none }, capture.problems.len())
-                    });
-                let of_connections =
-                    connections(analysis).flat_map(|(at, connection)| items(at, connection.problems.len()));
-                of_files.chain(of_connections).collect()
+                connections(analysis).flat_map(|(at, connection)| items(at, connection.problems.len())).collect()
             }
+            Self::Files => Vec::new(),
         }
     }
+
+    /// Where the rows are that stand behind those of connections.
+    pub(crate) fn places_behind(self, analysis: &Analysis) -> Vec<Place> {
+        match self {
+            Self::Findings => items(Place::default(), analysis.findings.len()).collect(),
+            Self::Files => (0..analysis.captures.len()).map(of_file).collect(),
+            _ => Vec::new(),
+        }
+    }
+}
+
+fn of_file(file: usize) -> Place {
+    Place { capture: Some(file), ..Place::default() }
 }
 
 fn connections(analysis: &Analysis) -> impl Iterator<Item = (Place, &Connection)> {

@@ -1,6 +1,6 @@
 //! Tables of whole captures, and their documentation.
 
-use crate::{Batches, Kind, ROWS, Table, ipc, tsv};
+use crate::{Batches, Error, Format, Kind, ROWS, Table, TableWriter, write_all};
 use arrow_array::RecordBatch;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, Int64Type};
@@ -47,6 +47,15 @@ fn ints(batch: &RecordBatch, name: &str) -> Vec<Option<i64>> {
 fn texts(batch: &RecordBatch, name: &str) -> Vec<Option<String>> {
     let column = batch.column_by_name(name).expect(name);
     column.as_string::<i32>().iter().map(|text| text.map(str::to_owned)).collect()
+}
+
+/// A table of the connections that are listed.
+fn written(analysis: &Analysis, table: Table, format: Format) -> Vec<u8> {
+    let mut out = Vec::new();
+    let writer = TableWriter::new(table, format, &mut out).expect("it can be begun");
+    let connections = analysis.connections.iter().cloned().map(Ok::<_, Error>);
+    write_all(analysis, connections, "", vec![writer]).expect("it is written");
+    out
 }
 
 /// Rows that the analysis has for a table.
@@ -110,16 +119,13 @@ fn every_table_has_the_rows_of_the_analysis_and_the_types_of_its_schema() {
 fn a_stream_and_lines_hold_what_the_batches_hold() {
     let analysis = analysis("loss-client.pcap");
     for table in Table::ALL {
-        let mut stream = Vec::new();
-        ipc::write(Batches::new(&analysis, table, ""), &mut stream).expect("it is written");
+        let stream = written(&analysis, table, Format::Arrow);
         let reader = StreamReader::try_new(stream.as_slice(), None).expect("it is a stream");
         assert_eq!(*reader.schema(), table.schema());
         let read: Vec<_> = reader.map(|batch| batch.expect("it is a batch")).collect();
         assert_eq!(read, batches(&analysis, table), "{}", table.name());
 
-        let mut lines = Vec::new();
-        tsv::write(Batches::new(&analysis, table, ""), &mut lines).expect("it is written");
-        let lines = String::from_utf8(lines).expect("it is text");
+        let lines = String::from_utf8(written(&analysis, table, Format::Tsv)).expect("it is text");
         let columns = table.columns().len();
         assert!(lines.lines().all(|line| line.split('\t').count() == columns), "{}", table.name());
         assert_eq!(lines.lines().count(), 1 + rows(&analysis, table), "{}", table.name());
@@ -149,9 +155,7 @@ fn a_name_that_holds_a_tab_stays_in_its_cell() {
     let batch = whole(&analysis, Table::Connections);
     assert_eq!(texts(&batch, "file")[0].as_deref(), Some("a\tb\nc\u{1b}[31m"), "the path opens the file");
     assert_eq!(texts(&batch, "server_name")[0].as_deref(), Some("x y"));
-    let mut lines = Vec::new();
-    tsv::write(Batches::new(&analysis, Table::Connections, ""), &mut lines).expect("it is written");
-    let lines = String::from_utf8(lines).expect("it is text");
+    let lines = String::from_utf8(written(&analysis, Table::Connections, Format::Tsv)).expect("it is text");
     assert_eq!(lines.lines().count(), 2);
     assert!(!lines.contains('\u{1b}'));
 }
@@ -172,6 +176,29 @@ proptest! {
         prop_assert_eq!(ids, (0..connections as i64).map(Some).collect::<Vec<_>>());
         prop_assert!(batches.iter().all(|batch| batch.num_rows() <= ROWS));
         prop_assert_eq!(batches.len(), connections.div_ceil(ROWS));
+    }
+}
+
+/// Connections that the analysis lacks are in the tables as those that it lists, and in the count
+/// of their file.
+#[test]
+fn connections_that_are_not_listed_have_rows() {
+    let whole = analysis("new-connection-each-time-server.pcap");
+    let mut cut = whole.clone();
+    let mut place = 0;
+    cut.connections.retain(|_| {
+        place += 1;
+        place % 3 == 0
+    });
+    assert!(!cut.connections.is_empty() && cut.connections.len() < whole.connections.len());
+    for table in Table::ALL {
+        for format in [Format::Arrow, Format::Tsv] {
+            let mut out = Vec::new();
+            let writer = TableWriter::new(table, format, &mut out).expect("it can be begun");
+            let connections = whole.connections.iter().cloned().map(Ok::<_, Error>);
+            write_all(&cut, connections, "", vec![writer]).expect("it is written");
+            assert!(out == written(&whole, table, format), "{}", table.name());
+        }
     }
 }
 

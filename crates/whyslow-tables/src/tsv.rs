@@ -3,35 +3,33 @@
 //! What is not known is empty, a list has commas between its numbers, and an instant is ISO 8601 in
 //! UTC. No value holds a tab or a line feed: in a file's name they are written out.
 
-use crate::batch::{Batches, Error};
-use crate::column::Value;
-use arrow_array::RecordBatchReader;
-use std::borrow::Borrow;
-use std::io::{self, Write};
-use whyslow_core::analysis::Analysis;
+use crate::batch::Error;
+use crate::column::{Column, Value};
+use crate::row::Row;
+use crate::table::Table;
+use std::io::Write;
 use whyslow_core::units::{Time, iso_8601};
 use whyslow_report::text::harmless;
 
-/// Writes it.
-///
-/// # Errors
-/// Those of `out`.
-pub fn write<A: Borrow<Analysis>>(batches: Batches<A>, out: &mut impl Write) -> Result<(), Error> {
-    let schema = batches.schema();
-    let names: Vec<&str> = schema.fields().iter().map(|field| field.name().as_str()).collect();
-    writeln!(out, "{}", names.join("\t"))?;
-    let mut written = Ok(());
-    batches.each_row(|values| {
-        if written.is_ok() {
-            written = line(&values, out);
-        }
-    });
-    Ok(written?)
+/// Writes the lines.
+pub(crate) struct TsvWriter<W> {
+    columns: Vec<Column>,
+    out: W,
 }
 
-fn line(values: &[Option<Value>], out: &mut impl Write) -> io::Result<()> {
-    let cells: Vec<String> = values.iter().map(|value| value.as_ref().map(cell).unwrap_or_default()).collect();
-    writeln!(out, "{}", cells.join("\t"))
+impl<W: Write> TsvWriter<W> {
+    pub(crate) fn new(table: Table, mut out: W) -> Result<Self, Error> {
+        let columns = table.columns();
+        let names: Vec<&str> = columns.iter().map(|column| column.name.as_ref()).collect();
+        writeln!(out, "{}", names.join("\t"))?;
+        Ok(Self { columns, out })
+    }
+
+    pub(crate) fn push(&mut self, row: &Row<'_>) -> Result<(), Error> {
+        let value = |column: &Column| column.get(row).map(|value| cell(&value)).unwrap_or_default();
+        let cells: Vec<String> = self.columns.iter().map(value).collect();
+        Ok(writeln!(self.out, "{}", cells.join("\t"))?)
+    }
 }
 
 fn cell(value: &Value) -> String {

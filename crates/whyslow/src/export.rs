@@ -36,7 +36,7 @@ use whyslow_serve::Opening;
 /// When it cannot be read or written, or holds no such connection.
 pub(crate) fn run(task: &Export) -> anyhow::Result<ExitCode> {
     let (inputs, which) = chosen(task)?;
-    if let Some(form) = tables::Form::of(task) {
+    if let Some(form) = tables::format(task) {
         return tables::run(task, form, &inputs, which);
     }
     if let Some(Of::Table(table)) = task.of {

@@ -5,7 +5,7 @@ use crate::progress::Meter;
 use crate::settings::ReportTask;
 use crate::spooled::SpooledInputs;
 use std::io::Write;
-use whyslow_io::{Reading, Stop};
+use whyslow_io::{ExplainOptions, Reading, Stop, UnlistedConnections};
 use whyslow_serve::{Document, Opening};
 
 /// Reads the captures and writes the page with what was found.
@@ -28,6 +28,17 @@ pub(crate) fn run(task: &ReportTask) -> anyhow::Result<()> {
 pub(crate) fn read(opening: &Opening) -> anyhow::Result<Reading> {
     let mut meter = Meter::new();
     whyslow_io::read(&opening.groups(), &Stop::default(), &mut |progress| meter.update(progress))
+        .map_err(|error| anyhow::Error::msg(opening.with_names(&error.to_string())))
+}
+
+/// As [`read`], with the connections that the analysis does not list.
+///
+/// # Errors
+/// When an input cannot be read, or there is no room for temporary files.
+pub(crate) fn read_every(opening: &Opening) -> anyhow::Result<(Reading, UnlistedConnections)> {
+    let mut meter = Meter::new();
+    let options = ExplainOptions::default();
+    whyslow_io::read_every(options, &opening.groups(), &Stop::default(), &mut |progress| meter.update(progress))
         .map_err(|error| anyhow::Error::msg(opening.with_names(&error.to_string())))
 }
 

@@ -1,12 +1,13 @@
 //! [`Detail`]: plain words that may name a frame.
 
 use crate::types::Frame;
+use borsh::{BorshDeserialize, BorshSerialize};
 use serde::{Serialize, Serializer};
 use std::fmt;
 
 /// A sentence that may name a frame. The frame stays a number until the sentence is printed, for
 /// captures are numbered anew when analyses are joined.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, BorshSerialize, BorshDeserialize)]
 pub struct Detail {
     before: String,
     /// The frame, and what follows it.

@@ -2,10 +2,11 @@
 
 use crate::types::{End, Frame, RetransmissionKind};
 use crate::units::Nanos;
+use borsh::{BorshDeserialize, BorshSerialize};
 use serde::Serialize;
 
 /// One direction of a connection.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, BorshSerialize, BorshDeserialize)]
 pub struct Direction {
     /// Who sends.
     pub from: End,
@@ -49,7 +50,7 @@ pub struct Direction {
 }
 
 /// Retransmitted segments by kind.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, BorshSerialize, BorshDeserialize)]
 pub struct Retransmitted {
     /// After duplicate ACKs or SACKs; or after an ICMP error, in shorter segments.
     pub fast: u64,
@@ -66,7 +67,7 @@ pub struct Retransmitted {
 }
 
 /// A segment that was retransmitted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, BorshSerialize, BorshDeserialize)]
 pub struct Retransmission {
     /// The frame that carries the later copy.
     pub frame: Frame,

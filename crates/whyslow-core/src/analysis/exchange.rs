@@ -2,13 +2,14 @@
 
 use super::End;
 use crate::units::Nanos;
+use borsh::{BorshDeserialize, BorshSerialize};
 use serde::Serialize;
 
 /// Most exchanges listed of one connection.
 pub const MAX_EXCHANGES: usize = 64;
 
 /// A request and its answer, or a push that nobody asked for. Its transfers hang below it.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, BorshSerialize, BorshDeserialize)]
 pub struct Exchange {
     /// When it began for its user: the first byte of the request, or of the push.
     pub start_s: Nanos,
@@ -32,7 +33,7 @@ pub struct Exchange {
 }
 
 /// What one side sent in an exchange.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, BorshSerialize, BorshDeserialize)]
 pub struct Message {
     /// Who sent it.
     pub from: End,

@@ -3,10 +3,12 @@
 use crate::cause::Cause;
 use crate::types::Frame;
 use crate::units::Nanos;
+use borsh::{BorshDeserialize, BorshSerialize};
 use serde::Serialize;
+use std::borrow::Cow;
 
 /// Why, with what it rests on and what to do.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, BorshSerialize, BorshDeserialize)]
 pub struct Finding {
     /// The cause's public name.
     pub cause: Cause,
@@ -40,7 +42,7 @@ pub struct Finding {
 }
 
 /// What a promise rests on that the capture does not show.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, BorshSerialize, BorshDeserialize)]
 #[non_exhaustive]
 pub struct Assumed {
     /// The path carries more than so much, payload bits per second.
@@ -50,7 +52,7 @@ pub struct Assumed {
 }
 
 /// A figure, and the frames that show it.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, BorshSerialize, BorshDeserialize)]
 pub struct Evidence {
     /// Where to look; a first and a last frame make a range.
     pub frames: Vec<Frame>,
@@ -59,11 +61,11 @@ pub struct Evidence {
     /// How much.
     pub value: f64,
     /// In what.
-    pub unit: &'static str,
+    pub unit: Cow<'static, str>,
 }
 
 /// What to do about it.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, BorshSerialize, BorshDeserialize)]
 pub struct Fix {
     /// Who must act.
     pub who: Actor,
@@ -76,7 +78,7 @@ pub struct Fix {
 }
 
 /// Who can remove a cause.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, BorshSerialize, BorshDeserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Actor {
     /// The end that sends the payload.

@@ -2,15 +2,17 @@
 
 use super::{End, Frame};
 use crate::units::Nanos;
+use borsh::{BorshDeserialize, BorshSerialize};
 use serde::Serialize;
+use std::borrow::Cow;
 
 /// Errors of one router or host that say the same. They are evidence and no proof: anybody can send
 /// one.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, BorshSerialize, BorshDeserialize)]
 pub struct IcmpError {
     /// What became of the packets: `too-big`, `network-unreachable`, `host-unreachable`,
     /// `protocol-unreachable`, `port-unreachable`, `prohibited`, `time-exceeded`.
-    pub kind: &'static str,
+    pub kind: Cow<'static, str>,
     /// The messages' type, which means another thing in each IP version.
     #[serde(rename = "type")]
     pub message: u8,

@@ -3,10 +3,11 @@
 use crate::limit::LimitTime;
 use crate::types::Limit;
 use crate::units::Nanos;
+use borsh::{BorshDeserialize, BorshSerialize};
 use serde::Serialize;
 
 /// Time under one limit.
-#[derive(Clone, Copy, Debug, Serialize)]
+#[derive(Clone, Copy, Debug, Serialize, BorshSerialize, BorshDeserialize)]
 pub struct LimitShare {
     /// Which.
     pub limit: Limit,
@@ -26,7 +27,7 @@ impl LimitShare {
 }
 
 /// A stretch of time under one limit.
-#[derive(Clone, Copy, Debug, Serialize)]
+#[derive(Clone, Copy, Debug, Serialize, BorshSerialize, BorshDeserialize)]
 pub struct LimitSpan {
     /// Which.
     pub limit: Limit,

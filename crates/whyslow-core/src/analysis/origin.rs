@@ -2,9 +2,10 @@
 
 use crate::types::Frame;
 use crate::units::{SeqNumber, Time};
+use borsh::{BorshDeserialize, BorshSerialize};
 
 /// The first packet of a connection.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, BorshSerialize, BorshDeserialize)]
 pub struct Origin {
     /// Its place, from 0, among the connections of the captures that continue each other: what
     /// Wireshark calls `tcp.stream`.

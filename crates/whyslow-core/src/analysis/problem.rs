@@ -1,13 +1,14 @@
 //! [`Problem`]: what limits the things that can be said of a capture.
 
 use super::detail::Detail;
+use borsh::{BorshDeserialize, BorshSerialize};
 use serde::Serialize;
 
 /// The [`Problem`] of a capture that was stopped, or whose reading was, before its end.
 pub const PARTIAL: &str = "partial";
 
 /// A property of a capture that limits what can be said.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, BorshSerialize, BorshDeserialize)]
 pub struct Problem {
     /// Its name.
     pub slug: String,

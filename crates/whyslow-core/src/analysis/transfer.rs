@@ -5,6 +5,7 @@ use super::limit::{LimitShare, LimitSpan};
 use crate::types::{End, Frame, Limit};
 use crate::units::Nanos;
 use crate::whatif;
+use borsh::{BorshDeserialize, BorshSerialize};
 use serde::Serialize;
 
 /// The verdict on a transfer that nothing held back: all but round trips took less than two fifths
@@ -18,7 +19,7 @@ pub const UNKNOWN_VERDICT: &str = "what slowed it cannot be told from this captu
 pub const UNKNOWN_ELIDED_VERDICT: &str = "what slowed it cannot be told: packets of it were left out of the text";
 
 /// One contiguous bulk of payload in one direction.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, BorshSerialize, BorshDeserialize)]
 pub struct Transfer {
     /// Who sends.
     pub from: End,
@@ -100,7 +101,7 @@ pub const MAX_ROUNDS: usize = 64;
 pub const MAX_SPANS: usize = 256;
 
 /// Packet-timed: from the first segment sent after the ACK of the last round's first segment.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, BorshSerialize, BorshDeserialize)]
 pub struct Round {
     /// Its first segment.
     pub start_s: Nanos,

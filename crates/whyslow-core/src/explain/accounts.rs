@@ -72,27 +72,27 @@ impl ConnectionAccount {
     }
 }
 
-/// A connection that may be listed.
+/// A connection that may be listed, or one that was.
 #[derive(Debug)]
-enum Entry {
+pub(super) enum Entry {
     /// It has an account.
     Accounted(Box<ConnectionAccount>),
-    /// It lost nothing.
-    CostFree(ConnectionSize, Box<FlowEntry<OpenConnection>>),
+    /// It lost nothing, or is not listed whatever it lost.
+    Unaccounted(ConnectionSize, Box<FlowEntry<OpenConnection>>),
 }
 
 impl Entry {
     fn rank(&self) -> Rank {
         match self {
             Self::Accounted(account) => account.rank(),
-            Self::CostFree(size, _) => size.rank(Nanos::ZERO),
+            Self::Unaccounted(size, _) => size.rank(Nanos::ZERO),
         }
     }
 
     fn size(&self) -> &ConnectionSize {
         match self {
             Self::Accounted(account) => &account.size,
-            Self::CostFree(size, _) => size,
+            Self::Unaccounted(size, _) => size,
         }
     }
 }
@@ -125,6 +125,8 @@ pub(super) struct AccountList {
     /// The lowest rank to keep, once there were more.
     last: Option<Rank>,
     unlisted: Unlisted,
+    /// Those that are not listed, since they were last taken; none where nobody wants them.
+    dropped: Option<Vec<Entry>>,
 }
 
 impl Default for AccountList {
@@ -135,7 +137,23 @@ impl Default for AccountList {
 
 impl AccountList {
     pub(super) fn new(most: usize) -> Self {
-        Self { held: Vec::new(), most: most.max(1), last: None, unlisted: Unlisted::default() }
+        Self { held: Vec::new(), most: most.max(1), last: None, unlisted: Unlisted::default(), dropped: None }
+    }
+
+    /// Holds those that are not listed until they are [taken](Self::take_dropped).
+    pub(super) fn hold_dropped(&mut self) {
+        self.dropped.get_or_insert_default();
+    }
+
+    /// Takes those that are not listed.
+    pub(super) fn take_dropped(&mut self) -> Vec<Entry> {
+        self.dropped.as_mut().map(std::mem::take).unwrap_or_default()
+    }
+
+    /// Returns whether there are any to take.
+    #[inline]
+    pub(super) fn has_dropped(&self) -> bool {
+        self.dropped.as_ref().is_some_and(|dropped| !dropped.is_empty())
     }
 
     /// Returns whether a connection that lost no more than `lost` could be listed. Of very many
@@ -145,8 +163,15 @@ impl AccountList {
     }
 
     /// Counts a connection that is not listed.
-    pub(super) fn skip(&mut self, size: &ConnectionSize) {
-        self.unlisted.add(Unlisted::one(size));
+    pub(super) fn skip(&mut self, size: ConnectionSize, entry: Box<FlowEntry<OpenConnection>>) {
+        self.drop_entry(Entry::Unaccounted(size, entry));
+    }
+
+    fn drop_entry(&mut self, entry: Entry) {
+        self.unlisted.add(Unlisted::one(entry.size()));
+        if let Some(dropped) = &mut self.dropped {
+            dropped.push(entry);
+        }
     }
 
     /// Adds a connection with an account.
@@ -158,9 +183,9 @@ impl AccountList {
     /// it is listed then.
     pub(super) fn push_cost_free(&mut self, size: ConnectionSize, entry: Box<FlowEntry<OpenConnection>>) {
         if self.could_be_listed(&size, Nanos::ZERO) {
-            self.insert(Entry::CostFree(size, entry));
+            self.insert(Entry::Unaccounted(size, entry));
         } else {
-            self.skip(&size);
+            self.skip(size, entry);
         }
     }
 
@@ -173,7 +198,7 @@ impl AccountList {
     /// Returns how many of them have no account.
     #[cfg(test)]
     pub(super) fn cost_free_count(&self) -> usize {
-        self.held.iter().filter(|entry| matches!(entry, Entry::CostFree(..))).count()
+        self.held.iter().filter(|entry| matches!(entry, Entry::Unaccounted(..))).count()
     }
 
     fn insert(&mut self, entry: Entry) {
@@ -183,12 +208,13 @@ impl AccountList {
         }
     }
 
-    fn drop_lowest(&mut self) {
+    /// Drops what is beyond the most that may be listed.
+    pub(super) fn drop_lowest(&mut self) {
         let others = split_off_least(&mut self.held, self.most, Entry::rank);
         if !others.is_empty() {
             self.last = self.held.iter().map(Entry::rank).max();
         }
-        others.iter().for_each(|entry| self.skip(entry.size()));
+        others.into_iter().for_each(|entry| self.drop_entry(entry));
     }
 
     /// Drops what is not listed over all of these together. No more connections come.
@@ -201,9 +227,8 @@ impl AccountList {
         }
         let (_, &mut last, _) = ranks.select_nth_unstable(most - 1);
         for accounts in &mut all {
-            for other in accounts.held.extract_if(.., |entry| entry.rank() > last) {
-                accounts.unlisted.add(Unlisted::one(other.size()));
-            }
+            let others: Vec<_> = accounts.held.extract_if(.., |entry| entry.rank() > last).collect();
+            others.into_iter().for_each(|entry| accounts.drop_entry(entry));
         }
     }
 
@@ -213,11 +238,12 @@ impl AccountList {
         mut account: impl FnMut(ConnectionSize, Box<FlowEntry<OpenConnection>>) -> ConnectionAccount,
     ) -> ListedAccounts {
         self.drop_lowest();
+        debug_assert!(!self.has_dropped(), "somebody wants them");
         let accounts = self.held.into_iter().map(|entry| match entry {
             Entry::Accounted(account) => account,
-            Entry::CostFree(size, entry) => Box::new(account(size, entry)),
+            Entry::Unaccounted(size, entry) => Box::new(account(size, entry)),
         });
-        ListedAccounts { accounts: accounts.collect(), most: self.most, unlisted: self.unlisted }
+        ListedAccounts { accounts: accounts.collect(), most: self.most, unlisted: self.unlisted, others: Vec::new() }
     }
 }
 
@@ -238,11 +264,14 @@ pub(super) struct ListedAccounts {
     /// Most that will be listed.
     most: usize,
     pub(super) unlisted: Unlisted,
+    /// What [`finish`](Self::finish) has not listed.
+    #[expect(clippy::vec_box, reason = "they are large, and change places often")]
+    others: Vec<Box<ConnectionAccount>>,
 }
 
 impl Default for ListedAccounts {
     fn default() -> Self {
-        Self { accounts: Vec::new(), most: MAX_CONNECTIONS, unlisted: Unlisted::default() }
+        Self { accounts: Vec::new(), most: MAX_CONNECTIONS, unlisted: Unlisted::default(), others: Vec::new() }
     }
 }
 
@@ -256,10 +285,16 @@ impl ListedAccounts {
     /// Returns the listed accounts in the order of their connections.
     pub(super) fn finish(&mut self) -> Vec<ConnectionAccount> {
         let mut accounts = std::mem::take(&mut self.accounts);
-        for account in split_off_least(&mut accounts, self.most, |account| account.rank()) {
+        self.others = split_off_least(&mut accounts, self.most, |account| account.rank());
+        for account in &self.others {
             self.unlisted.add(Unlisted::one(&account.size));
         }
         accounts.sort_unstable_by_key(|account| account.id());
         accounts.into_iter().map(|account| *account).collect()
+    }
+
+    /// Takes those that are not listed, once it is [finished](Self::finish).
+    pub(super) fn take_others(&mut self) -> impl Iterator<Item = Connection> {
+        std::mem::take(&mut self.others).into_iter().map(|account| account.connection)
     }
 }

@@ -3,8 +3,9 @@
 
 use super::accounts::{ConnectionAccount, ListedAccounts, Unlisted};
 use super::openings::{self, OpeningPositions};
+use super::unlisted::{UnlistedCompletion, UnlistedSink};
 use crate::analysis::{Analysis, Capture, Lookup, Ping, PingRtt, Problem, SCHEMA};
-use crate::assemble;
+use crate::assemble::{self, Names};
 use crate::capture::{self, Clock, Summary};
 use crate::cause::Cause;
 use crate::flow::ConnectionId;
@@ -31,6 +32,9 @@ pub struct Fragment {
     pub(super) first_time: Option<Time>,
     /// What somebody said that the path carries, payload bits per second.
     pub(super) path_rate: Option<f64>,
+    /// The same in each.
+    pub(super) host_names: Names,
+    pub(super) unlisted: Option<UnlistedSink>,
 }
 
 /// What one capture says.
@@ -102,6 +106,8 @@ pub struct MergedAnalysis {
     pub analysis: Analysis,
     /// What each connection that has times is recognised by in other captures.
     pub fingerprints: Vec<ConnectionFingerprint>,
+    /// For connections that were given away.
+    unlisted: UnlistedCompletion,
     /// The transfers for the model.
     replays: Replays,
     /// What somebody said that the path carries, payload bits per second.
@@ -109,6 +115,12 @@ pub struct MergedAnalysis {
 }
 
 impl MergedAnalysis {
+    /// Takes what completes the connections that were
+    /// [given away](super::Explainer::give_unlisted_to).
+    pub fn take_unlisted(&mut self) -> UnlistedCompletion {
+        std::mem::take(&mut self.unlisted)
+    }
+
     /// Lets the model play, one transfer after the other.
     pub fn finish(self) -> (Analysis, Vec<ConnectionFingerprint>) {
         self.finish_with(|plays| {
@@ -135,6 +147,7 @@ impl Fragment {
         let (mut replays, mut flows, mut evicted) = (Replays::default(), LargestFlows::default(), 0);
         let first_time = fragments.first().and_then(|fragment| fragment.first_time);
         let path_rate = fragments.first().and_then(|fragment| fragment.path_rate);
+        let (mut names, mut sink) = (Names::default(), None);
         for fragment in fragments {
             merge_captures(&mut captures, fragment.captures);
             openings.push(fragment.openings);
@@ -145,10 +158,15 @@ impl Fragment {
             replays.merge(fragment.replays);
             flows.merge(fragment.flows);
             evicted += fragment.evicted;
+            (names, sink) = (fragment.host_names, fragment.unlisted);
         }
         let mut accounts = accounts.unwrap_or_default();
         let listed = accounts.finish();
         let unlisted = accounts.unlisted;
+        let others = accounts.take_others();
+        if let Some(sink) = sink {
+            others.for_each(|connection| sink.take(connection));
+        }
         let several = captures.len() > 1;
         // From the place of the first packet to the place among connections.
         let ids: Vec<_> = listed.iter().map(ConnectionAccount::id).collect();
@@ -183,7 +201,8 @@ impl Fragment {
             pairs: Vec::new(),
             pairs_total: 0,
         };
-        MergedAnalysis { analysis, fingerprints: marks, replays, path_rate }
+        let unlisted = UnlistedCompletion::new(openings, names, !several, path_rate);
+        MergedAnalysis { analysis, fingerprints: marks, unlisted, replays, path_rate }
     }
 }
 

@@ -2,6 +2,7 @@
 //! them cannot fill the memory.
 
 use crate::flow::ConnectionId;
+use std::iter::Peekable;
 
 /// The places of connections' first packets among all packets. They are kept as differences of
 /// seven bits a byte (LEB128), which is a byte or two each where connections are many.
@@ -25,19 +26,55 @@ impl OpeningPositions {
 
     /// All of them, in order.
     pub(super) fn iter(&self) -> impl Iterator<Item = ConnectionId> {
-        let mut bytes = self.differences.iter();
-        let mut place = 0u64;
-        std::iter::from_fn(move || {
-            let mut shift = 0;
-            loop {
-                let byte = *bytes.next()?;
-                place += u64::from(byte & 0x7f) << shift;
-                shift += 7;
-                if byte < 0x80 {
-                    return Some(ConnectionId(place));
-                }
+        Decoded { bytes: self.differences.iter().copied(), place: 0 }
+    }
+}
+
+/// Places that are read off their differences.
+#[derive(Debug)]
+struct Decoded<B> {
+    bytes: B,
+    place: u64,
+}
+
+impl<B: Iterator<Item = u8>> Iterator for Decoded<B> {
+    type Item = ConnectionId;
+
+    fn next(&mut self) -> Option<ConnectionId> {
+        let mut shift = 0;
+        loop {
+            let byte = self.bytes.next()?;
+            self.place += u64::from(byte & 0x7f) << shift;
+            shift += 7;
+            if byte < 0x80 {
+                return Some(ConnectionId(self.place));
             }
-        })
+        }
+    }
+}
+
+/// Numbers connections that come in the order of their first packets.
+#[derive(Debug, Default)]
+pub(super) struct ConnectionNumbers {
+    all: Vec<Peekable<Decoded<std::vec::IntoIter<u8>>>>,
+    /// Those that were opened up to the last one that came.
+    opened: u64,
+}
+
+impl ConnectionNumbers {
+    pub(super) fn new(openings: Vec<OpeningPositions>) -> Self {
+        let all = openings.into_iter().map(|one| Decoded { bytes: one.differences.into_iter(), place: 0 }.peekable());
+        Self { all: all.collect(), opened: 0 }
+    }
+
+    /// The place of this one among all, from 1.
+    pub(super) fn number(&mut self, id: ConnectionId) -> u64 {
+        for openings in &mut self.all {
+            while openings.next_if(|other| *other <= id).is_some() {
+                self.opened += 1;
+            }
+        }
+        self.opened
     }
 }
 
@@ -82,7 +119,9 @@ mod tests {
             let ids: Vec<_> = all.iter().copied().enumerate().filter(|(n, _)| chosen >> (n % 64) & 1 != 0).collect();
             let expected: Vec<_> = ids.iter().map(|(n, _)| *n as u64 + 1).collect();
             let ids: Vec<_> = ids.into_iter().map(|(_, id)| id).collect();
-            prop_assert_eq!(ranks(&openings, &ids), expected);
+            prop_assert_eq!(&ranks(&openings, &ids), &expected);
+            let mut numbers = ConnectionNumbers::new(openings.into());
+            prop_assert_eq!(ids.into_iter().map(|id| numbers.number(id)).collect::<Vec<_>>(), expected);
         }
     }
 

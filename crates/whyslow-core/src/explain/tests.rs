@@ -9,6 +9,7 @@ use crate::capture::LinkType;
 use crate::wire::Flags;
 use proptest::prelude::*;
 use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex};
 
 /// What happens to one of a few connections, and how long after what happened before.
 #[derive(Clone, Copy, Debug)]
@@ -146,6 +147,28 @@ fn explained(packets: &[Recorded], cuts: &[usize], count: usize) -> MergedAnalys
 fn explained_of(packets: &[Recorded], cuts: &[usize], count: usize, most: usize) -> MergedAnalysis {
     let mut explainers = Explainer::sharing(count);
     explainers.iter_mut().for_each(|explainer| explainer.accounts = AccountList::new(most));
+    merged(packets, cuts, explainers, most)
+}
+
+/// As [`explained_of`], with the connections that are not listed, in the order of their numbers.
+fn explained_with_unlisted(packets: &[Recorded], count: usize, most: usize) -> (Analysis, Vec<Connection>) {
+    let given = Arc::<Mutex<Vec<Connection>>>::default();
+    let mut explainers = Explainer::sharing(count);
+    for explainer in &mut explainers {
+        let given = Arc::clone(&given);
+        explainer.accounts = AccountList::new(most);
+        explainer.give_unlisted_to(UnlistedSink::new(move |connection| given.lock().unwrap().push(connection)));
+    }
+    let mut merged = merged(packets, &[], explainers, most);
+    let mut unlisted = std::mem::take(&mut *given.lock().unwrap());
+    unlisted.sort_by_key(|connection| connection.id);
+    let mut completion = merged.take_unlisted();
+    unlisted.iter_mut().for_each(|connection| completion.complete(connection));
+    (merged.finish().0, unlisted)
+}
+
+/// Feeds all of them, and merges what they find.
+fn merged(packets: &[Recorded], cuts: &[usize], mut explainers: Vec<Explainer>, most: usize) -> MergedAnalysis {
     explainers.iter_mut().for_each(|explainer| feed(packets, cuts, explainer));
     // It must not matter whether they ask each other.
     if packets.len().is_multiple_of(2) {
@@ -248,6 +271,33 @@ proptest! {
         for count in [2, 8, 64] {
             let shared = explained_of(&packets, &[], count, most).finish().0;
             prop_assert_eq!(format!("{some:?}"), format!("{shared:?}"));
+        }
+    }
+
+    /// Who wants them changes nothing of what is listed, and comes back the same from a file.
+    #[test]
+    fn connections_that_are_not_listed_are_given_away_however_many_share_the_work(
+        steps in prop::collection::vec(step(), 1..600),
+        most in 1usize..4,
+    ) {
+        let packets = record(&steps);
+        let all = explained(&packets, &[], 1).finish().0;
+        let some = explained_of(&packets, &[], 1, most).finish().0;
+        let (listed, unlisted) = explained_with_unlisted(&packets, 1, most);
+        prop_assert_eq!(format!("{some:?}"), format!("{listed:?}"));
+        let described = |connection: &Connection| {
+            (connection.id, connection.origin, format!("{:?} {:?}", connection.client, connection.directions))
+        };
+        let mut found: Vec<_> = listed.connections.iter().chain(&unlisted).map(described).collect();
+        found.sort_unstable_by_key(|(id, ..)| *id);
+        prop_assert_eq!(found, all.connections.iter().map(described).collect::<Vec<_>>());
+        for connection in &unlisted {
+            let read: Connection = borsh::from_slice(&borsh::to_vec(connection).unwrap()).unwrap();
+            prop_assert_eq!(format!("{read:?}"), format!("{connection:?}"));
+        }
+        for count in [2, 8, 64] {
+            let shared = explained_with_unlisted(&packets, count, most);
+            prop_assert_eq!(format!("{:?}", (&listed, &unlisted)), format!("{:?}", (&shared.0, &shared.1)));
         }
     }
 

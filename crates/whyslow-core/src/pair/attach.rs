@@ -27,7 +27,7 @@ pub fn attach(analysis: &mut Analysis, mut pairs: Vec<Pair>, uncompared: Vec<Unc
                     frames: direction.lost_frames.first().copied().into_iter().collect(),
                     figure: "retransmissions whose earlier copy never arrived".to_owned(),
                     value: direction.resent_for_loss as f64,
-                    unit: "segments",
+                    unit: "segments".into(),
                 });
             }
         }

@@ -23,7 +23,7 @@ pub(crate) fn describe_all(facts: &Facts, first: Time) -> Vec<IcmpError> {
         };
         let obeyed = was_heeded(facts, notice);
         IcmpError {
-            kind: notice.fate.slug(),
+            kind: notice.fate.slug().into(),
             message: notice.kind.0,
             code: notice.kind.1,
             by: notice.by.to_string(),

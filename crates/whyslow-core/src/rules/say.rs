@@ -31,7 +31,7 @@ pub(super) fn evidence(figure: impl Into<String>, value: f64, unit: &'static str
     let value = if value.is_finite() { (value * 1e6).round() / 1e6 } else { 0.0 };
     let counts = unit.len() > 2 && !unit.contains('/');
     let unit = unit.strip_suffix('s').filter(|_| counts && value == 1.0).unwrap_or(unit);
-    Evidence { frames: frames.to_vec(), figure: figure.into(), value, unit }
+    Evidence { frames: frames.to_vec(), figure: figure.into(), value, unit: unit.into() }
 }
 
 /// What to do.

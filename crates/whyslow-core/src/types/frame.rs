@@ -1,9 +1,10 @@
 //! [`Frame`]: where in the captures something is seen.
 
+use borsh::{BorshDeserialize, BorshSerialize};
 use serde::{Serialize, Serializer};
 
 /// A frame number, 1-based as in Wireshark; with its file when there are several inputs.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, BorshSerialize, BorshDeserialize)]
 pub struct Frame {
     /// Index in [`Analysis::captures`](crate::analysis::Analysis::captures); none with one input.
     pub file: Option<u16>,

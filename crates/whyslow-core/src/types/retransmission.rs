@@ -1,5 +1,6 @@
 //! [`RetransmissionKind`]: why a segment was retransmitted.
 
+use borsh::{BorshDeserialize, BorshSerialize};
 use serde::Serialize;
 
 /// Most retransmissions listed of one direction.
@@ -7,7 +8,7 @@ pub const MAX_RETRANSMISSIONS: usize = 1000;
 
 /// Why a segment was retransmitted, named as in
 /// [`Retransmitted`](crate::analysis::Retransmitted).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, BorshSerialize, BorshDeserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RetransmissionKind {
     /// After duplicate ACKs or SACKs; or after an ICMP error, in shorter segments.

@@ -14,7 +14,7 @@ fn finding(seconds: i64, connections: &[u64]) -> Finding {
         seconds: Nanos::from_millis(seconds),
         confidence: 1.0,
         summary: String::new(),
-        evidence: vec![Evidence { frames: vec![frame(3)], figure: String::new(), value: 0.0, unit: "" }],
+        evidence: vec![Evidence { frames: vec![frame(3)], figure: String::new(), value: 0.0, unit: "".into() }],
         fix: None,
         predicted_s: None,
         predicted_assumes: None,

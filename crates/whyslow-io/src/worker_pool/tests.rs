@@ -59,7 +59,7 @@ fn explained(reader: impl Read + Send + 'static, threads: usize) -> Result<Strin
         told = bytes;
     };
     let summary = pool.run(&mut source, &mut progress).map_err(|error| error.to_string())?;
-    let (analysis, marks) = pool.finish();
+    let PoolFindings { analysis, fingerprints: marks, .. } = pool.finish().map_err(|error| error.to_string())?;
     Ok(format!("{summary:?} {analysis:?} {marks:?}"))
 }
 

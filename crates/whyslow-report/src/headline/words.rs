@@ -114,5 +114,5 @@ fn is_for(finding: &Finding, who: Actor) -> bool {
 /// The largest flight, which is the first figure of the evidence.
 fn largest_flight(finding: &Finding) -> Option<String> {
     let first = finding.evidence.first().filter(|first| first.unit == "B")?;
-    Some(units::figure(first.value, first.unit))
+    Some(units::figure(first.value, &first.unit))
 }

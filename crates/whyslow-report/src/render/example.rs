@@ -269,9 +269,16 @@ pub fn slow_start() -> Analysis {
         .collect();
     let mut cause = finding(Cause::SlowStart, 158.0, "the sender spent 6 of 8 rounds opening its window");
     cause.evidence = vec![
-        Evidence { frames: vec![frame(13), frame(29)], figure: "first flight".into(), value: 14_280.0, unit: "B" },
-        Evidence { frames: vec![frame(13), frame(85)], figure: "growth a round".into(), value: 1.59, unit: "×" },
-        Evidence { frames: vec![], figure: "window offered".into(), value: 131_072.0, unit: "B" },
+        Evidence {
+            frames: vec![frame(13), frame(29)],
+            figure: "first flight".into(),
+            value: 14_280.0,
+            unit: "B".into(),
+        },
+        Evidence {
+            frames: vec![frame(13), frame(85)], figure: "growth a round".into(), value: 1.59, unit: "×".into()
+        },
+        Evidence { frames: vec![], figure: "window offered".into(), value: 131_072.0, unit: "B".into() },
     ];
     cause.fix = Some(Fix {
         who: Actor::Sender,
@@ -346,7 +353,7 @@ pub fn without_payload(state: State) -> Analysis {
                 frames: vec![frame(1), frame(2), frame(3), frame(4)],
                 figure: "SYNs".into(),
                 value: 4.0,
-                unit: "",
+                unit: "".into(),
             }],
             ..finding(Cause::SynLoss, 7_000.0, "the SYN was sent 4 times and never answered")
         }];

@@ -49,7 +49,7 @@ pub fn many() -> Analysis {
             frames: vec![Frame { file: Some(0), number: 17 }, Frame { file: Some(1), number: 4 }],
             figure: "handshakes".into(),
             value: 40.0,
-            unit: "",
+            unit: "".into(),
         }],
         fix: Some(Fix {
             who: Actor::Application,
@@ -126,7 +126,7 @@ pub fn both_ends() -> Analysis {
 /// A SYN that two routers did not deliver, and packets that were too long.
 pub fn icmp_errors() -> Analysis {
     let error = |kind: &'static str, (message, code), number, count, detail: &str| IcmpError {
-        kind,
+        kind: kind.into(),
         message,
         code,
         by: "192.0.2.254".into(),

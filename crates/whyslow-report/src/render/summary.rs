@@ -92,7 +92,7 @@ fn print_finding(out: &mut String, finding: &Finding) {
     for evidence in &finding.evidence {
         let frames = names::frames(&evidence.frames);
         let frames = if frames.is_empty() { frames } else { format!(" ({frames})") };
-        let value = units::figure(evidence.value, evidence.unit);
+        let value = units::figure(evidence.value, &evidence.unit);
         let _ = writeln!(out, "- {}: {value}{frames}", escaped(&evidence.figure));
     }
     if let Some(fix) = &finding.fix {

@@ -2,6 +2,7 @@
 
 use super::ids;
 use crate::column::{Column, flag, instant, int, raw, seconds, text};
+use crate::row::begins_in;
 use chrono::DateTime;
 use whyslow_core::units::Time;
 
@@ -27,11 +28,10 @@ pub(crate) fn files() -> Vec<Column> {
     ));
     columns.extend([
         seconds("duration_s", "From its first packet to its last.", |row| row.capture()?.duration_s),
-        int("connections", "Connections that are listed and begin in it.", |row| {
+        int("connections", "Connections that begin in it, a row each in the table `connections`.", |row| {
             let file = row.place.capture?;
-            let begins = |place: Option<u16>, capture| place.map_or(capture, usize::from) == file;
-            let own = row.analysis.connections.iter().filter(|one| begins(one.origin.frame.file, one.capture));
-            Some(own.count())
+            let listed = row.analysis.connections.iter().filter(|one| begins_in(one) == file).count();
+            Some(listed as u64 + row.others.get(file).copied().unwrap_or(0))
         }),
         int("problems", "Rows that it has in the table `problems`, without those of its connections.", |row| {
             Some(row.capture()?.problems.len())

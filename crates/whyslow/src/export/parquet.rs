@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use whyslow_io::Input;
 use whyslow_serve::Opening;
-use whyslow_tables::{Batches, Table, parquet};
+use whyslow_tables::{Format, Table, TableWriter, write_all};
 
 /// What is written where.
 pub(super) struct Wanted<'a> {
@@ -45,10 +45,11 @@ pub(super) fn run(wanted: &Wanted<'_>, inputs: &[Input], sources: &Sources) -> a
     // All are opened before anything is read: what cannot be written to is said at once.
     let targets = tables.iter().map(|&table| Target::open(Some(&wanted.path(table)), sources));
     let mut targets = targets.collect::<anyhow::Result<Vec<_>>>()?;
-    let analysis = report::read(&Opening::of(inputs.to_vec()))?.analysis;
-    for (&table, target) in tables.iter().zip(&mut targets) {
-        parquet::write(Batches::new(&analysis, table, wanted.point), target)?;
-    }
+    let (reading, unlisted) = report::read_every(&Opening::of(inputs.to_vec()))?;
+    let connections = unlisted.with_listed(&reading.analysis)?.map(|one| one.map_err(anyhow::Error::from));
+    let writers = tables.iter().zip(&mut targets).map(|(&table, out)| TableWriter::new(table, Format::Parquet, out));
+    let writers = writers.collect::<Result<Vec<_>, _>>()?;
+    write_all(&reading.analysis, connections, wanted.point, writers)?;
     Target::finish_all(targets)?;
     if let Some(made) = &mut made {
         made.keep();

@@ -11,29 +11,18 @@ use std::process::ExitCode;
 use whyslow_core::compare::TransferName;
 use whyslow_io::Input;
 use whyslow_serve::Opening;
-use whyslow_tables::{Batches, Table, ipc, tsv};
+use whyslow_tables::{Format, Table, TableWriter, write_all};
 
-/// How tables are written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Form {
+/// How tables are written; none where no table is wanted.
+pub(super) fn format(task: &Export) -> Option<Format> {
     #[cfg(feature = "parquet")]
-    Parquet,
-    Arrow,
-    Tsv,
-}
-
-impl Form {
-    /// None where no table is wanted.
-    pub(super) fn of(task: &Export) -> Option<Self> {
-        #[cfg(feature = "parquet")]
-        if task.parquet.is_some() {
-            return Some(Self::Parquet);
-        }
-        match (task.arrow, task.tsv) {
-            (true, _) => Some(Self::Arrow),
-            (_, true) => Some(Self::Tsv),
-            (false, false) => None,
-        }
+    if task.parquet.is_some() {
+        return Some(Format::Parquet);
+    }
+    match (task.arrow, task.tsv) {
+        (true, _) => Some(Format::Arrow),
+        (_, true) => Some(Format::Tsv),
+        (false, false) => None,
     }
 }
 
@@ -41,7 +30,7 @@ impl Form {
 ///
 /// # Errors
 /// When a capture cannot be read, a table cannot be written, or one connection is named.
-pub(super) fn run(task: &Export, form: Form, inputs: &[Input], which: TransferName) -> anyhow::Result<ExitCode> {
+pub(super) fn run(task: &Export, form: Format, inputs: &[Input], which: TransferName) -> anyhow::Result<ExitCode> {
     if let Some(id) = which.connection {
         bail!(
             "tables hold all connections: leave out connection {id}, and select it in the table (`connection` = {id})"
@@ -57,16 +46,14 @@ pub(super) fn run(task: &Export, form: Form, inputs: &[Input], which: TransferNa
     if let Some(place) = &task.parquet {
         return parquet::run(&parquet::Wanted { place, table, point: &task.capture_point }, inputs, &sources);
     }
-    if form == Form::Arrow && task.output.is_none() && stdout().is_terminal() {
+    if form == Format::Arrow && task.output.is_none() && stdout().is_terminal() {
         bail!("an Arrow stream is no text: write it to a file with --output, or into a pipe");
     }
     let mut target = Target::open(task.output.as_deref(), &sources)?;
-    let analysis = report::read(&Opening::of(inputs.to_vec()))?.analysis;
-    let batches = Batches::new(&analysis, table.unwrap_or(Table::Transfers), &task.capture_point);
-    match form {
-        Form::Arrow => ipc::write(batches, &mut target)?,
-        _ => tsv::write(batches, &mut target)?,
-    }
+    let (reading, unlisted) = report::read_every(&Opening::of(inputs.to_vec()))?;
+    let connections = unlisted.with_listed(&reading.analysis)?.map(|one| one.map_err(anyhow::Error::from));
+    let writer = TableWriter::new(table.unwrap_or(Table::Transfers), form, &mut target)?;
+    write_all(&reading.analysis, connections, &task.capture_point, vec![writer])?;
     target.finish()?;
     Ok(ExitCode::SUCCESS)
 }

@@ -106,9 +106,10 @@ fn icmp_errors_are_told_with_the_connection_that_they_quote() {
     for count in [1, 2, 8] {
         let analysis = explained(&packets, &[], count).finish().0;
         let [connection] = &analysis.connections[..] else { panic!("one connection") };
-        let about = |error: &IcmpError| (error.kind, error.about.index(), error.mtu, error.count, error.frame.number);
+        let about =
+            |error: &IcmpError| (error.kind.clone(), error.about.index(), error.mtu, error.count, error.frame.number);
         let outcome: Vec<_> = connection.icmp.iter().map(about).collect();
-        assert_eq!(outcome, [("time-exceeded", 0, None, 1, 5), ("too-big", 1, Some(1400), 2, 7)]);
+        assert_eq!(outcome, [("time-exceeded".into(), 0, None, 1, 5), ("too-big".into(), 1, Some(1400), 2, 7)]);
         assert_eq!((connection.icmp_total, connection.icmp[1].size, connection.icmp[1].obeyed), (3, Some(1040), None));
         assert_eq!(
             connection.icmp[1].detail,

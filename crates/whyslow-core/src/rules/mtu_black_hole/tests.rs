@@ -46,7 +46,7 @@ fn an_error_that_the_sender_does_not_heed_names_the_size_and_the_router() {
         found.summary
     );
     assert_eq!(found.confidence, 0.95);
-    assert!(found.evidence.iter().any(|evidence| (evidence.value, evidence.unit) == (852.0, "B")));
+    assert!(found.evidence.iter().any(|evidence| (evidence.value, evidence.unit.as_ref()) == (852.0, "B")));
     let fix = found.fix.unwrap();
     assert_eq!(fix.who, Actor::Sender, "it came as far as the sender's own device");
     assert!(fix.what.contains("clamp the MSS to 812 B"), "{}", fix.what);

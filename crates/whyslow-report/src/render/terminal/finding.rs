@@ -87,7 +87,7 @@ pub(super) fn label(text: &str) -> Line {
 
 /// Prints the figures below each other, each with its frames.
 fn print_evidence(page: &mut Page, evidence: &[Evidence]) {
-    let figures: Vec<String> = evidence.iter().map(|e| units::figure(e.value, e.unit)).collect();
+    let figures: Vec<String> = evidence.iter().map(|e| units::figure(e.value, &e.unit)).collect();
     let value_width = figures.iter().map(|figure| width(figure)).max().unwrap_or(0);
     let name_width = evidence.iter().map(|e| width(&e.figure)).max().unwrap_or(0);
     let name_width = name_width.min(page.width().saturating_sub(TEXT + value_width + 2));

@@ -54,6 +54,31 @@ fn captures_of_two_places_have_frames_of_their_own_files() {
     assert!(files.iter().all(|file| named.contains(&file)), "both have findings");
 }
 
+/// The JSON lists 10,000 connections; the tables have them all.
+#[test]
+fn every_connection_has_a_row() {
+    let folder = Folder::new();
+    let path = folder.0.path().join("many.pcap");
+    let count = 10_250_u32;
+    let mut file: Vec<u8> =
+        [0xa1b2_c3d4u32, 0x0004_0002, 0, 0, 96, 101].iter().flat_map(|word| word.to_le_bytes()).collect();
+    for place in 0..count {
+        [1_600_000_000 + place / 1000, place % 1000 * 1000, 40, 40].iter().for_each(|w| file.extend(w.to_le_bytes()));
+        file.extend([0x45, 0, 0, 40, 0, 0, 0x40, 0, 64, 6, 0, 0, 10, 0, (place >> 8) as u8, place as u8, 10, 9, 9, 9]);
+        file.extend([0x9c, 0x40, 1, 0xbb, 0, 0, 0, 1, 0, 0, 0, 0, 0x50, 2, 0xff, 0xff, 0, 0, 0, 0]);
+    }
+    fs::write(&path, file).unwrap();
+    let file = path.to_str().unwrap();
+    let of = |table: &str, name: &str| -> Vec<String> {
+        let rows = rows(&[file, "--tsv", "--of", table]);
+        let place = rows[0].iter().position(|title| title == name).unwrap();
+        rows[1..].iter().map(|row| row[place].clone()).collect()
+    };
+    assert_eq!(of("connections", "connection"), (1..=count).map(|id| id.to_string()).collect::<Vec<_>>());
+    assert_eq!(of("files", "connections"), [count.to_string()]);
+    assert!(of("problems", "problem").contains(&"connections-not-listed".to_owned()));
+}
+
 #[cfg(feature = "parquet")]
 #[test]
 fn parquet_is_a_folder_or_a_file_and_all_of_it_or_nothing() {

@@ -1,0 +1,79 @@
+//! Connections that an analysis does not list, of very many: for who wants each of them.
+//!
+//! They are given away while the captures are read, in any order, known by the place of their first
+//! packet among all packets. What is known only at the end ([`UnlistedCompletion`]) is filled in
+//! then, in the order of these places. No model is run for them, and no finding spans them.
+
+use super::openings::{ConnectionNumbers, OpeningPositions};
+use crate::analysis::{Connection, Endpoint};
+use crate::assemble::{self, Names};
+use crate::flow::ConnectionId;
+use crate::rules;
+use std::fmt;
+use std::net::IpAddr;
+use std::sync::Arc;
+
+/// Takes connections that are not listed, whose [`id`](Connection::id) is the place of their first
+/// packet among all, in any order; from several threads, if several explainers have it.
+#[derive(Clone)]
+pub struct UnlistedSink(Arc<dyn Fn(Connection) + Send + Sync>);
+
+impl UnlistedSink {
+    /// Calls `take` with each.
+    pub fn new(take: impl Fn(Connection) + Send + Sync + 'static) -> Self {
+        Self(Arc::new(take))
+    }
+
+    pub(super) fn take(&self, connection: Connection) {
+        (self.0)(connection);
+    }
+}
+
+impl fmt::Debug for UnlistedSink {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("UnlistedSink")
+    }
+}
+
+/// What is known of connections that are not listed only when everything was read.
+#[derive(Debug, Default)]
+pub struct UnlistedCompletion {
+    pub(super) numbers: ConnectionNumbers,
+    pub(super) names: Names,
+    /// There is one capture, and a frame's number is enough.
+    pub(super) is_alone: bool,
+    pub(super) path_rate: Option<f64>,
+}
+
+impl UnlistedCompletion {
+    pub(super) fn new(openings: Vec<OpeningPositions>, names: Names, is_alone: bool, path_rate: Option<f64>) -> Self {
+        Self { numbers: ConnectionNumbers::new(openings), names, is_alone, path_rate }
+    }
+
+    /// Completes a connection. They come by rising places of their first packets.
+    pub fn complete(&mut self, connection: &mut Connection) {
+        connection.id = self.numbers.number(ConnectionId(connection.id));
+        connection.origin.stream = connection.id.saturating_sub(1);
+        for end in [&mut connection.client, &mut connection.server] {
+            name(end, &self.names);
+        }
+        let connection = std::slice::from_mut(connection);
+        assemble::predict_waits(connection, &mut [], self.path_rate);
+        rules::calibrate(connection, &mut []);
+        if self.is_alone {
+            assemble::forget_files(connection, &mut []);
+        }
+    }
+}
+
+/// Names that stand further on in the capture count too: when a connection was given away depends
+/// on the number of explainers.
+fn name(end: &mut Endpoint, names: &Names) {
+    if end.name.is_none()
+        && !names.is_empty()
+        && let Ok(address) = end.address.parse::<IpAddr>()
+        && let Some((name, false)) = names.get(&address)
+    {
+        end.name = Some(name.clone());
+    }
+}

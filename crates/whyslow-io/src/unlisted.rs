@@ -1,0 +1,177 @@
+//! [`UnlistedConnections`]: the connections that an analysis does not list, for who wants each.
+//!
+//! Of very many connections an analysis lists those that lost the most time. The others wait in
+//! temporary files ([`Spill`]) until everything was read, and come back one at a time in the order
+//! of their first packets.
+
+use crate::error::Error;
+use crate::join;
+use crate::spill::{Merge, Spill};
+use std::collections::VecDeque;
+use std::iter::Peekable;
+use std::ops::Range;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use whyslow_core::analysis::{Analysis, Connection};
+use whyslow_core::explain::{Explainer, UnlistedCompletion, UnlistedSink};
+
+/// What explainers of one set of captures give away.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct UnlistedSpill(Arc<Mutex<State>>);
+
+#[derive(Debug, Default)]
+struct State {
+    spill: Spill,
+    failed: Option<std::io::Error>,
+}
+
+impl UnlistedSpill {
+    /// Takes what this explainer gives away.
+    pub(crate) fn attach_to(&self, explainer: &mut Explainer) {
+        let own = self.clone();
+        explainer.give_unlisted_to(UnlistedSink::new(move |connection| own.put(&connection)));
+    }
+
+    fn put(&self, connection: &Connection) {
+        // Encoded before the lock is taken: others encode theirs at the same time.
+        let record = borsh::to_vec(connection);
+        let mut state = self.lock();
+        if state.failed.is_none() {
+            let put = record.and_then(|record| state.spill.put(connection.id, &record));
+            state.failed = put.err();
+        }
+    }
+
+    /// Nothing is left half done under this lock that is used after a panic.
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Checks that all could be kept so far.
+    ///
+    /// # Errors
+    /// When one could not.
+    pub(crate) fn check(&self) -> Result<(), Error> {
+        self.lock().failed.take().map_or(Ok(()), |cause| Err(Error::Unlisted { cause }))
+    }
+
+    /// Everything was read: they can come back.
+    ///
+    /// # Errors
+    /// When one could not be kept.
+    pub(crate) fn finish(&self, completion: UnlistedCompletion) -> Result<UnlistedOfSet, Error> {
+        self.check()?;
+        let spill = std::mem::take(&mut self.lock().spill);
+        Ok(UnlistedOfSet { spill, completion })
+    }
+}
+
+/// Those of one set of captures.
+#[derive(Debug)]
+pub(crate) struct UnlistedOfSet {
+    spill: Spill,
+    completion: UnlistedCompletion,
+}
+
+impl UnlistedOfSet {
+    /// With the set's captures among all, and the number of connections in the sets before it.
+    pub(crate) fn placed(self, captures: Range<usize>, before: u64) -> PlacedUnlisted {
+        PlacedUnlisted { set: self, captures, before }
+    }
+}
+
+/// Those of a set, and where that is among the others.
+#[derive(Debug)]
+pub(crate) struct PlacedUnlisted {
+    set: UnlistedOfSet,
+    captures: Range<usize>,
+    before: u64,
+}
+
+/// The connections that an analysis does not list. They hold temporary files.
+#[derive(Debug)]
+pub struct UnlistedConnections {
+    pub(crate) sets: Vec<PlacedUnlisted>,
+    /// There are several sets, and frames name their file.
+    pub(crate) is_apart: bool,
+}
+
+impl UnlistedConnections {
+    /// All connections: those that `analysis`, which was read with these, lists, and the others
+    /// among them; set by set of captures that continue each other, in the order of their first
+    /// packets. Of each set of more than it lists, numbers that are not listed may follow those of
+    /// the next set.
+    ///
+    /// # Errors
+    /// When the temporary files cannot be written or read; so may each connection.
+    pub fn with_listed(self, analysis: &Analysis) -> Result<EveryConnection<'_>, Error> {
+        let is_apart = self.is_apart;
+        let sets = self.sets.into_iter().map(|placed| UnlistedReader::new(placed, is_apart));
+        let sets = sets.collect::<Result<VecDeque<_>, _>>()?;
+        Ok(EveryConnection { sets, listed: analysis.connections.iter().peekable() })
+    }
+}
+
+/// Reads those of a set.
+#[derive(Debug)]
+struct UnlistedReader {
+    records: Merge,
+    completion: UnlistedCompletion,
+    captures: Range<usize>,
+    before: u64,
+    is_apart: bool,
+    /// The next one.
+    next: Option<Connection>,
+}
+
+impl UnlistedReader {
+    fn new(placed: PlacedUnlisted, is_apart: bool) -> Result<Self, Error> {
+        let PlacedUnlisted { set: UnlistedOfSet { spill, completion }, captures, before } = placed;
+        let records = spill.into_sorted().map_err(|cause| Error::Unlisted { cause })?;
+        let mut reader = Self { records, completion, captures, before, is_apart, next: None };
+        reader.advance()?;
+        Ok(reader)
+    }
+
+    /// Takes the next one, and reads the one behind it.
+    fn advance(&mut self) -> Result<Option<Connection>, Error> {
+        let read = self.records.next().transpose();
+        let read = read.and_then(|read| read.map(|(_, record)| borsh::from_slice(&record)).transpose());
+        let mut next: Option<Connection> = read.map_err(|cause| Error::Unlisted { cause })?;
+        if let Some(connection) = &mut next {
+            self.completion.complete(connection);
+            if self.is_apart {
+                join::renumber_connection(connection, self.captures.start, self.before);
+            }
+        }
+        Ok(std::mem::replace(&mut self.next, next))
+    }
+}
+
+/// All connections of captures, one at a time.
+#[derive(Debug)]
+pub struct EveryConnection<'a> {
+    sets: VecDeque<UnlistedReader>,
+    listed: Peekable<std::slice::Iter<'a, Connection>>,
+}
+
+impl Iterator for EveryConnection<'_> {
+    type Item = Result<Connection, Error>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        while let Some(set) = self.sets.front_mut() {
+            let end = set.next.as_ref().map_or(u64::MAX, |unlisted| unlisted.id);
+            let is_next = |listed: &&Connection| set.captures.contains(&listed.capture) && listed.id < end;
+            if let Some(listed) = self.listed.next_if(is_next) {
+                return Some(Ok(listed.clone()));
+            }
+            if let Some(next) = set.advance().transpose() {
+                return Some(next);
+            }
+            self.sets.pop_front();
+        }
+        self.listed.next().cloned().map(Ok)
+    }
+}
+
+#[cfg(test)]
+mod tests;

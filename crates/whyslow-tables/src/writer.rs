@@ -1,0 +1,129 @@
+//! [`TableWriter`] and [`write_all`]: tables of all connections of captures, which need not all be
+//! held, or listed in the analysis.
+
+use crate::batch::{Error, each_row};
+use crate::ipc::ArrowStream;
+#[cfg(feature = "parquet")]
+use crate::parquet::ParquetWriter;
+use crate::row::{Place, Row, begins_in};
+use crate::table::Table;
+use crate::tsv::TsvWriter;
+use std::io::Write;
+use whyslow_core::analysis::{Analysis, Connection};
+
+/// Connections whose rows are made together.
+const CHUNK: usize = 64;
+
+/// How a table is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// An Arrow IPC stream, which is read while it is written.
+    Arrow,
+    /// A line of names, then a line for each row: values with tabs between them.
+    Tsv,
+    /// A Parquet file, compressed with zstd.
+    #[cfg(feature = "parquet")]
+    Parquet,
+}
+
+/// Writes one table.
+pub struct TableWriter<W: Write + Send> {
+    table: Table,
+    form: Form<W>,
+}
+
+enum Form<W: Write + Send> {
+    Arrow(Box<ArrowStream<W>>),
+    Tsv(TsvWriter<W>),
+    #[cfg(feature = "parquet")]
+    Parquet(Box<ParquetWriter<W>>),
+}
+
+impl<W: Write + Send> std::fmt::Debug for TableWriter<W> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("TableWriter").field("table", &self.table).finish_non_exhaustive()
+    }
+}
+
+impl<W: Write + Send> TableWriter<W> {
+    /// Begins a table.
+    ///
+    /// # Errors
+    /// Those of `out`, and Arrow's.
+    pub fn new(table: Table, format: Format, out: W) -> Result<Self, Error> {
+        let form = match format {
+            Format::Arrow => Form::Arrow(Box::new(ArrowStream::new(table, out)?)),
+            Format::Tsv => Form::Tsv(TsvWriter::new(table, out)?),
+            #[cfg(feature = "parquet")]
+            Format::Parquet => Form::Parquet(Box::new(ParquetWriter::new(table, out)?)),
+        };
+        Ok(Self { table, form })
+    }
+
+    fn push(&mut self, row: &Row<'_>) -> Result<(), Error> {
+        match &mut self.form {
+            Form::Arrow(form) => form.push(row),
+            Form::Tsv(form) => form.push(row),
+            #[cfg(feature = "parquet")]
+            Form::Parquet(form) => form.push(row),
+        }
+    }
+
+    fn push_all(&mut self, analysis: &Analysis, places: Vec<Place>, point: &str) -> Result<(), Error> {
+        each_row(analysis, places.into_iter(), point, |row| self.push(row))
+    }
+
+    fn finish(self) -> Result<(), Error> {
+        match self.form {
+            Form::Arrow(form) => form.finish(),
+            Form::Tsv(_) => Ok(()),
+            #[cfg(feature = "parquet")]
+            Form::Parquet(form) => form.finish(),
+        }
+    }
+}
+
+/// Writes tables of all `connections` of captures: those that `analysis` of them lists, and others
+/// between these, in the order of their first packets. `point` names where the captures were taken.
+/// No more is held than the analysis, a few connections and a batch of each table.
+///
+/// # Errors
+/// Those of `connections`, of what is written to, and Arrow's.
+pub fn write_all<W: Write + Send, E: From<Error>>(
+    analysis: &Analysis,
+    connections: impl Iterator<Item = Result<Connection, E>>,
+    point: &str,
+    mut writers: Vec<TableWriter<W>>,
+) -> Result<(), E> {
+    let mut begun = vec![0_u64; analysis.captures.len()];
+    for writer in &mut writers {
+        writer.push_all(analysis, writer.table.places_before(analysis), point)?;
+    }
+    let mut chunk = Analysis { connections: Vec::new(), findings: Vec::new(), pairs: Vec::new(), ..analysis.clone() };
+    let mut connections = connections.peekable();
+    while connections.peek().is_some() {
+        chunk.connections.clear();
+        for connection in connections.by_ref().take(CHUNK) {
+            let connection = connection?;
+            if let Some(count) = begun.get_mut(begins_in(&connection)) {
+                *count += 1;
+            }
+            chunk.connections.push(connection);
+        }
+        for writer in &mut writers {
+            writer.push_all(&chunk, writer.table.places_of_connections(&chunk), point)?;
+        }
+    }
+    for connection in &analysis.connections {
+        if let Some(count) = begun.get_mut(begins_in(connection)) {
+            *count = count.saturating_sub(1);
+        }
+    }
+    for mut writer in writers {
+        for place in writer.table.places_behind(analysis) {
+            writer.push(&Row { others: &begun, ..Row::of(analysis, place) })?;
+        }
+        writer.finish()?;
+    }
+    Ok(())
+}
