@@ -102,6 +102,13 @@ export interface Connection {
   id: number;
   /** 0-based place in `captures` of the (first) capture that holds it. */
   capture: number;
+  /**
+   * Its place, from 0, among the connections of the captures that continue each other: Wireshark's
+   * `tcp.stream` of one file. Absent in documents of earlier programs.
+   */
+  tcp_stream?: number;
+  /** Its first packet. Absent in documents of earlier programs. */
+  first_frame?: Frame;
   /** Who opened it. */
   client: Endpoint;
   /** Who answered. */

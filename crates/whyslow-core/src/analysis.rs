@@ -143,8 +143,8 @@ pub struct Connection {
     pub transfers_total: u64,
     /// Findings over the connection's transfers, ordered by seconds lost.
     pub findings: Vec<Finding>,
-    /// What identifies it elsewhere; no part of the JSON.
-    #[serde(skip)]
+    /// What identifies it elsewhere.
+    #[serde(flatten)]
     pub origin: Origin,
 }
 

@@ -3,17 +3,22 @@
 use crate::types::Frame;
 use crate::units::{SeqNumber, Time};
 use borsh::{BorshDeserialize, BorshSerialize};
+use serde::Serialize;
 
-/// The first packet of a connection.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, BorshSerialize, BorshDeserialize)]
+/// The first packet of a connection. The JSON has the first two.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, BorshSerialize, BorshDeserialize)]
 pub struct Origin {
     /// Its place, from 0, among the connections of the captures that continue each other: what
     /// Wireshark calls `tcp.stream`.
+    #[serde(rename = "tcp_stream")]
     pub stream: u64,
     /// The first packet.
+    #[serde(rename = "first_frame")]
     pub frame: Frame,
     /// When that passed, since the epoch; since anything where the capture has no date.
+    #[serde(skip)]
     pub time: Time,
     /// The client's initial sequence number; none where its SYN was not captured.
+    #[serde(skip)]
     pub isn: Option<SeqNumber>,
 }

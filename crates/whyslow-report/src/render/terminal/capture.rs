@@ -6,18 +6,21 @@ use anstyle::Style;
 use whyslow_core::analysis::{Analysis, Capture, Connection, Near};
 
 /// Where one connection's packets come from: `(slow.pcap, captured at the client)`. With several
-/// captures it gives the capture's number, with several connections only the place.
+/// captures it gives the capture's number, with several connections the `tcp.stream` by which
+/// Wireshark shows this one.
 pub(super) fn source(analysis: &Analysis, connection: &Connection) -> String {
     let name = match analysis.captures.get(connection.capture) {
         Some(_) if analysis.captures.len() > 1 => Some(format!("capture {}", connection.capture + 1)),
         Some(capture) if analysis.connections.len() == 1 => Some(name(capture).to_owned()),
         _ => None,
     };
+    let is_one_of_several = analysis.connections.len() > 1 || connection.origin.stream > 0;
+    let stream = is_one_of_several.then(|| format!("tcp.stream {}", connection.origin.stream));
     let place = near(connection.near).map(|near| match analysis.captures.len() {
         0 | 1 => near,
         _ => near.trim_start_matches("captured "),
     });
-    let parts: Vec<_> = name.into_iter().chain(place.map(str::to_owned)).collect();
+    let parts: Vec<_> = name.into_iter().chain(stream).chain(place.map(str::to_owned)).collect();
     if parts.is_empty() { String::new() } else { format!("({})", parts.join(", ")) }
 }
 

@@ -25,6 +25,7 @@ mod sets;
 mod stitch;
 mod tables;
 mod texts;
+mod wireshark;
 
 use assert_cmd::Command;
 use serde_json::Value;
