@@ -1,12 +1,12 @@
 // Made by `npm run model` from docs/schema/whyslow-1.schema.json: change that.
 
-/** Which end of a connection: the one that opened it, or the other. */
-export type End = "client" | "server";
 /**
  * A frame number, 1-based as in Wireshark; with several captures `"capture:frame"`, where `capture`
  * is the 1-based place in `captures`.
  */
 export type Frame = number | string;
+/** Which end of a connection: the one that opened it, or the other. */
+export type End = "client" | "server";
 /**
  * What held a transfer back at one instant. Limits partition its time. `whyslow help-cause`
  * explains them.
