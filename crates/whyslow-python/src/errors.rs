@@ -21,6 +21,7 @@ pub(crate) fn raised(py: Python<'_>, error: &Error) -> PyErr {
         Error::Open { name, cause } | Error::Read { name, cause, .. } | Error::Keep { name, cause } => {
             system(name, cause)
         }
+        Error::Unlisted { cause } => system(&std::env::temp_dir().display().to_string(), cause),
         Error::NoneReadable(_) => CaptureError::new_err(error.to_string()),
         Error::Directory { .. } => pyo3::exceptions::PyIsADirectoryError::new_err(error.to_string()),
         Error::Changed { name, .. } | Error::Empty { name } => capture(py, error, name, None),

@@ -193,7 +193,7 @@ fn explain(input: &[u8]) -> u64 {
     let mut errors: Vec<_> = analysis.connections.iter().flat_map(|connection| &connection.icmp).collect();
     assert!(analysis.connections.iter().all(|connection| connection.icmp.len() <= 8));
     errors.truncate(2);
-    let errors: Vec<_> = errors.iter().map(|error| (error.kind, error.obeyed, error.count.ilog2())).collect();
+    let errors: Vec<_> = errors.iter().map(|error| (&error.kind, error.obeyed, error.count.ilog2())).collect();
     kind_of(&(analysis.connections.len().min(8), causes, errors))
 }
 
