@@ -217,8 +217,8 @@ impl Explainer {
     /// Closes the connections that are still open.
     pub fn close_all(&mut self) {
         let end = self.end();
-        for kept in self.table.drain() {
-            self.close(kept, end);
+        for entry in self.table.drain() {
+            self.close(entry, end);
         }
     }
 
@@ -240,8 +240,8 @@ impl Explainer {
         self.close_all();
         self.accounts.drop_lowest();
         self.give_dropped();
-        let accounts = std::mem::take(&mut self.accounts).into_listed(|size, kept| {
-            let account = self.account(size, kept);
+        let accounts = std::mem::take(&mut self.accounts).into_listed(|size, entry| {
+            let account = self.account(size, entry);
             debug_assert!(account.cost() == Nanos::ZERO, "{:?} lost {:?}", account.id(), account.cost());
             account
         });
@@ -260,29 +260,29 @@ impl Explainer {
     }
 
     /// Closes a connection without packets up to `until`: its account is kept, if it may be listed.
-    fn close(&mut self, kept: Box<FlowEntry<OpenConnection>>, until: Time) {
+    fn close(&mut self, entry: Box<FlowEntry<OpenConnection>>, until: Time) {
         // Checked in place: among very many, most are never accounted for.
-        let tcp = &kept.value.tcp;
+        let tcp = &entry.value.tcp;
         if let Some(wrong) = tcp.bad_checksums()
-            && let Some(capture) = self.captures.get_mut(kept.value.capture)
+            && let Some(capture) = self.captures.get_mut(entry.value.capture)
             && capture.note_wrong_sums(wrong)
         {
             return;
         }
         if let Some(leaving) = &mut self.leaving {
-            leaving.push((kept, until));
+            leaving.push((entry, until));
             return;
         }
-        let size = ConnectionSize { id: kept.id, until, active: tcp.active_until(until), bytes: tcp.payload() };
+        let size = ConnectionSize { id: entry.id, until, active: tcp.active_until(until), bytes: tcp.payload() };
         if !self.accounts.could_be_listed(&size, size.active) {
-            self.accounts.skip(size, kept);
+            self.accounts.skip(size, entry);
         } else if tcp
-            .short_connection_bounds(until, &kept.key.to_endpoints())
+            .short_connection_bounds(until, &entry.key.to_endpoints())
             .is_some_and(|brief| rules::cost_nothing(&brief))
         {
-            self.accounts.push_cost_free(size, kept);
+            self.accounts.push_cost_free(size, entry);
         } else {
-            let account = self.account(size, kept);
+            let account = self.account(size, entry);
             self.accounts.push(account);
         }
         if self.accounts.has_dropped() {
@@ -290,8 +290,8 @@ impl Explainer {
         }
     }
 
-    fn account(&mut self, size: ConnectionSize, kept: Box<FlowEntry<OpenConnection>>) -> ConnectionAccount {
-        let FlowEntry { value: open, key: ends, .. } = *kept;
+    fn account(&mut self, size: ConnectionSize, entry: Box<FlowEntry<OpenConnection>>) -> ConnectionAccount {
+        let FlowEntry { value: open, key: ends, .. } = *entry;
         let facts = open.tcp.finish(ends.to_endpoints());
         self.account_for(size, open.capture, facts, [ListedTransfers::ALL; 2])
     }
@@ -325,8 +325,8 @@ impl Explainer {
             path_rate: self.path_rate,
             listed,
         };
-        let mut kept = KeptTransfers { replays: &mut self.replays, flows: &mut self.flows };
-        let (connection, outline) = assemble::connection(&input, &mut kept);
+        let mut transfers = KeptTransfers { replays: &mut self.replays, flows: &mut self.flows };
+        let (connection, outline) = assemble::connection(&input, &mut transfers);
         ConnectionAccount::new(size, connection, outline, mark)
     }
 
@@ -377,8 +377,8 @@ impl Explainer {
 
     #[cold]
     fn close_each(&mut self, time: Time) {
-        for kept in self.table.take_evicted() {
-            self.close(kept, time);
+        for entry in self.table.take_evicted() {
+            self.close(entry, time);
         }
     }
 

@@ -19,9 +19,9 @@ impl Explainer {
         for entry in self.accounts.take_dropped() {
             let connection = match entry {
                 Entry::Accounted(account) => account.connection,
-                Entry::Unaccounted(size, kept) => {
+                Entry::Unaccounted(size, entry) => {
                     let (replays, flows) = (std::mem::take(&mut self.replays), std::mem::take(&mut self.flows));
-                    let account = self.account(size, kept);
+                    let account = self.account(size, entry);
                     (self.replays, self.flows) = (replays, flows);
                     account.connection
                 }

@@ -190,8 +190,8 @@ async fn uploads(store: &Arc<dyn Store>) {
     store.put_part(&upload, 1, Body::from(pattern(10))).await.unwrap();
     let one = store.put_part(&upload, 1, Body::from(first.clone())).await.unwrap();
     let (parts, has_more) = store.list_parts(&upload, 0).await.unwrap();
-    let told: Vec<_> = parts.iter().map(|part| (part.number, part.size, part.tag.as_str())).collect();
-    assert_eq!((told, has_more), (vec![(1, 5 * MIB as u64, one.tag.as_str()), (2, 1000, two.tag.as_str())], false));
+    let printed: Vec<_> = parts.iter().map(|part| (part.number, part.size, part.tag.as_str())).collect();
+    assert_eq!((printed, has_more), (vec![(1, 5 * MIB as u64, one.tag.as_str()), (2, 1000, two.tag.as_str())], false));
     assert_eq!(store.list_parts(&upload, 1).await.unwrap().0.len(), 1);
     let listed = store.list_uploads("suite", "up/", None).await.unwrap();
     assert_eq!((listed.uploads.len(), listed.has_more), (1, false));

@@ -74,9 +74,9 @@ fn who_expects_to_be_told_is_told_to_send() {
     let bytes = put("/bucket/o", "hello").unsigned("expect", "100-continue").bytes(&server);
     let mut stream = connect(&server);
     stream.write_all(&bytes[..bytes.len() - 5]).unwrap();
-    let mut told = [0; 25];
-    stream.read_exact(&mut told).unwrap();
-    assert_eq!(&told, b"HTTP/1.1 100 Continue\r\n\r\n");
+    let mut printed = [0; 25];
+    stream.read_exact(&mut printed).unwrap();
+    assert_eq!(&printed, b"HTTP/1.1 100 Continue\r\n\r\n");
     stream.write_all(b"hello").unwrap();
     receive(&mut stream, "PUT").expect("an answer").ok();
     // Who may not store is not told to.

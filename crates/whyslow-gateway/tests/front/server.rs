@@ -79,7 +79,7 @@ impl Server {
         let keyring = Arc::new(Keyring::new(Epoch::generate().unwrap(), []));
         let sealed_options = SealedOptions { least_part, ..SealedOptions::default() };
         let (stop, stopped) = oneshot::channel();
-        let (tell, told) = std::sync::mpsc::channel();
+        let (tell, printed) = std::sync::mpsc::channel();
         let thread = std::thread::spawn(move || {
             let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
             runtime.block_on(async {
@@ -90,7 +90,7 @@ impl Server {
                 Front::new(sealed, options).serve(listener, stopped).await
             })
         });
-        Self { address: told.recv().unwrap(), records, folder, stop: Some(stop), thread: Some(thread) }
+        Self { address: printed.recv().unwrap(), records, folder, stop: Some(stop), thread: Some(thread) }
     }
 
     pub(crate) fn url(&self) -> String {

@@ -9,9 +9,9 @@ use whyslow_testing::{Lack, skip};
 fn a_healthy_machine_is_told_so() {
     let script = format!("{START_NGINX} for i in 1 2 3 4 5; do curl -so /dev/null http://127.0.0.1:8080/small; done;");
     let needs = ["nginx", "curl"];
-    let Some(told) = json_within(&needs, &format!("{script} $W --json")) else { return };
-    assert_eq!(causes(&told), [""; 0], "{:#}", told["findings"]);
-    assert!(told["host"]["namespaces"][0]["sockets"].as_array().unwrap().len() >= 2);
+    let Some(printed) = json_within(&needs, &format!("{script} $W --json")) else { return };
+    assert_eq!(causes(&printed), [""; 0], "{:#}", printed["findings"]);
+    assert!(printed["host"]["namespaces"][0]["sockets"].as_array().unwrap().len() >= 2);
     let folder = folder();
     let output = within(folder.path(), &needs, &format!("{script} $W --process nginx")).unwrap();
     let page = String::from_utf8(output.stdout).unwrap();
@@ -23,8 +23,8 @@ fn a_healthy_machine_is_told_so() {
 fn connections_that_nobody_closes_are_told_with_their_process() {
     // nginx closes after a second; five seconds later nothing will close them any more.
     let script = format!("{START_NGINX} python3 holds.py & sleep 8; $W --json");
-    let Some(told) = json_within(&["nginx", "curl", "python3"], &script) else { return };
-    let found = finding(&told, "close-wait");
+    let Some(printed) = json_within(&["nginx", "curl", "python3"], &script) else { return };
+    let found = finding(&printed, "close-wait");
     assert_eq!(figure(found, "CLOSE_WAIT"), 3.0);
     assert!(figure(found, "at least") >= 5.0);
     assert!(figure(found, "idle before") >= 0.9);
@@ -41,9 +41,9 @@ fn close_wait_is_watched_from_its_beginning() {
     let Some(output) = within(folder.path(), &["nginx", "curl", "python3"], &script) else { return };
     let text = String::from_utf8(output.stdout).unwrap();
     assert_eq!(text.lines().count(), 9);
-    let told = checked(text.lines().last().unwrap());
-    assert!(told["over_s"].as_f64().unwrap() >= 0.9);
-    assert!(figure(finding(&told, "close-wait"), "as watched") >= 5.0);
+    let printed = checked(text.lines().last().unwrap());
+    assert!(printed["over_s"].as_f64().unwrap() >= 0.9);
+    assert!(figure(finding(&printed, "close-wait"), "as watched") >= 5.0);
     assert_eq!(checked(text.lines().next().unwrap())["over_s"], serde_json::Value::Null);
 }
 
@@ -53,8 +53,8 @@ fn a_listener_that_overflows_is_named() {
         "python3 accepts_none.py & {UNTIL_READY}
         for i in 1 2 3 4 5 6 7 8; do curl -s --max-time 30 http://127.0.0.1:9000/ & done; sleep 5; $W --json"
     );
-    let Some(told) = json_within(&["python3", "curl"], &script) else { return };
-    let found = finding(&told, "listen-overflow");
+    let Some(printed) = json_within(&["python3", "curl"], &script) else { return };
+    let found = finding(&printed, "listen-overflow");
     assert_eq!((figure(found, "backlog"), figure(found, "waiting")), (2.0, 3.0));
     assert!(figure(found, "drops of this listener") >= 1.0);
     assert!(figure(found, "TcpExt.ListenOverflows") >= 1.0);
@@ -68,11 +68,11 @@ fn who_does_not_answer_is_named() {
         ip address add 10.9.9.1/24 dev hole;
         ip neigh add 10.9.9.9 lladdr 02:00:00:00:00:01 dev hole;
         curl -s --max-time 20 http://10.9.9.9/ & sleep 5; $W --json";
-    let Some(told) = json_within(&["curl"], script) else { return };
-    if told["host"]["namespaces"][0]["sockets"].as_array().unwrap().is_empty() {
+    let Some(printed) = json_within(&["curl"], script) else { return };
+    if printed["host"]["namespaces"][0]["sockets"].as_array().unwrap().is_empty() {
         return skip(Lack::Machine, "no pair of devices can be made");
     }
-    let found = finding(&told, "no-answer");
+    let found = finding(&printed, "no-answer");
     assert!(found["summary"].as_str().unwrap().contains("10.9.9.9:80 answers no SYN"), "{found:#}");
     assert!(found["seconds"].as_f64().unwrap() >= 2.0);
 }
@@ -85,9 +85,9 @@ fn thousands_of_sockets_are_a_screen() {
     let page = String::from_utf8(output.stdout).unwrap();
     assert!(page.lines().count() <= 50, "{page}");
     assert!(page.contains("2,001 sockets") && page.contains("more peers"), "{page}");
-    let told = checked(&std::fs::read_to_string(folder.path().join("all.json")).unwrap());
-    assert_eq!(told["host"]["namespaces"][0]["sockets"].as_array().unwrap().len(), 2_001);
-    assert!(told["peers"].as_array().unwrap().len() >= 100);
+    let printed = checked(&std::fs::read_to_string(folder.path().join("all.json")).unwrap());
+    assert_eq!(printed["host"]["namespaces"][0]["sockets"].as_array().unwrap().len(), 2_001);
+    assert!(printed["peers"].as_array().unwrap().len() >= 100);
 }
 
 #[test]
@@ -109,13 +109,13 @@ fn without_root_what_is_missing_is_said() {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let output = command.args(["host", "--json"]).output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    let told = checked(&String::from_utf8(output.stdout).unwrap());
+    let printed = checked(&String::from_utf8(output.stdout).unwrap());
     let port = listener.local_addr().unwrap().to_string();
-    let sockets = told["host"]["namespaces"][0]["sockets"].as_array().unwrap();
+    let sockets = printed["host"]["namespaces"][0]["sockets"].as_array().unwrap();
     let own = sockets.iter().find(|socket| socket["local"] == *port).unwrap();
     if is_root {
         assert_eq!(own["owners"].as_array().unwrap().len(), 0);
-        let missing = told["host"]["missing"].as_array().unwrap();
+        let missing = printed["host"]["missing"].as_array().unwrap();
         assert!(missing.iter().any(|missing| missing["what"].as_str().unwrap().contains("processes")), "{missing:?}");
     }
 }

@@ -18,28 +18,28 @@ const OF_THE_MACHINE: [&str; 3] = ["host-cpu", "softnet-drops", "cpu-throttled"]
 /// Reads what `--json` printed; it follows the schema.
 #[track_caller]
 fn checked(text: &str) -> Value {
-    let told = serde_json::from_str(text).unwrap_or_else(|error| panic!("{error}: {text}"));
+    let printed = serde_json::from_str(text).unwrap_or_else(|error| panic!("{error}: {text}"));
     let schema = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/schema/whyslow-host-1.schema.json");
     let schema = serde_json::from_str(&std::fs::read_to_string(schema).unwrap()).unwrap();
-    if let Some(wrong) = jsonschema::validator_for(&schema).unwrap().iter_errors(&told).next() {
+    if let Some(wrong) = jsonschema::validator_for(&schema).unwrap().iter_errors(&printed).next() {
         panic!("{}: {wrong}", wrong.instance_path());
     }
-    told
+    printed
 }
 
 /// The names of the findings, without those of the machine at large.
-fn causes(told: &Value) -> Vec<String> {
-    let findings = told["findings"].as_array().unwrap();
+fn causes(printed: &Value) -> Vec<String> {
+    let findings = printed["findings"].as_array().unwrap();
     let causes = findings.iter().map(|finding| finding["cause"].as_str().unwrap().to_owned());
     causes.filter(|cause| !OF_THE_MACHINE.contains(&cause.as_str())).collect()
 }
 
 /// The finding of this name.
 #[track_caller]
-fn finding<'a>(told: &'a Value, cause: &str) -> &'a Value {
-    let mut findings = told["findings"].as_array().unwrap().iter();
+fn finding<'a>(printed: &'a Value, cause: &str) -> &'a Value {
+    let mut findings = printed["findings"].as_array().unwrap().iter();
     let found = findings.find(|finding| finding["cause"] == cause);
-    found.unwrap_or_else(|| panic!("no {cause} in {:#}", told["findings"]))
+    found.unwrap_or_else(|| panic!("no {cause} in {:#}", printed["findings"]))
 }
 
 /// A figure of a finding's evidence.

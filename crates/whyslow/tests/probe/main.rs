@@ -41,18 +41,18 @@ fn stdout(arguments: &[&str]) -> String {
 /// The JSON of a run that must succeed; it follows the schema.
 #[track_caller]
 fn json(arguments: &[&str]) -> Value {
-    let told = serde_json::from_str(&stdout(&[arguments, &["--json"]].concat())).unwrap();
+    let printed = serde_json::from_str(&stdout(&[arguments, &["--json"]].concat())).unwrap();
     let schema = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/schema/whyslow-probe-1.schema.json");
     let schema = serde_json::from_str(&std::fs::read_to_string(schema).unwrap()).unwrap();
-    if let Some(wrong) = jsonschema::validator_for(&schema).unwrap().iter_errors(&told).next() {
+    if let Some(wrong) = jsonschema::validator_for(&schema).unwrap().iter_errors(&printed).next() {
         panic!("{}: {wrong}", wrong.instance_path());
     }
-    told
+    printed
 }
 
 /// The times of the last hop of a request.
-fn times(told: &Value, request: usize) -> &Value {
-    &told["requests"][request]["hops"].as_array().unwrap().last().unwrap()["times"]
+fn times(printed: &Value, request: usize) -> &Value {
+    &printed["requests"][request]["hops"].as_array().unwrap().last().unwrap()["times"]
 }
 
 fn seconds(value: &Value) -> f64 {

@@ -14,8 +14,8 @@ const NOBODY: u32 = 65_534;
 
 /// Whether packets may be recorded here; else the calling test is skipped.
 #[track_caller]
-fn may_record(told: &Value) -> bool {
-    let missing = told["recording"]["missing"].as_str();
+fn may_record(printed: &Value) -> bool {
+    let missing = printed["recording"]["missing"].as_str();
     if let Some(why) = missing {
         skip(Lack::Machine, why);
     }
@@ -25,17 +25,17 @@ fn may_record(told: &Value) -> bool {
 #[test]
 fn every_handshake_is_there() {
     let server = Server::of_bytes(100);
-    let told = json(&[&server.url("/"), "--repeat", "100"]);
-    if !may_record(&told) {
+    let printed = json(&[&server.url("/"), "--repeat", "100"]);
+    if !may_record(&printed) {
         return;
     }
-    let connections = told["analysis"]["connections"].as_array().unwrap();
+    let connections = printed["analysis"]["connections"].as_array().unwrap();
     assert_eq!(connections.len(), 100);
     assert!(connections.iter().all(|connection| !connection["handshake"].is_null()));
-    for (index, request) in told["requests"].as_array().unwrap().iter().enumerate() {
+    for (index, request) in printed["requests"].as_array().unwrap().iter().enumerate() {
         assert_eq!(request["connection"], index + 1);
     }
-    assert_eq!(told["recording"]["dropped"], 0);
+    assert_eq!(printed["recording"]["dropped"], 0);
 }
 
 #[test]
@@ -58,15 +58,15 @@ fn the_verdict_is_that_of_the_capture() {
             skip(Lack::Machine, said);
             return;
         }
-        let mut told = json(&arguments);
+        let mut printed = json(&arguments);
         let output = Command::new(env!("CARGO_BIN_EXE_whyslow")).arg(&file).arg("--json").output().unwrap();
         let mut alone: Value = serde_json::from_slice(&output.stdout).unwrap();
         // Whether the file was cut short is told of files.
-        for analysis in [&mut told["analysis"], &mut alone] {
+        for analysis in [&mut printed["analysis"], &mut alone] {
             assert_eq!(analysis["connections"].as_array().unwrap().len(), 15);
         }
-        assert_eq!(told["analysis"]["connections"], alone["connections"], "{name}");
-        assert_eq!(told["analysis"]["findings"], alone["findings"], "{name}");
+        assert_eq!(printed["analysis"]["connections"], alone["connections"], "{name}");
+        assert_eq!(printed["analysis"]["findings"], alone["findings"], "{name}");
     }
 }
 
@@ -82,16 +82,16 @@ fn the_first_packet_is_that_of_the_capture() {
     let mut told_apart = Vec::new();
     // A process on a busy machine is told late of what came: the nearest of several counts.
     for _ in 0..20 {
-        let told = json(&[&nginx.url("/"), a, b, c, d]);
-        if !may_record(&told) {
+        let printed = json(&[&nginx.url("/"), a, b, c, d]);
+        if !may_record(&printed) {
             return;
         }
-        let connection = &told["analysis"]["connections"][0];
+        let connection = &printed["analysis"]["connections"][0];
         let transfers = connection["transfers"].as_array().unwrap();
         // The answer: what came after the request, a tenth of a second before the end.
         let answer = transfers.iter().rfind(|transfer| transfer["from"] == "server").unwrap();
         let by_packets = seconds(&answer["start_s"]) - seconds(&connection["start_s"]);
-        let times = times(&told, 0);
+        let times = times(&printed, 0);
         let by_probe = seconds(&times["first_packet_s"]);
         told_apart.push(by_probe - by_packets);
         if (-0.001..0.001).contains(&(by_probe - by_packets)) {
@@ -141,9 +141,9 @@ fn without_the_right_to_record_the_kernel_is_asked() {
 #[test]
 fn packets_may_be_cut() {
     let server = Server::of_bytes(50_000);
-    let told = json(&[&server.url("/"), "--snaplen", "128"]);
-    if may_record(&told) {
-        let problems = told["analysis"]["captures"][0]["problems"].as_array().unwrap();
+    let printed = json(&[&server.url("/"), "--snaplen", "128"]);
+    if may_record(&printed) {
+        let problems = printed["analysis"]["captures"][0]["problems"].as_array().unwrap();
         assert!(problems.iter().any(|problem| problem["slug"] == "short-snaplen"), "{problems:?}");
     }
     assert!(probe(&["--snaplen", "1", "http://a/"]).output().unwrap().status.code() == Some(2));

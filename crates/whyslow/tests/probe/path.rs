@@ -48,9 +48,9 @@ fn uploads_over_200_ms_take_what_they_must() {
     if over("200ms", folder.path(), arguments).is_none() {
         return;
     }
-    let told = probe_output(folder.path());
+    let printed = probe_output(folder.path());
     let mut all = Vec::new();
-    for request in told["requests"].as_array().unwrap() {
+    for request in printed["requests"].as_array().unwrap() {
         let hop = &request["hops"][0];
         let total = hop["times"]["total_s"].as_f64().unwrap();
         let floor = request["floor"]["seconds"].as_f64().unwrap();
@@ -69,8 +69,8 @@ fn uploads_over_200_ms_take_what_they_must() {
         assert!(*floor >= 0.19 && *floor <= total + 0.01, "floor {floor} s of {total} s");
     }
     // What was slow about a new connection is what the packets say.
-    let connections = told["analysis"]["connections"].as_array().unwrap();
-    let large = told["requests"].as_array().unwrap().iter().find(|request| request["size"] == 1_000_000).unwrap();
+    let connections = printed["analysis"]["connections"].as_array().unwrap();
+    let large = printed["requests"].as_array().unwrap().iter().find(|request| request["size"] == 1_000_000).unwrap();
     let connection = connections.iter().find(|connection| connection["id"] == large["connection"]).unwrap();
     let causes = connection["transfers"].as_array().unwrap().iter().flat_map(|transfer| {
         transfer["findings"].as_array().unwrap().iter().map(|finding| finding["cause"].as_str().unwrap())
@@ -86,8 +86,8 @@ fn an_address_that_does_not_answer_is_told_with_its_cost() {
     if over("20ms", folder.path(), arguments).is_none() {
         return;
     }
-    let told = probe_output(folder.path());
-    let attempts = told["requests"][0]["hops"][0]["attempts"].as_array().unwrap();
+    let printed = probe_output(folder.path());
+    let attempts = printed["requests"][0]["hops"][0]["attempts"].as_array().unwrap();
     assert_eq!(attempts.len(), 2);
     assert_eq!((&attempts[0]["outcome"], &attempts[1]["outcome"]), (&"given-up".into(), &"connected".into()));
     let cost = attempts[1]["after_s"].as_f64().unwrap();
@@ -104,8 +104,8 @@ fn a_record_that_spans_rounds_is_readable_a_round_late() {
         if over("60ms", folder.path(), "https://$SERVER:8443/file --insecure --http 1.1").is_none() {
             return;
         }
-        let told = probe_output(folder.path());
-        let hop = &told["requests"][0]["hops"][0];
+        let printed = probe_output(folder.path());
+        let hop = &printed["requests"][0]["hops"][0];
         // Ten segments, and a record of 16 kB.
         assert!(hop["first_record"].as_u64().unwrap() > 14_480, "{hop}");
         let [packet, byte] = ["first_packet_s", "starttransfer_s"].map(|name| hop["times"][name].as_f64().unwrap());

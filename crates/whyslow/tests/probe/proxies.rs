@@ -38,8 +38,8 @@ fn json(command: &mut Command) -> Value {
 fn a_proxy_is_asked_with_the_whole_url() {
     let proxy = proxy();
     let address = proxy.address.to_string();
-    let told = json(probe(&["http://server.example/a"]).env("http_proxy", &address));
-    assert_eq!(told["requests"][0]["hops"][0]["proxy"], address.as_str());
+    let printed = json(probe(&["http://server.example/a"]).env("http_proxy", &address));
+    assert_eq!(printed["requests"][0]["hops"][0]["proxy"], address.as_str());
     assert_eq!(proxy.got()[0].line, "GET http://server.example/a HTTP/1.1");
     assert_eq!(proxy.got()[0].field("host"), Some("server.example"));
     let page = probe(&["http://server.example/a"]).env("http_proxy", &address).output().unwrap();
@@ -57,14 +57,14 @@ fn tls_goes_through_a_tunnel() {
     let [cacert, authority, ..] = nginx.trust();
     let url = nginx.url("/");
     let with_user = format!("http://user:pass@{}", proxy.address);
-    let told = json(probe(&[&url, &cacert, &authority]).env("https_proxy", &with_user));
-    let hop = &told["requests"][0]["hops"][0];
+    let printed = json(probe(&[&url, &cacert, &authority]).env("https_proxy", &with_user));
+    let hop = &printed["requests"][0]["hops"][0];
     assert_eq!((&hop["body_bytes"], &hop["http"]), (&1000.into(), &"2".into()));
     let times = &hop["times"];
     let [connect, tunnel, tls] = ["connect_s", "tunnel_s", "appconnect_s"].map(|name| times[name].as_f64().unwrap());
     assert!(connect <= tunnel && tunnel <= tls, "{times}");
     // Neither user nor password is printed.
-    assert!(!told.to_string().contains("pass@"));
+    assert!(!printed.to_string().contains("pass@"));
     let refused = probe(&[&url, &cacert, &authority, "--proxy", &proxy.address.to_string()]).output().unwrap();
     assert_eq!(refused.status.code(), Some(2));
     let said = String::from_utf8(refused.stderr).unwrap();

@@ -9,9 +9,9 @@ use std::time::Duration;
 #[test]
 fn every_step_has_its_time() {
     let server = Server::of_bytes(100_000);
-    let told = json(&[&server.url("/file?a=b")]);
-    let request = &told["requests"][0];
-    let times = times(&told, 0);
+    let printed = json(&[&server.url("/file?a=b")]);
+    let request = &printed["requests"][0];
+    let times = times(&printed, 0);
     let order = ["connect_s", "pretransfer_s", "posttransfer_s", "first_packet_s", "starttransfer_s", "total_s"];
     let order = order.map(|name| seconds(&times[name]));
     assert!(order.is_sorted() && order[0] > 0.0, "{times}");
@@ -30,8 +30,8 @@ fn an_interim_answer_is_none() {
         sleep(Duration::from_millis(200));
         respond(stream, "200 OK", b"hello");
     });
-    let told = json(&[&server.url("/")]);
-    assert!(seconds(&times(&told, 0)["first_packet_s"]) >= 0.2, "{}", times(&told, 0));
+    let printed = json(&[&server.url("/")]);
+    assert!(seconds(&times(&printed, 0)["first_packet_s"]) >= 0.2, "{}", times(&printed, 0));
 }
 
 #[test]
@@ -44,8 +44,8 @@ fn the_first_byte_is_of_the_answer_and_not_of_tls_or_http2() {
     let trust = nginx.trust();
     let [a, b, c, d] = trust.each_ref().map(String::as_str);
     for (version, spoken) in [("2", "2"), ("1.1", "1.1")] {
-        let wait = |told: &serde_json::Value| {
-            let hop = &told["requests"][0]["hops"][0];
+        let wait = |printed: &serde_json::Value| {
+            let hop = &printed["requests"][0]["hops"][0];
             assert_eq!((&hop["http"], &hop["tls"]["version"]), (&spoken.into(), &"1.3".into()));
             assert!(hop["first_record"].as_u64().unwrap() > 5);
             seconds(&hop["times"]["first_packet_s"]) - seconds(&hop["times"]["posttransfer_s"])
@@ -65,11 +65,11 @@ fn redirects_are_followed_and_told_apart() {
         let head = format!("HTTP/1.1 302 Found\r\nLocation: {to}\r\nContent-Length: 0\r\n\r\n");
         stream.write_all(head.as_bytes()).unwrap();
     });
-    let told = json(&[&server.url("/first"), "-H", "Authorization: secret", "-H", "X-Mine: yes"]);
-    let hops = told["requests"][0]["hops"].as_array().unwrap();
+    let printed = json(&[&server.url("/first"), "-H", "Authorization: secret", "-H", "X-Mine: yes"]);
+    let hops = printed["requests"][0]["hops"].as_array().unwrap();
     assert_eq!(hops.iter().map(|hop| hop["reused"].as_bool().unwrap()).collect::<Vec<_>>(), [false, true, false]);
-    assert_eq!(told["requests"][0]["curl"]["num_redirects"], 2);
-    assert!(seconds(&told["requests"][0]["curl"]["time_redirect"]) > 0.0);
+    assert_eq!(printed["requests"][0]["curl"]["num_redirects"], 2);
+    assert!(seconds(&printed["requests"][0]["curl"]["time_redirect"]) > 0.0);
     let (here, away) = (server.got(), other.got());
     assert_eq!(here[1].field("authorization"), Some("secret"));
     // What was meant for one server is told to no other.
@@ -92,10 +92,10 @@ fn a_password_is_sent_and_printed_nowhere() {
 #[test]
 fn what_is_sent_arrives() {
     let server = Server::start(|_, stream| respond(stream, "201 Created", b""));
-    let told = json(&[&server.url("/up"), "--upload", "300kB", "-H", "X-A: b"]);
+    let printed = json(&[&server.url("/up"), "--upload", "300kB", "-H", "X-A: b"]);
     let got = &server.got()[0];
     assert_eq!((got.line.as_str(), got.body.len(), got.field("x-a")), ("PUT /up HTTP/1.1", 300_000, Some("b")));
-    let times = times(&told, 0);
+    let times = times(&printed, 0);
     assert!(seconds(&times["sent_s"]) <= seconds(&times["acknowledged_s"]), "{times}");
     stdout(&[&server.url("/form"), "--form", "note=hello", "--form", "file=@Cargo.toml;type=text/plain"]);
     let form = server.got()[1].clone();
@@ -112,10 +112,10 @@ fn requests_share_a_connection_or_do_not() {
     let url = server.url("/");
     stdout(&[&url, "--repeat", "3"]);
     stdout(&[&url, "--repeat", "3", "--reuse", "--idle", "10ms"]);
-    let told = json(&[&url, "--repeat", "2", "--new", "--reuse"]);
+    let printed = json(&[&url, "--repeat", "2", "--new", "--reuse"]);
     let connections: Vec<usize> = server.got().iter().map(|got| got.connection).collect();
     assert_eq!(connections, [0, 1, 2, 3, 3, 3, 4, 5, 6, 6]);
-    let requests = told["requests"].as_array().unwrap();
+    let requests = printed["requests"].as_array().unwrap();
     assert_eq!(
         requests.iter().map(|request| request["series"].as_str().unwrap()).collect::<Vec<_>>(),
         ["new", "new", "reuse", "reuse"]
@@ -174,8 +174,8 @@ fn thresholds_make_the_exit_status() {
 #[test]
 fn urls_stand_side_by_side() {
     let (small, large) = (Server::of_bytes(10), Server::of_bytes(200_000));
-    let told = json(&[&small.url("/"), &large.url("/")]);
-    let beside = told["side_by_side"].as_array().unwrap();
+    let printed = json(&[&small.url("/"), &large.url("/")]);
+    let beside = printed["side_by_side"].as_array().unwrap();
     assert_eq!(beside.len(), 2);
     assert!(seconds(&beside[1]["amplification"]) > seconds(&beside[0]["amplification"]));
     let page = stdout(&[&small.url("/"), &large.url("/")]);
@@ -220,8 +220,8 @@ fn both_families_are_asked() {
     });
     let (url, pin) = (format!("http://both.example:{port}/"), format!("both.example:{port}:127.0.0.1,::1"));
     // Nobody listens at the IPv4 address.
-    let told = json(&[&url, "--resolve", &pin]);
-    let attempts = told["requests"][0]["hops"][0]["attempts"].as_array().unwrap();
+    let printed = json(&[&url, "--resolve", &pin]);
+    let attempts = printed["requests"][0]["hops"][0]["attempts"].as_array().unwrap();
     assert_eq!((&attempts[0]["outcome"], &attempts[1]["outcome"]), (&"failed".into(), &"connected".into()));
     assert!(stdout(&[&format!("http://[::1]:{port}/")]).contains("3 B in"));
     assert_eq!(run(&[&url, "--resolve", &pin, "-4"]).status.code(), Some(2));

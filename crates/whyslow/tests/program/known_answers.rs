@@ -432,9 +432,9 @@ fn compared(a: &str, b: &str) -> Option<Value> {
 
 #[test]
 fn pku_and_thu_a_fixed_window_against_one_that_opens() {
-    let Some(told) = compared("pku.cap", "thu.cap") else { return };
+    let Some(printed) = compared("pku.cap", "thu.cap") else { return };
     let told_in = |words: &[&str]| {
-        let sentences = told["summary"].as_array().unwrap();
+        let sentences = printed["summary"].as_array().unwrap();
         assert!(
             sentences.iter().any(|sentence| words.iter().all(|word| sentence.as_str().unwrap().contains(word))),
             "{words:?} in {sentences:#?}"
@@ -445,20 +445,20 @@ fn pku_and_thu_a_fixed_window_against_one_that_opens() {
     told_in(&["A waited 214 ms more at the sender's own cap"]);
     // The tool that the author used said 28.2 and 52.1 ms, and 26.2 corrected.
     let ms = |value: &Value| (seconds(value) * 1e3 * 10.0).round() / 10.0;
-    let first = &told["first_byte"];
+    let first = &printed["first_byte"];
     assert_eq!([&first["arrived_s"][0], &first["arrived_s"][1]].map(ms), [27.5, 26.1]);
     assert_eq!([&first["readable_s"][0], &first["readable_s"][1]].map(ms), [27.5, 51.8]);
     assert_eq!(first["first_record"][1], 16_413);
     // After six rounds A has 392,863 B and B 334,152; in the seventh, which begins together, B
     // sends 161,130 and A 65,535.
-    let leads = told["leads"].as_array().unwrap();
+    let leads = printed["leads"].as_array().unwrap();
     let turn = leads.iter().find(|lead| lead["faster"] == 1 && lead["from_bytes"].as_u64().unwrap() > 100_000).unwrap();
     assert!((392_863..=458_400).contains(&turn["from_bytes"].as_u64().unwrap()), "{leads:#?}");
     assert!(leads.iter().any(|lead| lead["faster"] == 0 && lead["by_s"].as_f64().unwrap() > 0.07));
-    assert!(near(told["reach"][0]["rate_bps"].as_f64().unwrap(), 65_535.0 * 8.0 / 0.026, 0.02));
-    let settings = told["settings"].as_array().unwrap();
+    assert!(near(printed["reach"][0]["rate_bps"].as_f64().unwrap(), 65_535.0 * 8.0 / 0.026, 0.02));
+    let settings = printed["settings"].as_array().unwrap();
     let differ: Vec<_> =
         settings.iter().filter(|s| s["differs"] == true).map(|s| s["name"].as_str().unwrap()).collect();
     assert_eq!(differ, ["window-scale", "first-flight", "initial-window", "first-record", "largest-record"]);
-    assert!(told["caveats"].as_array().unwrap().is_empty());
+    assert!(printed["caveats"].as_array().unwrap().is_empty());
 }

@@ -56,7 +56,7 @@ fn json_lines(output: &Output) -> Vec<Value> {
 /// A line, which follows the schema; and its connection that of the analysis.
 #[track_caller]
 fn checked(line: &str) -> Value {
-    let told: Value = serde_json::from_str(line).unwrap();
+    let printed: Value = serde_json::from_str(line).unwrap();
     let read = |name: &str| -> Value {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/schema").join(name);
         serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()
@@ -67,13 +67,13 @@ fn checked(line: &str) -> Value {
             panic!("{}: {wrong}", wrong.instance_path());
         }
     };
-    check(&read("whyslow-watch-1.schema.json"), &told);
-    if let Some(connection) = told.get("connection") {
+    check(&read("whyslow-watch-1.schema.json"), &printed);
+    if let Some(connection) = printed.get("connection") {
         let whole = read("whyslow-1.schema.json");
         let schema = serde_json::json!({"$ref": "#/$defs/connection", "$defs": whole["$defs"]});
         check(&schema, connection);
     }
-    told
+    printed
 }
 
 /// The transfers among lines: server port, who sent, bytes, and when it began.
@@ -97,9 +97,9 @@ fn transfers(lines: &[Value]) -> Vec<(u64, String, u64, String)> {
 /// The same, by the analysis of a capture.
 fn explained(path: &Path) -> Vec<(u64, String, u64, String)> {
     let output = Command::new(env!("CARGO_BIN_EXE_whyslow")).arg(path).arg("--json").output().unwrap();
-    let told: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let printed: Value = serde_json::from_slice(&output.stdout).unwrap();
     let mut all = Vec::new();
-    for connection in told["connections"].as_array().unwrap() {
+    for connection in printed["connections"].as_array().unwrap() {
         for transfer in connection["transfers"].as_array().unwrap() {
             let number = |value: &Value| value.as_u64().unwrap();
             let from = transfer["from"].as_str().unwrap().to_owned();

@@ -24,7 +24,7 @@ fn watched(folder: &Path, arguments: &str, beside: &str) -> Option<(Vec<Value>, 
     let program = env!("CARGO_BIN_EXE_whyslow");
     let server = format!("exec nginx -p {here} -c {here}/nginx.conf -e stderr");
     let client = format!(
-        "{program} watch {arguments} > {here}/told 2> {here}/said & watch=$!; \
+        "{program} watch {arguments} > {here}/printed 2> {here}/said & watch=$!; \
          for try in $(seq 100); do grep -qs listening {here}/said && break; sleep 0.1; done; \
          {beside}; wait $watch; echo $? > {here}/status"
     );
@@ -39,7 +39,7 @@ fn watched(folder: &Path, arguments: &str, beside: &str) -> Option<(Vec<Value>, 
     let read = |name: &str| std::fs::read_to_string(folder.join(name)).unwrap_or_default();
     let said = format!("{said}\n{}", read("said"));
     assert_eq!(read("status").trim(), "0", "{said}");
-    Some((read("told").lines().map(checked).collect(), said))
+    Some((read("printed").lines().map(checked).collect(), said))
 }
 
 const CURL: &str = "sleep 1; curl -s -o /dev/null http://$SERVER:8080/file";
@@ -53,10 +53,10 @@ fn a_download_is_told_and_its_packets_kept() {
     let large: Vec<_> = transfers(&lines).into_iter().filter(|(_, _, bytes, _)| *bytes > 600_000).collect();
     assert_eq!(large.len(), 1, "{said}\n{lines:?}");
     assert_eq!((large[0].0, large[0].1.as_str()), (8080, "server"));
-    let told = lines.iter().find(|line| line["connection"]["transfers"][0]["bytes"] == large[0].2).unwrap();
-    let transfer = &told["connection"]["transfers"][0];
-    assert!(transfer["duration_s"].as_f64().unwrap() >= 0.04 && told["over"] == true, "{told}");
-    assert_eq!(transfer["findings"][0]["cause"], "slow-start", "{told}");
+    let record = lines.iter().find(|line| line["connection"]["transfers"][0]["bytes"] == large[0].2).unwrap();
+    let transfer = &record["connection"]["transfers"][0];
+    assert!(transfer["duration_s"].as_f64().unwrap() >= 0.04 && record["over"] == true, "{record}");
+    assert_eq!(transfer["findings"][0]["cause"], "slow-start", "{record}");
     let output = Command::new(env!("CARGO_BIN_EXE_whyslow")).args([&kept, "--json"]).output().unwrap();
     let analysis: Value = serde_json::from_slice(&output.stdout).unwrap();
     let of_file = analysis["connections"][0]["transfers"].as_array().unwrap().last().unwrap().clone();
@@ -80,9 +80,9 @@ fn a_connection_that_was_open_before_has_a_handshake_and_a_program() {
     let text = std::fs::read_to_string(folder.path().join("later")).unwrap();
     let lines: Vec<Value> = text.lines().map(checked).collect();
     let of_server = |line: &&Value| line["connection"]["server"]["port"] == 8080;
-    let told = lines.iter().rfind(of_server).unwrap_or_else(|| panic!("nothing told: {text}"));
-    let problems = told["connection"]["problems"].as_array().unwrap();
+    let record = lines.iter().rfind(of_server).unwrap_or_else(|| panic!("nothing told: {text}"));
+    let problems = record["connection"]["problems"].as_array().unwrap();
     assert!(problems.iter().all(|problem| problem["slug"] != "no-handshake"), "{problems:?}");
-    assert!(told["connection"]["handshake"]["window_scale"][0].is_u64(), "{told}");
-    assert_eq!(told["process"], "curl", "{told}");
+    assert!(record["connection"]["handshake"]["window_scale"][0].is_u64(), "{record}");
+    assert_eq!(record["process"], "curl", "{record}");
 }

@@ -18,8 +18,8 @@ fn files_need_no_command() {
 fn a_file_named_like_a_command_is_read_by_its_path() {
     let folder = Folder::new();
     folder.put("man", &pcap::file(&pcap::slow()));
-    let told = whyslow().current_dir(folder.0.path()).arg("./man").assert().code(0).get_output().stdout.clone();
-    assert!(String::from_utf8(told).unwrap().contains("(./man, captured at the "));
+    let printed = whyslow().current_dir(folder.0.path()).arg("./man").assert().code(0).get_output().stdout.clone();
+    assert!(String::from_utf8(printed).unwrap().contains("(./man, captured at the "));
     // Behind a file there are only files; in front of a command there is nothing that it would not
     // know.
     whyslow().current_dir(folder.0.path()).args(["./man", "man"]).assert().code(0);

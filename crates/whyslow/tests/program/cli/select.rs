@@ -20,9 +20,9 @@ fn stdout(arguments: &[&str], file: &PathBuf) -> String {
 fn selected(arguments: &[&str], file: &PathBuf) -> (Vec<u64>, Value) {
     let mut all = arguments.to_vec();
     all.push("--json");
-    let told: Value = serde_json::from_str(&stdout(&all, file)).unwrap();
-    let ids = told["connections"].as_array().unwrap().iter().map(|one| one["id"].as_u64().unwrap()).collect();
-    (ids, told)
+    let printed: Value = serde_json::from_str(&stdout(&all, file)).unwrap();
+    let ids = printed["connections"].as_array().unwrap().iter().map(|one| one["id"].as_u64().unwrap()).collect();
+    (ids, printed)
 }
 
 #[test]
@@ -41,9 +41,9 @@ fn connections_are_selected_and_the_others_counted() {
         (&["--server", "nobody.example"], &[]),
         (&["--to", "300", "-Y", "client port 40000"], &[1]),
     ] {
-        let (found, told) = selected(arguments, &file);
+        let (found, printed) = selected(arguments, &file);
         assert_eq!(found, ids, "{arguments:?}");
-        let problems = told["captures"][0]["problems"].as_array().unwrap();
+        let problems = printed["captures"][0]["problems"].as_array().unwrap();
         let note = problems.iter().find(|problem| problem["slug"] == "selection").unwrap();
         assert_eq!(note["count"], 3 - ids.len(), "{arguments:?}");
         let page = stdout(arguments, &file);

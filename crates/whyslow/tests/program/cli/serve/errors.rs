@@ -5,8 +5,8 @@ use super::running::Place;
 
 /// Starts it with keys, and these arguments; what it says.
 fn refused(place: &Place, arguments: &[&str]) -> String {
-    let (code, told, errors) = output(place.command(&["serve"]).args(arguments));
-    assert_eq!((code, told.as_str()), (Some(2), ""), "{errors}");
+    let (code, printed, errors) = output(place.command(&["serve"]).args(arguments));
+    assert_eq!((code, printed.as_str()), (Some(2), ""), "{errors}");
     errors
 }
 
@@ -54,9 +54,9 @@ fn arguments_that_make_no_sense() {
         (&["--store", "s3://photos", "--no-auth", "--endpoint", "nowhere"], "`nowhere` is no endpoint"),
         (&["--store", "file:store", "--no-auth", "--log", "nowhere/log"], "--log nowhere/log"),
     ] {
-        let told = refused(&place, &[&keys[..], arguments].concat());
-        assert!(told.contains(message), "{arguments:?}: {told}");
-        assert!(!told.contains("hush"), "{told}");
+        let printed = refused(&place, &[&keys[..], arguments].concat());
+        assert!(printed.contains(message), "{arguments:?}: {printed}");
+        assert!(!printed.contains("hush"), "{printed}");
     }
     let other = refused(
         &place,
@@ -82,8 +82,8 @@ fn files_of_settings_that_make_no_sense() {
         ("[access-key]\na = \"hush\"\n", "there are no keys"),
     ] {
         place.0.put("bad.toml", text.as_bytes());
-        let told = refused(&place, &["--config", "bad.toml"]);
-        assert!(told.contains(message) && !told.contains("hush"), "{text}: {told}");
+        let printed = refused(&place, &["--config", "bad.toml"]);
+        assert!(printed.contains(message) && !printed.contains("hush"), "{text}: {printed}");
     }
     let missing = refused(&place, &["--config", "none.toml"]);
     assert!(missing.contains("none.toml: No such file"), "{missing}");

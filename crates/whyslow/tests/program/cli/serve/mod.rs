@@ -23,9 +23,12 @@ fn output(command: &mut Command) -> (Option<i32>, String, String) {
 #[test]
 fn set_up_in_three_commands() {
     let place = Place::new();
-    let (code, told, errors) = output(&mut place.command(&["init", "keys", "--store", "file:store"]));
-    assert_eq!((code, errors.as_str()), (Some(0), ""), "{told}");
-    assert!(told.contains("whyslow gateway serve --config keys/gateway.toml") && told.contains("aws s3 cp"), "{told}");
+    let (code, printed, errors) = output(&mut place.command(&["init", "keys", "--store", "file:store"]));
+    assert_eq!((code, errors.as_str()), (Some(0), ""), "{printed}");
+    assert!(
+        printed.contains("whyslow gateway serve --config keys/gateway.toml") && printed.contains("aws s3 cp"),
+        "{printed}"
+    );
     for name in ["operator.key", "epoch.age", "access.key", "gateway.toml"] {
         let mode =
             std::os::unix::fs::PermissionsExt::mode(&place.at("keys").join(name).metadata().unwrap().permissions());
@@ -35,7 +38,7 @@ fn set_up_in_three_commands() {
     assert!(code == Some(2) && errors.contains("operator.key is there already"), "{errors}");
 
     let secret = std::fs::read_to_string(place.at("keys/access.key")).unwrap();
-    assert!(!told.contains(secret.trim()));
+    assert!(!printed.contains(secret.trim()));
     let gateway = Running::start(place.command(&["serve", "--config", "keys/gateway.toml"]), &[]);
     assert!(!gateway.stderr().contains(secret.trim()) && gateway.stderr().contains(" for gateway; sealed to epoch "));
     assert_eq!(gateway.ask("GET", "/", b"").0, 403, "nobody comes in without a key");
@@ -53,13 +56,13 @@ fn set_up_in_three_commands() {
     let url = |path: &str| format!("{}/photos{path}", gateway.url());
     let file = place.0.put("file", &pattern(300_000, 1));
     assert_eq!(curl(&user, &["-X", "PUT", &url("")]).0, Some(0));
-    let (code, told, errors) = curl(&user, &["-T", file.to_str().unwrap(), &url("/a/one.bin")]);
-    assert_eq!(code, Some(0), "{told}{errors}");
+    let (code, printed, errors) = curl(&user, &["-T", file.to_str().unwrap(), &url("/a/one.bin")]);
+    assert_eq!(code, Some(0), "{printed}{errors}");
     let back = place.at("back");
     assert_eq!(curl(&user, &["-o", back.to_str().unwrap(), &url("/a/one.bin")]).0, Some(0));
     assert!(std::fs::read(&back).unwrap() == pattern(300_000, 1));
-    let (code, told, _) = curl("gateway:wrong", &["-T", file.to_str().unwrap(), &url("/a/two.bin")]);
-    assert!(code == Some(22) && told.contains("SignatureDoesNotMatch"), "{told}");
+    let (code, printed, _) = curl("gateway:wrong", &["-T", file.to_str().unwrap(), &url("/a/two.bin")]);
+    assert!(code == Some(22) && printed.contains("SignatureDoesNotMatch"), "{printed}");
     // What is stored is an age file.
     let stored = std::fs::read(place.at("store/photos/a/one.bin")).unwrap();
     assert!(stored.starts_with(b"age-encryption.org/v1\n"));

@@ -32,10 +32,13 @@ fn metrics_statistics_and_the_page() {
     let (_, page) = gateway.administration("/");
     assert!(page.contains("photos/&lt;script&gt;alert(1)&lt;/script&gt;") && !page.contains("<script"), "{page}");
 
-    let (code, told, errors) = output(&mut place.command(&["stats", &gateway.admin_url()]));
+    let (code, printed, errors) = output(&mut place.command(&["stats", &gateway.admin_url()]));
     assert_eq!((code, errors.as_str()), (Some(0), ""));
-    assert!(told.starts_with("3 requests since ") && told.contains(", 1 refused, 0 failed; 1,000 B in, "), "{told}");
-    assert!(told.contains("No transfer went over a network yet"), "{told}");
+    assert!(
+        printed.starts_with("3 requests since ") && printed.contains(", 1 refused, 0 failed; 1,000 B in, "),
+        "{printed}"
+    );
+    assert!(printed.contains("No transfer went over a network yet"), "{printed}");
     let (_, json, _) = output(&mut place.command(&["stats", &gateway.admin_url(), "--json"]));
     let report: Value = serde_json::from_str(&json).unwrap();
     assert_eq!(report["recent"][0]["error"], "NoSuchKey");
@@ -56,8 +59,8 @@ fn metrics_statistics_and_the_page() {
 #[test]
 fn nobody_is_there_to_be_asked() {
     let place = Place::new();
-    let (code, told, errors) = output(&mut place.command(&["stats", "http://127.0.0.1:1"]));
-    assert_eq!((code, told.as_str()), (Some(2), ""));
+    let (code, printed, errors) = output(&mut place.command(&["stats", "http://127.0.0.1:1"]));
+    assert_eq!((code, printed.as_str()), (Some(2), ""));
     assert!(errors.contains("is a gateway's administration at http://127.0.0.1:1?"), "{errors}");
 }
 
@@ -84,17 +87,17 @@ fn the_layout_of_what_is_stored() {
         assert_eq!(gateway.ask("POST", &format!("/photos/large?uploadId={id}"), list.as_bytes()).0, 200);
         gateway.end();
         let layout = |key: &str| output(&mut place.command(&["layout", key, "--store", "file:store", &names]));
-        let (code, told, errors) = layout("photos/a/one");
+        let (code, printed, errors) = layout("photos/a/one");
         assert_eq!((code, errors.as_str()), (Some(0), ""));
-        assert!(told.contains(": 100,000 B of plaintext in 100,308 B, 1 slice\n"), "{told}");
-        let (code, told, errors) = layout("photos/large");
+        assert!(printed.contains(": 100,000 B of plaintext in 100,308 B, 1 slice\n"), "{printed}");
+        let (code, printed, errors) = layout("photos/large");
         assert_eq!((code, errors.as_str()), (Some(0), ""));
-        assert!(told.contains(": 140,000 B of plaintext in ") && told.contains(", 2 slices\n"), "{told}");
-        let rows: Vec<Vec<&str>> = told.lines().map(|line| line.split_whitespace().collect()).collect();
+        assert!(printed.contains(": 140,000 B of plaintext in ") && printed.contains(", 2 slices\n"), "{printed}");
+        let rows: Vec<Vec<&str>> = printed.lines().map(|line| line.split_whitespace().collect()).collect();
         assert_eq!(rows[2], ["1", "0", "70,308", "B", "0", "70,000", "B"]);
         assert_eq!(rows[3], ["3", "70,308", "70,308", "B", "70,000", "70,000", "B"]);
-        let (code, told, errors) = layout("photos/none");
-        assert_eq!((code, told.as_str()), (Some(2), ""));
+        let (code, printed, errors) = layout("photos/none");
+        assert_eq!((code, printed.as_str()), (Some(2), ""));
         assert!(errors.contains("photos/none in file:store"), "{errors}");
         let (code, _, errors) = layout("photos");
         assert!(code == Some(2) && errors.contains("photos: file:store needs BUCKET/KEY"), "{errors}");
@@ -116,9 +119,9 @@ fn uploads_that_nobody_completes_are_dropped() {
     assert_eq!(gateway.ask("PUT", &part, &pattern(100_000, 0)).0, 200);
     gateway.end();
     let clean = |more: &[&str]| {
-        let (code, told, errors) = output(place.command(&["clean", "--store", "file:store"]).args(more));
+        let (code, printed, errors) = output(place.command(&["clean", "--store", "file:store"]).args(more));
         assert_eq!((code, errors.as_str()), (Some(0), ""));
-        told
+        printed
     };
     assert_eq!(clean(&[]), "no upload is that old\n");
     let listed = clean(&["--older-than", "0s"]);
@@ -160,15 +163,15 @@ fn in_front_of_s3_transfers_say_what_limited_them() {
         let took: f64 = way["limits"].as_array().unwrap().iter().map(|one| one["seconds"].as_f64().unwrap()).sum();
         assert!(took > 0.0 && took <= one["took_s"].as_f64().unwrap(), "{one}");
     }
-    let (_, told, _) = output(&mut place.command(&["stats", &gateway.admin_url()]));
-    assert!(told.contains("What limited 2 transfers\n") && told.contains("photos/one"), "{told}");
+    let (_, printed, _) = output(&mut place.command(&["stats", &gateway.admin_url()]));
+    assert!(printed.contains("What limited 2 transfers\n") && printed.contains("photos/one"), "{printed}");
     let stderr = gateway.end();
     assert!(stderr.contains("; storage: connection ") && stderr.contains(" new window "), "{stderr}");
     assert!(!stderr.contains("hush"));
     let (_, uploads) = ask(moto.address, "GET", "/photos?uploads", b"").unwrap();
     assert!(!String::from_utf8_lossy(&uploads).contains("<Upload>"), "none is left over");
-    let (code, told, errors) = output(&mut with(&["clean", "--older-than", "0s"]));
-    assert_eq!((code, told.as_str(), errors.as_str()), (Some(0), "no upload is that old\n", ""));
+    let (code, printed, errors) = output(&mut with(&["clean", "--older-than", "0s"]));
+    assert_eq!((code, printed.as_str(), errors.as_str()), (Some(0), "no upload is that old\n", ""));
 }
 
 /// A server of S3, which ends with the test.
