@@ -27,8 +27,9 @@ fn packets_of_slow_transfers_are_kept() {
     let gateway = Running::start(command, &["--keep", "slow.pcapng", "--slower-than", "1us"]);
     let (status, answer) = gateway.ask("PUT", "/bucket/one", &pattern(300_000, 1));
     assert_eq!(status, 200, "{}{}", String::from_utf8_lossy(&answer), gateway.stderr());
-    // Its line comes when it has ended for a while.
-    until("a transfer is listed", || gateway.stderr().contains("300,"));
+    // The recorder's line comes when it has ended for a while.
+    let is_listed = |line: &str| line.contains("--keep: ") && line.contains("300,");
+    until("a transfer is listed", || gateway.stderr().lines().any(is_listed));
     let errors = gateway.end();
     assert!(errors.contains("--keep: "), "{errors}");
     let mut explain = Command::new(assert_cmd::cargo::cargo_bin("whyslow"));
