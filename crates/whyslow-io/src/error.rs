@@ -56,15 +56,18 @@ pub enum Error {
         /// The second time.
         now: u64,
     },
-    /// Connections that are not listed cannot be kept in temporary files.
+    /// What memory has no room for cannot be kept in temporary files.
     #[error(
-        "{}: connections wait there until all are read: {cause}; make room, or name another folder with TMPDIR",
+        "{}: rows wait there until all is read: {cause}; make room, or name another folder with TMPDIR",
         std::env::temp_dir().display()
     )]
-    Unlisted {
+    NoRoom {
         /// What the system says.
         cause: io::Error,
     },
+    /// Packets are wanted of what cannot be read twice.
+    #[error("a capture came through a pipe, and packets are read twice: write it to a file first")]
+    Pipe,
     /// There is nothing to stitch.
     #[error("none of the condensed captures can be read; the first: {0}")]
     NoneReadable(String),

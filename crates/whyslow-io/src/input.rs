@@ -25,6 +25,13 @@ impl Input {
     }
 }
 
+/// Whether a name is a URL: a scheme (RFC 3986 section 3.1) and `://`.
+pub fn is_url(name: &str) -> bool {
+    let scheme = name.split_once("://").map_or("", |(scheme, _)| scheme);
+    let is_part = |c: char| c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.');
+    scheme.starts_with(|c: char| c.is_ascii_alphabetic()) && scheme.chars().all(is_part)
+}
+
 /// Progress over all inputs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Progress {
@@ -32,4 +39,15 @@ pub struct Progress {
     pub read: u64,
     /// Bytes to read in total; none if that of an input is not known, as that of a pipe.
     pub total: Option<u64>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_url;
+
+    #[test]
+    fn a_url_has_a_scheme() {
+        assert!(["s3://bucket/key", "HTTPS://x", "git+ssh://x"].into_iter().all(is_url));
+        assert!(!["a.pcap", "://x", "1s://x", "a b://x", "./s3://x", "s3:/x", "C:\\x"].into_iter().any(is_url));
+    }
 }

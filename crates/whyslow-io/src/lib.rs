@@ -26,6 +26,7 @@
 mod broadcast;
 mod compare_sets;
 mod error;
+mod every_packet;
 mod feed;
 mod first;
 mod input;
@@ -46,7 +47,8 @@ mod unlisted;
 mod worker_pool;
 
 pub use error::Error;
-pub use input::{Input, Progress};
+pub use every_packet::EveryPacket;
+pub use input::{Input, Progress, is_url};
 pub use object::{Object, ObjectInput};
 pub use options::ExplainOptions;
 pub use reading::{FilesRead, PacketSource, Reading, follow, follow_all, pick};

@@ -34,13 +34,22 @@ pub(crate) struct GroupRead {
 
 /// Files that continue each other.
 #[derive(Clone, Debug)]
-struct FileSet {
+pub(crate) struct FileSet {
     /// In the order of time; none when one of them was a pipe.
-    files: Option<Vec<FirstRead>>,
+    pub(crate) files: Option<Vec<FirstRead>>,
     /// Their places among all captures.
-    captures: Range<usize>,
+    pub(crate) captures: Range<usize>,
+    /// The place of the first among all captures; none where there is only one.
+    pub(crate) first: Option<u16>,
     /// The offset of their connection numbers over those in the files alone.
-    before: u64,
+    pub(crate) before: u64,
+}
+
+impl FileSet {
+    /// The files, where they can be read again.
+    pub(crate) fn readable(&self) -> Option<&[FirstRead]> {
+        self.files.as_deref().filter(|files| files.iter().all(|file| set::is_file(&file.input)))
+    }
 }
 
 /// The files that hold one connection's packets.
@@ -100,12 +109,17 @@ impl Reading {
             for ((set, start), end) in group.into_iter().zip(&starts).zip(ends) {
                 let (captures, before) = (*start..end, connections + set.connections);
                 all_unlisted.extend(set.unlisted.map(|unlisted| unlisted.placed(captures.clone(), before)));
-                sets.push(FileSet { files: set.files, captures, before });
+                sets.push(FileSet { files: set.files, captures, first: None, before });
             }
             groups.push(captures..end);
             captures = end;
             connections += join::last_id(&analysis);
             analyses.push(analysis);
+        }
+        if captures > 1 {
+            for set in &mut sets {
+                set.first = Some(u16::try_from(set.captures.start).unwrap_or(u16::MAX));
+            }
         }
         let unlisted = UnlistedConnections { sets: all_unlisted, is_apart: sets.len() > 1 };
         (Self { analysis: join::join(analyses.into_iter()), groups, sets }, unlisted)
@@ -126,13 +140,15 @@ impl Reading {
     /// Where this connection's packets are; none if they came through a pipe, which cannot be read
     /// twice.
     pub fn place(&self, connection: &Connection) -> Option<PacketSource> {
-        let set = self.sets.iter().find(|set| set.captures.contains(&connection.capture))?;
-        let files = set.files.as_ref().filter(|files| files.iter().all(|file| set::is_file(&file.input)))?;
-        let is_alone = self.sets.iter().map(|set| set.captures.len()).sum::<usize>() <= 1;
-        let first = u16::try_from(set.captures.start).unwrap_or(u16::MAX);
+        let set = self.set_of(connection)?;
+        let files = set.readable()?.to_vec();
         let wanted = WantedConnection::new(connection).numbered(connection.id.saturating_sub(set.before));
-        let segments = segments(connection);
-        Some(PacketSource { files: files.clone(), first: (!is_alone).then_some(first), wanted, segments })
+        Some(PacketSource { files, first: set.first, wanted, segments: segments(connection) })
+    }
+
+    /// The files of this connection.
+    pub(crate) fn set_of(&self, connection: &Connection) -> Option<&FileSet> {
+        self.sets.iter().find(|set| set.captures.contains(&connection.capture))
     }
 
     /// The files as they were read, to check later that they are unchanged.

@@ -51,7 +51,7 @@ impl UnlistedSpill {
     /// # Errors
     /// When one could not.
     pub(crate) fn check(&self) -> Result<(), Error> {
-        self.lock().failed.take().map_or(Ok(()), |cause| Err(Error::Unlisted { cause }))
+        self.lock().failed.take().map_or(Ok(()), |cause| Err(Error::NoRoom { cause }))
     }
 
     /// Everything was read: they can come back.
@@ -126,7 +126,7 @@ struct UnlistedReader {
 impl UnlistedReader {
     fn new(placed: PlacedUnlisted, is_apart: bool) -> Result<Self, Error> {
         let PlacedUnlisted { set: UnlistedOfSet { spill, completion }, captures, before } = placed;
-        let records = spill.into_sorted().map_err(|cause| Error::Unlisted { cause })?;
+        let records = spill.into_sorted().map_err(|cause| Error::NoRoom { cause })?;
         let mut reader = Self { records, completion, captures, before, is_apart, next: None };
         reader.advance()?;
         Ok(reader)
@@ -136,7 +136,7 @@ impl UnlistedReader {
     fn advance(&mut self) -> Result<Option<Connection>, Error> {
         let read = self.records.next().transpose();
         let read = read.and_then(|read| read.map(|(_, record)| borsh::from_slice(&record)).transpose());
-        let mut next: Option<Connection> = read.map_err(|cause| Error::Unlisted { cause })?;
+        let mut next: Option<Connection> = read.map_err(|cause| Error::NoRoom { cause })?;
         if let Some(connection) = &mut next {
             self.completion.complete(connection);
             if self.is_apart {

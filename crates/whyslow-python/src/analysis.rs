@@ -1,7 +1,8 @@
 //! What was found, for Python.
 
 use crate::errors::raised;
-use crate::table::ArrowTable;
+use crate::streamed::StreamedTable;
+use crate::table::{ArrowTable, table_of};
 use pyo3::exceptions::{PyKeyError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use std::sync::Arc;
@@ -14,7 +15,6 @@ use whyslow_report::headline;
 use whyslow_report::render::picture::{self, Picture, Track};
 use whyslow_report::render::terminal::{self, View};
 use whyslow_report::render::{compare as comparison, json};
-use whyslow_tables::Table;
 
 /// The analysis of captures that were read together.
 #[pyclass(frozen, module = "whyslow._whyslow", name = "Analysis")]
@@ -55,8 +55,12 @@ impl Analysis {
 
     /// A table by its name.
     fn table(&self, name: &str, capture_point: String) -> PyResult<ArrowTable> {
-        let table = Table::from_name(name).ok_or_else(|| PyKeyError::new_err(format!("there is no table `{name}`")))?;
-        Ok(ArrowTable::new(Arc::clone(&self.0), table, capture_point))
+        Ok(ArrowTable::new(Arc::clone(&self.0), table_of(name)?, capture_point))
+    }
+
+    /// The packets of the connections that are listed, which are read again.
+    fn packets(&self, capture_point: String) -> StreamedTable {
+        StreamedTable::packets(Arc::clone(&self.0), capture_point)
     }
 
     /// A picture of a connection (`None`: of the largest transfer's), as SVG.
@@ -76,7 +80,7 @@ impl Analysis {
         match drawn {
             Ok(Some(svg)) => Ok(svg),
             Ok(None) => Err(PyRuntimeError::new_err("its packets came through a pipe, and cannot be read again")),
-            Err(error) => Err(raised(py, &error)),
+            Err(error) => Err(raised(py, &error.into())),
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Rows of condensed captures, for Python.
 
-use crate::errors::raised;
+use crate::errors::{Failure, raised};
+use crate::inputs::resolved;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use std::io;
@@ -9,7 +10,7 @@ use std::sync::Mutex;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::thread;
 use std::time::Duration;
-use whyslow_io::{Error, Input, ScanError, Stop, scan};
+use whyslow_io::{Input, ScanError, Stop, scan};
 
 /// How often signals are looked for.
 const BEAT: Duration = Duration::from_millis(50);
@@ -18,7 +19,7 @@ const READ_AHEAD: usize = 2;
 
 /// The rows of a capture, in order. Whoever stops to ask ends the reading.
 #[pyclass(frozen, module = "whyslow._whyslow")]
-pub(crate) struct Rows(Mutex<Receiver<Result<Vec<u8>, Error>>>);
+pub(crate) struct Rows(Mutex<Receiver<Result<Vec<u8>, Failure>>>);
 
 /// Condenses a capture on a thread of its own.
 #[pyfunction]
@@ -26,14 +27,30 @@ pub(crate) fn condense(path: PathBuf) -> PyResult<Rows> {
     let (give, rows) = sync_channel(READ_AHEAD);
     let work = move || {
         let mut send = |row| give.send(Ok(row)).map_err(|_| io::ErrorKind::BrokenPipe.into());
-        let scanned = scan(&Input::Path(path), &Stop::default(), &mut |_| {}, &mut send);
-        // Rows that nobody takes are no error.
-        if let Err(ScanError::Read(error)) = scanned {
-            let _ = give.send(Err(error));
+        let failed = match one(path) {
+            // Rows that nobody takes are no error.
+            Ok(input) => match scan(&input, &Stop::default(), &mut |_| {}, &mut send) {
+                Err(ScanError::Read(error)) => Some(error.into()),
+                Ok(_) | Err(ScanError::Write { .. }) => None,
+            },
+            Err(failure) => Some(failure),
+        };
+        if let Some(failure) = failed {
+            let _ = give.send(Err(failure));
         }
     };
     thread::Builder::new().name("whyslow".to_owned()).spawn(work)?;
     Ok(Rows(Mutex::new(rows)))
+}
+
+/// The one capture of this name.
+fn one(path: PathBuf) -> Result<Input, Failure> {
+    let name = path.display().to_string();
+    let mut inputs = resolved(&[(path, None)])?;
+    match (inputs.pop(), inputs.len()) {
+        (Some(input), 0) => Ok(input),
+        (_, more) => Err(io::Error::other(format!("{name}: {} objects match; name one", more + 1)).into()),
+    }
 }
 
 #[pymethods]

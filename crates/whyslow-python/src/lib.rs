@@ -9,7 +9,9 @@ mod analysis;
 mod condensed;
 mod errors;
 mod forecast;
+mod inputs;
 mod reading;
+mod streamed;
 mod table;
 
 use pyo3::prelude::*;
@@ -22,6 +24,8 @@ fn _whyslow(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<table::ArrowTable>()?;
     module.add_class::<table::ArrowBatches>()?;
     module.add_class::<table::ArrowBatch>()?;
+    module.add_class::<streamed::StreamedTable>()?;
+    module.add_class::<streamed::StreamedBatches>()?;
     module.add_class::<condensed::Rows>()?;
     module.add_function(wrap_pyfunction!(condensed::condense, module)?)?;
     module.add_function(wrap_pyfunction!(reading::read, module)?)?;

@@ -1,17 +1,17 @@
 //! Reads captures on another thread, while this one listens to signals.
 
 use crate::analysis::Analysis;
-use crate::errors::raised;
+use crate::errors::{Failure, raised};
+use crate::inputs::{Named, rename, resolved};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use std::num::NonZero;
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread;
 use std::time::Duration;
-use whyslow_io::{Error, ExplainOptions, Input, Reading, Stop, read_on};
+use whyslow_io::{ExplainOptions, Progress, Reading, Stop, read_on};
 
 /// How often signals are looked for, and progress is told.
 const BEAT: Duration = Duration::from_millis(50);
@@ -22,9 +22,6 @@ struct Shown {
     read: AtomicU64,
     total: AtomicU64,
 }
-
-/// A file, and the name of what is in it where that was no file.
-type Named = (PathBuf, Option<String>);
 
 /// Reads captures together, as `whyslow FILE…` does.
 #[pyfunction]
@@ -39,8 +36,7 @@ pub(crate) fn read(
     let mut options = ExplainOptions { path_rate, ..ExplainOptions::default() };
     options.threads = threads.unwrap_or(options.threads);
     let (stop, shown) = (Stop::default(), Arc::<Shown>::default());
-    let paths = inputs.iter().map(|(path, _)| Input::Path(path.clone())).collect();
-    let done = start(options, paths, &stop, &shown)?;
+    let done = start(options, inputs.clone(), &stop, &shown)?;
     match wait(py, done, &shown, progress.as_ref()) {
         Ok(Ok(mut reading)) => {
             rename(&mut reading, &inputs);
@@ -59,17 +55,19 @@ pub(crate) fn read(
 /// that lacks its threads.
 fn start(
     options: ExplainOptions,
-    inputs: Vec<Input>,
+    inputs: Vec<Named>,
     stop: &Stop,
     shown: &Arc<Shown>,
-) -> PyResult<Receiver<Result<Reading, Error>>> {
+) -> PyResult<Receiver<Result<Reading, Failure>>> {
     let (give, done) = channel();
     let (stop, shown) = (stop.clone(), Arc::clone(shown));
     let work = move || {
-        let read = read_on(options, &[&inputs], &stop, &mut |progress| {
+        let mut progress = |progress: Progress| {
             shown.total.store(progress.total.unwrap_or(0), Ordering::Relaxed);
             shown.read.store(progress.read, Ordering::Relaxed);
-        });
+        };
+        let read = resolved(&inputs)
+            .and_then(|inputs| read_on(options, &[&inputs], &stop, &mut progress).map_err(Failure::from));
         // Who does not wait any more does not want it.
         let _ = give.send(read);
     };
@@ -79,10 +77,10 @@ fn start(
 
 fn wait(
     py: Python<'_>,
-    done: Receiver<Result<Reading, Error>>,
+    done: Receiver<Result<Reading, Failure>>,
     shown: &Shown,
     progress: Option<&Py<PyAny>>,
-) -> PyResult<Result<Reading, Error>> {
+) -> PyResult<Result<Reading, Failure>> {
     let mut reported = None;
     // What is used without Python's lock has to be fit for several threads.
     let done = std::sync::Mutex::new(done);
@@ -103,17 +101,6 @@ fn wait(
             Err(RecvTimeoutError::Disconnected) => {
                 return Err(PyRuntimeError::new_err("the thread that reads has ended without a result"));
             }
-        }
-    }
-}
-
-/// Gives inputs that were no files the names by which they are known.
-fn rename(reading: &mut Reading, inputs: &[Named]) {
-    for (path, name) in inputs {
-        let Some(name) = name else { continue };
-        let path = path.display().to_string();
-        for capture in reading.analysis.captures.iter_mut().filter(|capture| capture.path == path) {
-            capture.path.clone_from(name);
         }
     }
 }

@@ -87,7 +87,7 @@ impl ArrowBatches {
 
 /// A record batch.
 #[pyclass(frozen, module = "whyslow._whyslow", name = "RecordBatch")]
-pub(crate) struct ArrowBatch(RecordBatch);
+pub(crate) struct ArrowBatch(pub(crate) RecordBatch);
 
 #[pymethods]
 impl ArrowBatch {
@@ -121,12 +121,17 @@ impl ArrowBatch {
 /// Name, type, unit and meaning of a table's columns.
 #[pyfunction]
 pub(crate) fn columns(name: &str) -> PyResult<Vec<(String, &'static str, &'static str, String)>> {
-    let table = Table::from_name(name).ok_or_else(|| PyKeyError::new_err(format!("there is no table `{name}`")))?;
+    let table = table_of(name)?;
     let about =
         |one: whyslow_tables::Column| (one.name.into_owned(), one.kind.name(), one.unit, one.about.into_owned());
     Ok(table.columns().into_iter().map(about).collect())
 }
 
-fn refused(error: ArrowError) -> PyErr {
+/// The table of this name.
+pub(crate) fn table_of(name: &str) -> PyResult<Table> {
+    Table::from_name(name).ok_or_else(|| PyKeyError::new_err(format!("there is no table `{name}`")))
+}
+
+pub(crate) fn refused(error: ArrowError) -> PyErr {
     PyRuntimeError::new_err(error.to_string())
 }

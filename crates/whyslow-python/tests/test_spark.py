@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import sys
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,10 @@ if shutil.which("java") is None and "JAVA_HOME" not in os.environ:
     pytest.skip("Java is not installed", allow_module_level=True)
 
 import pyspark_whyslow  # noqa: E402
+from pyspark import cloudpickle  # noqa: E402
 from pyspark.sql import SparkSession  # noqa: E402 only where it is there
+from pyspark_whyslow._options import Options  # noqa: E402
+from pyspark_whyslow._reader import Reader  # noqa: E402
 
 SAMPLES = Path(__file__).parents[3] / "samples"
 
@@ -23,7 +27,7 @@ def spark():
     """A session with two workers, to whose Python filters are handed over."""
     os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
     builder = (
-        SparkSession.builder.master("local[2]")
+        SparkSession.builder.master("local[2,2]")
         .appName("whyslow")
         .config("spark.ui.enabled", "false")
     )
@@ -77,7 +81,7 @@ def test_each_table_has_the_rows_that_whyslow_gives(spark, captures, table):
     expected = []
     for point in points:
         found = whyslow.explain([str(captures / name) for name in point])
-        for row in pyarrow.table(getattr(found, table)).to_pylist():
+        for row in pyarrow.RecordBatchReader.from_stream(getattr(found, table)).read_all().to_pylist():
             row = {
                 name: value.replace(tzinfo=None) if hasattr(value, "tzinfo") else value
                 for name, value in row.items()
@@ -99,7 +103,7 @@ def test_a_connection_that_crosses_files_is_one(spark, captures):
     assert named.collect() == read.collect()
 
 
-@pytest.mark.parametrize("table", ["transfers", "findings"])
+@pytest.mark.parametrize("table", ["transfers", "findings", "packets"])
 def test_a_task_for_each_file_gives_the_same(spark, captures, table):
     whole = _load(spark, captures, table=table)
     parts = pyspark_whyslow.stitched(spark, f"{captures}/*", table=table)
@@ -132,6 +136,8 @@ def test_options_choose_rows(spark, captures):
     )
     uids = {row.uid for row in _load(spark, captures, table="connections", since=since).collect()}
     findings = _load(spark, captures, table="findings", since=since).collect()
+    parts = pyspark_whyslow.stitched(spark, f"{captures}/*", table="findings", since=since)
+    assert _rows(parts) == sorted((tuple(row) for row in findings), key=repr)
     assert {row.uid for row in findings if row.uid} <= uids
 
 
@@ -158,6 +164,45 @@ def test_a_file_that_cannot_be_read_costs_itself_alone(spark, captures):
     assert "torn.pcap" in problems[0].detail
     files = _load(spark, captures, table="files").collect()
     assert {Path(row.file).name for row in files} == {path.name for path in captures.iterdir()}
+
+
+class FlakyReader(Reader):
+    """Fails once for each capture point, behind its first batch."""
+
+    def __init__(self, options, marks):
+        super().__init__(options)
+        self.marks = marks
+
+    def read(self, partition):
+        mark = Path(self.marks) / Path(partition.value[0]).name
+        for batch in super().read(partition):
+            yield batch
+            if not mark.exists():
+                mark.touch()
+                raise RuntimeError("a task fails")
+
+
+class FlakySource(pyspark_whyslow.DefaultSource):
+    @classmethod
+    def name(cls):
+        return "flaky"
+
+    def reader(self, schema):
+        options = dict(self.options)
+        marks = options.pop("marks")
+        return FlakyReader(Options.parse(options), marks)
+
+    def schema(self):
+        return Options.parse({"path": "x"}).schema()
+
+
+def test_a_task_that_failed_is_run_again_and_gives_the_same(spark, captures, tmp_path_factory):
+    cloudpickle.register_pickle_by_value(sys.modules[__name__])
+    marks = tmp_path_factory.mktemp("marks")
+    spark.dataSource.register(FlakySource)
+    again = spark.read.format("flaky").option("marks", str(marks)).load(str(captures))
+    assert _rows(again) == _rows(_load(spark, captures))
+    assert len(list(marks.iterdir())) == 4
 
 
 @pytest.mark.parametrize(

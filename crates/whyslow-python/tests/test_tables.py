@@ -1,15 +1,20 @@
 """Tables through the libraries that take them: each finds the rows and types that were given."""
 
 import datetime
+import os
+import subprocess
+from pathlib import Path
 
 import duckdb
 import pandas
 import polars
 import pyarrow
+import pyarrow.parquet
 import pytest
 import whyslow
 
 NAMES = ["connections", "transfers", "findings", "files", "problems", "rounds"]
+PROGRAM = Path(__file__).parents[3] / "target" / "debug" / "whyslow"
 SAMPLES = [
     "loss-client",
     "slow-start-client",
@@ -35,6 +40,22 @@ def test_pyarrow_polars_pandas_and_duckdb_find_the_same_rows(found, name):
     assert duckdb.sql("from arrow").columns == arrow.column_names
     # A fresh stream each time.
     assert pyarrow.table(table).equals(arrow)
+
+
+@pytest.mark.parametrize("name", whyslow.TABLES)
+def test_parquet_of_the_program_is_read_by_duckdb_and_polars(sample, tmp_path, name):
+    program = os.environ.get("WHYSLOW") or PROGRAM
+    if not os.access(program, os.X_OK):
+        pytest.skip(f"{program} is not built")
+    captures = [sample(one) for one in SAMPLES]
+    file = tmp_path / "table.parquet"
+    subprocess.run([program, "export", *captures, "--of", name, "--parquet", file], check=True)
+    rows = pyarrow.RecordBatchReader.from_stream(whyslow.table(captures, name)).read_all()
+    assert rows.num_rows
+    assert pyarrow.parquet.read_table(file).equals(rows)
+    assert polars.read_parquet(file).equals(polars.from_arrow(rows))
+    duckdb.execute("set timezone = 'UTC'")
+    assert duckdb.sql(f"from '{file}'").fetchall() == duckdb.sql("from rows").fetchall()
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -135,7 +156,7 @@ def test_scan_gives_batches_of_many_files(sample, tmp_path):
     with pytest.raises(whyslow.CaptureError):
         list(whyslow.scan([torn]))
     with pytest.raises(ValueError, match="no table"):
-        list(whyslow.scan(paths, table="packets"))
+        list(whyslow.scan(paths, table="cookies"))
 
 
 def test_a_table_without_rows_is_a_table(sample):

@@ -57,6 +57,7 @@ impl RemoteObject {
     }
 
     fn look(&self) -> io::Result<Facts> {
+        self.runner.check()?;
         let version = self.known().version.clone();
         let facts = self.runner.block_on(self.place.look(version.as_ref()))?;
         self.learn(&facts);
@@ -83,6 +84,7 @@ impl Object for RemoteObject {
     }
 
     fn open(&self) -> io::Result<Box<dyn Read + Send>> {
+        self.runner.check()?;
         let version = self.known().version.clone();
         let opened = self.runner.block_on(fetch::open(&*self.place, version.as_ref()))?;
         self.learn(&opened.0);

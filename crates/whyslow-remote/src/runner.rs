@@ -9,6 +9,8 @@ use tokio::task::AbortHandle;
 #[derive(Debug)]
 pub(crate) struct Runner {
     handle: Handle,
+    /// The process that has the thread: one that was forked off it has not.
+    process: u32,
     /// There until this is dropped.
     runtime: Option<Runtime>,
 }
@@ -18,7 +20,18 @@ impl Runner {
     /// When the system refuses a thread.
     pub(crate) fn start() -> io::Result<Self> {
         let runtime = Builder::new_multi_thread().worker_threads(1).thread_name("remote").enable_all().build()?;
-        Ok(Self { handle: runtime.handle().clone(), runtime: Some(runtime) })
+        Ok(Self { handle: runtime.handle().clone(), process: std::process::id(), runtime: Some(runtime) })
+    }
+
+    /// Checks that the thread is there.
+    ///
+    /// # Errors
+    /// In a process that was forked off the one that started it.
+    pub(crate) fn check(&self) -> io::Result<()> {
+        if self.process == std::process::id() {
+            return Ok(());
+        }
+        Err(io::Error::other("it was opened before this process was forked off: open it again"))
     }
 
     /// Waits for this on the caller's thread.
@@ -35,8 +48,11 @@ impl Runner {
 impl Drop for Runner {
     /// A look-up of a name that hangs is not waited for.
     fn drop(&mut self) {
-        if let Some(runtime) = self.runtime.take() {
-            runtime.shutdown_background();
+        let Some(runtime) = self.runtime.take() else { return };
+        match self.check() {
+            Ok(()) => runtime.shutdown_background(),
+            // Nobody is there to be told.
+            Err(_) => std::mem::forget(runtime),
         }
     }
 }

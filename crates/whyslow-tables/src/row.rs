@@ -3,6 +3,7 @@
 
 use crate::identity::Identity;
 use whyslow_core::analysis::{Analysis, Capture, Connection, Finding, Problem, Round, Transfer};
+use whyslow_core::series::Point;
 use whyslow_core::units::{Nanos, Time};
 
 /// Where a row is in its analysis.
@@ -24,12 +25,21 @@ pub(crate) struct Row<'a> {
     pub(crate) identity: Option<&'a Identity>,
     /// Connections that begin in each file and are not in the analysis, but in the table.
     pub(crate) others: &'a [u64],
+    pub(crate) packet: Option<PacketOfRow<'a>>,
+}
+
+/// A packet of the row's connection.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct PacketOfRow<'a> {
+    pub(crate) point: &'a Point,
+    /// When the packet before it passed.
+    pub(crate) before: Option<Nanos>,
 }
 
 impl<'a> Row<'a> {
     /// Without what is not read off its place.
     pub(crate) fn of(analysis: &'a Analysis, place: Place) -> Self {
-        Self { analysis, place, identity: None, others: &[] }
+        Self { analysis, place, identity: None, others: &[], packet: None }
     }
 
     pub(crate) fn connection(&self) -> Option<&'a Connection> {
@@ -42,6 +52,10 @@ impl<'a> Row<'a> {
 
     pub(crate) fn round(&self) -> Option<&'a Round> {
         self.transfer()?.rounds.get(self.place.item)
+    }
+
+    pub(crate) fn point(&self) -> Option<&'a Point> {
+        Some(self.packet?.point)
     }
 
     /// The transfer's, the connection's, or those that span connections.

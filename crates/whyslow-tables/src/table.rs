@@ -23,14 +23,17 @@ pub enum Table {
     Problems,
     /// A row for each round of a transfer that is listed.
     Rounds,
+    /// A row for each packet of a connection, by connections and then as they were captured.
+    Packets,
 }
 
 impl Table {
     /// All of them.
-    pub const ALL: [Self; 6] =
-        [Self::Connections, Self::Transfers, Self::Findings, Self::Files, Self::Problems, Self::Rounds];
+    pub const ALL: [Self; 7] =
+        [Self::Connections, Self::Transfers, Self::Findings, Self::Files, Self::Problems, Self::Rounds, Self::Packets];
 
-    /// Those that are written where no table is named: all but rounds, of which there are many.
+    /// Those that are written where no table is named: all but rounds and packets, of which there
+    /// are many.
     pub const USUAL: [Self; 5] = [Self::Connections, Self::Transfers, Self::Findings, Self::Files, Self::Problems];
 
     /// Its public name.
@@ -42,6 +45,7 @@ impl Table {
             Self::Files => "files",
             Self::Problems => "problems",
             Self::Rounds => "rounds",
+            Self::Packets => "packets",
         }
     }
 
@@ -59,6 +63,7 @@ impl Table {
             Self::Files => columns::files(),
             Self::Problems => columns::problems(),
             Self::Rounds => columns::rounds(),
+            Self::Packets => columns::packets(),
         }
     }
 
@@ -71,7 +76,7 @@ impl Table {
         Schema::new_with_metadata(fields, metadata)
     }
 
-    /// Where its rows are, in their order.
+    /// Where its rows are, in their order; packets are not in an analysis.
     pub(crate) fn places(self, analysis: &Analysis) -> Vec<Place> {
         [self.places_before(analysis), self.places_of_connections(analysis), self.places_behind(analysis)].concat()
     }
@@ -103,7 +108,7 @@ impl Table {
             Self::Problems => {
                 connections(analysis).flat_map(|(at, connection)| items(at, connection.problems.len())).collect()
             }
-            Self::Files => Vec::new(),
+            Self::Files | Self::Packets => Vec::new(),
         }
     }
 

@@ -1,15 +1,18 @@
 //! [`TableWriter`] and [`write_all`]: tables of all connections of captures, which need not all be
 //! held, or listed in the analysis.
 
-use crate::batch::{Error, each_row};
+use crate::batch::{BatchBuilder, Error, each_row};
+use crate::identity::Identity;
 use crate::ipc::ArrowStream;
 #[cfg(feature = "parquet")]
 use crate::parquet::ParquetWriter;
-use crate::row::{Place, Row, begins_in};
+use crate::row::{PacketOfRow, Place, Row, begins_in};
 use crate::table::Table;
 use crate::tsv::TsvWriter;
-use std::io::Write;
+use arrow_array::RecordBatch;
+use std::io::{Sink, Write};
 use whyslow_core::analysis::{Analysis, Connection};
+use whyslow_core::series::Point;
 
 /// Connections whose rows are made together.
 const CHUNK: usize = 64;
@@ -35,6 +38,7 @@ pub struct TableWriter<W: Write + Send> {
 enum Form<W: Write + Send> {
     Arrow(Box<ArrowStream<W>>),
     Tsv(TsvWriter<W>),
+    Given(Box<GivenBatches>),
     #[cfg(feature = "parquet")]
     Parquet(Box<ParquetWriter<W>>),
 }
@@ -42,6 +46,35 @@ enum Form<W: Write + Send> {
 impl<W: Write + Send> std::fmt::Debug for TableWriter<W> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("TableWriter").field("table", &self.table).finish_non_exhaustive()
+    }
+}
+
+/// Takes the batches of a table.
+type Give = Box<dyn FnMut(RecordBatch) -> Result<(), Error> + Send>;
+
+/// Gives batches to who wants them in memory.
+struct GivenBatches {
+    builder: BatchBuilder,
+    give: Give,
+}
+
+impl GivenBatches {
+    fn push(&mut self, row: &Row<'_>) -> Result<(), Error> {
+        let full = self.builder.push(row)?;
+        full.map_or(Ok(()), &mut self.give)
+    }
+
+    fn finish(mut self) -> Result<(), Error> {
+        let rest = self.builder.take()?;
+        rest.map_or(Ok(()), self.give)
+    }
+}
+
+impl TableWriter<Sink> {
+    /// Begins a table whose batches are given to `give`, one by one; its error ends that.
+    pub fn giving(table: Table, give: impl FnMut(RecordBatch) -> Result<(), Error> + Send + 'static) -> Self {
+        let given = GivenBatches { builder: BatchBuilder::new(table), give: Box::new(give) };
+        Self { table, form: Form::Given(Box::new(given)) }
     }
 }
 
@@ -64,6 +97,7 @@ impl<W: Write + Send> TableWriter<W> {
         match &mut self.form {
             Form::Arrow(form) => form.push(row),
             Form::Tsv(form) => form.push(row),
+            Form::Given(form) => form.push(row),
             #[cfg(feature = "parquet")]
             Form::Parquet(form) => form.push(row),
         }
@@ -73,10 +107,37 @@ impl<W: Write + Send> TableWriter<W> {
         each_row(analysis, places.into_iter(), point, |row| self.push(row))
     }
 
+    /// Packets of all connections of this analysis.
+    fn push_packets<E: From<Error>>(
+        &mut self,
+        analysis: &Analysis,
+        packets: &mut dyn FnMut(&Connection) -> Result<Vec<Point>, E>,
+        point: &str,
+    ) -> Result<(), E> {
+        for (index, connection) in analysis.connections.iter().enumerate() {
+            let identity = Identity::of(connection, point);
+            let place = Place { connection: Some(index), ..Place::default() };
+            let row = Row { identity: Some(&identity), ..Row::of(analysis, place) };
+            let mut before = None;
+            loop {
+                let some = packets(connection)?;
+                if some.is_empty() {
+                    break;
+                }
+                for point in &some {
+                    self.push(&Row { packet: Some(PacketOfRow { point, before }), ..row })?;
+                    before = Some(point.time);
+                }
+            }
+        }
+        Ok(())
+    }
+
     fn finish(self) -> Result<(), Error> {
         match self.form {
             Form::Arrow(form) => form.finish(),
             Form::Tsv(_) => Ok(()),
+            Form::Given(form) => form.finish(),
             #[cfg(feature = "parquet")]
             Form::Parquet(form) => form.finish(),
         }
@@ -84,14 +145,17 @@ impl<W: Write + Send> TableWriter<W> {
 }
 
 /// Writes tables of all `connections` of captures: those that `analysis` of them lists, and others
-/// between these, in the order of their first packets. `point` names where the captures were taken.
-/// No more is held than the analysis, a few connections and a batch of each table.
+/// between these, in the order of their first packets. `packets` gives packets of a connection, some
+/// at a time and in the end none; only the table of packets asks for them. `point` names where the
+/// captures were taken. No more is held than the analysis, a few connections, and a batch of each
+/// table.
 ///
 /// # Errors
-/// Those of `connections`, of what is written to, and Arrow's.
+/// Those of `connections` and `packets`, of what is written to, and Arrow's.
 pub fn write_all<W: Write + Send, E: From<Error>>(
     analysis: &Analysis,
     connections: impl Iterator<Item = Result<Connection, E>>,
+    packets: &mut dyn FnMut(&Connection) -> Result<Vec<Point>, E>,
     point: &str,
     mut writers: Vec<TableWriter<W>>,
 ) -> Result<(), E> {
@@ -111,7 +175,10 @@ pub fn write_all<W: Write + Send, E: From<Error>>(
             chunk.connections.push(connection);
         }
         for writer in &mut writers {
-            writer.push_all(&chunk, writer.table.places_of_connections(&chunk), point)?;
+            match writer.table {
+                Table::Packets => writer.push_packets(&chunk, packets, point)?,
+                table => writer.push_all(&chunk, table.places_of_connections(&chunk), point)?,
+            }
         }
     }
     for connection in &analysis.connections {

@@ -8,7 +8,7 @@ use anyhow::bail;
 use std::path::{Path, PathBuf};
 use whyslow_core::analysis::Analysis;
 use whyslow_core::compare::TransferName;
-use whyslow_io::{Input, Stop};
+use whyslow_io::{Input, Stop, is_url};
 
 /// A transfer, or a connection, of a capture.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -61,7 +61,7 @@ fn input(name: &Path) -> anyhow::Result<Vec<Input>> {
     if name == Path::new("-") {
         return Ok(vec![Input::Stdin]);
     }
-    match name.to_str().filter(|name| url::is_url(name) && !Path::new(name).exists()) {
+    match name.to_str().filter(|name| is_url(name) && !Path::new(name).exists()) {
         Some(url) => url::inputs(url),
         None => Ok(vec![Input::Path(PathBuf::from(name))]),
     }

@@ -205,6 +205,11 @@ impl<T> FlowTable<T> {
         }
     }
 
+    /// All connections, in any order.
+    pub fn entries_mut(&mut self) -> impl Iterator<Item = &mut FlowEntry<T>> {
+        self.shards.iter_mut().flat_map(Shard::entries_mut)
+    }
+
     /// Caches that another table has the segments with this raw key.
     pub fn cache_as_other_tables(&mut self, raw_key: &RawFlowKey, hash: u64) {
         self.cache.insert(CacheEntry::other_table(raw_key, shard_of(hash) as u8));

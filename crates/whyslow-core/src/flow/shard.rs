@@ -142,6 +142,11 @@ impl<T> Shard<T> {
         }
     }
 
+    /// All connections, in any order.
+    pub(super) fn entries_mut(&mut self) -> impl Iterator<Item = &mut FlowEntry<T>> {
+        self.slots.iter_mut().map(|slot| &mut *slot.entry)
+    }
+
     /// Returns whether to call [`make_room`](Self::make_room) before inserting.
     pub(super) fn may_have_no_room(&self, most: usize) -> bool {
         self.len() >= most || self.started_since_sweep > most / 16

@@ -48,6 +48,7 @@
 mod build;
 mod column;
 mod detail;
+mod every;
 mod numbering;
 mod picker;
 mod pyramid;
@@ -61,6 +62,7 @@ pub use crate::wire::Flags;
 pub use build::{MAX_COLUMNS, MAX_POINTS, SeriesBuilder, SeriesSize};
 pub use column::{Column, Extremes, Lane, Mark, MarkSum, marks_of};
 pub use detail::PacketDetail;
+pub use every::{EveryPacketReader, TracedPoints};
 pub use picker::PacketPicker;
 pub use pyramid::Series;
 pub use reader::{SeriesReader, WantedConnection};

@@ -9,6 +9,8 @@ use crate::tcp::trace::MAX_PENDING_POINTS;
 use crate::types::Side;
 use crate::units::Time;
 use crate::wire::{self, ChecksumSample, Icmp, Segment, Skip};
+use borsh::{BorshDeserialize, BorshSerialize};
+use std::net::IpAddr;
 
 /// Which connection to follow.
 #[derive(Clone, Debug)]
@@ -35,13 +37,26 @@ impl WantedConnection {
 
     /// Which side of a connection that begins with this segment is the client.
     fn client(&self, first: &Segment<'_>) -> Side {
-        let (address, port) = &self.client;
+        Opening::of(first).side_of(&self.client.0, self.client.1)
+    }
+}
+
+/// The ends of a connection as its first packet has them: the sender, who is [`Side::A`], and the
+/// receiver.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, BorshSerialize, BorshDeserialize)]
+pub struct Opening([(IpAddr, u16); 2]);
+
+impl Opening {
+    pub(super) fn of(first: &Segment<'_>) -> Self {
+        Self([(first.src, first.src_port), (first.dst, first.dst_port)])
+    }
+
+    /// Which side the end with this address, or name, and port is.
+    pub(super) fn side_of(&self, address: &str, port: u16) -> Side {
+        let [first, second] = self.0;
         // Where a name stands in for the address, the ports tell.
-        let is_second = if first.src_port != first.dst_port {
-            first.dst_port == *port
-        } else {
-            first.dst.to_string() == *address && first.src != first.dst
-        };
+        let is_second =
+            if first.1 == second.1 { second.0.to_string() == address && first.0 != second.0 } else { second.1 == port };
         if is_second { Side::B } else { Side::A }
     }
 }

@@ -15,13 +15,14 @@ use super::facts::Retransmitted;
 use crate::types::{End, Frame, Side};
 use crate::units::{Nanos, SeqNumber, Time};
 use crate::wire::Flags;
+use borsh::{BorshDeserialize, BorshSerialize};
 use std::collections::{HashSet, VecDeque};
 
 /// Points that wait for late verdicts: 13 MB.
 pub const MAX_PENDING_POINTS: usize = 65_536;
 
 /// One segment.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, BorshSerialize, BorshDeserialize)]
 pub struct Point {
     /// When it passed the capture point, from the capture's first packet.
     pub time: Nanos,
@@ -82,7 +83,7 @@ impl Point {
 }
 
 /// What a segment is as data.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, BorshSerialize, BorshDeserialize)]
 pub enum Kind {
     /// It carries none.
     Empty,

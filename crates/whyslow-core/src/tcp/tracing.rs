@@ -68,6 +68,15 @@ impl Connection {
         if trace.pending.len() > waiting { trace.pending.pop_front() } else { None }
     }
 
+    /// Points of segments that were captured before `time`, whatever is still to be said of them.
+    pub fn points_before(&mut self, time: Time) -> Vec<Point> {
+        let Stage::Tracking(settled) = &mut self.stage else { return Vec::new() };
+        let Some(trace) = settled.trace.as_mut() else { return Vec::new() };
+        let until = time - trace.origin;
+        let count = trace.pending.partition_point(|point| point.time < until);
+        trace.pending.drain(..count).collect()
+    }
+
     /// No more segments come: the points that are left.
     pub fn finish_trace(&mut self) -> impl Iterator<Item = Point> + use<> {
         let settled = self.start_tracking();

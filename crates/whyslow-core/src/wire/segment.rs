@@ -1,6 +1,7 @@
 //! A TCP segment, as its headers tell it.
 
 use crate::units::SeqNumber;
+use borsh::{BorshDeserialize, BorshSerialize};
 use std::net::IpAddr;
 
 /// One TCP segment, as its headers tell it.
@@ -46,7 +47,7 @@ pub struct Segment<'a> {
 }
 
 /// TCP header flags, including the accurate-ECN bit (RFC 9293 section 3.1, RFC 9768).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, BorshSerialize, BorshDeserialize)]
 pub struct Flags(pub u16);
 
 impl Flags {

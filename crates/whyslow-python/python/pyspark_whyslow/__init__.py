@@ -4,7 +4,8 @@ Spark (4.1 or later) finds this package by its name where whyslow is installed. 
 the files of one capture point, so that a connection which crosses from one file to the next is
 whole. Options, as strings:
 
-table       connections, transfers (the default), findings, files, problems or rounds
+table       connections, transfers (the default), findings, files, problems, rounds
+            or packets
 rotation    which files are of one capture point: `name` (the default: those whose names differ
             only in digits), `file` (each by itself), or a regular expression with one group that
             finds the capture point in the path

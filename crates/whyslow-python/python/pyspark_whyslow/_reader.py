@@ -55,25 +55,24 @@ class Reader(DataSourceReader):
 
     def read(self, partition):
         check_version(partition.version)
-        found, lost = explained(partition.value, self.options)
-        yield from self.batches(found, lost)
+        lost = {}
+        yield from self.batches(lambda table: read(partition.value, table, self.options, lost), lost)
 
-    def batches(self, found, lost):
-        """The table's batches: of an analysis, and of the files that could not be read."""
+    def batches(self, source, lost):
+        """The table's batches: `source` yields those of a table, `lost` has unreadable files."""
         import pyarrow
 
-        if found is not None:
-            table = pyarrow.RecordBatchReader.from_stream(getattr(found, self.options.table))
-            selection = self._selection(found)
-            yield from _selected(table, selection) if selection else table
+        selection = self._selection(source)
+        batches = map(pyarrow.record_batch, source(self.options.table))
+        yield from _selected(batches, selection) if selection else batches
         if lost and self.options.table in ("files", "problems"):
             yield _unread(lost, self.options.table)
 
-    def _selection(self, found):
+    def _selection(self, source):
         """Functions from a batch to a mask, for each option and filter that chooses rows."""
         options, selection = self.options, []
         if options.since or options.until:
-            selection.append(_in_time(found, options))
+            selection.append(_in_time(source, options))
         if options.server is not None:
             selection.append(lambda batch: _of_server(batch, options.server))
         if options.cause is not None:
@@ -105,23 +104,31 @@ class Pushed:
         return _compared(batch, self.column, self.comparison, self.value)
 
 
-def explained(files, options):
-    """Explains files that belong together. Returns those that cannot be read with their errors."""
-    files, lost = list(files), []
-    while files:
+def read(files, table, options, lost):
+    """Yields a table's batches of files that belong together.
+
+    Those that cannot be read are added to `lost`, with their errors.
+    """
+    readable = [file for file in files if file not in lost]
+    while readable:
         try:
-            with _files.opened(files) as inputs:
-                return whyslow.explain(
-                    inputs, threads=options.threads, capture_point=options.capture_point
-                ), lost
+            with _files.opened(readable) as inputs:
+                rows = whyslow.table(
+                    inputs, table, threads=options.threads, capture_point=options.capture_point
+                ).batches()
+                # Files are opened and read to their ends before the first row.
+                first = next(rows, None)
+                if first is not None:
+                    yield first
+                    yield from rows
+                return
         except (OSError, whyslow.CaptureError) as error:
             file = getattr(error, "file", None) or getattr(error, "filename", None)
             # A file that is torn or missing costs itself alone.
-            if file not in files:
+            if file not in readable:
                 raise
-            files.remove(file)
-            lost.append((file, error))
-    return None, lost
+            readable.remove(file)
+            lost[file] = error
 
 
 def _selected(batches, selection):
@@ -162,7 +169,7 @@ def _of_server(batch, server):
     )
 
 
-def _in_time(found, options):
+def _in_time(source, options):
     """Chooses by when a row began; by its connection where it does not say."""
     import pyarrow
     import pyarrow.compute as compute
@@ -179,21 +186,19 @@ def _in_time(found, options):
             )
         return mask
 
-    connections = pyarrow.table(found.connections)
-    chosen = connections.filter(between(connections["start"]))["connection"].combine_chunks()
+    names = {name for name, *_ in whyslow.columns(options.table)}
+    for own in ("start", "first_time", "time"):
+        if own in names:
+            return lambda batch: between(batch.column(own))
 
-    def mask(batch):
-        names = batch.schema.names
-        for own in ("start", "first_time"):
-            if own in names:
-                return between(batch.column(own))
-        # What belongs to no connection is of all times.
-        return compute.or_(
-            compute.is_in(batch.column("connection"), chosen),
-            compute.is_null(batch.column("connection")),
-        )
-
-    return mask
+    uids = [pyarrow.array([], pyarrow.utf8())]
+    for batch in map(pyarrow.record_batch, source("connections")):
+        uids.append(batch.filter(between(batch.column("start"))).column("uid"))
+    chosen = pyarrow.concat_arrays(uids)
+    # What belongs to no connection is of all times.
+    return lambda batch: compute.or_(
+        compute.is_in(batch.column("uid"), chosen), compute.is_null(batch.column("connection"))
+    )
 
 
 def _unread(lost, table):
@@ -201,7 +206,7 @@ def _unread(lost, table):
     import pyarrow
 
     rows = []
-    for file, error in lost:
+    for file, error in lost.items():
         if table == "files":
             rows.append({"file": file, "problems": 1})
         else:

@@ -72,13 +72,11 @@ def _stitch(batches, reader):
         for values in zip(*batch.to_pydict().values(), strict=True)
     )
     for _, of_point in groupby(rows, attrgetter("point")):
-        lost = []
+        lost = {}
         readable = _readable(of_point, lost)
         first = next(readable, None)
-        found = None
-        if first is not None:
-            found = _explained(chain([first], readable), reader.options)
-        yield from reader.batches(found, lost)
+        source = _nothing if first is None else _tables(chain([first], readable), reader.options)
+        yield from reader.batches(source, lost)
 
 
 def _readable(rows, lost):
@@ -86,8 +84,16 @@ def _readable(rows, lost):
         if row.lost is None:
             yield row.file, row.row
         else:
-            lost.append((row.file, row.lost))
+            lost[row.file] = row.lost
 
 
-def _explained(rows, options):
-    return whyslow.stitch(rows, threads=options.threads, capture_point=options.capture_point)
+def _nothing(_):
+    return iter(())
+
+
+def _tables(rows, options):
+    """A function that gives the batches of a table, of rows that are taken here."""
+    stitched = whyslow.stitch(
+        rows, table=options.table, threads=options.threads, capture_point=options.capture_point
+    )
+    return lambda table: stitched.table(table).batches()

@@ -7,7 +7,8 @@
     a.connections[0].transfers[0].verdict   # all that `whyslow --json` prints, as attributes
     polars.DataFrame(a.transfers)           # tables, by Arrow: polars, pandas, pyarrow, DuckDB
 
-`scan` reads many files, one after the other; `compare` says what differs between two transfers,
+`table` reads a table of any number of connections, `scan` many files, one after the other; both
+give Arrow record batches as they come. `compare` says what differs between two transfers,
 `predict` how long a transfer would take that nobody has made yet. `columns` lists the columns of
 a table.
 """
@@ -30,6 +31,7 @@ __all__ = [
     "Comparison",
     "Prediction",
     "RecordBatch",
+    "StreamedTable",
     "Table",
     "__version__",
     "columns",
@@ -39,9 +41,10 @@ __all__ = [
     "predict",
     "scan",
     "stitch",
+    "table",
 ]
 
-TABLES = ("connections", "transfers", "findings", "files", "problems", "rounds")
+TABLES = ("connections", "transfers", "findings", "files", "problems", "rounds", "packets")
 
 
 class Table:
@@ -81,12 +84,51 @@ class Table:
         return f"<whyslow.Table {self._name}: {len(self)} rows>"
 
 
+class StreamedTable:
+    """A table of captures with the rows of every connection, however many there are.
+
+    It is an Arrow stream to whatever takes one (`polars.DataFrame(t)`,
+    `pyarrow.RecordBatchReader.from_stream(t)`, `duckdb.sql("from t")`), and an iterator of record
+    batches. The captures are read each time, on another thread, and a few batches are held.
+    """
+
+    def __init__(self, begin, name, inputs, spooled):
+        self._begin = begin
+        self._native = begin(name)
+        self._name = name
+        self._inputs = inputs
+        # What was no file is kept in one as long as it may be read.
+        self._spooled = spooled
+
+    def __arrow_c_stream__(self, requested_schema=None):
+        return self._native.stream(requested_schema)
+
+    def __arrow_c_schema__(self):
+        return self._native.schema()
+
+    # No iterator: polars would take batches for rows.
+    def batches(self):
+        """Yields its record batches, of at most 8,192 rows, as they come."""
+        try:
+            yield from self._native.batches()
+        except CaptureError as error:
+            raise _named(error, self._inputs) from None
+
+    def table(self, name):
+        """Another table of the same captures."""
+        _check(name)
+        return StreamedTable(self._begin, name, self._inputs, self._spooled)
+
+    def __repr__(self):
+        return f"<whyslow.StreamedTable {self._name}>"
+
+
 class Analysis:
     """What was found in captures that were read together.
 
     Has the members of the JSON (`whyslow --json`, docs/json.md) as attributes. Of these
     `connections` and `findings` are tables as well, and so are `transfers`, `files`, `problems`
-    and `rounds`.
+    and `rounds`; `packets` is a streamed one.
     """
 
     def __init__(self, native, spooled, capture_point):
@@ -127,6 +169,20 @@ class Analysis:
     def rounds(self):
         """A row for each round of a transfer."""
         return Table(self, "rounds")
+
+    @property
+    def packets(self):
+        """A row for each packet of these connections, with what was found of it.
+
+        The captures are read again for it.
+        """
+
+        def begin(name):
+            if name != "packets":
+                raise ValueError(f"{name!r} is an attribute of the Analysis")
+            return self._native.packets(self._capture_point)
+
+        return StreamedTable(begin, "packets", [], self._spooled)
 
     @property
     def verdict(self):
@@ -223,7 +279,8 @@ class Prediction(_Document):
 def explain(source, *, threads=None, path_rate=None, progress=None, capture_point=""):
     """Reads captures, and says why their transfers were slow.
 
-    `source` is a path, the bytes of a capture, a file object opened for bytes, or a list of
+    `source` is a path, a URL (`s3://`, `gs://`, `az://`, `https://`; `*` and `?` in its key stand
+    for anything but `/`), the bytes of a capture, a file object opened for bytes, or a list of
     these. Several files are read as on the command line: those that follow each other in time are
     one capture, so that a connection which crosses from one to the next is whole; others are
     captures of several places, and compared.
@@ -238,13 +295,22 @@ def explain(source, *, threads=None, path_rate=None, progress=None, capture_poin
     and `offset`, for what is no capture. A capture that is damaged further on is explained as far
     as it goes, and `problems` says so. Ctrl-C ends the reading at once.
     """
-    sources = list(source) if isinstance(source, (list, tuple)) else [source]
-    if not sources:
-        raise ValueError("there is nothing to explain: name at least one capture")
-    spooled = []
-    inputs = [_file(one, place, spooled) for place, one in enumerate(sources, 1)]
+    inputs, spooled = _inputs(source)
     native = _read(inputs, threads, path_rate, progress)
     return Analysis(native, spooled, capture_point)
+
+
+def table(source, name="transfers", *, threads=None, path_rate=None, capture_point=""):
+    """A table of captures that are read together, with the rows of every connection.
+
+    `source` is what `explain` takes, and `name` one of connections, transfers, findings, files,
+    problems, rounds and packets. An Analysis holds the connections that lost the most time, 10,000
+    of a set of captures; this holds a few batches of rows. Nothing is read yet: whoever takes the
+    Arrow stream, or asks for `batches()`, reads the captures. What cannot be read raises as in
+    `explain` from `batches()`, and by a stream what its reader makes of an error.
+    """
+    inputs, spooled = _inputs(source)
+    return _streamed(inputs, spooled, name, threads, path_rate, capture_point)
 
 
 def scan(
@@ -252,25 +318,24 @@ def scan(
 ):
     """Reads many captures, each on its own, and yields the record batches of a table.
 
-    Memory holds one capture's analysis at a time. `errors` says what happens to a file that
-    cannot be read: `raise`, or `skip`, where its batches are missing, and a list, which is given
-    the exceptions. A connection that crosses from one file to another is two here: `explain` of a
-    list has it whole.
+    Every connection has its rows, and memory holds a few batches. `errors` says what happens to a
+    file that cannot be read: `raise`, or `skip`, where its batches are missing, and a list, which
+    is given the exceptions. A connection that crosses from one file to another is two here: `table`
+    of a list has it whole.
     """
-    if table not in TABLES:
-        raise ValueError(f"there is no table {table!r}: {', '.join(TABLES)}")
+    _check(table)
     if errors not in ("raise", "skip") and not isinstance(errors, list):
         raise ValueError("errors is 'raise', 'skip', or a list that is given the exceptions")
     for path in [paths] if isinstance(paths, (str, os.PathLike)) else paths:
+        inputs, spooled = _inputs(path)
+        rows = _streamed(inputs, spooled, table, threads, path_rate, capture_point)
         try:
-            found = explain(path, threads=threads, path_rate=path_rate, capture_point=capture_point)
+            yield from rows.batches()
         except (OSError, CaptureError) as error:
             if errors == "raise":
                 raise
             if isinstance(errors, list):
                 errors.append(error)
-            continue
-        yield from getattr(found, table).batches()
 
 
 def condense(path):
@@ -282,12 +347,12 @@ def condense(path):
     return _whyslow.condense(os.fspath(path))
 
 
-def stitch(rows, *, threads=None, path_rate=None, progress=None, capture_point=""):
+def stitch(rows, *, table=None, threads=None, path_rate=None, progress=None, capture_point=""):
     """Explains condensed captures as the captures that they were made of.
 
     `rows` yields pairs of a file's name and one of its rows: those of a file in order and together,
-    files in any order. What is found is what `explain` finds in a list of these files. The rows are
-    kept in temporary files as long as the Analysis lives.
+    files in any order. What is found is what `explain` finds in a list of these files; with the name
+    of a table, what `table` gives. The rows are kept in temporary files as long as the result lives.
     """
     folder = tempfile.TemporaryDirectory(prefix="whyslow-")
     inputs = []
@@ -298,6 +363,8 @@ def stitch(rows, *, threads=None, path_rate=None, progress=None, capture_point="
         inputs.append((path, None))
     if not inputs:
         raise ValueError("there is nothing to stitch: no row came")
+    if table is not None:
+        return _streamed(inputs, [folder], table, threads, path_rate, capture_point)
     return Analysis(_read(inputs, threads, path_rate, progress), [folder], capture_point)
 
 
@@ -329,8 +396,31 @@ def columns(table):
     return _whyslow.columns(table)
 
 
+def _inputs(source):
+    """What is to be read, and the temporary files of what was no file."""
+    sources = list(source) if isinstance(source, (list, tuple)) else [source]
+    if not sources:
+        raise ValueError("there is nothing to explain: name at least one capture")
+    spooled = []
+    return [_file(one, place, spooled) for place, one in enumerate(sources, 1)], spooled
+
+
+def _streamed(inputs, spooled, name, threads, path_rate, capture_point):
+    _check(name)
+
+    def begin(name):
+        return _whyslow.StreamedTable(inputs, name, threads, path_rate, capture_point)
+
+    return StreamedTable(begin, name, inputs, spooled)
+
+
+def _check(name):
+    if name not in TABLES:
+        raise ValueError(f"there is no table {name!r}: {', '.join(TABLES)}")
+
+
 def _file(source, place, spooled):
-    """A path to read, and the name of what is none."""
+    """A path or URL to read, and the name of what is none."""
     if isinstance(source, (str, os.PathLike)):
         return os.fspath(source), None
     # It lives as long as the analysis.
@@ -355,16 +445,21 @@ def _file(source, place, spooled):
 
 
 def _read(inputs, threads, path_rate, progress):
-    """Reads; an error names what the caller knows."""
+    """Reads captures together."""
     try:
         return _whyslow.read(inputs, threads, path_rate, progress)
     except CaptureError as error:
-        for path, name in inputs:
-            if name is not None and error.file == path:
-                named = CaptureError(str(error).replace(path, name))
-                named.file, named.offset = name, error.offset
-                raise named from None
-        raise
+        raise _named(error, inputs) from None
+
+
+def _named(error, inputs):
+    """The error, with the name that the caller knows."""
+    for path, name in inputs:
+        if name is not None and getattr(error, "file", None) == path:
+            named = CaptureError(str(error).replace(path, name))
+            named.file, named.offset = name, error.offset
+            return named
+    return error
 
 
 def _transfer(source):

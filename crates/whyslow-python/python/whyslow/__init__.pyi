@@ -12,13 +12,17 @@ __all__ = [
     "Comparison",
     "Prediction",
     "RecordBatch",
+    "StreamedTable",
     "Table",
     "__version__",
     "columns",
     "compare",
+    "condense",
     "explain",
     "predict",
     "scan",
+    "stitch",
+    "table",
 ]
 
 TABLES: tuple[str, ...]
@@ -26,7 +30,7 @@ TABLES: tuple[str, ...]
 _Path: TypeAlias = str | os.PathLike[str]
 _Source: TypeAlias = _Path | bytes | bytearray | memoryview | BinaryIO
 _TableName: TypeAlias = Literal[
-    "connections", "transfers", "findings", "files", "problems", "rounds"
+    "connections", "transfers", "findings", "files", "problems", "rounds", "packets"
 ]
 _Track: TypeAlias = Literal["time-sequence", "in-flight", "rtt", "throughput", "window", "io"]
 _Transfer: TypeAlias = _Path | Analysis | tuple[Analysis, str | int]
@@ -41,6 +45,19 @@ class Table:
     @overload
     def __getitem__(self, index: slice) -> list[Any]: ...
     def __iter__(self) -> Iterator[Any]: ...
+    def batches(self) -> Iterator[RecordBatch]: ...
+
+class StreamedTable:
+    def __init__(
+        self,
+        begin: Callable[[str], object],
+        name: str,
+        inputs: list[Any],
+        spooled: list[Any],
+    ) -> None: ...
+    def table(self, name: _TableName) -> StreamedTable: ...
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
+    def __arrow_c_schema__(self) -> object: ...
     def batches(self) -> Iterator[RecordBatch]: ...
 
 class Analysis:
@@ -61,6 +78,8 @@ class Analysis:
     def problems(self) -> Table: ...
     @property
     def rounds(self) -> Table: ...
+    @property
+    def packets(self) -> StreamedTable: ...
     @property
     def verdict(self) -> str: ...
     @property
@@ -91,6 +110,14 @@ def explain(
     progress: Callable[[int, int | None], object] | None = None,
     capture_point: str = "",
 ) -> Analysis: ...
+def table(
+    source: _Source | Sequence[_Source],
+    name: _TableName = "transfers",
+    *,
+    threads: int | None = None,
+    path_rate: float | None = None,
+    capture_point: str = "",
+) -> StreamedTable: ...
 def scan(
     paths: _Path | Iterable[_Path],
     *,
@@ -101,14 +128,26 @@ def scan(
     errors: Literal["raise", "skip"] | list[Exception] = "raise",
 ) -> Iterator[RecordBatch]: ...
 def condense(path: _Path) -> Iterator[bytes]: ...
+@overload
 def stitch(
     rows: Iterable[tuple[str, bytes]],
     *,
+    table: None = None,
     threads: int | None = None,
     path_rate: float | None = None,
     progress: Callable[[int, int | None], object] | None = None,
     capture_point: str = "",
 ) -> Analysis: ...
+@overload
+def stitch(
+    rows: Iterable[tuple[str, bytes]],
+    *,
+    table: _TableName,
+    threads: int | None = None,
+    path_rate: float | None = None,
+    progress: Callable[[int, int | None], object] | None = None,
+    capture_point: str = "",
+) -> StreamedTable: ...
 def compare(a: _Transfer, b: _Transfer) -> Comparison: ...
 def predict(
     bytes: int,

@@ -119,11 +119,6 @@ impl Rows {
     fn row(&mut self, point: &Point) -> Row {
         let delta = point.time - self.before.unwrap_or(point.time);
         self.before = Some(point.time);
-        let mut notes: Vec<_> = marks_of(point).filter_map(|sum| note(sum.mark)).collect();
-        notes.dedup();
-        if point.unseen_original {
-            notes.push("original-not-captured");
-        }
         Row {
             schema: SCHEMA,
             frame: point.frame,
@@ -139,7 +134,7 @@ impl Rows {
             in_flight: point.in_flight,
             rtt_ms: point.rtt.map(Nanos::as_millis_f64),
             kind: point.kind.slug(),
-            notes,
+            notes: notes(point),
             sack: point.sacks().to_vec(),
             raw_seq: point.raw_seq.0,
             raw_ack: point.raw_ack.map(|ack| ack.0),
@@ -147,7 +142,16 @@ impl Rows {
     }
 }
 
-/// Properties that neither flags nor kind show.
+/// Properties of a packet that neither its flags nor its kind show.
+pub fn notes(point: &Point) -> Vec<&'static str> {
+    let mut notes: Vec<_> = marks_of(point).filter_map(|sum| note(sum.mark)).collect();
+    notes.dedup();
+    if point.unseen_original {
+        notes.push("original-not-captured");
+    }
+    notes
+}
+
 fn note(mark: Mark) -> Option<&'static str> {
     match mark {
         Mark::DuplicateAck => Some("duplicate-ack"),
@@ -161,7 +165,7 @@ fn note(mark: Mark) -> Option<&'static str> {
 
 /// A letter for each flag, as in RFC 9293's order from the highest bit down; `A` is ACK, and `a`
 /// accurate ECN.
-fn flags(point: &Point) -> String {
+pub fn flags(point: &Point) -> String {
     const LETTERS: [(u16, char); 9] = [
         (0x100, 'a'),
         (0x080, 'C'),

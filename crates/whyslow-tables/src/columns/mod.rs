@@ -4,12 +4,14 @@ mod connections;
 mod files;
 mod findings;
 mod ids;
+mod packets;
 mod rounds;
 mod transfers;
 
 pub(crate) use connections::connections;
 pub(crate) use files::{files, problems};
 pub(crate) use findings::findings;
+pub(crate) use packets::packets;
 pub(crate) use rounds::rounds;
 pub(crate) use transfers::transfers;
 

@@ -52,7 +52,7 @@ pub(crate) struct Export {
     /// What a picture shows.
     #[arg(long, value_enum, default_value_t = TrackArg::TimeSequence)]
     pub(super) track: TrackArg,
-    /// Which table [default: transfers; all but rounds in a folder]; or whose data a picture shows
+    /// Which table [default: transfers; all but rounds and packets in a folder]; or whose data a picture shows
     /// [default: who sent more].
     #[arg(long, value_enum, value_name = "TABLE|END")]
     pub(super) of: Option<Of>,
@@ -104,13 +104,14 @@ pub(super) enum Of {
 
 impl ValueEnum for Of {
     fn value_variants<'a>() -> &'a [Self] {
-        const ALL: [Of; 8] = [
+        const ALL: [Of; 9] = [
             Of::Table(Table::Connections),
             Of::Table(Table::Transfers),
             Of::Table(Table::Findings),
             Of::Table(Table::Files),
             Of::Table(Table::Problems),
             Of::Table(Table::Rounds),
+            Of::Table(Table::Packets),
             Of::End(End::Client),
             Of::End(End::Server),
         ];

@@ -1,13 +1,12 @@
 //! Tables as Parquet files.
 
 use super::folders::NewFolders;
+use super::tables::Captures;
 use crate::output::{Sources, Target};
-use crate::report;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use whyslow_io::Input;
-use whyslow_serve::Opening;
-use whyslow_tables::{Format, Table, TableWriter, write_all};
+use whyslow_tables::{Format, Table, TableWriter};
 
 /// What is written where.
 pub(super) struct Wanted<'a> {
@@ -45,11 +44,11 @@ pub(super) fn run(wanted: &Wanted<'_>, inputs: &[Input], sources: &Sources) -> a
     // All are opened before anything is read: what cannot be written to is said at once.
     let targets = tables.iter().map(|&table| Target::open(Some(&wanted.path(table)), sources));
     let mut targets = targets.collect::<anyhow::Result<Vec<_>>>()?;
-    let (reading, unlisted) = report::read_every(&Opening::of(inputs.to_vec()))?;
-    let connections = unlisted.with_listed(&reading.analysis)?.map(|one| one.map_err(anyhow::Error::from));
-    let writers = tables.iter().zip(&mut targets).map(|(&table, out)| TableWriter::new(table, Format::Parquet, out));
-    let writers = writers.collect::<Result<Vec<_>, _>>()?;
-    write_all(&reading.analysis, connections, wanted.point, writers)?;
+    let captures = Captures { inputs, point: wanted.point, twice: tables.contains(&Table::Packets) };
+    captures.write(|| {
+        let begin = |(&table, out)| TableWriter::new(table, Format::Parquet, out);
+        Ok(tables.iter().zip(&mut targets).map(begin).collect::<Result<Vec<_>, _>>()?)
+    })?;
     Target::finish_all(targets)?;
     if let Some(made) = &mut made {
         made.keep();

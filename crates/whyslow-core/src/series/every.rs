@@ -1,0 +1,205 @@
+//! The second pass over all connections: each packet with the verdicts on it.
+
+use super::Point;
+use super::reader::Opening;
+use crate::analysis::{self, End, Frame};
+use crate::capture::{Packet, Sink};
+use crate::flow::{ConnectionId, Evicted, FlowTable};
+use crate::tcp::Connection;
+use crate::types::Side;
+use crate::units::Time;
+use crate::wire::{self, ChecksumSample, FlowKey, Icmp, Segment, Skip};
+use borsh::{BorshDeserialize, BorshSerialize};
+
+/// Packets after which points are given, those of the last so many excepted: they wait for verdicts
+/// that come late. So at most twice as many wait (110 MB).
+const WAITING: usize = 262_144;
+/// Points that are given together, at most.
+const CHUNK: usize = 4_096;
+
+/// Points of a connection that follow each other.
+#[derive(Clone, Debug, PartialEq, BorshSerialize, BorshDeserialize)]
+pub struct TracedPoints {
+    /// As the sender and the receiver of its first packet were the client and the server.
+    points: Vec<Point>,
+    opening: Opening,
+    number: u64,
+}
+
+impl TracedPoints {
+    /// Their place, from 0, among those of their connection.
+    pub fn number(&self) -> u64 {
+        self.number
+    }
+
+    /// The points, of a connection that an analysis of the same captures has found. Their times are
+    /// absolute: since the epoch, where the capture has a date.
+    pub fn of(self, connection: &analysis::Connection) -> Vec<Point> {
+        let mut points = self.points;
+        let client = &connection.client;
+        if self.opening.side_of(&client.address, client.port) == Side::B {
+            for point in &mut points {
+                point.from = match point.from {
+                    End::Client => End::Server,
+                    End::Server => End::Client,
+                };
+            }
+        }
+        points
+    }
+}
+
+/// Takes the packets of a capture, or of files that continue each other, once more, and gives the
+/// points of all connections. Memory is bounded by the connections that are open.
+pub struct EveryPacketReader<'a> {
+    table: FlowTable<Traced>,
+    /// Connections so far.
+    opened: u64,
+    sample: ChecksumSample,
+    /// Packets of the capture that is read.
+    seen: u64,
+    /// The place of the capture that is read among all; none with one.
+    file: Option<u16>,
+    /// Segments since points were given, and when that was.
+    unswept: usize,
+    swept: Time,
+    late: u64,
+    give: &'a mut dyn FnMut(u64, TracedPoints),
+}
+
+struct Traced {
+    connection: Box<Connection>,
+    opening: Opening,
+    /// How often points of it were given.
+    given: u64,
+}
+
+impl Traced {
+    fn give(&mut self, id: ConnectionId, points: &[Point], give: &mut dyn FnMut(u64, TracedPoints)) {
+        for points in points.chunks(CHUNK) {
+            give(id.0 + 1, TracedPoints { points: points.to_vec(), opening: self.opening, number: self.given });
+            self.given += 1;
+        }
+    }
+}
+
+impl std::fmt::Debug for EveryPacketReader<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("EveryPacketReader").field("opened", &self.opened).finish_non_exhaustive()
+    }
+}
+
+impl<'a> EveryPacketReader<'a> {
+    /// Calls `give` with a connection's number, as an analysis of these captures alone has it, and
+    /// points of it: those of one connection in the capture's order, connections in any.
+    pub fn new(give: &'a mut dyn FnMut(u64, TracedPoints)) -> Self {
+        Self {
+            table: FlowTable::default(),
+            opened: 0,
+            sample: ChecksumSample::default(),
+            seen: 0,
+            file: None,
+            unswept: 0,
+            swept: Time::MIN,
+            late: 0,
+            give,
+        }
+    }
+
+    /// The packets that follow come from the capture at this place among all; none: it is the only
+    /// one.
+    pub fn begin_capture(&mut self, file: Option<u16>) {
+        self.file = file;
+        (self.sample, self.seen) = (ChecksumSample::default(), 0);
+    }
+
+    /// Everything was read: gives the points that waited. Says how many verdicts came when their
+    /// points had been given.
+    pub fn finish(mut self) -> u64 {
+        let open = self.table.drain();
+        self.end(open);
+        self.late
+    }
+
+    /// No more packets of these connections come.
+    fn end(&mut self, connections: Evicted<Traced>) {
+        for mut entry in connections {
+            let points: Vec<_> = entry.value.connection.finish_trace().collect();
+            self.late += entry.value.connection.late_verdicts();
+            entry.value.give(entry.id, &points, self.give);
+        }
+    }
+
+    fn advance_time(&mut self, time: Time) {
+        self.table.advance_time(time);
+        self.end_evicted();
+    }
+
+    fn end_evicted(&mut self) {
+        if self.table.has_evicted() {
+            let evicted = self.table.take_evicted();
+            self.end(evicted);
+        }
+    }
+
+    /// A segment was taken.
+    fn sweep(&mut self, time: Time) {
+        self.unswept += 1;
+        if self.unswept < WAITING {
+            return;
+        }
+        self.unswept = 0;
+        let before = std::mem::replace(&mut self.swept, time);
+        for entry in self.table.entries_mut() {
+            let points = entry.value.connection.points_before(before);
+            entry.value.give(entry.id, &points, self.give);
+        }
+    }
+
+    /// What was too long for the path is retransmitted for that, and not for a loss.
+    fn take_error(&mut self, error: &Icmp, time: Time, frame: Frame) {
+        if let Some(found) = self.table.find(&error.flow_key().into()) {
+            let about = found.from;
+            found.value().connection.on_icmp_error(error, about, time, frame);
+        }
+    }
+}
+
+impl Sink for EveryPacketReader<'_> {
+    fn packet(&mut self, packet: &Packet<'_>) {
+        let (time, frame) = (packet.time, Frame { file: self.file, number: packet.frame });
+        self.seen += 1;
+        if self.seen <= ChecksumSample::PACKETS
+            && let Ok(segment) = wire::decode_verified(packet)
+        {
+            self.sample.take(&segment);
+        }
+        if let Some(glance) = wire::parse_fast(packet) {
+            self.advance_time(time);
+            if let Some(found) = self.table.find(&glance.flow_key().into())
+                && let Some(plain) = glance.plain()
+            {
+                let from = found.from;
+                found.on_plain_segment(time).connection.push_plain(&plain, from, time, frame.into());
+                return self.sweep(time);
+            }
+        }
+        let segment = match wire::decode(packet) {
+            Ok(segment) => segment,
+            Err(Skip::Icmp(error)) => return self.take_error(&error, time, frame),
+            Err(_) => return,
+        };
+        self.advance_time(time);
+        let judged = |is_first| Segment { checksum: self.sample.judge(&segment, packet, is_first), ..segment };
+        let routed = self.table.route(&segment, &FlowKey::of(&segment).into(), ConnectionId(self.opened), || {
+            let mut connection = Box::new(Connection::new(&judged(true), time, frame));
+            connection.trace(Side::A, Time(0));
+            Traced { connection, opening: Opening::of(&segment), given: 0 }
+        });
+        self.opened += u64::from(routed.new);
+        let segment = judged(routed.new);
+        routed.value.connection.push(&segment, routed.from, time, frame);
+        self.end_evicted();
+        self.sweep(time);
+    }
+}

@@ -1,0 +1,43 @@
+//! What Python names, as inputs: files, URLs, and files that stand in for what was none.
+
+use crate::errors::Failure;
+use std::path::PathBuf;
+use whyslow_io::{Input, Reading, is_url};
+use whyslow_remote::Remote;
+
+/// A path or URL, and the name of what is in the file where that was no file.
+pub(crate) type Named = (PathBuf, Option<String>);
+
+/// The captures that these name. A pattern in a URL is asked of the network.
+///
+/// # Errors
+/// When a URL cannot be understood, or its pattern matches nothing.
+pub(crate) fn resolved(named: &[Named]) -> Result<Vec<Input>, Failure> {
+    // A connection of its own for each call: what `fork` leaves of one hangs.
+    let mut remote = None;
+    let mut inputs = Vec::new();
+    for (path, _) in named {
+        match path.to_str().filter(|name| is_url(name) && !path.exists()) {
+            Some(url) => {
+                let remote = match &mut remote {
+                    Some(remote) => remote,
+                    None => remote.insert(Remote::new()?),
+                };
+                inputs.extend(remote.inputs(url)?);
+            }
+            None => inputs.push(Input::Path(path.clone())),
+        }
+    }
+    Ok(inputs)
+}
+
+/// Gives inputs that were no files the names by which they are known.
+pub(crate) fn rename(reading: &mut Reading, inputs: &[Named]) {
+    for (path, name) in inputs {
+        let Some(name) = name else { continue };
+        let path = path.display().to_string();
+        for capture in reading.analysis.captures.iter_mut().filter(|capture| capture.path == path) {
+            capture.path.clone_from(name);
+        }
+    }
+}
