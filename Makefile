@@ -5,7 +5,7 @@
 # make check  before a commit: format, layers, lints, and the unit tests of what differs from main; a minute at most when warm
 # make test   everything that must hold: format, lints, tests, the lab on this kernel, documentation, layers, the page; what is skipped
 #             is listed, and WHYSLOW_REQUIRE_ALL=1 makes it fail
-# make test-spark  that Spark reads what whyslow reads; needs Java, and half a gigabyte of Python packages
+# make test-spark  that Spark, Dask and Ray read what whyslow reads; needs Java, and half a gigabyte of Python packages
 # make fuzz   hostile input for a minute a target (FUZZ_SECONDS to change that)
 # make bench  how fast it is, beside tcptrace, tshark and cat; a report under benches/runs/ (BENCH=small: two minutes, no report;
 #             BENCH_ROUNDS and BENCH_INPUTS="bulk full" to change how often and on what)
@@ -67,9 +67,10 @@ demo-python: tools
 	$$venv/bin/python examples/which-servers-cost-most.py samples/*-client.pcap --picture target/demo-python/worst.svg; \
 	echo; echo "to go on: $$venv/bin/python, and import whyslow (docs/python.md)"
 
+# The program in it is the static one, which needs nothing of the machine where it is installed.
 wheel: tools page
-	$(CARGO) build --release --quiet -p whyslow
-	@tools/wheel release target/wheel target/release/whyslow >/dev/null
+	@target=$$(tools/dist targets | tr ' ' '\n' | grep "^$$(uname -m | sed s/arm64/aarch64/)-" | head -n 1); \
+	tools/dist build $$target && tools/wheel release target/wheel target/dist/bin/$$target/whyslow >/dev/null
 	@ls -l target/wheel/*.whl
 
 check: tools

@@ -1,31 +1,35 @@
 #!/usr/bin/env python3
 """Which servers cost us most time, and why? A ranked table, and a picture of the worst connection.
 
-    examples/which-servers-cost-most.py week/*.pcap* --picture worst.svg
+    examples/which-servers-cost-most.py week/*.pcap* --tables week-tables --picture worst.svg
 
 Files whose names differ only in their digits (trace.pcap0, trace.pcap1, …) are the rotated files
 of one capture point: they are read together, so that a connection which crosses from one to the
-next is whole. Needs `pip install whyslow duckdb`.
+next is whole. Transfers are written as Parquet files, one for each capture point, which DuckDB then
+reads: ask it more, they stay where `--tables` says. Needs `pip install whyslow duckdb pyarrow`.
 """
 
 import argparse
 import re
 import sys
+import tempfile
 from collections import defaultdict
 from pathlib import Path
 
 import duckdb
+import pyarrow.parquet
 import whyslow
 
 RANKED = """
     select coalesce(server_name, server_address) || ':' || server_port as server, cause,
            sum(cause_s) as seconds, count(*) as transfers, arg_max(fix, cause_s) as fix
-    from transfers where cause is not null
+    from read_parquet(?) where cause is not null
     group by all order by seconds desc limit ?
 """
-WORST = (
-    "select point, connection from transfers where cause is not null order by cause_s desc limit 1"
-)
+WORST = """
+    select filename, connection from read_parquet(?, filename = true)
+    where cause is not null order by cause_s desc limit 1
+"""
 
 
 def capture_points(paths):
@@ -36,24 +40,25 @@ def capture_points(paths):
     return points
 
 
-def load(database, points):
-    """Reads all captures into the table `transfers`.
+def write(points, folder):
+    """Writes the transfers of each capture point, a batch at a time.
 
-    Returns the analysis of each capture point, for pictures.
+    Returns the captures of each file that was written.
     """
-    analyses = {}
-    for point, paths in points.items():
+    written = {}
+    for place, (point, paths) in enumerate(points.items()):
+        table = whyslow.table(paths, "transfers", capture_point=point)
+        file = folder / f"transfers-{place}.parquet"
         try:
-            found = whyslow.explain(paths, capture_point=point)
+            with pyarrow.parquet.ParquetWriter(file, pyarrow.schema(table)) as writer:
+                for batch in table.batches():
+                    writer.write_batch(pyarrow.record_batch(batch))
         except (OSError, whyslow.CaptureError) as error:
+            file.unlink()
             print(f"left out: {error}", file=sys.stderr)
             continue
-        # DuckDB reads it by Arrow.
-        database.register("here", found.transfers)
-        what = "insert into transfers by name" if analyses else "create table transfers as"
-        database.execute(f"{what} select ? as point, * from here", [point])
-        analyses[point] = found
-    return analyses
+        written[str(file)] = paths
+    return written
 
 
 def show(rows):
@@ -66,22 +71,27 @@ def show(rows):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("captures", nargs="+", type=Path)
+    parser.add_argument("--tables", type=Path, help="keep the Parquet files in this folder")
     parser.add_argument(
         "--picture", type=Path, help="write the worst connection's picture here, as SVG"
     )
     parser.add_argument("--most", type=int, default=10, help="rows of the table")
     options = parser.parse_args()
 
-    database = duckdb.connect()
-    analyses = load(database, capture_points(options.captures))
-    if not analyses:
-        sys.exit("no capture could be read")
-    show(database.execute(RANKED, [options.most]).fetchall())
-    worst = database.execute(WORST).fetchone()
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = options.tables or Path(temporary)
+        folder.mkdir(parents=True, exist_ok=True)
+        written = write(capture_points(options.captures), folder)
+        if not written:
+            sys.exit("no capture could be read")
+        files = list(written)
+        show(duckdb.execute(RANKED, [files, options.most]).fetchall())
+        worst = duckdb.execute(WORST, [files]).fetchone()
     if options.picture and worst:
-        point, connection = worst
-        options.picture.write_text(analyses[point].plot(connection))
-        print(f"\n{options.picture}: connection {connection} of {point}")
+        file, connection = worst
+        # A picture is made of packets, which are in the captures.
+        options.picture.write_text(whyslow.explain(written[file]).plot(connection))
+        print(f"\n{options.picture}: connection {connection} of {written[file][0]}")
 
 
 if __name__ == "__main__":

@@ -34,7 +34,15 @@ def test_servers_are_ranked_over_rotated_captures(sample, tmp_path):
     (tmp_path / "torn.pcap0").write_bytes(b"\x00" * 64)
     picture = tmp_path / "worst.svg"
     run = subprocess.run(
-        [sys.executable, EXAMPLE, *sorted(tmp_path.glob("*.pcap*")), "--picture", picture],
+        [
+            sys.executable,
+            EXAMPLE,
+            *sorted(tmp_path.glob("*.pcap*")),
+            "--picture",
+            picture,
+            "--tables",
+            tmp_path / "tables",
+        ],
         capture_output=True,
         text=True,
         check=True,
@@ -56,3 +64,5 @@ def test_servers_are_ranked_over_rotated_captures(sample, tmp_path):
     assert {row[2]: float(row[0]) for row in rows} == pytest.approx(whole, abs=1e-3)
     assert picture.read_text().startswith("<svg")
     assert "torn" in run.stderr
+    # One for each capture point that could be read.
+    assert len(list((tmp_path / "tables").glob("*.parquet"))) == len(names)

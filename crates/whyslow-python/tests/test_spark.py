@@ -81,7 +81,8 @@ def test_each_table_has_the_rows_that_whyslow_gives(spark, captures, table):
     expected = []
     for point in points:
         found = whyslow.explain([str(captures / name) for name in point])
-        for row in pyarrow.RecordBatchReader.from_stream(getattr(found, table)).read_all().to_pylist():
+        rows = pyarrow.RecordBatchReader.from_stream(getattr(found, table)).read_all()
+        for row in rows.to_pylist():
             row = {
                 name: value.replace(tzinfo=None) if hasattr(value, "tzinfo") else value
                 for name, value in row.items()

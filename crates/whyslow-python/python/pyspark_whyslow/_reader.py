@@ -56,7 +56,9 @@ class Reader(DataSourceReader):
     def read(self, partition):
         check_version(partition.version)
         lost = {}
-        yield from self.batches(lambda table: read(partition.value, table, self.options, lost), lost)
+        yield from self.batches(
+            lambda table: read(partition.value, table, self.options, lost), lost
+        )
 
     def batches(self, source, lost):
         """The table's batches: `source` yields those of a table, `lost` has unreadable files."""

@@ -351,8 +351,9 @@ def stitch(rows, *, table=None, threads=None, path_rate=None, progress=None, cap
     """Explains condensed captures as the captures that they were made of.
 
     `rows` yields pairs of a file's name and one of its rows: those of a file in order and together,
-    files in any order. What is found is what `explain` finds in a list of these files; with the name
-    of a table, what `table` gives. The rows are kept in temporary files as long as the result lives.
+    files in any order. What is found is what `explain` finds in a list of these files; with the
+    name of a table, what `table` gives. The rows are kept in temporary files as long as the result
+    lives.
     """
     folder = tempfile.TemporaryDirectory(prefix="whyslow-")
     inputs = []
