@@ -39,13 +39,13 @@ def test_every_connection_has_a_row(many):
     path, count = many
     found = whyslow.explain(path)
     assert len(found.connections) == LISTED
-    table = whyslow.table(path, "connections")
-    rows = _table(table)
+    streamed = whyslow.table(path, "connections")
+    rows = _table(streamed)
     assert rows["connection"].to_pylist() == list(range(1, count + 1))
     # It is read anew by whoever asks.
-    assert polars.DataFrame(table).shape == rows.shape
-    assert duckdb.sql("select count(*) from table").fetchall() == [(count,)]
-    batches = [pyarrow.record_batch(batch) for batch in table.batches()]
+    assert polars.DataFrame(streamed).shape == rows.shape
+    assert duckdb.sql("select count(*) from streamed").fetchall() == [(count,)]
+    batches = [pyarrow.record_batch(batch) for batch in streamed.batches()]
     assert len(batches) > 1
     assert pyarrow.Table.from_batches(batches).equals(rows)
     assert sum(map(len, whyslow.scan([path, path], table="connections"))) == 2 * count

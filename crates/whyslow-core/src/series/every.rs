@@ -60,6 +60,8 @@ pub struct EveryPacketReader<'a> {
     seen: u64,
     /// The place of the capture that is read among all; none with one.
     file: Option<u16>,
+    /// After so many segments points are given.
+    waiting: usize,
     /// Segments since points were given, and when that was.
     unswept: usize,
     swept: Time,
@@ -99,6 +101,7 @@ impl<'a> EveryPacketReader<'a> {
             sample: ChecksumSample::default(),
             seen: 0,
             file: None,
+            waiting: WAITING,
             unswept: 0,
             swept: Time::MIN,
             late: 0,
@@ -145,7 +148,7 @@ impl<'a> EveryPacketReader<'a> {
     /// A segment was taken.
     fn sweep(&mut self, time: Time) {
         self.unswept += 1;
-        if self.unswept < WAITING {
+        if self.unswept < self.waiting {
             return;
         }
         self.unswept = 0;
@@ -203,3 +206,6 @@ impl Sink for EveryPacketReader<'_> {
         self.sweep(time);
     }
 }
+
+#[cfg(test)]
+mod tests;
