@@ -145,10 +145,10 @@ impl<W: Write + Send> TableWriter<W> {
 }
 
 /// Writes tables of all `connections` of captures: those that `analysis` of them lists, and others
-/// between these, in the order of their first packets. `packets` gives packets of a connection, some
-/// at a time and in the end none; only the table of packets asks for them. `point` names where the
-/// captures were taken. No more is held than the analysis, a few connections, and a batch of each
-/// table.
+/// between these, in the order of their first packets. `packets` gives packets of a connection,
+/// some at a time and in the end none; only the table of packets asks for them. `point` names where
+/// the captures were taken. No more is held than the analysis, a few connections, and a batch of
+/// each table.
 ///
 /// # Errors
 /// Those of `connections` and `packets`, of what is written to, and Arrow's.

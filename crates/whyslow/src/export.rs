@@ -2,6 +2,7 @@
 //! papers; and tables of all connections.
 
 pub(crate) mod args;
+mod captures;
 mod folders;
 mod graphs;
 mod packets;

@@ -52,8 +52,8 @@ pub(crate) struct Export {
     /// What a picture shows.
     #[arg(long, value_enum, default_value_t = TrackArg::TimeSequence)]
     pub(super) track: TrackArg,
-    /// Which table [default: transfers; all but rounds and packets in a folder]; or whose data a picture shows
-    /// [default: who sent more].
+    /// Which table [default: transfers; all but rounds and packets in a folder]; or whose data a
+    /// picture shows [default: who sent more].
     #[arg(long, value_enum, value_name = "TABLE|END")]
     pub(super) of: Option<Of>,
     /// In tables: what you call the place where the captures were taken. It is hashed into `uid`,

@@ -1,7 +1,7 @@
 //! Tables as Parquet files.
 
+use super::captures::Captures;
 use super::folders::NewFolders;
-use super::tables::Captures;
 use crate::output::{Sources, Target};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;

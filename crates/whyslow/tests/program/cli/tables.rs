@@ -54,6 +54,60 @@ fn captures_of_two_places_have_frames_of_their_own_files() {
     assert!(files.iter().all(|file| named.contains(&file)), "both have findings");
 }
 
+/// Each packet of each connection has the figures that `--csv` gives of it.
+#[test]
+fn packets_are_those_that_csv_gives_of_each_connection() {
+    let file = sample("shared-bottleneck-server");
+    let rows = rows(&[&file, "--tsv", "--of", "packets"]);
+    let place = |name: &str| rows[0].iter().position(|title| title == name).unwrap();
+    let connections = json(&[PathBuf::from(&file)])["connections"].as_array().unwrap().len();
+    assert!(connections > 1);
+    let mut left = rows[1..].iter();
+    for connection in 1..=connections {
+        let id = connection.to_string();
+        let csv = String::from_utf8(exported(&[&file, "--csv", "--connection", &id])).unwrap();
+        let mut lines = csv.lines().map(|line| line.split(',').collect::<Vec<_>>());
+        let titles = lines.next().unwrap();
+        for (number, line) in lines.enumerate() {
+            let row = left.next().unwrap();
+            assert_eq!((&row[place("connection")], &row[place("packet_file")]), (&id, &file));
+            for (title, cell) in titles.iter().zip(line) {
+                let own = &row[place(title)];
+                match *title {
+                    "delta_s" if number == 0 => assert_eq!(own, ""),
+                    "time_s" | "delta_s" => {
+                        assert_eq!(format!("{:.9}", own.parse::<f64>().unwrap()), cell, "{title}");
+                    }
+                    _ => assert_eq!(own, cell, "{title} of frame {}", line_frame(&csv, number)),
+                }
+            }
+        }
+    }
+    assert_eq!(left.next(), None);
+}
+
+fn line_frame(csv: &str, number: usize) -> &str {
+    csv.lines().nth(number + 1).and_then(|line| line.split(',').next()).unwrap_or_default()
+}
+
+/// They are read twice: a pipe is kept.
+#[test]
+fn packets_come_through_a_pipe_too() {
+    let file = sample("loss-client");
+    let direct = exported(&[&file, "--tsv", "--of", "packets"]);
+    let piped = whyslow()
+        .args(["export", "-", "--tsv", "--of", "packets"])
+        .pipe_stdin(&file)
+        .unwrap()
+        .assert()
+        .code(0)
+        .get_output()
+        .stdout
+        .clone();
+    let named = String::from_utf8(direct).unwrap().replace(&file, "-");
+    assert_eq!(String::from_utf8(piped).unwrap(), named);
+}
+
 /// The JSON lists 10,000 connections; the tables have them all.
 #[test]
 fn every_connection_has_a_row() {
@@ -112,5 +166,6 @@ fn what_makes_no_sense_is_refused() {
     assert!(refused(&["--tsv", "--of", "client"]).contains("--of names a table here"));
     assert!(refused(&["--svg", "--of", "rounds"]).contains("--of rounds is for tables"));
     assert!(refused(&["--tsv", "--connection", "1"]).contains("tables hold all connections"));
-    assert!(refused(&["--tsv", "--of", "packets"]).contains("possible values"));
+    assert!(refused(&["--tsv", "--of", "cookies"]).contains("possible values"));
+    assert!(refused(&["--svg", "--of", "packets"]).contains("--of packets is for tables"));
 }

@@ -1,0 +1,53 @@
+//! [`Captures`]: what tables are made of.
+
+use crate::output::complain;
+use crate::progress::Meter;
+use crate::report;
+use crate::spooled::SpooledInputs;
+use std::io::Write;
+use whyslow_core::analysis::Connection;
+use whyslow_io::{EveryPacket, Input, Stop};
+use whyslow_serve::Opening;
+use whyslow_tables::{TableWriter, write_all};
+
+/// Captures that are read together.
+pub(super) struct Captures<'a> {
+    pub(super) inputs: &'a [Input],
+    pub(super) point: &'a str,
+    /// They are read a second time, for their packets.
+    pub(super) twice: bool,
+}
+
+impl Captures<'_> {
+    /// Reads them, and then writes all rows of these tables.
+    ///
+    /// # Errors
+    /// When one cannot be read, or a table cannot be written.
+    pub(super) fn write<W: Write + Send>(
+        &self,
+        writers: impl FnOnce() -> anyhow::Result<Vec<TableWriter<W>>>,
+    ) -> anyhow::Result<()> {
+        let spooled = if self.twice { Some(SpooledInputs::new(self.inputs)?) } else { None };
+        let opening = match &spooled {
+            Some(spooled) => Opening { names: spooled.names(), ..Opening::of(spooled.inputs().to_vec()) },
+            None => Opening::of(self.inputs.to_vec()),
+        };
+        let (mut reading, unlisted) = report::read_every(&opening)?;
+        for capture in &mut reading.analysis.captures {
+            capture.path = opening.name(&capture.path);
+        }
+        let connections = unlisted.with_listed(&reading.analysis)?.map(|one| one.map_err(anyhow::Error::from));
+        let mut meter = Meter::new();
+        let mut progress = |progress| meter.update(progress);
+        let mut packets = EveryPacket::new(&reading, &Stop::default(), &mut progress);
+        let mut packets_of = |connection: &Connection| {
+            packets.of(connection).map_err(|error| anyhow::Error::msg(opening.with_names(&error.to_string())))
+        };
+        write_all(&reading.analysis, connections, &mut packets_of, self.point, writers()?)?;
+        let late = packets.late();
+        if late > 0 {
+            complain(&format!("{late} verdicts came more than 262,144 packets late and are not in it"));
+        }
+        Ok(())
+    }
+}
