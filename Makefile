@@ -1,6 +1,6 @@
 # make demo   build in a minute or two, record a slow transfer on this machine's own TCP stack (or take a bundled one), and explain it
 # make demo-python  the same for Python: build and install the wheel, and rank the servers of bundled captures
-# make wheel  the wheel that `pip install` takes, with the program in it, under target/wheel/
+# make wheel  the wheel that `pip install` takes, with the program in it, under target/wheel/ (tools/wheel-test installs it in each way)
 # make web    build the page of `whyslow view` and `whyslow report` (Node 18 or later): the next build of the program takes it in
 # make check  before a commit: format, layers, lints, and the unit tests of what differs from main; a minute at most when warm
 # make test   everything that must hold: format, lints, tests, the lab on this kernel, documentation, layers, the page; what is skipped
