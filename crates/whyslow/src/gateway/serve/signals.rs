@@ -4,21 +4,11 @@ use crate::interrupt::ended_by;
 use anyhow::Context;
 #[cfg(not(unix))]
 use elsewhere as system;
-use signal_hook::consts::{SIGINT, SIGTERM};
 #[cfg(unix)]
 use unix as system;
 
 /// Those that are listened to.
 pub(super) struct Signals(system::Listening);
-
-/// What somebody asks for.
-enum Signal {
-    /// To end, by this signal's number.
-    End(i32),
-    /// To open the log anew.
-    #[cfg_attr(not(unix), expect(dead_code, reason = "there is no such signal"))]
-    HangUp,
-}
 
 impl Signals {
     /// # Errors
@@ -29,7 +19,7 @@ impl Signals {
 
     /// Waits for the first one that ends the gateway.
     pub(super) async fn wait(&mut self, mut hung_up: impl FnMut()) {
-        while let Signal::HangUp = self.0.next().await {
+        while self.0.next().await.is_none() {
             hung_up();
         }
     }
@@ -38,7 +28,7 @@ impl Signals {
     pub(super) fn leave_at_the_next(mut self) {
         tokio::spawn(async move {
             loop {
-                if let Signal::End(signal) = self.0.next().await {
+                if let Some(signal) = self.0.next().await {
                     std::process::exit(ended_by(signal).into());
                 }
             }
@@ -48,7 +38,7 @@ impl Signals {
 
 #[cfg(unix)]
 mod unix {
-    use super::{SIGINT, SIGTERM, Signal};
+    use signal_hook::consts::{SIGINT, SIGTERM};
     use std::io;
     use tokio::signal::unix::{self, SignalKind, signal};
 
@@ -67,11 +57,12 @@ mod unix {
             })
         }
 
-        pub(super) async fn next(&mut self) -> Signal {
+        /// The number of a signal that ends the program; none of the one that opens the log anew.
+        pub(super) async fn next(&mut self) -> Option<i32> {
             tokio::select! {
-                _ = self.interrupt.recv() => Signal::End(SIGINT),
-                _ = self.terminate.recv() => Signal::End(SIGTERM),
-                _ = self.hangup.recv() => Signal::HangUp,
+                _ = self.interrupt.recv() => Some(SIGINT),
+                _ = self.terminate.recv() => Some(SIGTERM),
+                _ = self.hangup.recv() => None,
             }
         }
     }
@@ -79,7 +70,7 @@ mod unix {
 
 #[cfg(not(unix))]
 mod elsewhere {
-    use super::{SIGINT, SIGTERM, Signal};
+    use signal_hook::consts::{SIGINT, SIGTERM};
     use std::io;
     use tokio::signal::windows::{CtrlBreak, CtrlC, CtrlClose, ctrl_break, ctrl_c, ctrl_close};
 
@@ -94,11 +85,12 @@ mod elsewhere {
             Ok(Self { interrupt: ctrl_c()?, terminate: ctrl_break()?, close: ctrl_close()? })
         }
 
-        pub(super) async fn next(&mut self) -> Signal {
+        /// The number of a signal that ends the program, as other systems number it.
+        pub(super) async fn next(&mut self) -> Option<i32> {
             tokio::select! {
-                _ = self.interrupt.recv() => Signal::End(SIGINT),
-                _ = self.terminate.recv() => Signal::End(SIGTERM),
-                _ = self.close.recv() => Signal::End(SIGTERM),
+                _ = self.interrupt.recv() => Some(SIGINT),
+                _ = self.terminate.recv() => Some(SIGTERM),
+                _ = self.close.recv() => Some(SIGTERM),
             }
         }
     }
