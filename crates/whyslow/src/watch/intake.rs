@@ -6,7 +6,7 @@ use super::owners::Owners;
 use super::record::Record;
 use std::time::{Duration, Instant, SystemTime};
 use whyslow_core::analysis::Problem;
-use whyslow_core::capture::{Clock, LinkType, Packet, Sink};
+use whyslow_core::capture::{Clock, Packet, Sink};
 use whyslow_core::explain::live::{Ended, LiveExplainer};
 use whyslow_core::units::{Nanos, Time};
 
@@ -81,7 +81,7 @@ impl Intake {
         self.explainer.packet(&Packet {
             frame: self.counts.packets,
             time: Time(i64::try_from(packet.time_ns).unwrap_or(i64::MAX)),
-            link: LinkType(packet.link_type),
+            link: whyslow_core::capture::LinkType(packet.link_type),
             data: packet.bytes,
             original_len: packet.length,
         });
