@@ -1,6 +1,9 @@
 # make demo   build in a minute or two, record a slow transfer on this machine's own TCP stack (or take a bundled one), and explain it
 # make demo-python  the same for Python: build and install the wheel, and rank the servers of bundled captures
 # make wheel  the wheel that `pip install` takes, with the program in it, under target/wheel/ (tools/wheel-test installs it in each way)
+# make dist   what is delivered, under target/dist/: static programs for Linux, Windows' and macOS', as archives and Debian packages,
+#             with checksums (tools/dist); DIST=TARGET for one of them alone
+# make dist-test  installs each of these in an empty root and runs it
 # make web    build the page of `whyslow view` and `whyslow report` (Node 18 or later): the next build of the program takes it in
 # make check  before a commit: format, layers, lints, and the unit tests of what differs from main; a minute at most when warm
 # make test   everything that must hold: format, lints, tests, the lab on this kernel, documentation, layers, the page; what is skipped
@@ -19,10 +22,11 @@ RECORDED = target/recorded
 BENCH ?= full
 BENCH_ROUNDS ?= $(if $(filter small,$(BENCH)),3,5)
 BENCH_INPUTS ?=
+DIST ?=
 
 PAGE = web/dist/index.html
 
-.PHONY: help demo demo-python wheel check test test-spark fuzz bench stages install tools web page
+.PHONY: help demo demo-python wheel dist dist-test check test test-spark fuzz bench stages install tools web page
 
 help:
 	@sed -n '/^$$/q; s/^# //p' Makefile
@@ -72,6 +76,12 @@ wheel: tools page
 	@target=$$(tools/dist targets | tr ' ' '\n' | grep "^$$(uname -m | sed s/arm64/aarch64/)-" | head -n 1); \
 	tools/dist build $$target && tools/wheel release target/wheel target/dist/bin/$$target/whyslow >/dev/null
 	@ls -l target/wheel/*.whl
+
+dist: tools page
+	@if [ -n "$(DIST)" ]; then tools/dist build $(DIST) && tools/dist pack $(DIST) && tools/dist finish; else tools/dist; fi
+
+dist-test:
+	tools/dist-test
 
 check: tools
 	tools/check

@@ -17,7 +17,8 @@
 //!
 //! Times are taken in this process, from the moment that the kernel hands bytes over: on a busy
 //! machine they are later than the packets by as much as the process waits for a processor.
-//! `TCP_INFO`, the capture, `host` and `watch` are Linux'; elsewhere a request has its times alone.
+//! `TCP_INFO`, the capture, `host` and the ring of `watch` are Linux'; elsewhere a request has its
+//! times alone.
 
 mod body;
 #[cfg(target_os = "linux")]
@@ -44,7 +45,6 @@ mod sys;
 mod target;
 pub mod tcp_info;
 mod tls;
-#[cfg(target_os = "linux")]
 pub mod watch;
 mod watched;
 mod wire;

@@ -213,6 +213,18 @@ fn field<const N: usize>(bytes: &[u8], at: usize) -> Option<[u8; N]> {
     bytes.get(at..at + N)?.try_into().ok()
 }
 
+/// Asks the kernel of a connection; none where it does not tell.
+#[cfg(target_os = "linux")]
+pub fn of(connection: &tokio::net::TcpStream) -> Option<TcpInfo> {
+    read(std::os::fd::AsFd::as_fd(connection))
+}
+
+/// Asks the kernel of a connection; none, as only Linux tells this.
+#[cfg(not(target_os = "linux"))]
+pub fn of(_: &tokio::net::TcpStream) -> Option<TcpInfo> {
+    None
+}
+
 /// Asks the kernel; none where it does not tell, or the socket is no TCP socket.
 #[cfg(target_os = "linux")]
 pub fn read(socket: std::os::fd::BorrowedFd<'_>) -> Option<TcpInfo> {

@@ -71,12 +71,17 @@ pub(crate) enum Command {
     #[cfg(target_os = "linux")]
     Host(Box<crate::host::args::HostArgs>),
     /// Say why transfers are slow as they end, on this machine or in a capture that grows.
-    #[cfg(target_os = "linux")]
     Watch(Box<crate::watch::Watch>),
     /// Reproduce slow transfers on this machine's own TCP stack, over an emulated path.
     #[cfg(target_os = "linux")]
     #[command(subcommand)]
     Lab(crate::lab::args::Lab),
+    /// Only on Linux: say what of this machine makes transfers slow.
+    #[cfg(not(target_os = "linux"))]
+    Host(LinuxOnly),
+    /// Only on Linux: reproduce slow transfers over an emulated path.
+    #[cfg(not(target_os = "linux"))]
+    Lab(LinuxOnly),
     /// Print a completion script for a shell.
     Completions {
         /// Which shell.
@@ -89,6 +94,14 @@ pub(crate) enum Command {
         #[arg(long, short, value_name = "FOLDER", value_hint = clap::ValueHint::DirPath)]
         output: Option<PathBuf>,
     },
+}
+
+/// Whatever a command takes that only Linux has.
+#[cfg(not(target_os = "linux"))]
+#[derive(Debug, ClapArgs)]
+pub(crate) struct LinuxOnly {
+    #[arg(hide = true, trailing_var_arg = true, allow_hyphen_values = true)]
+    _rest: Vec<std::ffi::OsString>,
 }
 
 #[derive(Debug, Default, PartialEq, ClapArgs)]

@@ -1,27 +1,18 @@
 //! `whyslow gateway`: the endpoint, its operations, and objects and keys on local files.
 
 pub(crate) mod args;
-#[cfg(target_os = "linux")]
 mod backend;
-#[cfg(target_os = "linux")]
 mod clean;
-#[cfg(target_os = "linux")]
 mod config;
-#[cfg(target_os = "linux")]
 mod init;
 mod layout;
 mod objects;
-#[cfg(target_os = "linux")]
 mod options;
-#[cfg(target_os = "linux")]
 mod place;
-#[cfg(target_os = "linux")]
 mod quantities;
 mod secrets;
-#[cfg(target_os = "linux")]
 mod serve;
 mod source;
-#[cfg(target_os = "linux")]
 mod stats;
 
 use self::args::Gateway;
@@ -43,16 +34,12 @@ pub(crate) fn run(task: &Gateway, mut out: Output) -> anyhow::Result<ExitCode> {
             String::new()
         }
         Gateway::Layout(stored) => layout::run(stored, out.table_width())?,
-        #[cfg(target_os = "linux")]
         Gateway::Init { folder, store } => {
             init::make(folder, store.as_ref())?;
             init::next(folder, store.as_ref())
         }
-        #[cfg(target_os = "linux")]
         Gateway::Serve(args) => return serve::run(args),
-        #[cfg(target_os = "linux")]
         Gateway::Stats(args) => stats::run(args, out.table_width())?,
-        #[cfg(target_os = "linux")]
         Gateway::Clean(args) => return clean::run(args, out),
     };
     out.write(&text)?;

@@ -32,6 +32,12 @@ pub(crate) fn ending() -> Vec<i32> {
     signals
 }
 
+/// The signals that ask a program to end: Ctrl-C and Ctrl-Break.
+#[cfg(windows)]
+pub(crate) fn ending() -> Vec<i32> {
+    vec![SIGINT, signal_hook::consts::SIGTERM]
+}
+
 /// Whether a signal is ignored; none where the system does not tell.
 #[cfg(unix)]
 fn ignores(signal: i32) -> Option<bool> {

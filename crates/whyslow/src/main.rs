@@ -34,8 +34,6 @@ mod select;
 mod settings;
 mod table;
 mod view;
-// Rings are Linux's.
-#[cfg(target_os = "linux")]
 mod watch;
 
 use crate::args::Args;
@@ -76,7 +74,6 @@ fn run(settings: &Settings) -> anyhow::Result<ExitCode> {
         Task::Probe(task) => return probe::run(task, out),
         #[cfg(target_os = "linux")]
         Task::Host(task) => return host::run(task, out),
-        #[cfg(target_os = "linux")]
         Task::Watch(task) => return watch::run(task, out),
         Task::View(task) => view::run(task)?,
         Task::Report(task) => report::run(task)?,
@@ -88,6 +85,8 @@ fn run(settings: &Settings) -> anyhow::Result<ExitCode> {
         Task::HelpCause(Some(slug)) => out.write(&help_cause::one(slug, out.width())?)?,
         #[cfg(target_os = "linux")]
         Task::Lab(lab) => return lab::run(lab, out),
+        #[cfg(not(target_os = "linux"))]
+        Task::LinuxOnly(reason) => anyhow::bail!(*reason),
         Task::Completions(shell) => {
             let mut script = Vec::new();
             clap_complete::generate(*shell, &mut Args::command(), "whyslow", &mut script);

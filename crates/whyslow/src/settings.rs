@@ -37,9 +37,11 @@ pub(crate) enum Task {
     #[cfg(target_os = "linux")]
     Lab(crate::lab::args::Lab),
     View(ViewTask),
-    #[cfg(target_os = "linux")]
     Watch(Box<crate::watch::Watch>),
     Report(ReportTask),
+    /// Only on Linux, for this reason.
+    #[cfg(not(target_os = "linux"))]
+    LinuxOnly(&'static str),
     Completions(Shell),
     /// To stdout, or into a folder.
     Man(Option<PathBuf>),
@@ -138,7 +140,14 @@ impl Settings {
             Some(Command::Host(host)) => Task::Host(host),
             #[cfg(target_os = "linux")]
             Some(Command::Lab(lab)) => Task::Lab(lab),
-            #[cfg(target_os = "linux")]
+            #[cfg(not(target_os = "linux"))]
+            Some(Command::Host(_)) => Task::LinuxOnly(
+                "whyslow host works on Linux only: it reads sockets, settings and counters from Linux' kernel",
+            ),
+            #[cfg(not(target_os = "linux"))]
+            Some(Command::Lab(_)) => {
+                Task::LinuxOnly("whyslow lab works on Linux only: its hosts are Linux' network namespaces")
+            }
             Some(Command::Watch(watch)) => Task::Watch(watch),
             Some(Command::View(View { files, port, open })) => {
                 Task::View(ViewTask { inputs: inputs(&files)?, page: PageTask { port, open } })

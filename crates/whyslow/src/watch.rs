@@ -10,12 +10,15 @@
 mod args;
 mod batch;
 mod choice;
+#[cfg(not(target_os = "linux"))]
+mod elsewhere;
 mod feed;
 mod intake;
 mod json;
 mod keep;
 mod lines;
 mod metrics;
+#[cfg(target_os = "linux")]
 mod owners;
 mod page;
 mod record;
@@ -31,6 +34,8 @@ use crate::output::{Output, complain, is_broken_pipe};
 use anyhow::{Context, anyhow, bail};
 use batch::{Batch, Counts, Order};
 use choice::Choice;
+#[cfg(not(target_os = "linux"))]
+use elsewhere as owners;
 use feed::Until;
 use intake::Intake;
 use json::Totals;
@@ -52,7 +57,6 @@ use tally::Tally;
 use whyslow_core::analysis::Problem;
 use whyslow_core::explain::live::LiveExplainer;
 use whyslow_core::units::{Nanos, Time};
-use whyslow_live::watch::{User, drop_rights};
 
 /// Transfers that took longer are slow, unless somebody says otherwise.
 const SLOW: Nanos = Nanos::from_millis(1_000);
@@ -128,17 +132,7 @@ pub(crate) fn run(task: &Watch, out: Output) -> anyhow::Result<ExitCode> {
     let source = Source::open(&from, task.snaplen, task.ring)?;
     let mut explainer = LiveExplainer::new();
     explainer.set_path_rate(task.path_rate);
-    let mut owners = None;
-    if let args::From::Interfaces(names, _) = &from {
-        // What only rights can see is seen before they are dropped.
-        let (known, missing) = Owners::join(&mut explainer);
-        missing.iter().for_each(|missing| complain(missing));
-        drop_rights(User::of_sudo())?;
-        known.keep_looking()?;
-        owners = Some(known);
-        let names = if names.is_empty() { "all interfaces".to_owned() } else { names.join(", ") };
-        complain(&format!("listening on {names}, {} bytes of each packet; end with Ctrl-C", task.snaplen));
-    }
+    let owners = owners_of(&from, &mut explainer, task.snaplen)?;
     let keeper = match (&task.keep, is_screen || task.view.is_some()) {
         (None, false) => Keeper::default(),
         _ => Keeper::new(task, slow)?,
@@ -169,6 +163,27 @@ pub(crate) fn run(task: &Watch, out: Output) -> anyhow::Result<ExitCode> {
         true => on_screen(running, out),
         false => on_lines(running),
     }
+}
+
+/// Where this machine is watched: what is known of its connections, and no more rights from then
+/// on.
+#[cfg(target_os = "linux")]
+fn owners_of(from: &args::From, explainer: &mut LiveExplainer, snaplen: u64) -> anyhow::Result<Option<Owners>> {
+    use whyslow_live::watch::{User, drop_rights};
+    let args::From::Interfaces(names, _) = from else { return Ok(None) };
+    // What only rights can see is seen before they are dropped.
+    let (known, missing) = Owners::join(explainer);
+    missing.iter().for_each(|missing| complain(missing));
+    drop_rights(User::of_sudo())?;
+    known.keep_looking()?;
+    let names = if names.is_empty() { "all interfaces".to_owned() } else { names.join(", ") };
+    complain(&format!("listening on {names}, {snaplen} bytes of each packet; end with Ctrl-C"));
+    Ok(Some(known))
+}
+
+#[cfg(not(target_os = "linux"))]
+fn owners_of(_: &args::From, _: &mut LiveExplainer, _: u64) -> anyhow::Result<Option<Owners>> {
+    Ok(None)
 }
 
 /// Where the page is: on stdout, unless something else goes there.

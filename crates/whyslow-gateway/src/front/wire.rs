@@ -4,7 +4,6 @@
 use super::options::Limits;
 use super::pace::Pace;
 use std::io;
-use std::os::fd::AsFd;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -35,7 +34,7 @@ impl Wire {
     }
 
     fn acked(&self) -> Option<u64> {
-        tcp_info::read(self.stream.as_fd())?.bytes_acked
+        tcp_info::of(&self.stream)?.bytes_acked
     }
 
     /// Of a write: how long it may wait. What counts is what the client has taken, for a large

@@ -26,6 +26,7 @@ use tokio_rustls::rustls::ClientConfig;
 /// paths that are longer than those it has in mind).
 const HEAD_START: Duration = Duration::from_millis(700);
 /// Nothing acknowledged for so long ends a connection (`TCP_USER_TIMEOUT`).
+#[cfg(target_os = "linux")]
 const UNACKNOWLEDGED: Duration = Duration::from_secs(30);
 
 /// How long it took to open.
@@ -89,14 +90,8 @@ impl Opener<'_> {
         let (stream, address) = self.connect(&addresses).await?;
         let in_use = self.addresses.connected(address);
         let connect = began.elapsed() - resolve;
-        #[cfg(target_os = "linux")]
-        if self.is_bbr_wanted {
-            // Now, since a route may name its own (`congctl`) when the connection is made. Where
-            // it is not permitted after all, the system's own choice remains.
-            let _ = socket2::SockRef::from(&stream).set_tcp_congestion(b"bbr");
-        }
-        let control = socket2::SockRef::from(&stream).tcp_congestion().unwrap_or_default();
-        let wire = Wire::new(stream, control.starts_with(b"bbr"));
+        let is_bbr = choose_bbr(&stream, self.is_bbr_wanted);
+        let wire = Wire::new(stream, is_bbr);
         let view = wire.view();
         let (sender, tls) = match self.tls {
             None => (speak(wire, view.clone(), in_use, ended).await, Duration::ZERO),
@@ -167,6 +162,23 @@ impl Opener<'_> {
     fn not_connected(&self, why: String) -> PoolError {
         PoolError::Connect { endpoint: self.endpoint.to_string(), why }
     }
+}
+
+/// Chooses BBR, if that is wanted; whether a connection has it. Only Linux has a choice.
+#[cfg(target_os = "linux")]
+fn choose_bbr(stream: &TcpStream, is_wanted: bool) -> bool {
+    let socket = socket2::SockRef::from(stream);
+    if is_wanted {
+        // Now, since a route may name its own (`congctl`) when the connection is made. Where it is
+        // not permitted after all, the system's own choice remains.
+        let _ = socket.set_tcp_congestion(b"bbr");
+    }
+    socket.tcp_congestion().unwrap_or_default().starts_with(b"bbr")
+}
+
+#[cfg(not(target_os = "linux"))]
+fn choose_bbr(_: &TcpStream, _: bool) -> bool {
+    false
 }
 
 /// Begins HTTP. The driver owns the socket: with it, it closes. It reads while the connection is

@@ -11,7 +11,7 @@ use std::task::{Context, Poll, ready};
 use std::time::{Duration, Instant};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
-use whyslow_live::tcp_info::TcpInfo;
+use whyslow_live::tcp_info::{self, TcpInfo};
 
 /// Between two samples of `TCP_INFO` while a body goes out.
 const SAMPLE_EVERY: Duration = Duration::from_millis(5);
@@ -51,7 +51,7 @@ impl WireView {
 
     /// The kernel's account of the connection; none once it is closed.
     pub(crate) fn tcp_info(&self) -> Option<TcpInfo> {
-        tcp_info(&*self.socket.upgrade()?)
+        tcp_info::of(&*self.socket.upgrade()?)
     }
 
     pub(crate) fn is_bbr(&self) -> bool {
@@ -153,12 +153,6 @@ impl WireView {
 }
 
 #[cfg(target_os = "linux")]
-fn tcp_info(socket: &TcpStream) -> Option<TcpInfo> {
-    use std::os::fd::AsFd;
-    whyslow_live::tcp_info::read(socket.as_fd())
-}
-
-#[cfg(target_os = "linux")]
 fn limit_pacing(socket: &TcpStream, rate: Option<u64>) {
     use std::os::fd::AsFd;
     // A kernel that cannot do it sends as it did.
@@ -167,11 +161,6 @@ fn limit_pacing(socket: &TcpStream, rate: Option<u64>) {
 
 #[cfg(not(target_os = "linux"))]
 fn limit_pacing(_: &TcpStream, _: Option<u64>) {}
-
-#[cfg(not(target_os = "linux"))]
-fn tcp_info(_: &TcpStream) -> Option<TcpInfo> {
-    None
-}
 
 /// What TLS or hyper reads and writes.
 #[derive(Debug)]
@@ -233,7 +222,7 @@ impl Wire {
                 }
                 let is_due = |account: &Account| now.duration_since(account.sampled()) >= SAMPLE_EVERY;
                 if state.account.as_ref().is_some_and(is_due) {
-                    let info = tcp_info(&self.socket);
+                    let info = tcp_info::of(&self.socket);
                     if let Some(account) = &mut state.account {
                         account.sample(now, info, Stage::Sending { is_starved: false });
                     }

@@ -2,10 +2,10 @@
 
 use std::fs::File;
 use std::io::{self, ErrorKind, Read};
-use std::time::Duration;
 
 /// After this time without bytes, `read` returns, so that a stop request is noticed.
-const PATIENCE: Duration = Duration::from_millis(100);
+#[cfg(unix)]
+const PATIENCE: std::time::Duration = std::time::Duration::from_millis(100);
 /// The size requested for a pipe's buffer, bytes, so that its writer seldom blocks. Linux grants
 /// this much to any user.
 #[cfg(target_os = "linux")]

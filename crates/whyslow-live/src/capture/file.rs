@@ -1,21 +1,12 @@
 //! pcapng and pcap, as far as a recording needs them.
 
-use super::Recorded;
+use super::{Format, Recorded};
 pub(super) use crate::pcapng::Packet;
 use crate::pcapng::{Interface, Statistics, Writer};
 use std::io::{self, Write};
 
 /// Packets that begin with an IP header (LINKTYPE_RAW).
 const LINK_TYPE: u16 = 101;
-
-/// How packets are stored.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Format {
-    /// draft-ietf-opsawg-pcapng.
-    Pcapng,
-    /// draft-ietf-opsawg-pcap, with nanoseconds.
-    Pcap,
-}
 
 /// Writes packets.
 pub(super) enum File<W> {

@@ -1,7 +1,7 @@
 //! A packet socket, and the thread that empties it.
 
-use super::file::{File, Format, Packet};
-use super::{Recorded, filter};
+use super::file::{File, Packet};
+use super::{Format, Recorded, filter};
 use crate::bpf;
 use crate::watch::segment::Segment;
 use nix::cmsg_space;

@@ -4,6 +4,7 @@
 //! expected before it connects, so that its SYN is there. Packets are kept from the IP header on,
 //! with the kernel's times, as pcapng or pcap, and written as they come.
 
+#[cfg(target_os = "linux")]
 mod file;
 #[cfg(target_os = "linux")]
 mod filter;
@@ -12,7 +13,6 @@ mod linux;
 #[cfg(not(target_os = "linux"))]
 mod others;
 
-pub use file::Format;
 #[cfg(target_os = "linux")]
 pub use linux::Recorder;
 #[cfg(not(target_os = "linux"))]
@@ -20,6 +20,15 @@ pub use others::Recorder;
 
 /// Most bytes of a packet: what a device puts together is longer than what is on the wire.
 pub const WHOLE: u32 = 0x4_0000;
+
+/// How packets are stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// draft-ietf-opsawg-pcapng.
+    Pcapng,
+    /// draft-ietf-opsawg-pcap, with nanoseconds.
+    Pcap,
+}
 
 /// What was recorded.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

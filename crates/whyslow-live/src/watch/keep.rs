@@ -5,7 +5,6 @@
 
 use super::counts::RingCounts;
 use super::error::WatchError;
-use super::interfaces;
 use super::recorder::{HeldPacket, Holding, Recorder};
 use super::segment::Connection;
 use crate::pcapng::{Interface, Packet, Statistics, Writer};
@@ -26,6 +25,18 @@ const COMMENT: u64 = 12;
 
 /// A file that has been written to; each has another number.
 static FILES: AtomicU64 = AtomicU64::new(0);
+
+/// The name of an interface of this machine.
+#[cfg(target_os = "linux")]
+fn name(index: u32) -> Option<String> {
+    super::interfaces::name(index)
+}
+
+/// No packet comes from this machine here.
+#[cfg(not(target_os = "linux"))]
+fn name(_: u32) -> Option<String> {
+    None
+}
 
 /// How packets are kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -263,7 +274,7 @@ impl Open {
         if let Some(number) = self.interfaces.get(&key) {
             return Ok(*number);
         }
-        let name = interfaces::name(held.interface);
+        let name = name(held.interface);
         let number = self.writer.interface(Interface { name: name.as_deref(), link_type: held.link_type, snaplen })?;
         self.interfaces.insert(key, number);
         Ok(number)

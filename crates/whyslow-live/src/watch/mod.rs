@@ -18,6 +18,8 @@
 //! 5. [`Recorder::record`] holds them in memory of fixed size, and [`Keep::save`] writes those of a
 //!    connection, with its handshake and a word on what has left.
 //!
+//! The ring and the sockets are Linux'; the recorder takes packets from anywhere.
+//!
 //! ```no_run
 //! use std::time::Duration;
 //! use whyslow_live::watch::{Recorder, Ring, RingOptions, drop_rights};
@@ -35,28 +37,42 @@
 //! # }
 //! ```
 
+#[cfg(target_os = "linux")]
 mod block;
 mod counts;
+#[cfg(target_os = "linux")]
+mod drops;
+#[cfg(target_os = "linux")]
 mod duplicates;
 mod error;
+#[cfg(target_os = "linux")]
 mod filter;
+#[cfg(target_os = "linux")]
 mod interfaces;
+#[cfg(target_os = "linux")]
 mod join;
 mod keep;
+#[cfg(target_os = "linux")]
 mod map;
 mod packet;
 mod recorder;
+#[cfg(target_os = "linux")]
 mod rights;
+#[cfg(target_os = "linux")]
 mod ring;
 pub(crate) mod segment;
 
+#[cfg(target_os = "linux")]
 pub use block::{Block, Packets};
 pub use counts::RingCounts;
 pub use error::{FilterError, WatchError};
+#[cfg(target_os = "linux")]
 pub use join::{JoinInfo, Joined, open_connections};
 pub use keep::{Keep, KeepOptions, Saved, save_connection};
 pub use packet::{ETHERNET, LINUX_SLL2, RingPacket};
 pub use recorder::{HeldCounts, HeldPacket, Recorder, RecorderCounts};
+#[cfg(target_os = "linux")]
 pub use rights::{User, drop_rights};
+#[cfg(target_os = "linux")]
 pub use ring::{Ring, RingOptions};
 pub use segment::Connection;

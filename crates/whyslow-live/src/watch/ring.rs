@@ -5,7 +5,8 @@
 //! are shown from the network layer on, with a header of `LINKTYPE_LINUX_SLL2`.
 
 use super::block::{Block, Header};
-use super::counts::{InterfaceDrops, RingCounts};
+use super::counts::RingCounts;
+use super::drops::InterfaceDrops;
 use super::duplicates::Duplicates;
 use super::error::WatchError;
 use super::filter::{self, Watched};

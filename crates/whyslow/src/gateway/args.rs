@@ -47,13 +47,8 @@ pub(crate) enum Gateway {
     ///
     /// Of an object in a store its head is read and, if it came in parts, its last bytes. With
     /// `--metadata` it is a file of this machine.
-    #[cfg(target_os = "linux")]
     Layout(Box<LayoutArgs>),
-    /// Print where in an object each slice lies; every one opens with stock age.
-    #[cfg(not(target_os = "linux"))]
-    Layout(Stored),
     /// Make keys, an access key and a file of settings in a folder, and print how to go on.
-    #[cfg(target_os = "linux")]
     Init {
         /// The folder.
         #[arg(value_name = "FOLDER", value_hint = clap::ValueHint::DirPath)]
@@ -67,18 +62,14 @@ pub(crate) enum Gateway {
     /// Every option may also be given as a variable WHYSLOW_GATEWAY_NAME, and in a file of
     /// settings. Secrets are read from files, variables and programs, never from arguments. SIGTERM
     /// and Ctrl-C let what runs come to its end; the second one ends at once.
-    #[cfg(target_os = "linux")]
     Serve(Box<ServeArgs>),
     /// Say what limited the transfers of a gateway that runs.
-    #[cfg(target_os = "linux")]
     Stats(StatsArgs),
     /// List the uploads in parts that nobody completed, and drop them.
-    #[cfg(target_os = "linux")]
     Clean(Box<CleanArgs>),
 }
 
 /// The endpoint.
-#[cfg(target_os = "linux")]
 #[derive(Debug, Args)]
 pub(crate) struct ServeArgs {
     #[command(flatten)]
@@ -88,7 +79,6 @@ pub(crate) struct ServeArgs {
 }
 
 /// Whom to ask, and how to print it.
-#[cfg(target_os = "linux")]
 #[derive(Debug, Args)]
 pub(crate) struct StatsArgs {
     /// The gateway's administration, `--admin` of `serve`.
@@ -103,7 +93,6 @@ pub(crate) struct StatsArgs {
 }
 
 /// What to drop.
-#[cfg(target_os = "linux")]
 #[derive(Debug, Args)]
 pub(crate) struct CleanArgs {
     /// Drop those that began this long ago or longer.
@@ -197,7 +186,6 @@ pub(crate) struct Stored {
 }
 
 /// An object in a store, or a file that is one.
-#[cfg(target_os = "linux")]
 #[derive(Debug, Args)]
 pub(crate) struct LayoutArgs {
     /// The object's key, or BUCKET/KEY where the store names no bucket; with `--metadata` the file.

@@ -1,18 +1,12 @@
 //! Where in an object each slice lies.
 
-use super::args::Stored;
-#[cfg(target_os = "linux")]
-use super::args::{Bound, Identities, Keys, LayoutArgs};
+use super::args::{Bound, Identities, Keys, LayoutArgs, Stored};
 use super::objects::OpenObject;
-#[cfg(target_os = "linux")]
 use super::{backend, config::Options, secrets};
-#[cfg(target_os = "linux")]
 use anyhow::Context;
 use std::ops::Range;
-#[cfg(target_os = "linux")]
 use std::sync::Arc;
 use whyslow_gateway::format::{Layout, Role};
-#[cfg(target_os = "linux")]
 use whyslow_gateway::{
     pool::{PoolOptions, Warmth},
     sealed::{SealedOptions, SealedStore},
@@ -21,14 +15,7 @@ use whyslow_gateway::{
 use whyslow_report::text::units::{bytes, count, thousands};
 use whyslow_report::text::{Column, Line, Page, Table};
 
-/// Of a file.
-#[cfg(not(target_os = "linux"))]
-pub(super) fn run(stored: &Stored, width: usize) -> anyhow::Result<String> {
-    Ok(table(&OpenObject::new(stored)?.layout, width))
-}
-
 /// Of an object in a store; with metadata, of a file.
-#[cfg(target_os = "linux")]
 pub(super) fn run(task: &LayoutArgs, width: usize) -> anyhow::Result<String> {
     let (Some(name), Some(metadata)) = (&task.name, &task.metadata) else {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
@@ -45,7 +32,6 @@ pub(super) fn run(task: &LayoutArgs, width: usize) -> anyhow::Result<String> {
     Ok(table(&OpenObject::new(&stored)?.layout, width))
 }
 
-#[cfg(target_os = "linux")]
 async fn stored(task: &LayoutArgs) -> anyhow::Result<Arc<Layout>> {
     let given = Options { storage: task.storage.clone(), keys: task.keys.clone(), ..Options::default() };
     let Options { storage, keys, .. } = given.with_file(task.file.config.as_deref())?;

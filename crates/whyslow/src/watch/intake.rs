@@ -1,17 +1,17 @@
 //! [`Intake`]: packets on their way to the explainer and to the flight recorder.
 
-use super::batch::{Batch, Counts, Drops};
+use super::batch::{Batch, Counts};
 use super::keep::Keeper;
 use super::owners::Owners;
 use super::record::Record;
 use std::time::{Duration, Instant, SystemTime};
 use whyslow_core::analysis::Problem;
-use whyslow_core::capture::{Clock, LinkType, Packet, Sink};
+use whyslow_core::capture::{Clock, Packet, Sink};
 use whyslow_core::explain::live::{Ended, LiveExplainer};
 use whyslow_core::units::{Nanos, Time};
-use whyslow_live::watch::RingPacket;
 
 /// Drops are asked for about this often: they were no earlier.
+#[cfg(target_os = "linux")]
 const ASKED: Nanos = Nanos::from_millis(500);
 
 /// Takes packets and explains them.
@@ -62,7 +62,8 @@ impl Intake {
     }
 
     /// What was dropped until now.
-    pub(super) fn set_drops(&mut self, drops: Drops) {
+    #[cfg(target_os = "linux")]
+    pub(super) fn set_drops(&mut self, drops: super::batch::Drops) {
         let before = std::mem::replace(&mut self.counts.drops, drops);
         let more = drops.ring.saturating_sub(before.ring) + drops.interface.saturating_sub(before.interface);
         if more > 0 {
@@ -72,14 +73,15 @@ impl Intake {
     }
 
     /// Takes a packet of this machine.
-    pub(super) fn ring_packet(&mut self, packet: &RingPacket<'_>) {
+    #[cfg(target_os = "linux")]
+    pub(super) fn ring_packet(&mut self, packet: &whyslow_live::watch::RingPacket<'_>) {
         self.counts.packets += 1;
         self.counts.bytes += u64::from(packet.length);
         self.keeper.record_from_ring(packet, self.counts.packets);
         self.explainer.packet(&Packet {
             frame: self.counts.packets,
             time: Time(i64::try_from(packet.time_ns).unwrap_or(i64::MAX)),
-            link: LinkType(packet.link_type),
+            link: whyslow_core::capture::LinkType(packet.link_type),
             data: packet.bytes,
             original_len: packet.length,
         });

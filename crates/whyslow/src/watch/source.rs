@@ -3,31 +3,23 @@
 mod follow;
 mod pipe;
 mod reads;
+#[cfg(target_os = "linux")]
+mod ring;
 
 use super::args::From;
-use super::batch::Drops;
 use super::intake::Intake;
 use anyhow::bail;
 use follow::Follow;
 use pipe::Pipe;
 pub(super) use reads::Reads;
-use reads::WAIT;
 use std::io::{IsTerminal, stdin};
-use std::time::Instant;
-use whyslow_live::watch::{Ring, RingOptions};
 
 /// Where packets come from.
 pub(super) enum Source {
     Pipe(Pipe),
     Files(Follow),
-    Ring(Box<WatchedRing>),
-}
-
-/// Packets of this machine.
-pub(super) struct WatchedRing {
-    ring: Ring,
-    /// The kernel is asked no more often.
-    asked: Instant,
+    #[cfg(target_os = "linux")]
+    Ring(Box<ring::WatchedRing>),
 }
 
 impl Source {
@@ -46,16 +38,17 @@ impl Source {
                 Ok(Self::Pipe(Pipe::start()))
             }
             From::Files(patterns) => Ok(Self::Files(Follow::new(patterns)?)),
-            From::Interfaces(interfaces, filter) => {
-                let options = RingOptions {
-                    interfaces: interfaces.clone(),
-                    filter: filter.clone(),
-                    snaplen: u32::try_from(snaplen).unwrap_or(u32::MAX),
-                    size: usize::try_from(ring).unwrap_or(usize::MAX),
-                    ..RingOptions::default()
-                };
-                let ring = Ring::open(&options)?;
-                Ok(Self::Ring(Box::new(WatchedRing { ring, asked: Instant::now() })))
+            #[cfg(target_os = "linux")]
+            From::Interfaces(names, filter) => {
+                Ok(Self::Ring(Box::new(ring::WatchedRing::open(names, filter.as_ref(), snaplen, ring)?)))
+            }
+            #[cfg(not(target_os = "linux"))]
+            From::Interfaces(..) => {
+                let _ = (snaplen, ring);
+                bail!(
+                    "whyslow watch captures this machine's packets on Linux only: watch what another program captures, as in \
+                     `tcpdump -U -w- tcp | whyslow watch -`, or a file that it writes"
+                )
             }
         }
     }
@@ -65,6 +58,7 @@ impl Source {
         match self {
             Self::Pipe(_) => "-",
             Self::Files(_) => "",
+            #[cfg(target_os = "linux")]
             Self::Ring(_) => "this machine",
         }
     }
@@ -77,6 +71,7 @@ impl Source {
         match self {
             Self::Pipe(pipe) => pipe.read(intake),
             Self::Files(files) => files.read(intake),
+            #[cfg(target_os = "linux")]
             Self::Ring(ring) => ring.read(intake),
         }
     }
@@ -89,28 +84,11 @@ impl Source {
         match self {
             Self::Pipe(pipe) => pipe.finish(intake),
             Self::Files(files) => files.finish(intake),
+            #[cfg(target_os = "linux")]
             Self::Ring(mut ring) => {
                 ring.count(intake);
                 Ok(())
             }
         }
-    }
-}
-
-impl WatchedRing {
-    fn read(&mut self, intake: &mut Intake) -> anyhow::Result<Reads> {
-        if self.asked.elapsed() >= WAIT {
-            self.asked = Instant::now();
-            self.count(intake);
-        }
-        let Some(mut block) = self.ring.next_block(WAIT)? else { return Ok(Reads::Nothing) };
-        block.packets().for_each(|packet| intake.ring_packet(&packet));
-        // The time of waiting counts: it is the packets' own.
-        Ok(Reads::Nothing)
-    }
-
-    fn count(&mut self, intake: &mut Intake) {
-        let counts = self.ring.counts();
-        intake.set_drops(Drops { ring: counts.ring_drops, interface: counts.interface_drops, cut: counts.cut });
     }
 }

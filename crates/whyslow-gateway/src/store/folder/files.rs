@@ -1,5 +1,6 @@
 //! Files with what belongs to an object: written aside, then put in place in one step.
 
+use super::attribute;
 use crate::pool::Body;
 use crate::store::{Conditions, ErrorKind, ObjectInfo, PutOptions, Repeat, StoreError};
 use http_body_util::BodyExt;
@@ -10,8 +11,6 @@ use std::io::{self, ErrorKind as Io, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-/// The extended attribute that goes with a file.
-const ATTRIBUTE: &str = "user.whyslow-gateway";
 /// A folder that is removed while a file is put into it is made again.
 const ATTEMPTS: u32 = 10;
 
@@ -92,7 +91,7 @@ impl Draft {
     pub(super) fn place(self, about: &About, to: &Path, placing: Placing) -> Result<(), StoreError> {
         let here = |error| failed(&self.path, &error);
         let text = serde_json::to_vec(about).map_err(|error| StoreError::new(ErrorKind::Invalid, error.to_string()))?;
-        set_attribute(&self.file, &text).map_err(here)?;
+        attribute::set(&self.file, &self.path, &text).map_err(here)?;
         self.file.sync_all().map_err(here)?;
         let folder = to.parent().unwrap_or(to);
         let mut attempt = 1;
@@ -111,8 +110,20 @@ impl Draft {
                 Err(error) => return Err(failed(to, &error)),
             }
         }
-        File::open(folder).and_then(|folder| folder.sync_all()).map_err(|error| failed(folder, &error))
+        sync(folder).map_err(|error| failed(folder, &error))
     }
+}
+
+/// Makes last which files a folder has.
+#[cfg(unix)]
+fn sync(folder: &Path) -> io::Result<()> {
+    File::open(folder)?.sync_all()
+}
+
+/// NTFS has a journal of that, and nothing that could be asked for.
+#[cfg(not(unix))]
+fn sync(_: &Path) -> io::Result<()> {
+    Ok(())
 }
 
 /// `a` and `a/b` cannot both be files.
@@ -124,15 +135,9 @@ fn in_the_way(path: &Path, error: &io::Error) -> StoreError {
     failed(path, error)
 }
 
-fn set_attribute(file: &File, value: &[u8]) -> io::Result<()> {
-    use xattr::FileExt;
-    file.set_xattr(ATTRIBUTE, value)
-}
-
 /// What belongs to an open file.
 pub(super) fn about(file: &File, path: &Path) -> Result<About, StoreError> {
-    use xattr::FileExt;
-    let value = file.get_xattr(ATTRIBUTE).map_err(|error| failed(path, &error))?;
+    let value = attribute::get(file, path).map_err(|error| failed(path, &error))?;
     let wrong = |why: &str| StoreError::new(ErrorKind::Server, format!("{}: {why}", path.display()));
     let value =
         value.ok_or_else(|| wrong("this file was not stored by the gateway, or lost its extended attribute"))?;

@@ -11,6 +11,7 @@
 //! `rsync -X` copy such a folder whole. This is no part of the `object_store` crate's local store
 //! for want of metadata there. Conditions hold among the requests of one process.
 
+mod attribute;
 mod files;
 mod names;
 mod uploads;

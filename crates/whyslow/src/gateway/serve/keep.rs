@@ -6,7 +6,6 @@
 use crate::output::complain;
 use anyhow::{Context, bail};
 use std::io::{BufRead, BufReader, Read};
-use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::{Child, ChildStderr, Command, Stdio};
 use std::thread::JoinHandle;
@@ -38,7 +37,8 @@ impl Keep {
         watch.arg("--keep-size").arg(format!("{}B", self.most_bytes)).arg(filter);
         watch.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         // A Ctrl-C is the gateway's: what it ends then may yet be slow.
-        watch.process_group(0);
+        #[cfg(unix)]
+        std::os::unix::process::CommandExt::process_group(&mut watch, 0);
         let mut child = watch.spawn().context("--keep: whyslow watch")?;
         let (Some(lines), Some(messages)) = (child.stdout.take(), child.stderr.take()) else {
             bail!("--keep: whyslow watch has no output");

@@ -10,7 +10,6 @@ use anyhow::{Context, bail};
 use std::collections::HashMap;
 use std::fs::{File, Metadata};
 use std::io::{Read, Seek};
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Instant, SystemTime};
@@ -20,12 +19,18 @@ use whyslow_core::capture::Reader;
 const PIECE: usize = 256 << 10;
 
 /// Which file it is, whatever its name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct FileId {
-    device: u64,
-    inode: u64,
+    number: Number,
     created: Option<SystemTime>,
 }
+
+/// Its device, and its number there.
+#[cfg(unix)]
+type Number = (u64, u64);
+/// Where nothing else tells files apart: a file that is renamed is another one.
+#[cfg(not(unix))]
+type Number = PathBuf;
 
 /// A file that is read.
 struct Open {
@@ -129,7 +134,7 @@ impl Follow {
         let mut found: Vec<_> = paths
             .filter_map(|path| {
                 let metadata = path.metadata().ok().filter(Metadata::is_file)?;
-                let (id, written) = (FileId::of(&metadata), metadata.modified().ok()?);
+                let (id, written) = (FileId::of(&path, &metadata), metadata.modified().ok()?);
                 let is_current = self.current.as_ref().is_some_and(|open| open.id == id);
                 let was_read = self.left.get(&id).is_some_and(|left| written <= *left);
                 (!is_current && !was_read && metadata.len() > 0).then_some((written, path))
@@ -150,7 +155,7 @@ impl Follow {
         let metadata = file.metadata().with_context(|| path.display().to_string())?;
         file.rewind().with_context(|| path.display().to_string())?;
         intake.begin_capture(&path.display().to_string());
-        self.current = Some(Open { id: FileId::of(&metadata), path, file, reader: Reader::new(), offset: 0 });
+        self.current = Some(Open { id: FileId::of(&path, &metadata), path, file, reader: Reader::new(), offset: 0 });
         Ok(())
     }
 
@@ -169,9 +174,20 @@ impl Follow {
 }
 
 impl FileId {
-    fn of(metadata: &Metadata) -> Self {
-        Self { device: metadata.dev(), inode: metadata.ino(), created: metadata.created().ok() }
+    fn of(path: &Path, metadata: &Metadata) -> Self {
+        Self { number: number(path, metadata), created: metadata.created().ok() }
     }
+}
+
+#[cfg(unix)]
+fn number(_: &Path, metadata: &Metadata) -> Number {
+    use std::os::unix::fs::MetadataExt;
+    (metadata.dev(), metadata.ino())
+}
+
+#[cfg(not(unix))]
+fn number(path: &Path, _: &Metadata) -> Number {
+    path.to_owned()
 }
 
 fn is_pattern(name: &str) -> bool {
