@@ -354,6 +354,6 @@ mod tests {
         while session.lock().is_reading {
             thread::sleep(Duration::from_millis(1));
         }
-        assert_eq!(session.opened().unwrap().opening.title(), opened.captures.opening().title());
+        assert_eq!(session.opened().unwrap().captures.opening().title(), opened.captures.opening().title());
     }
 }
