@@ -30,8 +30,7 @@ function nameHeadings(tokens) {
   return sections;
 }
 
-const plain = (inline) =>
-  inline.children.map((token) => (token.type === "softbreak" ? " " : token.content)).join("");
+const plain = (inline) => inline.children.map((token) => (token.type === "softbreak" ? " " : token.content)).join("");
 
 /** Turns the links and pictures of a document into the site's; gives the pictures. */
 function turnLinks(tokens, path, known) {

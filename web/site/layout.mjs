@@ -20,7 +20,16 @@ function part(name, documents, address, link) {
 
 function navigation(all, address, link) {
   const names = [...new Set(all.map((one) => one.part))];
-  return names.map((name) => part(name, all.filter((one) => one.part === name), address, link)).join("");
+  return names
+    .map((name) =>
+      part(
+        name,
+        all.filter((one) => one.part === name),
+        address,
+        link,
+      ),
+    )
+    .join("");
 }
 
 const START = (link) => `<section class="start">

@@ -2,7 +2,7 @@
 
 import { render } from "preact";
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
-import type { Asker } from "./asker";
+import { type Asker, answerOf } from "./asker";
 import { CompareView } from "./compare";
 import { ConnectionView } from "./connection";
 import { useConnection } from "./details";
@@ -221,6 +221,7 @@ function App() {
             />
           </>
         )}
+        {takes && isOpen && <SaveJson asker={opener} failed={setNotice} />}
         {isOpen && !content.watch && <SaveReport {...{ notes, asker: opener, failed: setNotice }} />}
         <ThemeSwitch />
       </header>
@@ -270,6 +271,19 @@ function App() {
       </footer>
       {content && <HelpDialog content={content} slug={help} close={() => setHelp(null)} show={setHelp} />}
     </div>
+  );
+}
+
+/** All that was found, for programs. */
+function SaveJson({ asker, failed }: { asker: Asker; failed: (notice: Notice) => void }) {
+  const keep = () =>
+    answerOf(asker, "analysis")
+      .then(async (answer) => save("whyslow.json", await answer.blob()))
+      .catch((error: Error) => failed({ what: "Not saved.", why: error.message }));
+  return (
+    <button type="button" onClick={() => void keep()} title="All that was found, as whyslow --json prints it">
+      JSON
+    </button>
   );
 }
 

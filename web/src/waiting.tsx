@@ -28,7 +28,14 @@ export function Waiting({ going, pick, opener, take }: Props) {
             <span>pcap, pcapng or tcpdump’s text, compressed or not; both ends of a path together</span>
             <span>It stays on this machine.</span>
           </button>
-          {opener && opener.samples.length > 0 && <Samples samples={opener.samples} take={take} />}
+          {opener && opener.samples.length > 0 && (
+            <>
+              <Samples samples={opener.samples} take={take} />
+              <p>
+                <a href="index.html">Documentation</a>: what it finds, a case for each cause, how it is installed
+              </p>
+            </>
+          )}
         </main>
       );
     case "reading": {

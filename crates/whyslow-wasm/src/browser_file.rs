@@ -5,7 +5,8 @@ use std::io::{self, Read};
 use std::sync::Arc;
 use whyslow_io::{Input, Object, ObjectInput};
 
-/// Reads bytes of a file: which file, from where, and where to. Returns how many came, 0 at the end.
+/// Reads bytes of a file: which file, from where, and where to. Returns how many came, 0 at the
+/// end.
 pub type ReadAt = Arc<dyn Fn(u32, u64, &mut [u8]) -> io::Result<usize> + Send + Sync>;
 
 /// A file that the browser reads.
