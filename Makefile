@@ -5,6 +5,9 @@
 #             with checksums (tools/dist); DIST=TARGET for one of them alone
 # make dist-test  installs each of these in an empty root and runs it
 # make web    build the page of `whyslow view` and `whyslow report` (Node 18 or later): the next build of the program takes it in
+# make site   the site, under target/site/: the page that needs no server and no installation, and the documentation around it
+#             (Rust's target wasm32-unknown-unknown, and Node)
+# make site-all  the site's tests on all captures of the collection under 50 MB: its JSON is the program's
 # make check  before a commit: format, layers, lints, and the unit tests of what differs from main; a minute at most when warm
 # make test   everything that must hold: format, lints, tests, the lab on this kernel, documentation, layers, the page; what is skipped
 #             is listed, and WHYSLOW_REQUIRE_ALL=1 makes it fail
@@ -25,8 +28,10 @@ BENCH_INPUTS ?=
 DIST ?=
 
 PAGE = web/dist/index.html
+WASM = target/wasm32-unknown-unknown/web/whyslow_wasm.wasm
+SITE = target/site
 
-.PHONY: help demo demo-python wheel dist dist-test check test test-spark fuzz bench stages install tools web page
+.PHONY: help demo demo-python wheel dist dist-test site site-all check test test-spark fuzz bench stages install tools web page
 
 help:
 	@sed -n '/^$$/q; s/^# //p' Makefile
@@ -82,6 +87,16 @@ dist: tools page
 
 dist-test:
 	tools/dist-test
+
+site: tools web
+	@test -d "$$(rustc --print target-libdir --target wasm32-unknown-unknown)" || \
+	    { echo "Rust's target for browsers is missing: rustup target add wasm32-unknown-unknown"; exit 1; }
+	$(CARGO) build --profile web --quiet --target wasm32-unknown-unknown -p whyslow-wasm --lib
+	node web/site/build.mjs $(WASM) $(SITE)
+
+site-all: site
+	$(CARGO) test --quiet --workspace --exclude whyslow-python --test program --no-run
+	cd web && WHYSLOW_SITE_ALL=1 npm run --silent test:site
 
 check: tools
 	tools/check

@@ -47,5 +47,7 @@ export default defineConfig({
   base: "./",
   esbuild: { jsx: "automatic", jsxImportSource: "preact" },
   build: { target: "es2022", emptyOutDir: false, modulePreload: false, cssCodeSplit: false, assetsInlineLimit: 1e6 },
+  // A worker that is no module starts in a file that was opened from a disk, too.
+  worker: { format: "iife" },
   plugins: [oneFile()],
 });

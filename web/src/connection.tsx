@@ -2,6 +2,7 @@
 
 import { useMemo } from "preact/hooks";
 import { endpoint, mainTransfer } from "./analysis";
+import type { Asker } from "./asker";
 import type { Content } from "./document";
 import { Exchanges, TransferList } from "./exchanges";
 import { Directions, Facts } from "./facts";
@@ -22,11 +23,11 @@ interface Props {
   view: State;
   go: Go;
   help: (slug: string) => void;
-  local: boolean;
+  asker: Asker | null;
   notes: Notes;
 }
 
-export function ConnectionView({ content, connection, view, go, help, local, notes }: Props) {
+export function ConnectionView({ content, connection, view, go, help, asker, notes }: Props) {
   const index = (view.transfer ?? mainTransfer(connection) + 1) - 1;
   const transfer = connection.transfers[index];
   // Made once for each transfer: a zoom, which is in the address and so comes through here, changes
@@ -54,7 +55,7 @@ export function ConnectionView({ content, connection, view, go, help, local, not
           transfer={transfer ?? null}
           view={view}
           go={go}
-          local={local}
+          asker={asker}
         />
       </div>
     </main>

@@ -1,29 +1,35 @@
 // All of a connection: out of the document, or asked of the server.
 
 import { useEffect, useState } from "preact/hooks";
+import type { Asker } from "./asker";
 import type { Content } from "./document";
 import type { Connection } from "./model";
 
 /** The connection, `null` while it is asked for, or why there is none. */
-export function useConnection(content: Content | null, id: number | null, local: boolean): Connection | string | null {
+export function useConnection(
+  content: Content | null,
+  id: number | null,
+  asker: Asker | null,
+): Connection | string | null {
   const held = content?.analysis.connections.find((one) => one.id === id) ?? null;
   const [loaded, setLoaded] = useState<{ content: Content; id: number; found: Connection | string } | null>(null);
   useEffect(() => {
     if (content === null || id === null || held) return;
     let wanted = true;
     const store = (found: Connection | string) => wanted && setLoaded({ content, id, found });
-    if (!local) {
+    if (!asker) {
       store(
         "This report tells of the connections in full that lost most time: `whyslow view` of the capture shows all.",
       );
       return;
     }
-    fetch(`connection?c=${id}`, { cache: "no-store" })
+    asker
+      .ask(`connection?c=${id}`)
       .then(async (answer) => store(answer.ok ? ((await answer.json()) as Connection) : (await answer.text()).trim()))
       .catch((error: Error) => store(error.message));
     return () => {
       wanted = false;
     };
-  }, [content, id, held, local]);
+  }, [content, id, held, asker]);
   return held ?? (loaded?.content === content && loaded.id === id ? loaded.found : null);
 }

@@ -3,6 +3,7 @@
 
 import { useMemo, useState } from "preact/hooks";
 import { endpoint } from "./analysis";
+import type { Asker } from "./asker";
 import { type Spot, spotText } from "./compare/comparison";
 import type { Content } from "./document";
 import { count, roundBytes, thousands } from "./format";
@@ -17,13 +18,12 @@ interface Props {
   view: State;
   go: Go;
   help: (slug: string) => void;
-  /** Whether there is a server to ask. */
-  local: boolean;
+  asker: Asker | null;
 }
 
 type Tab = "connections" | "transfers";
 
-export function Listing({ content, view, go, help, local }: Props) {
+export function Listing({ content, view, go, help, asker }: Props) {
   const [chosen, setChosen] = useState<Spot[]>([]);
   const [tab, setTab] = useState<Tab>("connections");
   const toggle = (spot: Spot) =>
@@ -59,7 +59,7 @@ export function Listing({ content, view, go, help, local }: Props) {
         query={query}
         go={go}
         help={help}
-        pick={local ? { chosen, toggle } : undefined}
+        pick={asker ? { chosen, toggle } : undefined}
       />
       {chosen.length > 0 && <Choice chosen={chosen} content={content} go={go} toggle={toggle} />}
     </section>

@@ -2,32 +2,25 @@
 
 import { render } from "preact";
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
+import { type Asker, answerOf } from "./asker";
 import { CompareView } from "./compare";
 import { ConnectionView } from "./connection";
 import { useConnection } from "./details";
 import type { Content } from "./document";
-import { roundBytes, visible } from "./format";
+import { WorkerOpener } from "./engine/opener";
+import { visible } from "./format";
 import { format, type Go, parse, START, type State } from "./hash";
 import { HelpDialog } from "./help";
-import { embedded, open, type Status, served, status } from "./load";
 import { type Notes, reportWith, useNotes } from "./notes";
+import { type Opener, type Reading, Stopped } from "./opener";
 import { Overview } from "./overview";
+import { server } from "./server";
+import { embedded, engineBytes } from "./slots";
 import "./style.css";
 import { applyTheme, ThemeSwitch } from "./theme";
 import { save } from "./tracks/take";
+import { type Going, Waiting } from "./waiting";
 import { WatchView } from "./watch";
-
-/**
- * How often a reading is asked how far it is, milliseconds: at once, for a small one is soon read,
- * then seldom.
- */
-const ASK = [10, 200] as const;
-
-type Going =
-  | { state: "waiting" }
-  | { state: "empty" }
-  | { state: "reading"; name: string; read: number; total: number | null }
-  | { state: "failed"; error: string };
 
 /** What is said above what is open: what did not come of it, and why. */
 interface Notice {
@@ -38,7 +31,7 @@ interface Notice {
 function App() {
   const [content, setContent] = useState<Content | null>(null);
   const [going, setGoing] = useState<Going>({ state: "waiting" });
-  const [local, setLocal] = useState(false);
+  const [opener, setOpener] = useState<Opener | null>(null);
   const [view, setView] = useState<State>(() => parse(location.hash));
   const [help, setHelp] = useState<string | null>(null);
   const [over, setOver] = useState<"open" | "beside" | null>(null);
@@ -83,58 +76,49 @@ function App() {
     [go],
   );
 
-  const follow = useCallback(
-    async (after: number, isNew = false) => {
-      for (let wait: number = ASK[0]; ; wait = Math.min(ASK[1], wait * 2)) {
-        const now: Status = await status();
-        if (now.number >= after) {
-          if (now.state === "ready") {
-            show(await served(), now.error, isNew);
-            setGoing({ state: "waiting" });
-            return;
-          }
-          if (now.state === "failed") return setGoing({ state: "failed", error: now.error ?? "it could not be read" });
-          if (now.state === "empty") return setGoing({ state: "empty" });
-          setGoing({ state: "reading", name: now.name ?? "", read: now.read, total: now.total });
-        }
-        await new Promise((done) => setTimeout(done, wait));
-      }
-    },
-    [show],
-  );
-
   useEffect(() => {
     const failed = (error: unknown) => setGoing({ state: "failed", error: String((error as Error).message ?? error) });
-    embedded()
-      .then(async (found) => {
-        if (found) return show(found, null, false);
-        setLocal(true);
-        await follow(0);
-      })
-      .catch(failed);
-  }, [follow, show]);
+    const begin = async () => {
+      const found = await embedded();
+      if (found) return show(found, null, false);
+      const engine = await engineBytes();
+      const asked = engine ? await WorkerOpener.of(engine) : server;
+      setOpener(asked);
+      const { content, failed } = await asked.begin((reading) => setGoing({ state: "reading", ...reading }));
+      if (content) show(content, failed, false);
+      else setGoing({ state: "empty" });
+    };
+    begin().catch(failed);
+  }, [show]);
 
+  // Of several drops the last counts.
+  const turn = useRef(0);
   const take = useCallback(
     async (files: File[], beside: string | null) => {
-      if (files.length === 0) return;
+      if (files.length === 0 || opener === null) return;
+      turn.current += 1;
+      const mine = turn.current;
+      const isLast = () => turn.current === mine;
       const name = files.map((file) => visible(file.name)).join(", ");
       try {
         setContent(null);
         setNotice(null);
-        const before = (await status()).number;
         setGoing({ state: "reading", name, read: 0, total: null });
-        await open(files, beside, (read, total) => setGoing({ state: "reading", name, read, total }));
-        await follow(before + 1, true);
+        const told = (reading: Reading) => isLast() && setGoing({ state: "reading", ...reading });
+        const { content, failed } = await opener.open(files, beside, told);
+        if (!isLast()) return;
+        if (content) show(content, failed, true);
+        setGoing({ state: content ? "waiting" : "empty" });
       } catch (error) {
+        if (!isLast()) return;
         const why = (error as Error).message;
-        setGoing({ state: "failed", error: why });
+        setGoing(error instanceof Stopped ? { state: "empty" } : { state: "failed", error: why });
         // What was open before is open still.
-        await status()
-          .then(async (now) => now.state === "ready" && show(await served(), why, false))
-          .catch(() => undefined);
+        const before = await opener.current().catch(() => null);
+        if (before && isLast()) show(before, why, false);
       }
     },
-    [follow, show],
+    [opener, show],
   );
 
   // The transfer of what is open that a second capture is compared with; empty: the largest.
@@ -146,7 +130,7 @@ function App() {
       : [view.connection, view.transfer].filter(Boolean).join(".");
   const isOpen = content !== null;
   // A page of what is watched takes no files.
-  const takes = local && !content?.watch;
+  const takes = opener !== null && !content?.watch;
   useEffect(() => {
     if (!takes) return;
     const side = (event: DragEvent) => (isOpen && event.clientX > innerWidth / 2 ? "beside" : "open");
@@ -168,7 +152,7 @@ function App() {
     };
   }, [takes, take, isOpen, here]);
 
-  const connection = useConnection(content, content?.watch ? null : view.connection, local);
+  const connection = useConnection(content, content?.watch ? null : view.connection, opener);
   const notes = useNotes(content);
   useEffect(() => {
     document.title = content ? `${content.name} – whyslow` : "whyslow";
@@ -237,7 +221,8 @@ function App() {
             />
           </>
         )}
-        {isOpen && !content.watch && <SaveReport {...{ notes, local, failed: setNotice }} />}
+        {takes && isOpen && <SaveJson asker={opener} failed={setNotice} />}
+        {isOpen && !content.watch && <SaveReport {...{ notes, asker: opener, failed: setNotice }} />}
         <ThemeSwitch />
       </header>
       {notice !== null && (
@@ -251,11 +236,16 @@ function App() {
         </p>
       )}
       {content === null ? (
-        <Waiting going={going} pick={() => picker.current?.click()} />
+        <Waiting
+          going={going}
+          pick={() => picker.current?.click()}
+          opener={opener}
+          take={(files) => void take(files, null)}
+        />
       ) : content.watch ? (
         <WatchView content={content} view={view} go={go} help={setHelp} notes={notes} />
       ) : view.compare ? (
-        <CompareView content={content} spots={view.compare} go={go} local={local} />
+        <CompareView content={content} spots={view.compare} go={go} asker={opener} />
       ) : typeof connection === "string" ? (
         <Elsewhere why={connection} go={go} />
       ) : view.connection !== null && !connection ? (
@@ -268,14 +258,15 @@ function App() {
           view={view}
           go={go}
           help={setHelp}
-          local={local}
+          asker={opener}
           notes={notes}
         />
       ) : (
-        <Overview content={content} view={view} go={go} help={setHelp} local={local} notes={notes} />
+        <Overview content={content} view={view} go={go} help={setHelp} asker={opener} notes={notes} />
       )}
       <footer class="bottom">
         <span>whyslow {content?.version}</span>
+        {isOpen && opener?.cost && <span>{opener.cost()}</span>}
         <span>Nothing leaves this machine: this page loads nothing and sends nothing.</span>
       </footer>
       {content && <HelpDialog content={content} slug={help} close={() => setHelp(null)} show={setHelp} />}
@@ -283,12 +274,25 @@ function App() {
   );
 }
 
+/** All that was found, for programs. */
+function SaveJson({ asker, failed }: { asker: Asker; failed: (notice: Notice) => void }) {
+  const keep = () =>
+    answerOf(asker, "analysis")
+      .then(async (answer) => save("whyslow.json", await answer.blob()))
+      .catch((error: Error) => failed({ what: "Not saved.", why: error.message }));
+  return (
+    <button type="button" onClick={() => void keep()} title="All that was found, as whyslow --json prints it">
+      JSON
+    </button>
+  );
+}
+
 /** The page as one file, with the notes in it. */
-function SaveReport({ notes, local, failed }: { notes: Notes; local: boolean; failed: (notice: Notice) => void }) {
+function SaveReport({ notes, asker, failed }: { notes: Notes; asker: Asker | null; failed: (notice: Notice) => void }) {
   const [isBusy, setIsBusy] = useState(false);
   const keep = async () => {
     setIsBusy(true);
-    await reportWith(notes.list, local)
+    await reportWith(notes.list, asker)
       .then((page) => save("whyslow-report.html", page))
       .catch((error: Error) => failed({ what: "Not saved.", why: error.message }));
     setIsBusy(false);
@@ -315,46 +319,6 @@ function Elsewhere({ why, go }: { why: string; go: Go }) {
       </button>
     </main>
   );
-}
-
-function Waiting({ going, pick }: { going: Going; pick: () => void }) {
-  switch (going.state) {
-    case "waiting":
-      return <main class="waiting" aria-busy="true" />;
-    case "empty":
-      return (
-        <main class="waiting">
-          <button type="button" class="drop" onClick={pick}>
-            <b>Drop a capture here</b>
-            <span>pcap, pcapng or tcpdump’s text, compressed or not; both ends of a path together</span>
-            <span>It stays on this machine.</span>
-          </button>
-        </main>
-      );
-    case "reading": {
-      const { read, total } = going;
-      return (
-        <main class="waiting" aria-busy="true">
-          <p>
-            Reading <b>{going.name}</b>
-          </p>
-          <progress {...(total ? { value: read, max: total } : {})} aria-label="How much is read" />
-          <p class="dim">
-            {roundBytes(read)}
-            {total ? ` of ${roundBytes(total)}` : ""}
-          </p>
-        </main>
-      );
-    }
-    case "failed":
-      return (
-        <main class="waiting">
-          <p class="failed" role="alert">
-            <b>It could not be read.</b> {going.error}
-          </p>
-        </main>
-      );
-  }
 }
 
 applyTheme();

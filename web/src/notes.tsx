@@ -1,10 +1,12 @@
 // Notes on connections: they stay with the page, and a saved report takes them along.
 
 import { useState } from "preact/hooks";
+import { type Asker, answerOf } from "./asker";
 import type { Content } from "./document";
 import { time } from "./format";
 import type { Go } from "./hash";
 import type { Connection } from "./model";
+import { fillSlot, ownSource } from "./slots";
 
 export interface Note {
   connection: number;
@@ -54,25 +56,10 @@ export function useNotes(content: Content | null): Notes {
   return { list, set };
 }
 
-/** This page's own file: what is drawn is left out, for it is drawn anew. */
-function ownSource(): string {
-  const page = document.documentElement.cloneNode(true) as HTMLElement;
-  page.querySelector("#app")?.replaceChildren();
-  return `<!doctype html>\n${page.outerHTML}`;
-}
-
 /** A report in one file, with the notes in it. */
-export async function reportWith(notes: Note[], local: boolean): Promise<Blob> {
-  let source = ownSource();
-  if (local) {
-    const answer = await fetch("report", { cache: "no-store" });
-    if (!answer.ok) throw new Error((await answer.text()).trim());
-    source = await answer.text();
-  }
-  const page = source.replace(
-    new RegExp(`(<script type="text/plain" id="${SLOT}">)[^<]*`),
-    (_all, slot) => slot + (notes.length > 0 ? encode(JSON.stringify(notes)) : ""),
-  );
+export async function reportWith(notes: Note[], asker: Asker | null): Promise<Blob> {
+  const source = asker ? await (await answerOf(asker, "report")).text() : ownSource();
+  const page = fillSlot(source, SLOT, notes.length > 0 ? encode(JSON.stringify(notes)) : "");
   return new Blob([page], { type: "text/html" });
 }
 

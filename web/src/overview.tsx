@@ -2,6 +2,7 @@
 
 import { useState } from "preact/hooks";
 import { findingsOf, mainTransfer } from "./analysis";
+import type { Asker } from "./asker";
 import type { Content } from "./document";
 import { Assumed, Command, FindingCard } from "./finding";
 import { count, rate, roundBytes, thousands, time } from "./format";
@@ -18,15 +19,14 @@ interface Props {
   view: State;
   go: Go;
   help: (slug: string) => void;
-  /** Whether there is a server to ask. */
-  local: boolean;
+  asker: Asker | null;
   notes: Notes;
 }
 
 /** Causes that are named at first. */
 const FEW_CAUSES = 5;
 
-export function Overview({ content, view, go, help, local, notes }: Props) {
+export function Overview({ content, view, go, help, asker, notes }: Props) {
   const { analysis } = content;
   const only = content.connections_total === 1 ? mainConnection(content) : undefined;
   return (
@@ -35,7 +35,7 @@ export function Overview({ content, view, go, help, local, notes }: Props) {
       {content.probe && <Requests probe={content.probe} go={go} />}
       {only && <OnlyTransfer connection={only} go={go} />}
       {content.causes.length > 0 && <Causes content={content} go={go} help={help} />}
-      {analysis.connections.length > 0 && <Listing content={content} view={view} go={go} help={help} local={local} />}
+      {analysis.connections.length > 0 && <Listing content={content} view={view} go={go} help={help} asker={asker} />}
       <NoteList notes={notes} go={go} />
       <Across content={content} help={help} />
       <section class="captures" aria-label="Captures">

@@ -89,16 +89,44 @@ macro_rules! define {
                 }
             }
 
-            /// Its rule's file, which begins with the documentation.
-            const fn source(self) -> &'static str {
+            /// The documentation at the beginning of its rule's file, and nothing else of the file.
+            const fn source(self) -> &'static [u8] {
                 match self {
-                    $(Self::$name => include_str!(concat!("rules/", stringify!($file), ".rs")),)*
+                    $(Self::$name => {
+                        const FILE: &[u8] = include_bytes!(concat!("rules/", stringify!($file), ".rs"));
+                        const DOC: [u8; documentation_length(FILE)] = documentation(FILE);
+                        &DOC
+                    })*
                 }
             }
         }
     };
 }
 for_each_cause!(define);
+
+/// The length of the comment that a file begins with.
+const fn documentation_length(file: &[u8]) -> usize {
+    let mut at = 0;
+    while at + 2 < file.len() && file[at] == b'/' && file[at + 1] == b'/' && file[at + 2] == b'!' {
+        while at < file.len() && file[at] != b'\n' {
+            at += 1;
+        }
+        at += 1;
+    }
+    at
+}
+
+/// The comment that a file begins with, copied: a part of the file would keep all of it in the
+/// program.
+const fn documentation<const LENGTH: usize>(file: &[u8]) -> [u8; LENGTH] {
+    let mut copy = [0; LENGTH];
+    let mut at = 0;
+    while at < LENGTH {
+        copy[at] = file[at];
+        at += 1;
+    }
+    copy
+}
 
 impl Cause {
     /// The cause with this public name.
@@ -109,10 +137,8 @@ impl Cause {
     /// Its documentation as Markdown, as `help-cause` prints it: the first line is the cause in one
     /// sentence.
     pub fn markdown(self) -> String {
-        let text = self
-            .source()
+        let text = String::from_utf8_lossy(self.source())
             .lines()
-            .take_while(|line| line.starts_with("//!"))
             .map(|line| line.trim_start_matches("//!").trim_start_matches(' '))
             .collect::<Vec<_>>()
             .join("\n");

@@ -22,6 +22,8 @@
 //! ([`follow`], [`pick`]). What comes through a pipe is kept in a temporary file for that
 //! ([`Spool`], in a folder of the process: [`Scratch`]).
 #![forbid(unsafe_code)]
+// A browser uses a part of it: files, pipes and threads stay unused there.
+#![cfg_attr(target_family = "wasm", allow(dead_code))]
 
 mod broadcast;
 mod compare_sets;
@@ -34,6 +36,7 @@ mod join;
 mod object;
 mod options;
 mod reading;
+#[cfg(not(target_family = "wasm"))]
 mod scan;
 mod scratch;
 mod set;
@@ -52,6 +55,7 @@ pub use input::{Input, Progress, is_url};
 pub use object::{Object, ObjectInput};
 pub use options::ExplainOptions;
 pub use reading::{FilesRead, PacketSource, Reading, follow, follow_all, pick};
+#[cfg(not(target_family = "wasm"))]
 pub use scan::{ScanError, Scanned, scan, scan_into, unread};
 pub use scratch::Scratch;
 pub use spool::Spool;

@@ -16,6 +16,9 @@ mod block;
 mod head;
 mod lz4;
 mod pipe;
+#[cfg(any(test, target_family = "wasm"))]
+mod pure;
+#[cfg(not(target_family = "wasm"))]
 mod xz;
 
 use crate::error::Error;
@@ -320,6 +323,15 @@ pub(crate) fn stdin() -> io::Result<File> {
     io::stdin().as_handle().try_clone_to_owned().map(File::from)
 }
 
+/// Standard input.
+///
+/// # Errors
+/// Always: a browser gives none.
+#[cfg(target_family = "wasm")]
+pub(crate) fn stdin() -> io::Result<File> {
+    Err(ErrorKind::Unsupported.into())
+}
+
 fn megabytes(bytes: u64) -> String {
     format!("{:.1} MB", bytes as f64 / 1e6)
 }
@@ -361,9 +373,15 @@ fn stream(bytes: impl Read + Send + 'static, compression: Option<Compression>) -
     Ok(match compression {
         None => Box::new(bytes),
         Some(Compression::Gzip) => Box::new(flate2::read::MultiGzDecoder::new(bytes)),
-        Some(Compression::Zstd) => Box::new(zstd::stream::read::Decoder::new(bytes)?),
         Some(Compression::Lz4) => Box::new(lz4::Frames::new(bytes)),
+        #[cfg(not(target_family = "wasm"))]
+        Some(Compression::Zstd) => Box::new(zstd::stream::read::Decoder::new(bytes)?),
+        #[cfg(not(target_family = "wasm"))]
         Some(Compression::Xz) => Box::new(xz::Streams::new(bytes)?),
+        #[cfg(target_family = "wasm")]
+        Some(Compression::Zstd) => Box::new(pure::ZstdFrames::new(bytes)),
+        #[cfg(target_family = "wasm")]
+        Some(Compression::Xz) => Box::new(pure::XzStreams::new(bytes)),
     })
 }
 

@@ -1,18 +1,14 @@
 //! The open captures: being read, read, or failed.
 
-use crate::graphs::{Answer, Graphs};
-use crate::{Document, Opening, SoughtTransfer};
 use serde::Serialize;
-use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use tempfile::TempPath;
-use whyslow_core::analysis::Connection;
-use whyslow_core::compare::{Comparison, TransferName};
-use whyslow_core::units::Nanos;
-use whyslow_io::{Error, Input, PacketSource, Progress, Reading, Stop};
+use whyslow_core::compare::TransferName;
+use whyslow_io::{Error, Input, Progress, Reading, Stop};
+use whyslow_page::{OpenCaptures, Opening, SoughtTransfer};
 
 /// One set of captures at a time; opening another closes it.
 #[derive(Debug, Default)]
@@ -26,7 +22,7 @@ struct Inner {
     number: u64,
     state: State,
     /// The last captures that were read; they are shown again if the next ones fail.
-    last: Option<Arc<OpenCaptures>>,
+    last: Option<Arc<ReadCaptures>>,
     /// Stops the current reading.
     stop: Stop,
     /// What to read next, once the current reading has ended: one at a time.
@@ -38,7 +34,7 @@ struct Inner {
 
 impl Inner {
     /// Stores the result of a reading.
-    fn finish_reading(&mut self, outcome: Result<Arc<OpenCaptures>, String>) {
+    fn finish_reading(&mut self, outcome: Result<Arc<ReadCaptures>, String>) {
         self.state = match (outcome, &self.last) {
             (Ok(opened), _) => {
                 self.last = Some(Arc::clone(&opened));
@@ -84,7 +80,7 @@ enum State {
     Empty,
     Reading(String, Progress),
     /// With the reason if a later opening failed.
-    Ready(Arc<OpenCaptures>, Option<String>),
+    Ready(Arc<ReadCaptures>, Option<String>),
     Failed(String),
 }
 
@@ -97,96 +93,18 @@ pub(crate) struct Upload {
 
 /// Captures that were read.
 #[derive(Debug)]
-pub(crate) struct OpenCaptures {
-    pub(crate) document: Document,
-    /// The graphs that were requested last.
-    graphs: Mutex<VecDeque<(GraphRequest, Arc<Graphs>)>>,
-    opening: Opening,
+pub(crate) struct ReadCaptures {
+    pub(crate) captures: OpenCaptures,
     /// Keeps the uploaded files alive.
     uploads: Vec<Arc<Upload>>,
 }
 
-/// A connection's graphs: all its time, or a range of it.
-type GraphRequest = (u64, Option<(Nanos, Nanos)>);
-
 /// The message for a capture that crashed the reader; the next one can still be read.
 const FAULT: &str = "the reading failed: that is a fault of whyslow, and not of the capture";
 
-/// The number of graphs kept, of at most 65 MB each.
-const MAX_GRAPHS: usize = 4;
-
-impl OpenCaptures {
+impl ReadCaptures {
     fn new(reading: Reading, opening: Opening, uploads: Vec<Arc<Upload>>) -> Self {
-        let document = Document::served(reading, &opening);
-        Self { document, graphs: Mutex::default(), opening, uploads }
-    }
-
-    /// A connection's graphs in a time range.
-    ///
-    /// # Errors
-    /// When there is no such connection, or it cannot be read again.
-    pub(crate) fn answer(&self, id: u64, range: Option<(Nanos, Nanos)>, columns: usize) -> Result<Answer, String> {
-        let whole = self.graphs(id, None)?;
-        let Some(asked) = range.filter(|range| !whole.is_fine(*range, columns)) else {
-            return Ok(whole.answer(range, columns));
-        };
-        // A little more than is asked for, so that the next step finds it.
-        let room = (asked.1 - asked.0).or_zero();
-        Ok(self.graphs(id, Some((asked.0 - room, asked.1 + room)))?.answer(range, columns))
-    }
-
-    fn graphs(&self, id: u64, range: Option<(Nanos, Nanos)>) -> Result<Arc<Graphs>, String> {
-        // Held while the capture is read: what two ask for is read once.
-        let mut kept = self.graphs.lock().unwrap_or_else(PoisonError::into_inner);
-        let fits = |(asked, graphs): &&(GraphRequest, Arc<Graphs>)| {
-            asked.0 == id
-                && match (asked.1, range) {
-                    (None, None) => true,
-                    (Some(_), Some(range)) => graphs.holds(range),
-                    _ => false,
-                }
-        };
-        if let Some((_, graphs)) = kept.iter().find(fits) {
-            return Ok(Arc::clone(graphs));
-        }
-        let (place, connection) = self.place(id)?;
-        let graphs = Arc::new(Graphs::read(&place, connection, range)?);
-        if kept.len() >= MAX_GRAPHS {
-            kept.pop_front();
-        }
-        kept.push_back(((id, range), Arc::clone(&graphs)));
-        Ok(graphs)
-    }
-
-    /// All of a connection.
-    ///
-    /// # Errors
-    /// When there is none of this number.
-    pub(crate) fn connection(&self, id: u64) -> Result<&Connection, String> {
-        self.document.connection(id).ok_or_else(|| "there is no connection of this number".to_owned())
-    }
-
-    /// Where a connection's packets can be read again.
-    ///
-    /// # Errors
-    /// When there is no such connection, or its capture came through a pipe.
-    pub(crate) fn place(&self, id: u64) -> Result<(PacketSource, &Connection), String> {
-        let connection = self.connection(id)?;
-        let place = self.document.place(connection);
-        Ok((place.ok_or("the capture came through a pipe, which cannot be read twice")?, connection))
-    }
-
-    /// The document as a report has it.
-    pub(crate) fn as_file(&self) -> Document {
-        self.document.as_file(&self.opening)
-    }
-
-    /// Compares two of its transfers.
-    ///
-    /// # Errors
-    /// When one does not exist.
-    pub(crate) fn compare(&self, spots: [TransferName; 2]) -> Result<Comparison, String> {
-        self.document.compare(spots)
+        Self { captures: OpenCaptures::new(reading, opening), uploads }
     }
 }
 
@@ -213,7 +131,7 @@ impl Session {
     pub(crate) fn show(&self, opening: Opening, reading: Reading) {
         let mut inner = self.lock();
         inner.number += 1;
-        inner.finish_reading(Ok(Arc::new(OpenCaptures::new(reading, opening, Vec::new()))));
+        inner.finish_reading(Ok(Arc::new(ReadCaptures::new(reading, opening, Vec::new()))));
     }
 
     /// Adds a capture from the page; with the last one of its drop the reading starts. With
@@ -247,7 +165,7 @@ impl Session {
         };
         let open = beside.and_then(|which| Some((which, self.opened()?)));
         let (mut opening, mut uploads) =
-            open.as_ref().map_or_else(Default::default, |(_, open)| (open.opening.clone(), open.uploads.clone()));
+            open.as_ref().map_or_else(Default::default, |(_, open)| (open.captures.opening().clone(), open.uploads.clone()));
         opening.names.extend(new.iter().map(|upload| (upload.path.display().to_string(), upload.name.clone())));
         opening.groups.push(new.iter().map(|upload| Input::Path(upload.path.to_path_buf())).collect());
         uploads.extend(new);
@@ -300,7 +218,7 @@ impl Session {
                 // A folder of ours says nothing to whoever dropped a file.
                 let told = |error: Error| opening.with_names(&error.to_string());
                 let reading = whyslow_io::read(&opening.groups(), &stop, progress).map_err(told)?;
-                Ok(Arc::new(OpenCaptures::new(reading, opening, uploads)))
+                Ok(Arc::new(ReadCaptures::new(reading, opening, uploads)))
             });
             let outcome = catch_unwind(read).unwrap_or_else(|_| Err(FAULT.to_owned()));
             let mut inner = self.lock();
@@ -334,7 +252,7 @@ impl Session {
     }
 
     /// The open captures, if there are any.
-    pub(crate) fn opened(&self) -> Option<Arc<OpenCaptures>> {
+    pub(crate) fn opened(&self) -> Option<Arc<ReadCaptures>> {
         match &self.lock().state {
             State::Ready(opened, _) => Some(Arc::clone(opened)),
             _ => None,
@@ -405,7 +323,7 @@ mod tests {
         let status = settled(&session);
         assert_eq!((status.number, status.state), (2, "ready"));
         assert!(status.error.is_some_and(|error| error.contains("a.pcap")));
-        assert!(session.opened().is_some_and(|opened| opened.graphs(1, None).is_ok()));
+        assert!(session.opened().is_some_and(|opened| opened.captures.answer(1, None, 8).is_ok()));
     }
 
     #[test]
@@ -431,11 +349,11 @@ mod tests {
             Status { number: 4, state: "ready", name: None, read: 0, total: None, error: None }
         );
         let opened = session.opened().unwrap();
-        assert_eq!(opened.opening.title(), testing::path("healthy-server").display().to_string());
+        assert_eq!(opened.captures.opening().title(), testing::path("healthy-server").display().to_string());
         // None of the others comes after it.
         while session.lock().is_reading {
             thread::sleep(Duration::from_millis(1));
         }
-        assert_eq!(session.opened().unwrap().opening.title(), opened.opening.title());
+        assert_eq!(session.opened().unwrap().captures.opening().title(), opened.captures.opening().title());
     }
 }

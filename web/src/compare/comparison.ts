@@ -1,5 +1,6 @@
 // Where a comparison comes from, and what the page reads off it. What has two members is [A, B].
 
+import { type Asker, answerOf } from "../asker";
 import type { Content } from "../document";
 import type { Comparison, Grown, Told } from "./model";
 
@@ -13,11 +14,10 @@ export const NAMES = ["A", "B"] as const;
 
 export const spotText = ([connection, transfer]: Spot): string => `${connection}.${transfer}`;
 
-/** A report holds the comparison that it was made for; the local server makes any. */
-export async function comparison(content: Content, local: boolean, [a, b]: Two<Spot>): Promise<Comparison> {
-  if (local) {
-    const answer = await fetch(`compare?a=${spotText(a)}&b=${spotText(b)}`, { cache: "no-store" });
-    if (!answer.ok) throw new Error((await answer.text()).trim());
+/** A report holds the comparison that it was made for; who is asked makes any. */
+export async function comparison(content: Content, asker: Asker | null, [a, b]: Two<Spot>): Promise<Comparison> {
+  if (asker) {
+    const answer = await answerOf(asker, `compare?a=${spotText(a)}&b=${spotText(b)}`);
     return (await answer.json()) as Comparison;
   }
   const is = (told: Told, spot: Spot) => told.connection === spot[0] && told.transfer === spot[1];

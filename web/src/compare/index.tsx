@@ -1,6 +1,7 @@
 // Two transfers side by side: what core's `compare` says of them. The page judges nothing.
 
 import { useEffect, useState } from "preact/hooks";
+import type { Asker } from "../asker";
 import type { Content } from "../document";
 import { bytes, rate, time } from "../format";
 import type { Go } from "../hash";
@@ -15,12 +16,12 @@ export function CompareView({
   content,
   spots,
   go,
-  local,
+  asker,
 }: {
   content: Content;
   spots: Two<Spot>;
   go: Go;
-  local: boolean;
+  asker: Asker | null;
 }) {
   const [told, setTold] = useState<Comparison | null>(null);
   const [why, setWhy] = useState<string | null>(null);
@@ -29,7 +30,7 @@ export function CompareView({
     let wanted = true;
     setWhy(null);
     // What is there stays until the other one is.
-    comparison(content, local, spots)
+    comparison(content, asker, spots)
       .then((found) => wanted && setTold(found))
       .catch((error: Error) => {
         if (!wanted) return;
@@ -40,7 +41,7 @@ export function CompareView({
       wanted = false;
     };
     // The names are the spots.
-  }, [content, local, names]);
+  }, [content, asker, names]);
   return (
     <main class="compare">
       <nav class="crumbs" aria-label="Where this is">
@@ -61,12 +62,12 @@ export function CompareView({
           <b>Nothing to compare.</b> {why}
         </p>
       )}
-      {told && <Page told={told} go={go} local={local} />}
+      {told && <Page told={told} go={go} asker={asker} />}
     </main>
   );
 }
 
-function Page({ told, go, local }: { told: Comparison; go: Go; local: boolean }) {
+function Page({ told, go, asker }: { told: Comparison; go: Go; asker: Asker | null }) {
   const [first, ...rest] = told.summary;
   const swap = (): Two<Spot> => [
     [told.transfers[1].connection, told.transfers[1].transfer],
@@ -81,7 +82,7 @@ function Page({ told, go, local }: { told: Comparison; go: Go; local: boolean })
         {told.transfers.map((one, which) => (
           <Card key={which} told={one} name={NAMES[which]!} reach={told.reach[which] ?? null} go={go} />
         ))}
-        {local && (
+        {asker && (
           <button
             type="button"
             class="swap"

@@ -1,6 +1,7 @@
 // What can be taken along: a filter, the packets, pictures, the figures, a print.
 
 import { useEffect, useRef, useState } from "preact/hooks";
+import { type Asker, answerOf } from "../asker";
 import { palettePrinted } from "./colors";
 import { draw, type Scene } from "./figure";
 import type { Figure, Props, Range } from "./live";
@@ -34,7 +35,7 @@ function savePng(name: string, scene: Scene, [width, height]: Size, graph: numbe
 }
 
 export function TakeAlong({ props, figure, whole }: { props: Props; figure: Figure; whole: Range }) {
-  const { connection, view, local } = props;
+  const { connection, view, asker } = props;
   const { live, scene, isDrawn } = figure;
   const [copied, setCopied] = useState(false);
   const name = `connection-${connection.id}`;
@@ -56,6 +57,7 @@ export function TakeAlong({ props, figure, whole }: { props: Props; figure: Figu
     if (answer) save(`${name}.csv`, new Blob([csv(answer, ...live.zoom)], { type: "text/csv" }));
   };
   const [start, end] = view.zoom ?? whole;
+  const slice = `slice?c=${connection.id}&from=${start}&to=${end}`;
   return (
     <span class="right group" role="group" aria-label="Take along">
       {!props.content.watch && (
@@ -63,16 +65,7 @@ export function TakeAlong({ props, figure, whole }: { props: Props; figure: Figu
           {copied ? "copied" : "Wireshark filter"}
         </button>
       )}
-      {local && (
-        <a
-          class="button"
-          href={`slice?c=${connection.id}&from=${start}&to=${end}`}
-          download={`${name}.pcapng`}
-          title="The packets that are seen, as a capture"
-        >
-          pcapng
-        </a>
-      )}
+      {asker && <SaveSlice asker={asker} question={slice} name={`${name}.pcapng`} />}
       <Save onClick={svg} isDrawn={isDrawn} title="The picture, to scale" what="SVG" />
       <Save
         onClick={() => savePng(`${name}.png`, scene(), size(), view.graph)}
@@ -82,6 +75,21 @@ export function TakeAlong({ props, figure, whole }: { props: Props; figure: Figu
       />
       <Save onClick={table} isDrawn={isDrawn} title="The figures that are seen" what="CSV" />
     </span>
+  );
+}
+
+/** What may be larger than memory the browser fetches itself, where it can. */
+function SaveSlice({ asker, question, name }: { asker: Asker; question: string; name: string }) {
+  const title = "The packets that are seen, as a capture";
+  const fetched = async () => save(name, await (await answerOf(asker, question)).blob());
+  return asker.hasAddresses ? (
+    <a class="button" href={question} download={name} title={title}>
+      pcapng
+    </a>
+  ) : (
+    <button type="button" onClick={() => void fetched()} title={title}>
+      pcapng
+    </button>
   );
 }
 

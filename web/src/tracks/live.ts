@@ -2,6 +2,7 @@
 
 import { createRef } from "preact";
 import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks";
+import type { Asker } from "../asker";
 import type { Content } from "../document";
 import { learnFrames } from "../frames";
 import type { Go, State } from "../hash";
@@ -27,7 +28,7 @@ export interface Props {
   transfer: Transfer | null;
   view: State;
   go: Go;
-  local: boolean;
+  asker: Asker | null;
 }
 
 /**
@@ -91,7 +92,7 @@ export interface Figure {
 }
 
 export function useFigure(props: Props, side: End, whole: Range, counts: Counts): Figure {
-  const { connection, view, local } = props;
+  const { connection, view, asker } = props;
   const [live] = useState(() => new Live(view.zoom ?? whole));
   const [isCoarse, setIsCoarse] = useState(false);
   const scene = useScene(live, props, side, counts);
@@ -109,11 +110,11 @@ export function useFigure(props: Props, side: End, whole: Range, counts: Counts)
       live.seen?.(live.zoom);
       live.answers?.want(shown.from, shown.to);
       // A report's own file answers at once: what is coarse now stays so.
-      setIsCoarse(!local && isCoarseIn(shown));
+      setIsCoarse(!asker && isCoarseIn(shown));
       around.dataset.frame = (performance.now() - began).toFixed(1);
       around.dataset.range = `${shown.from}~${shown.to}`;
     });
-  }, [scene, view.graph, local]);
+  }, [scene, view.graph, asker]);
   // Who calls back later calls the newest.
   const painter = useRef(paint);
   painter.current = paint;
@@ -160,10 +161,10 @@ function useScene(live: Live, { connection, transfer, view }: Props, side: End, 
 /**
  * Asks for the whole first, which tells which frame passed when; closer looks as they are wanted.
  */
-function useAnswers(live: Live, { content, connection, local }: Props, repaint: () => void) {
+function useAnswers(live: Live, { content, connection, asker }: Props, repaint: () => void) {
   const [isDrawn, setIsDrawn] = useState(false);
   const [why, setWhy] = useState<string | null>(null);
-  const from = useMemo(() => source(content, local), [content, local]);
+  const from = useMemo(() => source(content, asker), [content, asker]);
   useEffect(() => {
     const came = ({ index }: Answer) => {
       if (index.length > 0) learnFrames(connection.id, index);

@@ -2,6 +2,7 @@
 // another one.
 
 import { useEffect, useState } from "preact/hooks";
+import type { Asker } from "../asker";
 import { rate, thousands, time } from "../format";
 import type { Frame } from "../model";
 import type { Scene } from "./figure";
@@ -131,7 +132,7 @@ export function PacketPanel({
   packet,
   since,
   connection,
-  local,
+  asker,
   measure,
   close,
 }: {
@@ -139,7 +140,7 @@ export function PacketPanel({
   /** Where measuring began. */
   since: Picked | null;
   connection: number;
-  local: boolean;
+  asker: Asker | null;
   /** Measuring begins here. */
   measure: () => void;
   close: () => void;
@@ -147,10 +148,11 @@ export function PacketPanel({
   const [detail, setDetail] = useState<{ of: Frame; rows: [string, string][] } | null>(null);
   const { frame, time: at } = packet;
   useEffect(() => {
-    if (!local) return;
+    if (!asker) return;
     let wanted = true;
     const number = String(frame).split(":").at(-1);
-    fetch(`packet?c=${connection}&frame=${number}&t=${at}`, { cache: "no-store" })
+    asker
+      .ask(`packet?c=${connection}&frame=${number}&t=${at}`)
       .then(async (answer) => {
         if (answer.ok && wanted) setDetail({ of: frame, rows: headers((await answer.json()) as Detail) });
       })
@@ -158,7 +160,7 @@ export function PacketPanel({
     return () => {
       wanted = false;
     };
-  }, [connection, frame, at, local]);
+  }, [connection, frame, at, asker]);
   const rows = [...packet.rows, ...(detail?.of === frame ? detail.rows : [])];
   return (
     <aside class="packet" aria-label="Packet">

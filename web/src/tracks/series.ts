@@ -4,6 +4,7 @@
 // and of the segments one by one where they are few. The same answer is drawn at any zoom: while a
 // finer one is on its way, it stands in.
 
+import type { Asker } from "../asker";
 import type { Content } from "../document";
 import type { End, Frame } from "../model";
 import { Embedded } from "./embedded";
@@ -105,19 +106,25 @@ export const laneOf = (end: End): 0 | 1 => (end === "client" ? 0 : 1);
 /** Why there are no graphs. */
 export class NoSeries extends Error {}
 
-/** Gives the graphs of connections: from the local server, or from the report's own file. */
+/** Gives the graphs of connections: from who is asked, or from the report's own file. */
 export interface Source {
   get(connection: number, range: [number, number] | null, columns: number): Promise<Answer>;
 }
 
-export function source(content: Content, local: boolean): Source {
-  return local ? new Served() : new Embedded(content);
+export function source(content: Content, asker: Asker | null): Source {
+  return asker ? new Asked(asker) : new Embedded(content);
 }
 
-class Served implements Source {
+class Asked implements Source {
+  readonly #asker: Asker;
+
+  constructor(asker: Asker) {
+    this.#asker = asker;
+  }
+
   async get(connection: number, range: [number, number] | null, columns: number): Promise<Answer> {
     const span = range ? `&from=${range[0]}&to=${range[1]}` : "";
-    const answer = await fetch(`series?c=${connection}&columns=${columns}${span}`, { cache: "no-store" });
+    const answer = await this.#asker.ask(`series?c=${connection}&columns=${columns}${span}`);
     if (!answer.ok) throw new NoSeries((await answer.text()).trim());
     return unpackAnswer((await answer.json()) as Answer);
   }

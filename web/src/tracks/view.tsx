@@ -65,7 +65,7 @@ export function Tracks(props: Props) {
           packet={picked}
           since={since}
           connection={connection.id}
-          local={props.local}
+          asker={props.asker}
           measure={measure}
           close={() => setPicked(null)}
         />

@@ -1,6 +1,7 @@
 // A transfer that was opened: as in a file, as it was when it was opened.
 
 import { useCallback, useEffect, useMemo, useState } from "preact/hooks";
+import { localServer } from "../asker";
 import { ConnectionView } from "../connection";
 import { count } from "../format";
 import type { State } from "../hash";
@@ -13,7 +14,8 @@ function useOpened(id: number, version: number): Opened | string | null {
   const [opened, setOpened] = useState<Opened | string | null>(null);
   useEffect(() => {
     const end = new AbortController();
-    fetch(`connection?c=${id}`, { cache: "no-store", signal: end.signal })
+    localServer
+      .ask(`connection?c=${id}`, end.signal)
       .then(async (answer) => setOpened(answer.ok ? ((await answer.json()) as Opened) : (await answer.text()).trim()))
       .catch((error: Error) => !end.signal.aborted && setOpened(error.message));
     return () => end.abort();
@@ -92,7 +94,7 @@ function Shown(props: WatchProps & { opened: Opened; latest: Board | null; again
         view={inView}
         go={goTo}
         help={help}
-        local
+        asker={localServer}
         notes={notes}
       />
     </div>

@@ -1,6 +1,7 @@
 // What is new is asked for as long as the page is seen; while it is frozen it is put aside.
 
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
+import { localServer } from "../asker";
 import { added, type Board, withNews } from "./board";
 import type { News } from "./model";
 
@@ -36,7 +37,7 @@ async function follow(take: (news: News) => void, silent: (why: string | null) =
     let pause = PAUSE;
     try {
       await untilSeen();
-      const answer = await fetch(`news?since=${since}`, { cache: "no-store", signal: end });
+      const answer = await localServer.ask(`news?since=${since}`, end);
       if (!answer.ok) throw new Error((await answer.text()).trim());
       const news = (await answer.json()) as News;
       since = news.number;

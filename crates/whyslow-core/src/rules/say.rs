@@ -80,7 +80,7 @@ pub(crate) fn percent(share: f64) -> String {
     if percent <= 0.0 || percent >= 0.1 {
         return format!("{percent:.2} %");
     }
-    let digits = (1.0 - percent.log10().floor()).clamp(2.0, 9.0) as usize;
+    let digits = (1.0 - libm::log10(percent).floor()).clamp(2.0, 9.0) as usize;
     format!("{percent:.digits$} %")
 }
 

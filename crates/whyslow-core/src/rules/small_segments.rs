@@ -79,7 +79,7 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
         return None;
     }
     let empty = 1.0 - mean / mss;
-    let doublings = (mss / mean).log2();
+    let doublings = libm::log2(mss / mean);
     let opening = case.rtt().map_or(Nanos::ZERO, |rtt| rtt.scale(doublings)).min(case.time(Limit::SlowStart));
     // A window that lets nothing else pass is the cause itself: its time is told there.
     let by_window = silly && case.matters(case.time(Limit::ReceiveWindow), 0.2);

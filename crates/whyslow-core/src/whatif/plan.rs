@@ -397,7 +397,7 @@ impl Plan {
         if self.starts_over && self.algorithm != Algorithm::Bbr && self.idle > timer {
             let halvings = (self.idle.0 / timer.0).min(60) as i32;
             threshold = threshold.max(0.75 * window);
-            window = (window / 2f64.powi(halvings)).max((self.initial_window as f64).min(window));
+            window = (libm::ldexp(window, -halvings)).max((self.initial_window as f64).min(window));
         }
         scenario.sender.initial_window = window;
         scenario.sender.buffer = warm.buffer;

@@ -3,9 +3,9 @@
 use super::*;
 use std::io::Write;
 
-const KINDS: [Compression; 4] = [Compression::Gzip, Compression::Zstd, Compression::Lz4, Compression::Xz];
+pub(super) const KINDS: [Compression; 4] = [Compression::Gzip, Compression::Zstd, Compression::Lz4, Compression::Xz];
 
-fn compress(kind: Compression, bytes: &[u8]) -> Vec<u8> {
+pub(super) fn compress(kind: Compression, bytes: &[u8]) -> Vec<u8> {
     match kind {
         Compression::Gzip => {
             let mut out = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
@@ -27,7 +27,7 @@ fn compress(kind: Compression, bytes: &[u8]) -> Vec<u8> {
 }
 
 /// Bytes that do not compress to nothing.
-fn sample(length: usize) -> Vec<u8> {
+pub(super) fn sample(length: usize) -> Vec<u8> {
     let mut state = 1_u32;
     let step = |_| {
         state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
@@ -36,7 +36,7 @@ fn sample(length: usize) -> Vec<u8> {
     (0..length).map(step).collect()
 }
 
-fn over(bytes: &[u8]) -> Result<Source, Error> {
+pub(super) fn over(bytes: &[u8]) -> Result<Source, Error> {
     Source::over("in".to_owned(), io::Cursor::new(bytes.to_vec()), false, &Stop::default())
 }
 

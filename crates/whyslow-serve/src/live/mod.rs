@@ -16,7 +16,6 @@ mod packets;
 mod row;
 mod update;
 
-use crate::query::Query;
 use held::HeldTransfers;
 use hyper::body::Bytes;
 use news::News;
@@ -27,6 +26,7 @@ use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::sync::watch;
+use whyslow_page::{Doc, Query, compress_quickly, docs};
 
 pub use packets::{HeldPacket, HeldPackets, MAX_PACKET_BYTES};
 pub use update::{EndedTransfer, LiveState, LiveUpdate, LossTables, NamedLoss, PacketSupply, Rates, SharedFinding};
@@ -66,7 +66,7 @@ struct Content<'a> {
     version: &'static str,
     name: &'a str,
     /// Documentation of the causes.
-    docs: BTreeMap<&'static str, crate::document::Doc>,
+    docs: BTreeMap<&'static str, Doc>,
     watch: bool,
 }
 
@@ -93,10 +93,10 @@ impl Live {
             schema: "whyslow-page/1",
             version: env!("CARGO_PKG_VERSION"),
             name: &self.name,
-            docs: crate::document::docs(),
+            docs: docs(),
             watch: true,
         };
-        crate::gzip::compress_quickly(&content).into()
+        compress_quickly(&content).into()
     }
 
     /// What is new since this update, as compressed JSON; waits for a while where nothing is.
@@ -111,7 +111,7 @@ impl Live {
             let number = *self.number.borrow();
             (number, inner.state.clone(), inner.held.since(since, number))
         };
-        crate::gzip::compress_quickly(&News::new(number, &state, &changes)).into()
+        compress_quickly(&News::new(number, &state, &changes)).into()
     }
 
     /// Opens a connection anew: its transfers that are held, and its packets.

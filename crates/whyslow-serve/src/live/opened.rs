@@ -4,13 +4,13 @@ use super::held::HeldTransfer;
 use super::packets::HeldPackets;
 use super::row;
 use super::update::PacketSupply;
-use crate::graphs::{Answer, Graphs};
 use serde::Serialize;
 use std::io::Write;
 use std::sync::{Arc, Mutex, PoisonError};
 use whyslow_core::analysis::Connection;
 use whyslow_core::series::PacketDetail;
 use whyslow_core::units::Nanos;
+use whyslow_page::{Graphs, GraphsAnswer};
 
 /// A connection that was opened.
 #[derive(Debug)]
@@ -88,7 +88,7 @@ impl OpenedConnection {
     ///
     /// # Errors
     /// When its packets are not held.
-    pub(crate) fn answer(&self, range: Option<(Nanos, Nanos)>, columns: usize) -> Result<Answer, String> {
+    pub(crate) fn answer(&self, range: Option<(Nanos, Nanos)>, columns: usize) -> Result<GraphsAnswer, String> {
         let packets = self.packets.as_ref()?;
         let mut drawn = self.graphs.lock().unwrap_or_else(PoisonError::into_inner);
         let whole = match &drawn.whole {

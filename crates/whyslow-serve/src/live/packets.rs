@@ -1,13 +1,12 @@
 //! [`HeldPackets`]: copies of one connection's packets, as they were when it was opened.
 
-use crate::graphs::{Graphs, GraphsBuilder};
-use crate::slice::Slice;
 use std::io::{self, Write};
 use std::ops::Range;
 use whyslow_core::analysis::{Connection, Frame};
 use whyslow_core::capture::{LinkType, Packet, Sink};
 use whyslow_core::series::{PacketDetail, SeriesReader, SeriesSize, WantedConnection};
 use whyslow_core::units::{Nanos, Time};
+use whyslow_page::{Graphs, GraphsBuilder, Slice};
 
 /// Bytes of one connection's packets that are copied for the page.
 pub const MAX_PACKET_BYTES: usize = 32 << 20;

@@ -4,6 +4,7 @@ use super::update::EndedTransfer;
 use serde::Serialize;
 use whyslow_core::analysis::{Connection, End, Endpoint};
 use whyslow_core::units::Nanos;
+use whyslow_page::resent;
 
 /// The most causes listed for a transfer.
 const MAX_CAUSES: usize = 3;
@@ -71,7 +72,7 @@ impl Row {
             causes: costly.map(|finding| finding.cause.slug()).take(MAX_CAUSES).collect(),
             limit: longest.map(|limit| (limit.limit.slug(), limit.seconds)),
             rtt_ms: connection.rtt_ms.p50,
-            resent: both(|direction| crate::rows::resent(&direction.retransmitted)),
+            resent: both(|direction| resent(&direction.retransmitted)),
             state: connection.state.slug(),
         }
     }

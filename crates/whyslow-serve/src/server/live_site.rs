@@ -1,14 +1,14 @@
 //! What the page of a watch asks for.
 
 use super::answer::{Answer, refusal, text};
-use super::site::{COLUMNS, Site, compressed, json, part_name, pcapng, range};
+use super::site::{Site, compressed, json, pcapng};
 use crate::live::Live;
-use crate::query::Query;
 use hyper::body::Bytes;
 use hyper::{Method, StatusCode};
 use serde::Serialize;
 use std::sync::Arc;
 use whyslow_core::units::Nanos;
+use whyslow_page::{COLUMNS, Query, range, slice_name};
 
 /// What the page is told in place of how far a reading is.
 #[derive(Serialize)]
@@ -70,7 +70,7 @@ impl Site {
                 self.work(move || {
                     let range = range.ok_or("from when to when?")?;
                     let (bytes, packets) = live.opened(id)?.write(Some(range), Vec::new())?;
-                    pcapng(Bytes::from(bytes), &part_name(id, packets))
+                    pcapng(Bytes::from(bytes), &slice_name(id, packets))
                 })
                 .await
             }

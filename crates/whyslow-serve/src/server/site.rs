@@ -8,11 +8,9 @@ use super::connection_limit::ConnectionSlot;
 use super::limits::Limits;
 use super::upload;
 use crate::live::Live;
-use crate::query::Query;
 use crate::request_guard::RequestGuard;
-use crate::session::{OpenCaptures, Session, Upload, UploadPart};
-use crate::slice::Slice;
-use crate::{packet, page};
+use crate::page;
+use crate::session::{Session, Upload, UploadPart};
 use hyper::body::{Body, Bytes, Incoming};
 use hyper::header::{CONTENT_DISPOSITION, CONTENT_ENCODING, CONTENT_SECURITY_POLICY, HeaderValue};
 use hyper::http::request::Parts;
@@ -25,10 +23,9 @@ use tokio::task::spawn_blocking;
 use whyslow_core::compare::TransferName;
 use whyslow_core::units::Nanos;
 use whyslow_io::Scratch;
+use whyslow_page::{OpenCaptures, Query, is_question, range, slice_name};
 use whyslow_report::render;
 
-/// Columns of a graph if none are requested.
-pub(super) const COLUMNS: usize = 1_024;
 pub(super) const JSON: &str = "application/json";
 const NOTHING_OPEN: &str = "nothing is open";
 
@@ -79,17 +76,12 @@ impl Site {
             }
             (&Method::GET, "state") => found(json(&self.session.status())),
             (&Method::GET, "document") => match self.session.opened() {
-                Some(opened) => compressed(opened.document.shared()),
+                Some(opened) => compressed(opened.captures.document().shared()),
                 None => text(StatusCode::NOT_FOUND, NOTHING_OPEN),
             },
-            (&Method::GET, "connection" | "packet" | "report" | "series" | "compare" | "slice") => {
-                self.look(wanted, query).await
-            }
-            (
-                _,
-                "" | "state" | "document" | "connection" | "packet" | "report" | "series" | "compare" | "slice"
-                | "open",
-            ) => text(StatusCode::METHOD_NOT_ALLOWED, "not in this way"),
+            (&Method::GET, wanted) if is_about_opened(wanted) => self.look(wanted, query).await,
+            (_, "" | "state" | "document" | "open") => text(StatusCode::METHOD_NOT_ALLOWED, "not in this way"),
+            (_, wanted) if is_about_opened(wanted) => text(StatusCode::METHOD_NOT_ALLOWED, "not in this way"),
             _ => text(StatusCode::NOT_FOUND, "there is nothing of this name"),
         }
     }
@@ -97,46 +89,25 @@ impl Site {
     /// Answers a question about the open captures.
     async fn look(&self, wanted: &str, query: Query<'_>) -> Answer {
         match wanted {
-            "series" => {
-                let (id, range) = (query.number("c"), range(query));
-                let columns = query.number("columns").unwrap_or(COLUMNS);
-                self.of_opened(move |opened| json(&opened.answer(id.ok_or("which connection?")?, range, columns)?))
-                    .await
-            }
-            // All of a connection that the document has a line of.
-            "connection" => {
-                let id = query.number("c");
-                self.of_opened(move |opened| json(opened.connection(id.ok_or("which connection?")?)?)).await
-            }
             "report" => {
                 let page = self.page;
                 self.of_opened(move |opened| {
-                    let report = page::fill(page, &opened.as_file());
+                    let report = page::fill(page, &opened.as_file(&mut |_| {}));
                     Ok(answer::of("text/html; charset=utf-8", Bytes::from(report)))
                 })
                 .await
             }
-            "packet" => {
-                let (id, frame, time) = (query.number("c"), query.number("frame"), query.number::<f64>("t"));
-                self.of_opened(move |opened| {
-                    let (place, _) = opened.place(id.ok_or("which connection?")?)?;
-                    let time = time.filter(|time| time.is_finite()).ok_or("when?")?;
-                    json(&packet::read(&place, frame.ok_or("which frame?")?, Nanos::from_secs_f64(time))?)
-                })
-                .await
-            }
-            // Two transfers side by side, named as on the command line: `a=3.2&b=5.1`.
-            "compare" => {
-                let which = ["a", "b"].map(|name| query.get(name).and_then(|text| TransferName::read(&text)));
-                self.of_opened(move |opened| match which {
-                    [Some(a), Some(b)] => json(&opened.compare([a, b])?),
-                    _ => Err("which two transfers?".to_owned()),
-                })
-                .await
-            }
-            _ => {
+            "slice" => {
                 let (id, range) = (query.number("c"), range(query));
                 self.of_opened(move |opened| slice(opened, id.ok_or("which connection?")?, range)).await
+            }
+            _ => {
+                let (wanted, query) = (wanted.to_owned(), query.text().to_owned());
+                self.of_opened(move |opened| {
+                    let json = whyslow_page::answer(opened, &wanted, Query::new(&query))?;
+                    Ok(answer::of(JSON, Bytes::from(json)))
+                })
+                .await
             }
         }
     }
@@ -144,7 +115,7 @@ impl Site {
     /// Runs a job on the open captures, which may read them again.
     async fn of_opened(&self, job: impl FnOnce(&OpenCaptures) -> Result<Answer, String> + Send + 'static) -> Answer {
         let Some(opened) = self.session.opened() else { return text(StatusCode::NOT_FOUND, NOTHING_OPEN) };
-        self.work(move || job(&opened)).await
+        self.work(move || job(&opened.captures)).await
     }
 
     /// Runs a job that takes long, or waits for the disk.
@@ -194,6 +165,11 @@ impl Site {
     }
 }
 
+/// Whether this is answered from the open captures, read again.
+fn is_about_opened(wanted: &str) -> bool {
+    matches!(wanted, "report" | "slice") || is_question(wanted)
+}
+
 fn found(answer: Result<Answer, String>) -> Answer {
     answer.unwrap_or_else(|why| text(StatusCode::NOT_FOUND, &why))
 }
@@ -207,25 +183,13 @@ pub(super) fn json(value: &impl Serialize) -> Result<Answer, String> {
 /// A connection's packets in a time range. They go through an unnamed file, because they may not
 /// fit into memory.
 fn slice(opened: &OpenCaptures, id: u64, range: Option<(Nanos, Nanos)>) -> Result<Answer, String> {
-    let (place, connection) = opened.place(id)?;
-    let range = range.ok_or("from when to when?")?;
+    let unkept = |error: io::Error| format!("the slice could not be kept: {error}");
     let file = tempfile::tempfile().map_err(unkept)?;
-    let mut slice = Slice::new(io::BufWriter::new(file));
-    whyslow_io::pick(&place, range, &mut |packet| slice.push(packet)).map_err(|error| error.to_string())?;
-    let packets = slice.packets;
-    let mut file = slice.finish().map_err(unkept)?.into_inner().map_err(|error| unkept(error.into_error()))?;
+    let (file, packets) = opened.slice(id, range, io::BufWriter::new(file))?;
+    let mut file = file.into_inner().map_err(|error| unkept(error.into_error()))?;
     let bytes = file.stream_position().map_err(unkept)?;
     file.rewind().map_err(unkept)?;
-    pcapng(Content::file(file, bytes), &part_name(connection.id, packets))
-}
-
-fn unkept(error: io::Error) -> String {
-    format!("the slice could not be kept: {error}")
-}
-
-/// What a slice of a connection is called.
-pub(super) fn part_name(id: u64, packets: u64) -> String {
-    format!("connection-{id}-{packets}-packets.pcapng")
+    pcapng(Content::file(file, bytes), &slice_name(id, packets))
 }
 
 /// A capture of this name, to be saved.
@@ -241,11 +205,4 @@ pub(super) fn compressed(json: Bytes) -> Answer {
     let mut answer = answer::of(JSON, json);
     answer.headers_mut().insert(CONTENT_ENCODING, HeaderValue::from_static("gzip"));
     answer
-}
-
-/// A time range, as seconds from the first packet.
-pub(super) fn range(query: Query<'_>) -> Option<(Nanos, Nanos)> {
-    let [from, to] = ["from", "to"].map(|name| query.number::<f64>(name).filter(|seconds| seconds.is_finite()));
-    let (from, to) = (Nanos::from_secs_f64(from?), Nanos::from_secs_f64(to?));
-    (from <= to).then_some((from, to))
 }

@@ -67,7 +67,7 @@ impl Cubic {
         let window = whole(self.reno.cwnd);
         if self.epoch.is_none() {
             self.epoch = Some(now);
-            self.k = if self.w_max > window { ((self.w_max - window) / C).cbrt() } else { 0.0 };
+            self.k = if self.w_max > window { libm::cbrt((self.w_max - window) / C) } else { 0.0 };
             self.origin = self.w_max.max(window);
             self.w_est = (window, 0.0);
         }
@@ -97,7 +97,8 @@ impl Cubic {
     fn per_segment(&self, now: Time, window: f64) -> f64 {
         let since = self.epoch.unwrap_or(now);
         let time = (now - since + self.min_rtt).as_secs_f64();
-        let target = C * (time - self.k).powi(3) + self.origin;
+        let from_plateau = time - self.k;
+        let target = C * (from_plateau * from_plateau * from_plateau) + self.origin;
         let mut per_segment = if target > window { window / (target - window) } else { SLOWEST * window };
         if self.w_max == 0.0 {
             per_segment = per_segment.min(FIRST);

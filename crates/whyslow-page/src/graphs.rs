@@ -19,7 +19,7 @@ pub(crate) const MAX_POINTS: usize = 16_384;
 
 /// The graphs of one connection.
 #[derive(Debug)]
-pub(crate) struct Graphs {
+pub struct Graphs {
     series: Series,
     frames: FrameTimes,
     base: [Option<u32>; 2],
@@ -46,7 +46,7 @@ impl Graphs {
     }
 
     /// The contents of a time range, in this many columns.
-    pub(crate) fn answer(&self, range: Option<(Nanos, Nanos)>, columns: usize) -> Answer {
+    pub fn answer(&self, range: Option<(Nanos, Nanos)>, columns: usize) -> GraphsAnswer {
         let whole = self.series.range();
         let (from, to) = range.unwrap_or(whole);
         let (from, to) = (from.max(whole.0), to.min(whole.1));
@@ -57,7 +57,7 @@ impl Graphs {
             points.get(first..end).unwrap_or_default()
         });
         let lanes = [0, 1].map(|side| Lanes::of(&view.columns, side));
-        Answer {
+        GraphsAnswer {
             range: (whole.0, whole.1),
             from,
             to,
@@ -74,19 +74,19 @@ impl Graphs {
     }
 
     /// Whether they cover this time range.
-    pub(crate) fn holds(&self, (from, to): (Nanos, Nanos)) -> bool {
+    pub fn holds(&self, (from, to): (Nanos, Nanos)) -> bool {
         let (first, last) = self.series.range();
         first <= from && to <= last
     }
 
     /// Whether they already hold everything that a narrower range would show.
-    pub(crate) fn is_fine(&self, range: (Nanos, Nanos), columns: usize) -> bool {
+    pub fn is_fine(&self, range: (Nanos, Nanos), columns: usize) -> bool {
         self.series.points().is_some() || self.series.view(range.0, range.1, columns.clamp(1, MAX_COLUMNS)).exact
     }
 }
 
 /// Builds a connection's graphs from its segments.
-pub(crate) struct GraphsBuilder {
+pub struct GraphsBuilder {
     series: SeriesBuilder,
     frames: FrameTimes,
     base: [Option<u32>; 2],
@@ -97,7 +97,7 @@ pub(crate) struct GraphsBuilder {
 
 impl GraphsBuilder {
     /// Starts to build; `range` is the time to show, none for all.
-    pub(crate) fn new(connection: &Connection, range: Option<(Nanos, Nanos)>, most: SeriesSize) -> Self {
+    pub fn new(connection: &Connection, range: Option<(Nanos, Nanos)>, most: SeriesSize) -> Self {
         let all = (connection.start_s, connection.start_s + connection.duration_s);
         Self {
             series: SeriesBuilder::bounded(range.unwrap_or(all), packets(connection), most),
@@ -109,7 +109,7 @@ impl GraphsBuilder {
     }
 
     /// Adds the next segment.
-    pub(crate) fn push(&mut self, point: &Point) {
+    pub fn push(&mut self, point: &Point) {
         self.first.get_or_insert(point.time);
         if let Some(seq) = point.seq {
             // The low 32 bits of a place in the sequence space are what the header counts.
@@ -123,7 +123,7 @@ impl GraphsBuilder {
     ///
     /// # Errors
     /// When they belong to another connection.
-    pub(crate) fn finish(self) -> Result<Graphs, String> {
+    pub fn finish(self) -> Result<Graphs, String> {
         // Its first packet passes when the analysis says: else the number is that of another
         // connection.
         if self.first.is_none_or(|first| (first - self.start).0.abs() > Nanos::from_millis(1).0) {
@@ -133,7 +133,7 @@ impl GraphsBuilder {
     }
 
     /// Finishes where the first segments may be missing.
-    pub(crate) fn finish_part(self) -> Graphs {
+    pub fn finish_part(self) -> Graphs {
         Graphs { series: self.series.finish(), frames: self.frames, base: self.base }
     }
 }
@@ -154,7 +154,7 @@ fn evidence(connection: &Connection) -> BTreeSet<Frame> {
 
 /// Graphs of a time range.
 #[derive(Debug, Serialize)]
-pub(crate) struct Answer {
+pub struct GraphsAnswer {
     range: (Nanos, Nanos),
     from: Nanos,
     to: Nanos,

@@ -125,7 +125,8 @@ impl WordList {
     }
 }
 
-pub(crate) fn resent(of: &whyslow_core::analysis::Retransmitted) -> u64 {
+/// All retransmissions, of whatever kind.
+pub fn resent(of: &whyslow_core::analysis::Retransmitted) -> u64 {
     of.fast + of.timeout + of.tail_probe + of.spurious
 }
 

@@ -9,17 +9,18 @@ use whyslow_core::capture::{LinkType, Packet};
 const NANOS: u8 = 9;
 
 /// Writes packets as pcapng.
-pub(crate) struct Slice<W> {
+pub struct Slice<W> {
     to: W,
     /// The interface of each link type.
     interfaces: BTreeMap<LinkType, u32>,
     failed: Option<io::Error>,
     /// Packets written.
-    pub(crate) packets: u64,
+    pub packets: u64,
 }
 
 impl<W: Write> Slice<W> {
-    pub(crate) fn new(mut to: W) -> Self {
+    /// Begins a capture.
+    pub fn new(mut to: W) -> Self {
         // Byte order, version 1.0, and a length that is not told.
         let mut body = 0x1a2b_3c4d_u32.to_le_bytes().to_vec();
         body.extend([1, 0, 0, 0]);
@@ -29,12 +30,12 @@ impl<W: Write> Slice<W> {
     }
 
     /// Adds the next packet. Errors are reported at the end.
-    pub(crate) fn push(&mut self, packet: &Packet<'_>) {
+    pub fn push(&mut self, packet: &Packet<'_>) {
         self.push_with(packet, &[]);
     }
 
     /// Adds the next packet with comments.
-    pub(crate) fn push_with(&mut self, packet: &Packet<'_>, comments: &[&str]) {
+    pub fn push_with(&mut self, packet: &Packet<'_>, comments: &[&str]) {
         if self.failed.is_none() {
             self.failed = self.write(packet, comments).err();
         }
@@ -74,7 +75,7 @@ impl<W: Write> Slice<W> {
     ///
     /// # Errors
     /// When a write failed.
-    pub(crate) fn finish(mut self) -> io::Result<W> {
+    pub fn finish(mut self) -> io::Result<W> {
         self.to.flush()?;
         self.failed.map_or(Ok(self.to), Err)
     }

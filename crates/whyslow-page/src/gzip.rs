@@ -15,7 +15,7 @@ pub(crate) fn compress(content: &impl Serialize) -> Vec<u8> {
 }
 
 /// The same, slightly larger and much faster: for an estimate of the size.
-pub(crate) fn compress_quickly(content: &impl Serialize) -> Vec<u8> {
+pub fn compress_quickly(content: &impl Serialize) -> Vec<u8> {
     gzip(content, Compression::fast())
 }
 

@@ -4,7 +4,7 @@ use crate::closeups::CompressedAnswer;
 use crate::gzip::{compress, compress_quickly};
 use crate::rows::Rows;
 use crate::{Opening, TransferSpot, closeups, repeats};
-use hyper::body::Bytes;
+use bytes::Bytes;
 use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
 use std::cmp::Reverse;
@@ -89,7 +89,7 @@ struct Cost {
 
 /// A cause's documentation.
 #[derive(Serialize)]
-pub(crate) struct Doc {
+pub struct Doc {
     /// One sentence.
     title: String,
     /// The whole text.
@@ -110,8 +110,13 @@ impl Document {
     }
 
     /// The document of a page that is saved as a report. Reads the inputs again.
-    pub(crate) fn as_file(&self, opening: &Opening) -> Self {
-        Self::complete(self.reading.clone(), opening, &mut |_| {})
+    pub(crate) fn as_file(&self, opening: &Opening, progress: &mut dyn FnMut(Progress)) -> Self {
+        Self::complete(self.reading.clone(), opening, progress)
+    }
+
+    /// All that was found.
+    pub(crate) fn analysis(&self) -> &Analysis {
+        &self.reading.analysis
     }
 
     fn new(mut reading: Reading, opening: &Opening, file: Option<&mut dyn FnMut(Progress)>) -> Self {
@@ -187,7 +192,7 @@ impl Document {
     }
 
     /// The compressed JSON, shared by all who are sent it.
-    pub(crate) fn shared(&self) -> Bytes {
+    pub fn shared(&self) -> Bytes {
         self.compressed.clone()
     }
 
@@ -249,7 +254,7 @@ fn worst(analysis: &Analysis, compared: &[u64], most: usize) -> Analysis {
 }
 
 /// The documentation of all causes, by their names.
-pub(crate) fn docs() -> BTreeMap<&'static str, Doc> {
+pub fn docs() -> BTreeMap<&'static str, Doc> {
     Cause::ALL.iter().map(|cause| (cause.slug(), doc(&cause.markdown()))).collect()
 }
 

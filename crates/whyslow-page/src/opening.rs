@@ -55,7 +55,7 @@ impl Opening {
     }
 
     /// The names of all inputs.
-    pub(crate) fn title(&self) -> String {
+    pub fn title(&self) -> String {
         self.groups.iter().flatten().map(|input| self.name(&input.name())).collect::<Vec<_>>().join(", ")
     }
 }

@@ -1,24 +1,30 @@
-//! The query of a request's URL.
+//! The query of a question's URL.
 
 /// The query of a URL.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Query<'a> {
+pub struct Query<'a> {
     text: &'a str,
 }
 
 impl<'a> Query<'a> {
-    pub(crate) fn new(text: &'a str) -> Self {
+    /// Of a URL, from behind its `?`.
+    pub fn new(text: &'a str) -> Self {
         Self { text }
     }
 
+    /// The whole query.
+    pub fn text(self) -> &'a str {
+        self.text
+    }
+
     /// The value of this name, with its %-escapes undone; what is no UTF-8 is replaced.
-    pub(crate) fn get(&self, name: &str) -> Option<String> {
+    pub fn get(&self, name: &str) -> Option<String> {
         let pairs = self.text.split('&').filter_map(|pair| pair.split_once('='));
         pairs.into_iter().find(|(key, _)| *key == name).map(|(_, value)| decode(value))
     }
 
     /// The value of this name as a number.
-    pub(crate) fn number<N: std::str::FromStr>(&self, name: &str) -> Option<N> {
+    pub fn number<N: std::str::FromStr>(&self, name: &str) -> Option<N> {
         self.get(name)?.parse().ok()
     }
 }

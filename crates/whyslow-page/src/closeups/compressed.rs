@@ -1,6 +1,6 @@
 //! [`CompressedAnswer`]: an answer with graphs, compressed.
 
-use crate::graphs::Answer;
+use crate::graphs::GraphsAnswer;
 use crate::gzip::compress_quickly;
 use flate2::read::GzDecoder;
 use serde::ser::Error;
@@ -13,7 +13,7 @@ use std::io::Read;
 pub(crate) struct CompressedAnswer(Vec<u8>);
 
 impl CompressedAnswer {
-    pub(super) fn new(answer: &Answer) -> Self {
+    pub(super) fn new(answer: &GraphsAnswer) -> Self {
         Self(compress_quickly(answer))
     }
 

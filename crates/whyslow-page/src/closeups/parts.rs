@@ -1,7 +1,7 @@
 //! [`Parts`]: the packets of a large connection, as many as there is room for.
 
 use super::compressed::CompressedAnswer;
-use crate::graphs::{Answer, Graphs};
+use crate::graphs::{GraphsAnswer, Graphs};
 use whyslow_core::analysis::{Connection, Finding, Frame};
 use whyslow_core::series::{Point, SeriesBuilder};
 use whyslow_core::units::Nanos;
@@ -88,7 +88,7 @@ impl Parts {
         self.kept[usize::from(!has_evidence)].push(part);
     }
 
-    fn answer(&self, range: (Nanos, Nanos)) -> Answer {
+    fn answer(&self, range: (Nanos, Nanos)) -> GraphsAnswer {
         let mut builder = SeriesBuilder::new(range, self.points.len() as u64);
         self.acks.iter().flatten().filter(|ack| ack.time < range.0).for_each(|ack| builder.push(ack));
         self.points.iter().for_each(|point| builder.push(point));

@@ -1,0 +1,35 @@
+//! What the page is given, whoever gives it: a local server, a worker of the browser, or the
+//! report's own file.
+//!
+//! The page gets a [`Document`]: the analysis, the cost of each cause, and the documentation of the
+//! causes. What it wants to see closer it asks of the [`OpenCaptures`] ([`answer`]): graphs of a
+//! connection (from the core's `series`), the headers of a packet, two transfers side by side.
+//! It prints the analysis and judges nothing, as the other renderers.
+#![forbid(unsafe_code)]
+
+mod closeups;
+mod differences;
+mod document;
+mod frames;
+mod graphs;
+mod gzip;
+mod open_captures;
+mod opening;
+mod packet;
+mod query;
+mod questions;
+mod repeats;
+mod rows;
+mod slice;
+#[cfg(test)]
+mod testing;
+
+pub use document::{Doc, Document, MAX_CONNECTIONS, docs};
+pub use graphs::{Graphs, GraphsAnswer, GraphsBuilder};
+pub use gzip::compress_quickly;
+pub use open_captures::OpenCaptures;
+pub use opening::{Opening, SoughtTransfer, TransferSpot};
+pub use query::Query;
+pub use questions::{COLUMNS, answer, is_question, range, slice_name};
+pub use rows::resent;
+pub use slice::Slice;

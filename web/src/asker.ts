@@ -1,0 +1,22 @@
+// Who answers questions about what is open: the local server, or a worker of this page. A report's
+// own file has nobody to ask.
+
+/** Answers questions such as `series?c=3&columns=800`; whyslow-page says which there are. */
+export interface Asker {
+  ask(question: string, signal?: AbortSignal): Promise<Response>;
+  /** A question is an address too, which the browser can save itself. */
+  readonly hasAddresses: boolean;
+}
+
+/** The answer, if it is a good one. */
+export async function answerOf(asker: Asker, question: string): Promise<Response> {
+  const answer = await asker.ask(question);
+  if (!answer.ok) throw new Error((await answer.text()).trim());
+  return answer;
+}
+
+/** The local server. */
+export const localServer: Asker = {
+  ask: (question, signal) => fetch(question, { cache: "no-store", ...(signal ? { signal } : {}) }),
+  hasAddresses: true,
+};

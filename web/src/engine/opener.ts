@@ -1,0 +1,160 @@
+// Captures that a worker of this page opens: nothing is sent anywhere. Each opening has a worker of
+// its own, for WebAssembly's memory never shrinks; the one before stays until the next is read.
+
+import type { Content } from "../document";
+import { roundBytes, visible } from "../format";
+import { type Opened, type Opener, type Reading, type Sample, Stopped } from "../opener";
+import { fillSlot, fromBase64, gunzip, ownSource, packedSamples, toBase64 } from "../slots";
+import type { FromWorker, OpenRequest, ToWorker } from "./messages";
+import EngineScript from "./worker?worker&inline";
+
+type Answer = Extract<FromWorker, { kind: "answer" }>;
+
+/** A worker, and what it is asked. */
+class Engine {
+  readonly #worker: Worker = new EngineScript();
+  readonly #waiting = new Map<number, { done: (answer: Answer) => void; failed: (error: Error) => void }>();
+  #asked = 0;
+  #ended: Error | null = null;
+
+  constructor(told: (read: number, total: number | null) => void) {
+    this.#worker.onmessage = ({ data }: MessageEvent<FromWorker>) => {
+      if (data.kind === "progress") told(data.read, data.total);
+      else if (data.kind === "answer") {
+        this.#waiting.get(data.id)?.done(data);
+        this.#waiting.delete(data.id);
+      } else this.end(fault(data.message));
+    };
+    this.#worker.onerror = (event) => this.end(fault(event.message));
+  }
+
+  open(module: WebAssembly.Module, files: File[], request: OpenRequest): Promise<Answer> {
+    return this.#send(0, { kind: "open", module, files, request });
+  }
+
+  ask(question: string): Promise<Answer> {
+    this.#asked += 1;
+    return this.#send(this.#asked, { kind: "ask", id: this.#asked, question });
+  }
+
+  #send(id: number, message: ToWorker): Promise<Answer> {
+    if (this.#ended) return Promise.reject(this.#ended);
+    return new Promise((done, failed) => {
+      this.#waiting.set(id, { done, failed });
+      this.#worker.postMessage(message);
+    });
+  }
+
+  /** Whoever waits is told why. */
+  end(why: Error) {
+    this.#ended ??= why;
+    this.#worker.terminate();
+    for (const { failed } of this.#waiting.values()) failed(why);
+    this.#waiting.clear();
+  }
+}
+
+const fault = (message: string): Error =>
+  new Error(
+    /memory/i.test(message)
+      ? `it takes more memory than the browser gives to a page: the installed whyslow reads it (${message})`
+      : `the reading failed: that is a fault of whyslow, and not of the capture (${message})`,
+  );
+
+/** What is open. */
+interface OpenCaptures {
+  engine: Engine;
+  groups: File[][];
+  content: Content;
+  seconds: number;
+  memory: number;
+}
+
+export class WorkerOpener implements Opener {
+  readonly hasAddresses = false;
+  readonly #module: WebAssembly.Module;
+  readonly samples: Sample[];
+  #reading: Engine | null = null;
+  #open: OpenCaptures | null = null;
+
+  private constructor(module: WebAssembly.Module, samples: Sample[]) {
+    this.#module = module;
+    this.samples = samples;
+  }
+
+  static async of(bytes: ArrayBuffer): Promise<WorkerOpener> {
+    const [module, packed] = await Promise.all([WebAssembly.compile(bytes), packedSamples()]);
+    const samples = packed.map(({ name, lesson, data }) => ({
+      name,
+      lesson,
+      file: async () => new File([await new Response(gunzip(fromBase64(data))).blob()], name),
+    }));
+    return new WorkerOpener(module, samples);
+  }
+
+  async begin(): Promise<Opened> {
+    return { content: null, failed: null };
+  }
+
+  async current(): Promise<Content | null> {
+    return this.#open?.content ?? null;
+  }
+
+  async open(files: File[], beside: string | null, told: (reading: Reading) => void): Promise<Opened> {
+    this.stop();
+    const groups = beside === null ? [files] : [...(this.#open?.groups ?? []), files];
+    const name = files.map((file) => visible(file.name)).join(", ");
+    const engine = new Engine((read, total) => told({ name, read, total }));
+    this.#reading = engine;
+    try {
+      const answer = await engine.open(this.#module, groups.flat(), requestOf(groups, beside));
+      if (!answer.isGood) throw new Error(new TextDecoder().decode(answer.bytes));
+      const content = (await new Response(gunzip(answer.bytes)).json()) as Content;
+      if (this.#reading !== engine) throw new Stopped();
+      this.#open?.engine.end(new Error("another capture was opened"));
+      this.#open = { engine, groups, content, seconds: answer.seconds, memory: answer.memory };
+      return { content, failed: null };
+    } catch (error) {
+      engine.end(error as Error);
+      throw error;
+    } finally {
+      if (this.#reading === engine) this.#reading = null;
+    }
+  }
+
+  stop() {
+    this.#reading?.end(new Stopped());
+    this.#reading = null;
+  }
+
+  cost(): string {
+    if (!this.#open) return "";
+    const { seconds, memory } = this.#open;
+    return `read in ${seconds < 10 ? seconds.toFixed(2) : seconds.toFixed(0)} s, with ${roundBytes(memory)} of memory`;
+  }
+
+  async ask(question: string): Promise<Response> {
+    if (!this.#open) return new Response("nothing is open", { status: 404 });
+    const answer = await this.#open.engine.ask(question);
+    this.#open.memory = answer.memory;
+    if (!answer.isGood) return new Response(answer.bytes, { status: 404 });
+    return question === "report" ? new Response(reportPage(answer.bytes)) : new Response(answer.bytes);
+  }
+}
+
+function requestOf(groups: File[][], beside: string | null): OpenRequest {
+  let number = -1;
+  const named = ({ name, size }: File) => {
+    number += 1;
+    return { number, name, size };
+  };
+  return { groups: groups.map((files) => files.map(named)), beside };
+}
+
+/** This page with a document in it, and without what reads captures. */
+function reportPage(document: Uint8Array): string {
+  let page = fillSlot(ownSource(), "data", toBase64(document));
+  for (const slot of ["engine", "samples", "notes"] as const) page = fillSlot(page, slot, "");
+  // It needs no more leave than any other report.
+  return page.replace(/; worker-src blob:/, "").replace(/ 'wasm-unsafe-eval'/, "");
+}

@@ -1,0 +1,89 @@
+// The page while nothing is open: where to drop a capture, how far it is read, why it is not.
+
+import { roundBytes } from "./format";
+import type { Opener, Sample } from "./opener";
+
+export type Going =
+  | { state: "waiting" }
+  | { state: "empty" }
+  | { state: "reading"; name: string; read: number; total: number | null }
+  | { state: "failed"; error: string };
+
+interface Props {
+  going: Going;
+  pick: () => void;
+  opener: Opener | null;
+  take: (files: File[]) => void;
+}
+
+export function Waiting({ going, pick, opener, take }: Props) {
+  switch (going.state) {
+    case "waiting":
+      return <main class="waiting" aria-busy="true" />;
+    case "empty":
+      return (
+        <main class="waiting">
+          <button type="button" class="drop" onClick={pick}>
+            <b>Drop a capture here</b>
+            <span>pcap, pcapng or tcpdump’s text, compressed or not; both ends of a path together</span>
+            <span>It stays on this machine.</span>
+          </button>
+          {opener && opener.samples.length > 0 && (
+            <>
+              <Samples samples={opener.samples} take={take} />
+              <p>
+                <a href="index.html">Documentation</a>: what it finds, a case for each cause, how it is installed
+              </p>
+            </>
+          )}
+        </main>
+      );
+    case "reading": {
+      const { read, total } = going;
+      return (
+        <main class="waiting" aria-busy="true">
+          <p>
+            Reading <b>{going.name}</b>
+          </p>
+          <progress {...(total ? { value: read, max: total } : {})} aria-label="How much is read" />
+          <p class="dim">
+            {roundBytes(read)}
+            {total ? ` of ${roundBytes(total)}` : ""}
+          </p>
+          {opener?.stop && (
+            <button type="button" onClick={() => opener.stop?.()}>
+              Stop
+            </button>
+          )}
+        </main>
+      );
+    }
+    case "failed":
+      return (
+        <main class="waiting">
+          <p class="failed" role="alert">
+            <b>It could not be read.</b> {going.error}
+          </p>
+        </main>
+      );
+  }
+}
+
+/** Captures to try. */
+function Samples({ samples, take }: { samples: Sample[]; take: (files: File[]) => void }) {
+  return (
+    <section class="samples" aria-labelledby="samples-title">
+      <h2 id="samples-title">Or one of these</h2>
+      <ul class="plain">
+        {samples.map((sample) => (
+          <li key={sample.name}>
+            <button type="button" onClick={() => void sample.file().then((file) => take([file]))}>
+              <b>{sample.lesson}</b>
+              <span class="dim">{sample.name}</span>
+            </button>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}

@@ -1,0 +1,45 @@
+// The site under test: target/site, or what WHYSLOW_SITE names. `make site` builds it.
+import { execFile } from "node:child_process";
+import { existsSync, readFileSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
+import { program, root } from "./program.mjs";
+
+export const site = process.env.WHYSLOW_SITE ?? join(root, "target/site");
+export const isBuilt = existsSync(join(site, "try.html"));
+export const tryPage = `file://${join(site, "try.html")}`;
+
+/** What the program says of these captures: JSON, or why it cannot read them. */
+export function said(...files) {
+  const [file] = files;
+  const options = { cwd: dirname(file), maxBuffer: 1 << 29 };
+  return new Promise((done) => {
+    execFile(program, ["--json", "--", ...files.map((one) => basename(one))], options, (error, out, complaint) =>
+      done(error && out === "" ? { why: complaint } : { json: out }),
+    );
+  });
+}
+
+/** Gives files to the page, and waits until it shows them or says why not. */
+export async function drop(page, files, label = "Capture files") {
+  await page.evaluate(() => document.querySelector("main")?.setAttribute("data-old", ""));
+  await page.setInputFiles(`[aria-label="${label}"]`, files);
+  const settled = "main.overview:not([data-old]), main.compare:not([data-old]), main:not([data-old]) .failed";
+  await page.waitForSelector(settled, { timeout: 0 });
+}
+
+/** The file that is saved by a click on a button of this name. */
+export async function saved(page, name) {
+  const [download] = await Promise.all([
+    page.waitForEvent("download"),
+    page.getByRole("button", { name, exact: true }).click(),
+  ]);
+  return readFileSync(await download.path());
+}
+
+/** What the page finds: JSON, or why it cannot read the captures. */
+export async function found(page, files) {
+  await drop(page, files);
+  const why = await page.$(".failed[role=alert], .notice .failed");
+  if (why) return { why: await page.textContent("[role=alert]") };
+  return { json: (await saved(page, "JSON")).toString() };
+}
