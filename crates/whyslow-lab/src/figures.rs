@@ -56,8 +56,8 @@ pub const RUN: &[(&str, Kind, &str)] = &[
     ("syn_retransmitted", Kind::Count, "SYNs retransmitted"),
 ];
 
-/// Figures of one host's kernel, behind `client.`, `proxy.` or `server.`; sums or extremes over its
-/// sockets.
+/// Figures of one host's kernel, behind `client.`, `cross.`, `proxy.` or `server.`; sums or
+/// extremes over its sockets.
 pub const HOST: &[(&str, Kind, &str)] = &[
     ("busy", Kind::Time, "time with data outstanding"),
     ("rwnd_limited", Kind::Share, "of the busy time: limited by the peer's window"),
@@ -118,7 +118,10 @@ pub fn kind(name: &str) -> Option<Kind> {
     if let Some(rest) = link.strip_prefix("up.").or_else(|| link.strip_prefix("down.")) {
         return among(LINK, rest);
     }
-    for host in ["client.", "proxy.", "server."] {
+    if name == "cross.goodput" {
+        return Some(Kind::Rate);
+    }
+    for host in ["client.", "cross.", "proxy.", "server."] {
         if let Some(rest) = name.strip_prefix(host) {
             return among(HOST, rest);
         }
@@ -130,7 +133,7 @@ pub fn kind(name: &str) -> Option<Kind> {
 pub fn allowed() -> String {
     let names = |list: &[(&str, Kind, &str)]| list.iter().map(|(n, _, _)| *n).collect::<Vec<_>>().join(", ");
     format!(
-        "{}, transfer.N, transfer.last, transfer.median, transfer.slowest; behind client., proxy. or server.: {}; \
+        "{}, transfer.N, transfer.last, transfer.median, transfer.slowest, cross.goodput; behind client., cross., proxy. or server.: {}; \
          behind up. or down.: {}",
         names(RUN),
         names(HOST),
@@ -324,9 +327,11 @@ mod tests {
 
     #[test]
     fn every_listed_name_is_known_and_others_are_not() {
-        for (prefixes, list) in
-            [(&[""][..], RUN), (&["client.", "proxy.", "server."], HOST), (&["up.", "down.", "proxy.up."], LINK)]
-        {
+        for (prefixes, list) in [
+            (&[""][..], RUN),
+            (&["client.", "cross.", "proxy.", "server."], HOST),
+            (&["up.", "down.", "proxy.up."], LINK),
+        ] {
             for prefix in prefixes {
                 for (name, expected, _) in list {
                     assert_eq!(kind(&format!("{prefix}{name}")), Some(*expected), "{prefix}{name}");

@@ -38,11 +38,13 @@
 //!     client: HostConfig::default(),
 //!     server: HostConfig::default(),
 //!     proxy: None,
+//!     cross: None,
 //!     links: vec![LinkPair { up: slow.clone(), down: slow }],
 //!     emulator: EmulatorConfig::default(),
 //! })?;
 //! let in_force = path.settings(Host::Server)?; // read back from the kernel
-//! path.start(&[Tap { host: Host::Client, file: "client.pcap".into(), snaplen: 128 }])?;
+//! let file = "client.pcap".into();
+//! path.start(&[Tap { host: Host::Client, is_far: false, file, snaplen: 128 }])?;
 //!
 //! // A socket belongs to the host that made it; a program and its descendants end when we do.
 //! let address = (path.address(Host::Server)?, 8000);
@@ -76,6 +78,7 @@ pub mod net;
 pub mod noise;
 pub mod pcap;
 mod port;
+mod program;
 pub mod progress;
 pub mod real;
 pub mod retransmissions;

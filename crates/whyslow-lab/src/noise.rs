@@ -7,7 +7,7 @@
 
 use crate::figures::{self, Figures, Kind};
 use crate::log::{Fate, LinkLog};
-use crate::truth::Truth;
+use crate::work::{Opened, Transfer};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -31,13 +31,21 @@ pub struct Noise {
     pub between: BTreeMap<String, [f64; 2]>,
 }
 
+/// What the client's program measured.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Client<'a> {
+    pub(crate) transfers: &'a [Transfer],
+    pub(crate) connections: &'a [Opened],
+}
+
 impl Noise {
-    /// The noise of one try.
-    pub fn of(truth: &Truth, figures: &Figures) -> Self {
-        let delays = Delays::new(&truth.links);
+    /// The noise of one try, whose client measured these transfers and connections. Without
+    /// transfers it is that of the whole time from the first packet to the last.
+    pub(crate) fn of(links: &[LinkLog], epoch_ns: u64, client: Client<'_>, figures: &Figures) -> Self {
+        let delays = Delays::new(links);
         let mut noise = Self { tries: 1, ..Self::default() };
-        let transfers = truth.ends.get("client").map_or(&[][..], |client| &client.transfers);
-        let ns = |unix: u64| unix.saturating_sub(truth.epoch_ns);
+        let Client { transfers, connections } = client;
+        let ns = |unix: u64| unix.saturating_sub(epoch_ns);
         let added = |from: u64, to: u64| delays.added_ns(ns(from), ns(to)) as f64 / 1e9;
         let each: Vec<f64> = transfers.iter().map(|t| added(t.start, t.end)).collect();
         match transfers {
@@ -72,7 +80,7 @@ impl Noise {
             less("transfer.median", order.get(order.len() / 2).map_or(0.0, |(_, added)| *added));
             less("transfer.slowest", order.last().map_or(0.0, |(_, added)| *added));
         }
-        if let Some(first) = truth.ends.get("client").and_then(|client| client.connections.first()) {
+        if let Some(first) = connections.first() {
             less("connect", added(first.start, first.connected));
             less("tls_handshake", first.secured.map_or(0.0, |secured| added(first.connected, secured)));
         }
@@ -81,7 +89,7 @@ impl Noise {
     }
 
     /// Goodput without what was added.
-    fn faster(&mut self, transfers: &[crate::work::Transfer], each: &[f64], figures: &Figures) {
+    fn faster(&mut self, transfers: &[Transfer], each: &[f64], figures: &Figures) {
         let busy: f64 = transfers.iter().map(|t| t.end.saturating_sub(t.request) as f64 / 1e9).sum();
         let added: f64 = each.iter().sum();
         if let Some(rate) = figures.get("goodput").filter(|_| added > 0.0 && busy > added) {

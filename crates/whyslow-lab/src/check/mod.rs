@@ -210,6 +210,7 @@ fn path(config: &CheckConfig, up: Conditions, down: Conditions, fast: bool) -> R
         client: host.clone(),
         server: host,
         proxy: None,
+        cross: None,
         links: vec![LinkPair { up: LinkConfig::steady(up, 1), down: LinkConfig::steady(down, 2) }],
         emulator,
     })

@@ -12,6 +12,8 @@ use crate::link::config::LinkConfig;
 pub enum Host {
     /// Connects.
     Client,
+    /// Another client behind the same first link; present only with [`PathConfig::cross`].
+    Cross,
     /// In the middle; present only with [`PathConfig::proxy`].
     Proxy,
     /// Listens.
@@ -23,6 +25,7 @@ impl Host {
     pub fn name(self) -> &'static str {
         match self {
             Host::Client => "client",
+            Host::Cross => "cross",
             Host::Proxy => "proxy",
             Host::Server => "server",
         }
@@ -40,6 +43,9 @@ pub struct PathConfig {
     /// A host in the middle. It does not forward packets: a program there must copy the bytes.
     #[serde(default)]
     pub proxy: Option<HostConfig>,
+    /// Another host that connects, on the client's side of the first link: both share it.
+    #[serde(default)]
+    pub cross: Option<HostConfig>,
     /// Client to server; with a proxy two: client to proxy, proxy to server.
     pub links: Vec<LinkPair>,
     /// How the links are emulated.

@@ -46,7 +46,7 @@ impl Session<'_> {
             match (self.making.once)(run, &last)? {
                 Ok((truth, figures)) => {
                     write_json(&last.join("truth.json"), &truth)?;
-                    let noise = Noise::of(&truth, &figures);
+                    let noise = truth.noise(&figures);
                     if let Some(why) = spoiled(&truth, &noise) {
                         (self.progress)(Progress::Void { label: &run.label, why: &why, attempt: number });
                         tries.void += 1;
