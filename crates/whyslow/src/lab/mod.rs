@@ -5,6 +5,7 @@
 pub(crate) mod args;
 mod ending;
 mod forecast;
+mod gallery;
 mod kinds;
 mod score;
 
@@ -38,6 +39,7 @@ pub(crate) fn run(lab: &Lab, out: Output) -> anyhow::Result<ExitCode> {
         Lab::List { name: Some(name) } => text(name, out),
         Lab::Run(task) => run_experiments(task, out),
         Lab::Show(task) => show_results(task, out),
+        Lab::Gallery(task) => gallery::make(task, out),
         Lab::Exec(task) => execute(task, out),
         Lab::Shell(task) => open_shell(task),
         Lab::Check(task) => check_path(task, out),

@@ -5,6 +5,7 @@
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, missing_docs)]
 
+mod gallery;
 mod middle;
 
 use serde_json::Value;
