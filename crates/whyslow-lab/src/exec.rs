@@ -5,17 +5,17 @@
 //! explains the result.
 
 use crate::count;
+use crate::figures::Figures;
 use crate::net::config::Host;
 use crate::net::{Path as NetPath, Tap};
+use crate::noise::Noise;
+use crate::program::{Program, something_listens};
 use crate::real::counters::Counters;
 use crate::run::{self, RunError};
 use crate::scenario::Scenario;
 use crate::truth::Truth;
-use nix::poll::{PollFd, PollFlags, ppoll};
-use nix::sys::time::TimeSpec;
 use std::collections::BTreeMap;
 use std::io;
-use std::os::fd::{AsFd, FromRawFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -28,11 +28,6 @@ const LISTENS_AT_LAST: Duration = Duration::from_secs(40);
 /// Time between the client's exit and the server's end, for the packets that close the connections.
 const AFTERWARDS: Duration = Duration::from_millis(200);
 
-/// The longest delay until a stop request is noticed.
-const NOTICED_WITHIN: Duration = Duration::from_millis(50);
-/// Polling interval on kernels without a descriptor for a process's exit.
-const BETWEEN_LOOKS: Duration = Duration::from_millis(5);
-
 /// The results of the two programs.
 #[derive(Clone, Debug)]
 pub struct ExecOutcome {
@@ -44,8 +39,10 @@ pub struct ExecOutcome {
     pub took: Duration,
     /// The captures: client's, server's.
     pub captures: [PathBuf; 2],
-    /// Why the link cannot be trusted; empty if it can.
+    /// Why nothing of it can be trusted; empty if it can.
     pub void: Vec<String>,
+    /// How much the machine disturbed it.
+    pub noise: Noise,
 }
 
 /// Runs `server` and, as soon as it listens, `client`, both by `sh -c` with `$SERVER` and `$CLIENT`
@@ -103,7 +100,7 @@ pub(crate) fn record(
 ) -> Result<(ExecOutcome, Truth), RunError> {
     let mut path = build(scenario)?;
     let snaplen = u32::try_from(scenario.snaplen.0).unwrap_or(u32::MAX);
-    let tap = |host: Host, file: &PathBuf| Tap { host, file: file.clone(), snaplen };
+    let tap = |host: Host, file: &PathBuf| Tap { host, is_far: false, file: file.clone(), snaplen };
     path.start(&[tap(Host::Client, &taps[0]), tap(Host::Server, &taps[1])])?;
     if let Some((host, line)) = programs.before {
         let status = Program(start(&path, host, line, programs.folder)?).wait(stop, None);
@@ -113,7 +110,11 @@ pub(crate) fn record(
         }
     }
     let every = scenario.sample_every.duration();
-    let asked = programs.are_asked.then(|| Counters::start(&path, every)).transpose()?;
+    let asked = programs
+        .are_asked
+        .then(|| Counters::of_both_ends(&path, every))
+        .transpose()
+        .map_err(run::file_error("reading sockets"))?;
     let (client_ended, server_ended, took) = play(&path, programs, stop)?;
     let ends = asked.map(Counters::finish).unwrap_or_default();
     let stopped = path.stop()?;
@@ -123,11 +124,13 @@ pub(crate) fn record(
         cause: String::new(),
         ends,
         links: stopped.links,
-        void: stopped.void.clone(),
+        void: stopped.spoiled,
         partial: client_ended.is_none(),
         ..run::empty_truth(&path, scenario)?
     };
-    let executed = ExecOutcome { client: client_ended, server: server_ended, took, captures: taps, void: stopped.void };
+    let noise = truth.noise(&Figures::new());
+    let void = truth.void.clone();
+    let executed = ExecOutcome { client: client_ended, server: server_ended, took, captures: taps, void, noise };
     Ok((executed, truth))
 }
 
@@ -207,9 +210,11 @@ pub fn figures(executed: &ExecOutcome) -> io::Result<BTreeMap<String, count::Cou
 
 fn build(scenario: &Scenario) -> Result<NetPath, RunError> {
     let mut config = scenario.resolve().map_err(|(key, allowed)| RunError::Impossible { key, allowed })?;
-    if config.proxy.is_some() {
-        let allowed = "no proxy: it has no program of its own here".to_owned();
-        return Err(RunError::Impossible { key: "proxy".to_owned(), allowed });
+    for (key, there) in [("proxy", config.proxy.is_some()), ("cross", config.cross.is_some())] {
+        if there {
+            let allowed = format!("no {key}: it has no program of its own here");
+            return Err(RunError::Impossible { key: key.to_owned(), allowed });
+        }
     }
     // A program that chooses no congestion control gets the scenario's by the route.
     config.client.route.congestion_control = Some(scenario.client.congestion.clone());
@@ -240,49 +245,6 @@ fn start(path: &NetPath, host: Host, line: &str, folder: Option<&Path>) -> Resul
     Ok(path.spawn(host, command)?)
 }
 
-/// A program that is killed when this is dropped.
-struct Program(Child);
-
-impl Program {
-    /// Waits for its exit status; none if the run is stopped or the deadline passes first.
-    fn wait(&mut self, stop: &AtomicBool, deadline: Option<Instant>) -> io::Result<Option<ExitStatus>> {
-        let descriptor = descriptor(&self.0);
-        loop {
-            if let Some(status) = self.0.try_wait()? {
-                return Ok(Some(status));
-            }
-            if stop.load(Ordering::Relaxed) || deadline.is_some_and(|deadline| Instant::now() > deadline) {
-                return Ok(None);
-            }
-            match &descriptor {
-                Some(descriptor) => {
-                    let mut ended = [PollFd::new(descriptor.as_fd(), PollFlags::POLLIN)];
-                    // A signal ends it early, and the loop sees why.
-                    let _ = ppoll(&mut ended, Some(TimeSpec::from_duration(NOTICED_WITHIN)), None);
-                }
-                None => std::thread::sleep(BETWEEN_LOOKS),
-            }
-        }
-    }
-}
-
-/// A descriptor that becomes readable when the process exits; none before Linux 5.3.
-fn descriptor(child: &Child) -> Option<OwnedFd> {
-    // SAFETY: takes numbers only. The process is a child that was not waited for, so the number is
-    // its own.
-    let descriptor = unsafe { libc::syscall(libc::SYS_pidfd_open, child.id(), 0) };
-    let descriptor = i32::try_from(descriptor).ok().filter(|descriptor| *descriptor >= 0)?;
-    // SAFETY: the kernel has just given it to us, and nobody else knows it.
-    Some(unsafe { OwnedFd::from_raw_fd(descriptor) })
-}
-
-impl Drop for Program {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
-}
-
 /// Returns the server's exit status if it exits instead.
 fn wait_until_it_listens(
     path: &NetPath,
@@ -302,18 +264,4 @@ fn wait_until_it_listens(
         std::thread::sleep(Duration::from_millis(20));
     }
     Ok(None)
-}
-
-/// Whether this thread's network namespace has a TCP listener, on this port if one is named.
-fn something_listens(port: Option<u16>) -> bool {
-    ["/proc/thread-self/net/tcp", "/proc/thread-self/net/tcp6"].iter().any(|table| {
-        let text = std::fs::read_to_string(table).unwrap_or_default();
-        // The second column is the address and port, in hexadecimal digits; the fourth the state:
-        // 0A is LISTEN.
-        text.lines().skip(1).any(|line| {
-            let mut columns = line.split_whitespace().skip(1);
-            let own = columns.next().and_then(|own| u16::from_str_radix(own.rsplit_once(':')?.1, 16).ok());
-            columns.nth(1) == Some("0A") && port.is_none_or(|port| own == Some(port))
-        })
-    })
 }

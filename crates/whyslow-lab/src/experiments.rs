@@ -19,6 +19,7 @@ bundled!(
     "two-servers",
     "stale-ssthresh",
     "ssh-window",
+    "proxy-split",
     "proxy-tail-probe",
     "nagle",
     "delayed-ack",
@@ -26,6 +27,7 @@ bundled!(
     "slow-writer",
     "policer",
     "bufferbloat",
+    "cross-traffic",
     "mtu-black-hole",
     "buffers",
 );

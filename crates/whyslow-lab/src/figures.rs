@@ -12,6 +12,10 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
 
+/// A figure is shown with what it may be at least and at most where these are further apart, as a
+/// part of it.
+const WORTH_A_RANGE: f64 = 0.05;
+
 /// Measured values by name, in base units: seconds, bytes, bits per second, shares from 0 to 1, or
 /// a count.
 pub type Figures = BTreeMap<String, f64>;
@@ -52,8 +56,8 @@ pub const RUN: &[(&str, Kind, &str)] = &[
     ("syn_retransmitted", Kind::Count, "SYNs retransmitted"),
 ];
 
-/// Figures of one host's kernel, behind `client.`, `proxy.` or `server.`; sums or extremes over its
-/// sockets.
+/// Figures of one host's kernel, behind `client.`, `cross.`, `proxy.` or `server.`; sums or
+/// extremes over its sockets.
 pub const HOST: &[(&str, Kind, &str)] = &[
     ("busy", Kind::Time, "time with data outstanding"),
     ("rwnd_limited", Kind::Share, "of the busy time: limited by the peer's window"),
@@ -114,7 +118,10 @@ pub fn kind(name: &str) -> Option<Kind> {
     if let Some(rest) = link.strip_prefix("up.").or_else(|| link.strip_prefix("down.")) {
         return among(LINK, rest);
     }
-    for host in ["client.", "proxy.", "server."] {
+    if name == "cross.goodput" {
+        return Some(Kind::Rate);
+    }
+    for host in ["client.", "cross.", "proxy.", "server."] {
         if let Some(rest) = name.strip_prefix(host) {
             return among(HOST, rest);
         }
@@ -126,7 +133,7 @@ pub fn kind(name: &str) -> Option<Kind> {
 pub fn allowed() -> String {
     let names = |list: &[(&str, Kind, &str)]| list.iter().map(|(n, _, _)| *n).collect::<Vec<_>>().join(", ");
     format!(
-        "{}, transfer.N, transfer.last, transfer.median, transfer.slowest; behind client., proxy. or server.: {}; \
+        "{}, transfer.N, transfer.last, transfer.median, transfer.slowest, cross.goodput; behind client., cross., proxy. or server.: {}; \
          behind up. or down.: {}",
         names(RUN),
         names(HOST),
@@ -269,6 +276,24 @@ impl Kind {
         }
     }
 
+    /// A value of this kind and, where they differ by more than a twentieth of it, what it may be
+    /// at least and at most: `6.10 ms (5.20 to 6.10)`.
+    pub fn show_between(self, value: f64, between: Option<[f64; 2]>) -> String {
+        let shown = self.show(value);
+        let Some([low, high]) = between.filter(|[low, high]| high - low > value.abs() * WORTH_A_RANGE) else {
+            return shown;
+        };
+        let [low, high] = [low, high].map(|end| self.show(end));
+        let unit = |text: &str| text.split_once(' ').map(|(_, unit)| unit.to_owned());
+        // One unit is named once.
+        match (unit(&shown), low.split_once(' '), high.split_once(' ')) {
+            (Some(own), Some((low, one)), Some((high, other))) if own == one && own == other => {
+                format!("{shown} ({low} to {high})")
+            }
+            _ => format!("{shown} ({low} to {high})"),
+        }
+    }
+
     /// A value of this kind as people read it: three digits that matter and the unit.
     pub fn show(self, value: f64) -> String {
         let scaled = |units: &[(f64, &str)], value: f64| {
@@ -302,9 +327,11 @@ mod tests {
 
     #[test]
     fn every_listed_name_is_known_and_others_are_not() {
-        for (prefixes, list) in
-            [(&[""][..], RUN), (&["client.", "proxy.", "server."], HOST), (&["up.", "down.", "proxy.up."], LINK)]
-        {
+        for (prefixes, list) in [
+            (&[""][..], RUN),
+            (&["client.", "cross.", "proxy.", "server."], HOST),
+            (&["up.", "down.", "proxy.up."], LINK),
+        ] {
             for prefix in prefixes {
                 for (name, expected, _) in list {
                     assert_eq!(kind(&format!("{prefix}{name}")), Some(*expected), "{prefix}{name}");
@@ -347,5 +374,10 @@ mod tests {
         assert_eq!(Kind::Rate.show(7_950_000.0), "7.95 Mbit/s");
         assert_eq!(Kind::Size.show(2048.0), "2048 B");
         assert_eq!(Kind::Share.show(0.935), "93.5 %");
+        let shown = |between| Kind::Time.show_between(0.0061, between);
+        assert_eq!(shown(Some([0.0052, 0.0071])), "6.10 ms (5.20 to 7.10)");
+        assert_eq!(shown(Some([0.0008, 0.0061])), "6.10 ms (800 µs to 6.10 ms)");
+        assert_eq!(shown(Some([0.006, 0.0061])), "6.10 ms", "no range is worth so little");
+        assert_eq!(Kind::Count.show_between(10.0, Some([9.0, 12.0])), "10 (9 to 12)");
     }
 }

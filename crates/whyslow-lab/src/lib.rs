@@ -17,7 +17,8 @@
 //! - `port`: carries packets between a host's device and the emulator.
 //! - [`net`]: namespaces, devices, routes, sysctls; [`net::Path`] puts all together.
 //! - [`pcap`], [`log`], [`trace`]: what is kept of a run; [`retransmissions`]: which segments
-//!   it retransmitted, and why. [`check`]: is the emulator accurate on this machine?
+//!   it retransmitted, and why; [`noise`]: what the machine can have added to its times.
+//!   [`check`]: is the emulator accurate on this machine?
 //!
 //! # Using a path
 //!
@@ -37,11 +38,13 @@
 //!     client: HostConfig::default(),
 //!     server: HostConfig::default(),
 //!     proxy: None,
+//!     cross: None,
 //!     links: vec![LinkPair { up: slow.clone(), down: slow }],
 //!     emulator: EmulatorConfig::default(),
 //! })?;
 //! let in_force = path.settings(Host::Server)?; // read back from the kernel
-//! path.start(&[Tap { host: Host::Client, file: "client.pcap".into(), snaplen: 128 }])?;
+//! let file = "client.pcap".into();
+//! path.start(&[Tap { host: Host::Client, is_far: false, file, snaplen: 128 }])?;
 //!
 //! // A socket belongs to the host that made it; a program and its descendants end when we do.
 //! let address = (path.address(Host::Server)?, 8000);
@@ -72,8 +75,10 @@ pub mod figures;
 pub mod link;
 pub mod log;
 pub mod net;
+pub mod noise;
 pub mod pcap;
 mod port;
+mod program;
 pub mod progress;
 pub mod real;
 pub mod retransmissions;

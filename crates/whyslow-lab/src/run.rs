@@ -5,25 +5,23 @@
 //! the figures mean, and [`crate::show`] prints them.
 
 mod agent_process;
+mod play;
+mod proxy_program;
+mod tries;
 
-use crate::agent::{Job, Role};
 use crate::count;
 use crate::net::config::Host;
 use crate::net::{Path as NetPath, Tap};
+use crate::noise::Noise;
 use crate::sample;
-use crate::scenario::host::HostSpec;
-use crate::scenario::work::{Protocol, Work};
 use crate::scenario::{Experiment, Scenario, Variant};
 use crate::trace::{Trace, Tracer};
-use crate::truth::{self, EndTruth, HostTruth, Machine, RunResult, SCHEMA, Truth};
-use agent_process::AgentProcess;
+use crate::truth::{self, HostTruth, Machine, RunResult, SCHEMA, Truth};
 use std::collections::BTreeMap;
 use std::io::{self, Write};
-use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
-use std::time::Instant;
 
 /// How to run.
 #[derive(Clone, Debug)]
@@ -36,17 +34,19 @@ pub struct Settings {
     pub only: Vec<String>,
     /// Runs at the same time. More than one disturbs the others on a small machine.
     pub jobs: usize,
-    /// How often a void run is tried in all.
+    /// How often a run is tried in all, where the machine disturbs it.
     pub attempts: u32,
+    /// Of how many tries a short run is the median.
+    pub short: u32,
     /// The program that becomes an agent when started with [`crate::agent::ARGUMENT`]; this binary
     /// when it is `None`.
     pub agent: Option<PathBuf>,
 }
 
 impl Settings {
-    /// Results in `out`, each run once, one at a time, up to three tries.
+    /// Results in `out`, each run once, one at a time, up to five tries.
     pub fn new(out: impl Into<PathBuf>) -> Self {
-        Self { out: out.into(), repeat: 1, only: Vec::new(), jobs: 1, attempts: 3, agent: None }
+        Self { out: out.into(), repeat: 1, only: Vec::new(), jobs: 1, attempts: 5, short: 1, agent: None }
     }
 }
 
@@ -224,37 +224,6 @@ impl Session<'_> {
         Ok(result)
     }
 
-    /// Makes a run until it is not void, or no try is left. Its folder gets its name when all is in
-    /// it.
-    fn make(&self, run: &Variant, mut result: RunResult, folder: &Path) -> Result<RunResult, RunError> {
-        let partial = folder.with_extension("partial");
-        loop {
-            make_empty(&partial, folder).map_err(file_error(partial.display().to_string()))?;
-            match (self.making.once)(run, &partial)? {
-                Ok((truth, figures)) => {
-                    let void = truth.void.clone();
-                    write_json(&partial.join("truth.json"), &truth)?;
-                    if !void.is_empty() {
-                        let attempt = result.voided + 1;
-                        (self.progress)(Progress::Void { label: &run.label, why: &void, attempt });
-                        if attempt < self.settings.attempts.max(1) {
-                            result.voided = attempt;
-                            continue;
-                        }
-                        result.problems = void;
-                    }
-                    result.claims = truth::check(&run.scenario.verify, &figures);
-                    result.confirmed = result.problems.is_empty() && result.claims.iter().all(|c| c.holds);
-                    result.figures = figures;
-                }
-                Err(why) => result.problems = vec![why],
-            }
-            write_json(&partial.join("result.json"), &result)?;
-            std::fs::rename(&partial, folder).map_err(file_error(folder.display().to_string()))?;
-            return Ok(result);
-        }
-    }
-
     fn no_result(&self, run: &Variant) -> RunResult {
         RunResult {
             schema: SCHEMA.to_owned(),
@@ -265,22 +234,13 @@ impl Session<'_> {
             key: String::new(),
             cause: run.scenario.cause.clone(),
             voided: 0,
+            noise: Noise::default(),
             problems: Vec::new(),
             confirmed: false,
             claims: Vec::new(),
             figures: BTreeMap::new(),
         }
     }
-}
-
-/// Makes an empty folder for an attempt, and removes an earlier one.
-fn make_empty(partial: &Path, folder: &Path) -> io::Result<()> {
-    for old in [partial, folder] {
-        if old.exists() {
-            std::fs::remove_dir_all(old)?;
-        }
-    }
-    std::fs::create_dir_all(partial)
 }
 
 /// The result in a folder, if there is one that this version understands.
@@ -309,18 +269,19 @@ fn once(
     settings: &Settings,
 ) -> Result<Result<Outcome, String>, RunError> {
     let scenario = &run.scenario;
-    let config = match scenario.resolve() {
+    let mut config = match scenario.resolve() {
         Ok(config) => config,
         Err((key, allowed)) => return Ok(Err(format!("{key}: {allowed}"))),
     };
+    // A program that chooses no congestion control gets the scenario's by the route.
+    if let (Some(host), Some(spec)) = (&mut config.proxy, &scenario.proxy) {
+        host.route.congestion_control = Some(spec.host.congestion.clone());
+    }
     let mut path = NetPath::build(&config)?;
-    let hosts = hosts_of(scenario);
-    let snaplen = u32::try_from(scenario.snaplen.0).unwrap_or(u32::MAX);
     let capture = |host: Host| folder.join(format!("{}.pcap", host.name()));
-    let taps: Vec<Tap> = hosts.iter().map(|host| Tap { host: *host, file: capture(*host), snaplen }).collect();
-    path.start(&taps)?;
+    path.start(&taps(scenario, folder))?;
     let tracer = Tracer::start();
-    let played = play(&path, scenario, settings);
+    let played = play::play(&path, scenario, settings.agent.as_deref(), folder);
     let stopped = path.stop()?;
     let resends = tracer.map_or_else(|error| Trace::missing(error.to_string()), Tracer::finish);
     let ends = match played {
@@ -334,11 +295,11 @@ fn once(
         ends,
         links: stopped.links,
         resends,
-        void: stopped.void,
+        void: stopped.spoiled,
         ..empty_truth(&path, scenario)?
     };
     let mut captures = BTreeMap::new();
-    for host in hosts {
+    for host in hosts_of(scenario) {
         let file = capture(host);
         let counted = count::count(&file).map_err(file_error(file.display().to_string()))?;
         captures.insert(host.name().to_owned(), counted);
@@ -379,69 +340,21 @@ pub(crate) fn empty_truth(path: &NetPath, scenario: &Scenario) -> Result<Truth, 
 }
 
 fn hosts_of(scenario: &Scenario) -> Vec<Host> {
-    let there = |host: &Host| *host != Host::Proxy || scenario.proxy.is_some();
-    [Host::Client, Host::Proxy, Host::Server].into_iter().filter(there).collect()
-}
-
-/// The server's port, by which an analyser recognises the protocol.
-fn port(work: &Work) -> u16 {
-    match work {
-        Work::Download(t) | Work::Upload(t) => match t.protocol {
-            Protocol::Plain => 5001,
-            Protocol::Http => 80,
-            Protocol::Tls | Protocol::Https => 443,
-        },
-        Work::Turns(_) | Work::WriteWriteRead(_) | Work::Credit(_) => 5001,
-    }
-}
-
-fn play(path: &NetPath, scenario: &Scenario, settings: &Settings) -> io::Result<BTreeMap<String, EndTruth>> {
-    let deadline = Instant::now() + scenario.timeout.duration();
-    let port = port(&scenario.work);
-    let address = |host: Host| path.address(host).map(|ip| SocketAddr::new(ip, port)).map_err(io::Error::other);
-    let anywhere = SocketAddr::new(Ipv4Addr::UNSPECIFIED.into(), port);
-    let start = |host: Host, spec: &HostSpec, role: Role| -> io::Result<AgentProcess> {
-        let job = Job {
-            role,
-            options: spec.socket(),
-            work: scenario.work.clone(),
-            sample_every: scenario.sample_every,
-            cpu: spec.cpu,
-            nice: spec.nice,
-        };
-        AgentProcess::start(path, host, &job, settings.agent.clone())
+    let there = |host: &Host| match host {
+        Host::Proxy => scenario.proxy.is_some(),
+        Host::Cross => scenario.cross.is_some(),
+        Host::Client | Host::Server => true,
     };
-    let mut hogs = Vec::new();
-    for (host, spec) in [(Host::Client, &scenario.client), (Host::Server, &scenario.server)] {
-        for _ in 0..spec.hogs {
-            let mut hog = start(host, &HostSpec { nice: 0, ..spec.clone() }, Role::Hog)?;
-            hog.ready(deadline)?;
-            hogs.push(hog);
-        }
-    }
-    let mut server = start(Host::Server, &scenario.server, Role::Server { listen: anywhere })?;
-    let certificate = server.ready(deadline)?;
-    let mut peer = address(Host::Server)?;
-    let mut proxy = None;
-    if let Some(spec) = &scenario.proxy {
-        let role = Role::Proxy {
-            listen: anywhere,
-            server: address(Host::Server)?,
-            buffer: spec.buffer.0,
-            unscaled: spec.unscaled,
-        };
-        let mut agent = start(Host::Proxy, &spec.host, role)?;
-        agent.ready(deadline)?;
-        proxy = Some(agent);
-        peer = address(Host::Proxy)?;
-    }
-    let mut client = start(Host::Client, &scenario.client, Role::Client { peer, certificate })?;
-    // The client first: when an end fails, it is the client that tells what the user would have
-    // seen.
-    let mut ends = BTreeMap::from([("client".to_owned(), client.done(deadline)?.into())]);
-    if let Some(mut proxy) = proxy {
-        ends.insert("proxy".to_owned(), proxy.done(deadline)?.into());
-    }
-    ends.insert("server".to_owned(), server.done(deadline)?.into());
-    Ok(ends)
+    [Host::Client, Host::Cross, Host::Proxy, Host::Server].into_iter().filter(there).collect()
+}
+
+/// A capture at every host, and two at the proxy: of its side towards the client, and of that
+/// towards the server.
+fn taps(scenario: &Scenario, folder: &Path) -> Vec<Tap> {
+    let snaplen = u32::try_from(scenario.snaplen.0).unwrap_or(u32::MAX);
+    let tap = |host: Host, is_far: bool, name: &str| Tap { host, is_far, file: folder.join(name), snaplen };
+    let mut taps: Vec<Tap> =
+        hosts_of(scenario).into_iter().map(|host| tap(host, false, &format!("{}.pcap", host.name()))).collect();
+    taps.extend(scenario.proxy.iter().map(|_| tap(Host::Proxy, true, "proxy-server.pcap")));
+    taps
 }

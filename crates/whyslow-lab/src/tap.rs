@@ -19,8 +19,10 @@ use crate::port::ring::{Ring, RingConfig};
 /// What to capture.
 #[derive(Clone, Debug)]
 pub struct Tap {
-    /// At which host. A proxy's tap is on its client's side.
+    /// At which host.
     pub host: Host,
+    /// On the proxy's side towards the server; else, as of all others, on that towards the client.
+    pub is_far: bool,
     /// The file to write.
     pub file: PathBuf,
     /// Most bytes captured of a packet (128 holds all headers).

@@ -8,6 +8,7 @@
 use crate::count::Counted;
 use crate::figures::{Claim, Figures};
 use crate::log::{Direction, Fate, LinkLog};
+use crate::noise::{self, Noise};
 use crate::sample::{Accuracy, Row, Series};
 use crate::scenario::Scenario;
 use crate::scenario::work::Work;
@@ -51,6 +52,15 @@ pub struct Truth {
     /// Whether the run was stopped early; left out if not.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub partial: bool,
+}
+
+impl Truth {
+    /// How much the machine disturbed this run.
+    pub fn noise(&self, figures: &Figures) -> Noise {
+        let client = self.ends.get("client");
+        let client = client.map(|end| noise::Client { transfers: &end.transfers, connections: &end.connections });
+        Noise::of(&self.links, self.epoch_ns, client.unwrap_or_default(), figures)
+    }
 }
 
 /// The machine.
@@ -136,8 +146,10 @@ pub struct RunResult {
     pub key: String,
     /// The intended cause.
     pub cause: String,
-    /// How often the machine spoiled it before.
+    /// How many tries the machine spoiled.
     pub voided: u32,
+    /// How much the machine disturbed this one.
+    pub noise: Noise,
     /// Why there is no result: void every time, or the programs failed. Empty for a result.
     pub problems: Vec<String>,
     /// Whether every claim holds: the intended cause was the real one.
@@ -178,7 +190,7 @@ pub fn sender(work: &Work) -> &'static str {
 pub fn figures(truth: &Truth, captures: &BTreeMap<String, Counted>) -> Figures {
     let mut all = Figures::new();
     application(truth, &mut all);
-    for (host, end) in &truth.ends {
+    for (host, end) in truth.ends.iter().filter(|(host, _)| *host != CROSS_SERVER) {
         kernel(host, end, &mut all);
     }
     for (host, known) in &truth.hosts {
@@ -199,6 +211,9 @@ fn seconds(from: u64, to: u64) -> f64 {
 }
 
 fn application(truth: &Truth, all: &mut Figures) {
+    if let Some(rate) = truth.ends.get("cross").and_then(goodput) {
+        all.insert("cross.goodput".to_owned(), rate);
+    }
     let Some(client) = truth.ends.get("client") else { return };
     let mut put = |name: &str, value: f64| all.insert(name.to_owned(), value);
     if let Some(first) = client.connections.first() {
@@ -220,12 +235,20 @@ fn application(truth: &Truth, all: &mut Figures) {
         put("transfer.median", *median);
         put("transfer.slowest", *slowest);
     }
-    let busy: f64 = client.transfers.iter().map(|t| seconds(t.request, t.end)).sum();
-    let bytes: u64 = client.transfers.iter().map(|t| t.bytes).sum();
-    if busy > 0.0 {
-        put("goodput", bytes as f64 * 8.0 / busy);
+    if let Some(rate) = goodput(client) {
+        put("goodput", rate);
     }
 }
+
+/// Payload over the time of the transfers.
+fn goodput(client: &EndTruth) -> Option<f64> {
+    let busy: f64 = client.transfers.iter().map(|t| seconds(t.request, t.end)).sum();
+    let bytes: u64 = client.transfers.iter().map(|t| t.bytes).sum();
+    (busy > 0.0).then(|| bytes as f64 * 8.0 / busy)
+}
+
+/// The program that serves the cross traffic, on a host that has another.
+pub(crate) const CROSS_SERVER: &str = "cross-server";
 
 /// The kernel has no threshold yet.
 const INFINITE_SSTHRESH: u64 = 0x7fff_ffff;

@@ -62,6 +62,7 @@ fn path() -> Option<Path> {
         client: host,
         server,
         proxy: None,
+        cross: None,
         links: vec![LinkPair { up: link.clone(), down: link }],
         emulator: EmulatorConfig { fast: true, ..EmulatorConfig::default() },
     };

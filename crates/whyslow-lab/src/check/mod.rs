@@ -210,6 +210,7 @@ fn path(config: &CheckConfig, up: Conditions, down: Conditions, fast: bool) -> R
         client: host.clone(),
         server: host,
         proxy: None,
+        cross: None,
         links: vec![LinkPair { up: LinkConfig::steady(up, 1), down: LinkConfig::steady(down, 2) }],
         emulator,
     })
@@ -342,7 +343,7 @@ fn corruption_and_order(config: &CheckConfig, packets: u32) -> Measured {
     let up = Conditions {
         delay_ns: 1_000_000,
         corrupt: 0.01,
-        reorder: Some(Reorder { share: 0.01, by: ReorderBy::DelayNs(5_000_000) }),
+        reorder: Some(Reorder { share: 0.01, correlation: 0.0, by: ReorderBy::DelayNs(5_000_000) }),
         ..Conditions::default()
     };
     let mut path = path(config, up, Conditions::default(), false)?;

@@ -189,6 +189,10 @@ pub enum Loss {
 pub struct Reorder {
     /// Share (0–1) of packets held back.
     pub share: f64,
+    /// How much a packet's chance depends on the packet before it (0–1): 0 is each on its own, and
+    /// towards 1 they are held back in ever longer runs. The share stays what it is.
+    #[serde(default)]
+    pub correlation: f64,
     /// How a packet is delayed.
     pub by: ReorderBy,
 }
@@ -271,6 +275,7 @@ impl Conditions {
         self.loss.check()?;
         if let Some(reorder) = self.reorder {
             share("reorder.share", reorder.share)?;
+            share("reorder.correlation", reorder.correlation)?;
             match reorder.by {
                 ReorderBy::DelayNs(ns) => time("reorder.delay", ns)?,
                 ReorderBy::Gap { packets, at_most_ns } => {

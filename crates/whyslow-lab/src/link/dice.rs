@@ -34,6 +34,13 @@ impl ChanceStream {
         p > 0.0 && self.0.random::<f64>() < p
     }
 
+    /// As [`chance`](Self::chance), correlated by this much with what was drawn before: a Markov
+    /// chain whose share of true is `p` whatever the correlation is.
+    pub(super) fn correlated(&mut self, p: f64, correlation: f64, before: bool) -> bool {
+        let kept = if before { correlation } else { 0.0 };
+        self.chance(p * (1.0 - correlation) + kept)
+    }
+
     /// `delay` as the jitter varies it.
     pub(super) fn vary(&mut self, delay: u64, jitter: &Jitter) -> u64 {
         let spread = match jitter.distribution {

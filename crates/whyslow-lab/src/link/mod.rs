@@ -39,6 +39,8 @@ pub struct Link<T> {
     duplicate: ChanceStream,
     jitter: ChanceStream,
     reorder: ChanceStream,
+    /// Whether the packet before was held back.
+    held_back: bool,
     bucket: Option<Bucket>,
     codel: Codel,
     red: Red,
@@ -67,6 +69,7 @@ impl<T> Link<T> {
             duplicate: ChanceStream::new(seed, Knob::Duplicate),
             jitter: ChanceStream::new(seed, Knob::Jitter),
             reorder: ChanceStream::new(seed, Knob::Reorder),
+            held_back: false,
             bucket: None,
             codel: Codel::default(),
             red: Red::new(seed),
@@ -310,6 +313,12 @@ impl<T> Link<T> {
         verdict
     }
 
+    /// Whether the next packet is held back.
+    fn holds_back(&mut self, reorder: config::Reorder) -> bool {
+        self.held_back = self.reorder.correlated(reorder.share, reorder.correlation, self.held_back);
+        self.held_back
+    }
+
     /// A packet has left the wire at `at`: delay it.
     fn depart(&mut self, at: u64, mut packet: Finished<T>) {
         if self.duplicate.chance(self.conditions.duplicate) {
@@ -328,8 +337,9 @@ impl<T> Link<T> {
             due = due.max(self.last_due);
         }
         let mut hold = None;
-        match self.conditions.reorder {
-            Some(reorder) if self.reorder.chance(reorder.share) => {
+        let reorder = self.conditions.reorder;
+        match reorder {
+            Some(reorder) if self.holds_back(reorder) => {
                 packet.record.touched.add(Impairments::REORDERED);
                 match reorder.by {
                     ReorderBy::DelayNs(extra) => due = due.saturating_add(extra),

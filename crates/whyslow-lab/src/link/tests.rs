@@ -130,7 +130,11 @@ fn nothing_is_lost_silently() {
                 loss: Loss::GilbertElliott { to_bad: 0.01, to_good: 0.2, loss_good: 0.001, loss_bad: 0.5 },
                 duplicate: 0.02,
                 corrupt: 0.02,
-                reorder: Some(Reorder { share: 0.05, by: ReorderBy::Gap { packets: 3, at_most_ns: 20 * MS } }),
+                reorder: Some(Reorder {
+                    share: 0.05,
+                    correlation: 0.0,
+                    by: ReorderBy::Gap { packets: 3, at_most_ns: 20 * MS },
+                }),
                 policer: Some(Policer { rate_bps: 70_000_000, burst_bytes: 30_000 }),
                 ..Conditions::default()
             },
@@ -187,7 +191,7 @@ fn shares_are_binomial() {
         loss: Loss::Independent(0.01),
         duplicate: 0.02,
         corrupt: 0.03,
-        reorder: Some(Reorder { share: 0.04, by: ReorderBy::DelayNs(MS) }),
+        reorder: Some(Reorder { share: 0.04, correlation: 0.0, by: ReorderBy::DelayNs(MS) }),
         ..Conditions::default()
     };
     let out = send(&mut link(conditions), n, 1000, data(1514));
@@ -269,7 +273,7 @@ fn jitter_keeps_order_when_promised_and_only_then() {
 #[test]
 fn a_held_packet_is_overtaken_by_as_many_as_asked() {
     // Every packet is picked at share 1, so pick by changing the conditions for one packet.
-    let reorder = Reorder { share: 1.0, by: ReorderBy::Gap { packets: 3, at_most_ns: 50 * MS } };
+    let reorder = Reorder { share: 1.0, correlation: 0.0, by: ReorderBy::Gap { packets: 3, at_most_ns: 50 * MS } };
     let hold = Conditions { delay_ns: 10 * MS, reorder: Some(reorder), ..Conditions::default() };
     let normal = Conditions { reorder: None, ..hold.clone() };
     let mut config = LinkConfig::steady(normal.clone(), 0);
@@ -285,12 +289,30 @@ fn a_held_packet_is_overtaken_by_as_many_as_asked() {
 
 #[test]
 fn a_packet_delayed_on_purpose_does_not_delay_others() {
-    let reorder = Some(Reorder { share: 0.1, by: ReorderBy::DelayNs(7 * MS) });
+    let reorder = Some(Reorder { share: 0.1, correlation: 0.0, by: ReorderBy::DelayNs(7 * MS) });
     let out = send(&mut link(Conditions { delay_ns: MS, reorder, ..Conditions::default() }), 1000, MS, data(1514));
     for packet in &out {
         let late = packet.record.touched.has(Impairments::REORDERED);
         assert_eq!(packet.record.due_ns - packet.record.in_ns, if late { 8 * MS } else { MS });
     }
+}
+
+#[test]
+fn correlated_reordering_comes_in_runs_and_keeps_its_share() {
+    let held = |correlation: f64| -> (f64, f64) {
+        let reorder = Some(Reorder { share: 0.1, correlation, by: ReorderBy::DelayNs(MS / 2) });
+        let out =
+            send(&mut link(Conditions { delay_ns: MS, reorder, ..Conditions::default() }), 20_000, MS, data(1514));
+        let held: Vec<bool> = out.iter().map(|p| p.record.touched.has(Impairments::REORDERED)).collect();
+        let all = held.iter().filter(|held| **held).count() as f64;
+        let again = held.windows(2).filter(|pair| pair[0] && pair[1]).count() as f64;
+        (all / held.len() as f64, again / all)
+    };
+    let (share, again) = held(0.0);
+    assert!((0.08..0.12).contains(&share) && (0.07..0.13).contains(&again), "{share} {again}");
+    // The next one follows with 0.1 + 0.5 * 0.9.
+    let (share, again) = held(0.5);
+    assert!((0.08..0.12).contains(&share) && (0.5..0.6).contains(&again), "{share} {again}");
 }
 
 #[test]
@@ -378,7 +400,7 @@ fn next_event_is_never_late() {
         rate_bps: Some(10_000_000),
         delay_ns: 5 * MS,
         jitter: Some(Jitter { amount_ns: 3 * MS, distribution: Distribution::Uniform, keep_order: false }),
-        reorder: Some(Reorder { share: 0.1, by: ReorderBy::Gap { packets: 2, at_most_ns: 4 * MS } }),
+        reorder: Some(Reorder { share: 0.1, correlation: 0.0, by: ReorderBy::Gap { packets: 2, at_most_ns: 4 * MS } }),
         ..Conditions::default()
     };
     let mut link = link(conditions);

@@ -12,6 +12,8 @@ use crate::link::config::LinkConfig;
 pub enum Host {
     /// Connects.
     Client,
+    /// Another client behind the same first link; present only with [`PathConfig::cross`].
+    Cross,
     /// In the middle; present only with [`PathConfig::proxy`].
     Proxy,
     /// Listens.
@@ -23,6 +25,7 @@ impl Host {
     pub fn name(self) -> &'static str {
         match self {
             Host::Client => "client",
+            Host::Cross => "cross",
             Host::Proxy => "proxy",
             Host::Server => "server",
         }
@@ -40,6 +43,9 @@ pub struct PathConfig {
     /// A host in the middle. It does not forward packets: a program there must copy the bytes.
     #[serde(default)]
     pub proxy: Option<HostConfig>,
+    /// Another host that connects, on the client's side of the first link: both share it.
+    #[serde(default)]
+    pub cross: Option<HostConfig>,
     /// Client to server; with a proxy two: client to proxy, proxy to server.
     pub links: Vec<LinkPair>,
     /// How the links are emulated.
@@ -133,8 +139,8 @@ pub struct EmulatorConfig {
     pub spin: Spin,
     /// The most records kept for each direction; later packets are only counted. 0 keeps none.
     pub log_limit: Option<usize>,
-    /// The latest 1 % of packets may be this late; by itself 5 % of the delay, or 0.5 ms. A
-    /// scenario knows better that asks for nothing that such lateness changes.
+    /// The latest 1 % of packets may be this late, or a run is void. Without it lateness is judged
+    /// by what it can have changed ([`crate::noise`]).
     pub tolerance_ns: Option<u64>,
 }
 

@@ -25,6 +25,13 @@ pub(super) struct Interface {
     pub(super) peer: Ipv4Addr,
 }
 
+impl Interface {
+    /// A host's n-th device.
+    pub(super) fn new(nth: usize, address: Ipv4Addr, peer: Ipv4Addr) -> Self {
+        Self { name: format!("eth{nth}"), address, peer }
+    }
+}
+
 /// A MAC address that shows its owner.
 pub(super) fn mac(address: Ipv4Addr) -> [u8; 6] {
     let [a, b, c, d] = address.octets();
@@ -130,6 +137,13 @@ pub(super) fn configure(host: &Namespace, interface: &Interface, config: &HostCo
         attributes = attributes(&config.route),
     );
     ip(host, "setting addresses and routes", &commands, None).map(|_| ())
+}
+
+/// Names another neighbour on a device that is up: the peer of `interface`.
+pub(super) fn meet(host: &Namespace, interface: &Interface) -> Result<(), Error> {
+    let Interface { name, peer, .. } = interface;
+    let command = format!("neighbour replace {peer} lladdr {} dev {name} nud permanent\n", mac_text(*peer));
+    ip(host, "naming a neighbour", &command, None).map(|_| ())
 }
 
 /// A route's attributes as `ip route` takes them.

@@ -17,8 +17,11 @@ use super::namespace::Namespace;
 use super::sysctl;
 use crate::emulator::{Emulated, Emulation};
 use crate::log::{DEFAULT_LIMIT, LinkLog};
-use crate::port::{Clock, Epoch, Port, TunPort, VethPort};
+use crate::port::{Clock, Epoch, Port, Switch, TunPort, VethPort};
 use crate::tap::{OpenTap, Tap, TapOutcome};
+
+/// The second client's address: the one that is free next to the client's and the far end's.
+const CROSS: Ipv4Addr = Ipv4Addr::new(10, 77, 0, 3);
 
 /// Hosts and links, ready to run. Dropping it removes everything.
 pub struct Path {
@@ -82,8 +85,12 @@ pub struct Outcome {
     pub drops: Drops,
     /// Frames that no link carries (multicast, not IPv4).
     pub ignored: u64,
-    /// Why this run cannot be trusted; empty if it can.
+    /// Why this run is not exact to the packet; empty if it is.
     pub void: Vec<String>,
+    /// Those of the reasons that no figure bears: packets that the machine lost, and more lateness
+    /// than the scenario itself allows. What else is late is judged by what it can have changed
+    /// ([`crate::noise`]).
+    pub spoiled: Vec<String>,
 }
 
 impl Path {
@@ -111,24 +118,44 @@ impl Path {
         }
         for (link, pair) in names.windows(2).enumerate() {
             let [near, far] = [1, 2].map(|last| Ipv4Addr::new(10, 77, link as u8, last));
-            let offload = path.host_config(pair[0])?.tso || path.host_config(pair[1])?.tso;
-            let first = path.attach(pair[0], link, [near, far], offload)?;
+            let cross = config.cross.as_ref().filter(|_| link == 0);
+            let offload = path.host_config(pair[0])?.tso
+                || path.host_config(pair[1])?.tso
+                || cross.is_some_and(|cross| cross.tso);
+            let mut first = path.attach(pair[0], link, [near, far], offload)?;
             let second = path.attach(pair[1], link, [far, near], offload)?;
+            if cross.is_some() {
+                first = path.join(first, far, offload)?;
+                device::meet(&path.place(pair[1])?.namespace, &Interface::new(0, far, CROSS))?;
+            }
             path.ports.push(Some([first, second]));
         }
         Ok(path)
     }
 
+    /// Adds the second client to the client's side of the first link, whose port this is.
+    fn join(&mut self, client: Box<dyn Port>, far: Ipv4Addr, offload: bool) -> Result<Box<dyn Port>, Error> {
+        let namespace = Namespace::new(Host::Cross.name())?;
+        sysctl::apply(&namespace, &self.host_config(Host::Cross)?.sysctls)?;
+        self.hosts.insert(Host::Cross, Place { namespace, interfaces: Vec::new() });
+        let cross = self.attach(Host::Cross, 0, [CROSS, far], offload)?;
+        let client_address = self.place(Host::Client)?.interfaces.first().map(|interface| interface.address);
+        let branches =
+            [client_address.map(|address| (device::mac(address), client)), Some((device::mac(CROSS), cross))];
+        Ok(Box::new(Switch::new(branches.into_iter().flatten().collect()).doing("making a switch")?))
+    }
+
     fn host_config(&self, host: Host) -> Result<&HostConfig, Error> {
         match host {
             Host::Client => Ok(&self.config.client),
+            Host::Cross => self.config.cross.as_ref().ok_or(Error::State("this path has no second client")),
             Host::Server => Ok(&self.config.server),
             Host::Proxy => self.config.proxy.as_ref().ok_or(Error::State("this path has no proxy")),
         }
     }
 
     fn place(&self, host: Host) -> Result<&Place, Error> {
-        self.hosts.get(&host).ok_or(Error::State("this path has no proxy"))
+        self.hosts.get(&host).ok_or(Error::State("this path has no such host"))
     }
 
     /// Adds a device to a host; the emulator has the other side.
@@ -141,7 +168,7 @@ impl Path {
     ) -> Result<Box<dyn Port>, Error> {
         let config = self.host_config(host)?.clone();
         let place = self.place(host)?;
-        let interface = Interface { name: format!("eth{}", place.interfaces.len()), address, peer };
+        let interface = Interface::new(place.interfaces.len(), address, peer);
         let port: Box<dyn Port> = match self.config.emulator.port {
             PortKind::Veth => {
                 let port = format!("{}{link}", host.name());
@@ -265,8 +292,9 @@ impl Path {
         let largest =
             if config.tso || config.gro || self.config.emulator.fast { 65_600 } else { config.mtu as usize + 14 };
         let path = tap.file.clone();
-        let device = place.interfaces.first().map_or("eth0", |interface| &interface.name);
-        let open = place.namespace.within(|| OpenTap::open(tap, device, largest))?;
+        let nth = usize::from(tap.is_far);
+        let device = place.interfaces.get(nth).ok_or(Error::State("the host has no such device"))?.name.clone();
+        let open = place.namespace.within(|| OpenTap::open(tap, &device, largest))?;
         let open = open.map_err(|source| Error::Capture { path, source })?;
         let stop = stop.try_clone().doing("copying a pipe")?;
         std::thread::Builder::new().name("tap".to_owned()).spawn(move || open.run(&stop)).doing("starting a tap")
@@ -278,8 +306,14 @@ impl Path {
         let run = self.run.take().ok_or(Error::State("the path is not running"))?;
         let before = run.before;
         drop(run.stop_emulators);
-        let mut outcome =
-            Outcome { links: Vec::new(), taps: Vec::new(), drops: Drops::default(), ignored: 0, void: Vec::new() };
+        let mut outcome = Outcome {
+            links: Vec::new(),
+            taps: Vec::new(),
+            drops: Drops::default(),
+            ignored: 0,
+            void: Vec::new(),
+            spoiled: Vec::new(),
+        };
         for (slot, emulator) in self.ports.iter_mut().zip(run.emulators) {
             let mut emulated = emulator.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
             outcome.drops.port += emulated.ports.iter_mut().map(|port| port.dropped()).sum::<u64>();
@@ -298,7 +332,12 @@ impl Path {
         let after = self.machine_drops()?;
         outcome.drops.device = after.device.saturating_sub(before.device);
         outcome.drops.backlog = after.backlog.saturating_sub(before.backlog);
-        outcome.void = self.reasons_to_void(&outcome);
+        let (lost, late) = (lost(&outcome.drops), self.late(&outcome));
+        outcome.spoiled.clone_from(&lost);
+        if self.config.emulator.tolerance_ns.is_some() {
+            outcome.spoiled.extend(late.iter().cloned());
+        }
+        outcome.void = lost.into_iter().chain(late).collect();
         Ok(outcome)
     }
 
@@ -310,17 +349,9 @@ impl Path {
         Ok(Drops { device, backlog: device::backlog_drops(), ..Drops::default() })
     }
 
-    fn reasons_to_void(&self, outcome: &Outcome) -> Vec<String> {
-        let Drops { device, backlog, port, refused, tap } = outcome.drops;
-        let counted = [
-            (device, "packets dropped by a device"),
-            (backlog, "packets dropped by a processor's backlog"),
-            (port, "packets lost on the way into the emulator"),
-            (refused, "packets that could not be sent"),
-            (tap, "packets missing from a capture"),
-        ];
-        let mut reasons: Vec<String> =
-            counted.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} {what}")).collect();
+    /// The directions in which packets left later than an exact path bears.
+    fn late(&self, outcome: &Outcome) -> Vec<String> {
+        let mut reasons = Vec::new();
         for log in &outcome.links {
             let pair = &self.config.links[log.link];
             let config = if log.direction == crate::log::Direction::Up { &pair.up } else { &pair.down };
@@ -348,6 +379,19 @@ impl Drop for Path {
     }
 }
 
+/// The packets that the machine lost, by where.
+fn lost(drops: &Drops) -> Vec<String> {
+    let Drops { device, backlog, port, refused, tap } = *drops;
+    let counted = [
+        (device, "packets dropped by a device"),
+        (backlog, "packets dropped by a processor's backlog"),
+        (port, "packets lost on the way into the emulator"),
+        (refused, "packets that could not be sent"),
+        (tap, "packets missing from a capture"),
+    ];
+    counted.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} {what}")).collect()
+}
+
 /// Discards what hosts sent before a link was there.
 fn discard(port: &mut dyn Port, epoch: Epoch) {
     let clock = Clock::new(epoch);
@@ -369,7 +413,8 @@ fn check(config: &PathConfig) -> Result<(), Error> {
         );
         return Err(Error::Config(message));
     }
-    for host in [Some(&config.client), config.proxy.as_ref(), Some(&config.server)].into_iter().flatten() {
+    let hosts = [Some(&config.client), config.cross.as_ref(), config.proxy.as_ref(), Some(&config.server)];
+    for host in hosts.into_iter().flatten() {
         if !(576..=9000).contains(&host.mtu) {
             return Err(Error::Config(format!("a host's MTU must be from 576 to 9000 bytes, not {}", host.mtu)));
         }

@@ -5,11 +5,13 @@
 pub(crate) mod frame;
 pub(crate) mod ring;
 pub(crate) mod segment;
+mod switch;
 mod tun;
 mod veth;
 
 use std::os::fd::BorrowedFd;
 
+pub(crate) use switch::Switch;
 pub(crate) use tun::TunPort;
 pub(crate) use veth::VethPort;
 

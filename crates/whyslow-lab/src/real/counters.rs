@@ -7,7 +7,6 @@
 
 use crate::net::Path;
 use crate::net::config::Host;
-use crate::run::RunError;
 use crate::sample::{self, Accuracy, MAX_ROWS, Series};
 use crate::truth::EndTruth;
 use std::collections::BTreeMap;
@@ -38,22 +37,30 @@ const HEADER: usize = 16;
 const DONE: u16 = 3;
 const ERROR: u16 = 2;
 
-/// Reads all sockets of both hosts again and again.
+/// Reads all sockets of hosts again and again.
 pub(crate) struct Counters {
     hosts: Vec<(Host, Sender<()>, JoinHandle<EndTruth>)>,
 }
 
 impl Counters {
     /// Starts reading on both hosts.
-    pub(crate) fn start(path: &Path, every: Duration) -> Result<Self, RunError> {
+    pub(crate) fn of_both_ends(path: &Path, every: Duration) -> io::Result<Self> {
+        let (client, server) = (
+            path.address(Host::Client).map_err(io::Error::other)?,
+            path.address(Host::Server).map_err(io::Error::other)?,
+        );
+        Self::start(path, vec![(Host::Client, vec![server]), (Host::Server, vec![client])], every)
+    }
+
+    /// Starts reading on each host its connections with these peers.
+    pub(crate) fn start(path: &Path, of: Vec<(Host, Vec<IpAddr>)>, every: Duration) -> io::Result<Self> {
         let mut hosts = Vec::new();
-        for (host, other) in [(Host::Client, Host::Server), (Host::Server, Host::Client)] {
-            let peer = path.address(other)?;
+        for (host, peers) in of {
             let (stop, stopped) = mpsc::channel::<()>();
-            let socket = path.within(host, open)?.map_err(crate::run::file_error("opening a sock_diag socket"))?;
+            let socket = path.within(host, open).map_err(io::Error::other)??;
             let read = move || {
                 sample::set_timer_slack();
-                let mut reader = Reader { socket, peer, series: BTreeMap::new() };
+                let mut reader = Reader { socket, peers, series: BTreeMap::new() };
                 let mut accuracy = Accuracy { every_ms: every.as_secs_f64() * 1e3, ..Accuracy::default() };
                 let mut before: Option<Instant> = None;
                 loop {
@@ -70,7 +77,7 @@ impl Counters {
                     }
                 }
             };
-            hosts.push((host, stop, path.thread(host, "counters", read)?));
+            hosts.push((host, stop, path.thread(host, "counters", read).map_err(io::Error::other)?));
         }
         Ok(Self { hosts })
     }
@@ -97,7 +104,7 @@ fn open() -> io::Result<OwnedFd> {
 
 struct Reader {
     socket: OwnedFd,
-    peer: IpAddr,
+    peers: Vec<IpAddr>,
     /// By the kernel's cookie, which no later socket has.
     series: BTreeMap<u64, Series>,
 }
@@ -121,7 +128,8 @@ impl Reader {
     }
 
     fn keep(&mut self, t: u64, body: &[u8]) {
-        let Some(counters) = SocketCounters::parse(body).filter(|counters| counters.peer.ip() == self.peer) else {
+        let Some(counters) = SocketCounters::parse(body).filter(|counters| self.peers.contains(&counters.peer.ip()))
+        else {
             return;
         };
         let row = sample::row(t, counters.info, &counters.memory, counters.unread, counters.unacknowledged);
@@ -257,7 +265,8 @@ mod tests {
         let mut near = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
         let (far, _) = listener.accept().unwrap();
         near.write_all(&[7; 1000]).unwrap();
-        let mut reader = Reader { socket: open().unwrap(), peer: [127, 0, 0, 1].into(), series: BTreeMap::new() };
+        let mut reader =
+            Reader { socket: open().unwrap(), peers: vec![[127, 0, 0, 1].into()], series: BTreeMap::new() };
         reader.read().unwrap();
         let local = near.local_addr().unwrap().to_string();
         let counters = reader.series.values().find(|series| series.local == local).unwrap();

@@ -20,11 +20,12 @@ use crate::count;
 use crate::draws::{Chance, build, ms, set};
 use crate::exec;
 use crate::net::config::Host;
+use crate::program::{PLACES, is_installed};
 use crate::run::{self, Outcome, Progress, RunError, RunMethod, Settings, file_error};
 use crate::scenario::{Experiment, ScenarioError, Variant};
 use crate::truth::{self, Machine, RunResult};
 pub use label::Label;
-use programs::{PLACES, Program};
+use programs::Program;
 use scenarios::ROWS;
 #[cfg(test)]
 use scenarios::Row;
@@ -164,14 +165,6 @@ fn lack(drawn: &DrawnRun, is_root: bool) -> Option<String> {
     }
     let needs = drawn.server.needs.iter().chain(&drawn.client.needs);
     needs.copied().find(|program| !is_installed(program)).map(str::to_owned)
-}
-
-fn is_installed(program: &str) -> bool {
-    let databases = std::fs::read_dir("/usr/lib/postgresql").into_iter().flatten().flatten();
-    let databases = databases.map(|version| version.path().join("bin"));
-    let own = std::env::var_os("PATH").unwrap_or_default();
-    let places = PLACES.split(':').map(PathBuf::from).chain(databases);
-    places.chain(std::env::split_paths(&own)).any(|place| place.join(program).is_file())
 }
 
 /// Makes all selected runs; unchanged ones are reused.

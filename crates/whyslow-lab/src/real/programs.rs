@@ -94,9 +94,6 @@ fn bytes_in(words: &str) -> Option<String> {
     Some(number.replace(',', ""))
 }
 
-/// Where Debian's programs are looked for, before the user's own.
-pub(crate) const PLACES: &str = "/usr/sbin:/usr/bin:/sbin:/bin:/usr/local/sbin:/usr/local/bin";
-
 /// Adds a file of this size below the folder that servers publish.
 pub(crate) fn file(name: &str, size: f64) -> String {
     format!("mkdir -p www && truncate -s {size:.0} www/{name}")

@@ -38,6 +38,8 @@ struct Document {
     #[serde(default)]
     proxy: Option<super::ProxySpec>,
     #[serde(default)]
+    cross: Option<super::CrossSpec>,
+    #[serde(default)]
     work: Option<super::Work>,
     #[serde(default)]
     emulator: Option<super::EmulatorSpec>,
@@ -72,6 +74,7 @@ impl Document {
             client: self.client.unwrap_or(d.client),
             server: self.server.unwrap_or(d.server),
             proxy: self.proxy,
+            cross: self.cross,
             work: self.work.unwrap_or(d.work),
             emulator: self.emulator.unwrap_or(d.emulator),
             snaplen: self.snaplen.unwrap_or(d.snaplen),

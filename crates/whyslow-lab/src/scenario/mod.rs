@@ -16,13 +16,13 @@ pub use error::ScenarioError;
 pub use load::load;
 
 use crate::figures::{Claim, Value};
-use crate::net::config::PathConfig;
+use crate::net::config::{HostConfig, PathConfig};
 use host::HostSpec;
 use path::{EmulatorSpec, PathSpec};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use units::{Size, Time};
-use work::Work;
+use work::{Connection, Protocol, Work};
 
 /// One experiment: everything that one run needs to know.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -36,9 +36,12 @@ pub struct Scenario {
     pub client: HostSpec,
     /// The host that listens.
     pub server: HostSpec,
-    /// A userspace TCP proxy between them, with its own path to the server.
+    /// A TCP proxy between them, with its own path to the server.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub proxy: Option<ProxySpec>,
+    /// Another client, that shares `path` with the first: cross traffic.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cross: Option<CrossSpec>,
     /// What they do.
     pub work: Work,
     /// How the path is carried.
@@ -61,6 +64,7 @@ impl Default for Scenario {
             client: HostSpec::default(),
             server: HostSpec::default(),
             proxy: None,
+            cross: None,
             work: Work::default(),
             emulator: EmulatorSpec::default(),
             snaplen: Size(128),
@@ -75,6 +79,10 @@ impl Default for Scenario {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct ProxySpec {
+    /// What runs there.
+    pub program: ProxyProgram,
+    /// The connections to the server are kept and used again (HAProxy and nginx).
+    pub pool: bool,
     /// Its settings.
     pub host: HostSpec,
     /// Between proxy and server.
@@ -85,6 +93,32 @@ pub struct ProxySpec {
     /// `host` says).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unscaled: Option<Leg>,
+}
+
+/// The program that is the proxy.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ProxyProgram {
+    /// The lab's own: a connection to the server for each of the client's, and bytes that are
+    /// copied.
+    #[default]
+    Copy,
+    /// HAProxy, for HTTP.
+    Haproxy,
+    /// nginx, for HTTP.
+    Nginx,
+}
+
+/// Another client, on the client's side of the first link.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct CrossSpec {
+    /// Its settings.
+    pub host: HostSpec,
+    /// What it does with the host at the other end of the link, which has another program for it.
+    pub work: Work,
+    /// So long before the client.
+    pub lead: Time,
 }
 
 /// One of the proxy's two connections.
@@ -165,6 +199,54 @@ fn plain(value: &toml::Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
+impl ProxySpec {
+    /// What is wrong with it, if anything is: the key and what is allowed.
+    fn check(&self, work: &Work) -> Result<(), (String, String)> {
+        let wrong = |key: &str, allowed: &str| Err((format!("proxy.{key}"), allowed.to_owned()));
+        if self.buffer.0.is_empty() {
+            return wrong("buffer", "must be at least 1B");
+        }
+        if self.program == ProxyProgram::Copy {
+            return if self.pool { wrong("pool", "takes the program haproxy or nginx") } else { Ok(()) };
+        }
+        let (Work::Download(transfers) | Work::Upload(transfers)) = work else {
+            return wrong("program", "haproxy and nginx carry downloads and uploads");
+        };
+        if transfers.protocol != Protocol::Http {
+            return wrong("program", "haproxy and nginx carry the protocol \"http\"");
+        }
+        if self.pool && transfers.parallel > 1 {
+            return wrong("pool", "serves one client at a time: work's parallel is 1");
+        }
+        let own = &self.host;
+        if self.unscaled.is_some() || own.rcvbuf.is_some() || own.sndbuf.is_some() || own.max_pacing.is_some() {
+            return wrong(
+                "program",
+                "haproxy and nginx set their own sockets' options: leave out unscaled, rcvbuf, sndbuf and max_pacing",
+            );
+        }
+        Ok(())
+    }
+
+    /// What the server sees of the client's work: its connections are the proxy's.
+    pub(crate) fn behind(&self, work: &Work) -> Work {
+        let mut behind = work.clone();
+        if let (Work::Download(transfers) | Work::Upload(transfers), true) =
+            (&mut behind, self.program != ProxyProgram::Copy)
+        {
+            transfers.connection = if self.pool { Connection::Reused } else { Connection::New };
+        }
+        behind
+    }
+}
+
+impl CrossSpec {
+    fn resolve(&self) -> Result<HostConfig, (String, String)> {
+        self.work.check().map_err(|(key, allowed)| (format!("cross.{key}"), allowed))?;
+        self.host.resolve("cross.host")
+    }
+}
+
 impl Scenario {
     /// The path in the emulator's terms, or what is wrong: the key and what is allowed.
     pub fn resolve(&self) -> Result<PathConfig, (String, String)> {
@@ -180,9 +262,7 @@ impl Scenario {
             None => None,
             Some(proxy) => {
                 links.push(proxy.path.resolve("proxy.path")?);
-                if proxy.buffer.0.is_empty() {
-                    return Err(("proxy.buffer".into(), "must be at least 1B".into()));
-                }
+                proxy.check(&self.work)?;
                 Some(proxy.host.resolve("proxy.host")?)
             }
         };
@@ -190,6 +270,7 @@ impl Scenario {
             client: self.client.resolve("client")?,
             server: self.server.resolve("server")?,
             proxy,
+            cross: self.cross.as_ref().map(CrossSpec::resolve).transpose()?,
             links,
             emulator: self.emulator.resolve(),
         })

@@ -279,6 +279,9 @@ pub struct ReorderSpec {
     /// They arrive behind this many later packets.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gap: Option<u32>,
+    /// How much each depends on the packet before it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub correlation: Option<Share>,
 }
 
 /// A token bucket.
@@ -314,7 +317,7 @@ pub struct EmulatorSpec {
     pub cpu: Option<usize>,
     /// `auto`, `always` or `never` wait by spinning.
     pub spin: Spin,
-    /// How late the latest 1 % of packets may be before a run is void.
+    /// How late the latest 1 % of packets may be before a run is void, whatever it changed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tolerance: Option<Time>,
 }
@@ -403,7 +406,8 @@ impl LinkSpec {
                 Some(packets) => ReorderBy::Gap { packets, at_most_ns: reorder.delay.0 },
                 None => ReorderBy::DelayNs(reorder.delay.0),
             };
-            to.reorder = Some(Reorder { share: reorder.share.0, by });
+            to.reorder =
+                Some(Reorder { share: reorder.share.0, correlation: reorder.correlation.unwrap_or_default().0, by });
         }
         if let Some(policer) = &self.policer {
             to.policer = Some(Policer { rate_bps: policer.rate.0, burst_bytes: policer.burst.0 });

@@ -44,6 +44,34 @@ fn a_scenario_becomes_a_path() {
 }
 
 #[test]
+fn a_proxy_s_program_says_what_it_carries() {
+    for (proxy, work, word) in [
+        ("program = \"haproxy\"", "download.size = \"1MB\"", "the protocol \"http\""),
+        ("program = \"nginx\"", "turns.count = 3", "downloads and uploads"),
+        ("pool = true", "download.protocol = \"http\"", "takes the program haproxy or nginx"),
+        ("program = \"nginx\"\nhost.sndbuf = \"8KiB\"", "download.protocol = \"http\"", "their own sockets"),
+        ("program = \"squid\"", "download.protocol = \"http\"", "squid"),
+    ] {
+        let message = refused(&format!("[proxy]\n{proxy}\n[work]\n{work}\n"));
+        assert!(message.contains(word), "{message}");
+    }
+    let scenario =
+        one("[proxy]\nprogram = \"haproxy\"\npool = true\n[work.download]\nprotocol = \"http\"\ncount = 3\n");
+    let Work::Download(behind) = scenario.proxy.as_ref().unwrap().behind(&scenario.work) else { panic!() };
+    assert_eq!((behind.connection, behind.count), (Connection::Reused, 3), "the server has one connection");
+}
+
+#[test]
+fn a_second_client_has_its_own_work_on_the_same_path() {
+    let scenario = one("path.rtt = \"20ms\"\n[cross]\nlead = \"1s\"\nhost.initcwnd = 42\nwork.upload.size = \"1MB\"\n");
+    let path = scenario.resolve().unwrap();
+    assert_eq!(path.cross.unwrap().route.initcwnd, Some(42));
+    assert_eq!(path.links.len(), 1);
+    let message = refused("[cross]\nwork.download.count = 0\n");
+    assert!(message.contains("cross.work.download.count"), "{message}");
+}
+
+#[test]
 fn a_recorded_scenario_reads_back_the_same() {
     let scenario = one(r#"
         [path]

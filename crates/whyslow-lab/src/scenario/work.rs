@@ -69,6 +69,9 @@ pub struct Transfers {
     /// thinks longer does not answer; one that the path cuts off gives up a little later.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub patience: Option<Time>,
+    /// The client ends a transfer that takes longer, and closes; what came by then counts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub at_most: Option<Time>,
     /// Nobody listens.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub refused: bool,
@@ -96,6 +99,7 @@ impl Default for Transfers {
             closes: Side::Client,
             reset_after: None,
             patience: None,
+            at_most: None,
             refused: false,
             forget: false,
         }
@@ -120,7 +124,7 @@ impl Transfers {
 
     /// An exchange may end before its answer does.
     pub fn breaks(&self) -> bool {
-        self.reset_after.is_some() || self.patience.is_some() || self.refused
+        self.reset_after.is_some() || self.patience.is_some() || self.at_most.is_some() || self.refused
     }
 }
 

@@ -9,7 +9,7 @@ use rustls::{ClientConfig, ClientConnection, RootCertStore, ServerConfig, Server
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// The name in the server's certificate and in the client's hello (reserved by RFC 2606).
 pub const SERVER_NAME: &str = "server.lab.example";
@@ -71,6 +71,8 @@ enum Layer {
 pub struct Stream {
     layer: Layer,
     handle: Handle,
+    /// When what is received is cut short.
+    end: Option<Instant>,
     /// The program's record of its opening.
     pub opened: Opened,
 }
@@ -129,7 +131,7 @@ impl Stream {
                 Layer::Server(Box::new(stream))
             }
         };
-        Ok(Self { layer, handle, opened })
+        Ok(Self { layer, handle, end: None, opened })
     }
 
     /// The socket below.
@@ -176,6 +178,12 @@ impl Stream {
         self.tcp().set_write_timeout(time).map_err(during("write"))
     }
 
+    /// From so long on, what is received is cut short; none is never.
+    pub fn end_within(&mut self, time: Option<Duration>) -> io::Result<()> {
+        self.end = time.map(|time| Instant::now() + time);
+        if time.is_some() { self.wait_for(time) } else { Ok(()) }
+    }
+
     fn send_close_notify(&mut self) {
         match &mut self.layer {
             Layer::Plain(_) => {}
@@ -198,7 +206,10 @@ impl Stream {
             match self.read(&mut rest) {
                 Ok(0) => return Ok(()),
                 Ok(_) => {}
-                Err(e) if e.kind() == io::ErrorKind::UnexpectedEof => return Ok(()),
+                // HAProxy ends its connections to a server by a reset. All was exchanged by then.
+                Err(e) if matches!(e.kind(), io::ErrorKind::UnexpectedEof | io::ErrorKind::ConnectionReset) => {
+                    return Ok(());
+                }
                 Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
                 Err(e) => return Err(during("close")(e)),
             }
@@ -247,6 +258,12 @@ impl Stream {
                 first = now();
             }
             *done += n;
+            if self.end.is_some_and(|end| Instant::now() > end) && *done < size {
+                return Err(io::Error::new(
+                    io::ErrorKind::TimedOut,
+                    format!("the time was up after {done} of {size} bytes"),
+                ));
+            }
             if !paused && reader.pause_after.is_some_and(|after| *done >= after.0) {
                 paused = true;
                 std::thread::sleep(reader.pause.duration());

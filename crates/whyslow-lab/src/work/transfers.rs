@@ -174,6 +174,7 @@ fn exchange(
             // A server that resets is read to its end.
             let enough = work.reset_after.filter(|_| work.closes == Side::Client);
             bytes = 0;
+            stream.end_within(work.at_most.map(|time| time.duration()))?;
             let body = match stream.receive_into(&mut bytes, enough.map_or(size.0, |n| n.0.min(size.0)), &work.read) {
                 Err(e) if work.breaks() && is_cut(&e) => {
                     is_whole = false;

@@ -25,7 +25,7 @@ pub fn both_captures_and_the_log_tell_the_same() {
     let folder = tempfile::tempdir().unwrap();
     let link = Conditions { rate_bps: Some(20_000_000), loss: Loss::DataPackets(vec![20, 50]), ..delay(10) };
     let mut path = Path::build(&config(delay(10), link)).unwrap();
-    let tap = |host: Host, snaplen| Tap { host, file: folder.path().join(host.name()), snaplen };
+    let tap = |host: Host, snaplen| Tap { host, is_far: false, file: folder.path().join(host.name()), snaplen };
     path.start(&[tap(Host::Client, 65_535), tap(Host::Server, 100)]).unwrap();
     download(&path, 200_000).unwrap();
     let outcome = path.stop().unwrap();
@@ -116,7 +116,7 @@ pub fn super_packets_are_decided_on_segment_by_segment() {
         config.server.tso = true;
         config.emulator.fast = fast;
         let mut path = Path::build(&config).unwrap();
-        let tap = |host: Host| Tap { host, file: folder.path().join(host.name()), snaplen: 200 };
+        let tap = |host: Host| Tap { host, is_far: false, file: folder.path().join(host.name()), snaplen: 200 };
         path.start(&[tap(Host::Client), tap(Host::Server)]).unwrap();
         download(&path, 1_000_000).unwrap();
         let outcome = path.stop().unwrap();

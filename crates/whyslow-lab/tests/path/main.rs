@@ -66,6 +66,7 @@ fn config(up: Conditions, down: Conditions) -> PathConfig {
         client: HostConfig::default(),
         server: HostConfig::default(),
         proxy: None,
+        cross: None,
         links: vec![LinkPair { up: LinkConfig::steady(up, 1), down: LinkConfig::steady(down, 2) }],
         emulator: EmulatorConfig::default(),
     }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 use whyslow_lab::net::config::{Host, PortKind};
 use whyslow_lab::scenario::path::QueueSpec;
-use whyslow_lab::scenario::units::{BitRate, Share, Time};
+use whyslow_lab::scenario::units::{BitRate, Share, Size, Time};
 
 /// What the lab is to do.
 #[derive(Debug, Subcommand)]
@@ -20,6 +20,8 @@ pub(crate) enum Lab {
     Run(Run),
     /// Print the table of all results below a folder.
     Show(Show),
+    /// Run an experiment's conditions, each for some seconds, and write a page with graphs of all.
+    Gallery(Gallery),
     /// Run one's own programs at the two ends of a path, and explain what happened.
     Exec(Exec),
     /// Open a shell on one of the two hosts.
@@ -52,8 +54,8 @@ pub(crate) struct Run {
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     pub jobs: u32,
 
-    /// Try a run so many times in all when the machine spoils it.
-    #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..))]
+    /// Make a run so many times at most, when the machine disturbs it.
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..))]
     pub attempts: u32,
 
     /// Set a key of the scenario, as `path.rtt=50ms`; may be given more than once.
@@ -76,6 +78,41 @@ pub(crate) struct Show {
 
     #[command(flatten)]
     pub format: Format,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Gallery {
+    /// A bundled experiment of downloads, or a TOML file.
+    #[arg(value_name = "NAME|FILE", default_value = "buffers", value_hint = clap::ValueHint::FilePath)]
+    pub name: String,
+
+    /// Stop each download after so many seconds.
+    #[arg(long, value_name = "N", default_value_t = 60.0, value_parser = seconds)]
+    pub seconds: f64,
+
+    /// Payload of each download.
+    #[arg(long, value_name = "SIZE", default_value = "2GiB", value_parser = quantity::<Size>)]
+    pub size: String,
+
+    /// The page to write, an HTML file that loads nothing.
+    #[arg(long, value_name = "FILE", default_value = "gallery.html", value_hint = clap::ValueHint::FilePath)]
+    pub page: PathBuf,
+
+    /// Folder of the results; a run that is there already and unchanged is kept.
+    #[arg(long, value_name = "DIR", default_value = "lab-results")]
+    pub out: PathBuf,
+
+    /// Only conditions whose name contains this; may be given more than once.
+    #[arg(long, value_name = "TEXT")]
+    pub only: Vec<String>,
+
+    /// Make a run so many times at most, when the machine disturbs it.
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..))]
+    pub attempts: u32,
+
+    /// Set a key of the scenario, as `path.down.rate=100mbit`; may be given more than once.
+    #[arg(long, value_name = "KEY=VALUE", value_parser = pair)]
+    pub set: Vec<(String, String)>,
 }
 
 #[derive(Clone, Copy, Debug, Args)]
@@ -253,6 +290,12 @@ impl From<Port> for PortKind {
 /// Takes a quantity with its unit, and leaves it as it was written.
 fn quantity<T: FromStr<Err = String>>(text: &str) -> Result<String, String> {
     text.parse::<T>().map(|_| text.to_owned())
+}
+
+/// From a tenth of a second to an hour.
+fn seconds(text: &str) -> Result<f64, String> {
+    let seconds = text.parse::<f64>().ok().filter(|seconds| (0.1..=3600.0).contains(seconds));
+    seconds.ok_or_else(|| "write a number of seconds, from 0.1 to 3600".to_owned())
 }
 
 fn pair(text: &str) -> Result<(String, String), String> {

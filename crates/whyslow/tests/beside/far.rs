@@ -174,6 +174,7 @@ fn config() -> PathConfig {
         client: host.clone(),
         server: host,
         proxy: None,
+        cross: None,
         links: vec![LinkPair { up: link.clone(), down: link }],
         emulator: EmulatorConfig { fast: true, ..EmulatorConfig::default() },
     }
