@@ -8,6 +8,7 @@ mod agent_process;
 
 use crate::agent::{Job, Role};
 use crate::count;
+use crate::exec;
 use crate::net::config::Host;
 use crate::net::{Path as NetPath, Tap};
 use crate::sample;
@@ -21,6 +22,7 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
@@ -319,6 +321,10 @@ fn once(
     let capture = |host: Host| folder.join(format!("{}.pcap", host.name()));
     let taps: Vec<Tap> = hosts.iter().map(|host| Tap { host: *host, file: capture(*host), snaplen }).collect();
     path.start(&taps)?;
+    if let Some(refused) = prepare(&path, scenario)? {
+        path.stop()?;
+        return Ok(Err(refused));
+    }
     let tracer = Tracer::start();
     let played = play(&path, scenario, settings);
     let stopped = path.stop()?;
@@ -345,6 +351,23 @@ fn once(
     }
     let figures = truth::figures(&truth, &captures);
     Ok(Ok((truth, figures)))
+}
+
+/// Runs the commands that stand before the work on their hosts. Returns what one of them said that
+/// was refused.
+fn prepare(path: &NetPath, scenario: &Scenario) -> Result<Option<String>, RunError> {
+    for (host, spec) in [(Host::Client, &scenario.client), (Host::Server, &scenario.server)] {
+        for line in &spec.before {
+            let mut command = Command::new("/bin/sh");
+            command.arg("-c").arg(exec::here(line)).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
+            let done = path.spawn(host, command)?.wait_with_output().map_err(file_error("waiting for a command"))?;
+            if !done.status.success() {
+                let said = String::from_utf8_lossy(&done.stderr);
+                return Ok(Some(format!("the {} refused `{line}`: {}", host.name(), said.trim())));
+            }
+        }
+    }
+    Ok(None)
 }
 
 /// The truth of a run without its programs: the machine, and the current settings and
@@ -391,7 +414,7 @@ fn port(work: &Work) -> u16 {
             Protocol::Http => 80,
             Protocol::Tls | Protocol::Https => 443,
         },
-        Work::Turns(_) | Work::WriteWriteRead(_) | Work::Credit(_) => 5001,
+        Work::Turns(_) | Work::WriteWriteRead(_) | Work::Credit(_) | Work::Script(_) => 5001,
     }
 }
 
