@@ -77,6 +77,9 @@ pub(crate) enum Command {
     #[cfg(target_os = "linux")]
     #[command(subcommand)]
     Lab(crate::lab::args::Lab),
+    /// Make a captured transfer again on this machine's own TCP stack, without and with its fix.
+    #[cfg(target_os = "linux")]
+    Prove(Box<crate::prove::args::Prove>),
     /// Print a completion script for a shell.
     Completions {
         /// Which shell.

@@ -27,6 +27,8 @@ mod place;
 mod predict;
 mod probe;
 mod progress;
+#[cfg(target_os = "linux")]
+mod prove;
 mod quantity;
 mod report;
 mod scan;
@@ -88,6 +90,8 @@ fn run(settings: &Settings) -> anyhow::Result<ExitCode> {
         Task::HelpCause(Some(slug)) => out.write(&help_cause::one(slug, out.width())?)?,
         #[cfg(target_os = "linux")]
         Task::Lab(lab) => return lab::run(lab, out),
+        #[cfg(target_os = "linux")]
+        Task::Prove(task) => return prove::run(task, out),
         Task::Completions(shell) => {
             let mut script = Vec::new();
             clap_complete::generate(*shell, &mut Args::command(), "whyslow", &mut script);
