@@ -5,8 +5,10 @@
 //! explains the result.
 
 use crate::count;
+use crate::figures::Figures;
 use crate::net::config::Host;
 use crate::net::{Path as NetPath, Tap};
+use crate::noise::Noise;
 use crate::real::counters::Counters;
 use crate::run::{self, RunError};
 use crate::scenario::Scenario;
@@ -44,8 +46,10 @@ pub struct ExecOutcome {
     pub took: Duration,
     /// The captures: client's, server's.
     pub captures: [PathBuf; 2],
-    /// Why the link cannot be trusted; empty if it can.
+    /// Why nothing of it can be trusted; empty if it can.
     pub void: Vec<String>,
+    /// How much the machine disturbed it.
+    pub noise: Noise,
 }
 
 /// Runs `server` and, as soon as it listens, `client`, both by `sh -c` with `$SERVER` and `$CLIENT`
@@ -123,11 +127,13 @@ pub(crate) fn record(
         cause: String::new(),
         ends,
         links: stopped.links,
-        void: stopped.void.clone(),
+        void: stopped.spoiled,
         partial: client_ended.is_none(),
         ..run::empty_truth(&path, scenario)?
     };
-    let executed = ExecOutcome { client: client_ended, server: server_ended, took, captures: taps, void: stopped.void };
+    let noise = Noise::of(&truth, &Figures::new());
+    let void = truth.void.clone();
+    let executed = ExecOutcome { client: client_ended, server: server_ended, took, captures: taps, void, noise };
     Ok((executed, truth))
 }
 

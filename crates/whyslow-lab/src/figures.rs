@@ -12,6 +12,10 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
 
+/// A figure is shown with what it may be at least and at most where these are further apart, as a
+/// part of it.
+const WORTH_A_RANGE: f64 = 0.05;
+
 /// Measured values by name, in base units: seconds, bytes, bits per second, shares from 0 to 1, or
 /// a count.
 pub type Figures = BTreeMap<String, f64>;
@@ -269,6 +273,24 @@ impl Kind {
         }
     }
 
+    /// A value of this kind and, where they differ by more than a twentieth of it, what it may be
+    /// at least and at most: `6.10 ms (5.20 to 6.10)`.
+    pub fn show_between(self, value: f64, between: Option<[f64; 2]>) -> String {
+        let shown = self.show(value);
+        let Some([low, high]) = between.filter(|[low, high]| high - low > value.abs() * WORTH_A_RANGE) else {
+            return shown;
+        };
+        let [low, high] = [low, high].map(|end| self.show(end));
+        let unit = |text: &str| text.split_once(' ').map(|(_, unit)| unit.to_owned());
+        // One unit is named once.
+        match (unit(&shown), low.split_once(' '), high.split_once(' ')) {
+            (Some(own), Some((low, one)), Some((high, other))) if own == one && own == other => {
+                format!("{shown} ({low} to {high})")
+            }
+            _ => format!("{shown} ({low} to {high})"),
+        }
+    }
+
     /// A value of this kind as people read it: three digits that matter and the unit.
     pub fn show(self, value: f64) -> String {
         let scaled = |units: &[(f64, &str)], value: f64| {
@@ -347,5 +369,10 @@ mod tests {
         assert_eq!(Kind::Rate.show(7_950_000.0), "7.95 Mbit/s");
         assert_eq!(Kind::Size.show(2048.0), "2048 B");
         assert_eq!(Kind::Share.show(0.935), "93.5 %");
+        let shown = |between| Kind::Time.show_between(0.0061, between);
+        assert_eq!(shown(Some([0.0052, 0.0071])), "6.10 ms (5.20 to 7.10)");
+        assert_eq!(shown(Some([0.0008, 0.0061])), "6.10 ms (800 µs to 6.10 ms)");
+        assert_eq!(shown(Some([0.006, 0.0061])), "6.10 ms", "no range is worth so little");
+        assert_eq!(Kind::Count.show_between(10.0, Some([9.0, 12.0])), "10 (9 to 12)");
     }
 }

@@ -17,7 +17,8 @@
 //! - `port`: carries packets between a host's device and the emulator.
 //! - [`net`]: namespaces, devices, routes, sysctls; [`net::Path`] puts all together.
 //! - [`pcap`], [`log`], [`trace`]: what is kept of a run; [`retransmissions`]: which segments
-//!   it retransmitted, and why. [`check`]: is the emulator accurate on this machine?
+//!   it retransmitted, and why; [`noise`]: what the machine can have added to its times.
+//!   [`check`]: is the emulator accurate on this machine?
 //!
 //! # Using a path
 //!
@@ -72,6 +73,7 @@ pub mod figures;
 pub mod link;
 pub mod log;
 pub mod net;
+pub mod noise;
 pub mod pcap;
 mod port;
 pub mod progress;

@@ -1,7 +1,6 @@
 //! A progress bar with the time left, on standard error; plain lines where that is not a terminal.
 
 use crate::run::Progress;
-use crate::truth::RunResult;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::IsTerminal;
 
@@ -49,8 +48,9 @@ impl Bar {
                 for problem in &result.problems {
                     self.line(&format!("{label}: no result: {problem}"));
                 }
-                if let Some(noise) = noise(result) {
-                    self.line(&format!("{label}: {noise}"));
+                if result.problems.is_empty() && !result.noise.is_quiet() {
+                    let added = result.noise.added();
+                    self.line(&format!("{label}: this machine was busy: it may have added {added}"));
                 }
                 if !self.is_terminal {
                     self.line(&format!("{label}: {}", if *reused { "kept" } else { "done" }));
@@ -78,46 +78,5 @@ impl Bar {
 impl Drop for Bar {
     fn drop(&mut self) {
         self.bar.finish_and_clear();
-    }
-}
-
-/// What the machine's noise did to a result that stands all the same: worth a word from half a
-/// millisecond on.
-fn noise(result: &RunResult) -> Option<String> {
-    let links = result.figures.iter().filter(|(name, _)| name.ends_with(".late_p99"));
-    let late = links.map(|(_, late)| *late).max_by(f64::total_cmp)?;
-    if late <= 0.5e-3 || !result.problems.is_empty() {
-        return None;
-    }
-    Some(format!(
-        "this machine was busy: 1 % of the packets were {:.1} ms late or more, which the result bears",
-        late * 1e3
-    ))
-}
-
-#[cfg(test)]
-mod tests {
-    #![allow(clippy::unwrap_used)]
-    use super::*;
-
-    #[test]
-    fn noise_is_told_where_it_is_worth_a_word() {
-        let result = |late: f64, problems: &[&str]| RunResult {
-            schema: String::new(),
-            experiment: String::new(),
-            label: String::new(),
-            values: std::collections::BTreeMap::new(),
-            repetition: 1,
-            key: String::new(),
-            cause: String::new(),
-            voided: 0,
-            problems: problems.iter().map(|&problem| problem.to_owned()).collect(),
-            confirmed: true,
-            claims: Vec::new(),
-            figures: [("up.late_p99".to_owned(), 0.0), ("down.late_p99".to_owned(), late)].into(),
-        };
-        assert!(noise(&result(0.0042, &[])).unwrap().contains("4.2 ms late or more"));
-        assert_eq!(noise(&result(0.0002, &[])), None);
-        assert_eq!(noise(&result(0.02, &["link 0: 20 ms late"])), None, "that is told as the problem");
     }
 }

@@ -5,12 +5,14 @@
 //! the figures mean, and [`crate::show`] prints them.
 
 mod agent_process;
+mod tries;
 
 use crate::agent::{Job, Role};
 use crate::count;
 use crate::exec;
 use crate::net::config::Host;
 use crate::net::{Path as NetPath, Tap};
+use crate::noise::Noise;
 use crate::sample;
 use crate::scenario::host::HostSpec;
 use crate::scenario::work::{Protocol, Work};
@@ -38,17 +40,19 @@ pub struct Settings {
     pub only: Vec<String>,
     /// Runs at the same time. More than one disturbs the others on a small machine.
     pub jobs: usize,
-    /// How often a void run is tried in all.
+    /// How often a run is tried in all, where the machine disturbs it.
     pub attempts: u32,
+    /// Of how many tries a short run is the median.
+    pub short: u32,
     /// The program that becomes an agent when started with [`crate::agent::ARGUMENT`]; this binary
     /// when it is `None`.
     pub agent: Option<PathBuf>,
 }
 
 impl Settings {
-    /// Results in `out`, each run once, one at a time, up to three tries.
+    /// Results in `out`, each run once, one at a time, up to five tries.
     pub fn new(out: impl Into<PathBuf>) -> Self {
-        Self { out: out.into(), repeat: 1, only: Vec::new(), jobs: 1, attempts: 3, agent: None }
+        Self { out: out.into(), repeat: 1, only: Vec::new(), jobs: 1, attempts: 5, short: 1, agent: None }
     }
 }
 
@@ -226,37 +230,6 @@ impl Session<'_> {
         Ok(result)
     }
 
-    /// Makes a run until it is not void, or no try is left. Its folder gets its name when all is in
-    /// it.
-    fn make(&self, run: &Variant, mut result: RunResult, folder: &Path) -> Result<RunResult, RunError> {
-        let partial = folder.with_extension("partial");
-        loop {
-            make_empty(&partial, folder).map_err(file_error(partial.display().to_string()))?;
-            match (self.making.once)(run, &partial)? {
-                Ok((truth, figures)) => {
-                    let void = truth.void.clone();
-                    write_json(&partial.join("truth.json"), &truth)?;
-                    if !void.is_empty() {
-                        let attempt = result.voided + 1;
-                        (self.progress)(Progress::Void { label: &run.label, why: &void, attempt });
-                        if attempt < self.settings.attempts.max(1) {
-                            result.voided = attempt;
-                            continue;
-                        }
-                        result.problems = void;
-                    }
-                    result.claims = truth::check(&run.scenario.verify, &figures);
-                    result.confirmed = result.problems.is_empty() && result.claims.iter().all(|c| c.holds);
-                    result.figures = figures;
-                }
-                Err(why) => result.problems = vec![why],
-            }
-            write_json(&partial.join("result.json"), &result)?;
-            std::fs::rename(&partial, folder).map_err(file_error(folder.display().to_string()))?;
-            return Ok(result);
-        }
-    }
-
     fn no_result(&self, run: &Variant) -> RunResult {
         RunResult {
             schema: SCHEMA.to_owned(),
@@ -267,22 +240,13 @@ impl Session<'_> {
             key: String::new(),
             cause: run.scenario.cause.clone(),
             voided: 0,
+            noise: Noise::default(),
             problems: Vec::new(),
             confirmed: false,
             claims: Vec::new(),
             figures: BTreeMap::new(),
         }
     }
-}
-
-/// Makes an empty folder for an attempt, and removes an earlier one.
-fn make_empty(partial: &Path, folder: &Path) -> io::Result<()> {
-    for old in [partial, folder] {
-        if old.exists() {
-            std::fs::remove_dir_all(old)?;
-        }
-    }
-    std::fs::create_dir_all(partial)
 }
 
 /// The result in a folder, if there is one that this version understands.
@@ -340,7 +304,7 @@ fn once(
         ends,
         links: stopped.links,
         resends,
-        void: stopped.void,
+        void: stopped.spoiled,
         ..empty_truth(&path, scenario)?
     };
     let mut captures = BTreeMap::new();

@@ -104,7 +104,8 @@ fn table(results: &[RunResult], columns: &[&str], units: bool) -> Table {
         for column in columns {
             let shown = result.figures.get(*column).filter(|_| result.problems.is_empty()).map(|value| {
                 let kind = figures::kind(column).unwrap_or(Kind::Count);
-                if units { kind.show(*value) } else { value.to_string() }
+                let between = result.noise.between.get(*column).copied();
+                if units { kind.show_between(*value, between) } else { value.to_string() }
             });
             row.push(shown.unwrap_or_default());
         }

@@ -8,6 +8,7 @@
 use crate::count::Counted;
 use crate::figures::{Claim, Figures};
 use crate::log::{Direction, Fate, LinkLog};
+use crate::noise::Noise;
 use crate::sample::{Accuracy, Row, Series};
 use crate::scenario::Scenario;
 use crate::scenario::work::{Side, Work};
@@ -136,8 +137,10 @@ pub struct RunResult {
     pub key: String,
     /// The intended cause.
     pub cause: String,
-    /// How often the machine spoiled it before.
+    /// How many tries the machine spoiled.
     pub voided: u32,
+    /// How much the machine disturbed this one.
+    pub noise: Noise,
     /// Why there is no result: void every time, or the programs failed. Empty for a result.
     pub problems: Vec<String>,
     /// Whether every claim holds: the intended cause was the real one.

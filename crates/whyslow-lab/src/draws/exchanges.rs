@@ -22,9 +22,6 @@ fn bulk(chance: &mut Chance) -> (f64, f64, Vec<Setting>) {
     let (rtt, size) = (chance.between(0.03, 0.1), chance.between(300e3, LARGEST));
     let mut all = large_receive_window();
     all.extend(path(rtt, 1e9, "50MB"));
-    // Rounds and pauses bear that; such a run takes too long to be made again and again on a busy
-    // machine.
-    all.push(set("emulator.tolerance", "3ms"));
     for end in ["client", "server"] {
         all.push(set(&format!("{end}.tcp_wmem"), r#"["4KiB", "256KiB", "16MiB"]"#));
     }

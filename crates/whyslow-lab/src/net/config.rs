@@ -133,8 +133,8 @@ pub struct EmulatorConfig {
     pub spin: Spin,
     /// The most records kept for each direction; later packets are only counted. 0 keeps none.
     pub log_limit: Option<usize>,
-    /// The latest 1 % of packets may be this late; by itself 5 % of the delay, or 0.5 ms. A
-    /// scenario knows better that asks for nothing that such lateness changes.
+    /// The latest 1 % of packets may be this late, or a run is void. Without it lateness is judged
+    /// by what it can have changed ([`crate::noise`]).
     pub tolerance_ns: Option<u64>,
 }
 

@@ -82,8 +82,12 @@ pub struct Outcome {
     pub drops: Drops,
     /// Frames that no link carries (multicast, not IPv4).
     pub ignored: u64,
-    /// Why this run cannot be trusted; empty if it can.
+    /// Why this run is not exact to the packet; empty if it is.
     pub void: Vec<String>,
+    /// Those of the reasons that no figure bears: packets that the machine lost, and more lateness
+    /// than the scenario itself allows. What else is late is judged by what it can have changed
+    /// ([`crate::noise`]).
+    pub spoiled: Vec<String>,
 }
 
 impl Path {
@@ -278,8 +282,14 @@ impl Path {
         let run = self.run.take().ok_or(Error::State("the path is not running"))?;
         let before = run.before;
         drop(run.stop_emulators);
-        let mut outcome =
-            Outcome { links: Vec::new(), taps: Vec::new(), drops: Drops::default(), ignored: 0, void: Vec::new() };
+        let mut outcome = Outcome {
+            links: Vec::new(),
+            taps: Vec::new(),
+            drops: Drops::default(),
+            ignored: 0,
+            void: Vec::new(),
+            spoiled: Vec::new(),
+        };
         for (slot, emulator) in self.ports.iter_mut().zip(run.emulators) {
             let mut emulated = emulator.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
             outcome.drops.port += emulated.ports.iter_mut().map(|port| port.dropped()).sum::<u64>();
@@ -298,7 +308,12 @@ impl Path {
         let after = self.machine_drops()?;
         outcome.drops.device = after.device.saturating_sub(before.device);
         outcome.drops.backlog = after.backlog.saturating_sub(before.backlog);
-        outcome.void = self.reasons_to_void(&outcome);
+        let (lost, late) = (lost(&outcome.drops), self.late(&outcome));
+        outcome.spoiled.clone_from(&lost);
+        if self.config.emulator.tolerance_ns.is_some() {
+            outcome.spoiled.extend(late.iter().cloned());
+        }
+        outcome.void = lost.into_iter().chain(late).collect();
         Ok(outcome)
     }
 
@@ -310,17 +325,9 @@ impl Path {
         Ok(Drops { device, backlog: device::backlog_drops(), ..Drops::default() })
     }
 
-    fn reasons_to_void(&self, outcome: &Outcome) -> Vec<String> {
-        let Drops { device, backlog, port, refused, tap } = outcome.drops;
-        let counted = [
-            (device, "packets dropped by a device"),
-            (backlog, "packets dropped by a processor's backlog"),
-            (port, "packets lost on the way into the emulator"),
-            (refused, "packets that could not be sent"),
-            (tap, "packets missing from a capture"),
-        ];
-        let mut reasons: Vec<String> =
-            counted.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} {what}")).collect();
+    /// The directions in which packets left later than an exact path bears.
+    fn late(&self, outcome: &Outcome) -> Vec<String> {
+        let mut reasons = Vec::new();
         for log in &outcome.links {
             let pair = &self.config.links[log.link];
             let config = if log.direction == crate::log::Direction::Up { &pair.up } else { &pair.down };
@@ -346,6 +353,19 @@ impl Drop for Path {
             let _ = self.stop();
         }
     }
+}
+
+/// The packets that the machine lost, by where.
+fn lost(drops: &Drops) -> Vec<String> {
+    let Drops { device, backlog, port, refused, tap } = *drops;
+    let counted = [
+        (device, "packets dropped by a device"),
+        (backlog, "packets dropped by a processor's backlog"),
+        (port, "packets lost on the way into the emulator"),
+        (refused, "packets that could not be sent"),
+        (tap, "packets missing from a capture"),
+    ];
+    counted.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} {what}")).collect()
 }
 
 /// Discards what hosts sent before a link was there.

@@ -317,7 +317,7 @@ pub struct EmulatorSpec {
     pub cpu: Option<usize>,
     /// `auto`, `always` or `never` wait by spinning.
     pub spin: Spin,
-    /// How late the latest 1 % of packets may be before a run is void.
+    /// How late the latest 1 % of packets may be before a run is void, whatever it changed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tolerance: Option<Time>,
 }

@@ -15,6 +15,7 @@ fn result(label: &str, repetition: u32, figures: &[(&str, f64)]) -> RunResult {
         key: String::new(),
         cause: "loss".to_owned(),
         voided: 0,
+        noise: crate::noise::Noise::default(),
         problems: Vec::new(),
         confirmed: claims.iter().all(|c| c.holds),
         claims,

@@ -52,8 +52,8 @@ pub(crate) struct Run {
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     pub jobs: u32,
 
-    /// Try a run so many times in all when the machine spoils it.
-    #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..))]
+    /// Make a run so many times at most, when the machine disturbs it.
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..))]
     pub attempts: u32,
 
     /// Set a key of the scenario, as `path.rtt=50ms`; may be given more than once.

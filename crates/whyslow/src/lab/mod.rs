@@ -83,6 +83,7 @@ fn run_experiments(task: &Run, mut out: Output) -> anyhow::Result<ExitCode> {
         only: task.only.clone(),
         jobs: usize::try_from(task.jobs).unwrap_or(usize::MAX),
         attempts: task.attempts,
+        short: 3,
         ..run::Settings::new(&task.out)
     };
     let mut all = Vec::new();
@@ -162,6 +163,10 @@ fn execute(task: &Exec, out: Output) -> anyhow::Result<ExitCode> {
     }
     for reason in &done.void {
         complain(&format!("the machine disturbed this run, its figures are not the path's: {reason}"));
+    }
+    if !done.noise.is_quiet() {
+        let added = done.noise.added();
+        complain(&format!("the machine was busy: packets that it held back may have added {added}"));
     }
     // Programs that a signal of the terminal ended have not failed.
     let failed = |status: Option<ExitStatus>| status.filter(|status| signal.is_none() && !status.success());

@@ -42,10 +42,9 @@ pub(super) fn tight(direction: &str, rtt: f64, rate: f64, queue: f64) -> Vec<Set
     all
 }
 
-/// A round trip, and how late its packets may be for it: other people's programs start slowly
-/// enough to need no more.
+/// A round trip.
 pub(super) fn on_the_way(rtt: f64) -> Vec<Setting> {
-    vec![set("path.rtt", ms(rtt)), set("emulator.tolerance", ms((rtt / 15.0).max(0.003)))]
+    vec![set("path.rtt", ms(rtt))]
 }
 
 /// A receiver whose buffer starts large.

@@ -2,7 +2,7 @@
 
 use super::super::programs::{self, Program};
 use super::drawn::{BETWEEN, DrawnRun, READ_FASTER, full, open, tight, towards_the_server, wide};
-use crate::draws::{Chance, Setting, bits, bytes, ms, set, verify};
+use crate::draws::{Chance, Setting, bits, bytes, set, verify};
 
 const CURL: &str = "exec curl -sS -k -o /dev/null";
 
@@ -262,7 +262,6 @@ pub(super) fn no_scaling(chance: &mut Chance) -> DrawnRun {
     let mut all = wide(chance.between(0.04, 0.15));
     all.extend([
         set("client.window_scaling", "false"),
-        set("emulator.tolerance", ms(0.004)),
         verify(&["server.rwnd_limited >= 60%", "server.max_peer_window <= 65535B"]),
     ]);
     one_file(all, chance.between(1e6, 2.5e6), curl("http://$SERVER/file"))

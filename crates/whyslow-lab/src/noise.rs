@@ -1,0 +1,174 @@
+//! How much the machine disturbed a run, and what that leaves uncertain.
+//!
+//! The emulator knows how late each packet left. What a transfer waits for is a chain of packets,
+//! each sent after the one before it arrived. So the chain that was held back longest bounds what
+//! the machine can have added to a time; packets that were late side by side count once. Nothing
+//! here sees a host that got its processor late: that shows as a spread between tries.
+
+use crate::figures::{self, Figures, Kind};
+use crate::log::{Fate, LinkLog};
+use crate::truth::Truth;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// A run with less of its time in doubt is quiet.
+const QUIET: f64 = 0.05;
+/// Beyond this the machine could be more than half of what the cause took, and so the verdict: a
+/// cause is named that costs twice as much as any other.
+const DOUBTFUL: f64 = 1.0 / 3.0;
+
+/// How much the machine disturbed a run.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Noise {
+    /// The most that late packets can have added to the transfers' time, in seconds.
+    pub added_s: f64,
+    /// The transfers' time, in seconds.
+    pub time_s: f64,
+    /// Of how many tries this one is the median.
+    pub tries: u32,
+    /// Figures in doubt: the least and the most that they may be without this machine's noise, in
+    /// base units.
+    pub between: BTreeMap<String, [f64; 2]>,
+}
+
+impl Noise {
+    /// The noise of one try.
+    pub fn of(truth: &Truth, figures: &Figures) -> Self {
+        let delays = Delays::new(&truth.links);
+        let mut noise = Self { tries: 1, ..Self::default() };
+        let transfers = truth.ends.get("client").map_or(&[][..], |client| &client.transfers);
+        let ns = |unix: u64| unix.saturating_sub(truth.epoch_ns);
+        let added = |from: u64, to: u64| delays.added_ns(ns(from), ns(to)) as f64 / 1e9;
+        let each: Vec<f64> = transfers.iter().map(|t| added(t.start, t.end)).collect();
+        match transfers {
+            [] => {
+                let (from, to) = delays.extent();
+                noise.time_s = (to - from) as f64 / 1e9;
+                noise.added_s = delays.added_ns(from, to) as f64 / 1e9;
+            }
+            all => {
+                noise.time_s = all.iter().map(|t| t.end.saturating_sub(t.start) as f64 / 1e9).sum();
+                noise.added_s = each.iter().sum();
+            }
+        }
+        let mut less = |name: &str, added: f64| {
+            if let Some(value) = figures.get(name)
+                && added > 0.0
+            {
+                noise.between.insert(name.to_owned(), [(value - added).max(0.0), *value]);
+            }
+        };
+        less("span", delays.added_ns(0, u64::MAX) as f64 / 1e9);
+        for (index, added) in each.iter().enumerate() {
+            less(&format!("transfer.{}", index + 1), *added);
+        }
+        if let (Some(first), Some(last)) = (transfers.first(), transfers.last()) {
+            less("total", added(first.start, last.end));
+            less("first_byte", added(first.request, first.first_byte));
+            less("transfer.last", each.last().copied().unwrap_or_default());
+            let mut order: Vec<(u64, f64)> =
+                transfers.iter().zip(&each).map(|(t, added)| (t.end.saturating_sub(t.start), *added)).collect();
+            order.sort_by_key(|(time, _)| *time);
+            less("transfer.median", order.get(order.len() / 2).map_or(0.0, |(_, added)| *added));
+            less("transfer.slowest", order.last().map_or(0.0, |(_, added)| *added));
+        }
+        if let Some(first) = truth.ends.get("client").and_then(|client| client.connections.first()) {
+            less("connect", added(first.start, first.connected));
+            less("tls_handshake", first.secured.map_or(0.0, |secured| added(first.connected, secured)));
+        }
+        noise.faster(transfers, &each, figures);
+        noise
+    }
+
+    /// Goodput without what was added.
+    fn faster(&mut self, transfers: &[crate::work::Transfer], each: &[f64], figures: &Figures) {
+        let busy: f64 = transfers.iter().map(|t| t.end.saturating_sub(t.request) as f64 / 1e9).sum();
+        let added: f64 = each.iter().sum();
+        if let Some(rate) = figures.get("goodput").filter(|_| added > 0.0 && busy > added) {
+            self.between.insert("goodput".to_owned(), [*rate, rate * busy / (busy - added)]);
+        }
+    }
+
+    /// What part of the transfers' time late packets can have added, from 0 to 1.
+    pub fn share(&self) -> f64 {
+        if self.time_s > 0.0 { (self.added_s / self.time_s).min(1.0) } else { 0.0 }
+    }
+
+    /// Hardly anything is in doubt.
+    pub fn is_quiet(&self) -> bool {
+        self.share() <= QUIET
+    }
+
+    /// Why the cause itself could be another; none if it could not.
+    pub fn doubt(&self) -> Option<String> {
+        (self.share() > DOUBTFUL).then(|| format!("packets that were late may have added {}", self.added()))
+    }
+
+    /// `9.09 ms of 24.4 ms`.
+    pub fn added(&self) -> String {
+        format!("{} of {}", Kind::Time.show(self.added_s), Kind::Time.show(self.time_s))
+    }
+
+    /// Widens what is in doubt by another try of the same run, so that all its figures lie between.
+    pub(crate) fn widen(&mut self, own: &Figures, other: &Figures, noise: &Self) {
+        for (name, value) in own {
+            let Some(theirs) = other.get(name) else { continue };
+            if figures::kind(name).is_none() || name.ends_with(".late_p99") {
+                continue;
+            }
+            let [low, high] = noise.between.get(name).copied().unwrap_or([*theirs; 2]);
+            let here = self.between.get(name).copied().unwrap_or([*value; 2]);
+            let both = [here[0].min(low), here[1].max(high)];
+            if both[0] < both[1] {
+                self.between.insert(name.clone(), both);
+            }
+        }
+    }
+}
+
+/// Packets that passed, in the order in which they left, over all links and directions.
+struct Delays(Vec<Passed>);
+
+#[derive(Clone, Copy)]
+struct Passed {
+    in_ns: u64,
+    out_ns: u64,
+    late_ns: u64,
+}
+
+impl Delays {
+    fn new(links: &[LinkLog]) -> Self {
+        let passed = links.iter().flat_map(|link| &link.records).filter(|record| record.fate == Fate::Passed);
+        let mut all: Vec<Passed> = passed
+            .map(|r| Passed { in_ns: r.in_ns, out_ns: r.out_ns, late_ns: r.out_ns.saturating_sub(r.due_ns) })
+            .collect();
+        all.sort_by_key(|packet| packet.out_ns);
+        Self(all)
+    }
+
+    /// From the first packet's arrival to the last one's departure.
+    fn extent(&self) -> (u64, u64) {
+        let first = self.0.iter().map(|packet| packet.in_ns).min().unwrap_or(0);
+        (first, self.0.last().map_or(first, |packet| packet.out_ns))
+    }
+
+    /// The largest sum of lateness over packets of which each came in after the one before had
+    /// left, among those that left within this time (weighted interval scheduling).
+    fn added_ns(&self, from: u64, to: u64) -> u64 {
+        let first = self.0.partition_point(|packet| packet.out_ns < from);
+        let last = self.0.partition_point(|packet| packet.out_ns <= to);
+        let within = self.0.get(first..last).unwrap_or_default();
+        // best[n]: among the first n of them.
+        let mut best = Vec::with_capacity(within.len() + 1);
+        best.push(0_u64);
+        for (n, packet) in within.iter().enumerate() {
+            let before = within.get(..n).unwrap_or_default().partition_point(|other| other.out_ns <= packet.in_ns);
+            let with = best.get(before).copied().unwrap_or(0) + packet.late_ns;
+            best.push(best.last().copied().unwrap_or(0).max(with));
+        }
+        best.last().copied().unwrap_or(0)
+    }
+}
+
+#[cfg(test)]
+mod tests;
