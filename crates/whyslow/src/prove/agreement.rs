@@ -30,6 +30,8 @@ pub(super) struct Agreement {
     pub captured_s: f64,
     /// Seconds of the run.
     pub again_s: f64,
+    /// Of these, what this machine's late packets can have added at most.
+    pub noise_s: f64,
     /// The cause that cost most in the capture.
     pub captured_cause: Option<&'static str>,
     /// The same in the run.
@@ -74,6 +76,7 @@ impl Agreement {
             differs: Vec::new(),
             captured_s: built.captured_s,
             again_s: trial.seconds,
+            noise_s: trial.added,
             captured_cause: top.map(|finding| finding.cause.slug()),
             again_cause: again.map(|finding| finding.cause.slug()),
             again_confidence: again.map(|finding| finding.confidence),
@@ -87,9 +90,10 @@ impl Agreement {
         it
     }
 
-    /// How far the times are apart, as a part of the captured one.
+    /// How far the times are apart, as a part of the captured one; what late packets can have added
+    /// to the run's is nobody's mistake.
     pub fn error(&self) -> f64 {
-        let apart = (self.again_s - self.captured_s).abs();
+        let apart = (self.captured_s - self.captured_s.clamp(self.again_s - self.noise_s, self.again_s)).abs();
         if apart <= MOMENT { 0.0 } else { apart / self.captured_s.max(1e-6) }
     }
 

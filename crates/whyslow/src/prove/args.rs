@@ -17,9 +17,10 @@ pub(crate) struct Prove {
     #[arg(long, value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
     pub(super) keep: Option<PathBuf>,
 
-    /// Make each run so many times, and take the median.
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=25))]
-    pub(super) repeat: u32,
+    /// Make each run so many times, and take the median [default: 3 where a run is shorter than 3
+    /// s, else 1].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=25))]
+    pub(super) repeat: Option<u32>,
 
     /// A run lasts no longer: of a longer transfer its beginning is run.
     #[arg(long, value_name = "TIME", default_value = "60s", value_parser = crate::quantity::time)]

@@ -15,9 +15,6 @@ use whyslow_lab::scenario::work::Work;
 const ENOUGH: f64 = 12.0;
 /// A beginning is like the whole when so much of its time is under other limits at most.
 const ALIKE: f64 = 0.2;
-/// A run may be disturbed by so much: whether it agrees with the capture decides whether it counts.
-const TOLERANCE: Time = Time(50_000_000);
-
 /// What the capture does not show, and is tried.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Choice {
@@ -104,7 +101,6 @@ fn scenario(captured: &Captured, choice: Choice, said: &Conversation, skipped: [
         timeout: Time(300_000_000_000),
         ..Scenario::default()
     };
-    scenario.emulator.tolerance = Some(TOLERANCE);
     lose_syns(captured, &mut scenario);
     scenario
 }

@@ -76,11 +76,6 @@ impl Captured {
         self.connection.rtt_ms.min.unwrap_or(0.0) / 1e3
     }
 
-    /// Whether a capture problem of this name concerns it.
-    pub fn has_problem(&self, slug: &str) -> bool {
-        self.connection.problems.iter().any(|problem| problem.slug == slug)
-    }
-
     /// The end whose host made the capture, as near as that can be told.
     pub fn vantage(&self) -> End {
         match self.connection.near {

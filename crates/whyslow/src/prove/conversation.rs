@@ -32,8 +32,6 @@ pub(super) struct Said {
     pub needs: Option<u64>,
     /// Seconds that the program waited.
     pub wait: f64,
-    /// What held it until then, where the analysis says so.
-    pub limit: Option<Limit>,
     /// When its first byte passed.
     pub at: f64,
 }
@@ -80,7 +78,7 @@ impl Conversation {
                     let needs = answers.then_some(had);
                     let start = halves[own].sent;
                     latest[own] = Some(messages.len());
-                    messages.push(Said { from: packet.from, start, bytes, needs, wait, limit, at: packet.at });
+                    messages.push(Said { from: packet.from, start, bytes, needs, wait, at: packet.at });
                     halves[own].begun = packet.at;
                     halves[own].had = had;
                 }

@@ -30,7 +30,8 @@ pub(super) struct Document<'a> {
     agrees: bool,
     /// What was compared.
     agreement: &'a Agreement,
-    late_s: f64,
+    /// Of the run's time, what this machine's late packets can have added at most.
+    noise_s: f64,
     fixes: Vec<Fix<'a>>,
     together: Option<Fix<'a>>,
     often_tried: Vec<Fix<'a>>,
@@ -70,7 +71,7 @@ impl<'a> Document<'a> {
             tries: outcome.fitted.tries,
             agrees: outcome.agreement().agrees,
             agreement: outcome.agreement(),
-            late_s: outcome.fitted.trial.late,
+            noise_s: outcome.fitted.trial.added,
             fixes: outcome.fixes.iter().map(Fix::of).collect(),
             together: outcome.together.as_ref().map(Fix::of),
             often_tried: outcome.often_tried.iter().map(Fix::of).collect(),

@@ -12,12 +12,16 @@ use whyslow_lab::scenario::{Experiment, Scenario, Variant};
 use whyslow_lab::truth::RunResult;
 
 /// How often a run that the machine spoiled is made in all.
-const ATTEMPTS: u32 = 4;
+const ATTEMPTS: u32 = 5;
+/// What is made again and again where nobody says how often: of a short run the median of three.
+const SHORT: f64 = 3.0;
+const SHORT_TIMES: u32 = 3;
 
 /// Where runs are made.
 pub(super) struct Workshop<'a> {
     pub folder: &'a Path,
-    pub repeat: u32,
+    /// How often each run is made; none: as its length asks for.
+    pub repeat: Option<u32>,
     /// Told before each run.
     pub progress: &'a (dyn Fn(&str) + Sync),
 }
@@ -30,10 +34,8 @@ pub(super) struct Trial {
     pub seconds: f64,
     /// How long each took.
     pub all_seconds: Vec<f64>,
-    /// How late the emulator was, seconds, 99th percentile.
-    pub late: f64,
-    /// Its folder.
-    pub folder: PathBuf,
+    /// Of its time, what the machine's late packets can have added at most, seconds.
+    pub added: f64,
 }
 
 /// What is looked for in a run.
@@ -46,6 +48,8 @@ pub(super) struct Sought {
     pub is_about_connection: bool,
     /// The server's thinking counts.
     pub thinks: bool,
+    /// How long it took in the capture, seconds.
+    pub captured_s: f64,
 }
 
 impl Sought {
@@ -57,6 +61,7 @@ impl Sought {
             vantage: captured.vantage(),
             is_about_connection: captured.is_about_connection,
             thinks: captured.thought() > 0.0,
+            captured_s: built.captured_s,
         }
     }
 }
@@ -70,8 +75,8 @@ impl Workshop<'_> {
     pub fn run(&self, name: &str, scenario: &Scenario, sought: Sought) -> anyhow::Result<Trial> {
         (self.progress)(name);
         let experiment = experiment(name, scenario);
-        let settings =
-            run::Settings { repeat: self.repeat, attempts: ATTEMPTS, ..run::Settings::new(self.folder) };
+        let repeat = self.repeat.unwrap_or(if sought.captured_s < SHORT { SHORT_TIMES } else { 1 });
+        let settings = run::Settings { repeat, attempts: ATTEMPTS, ..run::Settings::new(self.folder) };
         let results = run::run(&experiment, &settings, &|event| self.tell(&event))?;
         let mut trials = Vec::new();
         let mut problem = None;
@@ -132,9 +137,8 @@ fn observe(result: &RunResult, folder: PathBuf, sought: Sought) -> anyhow::Resul
         spanning: analysis.findings.clone(),
     };
     let seconds = seconds(&seen, sought);
-    let late = ["up.late_p99", "down.late_p99"].iter().filter_map(|name| result.figures.get(*name));
-    let late = late.copied().fold(0.0, f64::max);
-    Ok(Trial { seen, seconds, all_seconds: vec![seconds], late, folder })
+    let added = result.noise.added_s.min(seconds);
+    Ok(Trial { seen, seconds, all_seconds: vec![seconds], added })
 }
 
 /// The run's one connection.
