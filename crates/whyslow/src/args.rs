@@ -78,7 +78,6 @@ pub(crate) enum Command {
     #[command(subcommand)]
     Lab(crate::lab::args::Lab),
     /// Make a captured transfer again on this machine's own TCP stack, without and with its fix.
-    #[cfg(target_os = "linux")]
     Prove(Box<crate::prove::args::Prove>),
     /// Print a completion script for a shell.
     Completions {

@@ -27,7 +27,6 @@ mod place;
 mod predict;
 mod probe;
 mod progress;
-#[cfg(target_os = "linux")]
 mod prove;
 mod quantity;
 mod report;
@@ -90,7 +89,6 @@ fn run(settings: &Settings) -> anyhow::Result<ExitCode> {
         Task::HelpCause(Some(slug)) => out.write(&help_cause::one(slug, out.width())?)?,
         #[cfg(target_os = "linux")]
         Task::Lab(lab) => return lab::run(lab, out),
-        #[cfg(target_os = "linux")]
         Task::Prove(task) => return prove::run(task, out),
         Task::Completions(shell) => {
             let mut script = Vec::new();

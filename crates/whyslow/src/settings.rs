@@ -36,7 +36,6 @@ pub(crate) enum Task {
     Host(Box<crate::host::args::HostArgs>),
     #[cfg(target_os = "linux")]
     Lab(crate::lab::args::Lab),
-    #[cfg(target_os = "linux")]
     Prove(Box<crate::prove::args::Prove>),
     View(ViewTask),
     #[cfg(target_os = "linux")]
@@ -142,7 +141,6 @@ impl Settings {
             Some(Command::Lab(lab)) => Task::Lab(lab),
             #[cfg(target_os = "linux")]
             Some(Command::Watch(watch)) => Task::Watch(watch),
-            #[cfg(target_os = "linux")]
             Some(Command::Prove(prove)) => Task::Prove(prove),
             Some(Command::View(View { files, port, open })) => {
                 Task::View(ViewTask { inputs: inputs(&files)?, page: PageTask { port, open } })

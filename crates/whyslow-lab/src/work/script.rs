@@ -137,13 +137,7 @@ fn read(mut socket: TcpStream, reading: &Reading, total: u64, places: &[u64], to
     done
 }
 
-fn read_all(
-    socket: &mut TcpStream,
-    reading: &Reading,
-    total: u64,
-    places: &[u64],
-    to: &Arrived,
-) -> io::Result<()> {
+fn read_all(socket: &mut TcpStream, reading: &Reading, total: u64, places: &[u64], to: &Arrived) -> io::Result<()> {
     let mut buffer = vec![0; reading.chunk.len().clamp(1, 1 << 22)];
     let mut stops = reading.stops.iter().peekable();
     let (mut done, mut first, mut reached) = (0_u64, None, 0);

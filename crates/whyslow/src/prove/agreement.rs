@@ -185,10 +185,29 @@ fn limits_apart(captured: &Captured, built: &Built, again: &Captured) -> f64 {
         });
         within.sum::<f64>() / whole
     };
-    // What no setting removes is under two names where a window is as large as the path.
-    let apart: f64 = Limit::ALL.iter().map(|limit| (share_there(*limit) - again.share(&[*limit])).abs()).sum();
+    let apart: f64 = SAME
+        .iter()
+        .map(|group| {
+            let there: f64 = group.iter().map(|limit| share_there(*limit)).sum();
+            (there - again.share(group)).abs()
+        })
+        .sum();
     apart / 2.0
 }
+
+/// Limits of one owner, between which a little makes the difference.
+const SAME: &[&[Limit]] = &[
+    &[Limit::SlowStart, Limit::CongestionAvoidance],
+    &[Limit::ReceiveWindow, Limit::ZeroWindow],
+    &[Limit::SenderCap, Limit::ProtocolWindow],
+    &[Limit::LossRecovery, Limit::Timeout],
+    &[Limit::NagleDelayedAck, Limit::AckDelay],
+    &[Limit::Application, Limit::Idle, Limit::ClientThink, Limit::ServerThink],
+    &[Limit::Bandwidth],
+    &[Limit::Pacing],
+    &[Limit::RoundTrip],
+    &[Limit::Unknown],
+];
 
 /// What the transfer's sender retransmitted.
 fn kinds(of: &Captured, until: Option<f64>) -> Kinds {

@@ -25,13 +25,9 @@ pub(super) struct Choice {
 impl Choice {
     /// What is tried first.
     pub fn first(captured: &Captured) -> Self {
-        let is_full = captured.share(&[Limit::Bandwidth]) >= 0.25;
+        let is_full = captured.share(&[Limit::Bandwidth]) >= path::BY_PATH;
         Self {
-            host: HostChoice {
-                congestion: "cubic",
-                receive_scale: 1.0,
-                send_scale: 1.0,
-            },
+            host: HostChoice { congestion: "cubic", receive_scale: 1.0, send_scale: 1.0 },
             path: PathChoice { losses: if is_full { Losses::Queue } else { Losses::Listed }, usual_rtt: false },
         }
     }
@@ -118,7 +114,10 @@ fn lose_syns(captured: &Captured, scenario: &mut Scenario) {
         let after = link.loss.clone().unwrap_or(LossSpec::Share(Share(0.0)));
         let at = Time((last * 1e9) as u64);
         link.loss = Some(LossSpec::Share(Share(1.0)));
-        link.step.push(StepSpec { at, set: whyslow_lab::scenario::path::LinkSpec { loss: Some(after), ..Default::default() } });
+        link.step.push(StepSpec {
+            at,
+            set: whyslow_lab::scenario::path::LinkSpec { loss: Some(after), ..Default::default() },
+        });
     }
 }
 

@@ -4,7 +4,7 @@
 use super::agreement::Agreement;
 use super::built::{Built, Choice, build};
 use super::captured::Captured;
-use super::path::Losses;
+use super::path::{BY_PATH, Losses};
 use super::trial::{Sought, Trial, Workshop};
 use whyslow_core::analysis::Limit;
 
@@ -50,7 +50,8 @@ pub(super) fn fit(captured: &Captured, at_most: f64, tries: u32, shop: &Workshop
         };
         let agreement = Agreement::of(captured, &built, &trial);
         let scaled = rescaled(captured, &trial, choice);
-        let is_better = best.as_ref().is_none_or(|best| rank(&agreement, scaled.is_none()) < rank(&best.agreement, true));
+        let is_better =
+            best.as_ref().is_none_or(|best| rank(&agreement, scaled.is_none()) < rank(&best.agreement, true));
         let agrees = agreement.agrees && scaled.is_none();
         if is_better || scaled.is_some() && number == 1 {
             best = Some(Fitted { built, trial, agreement, choice, tries: number });
@@ -89,12 +90,11 @@ fn rescaled(captured: &Captured, trial: &Trial, choice: Choice) -> Option<Choice
         next.host.receive_scale *= ratio(there.most, here.most)?;
         return Some(next);
     }
-    if captured.cap().is_some() {
-        let most = |of: &Captured| of.transfer().rounds.iter().map(|round| round.in_flight).max();
-        next.host.send_scale *= ratio(most(captured)?, most(&trial.seen)?)?;
-        return Some(next);
-    }
-    None
+    // Where it does not cap the sender here it is far too large.
+    let there = captured.cap()?;
+    let mean = |of: &Captured| of.transfer().bytes / of.transfer().rounds_total.max(1);
+    next.host.send_scale *= ratio(there, trial.seen.cap().unwrap_or_else(|| mean(&trial.seen)))?;
+    Some(next)
 }
 
 /// By what the one is larger, where that matters.
@@ -122,7 +122,7 @@ fn doubts(captured: &Captured, first: Choice) -> Vec<Choice> {
         other.path.usual_rtt = true;
         all.push(other);
     }
-    let is_full = captured.share(&[Limit::Bandwidth]) >= 0.25;
+    let is_full = captured.share(&[Limit::Bandwidth]) >= BY_PATH;
     if is_full && !captured.lost(captured.from(), captured.mss()).is_empty() {
         let mut other = first;
         other.path.losses = if first.path.losses == Losses::Queue { Losses::Listed } else { Losses::Queue };

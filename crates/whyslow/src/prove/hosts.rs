@@ -71,11 +71,16 @@ impl Captured {
         self.share(&[Limit::ReceiveWindow, Limit::ZeroWindow]) >= MATTERS
     }
 
-    /// What the sender never had more than, bytes, where that held the transfer back.
+    /// What the sender sent in a round trip while something at its end capped it, bytes, where that
+    /// held the transfer back: the mean, for large and small flights may take turns.
     pub fn cap(&self) -> Option<u64> {
         let rounds = &self.transfer().rounds;
-        let capped = rounds.iter().filter(|round| round.limit == Limit::SenderCap).map(|round| round.in_flight);
-        (self.share(&[Limit::SenderCap]) >= MATTERS).then(|| capped.max()).flatten()
+        // The last one is what was left.
+        let inner = rounds.get(..rounds.len().saturating_sub(1))?;
+        let capped: Vec<u64> =
+            inner.iter().filter(|round| round.limit == Limit::SenderCap).map(|round| round.bytes).collect();
+        let is_held = self.share(&[Limit::SenderCap]) >= MATTERS && !capped.is_empty();
+        is_held.then(|| capped.iter().sum::<u64>() / capped.len() as u64)
     }
 
     /// The first flight, segments.
@@ -114,8 +119,8 @@ pub(super) fn host(captured: &Captured, end: End, choice: HostChoice) -> HostSpe
     host.mtu = Size((captured.mss() + 40).clamp(576, 9_000));
     host.nodelay = !has_nagle(connection, end);
     if let Some(handshake) = &connection.handshake {
-        host.sack = handshake.sack[end.index()].unwrap_or(true);
-        host.timestamps = handshake.timestamps[end.index()].unwrap_or(true);
+        host.sack = offers(handshake.sack, end);
+        host.timestamps = offers(handshake.timestamps, end);
         host.window_scaling = scales(handshake.window_scale, end);
     }
     if connection.problems.iter().any(|problem| problem.slug == "offload") && captured.vantage() == end {
@@ -142,7 +147,13 @@ fn paced(captured: &Captured) -> f64 {
     (payload * (segment + 66.0) / segment).max(8_000.0)
 }
 
-/// Neither end scales unless both offer it; the one that does not is to blame.
+/// Whether an end has an option; a server answers with it only where the client offers it.
+fn offers(offered: [Option<bool>; 2], end: End) -> bool {
+    let [client, server] = offered;
+    if end == End::Client { client != Some(false) } else { server != Some(false) || client == Some(false) }
+}
+
+/// The same of window scaling.
 fn scales(offered: [Option<u8>; 2], end: End) -> bool {
     offered[end.index()].is_some() || offered == [None, None] && end == End::Server
 }

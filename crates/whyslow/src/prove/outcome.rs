@@ -64,7 +64,8 @@ impl Outcome {
             return outcome;
         }
         let remedies = super::remedy::of(&outcome.captured);
-        outcome.fixes = remedies.iter().zip(1..).map(|(fix, n)| outcome.try_one(&format!("fix-{n}"), fix, shop)).collect();
+        outcome.fixes =
+            remedies.iter().zip(1..).map(|(fix, n)| outcome.try_one(&format!("fix-{n}"), fix, shop)).collect();
         outcome.together = outcome.try_together(shop);
         if outcome.fitted.trial.seconds <= SHORT && outcome.captured.top().is_some() {
             let often = super::remedy::often_tried(&outcome.captured, &remedies);

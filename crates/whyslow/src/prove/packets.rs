@@ -110,7 +110,8 @@ impl Packets {
     /// The round trip between the capture point and an end, as the handshake has it.
     pub fn distance(&self, end: End) -> Option<f64> {
         let syn = self.all.iter().rfind(|packet| packet.is_syn && packet.from == End::Client)?;
-        let answer = self.all.iter().find(|packet| packet.is_syn && packet.from == End::Server && packet.at >= syn.at)?;
+        let answer =
+            self.all.iter().find(|packet| packet.is_syn && packet.from == End::Server && packet.at >= syn.at)?;
         let third = self.all.iter().find(|p| !p.is_syn && p.from == End::Client && p.at >= answer.at)?;
         Some(if end == End::Server { answer.at - syn.at } else { third.at - answer.at })
     }

@@ -7,7 +7,9 @@ use super::outcome::{Outcome, Tried, Verdict};
 use super::path::Losses;
 use whyslow_core::analysis::{End, Limit};
 use whyslow_core::units::Nanos;
+use whyslow_lab::link::config::QueueLimit;
 use whyslow_lab::scenario::host::HostSpec;
+use whyslow_lab::scenario::path::QueueSpec;
 use whyslow_report::text::styles::{BOLD, DIM};
 use whyslow_report::text::units::{self, thousands};
 use whyslow_report::text::{Line, Page};
@@ -32,7 +34,8 @@ pub(super) fn page(outcome: &Outcome, width: usize) -> String {
         say(&mut page, "together", &told(together, outcome));
     }
     for tried in &outcome.often_tried {
-        say(&mut page, label(tried), &told(tried, outcome));
+        let name = if tried.verdict == Verdict::Helps { "helps too" } else { label(tried) };
+        say(&mut page, name, &told(tried, outcome));
     }
     page.finish()
 }
@@ -58,8 +61,12 @@ fn headline(outcome: &Outcome) -> String {
     let it = what(outcome);
     let agreement = outcome.agreement();
     if !agreement.agrees {
+        let lacks = match agreement.captured_cause.and_then(beyond) {
+            Some(why) => format!(" {why}."),
+            None => String::new(),
+        };
         return format!(
-            "Not proved: this machine's TCP does not do what the capture shows; it differs in {}. Nothing is said of the fix.",
+            "Not proved: the {it} is another one on this machine's TCP; it differs in {}.{lacks} Nothing is said of the fix.",
             agreement.differs.join(", in ")
         );
     }
@@ -74,14 +81,32 @@ fn headline(outcome: &Outcome) -> String {
             seconds(quickest(&best)),
             best.remedy.what
         ),
-        (None, None) => format!("The {it} takes {again} on this machine's TCP too: nothing slowed it, so there is nothing to mend."),
+        (None, None) => {
+            format!("The {it} takes {again} on this machine's TCP too: nothing slowed it, so there is nothing to mend.")
+        }
         (None, Some(cause)) if outcome.fixes.iter().all(|tried| tried.verdict == Verdict::NotRun) => {
-            format!("The {it} takes {again} on this machine's TCP too, because of {cause}; no fix of it can be tried here.")
+            format!(
+                "The {it} takes {again} on this machine's TCP too, because of {cause}; no fix of it can be tried here."
+            )
         }
         (None, Some(cause)) => format!(
             "The {it} takes {again} on this machine's TCP too, because of {cause}; none of its fixes makes it quicker here."
         ),
     }
+}
+
+/// Why a cause cannot be made again from what its capture shows.
+fn beyond(cause: &str) -> Option<&'static str> {
+    Some(match cause {
+        "early-slow-start-exit" => "A threshold that the sender remembers cannot be set from outside",
+        "ecn" => "The marks of the path's queue are not made again",
+        "mtu-black-hole" => "Which sizes pass, and when, is not made again",
+        "no-answer" | "reset" => "What ended is not made again: every message is answered here",
+        "new-connection-each-time" => "One connection is made again, and this is about several",
+        "host-cpu" => "A busy host is not made again",
+        "delayed-ack" => "When a receiver delays its ACKs depends on what it did before",
+        _ => return None,
+    })
 }
 
 /// The path and the hosts.
@@ -96,7 +121,10 @@ fn built(outcome: &Outcome) -> String {
     };
     let mut parts = vec![round_trip(captured, outcome)];
     if let Some(rate) = link.rate {
-        let queue = link.queue.map(|queue| format!(" behind {}", text(&queue))).unwrap_or_default();
+        let queue = match link.queue {
+            Some(QueueSpec(QueueLimit::Bytes(bytes))) => format!(" behind a queue of {} B", thousands(bytes)),
+            _ => String::new(),
+        };
         parts.push(format!("{}{queue}", units::rate(rate.0 as f64)));
     }
     if let Some(loss) = lost(outcome) {
@@ -120,13 +148,11 @@ fn round_trip(captured: &Captured, outcome: &Outcome) -> String {
     let path = &outcome.built().scenario.path;
     let jitter = path.up.jitter.as_ref().or(path.down.jitter.as_ref());
     match jitter {
-        Some(jitter) => format!("RTT {rtt} to {}", units::millis((captured.rtt() + jitter.amount.seconds() * 2.0) * 1e3)),
+        Some(jitter) => {
+            format!("RTT {rtt} to {}", units::millis((captured.rtt() + jitter.amount.seconds() * 2.0) * 1e3))
+        }
         None => format!("RTT {rtt}"),
     }
-}
-
-fn text(value: &impl serde::Serialize) -> String {
-    serde_json::to_value(value).ok().and_then(|value| value.as_str().map(str::to_owned)).unwrap_or_default()
 }
 
 fn lost(outcome: &Outcome) -> Option<String> {

@@ -18,8 +18,8 @@ pub(super) enum Losses {
     Queue,
 }
 
-/// A path that carried as much for a quarter of the time is known to carry no more.
-const BY_PATH: f64 = 0.25;
+/// A path that was full for this part of the time is known to carry no more.
+pub(super) const BY_PATH: f64 = 0.15;
 /// Of what the lab can carry with certainty, bits per second.
 const FASTEST: f64 = 1e9;
 /// What the lab itself adds to a round trip, seconds.
@@ -110,9 +110,13 @@ impl Captured {
 
     /// The bytes whose segments were lost, once for each copy.
     pub fn lost(&self, from: End, mss: u64) -> Vec<u64> {
-        let again = self.packets.data(from).filter(|packet| matches!(packet.kind, Kind::Fast | Kind::Timeout | Kind::TailProbe));
-        let mut places: Vec<u64> =
-            again.flat_map(|packet| (packet.start..packet.end()).step_by(usize::try_from(mss).unwrap_or(1).max(1))).collect();
+        let again = self
+            .packets
+            .data(from)
+            .filter(|packet| matches!(packet.kind, Kind::Fast | Kind::Timeout | Kind::TailProbe));
+        let mut places: Vec<u64> = again
+            .flat_map(|packet| (packet.start..packet.end()).step_by(usize::try_from(mss).unwrap_or(1).max(1)))
+            .collect();
         places.sort_unstable();
         places
     }
@@ -147,7 +151,8 @@ pub(super) fn path(captured: &Captured, choice: PathChoice, mss: u64, skipped: [
         let delay = Time((rtt * 5e8 + amount * 1e9) as u64);
         let other = Time((rtt * 5e8) as u64);
         path.rtt = None;
-        let (to, back) = if from == End::Client { (&mut path.up, &mut path.down) } else { (&mut path.down, &mut path.up) };
+        let (to, back) =
+            if from == End::Client { (&mut path.up, &mut path.down) } else { (&mut path.down, &mut path.up) };
         (to.delay, to.jitter, back.delay) = (Some(delay), Some(jitter), Some(other));
     }
     path
@@ -189,7 +194,8 @@ fn lose(captured: &Captured, choice: PathChoice, end: End, mss: u64, skipped: [u
 fn disorder(captured: &Captured, end: End, rtt: f64, link: &mut LinkSpec) {
     let Some(direction) = captured.connection.directions.iter().find(|direction| direction.from == end) else { return };
     let segments = captured.packets.data(end).count().max(1) as f64;
-    let share = |count: u64| Some(count as f64 / segments).filter(|share| *share > 5e-4).map(|share| Share(share.min(0.5)));
+    let share =
+        |count: u64| Some(count as f64 / segments).filter(|share| *share > 5e-4).map(|share| Share(share.min(0.5)));
     link.duplicate = share(direction.duplicated);
     if let Some(share) = share(direction.out_of_order) {
         // So late that later ones come first, and not so late that it is taken for lost.

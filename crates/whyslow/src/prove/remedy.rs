@@ -164,7 +164,11 @@ fn is_harmless(line: &str) -> bool {
         settings || route
     };
     // Redirections, pipes to programs that write, and several commands in one.
-    let inner = ["$(sysctl -n net.ipv4.tcp_", "$(ip route show default | head -n 1)", "$(ip -6 route show default | head -n 1)"];
+    let inner = [
+        "$(sysctl -n net.ipv4.tcp_",
+        "$(ip route show default | head -n 1)",
+        "$(ip -6 route show default | head -n 1)",
+    ];
     let outer = inner.iter().fold(line.to_owned(), |line, text| line.replace(text, ""));
     let is_plain = !outer.contains("> ") && !outer.contains(['`', '&', '\n']) && !outer.contains("$(");
     is_plain && line.split("; ").all(is_own)
