@@ -38,6 +38,8 @@ mod page;
 mod path;
 #[cfg(target_os = "linux")]
 mod remedy;
+#[cfg(all(test, target_os = "linux"))]
+mod tests;
 #[cfg(target_os = "linux")]
 mod trial;
 

@@ -41,8 +41,8 @@ pub struct Message {
     pub from: Side,
     /// Payload.
     pub size: Size,
-    /// It waits this long: since it has read what it waits for (`after`), or since the start of its
-    /// message before where it waits for nothing new.
+    /// It waits this long: since it has read what it waits for (`after`), or since its message
+    /// before was due where it waits for nothing new.
     #[serde(default, skip_serializing_if = "is_none")]
     pub wait: Time,
     /// It begins when so many bytes of the other end have been read in all; by default those of all

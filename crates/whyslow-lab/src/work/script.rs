@@ -58,9 +58,10 @@ fn converse(stream: &mut Stream, work: &Script, side: Side) -> io::Result<(Vec<u
                 base = shared.wait_for(*needs)?;
                 seen = *needs;
             }
-            sleep_until(base.saturating_add(message.wait.0));
-            base = now();
-            begun.push(base);
+            // One that is late does not delay those after it.
+            base = base.saturating_add(message.wait.0);
+            sleep_until(base);
+            begun.push(now());
             stream.send(message.size.0, &Pace { chunk: work.chunk, every: Time(0) })?;
         }
         reader.join().unwrap_or_else(|_| Err(io::Error::other("the reader panicked")))?;

@@ -61,7 +61,7 @@ fn prove(task: &Prove, captured: Captured, folder: &Path, at_most: f64) -> anyho
 }
 
 /// Reads the transfer that is meant, and its connection's packets.
-fn read(place: &TransferPlace) -> anyhow::Result<Captured> {
+pub(super) fn read(place: &TransferPlace) -> anyhow::Result<Captured> {
     let kept = SpooledInputs::new(std::slice::from_ref(&place.input))?;
     let opening = Opening { names: kept.names(), ..Opening::of(kept.inputs().to_vec()) };
     let reading = crate::report::read(&opening)?;
