@@ -12,7 +12,7 @@ use crate::scenario::work::{Connection, Work};
 use crate::work::proxy::Proxy;
 use crate::work::stream::{self, Tls};
 use crate::work::transfers::{Client, Direction};
-use crate::work::{Report, credit, proxy, socket, transfers, turns};
+use crate::work::{Report, credit, proxy, script, socket, transfers, turns};
 use serde::{Deserialize, Serialize};
 use std::io::{self, BufRead, Write};
 use std::net::SocketAddr;
@@ -177,6 +177,7 @@ fn client(
         Work::Turns(t) => turns::client(&t.into(), peer, options, sampler),
         Work::WriteWriteRead(w) => turns::client(&w.into(), peer, options, sampler),
         Work::Credit(c) => credit::client(c, peer, options, sampler),
+        Work::Script(s) => script::client(s, peer, options, sampler),
     }
 }
 
@@ -208,6 +209,7 @@ fn server(job: &Job, listen: SocketAddr, sampler: &Sampler) -> io::Result<Vec<cr
         Work::Turns(t) => turns::server(&t.into(), &listener, sampler),
         Work::WriteWriteRead(w) => turns::server(&w.into(), &listener, sampler),
         Work::Credit(c) => credit::server(c, &listener, sampler),
+        Work::Script(s) => script::server(s, &listener, sampler),
     }
 }
 

@@ -10,6 +10,7 @@ mod proxy_program;
 mod tries;
 
 use crate::count;
+use crate::exec;
 use crate::net::config::Host;
 use crate::net::{Path as NetPath, Tap};
 use crate::noise::Noise;
@@ -20,6 +21,7 @@ use crate::truth::{self, HostTruth, Machine, RunResult, SCHEMA, Truth};
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
@@ -280,6 +282,10 @@ fn once(
     let mut path = NetPath::build(&config)?;
     let capture = |host: Host| folder.join(format!("{}.pcap", host.name()));
     path.start(&taps(scenario, folder))?;
+    if let Some(refused) = prepare(&path, scenario)? {
+        path.stop()?;
+        return Ok(Err(refused));
+    }
     let tracer = Tracer::start();
     let played = play::play(&path, scenario, settings.agent.as_deref(), folder);
     let stopped = path.stop()?;
@@ -306,6 +312,23 @@ fn once(
     }
     let figures = truth::figures(&truth, &captures);
     Ok(Ok((truth, figures)))
+}
+
+/// Runs the commands that stand before the work on their hosts. Returns what one of them said that
+/// was refused.
+fn prepare(path: &NetPath, scenario: &Scenario) -> Result<Option<String>, RunError> {
+    for (host, spec) in [(Host::Client, &scenario.client), (Host::Server, &scenario.server)] {
+        for line in &spec.before {
+            let mut command = Command::new("/bin/sh");
+            command.arg("-c").arg(exec::here(line)).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
+            let done = path.spawn(host, command)?.wait_with_output().map_err(file_error("waiting for a command"))?;
+            if !done.status.success() {
+                let said = String::from_utf8_lossy(&done.stderr);
+                return Ok(Some(format!("the {} refused `{line}`: {}", host.name(), said.trim())));
+            }
+        }
+    }
+    Ok(None)
 }
 
 /// The truth of a run without its programs: the machine, and the current settings and

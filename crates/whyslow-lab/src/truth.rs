@@ -11,7 +11,7 @@ use crate::log::{Direction, Fate, LinkLog};
 use crate::noise::{self, Noise};
 use crate::sample::{Accuracy, Row, Series};
 use crate::scenario::Scenario;
-use crate::scenario::work::Work;
+use crate::scenario::work::{Side, Work};
 use crate::trace::Trace;
 use crate::work::Report;
 use serde::{Deserialize, Serialize};
@@ -183,7 +183,12 @@ pub fn check(claims: &[Claim], figures: &Figures) -> Vec<CheckedClaim> {
 
 /// The host that sends the payload.
 pub fn sender(work: &Work) -> &'static str {
-    if matches!(work, Work::Upload(_)) { "client" } else { "server" }
+    let by_client = match work {
+        Work::Upload(_) => true,
+        Work::Script(script) => script.bytes_of(Side::Client) > script.bytes_of(Side::Server),
+        _ => false,
+    };
+    if by_client { "client" } else { "server" }
 }
 
 /// All figures that this run gives. `captures` are the counts over each host's capture.

@@ -82,6 +82,8 @@ pub(crate) enum Command {
     /// Only on Linux: reproduce slow transfers over an emulated path.
     #[cfg(not(target_os = "linux"))]
     Lab(LinuxOnly),
+    /// Make a captured transfer again on this machine's own TCP stack, without and with its fix.
+    Prove(Box<crate::prove::args::Prove>),
     /// Print a completion script for a shell.
     Completions {
         /// Which shell.

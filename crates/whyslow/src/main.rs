@@ -27,6 +27,7 @@ mod place;
 mod predict;
 mod probe;
 mod progress;
+mod prove;
 mod quantity;
 mod report;
 mod scan;
@@ -87,6 +88,7 @@ fn run(settings: &Settings) -> anyhow::Result<ExitCode> {
         Task::Lab(lab) => return lab::run(lab, out),
         #[cfg(not(target_os = "linux"))]
         Task::LinuxOnly(reason) => anyhow::bail!(*reason),
+        Task::Prove(task) => return prove::run(task, out),
         Task::Completions(shell) => {
             let mut script = Vec::new();
             clap_complete::generate(*shell, &mut Args::command(), "whyslow", &mut script);

@@ -36,6 +36,7 @@ pub(crate) enum Task {
     Host(Box<crate::host::args::HostArgs>),
     #[cfg(target_os = "linux")]
     Lab(crate::lab::args::Lab),
+    Prove(Box<crate::prove::args::Prove>),
     View(ViewTask),
     Watch(Box<crate::watch::Watch>),
     Report(ReportTask),
@@ -149,6 +150,7 @@ impl Settings {
                 Task::LinuxOnly("whyslow lab works on Linux only: its hosts are Linux' network namespaces")
             }
             Some(Command::Watch(watch)) => Task::Watch(watch),
+            Some(Command::Prove(prove)) => Task::Prove(prove),
             Some(Command::View(View { files, port, open })) => {
                 Task::View(ViewTask { inputs: inputs(&files)?, page: PageTask { port, open } })
             }

@@ -181,6 +181,9 @@ pub enum Loss {
     /// Exactly these packets: the n-th (from 1) packet with TCP payload in this direction,
     /// retransmissions counted too.
     DataPackets(Vec<u64>),
+    /// The segments that carry these bytes of the stream, from 0, in ascending order: one copy for
+    /// each time that a place is listed. Of each connection, if one follows the other.
+    Places(Vec<u64>),
 }
 
 /// Holds a share of the packets back.
@@ -334,7 +337,10 @@ impl Loss {
             Self::DataPackets(list) if list.contains(&0) => {
                 Err(ConfigError { field: "loss.data_packets", allowed: "packets are counted from 1" })
             }
-            Self::DataPackets(_) => Ok(()),
+            Self::Places(list) if !list.is_sorted() => {
+                Err(ConfigError { field: "loss.at", allowed: "places are in ascending order" })
+            }
+            Self::DataPackets(_) | Self::Places(_) => Ok(()),
         }
     }
 }

@@ -206,7 +206,7 @@ impl<T> Link<T> {
                 return Some(Fate::Policed);
             }
         }
-        self.loss.loses(&self.conditions.loss, meta.payload_bytes > 0).then_some(Fate::Lost)
+        self.loss.loses(&self.conditions.loss, meta).then_some(Fate::Lost)
     }
 
     /// Whether the queue takes a packet that arrives.

@@ -231,6 +231,39 @@ fn listed_data_packets_are_lost_and_no_other() {
 }
 
 #[test]
+fn segments_are_lost_by_the_bytes_that_they_carry() {
+    // One copy of the first, two of the one with byte 3,000.
+    let mut link = link(Conditions { loss: Loss::Places(vec![0, 3_000, 3_000]), ..Conditions::default() });
+    let syn = |seq: u32, port| Meta { seq, source_port: port, flags: 2, ..data(66) };
+    let segment = |start: u32, port| Meta {
+        seq: (u32::MAX - 999).wrapping_add(start),
+        source_port: port,
+        flags: 16,
+        ..data(1066)
+    };
+    // The sequence numbers wrap after a thousand bytes.
+    let first = u32::MAX - 1_000;
+    let packets = [
+        syn(first, 1),
+        segment(0, 1),
+        segment(1_000, 1),
+        segment(2_000, 1),
+        segment(3_000, 1),
+        syn(first, 1),
+        segment(0, 1),
+        segment(3_000, 1),
+        segment(3_000, 1),
+        // Another connection is not the one that was opened last, and one that is begins anew.
+        segment(3_000, 9),
+        syn(first, 9),
+        segment(3_000, 9),
+    ];
+    let pushed = packets.into_iter().enumerate().filter_map(|(n, meta)| link.push(n as u64, meta, n as u64));
+    let lost: Vec<u64> = pushed.map(|packet| packet.body).collect();
+    assert_eq!(lost, [1, 4, 7, 11]);
+}
+
+#[test]
 fn policer_passes_its_burst_and_then_its_rate() {
     // 1 Mbit/s is 125 bytes a millisecond.
     let policer = Some(Policer { rate_bps: 1_000_000, burst_bytes: 10_000 });
@@ -429,6 +462,7 @@ fn impossible_conditions_are_refused_by_name() {
     assert_eq!(field(Conditions { delay_ns: MAX_DELAY_NS + 1, ..default() }), "delay");
     assert_eq!(field(Conditions { mtu: Some(Mtu { bytes: 100, icmp: true }), ..default() }), "mtu");
     assert_eq!(field(Conditions { loss: Loss::DataPackets(vec![0]), ..default() }), "loss.data_packets");
+    assert_eq!(field(Conditions { loss: Loss::Places(vec![9, 0]), ..default() }), "loss.at");
     let unordered = [2, 1].map(|at_ns| Step { at_ns, conditions: default() });
     assert_eq!(LinkConfig { steps: unordered.into(), ..LinkConfig::default() }.check().unwrap_err().field, "steps");
 }

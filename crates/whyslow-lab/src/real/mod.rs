@@ -94,13 +94,6 @@ impl RealRuns {
     }
 }
 
-/// The command as this path's hosts take it: they have no default route, but one to each other, on
-/// which the lab has set what it sets.
-fn here(command: &str) -> String {
-    let own = "ip route show | grep eth0 | sed 's/ initcwnd [0-9]*//; s/ initrwnd [0-9]*//'";
-    command.replace("ip route show default", own)
-}
-
 /// `each` runs of every scenario that this machine has the programs for.
 ///
 /// # Errors
@@ -208,7 +201,7 @@ fn once(
     for program in [server, client] {
         place.write(program)?;
     }
-    let fix = drawing.fixes.get(&run.label).map(|(host, command)| (*host, here(command)));
+    let fix = drawing.fixes.get(&run.label).map(|(host, command)| (*host, exec::here(command)));
     let line = |program: &Program| format!("PATH={PLACES}:$PATH\n{}", program.line);
     let programs = exec::Programs {
         server: &line(server),

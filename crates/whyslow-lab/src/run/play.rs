@@ -28,7 +28,7 @@ fn port(work: &Work) -> u16 {
             Protocol::Http => 80,
             Protocol::Tls | Protocol::Https => 443,
         },
-        Work::Turns(_) | Work::WriteWriteRead(_) | Work::Credit(_) => 5001,
+        Work::Turns(_) | Work::WriteWriteRead(_) | Work::Credit(_) | Work::Script(_) => 5001,
     }
 }
 

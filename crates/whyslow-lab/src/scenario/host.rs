@@ -83,6 +83,10 @@ pub struct HostSpec {
     pub hogs: u32,
     /// Nice value of its program (0 to 19; lower needs privilege).
     pub nice: i32,
+    /// Commands that a shell on the host runs before the work begins, as `sysctl -w …`; `ip route
+    /// show default` is read as the route to the other host.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub before: Vec<String>,
     /// Any other sysctl, by its name below `net.ipv4`, for instance `tcp_autocorking = "0"`.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub sysctl: BTreeMap<String, String>,
@@ -124,6 +128,7 @@ impl Default for HostSpec {
             cpu: None,
             hogs: 0,
             nice: 0,
+            before: Vec::new(),
             sysctl: BTreeMap::new(),
         }
     }

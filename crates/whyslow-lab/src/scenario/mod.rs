@@ -9,6 +9,7 @@ pub mod error;
 pub mod host;
 mod load;
 pub mod path;
+pub mod script;
 pub mod units;
 pub mod work;
 

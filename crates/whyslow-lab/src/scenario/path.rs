@@ -46,7 +46,7 @@ pub struct LinkSpec {
     /// Varies the delay.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub jitter: Option<JitterSpec>,
-    /// "1%", `{ packets = [7, 8] }` or `{ gilbert_elliott = { … } }`.
+    /// "1%", `{ packets = [7, 8] }`, `{ at = ["14480B"] }` or `{ gilbert_elliott = { … } }`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub loss: Option<LossSpec>,
     /// Share that arrives twice.
@@ -219,6 +219,9 @@ pub enum LossSpec {
 pub enum LossTable {
     /// The n-th packets with payload, from 1.
     Packets(Vec<u64>),
+    /// The segments with these bytes of the stream, from 0; a place that is named twice loses two
+    /// copies.
+    At(Vec<Size>),
     /// Bursts.
     GilbertElliott(GilbertElliottSpec),
 }
@@ -249,7 +252,7 @@ impl<'de> Deserialize<'de> for LossSpec {
         impl<'de> Visitor<'de> for Either {
             type Value = LossSpec;
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str(r#""1%", { packets = [7, 8] } or { gilbert_elliott = { to_bad = "1%", to_good = "20%" } }"#)
+                f.write_str(r#""1%", { packets = [7, 8] }, { at = ["14480B"] } or { gilbert_elliott = { to_bad = "1%", to_good = "20%" } }"#)
             }
             fn visit_str<E: Error>(self, text: &str) -> Result<LossSpec, E> {
                 text.parse().map(LossSpec::Share).map_err(E::custom)
@@ -441,6 +444,11 @@ impl LossSpec {
             Self::Share(Share(share)) if *share == 0.0 => Loss::None,
             Self::Share(Share(share)) => Loss::Independent(*share),
             Self::Table(LossTable::Packets(list)) => Loss::DataPackets(list.clone()),
+            Self::Table(LossTable::At(list)) => {
+                let mut places: Vec<u64> = list.iter().map(|place| place.0).collect();
+                places.sort_unstable();
+                Loss::Places(places)
+            }
             Self::Table(LossTable::GilbertElliott(ge)) => Loss::GilbertElliott {
                 to_bad: ge.to_bad.0,
                 to_good: ge.to_good.0,

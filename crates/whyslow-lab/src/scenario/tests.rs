@@ -1,6 +1,7 @@
 #![allow(clippy::unwrap_used)]
 use super::*;
 use crate::link::config::{Loss, QueueLimit};
+use crate::scenario::work::Side;
 
 fn one(text: &str) -> Scenario {
     load("test.toml", text, &[]).unwrap().runs.remove(0).scenario
@@ -238,4 +239,29 @@ fn the_scenario_in_the_documentation_is_one() {
     let experiment = load("docs/lab.md", &text, &[]).unwrap_or_else(|e| panic!("{e}"));
     assert_eq!((experiment.runs.len(), experiment.expect.len()), (2, 1));
     assert!(experiment.runs.iter().any(|run| run.is_meant(&experiment.expect[0])));
+}
+
+#[test]
+fn a_script_is_written_as_it_is_read_and_never_waits_for_itself() {
+    let text = "path.down.loss = { at = [\"14480B\", \"0B\", \"14480B\"] }\n\
+                client.before = [\"sysctl -w net.ipv4.tcp_sack=1\"]\n\
+                [work.script]\nchunk = \"4KiB\"\nclient_reads = { stops = [{ at = \"1kB\", length = \"5ms\" }] }\n\
+                [[work.script.messages]]\nfrom = \"client\"\nsize = \"100B\"\n\
+                [[work.script.messages]]\nfrom = \"server\"\nsize = \"4kB\"\nwait = \"20ms\"\n\
+                [[work.script.messages]]\nfrom = \"client\"\nsize = \"13B\"\nafter = \"2kB\"\n";
+    let scenario = load("a test", text, &[]).unwrap().runs.remove(0).scenario;
+    let path = scenario.resolve().unwrap();
+    assert_eq!(path.links[0].down.conditions.loss, Loss::Places(vec![0, 14_480, 14_480]));
+    let again = load("again", &toml::to_string(&scenario).unwrap(), &[]).unwrap().runs.remove(0).scenario;
+    assert_eq!(again, scenario);
+    let Work::Script(script) = &scenario.work else { panic!("a script") };
+    assert_eq!(script.with_needs().iter().map(|(_, needs)| *needs).collect::<Vec<_>>(), [0, 100, 2_000]);
+    assert_eq!((script.bytes_of(Side::Client), script.bytes_of(Side::Server)), (113, 4_000));
+    for (from, to) in [
+        ("after = \"2kB\"", "after = \"5kB\""),
+        ("size = \"13B\"", "size = \"0B\""),
+        ("chunk = \"4KiB\"", "chunk = \"0B\""),
+    ] {
+        assert!(load("wrong", &text.replace(from, to), &[]).is_err(), "{to}");
+    }
 }

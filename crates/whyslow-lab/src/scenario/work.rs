@@ -1,5 +1,6 @@
 //! What the two programs do.
 
+use super::script::Script;
 use super::units::{BitRate, Size, Time};
 use serde::{Deserialize, Serialize};
 
@@ -18,6 +19,8 @@ pub enum Work {
     /// A download over a window that the two programs keep themselves, as SSH channels and HTTP/2
     /// streams do.
     Credit(Credit),
+    /// A conversation on one connection, message by message.
+    Script(Script),
 }
 
 impl Default for Work {
@@ -298,6 +301,7 @@ impl Work {
                 }
                 Ok(())
             }
+            Self::Script(script) => script.check(),
             Self::Credit(c) => {
                 if c.size.is_empty() || c.message.is_empty() || c.grant.is_empty() {
                     return wrong("credit.size", "size, message and grant have at least 1B");

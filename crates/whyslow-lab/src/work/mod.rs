@@ -7,6 +7,7 @@
 pub mod credit;
 pub mod metrics;
 pub mod proxy;
+pub mod script;
 pub mod socket;
 pub mod stream;
 pub mod transfers;

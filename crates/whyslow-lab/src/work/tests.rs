@@ -5,6 +5,7 @@ use super::transfers::{Client, Direction, Server};
 use super::*;
 use crate::sample::Sampler;
 use crate::scenario::host::SocketOptions;
+use crate::scenario::script::{Message, Reading, Script, Stop};
 use crate::scenario::units::{BitRate, Size, Time};
 use crate::scenario::work::{Connection, Credit, Pace, Protocol, Reader, Side, Transfers, Turns, WriteWriteRead};
 use std::net::{SocketAddr, TcpListener};
@@ -228,4 +229,62 @@ fn a_buffer_that_the_kernel_does_not_grant_is_an_error() {
     let options = SocketOptions { rcvbuf: Some(Size(1 << 30)), ..options() };
     let error = socket::listen("127.0.0.1:0".parse().unwrap(), &options).unwrap_err();
     assert!(error.to_string().contains("net.core.rmem_max"), "{error}");
+}
+
+fn says(from: Side, size: u64, wait_ms: u64, after: Option<u64>) -> Message {
+    Message { from, size: Size(size), wait: Time(wait_ms * 1_000_000), after: after.map(Size) }
+}
+
+/// Plays a script; the client's transfers.
+fn converse(work: &Script) -> Vec<Transfer> {
+    let (listener, address) = listener();
+    let server_work = work.clone();
+    let server = std::thread::spawn(move || {
+        let sampler = Sampler::start(Duration::from_millis(1));
+        script::server(&server_work, &listener, &sampler).unwrap()
+    });
+    let sampler = Sampler::start(Duration::from_millis(1));
+    let (opened, transfers) = script::client(work, address, &options(), &sampler).unwrap();
+    assert_eq!((opened.len(), server.join().unwrap().len()), (1, 1));
+    transfers
+}
+
+#[test]
+fn a_conversation_is_played_in_its_order_with_its_pauses() {
+    use Side::{Client, Server};
+    let messages = vec![
+        says(Server, 20, 0, None),
+        says(Client, 100, 0, None),
+        says(Server, 300_000, 50, None),
+        says(Server, 1_000, 20, None),
+        // Amid the server's answer, and the server waits for it.
+        says(Client, 13, 0, Some(100_000)),
+        says(Server, 5_000, 0, Some(113)),
+        says(Client, 50, 30, None),
+        says(Server, 2_000, 0, None),
+    ];
+    let transfers = converse(&Script { messages, ..Script::default() });
+    let bytes: Vec<u64> = transfers.iter().map(|transfer| transfer.bytes).collect();
+    assert_eq!(bytes, [20, 301_000, 5_000, 2_000]);
+    // A pause is never shorter than it should be, and a machine may make it longer.
+    assert!(transfers[1].first_byte - transfers[1].request >= 50_000_000);
+    assert!(transfers[1].end - transfers[1].request >= 70_000_000);
+    assert!(transfers[3].request - transfers[2].end >= 30_000_000);
+}
+
+#[test]
+fn a_reader_stops_where_its_script_says_so() {
+    let stops =
+        vec![Stop { at: Size(50_000), length: Time(60_000_000) }, Stop { at: Size(90_000), length: Time(40_000_000) }];
+    let messages = vec![says(Side::Client, 10, 0, None), says(Side::Server, 100_000, 0, None)];
+    let reads = Reading { stops, ..Reading::default() };
+    let transfers = converse(&Script { messages, client_reads: reads, ..Script::default() });
+    assert_eq!(transfers.len(), 1);
+    assert!(transfers[0].end - transfers[0].first_byte >= 100_000_000);
+}
+
+#[test]
+fn an_upload_alone_is_a_transfer_too() {
+    let transfers = converse(&Script { messages: vec![says(Side::Client, 40_000, 0, None)], ..Script::default() });
+    assert_eq!((transfers.len(), transfers[0].bytes), (1, 40_000));
 }

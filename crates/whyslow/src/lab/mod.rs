@@ -18,6 +18,7 @@ use anstream::eprintln;
 use anyhow::Context;
 use args::{Check, Exec, Format, Lab, Path, Run, Score, Shell, Show};
 use ending::Ending;
+pub(crate) use score::are_alike;
 use std::path::PathBuf;
 use std::process::{ExitCode, ExitStatus};
 use whyslow_io::Input;

@@ -10,6 +10,7 @@ mod calibration;
 pub(super) mod real;
 mod right;
 
+pub(crate) use right::are_alike;
 use right::{HEALTHY, WrongFinding};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;

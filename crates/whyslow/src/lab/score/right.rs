@@ -136,9 +136,14 @@ pub(super) fn wrong(run: &Variant, analysis: &Analysis) -> Option<WrongFinding> 
     wrong_exchanges(run, analysis).or_else(|| wrong_shares(run, analysis)).map(missing)
 }
 
+/// Whether one capture cannot tell two causes apart.
+pub(crate) fn are_alike(one: &str, other: &str) -> bool {
+    ALIKE.iter().any(|pair| pair.contains(&one) && pair.contains(&other))
+}
+
 pub(super) fn is_right(label: &str, top: Option<&str>, findings: &[&Finding]) -> bool {
     let Some(top) = top else { return label == HEALTHY };
-    let alike = || ALIKE.iter().any(|pair| pair.contains(&label) && pair.contains(&top));
+    let alike = || are_alike(label, top);
     // A deep queue is full because the path's rate is reached: both are true, if both are said.
     let deep =
         || label == "bufferbloat" && top == "bandwidth" && findings.iter().any(|f| f.cause.slug() == "bufferbloat");

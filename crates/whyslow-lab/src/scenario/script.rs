@@ -1,0 +1,158 @@
+//! A conversation: who says how much on one connection, and after what.
+
+use super::units::{BitRate, Size, Time};
+use super::work::Side;
+use serde::{Deserialize, Serialize};
+
+/// Messages on one connection, and how the two programs read.
+///
+/// Only sizes and times count: what is said is filler.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Script {
+    /// The messages in the order in which they begin.
+    pub messages: Vec<Message>,
+    /// Bytes a write, at most.
+    pub chunk: Size,
+    /// How the client's program reads.
+    #[serde(skip_serializing_if = "Reading::is_usual")]
+    pub client_reads: Reading,
+    /// How the server's program reads.
+    #[serde(skip_serializing_if = "Reading::is_usual")]
+    pub server_reads: Reading,
+}
+
+impl Default for Script {
+    fn default() -> Self {
+        Self {
+            messages: Vec::new(),
+            chunk: Size(65_536),
+            client_reads: Reading::default(),
+            server_reads: Reading::default(),
+        }
+    }
+}
+
+/// What one end says at a time.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Message {
+    /// Who says it.
+    pub from: Side,
+    /// Payload.
+    pub size: Size,
+    /// It waits this long: since it has read what it waits for (`after`), or since its message
+    /// before was due where it waits for nothing new.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub wait: Time,
+    /// It begins when so many bytes of the other end have been read in all; by default those of all
+    /// messages before this one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub after: Option<Size>,
+}
+
+fn is_none(time: &Time) -> bool {
+    time.0 == 0
+}
+
+/// How a program reads what it gets.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Reading {
+    /// Bytes a read, at most.
+    pub chunk: Size,
+    /// At most this fast.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rate: Option<BitRate>,
+    /// Where it stops for a while.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub stops: Vec<Stop>,
+}
+
+impl Default for Reading {
+    fn default() -> Self {
+        Self { chunk: Size(65_536), rate: None, stops: Vec::new() }
+    }
+}
+
+impl Reading {
+    fn is_usual(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+/// A pause in reading.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Stop {
+    /// After so many bytes in all.
+    pub at: Size,
+    /// For this long.
+    pub length: Time,
+}
+
+/// Most messages of a script.
+pub const MAX_MESSAGES: usize = 20_000;
+
+impl Script {
+    /// What this end says in all.
+    pub fn bytes_of(&self, side: Side) -> u64 {
+        self.messages.iter().filter(|message| message.from == side).map(|message| message.size.0).sum()
+    }
+
+    /// Each message with the number of bytes of the other end that it waits for.
+    pub fn with_needs(&self) -> Vec<(&Message, u64)> {
+        let (mut client, mut server) = (0_u64, 0_u64);
+        let mut all = Vec::with_capacity(self.messages.len());
+        for message in &self.messages {
+            let before = if message.from == Side::Client { server } else { client };
+            all.push((message, message.after.map_or(before, |after| after.0)));
+            let own = if message.from == Side::Client { &mut client } else { &mut server };
+            *own = own.saturating_add(message.size.0);
+        }
+        all
+    }
+
+    /// The key of an unusable value, and what is allowed.
+    pub(super) fn check(&self) -> Result<(), (String, String)> {
+        let wrong = |key: &str, allowed: &str| Err((format!("work.script.{key}"), allowed.to_owned()));
+        if self.messages.is_empty() || self.messages.len() > MAX_MESSAGES {
+            return wrong("messages", "must be from 1 to 20000 messages");
+        }
+        if self.messages.iter().any(|message| message.size.is_empty()) {
+            return wrong("messages.size", "a message has at least 1B");
+        }
+        if self.chunk.is_empty() || self.client_reads.chunk.is_empty() || self.server_reads.chunk.is_empty() {
+            return wrong("chunk", "a chunk has at least 1B");
+        }
+        if [&self.client_reads, &self.server_reads].iter().any(|reads| reads.rate.is_some_and(|rate| rate.0 < 8)) {
+            return wrong("client_reads.rate", "must be at least 1B/s");
+        }
+        self.check_order()
+    }
+
+    /// What waits for something that is said only when it has been said itself would wait forever.
+    fn check_order(&self) -> Result<(), (String, String)> {
+        let (mut said, mut next) = ([0_u64; 2], [0_usize; 2]);
+        let all = self.with_needs();
+        let of = |side: Side| all.iter().filter(move |(message, _)| message.from == side).collect::<Vec<_>>();
+        let ends = [of(Side::Client), of(Side::Server)];
+        loop {
+            let before = next;
+            for own in 0..2 {
+                while let Some((message, needs)) = ends[own].get(next[own])
+                    && *needs <= said[1 - own]
+                {
+                    said[own] = said[own].saturating_add(message.size.0);
+                    next[own] += 1;
+                }
+            }
+            if next == before {
+                break;
+            }
+        }
+        let is_whole = (0..2).all(|own| next[own] == ends[own].len());
+        let allowed = "must not be more than the other end says by then";
+        if is_whole { Ok(()) } else { Err(("work.script.messages.after".to_owned(), allowed.to_owned())) }
+    }
+}

@@ -1,0 +1,209 @@
+//! A conversation on one connection: each end writes its messages when it has read what they wait
+//! for, and reads meanwhile.
+
+use super::stream::Stream;
+use super::{Opened, Transfer, during, sleep_until};
+use crate::sample::{Sampler, now};
+use crate::scenario::host::SocketOptions;
+use crate::scenario::script::{Reading, Script};
+use crate::scenario::units::Time;
+use crate::scenario::work::{Pace, Side};
+use std::io::{self, Read};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::sync::{Condvar, Mutex, PoisonError};
+
+/// The client's part.
+pub fn client(
+    work: &Script,
+    peer: SocketAddr,
+    options: &SocketOptions,
+    sampler: &Sampler,
+) -> io::Result<(Vec<Opened>, Vec<Transfer>)> {
+    let start = now();
+    let mut stream = Stream::connect(peer, options, None, sampler)?;
+    let opened = stream.opened.clone();
+    let (begun, arrived) = converse(&mut stream, work, Side::Client)?;
+    stream.close_first()?;
+    Ok((vec![opened], transfers(work, start, &begun, &arrived)))
+}
+
+/// The server's part.
+pub fn server(work: &Script, listener: &TcpListener, sampler: &Sampler) -> io::Result<Vec<Opened>> {
+    let mut stream = Stream::accept(listener, None, sampler)?;
+    let opened = stream.opened.clone();
+    converse(&mut stream, work, Side::Server)?;
+    stream.close_second()?;
+    Ok(vec![opened])
+}
+
+/// When so many bytes had been read: ascending in both.
+type Arrivals = Vec<(u64, u64)>;
+
+/// Says what this side has to say. Returns when each of its messages began, and when what they
+/// waited for, and each message of the other side, had been read.
+fn converse(stream: &mut Stream, work: &Script, side: Side) -> io::Result<(Vec<u64>, Arrivals)> {
+    let all = work.with_needs();
+    let other = if side == Side::Client { Side::Server } else { Side::Client };
+    let total = work.bytes_of(other);
+    let shared = Arrived { state: Mutex::default(), changed: Condvar::new() };
+    let reading = if side == Side::Client { &work.client_reads } else { &work.server_reads };
+    let places = places(work, side);
+    let socket = stream.tcp().try_clone()?;
+    let begun = std::thread::scope(|scope| -> io::Result<Vec<u64>> {
+        let reader = scope.spawn(|| read(socket, reading, total, &places, &shared));
+        let own = all.iter().filter(|(message, _)| message.from == side);
+        let (mut begun, mut seen, mut base) = (Vec::new(), 0, now());
+        for (message, needs) in own {
+            if *needs > seen {
+                base = shared.wait_for(*needs)?;
+                seen = *needs;
+            }
+            // One that is late does not delay those after it.
+            base = base.saturating_add(message.wait.0);
+            sleep_until(base);
+            begun.push(now());
+            stream.send(message.size.0, &Pace { chunk: work.chunk, every: Time(0) })?;
+        }
+        reader.join().unwrap_or_else(|_| Err(io::Error::other("the reader panicked")))?;
+        Ok(begun)
+    })?;
+    let state = shared.state.into_inner().unwrap_or_else(PoisonError::into_inner);
+    Ok((begun, state.arrivals))
+}
+
+/// The numbers of bytes whose arrival matters to this side: what its messages wait for, and where
+/// messages of the other side begin and end.
+fn places(work: &Script, side: Side) -> Vec<u64> {
+    let mut places = Vec::new();
+    let mut before = 0_u64;
+    for (message, needs) in work.with_needs() {
+        if message.from == side {
+            places.push(needs);
+        } else {
+            places.push(before + 1);
+            before = before.saturating_add(message.size.0);
+            places.push(before);
+        }
+    }
+    places.retain(|place| *place > 0);
+    places.sort_unstable();
+    places.dedup();
+    places
+}
+
+/// When so many bytes had been read.
+fn reached(arrivals: &Arrivals, bytes: u64) -> Option<u64> {
+    arrivals.get(arrivals.partition_point(|(place, _)| *place < bytes)).map(|(_, at)| *at)
+}
+
+/// What has arrived.
+struct Arrived {
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+#[derive(Default)]
+struct State {
+    arrivals: Arrivals,
+    /// Nothing more will come.
+    is_over: bool,
+}
+
+impl Arrived {
+    /// Waits until so many bytes have been read, and returns when that was.
+    fn wait_for(&self, bytes: u64) -> io::Result<u64> {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        loop {
+            if let Some(at) = reached(&state.arrivals, bytes) {
+                return Ok(at);
+            }
+            if state.is_over {
+                let text = format!("the other end left before it had said {bytes} bytes");
+                return Err(io::Error::new(io::ErrorKind::UnexpectedEof, text));
+            }
+            state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    fn change(&self, change: impl FnOnce(&mut State)) {
+        change(&mut self.state.lock().unwrap_or_else(PoisonError::into_inner));
+        self.changed.notify_all();
+    }
+}
+
+/// Reads all that the other end says, and notes when the places had been reached.
+fn read(mut socket: TcpStream, reading: &Reading, total: u64, places: &[u64], to: &Arrived) -> io::Result<()> {
+    let done = read_all(&mut socket, reading, total, places, to);
+    to.change(|state| state.is_over = true);
+    done
+}
+
+fn read_all(socket: &mut TcpStream, reading: &Reading, total: u64, places: &[u64], to: &Arrived) -> io::Result<()> {
+    let mut buffer = vec![0; reading.chunk.len().clamp(1, 1 << 22)];
+    let mut stops = reading.stops.iter().peekable();
+    let (mut done, mut first, mut reached) = (0_u64, None, 0);
+    while done < total {
+        // Not beyond a stop.
+        let next = stops.peek().map_or(total, |stop| stop.at.0.clamp(done + 1, total));
+        let want = usize::try_from(next - done).unwrap_or(usize::MAX).min(buffer.len());
+        let n = match socket.read(buffer.get_mut(..want).unwrap_or_default()) {
+            Ok(0) => {
+                let text = format!("the connection ended after {done} of {total} bytes");
+                return Err(io::Error::new(io::ErrorKind::UnexpectedEof, text));
+            }
+            Ok(n) => n as u64,
+            Err(e) if e.kind() == io::ErrorKind::Interrupted => continue,
+            Err(e) => return Err(during("read")(e)),
+        };
+        done += n;
+        let at = now();
+        let start = *first.get_or_insert(at);
+        let end = reached + places.get(reached..).unwrap_or_default().partition_point(|place| *place <= done);
+        if end > reached {
+            let come = places.get(reached..end).unwrap_or_default();
+            to.change(|state| state.arrivals.extend(come.iter().map(|place| (*place, at))));
+            reached = end;
+        }
+        while let Some(stop) = stops.next_if(|stop| stop.at.0 <= done) {
+            std::thread::sleep(stop.length.duration());
+        }
+        if let Some(rate) = reading.rate {
+            let due = u128::from(done) * 8 * 1_000_000_000 / u128::from(rate.0.max(1));
+            sleep_until(start.saturating_add(u64::try_from(due).unwrap_or(u64::MAX)));
+        }
+    }
+    Ok(())
+}
+
+/// The client's account: an exchange for each run of the server's messages, with the client's last
+/// message before it.
+fn transfers(work: &Script, start: u64, begun: &[u64], arrived: &Arrivals) -> Vec<Transfer> {
+    let when = |place: u64| reached(arrived, place);
+    let mut begun = begun.iter().copied();
+    let (mut request, mut said, mut open) = (start, 0_u64, false);
+    let mut all: Vec<Transfer> = Vec::new();
+    for message in &work.messages {
+        if message.from == Side::Client {
+            request = begun.next().unwrap_or(request);
+            open = false;
+            continue;
+        }
+        if !open {
+            let first_byte = when(said + 1).unwrap_or(request);
+            let began = if all.is_empty() { start } else { request };
+            all.push(Transfer { connection: 0, start: began, request, first_byte, end: first_byte, bytes: 0 });
+            open = true;
+        }
+        said = said.saturating_add(message.size.0);
+        if let Some(last) = all.last_mut() {
+            last.bytes += message.size.0;
+            last.end = when(said).unwrap_or(last.end);
+        }
+    }
+    if all.is_empty() {
+        let end = now();
+        let bytes = work.bytes_of(Side::Client);
+        all.push(Transfer { connection: 0, start, request, first_byte: end, end, bytes });
+    }
+    all
+}

@@ -1,0 +1,40 @@
+//! The command line of `whyslow prove`.
+
+use clap::Args;
+use std::path::PathBuf;
+use whyslow_core::units::Nanos;
+
+/// What to prove.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct Prove {
+    /// A capture: `FILE` is the transfer that its verdict names, `FILE#3` that of connection 3,
+    /// `FILE#3.2` its transfer 2.
+    #[arg(value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
+    pub(super) capture: PathBuf,
+
+    /// Keep the scenarios (TOML, for `whyslow lab run`), the captures of the runs, and a picture of
+    /// the curves in this folder.
+    #[arg(long, value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
+    pub(super) keep: Option<PathBuf>,
+
+    /// Make each run so many times, and take the median [default: 3 where a run is shorter than 3
+    /// s, else 1].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=25))]
+    pub(super) repeat: Option<u32>,
+
+    /// A run lasts no longer: of a longer transfer its beginning is run.
+    #[arg(long, value_name = "TIME", default_value = "60s", value_parser = crate::quantity::time)]
+    pub(super) at_most: Nanos,
+
+    /// Make at most so many runs to find a path and hosts that reproduce the capture.
+    #[arg(long, value_name = "N", default_value_t = 6, value_parser = clap::value_parser!(u32).range(1..=25))]
+    pub(super) tries: u32,
+
+    /// Only build the scenario, and print it.
+    #[arg(long, conflicts_with_all = ["json", "repeat"])]
+    pub(super) scenario: bool,
+
+    /// Print a JSON object (schema whyslow-prove/1).
+    #[arg(long)]
+    pub(super) json: bool,
+}

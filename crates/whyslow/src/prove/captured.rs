@@ -1,0 +1,112 @@
+//! [`Captured`]: the transfer that is to be made again, and what its capture says of it.
+
+use super::packets::Packets;
+use whyslow_core::analysis::{Analysis, Connection, End, Finding, Limit, Near, Transfer};
+
+/// A transfer as some capture shows it, or the connection that carried it.
+#[derive(Clone, Debug)]
+pub(super) struct Captured {
+    pub connection: Connection,
+    /// Its place among the connection's transfers.
+    pub index: usize,
+    pub packets: Packets,
+    /// The place of its first byte among its sender's.
+    pub place: u64,
+    /// The verdict is about the connection, and not about this transfer alone.
+    pub is_about_connection: bool,
+    /// Findings that span connections, this one among them.
+    pub spanning: Vec<Finding>,
+}
+
+impl Captured {
+    pub fn transfer(&self) -> &Transfer {
+        &self.connection.transfers[self.index]
+    }
+
+    pub fn from(&self) -> End {
+        self.transfer().from
+    }
+
+    /// What is judged: the findings of the transfer and of the connection; those that cost most
+    /// first, and what the client's own program took last.
+    pub fn findings(&self) -> Vec<&Finding> {
+        let of_connection = self.connection.findings.iter().chain(&self.spanning);
+        let own: Vec<&Finding> = if self.is_about_connection {
+            let all = self.connection.transfers.iter().flat_map(|transfer| &transfer.findings);
+            all.chain(of_connection).collect()
+        } else {
+            self.transfer().findings.iter().chain(of_connection).collect()
+        };
+        let mut all = own;
+        all.sort_by(|a, b| b.is_waited_for().cmp(&a.is_waited_for()).then(b.seconds.cmp(&a.seconds)));
+        all
+    }
+
+    /// The cause that cost most.
+    pub fn top(&self) -> Option<&Finding> {
+        self.findings().into_iter().find(|finding| finding.seconds.0 > 0)
+    }
+
+    /// How long it took, seconds: the transfer from its sender's first byte to the last ACK, and
+    /// what the server thought before; or the connection from its first packet to the end of the
+    /// last transfer.
+    pub fn seconds(&self) -> f64 {
+        if self.is_about_connection {
+            let ends = self.connection.transfers.iter().map(|transfer| transfer.start_s + transfer.duration_s);
+            let end = ends.max().unwrap_or(self.connection.start_s);
+            return (end - self.connection.start_s).as_secs_f64();
+        }
+        self.transfer().duration_s.as_secs_f64() + self.thought()
+    }
+
+    /// What the server took before the transfer.
+    pub fn thought(&self) -> f64 {
+        let before = self.transfer().before.iter().filter(|phase| phase.limit == Limit::ServerThink);
+        before.map(|phase| phase.seconds.as_secs_f64()).sum()
+    }
+
+    /// Of its time, the part under these limits.
+    pub fn share(&self, limits: &[Limit]) -> f64 {
+        let shares = self.transfer().limits.iter().filter(|share| limits.contains(&share.limit));
+        shares.map(|share| share.share).sum()
+    }
+
+    /// The shortest round trip, seconds.
+    pub fn rtt(&self) -> f64 {
+        self.connection.rtt_ms.min.unwrap_or(0.0) / 1e3
+    }
+
+    /// The end whose host made the capture, as near as that can be told.
+    pub fn vantage(&self) -> End {
+        match self.connection.near {
+            Near::Client => End::Client,
+            Near::Server => End::Server,
+            Near::Middle | Near::Unknown => self.from(),
+        }
+    }
+}
+
+/// Which connection and which of its transfers the verdict is about: the costliest finding decides,
+/// and where nothing cost anything the largest transfer is meant.
+pub(super) fn verdict<'a>(
+    analysis: &'a Analysis,
+    of_one: impl Fn(&&'a Connection) -> bool,
+) -> Option<(&'a Connection, usize)> {
+    let cost = |finding: &Finding| (finding.is_waited_for(), finding.seconds.0);
+    let costs = analysis.connections.iter().filter(of_one).flat_map(|connection| {
+        let own = connection.findings.iter().map(cost).max().unwrap_or_default();
+        connection.transfers.iter().enumerate().map(move |(index, transfer)| {
+            let of_transfer = transfer.findings.iter().map(cost).max().unwrap_or_default();
+            ((of_transfer.max(own), of_transfer, transfer.bytes), connection, index)
+        })
+    });
+    costs.max_by_key(|(cost, ..)| *cost).map(|(_, connection, index)| (connection, index))
+}
+
+/// Whether what a connection's findings say weighs more than what its transfer's do.
+pub(super) fn is_about_connection(connection: &Connection, index: usize) -> bool {
+    let cost = |finding: &Finding| (finding.is_waited_for(), finding.seconds.0);
+    let own = connection.transfers.get(index).and_then(|transfer| transfer.findings.iter().map(cost).max());
+    let whole = connection.findings.iter().map(cost).max();
+    whole.is_some_and(|whole| own.is_none_or(|own| whole > own) && whole.1 > 0)
+}

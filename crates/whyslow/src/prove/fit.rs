@@ -1,0 +1,132 @@
+//! Finds the path and the hosts that reproduce a capture: what it does not show is tried, and what
+//! comes nearest is kept.
+
+use super::agreement::Agreement;
+use super::built::{Built, Choice, build};
+use super::captured::Captured;
+use super::path::{BY_PATH, Losses};
+use super::trial::{Sought, Trial, Workshop};
+use whyslow_core::analysis::Limit;
+
+/// The scenario that comes nearest, and its run.
+pub(super) struct Fitted {
+    pub built: Built,
+    pub trial: Trial,
+    pub agreement: Agreement,
+    pub choice: Choice,
+    /// How many were run.
+    pub tries: usize,
+}
+
+/// A window that is nearer to the captured one is not made again.
+const WINDOW: f64 = 0.06;
+
+/// Runs the scenario, and others as long as it does not agree.
+///
+/// # Errors
+/// When the first one cannot be run.
+pub(super) fn fit(captured: &Captured, at_most: f64, tries: u32, shop: &Workshop<'_>) -> anyhow::Result<Fitted> {
+    let mut choice = Choice::first(captured);
+    let mut best: Option<Fitted> = None;
+    let mut doubts = doubts(captured, choice);
+    let mut number = 0;
+    loop {
+        number += 1;
+        let built = build(captured, choice, at_most);
+        let name = format!("again-{number}");
+        let made = shop.run(&name, &built.scenario, Sought::of(captured, &built));
+        let trial = match (made, &best) {
+            (Ok(trial), _) => trial,
+            (Err(error), None) => return Err(error),
+            // One of several that could not be run is none.
+            (Err(_), Some(_)) if number < tries as usize => match doubts.pop() {
+                Some(next) => {
+                    choice = next;
+                    continue;
+                }
+                None => break,
+            },
+            (Err(_), Some(_)) => break,
+        };
+        let agreement = Agreement::of(captured, &built, &trial);
+        let scaled = rescaled(captured, &trial, choice);
+        let is_better =
+            best.as_ref().is_none_or(|best| rank(&agreement, scaled.is_none()) < rank(&best.agreement, true));
+        let agrees = agreement.agrees && scaled.is_none();
+        if is_better || scaled.is_some() && number == 1 {
+            best = Some(Fitted { built, trial, agreement, choice, tries: number });
+        }
+        if agrees || number >= tries as usize {
+            break;
+        }
+        // A window is brought to its size before anything else is doubted.
+        let Some(next) = scaled.filter(|_| number <= 3).or_else(|| doubts.pop()) else { break };
+        if scaled.is_some() {
+            doubts.iter_mut().for_each(|doubt| {
+                doubt.host.receive_scale = next.host.receive_scale;
+                doubt.host.send_scale = next.host.send_scale;
+            });
+        }
+        choice = next;
+    }
+    let mut best = best.ok_or_else(|| anyhow::anyhow!("no run gave a result"))?;
+    best.tries = number;
+    Ok(best)
+}
+
+fn rank(agreement: &Agreement, is_in_size: bool) -> (bool, bool, f64) {
+    // Tuples of booleans and a finite number compare as they are read.
+    (!agreement.agrees, !is_in_size, agreement.distance())
+}
+
+/// The same with the windows brought to their captured size; none where they have it.
+fn rescaled(captured: &Captured, trial: &Trial, choice: Choice) -> Option<Choice> {
+    let mut next = choice;
+    let to = captured.from().other();
+    if captured.is_held_by_window()
+        && let (Some(there), Some(here)) = (captured.windows(to), trial.seen.windows(to))
+        && there.most <= there.late + there.late / 4
+    {
+        next.host.receive_scale *= ratio(there.most, here.most)?;
+        return Some(next);
+    }
+    // Where it does not cap the sender here it is far too large.
+    let there = captured.cap()?;
+    let mean = |of: &Captured| of.transfer().bytes / of.transfer().rounds_total.max(1);
+    next.host.send_scale *= ratio(there, trial.seen.cap().unwrap_or_else(|| mean(&trial.seen)))?;
+    Some(next)
+}
+
+/// By what the one is larger, where that matters.
+fn ratio(there: u64, here: u64) -> Option<f64> {
+    let ratio = there as f64 / here.max(1) as f64;
+    ((ratio - 1.0).abs() > WINDOW).then(|| ratio.clamp(0.1, 10.0))
+}
+
+/// What else may be, the likeliest last.
+fn doubts(captured: &Captured, first: Choice) -> Vec<Choice> {
+    let mut all = Vec::new();
+    let by_window = [Limit::SlowStart, Limit::CongestionAvoidance, Limit::LossRecovery, Limit::Timeout, Limit::Pacing];
+    let of_controller = captured.share(&by_window) + captured.share(&[Limit::Bandwidth]) > 0.1;
+    if of_controller {
+        for congestion in ["bbr", "reno", "cubic"] {
+            if congestion != first.host.congestion {
+                let mut other = first;
+                other.host.congestion = congestion;
+                all.push(other);
+            }
+        }
+    }
+    if captured.usual_rtt().is_some() {
+        let mut other = first;
+        other.path.usual_rtt = true;
+        all.push(other);
+    }
+    let is_full = captured.share(&[Limit::Bandwidth]) >= BY_PATH;
+    if is_full && !captured.lost(captured.from(), captured.mss()).is_empty() {
+        let mut other = first;
+        other.path.losses = if first.path.losses == Losses::Queue { Losses::Listed } else { Losses::Queue };
+        all.push(other);
+    }
+    all
+}

@@ -1,0 +1,245 @@
+//! The two hosts as a capture shows them: what their SYNs said, the windows that they offered, the
+//! first flight, what capped the bytes in flight.
+
+use super::captured::Captured;
+use super::conversation::micros;
+use whyslow_core::analysis::{Connection, End, Limit, Transfer};
+use whyslow_lab::scenario::host::HostSpec;
+use whyslow_lab::scenario::script::{Reading, Stop};
+use whyslow_lab::scenario::units::{BitRate, Size};
+
+/// A window is about this part of the receive buffer (Linux 6.6 and later: what overhead leaves);
+/// a first run shows what it is here.
+const OF_RECEIVE_BUFFER: f64 = 0.575;
+/// What fits into a send buffer that is written in pieces of 4 KiB, as a part of it.
+const OF_SEND_BUFFER: f64 = 0.6;
+/// A part of the time from which on a limit shapes what is built.
+const MATTERS: f64 = 0.1;
+/// A sender that spaced its segments for as much of the time had a rate of its own.
+const PACED: f64 = 0.25;
+/// The initial window of hosts today, segments (RFC 6928).
+const INITIAL_WINDOW: u32 = 10;
+
+/// What of the hosts is not certain, and is tried.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct HostChoice {
+    pub congestion: &'static str,
+    /// The receive buffer, as a multiple of what is assumed.
+    pub receive_scale: f64,
+    /// The same of the send buffer.
+    pub send_scale: f64,
+}
+
+/// What the windows of a receiver were.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Windows {
+    pub first: u64,
+    pub most: u64,
+    /// Typical in the second half.
+    pub late: u64,
+}
+
+impl Captured {
+    /// Payload of a full segment and its options, bytes: the smaller of the two offers.
+    pub fn mss(&self) -> u64 {
+        let offered = self.connection.handshake.as_ref().and_then(|handshake| {
+            handshake.mss.iter().map(|mss| mss.map(u64::from)).collect::<Option<Vec<u64>>>()?.into_iter().min()
+        });
+        let options = if self.uses_timestamps() { 12 } else { 0 };
+        // Without the offers the largest segment tells it, unless offload merged several.
+        let largest = || self.packets.data(self.from()).map(|packet| packet.len).filter(|len| *len <= 1460).max();
+        offered.unwrap_or_else(|| largest().unwrap_or(1460) + options).clamp(536, 8_960)
+    }
+
+    /// Payload of a full segment.
+    pub fn segment(&self) -> u64 {
+        self.mss() - if self.uses_timestamps() { 12 } else { 0 }
+    }
+
+    /// The windows that an end offered, up to the transfer's end.
+    pub fn windows(&self, end: End) -> Option<Windows> {
+        let until = (self.transfer().start_s + self.transfer().duration_s).as_secs_f64();
+        let own = self.packets.all.iter().filter(|packet| packet.from == end && !packet.is_syn && packet.at <= until);
+        let all: Vec<u64> = own.filter_map(|packet| packet.window).collect();
+        let mut late = all.get(all.len() / 2..)?.to_vec();
+        late.sort_unstable();
+        Some(Windows { first: *all.first()?, most: *all.iter().max()?, late: *late.get(late.len() / 2)? })
+    }
+
+    /// Whether the receiver's window held the transfer back.
+    pub fn is_held_by_window(&self) -> bool {
+        self.share(&[Limit::ReceiveWindow, Limit::ZeroWindow]) >= MATTERS
+    }
+
+    /// What the sender sent in a round trip while something at its end capped it, bytes, where that
+    /// held the transfer back: the mean, for large and small flights may take turns.
+    pub fn cap(&self) -> Option<u64> {
+        let rounds = &self.transfer().rounds;
+        // The last one is what was left.
+        let inner = rounds.get(..rounds.len().saturating_sub(1))?;
+        let capped: Vec<u64> =
+            inner.iter().filter(|round| round.limit == Limit::SenderCap).map(|round| round.bytes).collect();
+        let is_held = self.share(&[Limit::SenderCap]) >= MATTERS && !capped.is_empty();
+        is_held.then(|| capped.iter().sum::<u64>() / capped.len() as u64)
+    }
+
+    /// The first flight, segments.
+    fn initial_window(&self) -> u32 {
+        let from = self.from();
+        let is_flight = |transfer: &&Transfer| transfer.from == from && transfer.rounds_total > 1;
+        let first = self.connection.transfers.iter().find(is_flight);
+        let Some(round) = first.and_then(|transfer| transfer.rounds.first()) else { return INITIAL_WINDOW };
+        let flight = u32::try_from(round.in_flight.div_ceil(self.segment())).unwrap_or(u32::MAX);
+        // What else held it says only that the window was as large.
+        let is_own = round.limit == Limit::SlowStart || round.limit == Limit::CongestionAvoidance;
+        let flight = if is_own { flight } else { flight.max(INITIAL_WINDOW) };
+        flight.clamp(1, 1_000)
+    }
+
+    /// Whether an idle sender began with a small window again.
+    fn restarts(&self) -> bool {
+        let from = self.from();
+        let all = self.connection.transfers.iter().filter(|transfer| transfer.from == from);
+        let begun = u64::from(self.initial_window()) * self.segment();
+        // After a long pause a flight that is larger than the first one was kept.
+        let kept = all.clone().zip(all.skip(1)).any(|(before, after)| {
+            let pause = (after.start_s - before.start_s - before.duration_s).as_secs_f64();
+            let flight = after.rounds.first().map_or(0, |round| round.in_flight);
+            pause > 3.0 * (self.rtt() + 0.25) && flight > 2 * begun
+        });
+        !kept
+    }
+}
+
+/// The host of this end.
+pub(super) fn host(captured: &Captured, end: End, choice: HostChoice) -> HostSpec {
+    let connection = &captured.connection;
+    let is_sender = end == captured.from();
+    let mut host = HostSpec { congestion: choice.congestion.to_owned(), ..HostSpec::default() };
+    host.mtu = Size((captured.mss() + 40).clamp(576, 9_000));
+    host.nodelay = !has_nagle(connection, end);
+    if let Some(handshake) = &connection.handshake {
+        host.sack = offers(handshake.sack, end);
+        host.timestamps = offers(handshake.timestamps, end);
+        host.window_scaling = scales(handshake.window_scale, end);
+    }
+    if connection.problems.iter().any(|problem| problem.slug == "offload") && captured.vantage() == end {
+        host.tso = is_sender;
+        host.gro = !is_sender;
+    }
+    if is_sender && captured.share(&[Limit::Pacing]) >= PACED {
+        host.max_pacing = Some(BitRate(paced(captured) as u64));
+    }
+    host.initcwnd = Some(if is_sender { captured.initial_window() } else { INITIAL_WINDOW });
+    if is_sender {
+        host.slow_start_after_idle = captured.restarts();
+        send_buffer(captured, choice, &mut host);
+    }
+    receive_buffer(captured, end, choice, &mut host);
+    host
+}
+
+/// The sender's own rate, bits per second with headers, as the kernel counts it.
+fn paced(captured: &Captured) -> f64 {
+    let transfer = captured.transfer();
+    let payload = transfer.bytes as f64 * 8.0 / transfer.duration_s.as_secs_f64().max(1e-9);
+    let segment = captured.segment() as f64;
+    (payload * (segment + 66.0) / segment).max(8_000.0)
+}
+
+/// Whether an end has an option; a server answers with it only where the client offers it.
+fn offers(offered: [Option<bool>; 2], end: End) -> bool {
+    let [client, server] = offered;
+    if end == End::Client { client != Some(false) } else { server != Some(false) || client == Some(false) }
+}
+
+/// The same of window scaling.
+fn scales(offered: [Option<u8>; 2], end: End) -> bool {
+    offered[end.index()].is_some() || offered == [None, None] && end == End::Server
+}
+
+/// Whether an end's small segments waited for ACKs.
+fn has_nagle(connection: &Connection, end: End) -> bool {
+    let own = connection.transfers.iter().filter(|transfer| transfer.from == end);
+    own.flat_map(|transfer| &transfer.limits).any(|share| share.limit == Limit::NagleDelayedAck && share.seconds.0 > 0)
+}
+
+fn send_buffer(captured: &Captured, choice: HostChoice, host: &mut HostSpec) {
+    if let Some(cap) = captured.cap() {
+        let buffer = Size((cap as f64 / OF_SEND_BUFFER * choice.send_scale).max(4_608.0) as u64);
+        host.tcp_wmem = [Size(4_096), buffer, buffer];
+        return;
+    }
+    let flights = captured.transfer().rounds.iter().map(|round| round.in_flight);
+    let needed = flights.max().unwrap_or(0) * 4;
+    host.tcp_wmem[2] = Size(host.tcp_wmem[2].0.max(needed).min(1 << 30));
+    // The first flight has to fit.
+    let first = u64::from(captured.initial_window()) * captured.segment() * 3;
+    host.tcp_wmem[1] = Size(host.tcp_wmem[1].0.max(first).min(host.tcp_wmem[2].0));
+}
+
+fn receive_buffer(captured: &Captured, end: End, choice: HostChoice, host: &mut HostSpec) {
+    let is_receiver = end != captured.from();
+    let Some(windows) = captured.windows(end) else { return };
+    let scaled = |window: u64, scale: f64| Size((window as f64 / OF_RECEIVE_BUFFER * scale).max(2_304.0) as u64);
+    let received = captured.transfer().bytes;
+    // It never grew, though much was received: its size is fixed.
+    let is_fixed = windows.most <= windows.first + windows.first / 4 && received > 2 * windows.most;
+    let is_small = is_receiver && captured.is_held_by_window() && windows.most <= windows.late + windows.late / 4;
+    if is_receiver && (is_fixed || is_small) {
+        let unscaled = windows.most <= 65_535 && !host.window_scaling;
+        let buffer = scaled(windows.most, choice.receive_scale);
+        // Where the field is too small for the window, the buffer is not what is small.
+        host.tcp_rmem = if unscaled { host.tcp_rmem } else { [Size(4_096.min(buffer.0)), buffer, buffer] };
+    } else if is_receiver {
+        let first = Size(windows.first * 2).0.max(4_096);
+        let most = host.tcp_rmem[2].0.max(scaled(windows.most, 1.2).0).min(1 << 30);
+        host.tcp_rmem = [Size(4_096.min(first)), Size(first.min(most)), Size(most)];
+    } else {
+        return;
+    }
+    // Linux begins with 65,535 B at most unless its route says more.
+    let segments = u32::try_from(windows.first.div_ceil(captured.segment())).unwrap_or(u32::MAX);
+    host.initrwnd = (windows.first > 66_000).then(|| segments.clamp(1, 10_000));
+}
+
+/// How the receiver's program read: where it stopped for so long that its window closed.
+pub(super) fn reading(captured: &Captured, skipped: u64) -> Reading {
+    let from = captured.from();
+    let mut reading = Reading::default();
+    if captured.share(&[Limit::ZeroWindow]) < 0.02 {
+        return reading;
+    }
+    let Some(windows) = captured.windows(from.other()) else { return reading };
+    let rtt = captured.rtt();
+    let mut edge = Edge::default();
+    for packet in captured.packets.all.iter().filter(|packet| packet.from != from && !packet.is_syn) {
+        let (Some(ack), Some(window)) = (packet.ack, packet.window) else { continue };
+        if ack + window > edge.at {
+            let stood = packet.at - edge.moved;
+            // What was read before the edge stood still is all but what the window would hold.
+            if edge.was_shut && stood > rtt.max(0.02) {
+                let place = edge.at.saturating_sub(windows.most).saturating_sub(skipped).max(1);
+                reading.stops.push(Stop { at: Size(place), length: micros(stood) });
+            }
+            edge = Edge { at: ack + window, moved: packet.at, was_shut: false };
+        }
+        edge.was_shut |= window < captured.segment();
+    }
+    reading.stops.truncate(5_000);
+    // Many short stops are a slow reader: it takes what it takes at small pieces.
+    if reading.stops.len() > 1 {
+        reading.chunk = Size(4_096);
+    }
+    reading
+}
+
+/// The right edge of a window.
+#[derive(Default)]
+struct Edge {
+    at: u64,
+    /// When it moved last.
+    moved: f64,
+    /// The window was shut since.
+    was_shut: bool,
+}

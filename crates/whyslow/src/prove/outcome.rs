@@ -1,0 +1,144 @@
+//! [`Outcome`]: all that was found out, for the page and for programs.
+
+use super::agreement::Agreement;
+use super::built::Built;
+use super::captured::Captured;
+use super::fit::Fitted;
+use super::remedy::{How, Remedy};
+use super::trial::{Sought, Trial, Workshop};
+use whyslow_core::analysis::Cause;
+
+/// With a fix a transfer that takes less than this part of its time is quicker.
+const HELPS: f64 = 0.93;
+/// What is often tried is tried where a run takes less, seconds.
+const SHORT: f64 = 8.0;
+
+/// A fix that was tried, or could not be.
+#[derive(Clone, Debug)]
+pub(super) struct Tried {
+    pub remedy: Remedy,
+    /// Its run.
+    pub trial: Option<Trial>,
+    /// Why there is none.
+    pub why_not: Option<String>,
+    /// What the finding promises, of what was run, seconds.
+    pub promised_s: Option<f64>,
+    /// What it brought, in words of one kind.
+    pub verdict: Verdict,
+}
+
+/// What a fix brought.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum Verdict {
+    /// It is quicker.
+    Helps,
+    /// It is about as slow.
+    NoHelp,
+    /// It is slower.
+    Harms,
+    /// It was not run.
+    NotRun,
+}
+
+/// The transfer that was captured, made again, and mended.
+pub(super) struct Outcome {
+    pub captured: Captured,
+    pub fitted: Fitted,
+    /// One at a time.
+    pub fixes: Vec<Tried>,
+    /// All that help, together.
+    pub together: Option<Tried>,
+    /// What people often try.
+    pub often_tried: Vec<Tried>,
+}
+
+impl Outcome {
+    /// Tries every fix on a run that agrees; none on one that does not.
+    ///
+    /// # Errors
+    /// None: a fix that cannot be run is told.
+    pub fn of(captured: Captured, fitted: Fitted, shop: &Workshop<'_>) -> Self {
+        let mut outcome = Self { captured, fitted, fixes: Vec::new(), together: None, often_tried: Vec::new() };
+        if !outcome.fitted.agreement.agrees {
+            return outcome;
+        }
+        let remedies = super::remedy::of(&outcome.captured);
+        outcome.fixes =
+            remedies.iter().zip(1..).map(|(fix, n)| outcome.try_one(&format!("fix-{n}"), fix, shop)).collect();
+        outcome.together = outcome.try_together(shop);
+        if outcome.fitted.trial.seconds <= SHORT && outcome.captured.top().is_some() {
+            let often = super::remedy::often_tried(&outcome.captured, &remedies);
+            let tried = often.iter().zip(1..).map(|(fix, n)| outcome.try_one(&format!("tried-{n}"), fix, shop));
+            outcome.often_tried = tried.collect();
+        }
+        outcome
+    }
+
+    pub fn agreement(&self) -> &Agreement {
+        &self.fitted.agreement
+    }
+
+    pub fn built(&self) -> &Built {
+        &self.fitted.built
+    }
+
+    fn try_one(&self, name: &str, remedy: &Remedy, shop: &Workshop<'_>) -> Tried {
+        let promised_s = self.promise(remedy);
+        if let How::Not(why) = &remedy.how {
+            let verdict = Verdict::NotRun;
+            return Tried { remedy: remedy.clone(), trial: None, why_not: Some(why.clone()), promised_s, verdict };
+        }
+        self.run(name, &[remedy], remedy.clone(), promised_s, shop)
+    }
+
+    /// All fixes that help and mend different causes, if there are several.
+    fn try_together(&self, shop: &Workshop<'_>) -> Option<Tried> {
+        let mut causes: Vec<Option<Cause>> = Vec::new();
+        let mut all: Vec<&Remedy> = Vec::new();
+        for tried in self.fixes.iter().filter(|tried| tried.verdict == Verdict::Helps) {
+            if !causes.contains(&tried.remedy.cause) {
+                causes.push(tried.remedy.cause);
+                all.push(&tried.remedy);
+            }
+        }
+        if all.len() < 2 {
+            return None;
+        }
+        let what = all.iter().map(|remedy| remedy.what.as_str()).collect::<Vec<_>>().join("; ");
+        let as_one = Remedy { cause: None, what, command: None, how: How::Not(String::new()), promised_s: None };
+        Some(self.run("together", &all, as_one, None, shop))
+    }
+
+    fn run(&self, name: &str, all: &[&Remedy], shown: Remedy, promised_s: Option<f64>, shop: &Workshop<'_>) -> Tried {
+        let mut scenario = self.built().scenario.clone();
+        all.iter().for_each(|remedy| remedy.apply(self.captured.from(), &mut scenario));
+        match shop.run(name, &scenario, Sought::of(&self.captured, self.built())) {
+            Ok(trial) => {
+                let part = trial.seconds / self.fitted.trial.seconds.max(1e-9);
+                let verdict = match part {
+                    part if part <= HELPS => Verdict::Helps,
+                    part if part < 1.0 / HELPS => Verdict::NoHelp,
+                    _ => Verdict::Harms,
+                };
+                Tried { remedy: shown, trial: Some(trial), why_not: None, promised_s, verdict }
+            }
+            Err(error) => {
+                let why_not = Some(format!("{error:#}"));
+                Tried { remedy: shown, trial: None, why_not, promised_s, verdict: Verdict::NotRun }
+            }
+        }
+    }
+
+    /// What a finding promises of what is run: the transfer's time, and what the server thought
+    /// before it as long as that is not what is mended.
+    fn promise(&self, remedy: &Remedy) -> Option<f64> {
+        let promised = remedy.promised_s?;
+        if self.captured.is_about_connection {
+            return Some(promised / self.built().factor);
+        }
+        let thinks = remedy.cause.is_some_and(|cause| cause.slug() == "server-think");
+        let thought = if thinks { 0.0 } else { self.captured.thought() };
+        Some(promised / self.built().factor + thought)
+    }
+}

@@ -1,0 +1,217 @@
+//! The path as a capture shows it: round trip, rate and queue, and the very segments that were
+//! lost.
+
+use super::captured::Captured;
+use super::conversation::{distance, micros};
+use whyslow_core::analysis::{End, Limit};
+use whyslow_core::series::Kind;
+use whyslow_lab::link::config::QueueLimit;
+use whyslow_lab::scenario::path::{JitterSpec, LinkSpec, LossSpec, LossTable, Order, PathSpec, QueueSpec, ReorderSpec};
+use whyslow_lab::scenario::units::{BitRate, Share, Size, Time};
+
+/// Where the losses of a transfer come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Losses {
+    /// The same segments are lost again.
+    Listed,
+    /// The queue in front of the rate overflows.
+    Queue,
+}
+
+/// A path that was full for this part of the time is known to carry no more.
+pub(super) const BY_PATH: f64 = 0.15;
+/// Of what the lab can carry with certainty, bits per second.
+const FASTEST: f64 = 1e9;
+/// What the lab itself adds to a round trip, seconds.
+const OWN_DELAY: f64 = 1e-4;
+/// A segment's frame beyond its payload, without options: Ethernet, IP, TCP.
+const HEADERS: f64 = 54.0;
+
+/// What a path was seen to carry, payload bits per second.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Seen {
+    pub rate: f64,
+    /// It was full; else it carries this at least.
+    pub is_limit: bool,
+}
+
+impl Captured {
+    /// What the path carried.
+    pub fn rate(&self, mss: u64) -> Option<Seen> {
+        if self.share(&[Limit::Bandwidth]) >= BY_PATH {
+            return self.steady().map(|rate| Seen { rate, is_limit: true });
+        }
+        self.burst(mss).filter(|rate| *rate < FASTEST).map(|rate| Seen { rate, is_limit: false })
+    }
+
+    /// What was acknowledged while the path was full.
+    fn steady(&self) -> Option<f64> {
+        let from = self.from();
+        let acked = |until: f64| {
+            let acks = self.packets.all.iter().take_while(|packet| packet.at <= until);
+            acks.filter(|packet| packet.from != from).filter_map(|packet| packet.ack).max().unwrap_or(0)
+        };
+        let full = self.transfer().timeline.iter().filter(|span| span.limit == Limit::Bandwidth);
+        let (bytes, time) = full.fold((0, 0.0), |(bytes, time), span| {
+            let start = span.start_s.as_secs_f64();
+            let end = start + span.seconds.as_secs_f64();
+            (bytes + acked(end).saturating_sub(acked(start)), time + end - start)
+        });
+        (time > 0.0 && bytes > 0).then(|| bytes as f64 * 8.0 / time)
+    }
+
+    /// The rate within the densest flight that came as a burst.
+    fn burst(&self, mss: u64) -> Option<f64> {
+        let rtt = self.rtt();
+        let transfer = self.transfer();
+        let at_receiver = self.vantage() != self.from();
+        let mean = transfer.bytes as f64 * 8.0 / transfer.duration_s.as_secs_f64().max(1e-9);
+        let rounds = &transfer.rounds;
+        let bursts = rounds.iter().enumerate().filter_map(|(index, round)| {
+            // Next to the sender the ACKs of a flight are spread by the path, and with them the next
+            // flight.
+            let spread = if at_receiver { Some(round) } else { rounds.get(index + 1) };
+            let took = spread?.sending_s.as_secs_f64();
+            let bytes = round.bytes.saturating_sub(mss);
+            let is_burst = took > 1e-4 && took < rtt / 2.0 && bytes > 8 * mss;
+            is_burst.then(|| bytes as f64 * 8.0 / took)
+        });
+        bursts.max_by(f64::total_cmp).filter(|rate| *rate > 2.0 * mean)
+    }
+
+    /// The typical round trip, seconds, where no queue stands behind it.
+    pub fn usual_rtt(&self) -> Option<f64> {
+        let [min, p50] = [self.connection.rtt_ms.min?, self.connection.rtt_ms.p50?].map(|ms| ms / 1e3);
+        let is_full = self.share(&[Limit::Bandwidth]) >= BY_PATH;
+        (!is_full && p50 > min * 1.04 && p50 < min * 1.6).then_some(p50)
+    }
+
+    /// How far round trips spread above the least though no queue does it, seconds.
+    fn spread(&self) -> Option<f64> {
+        let rtt = &self.connection.rtt_ms;
+        let [min, p95] = [rtt.min?, rtt.p95?].map(|ms| ms / 1e3);
+        let spread = p95 - min;
+        let is_full = self.share(&[Limit::Bandwidth]) > 0.05;
+        let varies = rtt.samples >= 40 && spread > (0.15 * min).max(0.003) && spread < min;
+        (varies && !is_full).then_some(spread)
+    }
+
+    /// The longest round trip of the transfer's own segments above the least, seconds.
+    fn queueing(&self) -> f64 {
+        let start = self.transfer().start_s.as_secs_f64();
+        let end = start + self.transfer().duration_s.as_secs_f64();
+        let within = self.packets.all.iter().filter(|packet| packet.at >= start && packet.at <= end);
+        let mut rtts: Vec<f64> = within.filter_map(|packet| packet.rtt).collect();
+        rtts.sort_by(f64::total_cmp);
+        // A single one may be a late ACK.
+        let most = rtts.get((rtts.len() * 98 / 100).min(rtts.len().saturating_sub(1)));
+        (most.copied().unwrap_or(0.0) - self.rtt()).max(0.0)
+    }
+
+    /// The bytes whose segments were lost, once for each copy.
+    pub fn lost(&self, from: End, mss: u64) -> Vec<u64> {
+        let again = self
+            .packets
+            .data(from)
+            .filter(|packet| matches!(packet.kind, Kind::Fast | Kind::Timeout | Kind::TailProbe));
+        let mut places: Vec<u64> = again
+            .flat_map(|packet| (packet.start..packet.end()).step_by(usize::try_from(mss).unwrap_or(1).max(1)))
+            .collect();
+        places.sort_unstable();
+        places
+    }
+}
+
+/// What of a path is not certain.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct PathChoice {
+    pub losses: Losses,
+    /// Every round trip takes as long as is typical.
+    pub usual_rtt: bool,
+}
+
+/// The path; `skipped` bytes of each end are not said again.
+pub(super) fn path(captured: &Captured, choice: PathChoice, mss: u64, skipped: [u64; 2]) -> PathSpec {
+    let usual = captured.usual_rtt().filter(|_| choice.usual_rtt);
+    let rtt = (usual.unwrap_or_else(|| captured.rtt()) - OWN_DELAY).max(2e-5);
+    let mut path = PathSpec { rtt: Some(micros(rtt)), seed: 1, ..PathSpec::default() };
+    let from = captured.from();
+    for end in [End::Client, End::Server] {
+        let link = if end == End::Client { &mut path.up } else { &mut path.down };
+        if end == from {
+            rate(captured, choice, mss, link);
+        }
+        lose(captured, choice, end, mss, skipped, link);
+        disorder(captured, end, rtt, link);
+    }
+    if let Some(spread) = captured.spread().filter(|_| usual.is_none()) {
+        // Half of it each way, above the least.
+        let amount = spread / 2.0;
+        let jitter = JitterSpec { amount: micros(amount), distribution: Default::default(), order: Order::Kept };
+        let delay = Time((rtt * 5e8 + amount * 1e9) as u64);
+        let other = Time((rtt * 5e8) as u64);
+        path.rtt = None;
+        let (to, back) =
+            if from == End::Client { (&mut path.up, &mut path.down) } else { (&mut path.down, &mut path.up) };
+        (to.delay, to.jitter, back.delay) = (Some(delay), Some(jitter), Some(other));
+    }
+    path
+}
+
+fn rate(captured: &Captured, choice: PathChoice, mss: u64, link: &mut LinkSpec) {
+    let Some(seen) = captured.rate(mss) else { return };
+    let options = if captured.uses_timestamps() { 12.0 } else { 0.0 };
+    let payload = (mss as f64 - options).max(1.0);
+    link.rate = Some(BitRate((seen.rate * (payload + HEADERS + options) / payload).max(8_000.0) as u64));
+    if !seen.is_limit {
+        return;
+    }
+    let standing = captured.queueing() * seen.rate / 8.0;
+    let has_losses = !captured.lost(captured.from(), mss).is_empty();
+    let least = 4.0 * mss as f64;
+    let queue = match (has_losses, choice.losses) {
+        (true, Losses::Queue) => standing.max(least),
+        // Whatever it takes: nothing is lost there.
+        _ => (2.0 * standing).max(65_536.0) + 64.0 * mss as f64,
+    };
+    link.queue = Some(QueueSpec(QueueLimit::Bytes(queue as u64)));
+}
+
+fn lose(captured: &Captured, choice: PathChoice, end: End, mss: u64, skipped: [u64; 2], link: &mut LinkSpec) {
+    let by_queue = choice.losses == Losses::Queue && end == captured.from();
+    let before = skipped[end.index()];
+    let listed: Vec<Size> = if by_queue {
+        Vec::new()
+    } else {
+        captured.lost(end, mss).into_iter().filter(|place| *place >= before).map(|place| Size(place - before)).collect()
+    };
+    if !listed.is_empty() {
+        link.loss = Some(LossSpec::Table(LossTable::At(listed)));
+    }
+}
+
+/// Reordered and duplicated segments, as often as they were.
+fn disorder(captured: &Captured, end: End, rtt: f64, link: &mut LinkSpec) {
+    let Some(direction) = captured.connection.directions.iter().find(|direction| direction.from == end) else { return };
+    let segments = captured.packets.data(end).count().max(1) as f64;
+    let share =
+        |count: u64| Some(count as f64 / segments).filter(|share| *share > 5e-4).map(|share| Share(share.min(0.5)));
+    link.duplicate = share(direction.duplicated);
+    if let Some(share) = share(direction.out_of_order) {
+        // So late that later ones come first, and not so late that it is taken for lost.
+        link.reorder = Some(ReorderSpec { share, delay: micros((rtt / 4.0).max(2e-4)), gap: None });
+    }
+}
+
+impl Captured {
+    /// Whether segments carry timestamps.
+    pub fn uses_timestamps(&self) -> bool {
+        let handshake = self.connection.handshake.as_ref();
+        handshake.is_none_or(|handshake| handshake.timestamps.iter().all(|it| it.unwrap_or(true)))
+    }
+
+    /// The round trip between the capture point and an end, seconds.
+    pub fn distance(&self, end: End) -> f64 {
+        distance(&self.connection, &self.packets, end, self.rtt())
+    }
+}

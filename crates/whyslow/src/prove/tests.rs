@@ -1,0 +1,137 @@
+//! What is built of the samples: scenarios that the lab takes, as their captures show them.
+#![allow(clippy::unwrap_used)]
+
+use super::built::{Built, Choice, build};
+use super::captured::Captured;
+use super::make::read;
+use super::{keep, remedy};
+use crate::place::TransferPlace;
+use std::path::{Path, PathBuf};
+use whyslow_core::analysis::End;
+use whyslow_lab::scenario;
+use whyslow_lab::scenario::path::{LossSpec, LossTable};
+use whyslow_lab::scenario::script::{Message, Script};
+use whyslow_lab::scenario::units::{Size, Time};
+use whyslow_lab::scenario::work::{Side, Work};
+
+fn sample(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../samples").join(name)
+}
+
+fn captured(name: &str) -> Captured {
+    read(&TransferPlace::read(&sample(name)).unwrap()).unwrap_or_else(|error| panic!("{name}: {error:#}"))
+}
+
+fn built(captured: &Captured) -> Built {
+    build(captured, Choice::first(captured), 60.0)
+}
+
+fn script(built: &Built) -> &Script {
+    let Work::Script(script) = &built.scenario.work else { panic!("a script") };
+    script
+}
+
+#[test]
+fn every_sample_that_can_be_made_again_is_a_scenario_of_the_lab() {
+    let mut made = 0;
+    for entry in std::fs::read_dir(sample("")).unwrap().flatten() {
+        if entry.path().extension().is_none_or(|extension| extension != "pcap") {
+            continue;
+        }
+        let name = entry.file_name().into_string().unwrap();
+        let Ok(captured) = read(&TransferPlace::read(&entry.path()).unwrap()) else { continue };
+        let built = built(&captured);
+        let text = keep::toml(&built.scenario, &captured, "again").unwrap();
+        let loaded = scenario::load(&name, &text, &[]).unwrap_or_else(|error| panic!("{name}: {error}"));
+        assert_eq!(loaded.runs[0].scenario, built.scenario, "{name}");
+        assert!(built.scenario.resolve().is_ok(), "{name}: {:?}", built.scenario.resolve());
+        // With each of its fixes, too.
+        for remedy in remedy::of(&captured) {
+            let mut mended = built.scenario.clone();
+            remedy.apply(captured.from(), &mut mended);
+            assert!(mended.resolve().is_ok(), "{name}, {}: {:?}", remedy.what, mended.resolve());
+        }
+        made += 1;
+    }
+    assert!(made > 55, "{made}");
+}
+
+#[test]
+fn what_both_programs_said_is_what_the_capture_has() {
+    for name in ["receive-window-client.pcap", "receive-window-server.pcap"] {
+        let captured = captured(name);
+        let said = |from, size, wait| Message { from, size: Size(size), wait: Time(wait), after: None };
+        let built = built(&captured);
+        assert_eq!(script(&built).messages, [said(Side::Client, 100, 0), said(Side::Server, 409_600, 0)], "{name}");
+        assert_eq!((built.bytes, built.place, built.factor), (409_600, 0, 1.0), "{name}");
+        // 18,824 B of a buffer that the kernel has doubled to 32,768 B.
+        let buffer = built.scenario.client.tcp_rmem[2].0;
+        assert!((30_000..36_000).contains(&buffer), "{name}: {buffer}");
+        let rtt = built.scenario.path.rtt.unwrap().seconds();
+        assert!((rtt - 0.1).abs() < 0.001, "{name}: {rtt}");
+    }
+}
+
+#[test]
+fn pauses_are_those_of_the_programs() {
+    let application = captured("application-server.pcap");
+    let built_application = built(&application);
+    let server: Vec<&Message> =
+        script(&built_application).messages.iter().filter(|message| message.from == Side::Server).collect();
+    assert_eq!(server.len(), 40);
+    assert!(server.iter().all(|message| message.size == Size(10_000)), "{server:?}");
+    assert!(server[1..].iter().all(|message| (message.wait.seconds() - 0.05).abs() < 0.01), "{server:?}");
+    let think = captured("server-think-server.pcap");
+    let built_think = built(&think);
+    let answer = script(&built_think).messages.iter().find(|message| message.from == Side::Server).unwrap();
+    assert!((answer.wait.seconds() - 0.8).abs() < 0.01, "{answer:?}");
+    // Who is limited by a window does not pause.
+    assert!(
+        script(&built(&captured("slow-start-client.pcap"))).messages.iter().all(|message| message.wait.0 < 1_000_000)
+    );
+}
+
+#[test]
+fn the_very_segments_are_lost_again() {
+    for name in ["loss-server.pcap", "loss-client.pcap"] {
+        let captured = captured(name);
+        let built = built(&captured);
+        let Some(LossSpec::Table(LossTable::At(places))) = &built.scenario.path.down.loss else { panic!("{name}") };
+        let resent = captured.connection.directions[1].retransmitted;
+        assert_eq!(places.len() as u64, resent.fast + resent.timeout + resent.tail_probe, "{name}: {places:?}");
+        assert!(places.iter().all(|place| place.0 % 1_448 == 0), "{name}: {places:?}");
+    }
+}
+
+#[test]
+fn hosts_offer_what_they_offered() {
+    let unscaled = built(&captured("no-window-scaling-server.pcap")).scenario;
+    assert_eq!((unscaled.client.window_scaling, unscaled.server.window_scaling), (false, true));
+    // A buffer that the field cannot tell of is not what was small.
+    assert!(unscaled.client.tcp_rmem[2].0 > 1_000_000);
+    let without = built(&captured("no-sack-client.pcap")).scenario;
+    assert_eq!((without.client.sack, without.server.sack), (false, true));
+    let nagle = built(&captured("nagle-delayed-ack-client.pcap")).scenario;
+    assert_eq!((nagle.client.nodelay, nagle.server.nodelay), (false, true));
+}
+
+#[test]
+fn a_long_transfer_is_shortened_to_where_it_repeats() {
+    let captured = captured("receive-window-client.pcap");
+    let built = build(&captured, Choice::first(&captured), 1.0);
+    assert!(built.factor > 2.0 && built.factor < 2.6, "{}", built.factor);
+    assert!((built.captured_s - 1.0).abs() < 0.01, "{}", built.captured_s);
+    assert_eq!(script(&built).bytes_of(Side::Server), built.bytes);
+    assert_eq!(captured.from(), End::Server);
+}
+
+#[test]
+fn what_cannot_be_made_again_says_why() {
+    let wrong = |name: &str| match read(&TransferPlace::read(&sample(name)).unwrap()) {
+        Ok(_) => panic!("{name} can be read"),
+        Err(error) => format!("{error:#}"),
+    };
+    assert!(wrong("derived/elided-text.txt").contains("give a pcap"), "{}", wrong("derived/elided-text.txt"));
+    let nobody = wrong("receive-window-client.pcap#7");
+    assert!(nobody.contains("there is no connection 7"), "{nobody}");
+}
