@@ -13,9 +13,8 @@ use std::collections::BTreeMap;
 
 /// A run with less of its time in doubt is quiet.
 const QUIET: f64 = 0.05;
-/// Beyond this the machine could be more than half of what the cause took, and so the verdict: a
-/// cause is named that costs twice as much as any other.
-const DOUBTFUL: f64 = 1.0 / 3.0;
+/// Beyond this the machine could be the verdict: a cause is named that takes half of the time.
+const DOUBTFUL: f64 = 0.5;
 
 /// How much the machine disturbed a run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
