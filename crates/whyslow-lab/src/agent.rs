@@ -35,6 +35,8 @@ pub struct Job {
     pub cpu: Option<usize>,
     /// Nice value.
     pub nice: i32,
+    /// Nothing else is to run on its host.
+    pub is_alone: bool,
 }
 
 /// The role of an agent.
@@ -129,6 +131,7 @@ fn run(job: &Job) -> io::Result<Report> {
         }
     }
     crate::sample::set_timer_slack();
+    let waited = waited_us();
     let sampler = Sampler::start(job.sample_every.duration());
     let (connections, transfers) = match &job.role {
         Role::Client { peer, certificate } => client(job, *peer, certificate.as_deref(), &sampler)?,
@@ -144,7 +147,8 @@ fn run(job: &Job) -> io::Result<Report> {
         Role::Hog => (Vec::new(), Vec::new()),
     };
     let (sockets, sampling) = sampler.finish();
-    Ok(Report { connections, transfers, sockets, sampling, cpu_us: cpu_us() })
+    let waited_us = waited_us().saturating_sub(waited);
+    Ok(Report { connections, transfers, sockets, sampling, cpu_us: cpu_us(), waited_us })
 }
 
 /// How many connections the client will make.
@@ -227,7 +231,18 @@ fn place(job: &Job) -> io::Result<()> {
             return Err(io::Error::last_os_error());
         }
     }
+    if job.is_alone {
+        crate::sched::claim_host();
+    }
     Ok(())
+}
+
+/// How long this thread could have run so far and had no processor; 0 where the kernel does not
+/// count it.
+fn waited_us() -> u64 {
+    let text = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
+    // Time on a processor, time on a run queue, turns (Documentation/scheduler/sched-stats.rst).
+    text.split_whitespace().nth(1).and_then(|ns| ns.parse::<u64>().ok()).unwrap_or(0) / 1_000
 }
 
 fn cpu_us() -> u64 {

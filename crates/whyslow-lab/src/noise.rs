@@ -2,8 +2,8 @@
 //!
 //! The emulator knows how late each packet left. What a transfer waits for is a chain of packets,
 //! each sent after the one before it arrived. So the chain that was held back longest bounds what
-//! the machine can have added to a time; packets that were late side by side count once. Nothing
-//! here sees a host that got its processor late: that shows as a spread between tries.
+//! the emulator can have added to a time; packets that were late side by side count once. The
+//! kernel knows how long a program could have gone on and had no processor: that comes on top.
 
 use crate::figures::{self, Figures, Kind};
 use crate::log::{Fate, LinkLog};
@@ -13,15 +13,17 @@ use std::collections::BTreeMap;
 
 /// A run with less of its time in doubt is quiet.
 const QUIET: f64 = 0.05;
-/// Beyond this the machine could be more than half of what the cause took, and so the verdict: a
-/// cause is named that costs twice as much as any other.
-const DOUBTFUL: f64 = 1.0 / 3.0;
+/// Beyond this the machine could be the verdict: a cause is named that takes half of the time.
+const DOUBTFUL: f64 = 0.5;
 
 /// How much the machine disturbed a run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Noise {
-    /// The most that late packets can have added to the transfers' time, in seconds.
+    /// The most that late packets, and programs that had no processor, can have added to the
+    /// transfers' time, in seconds.
     pub added_s: f64,
+    /// Of that, what late packets alone can have added.
+    pub late_s: f64,
     /// The transfers' time, in seconds.
     pub time_s: f64,
     /// Of how many tries this one is the median.
@@ -36,6 +38,8 @@ pub struct Noise {
 pub(crate) struct Client<'a> {
     pub(crate) transfers: &'a [Transfer],
     pub(crate) connections: &'a [Opened],
+    /// How long it and the programs it waited for had no processor, in seconds.
+    pub(crate) waited_s: f64,
 }
 
 impl Noise {
@@ -44,21 +48,27 @@ impl Noise {
     pub(crate) fn of(links: &[LinkLog], epoch_ns: u64, client: Client<'_>, figures: &Figures) -> Self {
         let delays = Delays::new(links);
         let mut noise = Self { tries: 1, ..Self::default() };
-        let Client { transfers, connections } = client;
+        let Client { transfers, connections, waited_s } = client;
         let ns = |unix: u64| unix.saturating_sub(epoch_ns);
-        let added = |from: u64, to: u64| delays.added_ns(ns(from), ns(to)) as f64 / 1e9;
+        // A program may have waited in any part of the time.
+        let added = |from: u64, to: u64| {
+            let waited = waited_s.min(to.saturating_sub(from) as f64 / 1e9);
+            delays.added_ns(ns(from), ns(to)) as f64 / 1e9 + waited
+        };
         let each: Vec<f64> = transfers.iter().map(|t| added(t.start, t.end)).collect();
         match transfers {
             [] => {
                 let (from, to) = delays.extent();
                 noise.time_s = (to - from) as f64 / 1e9;
-                noise.added_s = delays.added_ns(from, to) as f64 / 1e9;
+                noise.late_s = delays.added_ns(from, to) as f64 / 1e9;
             }
             all => {
                 noise.time_s = all.iter().map(|t| t.end.saturating_sub(t.start) as f64 / 1e9).sum();
-                noise.added_s = each.iter().sum();
+                let late: u64 = all.iter().map(|t| delays.added_ns(ns(t.start), ns(t.end))).sum();
+                noise.late_s = late as f64 / 1e9;
             }
         }
+        noise.added_s = noise.late_s + waited_s;
         let mut less = |name: &str, added: f64| {
             if let Some(value) = figures.get(name)
                 && added > 0.0
@@ -66,7 +76,7 @@ impl Noise {
                 noise.between.insert(name.to_owned(), [(value - added).max(0.0), *value]);
             }
         };
-        less("span", delays.added_ns(0, u64::MAX) as f64 / 1e9);
+        less("span", delays.added_ns(0, u64::MAX) as f64 / 1e9 + waited_s);
         for (index, added) in each.iter().enumerate() {
             less(&format!("transfer.{}", index + 1), *added);
         }
@@ -84,14 +94,14 @@ impl Noise {
             less("connect", added(first.start, first.connected));
             less("tls_handshake", first.secured.map_or(0.0, |secured| added(first.connected, secured)));
         }
-        noise.faster(transfers, &each, figures);
+        noise.faster(transfers, figures);
         noise
     }
 
     /// Goodput without what was added.
-    fn faster(&mut self, transfers: &[Transfer], each: &[f64], figures: &Figures) {
+    fn faster(&mut self, transfers: &[Transfer], figures: &Figures) {
         let busy: f64 = transfers.iter().map(|t| t.end.saturating_sub(t.request) as f64 / 1e9).sum();
-        let added: f64 = each.iter().sum();
+        let added = self.added_s;
         if let Some(rate) = figures.get("goodput").filter(|_| added > 0.0 && busy > added) {
             self.between.insert("goodput".to_owned(), [*rate, rate * busy / (busy - added)]);
         }
@@ -107,9 +117,13 @@ impl Noise {
         self.share() <= QUIET
     }
 
-    /// Why the cause itself could be another; none if it could not.
+    /// Why the cause itself could be another; none if it could not. What the programs waited for a
+    /// processor is none of TCP's limits, and mostly no part of what the transfers waited for.
     pub fn doubt(&self) -> Option<String> {
-        (self.share() > DOUBTFUL).then(|| format!("packets that were late may have added {}", self.added()))
+        (self.late_s > self.time_s * DOUBTFUL).then(|| {
+            let [late, time] = [self.late_s, self.time_s].map(|s| Kind::Time.show(s));
+            format!("packets that were late may have added {late} of {time}")
+        })
     }
 
     /// `9.09 ms of 24.4 ms`.

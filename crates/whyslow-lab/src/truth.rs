@@ -58,8 +58,16 @@ impl Truth {
     /// How much the machine disturbed this run.
     pub fn noise(&self, figures: &Figures) -> Noise {
         let client = self.ends.get("client");
-        let client = client.map(|end| noise::Client { transfers: &end.transfers, connections: &end.connections });
-        Noise::of(&self.links, self.epoch_ns, client.unwrap_or_default(), figures)
+        let mut client = client
+            .map(|end| noise::Client { transfers: &end.transfers, connections: &end.connections, waited_s: 0.0 })
+            .unwrap_or_default();
+        // Where others are to keep the processor busy, that is no noise.
+        if self.scenario.client.hogs + self.scenario.server.hogs == 0 {
+            let others = |host: &str| host == "cross" || host == CROSS_SERVER;
+            let ends = self.ends.iter().filter(|(host, _)| !others(host));
+            client.waited_s = ends.map(|(_, end)| end.waited_us as f64 / 1e6).sum();
+        }
+        Noise::of(&self.links, self.epoch_ns, client, figures)
     }
 }
 
@@ -115,6 +123,8 @@ pub struct EndTruth {
     pub sampling: Accuracy,
     /// User and system time of the program, microseconds.
     pub cpu_us: u64,
+    /// How long the program could have gone on and had no processor, microseconds.
+    pub waited_us: u64,
 }
 
 impl From<Report> for EndTruth {
@@ -125,6 +135,7 @@ impl From<Report> for EndTruth {
             sockets: r.sockets,
             sampling: r.sampling,
             cpu_us: r.cpu_us,
+            waited_us: r.waited_us,
         }
     }
 }

@@ -57,10 +57,12 @@ fn dropped_packets_and_those_outside_do_not_count() {
 }
 
 #[test]
-fn a_third_of_the_time_puts_the_cause_in_doubt() {
-    let noise = |added: f64| Noise { added_s: added, time_s: 0.03, ..Noise::default() };
+fn half_of_the_time_puts_the_cause_in_doubt() {
+    let noise = |added: f64| Noise { added_s: added, late_s: added, time_s: 0.03, ..Noise::default() };
     assert!(noise(0.001).is_quiet() && noise(0.001).doubt().is_none());
     assert!(!noise(0.009).is_quiet() && noise(0.009).doubt().is_none());
-    assert_eq!(noise(0.011).doubt().unwrap(), "packets that were late may have added 11.0 ms of 30.0 ms");
+    assert_eq!(noise(0.016).doubt().unwrap(), "packets that were late may have added 16.0 ms of 30.0 ms");
+    let waited = Noise { late_s: 0.001, ..noise(0.02) };
+    assert!(!waited.is_quiet() && waited.doubt().is_none(), "a program without a processor is no limit of TCP");
     assert_eq!(Noise::default().share(), 0.0, "nothing was moved, nothing was late");
 }

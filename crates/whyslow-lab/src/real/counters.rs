@@ -152,7 +152,7 @@ impl Reader {
     fn finish(self, sampling: Accuracy) -> EndTruth {
         let mut sockets: Vec<Series> = self.series.into_values().collect();
         sockets.sort_by_key(|series| series.connection);
-        EndTruth { connections: Vec::new(), transfers: Vec::new(), sockets, sampling, cpu_us: 0 }
+        EndTruth { connections: Vec::new(), transfers: Vec::new(), sockets, sampling, cpu_us: 0, waited_us: 0 }
     }
 }
 

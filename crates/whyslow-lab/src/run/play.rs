@@ -122,6 +122,7 @@ impl Stage<'_> {
             sample_every: self.scenario.sample_every,
             cpu: spec.cpu,
             nice: spec.nice,
+            is_alone: spec.hogs == 0 && spec.nice == 0 && spec.cpu.is_none(),
         };
         AgentProcess::start(self.path, host, &job, self.agent.map(Path::to_owned))
     }

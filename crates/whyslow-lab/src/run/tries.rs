@@ -15,6 +15,8 @@ use std::path::{Path, PathBuf};
 const SHORT_S: f64 = 0.5;
 /// A run that takes longer is not made again to be less disturbed.
 const LONG_S: f64 = 5.0;
+/// So many tries that are no void ones are enough, however disturbed.
+const USABLE: usize = 5;
 
 /// A try that is no void one.
 struct Try {
@@ -102,7 +104,7 @@ impl Tries {
         let quiet = self.good.iter().filter(|one| one.noise.is_quiet()).count();
         let time = self.good.last().map_or(0.0, |one| one.noise.time_s);
         let needed = if time < SHORT_S { short.max(1) as usize } else { 1 };
-        time > LONG_S || quiet >= needed
+        time > LONG_S || quiet >= needed || self.good.len() >= USABLE
     }
 
     /// The median by time of those that were disturbed least: of the quiet ones, or of half of all.
@@ -141,7 +143,7 @@ mod tests {
     fn one(time: f64, added: f64) -> Try {
         let figures: Figures = [("total".to_owned(), time / 1e3), ("packets".to_owned(), 10.0)].into();
         let between = [("total".to_owned(), [(time - added) / 1e3, time / 1e3])].into();
-        let noise = Noise { added_s: added / 1e3, time_s: time / 1e3, tries: 1, between };
+        let noise = Noise { added_s: added / 1e3, late_s: added / 1e3, time_s: time / 1e3, tries: 1, between };
         Try { folder: PathBuf::from(format!("{time}")), figures, noise }
     }
 
@@ -158,6 +160,8 @@ mod tests {
         assert!(!tries(vec![one(50.0, 1.0), one(52.0, 1.0)]).are_enough(3));
         assert!(tries(vec![one(50.0, 1.0), one(60.0, 9.0), one(52.0, 1.0), one(51.0, 1.0)]).are_enough(3));
         assert!(tries(vec![one(50.0, 1.0)]).are_enough(1));
+        let disturbed = |count: u32| tries((0..count).map(|n| one(50.0 + f64::from(n), 9.0)).collect());
+        assert!(!disturbed(4).are_enough(1) && disturbed(5).are_enough(1));
     }
 
     #[test]

@@ -18,6 +18,7 @@ fn end(rows: Vec<Row>, transfers: Vec<Transfer>) -> EndTruth {
         sockets: vec![Series { rows, ..Series::default() }],
         sampling: Accuracy::default(),
         cpu_us: 0,
+        waited_us: 0,
     }
 }
 

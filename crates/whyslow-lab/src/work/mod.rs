@@ -68,6 +68,9 @@ pub struct Report {
     pub sampling: Accuracy,
     /// User and system time of the program, microseconds.
     pub cpu_us: u64,
+    /// How long it could have gone on and had no processor, microseconds.
+    #[serde(default)]
+    pub waited_us: u64,
 }
 
 /// Sleeps until a moment of the wall clock; one that has passed does not wait.

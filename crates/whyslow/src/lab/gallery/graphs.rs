@@ -60,7 +60,7 @@ impl Graphs {
         let mut held = Column::default();
         let mut next = 0;
         for row in &socket.rows {
-            let at = (row.t - start) as f64 / length as f64 * COLUMNS as f64;
+            let at = row.t.saturating_sub(start) as f64 / length as f64 * COLUMNS as f64;
             let at = (at as usize).min(COLUMNS - 1);
             // A reading equal to the one before is left out: what was, still is.
             for column in columns.iter_mut().take(at).skip(next) {
