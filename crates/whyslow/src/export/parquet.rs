@@ -46,8 +46,9 @@ pub(super) fn run(wanted: &Wanted<'_>, inputs: &[Input], sources: &Sources) -> a
     let mut targets = targets.collect::<anyhow::Result<Vec<_>>>()?;
     let captures = Captures { inputs, point: wanted.point, twice: tables.contains(&Table::Packets) };
     captures.write(|| {
-        let begin = |(&table, out)| TableWriter::new(table, Format::Parquet, out);
-        Ok(tables.iter().zip(&mut targets).map(begin).collect::<Result<Vec<_>, _>>()?)
+        let opened = tables.iter().zip(&mut targets);
+        let writers = opened.map(|(&table, out)| TableWriter::new(table, Format::Parquet, out));
+        Ok(writers.collect::<Result<Vec<_>, _>>()?)
     })?;
     Target::finish_all(targets)?;
     if let Some(made) = &mut made {
