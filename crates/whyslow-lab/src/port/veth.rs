@@ -63,7 +63,8 @@ fn send_batch(socket: BorrowedFd<'_>, frames: &[Outgoing], offload: bool) -> u64
         part[1] = libc::iovec { iov_base: frame.bytes.as_ptr().cast_mut().cast(), iov_len: frame.bytes.len() };
         let used = if offload { &mut part[..] } else { &mut part[1..] };
         message.msg_hdr.msg_iov = used.as_mut_ptr();
-        message.msg_hdr.msg_iovlen = used.len();
+        // C libraries differ in its type.
+        message.msg_hdr.msg_iovlen = used.len() as _;
     }
     let count = frames.len().min(BATCH);
     let (mut sent, mut refused, mut retries) = (0, 0, 0);
