@@ -130,4 +130,3 @@ impl OpenCaptures {
         self.document.compare(spots)
     }
 }
-

@@ -164,8 +164,9 @@ impl Session {
             std::mem::take(pending).uploads.into_iter().map(Arc::new).collect()
         };
         let open = beside.and_then(|which| Some((which, self.opened()?)));
-        let (mut opening, mut uploads) =
-            open.as_ref().map_or_else(Default::default, |(_, open)| (open.captures.opening().clone(), open.uploads.clone()));
+        let (mut opening, mut uploads) = open
+            .as_ref()
+            .map_or_else(Default::default, |(_, open)| (open.captures.opening().clone(), open.uploads.clone()));
         opening.names.extend(new.iter().map(|upload| (upload.path.display().to_string(), upload.name.clone())));
         opening.groups.push(new.iter().map(|upload| Input::Path(upload.path.to_path_buf())).collect());
         uploads.extend(new);

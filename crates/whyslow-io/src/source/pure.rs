@@ -226,7 +226,8 @@ mod tests {
         assert_eq!(pure().count(), 2);
         for kind in pure() {
             // Larger than a window, and than what is held.
-            for (one, two) in [(sample(3_000_000), sample(100)), (sample(1), sample(0)), (vec![7; 1 << 20], sample(9))] {
+            for (one, two) in [(sample(3_000_000), sample(100)), (sample(1), sample(0)), (vec![7; 1 << 20], sample(9))]
+            {
                 let stream = [compress(kind, &one), compress(kind, &two), compress(kind, &one)].concat();
                 let (out, error) = drain(decoder(kind, &stream).unwrap());
                 assert!(out == [one.clone(), two, one].concat() && error.is_none(), "{kind:?}: {error:?}");

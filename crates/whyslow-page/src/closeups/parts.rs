@@ -1,7 +1,7 @@
 //! [`Parts`]: the packets of a large connection, as many as there is room for.
 
 use super::compressed::CompressedAnswer;
-use crate::graphs::{GraphsAnswer, Graphs};
+use crate::graphs::{Graphs, GraphsAnswer};
 use whyslow_core::analysis::{Connection, Finding, Frame};
 use whyslow_core::series::{Point, SeriesBuilder};
 use whyslow_core::units::Nanos;
