@@ -87,7 +87,7 @@ impl<'a> PointsOfSet<'a> {
         let (mut spill, mut spilled) = (Spill::default(), Ok(()));
         let mut put = |connection: u64, points: TracedPoints| {
             if spilled.is_ok() {
-                let key = connection << PIECE_BITS | points.number();
+                let key = (connection << PIECE_BITS) | points.number();
                 spilled = borsh::to_vec(&points).and_then(|record| spill.put(key, &record));
             }
         };
