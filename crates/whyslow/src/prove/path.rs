@@ -89,11 +89,13 @@ impl Captured {
     /// How far round trips spread above the least though no queue does it, seconds.
     fn spread(&self) -> Option<f64> {
         let rtt = &self.connection.rtt_ms;
-        let [min, p95] = [rtt.min?, rtt.p95?].map(|ms| ms / 1e3);
+        let [min, p50, p95] = [rtt.min?, rtt.p50?, rtt.p95?].map(|ms| ms / 1e3);
         let spread = p95 - min;
+        // Late ACKs are few: what varies is spread over all of it.
+        let is_even = p50 - min > 0.3 * spread;
         let is_full = self.share(&[Limit::Bandwidth]) > 0.05;
         let varies = rtt.samples >= 40 && spread > (0.15 * min).max(0.003) && spread < min;
-        (varies && !is_full).then_some(spread)
+        (varies && is_even && !is_full).then_some(spread)
     }
 
     /// The longest round trip of the transfer's own segments above the least, seconds.
@@ -190,12 +192,16 @@ fn lose(captured: &Captured, choice: PathChoice, end: End, mss: u64, skipped: [u
     }
 }
 
+/// A share as a scenario's text has it.
+fn written(share: f64) -> Share {
+    Share((share.min(0.5) * 1e8).round() / 1e8)
+}
+
 /// Reordered and duplicated segments, as often as they were.
 fn disorder(captured: &Captured, end: End, rtt: f64, link: &mut LinkSpec) {
     let Some(direction) = captured.connection.directions.iter().find(|direction| direction.from == end) else { return };
     let segments = captured.packets.data(end).count().max(1) as f64;
-    let share =
-        |count: u64| Some(count as f64 / segments).filter(|share| *share > 5e-4).map(|share| Share(share.min(0.5)));
+    let share = |count: u64| Some(count as f64 / segments).filter(|share| *share > 5e-4).map(written);
     link.duplicate = share(direction.duplicated);
     if let Some(share) = share(direction.out_of_order) {
         // So late that later ones come first, and not so late that it is taken for lost.
