@@ -54,7 +54,7 @@ pub(super) fn fit(captured: &Captured, at_most: f64, tries: u32, shop: &Workshop
             (Err(_), Some(_)) => break,
         };
         let agreement = Agreement::of(captured, &built, &trial);
-        let scaled = rescaled(captured, &trial, choice);
+        let scaled = rescaled(captured, &trial, &agreement, choice);
         let is_better =
             best.as_ref().is_none_or(|best| rank(&agreement, scaled.is_none()) < rank(&best.agreement, true));
         let agrees = agreement.agrees && scaled.is_none();
@@ -92,26 +92,29 @@ fn rank(agreement: &Agreement, is_in_size: bool) -> (bool, bool, f64) {
 }
 
 /// The same with the windows brought to their captured size; none where they have it.
-fn rescaled(captured: &Captured, trial: &Trial, choice: Choice) -> Option<Choice> {
+fn rescaled(captured: &Captured, trial: &Trial, agreement: &Agreement, choice: Choice) -> Option<Choice> {
     let mut next = choice;
     let to = captured.from().other();
     if captured.is_held_by_window()
         && let (Some(there), Some(here)) = (captured.windows(to), trial.seen.windows(to))
         && there.most <= there.late + there.late / 4
     {
-        next.host.receive_scale *= ratio(there.most, here.most)?;
+        // Small buffers let less pass than they offer, by how segments fill them.
+        let by_size = ratio(there.most as f64, here.most as f64);
+        let by_time = ratio(agreement.again_s, agreement.captured_s).filter(|_| agreement.error() > WINDOW);
+        next.host.receive_scale *= by_size.or(by_time)?;
         return Some(next);
     }
     // Where it does not cap the sender here it is far too large.
     let there = captured.cap()?;
     let mean = |of: &Captured| of.transfer().bytes / of.transfer().rounds_total.max(1);
-    next.host.send_scale *= ratio(there, trial.seen.cap().unwrap_or_else(|| mean(&trial.seen)))?;
+    next.host.send_scale *= ratio(there as f64, trial.seen.cap().unwrap_or_else(|| mean(&trial.seen)) as f64)?;
     Some(next)
 }
 
 /// By what the one is larger, where that matters.
-fn ratio(there: u64, here: u64) -> Option<f64> {
-    let ratio = there as f64 / here.max(1) as f64;
+fn ratio(there: f64, here: f64) -> Option<f64> {
+    let ratio = there / here.max(1e-9);
     ((ratio - 1.0).abs() > WINDOW).then(|| ratio.clamp(0.1, 10.0))
 }
 

@@ -41,7 +41,9 @@ impl Captured {
         if self.share(&[Limit::Bandwidth]) >= BY_PATH {
             return self.steady().map(|rate| Seen { rate, is_limit: true });
         }
-        self.burst(mss).filter(|rate| *rate < FASTEST).map(|rate| Seen { rate, is_limit: false })
+        // A sender that spaces its segments shows its own rate.
+        let is_paced = self.share(&[Limit::Pacing]) >= BY_PATH;
+        self.burst(mss).filter(|_| !is_paced).filter(|rate| *rate < FASTEST).map(|rate| Seen { rate, is_limit: false })
     }
 
     /// What was acknowledged while the path was full.
