@@ -145,7 +145,9 @@ pub(super) fn path(captured: &Captured, choice: PathChoice, mss: u64, skipped: [
         if end == from {
             rate(captured, choice, mss, link);
         }
-        lose(captured, choice, end, mss, skipped, link);
+        if choice.losses == Losses::Listed || end != from {
+            link.loss = lost_here(captured, end, mss, skipped);
+        }
         disorder(captured, end, rtt, link);
     }
     if let Some(spread) = captured.spread().filter(|_| usual.is_none()) {
@@ -181,17 +183,12 @@ fn rate(captured: &Captured, choice: PathChoice, mss: u64, link: &mut LinkSpec) 
     link.queue = Some(QueueSpec(QueueLimit::Bytes(queue as u64)));
 }
 
-fn lose(captured: &Captured, choice: PathChoice, end: End, mss: u64, skipped: [u64; 2], link: &mut LinkSpec) {
-    let by_queue = choice.losses == Losses::Queue && end == captured.from();
+/// The listed losses of an end, counted from what is said here.
+fn lost_here(captured: &Captured, end: End, mss: u64, skipped: [u64; 2]) -> Option<LossSpec> {
     let before = skipped[end.index()];
-    let listed: Vec<Size> = if by_queue {
-        Vec::new()
-    } else {
-        captured.lost(end, mss).into_iter().filter(|place| *place >= before).map(|place| Size(place - before)).collect()
-    };
-    if !listed.is_empty() {
-        link.loss = Some(LossSpec::Table(LossTable::At(listed)));
-    }
+    let lost = captured.lost(end, mss).into_iter().filter(|place| *place >= before);
+    let listed: Vec<Size> = lost.map(|place| Size(place - before)).collect();
+    (!listed.is_empty()).then_some(LossSpec::Table(LossTable::At(listed)))
 }
 
 /// A share as a scenario's text has it.
