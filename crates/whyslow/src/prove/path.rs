@@ -70,8 +70,8 @@ impl Captured {
         let mean = transfer.bytes as f64 * 8.0 / transfer.duration_s.as_secs_f64().max(1e-9);
         let rounds = &transfer.rounds;
         let bursts = rounds.iter().enumerate().filter_map(|(index, round)| {
-            // Next to the sender the ACKs of a flight are spread by the path, and with them the next
-            // flight.
+            // Next to the sender the ACKs of a flight are spread by the path, and with them the
+            // next flight.
             let spread = if at_receiver { Some(round) } else { rounds.get(index + 1) };
             let took = spread?.sending_s.as_secs_f64();
             let bytes = round.bytes.saturating_sub(mss);
