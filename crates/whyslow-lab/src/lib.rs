@@ -66,6 +66,7 @@
 
 pub mod agent;
 pub mod check;
+mod command;
 pub mod count;
 pub mod draws;
 mod emulator;

@@ -9,8 +9,8 @@ mod play;
 mod proxy_program;
 mod tries;
 
+use crate::command;
 use crate::count;
-use crate::exec;
 use crate::net::config::Host;
 use crate::net::{Path as NetPath, Tap};
 use crate::noise::Noise;
@@ -319,9 +319,9 @@ fn once(
 fn prepare(path: &NetPath, scenario: &Scenario) -> Result<Option<String>, RunError> {
     for (host, spec) in [(Host::Client, &scenario.client), (Host::Server, &scenario.server)] {
         for line in &spec.before {
-            let mut command = Command::new("/bin/sh");
-            command.arg("-c").arg(exec::here(line)).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
-            let done = path.spawn(host, command)?.wait_with_output().map_err(file_error("waiting for a command"))?;
+            let mut shell = Command::new("/bin/sh");
+            shell.arg("-c").arg(command::here(line)).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
+            let done = path.spawn(host, shell)?.wait_with_output().map_err(file_error("waiting for a command"))?;
             if !done.status.success() {
                 let said = String::from_utf8_lossy(&done.stderr);
                 return Ok(Some(format!("the {} refused `{line}`: {}", host.name(), said.trim())));

@@ -201,7 +201,7 @@ fn once(
     for program in [server, client] {
         place.write(program)?;
     }
-    let fix = drawing.fixes.get(&run.label).map(|(host, command)| (*host, exec::here(command)));
+    let fix = drawing.fixes.get(&run.label).map(|(host, command)| (*host, crate::command::here(command)));
     let line = |program: &Program| format!("PATH={PLACES}:$PATH\n{}", program.line);
     let programs = exec::Programs {
         server: &line(server),

@@ -10,6 +10,7 @@ pub mod host;
 mod load;
 pub mod path;
 pub mod script;
+mod side;
 pub mod units;
 pub mod work;
 

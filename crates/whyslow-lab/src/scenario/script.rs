@@ -1,7 +1,7 @@
 //! A conversation: who says how much on one connection, and after what.
 
+use super::side::Side;
 use super::units::{BitRate, Size, Time};
-use super::work::Side;
 use serde::{Deserialize, Serialize};
 
 /// Messages on one connection, and how the two programs read.

@@ -1,6 +1,7 @@
 //! What the two programs do.
 
 use super::script::Script;
+pub use super::side::Side;
 use super::units::{BitRate, Size, Time};
 use serde::{Deserialize, Serialize};
 
@@ -167,17 +168,6 @@ impl Protocol {
     pub fn http(self) -> bool {
         matches!(self, Self::Http | Self::Https)
     }
-}
-
-/// One of the two ends.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Side {
-    /// The end that connects.
-    #[default]
-    Client,
-    /// The end that listens.
-    Server,
 }
 
 /// How the sending program writes.

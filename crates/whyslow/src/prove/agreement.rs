@@ -131,7 +131,8 @@ impl Agreement {
             differs.push(format!("what held it for {:.0} % of the time", self.limits_apart * 100.0));
         }
         // A path that loses or queues shifts every round behind the first difference.
-        if !is_by_chance && self.rounds >= 4 && self.rounds_alike * 2 < self.rounds {
+        if !is_by_chance && self.rounds >= 4 && self.rounds_alike * 3 < self.rounds && self.limits_apart > LIMITS / 2.0
+        {
             differs.push(format!("the rounds: {} of {} agree", self.rounds_alike, self.rounds));
         }
         let (captured, again) = (self.captured_retransmitted.needed(), self.again_retransmitted.needed());
@@ -154,20 +155,37 @@ fn counts(finding: &Finding, of: &Captured) -> bool {
     finding.seconds.as_secs_f64() >= COUNTS * of.seconds().max(MOMENT)
 }
 
-/// Rounds that agree in bytes and time, and how many were compared.
+/// Rounds that agree in bytes and time, and how many were compared: each with the one that begins
+/// at about the same byte.
 fn rounds(captured: &Captured, built: &Built, trial: &Trial) -> (usize, usize) {
     let own = captured.transfer().rounds.iter().take_while(|round| round.start_s.as_secs_f64() < built.until);
-    let there: Vec<&Round> = own.collect();
-    let here = &trial.seen.transfer().rounds;
+    let there = with_starts(own);
+    let here = with_starts(&trial.seen.transfer().rounds);
     // The last one is what was left.
     let compared = there.len().saturating_sub(usize::from(there.len() > 1));
     let near = |a: f64, b: f64, least: f64| (a - b).abs() <= (ROUND * a.max(b)).max(least);
-    let segment = captured.segment() as f64;
-    let same = there.iter().take(compared).zip(here).filter(|(a, b)| {
-        near(a.bytes as f64, b.bytes as f64, 1.5 * segment)
-            && near(a.duration_s.as_secs_f64(), b.duration_s.as_secs_f64(), MOMENT)
-    });
-    (same.count(), compared)
+    let few = 1.5 * captured.segment() as f64;
+    let is_there = |(start, round): &&(u64, &Round)| {
+        let bytes = round.bytes as f64;
+        let nearest = here.iter().min_by_key(|(other, _)| other.abs_diff(*start));
+        nearest.is_some_and(|(other, again)| {
+            start.abs_diff(*other) as f64 <= (ROUND * bytes).max(few)
+                && near(bytes, again.bytes as f64, few)
+                && near(round.duration_s.as_secs_f64(), again.duration_s.as_secs_f64(), MOMENT)
+        })
+    };
+    (there.iter().take(compared).filter(is_there).count(), compared)
+}
+
+/// Rounds with the number of bytes before each.
+fn with_starts<'a>(rounds: impl IntoIterator<Item = &'a Round>) -> Vec<(u64, &'a Round)> {
+    let mut before = 0;
+    let place = |round: &'a Round| {
+        let start = before;
+        before += round.bytes;
+        (start, round)
+    };
+    rounds.into_iter().map(place).collect()
 }
 
 /// The part of the time that is under other limits.

@@ -1,5 +1,5 @@
-//! What `--keep` leaves: the scenarios, to be edited and run with `whyslow lab run`, and a picture of
-//! the curves.
+//! What `--keep` leaves: the scenarios, to be edited and run with `whyslow lab run`, and a picture
+//! of the curves.
 
 use super::captured::Captured;
 use super::outcome::{Outcome, Tried};

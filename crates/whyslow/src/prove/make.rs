@@ -32,7 +32,7 @@ pub(super) fn run(task: &Prove, mut out: Output) -> anyhow::Result<ExitCode> {
         net::enter().context("prove runs the transfer in the lab")?;
     }
     let name = place.input.name();
-    let captured = read(&place).with_context(|| name.clone())?;
+    let captured = read(&place)?;
     let at_most = task.at_most.as_secs_f64();
     if task.scenario {
         let built = super::built::build(&captured, super::built::Choice::first(&captured), at_most);
@@ -65,8 +65,9 @@ pub(super) fn read(place: &TransferPlace) -> anyhow::Result<Captured> {
     let kept = SpooledInputs::new(std::slice::from_ref(&place.input))?;
     let opening = Opening { names: kept.names(), ..Opening::of(kept.inputs().to_vec()) };
     let reading = crate::report::read(&opening)?;
-    let (connection, index) = meant(&reading.analysis, place.which)?;
-    is_possible(&reading.analysis, connection, &connection.transfers[index])?;
+    let name = || place.input.name();
+    let (connection, index) = meant(&reading.analysis, place.which).with_context(name)?;
+    is_possible(&reading.analysis, connection, &connection.transfers[index]).with_context(name)?;
     let source = reading.place(connection).context("its packets are read twice, and the capture is no longer there")?;
     let packets = Packets::read(&source, connection)?;
     let first = packets.place(&connection.transfers[index]).context("the transfer's packets are not in the capture")?;

@@ -89,7 +89,7 @@ impl Outcome {
             let verdict = Verdict::NotRun;
             return Tried { remedy: remedy.clone(), trial: None, why_not: Some(why.clone()), promised_s, verdict };
         }
-        self.run(name, &[remedy], remedy.clone(), promised_s, shop)
+        Tried { promised_s, ..self.run(name, &[remedy], remedy.clone(), shop) }
     }
 
     /// All fixes that help and mend different causes, if there are several.
@@ -107,10 +107,10 @@ impl Outcome {
         }
         let what = all.iter().map(|remedy| remedy.what.as_str()).collect::<Vec<_>>().join("; ");
         let as_one = Remedy { cause: None, what, command: None, how: How::Not(String::new()), promised_s: None };
-        Some(self.run("together", &all, as_one, None, shop))
+        Some(self.run("together", &all, as_one, shop))
     }
 
-    fn run(&self, name: &str, all: &[&Remedy], shown: Remedy, promised_s: Option<f64>, shop: &Workshop<'_>) -> Tried {
+    fn run(&self, name: &str, all: &[&Remedy], shown: Remedy, shop: &Workshop<'_>) -> Tried {
         let mut scenario = self.built().scenario.clone();
         all.iter().for_each(|remedy| remedy.apply(self.captured.from(), &mut scenario));
         match shop.run(name, &scenario, Sought::of(&self.captured, self.built())) {
@@ -121,11 +121,11 @@ impl Outcome {
                     part if part < 1.0 / HELPS => Verdict::NoHelp,
                     _ => Verdict::Harms,
                 };
-                Tried { remedy: shown, trial: Some(trial), why_not: None, promised_s, verdict }
+                Tried { remedy: shown, trial: Some(trial), why_not: None, promised_s: None, verdict }
             }
             Err(error) => {
                 let why_not = Some(format!("{error:#}"));
-                Tried { remedy: shown, trial: None, why_not, promised_s, verdict: Verdict::NotRun }
+                Tried { remedy: shown, trial: None, why_not, promised_s: None, verdict: Verdict::NotRun }
             }
         }
     }

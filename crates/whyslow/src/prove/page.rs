@@ -103,6 +103,7 @@ fn beyond(cause: &str) -> Option<&'static str> {
         "mtu-black-hole" => "Which sizes pass, and when, is not made again",
         "no-answer" | "reset" => "What ended is not made again: every message is answered here",
         "new-connection-each-time" => "One connection is made again, and this is about several",
+        "shaper" => "What a shaper lets pass at first is not made again",
         "host-cpu" => "A busy host is not made again",
         "delayed-ack" => "When a receiver delays its ACKs depends on what it did before",
         _ => return None,

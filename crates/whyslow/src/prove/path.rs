@@ -41,7 +41,9 @@ impl Captured {
         if self.share(&[Limit::Bandwidth]) >= BY_PATH {
             return self.steady().map(|rate| Seen { rate, is_limit: true });
         }
-        self.burst(mss).filter(|rate| *rate < FASTEST).map(|rate| Seen { rate, is_limit: false })
+        // A sender that spaces its segments shows its own rate.
+        let is_paced = self.share(&[Limit::Pacing]) >= BY_PATH;
+        self.burst(mss).filter(|_| !is_paced).filter(|rate| *rate < FASTEST).map(|rate| Seen { rate, is_limit: false })
     }
 
     /// What was acknowledged while the path was full.
@@ -68,8 +70,8 @@ impl Captured {
         let mean = transfer.bytes as f64 * 8.0 / transfer.duration_s.as_secs_f64().max(1e-9);
         let rounds = &transfer.rounds;
         let bursts = rounds.iter().enumerate().filter_map(|(index, round)| {
-            // Next to the sender the ACKs of a flight are spread by the path, and with them the next
-            // flight.
+            // Next to the sender the ACKs of a flight are spread by the path, and with them the
+            // next flight.
             let spread = if at_receiver { Some(round) } else { rounds.get(index + 1) };
             let took = spread?.sending_s.as_secs_f64();
             let bytes = round.bytes.saturating_sub(mss);
@@ -89,11 +91,13 @@ impl Captured {
     /// How far round trips spread above the least though no queue does it, seconds.
     fn spread(&self) -> Option<f64> {
         let rtt = &self.connection.rtt_ms;
-        let [min, p95] = [rtt.min?, rtt.p95?].map(|ms| ms / 1e3);
+        let [min, p50, p95] = [rtt.min?, rtt.p50?, rtt.p95?].map(|ms| ms / 1e3);
         let spread = p95 - min;
+        // Late ACKs are few: what varies is spread over all of it.
+        let is_even = p50 - min > 0.3 * spread;
         let is_full = self.share(&[Limit::Bandwidth]) > 0.05;
         let varies = rtt.samples >= 40 && spread > (0.15 * min).max(0.003) && spread < min;
-        (varies && !is_full).then_some(spread)
+        (varies && is_even && !is_full).then_some(spread)
     }
 
     /// The longest round trip of the transfer's own segments above the least, seconds.
@@ -141,7 +145,9 @@ pub(super) fn path(captured: &Captured, choice: PathChoice, mss: u64, skipped: [
         if end == from {
             rate(captured, choice, mss, link);
         }
-        lose(captured, choice, end, mss, skipped, link);
+        if choice.losses == Losses::Listed || end != from {
+            link.loss = lost_here(captured, end, mss, skipped);
+        }
         disorder(captured, end, rtt, link);
     }
     if let Some(spread) = captured.spread().filter(|_| usual.is_none()) {
@@ -177,25 +183,24 @@ fn rate(captured: &Captured, choice: PathChoice, mss: u64, link: &mut LinkSpec) 
     link.queue = Some(QueueSpec(QueueLimit::Bytes(queue as u64)));
 }
 
-fn lose(captured: &Captured, choice: PathChoice, end: End, mss: u64, skipped: [u64; 2], link: &mut LinkSpec) {
-    let by_queue = choice.losses == Losses::Queue && end == captured.from();
+/// The listed losses of an end, counted from what is said here.
+fn lost_here(captured: &Captured, end: End, mss: u64, skipped: [u64; 2]) -> Option<LossSpec> {
     let before = skipped[end.index()];
-    let listed: Vec<Size> = if by_queue {
-        Vec::new()
-    } else {
-        captured.lost(end, mss).into_iter().filter(|place| *place >= before).map(|place| Size(place - before)).collect()
-    };
-    if !listed.is_empty() {
-        link.loss = Some(LossSpec::Table(LossTable::At(listed)));
-    }
+    let lost = captured.lost(end, mss).into_iter().filter(|place| *place >= before);
+    let listed: Vec<Size> = lost.map(|place| Size(place - before)).collect();
+    (!listed.is_empty()).then_some(LossSpec::Table(LossTable::At(listed)))
+}
+
+/// A share as a scenario's text has it.
+fn written(share: f64) -> Share {
+    Share((share.min(0.5) * 1e8).round() / 1e8)
 }
 
 /// Reordered and duplicated segments, as often as they were.
 fn disorder(captured: &Captured, end: End, rtt: f64, link: &mut LinkSpec) {
     let Some(direction) = captured.connection.directions.iter().find(|direction| direction.from == end) else { return };
     let segments = captured.packets.data(end).count().max(1) as f64;
-    let share =
-        |count: u64| Some(count as f64 / segments).filter(|share| *share > 5e-4).map(|share| Share(share.min(0.5)));
+    let share = |count: u64| Some(count as f64 / segments).filter(|share| *share > 5e-4).map(written);
     link.duplicate = share(direction.duplicated);
     if let Some(share) = share(direction.out_of_order) {
         // So late that later ones come first, and not so late that it is taken for lost.

@@ -179,7 +179,7 @@ const PROVED: &[(&str, &str, &str)] = &[
 #[test]
 fn what_was_captured_is_made_again_and_mended() {
     let _alone = alone();
-    let schema = include_str!("../../../docs/schema/whyslow-prove-1.schema.json");
+    let schema = include_str!("../../../../docs/schema/whyslow-prove-1.schema.json");
     let schema = jsonschema::validator_for(&serde_json::from_str(schema).unwrap()).unwrap();
     for (user, cases) in User::all().into_iter().zip([PROVED, &PROVED[..1]]) {
         for (sample, cause, fix) in cases {

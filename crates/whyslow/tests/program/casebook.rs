@@ -21,6 +21,36 @@ const BESIDE: &[(&str, &str)] = &[
     ("tls-record-buffering", "slow-start"),
 ];
 
+/// Causes whose case is not made again by `whyslow prove`: it is about several connections, about
+/// what a capture lacks, or about what the lab cannot bring about from the capture alone.
+const NOT_PROVED: &[&str] = &[
+    "amplification-risk",
+    "bad-checksums",
+    "capture-loss",
+    "clock-step",
+    "coarse-times",
+    "delayed-ack",
+    "duplication",
+    "early-slow-start-exit",
+    "ecn",
+    "elided-text",
+    "host-cpu",
+    "mtu-black-hole",
+    "new-connection-each-time",
+    "no-answer",
+    "no-handshake",
+    "offload",
+    "one-direction",
+    "path-latency",
+    "reordering",
+    "reset",
+    "shaper",
+    "short-snaplen",
+    "spurious-retransmission",
+    "terse-text",
+    "timeout",
+];
+
 /// What the table of causes begins with in the index.
 const BY_CAUSE: &str = "\n## By cause\n\n| cause | in a sentence | the case |\n|---|---|---|\n";
 
@@ -100,6 +130,23 @@ fn with_scenario(case: &str) -> (String, bool) {
     (format!("{before}```toml\n{recipe}```\n{after}"), true)
 }
 
+/// The text with the line that says how to make its transfer again at the end of what to do, where
+/// that can be done.
+fn with_proof(cause: &str, case: &str) -> String {
+    const LINE: &str = "Prove it: ";
+    const NEXT: &str = "## What it is confused with";
+    let (before, after) = case.split_once(NEXT).unwrap();
+    let old = before.split("\n\n").filter(|paragraph| !paragraph.starts_with(LINE));
+    let mut text = old.collect::<Vec<_>>().join("\n\n").trim_end().to_owned();
+    if !NOT_PROVED.contains(&cause) {
+        let file = shown(case)[0];
+        text += &format!(
+            "\n\n{LINE}`whyslow prove {file}` makes this transfer again on your machine's own TCP, without and with its fix."
+        );
+    }
+    format!("{text}\n\n{NEXT}{after}")
+}
+
 #[test]
 fn every_cause_has_a_case() {
     assert_eq!(cases().into_keys().collect::<BTreeSet<_>>(), causes());
@@ -128,7 +175,7 @@ fn every_page_and_scenario_is_the_real_one() {
     let update = std::env::var_os("CASEBOOK").is_some_and(|wish| wish == "update");
     let mut wrong = Vec::new();
     for (cause, case) in cases() {
-        let (text, scenario) = with_scenario(&with_pages(&case));
+        let (text, scenario) = with_scenario(&with_proof(&cause, &with_pages(&case)));
         let derived = shown(&case).iter().any(|arguments| arguments.contains("samples/derived/"));
         assert!(scenario != derived, "{cause}: a sample has a scenario, a derived one commands");
         if update {
@@ -214,6 +261,24 @@ fn each_case_is_about_the_cause_that_its_page_names() {
             line.starts_with(&format!("{cause}: ")) || line.starts_with(&format!("{cause} "))
         };
         assert!(page.lines().any(names), "{cause} is not on its page");
+    }
+}
+
+/// What is said to be proved can be built: its scenario is one of the lab's, and means the cause.
+#[cfg(target_os = "linux")]
+#[test]
+fn every_case_that_is_proved_becomes_a_scenario() {
+    let causes = causes();
+    for cause in NOT_PROVED {
+        assert!(causes.contains(*cause), "{cause} is no cause");
+    }
+    for (cause, case) in cases().into_iter().filter(|(cause, _)| !NOT_PROVED.contains(&cause.as_str())) {
+        let file = shown(&case)[0];
+        let built = whyslow(&format!("prove --scenario {file}"), &[]);
+        let loaded = whyslow_lab::scenario::load(&cause, &built, &[]).unwrap_or_else(|e| panic!("{cause}: {e}"));
+        let meant = &loaded.runs[0].scenario.cause;
+        let beside = BESIDE.iter().any(|(own, other)| *own == cause && other == meant);
+        assert!(*meant == cause || beside, "{cause}: {meant}");
     }
 }
 
