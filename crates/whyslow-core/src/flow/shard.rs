@@ -170,7 +170,7 @@ impl<T> Shard<T> {
     }
 
     /// Evicts the idlest `share` of those that may leave. The connections themselves lie all over
-    /// the memory: only those that leave are touched, and those that are as idle as the last of them.
+    /// the memory: only those that leave are touched, and those as idle as the last of them.
     fn evict(&mut self, share: usize, may_leave: impl Fn(&Slot<T>) -> bool, evicted: &mut Evicted<T>) -> u64 {
         let mut by_age: Vec<_> =
             self.slots.iter().filter(|slot| may_leave(slot)).map(|slot| slot.last.time()).collect();
