@@ -5,6 +5,7 @@
 //! [`Fragment::merge_all`] joins them. The result does not depend on their number.
 
 mod accounts;
+mod closing;
 mod fast_path;
 mod fragment;
 mod give_unlisted;
@@ -20,17 +21,15 @@ pub use fragment::{Fragment, MergedAnalysis};
 pub use unlisted::{UnlistedCompletion, UnlistedSink};
 
 use crate::analysis::{Analysis, Frame};
-use crate::assemble::{self, ConnectionInput, KeptTransfers, ListedTransfers, Names};
+use crate::assemble::Names;
 use crate::capture::{CaptureError, CaptureOrigin, Clock, Packet, Reader, Sink, Summary};
 use crate::flow::{self, ConnectionId, FlowEntry, FlowTable, HashedKey};
 use crate::pair::ConnectionFingerprint;
-use crate::rules::{self, LargestFlows};
-use crate::tcp;
-use crate::tcp::facts::Facts;
+use crate::rules::LargestFlows;
 use crate::units::{Nanos, Time};
 use crate::whatif::Replays;
 use crate::wire::{self, FastPacket, Flags, FlowKey, Icmp, Segment, Skip};
-use accounts::{AccountList, ConnectionAccount, ConnectionSize};
+use accounts::AccountList;
 use fragment::CaptureState;
 use joined::JoinedConnections;
 use open_connection::OpenConnection;
@@ -259,77 +258,6 @@ impl Explainer {
         }
     }
 
-    /// Closes a connection without packets up to `until`: its account is kept, if it may be listed.
-    fn close(&mut self, entry: Box<FlowEntry<OpenConnection>>, until: Time) {
-        // Checked in place: among very many, most are never accounted for.
-        let tcp = &entry.value.tcp;
-        if let Some(wrong) = tcp.bad_checksums()
-            && let Some(capture) = self.captures.get_mut(entry.value.capture)
-            && capture.note_wrong_sums(wrong)
-        {
-            return;
-        }
-        if let Some(leaving) = &mut self.leaving {
-            leaving.push((entry, until));
-            return;
-        }
-        let size = ConnectionSize { id: entry.id, until, active: tcp.active_until(until), bytes: tcp.payload() };
-        if !self.accounts.could_be_listed(&size, size.active) {
-            self.accounts.skip(size, entry);
-        } else if tcp
-            .short_connection_bounds(until, &entry.key.to_endpoints())
-            .is_some_and(|brief| rules::cost_nothing(&brief))
-        {
-            self.accounts.push_cost_free(size, entry);
-        } else {
-            let account = self.account(size, entry);
-            self.accounts.push(account);
-        }
-        if self.accounts.has_dropped() {
-            self.give_dropped();
-        }
-    }
-
-    fn account(&mut self, size: ConnectionSize, entry: Box<FlowEntry<OpenConnection>>) -> ConnectionAccount {
-        let FlowEntry { value: open, key: ends, .. } = *entry;
-        let facts = open.tcp.finish(ends.to_endpoints());
-        self.account_for(size, open.capture, facts, [ListedTransfers::ALL; 2])
-    }
-
-    /// The account of a connection that began in a capture, with entries for some of its transfers.
-    fn account_for(
-        &mut self,
-        size: ConnectionSize,
-        capture: usize,
-        mut facts: Facts,
-        listed: [ListedTransfers; 2],
-    ) -> ConnectionAccount {
-        let id = size.id.0;
-        let place = capture;
-        let capture = self.captures.get(place);
-        let clock = capture.and_then(|capture| capture.text.or(Some(capture.summary.as_ref()?.clock)));
-        let first = self.first_time.unwrap_or_default();
-        facts.timeless |= clock == Some(Clock::None);
-        if let Some(capture) = capture.filter(|capture| capture.text.is_some()) {
-            facts.mark_as_text(&capture.elision_marks);
-        }
-        facts.until = facts.until.max(size.until);
-        facts.end_with(facts.until);
-        let mark = (!facts.timeless).then(|| ConnectionFingerprint::new(id, &facts));
-        let input = ConnectionInput {
-            facts: &facts,
-            id,
-            capture: place,
-            first,
-            names: &self.host_names,
-            path_rate: self.path_rate,
-            listed,
-        };
-        let mut transfers = KeptTransfers { replays: &mut self.replays, flows: &mut self.flows };
-        let (connection, outline) = assemble::connection(&input, &mut transfers);
-        ConnectionAccount::new(size, connection, outline, mark)
-    }
-
     fn frame(&self, packet: &Packet<'_>) -> Frame {
         Frame { file: self.file, number: packet.frame }
     }
@@ -339,7 +267,13 @@ impl Explainer {
         self.segments += 1;
         let capture = self.captures.len() - 1;
         let frame = self.frame(packet);
-        let begin = || OpenConnection { capture, tcp: tcp::Connection::new(segment, packet.time, frame) };
+        // Who reports connections while they last asks all of them.
+        let may_wait = self.leaving.is_none();
+        let begin = || {
+            let opening = || OpenConnection::opening(capture, segment, packet.time, frame);
+            let opening = if may_wait { opening() } else { None };
+            opening.unwrap_or_else(|| OpenConnection::new(capture, segment, packet.time, frame))
+        };
         let id = ConnectionId(self.packets - 1);
         let routed = self.table.route(segment, ends, id, begin);
         if routed.new && self.leaving.is_none() {
@@ -350,13 +284,17 @@ impl Explainer {
             && let Some(joined) = self.joined.take(ends.key.to_endpoints())
             && !segment.flags.has(Flags::SYN)
         {
-            routed.value.tcp.join(&joined);
+            routed.value.tcp().join(&joined);
+        }
+        if routed.new && routed.value.is_opening() {
+            self.close_evicted(packet.time);
+            return;
         }
         let checksum = self.captures[capture].checksum_sample.judge(segment, packet, routed.new);
         if checksum == segment.checksum {
-            routed.value.tcp.push(segment, routed.from, packet.time, frame);
+            routed.value.tcp().push(segment, routed.from, packet.time, frame);
         } else {
-            routed.value.tcp.push(&Segment { checksum, ..*segment }, routed.from, packet.time, frame);
+            routed.value.tcp().push(&Segment { checksum, ..*segment }, routed.from, packet.time, frame);
         }
         self.close_evicted(packet.time);
     }
@@ -413,7 +351,7 @@ impl Explainer {
         let frame = self.frame(packet);
         let about = self.table.find(&ends).map(|found| {
             let about = found.from;
-            found.value().tcp.on_icmp_error(error, about, packet.time, frame)
+            found.value().tcp().on_icmp_error(error, about, packet.time, frame)
         });
         if let Some(capture) = self.captures.last_mut() {
             match about {

@@ -36,6 +36,12 @@ pub enum Shape {
         /// At once.
         connections: u32,
     },
+    /// So many connections that download as long as the capture runs, over paths of 20 to 200 ms
+    /// that lose a little, to hosts that acknowledge every second segment: data, data, ACK.
+    Wide {
+        /// At once.
+        connections: u32,
+    },
     /// So many connections one after the other, which carry so many bytes each and are closed.
     Each {
         /// In all.
@@ -156,6 +162,7 @@ impl Recipe {
     fn plans(&self) -> Box<dyn Iterator<Item = Plan>> {
         match self.shape {
             Shape::Bulk { connections } => Box::new((0..connections).map(bulk)),
+            Shape::Wide { connections } => Box::new((0..connections).map(wide)),
             Shape::Each { connections, bytes, every, hold } => {
                 Box::new((0..connections).map(move |number| each(number, bytes, every, hold)))
             }
@@ -186,6 +193,30 @@ fn bulk(number: u32) -> Plan {
         hosts: [host(ipv6, &mut draw), host(ipv6, &mut draw)],
         exchanges: u64::MAX,
         sizes,
+        thinking: [MILLISECOND..400 * MILLISECOND, MILLISECOND / 4..30 * MILLISECOND],
+        hold: 0,
+    }
+}
+
+/// One over a wide path. The window is large enough for the rate, and every segment pair is
+/// acknowledged, so that the sender's segments leave in pairs too.
+fn wide(number: u32) -> Plan {
+    let mut draw = Draw(SEED.wrapping_mul(0x3_0001) + u64::from(number));
+    let ipv6 = number % 4 == 3;
+    let rate = draw.octaves(10_000_000, 200_000_000);
+    let delay = draw.octaves(20 * MILLISECOND, 200 * MILLISECOND) / 2;
+    let room = (rate / 8 * (2 * delay) / SECOND).max(65_536);
+    let loss = if draw.below(2) == 0 { 0 } else { draw.octaves(10, 200) };
+    let link = Link { delay, rate, queue: room, loss };
+    let host = |draw: &mut Draw| Settings { stretch: 2, buffer: 2 * room, ..host(ipv6, draw) };
+    Plan {
+        number,
+        start: u64::from(number) * MILLISECOND,
+        ipv6,
+        path: [link, link],
+        hosts: [host(&mut draw), host(&mut draw)],
+        exchanges: u64::MAX,
+        sizes: [200..400, 1_000_000..64_000_000],
         thinking: [MILLISECOND..400 * MILLISECOND, MILLISECOND / 4..30 * MILLISECOND],
         hold: 0,
     }
@@ -255,6 +286,13 @@ pub fn recipes() -> Vec<Recipe> {
             shape: Shape::Bulk { connections: 8 },
             packets: 1_000_000,
             snaplen: 262_144,
+            ..bulk.clone()
+        },
+        Recipe {
+            name: "wan",
+            about: "sixteen connections over 20 to 200 ms: data, data, ACK",
+            shape: Shape::Wide { connections: 16 },
+            packets: 4_000_000,
             ..bulk.clone()
         },
         each("short", "a million connections, one after the other", 1_000_000, 6_000, 100_000, 1),

@@ -93,7 +93,7 @@ fn every_input_is_a_capture_of_what_it_says() {
         assert_eq!((seen.packets, seen.syns), (made.packets, made.connections), "{name}");
         assert!(seen.good > 0 && (recipe.snaplen == 96 || seen.unverified == 0), "{name}");
         match recipe.shape {
-            Shape::Bulk { connections } => {
+            Shape::Bulk { connections } | Shape::Wide { connections } => {
                 assert_eq!(made.packets, recipe.packets, "{name}");
                 // The last ones begin where a capture as short as this ends.
                 let all = u64::from(connections);

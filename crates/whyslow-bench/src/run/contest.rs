@@ -1,7 +1,7 @@
 //! Which programs meet on which input.
 
 use std::env;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
 /// A command to be measured.
@@ -40,6 +40,8 @@ pub(super) const PIPE: &str = "whyslow --json -, from a pipe";
 pub(super) const PIPE_ALONE: &str = "cat, from a pipe";
 pub(super) const TCPTRACE: &str = "tcptrace -l -r";
 pub(super) const TSHARK: &str = "tshark -q -z conv,tcp";
+pub(super) const ARGUS: &str = "argus -r -w /dev/null";
+pub(super) const NFPCAPD: &str = "nfpcapd -r -w";
 pub(super) const UNPACK: &str = "decompression alone";
 
 /// Those that meet on this input, in the order of their runs.
@@ -57,13 +59,31 @@ pub(super) fn contests(whyslow: &Path, input: &str, files: &[PathBuf]) -> Vec<Pr
         _ => programs.extend(env::current_exe().ok().map(|this| with(WALK, &this, &["walk"]))),
     }
     programs.push(with(JSON, whyslow, &["--json"]));
+    if input == "wan" {
+        programs.push(tool(TCPTRACE, "tcptrace", &["-l", "-r"]));
+    }
+    // A sample: on all of bulk it takes minutes and gigabytes.
+    if input == "bulk-sixteenth" {
+        programs.push(Program { once: true, ..tool(TSHARK, "tshark", &["-q", "-z", "conv,tcp", "-r"]) });
+    }
     if input == "bulk" {
         programs.push(with(TOP, whyslow, &["--top", "10"]));
         let piped = |program| Program { through_pipe: files.first().cloned(), ..program };
         programs.push(piped(Program::new(PIPE_ALONE, ["cat"])));
         programs.push(piped(Program::new(PIPE, [whyslow.as_os_str(), "--json".as_ref(), "-".as_ref()])));
         programs.push(tool(TCPTRACE, "tcptrace", &["-l", "-r"]));
-        programs.push(Program { once: true, ..tool(TSHARK, "tshark", &["-q", "-z", "conv,tcp", "-r"]) });
+        programs.extend(flow_counters(files));
     }
     programs
+}
+
+/// Programs that count flows and explain none: how near to counting is explaining?
+fn flow_counters(files: &[PathBuf]) -> Vec<Program> {
+    let Some(file) = files.first() else { return Vec::new() };
+    // It writes what it counted beside the input.
+    let beside = file.parent().unwrap_or(Path::new(".")).as_os_str();
+    let word = OsStr::new;
+    let argus = [word("argus"), word("-X"), word("-r"), file.as_os_str(), word("-w"), word("/dev/null")];
+    let nfpcapd = [word("nfpcapd"), word("-r"), file.as_os_str(), word("-w"), beside];
+    vec![Program::new(ARGUS, argus), Program::new(NFPCAPD, nfpcapd)]
 }

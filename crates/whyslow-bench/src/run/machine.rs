@@ -26,6 +26,8 @@ impl Machine {
             ("whyslow", output_of(&whyslow.to_string_lossy(), &["--version"])),
             ("tcptrace", output_of("tcptrace", &["-v"])),
             ("tshark", output_of("tshark", &["--version"])),
+            ("argus", output_of("argus", &["-h"])),
+            ("nfpcapd", output_of("nfpcapd", &["-V"])),
             ("cat", output_of("cat", &["--version"])),
         ])
     }

@@ -1,6 +1,6 @@
 //! [`judge`]: what was promised, and whether it is met.
 
-use super::contest::{CAT, JSON, PIPE, PIPE_ALONE, TCPTRACE, TOP, TSHARK, UNPACK};
+use super::contest::{CAT, JSON, PIPE, PIPE_ALONE, TCPTRACE, TOP, TSHARK, UNPACK, WALK};
 use super::results::Results;
 
 /// A promise.
@@ -37,6 +37,7 @@ pub(super) fn judge(results: &Results) -> Vec<Target> {
     let times = |what, bound, one, other| target(what, bound, "×", results.ratio(one, other));
     let own = |input| Some(results.row(input, JSON)?.own()? as f64);
     let per_packet = |input| results.row(input, JSON)?.per_packet();
+    let sampled = |program| results.row("bulk-sixteenth", program)?.per_packet();
     let per_connection = |input| Some(own(input)? / results.row(input, JSON)?.connections.max(1) as f64);
     let spread = || {
         let all = ["connections-10", "connections-10k", "connections-1m"].map(per_packet);
@@ -51,10 +52,19 @@ pub(super) fn judge(results: &Results) -> Vec<Target> {
     let unpacked = |input| overlapped((input, JSON), (input, UNPACK));
     vec![
         times("bulk: tcptrace's time against whyslow's", AtLeast(10.0), ("bulk", TCPTRACE), ("bulk", JSON)),
-        times("bulk: tshark's time against whyslow's", AtLeast(300.0), ("bulk", TSHARK), ("bulk", JSON)),
+        target(
+            "bulk: tshark's time a packet, of its first sixteenth, against whyslow's of all",
+            AtLeast(300.0),
+            "×",
+            sampled(TSHARK).zip(per_packet("bulk")).map(|(other, own)| other / own),
+        ),
+        times("bulk: whyslow's time against the record walk's", AtMost(2.5), ("bulk", JSON), ("bulk", WALK)),
+        times("wan: tcptrace's time against whyslow's", AtLeast(6.0), ("wan", TCPTRACE), ("wan", JSON)),
         times("full: whyslow's time against cat's", AtMost(2.5), ("full", JSON), ("full", CAT)),
         target("bulk: own memory", AtMost(100.0), "MB", own("bulk").map(|bytes| bytes / 1e6)),
         target("open: own memory for each open connection", AtMost(1_024.0), "B", per_connection("open")),
+        target("flood: time a SYN", AtMost(300.0), "ns", per_packet("flood")),
+        target("flood: own memory", AtMost(600.0), "MB", own("flood").map(|bytes| bytes / 1e6)),
         target(
             "flood: own memory, of 5 M sources against 2.5 M",
             AtMost(1.2),

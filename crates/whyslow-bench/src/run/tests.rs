@@ -46,7 +46,11 @@ fn targets_are_judged_by_medians() {
     let rows = vec![
         row("bulk", JSON, &[1.0, 2.0, 9.0]),
         row("bulk", TCPTRACE, &[19.0, 25.0]),
-        row("bulk", TSHARK, &[599.0]),
+        row("bulk-sixteenth", TSHARK, &[599.0]),
+        row("bulk", WALK, &[0.5]),
+        row("wan", JSON, &[2.0]),
+        row("wan", TCPTRACE, &[13.0]),
+        row("flood", JSON, &[0.5]),
         row("bulk", PIPE, &[2.25]),
         row("bulk", PIPE_ALONE, &[1.0]),
         row("bulk-gzip", JSON, &[5.0]),
@@ -65,6 +69,10 @@ fn targets_are_judged_by_medians() {
     };
     assert_eq!(verdict("tcptrace"), (Some(11.0), Some(true)));
     assert_eq!(verdict("tshark"), (Some(299.5), Some(false)));
+    assert_eq!(verdict("record walk"), (Some(4.0), Some(false)));
+    assert_eq!(verdict("wan"), (Some(6.5), Some(true)));
+    assert_eq!(verdict("time a SYN"), (Some(500.0), Some(false)));
+    assert_eq!(verdict("flood: own memory"), (Some(50.0), Some(true)));
     // 3 s and 1.5 s of two processors, which is longer than each of both alone; and 3 s and 6 s, of
     // which one takes 4 s.
     assert_eq!(verdict("standard input"), (Some(1.0), Some(true)));

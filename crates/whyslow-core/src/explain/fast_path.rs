@@ -60,5 +60,5 @@ impl Explainer {
 #[inline(always)]
 fn on_plain_segment(found: FoundFlow<'_, OpenConnection>, plain: &PlainSegment<'_>, packet: &Packet<'_>, frame: Frame) {
     let from = found.from;
-    found.on_plain_segment(packet.time).tcp.push_plain(plain, from, packet.time, frame.into());
+    found.on_plain_segment(packet.time).tcp().push_plain(plain, from, packet.time, frame.into());
 }

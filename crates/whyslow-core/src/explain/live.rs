@@ -246,14 +246,12 @@ impl LiveExplainer {
         let since = *checked - OUT_OF_ORDER;
         explainer.table.for_each_since(since, |key, entry| {
             let reported = reported.get(&entry.id).copied().unwrap_or_default();
-            match entry.value.tcp.next_report_at(reported.until).filter(|_| !reported.over) {
+            let Some(tcp) = entry.value.opened() else { return };
+            match tcp.next_report_at(reported.until).filter(|_| !reported.over) {
                 // What goes on without end is checked now and then.
                 Some(at) => {
                     let checked = reported.checked.map_or(at, |checked| at.max(checked + CHECK_INTERVAL));
-                    waiting.insert(
-                        entry.id,
-                        (key, if at < checked && entry.value.tcp.is_crowded() { at } else { checked }),
-                    )
+                    waiting.insert(entry.id, (key, if at < checked && tcp.is_crowded() { at } else { checked }))
                 }
                 None => waiting.remove(&entry.id),
             };
@@ -269,10 +267,11 @@ impl LiveExplainer {
             self.waiting.remove(&kept.id);
             let reported = self.reported.remove(&kept.id).unwrap_or_default();
             if !reported.over {
-                let facts = kept.value.tcp.finish(kept.key.to_endpoints());
+                let (capture, ends) = (kept.value.capture(), kept.key.to_endpoints());
+                let facts = kept.value.into_tcp().finish(ends);
                 ended.unlisted += newly_forgotten(&facts, &reported);
                 let listed = reported.until.map(|after| ListedTransfers { after, ..ListedTransfers::ALL });
-                let pending = Pending { capture: kept.value.capture, reported, facts, listed, until, over: true };
+                let pending = Pending { capture, reported, facts, listed, until, over: true };
                 self.report(pending, ended);
             }
         }
@@ -283,8 +282,10 @@ impl LiveExplainer {
         let Some(found) = self.explainer.table.find(key).filter(|found| found.id() == id) else { return };
         let reported = self.reported.get(&id).copied().unwrap_or_default();
         let open = found.value();
-        let over = open.tcp.is_over(now);
-        let copy = open.tcp.snapshot(key.key.to_endpoints(), now);
+        let capture = open.capture();
+        let tcp = open.tcp();
+        let over = tcp.is_over(now);
+        let copy = tcp.snapshot(key.key.to_endpoints(), now);
         let listed = Side::BOTH.map(|side| ListedTransfers { after: reported.until[side], until: copy.ended[side] });
         // What is no message now may yet turn out to be one.
         let until = Side::BOTH.map(|side| {
@@ -293,11 +294,10 @@ impl LiveExplainer {
             last.map_or(reported.until[side], |last| last.seq.1)
         });
         ended.unlisted += newly_forgotten(&copy.facts, &reported);
-        let forgotten = open.tcp.forget_transfers(until);
+        let forgotten = tcp.forget_transfers(until);
         if let Some(again) = copy.again.filter(|_| !over) {
             self.waiting.insert(id, (*key, again.max(now + Nanos(1))));
         }
-        let capture = open.capture;
         let pending = Pending { capture, reported, facts: copy.facts, listed, until: now, over };
         let reported = self.report(pending, ended);
         self.reported.insert(id, Reported { until, forgotten, checked: Some(now), over, ..reported });

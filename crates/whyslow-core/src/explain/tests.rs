@@ -3,8 +3,10 @@
 //! What is found does not depend on how the work is shared, nor on where a capture is cut into
 //! files.
 
+use super::accounts::ConnectionAccount;
 use super::*;
 use crate::analysis::{Connection, IcmpError, MAX_CONNECTIONS};
+use crate::assemble;
 use crate::capture::LinkType;
 use crate::wire::Flags;
 use proptest::prelude::*;

@@ -1,7 +1,7 @@
 //! One shard of the table: a hash table whose slots hold everything that a sweep needs, so that a
 //! connection itself is touched only for its own segments or when it leaves.
 
-use super::entry::{Evicted, FlowEntry, FlowTimeouts, HashedKey};
+use super::entry::{ConnectionId, Evicted, FlowEntry, FlowTimeouts, HashedKey};
 use crate::units::Time;
 use hashbrown::HashTable;
 use hashbrown::hash_table::Entry;
@@ -174,20 +174,72 @@ impl<T> Shard<T> {
         }
     }
 
-    /// Evicts the idlest `share` of those that may leave.
+    /// Evicts the idlest `share` of those that may leave. The connections themselves lie all over
+    /// the memory: only those that leave are touched, and those as idle as the last of them.
     fn evict(&mut self, share: usize, may_leave: impl Fn(&Slot<T>) -> bool, evicted: &mut Evicted<T>) -> u64 {
-        let age = |slot: &Slot<T>| (slot.last.time(), slot.entry.id);
-        let mut by_age: Vec<_> = self.slots.iter().filter(|slot| may_leave(slot)).map(age).collect();
-        let (_, &mut newest, _) = by_age.select_nth_unstable(share - 1);
+        let mut by_age: Vec<_> =
+            self.slots.iter().filter(|slot| may_leave(slot)).map(|slot| slot.last.time()).collect();
+        let (older, &mut newest, _) = by_age.select_nth_unstable(share - 1);
+        let as_idle = share - older.iter().filter(|time| **time < newest).count();
+        let last_id = self.nth_id_at(newest, as_idle, &may_leave);
+        let leaves = |slot: &mut Slot<T>| {
+            let time = slot.last.time();
+            time <= newest && may_leave(slot) && (time < newest || slot.entry.id <= last_id)
+        };
         let first = evicted.len();
-        evicted.extend(self.slots.extract_if(|slot| may_leave(slot) && age(slot) <= newest).map(|slot| slot.entry));
+        evicted.extend(self.slots.extract_if(leaves).map(|slot| slot.entry));
         if let Some(evicted) = evicted.get_mut(first..) {
             evicted.sort_by_cached_key(|entry| entry.id);
         }
         share as u64
     }
 
+    /// The `nth` id, from 1, of those that may leave whose last segment came at this time.
+    fn nth_id_at(&self, time: Time, nth: usize, may_leave: impl Fn(&Slot<T>) -> bool) -> ConnectionId {
+        let those = self.slots.iter().filter(|slot| slot.last.time() == time && may_leave(slot));
+        let mut ids: Vec<_> = those.map(|slot| slot.entry.id).collect();
+        *ids.select_nth_unstable(nth - 1).1
+    }
+
     pub(super) fn drain(&mut self) -> impl Iterator<Item = Box<FlowEntry<T>>> {
         self.slots.drain().map(|slot| slot.entry)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::wire::FlowKey;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn the_idlest_leave_and_of_equally_idle_ones_the_oldest(
+            // Few times, so that many are equal.
+            times in prop::collection::vec((0i64..6, any::<bool>()), 1..80),
+            share in any::<prop::sample::Index>(),
+        ) {
+            let mut shard = Shard::default();
+            for (number, &(time, is_single)) in (0u16..).zip(&times) {
+                let key = FlowKey::v4(&[192, 0, 2, 1, 192, 0, 2, 2], &[number as u8, (number >> 8) as u8, 9, 9]);
+                let ends = HashedKey { key, hash: key.hash() };
+                let id = ConnectionId(u64::from(number));
+                let slot = shard.find_or_insert(&ends, Time(2 * time), || FlowEntry::new(id, key, ()), |_| false).slot;
+                if !is_single {
+                    slot.last.on_segment(Time(2 * time));
+                }
+            }
+            let mut singles: Vec<_> =
+                (0u64..).zip(&times).filter(|(_, (_, is_single))| *is_single).map(|(id, (time, _))| (*time, id)).collect();
+            singles.sort_unstable();
+            prop_assume!(!singles.is_empty());
+            let share = share.index(singles.len()) + 1;
+            let mut expected: Vec<_> = singles[..share].iter().map(|(_, id)| *id).collect();
+            expected.sort_unstable();
+            let mut evicted = Evicted::new();
+            shard.evict(share, |slot| slot.last.is_single(), &mut evicted);
+            prop_assert_eq!(evicted.iter().map(|entry| entry.id.0).collect::<Vec<_>>(), expected);
+            prop_assert_eq!(shard.len(), times.len() - share);
+        }
     }
 }

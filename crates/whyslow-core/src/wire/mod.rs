@@ -41,7 +41,6 @@ pub use icmp_error::{Fate, Icmp};
 #[cfg(test)]
 use link::is_supported;
 pub use link::link_type_name;
-#[cfg(test)]
 pub(crate) use segment::Options;
 pub use segment::{Checksum, Flags, SackBlocks, Segment};
 pub use skip::Skip;
