@@ -204,7 +204,7 @@ fn disorder(captured: &Captured, end: End, rtt: f64, link: &mut LinkSpec) {
     link.duplicate = share(direction.duplicated);
     if let Some(share) = share(direction.out_of_order) {
         // So late that later ones come first, and not so late that it is taken for lost.
-        link.reorder = Some(ReorderSpec { share, delay: micros((rtt / 4.0).max(2e-4)), gap: None });
+        link.reorder = Some(ReorderSpec { share, delay: micros((rtt / 4.0).max(2e-4)), gap: None, correlation: None });
     }
 }
 
