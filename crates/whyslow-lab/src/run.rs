@@ -323,8 +323,8 @@ fn prepare(path: &NetPath, scenario: &Scenario) -> Result<Option<String>, RunErr
             shell.arg("-c").arg(command::here(line)).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
             let done = path.spawn(host, shell)?.wait_with_output().map_err(file_error("waiting for a command"))?;
             if !done.status.success() {
-                let said = String::from_utf8_lossy(&done.stderr);
-                return Ok(Some(format!("the {} refused `{line}`: {}", host.name(), said.trim())));
+                let complaint = String::from_utf8_lossy(&done.stderr);
+                return Ok(Some(format!("the {} refused `{line}`: {}", host.name(), complaint.trim())));
             }
         }
     }

@@ -53,13 +53,13 @@ pub extern "C" fn open() -> u32 {
         // SAFETY: the worker copies the message before it returns.
         unsafe { panicked(message.as_ptr(), message.len()) };
     }));
-    act(|engine, request| engine.open(request, &mut tell))
+    act(|engine, request| engine.open(request, &mut report_progress))
 }
 
 /// Answers the question in the request. Returns as [`open`].
 #[unsafe(no_mangle)]
 pub extern "C" fn ask() -> u32 {
-    act(|engine, request| engine.ask(&String::from_utf8_lossy(request), &mut tell))
+    act(|engine, request| engine.ask(&String::from_utf8_lossy(request), &mut report_progress))
 }
 
 /// The address of the last answer.
@@ -92,7 +92,7 @@ fn read_at(file: u32, offset: u64, to: &mut [u8]) -> io::Result<usize> {
     usize::try_from(came).map_err(|_| io::Error::other("the browser cannot read it: has the file changed, or moved?"))
 }
 
-fn tell(now: Progress) {
+fn report_progress(now: Progress) {
     // SAFETY: numbers only.
     unsafe { progress(now.read as f64, now.total.map_or(-1.0, |total| total as f64)) };
 }

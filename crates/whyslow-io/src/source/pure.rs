@@ -18,7 +18,7 @@ const LAST_BLOCK: [u8; 7] = [1, 0, 0, 0, 0, 0, 0];
 
 /// Decodes all zstd frames of an input.
 pub(super) struct ZstdFrames<R> {
-    source: Noted<PeekedReader<R>>,
+    source: EndRecorder<PeekedReader<R>>,
     decoder: FrameDecoder,
     is_within: bool,
     /// The error that follows the bytes returned last.
@@ -29,7 +29,7 @@ impl<R: Read> ZstdFrames<R> {
     pub(super) fn new(reader: R) -> Self {
         let mut decoder = FrameDecoder::new();
         decoder.set_max_window_size(ZSTD_WINDOW);
-        let source = Noted { reader: PeekedReader::new(reader), end: None };
+        let source = EndRecorder { reader: PeekedReader::new(reader), end: None };
         Self { source, decoder, is_within: false, failed: None }
     }
 
@@ -54,8 +54,8 @@ impl<R: Read> ZstdFrames<R> {
             return Ok(());
         }
         self.is_within = false;
-        let [told, counted] = [self.decoder.get_checksum_from_data(), self.decoder.get_calculated_checksum()];
-        match told.is_none_or(|told| Some(told) == counted) {
+        let [stored, computed] = [self.decoder.get_checksum_from_data(), self.decoder.get_calculated_checksum()];
+        match stored.is_none_or(|stored| Some(stored) == computed) {
             true => Ok(()),
             false => Err(io::Error::other("Restored data doesn't match checksum")),
         }
@@ -81,19 +81,19 @@ impl<R: Read> Read for ZstdFrames<R> {
 }
 
 /// A reader that remembers how it ended: decoders hide that in errors of their own.
-struct Noted<R> {
+struct EndRecorder<R> {
     reader: R,
     end: Option<io::Error>,
 }
 
-impl<R> Noted<R> {
+impl<R> EndRecorder<R> {
     /// The reason for a decoder's error.
     fn why(&mut self, error: impl std::error::Error + Send + Sync + 'static) -> io::Error {
         self.end.take().unwrap_or_else(|| io::Error::other(error))
     }
 }
 
-impl<R: Read> Read for Noted<R> {
+impl<R: Read> Read for EndRecorder<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         match self.reader.read(buffer) {
             Ok(0) if !buffer.is_empty() => {

@@ -47,8 +47,8 @@ pub(super) fn start(
             return Ok(running);
         }
         if let Some(status) = running.0.try_wait()? {
-            let said = std::fs::read_to_string(folder.join("proxy.log")).unwrap_or_default();
-            let last = said.lines().last().unwrap_or("no word");
+            let log = std::fs::read_to_string(folder.join("proxy.log")).unwrap_or_default();
+            let last = log.lines().last().unwrap_or("no word");
             return Err(io::Error::other(format!("{program} ended ({status}): {last}")));
         }
         if Instant::now() > deadline {
@@ -73,7 +73,7 @@ fn configured(spec: &ProxySpec, server: SocketAddr, folder: &Path) -> Option<Con
             Some(Configured { program: "haproxy", arguments: vec!["-db".to_owned(), "-f".to_owned(), file], text })
         }
         ProxyProgram::Nginx => {
-            let kept = if spec.pool { "keepalive 16; keepalive_timeout 300s;" } else { "" };
+            let keep = if spec.pool { "keepalive 16; keepalive_timeout 300s;" } else { "" };
             // As its documentation says it for connections that are kept.
             let asked = if spec.pool { "proxy_http_version 1.1; proxy_set_header Connection \"\";" } else { "" };
             let text = format!(
@@ -81,7 +81,7 @@ fn configured(spec: &ProxySpec, server: SocketAddr, folder: &Path) -> Option<Con
                  events {{}}\n\
                  http {{\n access_log off; keepalive_timeout 300s; keepalive_requests 100000; client_max_body_size 0;\n \
                  client_body_temp_path t1; proxy_temp_path t2; fastcgi_temp_path t3; uwsgi_temp_path t4; scgi_temp_path t5;\n \
-                 upstream b {{ server {server}; {kept} }}\n \
+                 upstream b {{ server {server}; {keep} }}\n \
                  server {{ listen {port}; location / {{ proxy_pass http://b; {asked} }} }}\n}}\n"
             );
             let place = folder.display().to_string();

@@ -133,7 +133,7 @@ impl Script {
 
     /// What waits for something that is said only when it has been said itself would wait forever.
     fn check_order(&self) -> Result<(), (String, String)> {
-        let (mut said, mut next) = ([0_u64; 2], [0_usize; 2]);
+        let (mut sent, mut next) = ([0_u64; 2], [0_usize; 2]);
         let all = self.with_needs();
         let of = |side: Side| all.iter().filter(move |(message, _)| message.from == side).collect::<Vec<_>>();
         let ends = [of(Side::Client), of(Side::Server)];
@@ -141,9 +141,9 @@ impl Script {
             let before = next;
             for own in 0..2 {
                 while let Some((message, needs)) = ends[own].get(next[own])
-                    && *needs <= said[1 - own]
+                    && *needs <= sent[1 - own]
                 {
-                    said[own] = said[own].saturating_add(message.size.0);
+                    sent[own] = sent[own].saturating_add(message.size.0);
                     next[own] += 1;
                 }
             }

@@ -180,7 +180,7 @@ fn read_all(socket: &mut TcpStream, reading: &Reading, total: u64, places: &[u64
 fn transfers(work: &Script, start: u64, begun: &[u64], arrived: &Arrivals) -> Vec<Transfer> {
     let when = |place: u64| reached(arrived, place);
     let mut begun = begun.iter().copied();
-    let (mut request, mut said, mut open) = (start, 0_u64, false);
+    let (mut request, mut sent, mut open) = (start, 0_u64, false);
     let mut all: Vec<Transfer> = Vec::new();
     for message in &work.messages {
         if message.from == Side::Client {
@@ -189,15 +189,15 @@ fn transfers(work: &Script, start: u64, begun: &[u64], arrived: &Arrivals) -> Ve
             continue;
         }
         if !open {
-            let first_byte = when(said + 1).unwrap_or(request);
+            let first_byte = when(sent + 1).unwrap_or(request);
             let began = if all.is_empty() { start } else { request };
             all.push(Transfer { connection: 0, start: began, request, first_byte, end: first_byte, bytes: 0 });
             open = true;
         }
-        said = said.saturating_add(message.size.0);
+        sent = sent.saturating_add(message.size.0);
         if let Some(last) = all.last_mut() {
             last.bytes += message.size.0;
-            last.end = when(said).unwrap_or(last.end);
+            last.end = when(sent).unwrap_or(last.end);
         }
     }
     if all.is_empty() {

@@ -53,19 +53,19 @@ pub(super) struct Built {
 pub(super) fn build(captured: &Captured, choice: Choice, at_most: f64) -> Built {
     let from = captured.from();
     let cut = cut(captured, at_most);
-    let mut said = Conversation::of(&captured.connection, &captured.packets, cut.until);
+    let mut conversation = Conversation::of(&captured.connection, &captured.packets, cut.until);
     if let Some(place) = cut.place {
-        said.cut(from, place);
+        conversation.cut(from, place);
     }
     let start = captured.transfer().start_s.as_secs_f64();
     let skipped = if captured.is_about_connection {
         [0; 2]
     } else {
         // A window that has rested for that long begins anew, here as there.
-        said.shorten_pauses(start - captured.thought() - 0.01, 6.0 * (captured.rtt() + 0.25));
-        said.skip_before(start - at_most / 2.0)
+        conversation.shorten_pauses(start - captured.thought() - 0.01, 6.0 * (captured.rtt() + 0.25));
+        conversation.skip_before(start - at_most / 2.0)
     };
-    let scenario = scenario(captured, choice, &said, skipped);
+    let scenario = scenario(captured, choice, &conversation, skipped);
     let whole = captured.transfer().bytes;
     let bytes = cut.place.map_or(whole, |place| place - captured.place);
     Built {
@@ -78,10 +78,10 @@ pub(super) fn build(captured: &Captured, choice: Choice, at_most: f64) -> Built 
     }
 }
 
-fn scenario(captured: &Captured, choice: Choice, said: &Conversation, skipped: [u64; 2]) -> Scenario {
+fn scenario(captured: &Captured, choice: Choice, conversation: &Conversation, skipped: [u64; 2]) -> Scenario {
     let from = captured.from();
     let reads = hosts::reading(captured, skipped[from.index()]);
-    let mut script = Script { messages: said.script(), ..Script::default() };
+    let mut script = Script { messages: conversation.script(), ..Script::default() };
     // A small send buffer is filled by small writes alone.
     script.chunk = if captured.cap().is_some() { Size(4_096) } else { script.chunk };
     match from {

@@ -7,7 +7,7 @@
 use super::packets::{Packet, Packets};
 use whyslow_core::analysis::{Connection, End, Limit};
 use whyslow_core::series::Kind;
-use whyslow_lab::scenario::script::{MAX_MESSAGES, Message};
+use whyslow_lab::scenario::script::{self, MAX_MESSAGES};
 use whyslow_lab::scenario::units::{Size, Time};
 use whyslow_lab::scenario::work::Side;
 
@@ -17,12 +17,12 @@ const MIN_PAUSE: f64 = 0.002;
 /// Messages, and from which bytes of the connection on.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Conversation {
-    pub messages: Vec<Said>,
+    pub messages: Vec<Message>,
 }
 
 /// A message as it was captured.
 #[derive(Clone, Debug)]
-pub(super) struct Said {
+pub(super) struct Message {
     pub from: End,
     /// Its first byte's place.
     pub start: u64,
@@ -56,7 +56,7 @@ impl Conversation {
         let start = connection.start_s.as_secs_f64();
         let half = || Half { sent: 0, last: start, begun: start, had: 0 };
         let mut halves = [half(), half()];
-        let mut messages: Vec<Said> = Vec::new();
+        let mut messages: Vec<Message> = Vec::new();
         let mut latest = [None::<usize>; 2];
         let data = packets.all.iter().filter(|packet| packet.len > 0 && packet.at <= until);
         for packet in data {
@@ -78,7 +78,7 @@ impl Conversation {
                     let needs = answers.then_some(had);
                     let start = halves[own].sent;
                     latest[own] = Some(messages.len());
-                    messages.push(Said { from: packet.from, start, bytes, needs, wait, at: packet.at });
+                    messages.push(Message { from: packet.from, start, bytes, needs, wait, at: packet.at });
                     halves[own].begun = packet.at;
                     halves[own].had = had;
                 }
@@ -91,21 +91,22 @@ impl Conversation {
 
     /// What an end says in all.
     pub fn bytes_of(&self, end: End) -> u64 {
-        self.messages.iter().filter(|said| said.from == end).map(|said| said.bytes).sum()
+        self.messages.iter().filter(|message| message.from == end).map(|message| message.bytes).sum()
     }
 
     /// Ends what `end` says at this place, and drops what comes after that.
     pub fn cut(&mut self, end: End, place: u64) {
-        let last = self.messages.iter().position(|said| said.from == end && said.start + said.bytes >= place);
+        let last =
+            self.messages.iter().position(|message| message.from == end && message.start + message.bytes >= place);
         let Some(last) = last else { return };
         self.messages.truncate(last + 1);
-        if let Some(said) = self.messages.last_mut() {
-            said.bytes = (place - said.start).max(1);
+        if let Some(message) = self.messages.last_mut() {
+            message.bytes = (place - message.start).max(1);
         }
         // What nobody says any more is not waited for.
-        let said = [self.bytes_of(End::Client), self.bytes_of(End::Server)];
+        let sent = [self.bytes_of(End::Client), self.bytes_of(End::Server)];
         for message in &mut self.messages {
-            let other = said[1 - message.from.index()];
+            let other = sent[1 - message.from.index()];
             message.needs = message.needs.map(|needs| needs.min(other));
         }
     }
@@ -113,14 +114,14 @@ impl Conversation {
     /// Leaves out what was said before a moment. Returns how many bytes of each end that were.
     pub fn skip_before(&mut self, moment: f64) -> [u64; 2] {
         let mut skipped = [0; 2];
-        for said in self.messages.iter().filter(|said| said.at < moment) {
-            skipped[said.from.index()] += said.bytes;
+        for message in self.messages.iter().filter(|message| message.at < moment) {
+            skipped[message.from.index()] += message.bytes;
         }
-        self.messages.retain(|said| said.at >= moment);
-        for said in &mut self.messages {
-            said.start = said.start.saturating_sub(skipped[said.from.index()]);
-            let before = skipped[1 - said.from.index()];
-            said.needs = said.needs.map(|needs| needs.saturating_sub(before));
+        self.messages.retain(|message| message.at >= moment);
+        for message in &mut self.messages {
+            message.start = message.start.saturating_sub(skipped[message.from.index()]);
+            let before = skipped[1 - message.from.index()];
+            message.needs = message.needs.map(|needs| needs.saturating_sub(before));
         }
         skipped
     }
@@ -128,24 +129,24 @@ impl Conversation {
     /// Shortens pauses between exchanges before a place where nobody waited: a window that has
     /// rested for this long begins anew as well.
     pub fn shorten_pauses(&mut self, before: f64, most: f64) {
-        for said in self.messages.iter_mut().filter(|said| said.at < before) {
-            said.wait = said.wait.min(most);
+        for message in self.messages.iter_mut().filter(|message| message.at < before) {
+            message.wait = message.wait.min(most);
         }
     }
 
     /// As the lab plays it.
-    pub fn script(&self) -> Vec<Message> {
+    pub fn script(&self) -> Vec<script::Message> {
         let mut needs = [0_u64; 2];
-        let mut said = [0_u64; 2];
-        let mut all: Vec<Message> = Vec::new();
+        let mut sent = [0_u64; 2];
+        let mut all: Vec<script::Message> = Vec::new();
         for message in self.messages.iter().take(MAX_MESSAGES) {
             let own = message.from.index();
             needs[own] = needs[own].max(message.needs.unwrap_or(0));
             let side = if message.from == End::Client { Side::Client } else { Side::Server };
             // The default is all that the other end has begun to say by then.
-            let after = (needs[own] != said[1 - own]).then_some(Size(needs[own]));
-            said[own] += message.bytes;
-            all.push(Message { from: side, size: Size(message.bytes), wait: micros(message.wait), after });
+            let after = (needs[own] != sent[1 - own]).then_some(Size(needs[own]));
+            sent[own] += message.bytes;
+            all.push(script::Message { from: side, size: Size(message.bytes), wait: micros(message.wait), after });
         }
         all
     }

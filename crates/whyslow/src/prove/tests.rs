@@ -60,9 +60,13 @@ fn every_sample_that_can_be_made_again_is_a_scenario_of_the_lab() {
 fn what_both_programs_said_is_what_the_capture_has() {
     for name in ["receive-window-client.pcap", "receive-window-server.pcap"] {
         let captured = captured(name);
-        let said = |from, size, wait| Message { from, size: Size(size), wait: Time(wait), after: None };
+        let message = |from, size, wait| Message { from, size: Size(size), wait: Time(wait), after: None };
         let built = built(&captured);
-        assert_eq!(script(&built).messages, [said(Side::Client, 100, 0), said(Side::Server, 409_600, 0)], "{name}");
+        assert_eq!(
+            script(&built).messages,
+            [message(Side::Client, 100, 0), message(Side::Server, 409_600, 0)],
+            "{name}"
+        );
         assert_eq!((built.bytes, built.place, built.factor), (409_600, 0, 1.0), "{name}");
         // 18,824 B of a buffer that the kernel has doubled to 32,768 B.
         let buffer = built.scenario.client.tcp_rmem[2].0;
