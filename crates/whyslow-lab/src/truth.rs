@@ -160,6 +160,7 @@ pub struct RunResult {
     /// How many tries the machine spoiled.
     pub voided: u32,
     /// How much the machine disturbed this one.
+    #[serde(default)]
     pub noise: Noise,
     /// Why there is no result: void every time, or the programs failed. Empty for a result.
     pub problems: Vec<String>,

@@ -137,8 +137,8 @@ mod tests {
         let groups = [file(0, &loss), file(1, &healthy)];
         let mut engine = engine(vec![loss, healthy]);
         let content = open(&mut engine, &json!({"groups": groups, "beside": ""})).unwrap();
-        assert_eq!(content["compare"], json!([[1, 1], [2, 1]]));
-        assert!(engine.ask("compare?a=1.1&b=2.1", &mut |_| {}).is_ok());
+        assert_eq!(content["compare"], json!([[1, 2], [2, 2]]));
+        assert!(engine.ask("compare?a=1.2&b=2.2", &mut |_| {}).is_ok());
     }
 
     #[test]
