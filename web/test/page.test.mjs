@@ -277,7 +277,9 @@ test("the strips share the zoom and the pointer of the sequence numbers", async 
   const path = sample("loss-client");
   const { page } = await served(t, [path], "#c=1");
   await drawn(page);
+  // They are drawn one after the other, behind the graph.
   const strips = page.locator(".strip:visible .uplot");
+  await strips.nth(4).waitFor();
   assert.equal(await strips.count(), 5);
   const legend = (title) =>
     page.$eval(`.legend:has(> b:text-is("${title}"))`, (one) =>
