@@ -240,7 +240,7 @@ impl Explainer {
         self.accounts.drop_lowest();
         self.give_dropped();
         let accounts = std::mem::take(&mut self.accounts).into_listed(|size, entry| {
-            let account = self.account(size, entry);
+            let account = self.account(size, *entry);
             debug_assert!(account.cost() == Nanos::ZERO, "{:?} lost {:?}", account.id(), account.cost());
             account
         });

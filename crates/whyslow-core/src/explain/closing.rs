@@ -42,7 +42,7 @@ impl Explainer {
         {
             self.accounts.push_cost_free(size, entry);
         } else {
-            let account = self.account(size, entry);
+            let account = self.account(size, *entry);
             self.accounts.push(account);
         }
         if self.accounts.has_dropped() {
@@ -57,8 +57,8 @@ impl Explainer {
         }
     }
 
-    pub(super) fn account(&mut self, size: ConnectionSize, entry: Box<FlowEntry<OpenConnection>>) -> ConnectionAccount {
-        let FlowEntry { value: open, key: ends, .. } = *entry;
+    pub(super) fn account(&mut self, size: ConnectionSize, entry: FlowEntry<OpenConnection>) -> ConnectionAccount {
+        let FlowEntry { value: open, key: ends, .. } = entry;
         let capture = open.capture();
         let facts = open.into_tcp().finish(ends.to_endpoints());
         self.account_for(size, capture, facts, [ListedTransfers::ALL; 2])

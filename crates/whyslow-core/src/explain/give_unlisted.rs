@@ -21,7 +21,7 @@ impl Explainer {
                 Entry::Accounted(account) => account.connection,
                 Entry::Unaccounted(size, entry) => {
                     let (replays, flows) = (std::mem::take(&mut self.replays), std::mem::take(&mut self.flows));
-                    let account = self.account(size, entry);
+                    let account = self.account(size, *entry);
                     (self.replays, self.flows) = (replays, flows);
                     account.connection
                 }
