@@ -48,6 +48,21 @@ pub(crate) fn packets() -> Vec<Column> {
             row.point()?.rtt.map(Nanos::as_millis_f64)
         })
         .unit("ms"),
+    ]);
+    columns.extend(found());
+    columns.extend([
+        int("raw_seq", "The sequence number as it is in the header.", |row| Some(row.point()?.raw_seq.0)),
+        int("raw_ack", "The acknowledgement number as it is in the header; null without an ACK.", |row| {
+            row.point()?.raw_ack.map(|ack| ack.0)
+        }),
+        int("raw_window", "The window field as it is in the header.", |row| Some(row.point()?.raw_window)),
+    ]);
+    columns
+}
+
+/// What was found of it, and its SACK blocks.
+fn found() -> [Column; 3] {
+    [
         text(
             "kind",
             "What it is as data: new, fast-retransmission, timeout-retransmission, tail-loss-probe, \
@@ -64,13 +79,7 @@ pub(crate) fn packets() -> Vec<Column> {
             let blocks: Vec<_> = row.point()?.sacks().iter().map(|(left, right)| format!("{left}-{right}")).collect();
             Some(blocks.join(" ")).filter(|blocks| !blocks.is_empty())
         }),
-        int("raw_seq", "The sequence number as it is in the header.", |row| Some(row.point()?.raw_seq.0)),
-        int("raw_ack", "The acknowledgement number as it is in the header; null without an ACK.", |row| {
-            row.point()?.raw_ack.map(|ack| ack.0)
-        }),
-        int("raw_window", "The window field as it is in the header.", |row| Some(row.point()?.raw_window)),
-    ]);
-    columns
+    ]
 }
 
 /// How long after the connection's first packet.
