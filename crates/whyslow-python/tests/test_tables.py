@@ -54,8 +54,8 @@ def test_parquet_of_the_program_is_read_by_duckdb_and_polars(sample, tmp_path, n
     assert rows.num_rows
     assert pyarrow.parquet.read_table(file).equals(rows)
     assert polars.read_parquet(file).equals(polars.from_arrow(rows))
-    duckdb.execute("set timezone = 'UTC'")
-    assert duckdb.sql(f"from '{file}'").fetchall() == duckdb.sql("from rows").fetchall()
+    of_file = duckdb.sql(f"from '{file}'").to_arrow_table()
+    assert of_file.equals(duckdb.sql("from rows").to_arrow_table())
 
 
 @pytest.mark.parametrize("name", NAMES)
