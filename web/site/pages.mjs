@@ -4,9 +4,12 @@ import { join } from "node:path";
 
 /** Files of the repository by their part; what is not there is left out of no part silently. */
 const PARTS = [
-  ["Start", ["README.md", "docs/usage.md", "docs/capturing.md", "docs/page.md", "docs/both-ends.md"]],
+  [
+    "Start",
+    ["README.md", "docs/install.md", "docs/usage.md", "docs/capturing.md", "docs/page.md", "docs/both-ends.md"],
+  ],
   ["Understand", ["casebook/README.md", "docs/glossary.md", "docs/ideas.md", "docs/accuracy.md", "samples/README.md"]],
-  ["Reproduce", ["docs/lab.md", "docs/predict.md"]],
+  ["Reproduce", ["docs/lab.md", "docs/prove.md", "docs/predict.md"]],
   ["Watch and ask", ["docs/live.md", "docs/host.md"]],
   [
     "Use elsewhere",
