@@ -231,7 +231,7 @@ fn a_buffer_that_the_kernel_does_not_grant_is_an_error() {
     assert!(error.to_string().contains("net.core.rmem_max"), "{error}");
 }
 
-fn says(from: Side, size: u64, wait_ms: u64, after: Option<u64>) -> Message {
+fn message(from: Side, size: u64, wait_ms: u64, after: Option<u64>) -> Message {
     Message { from, size: Size(size), wait: Time(wait_ms * 1_000_000), after: after.map(Size) }
 }
 
@@ -253,15 +253,15 @@ fn converse(work: &Script) -> Vec<Transfer> {
 fn a_conversation_is_played_in_its_order_with_its_pauses() {
     use Side::{Client, Server};
     let messages = vec![
-        says(Server, 20, 0, None),
-        says(Client, 100, 0, None),
-        says(Server, 300_000, 50, None),
-        says(Server, 1_000, 20, None),
+        message(Server, 20, 0, None),
+        message(Client, 100, 0, None),
+        message(Server, 300_000, 50, None),
+        message(Server, 1_000, 20, None),
         // Amid the server's answer, and the server waits for it.
-        says(Client, 13, 0, Some(100_000)),
-        says(Server, 5_000, 0, Some(113)),
-        says(Client, 50, 30, None),
-        says(Server, 2_000, 0, None),
+        message(Client, 13, 0, Some(100_000)),
+        message(Server, 5_000, 0, Some(113)),
+        message(Client, 50, 30, None),
+        message(Server, 2_000, 0, None),
     ];
     let transfers = converse(&Script { messages, ..Script::default() });
     let bytes: Vec<u64> = transfers.iter().map(|transfer| transfer.bytes).collect();
@@ -276,7 +276,7 @@ fn a_conversation_is_played_in_its_order_with_its_pauses() {
 fn a_reader_stops_where_its_script_says_so() {
     let stops =
         vec![Stop { at: Size(50_000), length: Time(60_000_000) }, Stop { at: Size(90_000), length: Time(40_000_000) }];
-    let messages = vec![says(Side::Client, 10, 0, None), says(Side::Server, 100_000, 0, None)];
+    let messages = vec![message(Side::Client, 10, 0, None), message(Side::Server, 100_000, 0, None)];
     let reads = Reading { stops, ..Reading::default() };
     let transfers = converse(&Script { messages, client_reads: reads, ..Script::default() });
     assert_eq!(transfers.len(), 1);
@@ -285,6 +285,6 @@ fn a_reader_stops_where_its_script_says_so() {
 
 #[test]
 fn an_upload_alone_is_a_transfer_too() {
-    let transfers = converse(&Script { messages: vec![says(Side::Client, 40_000, 0, None)], ..Script::default() });
+    let transfers = converse(&Script { messages: vec![message(Side::Client, 40_000, 0, None)], ..Script::default() });
     assert_eq!((transfers.len(), transfers[0].bytes), (1, 40_000));
 }

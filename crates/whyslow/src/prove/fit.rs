@@ -33,7 +33,7 @@ const WINDOW: f64 = 0.06;
 pub(super) fn fit(captured: &Captured, at_most: f64, tries: u32, shop: &Workshop<'_>) -> anyhow::Result<Fitted> {
     let mut choice = Choice::first(captured);
     let mut best: Option<Fitted> = None;
-    let mut doubts = doubts(captured, choice);
+    let mut choices = choices_beside(captured, choice);
     let (mut number, mut repeats) = (0, REPEATS);
     loop {
         number += 1;
@@ -44,7 +44,7 @@ pub(super) fn fit(captured: &Captured, at_most: f64, tries: u32, shop: &Workshop
             (Ok(trial), _) => trial,
             (Err(error), None) => return Err(error),
             // One of several that could not be run is none.
-            (Err(_), Some(_)) if number < tries as usize => match doubts.pop() {
+            (Err(_), Some(_)) if number < tries as usize => match choices.pop() {
                 Some(next) => {
                     choice = next;
                     continue;
@@ -67,16 +67,16 @@ pub(super) fn fit(captured: &Captured, at_most: f64, tries: u32, shop: &Workshop
         // A window is brought to its size before anything else is doubted.
         // Where nothing is left to doubt the machine may have been busy.
         let same = best.as_ref().map(|best| best.choice).filter(|_| captured.seconds() < SHORT && repeats > 0);
-        let Some(next) = scaled.filter(|_| number <= 3).or_else(|| doubts.pop()).or_else(|| {
+        let Some(next) = scaled.filter(|_| number <= 3).or_else(|| choices.pop()).or_else(|| {
             repeats = repeats.saturating_sub(1);
             same
         }) else {
             break;
         };
         if scaled.is_some() {
-            doubts.iter_mut().for_each(|doubt| {
-                doubt.host.receive_scale = next.host.receive_scale;
-                doubt.host.send_scale = next.host.send_scale;
+            choices.iter_mut().for_each(|other| {
+                other.host.receive_scale = next.host.receive_scale;
+                other.host.send_scale = next.host.send_scale;
             });
         }
         choice = next;
@@ -119,7 +119,7 @@ fn ratio(there: f64, here: f64) -> Option<f64> {
 }
 
 /// What else may be, the likeliest last.
-fn doubts(captured: &Captured, first: Choice) -> Vec<Choice> {
+fn choices_beside(captured: &Captured, first: Choice) -> Vec<Choice> {
     let mut all = Vec::new();
     let by_window = [Limit::SlowStart, Limit::CongestionAvoidance, Limit::LossRecovery, Limit::Timeout, Limit::Pacing];
     let of_controller = captured.share(&by_window) + captured.share(&[Limit::Bandwidth]) > 0.1;

@@ -28,14 +28,14 @@ pub(super) fn page(outcome: &Outcome, width: usize) -> String {
         say(&mut page, "differs", &outcome.agreement().differs.join("; "));
     }
     for tried in &outcome.fixes {
-        say(&mut page, label(tried), &told(tried, outcome));
+        say(&mut page, label(tried), &result_line(tried, outcome));
     }
     if let Some(together) = &outcome.together {
-        say(&mut page, "together", &told(together, outcome));
+        say(&mut page, "together", &result_line(together, outcome));
     }
     for tried in &outcome.often_tried {
         let name = if tried.verdict == Verdict::Helps { "helps too" } else { label(tried) };
-        say(&mut page, name, &told(tried, outcome));
+        say(&mut page, name, &result_line(tried, outcome));
     }
     page.finish()
 }
@@ -245,7 +245,7 @@ fn label(tried: &Tried) -> &'static str {
     }
 }
 
-fn told(tried: &Tried, outcome: &Outcome) -> String {
+fn result_line(tried: &Tried, outcome: &Outcome) -> String {
     let mut text = tried.remedy.what.clone();
     if let Some(trial) = &tried.trial {
         text += &format!(": {}", seconds(trial.seconds));

@@ -29,7 +29,7 @@ const HEADERS: f64 = 54.0;
 
 /// What a path was seen to carry, payload bits per second.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Seen {
+pub(super) struct PathRate {
     pub rate: f64,
     /// It was full; else it carries this at least.
     pub is_limit: bool,
@@ -37,13 +37,16 @@ pub(super) struct Seen {
 
 impl Captured {
     /// What the path carried.
-    pub fn rate(&self, mss: u64) -> Option<Seen> {
+    pub fn rate(&self, mss: u64) -> Option<PathRate> {
         if self.share(&[Limit::Bandwidth]) >= BY_PATH {
-            return self.steady().map(|rate| Seen { rate, is_limit: true });
+            return self.steady().map(|rate| PathRate { rate, is_limit: true });
         }
         // A sender that spaces its segments shows its own rate.
         let is_paced = self.share(&[Limit::Pacing]) >= BY_PATH;
-        self.burst(mss).filter(|_| !is_paced).filter(|rate| *rate < FASTEST).map(|rate| Seen { rate, is_limit: false })
+        self.burst(mss)
+            .filter(|_| !is_paced)
+            .filter(|rate| *rate < FASTEST)
+            .map(|rate| PathRate { rate, is_limit: false })
     }
 
     /// What was acknowledged while the path was full.

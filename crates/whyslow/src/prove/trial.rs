@@ -77,7 +77,7 @@ impl Workshop<'_> {
         let experiment = experiment(name, scenario);
         let repeat = self.repeat.unwrap_or(if sought.captured_s < SHORT { SHORT_TIMES } else { 1 });
         let settings = run::Settings { repeat, attempts: ATTEMPTS, ..run::Settings::new(self.folder) };
-        let results = run::run(&experiment, &settings, &|event| self.tell(&event))?;
+        let results = run::run(&experiment, &settings, &|event| self.show_progress(&event))?;
         let mut trials = Vec::new();
         let mut problem = None;
         for (result, repetition) in results.iter().zip(1..) {
@@ -93,7 +93,7 @@ impl Workshop<'_> {
         bail!("{name}: {why}")
     }
 
-    fn tell(&self, event: &Progress<'_>) {
+    fn show_progress(&self, event: &Progress<'_>) {
         if let Progress::Void { why, attempt, .. } = event {
             (self.progress)(&format!("try {attempt} was spoiled by the machine: {}", why.join("; ")));
         }
