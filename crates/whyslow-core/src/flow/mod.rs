@@ -241,7 +241,8 @@ impl<T> FlowTable<T> {
         if !new {
             last.on_segment(self.now);
         }
-        let from = entry.side(&ends.key);
+        // Asking a new entry waits for its memory.
+        let from = if new { Side::A } else { entry.side(&ends.key) };
         entry.on_segment(from, segment);
         Routed { id: entry.id, value: &mut entry.value, from, new }
     }
