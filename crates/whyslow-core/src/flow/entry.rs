@@ -50,8 +50,10 @@ impl Default for FlowTimeouts {
     }
 }
 
-/// A connection in the table, or one that has left it.
+/// A connection in the table, or one that has left it. What is asked of each that leaves comes
+/// first, in one line of the processor's cache.
 #[derive(Debug)]
+#[repr(C)]
 pub struct FlowEntry<T> {
     /// Its id.
     pub id: ConnectionId,
