@@ -13,6 +13,7 @@ mod joined;
 pub mod live;
 mod open_connection;
 mod openings;
+mod sent;
 mod shard_owners;
 mod unlisted;
 
@@ -23,7 +24,7 @@ pub use unlisted::{UnlistedCompletion, UnlistedSink};
 use crate::analysis::{Analysis, Frame};
 use crate::assemble::Names;
 use crate::capture::{CaptureError, CaptureOrigin, Clock, Packet, Reader, Sink, Summary};
-use crate::flow::{self, ConnectionId, FlowEntry, FlowTable, HashedKey};
+use crate::flow::{self, ConnectionId, FlowEntry, FlowTable, HashedKey, Share};
 use crate::pair::ConnectionFingerprint;
 use crate::rules::LargestFlows;
 use crate::units::{Nanos, Time};
@@ -39,6 +40,8 @@ use std::net::IpAddr;
 
 /// Most host names; a capture with more is not trusted.
 const MAX_NAMES: usize = 65_536;
+/// Of a place among all packets: bits of the frame's number in its capture.
+const FRAME_BITS: u32 = 40;
 
 /// Takes the packets of one or more captures that continue each other and explains their
 /// connections.
@@ -50,7 +53,7 @@ pub struct Explainer {
     file: Option<u16>,
     /// Segments of the current capture.
     segments: u64,
-    /// Counts packets over all captures: a connection is identified by its first one.
+    /// Counts packets over all captures.
     packets: u64,
     /// Packets before this one are sampled for checksums: the first ones of each capture.
     sample_until: u64,
@@ -152,7 +155,7 @@ impl Explainer {
     /// must be given all packets.
     pub fn sharing(count: usize) -> Vec<Self> {
         let of = count.clamp(1, flow::SHARDS);
-        (0..of).map(|own| Self { owners: ShardOwners::new(own, of), ..Self::default() }).collect()
+        (0..of).map(|own| Self { owners: ShardOwners::new(own, of, Share::ALL), ..Self::default() }).collect()
     }
 
     /// Sets what the path carries at most, payload bits per second. Predictions and recommended
@@ -246,7 +249,7 @@ impl Explainer {
         });
         Fragment {
             captures: self.captures,
-            openings: self.openings,
+            openings: vec![self.openings],
             accounts,
             replays: self.replays,
             flows: self.flows,
@@ -262,6 +265,13 @@ impl Explainer {
         Frame { file: self.file, number: packet.frame }
     }
 
+    /// Of a connection whose first packet this is: the place of that among all packets, as whoever
+    /// sees only some of them knows it too.
+    fn id(&self, frame: Frame) -> ConnectionId {
+        let before = (self.captures.len() as u64) << FRAME_BITS;
+        ConnectionId(before | frame.number.min((1 << FRAME_BITS) - 1))
+    }
+
     /// Processes a segment of a connection of its own.
     fn on_segment(&mut self, packet: &Packet<'_>, segment: &Segment<'_>, ends: &HashedKey) {
         self.segments += 1;
@@ -274,7 +284,7 @@ impl Explainer {
             let opening = if may_wait { opening() } else { None };
             opening.unwrap_or_else(|| OpenConnection::new(capture, segment, packet.time, frame))
         };
-        let id = ConnectionId(self.packets - 1);
+        let id = self.id(frame);
         let routed = self.table.route(segment, ends, id, begin);
         if routed.new && self.leaving.is_none() {
             self.openings.push(id);
@@ -414,6 +424,9 @@ impl Sink for Explainer {
         }
         if let Some(capture) = self.captures.last_mut() {
             capture.rename(&origin.name);
+        }
+        if self.packets == 0 && origin.share != self.owners.share() {
+            self.owners.follow(origin.share);
         }
     }
 

@@ -33,15 +33,32 @@ pub(crate) fn read(
     path_rate: Option<f64>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Analysis> {
-    let mut options = ExplainOptions { path_rate, ..ExplainOptions::default() };
-    options.threads = threads.unwrap_or(options.threads);
+    let options = options_of(threads, path_rate);
+    let named = inputs.clone();
+    let work = move |stop: &Stop, progress: &mut dyn FnMut(Progress)| {
+        Ok(read_on(options, &[&resolved(&named)?], stop, progress)?)
+    };
+    let mut reading = read_with(py, work, progress.as_ref())?;
+    rename(&mut reading, &inputs);
+    Ok(Analysis::new(reading))
+}
+
+/// As many threads as there are processors, unless somebody says otherwise.
+pub(crate) fn options_of(threads: Option<NonZero<usize>>, path_rate: Option<f64>) -> ExplainOptions {
+    let options = ExplainOptions { path_rate, ..ExplainOptions::default() };
+    ExplainOptions { threads: threads.unwrap_or(options.threads), ..options }
+}
+
+/// Reads with `work`, on another thread.
+pub(crate) fn read_with(
+    py: Python<'_>,
+    work: impl FnOnce(&Stop, &mut dyn FnMut(Progress)) -> Result<Reading, Failure> + Send + 'static,
+    progress: Option<&Py<PyAny>>,
+) -> PyResult<Reading> {
     let (stop, shown) = (Stop::default(), Arc::<Shown>::default());
-    let done = start(options, inputs.clone(), &stop, &shown)?;
-    match wait(py, done, &shown, progress.as_ref()) {
-        Ok(Ok(mut reading)) => {
-            rename(&mut reading, &inputs);
-            Ok(Analysis::new(reading))
-        }
+    let done = start(work, &stop, &shown)?;
+    match wait(py, done, &shown, progress) {
+        Ok(Ok(reading)) => Ok(reading),
         Ok(Err(error)) => Err(raised(py, &error)),
         // Nobody waits for what is read any more: it ends with the block that is being read.
         Err(error) => {
@@ -54,8 +71,7 @@ pub(crate) fn read(
 /// Reads on a thread that is made for this call alone: what `fork` leaves of a process has no pool
 /// that lacks its threads.
 fn start(
-    options: ExplainOptions,
-    inputs: Vec<Named>,
+    read: impl FnOnce(&Stop, &mut dyn FnMut(Progress)) -> Result<Reading, Failure> + Send + 'static,
     stop: &Stop,
     shown: &Arc<Shown>,
 ) -> PyResult<Receiver<Result<Reading, Failure>>> {
@@ -66,10 +82,8 @@ fn start(
             shown.total.store(progress.total.unwrap_or(0), Ordering::Relaxed);
             shown.read.store(progress.read, Ordering::Relaxed);
         };
-        let read = resolved(&inputs)
-            .and_then(|inputs| read_on(options, &[&inputs], &stop, &mut progress).map_err(Failure::from));
         // Who does not wait any more does not want it.
-        let _ = give.send(read);
+        let _ = give.send(read(&stop, &mut progress));
     };
     thread::Builder::new().name("whyslow".to_owned()).spawn(work)?;
     Ok(done)

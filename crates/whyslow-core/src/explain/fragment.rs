@@ -6,6 +6,7 @@ use super::openings::{self, OpeningPositions};
 use super::unlisted::{UnlistedCompletion, UnlistedSink};
 use crate::analysis::{Analysis, Capture, Lookup, Ping, PingRtt, Problem, SCHEMA};
 use crate::assemble::{self, Names};
+use crate::capture::condensed::{RowCount, write_summary};
 use crate::capture::{self, Clock, Summary};
 use crate::cause::Cause;
 use crate::flow::ConnectionId;
@@ -16,14 +17,16 @@ use crate::tcp::elided::ElisionMarks;
 use crate::units::{Nanos, Time};
 use crate::whatif::{ReplayQueue, Replays};
 use crate::wire::{ChecksumSample, Skip, link_type_name};
+use borsh::{BorshDeserialize, BorshSerialize};
 use std::collections::BTreeMap;
+use std::io::{self, Read, Write};
 
 /// The connections that fell to one explainer, accounted for.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Fragment {
     pub(super) captures: Vec<CaptureState>,
     /// Connections are known by the place of their first packets among all.
-    pub(super) openings: OpeningPositions,
+    pub(super) openings: Vec<OpeningPositions>,
     pub(super) accounts: ListedAccounts,
     pub(super) replays: Replays,
     pub(super) flows: LargestFlows,
@@ -44,6 +47,8 @@ pub(super) struct CaptureState {
     pub(super) tcp_packets: u64,
     /// Packets that are no segment: how many, and the first one's frame.
     pub(super) skipped: BTreeMap<Skip, (u64, u64)>,
+    /// The same that others have counted.
+    skipped_elsewhere: BTreeMap<NamedSkip, (u64, u64)>,
     pub(super) summary: Option<Summary>,
     /// ICMP errors about segments of no connection that is open then.
     pub(super) of_no_connection: UnmatchedErrors,
@@ -62,7 +67,7 @@ pub(super) struct CaptureState {
 }
 
 /// Wrong checksums that are no damage.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, BorshSerialize, BorshDeserialize)]
 struct MeaninglessChecksums {
     segments: u64,
     connections: u64,
@@ -71,7 +76,7 @@ struct MeaninglessChecksums {
 }
 
 /// ICMP errors that nothing came of: how many, and the first one's frame.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, BorshSerialize, BorshDeserialize)]
 pub(super) struct UnmatchedErrors(Option<(u64, u64)>);
 
 impl UnmatchedErrors {
@@ -143,30 +148,44 @@ impl MergedAnalysis {
 impl Fragment {
     /// Puts together what explainers that shared the connections have found.
     pub fn merge_all(fragments: Vec<Self>) -> MergedAnalysis {
-        let (mut captures, mut accounts, mut openings) = (Vec::new(), None::<ListedAccounts>, Vec::new());
-        let (mut replays, mut flows, mut evicted) = (Replays::default(), LargestFlows::default(), 0);
-        let first_time = fragments.first().and_then(|fragment| fragment.first_time);
-        let path_rate = fragments.first().and_then(|fragment| fragment.path_rate);
-        let (mut names, mut sink) = (Names::default(), None);
-        for fragment in fragments {
-            merge_captures(&mut captures, fragment.captures);
-            openings.push(fragment.openings);
-            match &mut accounts {
-                Some(accounts) => accounts.merge(fragment.accounts),
-                None => accounts = Some(fragment.accounts),
+        let mut fragments = fragments.into_iter();
+        let mut all = fragments.next().unwrap_or_default();
+        fragments.for_each(|other| all.merge(other));
+        all.into_merged()
+    }
+
+    /// Adds what another explainer has found of other connections of the same captures, in any
+    /// order.
+    pub fn merge(&mut self, other: Self) {
+        merge_captures(&mut self.captures, other.captures);
+        self.openings.extend(other.openings);
+        self.accounts.merge(other.accounts);
+        self.replays.merge(other.replays);
+        self.flows.merge(other.flows);
+        self.evicted += other.evicted;
+        self.give_others();
+    }
+
+    /// Gives connections that are not listed to `sink`, as those of several are
+    /// [merged](Self::merge).
+    pub fn give_unlisted_to(&mut self, sink: UnlistedSink) {
+        self.unlisted = Some(sink);
+    }
+
+    fn give_others(&mut self) {
+        for connection in self.accounts.take_others() {
+            if let Some(sink) = &self.unlisted {
+                sink.take(connection);
             }
-            replays.merge(fragment.replays);
-            flows.merge(fragment.flows);
-            evicted += fragment.evicted;
-            (names, sink) = (fragment.host_names, fragment.unlisted);
         }
-        let mut accounts = accounts.unwrap_or_default();
-        let listed = accounts.finish();
-        let unlisted = accounts.unlisted;
-        let others = accounts.take_others();
-        if let Some(sink) = sink {
-            others.for_each(|connection| sink.take(connection));
-        }
+    }
+
+    /// All of it, but for what a model says.
+    pub fn into_merged(mut self) -> MergedAnalysis {
+        let listed = self.accounts.finish();
+        self.give_others();
+        let Self { captures, openings, accounts, mut replays, mut flows, evicted, first_time, path_rate, .. } = self;
+        let (names, unlisted) = (self.host_names, accounts.unlisted);
         let several = captures.len() > 1;
         // From the place of the first packet to the place among connections.
         let ids: Vec<_> = listed.iter().map(ConnectionAccount::id).collect();
@@ -214,17 +233,23 @@ fn merge_captures(all: &mut Vec<CaptureState>, more: Vec<CaptureState>) {
     }
     for (capture, more) in all.iter_mut().zip(more) {
         capture.tcp_packets += more.tcp_packets;
+        capture.merge_summary(more.summary);
+        merge_skipped(&mut capture.skipped_elsewhere, more.skipped_elsewhere);
         capture.strays += more.strays;
         capture.of_no_connection.merge(more.of_no_connection);
         capture.not_in_flight.merge(more.not_in_flight);
         capture.meaningless.segments += more.meaningless.segments;
         capture.meaningless.connections += more.meaningless.connections;
         capture.meaningless.rewritten += more.meaningless.rewritten;
-        for (skip, (count, frame)) in more.skipped {
-            let entry = capture.skipped.entry(skip).or_insert((0, frame));
-            entry.0 += count;
-            entry.1 = entry.1.min(frame);
-        }
+        merge_skipped(&mut capture.skipped, more.skipped);
+    }
+}
+
+fn merge_skipped<K: Ord>(all: &mut BTreeMap<K, (u64, u64)>, more: impl IntoIterator<Item = (K, (u64, u64))>) {
+    for (skip, (count, frame)) in more {
+        let entry = all.entry(skip).or_insert((0, frame));
+        entry.0 += count;
+        entry.1 = entry.1.min(frame);
     }
 }
 
@@ -236,6 +261,32 @@ impl CaptureState {
     /// It is another's condensed capture, whose name it gets.
     pub(super) fn rename(&mut self, path: &str) {
         path.clone_into(&mut self.path);
+    }
+
+    /// Writes what is told of the capture, once everything was read.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub(super) fn write_to(&self, out: &mut impl Write) -> io::Result<()> {
+        let summary = self.summary.as_ref().map(|summary| write_summary(summary, RowCount::default()));
+        borsh::to_writer(&mut *out, &(&self.path, self.tcp_packets, self.strays, self.named_skips(), summary))?;
+        borsh::to_writer(&mut *out, &(self.of_no_connection, self.not_in_flight, self.meaningless))
+    }
+
+    /// Reads it.
+    ///
+    /// # Errors
+    /// When it cannot be read, or is nothing of the kind.
+    pub(super) fn read_from(input: &mut impl Read) -> io::Result<Self> {
+        let (path, tcp_packets, strays) = <(String, u64, u64)>::deserialize_reader(input)?;
+        let skipped_elsewhere = BTreeMap::deserialize_reader(input)?;
+        let row = Option::<Vec<u8>>::deserialize_reader(input)?;
+        let damaged = || io::Error::new(io::ErrorKind::InvalidData, "the summary of a capture is damaged");
+        let summary = |row: Vec<u8>| capture::condensed::summary_of(&row).ok_or_else(damaged);
+        let summary = row.map(summary).transpose()?;
+        let (of_no_connection, not_in_flight, meaningless) = BorshDeserialize::deserialize_reader(input)?;
+        let read = Self { path, tcp_packets, strays, skipped_elsewhere, summary, ..Self::default() };
+        Ok(Self { of_no_connection, not_in_flight, meaningless, ..read })
     }
 
     /// Notes the wrong checksums of a connection that began in this capture. Says whether it is
@@ -256,6 +307,27 @@ impl CaptureState {
             self.meaningless.rewritten += u64::from(wrong.rewritten);
         }
         false
+    }
+
+    /// Packets that should have been read and were not, those that others have counted included.
+    fn named_skips(&self) -> BTreeMap<NamedSkip, (u64, u64)> {
+        let mut all = self.skipped_elsewhere.clone();
+        merge_skipped(&mut all, self.skipped.iter().filter_map(|(&skip, &count)| Some((NamedSkip::of(skip)?, count))));
+        all
+    }
+
+    /// All have read the same summary, if they have read all of it.
+    fn merge_summary(&mut self, other: Option<Summary>) {
+        match (&mut self.summary, other) {
+            (Some(own), Some(other)) => {
+                own.packets = own.packets.max(other.packets);
+                let news = other.problems.into_iter().filter(|problem| !own.problems.contains(problem));
+                let news: Vec<_> = news.collect();
+                own.problems.extend(news);
+            }
+            (own @ None, other) => *own = other,
+            (Some(_), None) => {}
+        }
     }
 
     fn checksums(&self) -> impl Iterator<Item = Problem> + use<> {
@@ -318,9 +390,8 @@ impl CaptureState {
             .flat_map(|summary| &summary.problems)
             .map(|problem| Problem::new(&problem.slug, problem.count, problem.detail.clone()))
             .collect();
-        problems.extend(self.skipped.iter().filter_map(|(skip, &(count, frame))| {
-            let slug = problem_slug(*skip)?;
-            Some(Problem::new(slug, count, format!("{skip} (first in frame {frame})")))
+        problems.extend(self.named_skips().into_iter().map(|(skip, (count, frame))| {
+            Problem::new(&skip.slug, count, format!("{} (first in frame {frame})", skip.what))
         }));
         problems.extend(
             self.of_no_connection.to_problem("segments of connections that are not in the capture, or no longer open"),
@@ -397,6 +468,29 @@ fn lookup(lookup: &capture::Lookup, first: Time, clock: Clock) -> Lookup {
         queries: lookup.queries,
         answers: lookup.answers,
         refusal: lookup.refusal.clone(),
+    }
+}
+
+/// Packets that should have been read and were not: why.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, BorshSerialize, BorshDeserialize)]
+struct NamedSkip {
+    /// The order in which they are told.
+    order: (u8, u16),
+    what: String,
+    slug: String,
+}
+
+impl NamedSkip {
+    fn of(skip: Skip) -> Option<Self> {
+        let slug = problem_slug(skip)?.to_owned();
+        let order = match skip {
+            Skip::LinkType(value) => (0, value),
+            Skip::IcmpCut => (1, 0),
+            Skip::Fragment => (2, 0),
+            Skip::Cut => (3, 0),
+            _ => (4, 0),
+        };
+        Some(Self { order, what: skip.to_string(), slug })
     }
 }
 

@@ -38,9 +38,11 @@ __all__ = [
     "compare",
     "condense",
     "explain",
+    "merge",
     "predict",
     "scan",
     "stitch",
+    "stitch_shard",
     "table",
 ]
 
@@ -338,13 +340,58 @@ def scan(
                 errors.append(error)
 
 
-def condense(path):
+def condense(path, *, shards=None):
     """Yields the rows of a condensed capture: of each packet what `explain` reads, in a few bytes.
 
     A row is bytes, at most 1 MiB of them. The rows of many captures, read anywhere and in any
     order, are explained together by `stitch`.
+
+    With `shards` (1 to 64) it yields pairs of a shard's number, from 0, and a row: each connection
+    is in one shard, by a hash of its addresses and ports that is the same everywhere. What
+    `stitch_shard` gives of the shards, `merge` puts together.
     """
-    return _whyslow.condense(os.fspath(path))
+    return _whyslow.condense(os.fspath(path), shards)
+
+
+def stitch_shard(rows, *, every=False, threads=None, path_rate=None):
+    """Explains the connections of one shard of a capture point, and yields what `merge` takes.
+
+    `rows` yields pairs of a file's name and one of its rows of this shard, as those that `stitch`
+    takes; the shard has rows of every file. What is yielded are bytes, of at most 1 MiB each. With
+    `every`, all connections are sent and not those alone that an analysis may list: tables need it.
+    """
+    return _kept(rows).account(every, threads, path_rate)
+
+
+def merge(rows, *, table=None, threads=None, path_rate=None, progress=None, capture_point=""):
+    """Puts the shards of a capture point together.
+
+    `rows` yields pairs of a shard's number and what `stitch_shard` gave of it: that of a shard in
+    order and together, shards in any order, all of one version of whyslow. What is found is what
+    `stitch` finds in the rows of all shards; with the name of a table, all of its rows (but those
+    of `packets`, which stay where the shards were explained).
+    """
+    if table is None:
+        return Analysis(_kept(rows).merge(threads, path_rate, progress), [], capture_point)
+    _check(table)
+    kept = _kept(rows)
+
+    def begin(name):
+        if name == "packets":
+            raise ValueError("packets are not merged: stitch the capture point in one piece")
+        return kept.table(name, threads, path_rate, capture_point)
+
+    return StreamedTable(begin, table, [], [])
+
+
+def _kept(rows):
+    kept, empty = _whyslow.KeptRows(), True
+    for name, row in rows:
+        kept.push(str(name), row)
+        empty = False
+    if empty:
+        raise ValueError("there is nothing to stitch: no row came")
+    return kept
 
 
 def stitch(rows, *, table=None, threads=None, path_rate=None, progress=None, capture_point=""):
