@@ -162,14 +162,15 @@ impl<F: FnMut(usize, Vec<u8>)> Condenser<F> {
         }
     }
 
-    /// A packet that is no segment: the first share counts it, and an ICMP error is one of a
-    /// connection, too.
+    /// A packet that is no segment: the first share counts it. An ICMP error is one of a connection,
+    /// too, and of others only a closer look shows that they are no segment of one.
     fn on_skipped(&mut self, packet: &Packet<'_>, skip: Skip, for_all: bool) {
         let of = self.shares.len();
-        let about = match skip {
-            Skip::Icmp(error) => Share::number_of(error.flow_key().hash(), of),
-            _ => 0,
+        let key = match skip {
+            Skip::Icmp(error) => Some(error.flow_key()),
+            _ => wire::parse_fast(packet).map(|fast| fast.flow_key()),
         };
+        let about = key.map_or(0, |key| Share::number_of(key.hash(), of));
         for share in &mut self.shares {
             if for_all || share.number() == 0 || share.number() == about {
                 share.write_skipped(packet, skip, &mut self.give);

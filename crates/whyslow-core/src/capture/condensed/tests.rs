@@ -99,5 +99,5 @@ fn another_version_is_not_read() {
     let mut bytes = rows().concat();
     bytes[4] = CONDENSED_VERSION + 1;
     let error = explain("", &bytes).unwrap_err();
-    assert!(error.message.contains("is of version 2 of the format"), "{}", error.message);
+    assert!(error.message.contains("is of version 3 of the format"), "{}", error.message);
 }
