@@ -5,6 +5,7 @@
 //! [`Fragment::merge_all`] joins them. The result does not depend on their number.
 
 mod accounts;
+mod capture_state;
 mod closing;
 mod fast_path;
 mod fragment;
@@ -31,7 +32,7 @@ use crate::units::{Nanos, Time};
 use crate::whatif::Replays;
 use crate::wire::{self, FastPacket, Flags, FlowKey, Icmp, Segment, Skip};
 use accounts::AccountList;
-use fragment::CaptureState;
+use capture_state::CaptureState;
 use joined::JoinedConnections;
 use open_connection::OpenConnection;
 use openings::OpeningPositions;

@@ -119,6 +119,7 @@ def test_shards_that_are_missing_or_mixed_are_told(sample):
     with pytest.raises(whyslow.CaptureError, match="shard 0 of 3 is missing"):
         whyslow.merge(row for row in rows if row[0] != 0)
     with pytest.raises(whyslow.CaptureError, match="holds shard 0 of 2 alone"):
-        whyslow.stitch((path.name, row) for shard, row in whyslow.condense(path, shards=2) if shard == 0)
+        rows = whyslow.condense(path, shards=2)
+        whyslow.stitch((path.name, row) for shard, row in rows if shard == 0)
     with pytest.raises(ValueError, match="1 to 64"):
         whyslow.condense(path, shards=65)

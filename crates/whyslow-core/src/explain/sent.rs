@@ -6,7 +6,8 @@
 //! two for each other one.
 
 use super::accounts::ListedAccounts;
-use super::fragment::{CaptureState, Fragment};
+use super::capture_state::CaptureState;
+use super::fragment::Fragment;
 use super::openings::OpeningPositions;
 use crate::assemble::Names;
 use crate::rules::LargestFlows;

@@ -38,7 +38,7 @@ def stitched(spark, paths, options):
     shards = count("shards", options.pop("shards", "1"), MOST_SHARDS)
     reader = Reader(Options.parse({**options, **_named(paths)}))
     if shards > 1 and reader.options.table == "packets":
-        raise ValueError("whyslow: packets are read of a capture point in one piece: leave `shards` out")
+        raise ValueError("whyslow: packets are of a capture point in one piece: leave `shards` out")
     files = _files.listed(reader.options.paths)
     points = _files.capture_points(files, reader.options.rotation)
     plan = [(point, file) for point, files in enumerate(points) for file in files]
