@@ -165,6 +165,11 @@ impl Explainer {
         self.path_rate = rate.filter(|rate| *rate > 0.0);
     }
 
+    /// Whose connections it follows, as the first capture says.
+    pub fn share(&self) -> Share {
+        self.owners.share()
+    }
+
     /// Rebalances shards between explainers; each must be asked between the same packets. What one
     /// gives, another awaits.
     pub fn rebalance(&mut self) -> Rebalance {

@@ -79,7 +79,7 @@ pub enum Error {
     #[error("none of the condensed captures can be read; the first: {0}")]
     NoneReadable(String),
     /// It holds one share of the connections, and is not to be read by itself.
-    #[error("{name}: holds shard {number} of {of} alone: stitch the shards, and merge them")]
+    #[error("{name}: holds shard {number} of {of} alone: `stitch_shard` and `merge` read it in Python")]
     Share {
         /// The input.
         name: String,

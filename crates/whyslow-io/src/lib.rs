@@ -73,6 +73,7 @@ use set::{RotationSet, WaitingInput};
 use share_packets::ShareFiles;
 use source::Source;
 use whyslow_core::analysis::Analysis;
+use whyslow_core::condense::Share;
 use worker_pool::{PoolFindings, WorkerPool};
 
 /// Reads all inputs and explains the connections in them. Calls `progress` after every block. After
@@ -128,7 +129,7 @@ pub fn read_on(
     stop: &Stop,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<Reading, Error> {
-    let pools = Pools { options, unlisted: false };
+    let pools = Pools { options, unlisted: false, share: Share::ALL };
     Ok(read_groups(pools, groups, stop, progress)?.0)
 }
 
@@ -143,7 +144,7 @@ pub fn read_every(
     stop: &Stop,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<(Reading, UnlistedConnections), Error> {
-    read_groups(Pools { options, unlisted: true }, groups, stop, progress)
+    read_groups(Pools { options, unlisted: true, share: Share::ALL }, groups, stop, progress)
 }
 
 fn read_groups(
@@ -165,6 +166,8 @@ fn read_groups(
 struct Pools {
     options: ExplainOptions,
     unlisted: bool,
+    /// Whose connections the inputs hold.
+    share: Share,
 }
 
 impl Pools {
@@ -182,6 +185,9 @@ fn read_one(pools: Pools, input: &Input, stop: &Stop, feed: &mut InputReader<'_>
     let mut pool = pools.pool(feed.total());
     let mut source = Source::open(input, stop)?;
     let summary = feed.run(&mut source, &mut pool)?;
+    if pool.share() != pools.share {
+        return Err(Error::share(input.name(), pool.share()));
+    }
     let files = set::is_file(input).then(|| vec![FirstRead::new(input.clone(), &source, &summary)]);
     drop(source);
     let PoolFindings { analysis, fingerprints, unlisted } = pool.finish()?;
@@ -203,6 +209,9 @@ fn read_sets(pools: Pools, inputs: &[Input], stop: &Stop, feed: &mut InputReader
     parts.sort_by_key(WaitingInput::order);
     let mut open: Vec<OpenSet> = Vec::new();
     for part in parts {
+        if part.opening.share != pools.share {
+            return Err(Error::share(part.source.name(), part.opening.share));
+        }
         if stop.is_asked() && !open.is_empty() {
             stop.has_cut();
             break;

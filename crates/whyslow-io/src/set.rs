@@ -101,6 +101,13 @@ impl WaitingInput {
 }
 
 impl InputBytes {
+    pub(crate) fn name(&self) -> String {
+        match self {
+            Self::File(input) => input.name(),
+            Self::Pipe(source) => source.name().to_owned(),
+        }
+    }
+
     /// Its path, if it can be opened again.
     pub(crate) fn file(&self) -> Option<Input> {
         match self {

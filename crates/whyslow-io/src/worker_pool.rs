@@ -18,6 +18,7 @@ use std::sync::{Mutex, PoisonError};
 use std::thread::{self, ScopedJoinHandle};
 use whyslow_core::analysis::Analysis;
 use whyslow_core::capture::{CaptureError, Problem, Reader, Sink, Summary};
+use whyslow_core::condense::Share;
 use whyslow_core::explain::{Explainer, Fragment, ReplayQueue};
 use whyslow_core::pair::ConnectionFingerprint;
 
@@ -52,6 +53,11 @@ impl WorkerPool {
         let spill = UnlistedSpill::default();
         self.explainers.iter_mut().for_each(|explainer| spill.attach_to(explainer));
         self.unlisted = Some(spill);
+    }
+
+    /// Whose connections it follows, as the inputs say.
+    pub(crate) fn share(&self) -> Share {
+        self.explainers.first().map_or(Share::ALL, Explainer::share)
     }
 
     /// Reads one input to its end; calls `progress` with the bytes read after every block.
