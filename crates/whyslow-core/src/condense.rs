@@ -37,7 +37,7 @@ pub use crate::flow::Share;
 use crate::capture::condensed::build::{PacketBuilder, Payload, Piece};
 use crate::capture::condensed::headers::TcpHeaders;
 use crate::capture::condensed::write::{HeldPayload, PacketTime, RowWriter};
-use crate::capture::condensed::{write_origin, write_summary};
+use crate::capture::condensed::write_origin;
 use crate::capture::{CaptureOrigin, Clock, LinkType, Packet, Sink, Summary};
 use crate::flow::{ConnectionId, FlowTable, HashedKey, SweepClock};
 use crate::tcp::payload::readable::{Readable, is_all_text};
@@ -92,15 +92,14 @@ impl<F: FnMut(usize, Vec<u8>)> Condenser<F> {
     /// What all need is in each of them: the first packets, by which it is told which captures
     /// this one continues and whether checksums tell anything, and those at which connections
     /// leave that were silent for long.
-    pub fn new(origin: &CaptureOrigin, shares: usize, mut give: F) -> Self {
+    pub fn new(origin: &CaptureOrigin, shares: usize, give: F) -> Self {
         let of = shares.clamp(1, Share::MOST);
-        for share in (0..of).filter_map(|number| Share::new(number, of)) {
-            give(share.number(), write_origin(&CaptureOrigin { share, ..origin.clone() }));
-        }
+        let shares = (0..of).filter_map(|number| Share::new(number, of));
+        let begin = |share: Share| ShareRows::new(share, write_origin(&CaptureOrigin { share, ..origin.clone() }));
         Self {
             give,
             origin: origin.clone(),
-            shares: (0..of).map(ShareRows::new).collect(),
+            shares: shares.map(begin).collect(),
             table: FlowTable::default(),
             sweeps: SweepClock::default(),
             packets: 0,
@@ -113,8 +112,7 @@ impl<F: FnMut(usize, Vec<u8>)> Condenser<F> {
     /// Ends them with what the capture's reader learnt.
     pub fn finish(mut self, summary: &Summary) {
         for share in &mut self.shares {
-            share.end_row(&mut self.give);
-            (self.give)(share.number(), write_summary(summary, share.count()));
+            share.finish(summary, &mut self.give);
         }
     }
 
@@ -146,7 +144,7 @@ impl<F: FnMut(usize, Vec<u8>)> Condenser<F> {
         let is_whole = ranges.first().is_some_and(|first| *first == (0..segment.payload.len()));
         let is_text = !is_whole && is_all_text(segment.payload);
         let payload = HeldPayload { payload: segment.payload, ranges, is_text };
-        let is_same = |headers: &TcpHeaders| is_same(&mut self.builder, packet, headers, payload);
+        let is_same = |headers: &TcpHeaders| is_same(&mut self.builder, (packet, segment), headers, payload);
         let headers = headers::of(packet, segment).filter(is_same);
         let held = HeldSegment { at: PacketTime::of(packet), headers, payload };
         let own = Share::number_of(key.hash, self.shares.len());
@@ -186,15 +184,22 @@ impl<F: FnMut(usize, Vec<u8>)> Condenser<F> {
     }
 }
 
-/// Whether a packet comes out as it was read, by what of it would be held.
-fn is_same(builder: &mut PacketBuilder, packet: &Packet<'_>, headers: &TcpHeaders, held: HeldPayload<'_>) -> bool {
+/// Whether a packet comes out as it was read, by what of it would be held; `segment`: what it is,
+/// verified.
+fn is_same(
+    builder: &mut PacketBuilder,
+    (packet, segment): (&Packet<'_>, &Segment<'_>),
+    headers: &TcpHeaders,
+    held: HeldPayload<'_>,
+) -> bool {
     let pieces: Vec<Piece<'_>> =
         held.ranges.iter().filter_map(|range| Some((range.start, held.payload.get(range.clone())?))).collect();
     let same = builder.build(headers, Payload { pieces: &pieces, is_text: held.is_text }, |data, original_len| {
         let condensed = Packet { link: LinkType::ETHERNET, data, original_len, ..*packet };
-        let alike = |read: fn(&Packet<'_>) -> Option<Headless>| read(packet) == read(&condensed);
-        alike(|packet| wire::decode(packet).ok().map(Headless::of))
-            && alike(|packet| wire::decode_verified(packet).ok().map(Headless::of))
+        let decoded = |packet: &Packet<'_>| wire::decode(packet).ok().map(Headless::of);
+        let verified = wire::decode_verified(&condensed).ok().map(Headless::of);
+        verified == Some(Headless::of(*segment))
+            && decoded(packet) == decoded(&condensed)
             // The short way of plain segments does not look at all sums.
             && (headers.form.has_right_sums() || is_plain(packet) == is_plain(&condensed))
     });

@@ -2,10 +2,11 @@
 
 use super::HeldSegment;
 use super::skipped::SkippedPackets;
-use crate::capture::Packet;
-use crate::capture::condensed::RowCount;
 use crate::capture::condensed::build::MAX_VERBATIM;
 use crate::capture::condensed::write::{PacketTime, RowWriter};
+use crate::capture::condensed::{RowCount, write_summary};
+use crate::capture::{Packet, Summary};
+use crate::flow::Share;
 use crate::wire::Skip;
 
 /// A row is closed when it has so many bytes: the longest packet still fits into
@@ -16,6 +17,8 @@ const ROW: usize = 512 << 10;
 #[derive(Debug)]
 pub(super) struct ShareRows {
     number: usize,
+    /// The first row, until another one is given: a file that proves to be no capture gives none.
+    origin: Option<Vec<u8>>,
     /// Those that are closed, and all packets.
     count: RowCount,
     row: Option<RowWriter>,
@@ -25,8 +28,15 @@ pub(super) struct ShareRows {
 }
 
 impl ShareRows {
-    pub(super) fn new(number: usize) -> Self {
-        Self { number, count: RowCount::default(), row: None, unit: 1000, skipped: SkippedPackets::default() }
+    pub(super) fn new(share: Share, origin: Vec<u8>) -> Self {
+        Self {
+            number: share.number(),
+            origin: Some(origin),
+            count: RowCount::default(),
+            row: None,
+            unit: 1000,
+            skipped: SkippedPackets::default(),
+        }
     }
 
     /// The share's number.
@@ -34,13 +44,21 @@ impl ShareRows {
         self.number
     }
 
-    pub(super) fn count(&self) -> RowCount {
-        self.count
+    pub(super) fn finish(&mut self, summary: &Summary, give: &mut impl FnMut(usize, Vec<u8>)) {
+        self.end_row(give);
+        self.give(write_summary(summary, self.count), give);
+    }
+
+    fn give(&mut self, row: Vec<u8>, give: &mut impl FnMut(usize, Vec<u8>)) {
+        if let Some(origin) = self.origin.take() {
+            give(self.number, origin);
+        }
+        give(self.number, row);
     }
 
     pub(super) fn end_row(&mut self, give: &mut impl FnMut(usize, Vec<u8>)) {
         if let Some(row) = self.row.take() {
-            give(self.number, row.finish());
+            self.give(row.finish(), give);
             self.count.rows += 1;
             self.skipped.forget();
         }

@@ -162,6 +162,20 @@ fn shares_that_are_missing_twice_there_or_damaged_are_told() {
 }
 
 #[test]
+fn what_is_no_capture_gives_no_row() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().join("none.pcap");
+    fs::write(&path, b"no capture at all").unwrap();
+    let mut given = 0;
+    let give = &mut |_, _| {
+        given += 1;
+        Ok(())
+    };
+    assert!(scan_shares(&Input::Path(path), 2, &Stop::default(), &mut |_| (), give).is_err());
+    assert_eq!(given, 0);
+}
+
+#[test]
 fn a_share_alone_is_no_capture() {
     let input = Input::Path(sample("loss-client"));
     let mut files = [RowFiles::default(), RowFiles::default()];
