@@ -160,8 +160,8 @@ impl<F: FnMut(usize, Vec<u8>)> Condenser<F> {
         }
     }
 
-    /// A packet that is no segment: the first share counts it. An ICMP error is one of a connection,
-    /// too, and of others only a closer look shows that they are no segment of one.
+    /// A packet that is no segment: the first share counts it. An ICMP error is one of a
+    /// connection, too, and of others only a closer look shows that they are no segment of one.
     fn on_skipped(&mut self, packet: &Packet<'_>, skip: Skip, for_all: bool) {
         let of = self.shares.len();
         let key = match skip {

@@ -54,7 +54,12 @@ pub(crate) struct InputOpening {
 impl InputOpening {
     /// As a condensed capture of this name tells it.
     pub(crate) fn origin(&self, name: &str) -> CaptureOrigin {
-        CaptureOrigin { name: name.to_owned(), opening_packets: self.packets, opening_time: self.first, share: self.share }
+        CaptureOrigin {
+            name: name.to_owned(),
+            opening_packets: self.packets,
+            opening_time: self.first,
+            share: self.share,
+        }
     }
 }
 

@@ -39,9 +39,9 @@ const PIECE: usize = 64 << 10;
 
 impl RowFiles {
     /// Explains a share of the connections of a capture point, of whose files these are the rows
-    /// (of [`scan_shares`](crate::scan_shares)). Gives what [`merge`](Self::merge) takes, in rows of
-    /// at most [`MAX_ROW`] bytes: with `every`, all of the connections, and not those alone that an
-    /// analysis may list.
+    /// (of [`scan_shares`](crate::scan_shares)). Gives what [`merge`](Self::merge) takes, in rows
+    /// of at most [`MAX_ROW`] bytes: with `every`, all of the connections, and not those alone that
+    /// an analysis may list.
     ///
     /// # Errors
     /// As [`stitch`](crate::stitch), when rows of several shares are among these, and when `give`
@@ -225,7 +225,8 @@ impl Merging {
         let (lost, sets) = <(Vec<(String, String)>, u64)>::deserialize_reader(input)?;
         let is_first = self.seen.is_empty();
         let share = usize::try_from(number).ok().zip(usize::try_from(of).ok());
-        let share = share.and_then(|(number, of)| Share::new(number, of)).ok_or_else(|| damaged("there is no such shard"))?;
+        let share =
+            share.and_then(|(number, of)| Share::new(number, of)).ok_or_else(|| damaged("there is no such shard"))?;
         if is_first {
             self.seen = vec![false; share.of()];
             self.lost = lost;

@@ -2,8 +2,8 @@
 
 use crate::analysis::Analysis;
 use crate::errors::{Failure, raised};
-use crate::inputs::resolved;
-use crate::reading::{options_of, read_with};
+use crate::inputs::{options_of, resolved};
+use crate::reading::read_with;
 use crate::streamed::StreamedTable;
 use crate::table::table_of;
 use pyo3::IntoPyObjectExt;

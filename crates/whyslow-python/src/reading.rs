@@ -2,7 +2,7 @@
 
 use crate::analysis::Analysis;
 use crate::errors::{Failure, raised};
-use crate::inputs::{Named, rename, resolved};
+use crate::inputs::{Named, options_of, rename, resolved};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use std::num::NonZero;
@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread;
 use std::time::Duration;
-use whyslow_io::{ExplainOptions, Progress, Reading, Stop, read_on};
+use whyslow_io::{Progress, Reading, Stop, read_on};
 
 /// How often signals are looked for, and progress is told.
 const BEAT: Duration = Duration::from_millis(50);
@@ -41,12 +41,6 @@ pub(crate) fn read(
     let mut reading = read_with(py, work, progress.as_ref())?;
     rename(&mut reading, &inputs);
     Ok(Analysis::new(reading))
-}
-
-/// As many threads as there are processors, unless somebody says otherwise.
-pub(crate) fn options_of(threads: Option<NonZero<usize>>, path_rate: Option<f64>) -> ExplainOptions {
-    let options = ExplainOptions { path_rate, ..ExplainOptions::default() };
-    ExplainOptions { threads: threads.unwrap_or(options.threads), ..options }
 }
 
 /// Reads with `work`, on another thread.

@@ -1,8 +1,7 @@
 //! Tables of captures as they are read: every connection has its rows, and a few batches are held.
 
 use crate::errors::{Failure, raised};
-use crate::inputs::{Named, rename, resolved};
-use crate::reading::options_of;
+use crate::inputs::{Named, options_of, rename, resolved};
 use crate::table::{ArrowBatch, refused, table_of};
 use arrow_array::ffi::FFI_ArrowSchema;
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;

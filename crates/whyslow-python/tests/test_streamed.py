@@ -15,6 +15,7 @@ import threading
 import duckdb
 import polars
 import pyarrow
+import pyarrow.compute
 import pytest
 import whyslow
 

@@ -7,7 +7,8 @@ use crate::explain::explain;
 /// The rows of a sample, whose packets fill several.
 fn rows() -> Vec<Vec<u8>> {
     let mut rows = Vec::new();
-    let origin = CaptureOrigin { name: "a".to_owned(), opening_packets: 7, opening_time: Some(Time(5)), share: Share::ALL };
+    let origin =
+        CaptureOrigin { name: "a".to_owned(), opening_packets: 7, opening_time: Some(Time(5)), share: Share::ALL };
     let mut condenser = Condenser::new(&origin, 1, |_, row: Vec<u8>| rows.push(row));
     let mut summary = Summary::default();
     for frame in 1..=3u64 {
