@@ -43,7 +43,7 @@ use crate::flow::{ConnectionId, FlowTable, HashedKey, SweepClock};
 use crate::tcp::payload::readable::{Readable, is_all_text};
 use crate::units::Time;
 use crate::wire::{self, Flags, FlowKey, Segment, Skip};
-use share_rows::ShareRows;
+use share_rows::{HeldSegment, ShareRows};
 use std::net::IpAddr;
 use std::ops::Range;
 
@@ -68,14 +68,6 @@ struct Conversation {
     /// The row that has it, and its number there.
     place: Option<(u64, usize)>,
     sides: [Readable; 2],
-}
-
-/// A segment, and what is held of it.
-struct HeldSegment<'a> {
-    at: PacketTime,
-    /// None where it is held as it was captured.
-    headers: Option<TcpHeaders>,
-    payload: HeldPayload<'a>,
 }
 
 impl<F> std::fmt::Debug for Condenser<F> {

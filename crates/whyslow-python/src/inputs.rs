@@ -1,5 +1,5 @@
-//! What Python names, as inputs: files, URLs, and files that stand in for what was none; and how they
-//! are read.
+//! What Python names, as inputs: files, URLs, and files that stand in for what was none; and how
+//! they are read.
 
 use crate::errors::Failure;
 use std::num::NonZero;

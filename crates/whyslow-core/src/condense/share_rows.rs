@@ -1,9 +1,9 @@
 //! The rows of one share of the connections.
 
-use super::HeldSegment;
 use super::skipped::SkippedPackets;
 use crate::capture::condensed::build::MAX_VERBATIM;
-use crate::capture::condensed::write::{PacketTime, RowWriter};
+use crate::capture::condensed::headers::TcpHeaders;
+use crate::capture::condensed::write::{HeldPayload, PacketTime, RowWriter};
 use crate::capture::condensed::{RowCount, write_summary};
 use crate::capture::{Packet, Summary};
 use crate::flow::Share;
@@ -12,6 +12,14 @@ use crate::wire::Skip;
 /// A row is closed when it has so many bytes: the longest packet still fits into
 /// [`MAX_ROW`](crate::capture::MAX_ROW).
 const ROW: usize = 512 << 10;
+
+/// A segment, and what is held of it.
+pub(super) struct HeldSegment<'a> {
+    pub(super) at: PacketTime,
+    /// None where it is held as it was captured.
+    pub(super) headers: Option<TcpHeaders>,
+    pub(super) payload: HeldPayload<'a>,
+}
 
 /// The condensed capture of a share while it is written.
 #[derive(Debug)]
