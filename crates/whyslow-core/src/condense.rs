@@ -32,14 +32,14 @@ mod headers;
 mod share_rows;
 mod skipped;
 
-pub use crate::flow::Share;
+pub use crate::types::Share;
 
 use crate::capture::condensed::build::{PacketBuilder, Payload, Piece};
 use crate::capture::condensed::headers::TcpHeaders;
 use crate::capture::condensed::write::{HeldPayload, PacketTime, RowWriter};
 use crate::capture::condensed::write_origin;
 use crate::capture::{CaptureOrigin, Clock, LinkType, Packet, Sink, Summary};
-use crate::flow::{ConnectionId, FlowTable, HashedKey, SweepClock};
+use crate::flow::{ConnectionId, FlowTable, HashedKey, SweepClock, share_of};
 use crate::tcp::payload::readable::{Readable, is_all_text};
 use crate::units::Time;
 use crate::wire::{self, Flags, FlowKey, Segment, Skip};
@@ -139,7 +139,7 @@ impl<F: FnMut(usize, Vec<u8>)> Condenser<F> {
         let is_same = |headers: &TcpHeaders| is_same(&mut self.builder, (packet, segment), headers, payload);
         let headers = headers::of(packet, segment).filter(is_same);
         let held = HeldSegment { at: PacketTime::of(packet), headers, payload };
-        let own = Share::number_of(key.hash, self.shares.len());
+        let own = share_of(key.hash, self.shares.len());
         for share in &mut self.shares {
             if share.number() == own {
                 share.write(&mut conversation.place, packet, &held, &mut self.give);
@@ -160,7 +160,7 @@ impl<F: FnMut(usize, Vec<u8>)> Condenser<F> {
             Skip::Icmp(error) => Some(error.flow_key()),
             _ => wire::parse_fast(packet).map(|fast| fast.flow_key()),
         };
-        let about = key.map_or(0, |key| Share::number_of(key.hash(), of));
+        let about = key.map_or(0, |key| share_of(key.hash(), of));
         for share in &mut self.shares {
             if for_all || share.number() == 0 || share.number() == about {
                 share.write_skipped(packet, skip, &mut self.give);

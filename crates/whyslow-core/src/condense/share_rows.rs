@@ -6,7 +6,7 @@ use crate::capture::condensed::headers::TcpHeaders;
 use crate::capture::condensed::write::{HeldPayload, PacketTime, RowWriter};
 use crate::capture::condensed::{RowCount, write_summary};
 use crate::capture::{Packet, Summary};
-use crate::flow::Share;
+use crate::types::Share;
 use crate::wire::Skip;
 
 /// A row is closed when it has so many bytes: the longest packet still fits into

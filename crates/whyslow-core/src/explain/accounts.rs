@@ -11,9 +11,9 @@ use crate::flow::{ConnectionId, FlowEntry};
 use crate::pair::ConnectionFingerprint;
 use crate::rules::ConnectionSummary;
 use crate::units::{Nanos, Time};
+use borsh::io::{self, Read, Write};
 use borsh::{BorshDeserialize, BorshSerialize};
 use std::cmp::Reverse;
-use std::io::{self, Read, Write};
 
 /// What is known of a connection without an account.
 #[derive(Clone, Copy, Debug, BorshSerialize, BorshDeserialize)]

@@ -10,9 +10,9 @@ use crate::tcp::BadChecksums;
 use crate::tcp::elided::ElisionMarks;
 use crate::units::{Nanos, Time};
 use crate::wire::{ChecksumSample, Skip, link_type_name};
+use borsh::io::{self, Read, Write};
 use borsh::{BorshDeserialize, BorshSerialize};
 use std::collections::BTreeMap;
-use std::io::{self, Read, Write};
 
 /// What one capture says.
 #[derive(Debug, Default)]

@@ -14,7 +14,7 @@ use crate::rules::LargestFlows;
 use crate::units::Time;
 use crate::whatif::Replays;
 use borsh::BorshDeserialize;
-use std::io::{self, Read, Write};
+use borsh::io::{self, Read, Write};
 
 impl Fragment {
     /// Writes it. The connections that are not listed must have been given away, if somebody wants

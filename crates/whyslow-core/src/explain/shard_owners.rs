@@ -4,7 +4,8 @@
 //! Explainers do not communicate: all see the same packets, count them alike, and reach the same
 //! decision at the same packet.
 
-use crate::flow::{SHARDS, Share, shard_of};
+use crate::flow::{SHARDS, shard_of};
+use crate::types::Share;
 
 /// Packets before the first rebalance, and the longest interval; each interval is twice the one
 /// before, because a balanced state mostly stays so.

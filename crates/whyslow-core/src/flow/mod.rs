@@ -12,30 +12,33 @@
 mod cache;
 mod entry;
 mod shard;
-mod share;
 mod sweep;
 
-use crate::types::Side;
+use crate::types::{Share, Side};
 use crate::units::Time;
 use crate::wire::{Flags, RawFlowKey, Segment};
 use cache::{CacheEntry, FlowCache};
 pub use entry::{ConnectionId, Evicted, FlowEntry, FlowTimeouts, HashedKey};
 pub use shard::Shard;
 use shard::{Inserted, Slot};
-pub use share::Share;
 pub use sweep::SweepClock;
 
 #[cfg(test)]
 mod tests;
 
 /// Shards of a table.
-pub const SHARDS: usize = 64;
+pub const SHARDS: usize = Share::MOST;
 
 /// Returns the shard of a four-tuple with this hash.
 #[inline(always)]
 pub fn shard_of(hash: u64) -> usize {
     // The hash table itself uses the lowest and the highest bits.
     (hash >> 40) as usize % SHARDS
+}
+
+/// Returns the share, of so many, of a four-tuple with this hash.
+pub fn share_of(hash: u64, of: usize) -> usize {
+    shard_of(hash) % of.max(1)
 }
 
 /// The connection of a segment.

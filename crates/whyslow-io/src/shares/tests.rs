@@ -102,7 +102,6 @@ fn real_captures_in_shares_are_the_captures() {
     // All of them take minutes.
     let step = if std::env::var_os("ALL_CAPTURES").is_some() { 1 } else { 20 };
     let read = assert_all_whole(&captures, step);
-    println!("{read} captures in shares");
     assert!(read > 1_000 / step);
 }
 

@@ -30,7 +30,7 @@ pub(crate) use summary::{RowCount, summary_of, write_summary};
 
 use super::records::{Progress, Records};
 use super::{CaptureError, Clock, Problem, Sink, Summary};
-use crate::flow::Share;
+use crate::types::Share;
 use crate::units::Time;
 use fields::{Fields, put_number, put_optional, put_signed, put_text};
 use read::Count;
