@@ -15,7 +15,7 @@
 //! let capture = include_bytes!("../../../samples/loss-client.pcap");
 //! let mut rows = Vec::new();
 //! let origin = CaptureOrigin { name: "loss.pcap".to_owned(), ..CaptureOrigin::default() };
-//! let mut condenser = Condenser::new(&origin, |row: Vec<u8>| rows.push(row));
+//! let mut condenser = Condenser::new(&origin, 1, |_, row: Vec<u8>| rows.push(row));
 //! let mut reader = Reader::new();
 //! reader.push(capture, &mut condenser)?;
 //! let summary = reader.finish(&mut condenser)?;
@@ -29,35 +29,33 @@
 //! ```
 
 mod headers;
+mod share_rows;
 mod skipped;
 
-use crate::capture::condensed::build::{MAX_VERBATIM, PacketBuilder, Payload, Piece};
+pub use crate::types::Share;
+
+use crate::capture::condensed::build::{PacketBuilder, Payload, Piece};
 use crate::capture::condensed::headers::TcpHeaders;
 use crate::capture::condensed::write::{HeldPayload, PacketTime, RowWriter};
-use crate::capture::condensed::{write_origin, write_summary};
+use crate::capture::condensed::write_origin;
 use crate::capture::{CaptureOrigin, Clock, LinkType, Packet, Sink, Summary};
-use crate::flow::{ConnectionId, FlowTable};
+use crate::flow::{ConnectionId, FlowTable, HashedKey, SweepClock, share_of};
 use crate::tcp::payload::readable::{Readable, is_all_text};
 use crate::units::Time;
-use crate::wire::{self, Flags, FlowKey, Segment};
-use skipped::SkippedPackets;
+use crate::wire::{self, Flags, FlowKey, Segment, Skip};
+use share_rows::{HeldSegment, ShareRows};
 use std::net::IpAddr;
 use std::ops::Range;
-
-/// A row is closed when it has so many bytes: the longest packet still fits into
-/// [`MAX_ROW`](crate::capture::MAX_ROW).
-const ROW: usize = 512 << 10;
 
 /// Takes a capture's packets, and gives rows.
 pub struct Condenser<F> {
     give: F,
-    rows: u64,
-    row: Option<RowWriter>,
-    /// The time unit of rows, nanoseconds: thousands, until a time is not one of them.
-    unit: i64,
+    origin: CaptureOrigin,
+    /// A condensed capture for each share of the connections.
+    shares: Vec<ShareRows>,
     table: FlowTable<Conversation>,
+    sweeps: SweepClock,
     packets: u64,
-    skipped: SkippedPackets,
     builder: PacketBuilder,
     held: Vec<Range<usize>>,
     /// The last packet, with which a row begins that a name or a mark opens.
@@ -74,66 +72,56 @@ struct Conversation {
 
 impl<F> std::fmt::Debug for Condenser<F> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Condenser").field("rows", &self.rows).field("packets", &self.packets).finish_non_exhaustive()
+        f.debug_struct("Condenser").field("packets", &self.packets).finish_non_exhaustive()
     }
 }
 
-impl<F: FnMut(Vec<u8>)> Condenser<F> {
-    /// Begins the condensed capture of this origin. Each row goes to `give`, in order.
-    pub fn new(origin: &CaptureOrigin, mut give: F) -> Self {
-        give(write_origin(origin));
+impl<F: FnMut(usize, Vec<u8>)> Condenser<F> {
+    /// Begins the condensed captures of this origin, one for each of `shares` shares (1 to
+    /// [`Share::MOST`]) of its connections. Each row goes to `give`, with the number of its share;
+    /// those of a share in order.
+    ///
+    /// What all need is in each of them: the first packets, by which it is told which captures
+    /// this one continues and whether checksums tell anything, and those at which connections
+    /// leave that were silent for long.
+    pub fn new(origin: &CaptureOrigin, shares: usize, give: F) -> Self {
+        let of = shares.clamp(1, Share::MOST);
+        let shares = (0..of).filter_map(|number| Share::new(number, of));
+        let begin = |share: Share| ShareRows::new(share, write_origin(&CaptureOrigin { share, ..origin.clone() }));
         Self {
             give,
-            rows: 0,
-            row: None,
-            unit: 1000,
+            origin: origin.clone(),
+            shares: shares.map(begin).collect(),
             table: FlowTable::default(),
+            sweeps: SweepClock::default(),
             packets: 0,
-            skipped: SkippedPackets::default(),
             builder: PacketBuilder::default(),
             held: Vec::new(),
             last: PacketTime { time: Time::ZERO, frame: 0 },
         }
     }
 
-    /// Ends it with what the capture's reader learnt.
+    /// Ends them with what the capture's reader learnt.
     pub fn finish(mut self, summary: &Summary) {
-        self.end_row();
-        (self.give)(write_summary(summary, self.rows));
+        for share in &mut self.shares {
+            share.finish(summary, &mut self.give);
+        }
     }
 
     /// Closes a row before it is full.
     #[cfg(test)]
     pub(crate) fn end_row_for_test(&mut self) {
-        self.end_row();
+        self.shares.iter_mut().for_each(|share| share.end_row(&mut self.give));
     }
 
-    fn end_row(&mut self) {
-        if let Some(row) = self.row.take() {
-            (self.give)(row.finish());
-            self.rows += 1;
-            self.skipped.forget();
-        }
+    /// Whether a packet, which is the next, is in all of them.
+    fn is_for_all(&mut self, packet: &Packet<'_>) -> bool {
+        let is_early = self.packets <= self.origin.opening_packets.max(wire::ChecksumSample::PACKETS);
+        self.sweeps.is_due(packet.time) || is_early || self.shares.len() == 1
     }
 
-    /// The row that takes a packet of this time.
-    fn row(&mut self, at: PacketTime) -> &mut RowWriter {
-        if self.row.as_ref().is_some_and(|row| row.len() >= ROW) {
-            self.end_row();
-        }
-        if self.row.as_ref().is_some_and(|row| !row.takes(at.time)) || at.time.0 % self.unit != 0 {
-            self.end_row();
-            self.unit = 1;
-        }
-        self.last = at;
-        let (number, unit) = (self.rows, self.unit);
-        self.row.get_or_insert_with(|| RowWriter::new(number, unit, at))
-    }
-
-    fn on_segment(&mut self, packet: &Packet<'_>, segment: &Segment<'_>) {
-        let at = PacketTime { time: packet.time, frame: packet.frame };
-        self.row(at);
-        let key = FlowKey::of(segment).into();
+    fn on_segment(&mut self, packet: &Packet<'_>, segment: &Segment<'_>, for_all: bool) {
+        let key = HashedKey::from(FlowKey::of(segment));
         self.table.advance_time(packet.time);
         let is_first = segment.flags.has(Flags::SYN);
         let begin = || Conversation {
@@ -144,33 +132,66 @@ impl<F: FnMut(Vec<u8>)> Condenser<F> {
         let conversation = routed.value;
         let first = segment.seq + u32::from(is_first);
         conversation.sides[routed.from].select(first, segment.payload, segment.payload_len, &mut self.held);
-        let headers = headers::of(packet, segment);
         let ranges = self.held.as_slice();
         let is_whole = ranges.first().is_some_and(|first| *first == (0..segment.payload.len()));
         let is_text = !is_whole && is_all_text(segment.payload);
-        let held = HeldPayload { payload: segment.payload, ranges, is_text };
-        let is_same = headers.is_some_and(|headers| is_same(&mut self.builder, packet, &headers, held));
-        if let (Some(row), Some(headers)) = (&mut self.row, headers.filter(|_| is_same)) {
-            let place = conversation.place.filter(|(number, _)| *number == self.rows).map(|(_, place)| place);
-            conversation.place = Some((self.rows, row.packet(place, at, &headers, held)));
-        } else if let Some(row) = &mut self.row {
-            row.verbatim(packet, packet.data.get(..MAX_VERBATIM).unwrap_or(packet.data));
+        let payload = HeldPayload { payload: segment.payload, ranges, is_text };
+        let is_same = |headers: &TcpHeaders| is_same(&mut self.builder, (packet, segment), headers, payload);
+        let headers = headers::of(packet, segment).filter(is_same);
+        let held = HeldSegment { at: PacketTime::of(packet), headers, payload };
+        let own = share_of(key.hash, self.shares.len());
+        for share in &mut self.shares {
+            if share.number() == own {
+                share.write(&mut conversation.place, packet, &held, &mut self.give);
+            } else if for_all {
+                share.write(&mut None, packet, &held, &mut self.give);
+            }
         }
         if self.table.has_evicted() {
             self.table.take_evicted();
         }
     }
+
+    /// A packet that is no segment: the first share counts it. An ICMP error is one of a
+    /// connection, too, and of others only a closer look shows that they are no segment of one.
+    fn on_skipped(&mut self, packet: &Packet<'_>, skip: Skip, for_all: bool) {
+        let of = self.shares.len();
+        let key = match skip {
+            Skip::Icmp(error) => Some(error.flow_key()),
+            _ => wire::parse_fast(packet).map(|fast| fast.flow_key()),
+        };
+        let about = key.map_or(0, |key| share_of(key.hash(), of));
+        for share in &mut self.shares {
+            if for_all || share.number() == 0 || share.number() == about {
+                share.write_skipped(packet, skip, &mut self.give);
+            }
+        }
+    }
+
+    /// Something that is no packet, which all have to know.
+    fn note(&mut self, note: impl Fn(&mut RowWriter)) {
+        for share in &mut self.shares {
+            note(share.row(self.last, &mut self.give));
+        }
+    }
 }
 
-/// Whether a packet comes out as it was read, by what of it would be held.
-fn is_same(builder: &mut PacketBuilder, packet: &Packet<'_>, headers: &TcpHeaders, held: HeldPayload<'_>) -> bool {
+/// Whether a packet comes out as it was read, by what of it would be held; `segment`: what it is,
+/// verified.
+fn is_same(
+    builder: &mut PacketBuilder,
+    (packet, segment): (&Packet<'_>, &Segment<'_>),
+    headers: &TcpHeaders,
+    held: HeldPayload<'_>,
+) -> bool {
     let pieces: Vec<Piece<'_>> =
         held.ranges.iter().filter_map(|range| Some((range.start, held.payload.get(range.clone())?))).collect();
     let same = builder.build(headers, Payload { pieces: &pieces, is_text: held.is_text }, |data, original_len| {
         let condensed = Packet { link: LinkType::ETHERNET, data, original_len, ..*packet };
-        let alike = |read: fn(&Packet<'_>) -> Option<Headless>| read(packet) == read(&condensed);
-        alike(|packet| wire::decode(packet).ok().map(Headless::of))
-            && alike(|packet| wire::decode_verified(packet).ok().map(Headless::of))
+        let decoded = |packet: &Packet<'_>| wire::decode(packet).ok().map(Headless::of);
+        let verified = wire::decode_verified(&condensed).ok().map(Headless::of);
+        verified == Some(Headless::of(*segment))
+            && decoded(packet) == decoded(&condensed)
             // The short way of plain segments does not look at all sums.
             && (headers.form.has_right_sums() || is_plain(packet) == is_plain(&condensed))
     });
@@ -192,33 +213,26 @@ impl Headless {
     }
 }
 
-impl<F: FnMut(Vec<u8>)> Sink for Condenser<F> {
+impl<F: FnMut(usize, Vec<u8>)> Sink for Condenser<F> {
     fn packet(&mut self, packet: &Packet<'_>) {
         self.packets += 1;
+        self.last = PacketTime::of(packet);
+        let for_all = self.is_for_all(packet);
         match wire::decode_verified(packet) {
-            Ok(segment) => self.on_segment(packet, &segment),
-            Err(skip) => {
-                let at = PacketTime { time: packet.time, frame: packet.frame };
-                self.row(at);
-                if let Some(row) = &mut self.row {
-                    self.skipped.write(row, packet, skip);
-                }
-            }
+            Ok(segment) => self.on_segment(packet, &segment, for_all),
+            Err(skip) => self.on_skipped(packet, skip, for_all),
         }
     }
 
     fn text(&mut self, clock: Clock) {
-        let at = self.last;
-        self.row(at).text(clock);
+        self.note(|row| row.text(clock));
     }
 
     fn left_out(&mut self, of: Option<[(IpAddr, u16); 2]>, from: Time, until: Time) {
-        let at = self.last;
-        self.row(at).left_out(of, from, until);
+        self.note(|row| row.left_out(of, from, until));
     }
 
     fn host_name(&mut self, address: IpAddr, name: &str, stand_in: bool) {
-        let at = self.last;
-        self.row(at).host_name(address, name, stand_in);
+        self.note(|row| row.host_name(address, name, stand_in));
     }
 }

@@ -5,6 +5,7 @@
 //! [`Fragment::merge_all`] joins them. The result does not depend on their number.
 
 mod accounts;
+mod capture_state;
 mod closing;
 mod fast_path;
 mod fragment;
@@ -13,6 +14,7 @@ mod joined;
 pub mod live;
 mod open_connection;
 mod openings;
+mod sent;
 mod shard_owners;
 mod unlisted;
 
@@ -26,11 +28,12 @@ use crate::capture::{CaptureError, CaptureOrigin, Clock, Packet, Reader, Sink, S
 use crate::flow::{self, ConnectionId, FlowEntry, FlowTable, HashedKey};
 use crate::pair::ConnectionFingerprint;
 use crate::rules::LargestFlows;
+use crate::types::Share;
 use crate::units::{Nanos, Time};
 use crate::whatif::Replays;
 use crate::wire::{self, FastPacket, Flags, FlowKey, Icmp, Segment, Skip};
 use accounts::AccountList;
-use fragment::CaptureState;
+use capture_state::CaptureState;
 use joined::JoinedConnections;
 use open_connection::OpenConnection;
 use openings::OpeningPositions;
@@ -39,6 +42,8 @@ use std::net::IpAddr;
 
 /// Most host names; a capture with more is not trusted.
 const MAX_NAMES: usize = 65_536;
+/// Of a place among all packets: bits of the frame's number in its capture.
+const FRAME_BITS: u32 = 40;
 
 /// Takes the packets of one or more captures that continue each other and explains their
 /// connections.
@@ -50,7 +55,7 @@ pub struct Explainer {
     file: Option<u16>,
     /// Segments of the current capture.
     segments: u64,
-    /// Counts packets over all captures: a connection is identified by its first one.
+    /// Counts packets over all captures.
     packets: u64,
     /// Packets before this one are sampled for checksums: the first ones of each capture.
     sample_until: u64,
@@ -152,13 +157,18 @@ impl Explainer {
     /// must be given all packets.
     pub fn sharing(count: usize) -> Vec<Self> {
         let of = count.clamp(1, flow::SHARDS);
-        (0..of).map(|own| Self { owners: ShardOwners::new(own, of), ..Self::default() }).collect()
+        (0..of).map(|own| Self { owners: ShardOwners::new(own, of, Share::ALL), ..Self::default() }).collect()
     }
 
     /// Sets what the path carries at most, payload bits per second. Predictions and recommended
     /// buffers respect it. All explainers that share connections need the same value.
     pub fn set_path_rate(&mut self, rate: Option<f64>) {
         self.path_rate = rate.filter(|rate| *rate > 0.0);
+    }
+
+    /// Whose connections it follows, as the first capture says.
+    pub fn share(&self) -> Share {
+        self.owners.share()
     }
 
     /// Rebalances shards between explainers; each must be asked between the same packets. What one
@@ -246,7 +256,7 @@ impl Explainer {
         });
         Fragment {
             captures: self.captures,
-            openings: self.openings,
+            openings: vec![self.openings],
             accounts,
             replays: self.replays,
             flows: self.flows,
@@ -262,6 +272,13 @@ impl Explainer {
         Frame { file: self.file, number: packet.frame }
     }
 
+    /// Of a connection whose first packet this is: the place of that among all packets, as whoever
+    /// sees only some of them knows it too.
+    fn id(&self, frame: Frame) -> ConnectionId {
+        let before = (self.captures.len() as u64) << FRAME_BITS;
+        ConnectionId(before | frame.number.min((1 << FRAME_BITS) - 1))
+    }
+
     /// Processes a segment of a connection of its own.
     fn on_segment(&mut self, packet: &Packet<'_>, segment: &Segment<'_>, ends: &HashedKey) {
         self.segments += 1;
@@ -274,7 +291,7 @@ impl Explainer {
             let opening = if may_wait { opening() } else { None };
             opening.unwrap_or_else(|| OpenConnection::new(capture, segment, packet.time, frame))
         };
-        let id = ConnectionId(self.packets - 1);
+        let id = self.id(frame);
         let routed = self.table.route(segment, ends, id, begin);
         if routed.new && self.leaving.is_none() {
             self.openings.push(id);
@@ -414,6 +431,9 @@ impl Sink for Explainer {
         }
         if let Some(capture) = self.captures.last_mut() {
             capture.rename(&origin.name);
+        }
+        if self.packets == 0 && origin.share != self.owners.share() {
+            self.owners.follow(origin.share);
         }
     }
 

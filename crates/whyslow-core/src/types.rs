@@ -5,6 +5,7 @@ mod frame;
 mod limit;
 mod model_change;
 mod retransmission;
+mod share;
 mod side;
 mod timers;
 
@@ -13,5 +14,6 @@ pub use frame::Frame;
 pub use limit::Limit;
 pub use model_change::ModelChange;
 pub use retransmission::{MAX_RETRANSMISSIONS, RetransmissionKind};
+pub use share::Share;
 pub use side::Side;
 pub use timers::{RTO_MIN, SHORTEST_RTO};

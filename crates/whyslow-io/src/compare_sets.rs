@@ -7,6 +7,7 @@
 use crate::error::Error;
 use crate::feed::InputReader;
 use crate::first::FirstRead;
+use crate::share_packets::ShareFiles;
 use crate::stop::Stop;
 use crate::unlisted::UnlistedOfSet;
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -19,6 +20,8 @@ use whyslow_core::pair::{
 pub(crate) struct ReadSet {
     /// Its files in the order of reading; none when one of them was a pipe.
     pub(crate) files: Option<Vec<FirstRead>>,
+    /// The same where each capture is in several files, by shares of the connections.
+    pub(crate) shares: Vec<ShareFiles>,
     /// Its connections.
     pub(crate) fingerprints: Vec<ConnectionFingerprint>,
     /// Number of captures in the sets before it.
@@ -112,11 +115,11 @@ fn collect(
     feed: &mut InputReader<'_>,
     stop: &Stop,
 ) -> Result<BTreeMap<usize, PacketCollector>, Error> {
-    let readable = |set: usize| sets.get(set).and_then(|sets| sets.files.as_ref());
+    let readable = |set: usize| sets.get(set).is_some_and(|set| set.files.is_some() || !set.shares.is_empty());
     // In the order of what they carried; one that three sets hold is read once in each.
     let mut wanted: Vec<(usize, &ConnectionFingerprint)> = Vec::new();
     let mut known = HashSet::new();
-    for shared in shared.iter().filter(|shared| shared.sets.iter().all(|&set| readable(set).is_some())) {
+    for shared in shared.iter().filter(|shared| shared.sets.iter().all(|&set| readable(set))) {
         for (place, fingerprint) in shared.places().into_iter().zip(&shared.found.fingerprints) {
             if known.insert(place) {
                 wanted.push((place.0, fingerprint));
@@ -132,13 +135,17 @@ fn collect(
             max_packets: most,
         });
     }
-    let files = |set: &usize| readable(*set).map_or(&[][..], Vec::as_slice);
+    let files = |set: &usize| sets.get(*set).and_then(|set| set.files.as_deref()).unwrap_or_default();
     for set in by_set.keys() {
         feed.expect(files(set).iter().map(|file| &file.input));
     }
     let mut collectors = BTreeMap::new();
     for (set, wanted) in by_set {
         let mut collector = PacketCollector::new(sets.get(set).map_or(0, |sets| sets.captures), wanted);
+        for shares in sets.get(set).map_or(&[][..], |set| &set.shares) {
+            collector.begin_capture();
+            shares.read(stop, &mut collector)?;
+        }
         for file in files(&set) {
             collector.begin_capture();
             let second = feed.read(&mut file.open(stop)?, &mut collector)?;

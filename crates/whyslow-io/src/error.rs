@@ -3,10 +3,17 @@
 
 use std::io;
 use whyslow_core::capture::CaptureError;
+use whyslow_core::condense::Share;
 
 /// The name of an input; standard input has none.
 fn shown(name: &str) -> &str {
     if name == "-" { "stdin" } else { name }
+}
+
+impl Error {
+    pub(crate) fn share(name: String, share: Share) -> Self {
+        Self::Share { name, number: share.number(), of: share.of() }
+    }
 }
 
 /// Why an input could not be read.
@@ -71,6 +78,19 @@ pub enum Error {
     /// There is nothing to stitch.
     #[error("none of the condensed captures can be read; the first: {0}")]
     NoneReadable(String),
+    /// It holds one share of the connections, and is not to be read by itself.
+    #[error("{name}: holds shard {number} of {of} alone: `stitch_shard` and `merge` read it in Python")]
+    Share {
+        /// The input.
+        name: String,
+        /// Of the shard, from 0.
+        number: usize,
+        /// How many there are.
+        of: usize,
+    },
+    /// Shards cannot be merged.
+    #[error("the shards cannot be merged: {0}")]
+    Merge(String),
     /// It is empty.
     #[error("{} is empty: it holds no capture", shown(.name))]
     Empty {

@@ -41,6 +41,8 @@ mod scan;
 mod scratch;
 mod set;
 mod shard_exchange;
+mod share_packets;
+mod shares;
 mod source;
 mod spill;
 mod spool;
@@ -56,7 +58,7 @@ pub use object::{Object, ObjectInput};
 pub use options::ExplainOptions;
 pub use reading::{FilesRead, PacketSource, Reading, follow, follow_all, pick};
 #[cfg(not(target_family = "wasm"))]
-pub use scan::{ScanError, Scanned, scan, scan_into, unread};
+pub use scan::{ScanError, Scanned, scan, scan_into, scan_shares, unread};
 pub use scratch::Scratch;
 pub use spool::Spool;
 pub use stitch::{RowFiles, stitch};
@@ -68,8 +70,10 @@ use feed::InputReader;
 use first::FirstRead;
 use reading::GroupRead;
 use set::{RotationSet, WaitingInput};
+use share_packets::ShareFiles;
 use source::Source;
 use whyslow_core::analysis::Analysis;
+use whyslow_core::condense::Share;
 use worker_pool::{PoolFindings, WorkerPool};
 
 /// Reads all inputs and explains the connections in them. Calls `progress` after every block. After
@@ -125,7 +129,7 @@ pub fn read_on(
     stop: &Stop,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<Reading, Error> {
-    let pools = Pools { options, unlisted: false };
+    let pools = Pools { options, unlisted: false, share: Share::ALL };
     Ok(read_groups(pools, groups, stop, progress)?.0)
 }
 
@@ -140,7 +144,7 @@ pub fn read_every(
     stop: &Stop,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<(Reading, UnlistedConnections), Error> {
-    read_groups(Pools { options, unlisted: true }, groups, stop, progress)
+    read_groups(Pools { options, unlisted: true, share: Share::ALL }, groups, stop, progress)
 }
 
 fn read_groups(
@@ -152,7 +156,7 @@ fn read_groups(
     let mut feed = InputReader::new(&groups.concat(), progress);
     let read = groups.iter().map(|inputs| match inputs {
         [input] => read_one(pools, input, stop, &mut feed),
-        inputs => read_several(pools, inputs, stop, &mut feed),
+        inputs => finish_sets(read_sets(pools, inputs, stop, &mut feed)?, stop, &mut feed),
     });
     Ok(Reading::new(read.collect::<Result<Vec<_>, _>>()?))
 }
@@ -162,6 +166,8 @@ fn read_groups(
 struct Pools {
     options: ExplainOptions,
     unlisted: bool,
+    /// Whose connections the inputs hold.
+    share: Share,
 }
 
 impl Pools {
@@ -179,10 +185,13 @@ fn read_one(pools: Pools, input: &Input, stop: &Stop, feed: &mut InputReader<'_>
     let mut pool = pools.pool(feed.total());
     let mut source = Source::open(input, stop)?;
     let summary = feed.run(&mut source, &mut pool)?;
+    if pool.share() != pools.share {
+        return Err(Error::share(input.name(), pool.share()));
+    }
     let files = set::is_file(input).then(|| vec![FirstRead::new(input.clone(), &source, &summary)]);
     drop(source);
     let PoolFindings { analysis, fingerprints, unlisted } = pool.finish()?;
-    let set = ReadSet { files, fingerprints, captures: 0, connections: 0, unlisted };
+    let set = ReadSet { files, shares: Vec::new(), fingerprints, captures: 0, connections: 0, unlisted };
     Ok(GroupRead { analysis: Analysis { partial: stop.is_cut(), ..analysis }, sets: vec![set] })
 }
 
@@ -194,11 +203,15 @@ struct OpenSet {
     files: Vec<Option<FirstRead>>,
 }
 
-fn read_several(pools: Pools, inputs: &[Input], stop: &Stop, feed: &mut InputReader<'_>) -> Result<GroupRead, Error> {
+/// Reads inputs to the end; those that continue each other are a set.
+fn read_sets(pools: Pools, inputs: &[Input], stop: &Stop, feed: &mut InputReader<'_>) -> Result<Vec<OpenSet>, Error> {
     let mut parts = inputs.iter().map(|input| WaitingInput::open(input, stop)).collect::<Result<Vec<_>, _>>()?;
     parts.sort_by_key(WaitingInput::order);
     let mut open: Vec<OpenSet> = Vec::new();
     for part in parts {
+        if part.opening.share != pools.share {
+            return Err(Error::share(part.source.name(), part.opening.share));
+        }
         if stop.is_asked() && !open.is_empty() {
             stop.has_cut();
             break;
@@ -218,12 +231,37 @@ fn read_several(pools: Pools, inputs: &[Input], stop: &Stop, feed: &mut InputRea
         files.push(file.map(|input| FirstRead::new(input, &source, &summary)));
         set.add(opening, &summary);
     }
+    Ok(open)
+}
+
+fn finish_sets(open: Vec<OpenSet>, stop: &Stop, feed: &mut InputReader<'_>) -> Result<GroupRead, Error> {
+    let finish = |OpenSet { pool, files, .. }: OpenSet| {
+        Ok(FoundSet { found: pool.finish()?, files: files.into_iter().collect(), shares: Vec::new() })
+    };
+    join_sets(open.into_iter().map(finish), stop, feed)
+}
+
+/// A set that was read, explained.
+struct FoundSet {
+    found: PoolFindings,
+    /// None when one of them was a pipe.
+    files: Option<Vec<FirstRead>>,
+    /// The files of each capture, where they are one for each share of the connections.
+    shares: Vec<ShareFiles>,
+}
+
+/// Joins what was found of sets, and compares the connections that two of them hold.
+fn join_sets(
+    found: impl Iterator<Item = Result<FoundSet, Error>>,
+    stop: &Stop,
+    feed: &mut InputReader<'_>,
+) -> Result<GroupRead, Error> {
     let mut sets = Vec::new();
     let mut analyses = Vec::new();
     let (mut captures, mut connections) = (0, 0);
-    for OpenSet { pool, files, .. } in open {
-        let PoolFindings { analysis, fingerprints, unlisted } = pool.finish()?;
-        sets.push(ReadSet { files: files.into_iter().collect(), fingerprints, captures, connections, unlisted });
+    for set in found {
+        let FoundSet { found: PoolFindings { analysis, fingerprints, unlisted }, files, shares } = set?;
+        sets.push(ReadSet { files, shares, fingerprints, captures, connections, unlisted });
         captures += analysis.captures.len();
         connections += join::last_id(&analysis);
         analyses.push(analysis);

@@ -7,7 +7,7 @@ use crate::set::WaitingInput;
 use crate::stop::Stop;
 use std::io::{self, Write};
 use whyslow_core::capture::{CaptureOrigin, Problem, Summary};
-use whyslow_core::condense::Condenser;
+use whyslow_core::condense::{Condenser, Share};
 
 /// Of zstd: a higher one takes twice the time for a tenth less.
 const LEVEL: i32 = 3;
@@ -53,15 +53,34 @@ pub fn scan(
     progress: &mut dyn FnMut(Progress),
     give: &mut dyn FnMut(Vec<u8>) -> io::Result<()>,
 ) -> Result<Scanned, ScanError> {
+    scan_shares(input, 1, stop, progress, &mut |_, row| give(row))
+}
+
+/// Condenses a capture into one condensed capture for each of `shares` shares (1 to
+/// [`Share::MOST`]) of its connections, by a hash of the four-tuple that is the same everywhere.
+/// Gives each row with the number of its share, from 0; those of a share in order.
+///
+/// # Errors
+/// As [`scan`], and for a capture that holds a share alone.
+pub fn scan_shares(
+    input: &Input,
+    shares: usize,
+    stop: &Stop,
+    progress: &mut dyn FnMut(Progress),
+    give: &mut dyn FnMut(usize, Vec<u8>) -> io::Result<()>,
+) -> Result<Scanned, ScanError> {
     let name = input.name();
     let WaitingInput { opening, source } = WaitingInput::open(input, stop)?;
+    if opening.share != Share::ALL {
+        return Err(Error::share(name, opening.share).into());
+    }
     let origin = opening.origin(&name);
     let (mut scanned, mut failed) = (Scanned::default(), None);
-    let mut condenser = Condenser::new(&origin, |row: Vec<u8>| {
+    let mut condenser = Condenser::new(&origin, shares, |share, row: Vec<u8>| {
         if failed.is_none() {
             scanned.rows += 1;
             scanned.bytes += row.len() as u64;
-            failed = give(row).err();
+            failed = give(share, row).err();
         }
     });
     let mut source = source.open(stop)?;
@@ -97,7 +116,7 @@ pub fn unread<W: Write>(input: &Input, why: &str, out: W) -> io::Result<W> {
     let origin = CaptureOrigin { name: input.name(), ..CaptureOrigin::default() };
     let mut encoder = compressed(out)?;
     let mut written = Ok(());
-    let condenser = Condenser::new(&origin, |row: Vec<u8>| {
+    let condenser = Condenser::new(&origin, 1, |_, row: Vec<u8>| {
         if written.is_ok() {
             written = encoder.write_all(&row);
         }

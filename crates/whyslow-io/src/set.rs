@@ -20,6 +20,7 @@ use crate::stop::Stop;
 use std::collections::HashSet;
 use std::fs;
 use whyslow_core::capture::{CaptureOrigin, Clock, Packet, Reader, Sink, Summary};
+use whyslow_core::condense::Share;
 use whyslow_core::pair;
 use whyslow_core::units::{Nanos, Time};
 
@@ -46,12 +47,19 @@ pub(crate) struct InputOpening {
     family: String,
     /// Packets that were looked at.
     packets: u64,
+    /// Whose connections it holds.
+    pub(crate) share: Share,
 }
 
 impl InputOpening {
     /// As a condensed capture of this name tells it.
     pub(crate) fn origin(&self, name: &str) -> CaptureOrigin {
-        CaptureOrigin { name: name.to_owned(), opening_packets: self.packets, opening_time: self.first }
+        CaptureOrigin {
+            name: name.to_owned(),
+            opening_packets: self.packets,
+            opening_time: self.first,
+            share: self.share,
+        }
     }
 }
 
@@ -98,6 +106,13 @@ impl WaitingInput {
 }
 
 impl InputBytes {
+    pub(crate) fn name(&self) -> String {
+        match self {
+            Self::File(input) => input.name(),
+            Self::Pipe(source) => source.name().to_owned(),
+        }
+    }
+
     /// Its path, if it can be opened again.
     pub(crate) fn file(&self) -> Option<Input> {
         match self {
@@ -171,7 +186,8 @@ impl OpeningScan {
             Some(origin) => (origin.name.as_str(), origin.opening_time),
             None => (name, self.first.filter(|_| clock == Clock::Absolute)),
         };
-        InputOpening { first, syns: self.syns, family: family(name), packets: self.packets }
+        let share = self.origin.as_ref().map_or(Share::ALL, |origin| origin.share);
+        InputOpening { first, syns: self.syns, family: family(name), packets: self.packets, share }
     }
 }
 

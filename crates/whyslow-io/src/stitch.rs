@@ -9,7 +9,8 @@ use crate::stop::Stop;
 use std::io::{self, Write};
 use tempfile::NamedTempFile;
 use whyslow_core::analysis::{Analysis, Capture, Problem};
-use whyslow_core::capture::{Packet, Reader, Sink};
+use whyslow_core::capture::{CaptureOrigin, Packet, Reader, Sink};
+use whyslow_core::condense::Share;
 
 /// Bytes of an input that are looked at.
 const LOOK: usize = 64 << 10;
@@ -27,13 +28,7 @@ pub fn stitch(
     stop: &Stop,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<Analysis, Error> {
-    let (mut readable, mut lost) = (Vec::new(), Vec::new());
-    for input in inputs {
-        match look(input)? {
-            None => readable.push(input.clone()),
-            Some(why) => lost.push((input.name(), why)),
-        }
-    }
+    let Sorted { readable, lost } = sorted(inputs, Share::ALL)?;
     if let ([], Some((_, why))) = (readable.as_slice(), lost.first()) {
         return Err(Error::NoneReadable(why.clone()));
     }
@@ -42,16 +37,38 @@ pub fn stitch(
     Ok(analysis)
 }
 
+/// Condensed captures by whether they can be read.
+pub(crate) struct Sorted {
+    pub(crate) readable: Vec<Input>,
+    /// The others' names, and why.
+    pub(crate) lost: Vec<(String, String)>,
+}
+
+/// Sorts those of a share of the connections.
+///
+/// # Errors
+/// When one is no condensed capture that is read here, or of another share.
+pub(crate) fn sorted(inputs: &[Input], share: Share) -> Result<Sorted, Error> {
+    let (mut readable, mut lost) = (Vec::new(), Vec::new());
+    for input in inputs {
+        match look(input, share)? {
+            None => readable.push(input.clone()),
+            Some(why) => lost.push((input.name(), why)),
+        }
+    }
+    Ok(Sorted { readable, lost })
+}
+
 /// Why an input cannot be read at all, if it cannot.
 ///
 /// # Errors
-/// When it is no condensed capture that is read here.
-fn look(input: &Input) -> Result<Option<String>, Error> {
+/// When it is no condensed capture that is read here, or of another share.
+fn look(input: &Input, share: Share) -> Result<Option<String>, Error> {
     let mut source = match Source::open(input, &Stop::default()) {
         Ok(source) => source,
         Err(error) => return Ok(Some(error.to_string())),
     };
-    let (mut reader, mut ignored, mut block) = (Reader::new(), Ignored, Block::with_room(LOOK));
+    let (mut reader, mut ignored, mut block) = (Reader::new(), OriginShare(share), Block::with_room(LOOK));
     match source.fill(&mut block) {
         Ok(Filled::Bytes) => {}
         Ok(Filled::End | Filled::Torn(_)) => return Ok(Some(format!("{}: holds no capture", input.name()))),
@@ -59,16 +76,24 @@ fn look(input: &Input) -> Result<Option<String>, Error> {
     }
     let bytes = block.get(..).unwrap_or_default();
     reader.push(bytes, &mut ignored).map_err(|error| source.no_capture(error))?;
+    if ignored.0 != share {
+        return Err(Error::share(input.name(), ignored.0));
+    }
     Ok(reader.finish(&mut ignored).err().map(|error| source.no_capture(error).to_string()))
 }
 
-struct Ignored;
+/// Whose connections a condensed capture holds.
+struct OriginShare(Share);
 
-impl Sink for Ignored {
+impl Sink for OriginShare {
     fn packet(&mut self, _: &Packet<'_>) {}
+
+    fn condensed(&mut self, origin: &CaptureOrigin) {
+        self.0 = origin.share;
+    }
 }
 
-fn lost_capture(path: String, why: &str) -> Capture {
+pub(crate) fn lost_capture(path: String, why: &str) -> Capture {
     let problem = Problem::new("unread", 1, format!("it could not be read: {why}"));
     Capture {
         path,
@@ -118,15 +143,28 @@ impl RowFiles {
         stop: &Stop,
         progress: &mut dyn FnMut(Progress),
     ) -> Result<Analysis, Error> {
-        let inputs: Vec<_> = self.files.iter().map(|(_, kept)| Input::Path(kept.path().to_owned())).collect();
-        let named = |path: &str| self.files.iter().find(|(_, kept)| kept.path().display().to_string() == path);
-        let mut analysis = stitch(options, &inputs, stop, progress)?;
+        let mut analysis = stitch(options, &self.inputs(), stop, progress)?;
         for capture in &mut analysis.captures {
-            if let Some((name, _)) = named(&capture.path) {
-                capture.path.clone_from(name);
+            if let Some(name) = self.name_of(&capture.path) {
+                name.clone_into(&mut capture.path);
             }
         }
         Ok(analysis)
+    }
+
+    pub(crate) fn scratch(&self) -> &Scratch {
+        &self.scratch
+    }
+
+    /// The files in which the rows are kept.
+    pub(crate) fn inputs(&self) -> Vec<Input> {
+        self.files.iter().map(|(_, kept)| Input::Path(kept.path().to_owned())).collect()
+    }
+
+    /// The name of what is kept in the file of this path.
+    pub(crate) fn name_of(&self, path: &str) -> Option<&str> {
+        let (name, _) = self.files.iter().find(|(_, kept)| kept.path().display().to_string() == path)?;
+        Some(name)
     }
 }
 

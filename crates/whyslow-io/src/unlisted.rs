@@ -12,7 +12,7 @@ use std::iter::Peekable;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use whyslow_core::analysis::{Analysis, Connection};
-use whyslow_core::explain::{Explainer, UnlistedCompletion, UnlistedSink};
+use whyslow_core::explain::{Explainer, Fragment, UnlistedCompletion, UnlistedSink};
 
 /// What explainers of one set of captures give away.
 #[derive(Clone, Debug, Default)]
@@ -59,9 +59,30 @@ impl UnlistedSpill {
     /// # Errors
     /// When one could not be kept.
     pub(crate) fn finish(&self, completion: UnlistedCompletion) -> Result<UnlistedOfSet, Error> {
+        Ok(UnlistedOfSet { spill: self.take()?, completion })
+    }
+
+    /// All of them, before they are complete.
+    ///
+    /// # Errors
+    /// When one could not be kept.
+    pub(crate) fn take(&self) -> Result<Spill, Error> {
         self.check()?;
-        let spill = std::mem::take(&mut self.lock().spill);
-        Ok(UnlistedOfSet { spill, completion })
+        Ok(std::mem::take(&mut self.lock().spill))
+    }
+
+    /// Takes what explainers elsewhere have given away.
+    pub(crate) fn put_record(&self, key: u64, record: &[u8]) {
+        let mut state = self.lock();
+        if state.failed.is_none() {
+            state.failed = state.spill.put(key, record).err();
+        }
+    }
+
+    /// Takes what is not listed when fragments are merged.
+    pub(crate) fn attach_to_merged(&self, fragment: &mut Fragment) {
+        let own = self.clone();
+        fragment.give_unlisted_to(UnlistedSink::new(move |connection| own.put(&connection)));
     }
 }
 
@@ -174,4 +195,4 @@ impl Iterator for EveryConnection<'_> {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

@@ -18,6 +18,7 @@ use std::sync::{Mutex, PoisonError};
 use std::thread::{self, ScopedJoinHandle};
 use whyslow_core::analysis::Analysis;
 use whyslow_core::capture::{CaptureError, Problem, Reader, Sink, Summary};
+use whyslow_core::condense::Share;
 use whyslow_core::explain::{Explainer, Fragment, ReplayQueue};
 use whyslow_core::pair::ConnectionFingerprint;
 
@@ -54,6 +55,11 @@ impl WorkerPool {
         self.unlisted = Some(spill);
     }
 
+    /// Whose connections it follows, as the inputs say.
+    pub(crate) fn share(&self) -> Share {
+        self.explainers.first().map_or(Share::ALL, Explainer::share)
+    }
+
     /// Reads one input to its end; calls `progress` with the bytes read after every block.
     ///
     /// # Errors
@@ -75,18 +81,39 @@ impl WorkerPool {
     /// When what is kept finds no room.
     pub(crate) fn finish(self) -> Result<PoolFindings, Error> {
         let count = self.explainers.len();
+        let (merged, unlisted) = self.into_fragment();
+        finish(merged, unlisted, count)
+    }
+
+    /// What was found once everything was read, to be merged with what others have found of other
+    /// connections; and where the connections wait that are not listed.
+    pub(crate) fn into_fragment(self) -> (Fragment, Option<UnlistedSpill>) {
         let mut explainers = on_threads(self.explainers, |mut explainer| {
             explainer.close_all();
             explainer
         });
         Explainer::discard_unlisted(&mut explainers);
-        let fragments = on_threads(explainers, Explainer::into_fragment);
-        let mut merged = Fragment::merge_all(fragments);
-        let completion = merged.take_unlisted();
-        let unlisted = self.unlisted.map(|spill| spill.finish(completion)).transpose()?;
-        let (analysis, fingerprints) = merged.finish_with(|plays| play_on_threads(count, plays));
-        Ok(PoolFindings { analysis, fingerprints, unlisted })
+        let mut fragments = on_threads(explainers, Explainer::into_fragment).into_iter();
+        let mut merged = fragments.next().unwrap_or_default();
+        fragments.for_each(|other| merged.merge(other));
+        (merged, self.unlisted)
     }
+}
+
+/// Finishes the analysis of all connections, the model on so many threads.
+///
+/// # Errors
+/// When what is kept finds no room.
+pub(crate) fn finish(
+    fragment: Fragment,
+    unlisted: Option<UnlistedSpill>,
+    threads: usize,
+) -> Result<PoolFindings, Error> {
+    let mut merged = fragment.into_merged();
+    let completion = merged.take_unlisted();
+    let unlisted = unlisted.map(|spill| spill.finish(completion)).transpose()?;
+    let (analysis, fingerprints) = merged.finish_with(|plays| play_on_threads(threads, plays));
+    Ok(PoolFindings { analysis, fingerprints, unlisted })
 }
 
 /// Runs the model on several threads; each thread takes the next transfer when it has finished one.

@@ -79,7 +79,9 @@ impl Analysis {
         let drawn = py.detach(|| draw(&self.0, connection, track, size));
         match drawn {
             Ok(Some(svg)) => Ok(svg),
-            Ok(None) => Err(PyRuntimeError::new_err("its packets came through a pipe, and cannot be read again")),
+            Ok(None) => Err(PyRuntimeError::new_err(
+                "its packets cannot be read again: they came through a pipe, or from shards",
+            )),
             Err(error) => Err(raised(py, &error.into())),
         }
     }

@@ -1,46 +1,85 @@
-//! Rows of condensed captures, for Python.
+//! Rows of condensed captures, and of shards of a capture point, for Python.
 
+use crate::analysis::Analysis;
 use crate::errors::{Failure, raised};
-use crate::inputs::resolved;
+use crate::inputs::{options_of, resolved};
+use crate::reading::read_with;
+use crate::streamed::StreamedTable;
+use crate::table::table_of;
+use pyo3::IntoPyObjectExt;
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use std::io;
+use std::num::NonZero;
 use std::path::PathBuf;
-use std::sync::Mutex;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
+use std::sync::atomic::Ordering;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
-use whyslow_io::{Input, ScanError, Stop, scan};
+use whyslow_core::condense::Share;
+use whyslow_io::{Input, RowFiles, ScanError, Stop, scan_shares};
 
 /// How often signals are looked for.
 const BEAT: Duration = Duration::from_millis(50);
 /// Rows of at most 1 MiB that wait for the program.
 const READ_AHEAD: usize = 2;
 
-/// The rows of a capture, in order. Whoever stops to ask ends the reading.
-#[pyclass(frozen, module = "whyslow._whyslow")]
-pub(crate) struct Rows(Mutex<Receiver<Result<Vec<u8>, Failure>>>);
+/// A row, with the number of its shard.
+type Row = (usize, Vec<u8>);
 
-/// Condenses a capture on a thread of its own.
-#[pyfunction]
-pub(crate) fn condense(path: PathBuf) -> PyResult<Rows> {
-    let (give, rows) = sync_channel(READ_AHEAD);
-    let work = move || {
-        let mut send = |row| give.send(Ok(row)).map_err(|_| io::ErrorKind::BrokenPipe.into());
-        let failed = match one(path) {
+/// Rows in order. Whoever stops to ask ends the reading.
+#[pyclass(frozen, module = "whyslow._whyslow")]
+pub(crate) struct Rows {
+    rows: Mutex<Receiver<Result<Row, Failure>>>,
+    /// Each comes with its shard's number.
+    numbered: bool,
+    stop: Stop,
+}
+
+impl Rows {
+    /// Does the work on a thread of its own.
+    fn of(
+        numbered: bool,
+        work: impl FnOnce(&Stop, &SyncSender<Result<Row, Failure>>) -> Result<(), Failure> + Send + 'static,
+    ) -> PyResult<Self> {
+        let (give, rows) = sync_channel(READ_AHEAD);
+        let stop = Stop::default();
+        let asked = stop.clone();
+        let run = move || {
+            let done = work(&asked, &give);
             // Rows that nobody takes are no error.
-            Ok(input) => match scan(&input, &Stop::default(), &mut |_| {}, &mut send) {
-                Err(ScanError::Read(error)) => Some(error.into()),
-                Ok(_) | Err(ScanError::Write { .. }) => None,
-            },
-            Err(failure) => Some(failure),
+            if let (Err(failure), false) = (done, asked.flag().load(Ordering::Relaxed)) {
+                let _ = give.send(Err(failure));
+            }
         };
-        if let Some(failure) = failed {
-            let _ = give.send(Err(failure));
+        thread::Builder::new().name("whyslow".to_owned()).spawn(run)?;
+        Ok(Self { rows: Mutex::new(rows), numbered, stop })
+    }
+}
+
+impl Drop for Rows {
+    fn drop(&mut self) {
+        self.stop.flag().store(true, Ordering::Relaxed);
+    }
+}
+
+/// Condenses a capture, into several where shards are asked for.
+#[pyfunction]
+#[pyo3(signature = (path, shards))]
+pub(crate) fn condense(path: PathBuf, shards: Option<usize>) -> PyResult<Rows> {
+    let of = shards.unwrap_or(1);
+    if !(1..=Share::MOST).contains(&of) {
+        return Err(PyValueError::new_err(format!("there can be 1 to {} shards, and not {of}", Share::MOST)));
+    }
+    Rows::of(shards.is_some(), move |stop, give| {
+        let mut send = |share, row| give.send(Ok((share, row))).map_err(|_| io::ErrorKind::BrokenPipe.into());
+        match scan_shares(&one(path)?, of, stop, &mut |_| {}, &mut send) {
+            Err(ScanError::Read(error)) => Err(error.into()),
+            Ok(_) | Err(ScanError::Write { .. }) => Ok(()),
         }
-    };
-    thread::Builder::new().name("whyslow".to_owned()).spawn(work)?;
-    Ok(Rows(Mutex::new(rows)))
+    })
 }
 
 /// The one capture of this name.
@@ -59,19 +98,83 @@ impl Rows {
         slf
     }
 
-    fn __next__<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyBytes>>> {
+    fn __next__<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
         loop {
-            let next = py.detach(|| match self.0.lock() {
+            let next = py.detach(|| match self.rows.lock() {
                 Ok(rows) => rows.recv_timeout(BEAT),
                 Err(_) => Err(RecvTimeoutError::Disconnected),
             });
             py.check_signals()?;
             match next {
-                Ok(Ok(row)) => return Ok(Some(PyBytes::new(py, &row))),
+                Ok(Ok((share, row))) => {
+                    let bytes = PyBytes::new(py, &row);
+                    let row = if self.numbered { (share, bytes).into_bound_py_any(py)? } else { bytes.into_any() };
+                    return Ok(Some(row));
+                }
                 Ok(Err(error)) => return Err(raised(py, &error)),
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => return Ok(None),
             }
         }
+    }
+}
+
+/// Rows that are kept in temporary files until they are explained or merged.
+#[pyclass(frozen, module = "whyslow._whyslow")]
+pub(crate) struct KeptRows(Mutex<Arc<RowFiles>>);
+
+#[pymethods]
+impl KeptRows {
+    #[new]
+    fn new() -> Self {
+        Self(Mutex::new(Arc::default()))
+    }
+
+    /// A row of the file, or shard, of this name. Those of one come together and in order.
+    fn push(&self, name: &str, row: &[u8]) -> PyResult<()> {
+        let mut files = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let files = Arc::get_mut(&mut files).ok_or_else(|| PyValueError::new_err("they are being read"))?;
+        Ok(files.push(name, row)?)
+    }
+
+    /// What a shard gives.
+    fn account(&self, every: bool, threads: Option<NonZero<usize>>, path_rate: Option<f64>) -> PyResult<Rows> {
+        let (files, options) = (self.files(), options_of(threads, path_rate));
+        Rows::of(false, move |stop, give| {
+            let mut send = |row| give.send(Ok((0, row))).map_err(|_| io::ErrorKind::BrokenPipe.into());
+            Ok(files.account_share(options, every, stop, &mut send)?)
+        })
+    }
+
+    /// The analysis of all shards.
+    fn merge(
+        &self,
+        py: Python<'_>,
+        threads: Option<NonZero<usize>>,
+        path_rate: Option<f64>,
+        progress: Option<Py<PyAny>>,
+    ) -> PyResult<Analysis> {
+        let (files, options) = (self.files(), options_of(threads, path_rate));
+        let work = move |stop: &Stop, progress: &mut dyn FnMut(whyslow_io::Progress)| {
+            Ok(files.merge(options, false, stop, progress)?.0)
+        };
+        Ok(Analysis::new(read_with(py, work, progress.as_ref())?))
+    }
+
+    /// A table of all shards, with the rows of every connection.
+    fn table(
+        &self,
+        name: &str,
+        threads: Option<NonZero<usize>>,
+        path_rate: Option<f64>,
+        capture_point: String,
+    ) -> PyResult<StreamedTable> {
+        Ok(StreamedTable::merged(self.files(), options_of(threads, path_rate), table_of(name)?, capture_point))
+    }
+}
+
+impl KeptRows {
+    fn files(&self) -> Arc<RowFiles> {
+        Arc::clone(&self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }

@@ -43,7 +43,9 @@ pub(crate) fn raised(py: Python<'_>, failure: &Failure) -> PyErr {
             system(name, cause)
         }
         Error::NoRoom { cause } => system(&std::env::temp_dir().display().to_string(), cause),
-        Error::NoneReadable(_) | Error::Pipe => CaptureError::new_err(error.to_string()),
+        Error::NoneReadable(_) | Error::Pipe | Error::Merge(_) | Error::Share { .. } => {
+            CaptureError::new_err(error.to_string())
+        }
         Error::Directory { .. } => pyo3::exceptions::PyIsADirectoryError::new_err(error.to_string()),
         Error::Changed { name, .. } | Error::Empty { name } => capture(py, error, name, None),
         Error::Compressed { name, offset, .. } => capture(py, error, name, Some(*offset)),

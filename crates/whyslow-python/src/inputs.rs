@@ -1,12 +1,20 @@
-//! What Python names, as inputs: files, URLs, and files that stand in for what was none.
+//! What Python names, as inputs: files, URLs, and files that stand in for what was none; and how
+//! they are read.
 
 use crate::errors::Failure;
+use std::num::NonZero;
 use std::path::PathBuf;
-use whyslow_io::{Input, Reading, is_url};
+use whyslow_io::{ExplainOptions, Input, Reading, is_url};
 use whyslow_remote::Remote;
 
 /// A path or URL, and the name of what is in the file where that was no file.
 pub(crate) type Named = (PathBuf, Option<String>);
+
+/// As many threads as there are processors, unless somebody says otherwise.
+pub(crate) fn options_of(threads: Option<NonZero<usize>>, path_rate: Option<f64>) -> ExplainOptions {
+    let options = ExplainOptions { path_rate, ..ExplainOptions::default() };
+    ExplainOptions { threads: threads.unwrap_or(options.threads), ..options }
+}
 
 /// The captures that these name. A pattern in a URL is asked of the network.
 ///

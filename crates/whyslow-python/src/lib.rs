@@ -27,6 +27,7 @@ fn _whyslow(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<streamed::StreamedTable>()?;
     module.add_class::<streamed::StreamedBatches>()?;
     module.add_class::<condensed::Rows>()?;
+    module.add_class::<condensed::KeptRows>()?;
     module.add_function(wrap_pyfunction!(condensed::condense, module)?)?;
     module.add_function(wrap_pyfunction!(reading::read, module)?)?;
     module.add_function(wrap_pyfunction!(analysis::compare, module)?)?;

@@ -2,7 +2,7 @@
 
 use crate::analysis::Analysis;
 use crate::errors::{Failure, raised};
-use crate::inputs::{Named, rename, resolved};
+use crate::inputs::{Named, options_of, rename, resolved};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use std::num::NonZero;
@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread;
 use std::time::Duration;
-use whyslow_io::{ExplainOptions, Progress, Reading, Stop, read_on};
+use whyslow_io::{Progress, Reading, Stop, read_on};
 
 /// How often signals are looked for, and progress is told.
 const BEAT: Duration = Duration::from_millis(50);
@@ -33,15 +33,26 @@ pub(crate) fn read(
     path_rate: Option<f64>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Analysis> {
-    let mut options = ExplainOptions { path_rate, ..ExplainOptions::default() };
-    options.threads = threads.unwrap_or(options.threads);
+    let options = options_of(threads, path_rate);
+    let named = inputs.clone();
+    let work = move |stop: &Stop, progress: &mut dyn FnMut(Progress)| {
+        Ok(read_on(options, &[&resolved(&named)?], stop, progress)?)
+    };
+    let mut reading = read_with(py, work, progress.as_ref())?;
+    rename(&mut reading, &inputs);
+    Ok(Analysis::new(reading))
+}
+
+/// Reads with `work`, on another thread.
+pub(crate) fn read_with(
+    py: Python<'_>,
+    work: impl FnOnce(&Stop, &mut dyn FnMut(Progress)) -> Result<Reading, Failure> + Send + 'static,
+    progress: Option<&Py<PyAny>>,
+) -> PyResult<Reading> {
     let (stop, shown) = (Stop::default(), Arc::<Shown>::default());
-    let done = start(options, inputs.clone(), &stop, &shown)?;
-    match wait(py, done, &shown, progress.as_ref()) {
-        Ok(Ok(mut reading)) => {
-            rename(&mut reading, &inputs);
-            Ok(Analysis::new(reading))
-        }
+    let done = start(work, &stop, &shown)?;
+    match wait(py, done, &shown, progress) {
+        Ok(Ok(reading)) => Ok(reading),
         Ok(Err(error)) => Err(raised(py, &error)),
         // Nobody waits for what is read any more: it ends with the block that is being read.
         Err(error) => {
@@ -54,8 +65,7 @@ pub(crate) fn read(
 /// Reads on a thread that is made for this call alone: what `fork` leaves of a process has no pool
 /// that lacks its threads.
 fn start(
-    options: ExplainOptions,
-    inputs: Vec<Named>,
+    read: impl FnOnce(&Stop, &mut dyn FnMut(Progress)) -> Result<Reading, Failure> + Send + 'static,
     stop: &Stop,
     shown: &Arc<Shown>,
 ) -> PyResult<Receiver<Result<Reading, Failure>>> {
@@ -66,10 +76,8 @@ fn start(
             shown.total.store(progress.total.unwrap_or(0), Ordering::Relaxed);
             shown.read.store(progress.read, Ordering::Relaxed);
         };
-        let read = resolved(&inputs)
-            .and_then(|inputs| read_on(options, &[&inputs], &stop, &mut progress).map_err(Failure::from));
         // Who does not wait any more does not want it.
-        let _ = give.send(read);
+        let _ = give.send(read(&stop, &mut progress));
     };
     thread::Builder::new().name("whyslow".to_owned()).spawn(work)?;
     Ok(done)

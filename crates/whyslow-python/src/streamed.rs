@@ -1,7 +1,7 @@
 //! Tables of captures as they are read: every connection has its rows, and a few batches are held.
 
 use crate::errors::{Failure, raised};
-use crate::inputs::{Named, rename, resolved};
+use crate::inputs::{Named, options_of, rename, resolved};
 use crate::table::{ArrowBatch, refused, table_of};
 use arrow_array::ffi::FFI_ArrowSchema;
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
@@ -17,7 +17,7 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 use whyslow_core::analysis::Connection;
-use whyslow_io::{EveryPacket, ExplainOptions, Reading, Stop, read_every};
+use whyslow_io::{EveryPacket, ExplainOptions, Reading, RowFiles, Stop, read_every};
 use whyslow_tables::{Table, TableWriter, write_all};
 
 /// How often signals are looked for.
@@ -39,12 +39,19 @@ enum Source {
     Captures(Arc<[Named]>, ExplainOptions),
     /// The listed connections of what was read.
     Read(Arc<Reading>),
+    /// What shards of a capture point gave.
+    Shares(Arc<RowFiles>, ExplainOptions),
 }
 
 impl StreamedTable {
     /// Packets, which an analysis has none of.
     pub(crate) fn packets(reading: Arc<Reading>, point: String) -> Self {
         Self { source: Source::Read(reading), table: Table::Packets, point }
+    }
+
+    /// Of all shards of a capture point.
+    pub(crate) fn merged(shares: Arc<RowFiles>, options: ExplainOptions, table: Table, point: String) -> Self {
+        Self { source: Source::Shares(shares, options), table, point }
     }
 
     /// Begins to read, on a thread of its own.
@@ -75,6 +82,11 @@ impl Source {
                 let inputs = resolved(named)?;
                 let (mut reading, unlisted) = read_every(*options, &[&inputs], stop, &mut |_| {})?;
                 rename(&mut reading, named);
+                let connections = unlisted.with_listed(&reading.analysis)?.map(|one| one.map_err(Failure::from));
+                write(&reading, connections, (table, point), stop, give)
+            }
+            Self::Shares(shares, options) => {
+                let (reading, unlisted) = shares.merge(*options, true, stop, &mut |_| {})?;
                 let connections = unlisted.with_listed(&reading.analysis)?.map(|one| one.map_err(Failure::from));
                 write(&reading, connections, (table, point), stop, give)
             }
@@ -135,9 +147,8 @@ impl StreamedTable {
         path_rate: Option<f64>,
         capture_point: String,
     ) -> PyResult<Self> {
-        let mut options = ExplainOptions { path_rate, ..ExplainOptions::default() };
-        options.threads = threads.unwrap_or(options.threads);
-        Ok(Self { source: Source::Captures(inputs.into(), options), table: table_of(name)?, point: capture_point })
+        let source = Source::Captures(inputs.into(), options_of(threads, path_rate));
+        Ok(Self { source, table: table_of(name)?, point: capture_point })
     }
 
     /// A stream of its own at each call. A schema that is asked for is a wish, and not heeded.

@@ -113,6 +113,23 @@ def test_a_task_for_each_file_gives_the_same(spark, captures, table):
     assert whole.count()
 
 
+@pytest.mark.parametrize("table", [table for table in whyslow.TABLES if table != "packets"])
+def test_a_task_for_each_shard_gives_the_same(spark, captures, table):
+    (captures / "torn.pcap").write_bytes(b"no capture at all")
+    whole = _load(spark, captures, table=table)
+    shards = pyspark_whyslow.stitched(spark, f"{captures}/*", table=table, shards="3")
+    assert shards.schema == whole.schema
+    assert _rows(shards) == _rows(whole)
+    assert whole.count()
+
+
+def test_packets_have_no_shards(spark, captures):
+    with pytest.raises(ValueError, match="leave `shards` out"):
+        pyspark_whyslow.stitched(spark, str(captures), table="packets", shards="2")
+    with pytest.raises(ValueError, match="from 1 to 64"):
+        pyspark_whyslow.stitched(spark, str(captures), shards="65")
+
+
 def test_options_choose_rows(spark, captures):
     whole = _load(spark, captures).collect()
     cause = next(row.cause for row in whole if row.cause)

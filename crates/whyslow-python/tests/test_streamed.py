@@ -1,14 +1,21 @@
 """Tables of every connection, as they are read; and captures that URLs name."""
 
+import contextlib
 import functools
 import http.server
 import os
+import shutil
+import signal
+import ssl
 import struct
+import subprocess
+import sys
 import threading
 
 import duckdb
 import polars
 import pyarrow
+import pyarrow.compute
 import pytest
 import whyslow
 
@@ -98,6 +105,20 @@ def test_rows_that_nobody_takes_end_the_reading(many):
     stream.close()
 
 
+@pytest.mark.parametrize("read", ["table", "condense"])
+def test_a_signal_ends_what_waits_for_a_pipe(tmp_path, read):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    writer = os.open(pipe, os.O_RDWR)
+    threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
+    rows = whyslow.table(pipe).batches() if read == "table" else whyslow.condense(pipe)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            next(rows)
+    finally:
+        os.close(writer)
+
+
 def test_errors_are_those_of_explain(tmp_path):
     with pytest.raises(FileNotFoundError):
         next(whyslow.table(tmp_path / "missing.pcap").batches())
@@ -110,20 +131,28 @@ def test_errors_are_those_of_explain(tmp_path):
         whyslow.table(b"", "cookies")
 
 
+class Handler(http.server.SimpleHTTPRequestHandler):
+    def log_message(self, *_):
+        pass
+
+
+@contextlib.contextmanager
+def _serving(folder, tls=None):
+    """The address of a server that has the files of a folder."""
+    handler = functools.partial(Handler, directory=str(folder))
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        if tls is not None:
+            server.socket = tls.wrap_socket(server.socket, server_side=True)
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"127.0.0.1:{server.server_port}"
+        server.shutdown()
+
+
 @pytest.fixture
 def served(sample):
     """The URL of the folder of samples."""
-    folder = str(sample("loss-client").parent)
-
-    class Handler(http.server.SimpleHTTPRequestHandler):
-        def log_message(self, *_):
-            pass
-
-    handler = functools.partial(Handler, directory=folder)
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_port}"
-        server.shutdown()
+    with _serving(sample("loss-client").parent) as address:
+        yield f"http://{address}"
 
 
 def test_urls_are_read_as_files_are(served, sample):
@@ -142,6 +171,45 @@ def test_urls_are_read_as_files_are(served, sample):
         whyslow.explain(f"{served}/none.pcap")
     with pytest.raises(OSError, match="unknown scheme"):
         whyslow.explain("gopher://127.0.0.1/a.pcap")
+
+
+@pytest.fixture
+def certified(tmp_path):
+    """The certificate of an authority of our own, and TLS with one that it has signed."""
+    if shutil.which("openssl") is None:
+        pytest.skip("openssl, which makes the certificates, is missing")
+
+    def certificate(name, *more):
+        begin = ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256"]
+        files = ["-nodes", "-keyout", f"{name}.key", "-out", f"{name}.pem", "-subj", f"/CN={name}"]
+        subprocess.run([*begin, *files, *more], cwd=tmp_path, check=True, capture_output=True)
+
+    certificate("authority")
+    own = "basicConstraints=critical,CA:FALSE", "subjectAltName=IP:127.0.0.1"
+    signed = "-CA", "authority.pem", "-CAkey", "authority.key"
+    certificate("server", *signed, "-addext", own[0], "-addext", own[1])
+    tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    tls.load_cert_chain(tmp_path / "server.pem", tmp_path / "server.key")
+    return tmp_path / "authority.pem", tls
+
+
+def test_https_is_read_where_the_authority_is_trusted(certified, sample):
+    authority, tls = certified
+    program = "import sys, whyslow; print(whyslow.explain(sys.argv[1]).verdict)"
+
+    def explained(url, **trusted):
+        # The authorities are read once in a process.
+        command = [sys.executable, "-c", program, url]
+        env = {**os.environ, **trusted}
+        return subprocess.run(command, env=env, capture_output=True, text=True, check=False)
+
+    with _serving(sample("loss-client").parent, tls) as address:
+        url = f"https://{address}/loss-client.pcap"
+        read = explained(url, SSL_CERT_FILE=str(authority))
+        assert read.stdout.strip() == whyslow.explain(sample("loss-client")).verdict, read.stderr
+        refused = explained(url)
+        assert refused.returncode != 0
+        assert "SSL_CERT_FILE" in refused.stderr
 
 
 def test_a_process_that_was_forked_off_opens_urls_of_its_own(served):

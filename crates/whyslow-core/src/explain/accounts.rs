@@ -11,10 +11,12 @@ use crate::flow::{ConnectionId, FlowEntry};
 use crate::pair::ConnectionFingerprint;
 use crate::rules::ConnectionSummary;
 use crate::units::{Nanos, Time};
+use borsh::io::{self, Read, Write};
+use borsh::{BorshDeserialize, BorshSerialize};
 use std::cmp::Reverse;
 
 /// What is known of a connection without an account.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, BorshSerialize, BorshDeserialize)]
 pub(super) struct ConnectionSize {
     pub(super) id: ConnectionId,
     /// No packets of it came up to this time.
@@ -36,7 +38,7 @@ impl ConnectionSize {
 pub(super) type Rank = (Reverse<Nanos>, Reverse<u64>, ConnectionId);
 
 /// What is kept of a connection.
-#[derive(Debug)]
+#[derive(Debug, BorshSerialize, BorshDeserialize)]
 pub(super) struct ConnectionAccount {
     size: ConnectionSize,
     pub(super) connection: Connection,
@@ -98,7 +100,7 @@ impl Entry {
 }
 
 /// Connections that are not listed.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, BorshSerialize, BorshDeserialize)]
 pub(super) struct Unlisted {
     pub(super) count: u64,
     /// Their payload.
@@ -264,7 +266,7 @@ pub(super) struct ListedAccounts {
     /// Most that will be listed.
     most: usize,
     pub(super) unlisted: Unlisted,
-    /// What [`finish`](Self::finish) has not listed.
+    /// What is not listed.
     #[expect(clippy::vec_box, reason = "they are large, and change places often")]
     others: Vec<Box<ConnectionAccount>>,
 }
@@ -276,24 +278,50 @@ impl Default for ListedAccounts {
 }
 
 impl ListedAccounts {
-    /// Adds the accounts of another explainer.
+    /// Adds the accounts of another explainer. Of those together, it keeps what may be listed.
     pub(super) fn merge(&mut self, other: Self) {
         self.accounts.extend(other.accounts);
         self.unlisted.add(other.unlisted);
+        self.drop_lowest();
+    }
+
+    fn drop_lowest(&mut self) {
+        for account in split_off_least(&mut self.accounts, self.most, |account| account.rank()) {
+            self.unlisted.add(Unlisted::one(&account.size));
+            self.others.push(account);
+        }
     }
 
     /// Returns the listed accounts in the order of their connections.
     pub(super) fn finish(&mut self) -> Vec<ConnectionAccount> {
+        self.drop_lowest();
         let mut accounts = std::mem::take(&mut self.accounts);
-        self.others = split_off_least(&mut accounts, self.most, |account| account.rank());
-        for account in &self.others {
-            self.unlisted.add(Unlisted::one(&account.size));
-        }
         accounts.sort_unstable_by_key(|account| account.id());
         accounts.into_iter().map(|account| *account).collect()
     }
 
-    /// Takes those that are not listed, once it is [finished](Self::finish).
+    /// Writes those that may be listed. What is not listed has to be taken before.
+    ///
+    /// # Errors
+    /// When they cannot be written.
+    pub(super) fn write_to(&self, out: &mut impl Write) -> io::Result<()> {
+        borsh::to_writer(&mut *out, &(self.most as u64, self.unlisted, self.accounts.len() as u64))?;
+        self.accounts.iter().try_for_each(|account| borsh::to_writer(&mut *out, &**account))
+    }
+
+    /// Reads them.
+    ///
+    /// # Errors
+    /// When they cannot be read, or are none.
+    pub(super) fn read_from(input: &mut impl Read) -> io::Result<Self> {
+        let (most, unlisted, count) = <(u64, Unlisted, u64)>::deserialize_reader(input)?;
+        let most = usize::try_from(most).map_err(io::Error::other)?.min(MAX_CONNECTIONS);
+        let account = |_| ConnectionAccount::deserialize_reader(input).map(Box::new);
+        let accounts = (0..count).map(account).collect::<io::Result<_>>()?;
+        Ok(Self { accounts, most, unlisted, others: Vec::new() })
+    }
+
+    /// Takes those that are not listed so far.
     pub(super) fn take_others(&mut self) -> impl Iterator<Item = Connection> {
         std::mem::take(&mut self.others).into_iter().map(|account| account.connection)
     }

@@ -1,29 +1,24 @@
 //! What is left of an explainer when everything was read, and how several of these become one
 //! analysis.
 
-use super::accounts::{ConnectionAccount, ListedAccounts, Unlisted};
+use super::accounts::{ConnectionAccount, ListedAccounts};
+use super::capture_state::{CaptureState, merge_captures};
 use super::openings::{self, OpeningPositions};
 use super::unlisted::{UnlistedCompletion, UnlistedSink};
-use crate::analysis::{Analysis, Capture, Lookup, Ping, PingRtt, Problem, SCHEMA};
+use crate::analysis::{Analysis, SCHEMA};
 use crate::assemble::{self, Names};
-use crate::capture::{self, Clock, Summary};
-use crate::cause::Cause;
 use crate::flow::ConnectionId;
 use crate::pair::ConnectionFingerprint;
-use crate::rules::{self, LargestFlows, say};
-use crate::tcp::BadChecksums;
-use crate::tcp::elided::ElisionMarks;
-use crate::units::{Nanos, Time};
+use crate::rules::{self, LargestFlows};
+use crate::units::Time;
 use crate::whatif::{ReplayQueue, Replays};
-use crate::wire::{ChecksumSample, Skip, link_type_name};
-use std::collections::BTreeMap;
 
 /// The connections that fell to one explainer, accounted for.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Fragment {
     pub(super) captures: Vec<CaptureState>,
     /// Connections are known by the place of their first packets among all.
-    pub(super) openings: OpeningPositions,
+    pub(super) openings: Vec<OpeningPositions>,
     pub(super) accounts: ListedAccounts,
     pub(super) replays: Replays,
     pub(super) flows: LargestFlows,
@@ -35,67 +30,6 @@ pub struct Fragment {
     /// The same in each.
     pub(super) host_names: Names,
     pub(super) unlisted: Option<UnlistedSink>,
-}
-
-/// What one capture says.
-#[derive(Debug, Default)]
-pub(super) struct CaptureState {
-    path: String,
-    pub(super) tcp_packets: u64,
-    /// Packets that are no segment: how many, and the first one's frame.
-    pub(super) skipped: BTreeMap<Skip, (u64, u64)>,
-    pub(super) summary: Option<Summary>,
-    /// ICMP errors about segments of no connection that is open then.
-    pub(super) of_no_connection: UnmatchedErrors,
-    /// ICMP errors about segments that were not in flight on their connection.
-    pub(super) not_in_flight: UnmatchedErrors,
-    /// Whether its checksums tell anything.
-    pub(super) checksum_sample: ChecksumSample,
-    /// Of its connections whose wrong checksums tell nothing.
-    meaningless: MeaninglessChecksums,
-    /// Packets that opened a connection of their own because they were damaged.
-    strays: u64,
-    /// It is a text, with such times.
-    pub(super) text: Option<Clock>,
-    /// Where packets were left out of it.
-    pub(super) elision_marks: ElisionMarks,
-}
-
-/// Wrong checksums that are no damage.
-#[derive(Clone, Copy, Debug, Default)]
-struct MeaninglessChecksums {
-    segments: u64,
-    connections: u64,
-    /// Connections all of whose sums are off by the same amount.
-    rewritten: u64,
-}
-
-/// ICMP errors that nothing came of: how many, and the first one's frame.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct UnmatchedErrors(Option<(u64, u64)>);
-
-impl UnmatchedErrors {
-    pub(super) fn note(&mut self, frame: u64) {
-        self.0.get_or_insert((0, frame)).0 += 1;
-    }
-
-    fn merge(&mut self, more: Self) {
-        if let Some((count, frame)) = more.0 {
-            let (all, first) = self.0.get_or_insert((0, frame));
-            *all += count;
-            *first = frame.min(*first);
-        }
-    }
-
-    /// As a problem of the capture: what they are `about`.
-    fn to_problem(self, about: &str) -> Option<Problem> {
-        let (count, frame) = self.0?;
-        Some(Problem {
-            slug: "icmp-unmatched".into(),
-            count,
-            detail: format!("ICMP errors about {about} (first in frame {frame})").into(),
-        })
-    }
 }
 
 /// An analysis that lacks only what a model says of its transfers.
@@ -143,30 +77,44 @@ impl MergedAnalysis {
 impl Fragment {
     /// Puts together what explainers that shared the connections have found.
     pub fn merge_all(fragments: Vec<Self>) -> MergedAnalysis {
-        let (mut captures, mut accounts, mut openings) = (Vec::new(), None::<ListedAccounts>, Vec::new());
-        let (mut replays, mut flows, mut evicted) = (Replays::default(), LargestFlows::default(), 0);
-        let first_time = fragments.first().and_then(|fragment| fragment.first_time);
-        let path_rate = fragments.first().and_then(|fragment| fragment.path_rate);
-        let (mut names, mut sink) = (Names::default(), None);
-        for fragment in fragments {
-            merge_captures(&mut captures, fragment.captures);
-            openings.push(fragment.openings);
-            match &mut accounts {
-                Some(accounts) => accounts.merge(fragment.accounts),
-                None => accounts = Some(fragment.accounts),
+        let mut fragments = fragments.into_iter();
+        let mut all = fragments.next().unwrap_or_default();
+        fragments.for_each(|other| all.merge(other));
+        all.into_merged()
+    }
+
+    /// Adds what another explainer has found of other connections of the same captures, in any
+    /// order.
+    pub fn merge(&mut self, other: Self) {
+        merge_captures(&mut self.captures, other.captures);
+        self.openings.extend(other.openings);
+        self.accounts.merge(other.accounts);
+        self.replays.merge(other.replays);
+        self.flows.merge(other.flows);
+        self.evicted += other.evicted;
+        self.give_others();
+    }
+
+    /// Gives connections that are not listed to `sink`, as those of several are
+    /// [merged](Self::merge).
+    pub fn give_unlisted_to(&mut self, sink: UnlistedSink) {
+        self.unlisted = Some(sink);
+    }
+
+    fn give_others(&mut self) {
+        for connection in self.accounts.take_others() {
+            if let Some(sink) = &self.unlisted {
+                sink.take(connection);
             }
-            replays.merge(fragment.replays);
-            flows.merge(fragment.flows);
-            evicted += fragment.evicted;
-            (names, sink) = (fragment.host_names, fragment.unlisted);
         }
-        let mut accounts = accounts.unwrap_or_default();
-        let listed = accounts.finish();
-        let unlisted = accounts.unlisted;
-        let others = accounts.take_others();
-        if let Some(sink) = sink {
-            others.for_each(|connection| sink.take(connection));
-        }
+    }
+
+    /// All of it, but for what a model says.
+    pub fn into_merged(mut self) -> MergedAnalysis {
+        let listed = self.accounts.finish();
+        self.give_others();
+        let Self { captures, openings, accounts, mut replays, mut flows, evicted, first_time, path_rate, .. } = self;
+        let (names, unlisted) = (self.host_names, accounts.unlisted);
         let several = captures.len() > 1;
         // From the place of the first packet to the place among connections.
         let ids: Vec<_> = listed.iter().map(ConnectionAccount::id).collect();
@@ -203,211 +151,5 @@ impl Fragment {
         };
         let unlisted = UnlistedCompletion::new(openings, names, !several, path_rate);
         MergedAnalysis { analysis, fingerprints: marks, unlisted, replays, path_rate }
-    }
-}
-
-/// All have seen the same captures, and counted their own packets.
-fn merge_captures(all: &mut Vec<CaptureState>, more: Vec<CaptureState>) {
-    if all.is_empty() {
-        *all = more;
-        return;
-    }
-    for (capture, more) in all.iter_mut().zip(more) {
-        capture.tcp_packets += more.tcp_packets;
-        capture.strays += more.strays;
-        capture.of_no_connection.merge(more.of_no_connection);
-        capture.not_in_flight.merge(more.not_in_flight);
-        capture.meaningless.segments += more.meaningless.segments;
-        capture.meaningless.connections += more.meaningless.connections;
-        capture.meaningless.rewritten += more.meaningless.rewritten;
-        for (skip, (count, frame)) in more.skipped {
-            let entry = capture.skipped.entry(skip).or_insert((0, frame));
-            entry.0 += count;
-            entry.1 = entry.1.min(frame);
-        }
-    }
-}
-
-impl CaptureState {
-    pub(super) fn new(path: &str) -> Self {
-        Self { path: path.to_owned(), ..Self::default() }
-    }
-
-    /// It is another's condensed capture, whose name it gets.
-    pub(super) fn rename(&mut self, path: &str) {
-        path.clone_into(&mut self.path);
-    }
-
-    /// Notes the wrong checksums of a connection that began in this capture. Says whether it is
-    /// none, but came of a damaged packet.
-    pub(super) fn note_wrong_sums(&mut self, wrong: BadChecksums) -> bool {
-        let is_stray = if wrong.header {
-            self.checksum_sample.headers_reliable()
-        } else {
-            self.checksum_sample.segments_reliable()
-        };
-        if wrong.all && is_stray {
-            self.strays += wrong.segments;
-            return true;
-        }
-        if !wrong.mean_damage {
-            self.meaningless.segments += wrong.segments;
-            self.meaningless.connections += 1;
-            self.meaningless.rewritten += u64::from(wrong.rewritten);
-        }
-        false
-    }
-
-    fn checksums(&self) -> impl Iterator<Item = Problem> + use<> {
-        let MeaninglessChecksums { segments, connections, rewritten } = self.meaningless;
-        let why = if 2 * rewritten > connections {
-            "all of a connection's are off by the same amount, so that addresses or ports were rewritten after the capture"
-        } else {
-            "most of a side's are, so that packets were rewritten after the capture, or captured before the network card finished them"
-        };
-        let meaningless = (segments > 0).then(|| Problem {
-            slug: Cause::BadChecksums.slug().into(),
-            count: segments,
-            detail: format!(
-                "{} in {} with a wrong TCP checksum, used all the same: {why}",
-                say::count(segments, "segment"),
-                say::count(connections, "connection"),
-            )
-            .into(),
-        });
-        let strays = (self.strays > 0).then(|| Problem {
-            slug: "damaged-packets".into(),
-            count: self.strays,
-            detail: format!(
-                "{} of no connection not used: the checksum is wrong where nearly all others of the capture are right",
-                say::count(self.strays, "packet"),
-            )
-            .into(),
-        });
-        meaningless.into_iter().chain(strays)
-    }
-
-    /// `first_time`: that of the first packet of all, from which times are told.
-    fn into_capture(self, evicted: u64, unlisted: Unlisted, first_time: Option<Time>) -> Capture {
-        let mut problems = self.problems(first_time);
-        problems.extend(bounds_reached(evicted, unlisted));
-        let summary = self.summary.unwrap_or_default();
-        let pings = summary.pings.iter().map(ping).collect();
-        let lookups =
-            summary.lookups.iter().map(|one| lookup(one, first_time.unwrap_or_default(), summary.clock)).collect();
-        let duration = summary.first_time.zip(summary.last_time).map(|(first, last)| last - first);
-        Capture {
-            path: self.path,
-            format: summary.format.into(),
-            link_types: summary.link_types.iter().map(|link| link_type_name(*link).into_owned()).collect(),
-            packets: summary.packets,
-            tcp_packets: self.tcp_packets,
-            first_time: summary.first_time.filter(|_| summary.clock == Clock::Absolute).map(crate::units::iso_8601),
-            duration_s: duration.filter(|_| summary.clock != Clock::None),
-            problems,
-            pings,
-            lookups,
-        }
-    }
-
-    /// What its reader noted, and what its packets show.
-    pub(super) fn problems(&self, first_time: Option<Time>) -> Vec<Problem> {
-        let summary = self.summary.as_ref();
-        let mut problems: Vec<Problem> = summary
-            .iter()
-            .flat_map(|summary| &summary.problems)
-            .map(|problem| Problem::new(&problem.slug, problem.count, problem.detail.clone()))
-            .collect();
-        problems.extend(self.skipped.iter().filter_map(|(skip, &(count, frame))| {
-            let slug = problem_slug(*skip)?;
-            Some(Problem::new(slug, count, format!("{skip} (first in frame {frame})")))
-        }));
-        problems.extend(
-            self.of_no_connection.to_problem("segments of connections that are not in the capture, or no longer open"),
-        );
-        problems.extend(
-            self.not_in_flight
-                .to_problem("segments that were not in flight: late, or forged; their senders do not heed them"),
-        );
-        problems.extend(self.checksums());
-        let is_told = problems.iter().any(|problem| problem.slug == Cause::ClockStep.slug());
-        problems.extend(self.starts_early(first_time).filter(|_| !is_told));
-        problems
-    }
-
-    /// Of packets that are older than the first one.
-    fn starts_early(&self, first_time: Option<Time>) -> Option<Problem> {
-        let summary = self.summary.as_ref()?;
-        let early =
-            first_time.zip(summary.first_time).map_or(Nanos::ZERO, |(first, earliest)| (first - earliest).or_zero());
-        (early > Nanos::ZERO && summary.clock != Clock::None).then(|| Problem {
-            slug: Cause::ClockStep.slug().into(),
-            count: 1,
-            detail: format!(
-                "packets are not in the order of their times: the earliest is {} older than the first; times are told from the first, and what began before has a negative one",
-                say::time(early),
-            )
-            .into(),
-        })
-    }
-}
-
-/// Connections that the bounds on memory and on the list have left out.
-fn bounds_reached(evicted: u64, Unlisted { count, bytes }: Unlisted) -> impl Iterator<Item = Problem> {
-    let evicted = (evicted > 0).then(|| Problem {
-        slug: "connections-let-go".into(),
-        count: evicted,
-        detail: "connections were silent for very long, or too many were open at once: what came of them later counts as new".into(),
-    });
-    let unlisted = (count > 0).then(|| Problem {
-        slug: "connections-not-listed".into(),
-        count,
-        detail: format!(
-            "of so many connections those that lost most time are listed; the others carried {bytes} bytes of payload, copies included"
-        )
-        .into(),
-    });
-    evicted.into_iter().chain(unlisted)
-}
-
-fn ping(ping: &capture::Ping) -> Ping {
-    let counts = ping.sent.zip(ping.received).filter(|&(sent, _)| sent > 0);
-    let milliseconds = |time: Nanos| (time.as_millis_f64() * 1000.0).round() / 1000.0;
-    Ping {
-        from: ping.from.clone(),
-        to: ping.to.clone(),
-        sent: ping.sent,
-        received: ping.received,
-        loss: counts.map(|(sent, received)| sent.saturating_sub(received) as f64 / sent as f64),
-        rtt_ms: ping.round_trips.map(|times| {
-            let [min, avg, max] = times.map(milliseconds);
-            PingRtt { min, avg, max }
-        }),
-    }
-}
-
-fn lookup(lookup: &capture::Lookup, first: Time, clock: Clock) -> Lookup {
-    Lookup {
-        client: lookup.client.clone(),
-        server: lookup.server.clone(),
-        name: lookup.name.clone(),
-        kind: lookup.kind.clone(),
-        start_s: (clock != Clock::None).then(|| lookup.start - first),
-        duration_s: lookup.took,
-        queries: lookup.queries,
-        answers: lookup.answers,
-        refusal: lookup.refusal.clone(),
-    }
-}
-
-/// Other protocols are no problem; what should have been read and was not is.
-fn problem_slug(skip: Skip) -> Option<&'static str> {
-    match skip {
-        Skip::LinkType(_) => Some("unknown-link-type"),
-        Skip::Fragment => Some("ip-fragment"),
-        Skip::Cut => Some("cut-headers"),
-        Skip::Malformed(_) => Some("malformed-packet"),
-        Skip::IcmpCut => Some("icmp-unmatched"),
-        _ => None,
     }
 }

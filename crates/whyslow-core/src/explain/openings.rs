@@ -2,11 +2,12 @@
 //! them cannot fill the memory.
 
 use crate::flow::ConnectionId;
+use borsh::{BorshDeserialize, BorshSerialize};
 use std::iter::Peekable;
 
 /// The places of connections' first packets among all packets. They are kept as differences of
 /// seven bits a byte (LEB128), which is a byte or two each where connections are many.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, BorshSerialize, BorshDeserialize)]
 pub(super) struct OpeningPositions {
     differences: Vec<u8>,
     last: u64,
@@ -44,7 +45,8 @@ impl<B: Iterator<Item = u8>> Iterator for Decoded<B> {
         let mut shift = 0;
         loop {
             let byte = self.bytes.next()?;
-            self.place += u64::from(byte & 0x7f) << shift;
+            let part = u64::from(byte & 0x7f).checked_shl(shift).unwrap_or_default();
+            self.place = self.place.wrapping_add(part);
             shift += 7;
             if byte < 0x80 {
                 return Some(ConnectionId(self.place));

@@ -5,6 +5,7 @@
 //! decision at the same packet.
 
 use crate::flow::{SHARDS, shard_of};
+use crate::types::Share;
 
 /// Packets before the first rebalance, and the longest interval; each interval is twice the one
 /// before, because a balanced state mostly stays so.
@@ -17,8 +18,11 @@ const IMBALANCE: u64 = 16;
 pub(super) struct ShardOwners {
     own: usize,
     count: usize,
+    /// What these explainers follow together.
+    share: Share,
     /// Own shards, one bit each.
     parts: u64,
+    /// Of a shard that is not in the share, the number behind the last explainer's.
     owners: [usize; SHARDS],
     /// Packets of each shard since the last rebalance.
     loads: [u64; SHARDS],
@@ -30,7 +34,7 @@ const _: () = assert!(SHARDS == u64::BITS as usize);
 
 impl Default for ShardOwners {
     fn default() -> Self {
-        Self::new(0, 1)
+        Self::new(0, 1, Share::ALL)
     }
 }
 
@@ -44,11 +48,13 @@ pub(super) struct ShardMove {
 
 impl ShardOwners {
     /// The shards of explainer `own` of `count`.
-    pub(super) fn new(own: usize, count: usize) -> Self {
-        let owners = std::array::from_fn(|part| part % count);
+    pub(super) fn new(own: usize, count: usize, share: Share) -> Self {
+        let owner = |part: usize| if share.has(part) { part / share.of() % count } else { count };
+        let owners = std::array::from_fn(owner);
         let mut shares = Self {
             own,
             count,
+            share,
             parts: 0,
             owners,
             loads: [0; SHARDS],
@@ -64,9 +70,19 @@ impl ShardOwners {
         self.parts = own.fold(0, |parts, part| parts | 1 << part);
     }
 
+    /// The same explainers follow only this share of the connections.
+    pub(super) fn follow(&mut self, share: Share) {
+        *self = Self::new(self.own, self.count, share);
+    }
+
+    /// Returns what they follow.
+    pub(super) fn share(&self) -> Share {
+        self.share
+    }
+
     /// Returns whether it counts packets that belong to nobody.
     pub(super) fn is_first(&self) -> bool {
-        self.own == 0
+        self.own == 0 && self.share.number() == 0
     }
 
     /// Returns its index.
@@ -113,9 +129,10 @@ impl ShardOwners {
     /// While one explainer has too much, it gives a shard to the one with the least: the shard that
     /// leaves the two most equal.
     fn balance(&mut self) {
-        let mut sums = vec![0; self.count];
+        // The last sum is of shards that others follow.
+        let mut sums = vec![0; self.count + 1];
         (0..SHARDS).for_each(|part| sums[self.owners[part]] += self.loads[part]);
-        let fair = sums.iter().sum::<u64>() / self.count as u64;
+        let fair = sums[..self.count].iter().sum::<u64>() / self.count as u64;
         for _ in 0..SHARDS {
             let by_sum = |&one: &usize| sums[one];
             let (most, least) = ((0..self.count).max_by_key(by_sum), (0..self.count).min_by_key(by_sum));
@@ -156,7 +173,7 @@ mod tests {
 
     #[test]
     fn who_has_too_much_to_do_gives_parts_away() {
-        let mut shares: Vec<_> = (0..2).map(|own| ShardOwners::new(own, 2)).collect();
+        let mut shares: Vec<_> = (0..2).map(|own| ShardOwners::new(own, 2, Share::ALL)).collect();
         // All even parts fall to the first.
         let loads = [(0, 900), (2, 700), (4, 400), (6, 300), (1, 100)];
         assert_eq!(fall_to(&mut shares, &loads), [2300, 100]);
@@ -167,9 +184,27 @@ mod tests {
         assert_eq!(fall_to(&mut shares, &loads), [1200, 1200]);
         // A single one that has more to do than all others has nothing to give.
         assert!(shares[0].rebalance(REBALANCE_INTERVAL.0 + 2 * REBALANCE_INTERVAL.0).is_empty());
-        let mut alone: Vec<_> = (0..2).map(|own| ShardOwners::new(own, 2)).collect();
+        let mut alone: Vec<_> = (0..2).map(|own| ShardOwners::new(own, 2, Share::ALL)).collect();
         fall_to(&mut alone, &[(8, 1000)]);
         assert!(alone.iter_mut().all(|shares| shares.rebalance(REBALANCE_INTERVAL.0).is_empty()));
+    }
+
+    #[test]
+    fn what_is_not_in_the_share_is_nobodys() {
+        let share = Share::new(1, 3).unwrap_or_default();
+        let mut owners: Vec<_> = (0..2).map(|own| ShardOwners::new(own, 2, share)).collect();
+        for _ in 0..3 {
+            for part in 0..SHARDS {
+                let taken = owners.iter_mut().filter_map(|one| one.owns(hash(part)).then_some(())).count();
+                assert_eq!(taken, usize::from(part % 3 == 1), "{part}");
+            }
+            owners[0].loads[4] += 1_000;
+            owners[1].loads[4] += 1_000;
+            owners.iter_mut().for_each(|one| one.rebalance_always());
+            let moves: Vec<_> = owners.iter_mut().map(|one| one.rebalance(1)).collect();
+            assert!(moves[0] == moves[1] && moves[0].iter().all(|moved| moved.part % 3 == 1), "{moves:?}");
+        }
+        assert!(owners.iter().all(|one| !one.is_first()));
     }
 
     proptest! {
@@ -178,7 +213,7 @@ mod tests {
             count in 1usize..9,
             loads in prop::collection::vec((0..SHARDS, 0u64..300), 0..80),
         ) {
-            let mut shares: Vec<_> = (0..count).map(|own| ShardOwners::new(own, count)).collect();
+            let mut shares: Vec<_> = (0..count).map(|own| ShardOwners::new(own, count, Share::ALL)).collect();
             let before = fall_to(&mut shares, &loads);
             let moves: Vec<_> = shares.iter_mut().map(|shares| shares.rebalance(REBALANCE_INTERVAL.0)).collect();
             prop_assert!(moves.iter().all(|of_one| *of_one == moves[0]));

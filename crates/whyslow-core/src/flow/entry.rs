@@ -3,9 +3,10 @@
 use crate::types::Side;
 use crate::units::{Nanos, SeqNumber};
 use crate::wire::{Flags, FlowKey, Segment};
+use borsh::{BorshDeserialize, BorshSerialize};
 
 /// A connection, numbered in the order of first packets.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, BorshSerialize, BorshDeserialize)]
 pub struct ConnectionId(pub u64);
 
 /// A key with its hash.

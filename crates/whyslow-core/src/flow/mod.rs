@@ -12,26 +12,33 @@
 mod cache;
 mod entry;
 mod shard;
+mod sweep;
 
-use crate::types::Side;
-use crate::units::{Nanos, Time};
+use crate::types::{Share, Side};
+use crate::units::Time;
 use crate::wire::{Flags, RawFlowKey, Segment};
 use cache::{CacheEntry, FlowCache};
 pub use entry::{ConnectionId, Evicted, FlowEntry, FlowTimeouts, HashedKey};
 pub use shard::Shard;
 use shard::{Inserted, Slot};
+pub use sweep::SweepClock;
 
 #[cfg(test)]
 mod tests;
 
 /// Shards of a table.
-pub const SHARDS: usize = 64;
+pub const SHARDS: usize = Share::MOST;
 
 /// Returns the shard of a four-tuple with this hash.
 #[inline(always)]
 pub fn shard_of(hash: u64) -> usize {
     // The hash table itself uses the lowest and the highest bits.
     (hash >> 40) as usize % SHARDS
+}
+
+/// Returns the share, of so many, of a four-tuple with this hash.
+pub fn share_of(hash: u64, of: usize) -> usize {
+    shard_of(hash) % of.max(1)
 }
 
 /// The connection of a segment.
@@ -102,8 +109,7 @@ pub struct FlowTable<T> {
     now: Time,
     /// Connections that have left and were not [taken](Self::take_evicted) yet.
     left: Evicted<T>,
-    /// No sweep for idle connections before this time.
-    next_sweep: Time,
+    sweeps: SweepClock,
     /// Connections evicted while open, because they were idle or the table was full.
     pub evicted: u64,
 }
@@ -114,11 +120,6 @@ impl<T> Default for FlowTable<T> {
     }
 }
 
-/// Interval of sweeps for idle connections, in the capture's time.
-const SWEEP_INTERVAL: Nanos = Nanos::from_millis(10_000);
-/// From the first segment on.
-const NEVER_SWEPT: Time = Time::MIN;
-
 impl<T> FlowTable<T> {
     /// An empty table.
     pub fn new(timeouts: FlowTimeouts) -> Self {
@@ -127,9 +128,9 @@ impl<T> FlowTable<T> {
             shards,
             cache: FlowCache::default(),
             timeouts,
-            now: NEVER_SWEPT,
+            now: Time::MIN,
             left: Evicted::new(),
-            next_sweep: NEVER_SWEPT,
+            sweeps: SweepClock::default(),
             evicted: 0,
         }
     }
@@ -144,7 +145,7 @@ impl<T> FlowTable<T> {
     #[inline]
     pub fn advance_time(&mut self, time: Time) {
         self.now = time;
-        if time > self.next_sweep {
+        if self.sweeps.is_due(time) {
             self.sweep();
         }
     }
@@ -273,9 +274,6 @@ impl<T> FlowTable<T> {
     #[cold]
     fn sweep(&mut self) {
         let time = self.now;
-        if std::mem::replace(&mut self.next_sweep, time + (SWEEP_INTERVAL - Nanos(1))) == NEVER_SWEPT {
-            return;
-        }
         let first = self.left.len();
         for shard in self.shards.iter_mut() {
             shard.sweep(time, &self.timeouts, &mut self.left);

@@ -4,6 +4,7 @@ use super::span::TimeSpan;
 use crate::analysis::MatchedBy;
 use crate::tcp::facts::Facts;
 use crate::units::SeqNumber;
+use borsh::{BorshDeserialize, BorshSerialize};
 use foldhash::fast::FixedState;
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -14,7 +15,7 @@ const MAX_TRIED: usize = 64;
 const MIN_PROXIED_PAYLOAD: u64 = 16_384;
 
 /// What one connection is recognised by. What has two members here is `[client's, server's]`.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, BorshSerialize, BorshDeserialize)]
 #[non_exhaustive]
 pub struct ConnectionFingerprint {
     /// Its id in its analysis.

@@ -1,9 +1,10 @@
 //! From a first packet to a last.
 
 use crate::units::Time;
+use borsh::{BorshDeserialize, BorshSerialize};
 
 /// The times of a first packet and of a last.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, BorshSerialize, BorshDeserialize)]
 pub struct TimeSpan {
     /// The first packet's.
     pub first: Time,

@@ -6,6 +6,7 @@ use crate::tcp::facts::{CaptureDefects, DirectionFacts, Facts, TransferFacts};
 use crate::tcp::payload::Protocol;
 use crate::types::Side;
 use crate::units::{Nanos, Time};
+use borsh::{BorshDeserialize, BorshSerialize};
 use std::net::IpAddr;
 
 /// One transfer.
@@ -175,7 +176,7 @@ fn with_clock_doubt(defects: &CaptureDefects, confidence: f64) -> f64 {
 }
 
 /// What remains of a connection for rules over several of them.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, BorshSerialize, BorshDeserialize)]
 pub struct ConnectionSummary {
     /// The id in the analysis.
     pub id: u64,
@@ -212,7 +213,7 @@ pub struct ConnectionSummary {
 }
 
 /// Where one transfer left slow start, for the comparison with those of other connections.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, BorshSerialize, BorshDeserialize)]
 pub struct Exit {
     /// Who sent.
     pub sender: End,

@@ -9,12 +9,13 @@
 use super::window::{cap, initial_window, ssthresh};
 use crate::limit::{Context, Partition};
 use crate::tcp::facts::{Release, TransferFacts};
+use borsh::{BorshDeserialize, BorshSerialize};
 
 /// What CUBIC leaves of a window after a loss (RFC 9438 section 4.6).
 const AFTER_LOSS: f64 = 0.7;
 
 /// A window left by earlier transfers.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, BorshSerialize, BorshDeserialize)]
 pub(super) struct CarriedWindow {
     /// Segments.
     pub(super) cwnd: f64,

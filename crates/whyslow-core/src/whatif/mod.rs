@@ -21,18 +21,19 @@ pub use replay_queue::{ReplayJob, ReplayQueue, ReplayResult, is_near};
 pub(crate) use work::MIN_GAIN;
 
 use crate::units::Nanos;
+use borsh::{BorshDeserialize, BorshSerialize};
 
 /// Most replays to keep: of the transfers that lost the most time.
 pub const MAX_REPLAYS: usize = 64;
 
 /// The replays of the transfers that lost the most time, worst first.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, BorshSerialize, BorshDeserialize)]
 pub struct Replays {
     kept: Vec<RankedReplay>,
 }
 
 /// A replay, with where its transfer is found.
-#[derive(Debug)]
+#[derive(Debug, BorshSerialize, BorshDeserialize)]
 pub(crate) struct RankedReplay {
     cost: Nanos,
     /// The connection's id.

@@ -15,9 +15,10 @@ use crate::stats::{median, median_f64};
 use crate::tcp::facts::{Gap, Release, TransferFacts};
 use crate::types::Limit;
 use crate::units::{Nanos, Time};
+use borsh::{BorshDeserialize, BorshSerialize};
 
 /// A captured transfer, ready to be modelled.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, BorshSerialize, BorshDeserialize)]
 pub struct Replay {
     fitted: Fitted,
     pub(super) measured: Nanos,
@@ -45,7 +46,7 @@ pub struct Replay {
 }
 
 /// What is known of a path beside what a transfer shows of it.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, BorshSerialize, BorshDeserialize)]
 struct PathRates {
     /// Somebody said that it carries so much.
     given: Option<f64>,
@@ -73,7 +74,7 @@ impl EarlierTransfers {
 }
 
 /// A scenario, and what the capture adds to it.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, BorshSerialize, BorshDeserialize)]
 pub(super) struct Fitted {
     /// Its pauses stand in `stalls`.
     pub(super) scenario: Scenario,

@@ -251,7 +251,7 @@ fn condensed() -> Vec<Vec<u8>> {
     let mut all = Vec::new();
     for seed in [seeds::pcap(), seeds::found("pcap"), texts()].concat() {
         let mut rows = Vec::new();
-        let mut condenser = Condenser::new(&CaptureOrigin::default(), |row: Vec<u8>| rows.extend(row));
+        let mut condenser = Condenser::new(&CaptureOrigin::default(), 1, |_, row: Vec<u8>| rows.extend(row));
         let mut reader = Reader::new();
         let read = reader.push(&seed, &mut condenser).and_then(|()| reader.finish(&mut condenser));
         if let Ok(summary) = read {
@@ -272,7 +272,7 @@ fn condensed_captures() {
 fn condenser() {
     fuzz("condenser", [seeds::pcap(), seeds::found("pcap"), texts()].concat(), |input| {
         let mut rows = Vec::new();
-        let mut condenser = Condenser::new(&CaptureOrigin::default(), |row: Vec<u8>| rows.extend(row));
+        let mut condenser = Condenser::new(&CaptureOrigin::default(), 1, |_, row: Vec<u8>| rows.extend(row));
         let mut reader = Reader::new();
         let read = reader.push(input, &mut condenser).and_then(|()| reader.finish(&mut condenser));
         let Ok(summary) = read else { return 0 };

@@ -79,7 +79,7 @@ impl Part<'_> {
     fn condense(&self) -> Vec<u8> {
         let mut rows = Vec::new();
         let origin = CaptureOrigin { name: self.name.clone(), ..CaptureOrigin::default() };
-        let mut condenser = Condenser::new(&origin, |row: Vec<u8>| {
+        let mut condenser = Condenser::new(&origin, 1, |_, row: Vec<u8>| {
             assert!(row.len() <= whyslow_core::capture::MAX_ROW);
             rows.extend(row);
         });

@@ -10,7 +10,7 @@ use whyslow_core::analysis::{Analysis, Connection, MAX_CONNECTIONS};
 
 /// A capture of so many connections from clients of this network, in records of their headers
 /// alone: a request and its answer each, which lets some wait. Some are open at a time.
-fn capture(connections: u32, network: u8) -> Vec<u8> {
+pub(crate) fn capture(connections: u32, network: u8) -> Vec<u8> {
     const OPEN: u32 = 50;
     let mut file: Vec<u8> =
         [0xa1b2_c3d4u32, 0x0004_0002, 0, 0, 96, 1].iter().flat_map(|word| word.to_le_bytes()).collect();

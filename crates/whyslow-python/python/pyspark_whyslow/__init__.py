@@ -55,7 +55,9 @@ def stitched(spark, paths, **options):
 
     `paths` is a path or pattern or a list of these. Options are those of the format, as strings. A
     task condenses a file to what is needed of its packets, Spark brings what belongs to one capture
-    point together, and a task explains it: connections which cross files are whole.
+    point together, and a task explains it: connections which cross files are whole. With `shards`
+    (`"2"` to `"64"`) as many tasks explain a capture point, each the connections of a shard, and a
+    small one merges what they give.
     """
     from ._stitched import stitched
 

@@ -69,7 +69,7 @@ class Options:
             until=_instant("until", given),
             server=given.get("server"),
             cause=given.get("cause"),
-            threads=_count("threads", given.get("threads", "1")),
+            threads=count("threads", given.get("threads", "1")),
             capture_point=given.get("capture_point", ""),
             push_filters=_one_of(
                 "push_filters", given.get("push_filters", "false").lower(), ("true", "false")
@@ -121,7 +121,9 @@ def _instant(name, given):
     return instant if instant.tzinfo else instant.replace(tzinfo=UTC)
 
 
-def _count(name, value):
-    if not value.isdecimal() or int(value) == 0:
-        raise ValueError(f"whyslow: {name} is a number from 1, and not {value!r}")
+def count(name, value, most=None):
+    """A number from 1."""
+    if not value.isdecimal() or int(value) == 0 or (most is not None and int(value) > most):
+        end = "" if most is None else f" to {most}"
+        raise ValueError(f"whyslow: {name} is a number from 1{end}, and not {value!r}")
     return int(value)

@@ -19,10 +19,11 @@ import shutil
 import tempfile
 from itertools import groupby
 from operator import itemgetter
-from types import SimpleNamespace
 
 from . import _whyslow
 from ._notebook import html
+from ._objects import attributes, listed
+from ._sources import inputs_of, named
 from ._whyslow import CaptureError, RecordBatch, __version__
 
 __all__ = [
@@ -38,9 +39,11 @@ __all__ = [
     "compare",
     "condense",
     "explain",
+    "merge",
     "predict",
     "scan",
     "stitch",
+    "stitch_shard",
     "table",
 ]
 
@@ -112,7 +115,7 @@ class StreamedTable:
         try:
             yield from self._native.batches()
         except CaptureError as error:
-            raise _named(error, self._inputs) from None
+            raise named(error, self._inputs) from None
 
     def table(self, name):
         """Another table of the same captures."""
@@ -238,9 +241,9 @@ class Analysis:
     def _objects(self, name):
         """The JSON's objects in the order of a table's rows; of `.` the document itself."""
         if self._document is None:
-            self._document = _attributes(self._native.json())
+            self._document = attributes(self._native.json())
         if name not in self._lists:
-            self._lists[name] = _listed(self._document, name)
+            self._lists[name] = listed(self._document, name)
         return self._lists[name]
 
 
@@ -250,7 +253,7 @@ class _Document:
     def __init__(self, text, page):
         self._text = text
         self._page = page
-        self._members = _attributes(text)
+        self._members = attributes(text)
 
     def to_dict(self):
         """The document as dictionaries and lists."""
@@ -295,7 +298,7 @@ def explain(source, *, threads=None, path_rate=None, progress=None, capture_poin
     and `offset`, for what is no capture. A capture that is damaged further on is explained as far
     as it goes, and `problems` says so. Ctrl-C ends the reading at once.
     """
-    inputs, spooled = _inputs(source)
+    inputs, spooled = inputs_of(source)
     native = _read(inputs, threads, path_rate, progress)
     return Analysis(native, spooled, capture_point)
 
@@ -309,7 +312,7 @@ def table(source, name="transfers", *, threads=None, path_rate=None, capture_poi
     Arrow stream, or asks for `batches()`, reads the captures. What cannot be read raises as in
     `explain` from `batches()`, and by a stream what its reader makes of an error.
     """
-    inputs, spooled = _inputs(source)
+    inputs, spooled = inputs_of(source)
     return _streamed(inputs, spooled, name, threads, path_rate, capture_point)
 
 
@@ -327,7 +330,7 @@ def scan(
     if errors not in ("raise", "skip") and not isinstance(errors, list):
         raise ValueError("errors is 'raise', 'skip', or a list that is given the exceptions")
     for path in [paths] if isinstance(paths, (str, os.PathLike)) else paths:
-        inputs, spooled = _inputs(path)
+        inputs, spooled = inputs_of(path)
         rows = _streamed(inputs, spooled, table, threads, path_rate, capture_point)
         try:
             yield from rows.batches()
@@ -338,13 +341,58 @@ def scan(
                 errors.append(error)
 
 
-def condense(path):
+def condense(path, *, shards=None):
     """Yields the rows of a condensed capture: of each packet what `explain` reads, in a few bytes.
 
     A row is bytes, at most 1 MiB of them. The rows of many captures, read anywhere and in any
     order, are explained together by `stitch`.
+
+    With `shards` (1 to 64) it yields pairs of a shard's number, from 0, and a row: each connection
+    is in one shard, by a hash of its addresses and ports that is the same everywhere. What
+    `stitch_shard` gives of the shards, `merge` puts together.
     """
-    return _whyslow.condense(os.fspath(path))
+    return _whyslow.condense(os.fspath(path), shards)
+
+
+def stitch_shard(rows, *, every=False, threads=None, path_rate=None):
+    """Explains the connections of one shard of a capture point, and yields what `merge` takes.
+
+    `rows` yields pairs of a file's name and one of its rows of this shard, as those that `stitch`
+    takes; the shard has rows of every file. What is yielded are bytes, of at most 1 MiB each. With
+    `every`, all connections are sent and not those alone that an analysis may list: tables need it.
+    """
+    return _kept(rows).account(every, threads, path_rate)
+
+
+def merge(rows, *, table=None, threads=None, path_rate=None, progress=None, capture_point=""):
+    """Puts the shards of a capture point together.
+
+    `rows` yields pairs of a shard's number and what `stitch_shard` gave of it: that of a shard in
+    order and together, shards in any order, all of one version of whyslow. What is found is what
+    `stitch` finds in the rows of all shards; with the name of a table, all of its rows (but those
+    of `packets`, which stay where the shards were explained).
+    """
+    if table is None:
+        return Analysis(_kept(rows).merge(threads, path_rate, progress), [], capture_point)
+    _check(table)
+    kept = _kept(rows)
+
+    def begin(name):
+        if name == "packets":
+            raise ValueError("packets are not merged: stitch the capture point in one piece")
+        return kept.table(name, threads, path_rate, capture_point)
+
+    return StreamedTable(begin, table, [], [])
+
+
+def _kept(rows):
+    kept, empty = _whyslow.KeptRows(), True
+    for name, row in rows:
+        kept.push(str(name), row)
+        empty = False
+    if empty:
+        raise ValueError("there is nothing to stitch: no row came")
+    return kept
 
 
 def stitch(rows, *, table=None, threads=None, path_rate=None, progress=None, capture_point=""):
@@ -397,15 +445,6 @@ def columns(table):
     return _whyslow.columns(table)
 
 
-def _inputs(source):
-    """What is to be read, and the temporary files of what was no file."""
-    sources = list(source) if isinstance(source, (list, tuple)) else [source]
-    if not sources:
-        raise ValueError("there is nothing to explain: name at least one capture")
-    spooled = []
-    return [_file(one, place, spooled) for place, one in enumerate(sources, 1)], spooled
-
-
 def _streamed(inputs, spooled, name, threads, path_rate, capture_point):
     _check(name)
 
@@ -420,47 +459,12 @@ def _check(name):
         raise ValueError(f"there is no table {name!r}: {', '.join(TABLES)}")
 
 
-def _file(source, place, spooled):
-    """A path or URL to read, and the name of what is none."""
-    if isinstance(source, (str, os.PathLike)):
-        return os.fspath(source), None
-    # It lives as long as the analysis.
-    file = tempfile.NamedTemporaryFile(prefix="whyslow-", suffix=".capture")
-    spooled.append(file)
-    if isinstance(source, (bytes, bytearray, memoryview)):
-        file.write(source)
-        name = f"<bytes {place}>"
-    elif hasattr(source, "read"):
-        while block := source.read(1 << 20):
-            if isinstance(block, str):
-                raise TypeError("a capture is bytes: open the file with mode 'rb'")
-            file.write(block)
-        own = getattr(source, "name", None)
-        name = own if isinstance(own, str) else f"<file {place}>"
-    else:
-        raise TypeError(
-            f"a capture is a path, bytes or a file object, and no {type(source).__name__}"
-        )
-    file.flush()
-    return file.name, name
-
-
 def _read(inputs, threads, path_rate, progress):
     """Reads captures together."""
     try:
         return _whyslow.read(inputs, threads, path_rate, progress)
     except CaptureError as error:
-        raise _named(error, inputs) from None
-
-
-def _named(error, inputs):
-    """The error, with the name that the caller knows."""
-    for path, name in inputs:
-        if name is not None and getattr(error, "file", None) == path:
-            named = CaptureError(str(error).replace(path, name))
-            named.file, named.offset = name, error.offset
-            return named
-    return error
+        raise named(error, inputs) from None
 
 
 def _transfer(source):
@@ -473,36 +477,3 @@ def _transfer(source):
     if isinstance(path, str) and not os.path.exists(path) and "#" in path:
         path, which = path.rsplit("#", 1)
     return explain(path)._native, which
-
-
-def _attributes(text):
-    return json.loads(text, object_hook=lambda members: SimpleNamespace(**members))
-
-
-def _listed(document, name):
-    connections = document.connections
-    transfers = [transfer for connection in connections for transfer in connection.transfers]
-    match name:
-        case ".":
-            return document
-        case "connections":
-            return connections
-        case "transfers":
-            return transfers
-        case "rounds":
-            return [one for transfer in transfers for one in transfer.rounds]
-        case "files":
-            return document.captures
-        case "problems":
-            return [
-                problem
-                for owner in [*document.captures, *connections]
-                for problem in owner.problems
-            ]
-    of_connections = [
-        finding
-        for connection in connections
-        for owner in [connection, *connection.transfers]
-        for finding in owner.findings
-    ]
-    return of_connections + document.findings

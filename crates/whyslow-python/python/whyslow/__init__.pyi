@@ -19,9 +19,11 @@ __all__ = [
     "compare",
     "condense",
     "explain",
+    "merge",
     "predict",
     "scan",
     "stitch",
+    "stitch_shard",
     "table",
 ]
 
@@ -127,7 +129,37 @@ def scan(
     capture_point: str = "",
     errors: Literal["raise", "skip"] | list[Exception] = "raise",
 ) -> Iterator[RecordBatch]: ...
-def condense(path: _Path) -> Iterator[bytes]: ...
+@overload
+def condense(path: _Path, *, shards: None = None) -> Iterator[bytes]: ...
+@overload
+def condense(path: _Path, *, shards: int) -> Iterator[tuple[int, bytes]]: ...
+def stitch_shard(
+    rows: Iterable[tuple[str, bytes]],
+    *,
+    every: bool = False,
+    threads: int | None = None,
+    path_rate: float | None = None,
+) -> Iterator[bytes]: ...
+@overload
+def merge(
+    rows: Iterable[tuple[int, bytes]],
+    *,
+    table: None = None,
+    threads: int | None = None,
+    path_rate: float | None = None,
+    progress: Callable[[int, int | None], object] | None = None,
+    capture_point: str = "",
+) -> Analysis: ...
+@overload
+def merge(
+    rows: Iterable[tuple[int, bytes]],
+    *,
+    table: Literal["connections", "transfers", "findings", "files", "problems", "rounds"],
+    threads: int | None = None,
+    path_rate: float | None = None,
+    progress: Callable[[int, int | None], object] | None = None,
+    capture_point: str = "",
+) -> StreamedTable: ...
 @overload
 def stitch(
     rows: Iterable[tuple[str, bytes]],

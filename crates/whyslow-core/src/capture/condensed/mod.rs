@@ -26,10 +26,11 @@ pub(crate) mod write;
 
 pub(super) use row::MAGIC;
 pub use row::{CONDENSED_VERSION, MAX_ROW};
-pub(crate) use summary::write_summary;
+pub(crate) use summary::{RowCount, summary_of, write_summary};
 
 use super::records::{Progress, Records};
 use super::{CaptureError, Clock, Problem, Sink, Summary};
+use crate::types::Share;
 use crate::units::Time;
 use fields::{Fields, put_number, put_optional, put_signed, put_text};
 use read::Count;
@@ -44,6 +45,8 @@ pub struct CaptureOrigin {
     pub opening_packets: u64,
     /// The time of the first of these, if it has a date.
     pub opening_time: Option<Time>,
+    /// Whose connections' packets it holds.
+    pub share: Share,
 }
 
 /// The first row.
@@ -52,6 +55,8 @@ pub(crate) fn write_origin(origin: &CaptureOrigin) -> Vec<u8> {
     put_text(&mut out, &origin.name);
     put_number(&mut out, origin.opening_packets);
     put_optional(&mut out, origin.opening_time, |out, time| put_signed(out, time.0));
+    put_number(&mut out, origin.share.number() as u64);
+    put_number(&mut out, origin.share.of() as u64);
     frame_row(&mut out, RowKind::Origin);
     out
 }
@@ -62,6 +67,7 @@ fn read_origin(payload: &[u8]) -> Option<CaptureOrigin> {
         name: fields.text()?,
         opening_packets: fields.number()?,
         opening_time: fields.optional(|fields| fields.signed().map(Time))?,
+        share: Share::new(usize::try_from(fields.number()?).ok()?, usize::try_from(fields.number()?).ok()?)?,
     })
 }
 
@@ -76,7 +82,7 @@ pub(super) struct CondensedReader {
     offset: u64,
     origin: Option<CaptureOrigin>,
     count: Count,
-    summary: Option<(Summary, u64)>,
+    summary: Option<(Summary, RowCount)>,
     /// Where it broke off, or stopped being rows: byte offset.
     lost: Option<u64>,
     /// Rows that are damaged or missing, and the first one's number.
@@ -106,7 +112,7 @@ impl CondensedReader {
             }
         } else if kind == RowKind::Summary as u8 && self.summary.is_none() {
             self.summary = summary::read_summary(payload);
-            let rows = self.summary.as_ref().map_or(self.count.row, |(_, rows)| *rows);
+            let rows = self.summary.as_ref().map_or(self.count.row, |(_, told)| told.rows);
             self.note_damaged(rows.saturating_sub(self.count.row), self.count.row);
         }
         Ok(())
@@ -126,16 +132,20 @@ impl CondensedReader {
         };
         let packets = self.count.packets;
         let is_whole = self.summary.is_some() && self.lost.is_none();
-        let mut summary = self.summary.map(|(summary, _)| summary).unwrap_or_else(|| Summary {
+        let of_rows = || Summary {
             format: "condensed",
             packets,
             first_time: self.count.times.map(|(first, _)| first),
             last_time: self.count.times.map(|(_, last)| last),
             clock: clock_of(origin),
             ..Summary::default()
-        });
+        };
+        let (mut summary, told) = match self.summary {
+            Some((summary, count)) => (summary, count.packets),
+            None => (of_rows(), packets),
+        };
         // A summary of more or fewer packets is that of another capture, or damaged.
-        let damaged = self.damaged.or((summary.packets != packets).then_some((1, self.count.row)));
+        let damaged = self.damaged.or((told != packets).then_some((1, self.count.row)));
         if let Some((count, number)) = damaged {
             let detail = format!(
                 "rows of the condensed capture that are damaged or missing: {count} (first: row {number}); {packets} \

@@ -5,7 +5,7 @@ pub const MAX_ROW: usize = 1 << 20;
 /// How every row begins: no text, no other format.
 pub(in crate::capture) const MAGIC: [u8; 4] = [0xd7, b'w', b'h', b'y'];
 /// The version of the format. Another one is not read.
-pub const CONDENSED_VERSION: u8 = 1;
+pub const CONDENSED_VERSION: u8 = 2;
 /// Magic number, version, kind, and the length of what follows.
 pub(super) const ROW_HEADER: usize = 10;
 

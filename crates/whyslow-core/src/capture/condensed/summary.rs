@@ -6,7 +6,16 @@ use crate::capture::{Clock, LinkType, Lookup, Ping, Problem, Summary};
 use crate::units::{Nanos, Time};
 
 /// Formats of captures, as their readers name them.
-const FORMATS: [&str; 4] = ["pcap", "pcapng", "tcpdump text", "unread"];
+const FORMATS: [&str; 5] = ["pcap", "pcapng", "tcpdump text", "unread", "condensed"];
+
+/// What came before the summary.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct RowCount {
+    /// Rows of packets.
+    pub(crate) rows: u64,
+    /// Packets in them.
+    pub(crate) packets: u64,
+}
 
 pub(super) fn clock_number(clock: Clock) -> u8 {
     match clock {
@@ -25,10 +34,11 @@ pub(super) fn clock(number: u8) -> Option<Clock> {
     })
 }
 
-/// The last row: of `rows` rows of packets.
-pub(crate) fn write_summary(summary: &Summary, rows: u64) -> Vec<u8> {
+/// The last row.
+pub(crate) fn write_summary(summary: &Summary, before: RowCount) -> Vec<u8> {
     let mut out = vec![0; ROW_HEADER];
-    put_number(&mut out, rows);
+    put_number(&mut out, before.rows);
+    put_number(&mut out, before.packets);
     put_text(&mut out, summary.format);
     put_list(&mut out, &summary.link_types, |out, link| put_number(out, link.0.into()));
     put_number(&mut out, summary.packets);
@@ -47,10 +57,10 @@ pub(crate) fn write_summary(summary: &Summary, rows: u64) -> Vec<u8> {
     out
 }
 
-/// The same, and how many rows of packets came before it.
-pub(super) fn read_summary(payload: &[u8]) -> Option<(Summary, u64)> {
+/// The same, of what stands behind the row's header.
+pub(super) fn read_summary(payload: &[u8]) -> Option<(Summary, RowCount)> {
     let fields = &mut Fields::new(payload);
-    let rows = fields.number()?;
+    let before = RowCount { rows: fields.number()?, packets: fields.number()? };
     let format = fields.text()?;
     let summary = Summary {
         format: FORMATS.into_iter().find(|known| *known == format)?,
@@ -67,7 +77,12 @@ pub(super) fn read_summary(payload: &[u8]) -> Option<(Summary, u64)> {
         lookups: fields.list(lookup)?,
     };
     let is_in_order = summary.first_time.is_none_or(|first| summary.last_time.is_some_and(|last| first <= last));
-    is_in_order.then_some((summary, rows))
+    is_in_order.then_some((summary, before))
+}
+
+/// Of a row with its header.
+pub(crate) fn summary_of(row: &[u8]) -> Option<Summary> {
+    read_summary(row.get(ROW_HEADER..)?).map(|(summary, _)| summary)
 }
 
 fn put_ping(out: &mut Vec<u8>, ping: &Ping) {

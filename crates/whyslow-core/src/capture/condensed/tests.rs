@@ -7,8 +7,9 @@ use crate::explain::explain;
 /// The rows of a sample, whose packets fill several.
 fn rows() -> Vec<Vec<u8>> {
     let mut rows = Vec::new();
-    let origin = CaptureOrigin { name: "a".to_owned(), opening_packets: 7, opening_time: Some(Time(5)) };
-    let mut condenser = Condenser::new(&origin, |row: Vec<u8>| rows.push(row));
+    let origin =
+        CaptureOrigin { name: "a".to_owned(), opening_packets: 7, opening_time: Some(Time(5)), share: Share::ALL };
+    let mut condenser = Condenser::new(&origin, 1, |_, row: Vec<u8>| rows.push(row));
     let mut summary = Summary::default();
     for frame in 1..=3u64 {
         let mut again = Again { condenser: &mut condenser, before: (frame - 1) * 100_000 };
@@ -22,12 +23,12 @@ fn rows() -> Vec<Vec<u8>> {
 }
 
 /// Gives packets later frames.
-struct Again<'a, F: FnMut(Vec<u8>)> {
+struct Again<'a, F: FnMut(usize, Vec<u8>)> {
     condenser: &'a mut Condenser<F>,
     before: u64,
 }
 
-impl<F: FnMut(Vec<u8>)> Sink for Again<'_, F> {
+impl<F: FnMut(usize, Vec<u8>)> Sink for Again<'_, F> {
     fn packet(&mut self, packet: &Packet<'_>) {
         self.condenser.packet(&Packet { frame: packet.frame + self.before, ..*packet });
     }
@@ -99,5 +100,5 @@ fn another_version_is_not_read() {
     let mut bytes = rows().concat();
     bytes[4] = CONDENSED_VERSION + 1;
     let error = explain("", &bytes).unwrap_err();
-    assert!(error.message.contains("is of version 2 of the format"), "{}", error.message);
+    assert!(error.message.contains("is of version 3 of the format"), "{}", error.message);
 }

@@ -31,6 +31,12 @@ pub(crate) struct PacketTime {
     pub(crate) frame: u64,
 }
 
+impl PacketTime {
+    pub(crate) fn of(packet: &Packet<'_>) -> Self {
+        Self { time: packet.time, frame: packet.frame }
+    }
+}
+
 /// Payload of a packet that is held.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct HeldPayload<'a> {

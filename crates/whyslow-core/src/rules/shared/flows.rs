@@ -6,6 +6,7 @@
 use crate::analysis::{End, Frame, Near};
 use crate::rules::TransferCase;
 use crate::units::{Nanos, Time};
+use borsh::{BorshDeserialize, BorshSerialize};
 use std::net::IpAddr;
 
 /// Flows that are kept.
@@ -25,7 +26,7 @@ const MIN_TRIPS: usize = 3;
 const FLAT: f64 = 0.1;
 
 /// A large transfer.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, BorshSerialize, BorshDeserialize)]
 pub(super) struct Flow {
     /// The connection's id, and when its transfer began, as [`Transfer`](crate::analysis::Transfer)
     /// says.
@@ -134,7 +135,7 @@ impl Flow {
 }
 
 /// The largest transfers.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, BorshSerialize, BorshDeserialize)]
 pub struct LargestFlows {
     /// The largest first.
     kept: Vec<Flow>,

@@ -32,6 +32,7 @@ pub use sender_settings::{Algorithm, SenderSettings};
 use crate::types::Limit;
 pub use crate::types::RTO_MIN;
 use crate::units::{Nanos, Time};
+use borsh::{BorshDeserialize, BorshSerialize};
 
 /// Segments that are modelled one by one.
 pub const MAX_SEGMENTS: u64 = 1 << 17;
@@ -46,7 +47,7 @@ const MAX_TIME: Time = Time(1 << 60);
 const MAX_LENGTH: Nanos = Nanos(1 << 60);
 
 /// A transfer to be modelled.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, BorshSerialize, BorshDeserialize)]
 pub struct Scenario {
     /// Payload, bytes.
     pub bytes: u64,
@@ -69,7 +70,7 @@ pub struct Scenario {
 }
 
 /// Loss that no queue causes.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, BorshSerialize, BorshDeserialize)]
 pub enum Losses {
     /// The first copies of the segments that hold these bytes, ascending.
     At(Vec<u64>),
@@ -88,7 +89,7 @@ impl Losses {
 }
 
 /// How the receiving host receives.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, BorshSerialize, BorshDeserialize)]
 pub struct ReceiverSettings {
     /// Its window.
     pub window: Window,
@@ -97,7 +98,7 @@ pub struct ReceiverSettings {
 }
 
 /// A receive window.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, BorshSerialize, BorshDeserialize)]
 pub enum Window {
     /// Never full.
     Unlimited,
@@ -114,7 +115,7 @@ pub enum Window {
 }
 
 /// A silence of the sender.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, BorshSerialize, BorshDeserialize)]
 pub struct Pause {
     /// After so many bytes were sent for the first time.
     pub at: u64,
@@ -125,7 +126,7 @@ pub struct Pause {
 }
 
 /// Why a sender is silent.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, BorshSerialize, BorshDeserialize)]
 pub enum Silence {
     /// The program has nothing to send (or its peer, or a small segment, is waited for).
     Program,

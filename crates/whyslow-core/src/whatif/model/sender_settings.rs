@@ -1,7 +1,9 @@
 //! How a sending host sends.
 
+use borsh::{BorshDeserialize, BorshSerialize};
+
 /// How the sending host sends.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, BorshSerialize, BorshDeserialize)]
 pub struct SenderSettings {
     /// Its congestion controller.
     pub algorithm: Algorithm,
@@ -41,7 +43,7 @@ impl SenderSettings {
 }
 
 /// Which controller.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, BorshSerialize, BorshDeserialize)]
 pub enum Algorithm {
     /// RFC 5681.
     Reno,

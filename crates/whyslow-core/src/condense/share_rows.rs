@@ -1,0 +1,119 @@
+//! The rows of one share of the connections.
+
+use super::skipped::SkippedPackets;
+use crate::capture::condensed::build::MAX_VERBATIM;
+use crate::capture::condensed::headers::TcpHeaders;
+use crate::capture::condensed::write::{HeldPayload, PacketTime, RowWriter};
+use crate::capture::condensed::{RowCount, write_summary};
+use crate::capture::{Packet, Summary};
+use crate::types::Share;
+use crate::wire::Skip;
+
+/// A row is closed when it has so many bytes: the longest packet still fits into
+/// [`MAX_ROW`](crate::capture::MAX_ROW).
+const ROW: usize = 512 << 10;
+
+/// A segment, and what is held of it.
+pub(super) struct HeldSegment<'a> {
+    pub(super) at: PacketTime,
+    /// None where it is held as it was captured.
+    pub(super) headers: Option<TcpHeaders>,
+    pub(super) payload: HeldPayload<'a>,
+}
+
+/// The condensed capture of a share while it is written.
+#[derive(Debug)]
+pub(super) struct ShareRows {
+    number: usize,
+    /// The first row, until another one is given: a file that proves to be no capture gives none.
+    origin: Option<Vec<u8>>,
+    /// Those that are closed, and all packets.
+    count: RowCount,
+    row: Option<RowWriter>,
+    /// The time unit of rows, nanoseconds: thousands, until a time is not one of them.
+    unit: i64,
+    skipped: SkippedPackets,
+}
+
+impl ShareRows {
+    pub(super) fn new(share: Share, origin: Vec<u8>) -> Self {
+        Self {
+            number: share.number(),
+            origin: Some(origin),
+            count: RowCount::default(),
+            row: None,
+            unit: 1000,
+            skipped: SkippedPackets::default(),
+        }
+    }
+
+    /// The share's number.
+    pub(super) fn number(&self) -> usize {
+        self.number
+    }
+
+    pub(super) fn finish(&mut self, summary: &Summary, give: &mut impl FnMut(usize, Vec<u8>)) {
+        self.end_row(give);
+        self.give(write_summary(summary, self.count), give);
+    }
+
+    fn give(&mut self, row: Vec<u8>, give: &mut impl FnMut(usize, Vec<u8>)) {
+        if let Some(origin) = self.origin.take() {
+            give(self.number, origin);
+        }
+        give(self.number, row);
+    }
+
+    pub(super) fn end_row(&mut self, give: &mut impl FnMut(usize, Vec<u8>)) {
+        if let Some(row) = self.row.take() {
+            self.give(row.finish(), give);
+            self.count.rows += 1;
+            self.skipped.forget();
+        }
+    }
+
+    /// The row that takes a packet of this time.
+    pub(super) fn row(&mut self, at: PacketTime, give: &mut impl FnMut(usize, Vec<u8>)) -> &mut RowWriter {
+        if self.row.as_ref().is_some_and(|row| row.len() >= ROW) {
+            self.end_row(give);
+        }
+        if self.row.as_ref().is_some_and(|row| !row.takes(at.time)) || at.time.0 % self.unit != 0 {
+            self.end_row(give);
+            self.unit = 1;
+        }
+        let (number, unit) = (self.count.rows, self.unit);
+        self.row.get_or_insert_with(|| RowWriter::new(number, unit, at))
+    }
+
+    /// A segment; `place`: the row that has its connection, and its number there.
+    pub(super) fn write(
+        &mut self,
+        place: &mut Option<(u64, usize)>,
+        packet: &Packet<'_>,
+        segment: &HeldSegment<'_>,
+        give: &mut impl FnMut(usize, Vec<u8>),
+    ) {
+        self.count.packets += 1;
+        self.row(segment.at, give);
+        let number = self.count.rows;
+        let Some(row) = &mut self.row else { return };
+        match &segment.headers {
+            Some(headers) => {
+                let known = place.filter(|(row, _)| *row == number).map(|(_, place)| place);
+                *place = Some((number, row.packet(known, segment.at, headers, segment.payload)));
+            }
+            None => {
+                row.verbatim(packet, packet.data.get(..MAX_VERBATIM).unwrap_or(packet.data));
+            }
+        }
+    }
+
+    /// A packet that is no segment.
+    pub(super) fn write_skipped(&mut self, packet: &Packet<'_>, skip: Skip, give: &mut impl FnMut(usize, Vec<u8>)) {
+        self.count.packets += 1;
+        self.row(PacketTime::of(packet), give);
+        if let Some(row) = &mut self.row {
+            self.skipped.write(row, packet, skip);
+        }
+    }
+}

@@ -1,0 +1,359 @@
+//! What explainers know of a capture, and what the analysis says of it.
+
+use super::accounts::Unlisted;
+use crate::analysis::{Capture, Lookup, Ping, PingRtt, Problem};
+use crate::capture::condensed::{RowCount, summary_of, write_summary};
+use crate::capture::{self, Clock, Summary};
+use crate::cause::Cause;
+use crate::rules::say;
+use crate::tcp::BadChecksums;
+use crate::tcp::elided::ElisionMarks;
+use crate::units::{Nanos, Time};
+use crate::wire::{ChecksumSample, Skip, link_type_name};
+use borsh::io::{self, Read, Write};
+use borsh::{BorshDeserialize, BorshSerialize};
+use std::collections::BTreeMap;
+
+/// What one capture says.
+#[derive(Debug, Default)]
+pub(super) struct CaptureState {
+    path: String,
+    pub(super) tcp_packets: u64,
+    /// Packets that are no segment: how many, and the first one's frame.
+    pub(super) skipped: BTreeMap<Skip, (u64, u64)>,
+    /// The same that others have counted.
+    skipped_elsewhere: BTreeMap<NamedSkip, (u64, u64)>,
+    pub(super) summary: Option<Summary>,
+    /// ICMP errors about segments of no connection that is open then.
+    pub(super) of_no_connection: UnmatchedErrors,
+    /// ICMP errors about segments that were not in flight on their connection.
+    pub(super) not_in_flight: UnmatchedErrors,
+    /// Whether its checksums tell anything.
+    pub(super) checksum_sample: ChecksumSample,
+    /// Of its connections whose wrong checksums tell nothing.
+    meaningless: MeaninglessChecksums,
+    /// Packets that opened a connection of their own because they were damaged.
+    strays: u64,
+    /// It is a text, with such times.
+    pub(super) text: Option<Clock>,
+    /// Where packets were left out of it.
+    pub(super) elision_marks: ElisionMarks,
+}
+
+/// Wrong checksums that are no damage.
+#[derive(Clone, Copy, Debug, Default, BorshSerialize, BorshDeserialize)]
+struct MeaninglessChecksums {
+    segments: u64,
+    connections: u64,
+    /// Connections all of whose sums are off by the same amount.
+    rewritten: u64,
+}
+
+/// ICMP errors that nothing came of: how many, and the first one's frame.
+#[derive(Clone, Copy, Debug, Default, BorshSerialize, BorshDeserialize)]
+pub(super) struct UnmatchedErrors(Option<(u64, u64)>);
+
+impl UnmatchedErrors {
+    pub(super) fn note(&mut self, frame: u64) {
+        self.0.get_or_insert((0, frame)).0 += 1;
+    }
+
+    fn merge(&mut self, more: Self) {
+        if let Some((count, frame)) = more.0 {
+            let (all, first) = self.0.get_or_insert((0, frame));
+            *all += count;
+            *first = frame.min(*first);
+        }
+    }
+
+    /// As a problem of the capture: what they are `about`.
+    fn to_problem(self, about: &str) -> Option<Problem> {
+        let (count, frame) = self.0?;
+        Some(Problem {
+            slug: "icmp-unmatched".into(),
+            count,
+            detail: format!("ICMP errors about {about} (first in frame {frame})").into(),
+        })
+    }
+}
+
+/// All have seen the same captures, and counted their own packets.
+pub(super) fn merge_captures(all: &mut Vec<CaptureState>, more: Vec<CaptureState>) {
+    if all.is_empty() {
+        *all = more;
+        return;
+    }
+    for (capture, more) in all.iter_mut().zip(more) {
+        capture.tcp_packets += more.tcp_packets;
+        capture.merge_summary(more.summary);
+        merge_skipped(&mut capture.skipped_elsewhere, more.skipped_elsewhere);
+        capture.strays += more.strays;
+        capture.of_no_connection.merge(more.of_no_connection);
+        capture.not_in_flight.merge(more.not_in_flight);
+        capture.meaningless.segments += more.meaningless.segments;
+        capture.meaningless.connections += more.meaningless.connections;
+        capture.meaningless.rewritten += more.meaningless.rewritten;
+        merge_skipped(&mut capture.skipped, more.skipped);
+    }
+}
+
+fn merge_skipped<K: Ord>(all: &mut BTreeMap<K, (u64, u64)>, more: impl IntoIterator<Item = (K, (u64, u64))>) {
+    for (skip, (count, frame)) in more {
+        let entry = all.entry(skip).or_insert((0, frame));
+        entry.0 += count;
+        entry.1 = entry.1.min(frame);
+    }
+}
+
+impl CaptureState {
+    pub(super) fn new(path: &str) -> Self {
+        Self { path: path.to_owned(), ..Self::default() }
+    }
+
+    /// It is another's condensed capture, whose name it gets.
+    pub(super) fn rename(&mut self, path: &str) {
+        path.clone_into(&mut self.path);
+    }
+
+    /// Writes what is told of the capture, once everything was read.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub(super) fn write_to(&self, out: &mut impl Write) -> io::Result<()> {
+        let summary = self.summary.as_ref().map(|summary| write_summary(summary, RowCount::default()));
+        borsh::to_writer(&mut *out, &(&self.path, self.tcp_packets, self.strays, self.named_skips(), summary))?;
+        borsh::to_writer(&mut *out, &(self.of_no_connection, self.not_in_flight, self.meaningless))
+    }
+
+    /// Reads it.
+    ///
+    /// # Errors
+    /// When it cannot be read, or is nothing of the kind.
+    pub(super) fn read_from(input: &mut impl Read) -> io::Result<Self> {
+        let (path, tcp_packets, strays) = <(String, u64, u64)>::deserialize_reader(input)?;
+        let skipped_elsewhere = BTreeMap::deserialize_reader(input)?;
+        let row = Option::<Vec<u8>>::deserialize_reader(input)?;
+        let damaged = || io::Error::new(io::ErrorKind::InvalidData, "the summary of a capture is damaged");
+        let summary = |row: Vec<u8>| summary_of(&row).ok_or_else(damaged);
+        let summary = row.map(summary).transpose()?;
+        let (of_no_connection, not_in_flight, meaningless) = BorshDeserialize::deserialize_reader(input)?;
+        let read = Self { path, tcp_packets, strays, skipped_elsewhere, summary, ..Self::default() };
+        Ok(Self { of_no_connection, not_in_flight, meaningless, ..read })
+    }
+
+    /// Notes the wrong checksums of a connection that began in this capture. Says whether it is
+    /// none, but came of a damaged packet.
+    pub(super) fn note_wrong_sums(&mut self, wrong: BadChecksums) -> bool {
+        let is_stray = if wrong.header {
+            self.checksum_sample.headers_reliable()
+        } else {
+            self.checksum_sample.segments_reliable()
+        };
+        if wrong.all && is_stray {
+            self.strays += wrong.segments;
+            return true;
+        }
+        if !wrong.mean_damage {
+            self.meaningless.segments += wrong.segments;
+            self.meaningless.connections += 1;
+            self.meaningless.rewritten += u64::from(wrong.rewritten);
+        }
+        false
+    }
+
+    /// Packets that should have been read and were not, those that others have counted included.
+    fn named_skips(&self) -> BTreeMap<NamedSkip, (u64, u64)> {
+        let mut all = self.skipped_elsewhere.clone();
+        merge_skipped(&mut all, self.skipped.iter().filter_map(|(&skip, &count)| Some((NamedSkip::of(skip)?, count))));
+        all
+    }
+
+    /// All have read the same summary, if they have read all of it.
+    fn merge_summary(&mut self, other: Option<Summary>) {
+        match (&mut self.summary, other) {
+            (Some(own), Some(other)) => {
+                own.packets = own.packets.max(other.packets);
+                let news = other.problems.into_iter().filter(|problem| !own.problems.contains(problem));
+                let news: Vec<_> = news.collect();
+                own.problems.extend(news);
+            }
+            (own @ None, other) => *own = other,
+            (Some(_), None) => {}
+        }
+    }
+
+    fn checksums(&self) -> impl Iterator<Item = Problem> + use<> {
+        let MeaninglessChecksums { segments, connections, rewritten } = self.meaningless;
+        let why = if 2 * rewritten > connections {
+            "all of a connection's are off by the same amount, so that addresses or ports were rewritten after the capture"
+        } else {
+            "most of a side's are, so that packets were rewritten after the capture, or captured before the network card finished them"
+        };
+        let meaningless = (segments > 0).then(|| Problem {
+            slug: Cause::BadChecksums.slug().into(),
+            count: segments,
+            detail: format!(
+                "{} in {} with a wrong TCP checksum, used all the same: {why}",
+                say::count(segments, "segment"),
+                say::count(connections, "connection"),
+            )
+            .into(),
+        });
+        let strays = (self.strays > 0).then(|| Problem {
+            slug: "damaged-packets".into(),
+            count: self.strays,
+            detail: format!(
+                "{} of no connection not used: the checksum is wrong where nearly all others of the capture are right",
+                say::count(self.strays, "packet"),
+            )
+            .into(),
+        });
+        meaningless.into_iter().chain(strays)
+    }
+
+    /// `first_time`: that of the first packet of all, from which times are told.
+    pub(super) fn into_capture(self, evicted: u64, unlisted: Unlisted, first_time: Option<Time>) -> Capture {
+        let mut problems = self.problems(first_time);
+        problems.extend(bounds_reached(evicted, unlisted));
+        let summary = self.summary.unwrap_or_default();
+        let pings = summary.pings.iter().map(ping).collect();
+        let lookups =
+            summary.lookups.iter().map(|one| lookup(one, first_time.unwrap_or_default(), summary.clock)).collect();
+        let duration = summary.first_time.zip(summary.last_time).map(|(first, last)| last - first);
+        Capture {
+            path: self.path,
+            format: summary.format.into(),
+            link_types: summary.link_types.iter().map(|link| link_type_name(*link).into_owned()).collect(),
+            packets: summary.packets,
+            tcp_packets: self.tcp_packets,
+            first_time: summary.first_time.filter(|_| summary.clock == Clock::Absolute).map(crate::units::iso_8601),
+            duration_s: duration.filter(|_| summary.clock != Clock::None),
+            problems,
+            pings,
+            lookups,
+        }
+    }
+
+    /// What its reader noted, and what its packets show.
+    pub(super) fn problems(&self, first_time: Option<Time>) -> Vec<Problem> {
+        let summary = self.summary.as_ref();
+        let mut problems: Vec<Problem> = summary
+            .iter()
+            .flat_map(|summary| &summary.problems)
+            .map(|problem| Problem::new(&problem.slug, problem.count, problem.detail.clone()))
+            .collect();
+        problems.extend(self.named_skips().into_iter().map(|(skip, (count, frame))| {
+            Problem::new(&skip.slug, count, format!("{} (first in frame {frame})", skip.what))
+        }));
+        problems.extend(
+            self.of_no_connection.to_problem("segments of connections that are not in the capture, or no longer open"),
+        );
+        problems.extend(
+            self.not_in_flight
+                .to_problem("segments that were not in flight: late, or forged; their senders do not heed them"),
+        );
+        problems.extend(self.checksums());
+        let is_told = problems.iter().any(|problem| problem.slug == Cause::ClockStep.slug());
+        problems.extend(self.starts_early(first_time).filter(|_| !is_told));
+        problems
+    }
+
+    /// Of packets that are older than the first one.
+    fn starts_early(&self, first_time: Option<Time>) -> Option<Problem> {
+        let summary = self.summary.as_ref()?;
+        let early =
+            first_time.zip(summary.first_time).map_or(Nanos::ZERO, |(first, earliest)| (first - earliest).or_zero());
+        (early > Nanos::ZERO && summary.clock != Clock::None).then(|| Problem {
+            slug: Cause::ClockStep.slug().into(),
+            count: 1,
+            detail: format!(
+                "packets are not in the order of their times: the earliest is {} older than the first; times are told from the first, and what began before has a negative one",
+                say::time(early),
+            )
+            .into(),
+        })
+    }
+}
+
+/// Connections that the bounds on memory and on the list have left out.
+fn bounds_reached(evicted: u64, Unlisted { count, bytes }: Unlisted) -> impl Iterator<Item = Problem> {
+    let evicted = (evicted > 0).then(|| Problem {
+        slug: "connections-let-go".into(),
+        count: evicted,
+        detail: "connections were silent for very long, or too many were open at once: what came of them later counts as new".into(),
+    });
+    let unlisted = (count > 0).then(|| Problem {
+        slug: "connections-not-listed".into(),
+        count,
+        detail: format!(
+            "of so many connections those that lost most time are listed; the others carried {bytes} bytes of payload, copies included"
+        )
+        .into(),
+    });
+    evicted.into_iter().chain(unlisted)
+}
+
+fn ping(ping: &capture::Ping) -> Ping {
+    let counts = ping.sent.zip(ping.received).filter(|&(sent, _)| sent > 0);
+    let milliseconds = |time: Nanos| (time.as_millis_f64() * 1000.0).round() / 1000.0;
+    Ping {
+        from: ping.from.clone(),
+        to: ping.to.clone(),
+        sent: ping.sent,
+        received: ping.received,
+        loss: counts.map(|(sent, received)| sent.saturating_sub(received) as f64 / sent as f64),
+        rtt_ms: ping.round_trips.map(|times| {
+            let [min, avg, max] = times.map(milliseconds);
+            PingRtt { min, avg, max }
+        }),
+    }
+}
+
+fn lookup(lookup: &capture::Lookup, first: Time, clock: Clock) -> Lookup {
+    Lookup {
+        client: lookup.client.clone(),
+        server: lookup.server.clone(),
+        name: lookup.name.clone(),
+        kind: lookup.kind.clone(),
+        start_s: (clock != Clock::None).then(|| lookup.start - first),
+        duration_s: lookup.took,
+        queries: lookup.queries,
+        answers: lookup.answers,
+        refusal: lookup.refusal.clone(),
+    }
+}
+
+/// Packets that should have been read and were not: why.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, BorshSerialize, BorshDeserialize)]
+struct NamedSkip {
+    /// The order in which they are told.
+    order: (u8, u16),
+    what: String,
+    slug: String,
+}
+
+impl NamedSkip {
+    fn of(skip: Skip) -> Option<Self> {
+        let slug = problem_slug(skip)?.to_owned();
+        let order = match skip {
+            Skip::LinkType(value) => (0, value),
+            Skip::IcmpCut => (1, 0),
+            Skip::Fragment => (2, 0),
+            Skip::Cut => (3, 0),
+            _ => (4, 0),
+        };
+        Some(Self { order, what: skip.to_string(), slug })
+    }
+}
+
+/// Other protocols are no problem; what should have been read and was not is.
+fn problem_slug(skip: Skip) -> Option<&'static str> {
+    match skip {
+        Skip::LinkType(_) => Some("unknown-link-type"),
+        Skip::Fragment => Some("ip-fragment"),
+        Skip::Cut => Some("cut-headers"),
+        Skip::Malformed(_) => Some("malformed-packet"),
+        Skip::IcmpCut => Some("icmp-unmatched"),
+        _ => None,
+    }
+}

@@ -1,0 +1,51 @@
+//! When idle connections are looked for.
+
+use crate::units::{Nanos, Time};
+
+/// Interval of sweeps for idle connections, in the capture's time.
+const INTERVAL: Nanos = Nanos::from_millis(10_000);
+
+/// Idle connections are looked for at the first segment of every ten seconds, as clocks count them:
+/// so it does not matter with which file or segment somebody begins to read. A clock that begins
+/// later than another finds each time that is due to the other, and perhaps one more.
+#[derive(Clone, Copy, Debug)]
+pub struct SweepClock(Time);
+
+impl Default for SweepClock {
+    fn default() -> Self {
+        Self(Time::MIN)
+    }
+}
+
+impl SweepClock {
+    /// Returns whether a sweep is due at a segment of this time.
+    #[inline]
+    pub fn is_due(&mut self, time: Time) -> bool {
+        if time < self.0 {
+            return false;
+        }
+        self.0 = Time(time.0.saturating_sub(time.0.rem_euclid(INTERVAL.0)).saturating_add(INTERVAL.0));
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn who_begins_later_finds_each_sweep(times in prop::collection::vec(-40_000i64..40_000, 1..60), begun in any::<prop::sample::Index>()) {
+            let times: Vec<_> = times.into_iter().map(|millis| Time(millis * 1_000_000)).collect();
+            let (mut one, mut other) = (SweepClock::default(), SweepClock::default());
+            let begun = begun.index(times.len());
+            for (place, &time) in times.iter().enumerate() {
+                let is_due = one.is_due(time);
+                if place >= begun {
+                    prop_assert!(other.is_due(time) || !is_due);
+                }
+            }
+        }
+    }
+}
