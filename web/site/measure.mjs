@@ -1,5 +1,6 @@
 // How long the page without a server takes, beside the program on one thread, and how much memory:
 //   npm run measure:site -- CAPTURE…
+// By the clock is what a user waits for: from the drop to the verdict on the screen.
 // ROUNDS for another number than three; WHYSLOW names the program. In each round both run once, in
 // turn: what disturbs the machine disturbs both. Medians are told; processor time of the browser is
 // that of all its processes. No test: the figures are the machine's, and its load stands beside.
@@ -57,10 +58,10 @@ for (const path of process.argv.slice(2)) {
   const line = [
     `${(statSync(path).size / 1e6).toFixed(0)} MB`,
     `program ${of("native", "clock").toFixed(2)} s (processor ${of("native", "processor").toFixed(2)} s)`,
-    `page opened in ${of("page", "opened").toFixed(2)} s, verdict after ${of("page", "clock").toFixed(2)} s`,
+    `page opened in ${of("page", "opened").toFixed(2)} s, verdict ${of("page", "clock").toFixed(2)} s after the drop`,
     `worker ${of("page", "seconds").toFixed(2)} s (processor, all of the browser, ${of("page", "processor").toFixed(2)} s)`,
     `memory ${rounds.page[0].memory}`,
-    `of the program's speed ${(of("native", "processor") / of("page", "processor")).toFixed(2)} by processor time, ${(of("native", "clock") / of("page", "seconds")).toFixed(2)} by the clock`,
+    `of the program's speed ${["clock", "processor"].map((what) => (of("native", what) / of("page", what)).toFixed(2)).join(" by the clock, ")} by processor time`,
     `load ${loadavg()[0].toFixed(1)}`,
   ];
   console.log(line.join("; "));
