@@ -4,7 +4,7 @@
 import type { FromWorker, ToWorker } from "./messages";
 
 /** Bytes of a file that are read at once. */
-const BLOCK = 4 << 20;
+const BLOCK = 16 << 20;
 /** Milliseconds between two messages about how far it is. */
 const PAUSE = 100;
 
