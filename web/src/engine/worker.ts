@@ -3,7 +3,7 @@
 
 import type { FromWorker, ToWorker } from "./messages";
 
-/** Bytes of a file that are read at once. */
+/** Bytes of a file that are read at once: each reading takes a browser some milliseconds. */
 const BLOCK = 16 << 20;
 /** Milliseconds between two messages about how far it is. */
 const PAUSE = 100;
