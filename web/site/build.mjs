@@ -12,5 +12,5 @@ if (!folder) throw new Error("node site/build.mjs WASM FOLDER");
 
 rmSync(folder, { recursive: true, force: true });
 mkdirSync(folder, { recursive: true });
-writeFileSync(join(folder, "try.html"), tryPage(root, wasm));
+writeFileSync(join(folder, "try.html"), await tryPage(root, wasm));
 writeAssets(root, folder, writeDocs(root, folder));

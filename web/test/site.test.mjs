@@ -2,7 +2,9 @@
 // the documentation around it.
 import assert from "node:assert/strict";
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
-import { dirname, join, relative, resolve } from "node:path";
+import { readFile } from "node:fs/promises";
+import { createServer } from "node:http";
+import { dirname, extname, join, relative, resolve } from "node:path";
 import { test } from "node:test";
 import { gzipSync } from "node:zlib";
 import { browserOfFile } from "./browser.mjs";
@@ -60,6 +62,12 @@ test("words are found in the documentation, from a file", options, async (t) => 
   assert.match(await page.textContent("article"), /What it is confused with/);
 });
 
+test("what reads captures is a megabyte to download", options, () => {
+  const [, engine] = /id="engine">([^<]*)</.exec(readFileSync(join(site, "try.html"), "utf8"));
+  const size = Buffer.from(engine, "base64").length;
+  assert.ok(size > 100_000 && size <= 1_000_000, `${size}`);
+});
+
 test("a sample is a lesson, without a server", options, async (t) => {
   const page = await open(t, tryPage);
   await page.waitForSelector(".samples button");
@@ -81,6 +89,34 @@ test("a sample is a lesson, without a server", options, async (t) => {
   const box = await page.locator(".figure").boundingBox();
   assert.ok(box.height > 100);
   assert.deepEqual([...(await saved(page, "pcapng")).subarray(0, 4)], [0x0a, 0x0d, 0x0d, 0x0a]);
+});
+
+/** A web server that gives files and nothing else: no header that says what a page may. */
+async function plainServer(t) {
+  const server = createServer(async (request, response) => {
+    const path = join(site, decodeURI(new URL(request.url, "http://site").pathname));
+    const type = { ".html": "text/html", ".css": "text/css", ".js": "text/javascript" }[extname(path)];
+    const bytes = await readFile(path).catch(() => null);
+    response.writeHead(bytes ? 200 : 404, { "content-type": type ?? "application/octet-stream" }).end(bytes);
+  });
+  t.after(() => server.close());
+  await new Promise((done) => server.listen(0, "127.0.0.1", done));
+  return `http://127.0.0.1:${server.address().port}`;
+}
+
+test("any web server offers it, and what is opened is not sent to it", options, async (t) => {
+  const address = await plainServer(t);
+  const page = await open(t, `${address}/index.html`);
+  await page.getByRole("link", { name: "Try it" }).first().click();
+  await page.waitForSelector(".samples button");
+  const requests = [];
+  page.on("request", (request) => requests.push(request.url()));
+  const capture = sample("loss-client");
+  assert.equal((await found(page, [capture])).json, (await said(capture)).json);
+  await page.getByText("see why").first().click();
+  await drawn(page);
+  const sent = requests.filter((url) => url.startsWith("http"));
+  assert.deepEqual(sent, []);
 });
 
 test("the report is one file, without what reads captures", options, async (t) => {

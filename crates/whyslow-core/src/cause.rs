@@ -104,8 +104,8 @@ macro_rules! define {
 }
 for_each_cause!(define);
 
-/// The length of the comment that a file begins with.
-const fn documentation_length(file: &[u8]) -> usize {
+/// The length of the comment that a rule's file begins with, bytes.
+pub const fn documentation_length(file: &[u8]) -> usize {
     let mut at = 0;
     while at + 2 < file.len() && file[at] == b'/' && file[at + 1] == b'/' && file[at + 2] == b'!' {
         while at < file.len() && file[at] != b'\n' {
@@ -116,9 +116,9 @@ const fn documentation_length(file: &[u8]) -> usize {
     at
 }
 
-/// The comment that a file begins with, copied: a part of the file would keep all of it in the
-/// program.
-const fn documentation<const LENGTH: usize>(file: &[u8]) -> [u8; LENGTH] {
+/// The comment that a rule's file begins with, copied: a part of the file would keep all of it in
+/// the program.
+pub const fn documentation<const LENGTH: usize>(file: &[u8]) -> [u8; LENGTH] {
     let mut copy = [0; LENGTH];
     let mut at = 0;
     while at < LENGTH {
@@ -126,6 +126,20 @@ const fn documentation<const LENGTH: usize>(file: &[u8]) -> [u8; LENGTH] {
         at += 1;
     }
     copy
+}
+
+/// Such a comment as Markdown: the first line is the cause in one sentence.
+pub fn markdown(documentation: &[u8]) -> String {
+    let text = String::from_utf8_lossy(documentation)
+        .lines()
+        .map(|line| line.trim_start_matches("//!").trim_start_matches(' '))
+        .collect::<Vec<_>>()
+        .join("\n");
+    // The title may be wrapped in the source.
+    match text.split_once("\n\n") {
+        Some((title, rest)) => format!("{}\n\n{rest}", title.replace('\n', " ")),
+        None => text,
+    }
 }
 
 impl Cause {
@@ -137,16 +151,7 @@ impl Cause {
     /// Its documentation as Markdown, as `help-cause` prints it: the first line is the cause in one
     /// sentence.
     pub fn markdown(self) -> String {
-        let text = String::from_utf8_lossy(self.source())
-            .lines()
-            .map(|line| line.trim_start_matches("//!").trim_start_matches(' '))
-            .collect::<Vec<_>>()
-            .join("\n");
-        // The title may be wrapped in the source.
-        match text.split_once("\n\n") {
-            Some((title, rest)) => format!("{}\n\n{rest}", title.replace('\n', " ")),
-            None => text,
-        }
+        markdown(self.source())
     }
 
     /// What shows that its fix worked, as a clause: the section of that name.

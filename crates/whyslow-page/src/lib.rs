@@ -21,8 +21,8 @@ mod questions;
 mod repeats;
 mod rows;
 mod slice;
-#[cfg(test)]
-mod testing;
+#[cfg(any(test, feature = "testing"))]
+pub mod testing;
 
 pub use document::{Doc, Document, MAX_CONNECTIONS, docs};
 pub use graphs::{Graphs, GraphsAnswer, GraphsBuilder};

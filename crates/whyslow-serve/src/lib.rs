@@ -17,8 +17,6 @@ mod page;
 mod request_guard;
 mod server;
 mod session;
-#[cfg(test)]
-mod testing;
 
 pub use page::{NoPage, page, report};
 pub use server::{Server, ServerError, Stopper};

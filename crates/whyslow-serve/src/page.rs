@@ -53,7 +53,7 @@ mod tests {
 
     #[test]
     fn a_report_holds_its_document_and_no_markup_of_a_capture() {
-        let mut reading = crate::testing::reading(&[&["healthy-server"]]);
+        let mut reading = whyslow_page::testing::reading(&[&["healthy-server"]]);
         reading.analysis.captures[0].path = "</script><script>alert(1)</script>".into();
         let document = Document::served(reading, &Opening::default());
         let page = format!("<html>{SLOT}</html>");

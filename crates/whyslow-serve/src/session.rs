@@ -270,9 +270,9 @@ impl Session {
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
-    use crate::testing;
     use std::time::Duration;
     use whyslow_io::Scratch;
+    use whyslow_page::testing;
 
     fn upload(scratch: &Scratch, bytes: &[u8]) -> Upload {
         let path = scratch.file("").unwrap().into_temp_path();

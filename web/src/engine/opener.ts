@@ -74,6 +74,7 @@ export class WorkerOpener implements Opener {
   readonly hasAddresses = false;
   readonly #module: WebAssembly.Module;
   readonly samples: Sample[];
+  #warming: Engine | null = null;
   #reading: Engine | null = null;
   #open: OpenCaptures | null = null;
 
@@ -89,7 +90,21 @@ export class WorkerOpener implements Opener {
       lesson,
       file: async () => new File([await new Response(gunzip(fromBase64(data))).blob()], name),
     }));
-    return new WorkerOpener(module, samples);
+    const opener = new WorkerOpener(module, samples);
+    // After the page is painted.
+    setTimeout(() => opener.#warmUp(), 100);
+    return opener;
+  }
+
+  /** Reads a sample while nobody waits: a browser compiles WebAssembly when it first runs, for all workers. */
+  async #warmUp() {
+    const [sample] = this.samples;
+    if (!sample || this.#reading || this.#open) return;
+    const engine = new Engine(() => {});
+    this.#warming = engine;
+    const file = await sample.file();
+    await engine.open(this.#module, [file], requestOf([[file]], null)).catch(() => {});
+    engine.end(new Stopped());
   }
 
   async begin(): Promise<Opened> {
@@ -102,6 +117,7 @@ export class WorkerOpener implements Opener {
 
   async open(files: File[], beside: string | null, told: (reading: Reading) => void): Promise<Opened> {
     this.stop();
+    this.#warming?.end(new Stopped());
     const groups = beside === null ? [files] : [...(this.#open?.groups ?? []), files];
     const name = files.map((file) => visible(file.name)).join(", ");
     const engine = new Engine((read, total) => told({ name, read, total }));

@@ -3,8 +3,8 @@
 
 import type { FromWorker, ToWorker } from "./messages";
 
-/** Bytes of a file that are read at once. */
-const BLOCK = 4 << 20;
+/** Bytes of a file that are read at once: each reading takes a browser some milliseconds. */
+const BLOCK = 16 << 20;
 /** Milliseconds between two messages about how far it is. */
 const PAUSE = 100;
 

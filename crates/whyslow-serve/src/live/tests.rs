@@ -3,12 +3,12 @@
 use super::held::HeldTransfers;
 use super::row::identity;
 use super::*;
-use crate::testing::{path, sample};
 use flate2::read::GzDecoder;
 use serde_json::Value;
 use whyslow_core::analysis::{Analysis, Connection, Frame};
 use whyslow_core::capture::{Packet, Reader, Sink};
 use whyslow_core::units::{Nanos, Time};
+use whyslow_page::testing::{path, sample};
 
 /// The transfers of a sample, as a watch tells them.
 fn transfers(analysis: &Analysis) -> Vec<EndedTransfer> {

@@ -5,7 +5,7 @@
 
 use serde::{Serialize, Serializer};
 use std::fmt;
-use whyslow_core::cause::Cause;
+use whyslow_core::cause::{self, Cause};
 
 /// Every name: the file of its rule, its name in the code, and its public name.
 macro_rules! define {
@@ -27,10 +27,14 @@ macro_rules! define {
                 }
             }
 
-            /// Its rule's file, which begins with the documentation.
-            const fn source(self) -> &'static str {
+            /// The documentation at the beginning of its rule's file, and nothing else of the file.
+            const fn source(self) -> &'static [u8] {
                 match self {
-                    $(Self::$name => include_str!(concat!("rules/", stringify!($file), ".rs")),)*
+                    $(Self::$name => {
+                        const FILE: &[u8] = include_bytes!(concat!("rules/", stringify!($file), ".rs"));
+                        const DOC: [u8; cause::documentation_length(FILE)] = cause::documentation(FILE);
+                        &DOC
+                    })*
                 }
             }
         }
@@ -82,13 +86,7 @@ impl HostCause {
 
     /// Its documentation as Markdown: the first line is the cause in one sentence.
     pub(crate) fn markdown(self) -> String {
-        let lines = self.source().lines().take_while(|line| line.starts_with("//!"));
-        let text: Vec<&str> = lines.map(|line| line.trim_start_matches("//!").trim_start_matches(' ')).collect();
-        let text = text.join("\n");
-        match text.split_once("\n\n") {
-            Some((title, rest)) => format!("{}\n\n{rest}", title.replace('\n', " ")),
-            None => text,
-        }
+        cause::markdown(self.source())
     }
 }
 
