@@ -20,6 +20,7 @@ pub(super) enum Knob {
     Jitter = 4,
     Reorder = 5,
     Red = 6,
+    Mark = 7,
 }
 
 impl ChanceStream {

@@ -135,7 +135,7 @@ fn nothing_is_lost_silently() {
                     correlation: 0.0,
                     by: ReorderBy::Gap { packets: 3, at_most_ns: 20 * MS },
                 }),
-                policer: Some(Policer { rate_bps: 70_000_000, burst_bytes: 30_000 }),
+                policer: Some(TokenBucket { rate_bps: 70_000_000, burst_bytes: 30_000 }),
                 ..Conditions::default()
             },
             seed,
@@ -266,10 +266,42 @@ fn segments_are_lost_by_the_bytes_that_they_carry() {
 #[test]
 fn policer_passes_its_burst_and_then_its_rate() {
     // 1 Mbit/s is 125 bytes a millisecond.
-    let policer = Some(Policer { rate_bps: 1_000_000, burst_bytes: 10_000 });
+    let policer = Some(TokenBucket { rate_bps: 1_000_000, burst_bytes: 10_000 });
     let out = send(&mut link(Conditions { policer, ..Conditions::default() }), 1000, MS, data(1000));
     assert_eq!(delivered(&out).len() as u64, (10_000 + 999 * 125) / 1000);
     assert!(delivered(&out).iter().all(|packet| packet.record.due_ns == packet.record.in_ns), "it never queues");
+}
+
+#[test]
+fn shaper_passes_its_burst_at_the_link_s_rate_and_queues_the_rest() {
+    // 8 Mbit/s is a packet of 1000 B a millisecond; tokens come for one in eight.
+    let shaper = Some(TokenBucket { rate_bps: 1_000_000, burst_bytes: 20_000 });
+    let queue = Queue { limit: QueueLimit::Packets(1000), ..Queue::default() };
+    for rate_bps in [Some(8_000_000), None] {
+        let conditions = Conditions { rate_bps, shaper, queue: queue.clone(), ..Conditions::default() };
+        let out = send(&mut link(conditions), 100, 0, data(1000));
+        assert_eq!(delivered(&out).len(), 100, "nothing is dropped");
+        let due: Vec<u64> = out.iter().map(|packet| packet.record.due_ns).collect();
+        // While 20 of them go onto the wire, one a millisecond, tokens for two more come.
+        let (burst, gap) = if rate_bps.is_some() { (22, MS) } else { (20, 0) };
+        assert!(due[..burst].windows(2).all(|pair| pair[1] - pair[0] == gap), "{due:?}");
+        assert!(due[burst + 1..].windows(2).all(|pair| pair[1] - pair[0] == 8 * MS), "{due:?}");
+    }
+}
+
+#[test]
+fn listed_segments_are_marked_where_they_can_be() {
+    let mark = Loss::Places(vec![0, 2_896]);
+    let mut link = link(Conditions { mark, ..Conditions::default() });
+    let syn = Meta { flags: 2, seq: 99, ..Meta::default() };
+    let segment = |place: u32, ecn_capable| Meta { seq: 100 + place, payload_bytes: 1448, ecn_capable, ..data(1514) };
+    let sent = [syn, segment(0, true), segment(1_448, true), segment(2_896, false), segment(0, true)];
+    for (n, meta) in sent.into_iter().enumerate() {
+        assert!(link.push(0, meta, n as u64).is_none());
+    }
+    let out: Vec<_> = std::iter::from_fn(|| link.poll(0)).collect();
+    let marked = out.iter().filter(|packet| packet.record.touched.has(Impairments::MARKED));
+    assert_eq!(marked.map(|packet| packet.body).collect::<Vec<_>>(), [1], "once, and only what is ECN-capable");
 }
 
 #[test]

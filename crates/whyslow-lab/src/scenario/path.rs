@@ -2,8 +2,8 @@
 
 use super::units::{BitRate, Share, Size, Time};
 use crate::link::config::{
-    Conditions, Discipline, Distribution, Jitter, LinkConfig, Loss, Mtu, Policer, Queue, QueueLimit, Reorder,
-    ReorderBy, Step,
+    Conditions, Discipline, Distribution, Jitter, LinkConfig, Loss, Mtu, Queue, QueueLimit, Reorder, ReorderBy,
+    Step, TokenBucket,
 };
 use crate::net::config::{EmulatorConfig, LinkPair, PortKind, Spin};
 use serde::de::value::MapAccessDeserializer;
@@ -60,7 +60,10 @@ pub struct LinkSpec {
     pub reorder: Option<ReorderSpec>,
     /// A token bucket without a queue.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub policer: Option<PolicerSpec>,
+    pub policer: Option<BucketSpec>,
+    /// A token bucket behind the queue: so much passes at `rate`, and what comes then at its own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub shaper: Option<BucketSpec>,
     /// Largest IP packet that passes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mtu: Option<MtuSpec>,
@@ -70,6 +73,9 @@ pub struct LinkSpec {
     /// The AQM marks instead of dropping.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ecn: Option<bool>,
+    /// Marks ECN-capable packets whatever the queue is; written as `loss` is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mark: Option<LossSpec>,
     /// Later changes.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub step: Vec<StepSpec>,
@@ -290,7 +296,7 @@ pub struct ReorderSpec {
 /// A token bucket.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct PolicerSpec {
+pub struct BucketSpec {
     /// Tokens come at this rate.
     pub rate: BitRate,
     /// The bucket.
@@ -413,7 +419,10 @@ impl LinkSpec {
                 Some(Reorder { share: reorder.share.0, correlation: reorder.correlation.unwrap_or_default().0, by });
         }
         if let Some(policer) = &self.policer {
-            to.policer = Some(Policer { rate_bps: policer.rate.0, burst_bytes: policer.burst.0 });
+            to.policer = Some(policer.resolve());
+        }
+        if let Some(shaper) = &self.shaper {
+            to.shaper = Some(shaper.resolve());
         }
         if let Some(mtu) = &self.mtu {
             to.mtu = Some(Mtu { bytes: mtu.size.0.try_into().unwrap_or(u32::MAX), icmp: mtu.icmp });
@@ -424,6 +433,15 @@ impl LinkSpec {
         if let Some(ecn) = self.ecn {
             to.ecn = ecn;
         }
+        if let Some(mark) = &self.mark {
+            to.mark = mark.resolve();
+        }
+    }
+}
+
+impl BucketSpec {
+    fn resolve(&self) -> TokenBucket {
+        TokenBucket { rate_bps: self.rate.0, burst_bytes: self.burst.0 }
     }
 }
 

@@ -27,7 +27,7 @@ impl Choice {
     pub fn first(captured: &Captured) -> Self {
         let is_full = captured.share(&[Limit::Bandwidth]) >= path::BY_PATH;
         Self {
-            host: HostChoice { congestion: "cubic", receive_scale: 1.0, send_scale: 1.0 },
+            host: HostChoice { congestion: if captured.is_spaced() { "bbr" } else { "cubic" }, receive_scale: 1.0, send_scale: 1.0 },
             path: PathChoice { losses: if is_full { Losses::Queue } else { Losses::Listed }, usual_rtt: false },
         }
     }

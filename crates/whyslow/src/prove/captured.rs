@@ -59,10 +59,10 @@ impl Captured {
         self.transfer().duration_s.as_secs_f64() + self.thought()
     }
 
-    /// What the server took before the transfer.
+    /// What the server took before the transfer: its program, and its timer, where nothing of an
+    /// answer came that had been sent.
     pub fn thought(&self) -> f64 {
-        let before = self.transfer().before.iter().filter(|phase| phase.limit == Limit::ServerThink);
-        before.map(|phase| phase.seconds.as_secs_f64()).sum()
+        self.transfer().seconds_before(Limit::ServerThink) + self.transfer().seconds_before(Limit::Timeout)
     }
 
     /// Of its time, the part under these limits.
@@ -83,6 +83,18 @@ impl Captured {
             Near::Server => End::Server,
             Near::Middle | Near::Unknown => self.from(),
         }
+    }
+}
+
+/// Of what passed before a transfer, the seconds under a limit.
+pub(super) trait Before {
+    fn seconds_before(&self, limit: Limit) -> f64;
+}
+
+impl Before for Transfer {
+    fn seconds_before(&self, limit: Limit) -> f64 {
+        let phases = self.before.iter().filter(|phase| phase.limit == limit);
+        phases.map(|phase| phase.seconds.as_secs_f64()).sum()
     }
 }
 

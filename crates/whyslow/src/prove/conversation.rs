@@ -4,6 +4,7 @@
 //! end, or where the analysis has the program for the reason of a pause. What windows, losses and
 //! the path held back is one message: the kernel makes these pauses again by itself.
 
+use super::captured::Before;
 use super::packets::{Packet, Packets};
 use whyslow_core::analysis::{Connection, End, Limit};
 use whyslow_core::series::Kind;
@@ -74,7 +75,8 @@ impl Conversation {
                 (split, _) => {
                     let limit = split.flatten();
                     let answers = had > halves[own].had;
-                    let wait = cut.wait(packets, answers.then_some(had), distance[own], limit);
+                    let by_timer = waited_for_timer(connection, packets, packet);
+                    let wait = (cut.wait(packets, answers.then_some(had), distance[own], limit) - by_timer).max(0.0);
                     let needs = answers.then_some(had);
                     let start = halves[own].sent;
                     latest[own] = Some(messages.len());
@@ -225,13 +227,21 @@ impl Cut<'_> {
 
 /// What a program takes to begin once the connection is open.
 fn first_wait(packet: &Packet, packets: &Packets, distance: f64) -> f64 {
-    let opened = packets.all.iter().rfind(|p| p.is_syn && p.at <= packet.at && p.from == End::Server);
+    let opened = packets.all.iter().rfind(|p| p.is_syn() && p.at <= packet.at && p.from == End::Server);
     let of_server = packet.from == End::Server;
     // The server has the connection when the client's ACK comes, half a round trip later.
-    let third = packets.all.iter().find(|p| !p.is_syn && p.from == End::Client);
+    let third = packets.all.iter().find(|p| !p.is_syn() && p.from == End::Client);
     let from = if of_server { third.map(|p| p.at + distance) } else { opened.map(|p| p.at + distance) };
     let wait = packet.at - from.unwrap_or(packet.at);
     if wait < 3e-4 { 0.0 } else { wait }
+}
+
+/// Of the pause before the first packet of a transfer, what its sender's timer took: it had been sent
+/// earlier, and was lost.
+fn waited_for_timer(connection: &Connection, packets: &Packets, packet: &Packet) -> f64 {
+    let own = connection.transfers.iter().filter(|transfer| transfer.from == packet.from);
+    let begins = own.filter(|transfer| packets.place(transfer) == Some(packet.start));
+    begins.map(|transfer| transfer.seconds_before(Limit::Timeout)).sum()
 }
 
 /// When the last of the bytes that a message needs was there at its sender, on the capture's clock

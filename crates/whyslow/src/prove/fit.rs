@@ -95,20 +95,21 @@ fn rank(agreement: &Agreement, is_in_size: bool) -> (bool, bool, f64) {
 fn rescaled(captured: &Captured, trial: &Trial, agreement: &Agreement, choice: Choice) -> Option<Choice> {
     let mut next = choice;
     let to = captured.from().other();
+    // Small buffers let less pass than they hold, by how segments fill them.
+    let by_time = ratio(agreement.again_s, agreement.captured_s).filter(|_| agreement.error() > WINDOW);
     if captured.is_held_by_window()
         && let (Some(there), Some(here)) = (captured.windows(to), trial.seen.windows(to))
         && there.most <= there.late + there.late / 4
     {
-        // Small buffers let less pass than they offer, by how segments fill them.
         let by_size = ratio(there.most as f64, here.most as f64);
-        let by_time = ratio(agreement.again_s, agreement.captured_s).filter(|_| agreement.error() > WINDOW);
         next.host.receive_scale *= by_size.or(by_time)?;
         return Some(next);
     }
     // Where it does not cap the sender here it is far too large.
     let there = captured.cap()?;
     let mean = |of: &Captured| of.transfer().bytes / of.transfer().rounds_total.max(1);
-    next.host.send_scale *= ratio(there as f64, trial.seen.cap().unwrap_or_else(|| mean(&trial.seen)) as f64)?;
+    let by_size = ratio(there as f64, trial.seen.cap().unwrap_or_else(|| mean(&trial.seen)) as f64);
+    next.host.send_scale *= by_size.or(by_time)?;
     Some(next)
 }
 

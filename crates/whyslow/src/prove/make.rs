@@ -24,7 +24,7 @@ const DISAGREES: u8 = 1;
 /// # Errors
 /// When the capture cannot be read, holds no transfer that can be made again, or namespaces are
 /// forbidden.
-pub(super) fn run(task: &Prove, mut out: Output) -> anyhow::Result<ExitCode> {
+pub(crate) fn run(task: &Prove, mut out: Output) -> anyhow::Result<ExitCode> {
     let place = TransferPlace::read(&task.capture)?;
     Sources::of(std::slice::from_ref(&place.input)).refuse_stdout()?;
     // Before anything starts a thread.

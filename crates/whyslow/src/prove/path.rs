@@ -1,12 +1,13 @@
 //! The path as a capture shows it: round trip, rate and queue, and the very segments that were
 //! lost.
 
-use super::captured::Captured;
+use super::captured::{Before, Captured};
 use super::conversation::{distance, micros};
-use whyslow_core::analysis::{End, Limit};
+use super::hole;
+use whyslow_core::analysis::{End, Limit, LimitSpan, Transfer};
 use whyslow_core::series::Kind;
 use whyslow_lab::link::config::QueueLimit;
-use whyslow_lab::scenario::path::{JitterSpec, LinkSpec, LossSpec, LossTable, Order, PathSpec, QueueSpec, ReorderSpec};
+use whyslow_lab::scenario::path::{BucketSpec, JitterSpec, LinkSpec, LossSpec, LossTable, Order, PathSpec, QueueSpec, ReorderSpec};
 use whyslow_lab::scenario::units::{BitRate, Share, Size, Time};
 
 /// Where the losses of a transfer come from.
@@ -22,8 +23,16 @@ pub(super) enum Losses {
 pub(super) const BY_PATH: f64 = 0.15;
 /// Of what the lab can carry with certainty, bits per second.
 const FASTEST: f64 = 1e9;
+/// What a bucket of the lab holds at least, bytes.
+const LEAST_BUCKET: f64 = 16_384.0;
+/// Linux' least timeout (TCP_RTO_MIN), seconds.
+pub(super) const USUAL_TIMEOUT: f64 = 0.2;
 /// What the lab itself adds to a round trip, seconds.
 const OWN_DELAY: f64 = 1e-4;
+/// The time in which a path was full is looked at in so many pieces.
+const PIECES: f64 = 32.0;
+/// The rates of usual pieces are this near to the median.
+const USUAL: f64 = 0.3;
 /// A segment's frame beyond its payload, without options: Ethernet, IP, TCP.
 const HEADERS: f64 = 54.0;
 
@@ -33,6 +42,16 @@ pub(super) struct PathRate {
     pub rate: f64,
     /// It was full; else it carries this at least.
     pub is_limit: bool,
+}
+
+/// A shaper, payload alone.
+struct Shape {
+    /// What its bucket held, bytes.
+    burst: f64,
+    /// Bits per second from then on.
+    rate: f64,
+    /// Bits per second before.
+    before: f64,
 }
 
 impl Captured {
@@ -49,20 +68,52 @@ impl Captured {
             .map(|rate| PathRate { rate, is_limit: false })
     }
 
-    /// What was acknowledged while the path was full.
+    /// What was acknowledged while the path was full, bits per second. Where something was lost, ACKs
+    /// stand still and then leap: such pieces of the time are left out.
     fn steady(&self) -> Option<f64> {
-        let from = self.from();
-        let acked = |until: f64| {
-            let acks = self.packets.all.iter().take_while(|packet| packet.at <= until);
-            acks.filter(|packet| packet.from != from).filter_map(|packet| packet.ack).max().unwrap_or(0)
-        };
-        let full = self.transfer().timeline.iter().filter(|span| span.limit == Limit::Bandwidth);
-        let (bytes, time) = full.fold((0, 0.0), |(bytes, time), span| {
-            let start = span.start_s.as_secs_f64();
-            let end = start + span.seconds.as_secs_f64();
-            (bytes + acked(end).saturating_sub(acked(start)), time + end - start)
+        let full: Vec<&LimitSpan> =
+            self.transfer().timeline.iter().filter(|span| span.limit == Limit::Bandwidth).collect();
+        let piece = full.iter().map(|span| span.seconds.as_secs_f64()).sum::<f64>() / PIECES;
+        let mut pieces: Vec<(f64, f64)> = full.iter().flat_map(|span| self.acked_by_piece(span, piece)).collect();
+        pieces.sort_by(|(a, _), (b, _)| a.total_cmp(b));
+        let median = pieces.get(pieces.len() / 2)?.0;
+        let usual = pieces.iter().filter(|(rate, _)| (rate / median - 1.0).abs() <= USUAL);
+        let (bits, time) = usual.fold((0.0, 0.0), |(bits, sum), (rate, time)| (bits + rate * time, sum + time));
+        (bits > 0.0).then(|| bits / time)
+    }
+
+    /// The rate, bits per second, and the length of each piece of a span.
+    fn acked_by_piece(&self, span: &LimitSpan, piece: f64) -> Vec<(f64, f64)> {
+        let (start, whole) = (span.start_s.as_secs_f64(), span.seconds.as_secs_f64());
+        let number = (whole / piece.max(1e-6)).round().clamp(1.0, PIECES);
+        let length = whole / number;
+        let mut before = self.packets.acked_by(self.from(), start);
+        let pieces = (1..=number as u32).map(|nth| {
+            let acked = self.packets.acked_by(self.from(), start + length * f64::from(nth));
+            let bytes = acked.saturating_sub(std::mem::replace(&mut before, acked));
+            (bytes as f64 * 8.0 / length.max(1e-9), length)
         });
-        (time > 0.0 && bytes > 0).then(|| bytes as f64 * 8.0 / time)
+        pieces.collect()
+    }
+
+    /// What stood in front of the rate when the first segment was lost there: all that was in flight
+    /// but what the path itself holds; bytes of frames.
+    fn queue_at_loss(&self, rate: f64, frame: f64) -> Option<f64> {
+        let mss = self.mss();
+        let first = *self.lost(self.from(), mss).first()?;
+        let flight = self.packets.data(self.from()).take_while(|packet| packet.start <= first).last()?.in_flight?;
+        Some((flight as f64 * frame - self.rtt() * rate * frame / 8.0).max(0.0))
+    }
+
+    /// What passed beyond the rate before it was in force, where a shaper let it.
+    fn shaped(&self) -> Option<Shape> {
+        let finding = self.findings().into_iter().find(|finding| finding.cause.slug() == "shaper")?;
+        let figure = |name: &str| finding.evidence.iter().find(|it| it.figure.starts_with(name)).map(|it| it.value);
+        Some(Shape {
+            burst: figure("burst beyond the rate")?,
+            rate: figure("rate of payload from then on")?,
+            before: figure("rate of the burst")?,
+        })
     }
 
     /// The rate within the densest flight that came as a burst.
@@ -124,8 +175,24 @@ impl Captured {
         let mut places: Vec<u64> = again
             .flat_map(|packet| (packet.start..packet.end()).step_by(usize::try_from(mss).unwrap_or(1).max(1)))
             .collect();
+        places.extend(self.connection.transfers.iter().filter(|transfer| transfer.from == from).flat_map(|transfer| {
+            let copies = self.copies_before(transfer);
+            std::iter::repeat_n(self.packets.place(transfer).unwrap_or(0), copies)
+        }));
+        if from == self.from() {
+            let swallowed = self.swallowed();
+            places.retain(|place| *place >= swallowed);
+        }
         places.sort_unstable();
         places
+    }
+
+    /// How many copies of a transfer's first segment never came here: the timer doubles each time (RFC
+    /// 6298 section 5.5).
+    fn copies_before(&self, transfer: &Transfer) -> usize {
+        let waited = transfer.seconds_before(Limit::Timeout);
+        let timeout = self.rtt() + USUAL_TIMEOUT.max(2.0 * self.rtt());
+        if waited > timeout / 2.0 { (waited / timeout + 1.0).log2().round().max(1.0) as usize } else { 0 }
     }
 }
 
@@ -149,9 +216,11 @@ pub(super) fn path(captured: &Captured, choice: PathChoice, mss: u64, skipped: [
             rate(captured, choice, mss, link);
         }
         if choice.losses == Losses::Listed || end != from {
-            link.loss = lost_here(captured, end, mss, skipped);
+            link.loss = listed(captured.lost(end, mss), skipped[end.index()]);
         }
+        link.mark = listed(captured.marked(end), skipped[end.index()]);
         disorder(captured, end, rtt, link);
+        hole::dig(captured, end, link);
     }
     if let Some(spread) = captured.spread().filter(|_| usual.is_none()) {
         // Half of it each way, above the least.
@@ -168,29 +237,39 @@ pub(super) fn path(captured: &Captured, choice: PathChoice, mss: u64, skipped: [
 }
 
 fn rate(captured: &Captured, choice: PathChoice, mss: u64, link: &mut LinkSpec) {
-    let Some(seen) = captured.rate(mss) else { return };
     let options = if captured.uses_timestamps() { 12.0 } else { 0.0 };
     let payload = (mss as f64 - options).max(1.0);
-    link.rate = Some(BitRate((seen.rate * (payload + HEADERS + options) / payload).max(8_000.0) as u64));
+    // What each byte takes on the wire.
+    let frame = (payload + HEADERS + options) / payload;
+    let on_the_wire = |rate: f64| BitRate((rate * frame).max(8_000.0) as u64);
+    if let Some(shape) = captured.shaped() {
+        let before = captured.burst(mss).unwrap_or(0.0).max(shape.before);
+        let burst = Size((shape.burst * frame).max(LEAST_BUCKET) as u64);
+        link.rate = Some(on_the_wire(before.min(FASTEST)));
+        link.shaper = Some(BucketSpec { rate: on_the_wire(shape.rate), burst });
+    }
+    let Some(seen) = captured.rate(mss) else { return };
+    if link.shaper.is_none() {
+        link.rate = Some(on_the_wire(seen.rate));
+    }
     if !seen.is_limit {
         return;
     }
     let standing = captured.queueing() * seen.rate / 8.0;
-    let has_losses = !captured.lost(captured.from(), mss).is_empty();
+    let at_loss = captured.queue_at_loss(seen.rate, frame);
     let least = 4.0 * mss as f64;
-    let queue = match (has_losses, choice.losses) {
-        (true, Losses::Queue) => standing.max(least),
+    let queue = match (at_loss, choice.losses) {
+        (Some(queue), Losses::Queue) => queue.max(least),
         // Whatever it takes: nothing is lost there.
         _ => (2.0 * standing).max(65_536.0) + 64.0 * mss as f64,
     };
     link.queue = Some(QueueSpec(QueueLimit::Bytes(queue as u64)));
 }
 
-/// The listed losses of an end, counted from what is said here.
-fn lost_here(captured: &Captured, end: End, mss: u64, skipped: [u64; 2]) -> Option<LossSpec> {
-    let before = skipped[end.index()];
-    let lost = captured.lost(end, mss).into_iter().filter(|place| *place >= before);
-    let listed: Vec<Size> = lost.map(|place| Size(place - before)).collect();
+/// Segments by bytes of them, counted from what is said here.
+fn listed(places: Vec<u64>, skipped: u64) -> Option<LossSpec> {
+    let here = places.into_iter().filter(|place| *place >= skipped);
+    let listed: Vec<Size> = here.map(|place| Size(place - skipped)).collect();
     (!listed.is_empty()).then_some(LossSpec::Table(LossTable::At(listed)))
 }
 

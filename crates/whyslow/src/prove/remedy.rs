@@ -68,6 +68,8 @@ pub(super) enum Key {
     Lossless,
     /// `CoDel` keeps the queue short.
     Codel,
+    /// The path says what is too large for it.
+    Icmp,
 }
 
 impl Key {
@@ -85,6 +87,7 @@ impl Key {
             Self::Unpaced => "no limit on the sender's rate",
             Self::Lossless => "a path that loses nothing",
             Self::Codel => "CoDel in front of the narrow link",
+            Self::Icmp => "a path that says what is too large",
         }
     }
 }
@@ -160,8 +163,8 @@ fn is_harmless(line: &str) -> bool {
     let is_own = |part: &str| {
         let part = part.trim();
         let settings = part.strip_prefix("sysctl -w ").is_some_and(|rest| rest.starts_with("net.ipv4.tcp_"));
-        let route = ["ip route change ", "ip -6 route change "].iter().any(|command| part.starts_with(command));
-        settings || route
+        let own = ["ip route change ", "ip -6 route change ", "ip tcp_metrics "];
+        settings || own.iter().any(|command| part.starts_with(command))
     };
     // Redirections, pipes to programs that write, and several commands in one.
     let inner = [
@@ -179,6 +182,9 @@ fn words(line: &str, host: End) -> String {
     let host = name(host);
     if let Some((_, attribute)) = line.split_once("head -n 1) ") {
         return format!("{attribute} on the {host}");
+    }
+    if line.starts_with("ip tcp_metrics ") {
+        return format!("no threshold remembered on the {host}");
     }
     let setting = line.trim_start_matches("sysctl -w ");
     if let Some((key, value)) = setting.split_once("=\"$(") {
@@ -208,9 +214,8 @@ fn by_key(cause: Cause) -> Option<Key> {
         "nagle-delayed-ack" => Key::NoDelay,
         "pacing" => Key::Unpaced,
         "bufferbloat" => Key::Codel,
-        "random-loss" | "loss" | "timeout" | "tail-loss" | "lost-retransmission" | "syn-loss" | "mtu-black-hole" => {
-            Key::Lossless
-        }
+        "random-loss" | "loss" | "timeout" | "tail-loss" | "lost-retransmission" | "syn-loss" => Key::Lossless,
+        "mtu-black-hole" => Key::Icmp,
         _ => return None,
     })
 }
@@ -261,6 +266,7 @@ impl Key {
             }
             Self::Unpaced => host(scenario, from).max_pacing = None,
             Self::Codel => link(scenario, from).aqm = Some(AqmSpec::Codel(CodelSpec::default())),
+            Self::Icmp => super::hole::fill(link(scenario, from)),
             Self::Lossless => {
                 for link in [&mut scenario.path.up, &mut scenario.path.down] {
                     link.loss = None;
@@ -317,6 +323,7 @@ mod tests {
     fn only_what_stays_in_a_namespace_is_run() {
         for line in [
             "sysctl -w net.ipv4.tcp_sack=1",
+            "ip tcp_metrics flush all; sysctl -w net.ipv4.tcp_no_ssthresh_metrics_save=1",
             "sysctl -w net.ipv4.tcp_sack=1 net.ipv4.tcp_recovery=1 net.ipv4.tcp_early_retrans=3",
             "ip route change $(ip route show default | head -n 1) initcwnd 32",
             "ip -6 route change $(ip -6 route show default | head -n 1) quickack 1",
