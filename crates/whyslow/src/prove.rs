@@ -14,6 +14,7 @@ pub(crate) mod args;
 mod built;
 mod captured;
 mod conversation;
+mod disorder;
 mod fit;
 mod hole;
 mod hosts;
@@ -26,6 +27,7 @@ mod packets;
 mod page;
 mod path;
 mod remedy;
+mod scratch;
 #[cfg(test)]
 mod tests;
 mod trial;

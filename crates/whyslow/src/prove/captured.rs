@@ -73,7 +73,7 @@ impl Captured {
 
     /// The shortest round trip, seconds.
     pub fn rtt(&self) -> f64 {
-        self.connection.rtt_ms.min.unwrap_or(0.0) / 1e3
+        least_rtt(&self.connection)
     }
 
     /// The end whose host made the capture, as near as that can be told.
@@ -84,6 +84,15 @@ impl Captured {
             Near::Middle | Near::Unknown => self.from(),
         }
     }
+}
+
+/// The shortest round trip, seconds. A segment that overtook others looks like an early answer to
+/// what its receiver said last: only the handshake tells then.
+pub(super) fn least_rtt(connection: &Connection) -> f64 {
+    let least = connection.rtt_ms.min.unwrap_or(0.0) / 1e3;
+    let handshake = connection.handshake.as_ref().and_then(|handshake| handshake.rtt_ms).unwrap_or(0.0) / 1e3;
+    let is_disordered = connection.directions.iter().any(|half| half.out_of_order > 0);
+    if is_disordered { least.max(handshake * 0.98) } else { least }
 }
 
 /// Of what passed before a transfer, the seconds under a limit.

@@ -1,10 +1,10 @@
 //! What both programs did, as messages: who wrote how much, after what and how long after.
 //!
-//! A message begins where its sender had nothing in flight and had got something new from the other
-//! end, or where the analysis has the program for the reason of a pause. What windows, losses and
-//! the path held back is one message: the kernel makes these pauses again by itself.
+//! A message begins where its sender had got something new from the other end, or where the analysis
+//! has the program for the reason of a pause. What windows, losses and the path held back is one
+//! message: the kernel makes these pauses again by itself.
 
-use super::captured::Before;
+use super::captured::{Before, least_rtt};
 use super::packets::{Packet, Packets};
 use whyslow_core::analysis::{Connection, End, Limit};
 use whyslow_core::series::Kind;
@@ -52,7 +52,7 @@ struct Half {
 impl Conversation {
     /// Of a connection, up to the moment `until`.
     pub fn of(connection: &Connection, packets: &Packets, until: f64) -> Self {
-        let rtt = connection.rtt_ms.min.unwrap_or(0.0) / 1e3;
+        let rtt = least_rtt(connection);
         let distance = [End::Client, End::Server].map(|end| distance(connection, packets, end, rtt));
         let start = connection.start_s.as_secs_f64();
         let half = || Half { sent: 0, last: start, begun: start, had: 0 };
@@ -194,12 +194,12 @@ impl Cut<'_> {
         }
         let is_alone = self.packet.in_flight.is_none_or(|in_flight| in_flight <= self.packet.len);
         let got = self.had > self.half.had;
-        if got && is_alone {
-            return Some(limit);
+        if got {
+            // What is in flight already is answered later: the program did not wait.
+            return Some(if is_alone { limit } else { Some(Limit::ProtocolWindow) });
         }
         match limit {
             Some(Limit::NagleDelayedAck) if gap > MIN_PAUSE => Some(limit),
-            Some(Limit::ProtocolWindow) if got && gap > MIN_PAUSE.min(self.rtt / 4.0) => Some(limit),
             Some(Limit::Application | Limit::Idle | Limit::ClientThink | Limit::ServerThink) if gap > MIN_PAUSE => {
                 Some(limit)
             }
@@ -211,7 +211,7 @@ impl Cut<'_> {
 
     /// How long the program waited.
     fn wait(&self, packets: &Packets, needs: Option<u64>, distance: f64, limit: Option<Limit>) -> f64 {
-        if limit == Some(Limit::NagleDelayedAck) {
+        if matches!(limit, Some(Limit::NagleDelayedAck | Limit::ProtocolWindow)) {
             return 0.0;
         }
         let from = match needs {
@@ -260,9 +260,11 @@ fn arrival(packets: &Packets, packet: &Packet, needs: u64, distance: f64) -> Opt
     before.into_iter().find(could).map(|other| other.at + distance)
 }
 
-/// What held an end in this stretch of time: the limit with the largest part of it.
+/// What held an end in this stretch of time: the limit with the largest part of it, where limits are
+/// known of more than half.
 fn limit_between(connection: &Connection, from: End, start: f64, end: f64) -> Option<Limit> {
     let mut best: Option<(Limit, f64)> = None;
+    let mut known = 0.0;
     for transfer in connection.transfers.iter().filter(|transfer| transfer.from == from) {
         let first = transfer.start_s.as_secs_f64();
         let last = first + transfer.duration_s.as_secs_f64();
@@ -272,10 +274,11 @@ fn limit_between(connection: &Connection, from: End, start: f64, end: f64) -> Op
         for span in &transfer.timeline {
             let begins = span.start_s.as_secs_f64();
             let common = (begins + span.seconds.as_secs_f64()).min(end) - begins.max(start);
+            known += common.max(0.0);
             if common > best.map_or(0.0, |(_, most)| most) {
                 best = Some((span.limit, common));
             }
         }
     }
-    best.map(|(limit, _)| limit)
+    best.filter(|_| known * 2.0 > end - start).map(|(limit, _)| limit)
 }

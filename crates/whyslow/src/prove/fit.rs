@@ -139,10 +139,13 @@ fn choices_beside(captured: &Captured, first: Choice) -> Vec<Choice> {
         all.push(other);
     }
     let is_full = captured.share(&[Limit::Bandwidth]) >= BY_PATH;
-    if is_full && !captured.lost(captured.from(), captured.mss()).is_empty() {
-        let mut other = first;
-        other.path.losses = if first.path.losses == Losses::Queue { Losses::Listed } else { Losses::Queue };
-        all.push(other);
+    let has_lost = !captured.lost(captured.from(), captured.mss()).is_empty();
+    for (losses, may_be) in [(Losses::Queue, is_full), (Losses::Listed, true)] {
+        if has_lost && may_be && losses != first.path.losses {
+            let mut other = first;
+            other.path.losses = losses;
+            all.push(other);
+        }
     }
     all
 }

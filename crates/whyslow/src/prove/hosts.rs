@@ -14,6 +14,8 @@ use whyslow_lab::scenario::units::{BitRate, Size, Time};
 /// A window is about this part of the receive buffer (Linux 6.6 and later: what overhead leaves);
 /// a first run shows what it is here.
 const OF_RECEIVE_BUFFER: f64 = 0.575;
+/// The same before full segments have shown what overhead leaves (TCP_DEFAULT_SCALING_RATIO).
+const OF_NEW_BUFFER: f64 = 0.5;
 /// What fits into a send buffer that is written in pieces of 4 KiB, as a part of it.
 const OF_SEND_BUFFER: f64 = 0.6;
 /// A part of the time from which on a limit shapes what is built.
@@ -260,7 +262,8 @@ fn send_buffer(captured: &Captured, choice: HostChoice, host: &mut HostSpec) {
 fn receive_buffer(captured: &Captured, end: End, choice: HostChoice, host: &mut HostSpec) {
     let is_receiver = end != captured.from();
     let Some(windows) = captured.windows(end) else { return };
-    let scaled = |window: u64, scale: f64| Size((window as f64 / OF_RECEIVE_BUFFER * scale).max(2_304.0) as u64);
+    let part = if windows.most < captured.segment() { OF_NEW_BUFFER } else { OF_RECEIVE_BUFFER };
+    let scaled = |window: u64, scale: f64| Size((window as f64 / part * scale).max(2_304.0) as u64);
     let received = captured.transfer().bytes;
     // It never grew, though much was received: its size is fixed.
     let is_fixed = windows.most <= windows.first + windows.first / 4 && received > 2 * windows.most;

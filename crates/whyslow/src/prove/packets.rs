@@ -18,6 +18,8 @@ pub(super) struct Packet {
     pub flags: Flags,
     /// It carries a congestion mark.
     pub marked: bool,
+    /// It tells by SACK that something before is missing.
+    pub tells_of_hole: bool,
     /// The place of its first byte.
     pub start: u64,
     pub len: u64,
@@ -82,6 +84,7 @@ impl Packets {
             from: point.from,
             flags: point.flags,
             marked: point.marked,
+            tells_of_hole: point.sacks > u8::from(point.dsack),
             start,
             len: u64::from(point.len),
             ack: point.ack.map(|ack| ack.saturating_sub(1)),

@@ -3,12 +3,14 @@
 
 use super::captured::{Before, Captured};
 use super::conversation::{distance, micros};
+use super::disorder;
 use super::hole;
-use whyslow_core::analysis::{End, Limit, LimitSpan, Transfer};
+use super::packets::Packet;
+use whyslow_core::analysis::{End, Limit, LimitSpan};
 use whyslow_core::series::Kind;
 use whyslow_lab::link::config::QueueLimit;
-use whyslow_lab::scenario::path::{BucketSpec, JitterSpec, LinkSpec, LossSpec, LossTable, Order, PathSpec, QueueSpec, ReorderSpec};
-use whyslow_lab::scenario::units::{BitRate, Share, Size, Time};
+use whyslow_lab::scenario::path::{BucketSpec, JitterSpec, LinkSpec, LossSpec, LossTable, Order, PathSpec, QueueSpec};
+use whyslow_lab::scenario::units::{BitRate, Size, Time};
 
 /// Where the losses of a transfer come from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,6 +19,8 @@ pub(super) enum Losses {
     Listed,
     /// The queue in front of the rate overflows.
     Queue,
+    /// What a token bucket does not let pass is dropped.
+    Policer,
 }
 
 /// A path that was full for this part of the time is known to carry no more.
@@ -27,6 +31,8 @@ const FASTEST: f64 = 1e9;
 const LEAST_BUCKET: f64 = 16_384.0;
 /// Linux' least timeout (TCP_RTO_MIN), seconds.
 pub(super) const USUAL_TIMEOUT: f64 = 0.2;
+/// What the times of a packet and of a limit are apart by rounding, seconds.
+const MOMENT: f64 = 1e-3;
 /// What the lab itself adds to a round trip, seconds.
 const OWN_DELAY: f64 = 1e-4;
 /// The time in which a path was full is looked at in so many pieces.
@@ -105,6 +111,24 @@ impl Captured {
         Some((flight as f64 * frame - self.rtt() * rate * frame / 8.0).max(0.0))
     }
 
+    /// A policer: the rate that passed, bits per second of payload, and what its bucket held, bytes of
+    /// payload: the most that was sent beyond the rate before the first segment was lost.
+    pub fn policed(&self) -> Option<(f64, f64)> {
+        let finding = self.findings().into_iter().find(|finding| finding.cause.slug() == "policer")?;
+        let is_rate = |figure: &str| figure.starts_with("rate at which bytes passed") || figure == "rate that passed";
+        let rate = finding.evidence.iter().find(|it| is_rate(&it.figure))?.value;
+        let first = *self.lost(self.from(), self.mss()).first()?;
+        let (mut full, mut most) = (f64::INFINITY, 0.0_f64);
+        let until = |packet: &&Packet| packet.start < first;
+        for packet in self.packets.data(self.from()).filter(|packet| packet.start >= self.place).take_while(until) {
+            let filled = rate / 8.0 * packet.at;
+            full = full.min(packet.start as f64 - filled);
+            most = most.max(packet.end() as f64 - filled - full);
+        }
+        // The one that did not fit is not counted, and lacked something between nothing and all of it.
+        Some((rate, most + self.segment() as f64 / 2.0))
+    }
+
     /// What passed beyond the rate before it was in force, where a shaper let it.
     fn shaped(&self) -> Option<Shape> {
         let finding = self.findings().into_iter().find(|finding| finding.cause.slug() == "shaper")?;
@@ -176,9 +200,12 @@ impl Captured {
             .flat_map(|packet| (packet.start..packet.end()).step_by(usize::try_from(mss).unwrap_or(1).max(1)))
             .collect();
         places.extend(self.connection.transfers.iter().filter(|transfer| transfer.from == from).flat_map(|transfer| {
-            let copies = self.copies_before(transfer);
+            let copies = self.copies_within(transfer.seconds_before(Limit::Timeout));
             std::iter::repeat_n(self.packets.place(transfer).unwrap_or(0), copies)
         }));
+        if self.vantage() != from {
+            places.extend(self.unseen_copies(from));
+        }
         if from == self.from() {
             let swallowed = self.swallowed();
             places.retain(|place| *place >= swallowed);
@@ -187,12 +214,26 @@ impl Captured {
         places
     }
 
-    /// How many copies of a transfer's first segment never came here: the timer doubles each time (RFC
-    /// 6298 section 5.5).
-    fn copies_before(&self, transfer: &Transfer) -> usize {
-        let waited = transfer.seconds_before(Limit::Timeout);
+    /// How many copies of a segment a sender lost within this time, seconds: its timer doubles each time
+    /// (RFC 6298 section 5.5).
+    fn copies_within(&self, waited: f64) -> usize {
         let timeout = self.rtt() + USUAL_TIMEOUT.max(2.0 * self.rtt());
         if waited > timeout / 2.0 { (waited / timeout + 1.0).log2().round().max(1.0) as usize } else { 0 }
+    }
+
+    /// The receiver sees the one copy that comes in the end: how long nothing came tells how many
+    /// before it did not.
+    fn unseen_copies(&self, from: End) -> Vec<u64> {
+        let mut unseen = Vec::new();
+        let spans = self.connection.transfers.iter().filter(|transfer| transfer.from == from);
+        for span in spans.flat_map(|transfer| &transfer.timeline).filter(|span| span.limit == Limit::Timeout) {
+            let end = (span.start_s + span.seconds).as_secs_f64();
+            let came = |packet: &&Packet| packet.kind == Kind::Timeout && packet.at >= end - MOMENT;
+            let Some(packet) = self.packets.data(from).find(came) else { continue };
+            let copies = self.copies_within(span.seconds.as_secs_f64());
+            unseen.extend(std::iter::repeat_n(packet.start, copies.saturating_sub(1)));
+        }
+        unseen
     }
 }
 
@@ -219,7 +260,7 @@ pub(super) fn path(captured: &Captured, choice: PathChoice, mss: u64, skipped: [
             link.loss = listed(captured.lost(end, mss), skipped[end.index()]);
         }
         link.mark = listed(captured.marked(end), skipped[end.index()]);
-        disorder(captured, end, rtt, link);
+        disorder::disturb(captured, end, link);
         hole::dig(captured, end, link);
     }
     if let Some(spread) = captured.spread().filter(|_| usual.is_none()) {
@@ -242,6 +283,10 @@ fn rate(captured: &Captured, choice: PathChoice, mss: u64, link: &mut LinkSpec) 
     // What each byte takes on the wire.
     let frame = (payload + HEADERS + options) / payload;
     let on_the_wire = |rate: f64| BitRate((rate * frame).max(8_000.0) as u64);
+    if let Some((rate, burst)) = captured.policed().filter(|_| choice.losses == Losses::Policer) {
+        link.policer = Some(BucketSpec { rate: on_the_wire(rate), burst: Size((burst * frame) as u64) });
+        return;
+    }
     if let Some(shape) = captured.shaped() {
         let before = captured.burst(mss).unwrap_or(0.0).max(shape.before);
         let burst = Size((shape.burst * frame).max(LEAST_BUCKET) as u64);
@@ -271,23 +316,6 @@ fn listed(places: Vec<u64>, skipped: u64) -> Option<LossSpec> {
     let here = places.into_iter().filter(|place| *place >= skipped);
     let listed: Vec<Size> = here.map(|place| Size(place - skipped)).collect();
     (!listed.is_empty()).then_some(LossSpec::Table(LossTable::At(listed)))
-}
-
-/// A share as a scenario's text has it.
-fn written(share: f64) -> Share {
-    Share((share.min(0.5) * 1e8).round() / 1e8)
-}
-
-/// Reordered and duplicated segments, as often as they were.
-fn disorder(captured: &Captured, end: End, rtt: f64, link: &mut LinkSpec) {
-    let Some(direction) = captured.connection.directions.iter().find(|direction| direction.from == end) else { return };
-    let segments = captured.packets.data(end).count().max(1) as f64;
-    let share = |count: u64| Some(count as f64 / segments).filter(|share| *share > 5e-4).map(written);
-    link.duplicate = share(direction.duplicated);
-    if let Some(share) = share(direction.out_of_order) {
-        // So late that later ones come first, and not so late that it is taken for lost.
-        link.reorder = Some(ReorderSpec { share, delay: micros((rtt / 4.0).max(2e-4)), gap: None, correlation: None });
-    }
 }
 
 impl Captured {

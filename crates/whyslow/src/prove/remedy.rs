@@ -99,20 +99,27 @@ const MOST: usize = 6;
 pub(super) fn of(captured: &Captured) -> Vec<Remedy> {
     let mut all: Vec<Remedy> = Vec::new();
     for finding in captured.findings().into_iter().filter(|finding| finding.seconds.0 > 0).take(MOST) {
-        let known = |all: &[Remedy], how: &How| all.iter().any(|other| other.how == *how);
-        let own = main(captured, finding);
-        if let Some(own) = own.filter(|own| !known(&all, &own.how)) {
-            all.push(own);
-        }
-        for key in alternatives(finding.cause) {
-            let how = How::Key(key);
-            if !known(&all, &how) {
-                let what = key.words().to_owned();
-                all.push(Remedy { cause: Some(finding.cause), what, command: None, how, promised_s: None });
+        let others = alternatives(finding.cause).into_iter().map(|key| Remedy::by_key(Some(finding.cause), key));
+        let own = main(captured, finding).into_iter().chain(on_a_host(captured, finding));
+        for remedy in own.chain(others) {
+            if !all.iter().any(|other| other.how == remedy.how) {
+                all.push(remedy);
             }
         }
     }
     all
+}
+
+/// What helps on the sender where the fix itself is the path's.
+fn on_a_host(captured: &Captured, finding: &Finding) -> Option<Remedy> {
+    let line = finding.fix.as_ref()?.command.clone().filter(|line| is_the_path_s(finding) && is_harmless(line))?;
+    let (what, how) = (words(&line, captured.from()), How::Command(captured.from(), line.clone()));
+    Some(Remedy { cause: Some(finding.cause), what, command: Some(line), how, promised_s: None })
+}
+
+/// Whether the path is to be mended, and the command only helps meanwhile.
+fn is_the_path_s(finding: &Finding) -> bool {
+    finding.cause.slug() == "mtu-black-hole"
 }
 
 /// What people often try; left out where the findings ask for the same.
@@ -127,8 +134,7 @@ pub(super) fn often_tried(captured: &Captured, asked: &[Remedy]) -> Vec<Remedy> 
         all.push(Remedy { cause: None, what, command: Some(command), how, promised_s: None });
     }
     if !asked.iter().any(|remedy| remedy.how == How::Key(Key::Bbr)) {
-        let how = How::Key(Key::Bbr);
-        all.push(Remedy { cause: None, what: Key::Bbr.words().to_owned(), command: None, how, promised_s: None });
+        all.push(Remedy::by_key(None, Key::Bbr));
     }
     all
 }
@@ -141,7 +147,7 @@ fn main(captured: &Captured, finding: &Finding) -> Option<Remedy> {
         Actor::Network if fix.what.contains("where the client's SYN comes from") => End::Client,
         _ => captured.from(),
     };
-    let command = fix.command.clone();
+    let command = fix.command.clone().filter(|_| !is_the_path_s(finding));
     let how = match (&command, by_key(finding.cause)) {
         (Some(line), _) if line.ends_with("tcp_congestion_control=bbr") => How::Key(Key::Bbr),
         (Some(line), _) if is_harmless(line) => How::Command(host, line.clone()),
@@ -231,6 +237,11 @@ fn alternatives(cause: Cause) -> Vec<Key> {
 }
 
 impl Remedy {
+    /// What no command does.
+    fn by_key(cause: Option<Cause>, key: Key) -> Self {
+        Self { cause, what: key.words().to_owned(), command: None, how: How::Key(key), promised_s: None }
+    }
+
     /// Does it in a scenario.
     pub fn apply(&self, from: End, scenario: &mut Scenario) {
         match &self.how {
