@@ -162,7 +162,7 @@ pub enum Distribution {
     Normal,
 }
 
-/// Which packets are lost, or marked.
+/// Which packets are lost, marked or held back.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Loss {
@@ -190,12 +190,15 @@ pub enum Loss {
     Places(Vec<u64>),
 }
 
-/// Holds a share of the packets back.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+/// Holds some packets back.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Reorder {
     /// Share (0–1) of packets held back.
     pub share: f64,
+    /// Packets held back beside those.
+    #[serde(default)]
+    pub listed: Loss,
     /// How much a packet's chance depends on the packet before it (0–1): 0 is each on its own, and
     /// towards 1 they are held back in ever longer runs. The share stays what it is.
     #[serde(default)]
@@ -286,7 +289,8 @@ impl Conditions {
         self.queue.check()?;
         self.loss.check()?;
         self.mark.check().map_err(|error| ConfigError { field: "mark", ..error })?;
-        if let Some(reorder) = self.reorder {
+        if let Some(reorder) = &self.reorder {
+            reorder.listed.check().map_err(|error| ConfigError { field: "reorder.at", ..error })?;
             share("reorder.share", reorder.share)?;
             share("reorder.correlation", reorder.correlation)?;
             match reorder.by {

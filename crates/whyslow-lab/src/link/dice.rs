@@ -21,6 +21,7 @@ pub(super) enum Knob {
     Reorder = 5,
     Red = 6,
     Mark = 7,
+    Late = 8,
 }
 
 impl ChanceStream {

@@ -1,4 +1,4 @@
-//! Which packets are lost, or marked.
+//! Which packets are lost, marked or held back.
 
 use super::config::Loss;
 use super::dice::{ChanceStream, Knob};

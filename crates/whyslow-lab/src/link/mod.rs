@@ -36,6 +36,7 @@ pub struct Link<T> {
     steps: VecDeque<Step>,
     loss: LossState,
     mark: LossState,
+    late: LossState,
     corrupt: ChanceStream,
     duplicate: ChanceStream,
     jitter: ChanceStream,
@@ -68,6 +69,7 @@ impl<T> Link<T> {
             steps: config.steps.into(),
             loss: LossState::new(seed, Knob::Loss),
             mark: LossState::new(seed, Knob::Mark),
+            late: LossState::new(seed, Knob::Late),
             corrupt: ChanceStream::new(seed, Knob::Corrupt),
             duplicate: ChanceStream::new(seed, Knob::Duplicate),
             jitter: ChanceStream::new(seed, Knob::Jitter),
@@ -328,10 +330,12 @@ impl<T> Link<T> {
         verdict
     }
 
-    /// Whether the next packet is held back.
-    fn holds_back(&mut self, reorder: config::Reorder) -> bool {
+    /// How the next packet is held back, if it is.
+    fn holds_back(&mut self, meta: &Meta) -> Option<ReorderBy> {
+        let reorder = self.conditions.reorder.as_ref()?;
+        let is_listed = self.late.takes(&reorder.listed, meta);
         self.held_back = self.reorder.correlated(reorder.share, reorder.correlation, self.held_back);
-        self.held_back
+        (is_listed || self.held_back).then_some(reorder.by)
     }
 
     /// A packet has left the wire at `at`: delay it.
@@ -352,16 +356,15 @@ impl<T> Link<T> {
             due = due.max(self.last_due);
         }
         let mut hold = None;
-        let reorder = self.conditions.reorder;
-        match reorder {
-            Some(reorder) if self.holds_back(reorder) => {
+        match self.holds_back(&packet.record.meta) {
+            Some(by) => {
                 packet.record.touched.add(Impairments::REORDERED);
-                match reorder.by {
+                match by {
                     ReorderBy::DelayNs(extra) => due = due.saturating_add(extra),
                     ReorderBy::Gap { packets, at_most_ns } => hold = Some(Hold { packets, at_most_ns }),
                 }
             }
-            _ => self.last_due = self.last_due.max(due),
+            None => self.last_due = self.last_due.max(due),
         }
         self.line.push(due, hold, packet);
     }

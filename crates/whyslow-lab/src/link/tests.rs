@@ -131,6 +131,7 @@ fn nothing_is_lost_silently() {
                 duplicate: 0.02,
                 corrupt: 0.02,
                 reorder: Some(Reorder {
+                    listed: Loss::None,
                     share: 0.05,
                     correlation: 0.0,
                     by: ReorderBy::Gap { packets: 3, at_most_ns: 20 * MS },
@@ -191,7 +192,7 @@ fn shares_are_binomial() {
         loss: Loss::Independent(0.01),
         duplicate: 0.02,
         corrupt: 0.03,
-        reorder: Some(Reorder { share: 0.04, correlation: 0.0, by: ReorderBy::DelayNs(MS) }),
+        reorder: Some(Reorder { share: 0.04, listed: Loss::None, correlation: 0.0, by: ReorderBy::DelayNs(MS) }),
         ..Conditions::default()
     };
     let out = send(&mut link(conditions), n, 1000, data(1514));
@@ -305,6 +306,21 @@ fn listed_segments_are_marked_where_they_can_be() {
 }
 
 #[test]
+fn listed_segments_are_held_back_and_no_other() {
+    let by = ReorderBy::DelayNs(5 * MS);
+    let reorder = Some(Reorder { share: 0.0, listed: Loss::Places(vec![1_448]), correlation: 0.0, by });
+    let mut link = link(Conditions { reorder, ..Conditions::default() });
+    link.push(0, Meta { flags: 2, seq: 99, ..Meta::default() }, 0);
+    for n in 1..=4 {
+        // The second one is sent once more.
+        let place = [0, 1_448, 2_896, 1_448][n as usize - 1];
+        link.push(n, Meta { seq: 100 + place, payload_bytes: 1448, ..data(1514) }, n);
+    }
+    let out: Vec<u64> = std::iter::from_fn(|| link.poll(SECOND)).map(|packet| packet.body).collect();
+    assert_eq!(out, [0, 1, 3, 4, 2]);
+}
+
+#[test]
 fn mtu_drops_only_larger_packets() {
     let mut link = link(Conditions { mtu: Some(Mtu { bytes: 1400, icmp: false }), ..Conditions::default() });
     assert!(link.push(0, data(1414), 0).is_none());
@@ -338,7 +354,12 @@ fn jitter_keeps_order_when_promised_and_only_then() {
 #[test]
 fn a_held_packet_is_overtaken_by_as_many_as_asked() {
     // Every packet is picked at share 1, so pick by changing the conditions for one packet.
-    let reorder = Reorder { share: 1.0, correlation: 0.0, by: ReorderBy::Gap { packets: 3, at_most_ns: 50 * MS } };
+    let reorder = Reorder {
+        share: 1.0,
+        listed: Loss::None,
+        correlation: 0.0,
+        by: ReorderBy::Gap { packets: 3, at_most_ns: 50 * MS },
+    };
     let hold = Conditions { delay_ns: 10 * MS, reorder: Some(reorder), ..Conditions::default() };
     let normal = Conditions { reorder: None, ..hold.clone() };
     let mut config = LinkConfig::steady(normal.clone(), 0);
@@ -354,7 +375,7 @@ fn a_held_packet_is_overtaken_by_as_many_as_asked() {
 
 #[test]
 fn a_packet_delayed_on_purpose_does_not_delay_others() {
-    let reorder = Some(Reorder { share: 0.1, correlation: 0.0, by: ReorderBy::DelayNs(7 * MS) });
+    let reorder = Some(Reorder { share: 0.1, listed: Loss::None, correlation: 0.0, by: ReorderBy::DelayNs(7 * MS) });
     let out = send(&mut link(Conditions { delay_ns: MS, reorder, ..Conditions::default() }), 1000, MS, data(1514));
     for packet in &out {
         let late = packet.record.touched.has(Impairments::REORDERED);
@@ -365,7 +386,7 @@ fn a_packet_delayed_on_purpose_does_not_delay_others() {
 #[test]
 fn correlated_reordering_comes_in_runs_and_keeps_its_share() {
     let held = |correlation: f64| -> (f64, f64) {
-        let reorder = Some(Reorder { share: 0.1, correlation, by: ReorderBy::DelayNs(MS / 2) });
+        let reorder = Some(Reorder { share: 0.1, listed: Loss::None, correlation, by: ReorderBy::DelayNs(MS / 2) });
         let out =
             send(&mut link(Conditions { delay_ns: MS, reorder, ..Conditions::default() }), 20_000, MS, data(1514));
         let held: Vec<bool> = out.iter().map(|p| p.record.touched.has(Impairments::REORDERED)).collect();
@@ -465,7 +486,12 @@ fn next_event_is_never_late() {
         rate_bps: Some(10_000_000),
         delay_ns: 5 * MS,
         jitter: Some(Jitter { amount_ns: 3 * MS, distribution: Distribution::Uniform, keep_order: false }),
-        reorder: Some(Reorder { share: 0.1, correlation: 0.0, by: ReorderBy::Gap { packets: 2, at_most_ns: 4 * MS } }),
+        reorder: Some(Reorder {
+            share: 0.1,
+            listed: Loss::None,
+            correlation: 0.0,
+            by: ReorderBy::Gap { packets: 2, at_most_ns: 4 * MS },
+        }),
         ..Conditions::default()
     };
     let mut link = link(conditions);

@@ -2,8 +2,8 @@
 
 use super::units::{BitRate, Share, Size, Time};
 use crate::link::config::{
-    Conditions, Discipline, Distribution, Jitter, LinkConfig, Loss, Mtu, Queue, QueueLimit, Reorder, ReorderBy,
-    Step, TokenBucket,
+    Conditions, Discipline, Distribution, Jitter, LinkConfig, Loss, Mtu, Queue, QueueLimit, Reorder, ReorderBy, Step,
+    TokenBucket,
 };
 use crate::net::config::{EmulatorConfig, LinkPair, PortKind, Spin};
 use serde::de::value::MapAccessDeserializer;
@@ -282,7 +282,11 @@ impl<'de> Deserialize<'de> for LossSpec {
 #[serde(deny_unknown_fields)]
 pub struct ReorderSpec {
     /// How many of them.
+    #[serde(default)]
     pub share: Share,
+    /// The segments with these bytes of the stream, from 0, are held back as well.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub at: Vec<Size>,
     /// They arrive this much later (at most, when `gap` is given).
     pub delay: Time,
     /// They arrive behind this many later packets.
@@ -415,8 +419,8 @@ impl LinkSpec {
                 Some(packets) => ReorderBy::Gap { packets, at_most_ns: reorder.delay.0 },
                 None => ReorderBy::DelayNs(reorder.delay.0),
             };
-            to.reorder =
-                Some(Reorder { share: reorder.share.0, correlation: reorder.correlation.unwrap_or_default().0, by });
+            let correlation = reorder.correlation.unwrap_or_default().0;
+            to.reorder = Some(Reorder { share: reorder.share.0, listed: places(&reorder.at), correlation, by });
         }
         if let Some(policer) = &self.policer {
             to.policer = Some(policer.resolve());
@@ -456,17 +460,20 @@ impl AqmSpec {
     }
 }
 
+/// The segments with these bytes.
+fn places(list: &[Size]) -> Loss {
+    let mut places: Vec<u64> = list.iter().map(|place| place.0).collect();
+    places.sort_unstable();
+    if places.is_empty() { Loss::None } else { Loss::Places(places) }
+}
+
 impl LossSpec {
     fn resolve(&self) -> Loss {
         match self {
             Self::Share(Share(share)) if *share == 0.0 => Loss::None,
             Self::Share(Share(share)) => Loss::Independent(*share),
             Self::Table(LossTable::Packets(list)) => Loss::DataPackets(list.clone()),
-            Self::Table(LossTable::At(list)) => {
-                let mut places: Vec<u64> = list.iter().map(|place| place.0).collect();
-                places.sort_unstable();
-                Loss::Places(places)
-            }
+            Self::Table(LossTable::At(list)) => places(list),
             Self::Table(LossTable::GilbertElliott(ge)) => Loss::GilbertElliott {
                 to_bad: ge.to_bad.0,
                 to_good: ge.to_good.0,

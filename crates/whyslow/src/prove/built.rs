@@ -31,7 +31,11 @@ impl Choice {
             false => Losses::Listed,
         };
         Self {
-            host: HostChoice { congestion: if captured.is_spaced() { "bbr" } else { "cubic" }, receive_scale: 1.0, send_scale: 1.0 },
+            host: HostChoice {
+                congestion: if captured.is_spaced() { "bbr" } else { "cubic" },
+                receive_scale: 1.0,
+                send_scale: 1.0,
+            },
             path: PathChoice { losses, usual_rtt: false },
         }
     }

@@ -1,10 +1,11 @@
 //! A black hole: a path that passes small packets only, and says so to nobody, until it is mended.
 
 use super::captured::Captured;
+use super::conversation::micros;
 use super::packets::Packet;
 use whyslow_core::analysis::End;
 use whyslow_lab::scenario::path::{LinkSpec, MtuSpec, StepSpec};
-use whyslow_lab::scenario::units::{Size, Time};
+use whyslow_lab::scenario::units::Size;
 
 /// Of a full segment, beyond its payload and options: IP and TCP.
 const HEADERS: u64 = 40;
@@ -39,11 +40,14 @@ pub(super) fn dig(captured: &Captured, end: End, link: &mut LinkSpec) {
     link.mtu = Some(MtuSpec { size: Size(full - 1), icmp: false });
     if mended.is_finite() {
         let set = LinkSpec { mtu: Some(MtuSpec { size: Size(full), icmp: false }), ..LinkSpec::default() };
-        link.step.push(StepSpec { at: Time(((mended + LEAD) * 1e9) as u64), set });
+        link.step.push(StepSpec { at: micros(mended + LEAD), set });
     }
 }
 
 /// A hole that says what passes.
 pub(super) fn fill(link: &mut LinkSpec) {
-    link.mtu.iter_mut().chain(link.step.iter_mut().filter_map(|step| step.set.mtu.as_mut())).for_each(|mtu| mtu.icmp = true);
+    link.mtu
+        .iter_mut()
+        .chain(link.step.iter_mut().filter_map(|step| step.set.mtu.as_mut()))
+        .for_each(|mtu| mtu.icmp = true);
 }

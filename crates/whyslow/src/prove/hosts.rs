@@ -22,6 +22,8 @@ const OF_SEND_BUFFER: f64 = 0.6;
 const MATTERS: f64 = 0.1;
 /// A sender that spaced its segments for as much of the time had a rate of its own.
 const PACED: f64 = 0.25;
+/// A window that shrank and held a transfer for as much of its time is a slow reader's.
+const SLOW: f64 = 0.5;
 /// What a machine takes between an ACK and what that releases, seconds.
 const MACHINE: f64 = 5e-4;
 /// The initial window of hosts today, segments (RFC 6928).
@@ -272,7 +274,13 @@ fn receive_buffer(captured: &Captured, end: End, choice: HostChoice, host: &mut 
         let unscaled = windows.most <= 65_535 && !host.window_scaling;
         let buffer = scaled(windows.most, choice.receive_scale);
         // Where the field is too small for the window, the buffer is not what is small.
-        host.tcp_rmem = if unscaled { host.tcp_rmem } else { [Size(4_096.min(buffer.0)), buffer, buffer] };
+        // Linux scales for the largest buffer that a host may have, unless the program sets its own.
+        let scale = captured.connection.handshake.as_ref().and_then(|handshake| handshake.window_scale[end.index()]);
+        if scale == Some(0) && host.window_scaling {
+            host.rcvbuf = Some(Size(buffer.0 / 2));
+        } else if !unscaled {
+            host.tcp_rmem = [Size(4_096.min(buffer.0)), buffer, buffer];
+        }
     } else if is_receiver {
         let first = Size(windows.first * 2).0.max(4_096);
         let most = host.tcp_rmem[2].0.max(scaled(windows.most, 1.2).0).min(1 << 30);
@@ -289,10 +297,17 @@ fn receive_buffer(captured: &Captured, end: End, choice: HostChoice, host: &mut 
 pub(super) fn reading(captured: &Captured, skipped: u64) -> Reading {
     let from = captured.from();
     let mut reading = Reading::default();
+    let Some(windows) = captured.windows(from.other()) else { return reading };
     if captured.share(&[Limit::ZeroWindow]) < 0.02 {
+        // A window that shrank under a sender that filled it: the program takes what it takes.
+        let is_slow = windows.late + windows.late / 4 < windows.most && windows.first * 2 < captured.transfer().bytes;
+        if is_slow && captured.share(&[Limit::ReceiveWindow]) >= SLOW {
+            let transfer = captured.transfer();
+            let rate = transfer.bytes as f64 * 8.0 / transfer.duration_s.as_secs_f64().max(1e-9);
+            reading.rate = Some(BitRate(rate.max(8.0) as u64));
+        }
         return reading;
     }
-    let Some(windows) = captured.windows(from.other()) else { return reading };
     let rtt = captured.rtt();
     let mut edge = Edge::default();
     for packet in captured.packets.all.iter().filter(|packet| packet.from != from && !packet.is_syn()) {

@@ -165,7 +165,9 @@ fn lost(outcome: &Outcome) -> Option<String> {
 fn hosts(captured: &Captured, sender: &HostSpec, receiver: &HostSpec, from: End) -> Vec<String> {
     let mut parts = Vec::new();
     if captured.is_held_by_window() {
-        parts.push(format!("receiver's buffer {} B", thousands(receiver.tcp_rmem[2].0)));
+        // The kernel doubles what a program asks for.
+        let buffer = receiver.rcvbuf.map_or(receiver.tcp_rmem[2].0, |own| own.0 * 2);
+        parts.push(format!("receiver's buffer {} B", thousands(buffer)));
     }
     if captured.cap().is_some() {
         parts.push(format!("sender's buffer {} B", thousands(sender.tcp_wmem[2].0)));

@@ -31,14 +31,17 @@ const FASTEST: f64 = 1e9;
 const LEAST_BUCKET: f64 = 16_384.0;
 /// Linux' least timeout (TCP_RTO_MIN), seconds.
 pub(super) const USUAL_TIMEOUT: f64 = 0.2;
+/// Segments of a stretch whose rate is taken.
+const STRETCH: u64 = 30;
 /// What the times of a packet and of a limit are apart by rounding, seconds.
 const MOMENT: f64 = 1e-3;
 /// What the lab itself adds to a round trip, seconds.
 const OWN_DELAY: f64 = 1e-4;
 /// The time in which a path was full is looked at in so many pieces.
 const PIECES: f64 = 32.0;
-/// The rates of usual pieces are this near to the median.
-const USUAL: f64 = 0.3;
+/// ACKs that stand still are below this part of the median, and those that leap above that.
+const STANDS: f64 = 0.1;
+const LEAPS: f64 = 3.0;
 /// A segment's frame beyond its payload, without options: Ethernet, IP, TCP.
 const HEADERS: f64 = 54.0;
 
@@ -68,10 +71,8 @@ impl Captured {
         }
         // A sender that spaces its segments shows its own rate.
         let is_paced = self.share(&[Limit::Pacing]) >= BY_PATH;
-        self.burst(mss)
-            .filter(|_| !is_paced)
-            .filter(|rate| *rate < FASTEST)
-            .map(|rate| PathRate { rate, is_limit: false })
+        let seen = self.burst(mss).or_else(|| self.plateau(mss)).filter(|rate| *rate < FASTEST && !is_paced);
+        seen.map(|rate| PathRate { rate, is_limit: false })
     }
 
     /// What was acknowledged while the path was full, bits per second. Where something was lost, ACKs
@@ -83,7 +84,7 @@ impl Captured {
         let mut pieces: Vec<(f64, f64)> = full.iter().flat_map(|span| self.acked_by_piece(span, piece)).collect();
         pieces.sort_by(|(a, _), (b, _)| a.total_cmp(b));
         let median = pieces.get(pieces.len() / 2)?.0;
-        let usual = pieces.iter().filter(|(rate, _)| (rate / median - 1.0).abs() <= USUAL);
+        let usual = pieces.iter().filter(|(rate, _)| (STANDS..=LEAPS).contains(&(rate / median)));
         let (bits, time) = usual.fold((0.0, 0.0), |(bits, sum), (rate, time)| (bits + rate * time, sum + time));
         (bits > 0.0).then(|| bits / time)
     }
@@ -159,6 +160,37 @@ impl Captured {
         bursts.max_by(f64::total_cmp).filter(|rate| *rate > 2.0 * mean)
     }
 
+    /// The rate at which most stretches of a transfer were acknowledged, where its own window is all
+    /// that held the sender, and neither window nor program could have made them alike.
+    fn plateau(&self, mss: u64) -> Option<f64> {
+        let free = [
+            Limit::SlowStart,
+            Limit::CongestionAvoidance,
+            Limit::LossRecovery,
+            Limit::Timeout,
+            Limit::Bandwidth,
+            Limit::RoundTrip,
+        ];
+        if self.share(&free) < 0.8 {
+            return None;
+        }
+        let start = self.transfer().start_s.as_secs_f64();
+        let end = start + self.transfer().duration_s.as_secs_f64();
+        let acks = self.packets.all.iter().filter(|it| it.from != self.from() && it.at >= start && it.at <= end);
+        let (mut rates, mut since) = (Vec::new(), None::<(f64, u64)>);
+        for (at, ack) in acks.filter_map(|packet| Some((packet.at, packet.ack?))) {
+            let (began, first) = *since.get_or_insert((at, ack));
+            if ack >= first + STRETCH * mss {
+                rates.push((ack - first) as f64 * 8.0 / (at - began).max(1e-9));
+                since = Some((at, ack));
+            }
+        }
+        rates.sort_by(f64::total_cmp);
+        let [usual, upper] = [2, 3].map(|quarters| rates.get(rates.len() * quarters / 4).copied().unwrap_or(0.0));
+        let mean = self.transfer().bytes as f64 * 8.0 / (end - start).max(1e-9);
+        (rates.len() >= 12 && upper < usual * 1.05 && usual > mean * 1.2).then_some(usual)
+    }
+
     /// The typical round trip, seconds, where no queue stands behind it.
     pub fn usual_rtt(&self) -> Option<f64> {
         let [min, p50] = [self.connection.rtt_ms.min?, self.connection.rtt_ms.p50?].map(|ms| ms / 1e3);
@@ -200,7 +232,7 @@ impl Captured {
             .flat_map(|packet| (packet.start..packet.end()).step_by(usize::try_from(mss).unwrap_or(1).max(1)))
             .collect();
         places.extend(self.connection.transfers.iter().filter(|transfer| transfer.from == from).flat_map(|transfer| {
-            let copies = self.copies_within(transfer.seconds_before(Limit::Timeout));
+            let copies = copies_within(transfer.seconds_before(Limit::Timeout), self.rtt());
             std::iter::repeat_n(self.packets.place(transfer).unwrap_or(0), copies)
         }));
         if self.vantage() != from {
@@ -214,13 +246,6 @@ impl Captured {
         places
     }
 
-    /// How many copies of a segment a sender lost within this time, seconds: its timer doubles each time
-    /// (RFC 6298 section 5.5).
-    fn copies_within(&self, waited: f64) -> usize {
-        let timeout = self.rtt() + USUAL_TIMEOUT.max(2.0 * self.rtt());
-        if waited > timeout / 2.0 { (waited / timeout + 1.0).log2().round().max(1.0) as usize } else { 0 }
-    }
-
     /// The receiver sees the one copy that comes in the end: how long nothing came tells how many
     /// before it did not.
     fn unseen_copies(&self, from: End) -> Vec<u64> {
@@ -230,11 +255,18 @@ impl Captured {
             let end = (span.start_s + span.seconds).as_secs_f64();
             let came = |packet: &&Packet| packet.kind == Kind::Timeout && packet.at >= end - MOMENT;
             let Some(packet) = self.packets.data(from).find(came) else { continue };
-            let copies = self.copies_within(span.seconds.as_secs_f64());
+            let copies = copies_within(span.seconds.as_secs_f64(), self.rtt());
             unseen.extend(std::iter::repeat_n(packet.start, copies.saturating_sub(1)));
         }
         unseen
     }
+}
+
+/// How many copies of a segment a sender lost within this time, seconds: its timer doubles each time
+/// (RFC 6298 section 5.5).
+fn copies_within(waited: f64, rtt: f64) -> usize {
+    let timeout = rtt + USUAL_TIMEOUT.max(2.0 * rtt);
+    if waited > timeout / 2.0 { (waited / timeout + 1.0).log2().round().max(1.0) as usize } else { 0 }
 }
 
 /// What of a path is not certain.
@@ -260,7 +292,7 @@ pub(super) fn path(captured: &Captured, choice: PathChoice, mss: u64, skipped: [
             link.loss = listed(captured.lost(end, mss), skipped[end.index()]);
         }
         link.mark = listed(captured.marked(end), skipped[end.index()]);
-        disorder::disturb(captured, end, link);
+        disorder::disturb(captured, end, skipped[end.index()], link);
         hole::dig(captured, end, link);
     }
     if let Some(spread) = captured.spread().filter(|_| usual.is_none()) {
@@ -328,5 +360,20 @@ impl Captured {
     /// The round trip between the capture point and an end, seconds.
     pub fn distance(&self, end: End) -> f64 {
         distance(&self.connection, &self.packets, end, self.rtt())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::copies_within;
+
+    #[test]
+    fn how_long_nothing_came_tells_how_often_the_timer_expired() {
+        // Round trips of 25 and 31 ms, and of 200 ms, after which the first timeout takes 600 ms.
+        let cases =
+            [(0.0, 0.025, 0), (0.275, 0.025, 1), (0.73, 0.025, 2), (3.627, 0.031, 4), (0.6, 0.2, 1), (1.8, 0.2, 2)];
+        for (waited, rtt, copies) in cases {
+            assert_eq!(copies_within(waited, rtt), copies, "{waited} s");
+        }
     }
 }

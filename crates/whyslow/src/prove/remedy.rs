@@ -245,7 +245,13 @@ impl Remedy {
     /// Does it in a scenario.
     pub fn apply(&self, from: End, scenario: &mut Scenario) {
         match &self.how {
-            How::Command(end, line) => host(scenario, *end).before.push(line.clone()),
+            How::Command(end, line) => {
+                let host = host(scenario, *end);
+                host.before.push(line.clone());
+                // No sysctl reaches a buffer that the program sets: the fix is to take that out as well.
+                host.rcvbuf = host.rcvbuf.filter(|_| !line.contains("tcp_rmem"));
+                host.sndbuf = host.sndbuf.filter(|_| !line.contains("tcp_wmem"));
+            }
             How::Key(key) => key.apply(from, scenario),
             How::Not(_) => {}
         }
