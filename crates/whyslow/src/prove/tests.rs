@@ -166,7 +166,7 @@ fn who_sends_what_it_is_granted_waits_for_each_grant() {
     let granted: Vec<&Message> = server.collect();
     // 16 KiB a grant, and some of them come together.
     let is_granted =
-        |message: &&Message| message.wait.0 == 0 && message.size.0 % 16_384 == 0 && message.size.0 <= 65_536;
+        |message: &&Message| message.wait.0 == 0 && message.size.0.is_multiple_of(16_384) && message.size.0 <= 65_536;
     assert!(granted.len() > 20 && granted.iter().all(is_granted), "{granted:?}");
 }
 
