@@ -15,6 +15,11 @@ use whyslow_lab::scenario::work::Side;
 /// A pause that is shorter is a program at work, or the machine's.
 const MIN_PAUSE: f64 = 0.002;
 
+/// A packet with less payload is a message of its own: a request or a grant, bytes.
+const SMALL: u64 = 536;
+/// A part of a transfer's time from which on a window of the programs counts.
+const GRANTED: f64 = 0.1;
+
 /// Messages, and from which bytes of the connection on.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Conversation {
@@ -194,9 +199,13 @@ impl Cut<'_> {
         }
         let is_alone = self.packet.in_flight.is_none_or(|in_flight| in_flight <= self.packet.len);
         let got = self.had > self.half.had;
-        if got {
-            // What is in flight already is answered later: the program did not wait.
-            return Some(if is_alone { limit } else { Some(Limit::ProtocolWindow) });
+        if got && is_alone {
+            return Some(limit);
+        }
+        // What is in flight already is answered later: the program did not wait for its end. Bulk data
+        // waits for what its sender got only where a window of the programs holds it.
+        if got && (self.packet.len < SMALL || is_granted(connection, self.packet.from)) {
+            return Some(Some(Limit::ProtocolWindow));
         }
         match limit {
             Some(Limit::NagleDelayedAck) if gap > MIN_PAUSE => Some(limit),
@@ -242,6 +251,12 @@ fn waited_for_timer(connection: &Connection, packets: &Packets, packet: &Packet)
     let own = connection.transfers.iter().filter(|transfer| transfer.from == packet.from);
     let begins = own.filter(|transfer| packets.place(transfer) == Some(packet.start));
     begins.map(|transfer| transfer.seconds_before(Limit::Timeout)).sum()
+}
+
+/// Whether a window that the programs keep themselves held what this end sends.
+fn is_granted(connection: &Connection, from: End) -> bool {
+    let own = connection.transfers.iter().filter(|transfer| transfer.from == from);
+    own.flat_map(|transfer| &transfer.limits).any(|it| it.limit == Limit::ProtocolWindow && it.share >= GRANTED)
 }
 
 /// When the last of the bytes that a message needs was there at its sender, on the capture's clock

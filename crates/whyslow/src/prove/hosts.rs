@@ -244,7 +244,7 @@ fn scales(offered: [Option<u8>; 2], end: End) -> bool {
 /// Whether an end's small segments waited for ACKs.
 fn has_nagle(connection: &Connection, end: End) -> bool {
     let own = connection.transfers.iter().filter(|transfer| transfer.from == end);
-    own.flat_map(|transfer| &transfer.limits).any(|share| share.limit == Limit::NagleDelayedAck && share.seconds.0 > 0)
+    own.flat_map(|transfer| &transfer.limits).any(|it| it.limit == Limit::NagleDelayedAck && it.share >= MATTERS)
 }
 
 fn send_buffer(captured: &Captured, choice: HostChoice, host: &mut HostSpec) {
