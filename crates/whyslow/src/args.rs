@@ -83,7 +83,11 @@ pub(crate) enum Command {
     #[cfg(not(target_os = "linux"))]
     Lab(LinuxOnly),
     /// Make a captured transfer again on this machine's own TCP stack, without and with its fix.
+    #[cfg(target_os = "linux")]
     Prove(Box<crate::prove::args::Prove>),
+    /// Only on Linux: make a captured transfer again on its TCP stack, without and with its fix.
+    #[cfg(not(target_os = "linux"))]
+    Prove(LinuxOnly),
     /// Print a completion script for a shell.
     Completions {
         /// Which shell.

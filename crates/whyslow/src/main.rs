@@ -27,6 +27,8 @@ mod place;
 mod predict;
 mod probe;
 mod progress;
+// So is what they build.
+#[cfg(target_os = "linux")]
 mod prove;
 mod quantity;
 mod report;
@@ -88,6 +90,7 @@ fn run(settings: &Settings) -> anyhow::Result<ExitCode> {
         Task::Lab(lab) => return lab::run(lab, out),
         #[cfg(not(target_os = "linux"))]
         Task::LinuxOnly(reason) => anyhow::bail!(*reason),
+        #[cfg(target_os = "linux")]
         Task::Prove(task) => return prove::run(task, out),
         Task::Completions(shell) => {
             let mut script = Vec::new();

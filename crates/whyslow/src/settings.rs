@@ -36,6 +36,7 @@ pub(crate) enum Task {
     Host(Box<crate::host::args::HostArgs>),
     #[cfg(target_os = "linux")]
     Lab(crate::lab::args::Lab),
+    #[cfg(target_os = "linux")]
     Prove(Box<crate::prove::args::Prove>),
     View(ViewTask),
     Watch(Box<crate::watch::Watch>),
@@ -150,7 +151,13 @@ impl Settings {
                 Task::LinuxOnly("whyslow lab works on Linux only: its hosts are Linux' network namespaces")
             }
             Some(Command::Watch(watch)) => Task::Watch(watch),
+            #[cfg(target_os = "linux")]
             Some(Command::Prove(prove)) => Task::Prove(prove),
+            #[cfg(not(target_os = "linux"))]
+            Some(Command::Prove(_)) => Task::LinuxOnly(
+                "prove makes the transfer again on Linux' TCP, in network namespaces: run it on a Linux machine or in a \
+                 virtual one, with the same file; `whyslow FILE` explains it here",
+            ),
             Some(Command::View(View { files, port, open })) => {
                 Task::View(ViewTask { inputs: inputs(&files)?, page: PageTask { port, open } })
             }

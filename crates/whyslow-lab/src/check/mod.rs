@@ -343,7 +343,7 @@ fn corruption_and_order(config: &CheckConfig, packets: u32) -> Measured {
     let up = Conditions {
         delay_ns: 1_000_000,
         corrupt: 0.01,
-        reorder: Some(Reorder { share: 0.01, correlation: 0.0, by: ReorderBy::DelayNs(5_000_000) }),
+        reorder: Some(Reorder { share: 0.01, listed: Loss::None, correlation: 0.0, by: ReorderBy::DelayNs(5_000_000) }),
         ..Conditions::default()
     };
     let mut path = path(config, up, Conditions::default(), false)?;

@@ -4,8 +4,8 @@
 //! file. Nothing here is checked against the machine; [`Conditions::check`] refuses what no link
 //! can do.
 //!
-//! The order in which a packet meets them: `mtu`, `policer`, `loss`, `corrupt`, `queue` and `rate`,
-//! `duplicate`, `delay` with `jitter` and `reorder`. Every one acts on a packet as it is on the
+//! The order in which a packet meets them: `mtu`, `policer`, `loss`, `corrupt`, `mark`, `queue` and
+//! `rate` with `shaper`, `duplicate`, `delay` with `jitter` and `reorder`. Every one acts on a packet as it is on the
 //! wire (at most the device's MTU), never on an offloaded super-packet. Unlike netem, the queue
 //! comes *before* the delay, so its limit counts waiting packets only, and each loss, duplicate and
 //! corruption is drawn on its own.
@@ -60,7 +60,9 @@ pub struct Conditions {
     /// Holds some packets back so that later ones overtake them.
     pub reorder: Option<Reorder>,
     /// A token bucket in front of all: what exceeds it is dropped, never queued.
-    pub policer: Option<Policer>,
+    pub policer: Option<TokenBucket>,
+    /// A token bucket behind the queue: what exceeds it waits there.
+    pub shaper: Option<TokenBucket>,
     /// Largest IP packet that passes.
     pub mtu: Option<Mtu>,
     /// Bytes that each packet takes on the wire beyond its Ethernet frame (24 for preamble, FCS and
@@ -68,6 +70,8 @@ pub struct Conditions {
     pub overhead_bytes: u32,
     /// An AQM marks ECN-capable packets instead of dropping them.
     pub ecn: bool,
+    /// ECN-capable packets that are marked whatever the queue is.
+    pub mark: Loss,
 }
 
 /// The queue in front of the rate. Limits count the packets that wait, not the one on the wire.
@@ -158,7 +162,7 @@ pub enum Distribution {
     Normal,
 }
 
-/// Which packets are lost.
+/// Which packets are lost, marked or held back.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Loss {
@@ -186,12 +190,15 @@ pub enum Loss {
     Places(Vec<u64>),
 }
 
-/// Holds a share of the packets back.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+/// Holds some packets back.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Reorder {
     /// Share (0–1) of packets held back.
     pub share: f64,
+    /// Packets held back beside those.
+    #[serde(default)]
+    pub listed: Loss,
     /// How much a packet's chance depends on the packet before it (0–1): 0 is each on its own, and
     /// towards 1 they are held back in ever longer runs. The share stays what it is.
     #[serde(default)]
@@ -215,10 +222,10 @@ pub enum ReorderBy {
     },
 }
 
-/// A token bucket without a queue.
+/// A token bucket.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Policer {
+pub struct TokenBucket {
     /// Tokens come at this rate, in bits per second (counted as `rate_bps` counts).
     pub rate_bps: u64,
     /// The bucket holds this much; it starts full.
@@ -266,6 +273,11 @@ impl LinkConfig {
 }
 
 impl Conditions {
+    /// What a queue that is full is drained at in the long run; `None` where there is no queue.
+    pub fn drains_at(&self) -> Option<u64> {
+        self.rate_bps.into_iter().chain(self.shaper.map(|shaper| shaper.rate_bps)).min()
+    }
+
     /// Refuses what no link can do: a share outside 0–1, a rate of 0, a delay above
     /// [`MAX_DELAY_NS`].
     pub fn check(&self) -> Result<(), ConfigError> {
@@ -276,7 +288,9 @@ impl Conditions {
         share("corrupt", self.corrupt)?;
         self.queue.check()?;
         self.loss.check()?;
-        if let Some(reorder) = self.reorder {
+        self.mark.check().map_err(|error| ConfigError { field: "mark", ..error })?;
+        if let Some(reorder) = &self.reorder {
+            reorder.listed.check().map_err(|error| ConfigError { field: "reorder.at", ..error })?;
             share("reorder.share", reorder.share)?;
             share("reorder.correlation", reorder.correlation)?;
             match reorder.by {
@@ -290,6 +304,13 @@ impl Conditions {
         if let Some(policer) = self.policer {
             positive("policer.rate", policer.rate_bps)?;
             positive("policer.burst", policer.burst_bytes)?;
+        }
+        if let Some(shaper) = self.shaper {
+            positive("shaper.rate", shaper.rate_bps)?;
+            // A packet that never fits would wait forever.
+            if shaper.burst_bytes < 9_100 {
+                return Err(ConfigError { field: "shaper.burst", allowed: "must be at least 9100 bytes" });
+            }
         }
         match self.mtu {
             Some(mtu) if mtu.bytes < 576 => Err(ConfigError { field: "mtu", allowed: "must be at least 576 bytes" }),

@@ -20,6 +20,8 @@ pub(super) enum Knob {
     Jitter = 4,
     Reorder = 5,
     Red = 6,
+    Mark = 7,
+    Late = 8,
 }
 
 impl ChanceStream {

@@ -19,7 +19,7 @@ mod police;
 use std::collections::VecDeque;
 
 use aqm::{Codel, Head, Red, RedLimits, Tail, Verdict};
-use config::{Conditions, Discipline, LinkConfig, QueueLimit, ReorderBy, Step};
+use config::{Conditions, Discipline, LinkConfig, QueueLimit, ReorderBy, Step, TokenBucket};
 use delay::{DelayLine, Hold};
 use dice::{ChanceStream, Knob};
 pub use finished::Finished;
@@ -35,13 +35,16 @@ pub struct Link<T> {
     conditions: Conditions,
     steps: VecDeque<Step>,
     loss: LossState,
+    mark: LossState,
+    late: LossState,
     corrupt: ChanceStream,
     duplicate: ChanceStream,
     jitter: ChanceStream,
     reorder: ChanceStream,
     /// Whether the packet before was held back.
     held_back: bool,
-    bucket: Option<Bucket>,
+    policer: Option<Bucket>,
+    shaper: Option<Bucket>,
     codel: Codel,
     red: Red,
     queue: VecDeque<Finished<T>>,
@@ -64,13 +67,16 @@ impl<T> Link<T> {
         Self {
             conditions: config.conditions,
             steps: config.steps.into(),
-            loss: LossState::new(seed),
+            loss: LossState::new(seed, Knob::Loss),
+            mark: LossState::new(seed, Knob::Mark),
+            late: LossState::new(seed, Knob::Late),
             corrupt: ChanceStream::new(seed, Knob::Corrupt),
             duplicate: ChanceStream::new(seed, Knob::Duplicate),
             jitter: ChanceStream::new(seed, Knob::Jitter),
             reorder: ChanceStream::new(seed, Knob::Reorder),
             held_back: false,
-            bucket: None,
+            policer: None,
+            shaper: None,
             codel: Codel::default(),
             red: Red::new(seed),
             queue: VecDeque::new(),
@@ -122,8 +128,11 @@ impl<T> Link<T> {
         if self.corrupt.chance(self.conditions.corrupt) {
             record.touched.add(Impairments::CORRUPTED);
         }
+        if self.mark.takes(&self.conditions.mark, &meta) && meta.ecn_capable {
+            record.touched.add(Impairments::MARKED);
+        }
         let mut packet = Finished { record, body };
-        if self.conditions.rate_bps.is_none() {
+        if self.conditions.drains_at().is_none() {
             self.depart(now, packet);
             return None;
         }
@@ -162,7 +171,8 @@ impl<T> Link<T> {
                 config::Distribution::Uniform => jitter.amount_ns,
                 config::Distribution::Normal => u64::MAX,
             });
-            let served = self.free_at.max(head.record.in_ns) + self.time_on_wire(&head.record.meta).0;
+            let start = self.conforms_at(self.free_at.max(head.record.in_ns), &head.record.meta);
+            let served = start.saturating_add(self.time_on_wire(&head.record.meta).0);
             let earliest = served + self.conditions.delay_ns.saturating_sub(jitter);
             self.steps.front().map_or(earliest, |step| earliest.min(step.at_ns))
         });
@@ -198,15 +208,18 @@ impl<T> Link<T> {
         }
         if let Some(config) = self.conditions.policer {
             let bytes = self.bytes_on_wire(meta);
-            let bucket = match self.bucket.take() {
-                Some(bucket) if bucket.is(&config) => bucket,
-                _ => Bucket::new(config, now),
-            };
-            if !self.bucket.insert(bucket).admits(now, bytes) {
+            if !bucket(&mut self.policer, config, now).admits(now, bytes) {
                 return Some(Fate::Policed);
             }
         }
-        self.loss.loses(&self.conditions.loss, meta).then_some(Fate::Lost)
+        self.loss.takes(&self.conditions.loss, meta).then_some(Fate::Lost)
+    }
+
+    /// When a shaper lets a packet go that could go at `now`.
+    fn conforms_at(&self, now: u64, meta: &Meta) -> u64 {
+        // A bucket that was never used is full.
+        let used = self.shaper.as_ref().filter(|used| self.conditions.shaper.is_some_and(|config| used.is(&config)));
+        used.map_or(now, |used| used.ready_at(now, self.bytes_on_wire(meta)))
     }
 
     /// Whether the queue takes a packet that arrives.
@@ -218,7 +231,7 @@ impl<T> Link<T> {
                 QueueLimit::Bytes(limit) => self.queue_bytes + bytes <= limit,
                 QueueLimit::Packets(limit) => (self.queue.len() as u64) < limit,
                 QueueLimit::TimeNs(ns) => {
-                    let rate = u128::from(self.conditions.rate_bps.unwrap_or(0));
+                    let rate = u128::from(self.conditions.drains_at().unwrap_or(0));
                     u128::from(self.queue_bytes + bytes) * 8_000_000_000 <= rate * u128::from(ns)
                 }
             };
@@ -259,7 +272,7 @@ impl<T> Link<T> {
     fn serve(&mut self, now: u64) {
         while let Some(head) = self.queue.front() {
             let in_ns = head.record.in_ns;
-            let start = self.free_at.max(in_ns);
+            let start = self.conforms_at(self.free_at.max(in_ns), &head.record.meta);
             if start > now {
                 return;
             }
@@ -280,8 +293,12 @@ impl<T> Link<T> {
                 Verdict::Mark => packet.record.touched.add(Impairments::MARKED),
                 Verdict::Pass => {}
             }
-            if in_ns > self.free_at {
+            if start > self.free_at {
                 self.carry = 0;
+            }
+            if let Some(config) = self.conditions.shaper {
+                let bytes = self.bytes_on_wire(&packet.record.meta);
+                bucket(&mut self.shaper, config, start).admits(start, bytes);
             }
             let (time, rest) = self.time_on_wire(&packet.record.meta);
             self.free_at = start.saturating_add(time);
@@ -313,10 +330,12 @@ impl<T> Link<T> {
         verdict
     }
 
-    /// Whether the next packet is held back.
-    fn holds_back(&mut self, reorder: config::Reorder) -> bool {
+    /// How the next packet is held back, if it is.
+    fn holds_back(&mut self, meta: &Meta) -> Option<ReorderBy> {
+        let reorder = self.conditions.reorder.as_ref()?;
+        let is_listed = self.late.takes(&reorder.listed, meta);
         self.held_back = self.reorder.correlated(reorder.share, reorder.correlation, self.held_back);
-        self.held_back
+        (is_listed || self.held_back).then_some(reorder.by)
     }
 
     /// A packet has left the wire at `at`: delay it.
@@ -337,19 +356,24 @@ impl<T> Link<T> {
             due = due.max(self.last_due);
         }
         let mut hold = None;
-        let reorder = self.conditions.reorder;
-        match reorder {
-            Some(reorder) if self.holds_back(reorder) => {
+        match self.holds_back(&packet.record.meta) {
+            Some(by) => {
                 packet.record.touched.add(Impairments::REORDERED);
-                match reorder.by {
+                match by {
                     ReorderBy::DelayNs(extra) => due = due.saturating_add(extra),
                     ReorderBy::Gap { packets, at_most_ns } => hold = Some(Hold { packets, at_most_ns }),
                 }
             }
-            _ => self.last_due = self.last_due.max(due),
+            None => self.last_due = self.last_due.max(due),
         }
         self.line.push(due, hold, packet);
     }
+}
+
+/// The bucket of these tokens: the one that is there, or a full one.
+fn bucket(place: &mut Option<Bucket>, config: TokenBucket, now: u64) -> &mut Bucket {
+    let same = place.take().filter(|bucket| bucket.is(&config));
+    place.insert(same.unwrap_or_else(|| Bucket::new(config, now)))
 }
 
 #[cfg(test)]

@@ -131,11 +131,12 @@ fn nothing_is_lost_silently() {
                 duplicate: 0.02,
                 corrupt: 0.02,
                 reorder: Some(Reorder {
+                    listed: Loss::None,
                     share: 0.05,
                     correlation: 0.0,
                     by: ReorderBy::Gap { packets: 3, at_most_ns: 20 * MS },
                 }),
-                policer: Some(Policer { rate_bps: 70_000_000, burst_bytes: 30_000 }),
+                policer: Some(TokenBucket { rate_bps: 70_000_000, burst_bytes: 30_000 }),
                 ..Conditions::default()
             },
             seed,
@@ -191,7 +192,7 @@ fn shares_are_binomial() {
         loss: Loss::Independent(0.01),
         duplicate: 0.02,
         corrupt: 0.03,
-        reorder: Some(Reorder { share: 0.04, correlation: 0.0, by: ReorderBy::DelayNs(MS) }),
+        reorder: Some(Reorder { share: 0.04, listed: Loss::None, correlation: 0.0, by: ReorderBy::DelayNs(MS) }),
         ..Conditions::default()
     };
     let out = send(&mut link(conditions), n, 1000, data(1514));
@@ -266,10 +267,57 @@ fn segments_are_lost_by_the_bytes_that_they_carry() {
 #[test]
 fn policer_passes_its_burst_and_then_its_rate() {
     // 1 Mbit/s is 125 bytes a millisecond.
-    let policer = Some(Policer { rate_bps: 1_000_000, burst_bytes: 10_000 });
+    let policer = Some(TokenBucket { rate_bps: 1_000_000, burst_bytes: 10_000 });
     let out = send(&mut link(Conditions { policer, ..Conditions::default() }), 1000, MS, data(1000));
     assert_eq!(delivered(&out).len() as u64, (10_000 + 999 * 125) / 1000);
     assert!(delivered(&out).iter().all(|packet| packet.record.due_ns == packet.record.in_ns), "it never queues");
+}
+
+#[test]
+fn shaper_passes_its_burst_at_the_link_s_rate_and_queues_the_rest() {
+    // 8 Mbit/s is a packet of 1000 B a millisecond; tokens come for one in eight.
+    let shaper = Some(TokenBucket { rate_bps: 1_000_000, burst_bytes: 20_000 });
+    let queue = Queue { limit: QueueLimit::Packets(1000), ..Queue::default() };
+    for rate_bps in [Some(8_000_000), None] {
+        let conditions = Conditions { rate_bps, shaper, queue: queue.clone(), ..Conditions::default() };
+        let out = send(&mut link(conditions), 100, 0, data(1000));
+        assert_eq!(delivered(&out).len(), 100, "nothing is dropped");
+        let due: Vec<u64> = out.iter().map(|packet| packet.record.due_ns).collect();
+        // While 20 of them go onto the wire, one a millisecond, tokens for two more come.
+        let (burst, gap) = if rate_bps.is_some() { (22, MS) } else { (20, 0) };
+        assert!(due[..burst].windows(2).all(|pair| pair[1] - pair[0] == gap), "{due:?}");
+        assert!(due[burst + 1..].windows(2).all(|pair| pair[1] - pair[0] == 8 * MS), "{due:?}");
+    }
+}
+
+#[test]
+fn listed_segments_are_marked_where_they_can_be() {
+    let mark = Loss::Places(vec![0, 2_896]);
+    let mut link = link(Conditions { mark, ..Conditions::default() });
+    let syn = Meta { flags: 2, seq: 99, ..Meta::default() };
+    let segment = |place: u32, ecn_capable| Meta { seq: 100 + place, payload_bytes: 1448, ecn_capable, ..data(1514) };
+    let sent = [syn, segment(0, true), segment(1_448, true), segment(2_896, false), segment(0, true)];
+    for (n, meta) in sent.into_iter().enumerate() {
+        assert!(link.push(0, meta, n as u64).is_none());
+    }
+    let out: Vec<_> = std::iter::from_fn(|| link.poll(0)).collect();
+    let marked = out.iter().filter(|packet| packet.record.touched.has(Impairments::MARKED));
+    assert_eq!(marked.map(|packet| packet.body).collect::<Vec<_>>(), [1], "once, and only what is ECN-capable");
+}
+
+#[test]
+fn listed_segments_are_held_back_and_no_other() {
+    let by = ReorderBy::DelayNs(5 * MS);
+    let reorder = Some(Reorder { share: 0.0, listed: Loss::Places(vec![1_448]), correlation: 0.0, by });
+    let mut link = link(Conditions { reorder, ..Conditions::default() });
+    link.push(0, Meta { flags: 2, seq: 99, ..Meta::default() }, 0);
+    for n in 1..=4 {
+        // The second one is sent once more.
+        let place = [0, 1_448, 2_896, 1_448][n as usize - 1];
+        link.push(n, Meta { seq: 100 + place, payload_bytes: 1448, ..data(1514) }, n);
+    }
+    let out: Vec<u64> = std::iter::from_fn(|| link.poll(SECOND)).map(|packet| packet.body).collect();
+    assert_eq!(out, [0, 1, 3, 4, 2]);
 }
 
 #[test]
@@ -306,7 +354,12 @@ fn jitter_keeps_order_when_promised_and_only_then() {
 #[test]
 fn a_held_packet_is_overtaken_by_as_many_as_asked() {
     // Every packet is picked at share 1, so pick by changing the conditions for one packet.
-    let reorder = Reorder { share: 1.0, correlation: 0.0, by: ReorderBy::Gap { packets: 3, at_most_ns: 50 * MS } };
+    let reorder = Reorder {
+        share: 1.0,
+        listed: Loss::None,
+        correlation: 0.0,
+        by: ReorderBy::Gap { packets: 3, at_most_ns: 50 * MS },
+    };
     let hold = Conditions { delay_ns: 10 * MS, reorder: Some(reorder), ..Conditions::default() };
     let normal = Conditions { reorder: None, ..hold.clone() };
     let mut config = LinkConfig::steady(normal.clone(), 0);
@@ -322,7 +375,7 @@ fn a_held_packet_is_overtaken_by_as_many_as_asked() {
 
 #[test]
 fn a_packet_delayed_on_purpose_does_not_delay_others() {
-    let reorder = Some(Reorder { share: 0.1, correlation: 0.0, by: ReorderBy::DelayNs(7 * MS) });
+    let reorder = Some(Reorder { share: 0.1, listed: Loss::None, correlation: 0.0, by: ReorderBy::DelayNs(7 * MS) });
     let out = send(&mut link(Conditions { delay_ns: MS, reorder, ..Conditions::default() }), 1000, MS, data(1514));
     for packet in &out {
         let late = packet.record.touched.has(Impairments::REORDERED);
@@ -333,7 +386,7 @@ fn a_packet_delayed_on_purpose_does_not_delay_others() {
 #[test]
 fn correlated_reordering_comes_in_runs_and_keeps_its_share() {
     let held = |correlation: f64| -> (f64, f64) {
-        let reorder = Some(Reorder { share: 0.1, correlation, by: ReorderBy::DelayNs(MS / 2) });
+        let reorder = Some(Reorder { share: 0.1, listed: Loss::None, correlation, by: ReorderBy::DelayNs(MS / 2) });
         let out =
             send(&mut link(Conditions { delay_ns: MS, reorder, ..Conditions::default() }), 20_000, MS, data(1514));
         let held: Vec<bool> = out.iter().map(|p| p.record.touched.has(Impairments::REORDERED)).collect();
@@ -433,7 +486,12 @@ fn next_event_is_never_late() {
         rate_bps: Some(10_000_000),
         delay_ns: 5 * MS,
         jitter: Some(Jitter { amount_ns: 3 * MS, distribution: Distribution::Uniform, keep_order: false }),
-        reorder: Some(Reorder { share: 0.1, correlation: 0.0, by: ReorderBy::Gap { packets: 2, at_most_ns: 4 * MS } }),
+        reorder: Some(Reorder {
+            share: 0.1,
+            listed: Loss::None,
+            correlation: 0.0,
+            by: ReorderBy::Gap { packets: 2, at_most_ns: 4 * MS },
+        }),
         ..Conditions::default()
     };
     let mut link = link(conditions);

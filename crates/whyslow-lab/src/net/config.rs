@@ -80,11 +80,14 @@ pub struct HostConfig {
     pub tso: bool,
     /// Receive offload: the host's stack gets merged packets, and its capture shows them.
     pub gro: bool,
+    /// The slow-start threshold, in segments, that the host remembers of its peers (`ip
+    /// tcp_metrics`).
+    pub ssthresh: Option<u32>,
 }
 
 impl Default for HostConfig {
     fn default() -> Self {
-        Self { sysctls: BTreeMap::new(), route: Route::default(), mtu: 1500, tso: false, gro: false }
+        Self { sysctls: BTreeMap::new(), route: Route::default(), mtu: 1500, tso: false, gro: false, ssthresh: None }
     }
 }
 

@@ -4,6 +4,7 @@ pub mod config;
 mod contain;
 mod device;
 mod error;
+mod memory;
 mod namespace;
 mod path;
 mod sysctl;

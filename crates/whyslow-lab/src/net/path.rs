@@ -13,6 +13,7 @@ use serde::Serialize;
 use super::config::{Host, HostConfig, PathConfig, PortKind};
 use super::device::{self, Interface, PortDevice};
 use super::error::{Context, Error};
+use super::memory;
 use super::namespace::Namespace;
 use super::sysctl;
 use crate::emulator::{Emulated, Emulation};
@@ -185,6 +186,9 @@ impl Path {
             }
         };
         device::configure(&place.namespace, &interface, &config)?;
+        if let Some(ssthresh) = config.ssthresh {
+            memory::remember(&place.namespace, &interface, ssthresh)?;
+        }
         if let Some(place) = self.hosts.get_mut(&host) {
             place.interfaces.push(interface);
         }

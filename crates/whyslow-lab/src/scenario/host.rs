@@ -38,6 +38,10 @@ pub struct HostSpec {
     pub no_metrics_save: bool,
     /// The slow-start threshold is not remembered.
     pub no_ssthresh_metrics_save: bool,
+    /// The slow-start threshold in segments that it remembers of its peer from an earlier
+    /// connection.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ssthresh: Option<u32>,
     /// `tcp_early_retrans`: 3 sends tail loss probes, 0 does not.
     pub early_retrans: u8,
     /// `tcp_recovery`: bits: 1 RACK, 2 static reordering window, 4 none.
@@ -109,6 +113,7 @@ impl Default for HostSpec {
             slow_start_after_idle: true,
             no_metrics_save: true,
             no_ssthresh_metrics_save: true,
+            ssthresh: None,
             early_retrans: 3,
             recovery: 1,
             reordering: 3,
@@ -168,6 +173,7 @@ impl HostSpec {
             mtu: u32::try_from(self.mtu.0).unwrap_or(1500),
             tso: self.tso,
             gro: self.gro,
+            ssthresh: self.ssthresh,
         })
     }
 
@@ -197,6 +203,9 @@ impl HostSpec {
         if [self.initcwnd, self.initrwnd].into_iter().flatten().any(|n| !(1..=10_000).contains(&n)) {
             return wrong("initcwnd", "an initial window is from 1 to 10000 segments");
         }
+        if self.ssthresh.is_some_and(|n| !(2..=1_000_000).contains(&n)) {
+            return wrong("ssthresh", "a threshold is from 2 to 1000000 segments");
+        }
         if !self.sysctl.keys().all(|name| name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')) {
             return wrong("sysctl", "names are those below net.ipv4, such as tcp_autocorking");
         }
@@ -217,8 +226,9 @@ impl HostSpec {
             ("tcp_timestamps", bit(self.timestamps)),
             ("tcp_ecn", bit(self.ecn)),
             ("tcp_slow_start_after_idle", bit(self.slow_start_after_idle)),
-            ("tcp_no_metrics_save", bit(self.no_metrics_save)),
-            ("tcp_no_ssthresh_metrics_save", bit(self.no_ssthresh_metrics_save)),
+            // What is remembered has to have been saved, and is used only where it would be saved.
+            ("tcp_no_metrics_save", bit(self.no_metrics_save && self.ssthresh.is_none())),
+            ("tcp_no_ssthresh_metrics_save", bit(self.no_ssthresh_metrics_save && self.ssthresh.is_none())),
             ("tcp_early_retrans", self.early_retrans.to_string()),
             ("tcp_recovery", self.recovery.to_string()),
             ("tcp_reordering", self.reordering.to_string()),

@@ -2,8 +2,8 @@
 
 use super::units::{BitRate, Share, Size, Time};
 use crate::link::config::{
-    Conditions, Discipline, Distribution, Jitter, LinkConfig, Loss, Mtu, Policer, Queue, QueueLimit, Reorder,
-    ReorderBy, Step,
+    Conditions, Discipline, Distribution, Jitter, LinkConfig, Loss, Mtu, Queue, QueueLimit, Reorder, ReorderBy, Step,
+    TokenBucket,
 };
 use crate::net::config::{EmulatorConfig, LinkPair, PortKind, Spin};
 use serde::de::value::MapAccessDeserializer;
@@ -60,7 +60,10 @@ pub struct LinkSpec {
     pub reorder: Option<ReorderSpec>,
     /// A token bucket without a queue.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub policer: Option<PolicerSpec>,
+    pub policer: Option<BucketSpec>,
+    /// A token bucket behind the queue: so much passes at `rate`, and what comes then at its own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub shaper: Option<BucketSpec>,
     /// Largest IP packet that passes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mtu: Option<MtuSpec>,
@@ -70,6 +73,9 @@ pub struct LinkSpec {
     /// The AQM marks instead of dropping.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ecn: Option<bool>,
+    /// Marks ECN-capable packets whatever the queue is; written as `loss` is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mark: Option<LossSpec>,
     /// Later changes.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub step: Vec<StepSpec>,
@@ -276,7 +282,11 @@ impl<'de> Deserialize<'de> for LossSpec {
 #[serde(deny_unknown_fields)]
 pub struct ReorderSpec {
     /// How many of them.
+    #[serde(default)]
     pub share: Share,
+    /// The segments with these bytes of the stream, from 0, are held back as well.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub at: Vec<Size>,
     /// They arrive this much later (at most, when `gap` is given).
     pub delay: Time,
     /// They arrive behind this many later packets.
@@ -290,7 +300,7 @@ pub struct ReorderSpec {
 /// A token bucket.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct PolicerSpec {
+pub struct BucketSpec {
     /// Tokens come at this rate.
     pub rate: BitRate,
     /// The bucket.
@@ -409,11 +419,14 @@ impl LinkSpec {
                 Some(packets) => ReorderBy::Gap { packets, at_most_ns: reorder.delay.0 },
                 None => ReorderBy::DelayNs(reorder.delay.0),
             };
-            to.reorder =
-                Some(Reorder { share: reorder.share.0, correlation: reorder.correlation.unwrap_or_default().0, by });
+            let correlation = reorder.correlation.unwrap_or_default().0;
+            to.reorder = Some(Reorder { share: reorder.share.0, listed: places(&reorder.at), correlation, by });
         }
         if let Some(policer) = &self.policer {
-            to.policer = Some(Policer { rate_bps: policer.rate.0, burst_bytes: policer.burst.0 });
+            to.policer = Some(policer.resolve());
+        }
+        if let Some(shaper) = &self.shaper {
+            to.shaper = Some(shaper.resolve());
         }
         if let Some(mtu) = &self.mtu {
             to.mtu = Some(Mtu { bytes: mtu.size.0.try_into().unwrap_or(u32::MAX), icmp: mtu.icmp });
@@ -424,6 +437,15 @@ impl LinkSpec {
         if let Some(ecn) = self.ecn {
             to.ecn = ecn;
         }
+        if let Some(mark) = &self.mark {
+            to.mark = mark.resolve();
+        }
+    }
+}
+
+impl BucketSpec {
+    fn resolve(&self) -> TokenBucket {
+        TokenBucket { rate_bps: self.rate.0, burst_bytes: self.burst.0 }
     }
 }
 
@@ -438,17 +460,20 @@ impl AqmSpec {
     }
 }
 
+/// The segments with these bytes.
+fn places(list: &[Size]) -> Loss {
+    let mut places: Vec<u64> = list.iter().map(|place| place.0).collect();
+    places.sort_unstable();
+    if places.is_empty() { Loss::None } else { Loss::Places(places) }
+}
+
 impl LossSpec {
     fn resolve(&self) -> Loss {
         match self {
             Self::Share(Share(share)) if *share == 0.0 => Loss::None,
             Self::Share(Share(share)) => Loss::Independent(*share),
             Self::Table(LossTable::Packets(list)) => Loss::DataPackets(list.clone()),
-            Self::Table(LossTable::At(list)) => {
-                let mut places: Vec<u64> = list.iter().map(|place| place.0).collect();
-                places.sort_unstable();
-                Loss::Places(places)
-            }
+            Self::Table(LossTable::At(list)) => places(list),
             Self::Table(LossTable::GilbertElliott(ge)) => Loss::GilbertElliott {
                 to_bad: ge.to_bad.0,
                 to_good: ge.to_good.0,

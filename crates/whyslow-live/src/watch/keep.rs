@@ -29,7 +29,7 @@ static FILES: AtomicU64 = AtomicU64::new(0);
 /// The name of an interface of this machine.
 #[cfg(target_os = "linux")]
 fn name(index: u32) -> Option<String> {
-    super::interfaces::name(index)
+    super::linux::interfaces::name(index)
 }
 
 /// No packet comes from this machine here.

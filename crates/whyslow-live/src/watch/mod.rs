@@ -37,42 +37,20 @@
 //! # }
 //! ```
 
-#[cfg(target_os = "linux")]
-mod block;
 mod counts;
-#[cfg(target_os = "linux")]
-mod drops;
-#[cfg(target_os = "linux")]
-mod duplicates;
 mod error;
-#[cfg(target_os = "linux")]
-mod filter;
-#[cfg(target_os = "linux")]
-mod interfaces;
-#[cfg(target_os = "linux")]
-mod join;
 mod keep;
 #[cfg(target_os = "linux")]
-mod map;
+mod linux;
 mod packet;
 mod recorder;
-#[cfg(target_os = "linux")]
-mod rights;
-#[cfg(target_os = "linux")]
-mod ring;
 pub(crate) mod segment;
 
-#[cfg(target_os = "linux")]
-pub use block::{Block, Packets};
 pub use counts::RingCounts;
 pub use error::{FilterError, WatchError};
-#[cfg(target_os = "linux")]
-pub use join::{JoinInfo, Joined, open_connections};
 pub use keep::{Keep, KeepOptions, Saved, save_connection};
+#[cfg(target_os = "linux")]
+pub use linux::{Block, JoinInfo, Joined, Packets, Ring, RingOptions, User, drop_rights, open_connections};
 pub use packet::{ETHERNET, LINUX_SLL2, RingPacket};
 pub use recorder::{HeldCounts, HeldPacket, Recorder, RecorderCounts};
-#[cfg(target_os = "linux")]
-pub use rights::{User, drop_rights};
-#[cfg(target_os = "linux")]
-pub use ring::{Ring, RingOptions};
 pub use segment::Connection;

@@ -25,10 +25,18 @@ pub(super) struct Choice {
 impl Choice {
     /// What is tried first.
     pub fn first(captured: &Captured) -> Self {
-        let is_full = captured.share(&[Limit::Bandwidth]) >= path::BY_PATH;
+        let losses = match captured.share(&[Limit::Bandwidth]) >= path::BY_PATH {
+            _ if captured.policed().is_some() => Losses::Policer,
+            true => Losses::Queue,
+            false => Losses::Listed,
+        };
         Self {
-            host: HostChoice { congestion: "cubic", receive_scale: 1.0, send_scale: 1.0 },
-            path: PathChoice { losses: if is_full { Losses::Queue } else { Losses::Listed }, usual_rtt: false },
+            host: HostChoice {
+                congestion: if captured.is_spaced() { "bbr" } else { "cubic" },
+                receive_scale: 1.0,
+                send_scale: 1.0,
+            },
+            path: PathChoice { losses, usual_rtt: false },
         }
     }
 }

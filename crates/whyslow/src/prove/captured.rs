@@ -59,10 +59,10 @@ impl Captured {
         self.transfer().duration_s.as_secs_f64() + self.thought()
     }
 
-    /// What the server took before the transfer.
+    /// What the server took before the transfer: its program, and its timer, where nothing of an
+    /// answer came that had been sent.
     pub fn thought(&self) -> f64 {
-        let before = self.transfer().before.iter().filter(|phase| phase.limit == Limit::ServerThink);
-        before.map(|phase| phase.seconds.as_secs_f64()).sum()
+        self.transfer().seconds_before(Limit::ServerThink) + self.transfer().seconds_before(Limit::Timeout)
     }
 
     /// Of its time, the part under these limits.
@@ -73,7 +73,7 @@ impl Captured {
 
     /// The shortest round trip, seconds.
     pub fn rtt(&self) -> f64 {
-        self.connection.rtt_ms.min.unwrap_or(0.0) / 1e3
+        least_rtt(&self.connection)
     }
 
     /// The end whose host made the capture, as near as that can be told.
@@ -83,6 +83,27 @@ impl Captured {
             Near::Server => End::Server,
             Near::Middle | Near::Unknown => self.from(),
         }
+    }
+}
+
+/// The shortest round trip, seconds. A segment that overtook others looks like an early answer to
+/// what its receiver said last: only the handshake tells then.
+pub(super) fn least_rtt(connection: &Connection) -> f64 {
+    let least = connection.rtt_ms.min.unwrap_or(0.0) / 1e3;
+    let handshake = connection.handshake.as_ref().and_then(|handshake| handshake.rtt_ms).unwrap_or(0.0) / 1e3;
+    let is_disordered = connection.directions.iter().any(|half| half.out_of_order > 0);
+    if is_disordered { least.max(handshake * 0.98) } else { least }
+}
+
+/// Of what passed before a transfer, the seconds under a limit.
+pub(super) trait Before {
+    fn seconds_before(&self, limit: Limit) -> f64;
+}
+
+impl Before for Transfer {
+    fn seconds_before(&self, limit: Limit) -> f64 {
+        let phases = self.before.iter().filter(|phase| phase.limit == limit);
+        phases.map(|phase| phase.seconds.as_secs_f64()).sum()
     }
 }
 

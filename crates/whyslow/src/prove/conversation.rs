@@ -1,9 +1,10 @@
 //! What both programs did, as messages: who wrote how much, after what and how long after.
 //!
-//! A message begins where its sender had nothing in flight and had got something new from the other
-//! end, or where the analysis has the program for the reason of a pause. What windows, losses and
-//! the path held back is one message: the kernel makes these pauses again by itself.
+//! A message begins where its sender had got something new from the other end, or where the analysis
+//! has the program for the reason of a pause. What windows, losses and the path held back is one
+//! message: the kernel makes these pauses again by itself.
 
+use super::captured::{Before, least_rtt};
 use super::packets::{Packet, Packets};
 use whyslow_core::analysis::{Connection, End, Limit};
 use whyslow_core::series::Kind;
@@ -13,6 +14,11 @@ use whyslow_lab::scenario::work::Side;
 
 /// A pause that is shorter is a program at work, or the machine's.
 const MIN_PAUSE: f64 = 0.002;
+
+/// A packet with less payload is a message of its own: a request or a grant, bytes.
+const SMALL: u64 = 536;
+/// A part of a transfer's time from which on a window of the programs counts.
+const GRANTED: f64 = 0.1;
 
 /// Messages, and from which bytes of the connection on.
 #[derive(Clone, Debug, Default)]
@@ -51,7 +57,7 @@ struct Half {
 impl Conversation {
     /// Of a connection, up to the moment `until`.
     pub fn of(connection: &Connection, packets: &Packets, until: f64) -> Self {
-        let rtt = connection.rtt_ms.min.unwrap_or(0.0) / 1e3;
+        let rtt = least_rtt(connection);
         let distance = [End::Client, End::Server].map(|end| distance(connection, packets, end, rtt));
         let start = connection.start_s.as_secs_f64();
         let half = || Half { sent: 0, last: start, begun: start, had: 0 };
@@ -74,7 +80,8 @@ impl Conversation {
                 (split, _) => {
                     let limit = split.flatten();
                     let answers = had > halves[own].had;
-                    let wait = cut.wait(packets, answers.then_some(had), distance[own], limit);
+                    let by_timer = waited_for_timer(connection, packets, packet);
+                    let wait = (cut.wait(packets, answers.then_some(had), distance[own], limit) - by_timer).max(0.0);
                     let needs = answers.then_some(had);
                     let start = halves[own].sent;
                     latest[own] = Some(messages.len());
@@ -195,9 +202,13 @@ impl Cut<'_> {
         if got && is_alone {
             return Some(limit);
         }
+        // What is in flight already is answered later: the program did not wait for its end. Bulk data
+        // waits for what its sender got only where a window of the programs holds it.
+        if got && (self.packet.len < SMALL || is_granted(connection, self.packet.from)) {
+            return Some(Some(Limit::ProtocolWindow));
+        }
         match limit {
             Some(Limit::NagleDelayedAck) if gap > MIN_PAUSE => Some(limit),
-            Some(Limit::ProtocolWindow) if got && gap > MIN_PAUSE.min(self.rtt / 4.0) => Some(limit),
             Some(Limit::Application | Limit::Idle | Limit::ClientThink | Limit::ServerThink) if gap > MIN_PAUSE => {
                 Some(limit)
             }
@@ -209,7 +220,7 @@ impl Cut<'_> {
 
     /// How long the program waited.
     fn wait(&self, packets: &Packets, needs: Option<u64>, distance: f64, limit: Option<Limit>) -> f64 {
-        if limit == Some(Limit::NagleDelayedAck) {
+        if matches!(limit, Some(Limit::NagleDelayedAck | Limit::ProtocolWindow)) {
             return 0.0;
         }
         let from = match needs {
@@ -225,13 +236,27 @@ impl Cut<'_> {
 
 /// What a program takes to begin once the connection is open.
 fn first_wait(packet: &Packet, packets: &Packets, distance: f64) -> f64 {
-    let opened = packets.all.iter().rfind(|p| p.is_syn && p.at <= packet.at && p.from == End::Server);
+    let opened = packets.all.iter().rfind(|p| p.is_syn() && p.at <= packet.at && p.from == End::Server);
     let of_server = packet.from == End::Server;
     // The server has the connection when the client's ACK comes, half a round trip later.
-    let third = packets.all.iter().find(|p| !p.is_syn && p.from == End::Client);
+    let third = packets.all.iter().find(|p| !p.is_syn() && p.from == End::Client);
     let from = if of_server { third.map(|p| p.at + distance) } else { opened.map(|p| p.at + distance) };
     let wait = packet.at - from.unwrap_or(packet.at);
     if wait < 3e-4 { 0.0 } else { wait }
+}
+
+/// Of the pause before the first packet of a transfer, what its sender's timer took: it had been sent
+/// earlier, and was lost.
+fn waited_for_timer(connection: &Connection, packets: &Packets, packet: &Packet) -> f64 {
+    let own = connection.transfers.iter().filter(|transfer| transfer.from == packet.from);
+    let begins = own.filter(|transfer| packets.place(transfer) == Some(packet.start));
+    begins.map(|transfer| transfer.seconds_before(Limit::Timeout)).sum()
+}
+
+/// Whether a window that the programs keep themselves held what this end sends.
+fn is_granted(connection: &Connection, from: End) -> bool {
+    let own = connection.transfers.iter().filter(|transfer| transfer.from == from);
+    own.flat_map(|transfer| &transfer.limits).any(|it| it.limit == Limit::ProtocolWindow && it.share >= GRANTED)
 }
 
 /// When the last of the bytes that a message needs was there at its sender, on the capture's clock
@@ -250,9 +275,11 @@ fn arrival(packets: &Packets, packet: &Packet, needs: u64, distance: f64) -> Opt
     before.into_iter().find(could).map(|other| other.at + distance)
 }
 
-/// What held an end in this stretch of time: the limit with the largest part of it.
+/// What held an end in this stretch of time: the limit with the largest part of it, where limits are
+/// known of more than half.
 fn limit_between(connection: &Connection, from: End, start: f64, end: f64) -> Option<Limit> {
     let mut best: Option<(Limit, f64)> = None;
+    let mut known = 0.0;
     for transfer in connection.transfers.iter().filter(|transfer| transfer.from == from) {
         let first = transfer.start_s.as_secs_f64();
         let last = first + transfer.duration_s.as_secs_f64();
@@ -262,10 +289,11 @@ fn limit_between(connection: &Connection, from: End, start: f64, end: f64) -> Op
         for span in &transfer.timeline {
             let begins = span.start_s.as_secs_f64();
             let common = (begins + span.seconds.as_secs_f64()).min(end) - begins.max(start);
+            known += common.max(0.0);
             if common > best.map_or(0.0, |(_, most)| most) {
                 best = Some((span.limit, common));
             }
         }
     }
-    best.map(|(limit, _)| limit)
+    best.filter(|_| known * 2.0 > end - start).map(|(limit, _)| limit)
 }

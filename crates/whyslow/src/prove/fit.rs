@@ -8,8 +8,8 @@ use super::path::{BY_PATH, Losses};
 use super::trial::{Sought, Trial, Workshop};
 use whyslow_core::analysis::Limit;
 
-/// Where nothing else can be doubted, a run that is shorter than this, seconds, is made again so
-/// often.
+/// Where no other choice is left, a run that is shorter than this, seconds, is made again so often:
+/// the machine may have been busy.
 const SHORT: f64 = 3.0;
 const REPEATS: u32 = 2;
 
@@ -23,6 +23,8 @@ pub(super) struct Fitted {
     pub tries: usize,
 }
 
+/// The windows are brought to their size so often at most.
+const SCALINGS: usize = 3;
 /// A window that is nearer to the captured one is not made again.
 const WINDOW: f64 = 0.06;
 
@@ -34,55 +36,46 @@ pub(super) fn fit(captured: &Captured, at_most: f64, tries: u32, shop: &Workshop
     let mut choice = Choice::first(captured);
     let mut best: Option<Fitted> = None;
     let mut choices = choices_beside(captured, choice);
-    let (mut number, mut repeats) = (0, REPEATS);
-    loop {
-        number += 1;
+    let mut repeats = if captured.seconds() < SHORT { REPEATS } else { 0 };
+    let mut made = 0;
+    for number in 1..=tries as usize {
+        made = number;
         let built = build(captured, choice, at_most);
-        let name = format!("again-{number}");
-        let made = shop.run(&name, &built.scenario, Sought::of(captured, &built));
-        let trial = match (made, &best) {
-            (Ok(trial), _) => trial,
-            (Err(error), None) => return Err(error),
+        let mut scaled = None;
+        match shop.run(&format!("again-{number}"), &built.scenario, Sought::of(captured, &built)) {
+            Err(error) if best.is_none() => return Err(error),
             // One of several that could not be run is none.
-            (Err(_), Some(_)) if number < tries as usize => match choices.pop() {
-                Some(next) => {
-                    choice = next;
-                    continue;
+            Err(_) => {}
+            Ok(trial) => {
+                let agreement = Agreement::of(captured, &built, &trial);
+                scaled = rescaled(captured, &trial, &agreement, choice).filter(|_| number <= SCALINGS);
+                let is_found = agreement.agrees && scaled.is_none();
+                let own = rank(&agreement, scaled.is_none());
+                if best.as_ref().is_none_or(|best| own < rank(&best.agreement, true)) {
+                    best = Some(Fitted { built, trial, agreement, choice, tries: number });
                 }
-                None => break,
-            },
-            (Err(_), Some(_)) => break,
-        };
-        let agreement = Agreement::of(captured, &built, &trial);
-        let scaled = rescaled(captured, &trial, &agreement, choice);
-        let is_better =
-            best.as_ref().is_none_or(|best| rank(&agreement, scaled.is_none()) < rank(&best.agreement, true));
-        let agrees = agreement.agrees && scaled.is_none();
-        if is_better || scaled.is_some() && number == 1 {
-            best = Some(Fitted { built, trial, agreement, choice, tries: number });
+                if is_found {
+                    break;
+                }
+            }
         }
-        if agrees || number >= tries as usize {
-            break;
-        }
-        // A window is brought to its size before anything else is doubted.
-        // Where nothing is left to doubt the machine may have been busy.
-        let same = best.as_ref().map(|best| best.choice).filter(|_| captured.seconds() < SHORT && repeats > 0);
-        let Some(next) = scaled.filter(|_| number <= 3).or_else(|| choices.pop()).or_else(|| {
-            repeats = repeats.saturating_sub(1);
-            same
-        }) else {
-            break;
-        };
-        if scaled.is_some() {
+        if let Some(Choice { host, .. }) = scaled {
             choices.iter_mut().for_each(|other| {
-                other.host.receive_scale = next.host.receive_scale;
-                other.host.send_scale = next.host.send_scale;
+                other.host.receive_scale = host.receive_scale;
+                other.host.send_scale = host.send_scale;
             });
         }
+        // A window is brought to its size before anything else is changed.
+        let next = scaled.or_else(|| choices.pop()).or_else(|| {
+            let same = best.as_ref().filter(|_| repeats > 0).map(|best| best.choice);
+            repeats = repeats.saturating_sub(1);
+            same
+        });
+        let Some(next) = next else { break };
         choice = next;
     }
     let mut best = best.ok_or_else(|| anyhow::anyhow!("no run gave a result"))?;
-    best.tries = number;
+    best.tries = made;
     Ok(best)
 }
 
@@ -95,20 +88,21 @@ fn rank(agreement: &Agreement, is_in_size: bool) -> (bool, bool, f64) {
 fn rescaled(captured: &Captured, trial: &Trial, agreement: &Agreement, choice: Choice) -> Option<Choice> {
     let mut next = choice;
     let to = captured.from().other();
+    // Small buffers let less pass than they hold, by how segments fill them.
+    let by_time = ratio(agreement.again_s, agreement.captured_s).filter(|_| agreement.error() > WINDOW);
     if captured.is_held_by_window()
         && let (Some(there), Some(here)) = (captured.windows(to), trial.seen.windows(to))
         && there.most <= there.late + there.late / 4
     {
-        // Small buffers let less pass than they offer, by how segments fill them.
         let by_size = ratio(there.most as f64, here.most as f64);
-        let by_time = ratio(agreement.again_s, agreement.captured_s).filter(|_| agreement.error() > WINDOW);
         next.host.receive_scale *= by_size.or(by_time)?;
         return Some(next);
     }
     // Where it does not cap the sender here it is far too large.
     let there = captured.cap()?;
     let mean = |of: &Captured| of.transfer().bytes / of.transfer().rounds_total.max(1);
-    next.host.send_scale *= ratio(there as f64, trial.seen.cap().unwrap_or_else(|| mean(&trial.seen)) as f64)?;
+    let by_size = ratio(there as f64, trial.seen.cap().unwrap_or_else(|| mean(&trial.seen)) as f64);
+    next.host.send_scale *= by_size.or(by_time)?;
     Some(next)
 }
 
@@ -138,10 +132,13 @@ fn choices_beside(captured: &Captured, first: Choice) -> Vec<Choice> {
         all.push(other);
     }
     let is_full = captured.share(&[Limit::Bandwidth]) >= BY_PATH;
-    if is_full && !captured.lost(captured.from(), captured.mss()).is_empty() {
-        let mut other = first;
-        other.path.losses = if first.path.losses == Losses::Queue { Losses::Listed } else { Losses::Queue };
-        all.push(other);
+    let has_lost = !captured.lost(captured.from(), captured.mss()).is_empty();
+    for (losses, may_be) in [(Losses::Queue, is_full), (Losses::Listed, true)] {
+        if has_lost && may_be && losses != first.path.losses {
+            let mut other = first;
+            other.path.losses = losses;
+            all.push(other);
+        }
     }
     all
 }

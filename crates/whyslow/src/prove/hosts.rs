@@ -1,22 +1,31 @@
 //! The two hosts as a capture shows them: what their SYNs said, the windows that they offered, the
 //! first flight, what capped the bytes in flight.
 
-use super::captured::Captured;
+use super::captured::{Before, Captured};
 use super::conversation::micros;
-use whyslow_core::analysis::{Connection, End, Limit, Transfer};
+use super::packets::Packet;
+use super::path::USUAL_TIMEOUT;
+use whyslow_core::analysis::{Connection, End, Limit, Round, Transfer};
+use whyslow_core::series::Kind;
 use whyslow_lab::scenario::host::HostSpec;
 use whyslow_lab::scenario::script::{Reading, Stop};
-use whyslow_lab::scenario::units::{BitRate, Size};
+use whyslow_lab::scenario::units::{BitRate, Size, Time};
 
 /// A window is about this part of the receive buffer (Linux 6.6 and later: what overhead leaves);
 /// a first run shows what it is here.
 const OF_RECEIVE_BUFFER: f64 = 0.575;
+/// The same before full segments have shown what overhead leaves (TCP_DEFAULT_SCALING_RATIO).
+const OF_NEW_BUFFER: f64 = 0.5;
 /// What fits into a send buffer that is written in pieces of 4 KiB, as a part of it.
 const OF_SEND_BUFFER: f64 = 0.6;
 /// A part of the time from which on a limit shapes what is built.
 const MATTERS: f64 = 0.1;
 /// A sender that spaced its segments for as much of the time had a rate of its own.
 const PACED: f64 = 0.25;
+/// A window that shrank and held a transfer for as much of its time is a slow reader's.
+const SLOW: f64 = 0.5;
+/// What a machine takes between an ACK and what that releases, seconds.
+const MACHINE: f64 = 5e-4;
 /// The initial window of hosts today, segments (RFC 6928).
 const INITIAL_WINDOW: u32 = 10;
 
@@ -59,7 +68,7 @@ impl Captured {
     /// The windows that an end offered, up to the transfer's end.
     pub fn windows(&self, end: End) -> Option<Windows> {
         let until = (self.transfer().start_s + self.transfer().duration_s).as_secs_f64();
-        let own = self.packets.all.iter().filter(|packet| packet.from == end && !packet.is_syn && packet.at <= until);
+        let own = self.packets.all.iter().filter(|packet| packet.from == end && !packet.is_syn() && packet.at <= until);
         let all: Vec<u64> = own.filter_map(|packet| packet.window).collect();
         let mut late = all.get(all.len() / 2..)?.to_vec();
         late.sort_unstable();
@@ -86,14 +95,85 @@ impl Captured {
     /// The first flight, segments.
     fn initial_window(&self) -> u32 {
         let from = self.from();
-        let is_flight = |transfer: &&Transfer| transfer.from == from && transfer.rounds_total > 1;
+        // Where the first copies were lost on their way here, a timer had made it small.
+        let is_flight = |transfer: &&Transfer| {
+            transfer.from == from && transfer.rounds_total > 1 && transfer.seconds_before(Limit::Timeout) == 0.0
+        };
         let first = self.connection.transfers.iter().find(is_flight);
-        let Some(round) = first.and_then(|transfer| transfer.rounds.first()) else { return INITIAL_WINDOW };
-        let flight = u32::try_from(round.in_flight.div_ceil(self.segment())).unwrap_or(u32::MAX);
+        let Some((transfer, round)) = first.and_then(|transfer| Some((transfer, transfer.rounds.first()?))) else {
+            return INITIAL_WINDOW;
+        };
+        let flight = round.in_flight - self.probe(transfer, round).min(round.in_flight);
+        let flight = u32::try_from(flight.div_ceil(self.segment())).unwrap_or(u32::MAX);
         // What else held it says only that the window was as large.
         let is_own = round.limit == Limit::SlowStart || round.limit == Limit::CongestionAvoidance;
         let flight = if is_own { flight } else { flight.max(INITIAL_WINDOW) };
         flight.clamp(1, 1_000)
+    }
+
+    /// The least timeout of a sender whose window was small again after a pause that no usual timeout
+    /// (a round trip and 200 ms) fits into, seconds.
+    fn least_timeout(&self) -> Option<f64> {
+        let from = self.from();
+        let begun = u64::from(self.initial_window()) * self.segment();
+        let own: Vec<&Transfer> = self.connection.transfers.iter().filter(|transfer| transfer.from == from).collect();
+        let pauses = own.windows(2).filter_map(|pair| {
+            let [before, after] = pair else { return None };
+            let flight = |transfer: &Transfer| transfer.rounds.iter().map(|round| round.in_flight).max().unwrap_or(0);
+            // Both had more to send than that.
+            let restarted = before.rounds_total > 1 && after.rounds_total > 1;
+            let is_small = after.rounds.first().is_some_and(|round| round.in_flight <= begun);
+            // An idle window is halved once for each timeout (tcp_cwnd_restart).
+            let halvings = (flight(before) as f64 / begun as f64).log2().ceil().max(1.0);
+            let pause = (after.start_s - before.start_s - before.duration_s).as_secs_f64();
+            (restarted && is_small && pause > 0.0).then_some(pause / halvings)
+        });
+        let shortest = pauses.min_by(f64::total_cmp).filter(|pause| *pause < self.rtt() + USUAL_TIMEOUT)?;
+        Some((shortest * 0.7 - self.rtt()).max(0.005))
+    }
+
+    /// The threshold, in segments, that the sender remembered: it stopped doubling its window though
+    /// nothing was lost, and no queue was in sight that HyStart could have taken for a reason.
+    fn remembered(&self) -> Option<u32> {
+        let findings = self.findings();
+        let exit = findings.into_iter().find(|finding| finding.cause.slug() == "early-slow-start-exit")?;
+        let is_remembered = exit.fix.as_ref()?.command.as_ref()?.starts_with("ip tcp_metrics");
+        let rounds = self.transfer().rounds.iter();
+        let slow = rounds.filter(|_| is_remembered).find(|round| round.limit == Limit::CongestionAvoidance)?;
+        u32::try_from(slow.in_flight.div_ceil(self.segment())).ok().filter(|segments| *segments >= 2)
+    }
+
+    /// The bytes of a round that are a tail loss probe: new data, two round trips after the rest (RFC
+    /// 8985 section 7.2).
+    fn probe(&self, transfer: &Transfer, round: &Round) -> u64 {
+        let Some(place) = self.packets.place(transfer) else { return 0 };
+        let is_of_round = |packet: &&Packet| packet.start >= place && packet.start < place + round.bytes;
+        let mut last = self.packets.data(transfer.from).filter(is_of_round).collect::<Vec<_>>();
+        last.retain(|packet| packet.kind == Kind::New);
+        match last[..] {
+            [.., before, last] if last.at - before.at > 1.5 * self.rtt() => last.len,
+            _ => 0,
+        }
+    }
+
+    /// Whether its sender spaced its segments by a clock of its own, as BBR does and the others do not:
+    /// they follow an ACK or each other. Only a capture next to the sender shows it.
+    pub fn is_spaced(&self) -> bool {
+        let from = self.from();
+        let start = self.transfer().start_s.as_secs_f64();
+        let end = start + self.transfer().duration_s.as_secs_f64();
+        let within = |packet: &&Packet| packet.at >= start && packet.at <= end;
+        let mut before = f64::NEG_INFINITY;
+        let (mut all, mut alone) = (0_u32, 0_u32);
+        for packet in self.packets.all.iter().filter(within) {
+            // Behind a program's pause nothing is in flight.
+            if packet.from == from && packet.kind == Kind::New && packet.in_flight.is_some_and(|it| it > packet.len) {
+                all += 1;
+                alone += u32::from(packet.at - before > (self.rtt() / 50.0).max(MACHINE));
+            }
+            before = packet.at;
+        }
+        self.vantage() == from && alone * 5 >= all && all >= 20
     }
 
     /// Whether an idle sender began with a small window again.
@@ -130,9 +210,12 @@ pub(super) fn host(captured: &Captured, end: End, choice: HostChoice) -> HostSpe
     if is_sender && captured.share(&[Limit::Pacing]) >= PACED {
         host.max_pacing = Some(BitRate(paced(captured) as u64));
     }
+    host.ecn = captured.uses_ecn();
     host.initcwnd = Some(if is_sender { captured.initial_window() } else { INITIAL_WINDOW });
     if is_sender {
         host.slow_start_after_idle = captured.restarts();
+        host.rto_min = captured.least_timeout().map(|seconds| Time((seconds * 1e3) as u64 * 1_000_000));
+        host.ssthresh = captured.remembered();
         send_buffer(captured, choice, &mut host);
     }
     receive_buffer(captured, end, choice, &mut host);
@@ -161,7 +244,7 @@ fn scales(offered: [Option<u8>; 2], end: End) -> bool {
 /// Whether an end's small segments waited for ACKs.
 fn has_nagle(connection: &Connection, end: End) -> bool {
     let own = connection.transfers.iter().filter(|transfer| transfer.from == end);
-    own.flat_map(|transfer| &transfer.limits).any(|share| share.limit == Limit::NagleDelayedAck && share.seconds.0 > 0)
+    own.flat_map(|transfer| &transfer.limits).any(|it| it.limit == Limit::NagleDelayedAck && it.share >= MATTERS)
 }
 
 fn send_buffer(captured: &Captured, choice: HostChoice, host: &mut HostSpec) {
@@ -181,7 +264,8 @@ fn send_buffer(captured: &Captured, choice: HostChoice, host: &mut HostSpec) {
 fn receive_buffer(captured: &Captured, end: End, choice: HostChoice, host: &mut HostSpec) {
     let is_receiver = end != captured.from();
     let Some(windows) = captured.windows(end) else { return };
-    let scaled = |window: u64, scale: f64| Size((window as f64 / OF_RECEIVE_BUFFER * scale).max(2_304.0) as u64);
+    let part = if windows.most < captured.segment() { OF_NEW_BUFFER } else { OF_RECEIVE_BUFFER };
+    let scaled = |window: u64, scale: f64| Size((window as f64 / part * scale).max(2_304.0) as u64);
     let received = captured.transfer().bytes;
     // It never grew, though much was received: its size is fixed.
     let is_fixed = windows.most <= windows.first + windows.first / 4 && received > 2 * windows.most;
@@ -190,7 +274,13 @@ fn receive_buffer(captured: &Captured, end: End, choice: HostChoice, host: &mut 
         let unscaled = windows.most <= 65_535 && !host.window_scaling;
         let buffer = scaled(windows.most, choice.receive_scale);
         // Where the field is too small for the window, the buffer is not what is small.
-        host.tcp_rmem = if unscaled { host.tcp_rmem } else { [Size(4_096.min(buffer.0)), buffer, buffer] };
+        // Linux scales for the largest buffer that a host may have, unless the program sets its own.
+        let scale = captured.connection.handshake.as_ref().and_then(|handshake| handshake.window_scale[end.index()]);
+        if scale == Some(0) && host.window_scaling {
+            host.rcvbuf = Some(Size(buffer.0 / 2));
+        } else if !unscaled {
+            host.tcp_rmem = [Size(4_096.min(buffer.0)), buffer, buffer];
+        }
     } else if is_receiver {
         let first = Size(windows.first * 2).0.max(4_096);
         let most = host.tcp_rmem[2].0.max(scaled(windows.most, 1.2).0).min(1 << 30);
@@ -207,13 +297,20 @@ fn receive_buffer(captured: &Captured, end: End, choice: HostChoice, host: &mut 
 pub(super) fn reading(captured: &Captured, skipped: u64) -> Reading {
     let from = captured.from();
     let mut reading = Reading::default();
+    let Some(windows) = captured.windows(from.other()) else { return reading };
     if captured.share(&[Limit::ZeroWindow]) < 0.02 {
+        // A window that shrank under a sender that filled it: the program takes what it takes.
+        let is_slow = windows.late + windows.late / 4 < windows.most && windows.first * 2 < captured.transfer().bytes;
+        if is_slow && captured.share(&[Limit::ReceiveWindow]) >= SLOW {
+            let transfer = captured.transfer();
+            let rate = transfer.bytes as f64 * 8.0 / transfer.duration_s.as_secs_f64().max(1e-9);
+            reading.rate = Some(BitRate(rate.max(8.0) as u64));
+        }
         return reading;
     }
-    let Some(windows) = captured.windows(from.other()) else { return reading };
     let rtt = captured.rtt();
     let mut edge = Edge::default();
-    for packet in captured.packets.all.iter().filter(|packet| packet.from != from && !packet.is_syn) {
+    for packet in captured.packets.all.iter().filter(|packet| packet.from != from && !packet.is_syn()) {
         let (Some(ack), Some(window)) = (packet.ack, packet.window) else { continue };
         if ack + window > edge.at {
             let stood = packet.at - edge.moved;

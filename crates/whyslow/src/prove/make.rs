@@ -3,6 +3,7 @@
 use super::args::Prove;
 use super::captured::{self, Captured};
 use super::packets::Packets;
+use super::scratch::Scratch;
 use super::trial::Workshop;
 use crate::output::{Output, Sources};
 use crate::place::TransferPlace;
@@ -24,7 +25,7 @@ const DISAGREES: u8 = 1;
 /// # Errors
 /// When the capture cannot be read, holds no transfer that can be made again, or namespaces are
 /// forbidden.
-pub(super) fn run(task: &Prove, mut out: Output) -> anyhow::Result<ExitCode> {
+pub(crate) fn run(task: &Prove, mut out: Output) -> anyhow::Result<ExitCode> {
     let place = TransferPlace::read(&task.capture)?;
     Sources::of(std::slice::from_ref(&place.input)).refuse_stdout()?;
     // Before anything starts a thread.
@@ -39,9 +40,10 @@ pub(super) fn run(task: &Prove, mut out: Output) -> anyhow::Result<ExitCode> {
         out.write(&super::keep::toml(&built.scenario, &captured, "captured")?)?;
         return Ok(ExitCode::SUCCESS);
     }
-    let scratch = tempfile::Builder::new().prefix("whyslow-prove-").tempdir()?;
-    let folder = task.keep.as_deref().map_or_else(|| scratch.path().to_owned(), |keep| keep.join("runs"));
-    let outcome = prove(task, captured, &folder, at_most)?;
+    let outcome = match &task.keep {
+        Some(keep) => prove(task, captured, &keep.join("runs"), at_most)?,
+        None => prove(task, captured, Scratch::new()?.path(), at_most)?,
+    };
     if let Some(keep) = &task.keep {
         super::keep::write(&outcome, keep)?;
     }

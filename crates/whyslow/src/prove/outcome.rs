@@ -135,7 +135,9 @@ impl Outcome {
     fn promise(&self, remedy: &Remedy) -> Option<f64> {
         let promised = remedy.promised_s?;
         if self.captured.is_about_connection {
-            return Some(promised / self.built().factor);
+            // It is of all of the connection, and what is measured ends with the last transfer.
+            let after = self.captured.connection.duration_s.as_secs_f64() - self.captured.seconds();
+            return Some((promised - after.max(0.0)) / self.built().factor);
         }
         let thinks = remedy.cause.is_some_and(|cause| cause.slug() == "server-think");
         let thought = if thinks { 0.0 } else { self.captured.thought() };

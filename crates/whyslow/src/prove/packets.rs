@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use whyslow_core::analysis::{Connection, End, Transfer};
-use whyslow_core::series::{Kind, Point};
+use whyslow_core::series::{Flags, Kind, Point};
 use whyslow_core::types::Frame;
 use whyslow_io::PacketSource;
 
@@ -15,7 +15,11 @@ const MOST: usize = 4_000_000;
 pub(super) struct Packet {
     pub at: f64,
     pub from: End,
-    pub is_syn: bool,
+    pub flags: Flags,
+    /// It carries a congestion mark.
+    pub marked: bool,
+    /// It tells by SACK that something before is missing.
+    pub tells_of_hole: bool,
     /// The place of its first byte.
     pub start: u64,
     pub len: u64,
@@ -31,6 +35,10 @@ pub(super) struct Packet {
 }
 
 impl Packet {
+    pub fn is_syn(&self) -> bool {
+        self.flags.has(Flags::SYN)
+    }
+
     /// The place behind its last byte.
     pub fn end(&self) -> u64 {
         self.start + self.len
@@ -66,16 +74,17 @@ impl Packets {
             return;
         }
         let Some(seq) = point.seq else { return };
-        let is_syn = point.flags.has(whyslow_core::series::Flags::SYN);
         // The SYN has number 0, the first byte number 1.
-        let start = if is_syn { 0 } else { seq.saturating_sub(1) };
+        let start = if point.flags.has(Flags::SYN) { 0 } else { seq.saturating_sub(1) };
         if let Some(place) = self.places.get_mut(&point.frame) {
             *place = start;
         }
         self.all.push(Packet {
             at: point.time.as_secs_f64(),
             from: point.from,
-            is_syn,
+            flags: point.flags,
+            marked: point.marked,
+            tells_of_hole: point.sacks > u8::from(point.dsack),
             start,
             len: u64::from(point.len),
             ack: point.ack.map(|ack| ack.saturating_sub(1)),
@@ -102,6 +111,13 @@ impl Packets {
         self.all.iter().find(reaches).map(|packet| packet.at)
     }
 
+    /// How many bytes of this end had been acknowledged by a moment.
+    pub fn acked_by(&self, from: End, moment: f64) -> u64 {
+        let until = self.all.partition_point(|packet| packet.at <= moment);
+        let before = self.all.get(..until).unwrap_or_default().iter().rev();
+        before.into_iter().filter(|packet| packet.from != from).find_map(|packet| packet.ack).unwrap_or(0)
+    }
+
     /// When the first byte at or behind a place passed.
     pub fn sent_at(&self, from: End, place: u64) -> Option<f64> {
         self.data(from).find(|packet| packet.end() > place).map(|packet| packet.at)
@@ -109,10 +125,10 @@ impl Packets {
 
     /// The round trip between the capture point and an end, as the handshake has it.
     pub fn distance(&self, end: End) -> Option<f64> {
-        let syn = self.all.iter().rfind(|packet| packet.is_syn && packet.from == End::Client)?;
+        let syn = self.all.iter().rfind(|packet| packet.is_syn() && packet.from == End::Client)?;
         let answer =
-            self.all.iter().find(|packet| packet.is_syn && packet.from == End::Server && packet.at >= syn.at)?;
-        let third = self.all.iter().find(|p| !p.is_syn && p.from == End::Client && p.at >= answer.at)?;
+            self.all.iter().find(|packet| packet.is_syn() && packet.from == End::Server && packet.at >= syn.at)?;
+        let third = self.all.iter().find(|p| !p.is_syn() && p.from == End::Client && p.at >= answer.at)?;
         Some(if end == End::Server { answer.at - syn.at } else { third.at - answer.at })
     }
 }

@@ -98,14 +98,9 @@ fn headline(outcome: &Outcome) -> String {
 /// Why a cause cannot be made again from what its capture shows.
 fn beyond(cause: &str) -> Option<&'static str> {
     Some(match cause {
-        "early-slow-start-exit" => "A threshold that the sender remembers cannot be set from outside",
-        "ecn" => "The marks of the path's queue are not made again",
-        "mtu-black-hole" => "Which sizes pass, and when, is not made again",
         "no-answer" | "reset" => "What ended is not made again: every message is answered here",
         "new-connection-each-time" => "One connection is made again, and this is about several",
-        "shaper" => "What a shaper lets pass at first is not made again",
         "host-cpu" => "A busy host is not made again",
-        "delayed-ack" => "When a receiver delays its ACKs depends on what it did before",
         _ => return None,
     })
 }
@@ -162,6 +157,7 @@ fn lost(outcome: &Outcome) -> Option<String> {
     match outcome.fitted.choice.path.losses {
         _ if lost == 0 => None,
         Losses::Queue => Some("losses by the full queue".to_owned()),
+        Losses::Policer => Some("losses by a policer".to_owned()),
         Losses::Listed => Some(format!("{} lost as captured", units::count(lost, "segment"))),
     }
 }
@@ -169,7 +165,9 @@ fn lost(outcome: &Outcome) -> Option<String> {
 fn hosts(captured: &Captured, sender: &HostSpec, receiver: &HostSpec, from: End) -> Vec<String> {
     let mut parts = Vec::new();
     if captured.is_held_by_window() {
-        parts.push(format!("receiver's buffer {} B", thousands(receiver.tcp_rmem[2].0)));
+        // The kernel doubles what a program asks for.
+        let buffer = receiver.rcvbuf.map_or(receiver.tcp_rmem[2].0, |own| own.0 * 2);
+        parts.push(format!("receiver's buffer {} B", thousands(buffer)));
     }
     if captured.cap().is_some() {
         parts.push(format!("sender's buffer {} B", thousands(sender.tcp_wmem[2].0)));

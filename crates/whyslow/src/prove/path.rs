@@ -1,13 +1,16 @@
 //! The path as a capture shows it: round trip, rate and queue, and the very segments that were
 //! lost.
 
-use super::captured::Captured;
+use super::captured::{Before, Captured};
 use super::conversation::{distance, micros};
-use whyslow_core::analysis::{End, Limit};
+use super::disorder;
+use super::hole;
+use super::packets::Packet;
+use whyslow_core::analysis::{End, Limit, LimitSpan};
 use whyslow_core::series::Kind;
 use whyslow_lab::link::config::QueueLimit;
-use whyslow_lab::scenario::path::{JitterSpec, LinkSpec, LossSpec, LossTable, Order, PathSpec, QueueSpec, ReorderSpec};
-use whyslow_lab::scenario::units::{BitRate, Share, Size, Time};
+use whyslow_lab::scenario::path::{BucketSpec, JitterSpec, LinkSpec, LossSpec, LossTable, Order, PathSpec, QueueSpec};
+use whyslow_lab::scenario::units::{BitRate, Size, Time};
 
 /// Where the losses of a transfer come from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,14 +19,29 @@ pub(super) enum Losses {
     Listed,
     /// The queue in front of the rate overflows.
     Queue,
+    /// What a token bucket does not let pass is dropped.
+    Policer,
 }
 
 /// A path that was full for this part of the time is known to carry no more.
 pub(super) const BY_PATH: f64 = 0.15;
 /// Of what the lab can carry with certainty, bits per second.
 const FASTEST: f64 = 1e9;
+/// What a bucket of the lab holds at least, bytes.
+const LEAST_BUCKET: f64 = 16_384.0;
+/// Linux' least timeout (TCP_RTO_MIN), seconds.
+pub(super) const USUAL_TIMEOUT: f64 = 0.2;
+/// Segments of a stretch whose rate is taken.
+const STRETCH: u64 = 30;
+/// What the times of a packet and of a limit are apart by rounding, seconds.
+const MOMENT: f64 = 1e-3;
 /// What the lab itself adds to a round trip, seconds.
 const OWN_DELAY: f64 = 1e-4;
+/// The time in which a path was full is looked at in so many pieces.
+const PIECES: f64 = 32.0;
+/// ACKs that stand still are below this part of the median, and those that leap above that.
+const STANDS: f64 = 0.1;
+const LEAPS: f64 = 3.0;
 /// A segment's frame beyond its payload, without options: Ethernet, IP, TCP.
 const HEADERS: f64 = 54.0;
 
@@ -35,6 +53,16 @@ pub(super) struct PathRate {
     pub is_limit: bool,
 }
 
+/// A shaper, payload alone.
+struct Shape {
+    /// What its bucket held, bytes.
+    burst: f64,
+    /// Bits per second from then on.
+    rate: f64,
+    /// Bits per second before.
+    before: f64,
+}
+
 impl Captured {
     /// What the path carried.
     pub fn rate(&self, mss: u64) -> Option<PathRate> {
@@ -43,26 +71,74 @@ impl Captured {
         }
         // A sender that spaces its segments shows its own rate.
         let is_paced = self.share(&[Limit::Pacing]) >= BY_PATH;
-        self.burst(mss)
-            .filter(|_| !is_paced)
-            .filter(|rate| *rate < FASTEST)
-            .map(|rate| PathRate { rate, is_limit: false })
+        let seen = self.burst(mss).or_else(|| self.plateau(mss)).filter(|rate| *rate < FASTEST && !is_paced);
+        seen.map(|rate| PathRate { rate, is_limit: false })
     }
 
-    /// What was acknowledged while the path was full.
+    /// What was acknowledged while the path was full, bits per second. Where something was lost, ACKs
+    /// stand still and then leap: such pieces of the time are left out.
     fn steady(&self) -> Option<f64> {
-        let from = self.from();
-        let acked = |until: f64| {
-            let acks = self.packets.all.iter().take_while(|packet| packet.at <= until);
-            acks.filter(|packet| packet.from != from).filter_map(|packet| packet.ack).max().unwrap_or(0)
-        };
-        let full = self.transfer().timeline.iter().filter(|span| span.limit == Limit::Bandwidth);
-        let (bytes, time) = full.fold((0, 0.0), |(bytes, time), span| {
-            let start = span.start_s.as_secs_f64();
-            let end = start + span.seconds.as_secs_f64();
-            (bytes + acked(end).saturating_sub(acked(start)), time + end - start)
+        let full: Vec<&LimitSpan> =
+            self.transfer().timeline.iter().filter(|span| span.limit == Limit::Bandwidth).collect();
+        let piece = full.iter().map(|span| span.seconds.as_secs_f64()).sum::<f64>() / PIECES;
+        let mut pieces: Vec<(f64, f64)> = full.iter().flat_map(|span| self.acked_by_piece(span, piece)).collect();
+        pieces.sort_by(|(a, _), (b, _)| a.total_cmp(b));
+        let median = pieces.get(pieces.len() / 2)?.0;
+        let usual = pieces.iter().filter(|(rate, _)| (STANDS..=LEAPS).contains(&(rate / median)));
+        let (bits, time) = usual.fold((0.0, 0.0), |(bits, sum), (rate, time)| (bits + rate * time, sum + time));
+        (bits > 0.0).then(|| bits / time)
+    }
+
+    /// The rate, bits per second, and the length of each piece of a span.
+    fn acked_by_piece(&self, span: &LimitSpan, piece: f64) -> Vec<(f64, f64)> {
+        let (start, whole) = (span.start_s.as_secs_f64(), span.seconds.as_secs_f64());
+        let number = (whole / piece.max(1e-6)).round().clamp(1.0, PIECES);
+        let length = whole / number;
+        let mut before = self.packets.acked_by(self.from(), start);
+        let pieces = (1..=number as u32).map(|nth| {
+            let acked = self.packets.acked_by(self.from(), start + length * f64::from(nth));
+            let bytes = acked.saturating_sub(std::mem::replace(&mut before, acked));
+            (bytes as f64 * 8.0 / length.max(1e-9), length)
         });
-        (time > 0.0 && bytes > 0).then(|| bytes as f64 * 8.0 / time)
+        pieces.collect()
+    }
+
+    /// What stood in front of the rate when the first segment was lost there: all that was in flight
+    /// but what the path itself holds; bytes of frames.
+    fn queue_at_loss(&self, rate: f64, frame: f64) -> Option<f64> {
+        let mss = self.mss();
+        let first = *self.lost(self.from(), mss).first()?;
+        let flight = self.packets.data(self.from()).take_while(|packet| packet.start <= first).last()?.in_flight?;
+        Some((flight as f64 * frame - self.rtt() * rate * frame / 8.0).max(0.0))
+    }
+
+    /// A policer: the rate that passed, bits per second of payload, and what its bucket held, bytes of
+    /// payload: the most that was sent beyond the rate before the first segment was lost.
+    pub fn policed(&self) -> Option<(f64, f64)> {
+        let finding = self.findings().into_iter().find(|finding| finding.cause.slug() == "policer")?;
+        let is_rate = |figure: &str| figure.starts_with("rate at which bytes passed") || figure == "rate that passed";
+        let rate = finding.evidence.iter().find(|it| is_rate(&it.figure))?.value;
+        let first = *self.lost(self.from(), self.mss()).first()?;
+        let (mut full, mut most) = (f64::INFINITY, 0.0_f64);
+        let until = |packet: &&Packet| packet.start < first;
+        for packet in self.packets.data(self.from()).filter(|packet| packet.start >= self.place).take_while(until) {
+            let filled = rate / 8.0 * packet.at;
+            full = full.min(packet.start as f64 - filled);
+            most = most.max(packet.end() as f64 - filled - full);
+        }
+        // The one that did not fit is not counted, and lacked something between nothing and all of it.
+        Some((rate, most + self.segment() as f64 / 2.0))
+    }
+
+    /// What passed beyond the rate before it was in force, where a shaper let it.
+    fn shaped(&self) -> Option<Shape> {
+        let finding = self.findings().into_iter().find(|finding| finding.cause.slug() == "shaper")?;
+        let figure = |name: &str| finding.evidence.iter().find(|it| it.figure.starts_with(name)).map(|it| it.value);
+        Some(Shape {
+            burst: figure("burst beyond the rate")?,
+            rate: figure("rate of payload from then on")?,
+            before: figure("rate of the burst")?,
+        })
     }
 
     /// The rate within the densest flight that came as a burst.
@@ -82,6 +158,37 @@ impl Captured {
             is_burst.then(|| bytes as f64 * 8.0 / took)
         });
         bursts.max_by(f64::total_cmp).filter(|rate| *rate > 2.0 * mean)
+    }
+
+    /// The rate at which most stretches of a transfer were acknowledged, where its own window is all
+    /// that held the sender, and neither window nor program could have made them alike.
+    fn plateau(&self, mss: u64) -> Option<f64> {
+        let free = [
+            Limit::SlowStart,
+            Limit::CongestionAvoidance,
+            Limit::LossRecovery,
+            Limit::Timeout,
+            Limit::Bandwidth,
+            Limit::RoundTrip,
+        ];
+        if self.share(&free) < 0.8 {
+            return None;
+        }
+        let start = self.transfer().start_s.as_secs_f64();
+        let end = start + self.transfer().duration_s.as_secs_f64();
+        let acks = self.packets.all.iter().filter(|it| it.from != self.from() && it.at >= start && it.at <= end);
+        let (mut rates, mut since) = (Vec::new(), None::<(f64, u64)>);
+        for (at, ack) in acks.filter_map(|packet| Some((packet.at, packet.ack?))) {
+            let (began, first) = *since.get_or_insert((at, ack));
+            if ack >= first + STRETCH * mss {
+                rates.push((ack - first) as f64 * 8.0 / (at - began).max(1e-9));
+                since = Some((at, ack));
+            }
+        }
+        rates.sort_by(f64::total_cmp);
+        let [usual, upper] = [2, 3].map(|quarters| rates.get(rates.len() * quarters / 4).copied().unwrap_or(0.0));
+        let mean = self.transfer().bytes as f64 * 8.0 / (end - start).max(1e-9);
+        (rates.len() >= 12 && upper < usual * 1.05 && usual > mean * 1.2).then_some(usual)
     }
 
     /// The typical round trip, seconds, where no queue stands behind it.
@@ -124,9 +231,42 @@ impl Captured {
         let mut places: Vec<u64> = again
             .flat_map(|packet| (packet.start..packet.end()).step_by(usize::try_from(mss).unwrap_or(1).max(1)))
             .collect();
+        places.extend(self.connection.transfers.iter().filter(|transfer| transfer.from == from).flat_map(|transfer| {
+            let copies = copies_within(transfer.seconds_before(Limit::Timeout), self.rtt());
+            std::iter::repeat_n(self.packets.place(transfer).unwrap_or(0), copies)
+        }));
+        if self.vantage() != from {
+            places.extend(self.unseen_copies(from));
+        }
+        if from == self.from() {
+            let swallowed = self.swallowed();
+            places.retain(|place| *place >= swallowed);
+        }
         places.sort_unstable();
         places
     }
+
+    /// The receiver sees the one copy that comes in the end: how long nothing came tells how many
+    /// before it did not.
+    fn unseen_copies(&self, from: End) -> Vec<u64> {
+        let mut unseen = Vec::new();
+        let spans = self.connection.transfers.iter().filter(|transfer| transfer.from == from);
+        for span in spans.flat_map(|transfer| &transfer.timeline).filter(|span| span.limit == Limit::Timeout) {
+            let end = (span.start_s + span.seconds).as_secs_f64();
+            let came = |packet: &&Packet| packet.kind == Kind::Timeout && packet.at >= end - MOMENT;
+            let Some(packet) = self.packets.data(from).find(came) else { continue };
+            let copies = copies_within(span.seconds.as_secs_f64(), self.rtt());
+            unseen.extend(std::iter::repeat_n(packet.start, copies.saturating_sub(1)));
+        }
+        unseen
+    }
+}
+
+/// How many copies of a segment a sender lost within this time, seconds: its timer doubles each time
+/// (RFC 6298 section 5.5).
+fn copies_within(waited: f64, rtt: f64) -> usize {
+    let timeout = rtt + USUAL_TIMEOUT.max(2.0 * rtt);
+    if waited > timeout / 2.0 { (waited / timeout + 1.0).log2().round().max(1.0) as usize } else { 0 }
 }
 
 /// What of a path is not certain.
@@ -149,9 +289,11 @@ pub(super) fn path(captured: &Captured, choice: PathChoice, mss: u64, skipped: [
             rate(captured, choice, mss, link);
         }
         if choice.losses == Losses::Listed || end != from {
-            link.loss = lost_here(captured, end, mss, skipped);
+            link.loss = listed(captured.lost(end, mss), skipped[end.index()]);
         }
-        disorder(captured, end, rtt, link);
+        link.mark = listed(captured.marked(end), skipped[end.index()]);
+        disorder::disturb(captured, end, skipped[end.index()], link);
+        hole::dig(captured, end, link);
     }
     if let Some(spread) = captured.spread().filter(|_| usual.is_none()) {
         // Half of it each way, above the least.
@@ -168,47 +310,44 @@ pub(super) fn path(captured: &Captured, choice: PathChoice, mss: u64, skipped: [
 }
 
 fn rate(captured: &Captured, choice: PathChoice, mss: u64, link: &mut LinkSpec) {
-    let Some(seen) = captured.rate(mss) else { return };
     let options = if captured.uses_timestamps() { 12.0 } else { 0.0 };
     let payload = (mss as f64 - options).max(1.0);
-    link.rate = Some(BitRate((seen.rate * (payload + HEADERS + options) / payload).max(8_000.0) as u64));
+    // What each byte takes on the wire.
+    let frame = (payload + HEADERS + options) / payload;
+    let on_the_wire = |rate: f64| BitRate((rate * frame).max(8_000.0) as u64);
+    if let Some((rate, burst)) = captured.policed().filter(|_| choice.losses == Losses::Policer) {
+        link.policer = Some(BucketSpec { rate: on_the_wire(rate), burst: Size((burst * frame) as u64) });
+        return;
+    }
+    if let Some(shape) = captured.shaped() {
+        let before = captured.burst(mss).unwrap_or(0.0).max(shape.before);
+        let burst = Size((shape.burst * frame).max(LEAST_BUCKET) as u64);
+        link.rate = Some(on_the_wire(before.min(FASTEST)));
+        link.shaper = Some(BucketSpec { rate: on_the_wire(shape.rate), burst });
+    }
+    let Some(seen) = captured.rate(mss) else { return };
+    if link.shaper.is_none() {
+        link.rate = Some(on_the_wire(seen.rate));
+    }
     if !seen.is_limit {
         return;
     }
     let standing = captured.queueing() * seen.rate / 8.0;
-    let has_losses = !captured.lost(captured.from(), mss).is_empty();
+    let at_loss = captured.queue_at_loss(seen.rate, frame);
     let least = 4.0 * mss as f64;
-    let queue = match (has_losses, choice.losses) {
-        (true, Losses::Queue) => standing.max(least),
+    let queue = match (at_loss, choice.losses) {
+        (Some(queue), Losses::Queue) => queue.max(least),
         // Whatever it takes: nothing is lost there.
         _ => (2.0 * standing).max(65_536.0) + 64.0 * mss as f64,
     };
     link.queue = Some(QueueSpec(QueueLimit::Bytes(queue as u64)));
 }
 
-/// The listed losses of an end, counted from what is said here.
-fn lost_here(captured: &Captured, end: End, mss: u64, skipped: [u64; 2]) -> Option<LossSpec> {
-    let before = skipped[end.index()];
-    let lost = captured.lost(end, mss).into_iter().filter(|place| *place >= before);
-    let listed: Vec<Size> = lost.map(|place| Size(place - before)).collect();
+/// Segments by bytes of them, counted from what is said here.
+fn listed(places: Vec<u64>, skipped: u64) -> Option<LossSpec> {
+    let here = places.into_iter().filter(|place| *place >= skipped);
+    let listed: Vec<Size> = here.map(|place| Size(place - skipped)).collect();
     (!listed.is_empty()).then_some(LossSpec::Table(LossTable::At(listed)))
-}
-
-/// A share as a scenario's text has it.
-fn written(share: f64) -> Share {
-    Share((share.min(0.5) * 1e8).round() / 1e8)
-}
-
-/// Reordered and duplicated segments, as often as they were.
-fn disorder(captured: &Captured, end: End, rtt: f64, link: &mut LinkSpec) {
-    let Some(direction) = captured.connection.directions.iter().find(|direction| direction.from == end) else { return };
-    let segments = captured.packets.data(end).count().max(1) as f64;
-    let share = |count: u64| Some(count as f64 / segments).filter(|share| *share > 5e-4).map(written);
-    link.duplicate = share(direction.duplicated);
-    if let Some(share) = share(direction.out_of_order) {
-        // So late that later ones come first, and not so late that it is taken for lost.
-        link.reorder = Some(ReorderSpec { share, delay: micros((rtt / 4.0).max(2e-4)), gap: None, correlation: None });
-    }
 }
 
 impl Captured {
@@ -221,5 +360,20 @@ impl Captured {
     /// The round trip between the capture point and an end, seconds.
     pub fn distance(&self, end: End) -> f64 {
         distance(&self.connection, &self.packets, end, self.rtt())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::copies_within;
+
+    #[test]
+    fn how_long_nothing_came_tells_how_often_the_timer_expired() {
+        // Round trips of 25 and 31 ms, and of 200 ms, after which the first timeout takes 600 ms.
+        let cases =
+            [(0.0, 0.025, 0), (0.275, 0.025, 1), (0.73, 0.025, 2), (3.627, 0.031, 4), (0.6, 0.2, 1), (1.8, 0.2, 2)];
+        for (waited, rtt, copies) in cases {
+            assert_eq!(copies_within(waited, rtt), copies, "{waited} s");
+        }
     }
 }

@@ -68,6 +68,8 @@ pub(super) enum Key {
     Lossless,
     /// `CoDel` keeps the queue short.
     Codel,
+    /// The path says what is too large for it.
+    Icmp,
 }
 
 impl Key {
@@ -85,6 +87,7 @@ impl Key {
             Self::Unpaced => "no limit on the sender's rate",
             Self::Lossless => "a path that loses nothing",
             Self::Codel => "CoDel in front of the narrow link",
+            Self::Icmp => "a path that says what is too large",
         }
     }
 }
@@ -96,20 +99,27 @@ const MOST: usize = 6;
 pub(super) fn of(captured: &Captured) -> Vec<Remedy> {
     let mut all: Vec<Remedy> = Vec::new();
     for finding in captured.findings().into_iter().filter(|finding| finding.seconds.0 > 0).take(MOST) {
-        let known = |all: &[Remedy], how: &How| all.iter().any(|other| other.how == *how);
-        let own = main(captured, finding);
-        if let Some(own) = own.filter(|own| !known(&all, &own.how)) {
-            all.push(own);
-        }
-        for key in alternatives(finding.cause) {
-            let how = How::Key(key);
-            if !known(&all, &how) {
-                let what = key.words().to_owned();
-                all.push(Remedy { cause: Some(finding.cause), what, command: None, how, promised_s: None });
+        let others = alternatives(finding.cause).into_iter().map(|key| Remedy::by_key(Some(finding.cause), key));
+        let own = main(captured, finding).into_iter().chain(on_a_host(captured, finding));
+        for remedy in own.chain(others) {
+            if !all.iter().any(|other| other.how == remedy.how) {
+                all.push(remedy);
             }
         }
     }
     all
+}
+
+/// What helps on the sender where the fix itself is the path's.
+fn on_a_host(captured: &Captured, finding: &Finding) -> Option<Remedy> {
+    let line = finding.fix.as_ref()?.command.clone().filter(|line| is_the_path_s(finding) && is_harmless(line))?;
+    let (what, how) = (words(&line, captured.from()), How::Command(captured.from(), line.clone()));
+    Some(Remedy { cause: Some(finding.cause), what, command: Some(line), how, promised_s: None })
+}
+
+/// Whether the path is to be mended, and the command only helps meanwhile.
+fn is_the_path_s(finding: &Finding) -> bool {
+    finding.cause.slug() == "mtu-black-hole"
 }
 
 /// What people often try; left out where the findings ask for the same.
@@ -124,8 +134,7 @@ pub(super) fn often_tried(captured: &Captured, asked: &[Remedy]) -> Vec<Remedy> 
         all.push(Remedy { cause: None, what, command: Some(command), how, promised_s: None });
     }
     if !asked.iter().any(|remedy| remedy.how == How::Key(Key::Bbr)) {
-        let how = How::Key(Key::Bbr);
-        all.push(Remedy { cause: None, what: Key::Bbr.words().to_owned(), command: None, how, promised_s: None });
+        all.push(Remedy::by_key(None, Key::Bbr));
     }
     all
 }
@@ -138,7 +147,7 @@ fn main(captured: &Captured, finding: &Finding) -> Option<Remedy> {
         Actor::Network if fix.what.contains("where the client's SYN comes from") => End::Client,
         _ => captured.from(),
     };
-    let command = fix.command.clone();
+    let command = fix.command.clone().filter(|_| !is_the_path_s(finding));
     let how = match (&command, by_key(finding.cause)) {
         (Some(line), _) if line.ends_with("tcp_congestion_control=bbr") => How::Key(Key::Bbr),
         (Some(line), _) if is_harmless(line) => How::Command(host, line.clone()),
@@ -160,8 +169,8 @@ fn is_harmless(line: &str) -> bool {
     let is_own = |part: &str| {
         let part = part.trim();
         let settings = part.strip_prefix("sysctl -w ").is_some_and(|rest| rest.starts_with("net.ipv4.tcp_"));
-        let route = ["ip route change ", "ip -6 route change "].iter().any(|command| part.starts_with(command));
-        settings || route
+        let own = ["ip route change ", "ip -6 route change ", "ip tcp_metrics "];
+        settings || own.iter().any(|command| part.starts_with(command))
     };
     // Redirections, pipes to programs that write, and several commands in one.
     let inner = [
@@ -179,6 +188,9 @@ fn words(line: &str, host: End) -> String {
     let host = name(host);
     if let Some((_, attribute)) = line.split_once("head -n 1) ") {
         return format!("{attribute} on the {host}");
+    }
+    if line.starts_with("ip tcp_metrics ") {
+        return format!("no threshold remembered on the {host}");
     }
     let setting = line.trim_start_matches("sysctl -w ");
     if let Some((key, value)) = setting.split_once("=\"$(") {
@@ -208,9 +220,8 @@ fn by_key(cause: Cause) -> Option<Key> {
         "nagle-delayed-ack" => Key::NoDelay,
         "pacing" => Key::Unpaced,
         "bufferbloat" => Key::Codel,
-        "random-loss" | "loss" | "timeout" | "tail-loss" | "lost-retransmission" | "syn-loss" | "mtu-black-hole" => {
-            Key::Lossless
-        }
+        "random-loss" | "loss" | "timeout" | "tail-loss" | "lost-retransmission" | "syn-loss" => Key::Lossless,
+        "mtu-black-hole" => Key::Icmp,
         _ => return None,
     })
 }
@@ -226,10 +237,21 @@ fn alternatives(cause: Cause) -> Vec<Key> {
 }
 
 impl Remedy {
+    /// What no command does.
+    fn by_key(cause: Option<Cause>, key: Key) -> Self {
+        Self { cause, what: key.words().to_owned(), command: None, how: How::Key(key), promised_s: None }
+    }
+
     /// Does it in a scenario.
     pub fn apply(&self, from: End, scenario: &mut Scenario) {
         match &self.how {
-            How::Command(end, line) => host(scenario, *end).before.push(line.clone()),
+            How::Command(end, line) => {
+                let host = host(scenario, *end);
+                host.before.push(line.clone());
+                // No sysctl reaches a buffer that the program sets: the fix is to take that out as well.
+                host.rcvbuf = host.rcvbuf.filter(|_| !line.contains("tcp_rmem"));
+                host.sndbuf = host.sndbuf.filter(|_| !line.contains("tcp_wmem"));
+            }
             How::Key(key) => key.apply(from, scenario),
             How::Not(_) => {}
         }
@@ -261,6 +283,7 @@ impl Key {
             }
             Self::Unpaced => host(scenario, from).max_pacing = None,
             Self::Codel => link(scenario, from).aqm = Some(AqmSpec::Codel(CodelSpec::default())),
+            Self::Icmp => super::hole::fill(link(scenario, from)),
             Self::Lossless => {
                 for link in [&mut scenario.path.up, &mut scenario.path.down] {
                     link.loss = None;
@@ -317,6 +340,7 @@ mod tests {
     fn only_what_stays_in_a_namespace_is_run() {
         for line in [
             "sysctl -w net.ipv4.tcp_sack=1",
+            "ip tcp_metrics flush all; sysctl -w net.ipv4.tcp_no_ssthresh_metrics_save=1",
             "sysctl -w net.ipv4.tcp_sack=1 net.ipv4.tcp_recovery=1 net.ipv4.tcp_early_retrans=3",
             "ip route change $(ip route show default | head -n 1) initcwnd 32",
             "ip -6 route change $(ip -6 route show default | head -n 1) quickack 1",

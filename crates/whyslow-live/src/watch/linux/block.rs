@@ -1,9 +1,9 @@
 //! Packets of a block of the ring (`tpacket3_hdr`).
 
-use super::counts::RingCounts;
 use super::duplicates::Duplicates;
 use super::map::Taken;
-use super::packet::{ETHERNET, LINUX_SLL2, RingPacket};
+use crate::watch::counts::RingCounts;
+use crate::watch::packet::{ETHERNET, LINUX_SLL2, RingPacket};
 
 /// Behind `tpacket3_hdr`, aligned: `sockaddr_ll`.
 const ADDRESS: usize = 48;

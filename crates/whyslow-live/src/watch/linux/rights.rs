@@ -3,7 +3,7 @@
 //! The kernel keeps capabilities for each thread, so it is done before others start; that no
 //! thread has any left is read back from `/proc`.
 
-use super::error::WatchError;
+use crate::watch::error::WatchError;
 use caps::{CapSet, Capability, CapsHashSet};
 use nix::unistd::{Gid, Uid, setgroups, setresgid, setresuid};
 use std::io;

@@ -2,8 +2,8 @@
 //! VLAN and its parent), and a forwarded one comes in at one and leaves at another. A direction of
 //! a connection is taken from the device that shows it first.
 
-use super::packet::RingPacket;
-use super::segment::Segment;
+use crate::watch::packet::RingPacket;
+use crate::watch::segment::Segment;
 use std::hash::{BuildHasher, RandomState};
 
 /// Directions that are remembered; two that fall on the same place share it.
@@ -49,8 +49,8 @@ impl Duplicates {
 
 #[cfg(test)]
 mod tests {
-    use super::super::segment::tests::{ipv4, sll2};
     use super::*;
+    use crate::watch::segment::tests::{ipv4, sll2};
 
     fn packet(bytes: &[u8], interface: u32, time_ns: u64) -> RingPacket<'_> {
         let length = bytes.len() as u32;

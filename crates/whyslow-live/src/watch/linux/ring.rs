@@ -5,13 +5,13 @@
 //! are shown from the network layer on, with a header of `LINKTYPE_LINUX_SLL2`.
 
 use super::block::{Block, Header};
-use super::counts::RingCounts;
 use super::drops::InterfaceDrops;
 use super::duplicates::Duplicates;
-use super::error::WatchError;
 use super::filter::{self, Watched};
 use super::interfaces;
 use super::map::Map;
+use crate::watch::counts::RingCounts;
+use crate::watch::error::WatchError;
 use crate::{bpf, sys};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::socket::{setsockopt, sockopt};

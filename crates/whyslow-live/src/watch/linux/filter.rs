@@ -11,8 +11,8 @@
 mod cooked;
 mod default;
 
-use super::error::{FilterError, WatchError};
 use crate::bpf::{Assembler, Instruction, JUMP_IF_EQUAL, LOAD_WORD, RETURN, ancillary};
+use crate::watch::error::{FilterError, WatchError};
 use std::io;
 use std::ops::Range;
 use std::process::{Command, Stdio};

@@ -1,11 +1,11 @@
 //! Names and kinds of network interfaces.
 
-use super::error::WatchError;
+use crate::watch::error::WatchError;
 use nix::ifaddrs::getifaddrs;
 use nix::net::if_::{if_indextoname, if_nameindex, if_nametoindex};
 
 /// The name of an interface, while it is there.
-pub(super) fn name(index: u32) -> Option<String> {
+pub(in crate::watch) fn name(index: u32) -> Option<String> {
     // nix calls it a success when there is none, and gives an empty name.
     let name = if_indextoname(index).ok()?.into_string().ok()?;
     (!name.is_empty()).then_some(name)

@@ -1,0 +1,16 @@
+//! What Linux' kernel gives: its packets, and what it knows of interfaces, sockets and rights.
+
+mod block;
+mod drops;
+mod duplicates;
+mod filter;
+pub(super) mod interfaces;
+mod join;
+mod map;
+mod rights;
+mod ring;
+
+pub use block::{Block, Packets};
+pub use join::{JoinInfo, Joined, open_connections};
+pub use rights::{User, drop_rights};
+pub use ring::{Ring, RingOptions};

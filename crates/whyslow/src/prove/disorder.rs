@@ -1,0 +1,84 @@
+//! Segments that came out of their order, or twice.
+
+use super::captured::Captured;
+use super::conversation::micros;
+use super::packets::Packet;
+use whyslow_core::analysis::End;
+use whyslow_core::series::Kind;
+use whyslow_lab::scenario::path::{LinkSpec, ReorderSpec};
+use whyslow_lab::scenario::units::{Share, Size};
+
+/// Fewer of all segments are an accident.
+const MATTERS: f64 = 5e-4;
+
+/// A segment that others overtook.
+struct Late {
+    place: u64,
+    /// By so much, seconds.
+    by: f64,
+}
+
+/// The very segments that were reordered, typically as late as they were; and as many twice as there
+/// were. What the first `skipped` bytes are is not sent here.
+pub(super) fn disturb(captured: &Captured, end: End, skipped: u64, link: &mut LinkSpec) {
+    let Some(direction) = captured.connection.directions.iter().find(|direction| direction.from == end) else { return };
+    let segments =
+        captured.packets.data(end).count().max((direction.bytes / captured.segment()) as usize).max(1) as f64;
+    let share = direction.duplicated as f64 / segments;
+    link.duplicate = (share > MATTERS).then(|| written(share));
+    let mut late = if captured.vantage() == end { late_by_acks(captured, end) } else { late_here(captured, end) };
+    late.retain(|segment| segment.place >= skipped);
+    late.sort_by(|a, b| a.by.total_cmp(&b.by));
+    let Some(typical) = late.get(late.len() / 2) else { return };
+    let delay = micros(typical.by.max(2e-4));
+    let mut at: Vec<Size> = late.iter().map(|segment| Size(segment.place - skipped)).collect();
+    at.sort_unstable_by_key(|place| place.0);
+    link.reorder = Some(ReorderSpec { share: Share(0.0), at, delay, gap: None, correlation: None });
+}
+
+/// A share as a scenario's text has it.
+fn written(share: f64) -> Share {
+    Share((share.min(0.5) * 1e8).round() / 1e8)
+}
+
+/// Each that came behind later ones.
+fn late_here(captured: &Captured, from: End) -> Vec<Late> {
+    let all: Vec<&Packet> = captured.packets.data(from).collect();
+    let mut late = Vec::new();
+    for (nth, packet) in all.iter().enumerate().filter(|(_, packet)| packet.kind == Kind::OutOfOrder) {
+        let before = all.get(..nth).unwrap_or_default().iter().rev().take_while(|other| packet.at - other.at < 1.0);
+        let overtaken = before.filter(|other| other.start > packet.start).map(|other| packet.at - other.at);
+        late.extend(overtaken.max_by(f64::total_cmp).map(|by| Late { place: packet.start, by }));
+    }
+    late
+}
+
+/// The same by the ACKs that came back: how long a hole was told of that nothing had to fill.
+fn late_by_acks(captured: &Captured, from: End) -> Vec<Late> {
+    let (mut late, mut hole) = (Vec::new(), None::<(u64, f64)>);
+    for packet in &captured.packets.all {
+        let needed = matches!(packet.kind, Kind::Fast | Kind::Timeout | Kind::TailProbe);
+        if packet.from == from {
+            hole = hole.filter(|(place, _)| !(needed && packet.start <= *place && packet.end() > *place));
+            continue;
+        }
+        let Some(ack) = packet.ack else { continue };
+        if let Some((place, since)) = hole.filter(|(place, _)| ack > *place) {
+            late.push(Late { place, by: packet.at - since });
+            hole = None;
+        }
+        // What was retransmitted once is no longer a hole of this kind.
+        if packet.tells_of_hole && hole.is_none() && !was_lost(captured, from, ack, packet.at) {
+            hole = Some((ack, packet.at));
+        }
+    }
+    late
+}
+
+/// Whether the byte at a place had to be retransmitted by a moment.
+fn was_lost(captured: &Captured, from: End, place: u64, moment: f64) -> bool {
+    let before = captured.packets.all.partition_point(|packet| packet.at <= moment);
+    let recent = captured.packets.all.get(..before).unwrap_or_default().iter().rev();
+    let needed = |packet: &&Packet| matches!(packet.kind, Kind::Fast | Kind::Timeout | Kind::TailProbe);
+    recent.take(200).filter(needed).any(|packet| packet.from == from && packet.start <= place && packet.end() > place)
+}

@@ -1,0 +1,79 @@
+//! `whyslow prove`: captures made again on this machine's kernel, and mended.
+
+use super::{User, alone, text};
+use serde_json::Value;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+use whyslow_testing::{Lack, skip};
+
+/// Samples of four causes, each made again from one capture and mended: by a command on the client,
+/// by one on the server, in a program, and on the path.
+const PROVED: &[(&str, &str, &str)] = &[
+    ("receive-window-client", "receive-window", "net.ipv4.tcp_rmem max 6,291,456 on the client"),
+    ("slow-start-server", "slow-start", "initcwnd 32 on the server"),
+    ("server-think-server", "server-think", "a server that answers at once"),
+    ("loss-client", "loss", "a path that loses nothing"),
+];
+
+/// A run of a busy machine may not be the capture's: then a test proves nothing either way.
+#[test]
+fn what_was_captured_is_made_again_and_mended() {
+    let _alone = alone();
+    let schema = include_str!("../../../../docs/schema/whyslow-prove-1.schema.json");
+    let schema = jsonschema::validator_for(&serde_json::from_str(schema).unwrap()).unwrap();
+    for (user, cases) in User::all().into_iter().zip([PROVED, &PROVED[..1]]) {
+        for (sample, cause, fix) in cases {
+            let file = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../samples/{sample}.pcap"));
+            std::fs::copy(&file, user.path("slow.pcap")).unwrap();
+            let arguments = ["prove", "slow.pcap", "--json", "--repeat", "1", "--keep", "kept"];
+            let output = user.command(&arguments).env("TMPDIR", user.path("")).output().unwrap();
+            let complaint = text(&output.stderr);
+            assert!(output.status.code().is_some_and(|code| code < 2), "{sample} as {}: {complaint}", user.name);
+            let told: Value = serde_json::from_slice(&output.stdout).unwrap();
+            if let Some(wrong) = schema.iter_errors(&told).next() {
+                panic!("{sample}: {wrong} at {}: {told}", wrong.instance_path());
+            }
+            assert_eq!(told["agreement"]["captured_cause"], *cause);
+            assert_eq!(told["agrees"], output.status.success(), "{told}");
+            // What is kept is a scenario of the lab.
+            let kept = std::fs::read_to_string(user.path("kept/again.toml")).unwrap();
+            assert!(whyslow_lab::scenario::load("again", &kept, &[]).is_ok(), "{kept}");
+            assert!(std::fs::read_to_string(user.path("kept/curves.svg")).unwrap().matches("<polyline").count() >= 2);
+            if told["agrees"] != true {
+                assert!(told["fixes"].as_array().unwrap().is_empty(), "{told}");
+                skip(Lack::Quiet, format!("{sample} as {}: {}", user.name, told["agreement"]["differs"]));
+                continue;
+            }
+            let first = &told["fixes"][0];
+            assert_eq!((&first["cause"], &first["what"]), (&Value::from(*cause), &Value::from(*fix)), "{told}");
+            assert!(first["measured"].as_f64().is_some() || first["why_not"].is_string(), "{told}");
+        }
+        // Nothing is left but what was to be kept.
+        let left = std::fs::read_dir(user.path("")).unwrap().flatten();
+        assert_eq!(left.filter(|it| it.file_name().to_string_lossy().starts_with("whyslow-prove-")).count(), 0);
+    }
+}
+
+/// Who is asked to end leaves nothing behind.
+#[test]
+fn a_proof_that_is_ended_leaves_no_folder() {
+    let _alone = alone();
+    let Some(user) = User::all().into_iter().next() else { return };
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../samples/server-think-server.pcap");
+    std::fs::copy(&file, user.path("slow.pcap")).unwrap();
+    let folders = || {
+        let all = std::fs::read_dir(user.path("")).unwrap().flatten();
+        all.filter(|it| it.file_name().to_string_lossy().starts_with("whyslow-prove-")).count()
+    };
+    let mut command = user.command(&["prove", "slow.pcap", "--repeat", "25"]);
+    let mut child = command.env("TMPDIR", user.path("")).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    let patience = Instant::now() + Duration::from_secs(60);
+    while folders() == 0 && child.try_wait().unwrap().is_none() && Instant::now() < patience {
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    assert_eq!(folders(), 1);
+    assert!(Command::new("kill").args(["-TERM", &child.id().to_string()]).status().unwrap().success());
+    assert_eq!(child.wait().unwrap().code(), Some(143));
+    assert_eq!(folders(), 0);
+}
