@@ -19,6 +19,8 @@ mod captured;
 #[cfg(target_os = "linux")]
 mod conversation;
 #[cfg(target_os = "linux")]
+mod curves;
+#[cfg(target_os = "linux")]
 mod fit;
 #[cfg(target_os = "linux")]
 mod hosts;

@@ -71,6 +71,8 @@ pub(crate) struct ExplainTask {
 #[derive(Debug)]
 pub(crate) struct ViewTask {
     pub inputs: Vec<Input>,
+    /// A proof's document.
+    pub proof: Option<PathBuf>,
     pub page: PageTask,
 }
 
@@ -89,6 +91,8 @@ pub(crate) struct ReportTask {
     pub inputs: Vec<Input>,
     /// `-` is stdout.
     pub output: PathBuf,
+    /// A proof's document.
+    pub proof: Option<PathBuf>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -151,11 +155,11 @@ impl Settings {
             }
             Some(Command::Watch(watch)) => Task::Watch(watch),
             Some(Command::Prove(prove)) => Task::Prove(prove),
-            Some(Command::View(View { files, port, open })) => {
-                Task::View(ViewTask { inputs: inputs(&files)?, page: PageTask { port, open } })
+            Some(Command::View(View { files, port, open, proof })) => {
+                Task::View(ViewTask { inputs: inputs(&files)?, proof, page: PageTask { port, open } })
             }
-            Some(Command::Report(Report { files, output })) => {
-                Task::Report(ReportTask { inputs: inputs(&files)?, output })
+            Some(Command::Report(Report { files, output, proof })) => {
+                Task::Report(ReportTask { inputs: inputs(&files)?, output, proof })
             }
             Some(Command::Completions { shell }) => Task::Completions(shell),
             Some(Command::Man { output }) => Task::Man(output),

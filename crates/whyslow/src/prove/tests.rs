@@ -3,7 +3,7 @@
 
 use super::built::{Built, Choice, build};
 use super::captured::Captured;
-use super::make::read;
+use super::make::open;
 use super::{keep, remedy};
 use crate::place::TransferPlace;
 use std::path::{Path, PathBuf};
@@ -19,7 +19,7 @@ fn sample(name: &str) -> PathBuf {
 }
 
 fn captured(name: &str) -> Captured {
-    read(&TransferPlace::read(&sample(name)).unwrap()).unwrap_or_else(|error| panic!("{name}: {error:#}"))
+    open(&TransferPlace::read(&sample(name)).unwrap()).unwrap_or_else(|error| panic!("{name}: {error:#}")).captured
 }
 
 fn built(captured: &Captured) -> Built {
@@ -39,7 +39,8 @@ fn every_sample_that_can_be_made_again_is_a_scenario_of_the_lab() {
             continue;
         }
         let name = entry.file_name().into_string().unwrap();
-        let Ok(captured) = read(&TransferPlace::read(&entry.path()).unwrap()) else { continue };
+        let Ok(opened) = open(&TransferPlace::read(&entry.path()).unwrap()) else { continue };
+        let captured = opened.captured;
         let built = built(&captured);
         let text = keep::toml(&built.scenario, &captured, "again").unwrap();
         let loaded = scenario::load(&name, &text, &[]).unwrap_or_else(|error| panic!("{name}: {error}"));
@@ -131,7 +132,7 @@ fn a_long_transfer_is_shortened_to_where_it_repeats() {
 
 #[test]
 fn what_cannot_be_made_again_says_why() {
-    let wrong = |name: &str| match read(&TransferPlace::read(&sample(name)).unwrap()) {
+    let wrong = |name: &str| match open(&TransferPlace::read(&sample(name)).unwrap()) {
         Ok(_) => panic!("{name} can be read"),
         Err(error) => format!("{error:#}"),
     };
