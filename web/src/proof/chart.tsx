@@ -47,11 +47,7 @@ export function Chart({ curves, isWhole }: { curves: Curve[]; isWhole: boolean }
     <figure class="curves">
       <div ref={box} onPointerMove={point} onPointerLeave={() => setSize(null)}>
         <svg width={width} height={HEIGHT} role="img" aria-label={`Bytes acknowledged by time: ${took}`}>
-          <Axes
-            x={x}
-            y={y}
-            since={isWhole ? "since the connection’s first packet" : "since its first byte, or the request"}
-          />
+          <Axes x={x} y={y} since={isWhole ? "since the connection’s first packet" : "since the transfer began"} />
           {over(curves).map(({ of, points }) => (
             <g key={of} class={`curve ${of}`}>
               <path d={path(points, x, y)} />
@@ -72,7 +68,7 @@ export function Chart({ curves, isWhole }: { curves: Curve[]; isWhole: boolean }
         {curves.map(({ of, what, points }) => {
           const at = when(points, size ?? most);
           return (
-            <span key={of} class={`key ${of}`} title={what ?? undefined}>
+            <span key={of} class={`run-name ${of}`} title={what ?? undefined}>
               <b>{of}</b> {at === null ? "–" : time(at)}
             </span>
           );

@@ -68,14 +68,20 @@ function Runs({ proof }: { proof: Proof }) {
   const { agreement, fixes, together, often_tried } = proof;
   const isPromised = fixes.some((fix) => fix.predicted !== null);
   return (
-    <div class="scroll" tabIndex={0} role="region" aria-label="Runs">
-      <table class="runs">
+    <div class="runs" tabIndex={0} role="region" aria-label="Runs">
+      <table>
         <thead>
           <tr>
             <th scope="col">run</th>
             <th scope="col">what was changed</th>
-            <th scope="col">took</th>
-            {isPromised && <th scope="col">predicted</th>}
+            <th scope="col" class="number">
+              took
+            </th>
+            {isPromised && (
+              <th scope="col" class="number">
+                predicted
+              </th>
+            )}
             <th scope="col">of runs</th>
           </tr>
         </thead>
@@ -117,7 +123,9 @@ function Row({ fix, isPromised, helps }: { fix: Fix; isPromised: boolean; helps:
       <td>
         {fix.what}
         {fix.why_not !== null && <span class="dim">: {fix.why_not}</span>}
-        {fix.verdict === "helps" && fix.command !== null && <Command text={fix.command} />}
+        {fix.verdict === "helps" && fix.command !== null && (
+          <Command text={fix.command} label={`Command that was run: ${fix.what}`} />
+        )}
       </td>
       <td class="number">{fix.measured === null ? "–" : time(fix.measured)}</td>
       {isPromised && <td class="number dim">{fix.predicted === null ? "" : time(fix.predicted)}</td>}

@@ -164,7 +164,7 @@ fn svg(graphs: &Graphs, drawn: &Drawn<'_>) -> String {
     if most <= 0.0 {
         return "<span class=none>nothing</span>".to_owned();
     }
-    let (most_shown, seconds) = (kind.show(most), Kind::Time.show(graphs.seconds));
+    let (most_shown, seconds) = (grouped(&kind.show(most)), Kind::Time.show(graphs.seconds));
     // Words stand outside, since what is inside is stretched to its cell.
     let mut out = format!(
         "<figure><figcaption>{most_shown}</figcaption><svg viewBox=\"0 0 {COLUMNS} {HEIGHT}\" preserveAspectRatio=none \
