@@ -1,5 +1,6 @@
 //! Bytes that had been acknowledged by what time: captured, made again, and with the fix.
 
+use super::built::Built;
 use super::captured::Captured;
 use super::outcome::{Outcome, Tried, Verdict};
 use serde::Serialize;
@@ -38,15 +39,18 @@ pub(super) fn of(outcome: &Outcome) -> Vec<Curve> {
         let points = Span { place: built.place, bytes: built.bytes, until: f64::INFINITY, thinks }.points(seen);
         Curve { of, what, points }
     };
-    let own = Span { place: captured.place, bytes: built.bytes, until: built.until, thinks };
-    let mut curves = vec![
-        Curve { of: Of::Captured, what: None, points: own.points(captured) },
-        run(Of::Again, None, &outcome.fitted.trial.seen),
-    ];
+    let mut curves = vec![of_capture(captured, built), run(Of::Again, None, &outcome.fitted.trial.seen)];
     if let Some((tried, trial)) = fixed(outcome).and_then(|tried| Some((tried, tried.trial.as_ref()?))) {
         curves.push(run(Of::Fixed, Some(tried.remedy.what.clone()), &trial.seen));
     }
     curves
+}
+
+/// The capture's, as far as it is run.
+pub(super) fn of_capture(captured: &Captured, built: &Built) -> Curve {
+    let thinks = captured.thought() > 0.0;
+    let span = Span { place: captured.place, bytes: built.bytes, until: built.until, thinks };
+    Curve { of: Of::Captured, what: None, points: span.points(captured) }
 }
 
 fn fixed(outcome: &Outcome) -> Option<&Tried> {

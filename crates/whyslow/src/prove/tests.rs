@@ -4,7 +4,7 @@
 use super::built::{Built, Choice, build};
 use super::captured::Captured;
 use super::make::open;
-use super::{keep, remedy};
+use super::{curves, keep, remedy};
 use crate::place::TransferPlace;
 use std::path::{Path, PathBuf};
 use whyslow_core::analysis::End;
@@ -128,6 +128,27 @@ fn a_long_transfer_is_shortened_to_where_it_repeats() {
     assert!((built.captured_s - 1.0).abs() < 0.01, "{}", built.captured_s);
     assert_eq!(script(&built).bytes_of(Side::Server), built.bytes);
     assert_eq!(captured.from(), End::Server);
+}
+
+#[test]
+fn the_captures_curve_ends_when_the_time_that_is_compared_does() {
+    for name in [
+        "receive-window-client.pcap",
+        "receive-window-server.pcap",
+        "server-think-server.pcap",
+        "loss-client.pcap",
+        "application-server.pcap",
+        "turn-taking-server.pcap",
+    ] {
+        let captured = captured(name);
+        let built = built(&captured);
+        let curve = curves::of_capture(&captured, &built);
+        let (end, bytes) = *curve.points.last().unwrap();
+        assert!((end - built.captured_s).abs() <= 0.01 * built.captured_s, "{name}: {end} of {}", built.captured_s);
+        assert!(captured.is_about_connection || bytes == built.bytes, "{name}: {bytes}");
+        assert!(curve.points.len() <= curves::MOST && curve.points[0] == (0.0, 0), "{name}");
+        assert!(curve.points.is_sorted_by(|a, b| a.0 <= b.0 && a.1 < b.1), "{name}");
+    }
 }
 
 #[test]
