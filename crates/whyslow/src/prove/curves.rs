@@ -75,7 +75,9 @@ impl Span {
     fn points(self, seen: &Captured) -> Vec<(f64, u64)> {
         let from = seen.from();
         let (place, bytes, start) = if seen.is_about_connection {
-            (0, u64::MAX, Some(seen.connection.start_s.as_secs_f64()))
+            // The ACK of a FIN is one of no byte.
+            let all = seen.packets.data(from).map(super::packets::Packet::end).max().unwrap_or(0);
+            (0, all, Some(seen.connection.start_s.as_secs_f64()))
         } else {
             let thought = if self.thinks { seen.thought() } else { 0.0 };
             (self.place, self.bytes, seen.packets.sent_at(from, self.place).map(|at| at - thought))
