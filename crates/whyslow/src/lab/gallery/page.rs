@@ -67,7 +67,8 @@ fn table_row(row: &Row<'_>, differs: &[String]) -> String {
     let result = row.result;
     let mut html = format!("<tr id=\"{0}\"><th><b>{0}</b>", escaped(&result.label));
     for setting in differs {
-        let _ = write!(html, "<code>{}</code>", escaped(setting));
+        // A long key goes on in the next line where one of its parts ends.
+        let _ = write!(html, "<code>{}</code>", escaped(setting).replace('.', ".<wbr>"));
     }
     let _ = write!(html, "<span>{}</span></th>", escaped(&result.cause));
     match &row.graphs {
