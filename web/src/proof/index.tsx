@@ -66,6 +66,7 @@ function compared({ agreement, tries, transfer, noise_s }: Proof): string {
 
 function Runs({ proof }: { proof: Proof }) {
   const { agreement, fixes, together, often_tried } = proof;
+  const main = agreement.captured_cause;
   const isPromised = fixes.some((fix) => fix.predicted !== null);
   return (
     <div class="runs" tabIndex={0} role="region" aria-label="Runs">
@@ -82,7 +83,7 @@ function Runs({ proof }: { proof: Proof }) {
                 predicted
               </th>
             )}
-            <th scope="col">of runs</th>
+            <th scope="col">runs</th>
           </tr>
         </thead>
         <tbody>
@@ -101,11 +102,11 @@ function Runs({ proof }: { proof: Proof }) {
             <td class="dim">{spread(proof.all_again)}</td>
           </tr>
           {fixes.map((fix, index) => (
-            <Row key={index} fix={fix} isPromised={isPromised} helps="fixed" />
+            <Row key={index} fix={fix} main={main} isPromised={isPromised} helps="fixed" />
           ))}
-          {together && <Row fix={together} isPromised={isPromised} helps="together" />}
+          {together && <Row fix={together} main={main} isPromised={isPromised} helps="together" />}
           {often_tried.map((fix, index) => (
-            <Row key={index} fix={fix} isPromised={isPromised} helps="helps too" />
+            <Row key={index} fix={fix} main={main} isPromised={isPromised} helps="helps too" />
           ))}
         </tbody>
       </table>
@@ -115,13 +116,15 @@ function Runs({ proof }: { proof: Proof }) {
 
 const VERDICT = { "no-help": "no help", harms: "slower", "not-run": "not run" };
 
-function Row({ fix, isPromised, helps }: { fix: Fix; isPromised: boolean; helps: string }) {
+/** `main` is the cause that the verdict is about. */
+function Row({ fix, main, isPromised, helps }: { fix: Fix; main: string | null; isPromised: boolean; helps: string }) {
   const name = fix.verdict === "helps" ? helps : VERDICT[fix.verdict];
   return (
     <tr class={fix.verdict}>
       <th scope="row">{name}</th>
       <td>
         {fix.what}
+        {fix.cause !== null && fix.cause !== main && <span class="dim"> (for {fix.cause})</span>}
         {fix.why_not !== null && <span class="dim">: {fix.why_not}</span>}
         {fix.verdict === "helps" && fix.command !== null && (
           <Command text={fix.command} label={`Command that was run: ${fix.what}`} />
