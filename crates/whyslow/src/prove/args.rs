@@ -34,8 +34,8 @@ pub(crate) struct Prove {
     #[arg(long, conflicts_with_all = ["json", "repeat", "report"])]
     pub(super) scenario: bool,
 
-    /// Write the page of `whyslow report` with what came of it: a table of the runs, and their curves
-    /// in one graph.
+    /// Write the page of `whyslow report` with what came of it: a table of the runs, and their
+    /// curves in one graph.
     #[arg(long, value_name = "PAGE", value_hint = clap::ValueHint::FilePath)]
     pub(super) report: Option<PathBuf>,
 
