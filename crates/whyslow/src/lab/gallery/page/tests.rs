@@ -61,8 +61,8 @@ fn result(label: &str, cause: &str) -> RunResult {
         ("zero_window", 0.0, [0.0, 0.0]),
         ("window_full", 1_234_567.0, [1_111_111.0, 1_345_678.0]),
     ];
-    let mut noise = whyslow_lab::noise::Noise::default();
-    noise.between = figures.iter().map(|(name, _, between)| ((*name).to_owned(), *between)).collect();
+    let between = figures.iter().map(|(name, _, between)| ((*name).to_owned(), *between)).collect();
+    let noise = whyslow_lab::noise::Noise { between, ..Default::default() };
     RunResult {
         schema: whyslow_lab::truth::SCHEMA.to_owned(),
         experiment: "gallery-buffers".to_owned(),
