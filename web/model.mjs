@@ -13,6 +13,7 @@ const MODELS = [
   ["whyslow-1", "Analysis", "src/model.ts"],
   ["whyslow-compare-1", "Comparison", "src/compare/model.ts"],
   ["whyslow-probe-1", "Probe", "src/requests/model.ts"],
+  ["whyslow-prove-1", "Proof", "src/proof/model.ts"],
 ];
 
 /** Columns of a comment. */

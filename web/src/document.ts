@@ -3,6 +3,7 @@
 
 import type { Comparison } from "./compare/model";
 import type { Analysis } from "./model";
+import type { Proof } from "./proof/model";
 import type { Probe } from "./requests/model";
 import type { PackedRows } from "./rows";
 
@@ -29,6 +30,10 @@ export interface Content {
   series: Record<string, unknown>;
   /** What made the packets, where a probe did; without its own copy of the analysis. */
   probe: Probe | null;
+  /** What came of making a transfer again; without the lab's scenario. */
+  proof: Omit<Proof, "scenario"> | null;
+  /** Why the proof that was given is not shown. */
+  unproved: string | null;
   /** Packets that do not end are watched: what there is comes as news. */
   watch?: true;
 }

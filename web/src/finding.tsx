@@ -139,7 +139,7 @@ function who(actor: string, transfer: Transfer | undefined): string {
 }
 
 /** A command to be pasted. */
-export function Command({ text }: { text: string }) {
+export function Command({ text, label = "Command" }: { text: string; label?: string }) {
   const [copied, setCopied] = useState(false);
   const copy = async () => {
     await navigator.clipboard.writeText(text);
@@ -148,7 +148,7 @@ export function Command({ text }: { text: string }) {
   };
   return (
     <div class="command">
-      <code tabIndex={0} role="region" aria-label="Command">
+      <code tabIndex={0} role="region" aria-label={label}>
         {text}
       </code>
       <button type="button" onClick={() => void copy()} aria-label="Copy the command">

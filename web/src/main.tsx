@@ -69,7 +69,8 @@ function App() {
     (found: Content, failed: string | null, isNew: boolean) => {
       setContent(found);
       if (failed !== null) return setNotice({ what: "Not opened.", why: failed });
-      setNotice(found.uncompared === null ? null : { what: "Not compared.", why: found.uncompared });
+      if (found.uncompared !== null) setNotice({ what: "Not compared.", why: found.uncompared });
+      else setNotice(found.unproved === null ? null : { what: "The proof is not shown.", why: found.unproved });
       if (isNew || (found.compare && format(parse(location.hash)) === format(START)))
         go({ ...START, compare: found.compare }, !isNew);
     },

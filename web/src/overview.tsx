@@ -11,6 +11,7 @@ import { Cause } from "./help";
 import { Listing } from "./listing";
 import type { Capture, Connection, Finding } from "./model";
 import { NoteList, type Notes } from "./notes";
+import { ProofView } from "./proof";
 import { Requests } from "./requests";
 import { Waterfall } from "./waterfall";
 
@@ -32,6 +33,7 @@ export function Overview({ content, view, go, help, asker, notes }: Props) {
   return (
     <main class="overview">
       <Verdict content={content} help={help} go={go} />
+      {content.proof && <ProofView proof={content.proof} go={go} />}
       {content.probe && <Requests probe={content.probe} go={go} />}
       {only && <OnlyTransfer connection={only} go={go} />}
       {content.causes.length > 0 && <Causes content={content} go={go} help={help} />}

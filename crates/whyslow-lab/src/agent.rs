@@ -12,7 +12,7 @@ use crate::scenario::work::{Connection, Work};
 use crate::work::proxy::Proxy;
 use crate::work::stream::{self, Tls};
 use crate::work::transfers::{Client, Direction};
-use crate::work::{Report, credit, proxy, script, socket, transfers, turns};
+use crate::work::{Report, credit, one, proxy, script, socket, transfers, turns};
 use serde::{Deserialize, Serialize};
 use std::io::{self, BufRead, Write};
 use std::net::SocketAddr;
@@ -178,10 +178,12 @@ fn client(
             let direction = direction(&job.work);
             Client { work: t, direction, peer, options, tls: tls.as_ref(), sampler }.run()
         }
-        Work::Turns(t) => turns::client(&t.into(), peer, options, sampler),
-        Work::WriteWriteRead(w) => turns::client(&w.into(), peer, options, sampler),
-        Work::Credit(c) => credit::client(c, peer, options, sampler),
-        Work::Script(s) => script::client(s, peer, options, sampler),
+        Work::Turns(t) => one::connect(peer, options, sampler, |stream, start| turns::client(&t.into(), stream, start)),
+        Work::WriteWriteRead(w) => {
+            one::connect(peer, options, sampler, |stream, start| turns::client(&w.into(), stream, start))
+        }
+        Work::Credit(c) => one::connect(peer, options, sampler, |stream, start| credit::client(c, stream, start)),
+        Work::Script(s) => one::connect(peer, options, sampler, |stream, start| script::client(s, stream, start)),
     }
 }
 
@@ -210,10 +212,10 @@ fn server(job: &Job, listen: SocketAddr, sampler: &Sampler) -> io::Result<Vec<cr
             let direction = direction(&job.work);
             transfers::Server { work: t, direction, listener: &listener, tls: tls.as_ref(), sampler }.run()
         }
-        Work::Turns(t) => turns::server(&t.into(), &listener, sampler),
-        Work::WriteWriteRead(w) => turns::server(&w.into(), &listener, sampler),
-        Work::Credit(c) => credit::server(c, &listener, sampler),
-        Work::Script(s) => script::server(s, &listener, sampler),
+        Work::Turns(t) => one::accept(&listener, sampler, |stream| turns::server(&t.into(), stream)),
+        Work::WriteWriteRead(w) => one::accept(&listener, sampler, |stream| turns::server(&w.into(), stream)),
+        Work::Credit(c) => one::accept(&listener, sampler, |stream| credit::server(c, stream)),
+        Work::Script(s) => one::accept(&listener, sampler, |stream| script::server(s, stream)),
     }
 }
 

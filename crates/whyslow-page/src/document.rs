@@ -3,7 +3,7 @@
 use crate::closeups::CompressedAnswer;
 use crate::gzip::{compress, compress_quickly};
 use crate::rows::Rows;
-use crate::{Opening, TransferSpot, closeups, repeats};
+use crate::{Opening, Proof, TransferSpot, closeups, repeats};
 use bytes::Bytes;
 use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
@@ -62,6 +62,10 @@ struct Content<'a> {
     series: BTreeMap<u64, Vec<CompressedAnswer>>,
     /// What made the packets, where a probe did.
     probe: Option<&'a RawValue>,
+    /// What came of making a transfer again.
+    proof: Option<&'a Proof>,
+    /// Why the proof that was given is missing.
+    unproved: Option<String>,
 }
 
 /// The verdict as a sentence, and what to do.
@@ -143,10 +147,12 @@ impl Document {
         };
         let both = both.ok().flatten().filter(|_| is_file);
         let comparisons = both.iter().map(|[a, b]| compare::compare(a, b)).collect();
-        let compared: Vec<u64> = compare.iter().flatten().map(|spot| spot.0).collect();
+        let proof = opening.proof.as_ref().map(|proof| proof.fits(&reading.analysis).map(|()| proof)).transpose();
+        let compared = compare.iter().flatten().map(|spot| spot.0);
+        let wanted: Vec<u64> = compared.chain(proof.iter().flatten().map(|proof| proof.connection())).collect();
         let rows = Rows::of(&reading.analysis, repeats);
-        let most = if is_file { in_file(&reading.analysis, &compared) } else { MAX_CONNECTIONS };
-        let analysis = &worst(&reading.analysis, &compared, most);
+        let most = if is_file { in_file(&reading.analysis, &wanted) } else { MAX_CONNECTIONS };
+        let analysis = &worst(&reading.analysis, &wanted, most);
         let names: Vec<&str> = analysis.captures.iter().map(|capture| capture.path.as_str()).collect();
         let mut content = Content {
             schema: "whyslow-page/1",
@@ -163,11 +169,13 @@ impl Document {
             uncompared,
             comparisons,
             probe: opening.probe.as_deref(),
+            proof: proof.as_ref().ok().copied().flatten(),
+            unproved: proof.err(),
         };
         let mut compressed = compress(&content);
         if let Some(progress) = file {
             content.series =
-                closeups::of_worst(&reading, &compared, MAX_BYTES.saturating_sub(compressed.len()), progress);
+                closeups::of_worst(&reading, &wanted, MAX_BYTES.saturating_sub(compressed.len()), progress);
             compressed = compress(&content);
         }
         Self { reading, compressed: compressed.into() }
@@ -226,18 +234,18 @@ fn shorten(analysis: &mut Analysis) {
 }
 
 /// How many connections fit into a file, judged by the size of the worst ones.
-fn in_file(analysis: &Analysis, compared: &[u64]) -> usize {
-    let few = worst(analysis, compared, FEW_CONNECTIONS);
+fn in_file(analysis: &Analysis, wanted: &[u64]) -> usize {
+    let few = worst(analysis, wanted, FEW_CONNECTIONS);
     let each = compress_quickly(&few.connections).len() / few.connections.len().max(1);
     // Half of the file: the other half is for graphs.
     (MAX_BYTES / 2 / each.max(1)).clamp(FEW_CONNECTIONS, MAX_IN_FILE)
 }
 
 /// The analysis with these connections and those that lost most time, in their original order.
-fn worst(analysis: &Analysis, compared: &[u64], most: usize) -> Analysis {
+fn worst(analysis: &Analysis, wanted: &[u64], most: usize) -> Analysis {
     let mut worst: Vec<&Connection> = analysis.connections.iter().collect();
     if worst.len() > most {
-        worst.sort_by_cached_key(|one| (!compared.contains(&one.id), Reverse(ranking::cost(one))));
+        worst.sort_by_cached_key(|one| (!wanted.contains(&one.id), Reverse(ranking::cost(one))));
         worst.truncate(most);
         worst.sort_by_key(|one| one.id);
     }

@@ -1,5 +1,6 @@
 //! [`Opening`]: what to open, and which two transfers to compare.
 
+use crate::Proof;
 use serde::Serialize;
 use serde_json::value::RawValue;
 use std::collections::BTreeMap;
@@ -17,6 +18,8 @@ pub struct Opening {
     pub compare: Option<[SoughtTransfer; 2]>,
     /// What made the packets: a probe's document (`whyslow-probe/1`) without its analysis.
     pub probe: Option<Box<RawValue>>,
+    /// What came of making a transfer of these captures again.
+    pub proof: Option<Proof>,
 }
 
 /// A transfer to look for.

@@ -184,6 +184,10 @@ pub(crate) struct View {
     /// Start the browser.
     #[arg(long)]
     pub open: bool,
+
+    /// Show beside the captures what `whyslow prove --json` printed of one of their transfers.
+    #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
+    pub proof: Option<PathBuf>,
 }
 
 #[derive(Debug, ClapArgs)]
@@ -195,6 +199,10 @@ pub(crate) struct Report {
     /// Where to write the page; `-` is standard output.
     #[arg(long, short, value_name = "PAGE", value_hint = clap::ValueHint::FilePath)]
     pub output: PathBuf,
+
+    /// Show beside the captures what `whyslow prove --json` printed of one of their transfers.
+    #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
+    pub proof: Option<PathBuf>,
 }
 
 #[derive(Clone, Copy, Debug, Default, ValueEnum)]

@@ -14,6 +14,7 @@ pub(crate) mod args;
 mod built;
 mod captured;
 mod conversation;
+mod curves;
 mod disorder;
 mod fit;
 mod hole;

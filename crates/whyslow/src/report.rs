@@ -4,9 +4,11 @@ use crate::output::{Sources, Target};
 use crate::progress::Meter;
 use crate::settings::ReportTask;
 use crate::spooled::SpooledInputs;
+use anyhow::Context;
 use std::io::Write;
+use std::path::Path;
 use whyslow_io::{ExplainOptions, Reading, Stop, UnlistedConnections};
-use whyslow_serve::{Document, Opening};
+use whyslow_serve::{Document, Opening, Proof};
 
 /// Reads the captures and writes the page with what was found.
 ///
@@ -16,9 +18,24 @@ use whyslow_serve::{Document, Opening};
 pub(crate) fn run(task: &ReportTask) -> anyhow::Result<()> {
     let target = Target::open(Some(&task.output), &Sources::of(&task.inputs))?;
     whyslow_serve::page()?;
+    let proof = proof(task.proof.as_deref())?;
     let kept = SpooledInputs::new(&task.inputs)?;
-    let opening = Opening { names: kept.names(), ..Opening::of(kept.inputs().to_vec()) };
-    write(read(&opening)?, &opening, target)
+    let opening = Opening { names: kept.names(), proof, ..Opening::of(kept.inputs().to_vec()) };
+    let reading = read(&opening)?;
+    if let (Some(proof), Some(file)) = (&opening.proof, &task.proof) {
+        proof.fits(&reading.analysis).map_err(anyhow::Error::msg).with_context(|| file.display().to_string())?;
+    }
+    write(reading, &opening, target)
+}
+
+/// What `whyslow prove --json` printed into a file, where one is named.
+///
+/// # Errors
+/// When the file cannot be read, or holds something else.
+pub(crate) fn proof(file: Option<&Path>) -> anyhow::Result<Option<Proof>> {
+    let Some(file) = file else { return Ok(None) };
+    let read = || Proof::read(&std::fs::read(file)?).map_err(anyhow::Error::msg);
+    read().with_context(|| file.display().to_string()).map(Some)
 }
 
 /// Reads what is to be opened, with a progress bar for whoever waits.

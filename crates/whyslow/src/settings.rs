@@ -72,6 +72,8 @@ pub(crate) struct ExplainTask {
 #[derive(Debug)]
 pub(crate) struct ViewTask {
     pub inputs: Vec<Input>,
+    /// A proof's document.
+    pub proof: Option<PathBuf>,
     pub page: PageTask,
 }
 
@@ -90,6 +92,8 @@ pub(crate) struct ReportTask {
     pub inputs: Vec<Input>,
     /// `-` is stdout.
     pub output: PathBuf,
+    /// A proof's document.
+    pub proof: Option<PathBuf>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -158,11 +162,11 @@ impl Settings {
                 "prove makes the transfer again on Linux' TCP, in network namespaces: run it on a Linux machine or in a \
                  virtual one, with the same file; `whyslow FILE` explains it here",
             ),
-            Some(Command::View(View { files, port, open })) => {
-                Task::View(ViewTask { inputs: inputs(&files)?, page: PageTask { port, open } })
+            Some(Command::View(View { files, port, open, proof })) => {
+                Task::View(ViewTask { inputs: inputs(&files)?, proof, page: PageTask { port, open } })
             }
-            Some(Command::Report(Report { files, output })) => {
-                Task::Report(ReportTask { inputs: inputs(&files)?, output })
+            Some(Command::Report(Report { files, output, proof })) => {
+                Task::Report(ReportTask { inputs: inputs(&files)?, output, proof })
             }
             Some(Command::Completions { shell }) => Task::Completions(shell),
             Some(Command::Man { output }) => Task::Man(output),

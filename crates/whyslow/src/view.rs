@@ -3,6 +3,7 @@
 #[cfg(unix)]
 use crate::interrupt::{ended_by, ending};
 use crate::output::Sources;
+use crate::report;
 use crate::settings::{PageTask, ViewTask};
 use crate::spooled::SpooledInputs;
 use anyhow::{Context, bail};
@@ -24,9 +25,13 @@ use whyslow_serve::{Opening, Server};
 pub(crate) fn run(task: &ViewTask) -> anyhow::Result<()> {
     Sources::of(&task.inputs).refuse_stdout()?;
     check(&task.inputs)?;
+    let proof = report::proof(task.proof.as_deref())?;
     let mut kept = SpooledInputs::new(&task.inputs)?;
-    let opening =
-        (!task.inputs.is_empty()).then(|| Opening { names: kept.names(), ..Opening::of(kept.inputs().to_vec()) });
+    let opening = (!task.inputs.is_empty()).then(|| Opening {
+        names: kept.names(),
+        proof,
+        ..Opening::of(kept.inputs().to_vec())
+    });
     show(opening, None, &mut kept, task.page)
 }
 

@@ -1,9 +1,10 @@
 // Bytes by time of both transfers, from one request on; and beside it, which is faster at what
 // size.
 
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
+import { Axes, useWidth } from "../axes";
 import { bytes, roundBytes, time } from "../format";
-import { place, type Scale, ticks, tickTime, value } from "../tracks/scale";
+import { place, type Scale, value } from "../tracks/scale";
 import { NAMES, type Point, when } from "./comparison";
 import type { Comparison, Grown } from "./model";
 
@@ -35,23 +36,13 @@ function end(curve: Grown, most: number): Point | undefined {
 }
 
 export function Chart({ told }: { told: Comparison }) {
-  const box = useRef<HTMLDivElement>(null);
-  const [width, setWidth] = useState(900);
+  const { box, width } = useWidth(420);
   const [size, setSize] = useState<number | null>(null);
-  useEffect(() => {
-    const around = box.current;
-    if (!around) return;
-    const watch = new ResizeObserver(() => setWidth(Math.max(420, around.clientWidth)));
-    watch.observe(around);
-    return () => watch.disconnect();
-  }, []);
   const most = top(told);
   const right = width - STRIP - WORDS - 14;
   const ends = told.curves.map((curve) => when(curve, most) ?? curve.captured[curve.captured.length - 1]?.[0] ?? 0);
   const x: Scale = { low: 0, high: Math.max(...ends, 1e-6) * 1.02, at: [LEFT, right] };
   const y: Scale = { low: 0, high: most, at: [HEIGHT - FOOT, TOP] };
-  const times = ticks(0, x.high, Math.max(2, (right - LEFT) / 100));
-  const step = (times[1] ?? 1) - (times[0] ?? 0);
   const same = told.same_size;
   const both = size === null ? null : told.curves.map((curve) => when(curve, size));
   const point = (event: PointerEvent) => {
@@ -66,25 +57,7 @@ export function Chart({ told }: { told: Comparison }) {
           <clipPath id="curves-plot">
             <rect x={LEFT} y={TOP} width={Math.max(0, right - LEFT)} height={HEIGHT - FOOT - TOP} />
           </clipPath>
-          {times.map((at) => (
-            <g key={at}>
-              <line class="gridline" x1={place(x, at)} x2={place(x, at)} y1={TOP} y2={HEIGHT - FOOT} />
-              <text class="tick" x={place(x, at)} y={HEIGHT - FOOT + 16} text-anchor="middle">
-                {tickTime(at, step)}
-              </text>
-            </g>
-          ))}
-          {ticks(0, most, 6).map((at) => (
-            <g key={at}>
-              <line class="gridline" x1={LEFT} x2={right} y1={place(y, at)} y2={place(y, at)} />
-              <text class="tick" x={LEFT - 7} y={place(y, at) + 4} text-anchor="end">
-                {roundBytes(at)}
-              </text>
-            </g>
-          ))}
-          <text class="tick" x={(LEFT + right) / 2} y={HEIGHT - 5} text-anchor="middle">
-            since the request
-          </text>
+          <Axes x={x} y={y} since="since the request" />
           <g clip-path="url(#curves-plot)">
             {told.leads.slice(1).map((lead) => (
               <line

@@ -29,6 +29,8 @@ export function asContent(found: WatchContent): Content {
     comparisons: [],
     series: {},
     probe: null,
+    proof: null,
+    unproved: null,
   };
 }
 

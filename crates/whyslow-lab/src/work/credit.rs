@@ -3,12 +3,10 @@
 //! TCP would allow.
 
 use super::stream::Stream;
-use super::{Opened, Transfer, during};
-use crate::sample::{Sampler, now};
-use crate::scenario::host::SocketOptions;
+use super::{Transfer, during};
+use crate::sample::now;
 use crate::scenario::work::{Credit, Pace, Reader};
 use std::io::{self, Read, Write};
-use std::net::{SocketAddr, TcpListener};
 use std::sync::{Condvar, Mutex, PoisonError};
 
 /// A grant on the wire: the size of an HTTP/2 WINDOW_UPDATE frame.
@@ -17,14 +15,7 @@ const GRANT: usize = 13;
 const REQUEST: u64 = 100;
 
 /// The client's part: reads, and grants again what it has read.
-pub fn client(
-    work: &Credit,
-    peer: SocketAddr,
-    options: &SocketOptions,
-    sampler: &Sampler,
-) -> io::Result<(Vec<Opened>, Vec<Transfer>)> {
-    let start = now();
-    let mut stream = Stream::connect(peer, options, None, sampler)?;
+pub fn client(work: &Credit, stream: &mut Stream, start: u64) -> io::Result<Vec<Transfer>> {
     let request = now();
     stream.send(REQUEST, &Pace::default())?;
     let (mut done, mut owed, mut first_byte) = (0_u64, 0_u64, 0);
@@ -47,20 +38,15 @@ pub fn client(
             owed = 0;
         }
     }
-    let end = now();
-    let opened = stream.opened.clone();
-    stream.close_first()?;
-    Ok((vec![opened], vec![Transfer { connection: 0, start, request, first_byte, end, bytes: work.size.0 }]))
+    Ok(vec![Transfer { connection: 0, start, request, first_byte, end: now(), bytes: work.size.0 }])
 }
 
 /// The server's part: sends while it has credit. A second thread reads the grants.
-pub fn server(work: &Credit, listener: &TcpListener, sampler: &Sampler) -> io::Result<Vec<Opened>> {
-    let mut stream = Stream::accept(listener, None, sampler)?;
+pub fn server(work: &Credit, stream: &mut Stream) -> io::Result<()> {
     stream.receive(REQUEST, &Reader::default())?;
     let mut grants = stream.tcp().try_clone()?;
     // The credit, or `None` when the other end has gone.
     let credit = (Mutex::new(Some(work.window.0)), Condvar::new());
-    let opened = stream.opened.clone();
     std::thread::scope(|scope| -> io::Result<()> {
         let shared = &credit;
         scope.spawn(move || {
@@ -94,7 +80,5 @@ pub fn server(work: &Credit, listener: &TcpListener, sampler: &Sampler) -> io::R
             left -= message;
         }
         Ok(())
-    })?;
-    stream.close_second()?;
-    Ok(vec![opened])
+    })
 }

@@ -6,6 +6,7 @@
 
 pub mod credit;
 pub mod metrics;
+pub mod one;
 pub mod proxy;
 pub mod script;
 pub mod socket;

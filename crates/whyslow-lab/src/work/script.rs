@@ -2,38 +2,24 @@
 //! for, and reads meanwhile.
 
 use super::stream::Stream;
-use super::{Opened, Transfer, during, sleep_until};
-use crate::sample::{Sampler, now};
-use crate::scenario::host::SocketOptions;
+use super::{Transfer, during, sleep_until};
+use crate::sample::now;
 use crate::scenario::script::{Reading, Script};
 use crate::scenario::units::Time;
 use crate::scenario::work::{Pace, Side};
 use std::io::{self, Read};
-use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::net::TcpStream;
 use std::sync::{Condvar, Mutex, PoisonError};
 
 /// The client's part.
-pub fn client(
-    work: &Script,
-    peer: SocketAddr,
-    options: &SocketOptions,
-    sampler: &Sampler,
-) -> io::Result<(Vec<Opened>, Vec<Transfer>)> {
-    let start = now();
-    let mut stream = Stream::connect(peer, options, None, sampler)?;
-    let opened = stream.opened.clone();
-    let (begun, arrived) = converse(&mut stream, work, Side::Client)?;
-    stream.close_first()?;
-    Ok((vec![opened], transfers(work, start, &begun, &arrived)))
+pub fn client(work: &Script, stream: &mut Stream, start: u64) -> io::Result<Vec<Transfer>> {
+    let (begun, arrived) = converse(stream, work, Side::Client)?;
+    Ok(transfers(work, start, &begun, &arrived))
 }
 
 /// The server's part.
-pub fn server(work: &Script, listener: &TcpListener, sampler: &Sampler) -> io::Result<Vec<Opened>> {
-    let mut stream = Stream::accept(listener, None, sampler)?;
-    let opened = stream.opened.clone();
-    converse(&mut stream, work, Side::Server)?;
-    stream.close_second()?;
-    Ok(vec![opened])
+pub fn server(work: &Script, stream: &mut Stream) -> io::Result<()> {
+    converse(stream, work, Side::Server).map(drop)
 }
 
 /// When so many bytes had been read: ascending in both.

@@ -184,9 +184,12 @@ fn turns_and_write_write_read() {
         let (listener, address) = listener();
         let server_work = work.clone();
         let server = std::thread::spawn(move || {
-            turns::server(&server_work, &listener, &Sampler::start(Duration::from_millis(1))).unwrap()
+            let sampler = Sampler::start(Duration::from_millis(1));
+            one::accept(&listener, &sampler, |stream| turns::server(&server_work, stream)).unwrap()
         });
-        let (_, turns) = turns::client(&work, address, &options(), &Sampler::start(Duration::from_millis(1))).unwrap();
+        let sampler = Sampler::start(Duration::from_millis(1));
+        let part = |stream: &mut Stream, start| turns::client(&work, stream, start);
+        let (_, turns) = one::connect(address, &options(), &sampler, part).unwrap();
         assert_eq!(turns.len(), 5);
         assert!(turns.windows(2).all(|w| w[0].end <= w[1].start));
         server.join().unwrap();
@@ -201,7 +204,8 @@ fn credit_is_never_exceeded() {
     let work = Credit { size: Size(300_000), window: Size(100_000), grant: Size(50_000), message: Size(10_000) };
     let server_work = work.clone();
     let server = std::thread::spawn(move || {
-        credit::server(&server_work, &listener, &Sampler::start(Duration::from_millis(1))).map(|_| ())
+        let sampler = Sampler::start(Duration::from_millis(1));
+        one::accept(&listener, &sampler, |stream| credit::server(&server_work, stream)).map(drop)
     });
     let sampler = Sampler::start(Duration::from_millis(1));
     let mut stream = Stream::connect(address, &options(), None, &sampler).unwrap();
@@ -216,10 +220,12 @@ fn credit_is_never_exceeded() {
     let (listener, address) = self::listener();
     let server_work = work.clone();
     let server = std::thread::spawn(move || {
-        credit::server(&server_work, &listener, &Sampler::start(Duration::from_millis(1))).unwrap()
+        let sampler = Sampler::start(Duration::from_millis(1));
+        one::accept(&listener, &sampler, |stream| credit::server(&server_work, stream)).unwrap()
     });
     let sampler = Sampler::start(Duration::from_millis(1));
-    let (_, transfers) = credit::client(&work, address, &options(), &sampler).unwrap();
+    let part = |stream: &mut Stream, start| credit::client(&work, stream, start);
+    let (_, transfers) = one::connect(address, &options(), &sampler, part).unwrap();
     assert_eq!(transfers[0].bytes, 300_000);
     server.join().unwrap();
 }
@@ -241,10 +247,11 @@ fn converse(work: &Script) -> Vec<Transfer> {
     let server_work = work.clone();
     let server = std::thread::spawn(move || {
         let sampler = Sampler::start(Duration::from_millis(1));
-        script::server(&server_work, &listener, &sampler).unwrap()
+        one::accept(&listener, &sampler, |stream| script::server(&server_work, stream)).unwrap()
     });
     let sampler = Sampler::start(Duration::from_millis(1));
-    let (opened, transfers) = script::client(work, address, &options(), &sampler).unwrap();
+    let part = |stream: &mut Stream, start| script::client(work, stream, start);
+    let (opened, transfers) = one::connect(address, &options(), &sampler, part).unwrap();
     assert_eq!((opened.len(), server.join().unwrap().len()), (1, 1));
     transfers
 }

@@ -2,13 +2,11 @@
 //! pattern that Nagle's algorithm and delayed ACKs make slow.
 
 use super::stream::Stream;
-use super::{Opened, Transfer, during};
-use crate::sample::{Sampler, now};
-use crate::scenario::host::SocketOptions;
+use super::{Transfer, during};
+use crate::sample::now;
 use crate::scenario::units::Time;
 use crate::scenario::work::{Pace, Reader, Turns, WriteWriteRead};
 use std::io::{self, Write};
-use std::net::{SocketAddr, TcpListener};
 
 /// What both kinds share: messages up, one message down, repeated.
 #[derive(Clone, Debug)]
@@ -46,14 +44,7 @@ impl From<&WriteWriteRead> for Exchange {
 }
 
 /// The client's part.
-pub fn client(
-    work: &Exchange,
-    peer: SocketAddr,
-    options: &SocketOptions,
-    sampler: &Sampler,
-) -> io::Result<(Vec<Opened>, Vec<Transfer>)> {
-    let mut start = now();
-    let mut stream = Stream::connect(peer, options, None, sampler)?;
+pub fn client(work: &Exchange, stream: &mut Stream, mut start: u64) -> io::Result<Vec<Transfer>> {
     let mut turns = Vec::with_capacity(work.count as usize);
     let pieces: Vec<Vec<u8>> = work.pieces.iter().map(|n| vec![b'q'; usize::try_from(*n).unwrap_or(0)]).collect();
     for turn in 0..work.count {
@@ -68,21 +59,16 @@ pub fn client(
         let first_byte = stream.receive(work.response, &Reader::default())?;
         turns.push(Transfer { connection: 0, start, request, first_byte, end: now(), bytes: work.response });
     }
-    let opened = stream.opened.clone();
-    stream.close_first()?;
-    Ok((vec![opened], turns))
+    Ok(turns)
 }
 
 /// The server's part.
-pub fn server(work: &Exchange, listener: &TcpListener, sampler: &Sampler) -> io::Result<Vec<Opened>> {
-    let mut stream = Stream::accept(listener, None, sampler)?;
+pub fn server(work: &Exchange, stream: &mut Stream) -> io::Result<()> {
     let size = work.pieces.iter().sum();
     for _ in 0..work.count {
         stream.receive(size, &Reader::default())?;
         std::thread::sleep(work.think.duration());
         stream.send(work.response, &Pace::default())?;
     }
-    let opened = stream.opened.clone();
-    stream.close_second()?;
-    Ok(vec![opened])
+    Ok(())
 }

@@ -16,7 +16,7 @@ use std::process::ExitCode;
 use whyslow_lab::progress::Bar;
 use whyslow_lab::scenario::Experiment;
 use whyslow_lab::scenario::work::Work;
-use whyslow_lab::truth::RunResult;
+use whyslow_lab::truth::{Machine, RunResult};
 use whyslow_lab::{experiments, net, run};
 use whyslow_report::text::harmless;
 
@@ -36,7 +36,7 @@ pub(super) fn make(task: &Gallery, mut out: Output) -> anyhow::Result<ExitCode> 
         run::run(&experiment, &settings, &|event| bar.show(&event))?
     };
     let rows = results.iter().map(|result| row(&experiment, result, &task.out)).collect::<anyhow::Result<Vec<_>>>()?;
-    let html = page::page(&experiment, &rows, task.seconds);
+    let html = page::page(&experiment, &rows, task.seconds, &Machine::here());
     std::fs::write(&task.page, html).with_context(|| task.page.display().to_string())?;
     out.write(&format!("{}\n", harmless(&task.page.display().to_string())))?;
     let failed = results.iter().filter(|result| !result.problems.is_empty()).count();

@@ -31,8 +31,13 @@ pub(crate) struct Prove {
     pub(super) tries: u32,
 
     /// Only build the scenario, and print it.
-    #[arg(long, conflicts_with_all = ["json", "repeat"])]
+    #[arg(long, conflicts_with_all = ["json", "repeat", "report"])]
     pub(super) scenario: bool,
+
+    /// Write the page of `whyslow report` with what came of it: a table of the runs, and their
+    /// curves in one graph.
+    #[arg(long, value_name = "PAGE", value_hint = clap::ValueHint::FilePath)]
+    pub(super) report: Option<PathBuf>,
 
     /// Print a JSON object (schema whyslow-prove/1).
     #[arg(long)]

@@ -1,7 +1,9 @@
 //! The outcome for programs: schema whyslow-prove/1.
 
 use super::agreement::Agreement;
+use super::curves::{self, Curve};
 use super::outcome::{Outcome, Tried, Verdict};
+use super::page;
 use super::remedy::{How, Key};
 use serde::Serialize;
 use whyslow_core::analysis::End;
@@ -23,6 +25,10 @@ pub(super) struct Document<'a> {
     bytes_run: u64,
     /// The capture has so many times as much as was run.
     factor: f64,
+    /// The verdict in a sentence.
+    headline: String,
+    /// The path and the hosts, in words.
+    built: String,
     /// The scenario that came nearest.
     scenario: &'a Scenario,
     /// How many were run to find it.
@@ -32,9 +38,12 @@ pub(super) struct Document<'a> {
     agreement: &'a Agreement,
     /// Of the run's time, what this machine's late packets can have added at most.
     noise_s: f64,
+    /// How long each run took.
+    all_again: &'a [f64],
     fixes: Vec<Fix<'a>>,
     together: Option<Fix<'a>>,
     often_tried: Vec<Fix<'a>>,
+    curves: Vec<Curve>,
 }
 
 /// A fix and what it brought.
@@ -67,14 +76,18 @@ impl<'a> Document<'a> {
             bytes: captured.transfer().bytes,
             bytes_run: built.bytes,
             factor: built.factor,
+            headline: page::headline(outcome),
+            built: page::built(outcome),
             scenario: &built.scenario,
             tries: outcome.fitted.tries,
             agrees: outcome.agreement().agrees,
             agreement: outcome.agreement(),
             noise_s: outcome.fitted.trial.added,
+            all_again: &outcome.fitted.trial.all_seconds,
             fixes: outcome.fixes.iter().map(Fix::of).collect(),
             together: outcome.together.as_ref().map(Fix::of),
             often_tried: outcome.often_tried.iter().map(Fix::of).collect(),
+            curves: curves::of(outcome),
         }
     }
 }

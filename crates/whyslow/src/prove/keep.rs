@@ -2,7 +2,8 @@
 //! of the curves.
 
 use super::captured::Captured;
-use super::outcome::{Outcome, Tried};
+use super::curves::{self, Curve, Of};
+use super::outcome::Outcome;
 use anyhow::Context;
 use std::fmt::Write;
 use std::path::Path;
@@ -49,44 +50,21 @@ const COLOURS: [&str; 3] = ["#555555", "#1f6feb", "#1a7f37"];
 
 /// Bytes that were acknowledged by what time: captured, again, fixed.
 fn picture(outcome: &Outcome) -> String {
-    let built = outcome.built();
-    let captured = curve(&outcome.captured, outcome.captured.place, built.bytes);
-    let again = curve(&outcome.fitted.trial.seen, built.place, built.bytes);
-    let helps = |tried: &&Tried| tried.verdict == super::outcome::Verdict::Helps;
-    let fixed = outcome.together.as_ref().filter(helps).or_else(|| outcome.fixes.iter().find(helps));
-    let mut lines = vec![("captured".to_owned(), captured), ("again".to_owned(), again)];
-    if let Some((tried, trial)) = fixed.and_then(|tried| Some((tried, tried.trial.as_ref()?))) {
-        lines.push((format!("fixed: {}", tried.remedy.what), curve(&trial.seen, built.place, built.bytes)));
-    }
-    draw(&lines, built.bytes)
+    let curves = curves::of(outcome);
+    let bytes = curves.iter().filter_map(|curve| curve.points.last()).map(|(_, bytes)| *bytes).max().unwrap_or(0);
+    draw(&curves, bytes)
 }
 
-/// Times from the first byte on, and the bytes that had been acknowledged by then.
-fn curve(of: &Captured, place: u64, bytes: u64) -> Vec<(f64, u64)> {
-    let from = of.from();
-    let Some(start) = of.packets.sent_at(from, place) else { return Vec::new() };
-    let ahead = of.distance(from);
-    let mut points = vec![(0.0, 0)];
-    let mut most = 0;
-    for packet in of.packets.all.iter().filter(|packet| packet.from != from && packet.at >= start) {
-        let Some(ack) = packet.ack else { continue };
-        let done = ack.saturating_sub(place).min(bytes);
-        if done > most {
-            most = done;
-            points.push((packet.at - start + ahead, done));
-        }
-        if most == bytes {
-            break;
-        }
+fn name(curve: &Curve) -> String {
+    match (curve.of, &curve.what) {
+        (Of::Captured, _) => "captured".to_owned(),
+        (Of::Again, _) => "again".to_owned(),
+        (Of::Fixed, what) => format!("fixed: {}", what.as_deref().unwrap_or_default()),
     }
-    // What no eye can see apart is one.
-    let step = (points.len() / 2_000).max(1);
-    let last = points.last().copied();
-    points.into_iter().step_by(step).chain(last).collect()
 }
 
-fn draw(lines: &[(String, Vec<(f64, u64)>)], bytes: u64) -> String {
-    let longest = lines.iter().filter_map(|(_, points)| points.last()).map(|(time, _)| *time).fold(1e-3, f64::max);
+fn draw(curves: &[Curve], bytes: u64) -> String {
+    let longest = curves.iter().filter_map(|curve| curve.points.last()).map(|(time, _)| *time).fold(1e-3, f64::max);
     let x = |time: f64| LEFT + time / longest * (SIZE.0 - LEFT - 20.0);
     let y = |done: u64| SIZE.1 - BOTTOM - done as f64 / bytes.max(1) as f64 * (SIZE.1 - BOTTOM - TOP);
     let mut svg = format!(
@@ -114,8 +92,13 @@ fn draw(lines: &[(String, Vec<(f64, u64)>)], bytes: u64) -> String {
             done / 1000
         );
     }
-    for ((name, points), (colour, nth)) in lines.iter().zip(COLOURS.iter().zip(0_u32..)) {
-        let path: String = points.iter().map(|(time, done)| format!("{:.1},{:.1} ", x(*time), y(*done))).collect();
+    for (curve, (colour, nth)) in curves.iter().zip(COLOURS.iter().zip(0_u32..)) {
+        // What was acknowledged stays so until more is.
+        let before = [0].into_iter().chain(curve.points.iter().map(|(_, done)| *done));
+        let step = |((time, done), before): (&(f64, u64), u64)| {
+            format!("{0:.1},{1:.1} {0:.1},{2:.1} ", x(*time), y(before), y(*done))
+        };
+        let path: String = curve.points.iter().zip(before).map(step).collect();
         let dashes = if nth == 0 { " stroke-dasharray=\"6 4\"" } else { "" };
         let _ = writeln!(
             svg,
@@ -123,7 +106,7 @@ fn draw(lines: &[(String, Vec<(f64, u64)>)], bytes: u64) -> String {
              <text x=\"{:.1}\" y=\"24\" fill=\"{colour}\">{}</text>",
             path.trim_end(),
             LEFT + 170.0 * f64::from(nth),
-            whyslow_report::text::harmless(name).replace('&', "&amp;").replace('<', "&lt;")
+            whyslow_report::text::harmless(&name(curve)).replace('&', "&amp;").replace('<', "&lt;")
         );
     }
     svg + "</svg>\n"

@@ -5,17 +5,19 @@ use super::captured::{self, Captured};
 use super::packets::Packets;
 use super::scratch::Scratch;
 use super::trial::Workshop;
-use crate::output::{Output, Sources};
+use crate::output::{Output, Sources, Target};
 use crate::place::TransferPlace;
+use crate::report;
 use crate::spooled::SpooledInputs;
-use anyhow::{Context, bail};
+use anyhow::{Context, bail, ensure};
 use std::path::Path;
 use std::process::ExitCode;
 use whyslow_core::analysis::{Analysis, Connection, Transfer};
 use whyslow_core::compare::{TransferName, choose};
+use whyslow_io::{Input, Reading};
 use whyslow_lab::net;
 use whyslow_lab::progress::Bar;
-use whyslow_serve::Opening;
+use whyslow_serve::{Opening, Proof};
 
 /// The exit status where the run does not agree with the capture.
 const DISAGREES: u8 = 1;
@@ -33,7 +35,8 @@ pub(crate) fn run(task: &Prove, mut out: Output) -> anyhow::Result<ExitCode> {
         net::enter().context("prove runs the transfer in the lab")?;
     }
     let name = place.input.name();
-    let captured = read(&place)?;
+    let target = page_target(task, &place.input)?;
+    let Opened { captured, page, kept: _kept } = open(&place)?;
     let at_most = task.at_most.as_secs_f64();
     if task.scenario {
         let built = super::built::build(&captured, super::built::Choice::first(&captured), at_most);
@@ -47,10 +50,14 @@ pub(crate) fn run(task: &Prove, mut out: Output) -> anyhow::Result<ExitCode> {
     if let Some(keep) = &task.keep {
         super::keep::write(&outcome, keep)?;
     }
+    let document = super::json::Document::of(&outcome, &name);
     if task.json {
-        out.json(&super::json::Document::of(&outcome, &name))?;
+        out.json(&document)?;
     } else {
         out.write(&super::page::page(&outcome, out.width()))?;
+    }
+    if let Some(target) = target {
+        write_page(&document, page, target)?;
     }
     Ok(if outcome.agreement().agrees { ExitCode::SUCCESS } else { ExitCode::from(DISAGREES) })
 }
@@ -62,11 +69,47 @@ fn prove(task: &Prove, captured: Captured, folder: &Path, at_most: f64) -> anyho
     Ok(super::outcome::Outcome::of(captured, fitted, &shop))
 }
 
+/// Where the page is to be written: made sure of before anything is run.
+///
+/// # Errors
+/// When it cannot be written there, or the program was built without the page.
+fn page_target(task: &Prove, input: &Input) -> anyhow::Result<Option<Target>> {
+    let Some(path) = &task.report else { return Ok(None) };
+    ensure!(path.as_os_str() != "-", "--report: what is printed goes to stdout; name a file for the page");
+    whyslow_serve::page()?;
+    Target::open(Some(path), &Sources::of(std::slice::from_ref(input))).map(Some)
+}
+
+/// The page of the capture, with what came of it.
+fn write_page(
+    document: &super::json::Document<'_>,
+    (mut opening, reading): (Opening, Reading),
+    target: Target,
+) -> anyhow::Result<()> {
+    let proof = Proof::read(&serde_json::to_vec(document)?).map_err(anyhow::Error::msg)?;
+    opening.proof = Some(proof);
+    report::write(reading, &opening, target)
+}
+
+/// A capture that was read.
+pub(super) struct Opened {
+    pub captured: Captured,
+    /// What the page of it is made of.
+    pub page: (Opening, Reading),
+    /// What came through a pipe is there as long as this.
+    pub kept: SpooledInputs,
+}
+
 /// Reads the transfer that is meant, and its connection's packets.
-pub(super) fn read(place: &TransferPlace) -> anyhow::Result<Captured> {
+pub(super) fn open(place: &TransferPlace) -> anyhow::Result<Opened> {
     let kept = SpooledInputs::new(std::slice::from_ref(&place.input))?;
     let opening = Opening { names: kept.names(), ..Opening::of(kept.inputs().to_vec()) };
-    let reading = crate::report::read(&opening)?;
+    let reading = report::read(&opening)?;
+    let captured = captured_in(&reading, place)?;
+    Ok(Opened { captured, page: (opening, reading), kept })
+}
+
+fn captured_in(reading: &Reading, place: &TransferPlace) -> anyhow::Result<Captured> {
     let name = || place.input.name();
     let (connection, index) = meant(&reading.analysis, place.which).with_context(name)?;
     is_possible(&reading.analysis, connection, &connection.transfers[index]).with_context(name)?;

@@ -57,7 +57,7 @@ fn what(outcome: &Outcome) -> &'static str {
 }
 
 /// The verdict in a sentence.
-fn headline(outcome: &Outcome) -> String {
+pub(super) fn headline(outcome: &Outcome) -> String {
     let it = what(outcome);
     let agreement = outcome.agreement();
     if !agreement.agrees {
@@ -106,7 +106,7 @@ fn beyond(cause: &str) -> Option<&'static str> {
 }
 
 /// The path and the hosts.
-fn built(outcome: &Outcome) -> String {
+pub(super) fn built(outcome: &Outcome) -> String {
     let captured = &outcome.captured;
     let built = outcome.built();
     let scenario = &built.scenario;

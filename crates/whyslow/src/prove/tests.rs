@@ -3,8 +3,8 @@
 
 use super::built::{Built, Choice, build};
 use super::captured::Captured;
-use super::make::read;
-use super::{keep, remedy};
+use super::make::open;
+use super::{curves, keep, remedy};
 use crate::place::TransferPlace;
 use std::path::{Path, PathBuf};
 use whyslow_core::analysis::End;
@@ -19,7 +19,7 @@ fn sample(name: &str) -> PathBuf {
 }
 
 fn captured(name: &str) -> Captured {
-    read(&TransferPlace::read(&sample(name)).unwrap()).unwrap_or_else(|error| panic!("{name}: {error:#}"))
+    open(&TransferPlace::read(&sample(name)).unwrap()).unwrap_or_else(|error| panic!("{name}: {error:#}")).captured
 }
 
 fn built(captured: &Captured) -> Built {
@@ -39,7 +39,8 @@ fn every_sample_that_can_be_made_again_is_a_scenario_of_the_lab() {
             continue;
         }
         let name = entry.file_name().into_string().unwrap();
-        let Ok(captured) = read(&TransferPlace::read(&entry.path()).unwrap()) else { continue };
+        let Ok(opened) = open(&TransferPlace::read(&entry.path()).unwrap()) else { continue };
+        let captured = opened.captured;
         let built = built(&captured);
         let text = keep::toml(&built.scenario, &captured, "again").unwrap();
         let loaded = scenario::load(&name, &text, &[]).unwrap_or_else(|error| panic!("{name}: {error}"));
@@ -193,8 +194,29 @@ fn a_long_transfer_is_shortened_to_where_it_repeats() {
 }
 
 #[test]
+fn the_captures_curve_ends_when_the_time_that_is_compared_does() {
+    for name in [
+        "receive-window-client.pcap",
+        "receive-window-server.pcap",
+        "server-think-server.pcap",
+        "loss-client.pcap",
+        "application-server.pcap",
+        "turn-taking-server.pcap",
+    ] {
+        let captured = captured(name);
+        let built = built(&captured);
+        let curve = curves::of_capture(&captured, &built);
+        let (end, bytes) = *curve.points.last().unwrap();
+        assert!((end - built.captured_s).abs() <= 0.01 * built.captured_s, "{name}: {end} of {}", built.captured_s);
+        assert!(captured.is_about_connection || bytes == built.bytes, "{name}: {bytes}");
+        assert!(curve.points.len() <= curves::MOST && curve.points[0] == (0.0, 0), "{name}");
+        assert!(curve.points.is_sorted_by(|a, b| a.0 <= b.0 && a.1 < b.1), "{name}");
+    }
+}
+
+#[test]
 fn what_cannot_be_made_again_says_why() {
-    let wrong = |name: &str| match read(&TransferPlace::read(&sample(name)).unwrap()) {
+    let wrong = |name: &str| match open(&TransferPlace::read(&sample(name)).unwrap()) {
         Ok(_) => panic!("{name} can be read"),
         Err(error) => format!("{error:#}"),
     };

@@ -22,7 +22,7 @@ fn a_gallery_is_one_page_with_a_row_of_graphs_for_each_condition() {
         assert!(page.contains(&format!("<tr id=\"{row}\">")), "{row}");
     }
     assert_eq!(page.matches("<svg ").count(), 3 * 4);
-    assert!(page.contains("<code>path.rtt 100ms</code>"), "the row says what its condition is");
+    assert!(page.contains("<code>path.<wbr>rtt 100ms</code>"), "the row says what its condition is");
     for outside in ["http://", "https://", "<script", "<link", "src="] {
         assert!(!page.contains(outside), "it loads {outside}");
     }

@@ -26,7 +26,10 @@ fn what_was_captured_is_made_again_and_mended() {
         for (sample, cause, fix) in cases {
             let file = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../samples/{sample}.pcap"));
             std::fs::copy(&file, user.path("slow.pcap")).unwrap();
-            let arguments = ["prove", "slow.pcap", "--json", "--repeat", "1", "--keep", "kept"];
+            let mut arguments = vec!["prove", "slow.pcap", "--json", "--repeat", "1", "--keep", "kept"];
+            // Built without Node, the program has no page.
+            let has_page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../web/dist/index.html").exists();
+            arguments.extend(has_page.then_some(["--report", "page.html"]).into_iter().flatten());
             let output = user.command(&arguments).env("TMPDIR", user.path("")).output().unwrap();
             let complaint = text(&output.stderr);
             assert!(output.status.code().is_some_and(|code| code < 2), "{sample} as {}: {complaint}", user.name);
@@ -40,6 +43,8 @@ fn what_was_captured_is_made_again_and_mended() {
             let kept = std::fs::read_to_string(user.path("kept/again.toml")).unwrap();
             assert!(whyslow_lab::scenario::load("again", &kept, &[]).is_ok(), "{kept}");
             assert!(std::fs::read_to_string(user.path("kept/curves.svg")).unwrap().matches("<polyline").count() >= 2);
+            let page = std::fs::read_to_string(user.path("page.html"));
+            assert_eq!(page.is_ok_and(|page| page.starts_with("<!doctype html>")), has_page);
             if told["agrees"] != true {
                 assert!(told["fixes"].as_array().unwrap().is_empty(), "{told}");
                 skip(Lack::Quiet, format!("{sample} as {}: {}", user.name, told["agreement"]["differs"]));

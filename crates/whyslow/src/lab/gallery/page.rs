@@ -8,12 +8,10 @@ use whyslow_lab::figures::{self, Kind};
 use whyslow_lab::scenario::{Experiment, Scenario};
 use whyslow_lab::show;
 use whyslow_lab::truth::{Machine, RunResult};
+use whyslow_report::text::units::thousands;
 
-/// The size of a graph's own area; a column is a pixel.
+/// The height of a graph, pixels; it is as wide as its cell.
 const HEIGHT: f64 = 84.0;
-/// Room for the largest value above it, and for the time below.
-const ABOVE: f64 = 15.0;
-const BELOW: f64 = 14.0;
 
 /// The window's graph reaches so many times as high as what was in flight.
 const FAR_ABOVE: f64 = 4.0;
@@ -28,37 +26,40 @@ const GRAPHS: [(&str, &str); 4] = [
     ("Window", "<i class=window>receiver's</i>, <i class=cwnd>congestion</i>, <i class=flight>in flight</i>"),
 ];
 
+/// What the figures beside the graphs mean.
+const FIGURES: &str = "counts are segments; in small: what it may be, where this machine held packets back";
+
 /// A condition: its result, and what is drawn of it.
 pub(super) struct Row<'a> {
     pub(super) result: &'a RunResult,
     pub(super) graphs: Option<Graphs>,
 }
 
-/// The page. `seconds` is how long a transfer may take.
-pub(super) fn page(experiment: &Experiment, rows: &[Row<'_>], seconds: f64) -> String {
-    let machine = Machine::here();
+/// The page. `seconds` is how long a transfer may take, `machine` where it ran.
+pub(super) fn page(experiment: &Experiment, rows: &[Row<'_>], seconds: f64, machine: &Machine) -> String {
     let mut html = format!(
         "<!DOCTYPE html>\n<html lang=en><meta charset=utf-8>\n\
          <meta name=viewport content=\"width=device-width, initial-scale=1\">\n\
          <title>{title}</title>\n<style>\n{STYLE}</style>\n<h1>{title}</h1>\n<p>{about}</p>\n\
          <p class=how>Each transfer ends when all has come, or after {seconds} s. Linux {kernel}, {cpus} processors. \
-         Every graph has a scale of its own, whose upper end stands above it, and its time below.</p>\n",
+         Every graph begins at zero and has a scale of its own: its upper end stands above, its time below. A window \
+         that far exceeds what was ever in flight is cut off.</p>\n",
         title = escaped(&experiment.title),
         about = escaped(&experiment.about),
         kernel = escaped(&machine.kernel),
         cpus = machine.cpus,
     );
-    html.push_str("<div class=wide><table>\n<thead><tr><th>Condition</th>");
+    html.push_str("<table>\n<thead><tr><th>Condition<small>what is not as usual</small></th>");
     for (name, words) in GRAPHS {
-        let _ = write!(html, "<th>{name}<small>{words}</small></th>");
+        let _ = write!(html, "<th class=graph>{name}<small>{words}</small></th>");
     }
-    html.push_str("<th>Figures</th></tr></thead>\n<tbody>\n");
+    let _ = write!(html, "<th>Figures<small>{FIGURES}</small></th></tr></thead>\n<tbody>\n");
     let usual = usual(experiment);
     for row in rows {
         let scenario = experiment.runs.iter().find(|run| run.label == row.result.label).map(|run| &run.scenario);
         html.push_str(&table_row(row, &scenario.map_or_else(Vec::new, |scenario| differs(&usual, scenario))));
     }
-    html.push_str("</tbody></table></div>\n</html>\n");
+    html.push_str("</tbody></table>\n</html>\n");
     html
 }
 
@@ -66,13 +67,15 @@ fn table_row(row: &Row<'_>, differs: &[String]) -> String {
     let result = row.result;
     let mut html = format!("<tr id=\"{0}\"><th><b>{0}</b>", escaped(&result.label));
     for setting in differs {
-        let _ = write!(html, "<code>{}</code>", escaped(setting));
+        // A long key goes on in the next line where one of its parts ends.
+        let _ = write!(html, "<code>{}</code>", escaped(setting).replace('.', ".<wbr>"));
     }
     let _ = write!(html, "<span>{}</span></th>", escaped(&result.cause));
     match &row.graphs {
         Some(graphs) => {
-            for svg in [rtt(graphs), throughput(graphs), sequence(graphs), window(graphs)] {
-                let _ = write!(html, "<td>{svg}</td>");
+            let drawn = [rtt(graphs), throughput(graphs), sequence(graphs), window(graphs)];
+            for ((name, words), graph) in GRAPHS.iter().zip(drawn) {
+                let _ = write!(html, "<td class=graph><small>{name}: {words}</small>{graph}</td>");
             }
         }
         None => {
@@ -80,7 +83,7 @@ fn table_row(row: &Row<'_>, differs: &[String]) -> String {
             let _ = write!(html, "<td colspan=4 class=none>no result: {}</td>", escaped(why));
         }
     }
-    let _ = writeln!(html, "<td>{}</td></tr>", figures_of(result));
+    let _ = writeln!(html, "<td class=figures>{}</td></tr>", figures_of(result));
     html
 }
 
@@ -94,6 +97,7 @@ fn figures_of(result: &RunResult) -> String {
         let Some(value) = result.figures.get(*name) else { continue };
         let kind = figures::kind(name).unwrap_or(Kind::Count);
         let shown = kind.show_between(*value, result.noise.between.get(*name).copied());
+        let shown = grouped(&shown);
         let (shown, range) = shown.split_once(" (").map_or((shown.as_str(), ""), |(shown, range)| (shown, range));
         let name = name.replace('_', " ");
         let _ = write!(html, "<dt>{name}</dt><dd>{shown}</dd><dd>{}</dd>", range.trim_end_matches(')'));
@@ -103,6 +107,18 @@ fn figures_of(result: &RunResult) -> String {
         let _ = write!(html, "<p class=none>not confirmed: {}</p>", escaped(&claim.claim.to_string()));
     }
     html
+}
+
+/// Figures of more than three digits by thousands: 1,234,567.
+fn grouped(text: &str) -> String {
+    let is_digit = |c: char| c.is_ascii_digit();
+    let parts = text.split_inclusive(|c: char| !c.is_ascii_digit());
+    let one = |part: &str| {
+        let digits = part.trim_end_matches(|c| !is_digit(c));
+        let whole = digits.parse().ok().filter(|_| digits.len() > 3);
+        whole.map_or_else(|| part.to_owned(), |n| thousands(n) + &part[digits.len()..])
+    };
+    parts.map(one).collect()
 }
 
 fn rtt(graphs: &Graphs) -> String {
@@ -149,22 +165,20 @@ fn svg(graphs: &Graphs, drawn: &Drawn<'_>) -> String {
     if most <= 0.0 {
         return "<span class=none>nothing</span>".to_owned();
     }
-    let base = ABOVE + HEIGHT;
-    let (width, height) = (COLUMNS, base + BELOW);
+    let (most_shown, seconds) = (grouped(&kind.show(most)), Kind::Time.show(graphs.seconds));
+    // Words stand outside, since what is inside is stretched to its cell.
     let mut out = format!(
-        "<svg viewBox=\"0 0 {width} {height}\" width={width} height={height} role=img><path class=axis d=\"M0 {ABOVE}V{base}H{width}\"/>\
-         <text x=0 y=10>{}</text><text x={width} y={} class=end>{}</text>",
-        kind.show(most),
-        height - 2.0,
-        Kind::Time.show(graphs.seconds),
+        "<figure><figcaption>{most_shown}</figcaption><svg viewBox=\"0 0 {COLUMNS} {HEIGHT}\" preserveAspectRatio=none \
+         role=img aria-label=\"up to {most_shown} in {seconds}\"><path class=axis d=\"M0 {}H{COLUMNS}M0 0V{HEIGHT}H{COLUMNS}\"/>",
+        HEIGHT / 2.0,
     );
     for (at, _) in marks.iter().enumerate().filter(|(_, is_marked)| **is_marked) {
-        let _ = write!(out, "<path class=resent d=\"M{at}.5 {base}v-9\"/>");
+        let _ = write!(out, "<path class=resent d=\"M{at}.5 {HEIGHT}v-9\"/>");
     }
     for (class, line) in lines {
         let _ = write!(out, "<path class={class} d=\"{}\"/>", path(line, most));
     }
-    out.push_str("</svg>");
+    let _ = write!(out, "</svg><figcaption><span>0 s</span><span>{seconds}</span></figcaption></figure>");
     out
 }
 
@@ -173,7 +187,7 @@ fn path(line: &Line, most: f64) -> String {
     let mut out = String::new();
     let mut last = None;
     for (at, value) in line.iter().enumerate() {
-        let y = value.map(|value| ABOVE + HEIGHT * (1.0 - (value / most).min(1.0)));
+        let y = value.map(|value| HEIGHT * (1.0 - (value / most).min(1.0)));
         match (last, y) {
             // What stays the same is one stroke.
             (Some(before), Some(y)) if before == y => {}
@@ -235,39 +249,4 @@ fn escaped(text: &str) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    #![allow(clippy::unwrap_used)]
-    use super::*;
-
-    #[test]
-    fn a_line_is_drawn_in_steps_and_broken_where_nothing_was_read() {
-        let line = vec![None, Some(10.0), Some(10.0), Some(5.0), None, Some(0.0)];
-        assert_eq!(path(&line, 10.0), "M1 15.0H3V57.0H4M5 99.0H6");
-        assert_eq!(path(&Line::new(), 10.0), "");
-    }
-
-    #[test]
-    fn a_row_says_what_is_not_usual_and_nothing_is_taken_for_markup() {
-        let text = "name = \"g\"\ntitle = \"a < b\"\n[[case]]\nname = \"plain\"\nset = { cause = \"none\" }\n\
-                    [[case]]\nname = \"far\"\nset = { path.rtt = \"100ms\", server.tcp_wmem = [\"4096B\", \"4096B\", \"4096B\"] }\n";
-        let experiment = whyslow_lab::scenario::load("g.toml", text, &[]).unwrap();
-        let far = differs(&usual(&experiment), &experiment.runs[1].scenario);
-        assert_eq!(far, ["path.rtt 100ms", "server.tcp_wmem 4KiB 4KiB 4KiB"]);
-        let html = page(&experiment, &[], 5.0);
-        assert!(html.contains("<h1>a &lt; b</h1>") && html.contains("after 5 s"), "{html}");
-    }
-
-    #[test]
-    fn a_graph_has_its_largest_value_its_time_and_its_marks() {
-        let graphs = Graphs {
-            seconds: 2.5,
-            acknowledged: vec![Some(0.0), Some(2_000_000.0)],
-            retransmitted: vec![false, true],
-            ..Graphs::default()
-        };
-        let svg = sequence(&graphs);
-        assert!(svg.contains(">2.00 MB<") && svg.contains(">2.50 s<"), "{svg}");
-        assert_eq!(svg.matches("class=resent").count(), 1);
-        assert_eq!(rtt(&graphs), "<span class=none>nothing</span>");
-    }
-}
+mod tests;

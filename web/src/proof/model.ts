@@ -1,0 +1,143 @@
+// Made by `npm run model` from docs/schema/whyslow-prove-1.schema.json: change that.
+
+/**
+ * A captured transfer, made again on this machine's own TCP without and with its fixes. Times are
+ * seconds; what is unknown is null. Nothing is said of fixes where the run does not agree with the
+ * capture: `fixes` is empty then.
+ */
+export interface Proof {
+  schema: "whyslow-prove/1";
+  /** As it was named. */
+  capture: string;
+  /** Its number in the capture. */
+  connection: number;
+  /**
+   * The transfer's place in the connection, from 1; null where the verdict is about the connection.
+   */
+  transfer: number | null;
+  /** Who sends it. */
+  from: "client" | "server";
+  /** The transfer's payload. */
+  bytes: number;
+  /** How much of it was run. */
+  bytes_run: number;
+  /** The capture has so many times as much as was run; 1 is all of it. */
+  factor: number;
+  /** The verdict in a sentence. */
+  headline: string;
+  /** The path and the hosts that were built, in words. */
+  built: string;
+  /**
+   * The scenario of the lab that came nearest to the capture (docs/lab.md); `whyslow lab run` takes
+   * the same as TOML.
+   */
+  scenario: {
+    [k: string]: unknown;
+  };
+  /** How many scenarios were run to find it. */
+  tries: number;
+  /** The run is the transfer that was captured: nothing of what was compared differs. */
+  agrees: boolean;
+  /** What was compared. */
+  agreement: Agreement;
+  /** Of the run's time, what this machine's late packets can have added at most. */
+  noise_s: number;
+  /** Each run without a fix, seconds, ascending. */
+  all_again: number[];
+  /** The fixes of the findings, one at a time, those that cost most first. */
+  fixes: Fix[];
+  /** All that help and mend different causes, at once; null where there are not two. */
+  together: null | Fix;
+  /** What people often try and the findings do not ask for. */
+  often_tried: Fix[];
+  /**
+   * Bytes that had been acknowledged by what time: captured, again, and fixed where a fix helps
+   * (all that help together, else the first).
+   */
+  curves: Curve[];
+}
+export interface Agreement {
+  /** Nothing differs. */
+  agrees: boolean;
+  /** What differs, in words. */
+  differs: string[];
+  /** In the capture, of what was run. */
+  captured_s: number;
+  /** The run; the median where there were several. */
+  again_s: number;
+  /** Of the run, what this machine's late packets can have added at most. */
+  noise_s: number;
+  /** The cause that cost most in the capture; null where none cost a tenth of the time. */
+  captured_cause: string | null;
+  /** The same of the run. */
+  again_cause: string | null;
+  /** How sure that is. */
+  again_confidence: number | null;
+  /** Rounds with about the same bytes and time, within 20 %. */
+  rounds_alike: number;
+  /** Rounds that were compared. */
+  rounds: number;
+  /** The part of the time that is under other limits. */
+  limits_apart: number;
+  /** What the transfer's sender retransmitted in the capture. */
+  captured_retransmitted: Kinds;
+  /** The same in the run. */
+  again_retransmitted: Kinds;
+}
+/** Segments by kind. */
+export interface Kinds {
+  /** After duplicate ACKs or SACKs. */
+  fast: number;
+  /** After the retransmission timer. */
+  timeout: number;
+  /** Tail loss probes. */
+  tail_probe: number;
+  /** Needless. */
+  spurious: number;
+}
+export interface Fix {
+  /** What it mends; null for what is often tried, and for several together. */
+  cause: string | null;
+  /** In a few words. */
+  what: string;
+  /** As the finding prints it. */
+  command: string | null;
+  /** Where the command was run. */
+  host: "client" | "server" | null;
+  /** What was changed in the scenario instead of a command. */
+  key:
+    | "bbr"
+    | "no-delay"
+    | "server-at-once"
+    | "client-at-once"
+    | "ready"
+    | "reads-at-once"
+    | "no-grants"
+    | "pipelined"
+    | "unpaced"
+    | "lossless"
+    | "codel"
+    | null;
+  /** What the finding promises of what was run; null where it promises nothing. */
+  predicted: number | null;
+  /** With the fix; null where it was not run. */
+  measured: number | null;
+  /** Each run, ascending. */
+  all_measured: number[];
+  /** Quicker (at most 0.93 of the time), as slow, slower, or not run. */
+  verdict: "helps" | "no-help" | "harms" | "not-run";
+  /** Why it was not run. */
+  why_not: string | null;
+}
+export interface Curve {
+  /** What it is of. */
+  of: "captured" | "again" | "fixed";
+  /** The fix, in a few words; null for the others. */
+  what: string | null;
+  /**
+   * Seconds since the time that is compared began, and bytes; both rise, and what was acknowledged
+   * stays so until the next point. At most 500 of all that there were: the last of each equal part
+   * of the time. Empty where the beginning was not recorded.
+   */
+  points: [number, number][];
+}
