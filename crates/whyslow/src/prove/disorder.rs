@@ -18,8 +18,8 @@ struct Late {
     by: f64,
 }
 
-/// The very segments that were reordered, typically as late as they were; and as many twice as there
-/// were. What the first `skipped` bytes are is not sent here.
+/// The very segments that were reordered, typically as late as they were; and as many twice as
+/// there were. What the first `skipped` bytes are is not sent here.
 pub(super) fn disturb(captured: &Captured, end: End, skipped: u64, link: &mut LinkSpec) {
     let Some(direction) = captured.connection.directions.iter().find(|direction| direction.from == end) else { return };
     let segments =

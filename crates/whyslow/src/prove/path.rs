@@ -75,8 +75,8 @@ impl Captured {
         seen.map(|rate| PathRate { rate, is_limit: false })
     }
 
-    /// What was acknowledged while the path was full, bits per second. Where something was lost, ACKs
-    /// stand still and then leap: such pieces of the time are left out.
+    /// What was acknowledged while the path was full, bits per second. Where something was lost,
+    /// ACKs stand still and then leap: such pieces of the time are left out.
     fn steady(&self) -> Option<f64> {
         let full: Vec<&LimitSpan> =
             self.transfer().timeline.iter().filter(|span| span.limit == Limit::Bandwidth).collect();
@@ -103,8 +103,8 @@ impl Captured {
         pieces.collect()
     }
 
-    /// What stood in front of the rate when the first segment was lost there: all that was in flight
-    /// but what the path itself holds; bytes of frames.
+    /// What stood in front of the rate when the first segment was lost there: all that was in
+    /// flight but what the path itself holds; bytes of frames.
     fn queue_at_loss(&self, rate: f64, frame: f64) -> Option<f64> {
         let mss = self.mss();
         let first = *self.lost(self.from(), mss).first()?;
@@ -112,8 +112,8 @@ impl Captured {
         Some((flight as f64 * frame - self.rtt() * rate * frame / 8.0).max(0.0))
     }
 
-    /// A policer: the rate that passed, bits per second of payload, and what its bucket held, bytes of
-    /// payload: the most that was sent beyond the rate before the first segment was lost.
+    /// A policer: the rate that passed, bits per second of payload, and what its bucket held, bytes
+    /// of payload: the most that was sent beyond the rate before the first segment was lost.
     pub fn policed(&self) -> Option<(f64, f64)> {
         let finding = self.findings().into_iter().find(|finding| finding.cause.slug() == "policer")?;
         let is_rate = |figure: &str| figure.starts_with("rate at which bytes passed") || figure == "rate that passed";
@@ -126,7 +126,8 @@ impl Captured {
             full = full.min(packet.start as f64 - filled);
             most = most.max(packet.end() as f64 - filled - full);
         }
-        // The one that did not fit is not counted, and lacked something between nothing and all of it.
+        // The one that did not fit is not counted, and lacked something between nothing and all of
+        // it.
         Some((rate, most + self.segment() as f64 / 2.0))
     }
 
@@ -160,8 +161,8 @@ impl Captured {
         bursts.max_by(f64::total_cmp).filter(|rate| *rate > 2.0 * mean)
     }
 
-    /// The rate at which most stretches of a transfer were acknowledged, where its own window is all
-    /// that held the sender, and neither window nor program could have made them alike.
+    /// The rate at which most stretches of a transfer were acknowledged, where its own window is
+    /// all that held the sender, and neither window nor program could have made them alike.
     fn plateau(&self, mss: u64) -> Option<f64> {
         let free = [
             Limit::SlowStart,
@@ -262,8 +263,8 @@ impl Captured {
     }
 }
 
-/// How many copies of a segment a sender lost within this time, seconds: its timer doubles each time
-/// (RFC 6298 section 5.5).
+/// How many copies of a segment a sender lost within this time, seconds: its timer doubles each
+/// time (RFC 6298 section 5.5).
 fn copies_within(waited: f64, rtt: f64) -> usize {
     let timeout = rtt + USUAL_TIMEOUT.max(2.0 * rtt);
     if waited > timeout / 2.0 { (waited / timeout + 1.0).log2().round().max(1.0) as usize } else { 0 }
