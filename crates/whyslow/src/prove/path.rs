@@ -39,9 +39,10 @@ const MOMENT: f64 = 1e-3;
 const OWN_DELAY: f64 = 1e-4;
 /// The time in which a path was full is looked at in so many pieces.
 const PIECES: f64 = 32.0;
-/// ACKs that stand still are below this part of the median, and those that leap above that.
+/// ACKs that stand still are below this part of the median; where some do, usual ones are this near
+/// to it.
 const STANDS: f64 = 0.1;
-const LEAPS: f64 = 3.0;
+const USUAL: f64 = 0.3;
 /// A segment's frame beyond its payload, without options: Ethernet, IP, TCP.
 const HEADERS: f64 = 54.0;
 
@@ -84,7 +85,9 @@ impl Captured {
         let mut pieces: Vec<(f64, f64)> = full.iter().flat_map(|span| self.acked_by_piece(span, piece)).collect();
         pieces.sort_by(|(a, _), (b, _)| a.total_cmp(b));
         let median = pieces.get(pieces.len() / 2)?.0;
-        let usual = pieces.iter().filter(|(rate, _)| (STANDS..=LEAPS).contains(&(rate / median)));
+        let stand = pieces.iter().filter(|(rate, _)| *rate < median * STANDS).count();
+        let near = if stand > 0 { 1.0 - USUAL..=1.0 + USUAL } else { 0.0..=f64::INFINITY };
+        let usual = pieces.iter().filter(|(rate, _)| near.contains(&(rate / median)));
         let (bits, time) = usual.fold((0.0, 0.0), |(bits, sum), (rate, time)| (bits + rate * time, sum + time));
         (bits > 0.0).then(|| bits / time)
     }
