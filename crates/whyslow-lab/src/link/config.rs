@@ -5,10 +5,10 @@
 //! can do.
 //!
 //! The order in which a packet meets them: `mtu`, `policer`, `loss`, `corrupt`, `mark`, `queue` and
-//! `rate` with `shaper`, `duplicate`, `delay` with `jitter` and `reorder`. Every one acts on a packet as it is on the
-//! wire (at most the device's MTU), never on an offloaded super-packet. Unlike netem, the queue
-//! comes *before* the delay, so its limit counts waiting packets only, and each loss, duplicate and
-//! corruption is drawn on its own.
+//! `rate` with `shaper`, `duplicate`, `delay` with `jitter` and `reorder`. Every one acts on a
+//! packet as it is on the wire (at most the device's MTU), never on an offloaded super-packet.
+//! Unlike netem, the queue comes *before* the delay, so its limit counts waiting packets only, and
+//! each loss, duplicate and corruption is drawn on its own.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,8 +1,8 @@
 //! What both programs did, as messages: who wrote how much, after what and how long after.
 //!
-//! A message begins where its sender had got something new from the other end, or where the analysis
-//! has the program for the reason of a pause. What windows, losses and the path held back is one
-//! message: the kernel makes these pauses again by itself.
+//! A message begins where its sender had got something new from the other end, or where the
+//! analysis has the program for the reason of a pause. What windows, losses and the path held back
+//! is one message: the kernel makes these pauses again by itself.
 
 use super::captured::{Before, least_rtt};
 use super::packets::{Packet, Packets};
@@ -202,8 +202,8 @@ impl Cut<'_> {
         if got && is_alone {
             return Some(limit);
         }
-        // What is in flight already is answered later: the program did not wait for its end. Bulk data
-        // waits for what its sender got only where a window of the programs holds it.
+        // What is in flight already is answered later: the program did not wait for its end. Bulk
+        // data waits for what its sender got only where a window of the programs holds it.
         if got && (self.packet.len < SMALL || is_granted(connection, self.packet.from)) {
             return Some(Some(Limit::ProtocolWindow));
         }
@@ -245,8 +245,8 @@ fn first_wait(packet: &Packet, packets: &Packets, distance: f64) -> f64 {
     if wait < 3e-4 { 0.0 } else { wait }
 }
 
-/// Of the pause before the first packet of a transfer, what its sender's timer took: it had been sent
-/// earlier, and was lost.
+/// Of the pause before the first packet of a transfer, what its sender's timer took: it had been
+/// sent earlier, and was lost.
 fn waited_for_timer(connection: &Connection, packets: &Packets, packet: &Packet) -> f64 {
     let own = connection.transfers.iter().filter(|transfer| transfer.from == packet.from);
     let begins = own.filter(|transfer| packets.place(transfer) == Some(packet.start));
@@ -275,8 +275,8 @@ fn arrival(packets: &Packets, packet: &Packet, needs: u64, distance: f64) -> Opt
     before.into_iter().find(could).map(|other| other.at + distance)
 }
 
-/// What held an end in this stretch of time: the limit with the largest part of it, where limits are
-/// known of more than half.
+/// What held an end in this stretch of time: the limit with the largest part of it, where limits
+/// are known of more than half.
 fn limit_between(connection: &Connection, from: End, start: f64, end: f64) -> Option<Limit> {
     let mut best: Option<(Limit, f64)> = None;
     let mut known = 0.0;

@@ -18,8 +18,8 @@ struct Late {
     by: f64,
 }
 
-/// The very segments that were reordered, typically as late as they were; and as many twice as there
-/// were. What the first `skipped` bytes are is not sent here.
+/// The very segments that were reordered, typically as late as they were; and as many twice as
+/// there were. What the first `skipped` bytes are is not sent here.
 pub(super) fn disturb(captured: &Captured, end: End, skipped: u64, link: &mut LinkSpec) {
     let Some(direction) = captured.connection.directions.iter().find(|direction| direction.from == end) else { return };
     let segments =
@@ -55,30 +55,24 @@ fn late_here(captured: &Captured, from: End) -> Vec<Late> {
 
 /// The same by the ACKs that came back: how long a hole was told of that nothing had to fill.
 fn late_by_acks(captured: &Captured, from: End) -> Vec<Late> {
+    let needed = |packet: &&Packet| matches!(packet.kind, Kind::Fast | Kind::Timeout | Kind::TailProbe);
+    let mut again: Vec<(u64, u64)> =
+        captured.packets.data(from).filter(needed).map(|packet| (packet.start, packet.end())).collect();
+    again.sort_unstable();
+    let was_lost = |place: u64| {
+        let before = again.partition_point(|(start, _)| *start <= place);
+        again.get(..before).unwrap_or_default().iter().rev().take(64).any(|(_, end)| *end > place)
+    };
     let (mut late, mut hole) = (Vec::new(), None::<(u64, f64)>);
-    for packet in &captured.packets.all {
-        let needed = matches!(packet.kind, Kind::Fast | Kind::Timeout | Kind::TailProbe);
-        if packet.from == from {
-            hole = hole.filter(|(place, _)| !(needed && packet.start <= *place && packet.end() > *place));
-            continue;
-        }
+    for packet in captured.packets.all.iter().filter(|packet| packet.from != from) {
         let Some(ack) = packet.ack else { continue };
         if let Some((place, since)) = hole.filter(|(place, _)| ack > *place) {
             late.push(Late { place, by: packet.at - since });
             hole = None;
         }
-        // What was retransmitted once is no longer a hole of this kind.
-        if packet.tells_of_hole && hole.is_none() && !was_lost(captured, from, ack, packet.at) {
+        if packet.tells_of_hole && hole.is_none() && !was_lost(ack) {
             hole = Some((ack, packet.at));
         }
     }
     late
-}
-
-/// Whether the byte at a place had to be retransmitted by a moment.
-fn was_lost(captured: &Captured, from: End, place: u64, moment: f64) -> bool {
-    let before = captured.packets.all.partition_point(|packet| packet.at <= moment);
-    let recent = captured.packets.all.get(..before).unwrap_or_default().iter().rev();
-    let needed = |packet: &&Packet| matches!(packet.kind, Kind::Fast | Kind::Timeout | Kind::TailProbe);
-    recent.take(200).filter(needed).any(|packet| packet.from == from && packet.start <= place && packet.end() > place)
 }

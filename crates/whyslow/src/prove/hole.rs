@@ -9,14 +9,14 @@ use whyslow_lab::scenario::units::Size;
 
 /// Of a full segment, beyond its payload and options: IP and TCP.
 const HEADERS: u64 = 40;
-/// So far apart are two copies of a segment at least between which the path was mended, seconds: the
-/// lab's clock begins with its path, a tenth of a second before the connection.
+/// So far apart are two copies of a segment at least between which the path was mended, seconds:
+/// the lab's clock begins with its path, a tenth of a second before the connection.
 const APART: f64 = 0.3;
 const LEAD: f64 = 0.1;
 
 impl Captured {
-    /// When full segments began to pass, seconds from the connection's start; infinite where they never
-    /// did, and none where there is no black hole or its end is not seen.
+    /// When full segments began to pass, seconds from the connection's start; infinite where they
+    /// never did, and none where there is no black hole or its end is not seen.
     pub fn mended_after(&self) -> Option<f64> {
         self.findings().into_iter().find(|finding| finding.cause.slug() == "mtu-black-hole")?;
         let full: Vec<&Packet> = self.packets.data(self.from()).filter(|it| it.len >= self.segment()).collect();

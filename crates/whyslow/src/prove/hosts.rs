@@ -111,8 +111,8 @@ impl Captured {
         flight.clamp(1, 1_000)
     }
 
-    /// The least timeout of a sender whose window was small again after a pause that no usual timeout
-    /// (a round trip and 200 ms) fits into, seconds.
+    /// The least timeout of a sender whose window was small again after a pause that no usual
+    /// timeout (a round trip and 200 ms) fits into, seconds.
     fn least_timeout(&self) -> Option<f64> {
         let from = self.from();
         let begun = u64::from(self.initial_window()) * self.segment();
@@ -132,8 +132,9 @@ impl Captured {
         Some((shortest * 0.7 - self.rtt()).max(0.005))
     }
 
-    /// The threshold, in segments, that the sender remembered: it stopped doubling its window though
-    /// nothing was lost, and no queue was in sight that HyStart could have taken for a reason.
+    /// The threshold, in segments, that the sender remembered: it stopped doubling its window
+    /// though nothing was lost, and no queue was in sight that HyStart could have taken for a
+    /// reason.
     fn remembered(&self) -> Option<u32> {
         let findings = self.findings();
         let exit = findings.into_iter().find(|finding| finding.cause.slug() == "early-slow-start-exit")?;
@@ -156,8 +157,8 @@ impl Captured {
         }
     }
 
-    /// Whether its sender spaced its segments by a clock of its own, as BBR does and the others do not:
-    /// they follow an ACK or each other. Only a capture next to the sender shows it.
+    /// Whether its sender spaced its segments by a clock of its own, as BBR does and the others do
+    /// not: they follow an ACK or each other. Only a capture next to the sender shows it.
     pub fn is_spaced(&self) -> bool {
         let from = self.from();
         let start = self.transfer().start_s.as_secs_f64();
@@ -273,8 +274,8 @@ fn receive_buffer(captured: &Captured, end: End, choice: HostChoice, host: &mut 
     if is_receiver && (is_fixed || is_small) {
         let unscaled = windows.most <= 65_535 && !host.window_scaling;
         let buffer = scaled(windows.most, choice.receive_scale);
-        // Where the field is too small for the window, the buffer is not what is small.
-        // Linux scales for the largest buffer that a host may have, unless the program sets its own.
+        // Where the field is too small for the window, the buffer is not what is small. Linux
+        // scales for the largest buffer that a host may have, unless the program sets its own.
         let scale = captured.connection.handshake.as_ref().and_then(|handshake| handshake.window_scale[end.index()]);
         if scale == Some(0) && host.window_scaling {
             host.rcvbuf = Some(Size(buffer.0 / 2));

@@ -39,9 +39,10 @@ const MOMENT: f64 = 1e-3;
 const OWN_DELAY: f64 = 1e-4;
 /// The time in which a path was full is looked at in so many pieces.
 const PIECES: f64 = 32.0;
-/// ACKs that stand still are below this part of the median, and those that leap above that.
+/// ACKs that stand still are below this part of the median; where some do, usual ones are this near
+/// to it.
 const STANDS: f64 = 0.1;
-const LEAPS: f64 = 3.0;
+const USUAL: f64 = 0.3;
 /// A segment's frame beyond its payload, without options: Ethernet, IP, TCP.
 const HEADERS: f64 = 54.0;
 
@@ -75,8 +76,8 @@ impl Captured {
         seen.map(|rate| PathRate { rate, is_limit: false })
     }
 
-    /// What was acknowledged while the path was full, bits per second. Where something was lost, ACKs
-    /// stand still and then leap: such pieces of the time are left out.
+    /// What was acknowledged while the path was full, bits per second. Where something was lost,
+    /// ACKs stand still and then leap: such pieces of the time are left out.
     fn steady(&self) -> Option<f64> {
         let full: Vec<&LimitSpan> =
             self.transfer().timeline.iter().filter(|span| span.limit == Limit::Bandwidth).collect();
@@ -84,7 +85,9 @@ impl Captured {
         let mut pieces: Vec<(f64, f64)> = full.iter().flat_map(|span| self.acked_by_piece(span, piece)).collect();
         pieces.sort_by(|(a, _), (b, _)| a.total_cmp(b));
         let median = pieces.get(pieces.len() / 2)?.0;
-        let usual = pieces.iter().filter(|(rate, _)| (STANDS..=LEAPS).contains(&(rate / median)));
+        let stand = pieces.iter().filter(|(rate, _)| *rate < median * STANDS).count();
+        let near = if stand > 0 { 1.0 - USUAL..=1.0 + USUAL } else { 0.0..=f64::INFINITY };
+        let usual = pieces.iter().filter(|(rate, _)| near.contains(&(rate / median)));
         let (bits, time) = usual.fold((0.0, 0.0), |(bits, sum), (rate, time)| (bits + rate * time, sum + time));
         (bits > 0.0).then(|| bits / time)
     }
@@ -103,8 +106,8 @@ impl Captured {
         pieces.collect()
     }
 
-    /// What stood in front of the rate when the first segment was lost there: all that was in flight
-    /// but what the path itself holds; bytes of frames.
+    /// What stood in front of the rate when the first segment was lost there: all that was in
+    /// flight but what the path itself holds; bytes of frames.
     fn queue_at_loss(&self, rate: f64, frame: f64) -> Option<f64> {
         let mss = self.mss();
         let first = *self.lost(self.from(), mss).first()?;
@@ -112,8 +115,8 @@ impl Captured {
         Some((flight as f64 * frame - self.rtt() * rate * frame / 8.0).max(0.0))
     }
 
-    /// A policer: the rate that passed, bits per second of payload, and what its bucket held, bytes of
-    /// payload: the most that was sent beyond the rate before the first segment was lost.
+    /// A policer: the rate that passed, bits per second of payload, and what its bucket held, bytes
+    /// of payload: the most that was sent beyond the rate before the first segment was lost.
     pub fn policed(&self) -> Option<(f64, f64)> {
         let finding = self.findings().into_iter().find(|finding| finding.cause.slug() == "policer")?;
         let is_rate = |figure: &str| figure.starts_with("rate at which bytes passed") || figure == "rate that passed";
@@ -126,7 +129,8 @@ impl Captured {
             full = full.min(packet.start as f64 - filled);
             most = most.max(packet.end() as f64 - filled - full);
         }
-        // The one that did not fit is not counted, and lacked something between nothing and all of it.
+        // The one that did not fit is not counted, and lacked something between nothing and all of
+        // it.
         Some((rate, most + self.segment() as f64 / 2.0))
     }
 
@@ -160,8 +164,8 @@ impl Captured {
         bursts.max_by(f64::total_cmp).filter(|rate| *rate > 2.0 * mean)
     }
 
-    /// The rate at which most stretches of a transfer were acknowledged, where its own window is all
-    /// that held the sender, and neither window nor program could have made them alike.
+    /// The rate at which most stretches of a transfer were acknowledged, where its own window is
+    /// all that held the sender, and neither window nor program could have made them alike.
     fn plateau(&self, mss: u64) -> Option<f64> {
         let free = [
             Limit::SlowStart,
@@ -262,8 +266,8 @@ impl Captured {
     }
 }
 
-/// How many copies of a segment a sender lost within this time, seconds: its timer doubles each time
-/// (RFC 6298 section 5.5).
+/// How many copies of a segment a sender lost within this time, seconds: its timer doubles each
+/// time (RFC 6298 section 5.5).
 fn copies_within(waited: f64, rtt: f64) -> usize {
     let timeout = rtt + USUAL_TIMEOUT.max(2.0 * rtt);
     if waited > timeout / 2.0 { (waited / timeout + 1.0).log2().round().max(1.0) as usize } else { 0 }

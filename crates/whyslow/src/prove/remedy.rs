@@ -248,7 +248,8 @@ impl Remedy {
             How::Command(end, line) => {
                 let host = host(scenario, *end);
                 host.before.push(line.clone());
-                // No sysctl reaches a buffer that the program sets: the fix is to take that out as well.
+                // No sysctl reaches a buffer that the program sets: the fix is to take that out as
+                // well.
                 host.rcvbuf = host.rcvbuf.filter(|_| !line.contains("tcp_rmem"));
                 host.sndbuf = host.sndbuf.filter(|_| !line.contains("tcp_wmem"));
             }
