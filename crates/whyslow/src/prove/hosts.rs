@@ -144,8 +144,8 @@ impl Captured {
         u32::try_from(slow.in_flight.div_ceil(self.segment())).ok().filter(|segments| *segments >= 2)
     }
 
-    /// The bytes of a round that are a tail loss probe: new data, two round trips after the rest (RFC
-    /// 8985 section 7.2).
+    /// The bytes of a round that are a tail loss probe: new data, two round trips after the rest
+    /// (RFC 8985 section 7.2).
     fn probe(&self, transfer: &Transfer, round: &Round) -> u64 {
         let Some(place) = self.packets.place(transfer) else { return 0 };
         let is_of_round = |packet: &&Packet| packet.start >= place && packet.start < place + round.bytes;
