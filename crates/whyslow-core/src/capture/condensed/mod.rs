@@ -144,8 +144,8 @@ impl CondensedReader {
             Some((summary, count)) => (summary, count.packets),
             None => (of_rows(), packets),
         };
-        // A summary of more or fewer packets is that of another capture, or damaged; only a share has
-        // fewer of them than the capture.
+        // A summary of more or fewer packets is that of another capture, or damaged. Only a share
+        // has fewer of them than the capture.
         let is_of_others =
             told != packets || summary.packets < packets || origin.share == Share::ALL && summary.packets != packets;
         let damaged = self.damaged.or(is_of_others.then_some((1, self.count.row)));
