@@ -117,6 +117,7 @@ export interface Fix {
     | "unpaced"
     | "lossless"
     | "codel"
+    | "icmp"
     | null;
   /** What the finding promises of what was run; null where it promises nothing. */
   predicted: number | null;

@@ -179,7 +179,16 @@ fn real_programs_are_judged_at_both_ends() {
         let scenarios = ["nginx-slow-backend", "redis-one-by-one", "wget-small-window", "pg-sleep"];
         let only = scenarios.iter().flat_map(|name| ["--only", name]);
         let all = ["score", "--real", "--json", "--each", "1", "--attempts", "20"];
-        let output = user.lab(&all.into_iter().chain(only).collect::<Vec<_>>());
+        let command = all.into_iter().chain(only).collect::<Vec<_>>();
+        // Where the machine holds a packet back until a timer fires, its cause is not the only one.
+        let is_confirmed = |output: &Output| {
+            let report: Value = serde_json::from_slice(&output.stdout).unwrap_or_default();
+            let runs = report["runs"].as_array();
+            runs.is_none_or(|runs| runs.iter().all(|run| run["unconfirmed"] == Value::Array(vec![])))
+        };
+        let runs = || Some(user.lab(&command));
+        let output =
+            std::iter::from_fn(runs).enumerate().find(|(n, output)| *n == 2 || is_confirmed(output)).unwrap().1;
         let complaint = text(&output.stderr);
         if complaint.lines().any(|line| line.contains("no result") && line.contains(" late ")) {
             skip(Lack::Quiet, format!("as {}: this machine is too busy: {complaint}", user.name));
