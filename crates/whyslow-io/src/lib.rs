@@ -42,6 +42,7 @@ mod scratch;
 mod set;
 mod shard_exchange;
 mod share_packets;
+#[cfg(not(target_family = "wasm"))]
 mod shares;
 mod source;
 mod spill;
