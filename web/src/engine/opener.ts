@@ -96,7 +96,7 @@ export class WorkerOpener implements Opener {
     return opener;
   }
 
-  /** Reads a sample while nobody waits: a browser compiles WebAssembly when it first runs, for all workers. */
+  /** Reads a sample while nobody waits: WebAssembly is compiled when it first runs, for all workers. */
   async #warmUp() {
     const [sample] = this.samples;
     if (!sample || this.#reading || this.#open) return;

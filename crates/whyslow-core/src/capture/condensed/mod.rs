@@ -112,7 +112,7 @@ impl CondensedReader {
             }
         } else if kind == RowKind::Summary as u8 && self.summary.is_none() {
             self.summary = summary::read_summary(payload);
-            let rows = self.summary.as_ref().map_or(self.count.row, |(_, told)| told.rows);
+            let rows = self.summary.as_ref().map_or(self.count.row, |(_, count)| count.rows);
             self.note_damaged(rows.saturating_sub(self.count.row), self.count.row);
         }
         Ok(())
@@ -140,14 +140,14 @@ impl CondensedReader {
             clock: clock_of(origin),
             ..Summary::default()
         };
-        let (mut summary, told) = match self.summary {
+        let (mut summary, written) = match self.summary {
             Some((summary, count)) => (summary, count.packets),
             None => (of_rows(), packets),
         };
         // A summary of more or fewer packets is that of another capture, or damaged. Only a share
         // has fewer of them than the capture.
         let is_of_others =
-            told != packets || summary.packets < packets || origin.share == Share::ALL && summary.packets != packets;
+            written != packets || summary.packets < packets || origin.share == Share::ALL && summary.packets != packets;
         let damaged = self.damaged.or(is_of_others.then_some((1, self.count.row)));
         if let Some((count, number)) = damaged {
             let detail = format!(
