@@ -2,9 +2,8 @@
 
 use crate::lab::alone;
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
-use socket2::{Domain, Socket, Type};
-use std::io::{BufRead, BufReader, Read};
-use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
+use std::io::{BufRead, BufReader};
+use std::net::{Ipv4Addr, TcpStream};
 use std::process::{Child, Command, Stdio};
 use std::time::Instant;
 use whyslow_live::host::{Host, Options, State};
@@ -12,21 +11,16 @@ use whyslow_testing::{Lack, skip};
 
 const PAIRS: usize = 10_000;
 
-/// A process may not have 20,000 files open where the limit is low: another one accepts.
-#[test]
-#[ignore = "is run by the test of many sockets, as a server"]
-fn accepts_many() {
-    let listener = Socket::new(Domain::IPV4, Type::STREAM, None).unwrap();
-    listener.bind(&SocketAddr::from(([0, 0, 0, 0], 0)).into()).unwrap();
-    // What the queue has no room for comes a second later.
-    listener.listen(4096).unwrap();
-    let listener = TcpListener::from(listener);
-    println!("\nport {}", listener.local_addr().unwrap().port());
-    let held: Vec<TcpStream> = (0..PAIRS).map(|_| listener.accept().unwrap().0).collect();
-    println!("accepted");
-    std::io::stdin().read_to_end(&mut Vec::new()).unwrap();
-    drop(held);
-}
+/// A process may not have 20,000 files open where the limit is low: another one accepts. What the
+/// queue has no room for comes a second later.
+const ACCEPTS: &str = "
+import socket, sys
+listener = socket.create_server(('0.0.0.0', 0), backlog=4096)
+print('port', listener.getsockname()[1], flush=True)
+held = [listener.accept() for _ in range(int(sys.argv[1]))]
+print('accepted', flush=True)
+sys.stdin.read()
+";
 
 struct Server(Child);
 
@@ -44,11 +38,10 @@ fn twenty_thousand_sockets_are_read() {
     if soft < needed && setrlimit(Resource::RLIMIT_NOFILE, needed, hard.max(needed)).is_err() {
         return skip(Lack::Machine, format!("{needed} files may not be open at once"));
     }
-    alone(&[], || {
-        let arguments = ["--ignored", "--exact", "many::accepts_many", "--nocapture"];
-        let mut command = Command::new(std::env::current_exe().unwrap());
-        let server = command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
-        let mut server = Server(server);
+    alone(&["python3"], || {
+        let mut command = Command::new("python3");
+        command.args(["-c", ACCEPTS, &PAIRS.to_string()]).stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut server = Server(command.spawn().unwrap());
         let mut lines = BufReader::new(server.0.stdout.take().unwrap()).lines().map(Result::unwrap);
         let port: u16 = lines.find_map(|line| line.strip_prefix("port ")?.parse().ok()).unwrap();
         // Every peer is another one: no route is asked for twice.
