@@ -1,6 +1,9 @@
-//! Takes the page into the crate where `make web` has built it. Without it all the rest still
-//! builds, and says so.
+//! Takes the page into the crate where `make web` has built it, compressed. Without it all the rest
+//! still builds, and says so.
 
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use std::io::Write;
 use std::path::Path;
 use std::{env, fs};
 
@@ -9,8 +12,10 @@ fn main() {
     // The folder is always there: a missing path would make cargo build this crate again every
     // time.
     println!("cargo:rerun-if-changed={}", dist.display());
-    let page = dist.join("index.html");
-    let expression = if page.is_file() { format!("Some(include_str!({page:?}))") } else { "None".to_owned() };
-    let out = Path::new(&env::var("OUT_DIR").expect("cargo sets it")).join("page.rs");
-    fs::write(out, expression).expect("cargo's folder can be written");
+    let page = fs::read(dist.join("index.html")).unwrap_or_default();
+    let mut packed = GzEncoder::new(Vec::new(), Compression::best());
+    packed.write_all(&page).expect("memory can be written");
+    let packed = packed.finish().expect("memory can be written");
+    let out = Path::new(&env::var("OUT_DIR").expect("cargo sets it")).join("page.html.gz");
+    fs::write(out, packed).expect("cargo's folder can be written");
 }

@@ -2,7 +2,10 @@
 
 use crate::Document;
 use base64::prelude::{BASE64_STANDARD, Engine};
+use flate2::read::GzDecoder;
 use std::fmt;
+use std::io::Read;
+use std::sync::LazyLock;
 
 /// The place in the page for its data.
 const SLOT: &str = r#"<script type="text/plain" id="data"></script>"#;
@@ -27,8 +30,13 @@ impl std::error::Error for NoPage {}
 /// # Errors
 /// When the program was built without it.
 pub fn page() -> Result<&'static str, NoPage> {
-    let page: Option<&'static str> = include!(concat!(env!("OUT_DIR"), "/page.rs"));
-    page.ok_or(NoPage)
+    static PAGE: LazyLock<String> = LazyLock::new(|| {
+        let packed: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/page.html.gz"));
+        let mut page = String::new();
+        GzDecoder::new(packed).read_to_string(&mut page).expect("it was packed when this was built");
+        page
+    });
+    if PAGE.is_empty() { Err(NoPage) } else { Ok(&PAGE) }
 }
 
 /// The page with this document in it: a file that needs no server and no network.

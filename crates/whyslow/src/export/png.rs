@@ -1,8 +1,16 @@
 //! SVG to PNG, with the fonts that the program brings: a server has none.
 
 use anyhow::{Context, anyhow};
+use flate2::read::GzDecoder;
 use resvg::tiny_skia::{Pixmap, Transform};
 use resvg::usvg::{Options, Tree};
+use std::io::Read;
+
+/// The font of texts, and one for arrows and signs that it lacks (`build.rs`).
+const FONTS: [&[u8]; 2] = [
+    include_bytes!(concat!(env!("OUT_DIR"), "/sans.ttf.gz")),
+    include_bytes!(concat!(env!("OUT_DIR"), "/signs.ttf.gz")),
+];
 
 /// Draws an SVG of the renderer.
 ///
@@ -11,9 +19,11 @@ use resvg::usvg::{Options, Tree};
 pub(super) fn render(svg: &str, (width, height): (u32, u32)) -> anyhow::Result<Vec<u8>> {
     let mut options = Options::default();
     let fonts = options.fontdb_mut();
-    fonts.load_font_data(epaint_default_fonts::UBUNTU_LIGHT.to_vec());
-    // For arrows and signs that the first one lacks.
-    fonts.load_font_data(epaint_default_fonts::HACK_REGULAR.to_vec());
+    for packed in FONTS {
+        let mut font = Vec::new();
+        GzDecoder::new(packed).read_to_end(&mut font).context("a font")?;
+        fonts.load_font_data(font);
+    }
     fonts.set_sans_serif_family("Ubuntu");
     let tree = Tree::from_str(svg, &options).context("the picture")?;
     let mut pixels =
