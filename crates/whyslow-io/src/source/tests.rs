@@ -342,6 +342,10 @@ fn a_reader_with_a_fault_is_no_end() {
 
 /// A pipe, and who writes to it.
 fn pipe() -> (Pipe, io::PipeWriter) {
+    #[cfg(unix)]
+    use std::os::fd::OwnedFd as Handle;
+    #[cfg(windows)]
+    use std::os::windows::io::OwnedHandle as Handle;
     let (reader, writer) = io::pipe().unwrap();
-    (Pipe::new(File::from(std::os::fd::OwnedFd::from(reader))), writer)
+    (Pipe::new(File::from(Handle::from(reader))), writer)
 }

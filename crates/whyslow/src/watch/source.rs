@@ -17,7 +17,7 @@ use std::io::{IsTerminal, stdin};
 /// Where packets come from.
 pub(super) enum Source {
     Pipe(Pipe),
-    Files(Follow),
+    Files(Box<Follow>),
     #[cfg(target_os = "linux")]
     Ring(Box<ring::WatchedRing>),
 }
@@ -37,7 +37,7 @@ impl Source {
                 }
                 Ok(Self::Pipe(Pipe::start()))
             }
-            From::Files(patterns) => Ok(Self::Files(Follow::new(patterns)?)),
+            From::Files(patterns) => Ok(Self::Files(Box::new(Follow::new(patterns)?))),
             #[cfg(target_os = "linux")]
             From::Interfaces(names, filter) => {
                 Ok(Self::Ring(Box::new(ring::WatchedRing::open(names, filter.as_ref(), snaplen, ring)?)))

@@ -306,6 +306,7 @@ fn the_page_tells_a_transfer_once() {
     insta::assert_snapshot!("loss-both-ends", page);
 }
 
+#[cfg(target_os = "linux")]
 #[test]
 fn a_pair_that_comes_through_a_pipe_is_said_not_to_be_compared() {
     let [client, server] = ends("loss");
