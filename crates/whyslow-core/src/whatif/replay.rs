@@ -317,10 +317,11 @@ fn is_the_programs_too(gap: &Gap, transfer: &TransferFacts, partition: &Partitio
 }
 
 /// Whether a silence was the first part of a wait for the timer, up to a probe with new bytes (RFC
-/// 8985 section 7.3).
+/// 8985 section 7.3). Where a copy was needless, ACKs were late, and no probe was due.
 fn is_before_timer(gap: &Gap, transfer: &TransferFacts) -> bool {
     let is_next = |next: &Gap| next.start == gap.end && next.release == Release::Timer;
-    gap.release == Release::Nothing && !gap.idle && transfer.gaps.iter().any(is_next)
+    let is_silent = gap.release == Release::Nothing && !gap.idle && transfer.retransmitted.spurious == 0;
+    is_silent && transfer.gaps.iter().any(is_next)
 }
 
 /// The end of what had been sent before a timer's silence: what follows without a hole the segment
@@ -463,5 +464,7 @@ mod tests {
         assert!(is_before(&transfer, probe));
         assert!(!is_before(&transfer, Gap { idle: true, ..probe }), "nothing was in flight");
         assert!(!is_before(&transfer, Gap { end: at(140), ..probe }));
+        transfer.retransmitted.spurious = 1;
+        assert!(!is_before(&transfer, probe), "ACKs were late");
     }
 }

@@ -61,8 +61,8 @@ fn a_silence_with_no_number_missing_is_the_programs() {
     }
 }
 
-/// Next to the client: the head of an answer, then a silence of 900 ms, and the rest of it. Numbers go
-/// up by one from the server's first ACK on, but for `lost` ones in the silence.
+/// Next to the client: the head of an answer, then a silence of 900 ms, and the rest of it. Numbers
+/// go up by one from the server's first ACK on, but for `lost` ones in the silence.
 fn silence_behind_the_head(lost: u16) -> Facts {
     let mut script = Script::new();
     script.line(0.0, A, [0, 0], 0).flags = Flags::SYN;
