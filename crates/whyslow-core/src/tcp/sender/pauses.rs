@@ -124,7 +124,7 @@ impl SenderState {
         };
         let most = again.and_then(|again| again.max_timer_wait).unwrap_or(Nanos::MAX);
         // The last ACK of new data starts the timer anew (RFC 6298 section 5.3).
-        let rearmed = (self.all_acked_at.1 + path.loop_to_sender).clamp(gap.start, gap.end);
+        let rearmed = (self.all_acked_at.1 + path.loop_to_sender).max(gap.start);
         if gap.idle && gap.end - rearmed > most.scale(1.25) {
             // First the program was silent, then the timer ran.
             let (start, missing) = (gap.end - most, gap.missing.map(|_| 0));
