@@ -1,7 +1,7 @@
 //! What a transfer shows of its path beside what held it.
 
 use super::context::Context;
-use crate::tcp::facts::TransferFacts;
+use crate::tcp::facts::{RoundFacts, TransferFacts};
 use crate::units::Nanos;
 
 /// By so much a burst may seem shorter or longer than it was on the path.
@@ -9,6 +9,10 @@ const JITTER: Nanos = Nanos::from_micros(100);
 
 /// Segments that make a burst, beside the first.
 const FEW: u64 = 6;
+
+/// With less room than so many segments a window is full (as for
+/// [`receive-window`](crate::cause::Cause::ReceiveWindow)).
+const FULL_BUT: u64 = 3;
 
 /// No fix asks for a larger first flight, segments: beyond it lie losses on narrow paths, and an
 /// answer far larger than a forged request (see `amplification-risk`). Rüth et al. 2018 found it at
@@ -39,8 +43,16 @@ pub fn first_lossy_flight(transfer: &TransferFacts) -> usize {
 /// What the path carries, payload bits per second: the rate within a flight that came as a burst,
 /// and so as fast as the narrowest link let it pass. The densest one counts, for a sender that
 /// waits can only spread it; but in a short one a little jitter is much, and after a loss repairs
-/// disturb it.
+/// disturb it. Next to the sender ACKs for a full window tell nothing: they come as the receiver
+/// reads, however fast the path is.
 pub fn burst_rate(transfer: &TransferFacts, context: &Context) -> Option<f64> {
+    let full = FULL_BUT * context.mss;
+    let is_full = |round: &RoundFacts| round.window.is_some_and(|window| round.in_flight + full > window);
+    densest(transfer, context, |round| context.near_receiver || !is_full(round))
+}
+
+/// The rate within the densest burst of these flights, if it is above the mean.
+fn densest(transfer: &TransferFacts, context: &Context, counts: impl Fn(&RoundFacts) -> bool) -> Option<f64> {
     let rtt = context.rtt?;
     let mss = context.mss.max(1);
     // The first segment's bytes take no time; merged by offload they are several. An ACK is for two
@@ -54,22 +66,48 @@ pub fn burst_rate(transfer: &TransferFacts, context: &Context) -> Option<f64> {
         let spread = if context.near_receiver { Some(round) } else { transfer.rounds.get(index + 1) };
         let took = spread.map(|spread| spread.last_send - spread.start)?;
         let is_burst = whole && round.merged == 1 && took > Nanos::ZERO && took < rtt.scale(0.5);
-        (is_burst && round.bytes >= first + FEW * mss)
+        (is_burst && counts(round) && round.bytes >= first + FEW * mss)
             .then(|| (rate_of(round.bytes - first, took + JITTER), rate_of(round.bytes - first, took)))
     });
     let mean = rate_of(transfer.bytes(), transfer.duration());
     bursts.max_by(|a, b| a.0.total_cmp(&b.0)).map(|burst| burst.1).filter(|rate| *rate > mean)
 }
 
-/// What the path carries at the least, payload bits per second: what it delivered within a round
-/// trip, or on average.
+/// What the path carries at the least, payload bits per second: what it delivered in a burst,
+/// within a round trip, or on average.
 pub fn least_rate(transfer: &TransferFacts, context: &Context) -> f64 {
     let mean = rate_of(transfer.bytes(), transfer.duration());
     let most = transfer.rounds.iter().filter(|round| round.merged == 1).map(|round| round.bytes).max();
-    most.zip(context.rtt).map_or(mean, |(most, rtt)| mean.max(rate_of(most, rtt)))
+    let within = most.zip(context.rtt).map(|(most, rtt)| rate_of(most, rtt));
+    within.into_iter().chain(densest(transfer, context, |_| true)).fold(mean, f64::max)
 }
 
 /// Bits per second.
 fn rate_of(bytes: u64, took: Nanos) -> f64 {
     bytes as f64 * 8.0 / took.as_secs_f64().max(1e-9)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::limit::tests::{context, flights};
+    use crate::tcp::facts::Release;
+
+    #[test]
+    fn acks_of_a_full_window_tell_no_rate_of_the_path() {
+        let rate = |window: u64, near_receiver: bool| {
+            let mut transfer = flights(&[20_000; 3], Release::Ack);
+            transfer.segments = 60;
+            for round in &mut transfer.rounds {
+                round.last_send = round.start + Nanos::from_millis(18);
+                round.window = Some(window);
+            }
+            let context = crate::limit::Context { near_receiver, ..context(100) };
+            let megabits = |rate: f64| (rate / 1e6).round();
+            (burst_rate(&transfer, &context).map(megabits), megabits(least_rate(&transfer, &context)))
+        };
+        assert_eq!(rate(60_000, false).0, Some(8.0), "20 segments, their ACKs over 18 ms");
+        assert_eq!(rate(21_000, false), (None, 8.0), "but it carries that at the least");
+        assert_eq!(rate(21_000, true).0, Some(8.0), "it came so, whatever the receiver does then");
+    }
 }

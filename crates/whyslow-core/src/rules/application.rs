@@ -16,8 +16,8 @@
 //! without timestamps, what comes within a second of a full segment may have stood in a queue, and
 //! is not counted. Away from the sender its IPv4 numbers, which Linux counts up by one for each
 //! packet, show that it sent nothing meanwhile. Where there are none and the pauses are as long as
-//! the sender's timers, the confidence is lower: segments may have been lost before the capture
-//! point, and come again.
+//! the sender's timers, the cause is a possible one, and no fix is named: segments may have been
+//! lost before the capture point, and come again.
 //!
 //! Or segments that are short on average pass at one rate, though the sender waits for no ACK and
 //! no queue stands: a program that writes a little every moment. A sender that has more to send
@@ -58,11 +58,13 @@ use crate::tcp::facts::{Gap, Release};
 use crate::types::{ModelChange, RTO_MIN};
 use crate::units::Nanos;
 
-pub(super) const RULE: Rule = Rule::new(Cause::Application, Check::Transfer(check)).remedied_by(&[
-    ModelChange::SameFlights,
-    ModelChange::GrowingReceiveWindow,
-    ModelChange::NoSilence(Limit::Application),
-]);
+pub(super) const RULE: Rule = Rule::new(Cause::Application, Check::Transfer(check))
+    .remedied_by(&[
+        ModelChange::SameFlights,
+        ModelChange::GrowingReceiveWindow,
+        ModelChange::NoSilence(Limit::Application),
+    ])
+    .if_fixed_by(Actor::Application);
 
 /// Bytes of session tickets and settings, at most.
 const GREETING_MOST: u64 = 2_100;
@@ -96,23 +98,19 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
     let pauses = by_nothing.filter(|gap| gap.app_limited || gap.idle).filter(is_the_programs);
     let longest = pauses.clone().max_by_key(|gap| gap.end - gap.start)?;
     let number = pauses.clone().count() as u64;
-    let summary = format!(
-        "the sending program had nothing to send for {} of {}, in {}",
-        time(lost),
-        time(case.duration()),
-        count(number, "pause"),
-    );
     let sure = if case.share(lost) >= 0.5 { 0.9 } else { 0.7 };
     // Next to the sender a lost segment would be in the capture.
     let doubtful: Nanos = pauses.clone().filter(|gap| may_be_timer(case, gap)).map(|gap| gap.end - gap.start).sum();
     let doubtful = !case.near_sender() && doubtful.0 >= lost.0 / 2;
     let is_unread = may_follow_greeting(case, longest);
-    let confidence = if is_unread {
-        0.5
-    } else if doubtful {
-        0.55
+    let confidence = if is_unread || doubtful { 0.5 } else { sure };
+    let spent = format!("{} of {}, in {}", time(lost), time(case.duration()), count(number, "pause"));
+    let summary = if doubtful {
+        format!(
+            "nothing came from the sender for {spent}: its program had nothing to send, or all that it sent was lost"
+        )
     } else {
-        sure
+        format!("the sending program had nothing to send for {spent}")
     };
     let mut found = finding(Cause::Application, lost, case.trust(confidence), summary);
     let length: Nanos = longest.end - longest.start;
@@ -120,11 +118,10 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
     found.evidence.push(evidence("pauses", number as f64, "pauses", &[]));
     found.evidence.push(evidence("longest pause", length.as_secs_f64(), "s", &frames));
     found.evidence.push(evidence("last segment before it", longest.before_len as f64, "B", &frames[..1]));
-    found.fix = fix(
-        Actor::Application,
-        "look at the program that sends: read ahead, write larger pieces, and do not wait for others between writes",
-        None,
-    );
+    if !doubtful {
+        let what = "look at the program that sends: read ahead, write larger pieces, and do not wait for others between writes";
+        found.fix = fix(Actor::Application, what, None);
+    }
     // What it waits for is not in this capture: where only the server's end of a path is known, it
     // may be another path.
     found.settle = Some(
@@ -195,8 +192,8 @@ fn may_be_timer(case: &TransferCase<'_>, gap: &Gap) -> bool {
     };
     let length = gap.end - gap.start;
     let timer = rtt + RTO_MIN;
-    // Each back-off doubles: the waits add up to 1, 3, 7, … timers.
-    let waits = [1.0, 3.0, 7.0, 15.0].map(|times| timer.scale(times));
+    // Each back-off doubles, up to two minutes: the waits add up to 1, 3, 7, … timers.
+    let waits = [1.0, 3.0, 7.0, 15.0, 31.0, 63.0, 127.0, 255.0, 511.0].map(|times| timer.scale(times));
     let probes = [rtt.scale(2.0).max(Nanos::from_millis(8)), rtt.scale(2.0) + RTO_MIN];
     waits.into_iter().chain(probes).any(|wait| length >= wait.scale(0.95) && length <= wait.scale(1.25))
 }
@@ -204,6 +201,7 @@ fn may_be_timer(case: &TransferCase<'_>, gap: &Gap) -> bool {
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
+    use crate::analysis::Near;
     use crate::cause::Cause;
     use crate::rules::scene::{MSS, Scene, ms};
     use crate::tcp::facts::{RateSpread, Release};
@@ -228,6 +226,30 @@ mod tests {
         let mut lossy = trickle();
         lossy.transfer.losses.push(Default::default());
         assert!(lossy.finding(Cause::Application).is_some() && lossy.finding(Cause::Bandwidth).is_none());
+    }
+
+    #[test]
+    fn a_silence_as_long_as_a_timer_may_be_one_where_no_numbers_tell() {
+        let found = |silence: i64, missing, near| {
+            let mut scene = Scene::flights(&[15_000, 15_000]);
+            let gap = &mut scene.transfer.gaps[0];
+            (gap.release, gap.app_limited, gap.missing) = (Release::Nothing, true, missing);
+            gap.end += ms(silence - 100);
+            let round = &mut scene.transfer.rounds[1];
+            (round.start, round.last_send) = (gap.end, gap.end);
+            (scene.transfer.last_send, scene.transfer.end) = (gap.end, gap.end + ms(100));
+            scene.facts.last = scene.transfer.end;
+            scene.facts.vantage.near = near;
+            scene.finding(Cause::Application).unwrap()
+        };
+        // The timer is 300 ms: 31 of them add up to 9.3 s.
+        let doubted = found(9_700, None, Near::Client);
+        assert!(doubted.confidence <= 0.5 && doubted.fix.is_none() && doubted.settle.is_some(), "{doubted:?}");
+        for sure in
+            [found(9_700, Some(0), Near::Client), found(9_700, None, Near::Server), found(7_000, None, Near::Client)]
+        {
+            assert!(sure.confidence > 0.8 && sure.fix.is_some(), "{sure:?}");
+        }
     }
 
     #[test]

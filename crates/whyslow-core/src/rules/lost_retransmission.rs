@@ -44,7 +44,8 @@ use crate::units::Nanos;
 /// A window that losses keep small grows far beyond all that was seen: what the path carries must
 /// be known.
 pub(super) const RULE: Rule = Rule::new(Cause::LostRetransmission, Check::Transfer(check))
-    .remedied_by(&[ModelChange::NoLosses, ModelChange::HeldToPathRate]);
+    .remedied_by(&[ModelChange::NoLosses, ModelChange::HeldToPathRate])
+    .if_fixed_by(Actor::Network);
 
 fn check(case: &TransferCase<'_>) -> Option<Finding> {
     let LostRetransmits { count: number, frames, .. } = &case.transfer.lost_retransmits;

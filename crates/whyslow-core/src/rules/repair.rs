@@ -6,7 +6,8 @@ use super::command;
 use super::policing::is_policed;
 use crate::analysis::Limit;
 use crate::stats::median_f64;
-use crate::tcp::facts::{DirectionFacts, Gap, Recoveries, Release, TransferFacts};
+use crate::tcp::facts::{DirectionFacts, Facts, Gap, Recoveries, Release, TransferFacts};
+use crate::types::Side;
 use crate::units::{Nanos, Time};
 
 /// Repairing, and from the first loss on the time under a window that losses made small. What
@@ -103,6 +104,37 @@ pub(super) fn cost_of_lost_retransmits(case: &TransferCase<'_>) -> Nanos {
     let lost = case.transfer.lost_retransmits.waited.min(repairing);
     let other = case.facts.capture_defects.one_direction || is_black_hole(case) || is_policed(case);
     if !other && case.matters(lost, 0.1) { lost } else { Nanos::ZERO }
+}
+
+/// Whether all that was sent again had arrived: whatever its timer made the sender do, nothing was
+/// lost.
+pub(super) fn lost_nothing(case: &TransferCase<'_>) -> bool {
+    let kinds = &case.transfer.retransmitted;
+    kinds.spurious > 0 && kinds.fast + kinds.timeout + kinds.tail_probe == 0
+}
+
+/// The end whose SYN does not offer SACK, where both are known.
+pub(super) fn without_sack(facts: &Facts) -> Option<Side> {
+    let handshake = &facts.handshake;
+    let lacks = |side: &Side| handshake.offers[*side].is_some_and(|offer| !offer.sack);
+    [facts.client, !facts.client].into_iter().find(lacks).filter(|_| handshake.is_complete())
+}
+
+/// Two ticks of a kernel of 250 Hz, which it adds to two round trips (Linux' `TCP_TIMEOUT_MIN`).
+const PROBE_MARGIN: Nanos = Nanos::from_millis(8);
+
+/// A wait for the timer in which a probe was due, and the sender is seen to have sent none (RFC
+/// 8985 section 7.2: two round trips after the last ACK, with more than one segment outstanding);
+/// the first of them. None once it has probed, with new bytes too, or has found losses by ACKs.
+pub(super) fn wait_without_probe(case: &TransferCase<'_>) -> Option<Nanos> {
+    let kinds = &case.direction().retransmitted;
+    let rtt = case.rtt().filter(|_| case.near_sender() && kinds.tail_probe + kinds.fast + kinds.spurious == 0)?;
+    let first = case.transfer.gaps.iter().find(|gap| gap.release == Release::Timer)?;
+    let may_be_probe = |gap: &Gap| gap.end == first.start && gap.release == Release::Nothing;
+    let due = rtt.scale(3.0) + PROBE_MARGIN;
+    let length = first.end - first.start;
+    let is_due = !first.tail && first.is_retransmit && length >= due.scale(1.5);
+    (is_due && !case.transfer.gaps.iter().any(may_be_probe)).then_some(length)
 }
 
 /// What settles a loss that only numbers tell of.

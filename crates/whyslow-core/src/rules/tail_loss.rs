@@ -18,9 +18,11 @@
 //!   round trip of its own, or a delayed ACK.
 //!
 //! ## The fix
-//! Let the sender probe: Linux does with `net.ipv4.tcp_early_retrans=3` (the default) and SACK on;
-//! older systems wait for the timer. Short answers suffer most: one more segment behind the last
-//! one (a larger answer, a second stream) shows a loss at once. And find what loses the packets.
+//! Find what loses the packets: that is what the promised time stands for. Short answers suffer
+//! most: one more segment behind the last one (a larger answer, a second stream) shows a loss at
+//! once. Where the sender waits for much longer than a probe would: let it probe. Linux does with
+//! `net.ipv4.tcp_early_retrans=3` (the default) and SACK on. For a lone segment a probe waits about
+//! as long as Linux' timer.
 //!
 //! ## To see that it worked
 //! `nstat -az TcpExtTCPTimeouts TcpExtTCPLossProbes` on the sender no longer rises while the
@@ -34,13 +36,15 @@ use super::case::TransferCase;
 use super::repair::{UNSEEN, tail_waits, wait_for_tails};
 use super::rule::{Check, Rule};
 use super::say::{count, evidence, finding, fix, time};
-use crate::analysis::{Actor, Finding};
+use crate::analysis::{Actor, Finding, Fix};
 use crate::cause::Cause;
-use crate::types::ModelChange;
+use crate::tcp::facts::Gap;
+use crate::types::{ModelChange, RTO_MIN};
 
 pub(super) const RULE: Rule = Rule::new(Cause::TailLoss, Check::Transfer(check))
     .excluded_by(&[Cause::MtuBlackHole])
-    .remedied_by(&[ModelChange::RepairWithoutTimer]);
+    .remedied_by(&[ModelChange::NoLosses])
+    .if_fixed_by(Actor::Network);
 
 fn check(case: &TransferCase<'_>) -> Option<Finding> {
     let lost = wait_for_tails(case);
@@ -71,18 +75,56 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
     if let Some(rtt) = case.rtt() {
         found.evidence.push(evidence("round trip", rtt.as_millis_f64(), "ms", &[]));
     }
-    found.fix = if probes > 0 {
-        fix(
-            Actor::Network,
-            "find what loses packets on the path; the sender repairs a lost tail as fast as TCP can",
-            None,
-        )
-    } else {
-        fix(
-            Actor::Sender,
-            "let the sender probe for lost tails (SACK and RACK-TLP on), and find what loses packets on the path",
-            Some("sysctl -w net.ipv4.tcp_early_retrans=3 net.ipv4.tcp_recovery=1 net.ipv4.tcp_sack=1".into()),
-        )
-    };
+    found.fix = remedy(case);
     Some(found)
+}
+
+/// A probe for a lone segment waits for the time that its ACK may be held back as well (RFC 8985
+/// section 7.2; Linux: 200 ms), and so brings nothing where the timer is as short.
+fn remedy(case: &TransferCase<'_>) -> Option<Fix> {
+    let probes = case.direction().retransmitted.tail_probe > 0;
+    let probe = case.rtt().map(|rtt| rtt.scale(3.0) + RTO_MIN);
+    let is_late = |gap: &Gap| probe.is_none_or(|probe| gap.end - gap.start > probe.scale(1.5));
+    let late = tail_waits(case).filter(|gap| is_late(gap)).count();
+    if late == 0 || probes {
+        let what = "find what loses packets on the path; the sender repairs a lost tail as fast as TCP can";
+        return fix(Actor::Network, what, None);
+    }
+    if late < tail_waits(case).count() || probe.is_none() {
+        return fix(Actor::Network, "find what loses packets on the path", None);
+    }
+    fix(
+        Actor::Sender,
+        "let the sender probe for lost tails (SACK and RACK-TLP on), and find what loses packets on the path",
+        Some("sysctl -w net.ipv4.tcp_early_retrans=3 net.ipv4.tcp_recovery=1 net.ipv4.tcp_sack=1".into()),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use super::*;
+    use crate::rules::scene::{MSS, Scene, gap, ms};
+    use crate::tcp::facts::Release;
+
+    #[test]
+    fn a_probe_is_advised_where_it_would_come_sooner() {
+        let fix = |wait: i64, probes: u64| {
+            let mut scene = Scene::flights(&[8 * MSS, 8 * MSS]);
+            let start = scene.transfer.last_send;
+            let end = start + ms(wait);
+            scene.transfer.gaps.push(Gap { tail: true, is_retransmit: true, ..gap(start, end, Release::Timer) });
+            scene.transfer.retransmitted.timeout = 1;
+            scene.facts.directions[1].retransmitted.tail_probe = probes;
+            (scene.transfer.last_send, scene.transfer.end, scene.facts.last) = (end, end + ms(100), end + ms(100));
+            scene.finding(Cause::TailLoss).unwrap().fix.unwrap()
+        };
+        // Round trips of 100 ms: the probe of a lone segment waits for 400 ms after the last ACK.
+        let short = fix(420, 0);
+        assert!(short.who == Actor::Network && short.command.is_none(), "{short:?}");
+        let long = fix(1_100, 0);
+        assert!(long.who == Actor::Sender && long.command.is_some(), "{long:?}");
+        assert_eq!(fix(1_100, 1).who, Actor::Network, "it does probe");
+    }
 }

@@ -21,8 +21,11 @@
 //! - `zero-window`: the window was closed.
 //!
 //! ## The fix
-//! Mend the loss. Meanwhile: SACK, RACK-TLP (`net.ipv4.tcp_recovery=1`, `tcp_early_retrans=3`),
-//! more segments in flight so that duplicate ACKs come, and inside a data centre a lower floor:
+//! Mend the loss: that is what the promised time stands for. A sender with the defaults of today's
+//! Linux (SACK, `tcp_recovery=1`, `tcp_early_retrans=3`) has waited because its probe was lost too,
+//! and setting them again changes nothing; they are advised where the capture shows that SACK was
+//! not agreed on, or that no probe came though one was due. What helps meanwhile: more segments in
+//! flight so that duplicate ACKs come, and inside a data centre a lower floor:
 //! `ip route change … rto_min 20ms`.
 //!
 //! ## To see that it worked
@@ -36,7 +39,7 @@ use super::case::TransferCase;
 use super::repair;
 use super::rule::{Check, Rule};
 use super::say::{count, evidence, finding, fix, time};
-use crate::analysis::{Actor, Finding, Limit};
+use crate::analysis::{Actor, Finding, Fix, Limit};
 use crate::cause::Cause;
 use crate::tcp::facts::{Notice, Release};
 use crate::types::ModelChange;
@@ -44,9 +47,13 @@ use crate::units::Nanos;
 
 pub(super) const RULE: Rule = Rule::new(Cause::Timeout, Check::Transfer(check))
     .excluded_by(&[Cause::MtuBlackHole])
-    .remedied_by(&[ModelChange::RepairWithoutTimer]);
+    .remedied_by(&[ModelChange::NoLosses])
+    .if_fixed_by(Actor::Network);
 
 fn check(case: &TransferCase<'_>) -> Option<Finding> {
+    if repair::lost_nothing(case) {
+        return None;
+    }
     // A lost tail, a lost copy, tries to the end that nobody answers, and a path that does not pass
     // large segments have findings of their own.
     let copies = repair::cost_of_lost_retransmits(case) > Nanos::ZERO;
@@ -97,12 +104,24 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
         found.evidence.extend(said.map(super::icmp::as_evidence));
         return Some(found);
     }
-    found.fix = fix(
-        Actor::Network,
-        "mend the loss; on the sender make sure that SACK and RACK-TLP are on, so that fewer losses need the timer",
-        Some("sysctl -w net.ipv4.tcp_sack=1 net.ipv4.tcp_recovery=1 net.ipv4.tcp_early_retrans=3".into()),
-    );
+    found.fix = remedy(case);
     Some(found)
+}
+
+/// The loss is the path's; what the sender lacks to find losses sooner is said where the capture
+/// shows it.
+fn remedy(case: &TransferCase<'_>) -> Option<Fix> {
+    if let Some(side) = repair::without_sack(case.facts) {
+        let end = if side == case.facts.client { "client" } else { "server" };
+        let what = format!("mend the loss; and switch SACK on at the {end}, without which a sender probes for no loss");
+        return fix(Actor::Network, what, Some(format!("sysctl -w net.ipv4.tcp_sack=1   # on the {end}")));
+    }
+    if let Some(wait) = repair::wait_without_probe(case) {
+        let what = format!("mend the loss; and let the sender probe, for in {} no probe came", time(wait));
+        let command = "sysctl -w net.ipv4.tcp_early_retrans=3 net.ipv4.tcp_recovery=1   # on the sender";
+        return fix(Actor::Network, what, Some(command.into()));
+    }
+    fix(Actor::Network, "mend the loss: find where the path loses whole flights, or a segment and its copy", None)
 }
 
 /// The first copies of an answer's first bytes never came here.
@@ -133,19 +152,67 @@ mod tests {
     #![allow(clippy::unwrap_used)]
 
     use super::*;
+    use crate::analysis::Near;
     use crate::rules::icmp::tests::notice;
     use crate::rules::scene::{MSS, Scene, gap, ms};
-    use crate::tcp::facts::Fate;
+    use crate::tcp::facts::{Fate, Gap};
     use crate::types::Side;
 
-    #[test]
-    fn what_a_router_says_meanwhile_names_the_place() {
+    /// Two flights, and 900 ms later a segment of the second one again.
+    fn silence() -> Scene {
         let mut scene = Scene::flights(&[8 * MSS, 8 * MSS]);
         let start = scene.transfer.last_send;
         let end = start + ms(900);
-        scene.transfer.gaps.push(gap(start, end, Release::Timer));
+        scene.transfer.gaps.push(Gap { is_retransmit: true, ..gap(start, end, Release::Timer) });
         scene.transfer.rounds[1].last_send = end;
         (scene.transfer.last_send, scene.transfer.end, scene.facts.last) = (end, end + ms(100), end + ms(100));
+        scene.facts.vantage.near = Near::Middle;
+        scene
+    }
+
+    #[test]
+    fn what_the_sender_lacks_is_advised_where_the_capture_shows_it() {
+        let advised = |change: &dyn Fn(&mut Scene)| {
+            let mut scene = silence();
+            change(&mut scene);
+            let fix = scene.finding(Cause::Timeout).unwrap().fix.unwrap();
+            assert!(fix.who == Actor::Network && fix.what.starts_with("mend the loss"), "{fix:?}");
+            fix.command.unwrap_or_default()
+        };
+        assert_eq!(advised(&|_| ()), "", "defaults that the host has are no fix");
+        let unsacked = advised(&|scene| {
+            if let Some(offer) = &mut scene.facts.handshake.offers[Side::A] {
+                offer.sack = false;
+            }
+        });
+        assert_eq!(unsacked, "sysctl -w net.ipv4.tcp_sack=1   # on the client");
+        let at_sender = |scene: &mut Scene| scene.facts.vantage.near = Near::Server;
+        assert!(advised(&at_sender).contains("tcp_early_retrans=3"), "no probe in 900 ms");
+        let probed = |scene: &mut Scene| {
+            at_sender(scene);
+            let last = scene.transfer.gaps.len() - 1;
+            scene.transfer.gaps[last - 1].release = Release::Nothing;
+        };
+        assert_eq!(advised(&probed), "", "new bytes may have been the probe");
+        let probes = |scene: &mut Scene| {
+            at_sender(scene);
+            scene.facts.directions[1].retransmitted.tail_probe = 1;
+        };
+        assert_eq!(advised(&probes), "");
+    }
+
+    #[test]
+    fn a_timer_that_was_too_short_repaired_no_loss() {
+        let mut scene = silence();
+        scene.transfer.retransmitted.spurious = 1;
+        assert!(scene.finding(Cause::Timeout).is_none());
+        scene.transfer.retransmitted.timeout = 1;
+        assert!(scene.finding(Cause::Timeout).is_some());
+    }
+
+    #[test]
+    fn what_a_router_says_meanwhile_names_the_place() {
+        let mut scene = silence();
         let found = scene.finding(Cause::Timeout).unwrap();
         assert!(found.fix.unwrap().what.starts_with("mend the loss"));
         let said = notice(Fate::NetworkUnreachable, Side::B, 1_200);

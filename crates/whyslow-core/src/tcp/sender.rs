@@ -289,7 +289,7 @@ impl SenderState {
         for hole in self.outstanding.holes.iter().filter(|hole| hole.start != self.snd_una && hole.start >= reported) {
             elided::add(&mut self.facts.missing, (hole.previous_time, hole.time));
         }
-        self.finalize_missing();
+        self.finalize_missing(path);
         let mut facts = std::mem::take(&mut self.facts);
         let top = self.snd_max.min(self.fin.sent.unwrap_or(u64::MAX));
         facts.bytes = top.saturating_sub(1);

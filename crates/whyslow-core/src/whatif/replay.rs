@@ -268,6 +268,8 @@ fn pause(
     let limit = match limit {
         Limit::Timeout if shut && gap.tail => Limit::ZeroWindow,
         Limit::Application | Limit::Unknown if shut => Limit::ZeroWindow,
+        Limit::Unknown if is_the_programs_too(gap, transfer, partition) => Limit::Application,
+        Limit::Unknown if is_before_timer(gap, transfer) => Limit::Timeout,
         limit => limit,
     };
     let kind = match limit {
@@ -303,6 +305,23 @@ fn pause(
     let again = if limit == Limit::Timeout { gap.after_len } else { 0 };
     let at = sent.saturating_sub(again);
     (at > 0 && at < transfer.bytes()).then_some((Pause { at, length, kind }, limit))
+}
+
+/// Whether a silence of which a queue may be the cause is the program's: nothing was in flight and
+/// nothing ended it, and such silences of the program's take most of the time. A queue that comes
+/// and goes with them would be chance.
+fn is_the_programs_too(gap: &Gap, transfer: &TransferFacts, partition: &Partition) -> bool {
+    let is_idle = gap.release == Release::Nothing && gap.idle && !gap.unseen && gap.closed.is_none();
+    let is_empty = gap.missing.is_none_or(|packets| packets == 0) && gap.sent_apart.is_none();
+    is_idle && is_empty && partition.time(Limit::Application).0 * 2 >= transfer.duration().0
+}
+
+/// Whether a silence was the first part of a wait for the timer, up to a probe with new bytes (RFC
+/// 8985 section 7.3). Where a copy was needless, ACKs were late, and no probe was due.
+fn is_before_timer(gap: &Gap, transfer: &TransferFacts) -> bool {
+    let is_next = |next: &Gap| next.start == gap.end && next.release == Release::Timer;
+    let is_silent = gap.release == Release::Nothing && !gap.idle && transfer.retransmitted.spurious == 0;
+    is_silent && transfer.gaps.iter().any(is_next)
 }
 
 /// The end of what had been sent before a timer's silence: what follows without a hole the segment
@@ -427,4 +446,25 @@ fn passing_window(transfer: &TransferFacts, partition: &Partition, least: u64) -
 fn usual_rtt(transfer: &TransferFacts, least: Nanos) -> Option<Nanos> {
     median(transfer.rounds.iter().filter_map(|round| round.rtt).collect())
         .filter(|rtt| *rtt > least.scale(1.05) && *rtt < least.scale(3.0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::limit::tests::{flights, gap};
+
+    #[test]
+    fn a_silence_up_to_a_probe_with_new_bytes_is_part_of_the_timers() {
+        let at = Time::from_millis;
+        let probe = gap(at(100), at(150), Release::Nothing);
+        let mut transfer = flights(&[10_000, 10_000], Release::Ack);
+        let is_before = |transfer: &TransferFacts, gap: Gap| is_before_timer(&gap, transfer);
+        assert!(!is_before(&transfer, probe));
+        transfer.gaps.push(gap(at(150), at(450), Release::Timer));
+        assert!(is_before(&transfer, probe));
+        assert!(!is_before(&transfer, Gap { idle: true, ..probe }), "nothing was in flight");
+        assert!(!is_before(&transfer, Gap { end: at(140), ..probe }));
+        transfer.retransmitted.spurious = 1;
+        assert!(!is_before(&transfer, probe), "ACKs were late");
+    }
 }

@@ -126,6 +126,34 @@ fn silences_are_kept_and_taken_out() {
 }
 
 #[test]
+fn a_silence_that_may_be_a_queues_is_the_programs_beside_others_of_its() {
+    let saved = |programs: usize, is_idle: bool| {
+        let mut transfer = flights(&[10_000, 20_000, 40_000, 30_000], Release::Ack);
+        let mut context = context(100);
+        (context.near_receiver, context.next_to_receiver, context.has_timestamps) = (true, true, false);
+        // Half a second of nothing behind each flight: behind a full segment it may be a queue's.
+        for pause in 0..3 {
+            transfer.rounds[pause + 1..].iter_mut().for_each(|round| {
+                round.start += ms(400);
+                round.last_send += ms(400);
+            });
+            let (start, end) = (transfer.rounds[pause].last_send, transfer.rounds[pause + 1].start);
+            let gap = &mut transfer.gaps[pause];
+            (gap.start, gap.end, gap.release, gap.idle) = (start, end, Release::Nothing, is_idle);
+            gap.app_limited = pause < programs;
+            gap.snd_max = 1 + [10_000, 30_000, 70_000][pause];
+        }
+        (transfer.last_send, transfer.end) = (transfer.last_send + ms(1_200), transfer.end + ms(1_200));
+        let partition = partition(&transfer, &context);
+        let replay = Replay::new(&transfer, &partition, &context, EarlierTransfers::default()).unwrap();
+        let changes = [ModelChange::SameFlights, ModelChange::NoSilence(Limit::Application)];
+        fit(&replay).1 - without(&changes, &replay)
+    };
+    assert!((saved(2, true) - ms(1_500)).0.abs() < ms(350).0, "{:?}", saved(2, true));
+    assert!(saved(0, true) < ms(50), "of none it is known: {:?}", saved(0, true));
+}
+
+#[test]
 fn a_lost_segment_stands_at_its_place() {
     let mut transfer = flights(&[10_000, 20_000, 40_000, 30_000], Release::Ack);
     let seq = transfer.seq.0 + 20_500;

@@ -257,10 +257,13 @@ impl Captured {
         let spans = self.connection.transfers.iter().filter(|transfer| transfer.from == from);
         for span in spans.flat_map(|transfer| &transfer.timeline).filter(|span| span.limit == Limit::Timeout) {
             let end = (span.start_s + span.seconds).as_secs_f64();
-            let came = |packet: &&Packet| packet.kind == Kind::Timeout && packet.at >= end - MOMENT;
-            let Some(packet) = self.packets.data(from).find(came) else { continue };
+            let after = || self.packets.data(from).filter(|packet| packet.at >= end - MOMENT);
             let copies = copies_within(span.seconds.as_secs_f64(), self.rtt());
-            unseen.extend(std::iter::repeat_n(packet.start, copies.saturating_sub(1)));
+            // Of a first copy that nothing told of when it came again, only this wait tells.
+            let untold = after().next().filter(|packet| packet.kind == Kind::New && packet.at <= end + MOMENT);
+            let told = || after().find(|packet| packet.kind == Kind::Timeout).map(|packet| (packet, 1));
+            let Some((packet, listed)) = untold.map(|packet| (packet, 0)).or_else(told) else { continue };
+            unseen.extend(std::iter::repeat_n(packet.start, copies.saturating_sub(listed)));
         }
         unseen
     }

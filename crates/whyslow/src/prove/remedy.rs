@@ -113,13 +113,19 @@ pub(super) fn of(captured: &Captured) -> Vec<Remedy> {
 /// What helps on the sender where the fix itself is the path's.
 fn on_a_host(captured: &Captured, finding: &Finding) -> Option<Remedy> {
     let line = finding.fix.as_ref()?.command.clone().filter(|line| is_the_path_s(finding) && is_harmless(line))?;
-    let (what, how) = (words(&line, captured.from()), How::Command(captured.from(), line.clone()));
+    let host = if line.ends_with("# on the client") { End::Client } else { captured.from() };
+    let (what, how) = (words(&line, host), How::Command(host, line.clone()));
     Some(Remedy { cause: Some(finding.cause), what, command: Some(line), how, promised_s: None })
 }
 
-/// Whether the path is to be mended, and the command only helps meanwhile.
+/// Whether the path is to be mended, which a key does, and the command only helps meanwhile.
 fn is_the_path_s(finding: &Finding) -> bool {
-    finding.cause.slug() == "mtu-black-hole"
+    let is_network = finding.fix.as_ref().is_some_and(|fix| fix.who == Actor::Network);
+    match by_key(finding.cause) {
+        Some(Key::Icmp) => true,
+        Some(Key::Lossless) => is_network,
+        _ => false,
+    }
 }
 
 /// What people often try; left out where the findings ask for the same.
@@ -185,7 +191,7 @@ fn is_harmless(line: &str) -> bool {
 
 /// A command in a few words: what it sets, and on which host.
 fn words(line: &str, host: End) -> String {
-    let host = name(host);
+    let (host, line) = (name(host), line.split("   #").next().unwrap_or(line));
     if let Some((_, attribute)) = line.split_once("head -n 1) ") {
         return format!("{attribute} on the {host}");
     }

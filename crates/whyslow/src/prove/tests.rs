@@ -144,6 +144,22 @@ fn a_hole_swallows_full_segments_until_they_pass() {
 }
 
 #[test]
+fn a_lost_packet_is_mended_on_the_path_as_it_is_promised() {
+    for name in ["timeout-server.pcap", "tail-loss-server.pcap", "loss-server.pcap"] {
+        let fixes = remedy::of(&captured(name));
+        let promised = fixes.iter().find(|fix| fix.promised_s.is_some()).map(|fix| &fix.how);
+        assert_eq!(promised, Some(&remedy::How::Key(remedy::Key::Lossless)), "{name}: {fixes:?}");
+    }
+    // What the sender lacks is tried beside, and nothing is promised of it.
+    let fixes = remedy::of(&captured("timeout-server.pcap"));
+    let of_sender = fixes.iter().find(|fix| fix.command.is_some()).unwrap();
+    assert_eq!(
+        (of_sender.what.as_str(), of_sender.promised_s),
+        ("net.ipv4.tcp_early_retrans=3 net.ipv4.tcp_recovery=1 on the server", None)
+    );
+}
+
+#[test]
 fn hosts_remember_and_restart_as_they_did() {
     for end in ["client", "server"] {
         let scenario = |cause: &str| built(&captured(&format!("{cause}-{end}.pcap"))).scenario;

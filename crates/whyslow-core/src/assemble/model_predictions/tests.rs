@@ -14,7 +14,7 @@ fn ms(millis: i64) -> Nanos {
 
 fn transfer_with_two_findings() -> Transfer {
     let mut transfer = transfer(100, Limit::SlowStart, &[10_000, 20_000, 40_000, 80_000, 5_000], None);
-    transfer.findings = [Cause::SlowStart, Cause::Application].map(|cause| finding(cause, 300)).into();
+    transfer.findings = [Cause::SlowStart, Cause::RestartAfterIdle].map(|cause| finding(cause, 300)).into();
     transfer.model_skipped = true;
     transfer
 }

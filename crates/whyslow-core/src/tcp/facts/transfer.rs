@@ -393,6 +393,8 @@ pub struct Gap {
     /// its IP numbers, beside those that a hole in the sequence space shows; none where they do not
     /// tell.
     pub missing: Option<u32>,
+    /// The same while the connection had shown too few numbers to tell, until its end: 0 by then.
+    pub unsettled_missing: u32,
     /// How far apart the two were sent, by the sender's timestamps, a tick at most added; none
     /// without them.
     pub sent_apart: Option<Nanos>,
@@ -430,6 +432,7 @@ impl Gap {
             idle: false,
             unseen: false,
             missing: None,
+            unsettled_missing: 0,
             sent_apart: None,
             last_ack: false,
             after_len: 0,

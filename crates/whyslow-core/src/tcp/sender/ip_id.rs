@@ -169,6 +169,12 @@ impl IpIdTracker {
         (self.are_reliable() && !self.excused).then_some(self.missing_packets)
     }
 
+    /// Returns the same while too few IDs were seen to know whether they are reliable; 0 once they
+    /// are, or seem not to be.
+    pub fn unsettled_missing(&self) -> u32 {
+        if self.sequential + self.run < MIN_SEQUENTIAL && !self.excused { self.missing_packets } else { 0 }
+    }
+
     /// Returns whether IDs count this connection's packets.
     pub fn are_reliable(&self) -> bool {
         let steady = self.sequential + self.run;

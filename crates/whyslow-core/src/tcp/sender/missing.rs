@@ -1,8 +1,11 @@
 //! What IP numbers and timestamps tell of a sender's segments: which never came, and how far apart
 //! two were sent.
 
-use super::SenderState;
+use super::retransmit::longest_wait;
+use super::{PathEstimate, SenderState};
+use crate::tcp::facts::{Gap, Release};
 use crate::tcp::segment::{Seg, tsval};
+use crate::types::RTO_MIN;
 use crate::units::Nanos;
 
 impl SenderState {
@@ -47,14 +50,28 @@ impl SenderState {
         self.max_in_flight() / self.mss() * 2 + MAX_VAIN_RETRANSMITS
     }
 
-    /// At the end of the connection: keeps the packets missing before each transfer only if IDs are
-    /// reliable and the count is plausible.
-    pub(super) fn finalize_missing(&mut self) {
+    /// Returns the packets missing since the last send if it turns out that IDs are reliable. A
+    /// single one may be an ACK.
+    pub(super) fn unsettled_missing(&self) -> u32 {
+        let packets = self.ip_ids.unsettled_missing();
+        if packets > 1 && !self.since_send.any_payload { packets } else { 0 }
+    }
+
+    /// At the end of the connection: keeps the packets missing before each transfer, and in pauses
+    /// near its beginning, only if IDs are reliable and the count is plausible.
+    pub(super) fn finalize_missing(&mut self, path: &PathEstimate) {
         self.facts.ip_ids_reliable = self.ip_ids.are_reliable();
         let most = if self.facts.ip_ids_reliable { self.max_missing_packets() } else { 0 };
+        let rto = self.srtt.rto();
         for transfer in &mut self.facts.transfers {
             if u64::from(transfer.missing_before) > most {
                 transfer.missing_before = 0;
+            }
+            for gap in transfer.gaps.iter_mut().filter(|gap| gap.unsettled_missing > 0) {
+                let packets = std::mem::take(&mut gap.unsettled_missing);
+                if u64::from(packets) <= most && gap.end - gap.start <= longest_wait(rto, packets).scale(1.25) {
+                    settle(gap, packets, path);
+                }
             }
         }
     }
@@ -62,6 +79,17 @@ impl SenderState {
     /// Returns the time between the last send and this one by the sender's clock.
     pub(super) fn sender_time_since_last_send(&self, seg: &Seg) -> Option<Nanos> {
         self.last_send.tsval.tsval().zip(tsval(seg)).and_then(|(one, other)| self.tsval_clock.time_between(one, other))
+    }
+}
+
+/// So many packets never came in a pause that nothing else ended: a timer sent them.
+fn settle(gap: &mut Gap, packets: u32, path: &PathEstimate) {
+    let length = gap.end - gap.start;
+    let together = gap.sent_apart.is_some_and(|apart| apart.0 < length.0 / 2);
+    let is_long = length >= path.rtt.unwrap_or_default().scale(2.0).max(RTO_MIN.scale(0.95));
+    if gap.release == Release::Nothing && gap.closed.is_none() && !gap.unseen && !together && is_long {
+        gap.missing = Some(packets);
+        gap.release = Release::Timer;
     }
 }
 

@@ -123,7 +123,9 @@ impl SenderState {
             return;
         };
         let most = again.and_then(|again| again.max_timer_wait).unwrap_or(Nanos::MAX);
-        if gap.idle && gap.end - gap.start > most.scale(1.25) {
+        // The last ACK of new data starts the timer anew (RFC 6298 section 5.3).
+        let rearmed = (self.all_acked_at.1 + path.loop_to_sender).max(gap.start);
+        if gap.idle && gap.end - rearmed > most.scale(1.25) {
             // First the program was silent, then the timer ran.
             let (start, missing) = (gap.end - most, gap.missing.map(|_| 0));
             let release = Release::Nothing;
@@ -173,6 +175,7 @@ impl SenderState {
             // A hole before this segment is what the program sent after the pause, or what a probe
             // with new bytes reveals.
             missing: self.missing_packets().filter(|&packets| packets > 0 || !unseen),
+            unsettled_missing: self.unsettled_missing(),
             sent_apart: self.sender_time_since_last_send(seg),
             last_ack: since.emptied,
             after_len: u64::from(seg.len),

@@ -277,10 +277,9 @@ impl SenderState {
         Some(RetransmitContext { by_timer: true, tail, lost_retransmit: false, max_timer_wait: most })
     }
 
-    /// Returns how long a sender waits at most while sending this many packets in vain: each wait
-    /// doubles (RFC 6298 section 5.5), and the first packet left at once.
+    /// Returns how long a sender waits at most while sending this many packets in vain.
     pub(super) fn max_timer_wait(&self, packets: u32) -> Nanos {
-        self.srtt.rto().scale(f64::from((1u32 << packets.min(MAX_BACKOFFS)) - 1))
+        longest_wait(self.srtt.rto(), packets)
     }
 
     /// Processes a retransmitted FIN without payload. It takes one number of the sequence space and
@@ -457,4 +456,10 @@ impl SenderState {
             self.retransmits.raise_end(end);
         }
     }
+}
+
+/// Returns how long a timer of `rto` runs at most while this many packets are sent in vain: each
+/// wait doubles (RFC 6298 section 5.5), and the first packet left at once.
+pub(super) fn longest_wait(rto: Nanos, packets: u32) -> Nanos {
+    rto.scale(f64::from((1u32 << packets.min(MAX_BACKOFFS)) - 1))
 }

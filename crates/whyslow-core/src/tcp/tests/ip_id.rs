@@ -61,6 +61,42 @@ fn a_silence_with_no_number_missing_is_the_programs() {
     }
 }
 
+/// Next to the client: the head of an answer, then a silence of 900 ms, and the rest of it. Numbers
+/// go up by one from the server's first ACK on, but for `lost` ones in the silence.
+fn silence_behind_the_head(lost: u16) -> Facts {
+    let mut script = Script::new();
+    script.line(0.0, A, [0, 0], 0).flags = Flags::SYN;
+    script.line(100.0, B, [0, 1], 0).flags = Flags::SYN | Flags::ACK;
+    script.line(100.0, A, [1, 1], 0);
+    script.line(100.0, A, [1, 1], 100);
+    script.line(200.0, B, [1, 101], 0).ip_id = 40_000;
+    script.line(200.5, B, [1, 101], 250).ip_id = 40_001;
+    script.line(200.5, A, [101, 251], 0);
+    for n in 0..12u16 {
+        let (ms, seq) = (1_100.0 + f64::from(n), 251 + MSS * u32::from(n));
+        script.line(ms, B, [seq, 101], MSS).ip_id = 40_002 + lost + n;
+        script.line(ms, A, [101, seq + MSS], 0);
+    }
+    script.run()
+}
+
+#[test]
+fn numbers_that_count_later_did_so_before() {
+    let gap = |lost: u16| longest(&silence_behind_the_head(lost));
+    assert_eq!((gap(9).release, gap(9).missing), (Release::Timer, Some(9)));
+    assert_eq!(gap(0).release, Release::Nothing);
+    assert_eq!(gap(1).release, Release::Nothing, "an ACK, maybe");
+    assert_eq!(gap(900).release, Release::Nothing, "others have used them");
+}
+
+#[test]
+fn the_last_ack_starts_the_timer_anew() {
+    // The silence of 400 ms is a round trip and a timer of 300 ms.
+    let releases: Vec<_> = bulk(&pause(1, true)).gaps.iter().map(|gap| gap.release).collect();
+    assert_eq!(releases.last(), Some(&Release::Timer));
+    assert!(!releases.contains(&Release::Nothing), "{releases:?}");
+}
+
 #[test]
 fn segments_with_one_time_were_sent_together_however_late_the_second_came() {
     let mut script = Script::asked();
