@@ -1,4 +1,4 @@
-//! JSON for the page, compressed.
+//! JSON for the page, compressed where it is sent.
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
@@ -17,6 +17,14 @@ pub(crate) fn compress(content: &impl Serialize) -> Vec<u8> {
 /// The same, slightly larger and much faster: for an estimate of the size.
 pub fn compress_quickly(content: &impl Serialize) -> Vec<u8> {
     gzip(content, Compression::fast())
+}
+
+/// The same as it is.
+pub(crate) fn plain(content: &impl Serialize) -> Vec<u8> {
+    let mut json = Vec::new();
+    let written = json::to_people(content, &mut json);
+    debug_assert!(written.is_ok());
+    json
 }
 
 /// Writing to memory does not fail, and no map here has keys that JSON cannot write.

@@ -1,0 +1,65 @@
+// Blocks of files, as the worker reads them. Where WebAssembly can wait (JavaScript Promise
+// Integration) the next block is read while this one is analysed; elsewhere they take turns.
+
+/** `WebAssembly` where it can wait for what comes later; TypeScript does not know it yet. */
+interface Waiting {
+  Suspending: new (call: (...of: number[]) => unknown) => WebAssembly.ImportValue;
+  promising(of: () => number): () => Promise<number>;
+}
+
+const waiting = "Suspending" in WebAssembly ? (WebAssembly as unknown as Waiting) : null;
+
+/** A function for WebAssembly to call: it may return a promise where WebAssembly can wait. */
+export const imported = (call: (...of: number[]) => unknown): WebAssembly.ImportValue =>
+  waiting ? new waiting.Suspending(call) : (call as WebAssembly.ImportValue);
+
+/** A function of WebAssembly that may wait. */
+export const exported = (call: () => number): (() => number | Promise<number>) =>
+  waiting ? waiting.promising(call) : call;
+
+/** Bytes that are read at once: each reading takes a browser some milliseconds, which are waited for or not. */
+const BLOCK = waiting ? 2 << 20 : 16 << 20;
+
+/** Only workers have it: it reads at once. */
+declare class FileReaderSync {
+  readAsArrayBuffer(blob: Blob): ArrayBuffer;
+}
+
+interface Block<Bytes> {
+  file: File;
+  from: number;
+  bytes: Bytes;
+}
+
+let held: Block<Uint8Array> | null = null;
+let coming: Block<Promise<ArrayBuffer>> | null = null;
+
+const part = (file: File, from: number) => file.slice(from, from + BLOCK);
+
+function begin(file: File, from: number): Block<Promise<ArrayBuffer>> {
+  const bytes = part(file, from).arrayBuffer();
+  // Whoever waits for it is told.
+  bytes.catch(() => {});
+  return { file, from, bytes };
+}
+
+function hold(file: File, from: number, bytes: ArrayBuffer): Uint8Array {
+  held = { file, from, bytes: new Uint8Array(bytes) };
+  return held.bytes;
+}
+
+async function wait(file: File, from: number): Promise<Uint8Array> {
+  const now = coming?.file === file && coming.from === from ? coming : begin(file, from);
+  const next = from + BLOCK;
+  coming = next < file.size ? begin(file, next) : null;
+  return hold(file, from, await now.bytes);
+}
+
+/** The bytes of a file from here on, as many as are held or read at once. */
+export function bytesAt(file: File, offset: number): Uint8Array | Promise<Uint8Array> {
+  // Files are read one after the other, mostly.
+  if (held?.file === file && offset >= held.from && offset < held.from + held.bytes.length)
+    return held.bytes.subarray(offset - held.from);
+  if (waiting) return wait(file, offset);
+  return hold(file, offset, new FileReaderSync().readAsArrayBuffer(part(file, offset)));
+}
