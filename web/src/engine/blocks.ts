@@ -1,5 +1,5 @@
 // Blocks of files, as the worker reads them. Where WebAssembly can wait (JavaScript Promise
-// Integration) the next block is read while this one is analysed; elsewhere they take turns.
+// Integration) the next blocks are read while this one is analysed; elsewhere they take turns.
 
 /** `WebAssembly` where it can wait for what comes later; TypeScript does not know it yet. */
 interface Waiting {
@@ -17,8 +17,10 @@ export const imported = (call: (...of: number[]) => unknown): WebAssembly.Import
 export const exported = (call: () => number): (() => number | Promise<number>) =>
   waiting ? waiting.promising(call) : call;
 
-/** Bytes that are read at once: each reading takes a browser some milliseconds, which are waited for or not. */
-const BLOCK = waiting ? 2 << 20 : 16 << 20;
+/** Bytes that are read at once: each reading takes a browser some milliseconds. */
+const BLOCK = waiting ? 4 << 20 : 16 << 20;
+/** Blocks that are read while another is analysed. */
+const AHEAD = 2;
 
 /** Only workers have it: it reads at once. */
 declare class FileReaderSync {
@@ -32,7 +34,7 @@ interface Block<Bytes> {
 }
 
 let held: Block<Uint8Array> | null = null;
-let coming: Block<Promise<ArrayBuffer>> | null = null;
+let coming: Block<Promise<ArrayBuffer>>[] = [];
 
 const part = (file: File, from: number) => file.slice(from, from + BLOCK);
 
@@ -49,9 +51,11 @@ function hold(file: File, from: number, bytes: ArrayBuffer): Uint8Array {
 }
 
 async function wait(file: File, from: number): Promise<Uint8Array> {
-  const now = coming?.file === file && coming.from === from ? coming : begin(file, from);
-  const next = from + BLOCK;
-  coming = next < file.size ? begin(file, next) : null;
+  const isNext = coming[0]?.file === file && coming[0].from === from;
+  const [now = begin(file, from), ...others] = isNext ? coming : [];
+  coming = others;
+  for (let next = from + (others.length + 1) * BLOCK; next < file.size && coming.length < AHEAD; next += BLOCK)
+    coming.push(begin(file, next));
   return hold(file, from, await now.bytes);
 }
 

@@ -78,8 +78,8 @@ interface OpenCaptures {
   memory: number;
 }
 
-/** Milliseconds until what was shown last is painted. */
-const PAINTED = 100;
+/** Milliseconds until the page is painted: as it begins, and with a verdict. */
+const PAINTED = [100, 250] as const;
 
 export class WorkerOpener implements Opener {
   readonly hasAddresses = false;
@@ -104,15 +104,15 @@ export class WorkerOpener implements Opener {
       file: async () => new File([await new Response(gunzip(fromBase64(data))).blob()], name),
     }));
     const opener = new WorkerOpener(module, samples);
-    opener.#makeReady();
-    setTimeout(() => opener.#warmUp(), PAINTED);
+    opener.#makeReady(PAINTED[0]);
+    setTimeout(() => opener.#warmUp(), PAINTED[0]);
     return opener;
   }
 
-  #makeReady() {
+  #makeReady(after: number) {
     setTimeout(() => {
       this.#ready ??= new Engine(this.#module);
-    }, PAINTED);
+    }, after);
   }
 
   /**
@@ -160,7 +160,7 @@ export class WorkerOpener implements Opener {
       throw error;
     } finally {
       if (this.#reading === engine) this.#reading = null;
-      this.#makeReady();
+      this.#makeReady(PAINTED[1]);
     }
   }
 
