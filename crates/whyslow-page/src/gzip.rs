@@ -3,10 +3,10 @@
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use serde::Serialize;
-use std::io::BufWriter;
+use std::io::{BufWriter, Write};
 use whyslow_report::render::json;
 
-/// Bytes that are compressed at once.
+/// Bytes that are written at once.
 const PIECE: usize = 1 << 16;
 
 /// gzip of a value's JSON.
@@ -22,16 +22,20 @@ pub fn compress_quickly(content: &impl Serialize) -> Vec<u8> {
 /// The same as it is.
 pub(crate) fn plain(content: &impl Serialize) -> Vec<u8> {
     let mut json = Vec::new();
-    let written = json::to_people(content, &mut json);
-    debug_assert!(written.is_ok());
+    write(content, &mut json);
     json
 }
 
-/// Writing to memory does not fail, and no map here has keys that JSON cannot write.
 fn gzip(content: &impl Serialize, how: Compression) -> Vec<u8> {
+    let mut gzip = GzEncoder::new(Vec::new(), how);
+    write(content, &mut gzip);
+    gzip.finish().unwrap_or_default()
+}
+
+/// Writing to memory does not fail, and no map here has keys that JSON cannot write.
+fn write(content: &impl Serialize, out: &mut dyn Write) {
     // JSON comes in pieces of a few bytes, each of which would be a step of the compression.
-    let mut gzip = BufWriter::with_capacity(PIECE, GzEncoder::new(Vec::new(), how));
-    let written = json::to_people(content, &mut gzip);
-    debug_assert!(written.is_ok());
-    gzip.into_inner().ok().and_then(|gzip| gzip.finish().ok()).unwrap_or_default()
+    let mut out = BufWriter::with_capacity(PIECE, out);
+    let written = json::to_people(content, &mut out).is_ok() && out.flush().is_ok();
+    debug_assert!(written);
 }

@@ -17,8 +17,8 @@ export const imported = (call: (...of: number[]) => unknown): WebAssembly.Import
 export const exported = (call: () => number): (() => number | Promise<number>) =>
   waiting ? waiting.promising(call) : call;
 
-/** Bytes that are read at once: each reading takes a browser some milliseconds. */
-const BLOCK = waiting ? 4 << 20 : 16 << 20;
+/** Bytes that are read at once: least, and most. Each reading takes a browser some milliseconds. */
+const BLOCK = [1 << 19, waiting ? 4 << 20 : 16 << 20] as const;
 /** Blocks that are read while another is analysed. */
 const AHEAD = 2;
 
@@ -36,7 +36,10 @@ interface Block<Bytes> {
 let held: Block<Uint8Array> | null = null;
 let coming: Block<Promise<ArrayBuffer>>[] = [];
 
-const part = (file: File, from: number) => file.slice(from, from + BLOCK);
+/** Where the block ends that begins here: the first comes soon, for nothing else is there to analyse. */
+const endOf = (from: number) => from + Math.min(BLOCK[1], Math.max(BLOCK[0], from));
+
+const part = (file: File, from: number) => file.slice(from, endOf(from));
 
 function begin(file: File, from: number): Block<Promise<ArrayBuffer>> {
   const bytes = part(file, from).arrayBuffer();
@@ -54,8 +57,8 @@ async function wait(file: File, from: number): Promise<Uint8Array> {
   const isNext = coming[0]?.file === file && coming[0].from === from;
   const [now = begin(file, from), ...others] = isNext ? coming : [];
   coming = others;
-  for (let next = from + (others.length + 1) * BLOCK; next < file.size && coming.length < AHEAD; next += BLOCK)
-    coming.push(begin(file, next));
+  let next = endOf((others.at(-1) ?? now).from);
+  for (; next < file.size && coming.length < AHEAD; next = endOf(next)) coming.push(begin(file, next));
   return hold(file, from, await now.bytes);
 }
 
