@@ -60,7 +60,7 @@ mod tests {
         let report = fill(&page, &document);
         assert_eq!(report.matches("<script").count(), 1);
         let data = report.split_once(r#"id="data">"#).unwrap().1.split_once('<').unwrap().0;
-        assert_eq!(BASE64_STANDARD.decode(data).unwrap(), document.bytes());
+        assert_eq!(BASE64_STANDARD.decode(data).unwrap(), *document.bytes());
     }
 
     #[test]
