@@ -1,8 +1,8 @@
 //! [`Engine`]: opens captures and answers questions about them.
 
 use crate::browser_file::{BrowserFile, ReadAt};
-use serde::Deserialize;
 use bytes::Bytes;
+use serde::Deserialize;
 use whyslow_core::compare::TransferName;
 use whyslow_io::{Progress, Stop};
 use whyslow_page::{OpenCaptures, Opening, Query, SoughtTransfer, answer, range};
