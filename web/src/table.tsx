@@ -100,11 +100,13 @@ function useSight(count: number) {
     // Not with every row: what is drawn reaches beyond what is seen.
     setTop(at - (at % (BEYOND / 2)));
   };
+  const isAll = count <= FEW;
   useEffect(() => {
+    // What is drawn whole is not drawn again for this.
+    if (isAll) return;
     setTall(Math.ceil((box.current?.clientHeight ?? 0) / HEIGHT) + 1);
     scroll();
-  }, [count]);
-  const isAll = count <= FEW;
+  }, [count, isAll]);
   const from = isAll ? 0 : Math.max(0, Math.min(top, count - tall) - BEYOND);
   const to = isAll ? count : Math.min(count, from + tall + 3 * BEYOND);
   return { box, scroll, from, to };

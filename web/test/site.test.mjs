@@ -175,6 +175,40 @@ test("compressed captures say what the others say", options, async (t) => {
   assert.deepEqual(told.connections, json(sample("loss-client")).connections);
 });
 
+/** WebAssembly of this page cannot wait for anything, as in some browsers. */
+function withoutWaiting() {
+  const Whole = Blob;
+  window.Blob = class extends Whole {
+    constructor(parts, options) {
+      super(
+        options?.type?.startsWith("text/javascript") ? ["delete WebAssembly.Suspending;", ...parts] : parts,
+        options,
+      );
+    }
+  };
+}
+
+test("blocks that are read ahead, or in turn, are the whole capture", options, async (t) => {
+  // Its packets again and again: some blocks.
+  const one = readFileSync(sample("loss-client"));
+  const long = join(folder, "blocks.pcap");
+  writeFileSync(long, Buffer.concat([one, ...Array(39).fill(one.subarray(24))]));
+  assert.ok(statSync(long).size > 4e6);
+  const { json: wanted } = await said(long);
+  assert.ok(JSON.parse(wanted).captures[0].packets > 10_000);
+  const context = await newContext();
+  t.after(() => context.close());
+  const ahead = await context.newPage();
+  const inTurn = await context.newPage();
+  await inTurn.addInitScript(withoutWaiting);
+  for (const page of [ahead, inTurn]) {
+    await page.goto(tryPage);
+    assert.ok((await found(page, [long])).json === wanted);
+    // And once more, by a worker that was ready.
+    assert.ok((await found(page, [long])).json === wanted);
+  }
+});
+
 /** Captures of the collection are no part of the project. */
 const collection = process.env.WHYSLOW_CAPTURES ?? join(root, "../shared/captures");
 const isLarge = (path) => statSync(path).size >= 50e6;

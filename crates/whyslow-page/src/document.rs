@@ -1,7 +1,7 @@
 //! [`Document`]: the data that the page gets.
 
 use crate::closeups::CompressedAnswer;
-use crate::gzip::{compress, compress_quickly};
+use crate::gzip::{compress, compress_quickly, plain};
 use crate::rows::Rows;
 use crate::{Opening, Proof, TransferSpot, closeups, repeats};
 use bytes::Bytes;
@@ -9,6 +9,7 @@ use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
+use std::sync::LazyLock;
 use whyslow_core::analysis::{Analysis, Connection};
 use whyslow_core::cause::Cause;
 use whyslow_core::compare::{self, ChosenTransfer, Comparison, NoSuchTransfer, TransferName};
@@ -29,12 +30,22 @@ const MAX_IN_FILE: usize = 2_000;
 /// … and always.
 const FEW_CONNECTIONS: usize = 50;
 
-/// An analysis for the page: compressed JSON, `"schema": "whyslow-page/1"`. The page is always of
-/// the same build, so this is not a contract; `whyslow --json` is.
+/// An analysis for the page: JSON, `"schema": "whyslow-page/1"`. The page is always of the same
+/// build, so this is not a contract; `whyslow --json` is.
 #[derive(Clone, Debug)]
 pub struct Document {
     reading: Reading,
-    compressed: Bytes,
+    bytes: Bytes,
+}
+
+/// What a document is for.
+enum Form<'a> {
+    /// A page that has a server to ask.
+    Served,
+    /// A page that has a worker of its own to ask.
+    Beside,
+    /// A report's own file.
+    File(&'a mut dyn FnMut(Progress)),
 }
 
 #[derive(Serialize)]
@@ -51,7 +62,7 @@ struct Content<'a> {
     causes: Vec<Cost>,
     headline: Verdict,
     /// Documentation of the causes, which is ours: its line breaks are kept.
-    docs: Option<Box<RawValue>>,
+    docs: Option<&'a RawValue>,
     /// The transfers to compare at first.
     compare: Option<[TransferSpot; 2]>,
     /// Why the requested comparison is missing.
@@ -103,14 +114,20 @@ pub struct Doc {
 impl Document {
     /// The document for a page that has a server to ask.
     pub fn served(reading: Reading, opening: &Opening) -> Self {
-        Self::new(reading, opening, None)
+        Self::new(reading, opening, Form::Served)
+    }
+
+    /// The same for a page in the same browser: what is not sent is not compressed, which takes
+    /// longer than it saves.
+    pub fn beside(reading: Reading, opening: &Opening) -> Self {
+        Self::new(reading, opening, Form::Beside)
     }
 
     /// The document of a report: with the requested comparison, and with the graphs of the compared
     /// connections and of those that lost most time, as many as fit into a file of 3 MB. Reads the
     /// inputs again.
     pub fn complete(reading: Reading, opening: &Opening, progress: &mut dyn FnMut(Progress)) -> Self {
-        Self::new(reading, opening, Some(progress))
+        Self::new(reading, opening, Form::File(progress))
     }
 
     /// The document of a page that is saved as a report. Reads the inputs again.
@@ -123,8 +140,8 @@ impl Document {
         &self.reading.analysis
     }
 
-    fn new(mut reading: Reading, opening: &Opening, file: Option<&mut dyn FnMut(Progress)>) -> Self {
-        let is_file = file.is_some();
+    fn new(mut reading: Reading, opening: &Opening, form: Form) -> Self {
+        let is_file = matches!(form, Form::File(_));
         // What two captures tell of one connection is one, and costs its time once.
         let repeats = repeats::repeats(&reading.analysis);
         let once = ranking::without(&reading.analysis, &repeats);
@@ -164,7 +181,7 @@ impl Document {
             rows,
             causes,
             headline,
-            docs: to_raw_value(&docs()).ok(),
+            docs: DOCS.as_deref(),
             compare,
             uncompared,
             comparisons,
@@ -172,13 +189,16 @@ impl Document {
             proof: proof.as_ref().ok().copied().flatten(),
             unproved: proof.err(),
         };
-        let mut compressed = compress(&content);
-        if let Some(progress) = file {
-            content.series =
-                closeups::of_worst(&reading, &wanted, MAX_BYTES.saturating_sub(compressed.len()), progress);
-            compressed = compress(&content);
-        }
-        Self { reading, compressed: compressed.into() }
+        let bytes = match form {
+            Form::Served => compress(&content),
+            Form::Beside => plain(&content),
+            Form::File(progress) => {
+                let room = MAX_BYTES.saturating_sub(compress(&content).len());
+                content.series = closeups::of_worst(&reading, &wanted, room, progress);
+                compress(&content)
+            }
+        };
+        Self { reading, bytes: bytes.into() }
     }
 
     /// Two transfers side by side.
@@ -194,14 +214,10 @@ impl Document {
         Ok(compare::compare(&a, &b))
     }
 
-    /// gzip of JSON.
-    pub fn compressed(&self) -> &[u8] {
-        &self.compressed
-    }
-
-    /// The compressed JSON, shared by all who are sent it.
-    pub fn shared(&self) -> Bytes {
-        self.compressed.clone()
+    /// JSON, compressed with gzip; if it was made [`Document::beside`] the page, JSON as it is.
+    /// Shared by all who are sent it.
+    pub fn bytes(&self) -> &Bytes {
+        &self.bytes
     }
 
     pub(crate) fn connection(&self, id: u64) -> Option<&Connection> {
@@ -261,6 +277,14 @@ fn worst(analysis: &Analysis, wanted: &[u64], most: usize) -> Analysis {
     }
 }
 
+/// The same for every document, so it is made once.
+static DOCS: LazyLock<Option<Box<RawValue>>> = LazyLock::new(|| to_raw_value(&docs()).ok());
+
+/// Makes what is the same for every document, before somebody waits for one.
+pub fn prepare() {
+    LazyLock::force(&DOCS);
+}
+
 /// The documentation of all causes, by their names.
 pub fn docs() -> BTreeMap<&'static str, Doc> {
     Cause::ALL.iter().map(|cause| (cause.slug(), doc(&cause.markdown()))).collect()
@@ -282,7 +306,7 @@ mod tests {
     use whyslow_io::Input;
 
     fn content(document: &Document) -> Value {
-        serde_json::from_reader(GzDecoder::new(document.compressed())).unwrap()
+        serde_json::from_reader(GzDecoder::new(document.bytes().as_ref())).unwrap()
     }
 
     #[test]

@@ -25,7 +25,7 @@ mod slice;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
 
-pub use document::{Doc, Document, MAX_CONNECTIONS, docs};
+pub use document::{Doc, Document, MAX_CONNECTIONS, docs, prepare};
 pub use graphs::{Graphs, GraphsAnswer, GraphsBuilder};
 pub use gzip::compress_quickly;
 pub use open_captures::OpenCaptures;

@@ -27,10 +27,14 @@ type GraphRequest = (u64, Option<(Nanos, Nanos)>);
 const MAX_GRAPHS: usize = 4;
 
 impl OpenCaptures {
-    /// Captures that were read as this says.
+    /// Captures that were read as this says, for a page that has a server to ask.
     pub fn new(reading: Reading, opening: Opening) -> Self {
-        let document = Document::served(reading, &opening);
-        Self { document, graphs: Mutex::default(), opening }
+        Self { document: Document::served(reading, &opening), graphs: Mutex::default(), opening }
+    }
+
+    /// The same for a page in the same browser.
+    pub fn beside(reading: Reading, opening: Opening) -> Self {
+        Self { document: Document::beside(reading, &opening), graphs: Mutex::default(), opening }
     }
 
     /// The document for a page that asks for the rest.

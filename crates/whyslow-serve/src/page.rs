@@ -49,7 +49,7 @@ pub fn report(document: &Document) -> Result<String, NoPage> {
 
 /// Compressed and in base64, so that nothing in a capture can be read as markup.
 pub(crate) fn fill(page: &str, document: &Document) -> String {
-    let data = BASE64_STANDARD.encode(document.compressed());
+    let data = BASE64_STANDARD.encode(document.bytes());
     page.replacen(SLOT, &format!(r#"<script type="text/plain" id="data">{data}</script>"#), 1)
 }
 
@@ -68,7 +68,7 @@ mod tests {
         let report = fill(&page, &document);
         assert_eq!(report.matches("<script").count(), 1);
         let data = report.split_once(r#"id="data">"#).unwrap().1.split_once('<').unwrap().0;
-        assert_eq!(BASE64_STANDARD.decode(data).unwrap(), document.compressed());
+        assert_eq!(BASE64_STANDARD.decode(data).unwrap(), *document.bytes());
     }
 
     #[test]

@@ -7,6 +7,7 @@
 #![allow(unsafe_code, reason = "memory is shared with the worker, and addresses are all that passes")]
 
 use crate::engine::Engine;
+use bytes::Bytes;
 use std::cell::RefCell;
 use std::io;
 use std::panic;
@@ -28,11 +29,22 @@ unsafe extern "C" {
 struct State {
     engine: Option<Engine>,
     request: Vec<u8>,
-    answer: Vec<u8>,
+    answer: Bytes,
 }
 
 thread_local! {
     static STATE: RefCell<State> = RefCell::default();
+}
+
+/// Makes ready what every analysis needs, before there is one.
+#[unsafe(no_mangle)]
+pub extern "C" fn prepare() {
+    panic::set_hook(Box::new(|info| {
+        let message = info.to_string();
+        // SAFETY: the worker copies the message before it returns.
+        unsafe { panicked(message.as_ptr(), message.len()) };
+    }));
+    whyslow_page::prepare();
 }
 
 /// Makes room for a request of so many bytes, and returns its address.
@@ -44,15 +56,10 @@ pub extern "C" fn request(length: usize) -> *mut u8 {
     })
 }
 
-/// Opens what the request says. Returns 1 if it went well: the answer is the document, compressed;
-/// else 0: the answer is the reason.
+/// Opens what the request says. Returns 1 if it went well: the answer is the document; else
+/// 0: the answer is the reason.
 #[unsafe(no_mangle)]
 pub extern "C" fn open() -> u32 {
-    panic::set_hook(Box::new(|info| {
-        let message = info.to_string();
-        // SAFETY: the worker copies the message before it returns.
-        unsafe { panicked(message.as_ptr(), message.len()) };
-    }));
     act(|engine, request| engine.open(request, &mut report_progress))
 }
 
@@ -74,14 +81,14 @@ pub extern "C" fn answer_length() -> usize {
     STATE.with_borrow(|state| state.answer.len())
 }
 
-fn act(act: impl FnOnce(&mut Engine, &[u8]) -> Result<Vec<u8>, String>) -> u32 {
+fn act(act: impl FnOnce(&mut Engine, &[u8]) -> Result<Bytes, String>) -> u32 {
     STATE.with_borrow_mut(|state| {
         let engine = state.engine.get_or_insert_with(|| Engine::new(Arc::new(read_at)));
         // The last answer makes room for the next one.
-        state.answer = Vec::new();
+        state.answer = Bytes::new();
         let outcome = act(engine, &std::mem::take(&mut state.request));
         let is_good = outcome.is_ok();
-        state.answer = outcome.unwrap_or_else(String::into_bytes);
+        state.answer = outcome.unwrap_or_else(Bytes::from);
         u32::from(is_good)
     })
 }

@@ -1,6 +1,7 @@
 //! [`Engine`]: opens captures and answers questions about them.
 
 use crate::browser_file::{BrowserFile, ReadAt};
+use bytes::Bytes;
 use serde::Deserialize;
 use whyslow_core::compare::TransferName;
 use whyslow_io::{Progress, Stop};
@@ -38,11 +39,11 @@ impl Engine {
         Self { read, opened: None }
     }
 
-    /// Opens captures, and returns the page's document: JSON, compressed with gzip.
+    /// Opens captures, and returns the page's document: JSON.
     ///
     /// # Errors
     /// When the request makes no sense, or the captures cannot be read.
-    pub fn open(&mut self, request: &[u8], progress: &mut dyn FnMut(Progress)) -> Result<Vec<u8>, String> {
+    pub fn open(&mut self, request: &[u8], progress: &mut dyn FnMut(Progress)) -> Result<Bytes, String> {
         let request: OpenRequest = serde_json::from_slice(request).map_err(|error| error.to_string())?;
         let input = |file: &RequestedFile| BrowserFile::input(file.number, &file.name, file.size, &self.read);
         let groups = request.groups.iter().map(|files| files.iter().map(input).collect()).collect();
@@ -50,8 +51,8 @@ impl Engine {
         let opening = Opening { groups, compare, ..Opening::default() };
         let reading =
             whyslow_io::read(&opening.groups(), &Stop::default(), progress).map_err(|error| error.to_string())?;
-        let opened = self.opened.insert(OpenCaptures::new(reading, opening));
-        Ok(opened.document().compressed().to_vec())
+        let opened = self.opened.insert(OpenCaptures::beside(reading, opening));
+        Ok(opened.document().bytes().clone())
     }
 
     /// Answers a question: one of [`whyslow_page::answer`], as JSON; `slice?c=1&from=0&to=2`, as
@@ -59,17 +60,17 @@ impl Engine {
     ///
     /// # Errors
     /// When nothing is open, and as [`whyslow_page::answer`].
-    pub fn ask(&self, question: &str, progress: &mut dyn FnMut(Progress)) -> Result<Vec<u8>, String> {
+    pub fn ask(&self, question: &str, progress: &mut dyn FnMut(Progress)) -> Result<Bytes, String> {
         let opened = self.opened.as_ref().ok_or("nothing is open")?;
         let (wanted, query) = question.split_once('?').unwrap_or((question, ""));
         let query = Query::new(query);
         match wanted {
             "slice" => {
                 let id = query.number("c").ok_or("which connection?")?;
-                Ok(opened.slice(id, range(query), Vec::new())?.0)
+                Ok(opened.slice(id, range(query), Vec::new())?.0.into())
             }
-            "report" => Ok(opened.as_file(progress).compressed().to_vec()),
-            _ => answer(opened, wanted, query),
+            "report" => Ok(opened.as_file(progress).bytes().clone()),
+            _ => answer(opened, wanted, query).map(Bytes::from),
         }
     }
 }
@@ -110,7 +111,7 @@ mod tests {
 
     fn open(engine: &mut Engine, request: &Value) -> Result<Value, String> {
         let document = engine.open(request.to_string().as_bytes(), &mut |_| {})?;
-        Ok(serde_json::from_reader(GzDecoder::new(document.as_slice())).unwrap())
+        Ok(serde_json::from_slice(&document).unwrap())
     }
 
     #[test]
@@ -126,7 +127,7 @@ mod tests {
         assert_eq!(json("analysis")["captures"][0]["path"], "a.pcap");
         assert!(engine.ask("slice?c=1&from=0&to=9", &mut |_| {}).unwrap().starts_with(&[0x0a, 0x0d, 0x0d, 0x0a]));
         let report = engine.ask("report", &mut |_| {}).unwrap();
-        let report: Value = serde_json::from_reader(GzDecoder::new(report.as_slice())).unwrap();
+        let report: Value = serde_json::from_reader(GzDecoder::new(report.as_ref())).unwrap();
         assert!(report["series"]["1"][0]["packets"].is_number());
     }
 

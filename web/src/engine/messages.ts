@@ -7,7 +7,9 @@ export interface OpenRequest {
 }
 
 export type ToWorker =
-  | { kind: "open"; module: WebAssembly.Module; files: File[]; request: OpenRequest }
+  /** Comes first, before there is anything to open. */
+  | { kind: "prepare"; module: WebAssembly.Module }
+  | { kind: "open"; files: File[]; request: OpenRequest }
   | { kind: "ask"; id: number; question: string };
 
 export type FromWorker =

@@ -1,5 +1,6 @@
 // Captures that a worker of this page opens: nothing is sent anywhere. Each opening has a worker of
-// its own, for WebAssembly's memory never shrinks; the one before stays until the next is read.
+// its own, for WebAssembly's memory never shrinks; the one before stays until the next is read. The
+// next worker is made before it is needed: to start one and to fill it takes a while.
 
 import type { Content } from "../document";
 import { roundBytes, visible } from "../format";
@@ -14,22 +15,25 @@ type Answer = Extract<FromWorker, { kind: "answer" }>;
 class Engine {
   readonly #worker: Worker = new EngineScript();
   readonly #waiting = new Map<number, { done: (answer: Answer) => void; failed: (error: Error) => void }>();
+  #told: (read: number, total: number | null) => void = () => {};
   #asked = 0;
   #ended: Error | null = null;
 
-  constructor(told: (read: number, total: number | null) => void) {
+  constructor(module: WebAssembly.Module) {
     this.#worker.onmessage = ({ data }: MessageEvent<FromWorker>) => {
-      if (data.kind === "progress") told(data.read, data.total);
+      if (data.kind === "progress") this.#told(data.read, data.total);
       else if (data.kind === "answer") {
         this.#waiting.get(data.id)?.done(data);
         this.#waiting.delete(data.id);
       } else this.end(fault(data.message));
     };
     this.#worker.onerror = (event) => this.end(fault(event.message));
+    this.#post({ kind: "prepare", module });
   }
 
-  open(module: WebAssembly.Module, files: File[], request: OpenRequest): Promise<Answer> {
-    return this.#send(0, { kind: "open", module, files, request });
+  open(files: File[], request: OpenRequest, told: (read: number, total: number | null) => void): Promise<Answer> {
+    this.#told = told;
+    return this.#send(0, { kind: "open", files, request });
   }
 
   ask(question: string): Promise<Answer> {
@@ -41,8 +45,12 @@ class Engine {
     if (this.#ended) return Promise.reject(this.#ended);
     return new Promise((done, failed) => {
       this.#waiting.set(id, { done, failed });
-      this.#worker.postMessage(message);
+      this.#post(message);
     });
+  }
+
+  #post(message: ToWorker) {
+    this.#worker.postMessage(message);
   }
 
   /** Whoever waits is told why. */
@@ -70,10 +78,15 @@ interface OpenCaptures {
   memory: number;
 }
 
+/** Milliseconds until the page is painted: as it begins, and with a verdict. */
+const PAINTED = [100, 250] as const;
+
 export class WorkerOpener implements Opener {
   readonly hasAddresses = false;
   readonly #module: WebAssembly.Module;
   readonly samples: Sample[];
+  /** The next to read. */
+  #ready: Engine | null = null;
   #warming: Engine | null = null;
   #reading: Engine | null = null;
   #open: OpenCaptures | null = null;
@@ -91,19 +104,28 @@ export class WorkerOpener implements Opener {
       file: async () => new File([await new Response(gunzip(fromBase64(data))).blob()], name),
     }));
     const opener = new WorkerOpener(module, samples);
-    // After the page is painted.
-    setTimeout(() => opener.#warmUp(), 100);
+    opener.#makeReady(PAINTED[0]);
+    setTimeout(() => opener.#warmUp(), PAINTED[0]);
     return opener;
   }
 
-  /** Reads a sample while nobody waits: WebAssembly is compiled when it first runs, for all workers. */
+  #makeReady(after: number) {
+    setTimeout(() => {
+      this.#ready ??= new Engine(this.#module);
+    }, after);
+  }
+
+  /**
+   * Reads the samples while nobody waits: WebAssembly is compiled when it first runs, and better when it
+   * runs often, for all workers.
+   */
   async #warmUp() {
-    const [sample] = this.samples;
-    if (!sample || this.#reading || this.#open) return;
-    const engine = new Engine(() => {});
+    if (this.#reading || this.#open) return;
+    const engine = new Engine(this.#module);
     this.#warming = engine;
-    const file = await sample.file();
-    await engine.open(this.#module, [file], requestOf([[file]], null)).catch(() => {});
+    const files = await Promise.all(this.samples.map((sample) => sample.file()));
+    const each = files.map((file) => [file]);
+    await engine.open(files, requestOf(each, null), () => {}).catch(() => {});
     engine.end(new Stopped());
   }
 
@@ -120,12 +142,15 @@ export class WorkerOpener implements Opener {
     this.#warming?.end(new Stopped());
     const groups = beside === null ? [files] : [...(this.#open?.groups ?? []), files];
     const name = files.map((file) => visible(file.name)).join(", ");
-    const engine = new Engine((read, total) => told({ name, read, total }));
+    const engine = this.#ready ?? new Engine(this.#module);
+    this.#ready = null;
     this.#reading = engine;
+    const progress = (read: number, total: number | null) => told({ name, read, total });
     try {
-      const answer = await engine.open(this.#module, groups.flat(), requestOf(groups, beside));
-      if (!answer.isGood) throw new Error(new TextDecoder().decode(answer.bytes));
-      const content = (await new Response(gunzip(answer.bytes)).json()) as Content;
+      const answer = await engine.open(groups.flat(), requestOf(groups, beside), progress);
+      const text = new TextDecoder().decode(answer.bytes);
+      if (!answer.isGood) throw new Error(text);
+      const content = JSON.parse(text) as Content;
       if (this.#reading !== engine) throw new Stopped();
       this.#open?.engine.end(new Error("another capture was opened"));
       this.#open = { engine, groups, content, seconds: answer.seconds, memory: answer.memory };
@@ -135,6 +160,7 @@ export class WorkerOpener implements Opener {
       throw error;
     } finally {
       if (this.#reading === engine) this.#reading = null;
+      this.#makeReady(PAINTED[1]);
     }
   }
 

@@ -76,7 +76,7 @@ impl Site {
             }
             (&Method::GET, "state") => found(json(&self.session.status())),
             (&Method::GET, "document") => match self.session.opened() {
-                Some(opened) => compressed(opened.captures.document().shared()),
+                Some(opened) => compressed(opened.captures.document().bytes().clone()),
                 None => text(StatusCode::NOT_FOUND, NOTHING_OPEN),
             },
             (&Method::GET, wanted) if is_about_opened(wanted) => self.look(wanted, query).await,
