@@ -37,10 +37,14 @@ fn connections_that_nobody_closes_are_told_with_their_process() {
 #[test]
 fn close_wait_is_watched_from_its_beginning() {
     let folder = folder();
-    let script = format!("{START_NGINX} python3 holds.py & sleep 0.5; $W --watch 1s --count 9 --json");
+    // It has looked once before there is anything to close.
+    let script = format!(
+        "{START_NGINX} $W --watch 1s --count 12 --json >watched & watch=$!
+        until [ -s watched ]; do sleep 0.1; done; python3 holds.py & wait $watch; cat watched"
+    );
     let Some(output) = within(folder.path(), &["nginx", "curl", "python3"], &script) else { return };
     let text = String::from_utf8(output.stdout).unwrap();
-    assert_eq!(text.lines().count(), 9);
+    assert_eq!(text.lines().count(), 12);
     let printed = checked(text.lines().last().unwrap());
     assert!(printed["over_s"].as_f64().unwrap() >= 0.9);
     assert!(figure(finding(&printed, "close-wait"), "as watched") >= 5.0);
