@@ -15,13 +15,13 @@ type Answer = Extract<FromWorker, { kind: "answer" }>;
 class Engine {
   readonly #worker: Worker = new EngineScript();
   readonly #waiting = new Map<number, { done: (answer: Answer) => void; failed: (error: Error) => void }>();
-  #told: (read: number, total: number | null) => void = () => {};
+  #onProgress: (read: number, total: number | null) => void = () => {};
   #asked = 0;
   #ended: Error | null = null;
 
   constructor(module: WebAssembly.Module) {
     this.#worker.onmessage = ({ data }: MessageEvent<FromWorker>) => {
-      if (data.kind === "progress") this.#told(data.read, data.total);
+      if (data.kind === "progress") this.#onProgress(data.read, data.total);
       else if (data.kind === "answer") {
         this.#waiting.get(data.id)?.done(data);
         this.#waiting.delete(data.id);
@@ -31,8 +31,8 @@ class Engine {
     this.#post({ kind: "prepare", module });
   }
 
-  open(files: File[], request: OpenRequest, told: (read: number, total: number | null) => void): Promise<Answer> {
-    this.#told = told;
+  open(files: File[], request: OpenRequest, onProgress: (read: number, total: number | null) => void): Promise<Answer> {
+    this.#onProgress = onProgress;
     return this.#send(0, { kind: "open", files, request });
   }
 
@@ -137,7 +137,7 @@ export class WorkerOpener implements Opener {
     return this.#open?.content ?? null;
   }
 
-  async open(files: File[], beside: string | null, told: (reading: Reading) => void): Promise<Opened> {
+  async open(files: File[], beside: string | null, onProgress: (reading: Reading) => void): Promise<Opened> {
     this.stop();
     this.#warming?.end(new Stopped());
     const groups = beside === null ? [files] : [...(this.#open?.groups ?? []), files];
@@ -145,7 +145,7 @@ export class WorkerOpener implements Opener {
     const engine = this.#ready ?? new Engine(this.#module);
     this.#ready = null;
     this.#reading = engine;
-    const progress = (read: number, total: number | null) => told({ name, read, total });
+    const progress = (read: number, total: number | null) => onProgress({ name, read, total });
     try {
       const answer = await engine.open(groups.flat(), requestOf(groups, beside), progress);
       const text = new TextDecoder().decode(answer.bytes);
