@@ -155,7 +155,7 @@ impl Cause {
     }
 
     /// What shows that its fix worked, as a clause: the section of that name.
-    pub(crate) fn verify(self) -> Option<&'static str> {
+    pub fn verify(self) -> Option<&'static str> {
         static CLAUSES: LazyLock<Vec<Option<String>>> =
             LazyLock::new(|| Cause::ALL.iter().map(|cause| clause(&cause.markdown())).collect());
         CLAUSES.get(self as usize)?.as_deref()

@@ -27,7 +27,7 @@ pub(crate) fn join(analyses: impl Iterator<Item = Analysis>) -> Analysis {
         joined.pairs_total += analysis.pairs_total;
         joined.partial |= analysis.partial;
     }
-    joined.findings.sort_by_key(|finding| std::cmp::Reverse(finding.seconds));
+    joined.findings.sort_by_key(|finding| std::cmp::Reverse(finding.cost_s));
     joined
 }
 

@@ -8,7 +8,8 @@ mod words;
 use crate::problems::SELECTION;
 use crate::ranking::{self, CauseCost, MainCause};
 use crate::text::{capitalised, first_clause, units};
-use whyslow_core::analysis::{Actor, Analysis, Cause, Connection, End, Finding, State, Transfer};
+use crate::words::Lang;
+use whyslow_core::analysis::{Actor, Analysis, Cause, Connection, End, Finding, State, Transfer, Verdict};
 use whyslow_core::units::Nanos;
 use words::Ends;
 
@@ -115,16 +116,24 @@ fn not_slow(connection: &Connection) -> Headline {
     let Some(transfer) = longest else { return without_payload(connection) };
     let subject = subject(transfer).to_lowercase();
     if transfer.is_verdict_unknown() {
-        let sentence = format!("{}.", capitalised(&transfer.verdict.replace(" it ", &format!(" {subject} "))));
+        let sentence = match transfer.verdict {
+            Verdict::UnknownElided => {
+                format!("What slowed {subject} cannot be told: packets of it were left out of the text.")
+            }
+            _ => format!("What slowed {subject} cannot be told from this capture."),
+        };
         return Headline::new(Tone::Unknown, sentence);
     }
     let took = units::span(transfer.duration_s);
-    if transfer.verdict == whyslow_core::analysis::HEALTHY_VERDICT {
+    if transfer.verdict == Verdict::Healthy {
         let sentence = format!("Nothing slowed {subject}: it took {took}, which is what the path needs.");
         return Headline::new(Tone::Healthy, sentence);
     }
     // No single cause explains it.
-    Headline::new(Tone::Unknown, format!("{} took {took}: {}.", capitalised(&subject), transfer.verdict))
+    Headline::new(
+        Tone::Unknown,
+        format!("{} took {took}: {}.", capitalised(&subject), crate::words::verdict(transfer, Lang::En)),
+    )
 }
 
 fn without_payload(connection: &Connection) -> Headline {
@@ -161,7 +170,7 @@ fn of_several(analysis: &Analysis, connections: &[Connection]) -> Headline {
     // One connection is told of as one, whatever a few others lost to the same.
     let all: Nanos = first.connections.iter().map(|(_, seconds)| *seconds).sum();
     if worst.0 * 10 >= all.0 * 9 && transfer.is_some() {
-        let whole = transfer.map(|one| one.duration_s).filter(|_| finding.seconds == worst);
+        let whole = transfer.map(|one| one.duration_s).filter(|_| finding.cost_s == worst);
         let sentence = format!("Connection #{id} was slow{hedge} {clause}: {}.", cost(worst, whole));
         return Headline { advice: advice(finding, transfer), ..Headline::new(Tone::Slow, sentence) };
     }
@@ -181,8 +190,8 @@ fn example<'a>(
     cost: &CauseCost,
 ) -> Option<(&'a Finding, Option<&'a Transfer>)> {
     let spanning = analysis.findings.iter().filter(|finding| finding.cause == cost.cause);
-    let whole = spanning.max_by_key(|finding| finding.seconds);
-    if let Some(whole) = whole.filter(|whole| whole.seconds.0 * 2 > cost.seconds.0 && cost.connections.len() > 1) {
+    let whole = spanning.max_by_key(|finding| finding.cost_s);
+    if let Some(whole) = whole.filter(|whole| whole.cost_s.0 * 2 > cost.seconds.0 && cost.connections.len() > 1) {
         return Some((whole, None));
     }
     let worst = cost.connections.first().and_then(|(id, _)| connections.iter().find(|one| one.id == *id));
@@ -190,7 +199,7 @@ fn example<'a>(
         let transfers = worst.transfers.iter().flat_map(|one| one.findings.iter().map(move |f| (f, Some(one))));
         let own = worst.findings.iter().map(|finding| (finding, None));
         let of_cause = transfers.chain(own).filter(|(finding, _)| finding.cause == cost.cause);
-        of_cause.max_by_key(|(finding, _)| finding.seconds)
+        of_cause.max_by_key(|(finding, _)| finding.cost_s)
     });
     of_worst.or(whole.map(|whole| (whole, None)))
 }
@@ -219,8 +228,8 @@ pub fn cost(seconds: Nanos, of: Option<Nanos>) -> String {
 /// `Fix: on the server, keep the connection open and reuse it; then about 52 ms.`
 fn advice(finding: &Finding, transfer: Option<&Transfer>) -> Option<String> {
     let fix = fix(finding, transfer)?;
-    let (Some(time), Some(_)) = (finding.predicted_s, transfer) else { return Some(fix) };
-    let assumed = finding.predicted_assumes.map_or(String::new(), |assumed| {
+    let (Some(time), Some(_)) = (finding.predicted(), transfer) else { return Some(fix) };
+    let assumed = finding.remedies.iter().find_map(|one| one.promise?.assumed).map_or(String::new(), |assumed| {
         format!(", if the path carries more than {}", units::rate(assumed.needed_bps))
     });
     Some(format!("{}; then about {}{assumed}.", fix.trim_end_matches('.'), units::span(time)))
@@ -229,10 +238,11 @@ fn advice(finding: &Finding, transfer: Option<&Transfer>) -> Option<String> {
 /// `Fix: on the server, keep the connection open and reuse it.` Several connections get no
 /// estimate, which is for one transfer.
 fn fix(finding: &Finding, transfer: Option<&Transfer>) -> Option<String> {
-    let fix = finding.fix.as_ref()?;
+    let remedy = finding.remedy()?;
     let ends = Ends::of(transfer);
-    let what = words::fix(finding, ends).unwrap_or_else(|| first_clause(&fix.what).to_owned());
-    let place = match fix.who {
+    let action = || crate::words::action(&remedy.action, Lang::En);
+    let what = words::fix(finding, ends).unwrap_or_else(|| first_clause(&action()).to_owned());
+    let place = match remedy.actor {
         Actor::Application => String::new(),
         Actor::Network if what.contains("path") => String::new(),
         Actor::Sender => format!("on the {}, ", ends.sender),

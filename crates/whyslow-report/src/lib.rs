@@ -21,3 +21,4 @@ pub mod problems;
 pub mod ranking;
 pub mod render;
 pub mod text;
+pub mod words;

@@ -30,7 +30,7 @@ pub fn findings(connection: &Connection) -> impl Iterator<Item = &Finding> {
 
 /// The time that a connection lost over its findings, without the client's own program.
 pub fn cost(connection: &Connection) -> Nanos {
-    findings(connection).filter(|finding| finding.is_waited_for()).map(|finding| finding.seconds).sum()
+    findings(connection).filter(|finding| finding.is_waited_for()).map(|finding| finding.cost_s).sum()
 }
 
 /// Payload bytes that a connection carried from the client, and from the server.
@@ -60,7 +60,7 @@ pub fn main_cause(connection: &Connection) -> Option<MainCause<'_>> {
     let of_transfers = places.flat_map(|(index, one)| one.findings.iter().map(move |finding| (Some(index), finding)));
     let own = connection.findings.iter().map(|finding| (None, finding));
     let of_cause: Vec<_> = own.chain(of_transfers).filter(|(_, finding)| finding.cause == cause).collect();
-    let &(transfer, finding) = of_cause.iter().rev().max_by_key(|(_, finding)| finding.seconds)?;
+    let &(transfer, finding) = of_cause.iter().rev().max_by_key(|(_, finding)| finding.cost_s)?;
     Some(MainCause { seconds, times: of_cause.len(), finding, transfer })
 }
 
@@ -69,7 +69,7 @@ pub fn main_cause(connection: &Connection) -> Option<MainCause<'_>> {
 pub fn causes(connection: &Connection) -> Vec<(Cause, Nanos)> {
     let mut sums: HashMap<Cause, Nanos> = HashMap::new();
     for finding in findings(connection) {
-        *sums.entry(finding.cause).or_default() += finding.seconds;
+        *sums.entry(finding.cause).or_default() += finding.cost_s;
     }
     let mut causes: Vec<_> = sums.into_iter().collect();
     causes.sort_by_key(|&(cause, seconds)| (!is_waited_for(cause), Reverse(seconds), cause));
@@ -154,7 +154,7 @@ fn in_time(connection: &Connection) -> impl Iterator<Item = (Nanos, Nanos, &[Fin
 pub fn total_cost(analysis: &Analysis) -> CostOverTime {
     let mut lost = CostOverTime::default();
     for (start, end, findings) in analysis.connections.iter().flat_map(in_time) {
-        let seconds: Nanos = findings.iter().filter(|one| one.is_waited_for()).map(|one| one.seconds).sum();
+        let seconds: Nanos = findings.iter().filter(|one| one.is_waited_for()).map(|one| one.cost_s).sum();
         if seconds > Nanos::ZERO {
             lost.add(start, end, seconds);
         }
@@ -180,12 +180,12 @@ pub fn by_cause(analysis: &Analysis) -> Vec<CauseCost> {
         for (start, end, findings) in in_time(connection) {
             for finding in findings {
                 let sum = sums.entry(finding.cause).or_default();
-                sum.least = sum.least.max(finding.seconds);
-                *sum.connections.entry(connection.id).or_default() += finding.seconds;
+                sum.least = sum.least.max(finding.cost_s);
+                *sum.connections.entry(connection.id).or_default() += finding.cost_s;
                 if !finding.connections.is_empty() && wholes.contains(&named(finding)) {
                     parted.insert(named(finding));
                 } else {
-                    sum.lost.add(start, end, finding.seconds);
+                    sum.lost.add(start, end, finding.cost_s);
                 }
             }
         }
@@ -196,12 +196,12 @@ pub fn by_cause(analysis: &Analysis) -> Vec<CauseCost> {
         let sum = sums.entry(finding.cause).or_default();
         if finding.shared && !parted.contains(&named(finding)) {
             // It sums up what was counted already.
-            sum.least = sum.least.max(finding.seconds);
+            sum.least = sum.least.max(finding.cost_s);
         } else {
             let spans = || finding.connections.iter().filter_map(|id| ran.get(id));
             let start = spans().map(|span| span.0).min().unwrap_or_default();
             let end = spans().map(|span| span.1).max().unwrap_or_default();
-            sum.lost.add(start, end.max(start + finding.seconds), finding.seconds);
+            sum.lost.add(start, end.max(start + finding.cost_s), finding.cost_s);
         }
         for &id in &finding.connections {
             sum.connections.entry(id).or_default();

@@ -82,7 +82,7 @@ impl<'a> Row<'a> {
         let firsts = connection.transfers.iter().filter_map(|transfer| transfer.findings.first());
         // Of several that cost the same, the first.
         connection.findings.first().into_iter().chain(firsts).reduce(|top, next| {
-            if (next.is_waited_for(), next.seconds) > (top.is_waited_for(), top.seconds) { next } else { top }
+            if (next.is_waited_for(), next.cost_s) > (top.is_waited_for(), top.cost_s) { next } else { top }
         })
     }
 

@@ -29,6 +29,7 @@ use whyslow_io::Input;
 use whyslow_report::render::packets::Rows;
 use whyslow_report::render::picture::{self, Picture, Track};
 use whyslow_report::render::summary;
+use whyslow_report::words::{self, Lang};
 use whyslow_serve::Opening;
 
 /// Reads the captures, and writes what is wanted of one connection.
@@ -186,7 +187,7 @@ fn draw(task: &Export, packets: &ConnectionPackets<'_>) -> anyhow::Result<String
         }
     };
     let largest = connection.transfers.iter().filter(|transfer| transfer.from == of).max_by_key(|t| t.bytes);
-    let verdict = largest.map_or("", |transfer| &transfer.verdict);
+    let verdict = largest.map_or(String::new(), |transfer| words::verdict(transfer, Lang::En));
     let picture = Picture {
         track: match task.track {
             TrackArg::TimeSequence => Track::Sequence,
@@ -200,7 +201,7 @@ fn draw(task: &Export, packets: &ConnectionPackets<'_>) -> anyhow::Result<String
         range: Some(range),
         size: task.size,
         title: &packets.title(),
-        subtitle: verdict,
+        subtitle: &verdict,
         interval: task.interval,
         rtt: connection.rtt_ms.p50.map(|ms| Nanos::from_secs_f64(ms / 1e3)),
     };

@@ -2,21 +2,12 @@
 
 use super::finding::Finding;
 use super::limit::{LimitShare, LimitSpan};
+use super::verdict::Verdict;
 use crate::types::{End, Frame, Limit};
 use crate::units::Nanos;
 use crate::whatif;
 use borsh::{BorshDeserialize, BorshSerialize};
 use serde::Serialize;
-
-/// The verdict on a transfer that nothing held back: all but round trips took less than two fifths
-/// of its time, or less than 10 ms.
-pub const HEALTHY_VERDICT: &str = "nothing slowed it beyond what the path needs";
-
-/// The verdict on a transfer whose time the capture cannot explain, for the most part.
-pub const UNKNOWN_VERDICT: &str = "what slowed it cannot be told from this capture";
-
-/// The same, where packets were left out of a text.
-pub const UNKNOWN_ELIDED_VERDICT: &str = "what slowed it cannot be told: packets of it were left out of the text";
 
 /// One contiguous bulk of payload in one direction.
 #[derive(Clone, Debug, Serialize, BorshSerialize, BorshDeserialize)]
@@ -62,8 +53,8 @@ pub struct Transfer {
     pub timeline: Vec<LimitSpan>,
     /// Why it was slow, ordered by seconds lost; none when it was not.
     pub findings: Vec<Finding>,
-    /// The verdict in one sentence.
-    pub verdict: String,
+    /// What the findings say together.
+    pub verdict: Verdict,
 }
 
 impl Transfer {
@@ -79,12 +70,12 @@ impl Transfer {
 
     /// What its costliest finding cost.
     pub fn cost(&self) -> Nanos {
-        self.findings.iter().map(|finding| finding.seconds).max().unwrap_or_default()
+        self.findings.iter().map(|finding| finding.cost_s).max().unwrap_or_default()
     }
 
     /// Whether the capture does not tell what held it back.
     pub fn is_verdict_unknown(&self) -> bool {
-        self.verdict == UNKNOWN_VERDICT || self.verdict == UNKNOWN_ELIDED_VERDICT
+        self.verdict.is_unknown()
     }
 
     /// Whether the model comes near enough to the measured time to promise anything; none when it

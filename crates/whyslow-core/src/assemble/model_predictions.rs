@@ -1,6 +1,6 @@
 //! What the model says of the transfers that lost the most time, written to their entries.
 
-use crate::analysis::{Assumed, Connection, Finding, Transfer};
+use crate::analysis::{Assumed, CommonQuestion, Connection, Finding, Promise, Transfer};
 use crate::rules;
 use crate::units::Nanos;
 use crate::whatif::{RankedReplay, ReplayInput, ReplayQueue, ReplayResult, Replays};
@@ -25,7 +25,10 @@ pub(crate) fn predict_within(
     let (inputs, places): (Vec<_>, Vec<_>) = found
         .map(|(ranked, (connection, transfer))| {
             let findings = &connections[connection].transfers[transfer].findings;
-            let fixes = findings.iter().map(rules::remedy_of).collect();
+            let changes = |finding: &Finding| {
+                finding.remedies.iter().map(|it| rules::changes_of(finding.cause, it)).collect::<Vec<_>>()
+            };
+            let fixes = findings.iter().flat_map(changes).collect();
             (ReplayInput { replay: &ranked.replay, fixes }, (connection, transfer))
         })
         .unzip();
@@ -52,14 +55,14 @@ fn write(result: ReplayResult, transfer: &mut Transfer) {
         transfer
             .findings
             .iter_mut()
-            .filter(|finding| finding.seconds.0 * 2 >= measured.0)
+            .filter(|finding| finding.cost_s.0 * 2 >= measured.0)
             .for_each(|finding| lower_confidence(finding, model, measured));
     }
-    for (finding, promise) in transfer.findings.iter_mut().zip(result.promises) {
+    let remedies = transfer.findings.iter_mut().flat_map(|finding| &mut finding.remedies);
+    for (remedy, promise) in remedies.zip(result.promises) {
         let Some(promise) = promise else { continue };
-        finding.predicted_s = Some(promise.time);
-        finding.predicted_assumes =
-            promise.assumed.map(|rate| Assumed { needed_bps: rate.needed, seen_bps: rate.seen });
+        let assumed = promise.assumed.map(|rate| Assumed { needed_bps: rate.needed, seen_bps: rate.seen });
+        remedy.promise = Some(Promise { time_s: promise.time, assumed });
     }
 }
 
@@ -75,14 +78,7 @@ fn lower_confidence(finding: &mut Finding, model: Nanos, measured: Nanos) {
         return;
     }
     finding.confidence = (finding.confidence * CONTRADICTED_CONFIDENCE * 100.0).round() / 100.0;
-    let (model, measured) = (model.as_secs_f64(), measured.as_secs_f64());
-    let doubt = format!(
-        "it does not fit that the model, limited by this too, takes {model:.3} s where {measured:.3} s were measured: something else took time as well"
-    );
-    finding.settle = Some(match finding.settle.take() {
-        Some(settle) => format!("{doubt}; {settle}"),
-        None => doubt,
-    });
+    finding.to_confirm.insert(0, CommonQuestion::ModelTooFast { model_s: model, measured_s: measured }.into());
 }
 
 #[cfg(test)]

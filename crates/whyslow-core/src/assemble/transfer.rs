@@ -38,7 +38,8 @@ pub(super) fn entry(
 ) -> (Transfer, Option<Exit>) {
     let TransferPlace { id, first, sender, index } = place;
     let facts = case.facts;
-    let earlier = &case.transfers[sender][..index];
+    let up_to_this = &case.transfers[sender][..=index];
+    let earlier = &up_to_this[..index];
     let (transfer, partition) = &case.transfers[sender][index];
     let wait = case.waits.iter().find(|wait| wait.is_of(sender == facts.requester, index));
     let opening = !earlier.iter().any(|(t, _)| facts.is_listed(sender, t))
@@ -53,9 +54,9 @@ pub(super) fn entry(
     let exit = rules::exit_of(&case).filter(|_| !facts.timeless);
     let duration = transfer.duration();
     let seconds = case.duration().as_secs_f64();
-    let worst = findings.first().map(|worst| worst.seconds).filter(|cost| *cost > Nanos::ZERO);
+    let worst = findings.first().map(|worst| worst.cost_s).filter(|cost| *cost > Nanos::ZERO);
     if let Some(worst) = worst.filter(|worst| kept.replays.wants(*worst, id))
-        && let Some(replay) = Replay::new(transfer, partition, context, EarlierTransfers::of(earlier, context))
+        && let Some(replay) = Replay::new(transfer, partition, context, EarlierTransfers::of(up_to_this, context))
     {
         kept.replays.keep(worst, id, transfer.start - first, replay);
     }

@@ -20,7 +20,7 @@ pub(crate) fn predict(connections: &mut [Connection], findings: &mut [Finding], 
         let carried = !connection.transfers.is_empty();
         for finding in &mut connection.findings {
             let saved = saved(finding, whole, carried);
-            finding.predicted_s = saved.and_then(|saved| without(whole, saved.min(whole - least)));
+            finding.promise(saved.and_then(|saved| without(whole, saved.min(whole - least))));
         }
     }
     let mut carried: Vec<_> = connections.iter().map(|connection| (connection.id, least(connection))).collect();
@@ -28,19 +28,19 @@ pub(crate) fn predict(connections: &mut [Connection], findings: &mut [Finding], 
     let least_of = |id: &u64| carried.binary_search_by_key(id, |time| time.0).ok().map(|at| carried[at].1);
     for finding in findings.iter_mut().filter(|finding| rules::saving_of(finding.cause) == Some(Saving::Predicted)) {
         // One after the other, so that their times add up.
-        let Some(rest) = finding.predicted_s else { continue };
-        let whole = rest + finding.seconds;
+        let Some(rest) = finding.predicted() else { continue };
+        let whole = rest + finding.cost_s;
         let least = finding.connections.iter().filter_map(least_of).sum();
-        finding.predicted_s = without(whole, finding.seconds.min(whole - least));
+        finding.promise(without(whole, finding.cost_s.min(whole - least)));
     }
 }
 
 /// What the fix of a finding over a connection saves.
 fn saved(finding: &Finding, whole: Nanos, carried: bool) -> Option<Nanos> {
     match rules::saving_of(finding.cause)? {
-        Saving::Cost => Some(finding.seconds),
-        Saving::CostIfCarried => carried.then_some(finding.seconds),
-        Saving::Predicted => finding.predicted_s.map(|left| whole - left),
+        Saving::Cost => Some(finding.cost_s),
+        Saving::CostIfCarried => carried.then_some(finding.cost_s),
+        Saving::Predicted => finding.predicted().map(|left| whole - left),
     }
 }
 

@@ -22,10 +22,9 @@ pub(super) fn restore(connection: &mut Connection, facts: &Facts, names: &Names)
             }
         };
         for transfer in &mut connection.transfers {
-            restored(&mut transfer.verdict);
-            transfer.findings.iter_mut().for_each(|finding| each_text(finding, restored));
+            transfer.findings.iter_mut().for_each(|finding| each_host(finding, &restored));
         }
-        connection.findings.iter_mut().for_each(|finding| each_text(finding, restored));
+        connection.findings.iter_mut().for_each(|finding| each_host(finding, &restored));
         for error in &mut connection.icmp {
             restored(&mut error.by);
             restored(&mut error.detail);
@@ -33,14 +32,12 @@ pub(super) fn restore(connection: &mut Connection, facts: &Facts, names: &Names)
     }
 }
 
-fn each_text(finding: &mut Finding, act: impl Fn(&mut String)) {
-    act(&mut finding.summary);
-    finding.settle.iter_mut().for_each(&act);
-    if let Some(fix) = &mut finding.fix {
-        act(&mut fix.what);
-        fix.command.iter_mut().for_each(&act);
-    }
-    finding.evidence.iter_mut().for_each(|evidence| act(&mut evidence.figure));
+fn each_host(finding: &mut Finding, act: &dyn Fn(&mut String)) {
+    finding.statement.each_host(act);
+    finding.details.iter_mut().for_each(|detail| detail.each_host(act));
+    finding.to_confirm.iter_mut().for_each(|question| question.each_host(act));
+    finding.remedies.iter_mut().for_each(|remedy| remedy.action.each_host(act));
+    finding.evidence.iter_mut().for_each(|measured| measured.kind.each_host(act));
 }
 
 /// `text` with `name` for the address, wherever that stands whole; none if it does not. A port that

@@ -1,6 +1,6 @@
 //! A comparison: data for the renderers.
 
-use crate::analysis::{End, Limit, Near};
+use crate::analysis::{End, Finding, Limit, Near, Verdict};
 use crate::units::Nanos;
 use serde::Serialize;
 
@@ -66,7 +66,10 @@ pub struct TransferSummary {
     /// The minimum RTT of the connection.
     pub rtt_s: Option<Nanos>,
     /// Why it was slow, in one sentence.
-    pub verdict: String,
+    pub verdict: Verdict,
+    /// The costliest finding.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub finding: Option<Finding>,
     /// Packets of it were left out of a text: its bytes and its whole time are compared, not how
     /// they came. Left out where it is not so.
     #[serde(skip_serializing_if = "std::ops::Not::not")]

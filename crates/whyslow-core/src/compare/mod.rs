@@ -98,6 +98,7 @@ fn summarize(chosen: &ChosenTransfer<'_>) -> TransferSummary {
         rate_bps: transfer.rate_bps,
         rtt_s: chosen.rtt(),
         verdict: transfer.verdict.clone(),
+        finding: transfer.findings.first().cloned(),
         elided: transfer.elided,
     }
 }

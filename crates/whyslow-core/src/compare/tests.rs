@@ -47,7 +47,8 @@ pub(crate) fn transfer(rtt: i64, limit: Limit, flights: &[u64], window: Option<u
         limits: vec![share(limit, duration - ms(rtt)), share(Limit::RoundTrip, ms(rtt))],
         timeline: Vec::new(),
         findings: Vec::new(),
-        verdict: String::new(),
+        verdict: Verdict::Healthy,
+        finding: None,
     }
 }
 

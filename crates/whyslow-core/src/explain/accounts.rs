@@ -57,7 +57,7 @@ impl ConnectionAccount {
         mark: Option<ConnectionFingerprint>,
     ) -> Self {
         let findings = connection.transfers.iter().flat_map(|transfer| &transfer.findings).chain(&connection.findings);
-        let lost = findings.filter(|finding| finding.is_waited_for()).map(|finding| finding.seconds).sum();
+        let lost = findings.filter(|finding| finding.is_waited_for()).map(|finding| finding.cost_s).sum();
         Self { size, connection, summary: outline, fingerprint: mark, cost: lost }
     }
 

@@ -1,6 +1,6 @@
 //! Pairs in an analysis.
 
-use crate::analysis::{Analysis, Evidence, MAX_PAIRS, Pair, Problem};
+use crate::analysis::{Analysis, MAX_PAIRS, Measure, Measurement, Pair, Problem, Unit};
 use crate::cause::Cause;
 
 /// A connection that two captures hold and that could not be compared.
@@ -23,11 +23,11 @@ pub fn attach(analysis: &mut Analysis, mut pairs: Vec<Pair>, uncompared: Vec<Unc
             let transfers = connection.transfers.iter_mut().filter(|transfer| transfer.from == direction.from);
             let findings = transfers.flat_map(|transfer| &mut transfer.findings);
             for finding in findings.filter(|finding| OF_RETRANSMISSIONS.contains(&finding.cause)) {
-                finding.evidence.push(Evidence {
+                finding.evidence.push(Measurement {
                     frames: direction.lost_frames.first().copied().into_iter().collect(),
-                    figure: "retransmissions whose earlier copy never arrived".to_owned(),
+                    kind: Measure::RetransmissionsOfLost,
                     value: direction.resent_for_loss as f64,
-                    unit: "segments".into(),
+                    unit: Unit::Segments,
                 });
             }
         }

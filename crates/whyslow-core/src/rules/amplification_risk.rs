@@ -36,8 +36,8 @@
 
 use super::case::TransferCase;
 use super::rule::{Check, Rule};
-use super::say::{evidence, finding, fix, thousands};
-use crate::analysis::{Actor, Finding};
+use super::say::{confirm, evidence, finding, fix, thousands};
+use crate::analysis::{Actor, Finding, Unit};
 use crate::cause::Cause;
 use crate::limit::INITIAL_WINDOW;
 use crate::units::Nanos;
@@ -81,13 +81,13 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
     );
     let mut found = finding(Cause::AmplificationRisk, Nanos::ZERO, case.trust(0.8), summary);
     let frames = [first.first_frame, first.last_frame];
-    found.evidence.push(evidence("sent before the first ACK", flight as f64, "B", &frames));
-    found.evidence.push(evidence("request", request as f64, "B", &[]));
-    found.evidence.push(evidence("of its size", times, "times", &[]));
+    found.evidence.push(evidence("sent before the first ACK", flight as f64, Unit::Bytes, &frames));
+    found.evidence.push(evidence("request", request as f64, Unit::Bytes, &[]));
+    found.evidence.push(evidence("of its size", times, Unit::Times, &[]));
     if let Some(window) = first.window {
-        found.evidence.push(evidence("receiver's window then", window as f64, "B", &[]));
+        found.evidence.push(evidence("receiver's window then", window as f64, Unit::Bytes, &[]));
     }
-    found.fix = fix(
+    found.remedies = fix(
         Actor::Sender,
         format!(
             "cap the initial congestion window: {INITIAL_WINDOW} segments are {} B on this path; find what ignores it (initcwnd of the route, a proxy or balancer in front)",
@@ -98,7 +98,9 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
             &format!("initcwnd {INITIAL_WINDOW}"),
         )),
     );
-    found.settle = Some("`ip route show` and `ss -ti` on the server name its initial window; the same first flight to every client proves it".into());
+    found.to_confirm = confirm(
+        "`ip route show` and `ss -ti` on the server name its initial window; the same first flight to every client proves it",
+    );
     Some(found)
 }
 

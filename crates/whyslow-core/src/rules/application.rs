@@ -50,8 +50,8 @@
 use super::case::{TransferCase, has_unread_tls};
 use super::relay::is_relayed;
 use super::rule::{Check, Rule};
-use super::say::{count, evidence, finding, fix, rate, thousands, time};
-use crate::analysis::{Actor, Finding, Limit};
+use super::say::{confirm, count, evidence, finding, fix, rate, thousands, time};
+use crate::analysis::{Actor, Finding, Limit, Unit};
 use crate::cause::Cause;
 use crate::limit::Span;
 use crate::tcp::facts::{Gap, Release};
@@ -115,26 +115,23 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
     let mut found = finding(Cause::Application, lost, case.trust(confidence), summary);
     let length: Nanos = longest.end - longest.start;
     let frames = [longest.frames.0, longest.frames.1];
-    found.evidence.push(evidence("pauses", number as f64, "pauses", &[]));
-    found.evidence.push(evidence("longest pause", length.as_secs_f64(), "s", &frames));
-    found.evidence.push(evidence("last segment before it", longest.before_len as f64, "B", &frames[..1]));
+    found.evidence.push(evidence("pauses", number as f64, Unit::Pauses, &[]));
+    found.evidence.push(evidence("longest pause", length.as_secs_f64(), Unit::Seconds, &frames));
+    found.evidence.push(evidence("last segment before it", longest.before_len as f64, Unit::Bytes, &frames[..1]));
     if !doubtful {
         let what = "look at the program that sends: read ahead, write larger pieces, and do not wait for others between writes";
-        found.fix = fix(Actor::Application, what, None);
+        found.remedies = fix(Actor::Application, what, None);
     }
     // What it waits for is not in this capture: where only the server's end of a path is known, it
     // may be another path.
-    found.settle = Some(
-        if is_unread {
-            "what came before the pause may be session tickets of TLS 1.3, and the server have taken this time to answer: a capture, or \
+    found.to_confirm = confirm(if is_unread {
+        "what came before the pause may be session tickets of TLS 1.3, and the server have taken this time to answer: a capture, or \
              `tcpdump -x`, shows it"
-        } else if doubtful {
-            "the pauses are as long as the sender's timers: a capture at the sender shows whether segments were lost on the way here"
-        } else {
-            "if the sending address is a proxy, it waits for what is behind it: capture there"
-        }
-        .into(),
-    );
+    } else if doubtful {
+        "the pauses are as long as the sender's timers: a capture at the sender shows whether segments were lost on the way here"
+    } else {
+        "if the sending address is a proxy, it waits for what is behind it: capture there"
+    });
     Some(found)
 }
 
@@ -157,16 +154,16 @@ fn in_trickles(case: &TransferCase<'_>, written: f64) -> Option<Finding> {
     let confidence = if case.share(lost) >= 0.5 { 0.85 } else { 0.7 };
     let mut found = finding(Cause::Application, lost, case.trust(confidence), summary);
     let frames = [transfer.frames.0, transfer.frames.1];
-    found.evidence.push(evidence("rate at which it wrote", written, "bit/s", &frames));
-    found.evidence.push(evidence("mean segment", mean as f64, "B", &[]));
-    found.evidence.push(evidence("segment size of the path", case.context.mss as f64, "B", &[]));
-    found.evidence.push(evidence("most in flight", transfer.max_in_flight as f64, "B", &[]));
-    found.fix = fix(
+    found.evidence.push(evidence("rate at which it wrote", written, Unit::BitsPerSecond, &frames));
+    found.evidence.push(evidence("mean segment", mean as f64, Unit::Bytes, &[]));
+    found.evidence.push(evidence("segment size of the path", case.context.mss as f64, Unit::Bytes, &[]));
+    found.evidence.push(evidence("most in flight", transfer.max_in_flight as f64, Unit::Bytes, &[]));
+    found.remedies = fix(
         Actor::Application,
         "look at the program that sends: what it waits for between its writes, and whether it could write larger pieces",
         None,
     );
-    found.settle = Some("`ss -ti` on the sender says app_limited while it waits for the program".into());
+    found.to_confirm = confirm("`ss -ti` on the sender says app_limited while it waits for the program");
     Some(found)
 }
 

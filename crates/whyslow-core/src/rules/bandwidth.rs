@@ -44,8 +44,8 @@
 
 use super::case::TransferCase;
 use super::rule::{Check, Rule};
-use super::say::{evidence, finding, fix, rate, time};
-use crate::analysis::{Actor, Finding, Limit};
+use super::say::{confirm, evidence, finding, fix, rate, time};
+use crate::analysis::{Actor, Finding, Limit, Unit};
 use crate::cause::Cause;
 use crate::tcp::ShortConnectionBounds;
 use crate::units::Nanos;
@@ -94,11 +94,16 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
     };
     let mut found = finding(Cause::Bandwidth, held, case.trust(confidence), summary);
     let spread = if case.transfer.acked_rate.bins > 0 { case.transfer.acked_rate } else { case.transfer.sent_rate };
-    found.evidence.push(evidence("steady rate of payload", steady, "bit/s", &case.frames_of(Limit::Bandwidth)));
-    found.evidence.push(evidence("rate on the wire, with headers", on_the_wire, "bit/s", &[]));
-    found.evidence.push(evidence("lower tenth of the rates", spread.p10, "bit/s", &[]));
-    found.evidence.push(evidence("upper tenth of the rates", spread.p90, "bit/s", &[]));
-    found.fix = fix(
+    found.evidence.push(evidence(
+        "steady rate of payload",
+        steady,
+        Unit::BitsPerSecond,
+        &case.frames_of(Limit::Bandwidth),
+    ));
+    found.evidence.push(evidence("rate on the wire, with headers", on_the_wire, Unit::BitsPerSecond, &[]));
+    found.evidence.push(evidence("lower tenth of the rates", spread.p10, Unit::BitsPerSecond, &[]));
+    found.evidence.push(evidence("upper tenth of the rates", spread.p90, Unit::BitsPerSecond, &[]));
+    found.remedies = fix(
         Actor::Network,
         format!("more capacity than {}, or fewer bytes; TCP filled what there was", rate(on_the_wire)),
         None,
@@ -112,7 +117,7 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
     if share < ALL_ALONG {
         settle += "; the rate was in force for a part of the time only: a longer transfer tells how much it matters beside what limited the rest";
     }
-    found.settle = Some(settle);
+    found.to_confirm = confirm(settle);
     Some(found)
 }
 

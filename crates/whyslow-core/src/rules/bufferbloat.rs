@@ -28,7 +28,7 @@
 use super::case::TransferCase;
 use super::rule::{Check, Rule};
 use super::say::{evidence, finding, fix, time};
-use crate::analysis::{Actor, Finding};
+use crate::analysis::{Actor, Finding, Unit};
 use crate::cause::Cause;
 use crate::tcp::facts::RoundFacts;
 use crate::units::Nanos;
@@ -59,12 +59,12 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
         time(least + growth),
     );
     let mut found = finding(Cause::Bufferbloat, growth, case.trust(0.8), summary);
-    found.evidence.push(evidence("minimum RTT", least.as_millis_f64(), "ms", &[]));
-    found.evidence.push(evidence("p95 over the rounds", high, "ms", &[]));
-    found.evidence.push(evidence("correlation with the bytes in flight", follows, "", &[]));
+    found.evidence.push(evidence("minimum RTT", least.as_millis_f64(), Unit::Milliseconds, &[]));
+    found.evidence.push(evidence("p95 over the rounds", high, Unit::Milliseconds, &[]));
+    found.evidence.push(evidence("correlation with the bytes in flight", follows, Unit::One, &[]));
     // CAKE must be the narrowest place itself to have the queue.
     let bandwidth = case.partition.shape.steady.map(|rate| format!("{:.0}kbit", 0.95 * rate / 1e3));
-    found.fix = fix(
+    found.remedies = fix(
         Actor::Network,
         format!(
             "manage the queue at the bottleneck (CAKE, fq_codel; DEV is the interface towards it) or make its buffer smaller{}",

@@ -36,7 +36,7 @@
 use super::case::ConnectionCase;
 use super::rule::{Check, Rule};
 use super::say::{count, evidence, finding, fix, time};
-use crate::analysis::{Actor, Finding, Frame};
+use crate::analysis::{Actor, Finding, Frame, Unit};
 use crate::cause::Cause;
 use crate::limit::{NOTICEABLE_WAIT, Wait};
 use crate::tcp::payload::Protocol;
@@ -92,11 +92,11 @@ fn check(case: &ConnectionCase<'_>) -> Option<Finding> {
     found.evidence.push(evidence(
         "longest pause before a request",
         longest.client.as_secs_f64(),
-        "s",
+        Unit::Seconds,
         &frames(longest),
     ));
-    found.evidence.push(evidence("pauses", (first.len() + between.len()) as f64, "pauses", &[]));
-    found.fix = fix(
+    found.evidence.push(evidence("pauses", (first.len() + between.len()) as f64, Unit::Pauses, &[]));
+    found.remedies = fix(
         Actor::Application,
         "look at what the client's program does before it asks: its own work beside the transfers, requests ahead of their need",
         None,

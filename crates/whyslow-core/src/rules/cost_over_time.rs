@@ -1,6 +1,7 @@
 //! Time that several connections lost, some of them at the same time: it passed but once.
 
 use super::say::time;
+use crate::analysis::SpreadCost;
 use crate::units::Nanos;
 
 /// Stretches of time during which something was lost, with what was lost in each.
@@ -42,6 +43,11 @@ impl CostOverTime {
         } else {
             format!("{} in all", time(total))
         }
+    }
+
+    /// Elapsed time, and the sum.
+    pub(super) fn spread(&self) -> SpreadCost {
+        SpreadCost { elapsed_s: self.elapsed(), summed_s: self.cost }
     }
 
     fn union(&self) -> Nanos {

@@ -31,7 +31,7 @@
 use super::case::TransferCase;
 use super::rule::{Check, Rule};
 use super::say::{count, evidence, finding, fix, time};
-use crate::analysis::{Actor, Finding, Limit};
+use crate::analysis::{Actor, Finding, Limit, Measure, Unit};
 use crate::cause::Cause;
 use crate::limit::DELAYED_ACK;
 use crate::stats::median;
@@ -64,9 +64,9 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
         time(typical)
     );
     let mut found = finding(Cause::DelayedAck, lost, case.trust(if number >= 3 { 0.85 } else { 0.6 }), summary);
-    found.evidence.push(evidence("late ACKs", number as f64, "ACKs", &frames));
-    found.evidence.push(evidence("typical delay", typical.as_millis_f64(), "ms", &[]));
-    found.fix = fix(
+    found.evidence.push(evidence("late ACKs", number as f64, Unit::Acks, &frames));
+    found.evidence.push(evidence(Measure::TypicalDelay, typical.as_millis_f64(), Unit::Milliseconds, &[]));
+    found.remedies = fix(
         Actor::Receiver,
         "make the receiver acknowledge at once, or let the sender have more in flight so that no flight ends in a lone segment",
         Some(super::command::default_route(case.facts.endpoints[case.sender].0, "quickack 1")),

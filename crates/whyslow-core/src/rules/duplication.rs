@@ -29,8 +29,8 @@
 
 use super::case::ConnectionCase;
 use super::rule::{Check, Rule};
-use super::say::{count, evidence, finding, fix, time};
-use crate::analysis::{Actor, Finding};
+use super::say::{confirm, count, evidence, finding, fix, time};
+use crate::analysis::{Actor, Finding, Unit};
 use crate::cause::Cause;
 use crate::types::Side;
 use crate::units::Nanos;
@@ -69,16 +69,16 @@ fn check(case: &ConnectionCase<'_>) -> Option<Finding> {
         time(lost),
     );
     let mut found = finding(Cause::Duplication, lost, case.trust(0.8), summary);
-    found.evidence.push(evidence("D-SACKs for bytes that were sent once", copies as f64, "segments", &[]));
+    found.evidence.push(evidence("D-SACKs for bytes that were sent once", copies as f64, Unit::Segments, &[]));
     let twice = facts.capture_defects.duplicate_frames;
     if twice > 0 {
-        found.evidence.push(evidence("packets that were captured twice", twice as f64, "packets", &[]));
+        found.evidence.push(evidence("packets that were captured twice", twice as f64, Unit::Packets, &[]));
     }
-    found.fix = fix(
+    found.remedies = fix(
         Actor::Network,
         "find what copies packets: a loop, a bond in broadcast mode, a tunnel over two paths, flooding of unknown addresses",
         None,
     );
-    found.settle = Some("captures on each hop show where the second copy begins".into());
+    found.to_confirm = confirm("captures on each hop show where the second copy begins");
     Some(found)
 }

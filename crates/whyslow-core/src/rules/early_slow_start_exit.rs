@@ -35,8 +35,8 @@
 use super::case::{ConnectionSummary, Exit, TransferCase};
 use super::cost_over_time::CostOverTime;
 use super::rule::{Check, Rule};
-use super::say::{count, evidence, finding, fix, thousands, time};
-use crate::analysis::{Actor, End, Finding, Limit};
+use super::say::{confirm, evidence, finding, remedy};
+use crate::analysis::{Actor, End, Finding, Limit, Measure, SendingAction, SendingQuestion, SendingStatement, Unit};
 use crate::cause::Cause;
 use crate::stats::median;
 use crate::tcp::facts::RoundFacts;
@@ -122,40 +122,28 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
     let (Exit { segments, lost, rise, hystart, .. }, slow) = exit_with_slow_rounds(case)?;
     let (start, last) = (slow.first()?, slow.last()?);
     let least = case.context.rtt?;
-    let summary = format!(
-        "the sender stopped doubling its window at {} ({} B) though nothing was lost, and took {} more to open it slowly",
-        count(segments, "segment"),
-        thousands(start.in_flight),
-        time(lost),
-    );
-    let mut found = finding(Cause::EarlySlowStartExit, lost, case.trust(0.8), summary);
+    let statement = SendingStatement::EarlyExit { segments, bytes: start.in_flight, cost_s: lost };
+    let mut found = finding(Cause::EarlySlowStartExit, lost, case.trust(0.8), statement);
     let frames = [start.first_frame, last.last_frame];
+    found.evidence.push(evidence(Measure::ExitFlight, start.in_flight as f64, Unit::Bytes, &[start.first_frame]));
+    found.evidence.push(evidence(Measure::RoundsOfSlowGrowth, slow.len() as f64, Unit::Rounds, &frames));
     found.evidence.push(evidence(
-        "flight at which the doubling stopped",
-        start.in_flight as f64,
-        "B",
-        &[start.first_frame],
+        Measure::FlightAtEndOfSlowGrowth,
+        last.in_flight as f64,
+        Unit::Bytes,
+        &[last.last_frame],
     ));
-    found.evidence.push(evidence("rounds of slow growth", slow.len() as f64, "rounds", &frames));
-    found.evidence.push(evidence("flight at their end", last.in_flight as f64, "B", &[last.last_frame]));
-    found.evidence.push(evidence("minimum RTT", least.as_millis_f64(), "ms", &[]));
-    found.evidence.push(evidence("rise of the round trip before", rise.as_millis_f64().max(0.0), "ms", &[]));
-    found.fix = if hystart {
-        fix(
-            Actor::Sender,
-            "the round trip had risen, which HyStart takes for a queue: use BBR, or CUBIC without HyStart",
-            Some("echo 0 > /sys/module/tcp_cubic/parameters/hystart".into()),
-        )
-    } else {
-        fix(
-            Actor::Sender,
-            "forget the threshold that the sender remembers for this peer, and remember none",
-            Some("ip tcp_metrics flush all; sysctl -w net.ipv4.tcp_no_ssthresh_metrics_save=1".into()),
-        )
-    };
-    found.settle = Some(format!(
-        "on the sender, `ip tcp_metrics show` names a ssthresh of about {segments} for this peer, or `nstat` counts TCPHystart*"
-    ));
+    found.evidence.push(evidence(Measure::MinRoundTrip, least.as_millis_f64(), Unit::Milliseconds, &[]));
+    found.evidence.push(evidence(Measure::RiseBeforeExit, rise.as_millis_f64().max(0.0), Unit::Milliseconds, &[]));
+    found.remedies = remedy(
+        Actor::Sender,
+        if hystart {
+            SendingAction::DisableHystart
+        } else {
+            SendingAction::ForgetThreshold { sender: None, peer: None, segments: None }
+        },
+    );
+    found.to_confirm = confirm(SendingQuestion::RememberedThreshold { peer: None, segments });
     Some(found)
 }
 
@@ -199,28 +187,21 @@ fn remembered(mut group: Vec<(&ConnectionSummary, Exit)>) -> Option<Finding> {
         End::Client => (client.clone(), server),
     };
     let number = group.len() as u64;
-    let summary = format!(
-        "{} from {sender} to {peer} stopped doubling their windows at the same {}: the sender remembers a threshold for this peer, which cost {}",
-        count(number, "connection"),
-        count(typical, "segment"),
-        lost.describe(),
-    );
-    let mut finding = finding(Cause::EarlySlowStartExit, lost.elapsed(), 0.85, summary);
+    let statement = SendingStatement::RememberedThreshold {
+        connections: number,
+        sender: sender.clone(),
+        peer: peer.clone(),
+        segments: typical,
+        cost: lost.spread(),
+    };
+    let mut finding = finding(Cause::EarlySlowStartExit, lost.elapsed(), 0.85, statement);
     let frames: Vec<_> = group.iter().take(6).map(|(_, exit)| exit.frame).collect();
-    finding.evidence.push(evidence("connections that stopped at this size", number as f64, "connections", &frames));
-    finding.evidence.push(evidence("flight at which the doubling stopped, median", typical as f64, "segments", &[]));
-    finding.evidence.push(evidence(
-        "of them after the round trip had risen (HyStart)",
-        risen as f64,
-        "connections",
-        &[],
-    ));
-    finding.fix = fix(
-        Actor::Sender,
-        format!("on {sender}, forget the threshold of {} for {peer}, and remember none", count(typical, "segment")),
-        Some(format!("ip tcp_metrics delete {peer}; sysctl -w net.ipv4.tcp_no_ssthresh_metrics_save=1")),
-    );
-    finding.settle = Some(format!("`ip tcp_metrics show {peer}` on the sender names a ssthresh of about {typical}"));
+    finding.evidence.push(evidence(Measure::SameExitConnections, number as f64, Unit::Connections, &frames));
+    finding.evidence.push(evidence(Measure::MedianExitFlight, typical as f64, Unit::Segments, &[]));
+    finding.evidence.push(evidence(Measure::HystartConnections, risen as f64, Unit::Connections, &[]));
+    let (sender, peer) = (Some(sender), Some(peer.clone()));
+    finding.to_confirm = confirm(SendingQuestion::RememberedThreshold { peer: peer.clone(), segments: typical });
+    finding.remedies = remedy(Actor::Sender, SendingAction::ForgetThreshold { sender, peer, segments: Some(typical) });
     finding.connections = group.iter().map(|(outline, _)| outline.id).collect();
     // Each of them has a finding of its own, whose time this is.
     finding.shared = true;

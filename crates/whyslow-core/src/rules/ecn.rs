@@ -34,8 +34,8 @@
 
 use super::case::TransferCase;
 use super::rule::{Check, Rule};
-use super::say::{count, evidence, finding, fix, thousands, time};
-use crate::analysis::{Actor, Finding, Limit};
+use super::say::{confirm, count, evidence, finding, fix, thousands, time};
+use crate::analysis::{Actor, Finding, Limit, Unit};
 use crate::cause::Cause;
 use crate::units::Nanos;
 
@@ -73,21 +73,31 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
         time(case.duration()),
     );
     let mut found = finding(Cause::Ecn, lost, case.trust(0.8), summary);
-    found.evidence.push(evidence("ACKs that echo congestion (ECE)", transfer.ecn_echoes as f64, "ACKs", &[frame]));
-    found.evidence.push(evidence("reductions said by the sender (CWR)", transfer.reductions as f64, "segments", &[]));
+    found.evidence.push(evidence("ACKs that echo congestion (ECE)", transfer.ecn_echoes as f64, Unit::Acks, &[frame]));
+    found.evidence.push(evidence(
+        "reductions said by the sender (CWR)",
+        transfer.reductions as f64,
+        Unit::Segments,
+        &[],
+    ));
     if transfer.marked > 0 {
-        found.evidence.push(evidence("packets seen with a mark (CE)", transfer.marked as f64, "packets", &[]));
+        found.evidence.push(evidence("packets seen with a mark (CE)", transfer.marked as f64, Unit::Packets, &[]));
     }
-    found.evidence.push(evidence("flight at the first echo", before as f64, "B", &[rounds[at].first_frame]));
-    found.evidence.push(evidence("least flight in the three rounds after", after as f64, "B", &[]));
+    found.evidence.push(evidence("flight at the first echo", before as f64, Unit::Bytes, &[rounds[at].first_frame]));
+    found.evidence.push(evidence("least flight in the three rounds after", after as f64, Unit::Bytes, &[]));
     let least = case.context.rtt;
     let queue = case.round_trip(at).zip(least).map(|(then, least)| (then - least).or_zero());
     if let Some(queue) = queue {
-        found.evidence.push(evidence("queue at the mark (RTT above the minimum)", queue.as_millis_f64(), "ms", &[]));
+        found.evidence.push(evidence(
+            "queue at the mark (RTT above the minimum)",
+            queue.as_millis_f64(),
+            Unit::Milliseconds,
+            &[],
+        ));
     }
     let interval = least.map_or(INTERVAL, |rtt| rtt.as_millis_f64().max(INTERVAL));
     let target = (interval * TARGET / INTERVAL).max(TARGET);
-    found.fix = fix(
+    found.remedies = fix(
         Actor::Network,
         format!(
             "give the marking queue (of the interface DEV) more capacity, or a target that fits this round trip of {}: {target:.0} ms in an interval of {interval:.0} ms",
@@ -95,9 +105,8 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
         ),
         Some(format!("tc qdisc change dev DEV root fq_codel ecn target {target:.0}ms interval {interval:.0}ms")),
     );
-    found.settle = Some(
-        "`tc -s qdisc show` on the routers counts ecn_mark; a capture behind the marking one shows CE in the IP header"
-            .into(),
+    found.to_confirm = confirm(
+        "`tc -s qdisc show` on the routers counts ecn_mark; a capture behind the marking one shows CE in the IP header",
     );
     Some(found)
 }

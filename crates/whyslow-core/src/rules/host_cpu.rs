@@ -38,8 +38,8 @@
 
 use super::case::TransferCase;
 use super::rule::{Check, Rule};
-use super::say::{count, evidence, finding, fix, time};
-use crate::analysis::{Actor, Finding, Limit};
+use super::say::{confirm, count, evidence, finding, fix, time};
+use crate::analysis::{Actor, Finding, Limit, Unit};
 use crate::cause::Cause;
 use crate::limit::DELAYED_ACK;
 use crate::tcp::facts::{Gap, Release};
@@ -61,7 +61,7 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
     if !case.facts.elided.is_empty() || defects.one_direction || defects.backwards > 0 {
         return None;
     }
-    slow_sender(case).into_iter().chain(slow_receiver(case)).max_by_key(|found| found.seconds)
+    slow_sender(case).into_iter().chain(slow_receiver(case)).max_by_key(|found| found.cost_s)
 }
 
 /// Pauses that nothing explains, of a sender that had full segments to send and room for them.
@@ -104,17 +104,21 @@ fn slow_sender(case: &TransferCase<'_>) -> Option<Finding> {
         time(lost),
     );
     let mut found = finding(Cause::HostCpu, lost, case.trust(0.4), summary);
-    found.evidence.push(evidence("pauses that nothing in the capture ended", pauses.len() as f64, "pauses", &[]));
+    found.evidence.push(evidence("pauses that nothing in the capture ended", pauses.len() as f64, Unit::Pauses, &[]));
     let frames = [longest.frames.0, longest.frames.1];
-    found.evidence.push(evidence("longest of them", (longest.end - longest.start).as_millis_f64(), "ms", &frames));
-    found.fix = fix(
+    found.evidence.push(evidence(
+        "longest of them",
+        (longest.end - longest.start).as_millis_f64(),
+        Unit::Milliseconds,
+        &frames,
+    ));
+    found.remedies = fix(
         Actor::Sender,
         "check the sending host's processors while it sends: a core that is full, steal time, offloads that are off",
         Some("mpstat -P ALL 1 5; cat /proc/net/softnet_stat; for d in $(ls /sys/class/net); do ethtool -k $d | grep -E 'tcp-seg|generic'; done".into()),
     );
-    found.settle = Some(
-        "a program that writes late looks the same where its writes fill whole segments: `perf top` and `mpstat -P ALL 1` on the sender tell"
-            .into(),
+    found.to_confirm = confirm(
+        "a program that writes late looks the same where its writes fill whole segments: `perf top` and `mpstat -P ALL 1` on the sender tell",
     );
     Some(found)
 }
@@ -143,19 +147,23 @@ fn slow_receiver(case: &TransferCase<'_>) -> Option<Finding> {
         time(case.duration()),
     );
     let mut found = finding(Cause::HostCpu, lost, case.trust(0.4), summary);
-    found.evidence.push(evidence("data to ACK at the receiver, median", late.as_millis_f64(), "ms", &[]));
+    found.evidence.push(evidence("data to ACK at the receiver, median", late.as_millis_f64(), Unit::Milliseconds, &[]));
     if let Some(least) = case.direction().ack_delay_min {
-        found.evidence.push(evidence("data to ACK at the receiver, least", least.as_millis_f64(), "ms", &[]));
+        found.evidence.push(evidence(
+            "data to ACK at the receiver, least",
+            least.as_millis_f64(),
+            Unit::Milliseconds,
+            &[],
+        ));
     }
-    found.evidence.push(evidence("round trip, median", rtt.as_millis_f64(), "ms", &[]));
-    found.fix = fix(
+    found.evidence.push(evidence("round trip, median", rtt.as_millis_f64(), Unit::Milliseconds, &[]));
+    found.remedies = fix(
         Actor::Receiver,
         "check the receiving host's processors while it receives: a core that is full of interrupts, steal time, one receive queue for all",
         Some("mpstat -P ALL 1 5; cat /proc/net/softnet_stat; for d in $(ls /sys/class/net); do ethtool -l $d; ethtool -c $d; done".into()),
     );
-    found.settle = Some(
-        "a capture point that is a hop away from the receiver looks the same: `mpstat -P ALL 1` on the receiver tells"
-            .into(),
+    found.to_confirm = confirm(
+        "a capture point that is a hop away from the receiver looks the same: `mpstat -P ALL 1` on the receiver tells",
     );
     Some(found)
 }
@@ -186,7 +194,7 @@ mod tests {
     #[test]
     fn pauses_that_nothing_ended_may_be_the_senders_processor() {
         let found = stalled().finding(Cause::HostCpu).unwrap();
-        assert_eq!(found.seconds, ms(8 * 30), "before the first flight was whole, no window is known");
+        assert_eq!(found.cost_s, ms(8 * 30), "before the first flight was whole, no window is known");
         assert!(found.confidence <= 0.5);
         let mut afar = stalled();
         afar.facts.vantage.near = Near::Client;

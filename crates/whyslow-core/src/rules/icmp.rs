@@ -1,7 +1,7 @@
 //! What ICMP errors said of a connection's packets, in words and as evidence.
 
 use super::say::{evidence, fix, thousands};
-use crate::analysis::{Actor, End, Evidence, Fix, IcmpError};
+use crate::analysis::{Actor, End, IcmpError, Measurement, Remedy, Unit};
 use crate::tcp::facts::{Facts, Fate, Notice};
 use crate::types::Side;
 use crate::units::{Nanos, Time};
@@ -81,11 +81,11 @@ pub(super) fn undelivered(facts: &Facts, about: Side) -> impl Iterator<Item = &N
 }
 
 /// As evidence: the size that passes, or how often it was said.
-pub(super) fn as_evidence(notice: &Notice) -> Evidence {
+pub(super) fn as_evidence(notice: &Notice) -> Measurement {
     let figure = format!("ICMP: {}", fate_phrase(notice.fate));
     match mtu(notice) {
-        Some(mtu) => evidence(figure, mtu.into(), "B", &[notice.frame]),
-        None => evidence(figure, notice.count as f64, "times", &[notice.frame]),
+        Some(mtu) => evidence(figure, mtu.into(), Unit::Bytes, &[notice.frame]),
+        None => evidence(figure, notice.count as f64, Unit::Times, &[notice.frame]),
     }
 }
 
@@ -144,10 +144,10 @@ pub(super) fn reason(notice: &Notice, (address, port): (IpAddr, u16)) -> String 
 }
 
 /// What to do about packets that do not arrive.
-pub(super) fn fix_undelivered(notice: &Notice, (address, port): (IpAddr, u16)) -> Option<Fix> {
+pub(super) fn fix_undelivered(notice: &Notice, (address, port): (IpAddr, u16)) -> Vec<Remedy> {
     let by = notice.by;
     let (what, command) = match notice.fate {
-        Fate::TooBig(_) => return None,
+        Fate::TooBig(_) => return Vec::new(),
         Fate::NetworkUnreachable => (
             format!("give {by} a route to {address}, or mend the one that it had"),
             format!("ip route get {address}   # at {by}"),

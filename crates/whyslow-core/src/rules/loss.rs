@@ -39,8 +39,8 @@
 use super::case::TransferCase;
 use super::repair;
 use super::rule::{Check, Rule};
-use super::say::{count, evidence, finding, fix, percent, time};
-use crate::analysis::{Actor, Finding, Limit};
+use super::say::{confirm, count, evidence, finding, fix, percent, time};
+use crate::analysis::{Actor, Finding, Limit, Unit};
 use crate::cause::Cause;
 use crate::types::ModelChange;
 use crate::units::Nanos;
@@ -92,26 +92,25 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
     };
     let mut found = finding(Cause::Loss, cost, case.trust(confidence), summary);
     let frames: Vec<_> = case.transfer.retransmitted_frames.iter().copied().take(6).collect();
-    found.evidence.push(evidence("segments retransmitted", lost_segments as f64, "segments", &frames));
-    found.evidence.push(evidence("share of the bytes sent", share_lost * 100.0, "%", &[]));
+    found.evidence.push(evidence("segments retransmitted", lost_segments as f64, Unit::Segments, &frames));
+    found.evidence.push(evidence("share of the bytes sent", share_lost * 100.0, Unit::Percent, &[]));
     if kinds.unseen_original > 0 {
         let figure = "of those, first copy lost before the capture point";
-        found.evidence.push(evidence(figure, kinds.unseen_original as f64, "segments", &[]));
+        found.evidence.push(evidence(figure, kinds.unseen_original as f64, Unit::Segments, &[]));
     }
     if let Some(ceiling) = ceiling {
-        found.evidence.push(evidence("ceiling by Mathis for this loss", ceiling, "bit/s", &[]));
-        found.evidence.push(evidence("measured rate", case.rate(), "bit/s", &[]));
+        found.evidence.push(evidence("ceiling by Mathis for this loss", ceiling, Unit::BitsPerSecond, &[]));
+        found.evidence.push(evidence("measured rate", case.rate(), Unit::BitsPerSecond, &[]));
     }
     let packets = if few { "packets".into() } else { format!("{} of its packets", percent(share_lost)) };
-    found.fix = fix(
+    found.remedies = fix(
         Actor::Network,
         format!("find where the path loses {packets} (cable, radio, policer, full queue)"),
         repair::bbr(case).map(|bbr| format!("{bbr}   # on the sender, if the loss cannot be mended")),
     );
     if in_bursts {
-        found.settle = Some(
-            "losses in bursts are those of a full queue or a policer, or of a link that fails for moments: send at a constant rate below this one, and those of a queue or a policer vanish"
-                .into(),
+        found.to_confirm = confirm(
+            "losses in bursts are those of a full queue or a policer, or of a link that fails for moments: send at a constant rate below this one, and those of a queue or a policer vanish",
         );
     }
     Some(found)

@@ -35,7 +35,7 @@ use super::case::TransferCase;
 use super::repair::{cost_of_lost_retransmits, wait_for_lost_retransmits};
 use super::rule::{Check, Rule};
 use super::say::{count, evidence, finding, fix, time};
-use crate::analysis::{Actor, Finding};
+use crate::analysis::{Actor, Finding, Unit};
 use crate::cause::Cause;
 use crate::tcp::facts::LostRetransmits;
 use crate::types::ModelChange;
@@ -62,12 +62,12 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
         time(case.duration()),
     );
     let mut found = finding(Cause::LostRetransmission, lost, case.trust(0.85), summary);
-    found.evidence.push(evidence("copies that were lost", *number as f64, "segments", frames));
-    found.evidence.push(evidence("of the wait, for the timer", by_timer.as_millis_f64(), "ms", &[]));
+    found.evidence.push(evidence("copies that were lost", *number as f64, Unit::Segments, frames));
+    found.evidence.push(evidence("of the wait, for the timer", by_timer.as_millis_f64(), Unit::Milliseconds, &[]));
     if let Some(rtt) = case.rtt() {
-        found.evidence.push(evidence("round trip", rtt.as_millis_f64(), "ms", &[]));
+        found.evidence.push(evidence("round trip", rtt.as_millis_f64(), Unit::Milliseconds, &[]));
     }
-    found.fix = if by_timer.0 >= lost.0 / 2 {
+    found.remedies = if by_timer.0 >= lost.0 / 2 {
         fix(
             Actor::Sender,
             "let the sender find lost copies by time and not by its timer (RACK, with SACK), and find what drops several packets in a row",

@@ -82,7 +82,7 @@ pub(crate) use rule::Saving;
 pub use shared::{JointFindings, LargestFlows};
 pub use verdict::verdict;
 
-use crate::analysis::{Connection, Finding, Problem};
+use crate::analysis::{Connection, Finding, Problem, Remedy};
 use crate::cause::{Cause, for_each_cause};
 use crate::tcp::ShortConnectionBounds;
 use crate::tcp::facts::Facts;
@@ -133,11 +133,13 @@ pub(crate) fn cost_nothing(brief: &ShortConnectionBounds) -> bool {
     brief.one_direction || (brief.max_sending < say::WORTH_SAYING && !MAY_COST.iter().any(|may_cost| may_cost(brief)))
 }
 
-/// What the fix of a finding changes in the model, if the model can show it.
-pub(crate) fn remedy_of(finding: &Finding) -> Option<&'static [ModelChange]> {
-    let rule = rule_of(finding.cause);
-    let is_for = |who| finding.fix.as_ref().is_some_and(|fix| fix.who == who);
-    rule.remedy.filter(|_| rule.remedy_by.is_none_or(is_for))
+/// What a remedy of a cause changes in the model, if the model can show it.
+pub(crate) fn changes_of(cause: Cause, remedy: &Remedy) -> Option<&'static [ModelChange]> {
+    if let Some(changes) = remedy.action.changes() {
+        return Some(changes);
+    }
+    let rule = rule_of(cause);
+    rule.remedy.filter(|_| rule.remedy_by.is_none_or(|who| remedy.actor == who))
 }
 
 /// Whether the model plays all that the cause does.
@@ -195,7 +197,7 @@ mod tests {
     #![allow(clippy::unwrap_used)]
     use super::say;
     use super::scene::{MSS, Scene, at_ms, gap, ms};
-    use crate::analysis::{Actor, Finding, Fix, HEALTHY_VERDICT, UNKNOWN_VERDICT};
+    use crate::analysis::{Actor, Finding, HEALTHY_VERDICT, Remedy, UNKNOWN_VERDICT};
     use crate::cause::Cause;
     use crate::tcp::facts::{Release, RoundFacts};
 
@@ -223,7 +225,7 @@ mod tests {
     #[test]
     fn only_a_fix_that_the_model_can_show_is_modelled() {
         let is_modelled = |cause, who| {
-            let fix = Fix { who, what: String::new(), command: None, verify: None };
+            let fix = Remedy { who, what: String::new(), command: None, verify: None };
             let found = Finding { fix: Some(fix), ..say::finding(cause, ms(100), 0.9, String::new()) };
             super::remedy_of(&found).is_some()
         };

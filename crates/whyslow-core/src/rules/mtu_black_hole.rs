@@ -48,8 +48,8 @@ use super::black_hole::{Unseen, is_black_hole, is_seen, unseen, waits};
 use super::case::TransferCase;
 use super::icmp;
 use super::rule::{Check, Rule};
-use super::say::{count, evidence, finding, fix, thousands, time};
-use crate::analysis::{Actor, Finding};
+use super::say::{confirm, count, evidence, finding, fix, thousands, time};
+use crate::analysis::{Actor, Finding, LossStatement, Unit};
 use crate::cause::Cause;
 use crate::tcp::facts::{Fate, Notice};
 use crate::types::{Limit, ModelChange};
@@ -79,11 +79,11 @@ fn report_unseen(case: &TransferCase<'_>, unseen: &Unseen) -> Option<Finding> {
     found.evidence.push(evidence(
         "packets of the sender that never came here, by its IP numbers",
         unseen.packets as f64,
-        "packets",
+        Unit::Packets,
         &unseen.frames,
     ));
-    found.evidence.push(evidence("largest segment that came", largest as f64, "B", &[]));
-    found.evidence.push(evidence("segments that both ends agreed on", mss as f64, "B", &[]));
+    found.evidence.push(evidence("largest segment that came", largest as f64, Unit::Bytes, &[]));
+    found.evidence.push(evidence("segments that both ends agreed on", mss as f64, Unit::Bytes, &[]));
     add_fix(case, &mut found, mss);
     Some(found)
 }
@@ -104,8 +104,8 @@ fn report_seen(case: &TransferCase<'_>) -> Option<Finding> {
     );
     let mut found = finding(Cause::MtuBlackHole, lost, case.trust(0.75), summary);
     let frames: Vec<_> = case.transfer.retransmitted_frames.iter().copied().take(6).collect();
-    found.evidence.push(evidence("payload of the segment that vanished", size as f64, "B", &frames));
-    found.evidence.push(evidence("retransmitted by the timer", number as f64, "times", &frames));
+    found.evidence.push(evidence("payload of the segment that vanished", size as f64, Unit::Bytes, &frames));
+    found.evidence.push(evidence("retransmitted by the timer", number as f64, Unit::Times, &frames));
     add_fix(case, &mut found, size);
     Some(found)
 }
@@ -122,14 +122,14 @@ fn add_fix(case: &TransferCase<'_>, found: &mut Finding, size: u64) {
     {
         return add_unheeded_fix(case, found, notice, mtu);
     }
-    found.fix = fix(
+    found.remedies = fix(
         Actor::Network,
         "let ICMP \"fragmentation needed\" and \"packet too big\" pass, or clamp the MSS at the tunnel; on the sender, MTU probing helps",
         Some(PROBE.into()),
     );
     let is_v6 = case.facts.endpoints[case.sender].0.is_ipv6();
     let packet = size + icmp::headers(case.facts, case.sender);
-    found.settle = Some(format!(
+    found.to_confirm = confirm(format!(
         "ping with packets of that size that may not be fragmented: `ping -M do -s {}` must fail where `ping -M do -s 1000` passes",
         packet.saturating_sub(ping_headers(is_v6))
     ));
@@ -145,13 +145,12 @@ const fn ping_headers(is_v6: bool) -> u64 {
 /// The error passed here, and did not help: the sender did not get it, or does not heed it.
 fn add_unheeded_fix(case: &TransferCase<'_>, found: &mut Finding, notice: &Notice, mtu: u32) {
     let by = notice.by;
-    let passing = format!("{} B", thousands(mtu.into()));
     let end = if case.sender == case.facts.client { "client" } else { "server" };
-    found.summary += &format!("; {by} says by ICMP that packets of {passing} pass, and the sender does not heed it");
+    found.details.push(LossStatement::SizeIgnored { by: by.to_string(), mtu }.into());
     found.confidence = case.trust(0.95);
     let v6 = case.facts.endpoints[case.sender].0.is_ipv6();
     let clamp = thousands(u64::from(mtu).saturating_sub(if v6 { 60 } else { 40 }));
-    found.fix = if case.near_sender() {
+    found.remedies = if case.near_sender() {
         fix(
             Actor::Sender,
             format!(
@@ -169,7 +168,7 @@ fn add_unheeded_fix(case: &TransferCase<'_>, found: &mut Finding, notice: &Notic
         )
     };
     let passes = u64::from(mtu).saturating_sub(ping_headers(v6));
-    found.settle = Some(format!(
+    found.to_confirm = confirm(format!(
         "from the {end}, `ping -M do -s {passes}` must pass, and `ping -M do -s {}` must fail; a capture at the {end}'s own device tells whether the errors get there",
         passes + 1
     ));

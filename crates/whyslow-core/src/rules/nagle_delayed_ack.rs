@@ -34,8 +34,8 @@
 
 use super::case::ConnectionCase;
 use super::rule::{Check, Rule, Saving};
-use super::say::{count, evidence, finding, fix, time};
-use crate::analysis::{Actor, Finding, Limit};
+use super::say::{confirm, count, evidence, finding, fix, time};
+use crate::analysis::{Actor, Finding, Limit, Unit};
 use crate::cause::Cause;
 use crate::limit;
 use crate::types::ModelChange;
@@ -95,17 +95,16 @@ fn check(case: &ConnectionCase<'_>) -> Option<Finding> {
         _ => "set TCP_NODELAY on the server's socket",
     };
     let mut found = finding(Cause::NagleDelayedAck, lost, case.trust(confidence), summary);
-    found.evidence.push(evidence("small segments held back", waits.len() as f64, "segments", &frames));
-    found.evidence.push(evidence("typical wait", median.as_millis_f64(), "ms", &[]));
-    found.fix = fix(
+    found.evidence.push(evidence("small segments held back", waits.len() as f64, Unit::Segments, &frames));
+    found.evidence.push(evidence("typical wait", median.as_millis_f64(), Unit::Milliseconds, &[]));
+    found.remedies = fix(
         Actor::Application,
         format!("{whose}, or let it write header and body in one call"),
         Some("setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &(int){1}, sizeof(int))".into()),
     );
     if doubtful {
-        found.settle = Some(
-            "an initial window of one or two segments makes the rest of a write wait alike: `ss -ti` on the sender names its cwnd"
-                .into(),
+        found.to_confirm = confirm(
+            "an initial window of one or two segments makes the rest of a write wait alike: `ss -ti` on the sender names its cwnd",
         );
     }
     Some(found)

@@ -30,7 +30,7 @@
 use super::case::ConnectionSummary;
 use super::rule::{Check, Rule, Saving};
 use super::say::{count, evidence, fix, time};
-use crate::analysis::{Actor, End, Finding, Frame, host_and_port};
+use crate::analysis::{Actor, End, Finding, Frame, Unit, host_and_port};
 use crate::cause::Cause;
 use crate::units::{Nanos, Time};
 use std::collections::BTreeMap;
@@ -106,11 +106,11 @@ fn check_group(group: &mut Vec<&ConnectionSummary>) -> Option<Finding> {
     );
     let mut found = super::say::finding(Cause::NewConnectionEachTime, lost, 0.85, summary);
     let frames: Vec<_> = series.iter().take(6).map(|outline| outline.first_frame).collect();
-    found.evidence.push(evidence("connections one after the other", series.len() as f64, "connections", &frames));
+    found.evidence.push(evidence("connections one after the other", series.len() as f64, Unit::Connections, &frames));
     let first = |frames: &[Frame]| frames.iter().copied().take(6).collect::<Vec<_>>();
-    found.evidence.push(evidence("closed by the client", client as f64, "connections", &first(&by_client)));
-    found.evidence.push(evidence("closed by the server", server as f64, "connections", &first(&by_server)));
-    found.fix = fix(
+    found.evidence.push(evidence("closed by the client", client as f64, Unit::Connections, &first(&by_client)));
+    found.evidence.push(evidence("closed by the server", server as f64, Unit::Connections, &first(&by_server)));
+    found.remedies = fix(
         Actor::Application,
         if client >= server {
             "keep the connection open in the client: one client object with a pool, and answers read to their end"
@@ -121,7 +121,7 @@ fn check_group(group: &mut Vec<&ConnectionSummary>) -> Option<Finding> {
     );
     found.connections = series.iter().map(|outline| outline.id).collect();
     // Closing them is no part of either: who keeps a connection open waits for none of the closes.
-    found.predicted_s = Some((whole - lost).or_zero());
+    found.promise(Some((whole - lost).or_zero()));
     Some(found)
 }
 

@@ -58,8 +58,8 @@ use super::icmp;
 use super::outstanding::{OutstandingRequest, outstanding};
 use super::repair::{TRIES, given_up};
 use super::rule::{Check, Rule};
-use super::say::{count, end, evidence, finding, fix, thousands, time};
-use crate::analysis::{Actor, End, Finding, Fix, Frame, State};
+use super::say::{confirm, count, end, evidence, finding, fix, thousands, time};
+use crate::analysis::{Actor, End, Finding, Frame, Remedy, State, Statement, Unit};
 use crate::cause::Cause;
 use crate::tcp::INITIAL_SYN_TIMERS;
 use crate::tcp::facts::{Facts, Fate, TransferFacts};
@@ -132,10 +132,15 @@ fn undeliverable(case: &ConnectionCase<'_>) -> Option<Finding> {
     );
     // Anybody can send an error.
     let mut found = finding(Cause::NoAnswer, waited, case.trust(0.85), summary);
-    found.evidence.push(evidence("SYNs without an answer", tries as f64, "SYNs", &[frame]));
-    found.evidence.push(evidence("from the first SYN to the last error", (last - first).as_millis_f64(), "ms", &[]));
+    found.evidence.push(evidence("SYNs without an answer", tries as f64, Unit::Syns, &[frame]));
+    found.evidence.push(evidence(
+        "from the first SYN to the last error",
+        (last - first).as_millis_f64(),
+        Unit::Milliseconds,
+        &[],
+    ));
     found.evidence.extend(icmp::undelivered(facts, facts.client).map(icmp::as_evidence));
-    found.fix = icmp::fix_undelivered(notice, server);
+    found.remedies = icmp::fix_undelivered(notice, server);
     Some(found)
 }
 
@@ -165,17 +170,22 @@ fn unopened(case: &ConnectionCase<'_>) -> Option<Finding> {
     };
     let confidence = if tries < TRIES { 0.5 } else { 0.9 };
     let mut found = finding(Cause::NoAnswer, waited, case.trust(confidence), summary);
-    found.evidence.push(evidence("SYNs without an answer", tries as f64, "SYNs", &[frame]));
-    found.evidence.push(evidence("from the first to the last of them", tried.as_secs_f64(), "s", &[]));
-    found.evidence.push(evidence("from the last one to the end of the capture", silence.as_secs_f64(), "s", &[]));
-    found.fix = fix(
+    found.evidence.push(evidence("SYNs without an answer", tries as f64, Unit::Syns, &[frame]));
+    found.evidence.push(evidence("from the first to the last of them", tried.as_secs_f64(), Unit::Seconds, &[]));
+    found.evidence.push(evidence(
+        "from the last one to the end of the capture",
+        silence.as_secs_f64(),
+        Unit::Seconds,
+        &[],
+    ));
+    found.remedies = fix(
         Actor::Network,
         format!(
             "see whether {address} is up and listens on port {port}, and whether a firewall or a route swallows the SYNs or the answers"
         ),
         Some(format!("traceroute -n -T -p {port} {address}")),
     );
-    found.settle = Some("a capture at the server shows whether the SYNs come there, and whether it answers".into());
+    found.to_confirm = confirm("a capture at the server shows whether the SYNs come there, and whether it answers");
     Some(found)
 }
 
@@ -193,15 +203,15 @@ fn half_open(case: &ConnectionCase<'_>) -> Finding {
         time(waited)
     );
     let mut found = finding(Cause::NoAnswer, waited, case.trust(0.9), summary);
-    found.evidence.push(evidence("SYNs", asked as f64, "SYNs", &[frame]));
+    found.evidence.push(evidence("SYNs", asked as f64, Unit::Syns, &[frame]));
     let frames: Vec<Frame> = handshake.syn_ack.iter().map(|(_, frame)| *frame).collect();
-    found.evidence.push(evidence("SYN-ACKs that nobody acknowledged", answered as f64, "SYN-ACKs", &frames));
-    found.fix = fix(
+    found.evidence.push(evidence("SYN-ACKs that nobody acknowledged", answered as f64, Unit::SynAcks, &frames));
+    found.remedies = fix(
         Actor::Network,
         format!("see whether a firewall, or the route back from the server, swallows what is sent to {address}"),
         Some(format!("traceroute -n {address}")),
     );
-    found.settle = Some("a capture at the client shows whether the SYN-ACKs come there".into());
+    found.to_confirm = confirm("a capture at the client shows whether the SYN-ACKs come there");
     found
 }
 
@@ -246,25 +256,33 @@ fn lost_contact(case: &ConnectionCase<'_>) -> Option<Finding> {
     };
     let mut found = finding(Cause::NoAnswer, waited, case.trust(0.9), summary);
     let frames: Vec<Frame> = waits.iter().take(6).map(|wait| wait.frames.1).collect();
-    found.evidence.push(evidence("tries without an ACK", tries as f64, "tries", &frames));
-    found.evidence.push(evidence("last wait between two of them", (last.end - last.start).as_secs_f64(), "s", &[]));
+    found.evidence.push(evidence("tries without an ACK", tries as f64, Unit::Tries, &frames));
+    found.evidence.push(evidence(
+        "last wait between two of them",
+        (last.end - last.start).as_secs_f64(),
+        Unit::Seconds,
+        &[],
+    ));
     let outstanding = last.in_flight;
-    found.evidence.push(evidence("bytes not acknowledged", outstanding as f64, "B", &[]));
+    found.evidence.push(evidence("bytes not acknowledged", outstanding as f64, Unit::Bytes, &[]));
     let idle = before(facts, transfer).filter(|&idle| idle >= FORGOTTEN);
     if let Some(notice) = icmp::undelivered(facts, side).last() {
         let peer = facts.endpoints[!side];
-        found.summary += &format!("; {} (ICMP)", icmp::reason(notice, peer));
-        found.fix = icmp::fix_undelivered(notice, peer);
+        found.details.push(Statement::from(format!("{} (ICMP)", icmp::reason(notice, peer))));
+        found.remedies = icmp::fix_undelivered(notice, peer);
     } else {
-        found.evidence.extend(idle.map(|idle| evidence("silence before the first try", idle.as_secs_f64(), "s", &[])));
-        found.fix = fix_lost_contact(idle, other);
+        found
+            .evidence
+            .extend(idle.map(|idle| evidence("silence before the first try", idle.as_secs_f64(), Unit::Seconds, &[])));
+        found.remedies = fix_lost_contact(idle, other);
     }
-    found.settle = Some(format!("a capture at the {other} shows whether the tries come there, and whether it answers"));
+    found.to_confirm =
+        confirm(format!("a capture at the {other} shows whether the tries come there, and whether it answers"));
     Some(found)
 }
 
 /// `idle`: how long the connection had been silent, if that was long.
-fn fix_lost_contact(idle: Option<Nanos>, other: &str) -> Option<Fix> {
+fn fix_lost_contact(idle: Option<Nanos>, other: &str) -> Vec<Remedy> {
     let Some(idle) = idle else {
         let what = format!(
             "see whether the {other} is still up, and whether the path to it, or back from it, still passes packets"
@@ -325,24 +343,21 @@ fn unanswered(case: &ConnectionCase<'_>) -> Option<Finding> {
     };
     let mut found = finding(Cause::NoAnswer, waited, case.trust(due), summary);
     let frames = [message.frames.0, message.frames.1];
-    found.evidence.push(evidence("request without an answer", message.bytes() as f64, "B", &frames));
-    found.evidence.push(evidence("from its end on", waited.as_secs_f64(), "s", &ended.frames()));
+    found.evidence.push(evidence("request without an answer", message.bytes() as f64, Unit::Bytes, &frames));
+    found.evidence.push(evidence("from its end on", waited.as_secs_f64(), Unit::Seconds, &ended.frames()));
     if let Some(usual) = usual {
-        found.evidence.push(evidence("longest wait for an answer before", usual.as_secs_f64(), "s", &[]));
+        found.evidence.push(evidence("longest wait for an answer before", usual.as_secs_f64(), Unit::Seconds, &[]));
     }
-    found.fix = fix(
+    found.remedies = fix(
         Actor::Application,
         "the server's host has acknowledged the request: see in its log what the program does with it, or waits for",
         None,
     );
-    found.settle = Some(
-        if ended == Ended::Capture {
-            "a longer capture shows whether the answer came"
-        } else {
-            "if the server's address is a proxy, what is behind it did not answer: capture there"
-        }
-        .into(),
-    );
+    found.to_confirm = confirm(if ended == Ended::Capture {
+        "a longer capture shows whether the answer came"
+    } else {
+        "if the server's address is a proxy, what is behind it did not answer: capture there"
+    });
     Some(found)
 }
 
@@ -381,15 +396,15 @@ fn broken_off(case: &ConnectionCase<'_>) -> Option<Finding> {
     };
     let mut found = finding(Cause::NoAnswer, waited, case.trust(0.6), summary);
     let frames = [answer.frames.0, answer.frames.1];
-    found.evidence.push(evidence("payload of the answer until then", answer.bytes() as f64, "B", &frames));
-    found.evidence.push(evidence("silence behind it", waited.as_secs_f64(), "s", &ended.frames()));
-    found.evidence.push(evidence("longest pause before", usual.as_millis_f64(), "ms", &[]));
-    found.fix = fix(
+    found.evidence.push(evidence("payload of the answer until then", answer.bytes() as f64, Unit::Bytes, &frames));
+    found.evidence.push(evidence("silence behind it", waited.as_secs_f64(), Unit::Seconds, &ended.frames()));
+    found.evidence.push(evidence("longest pause before", usual.as_millis_f64(), Unit::Milliseconds, &[]));
+    found.remedies = fix(
         Actor::Network,
         "see whether the server is still up and whether the path from it still passes packets; its log says whether it stopped by itself",
         None,
     );
-    found.settle = Some("a capture at the server shows whether it went on sending".into());
+    found.to_confirm = confirm("a capture at the server shows whether it went on sending");
     Some(found)
 }
 

@@ -34,8 +34,8 @@
 use super::case::TransferCase;
 use super::repair::cost_without_sack;
 use super::rule::{Check, Rule};
-use super::say::{count, evidence, finding, fix, time};
-use crate::analysis::{Actor, Finding};
+use super::say::{confirm, count, evidence, finding, fix, time};
+use crate::analysis::{Actor, Finding, Unit};
 use crate::cause::Cause;
 use crate::tcp::facts::Recoveries;
 use crate::types::{ModelChange, Side};
@@ -71,15 +71,15 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
     let syns: Vec<_> = [facts.handshake.syn, facts.handshake.syn_ack].iter().flatten().map(|syn| syn.1).collect();
     let frames: Vec<_> = case.transfer.retransmitted_frames.iter().copied().take(6).collect();
     let lacking = Side::BOTH.into_iter().filter(|&side| lacks(side)).count();
-    found.evidence.push(evidence("SYNs without SACK-permitted", lacking as f64, "SYNs", &syns));
-    found.evidence.push(evidence("segments retransmitted", kinds.fast as f64, "segments", &frames));
-    found.evidence.push(evidence("time in fast recovery", took.as_millis_f64(), "ms", &[]));
-    found.evidence.push(evidence("round trip", rtt.as_millis_f64(), "ms", &[]));
-    found.fix = fix(
+    found.evidence.push(evidence("SYNs without SACK-permitted", lacking as f64, Unit::Syns, &syns));
+    found.evidence.push(evidence("segments retransmitted", kinds.fast as f64, Unit::Segments, &frames));
+    found.evidence.push(evidence("time in fast recovery", took.as_millis_f64(), Unit::Milliseconds, &[]));
+    found.evidence.push(evidence("round trip", rtt.as_millis_f64(), Unit::Milliseconds, &[]));
+    found.remedies = fix(
         who,
         "turn selective acknowledgements on there, or find the firewall or balancer on the way that strips the option",
         Some("sysctl -w net.ipv4.tcp_sack=1".into()),
     );
-    found.settle = Some("a capture next to that end shows whether its own SYN has the option".into());
+    found.to_confirm = confirm("a capture next to that end shows whether its own SYN has the option");
     Some(found)
 }

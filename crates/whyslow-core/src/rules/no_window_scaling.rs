@@ -28,8 +28,8 @@
 
 use super::case::TransferCase;
 use super::rule::{Check, Rule};
-use super::say::{evidence, finding, fix, rate, thousands, time, window_rate};
-use crate::analysis::{Actor, Finding, Limit};
+use super::say::{evidence, finding, remedy, window_rate};
+use crate::analysis::{Actor, End, Finding, Limit, Measure, SendingAction, SendingStatement, Unit};
 use crate::cause::Cause;
 use crate::types::ModelChange;
 
@@ -56,33 +56,20 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
     let window = case.direction().max_window?;
     let rtt = case.rtt()?;
     let offers = &case.facts.handshake.offers;
-    let missing: Vec<&str> = [case.facts.client, !case.facts.client]
+    let missing: Vec<End> = [(End::Client, case.facts.client), (End::Server, !case.facts.client)]
         .into_iter()
-        .zip(["the client's SYN", "the server's SYN-ACK"])
-        .filter(|&(side, _)| offers[side].is_some_and(|offer| offer.window_scale.is_none()))
-        .map(|(_, name)| name)
+        .filter(|&(_, side)| offers[side].is_some_and(|offer| offer.window_scale.is_none()))
+        .map(|(end, _)| end)
         .collect();
-    let summary = format!(
-        "there is no window scale option in {}, so no more than {} B can be in flight: {} B / {} = {}",
-        missing.join(" and "),
-        thousands(window),
-        thousands(window),
-        time(rtt),
-        rate(window_rate(window, rtt)),
-    );
-    let mut found = finding(Cause::NoWindowScaling, lost, case.trust(0.95), summary);
-    let syns: Vec<_> = [case.facts.handshake.syn, case.facts.handshake.syn_ack].iter().flatten().map(|s| s.1).collect();
-    found.evidence.push(evidence("handshake without the option", missing.len() as f64, "SYNs", &syns));
-    found.evidence.push(evidence("largest window", window as f64, "B", &[]));
-    found.evidence.push(evidence("window / round trip", window_rate(window, rtt), "bit/s", &[]));
+    let count = missing.len();
     // A server may offer it only to a client that did (RFC 7323 section 2.2).
-    let first = missing.first().copied().unwrap_or("the SYN");
-    found.fix = fix(
-        Actor::Network,
-        format!(
-            "turn window scaling on where {first} comes from, or find the balancer or firewall on the way that strips the option"
-        ),
-        Some("sysctl -w net.ipv4.tcp_window_scaling=1".into()),
-    );
+    let on = missing.first().copied().unwrap_or(End::Client);
+    let statement = SendingStatement::NoWindowScaling { missing, window, rtt_s: rtt };
+    let mut found = finding(Cause::NoWindowScaling, lost, case.trust(0.95), statement);
+    let syns: Vec<_> = [case.facts.handshake.syn, case.facts.handshake.syn_ack].iter().flatten().map(|s| s.1).collect();
+    found.evidence.push(evidence(Measure::SynsWithoutOption, count as f64, Unit::Syns, &syns));
+    found.evidence.push(evidence(Measure::LargestWindow, window as f64, Unit::Bytes, &[]));
+    found.evidence.push(evidence(Measure::WindowRate, window_rate(window, rtt), Unit::BitsPerSecond, &[]));
+    found.remedies = remedy(Actor::Network, SendingAction::EnableWindowScaling { on });
     Some(found)
 }

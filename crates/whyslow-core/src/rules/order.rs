@@ -9,13 +9,7 @@ pub(super) fn sorted(findings: impl Iterator<Item = Finding>) -> Vec<Finding> {
     findings
 }
 
-/// Most seconds first, and last what nobody is known to have waited for; each fix with what shows
-/// that it worked.
+/// Most seconds first, and last what nobody is known to have waited for.
 pub(super) fn settle(findings: &mut [Finding]) {
-    for finding in &mut *findings {
-        if let Some(fix) = &mut finding.fix {
-            fix.verify = finding.cause.verify().map(str::to_owned);
-        }
-    }
-    findings.sort_by_key(|finding| (!finding.is_waited_for(), std::cmp::Reverse(finding.seconds), finding.cause));
+    findings.sort_by_key(|finding| (!finding.is_waited_for(), std::cmp::Reverse(finding.cost_s), finding.cause));
 }

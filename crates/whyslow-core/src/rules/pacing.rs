@@ -40,8 +40,8 @@
 
 use super::case::TransferCase;
 use super::rule::{Check, Rule};
-use super::say::{evidence, finding, fix, rate, thousands, time};
-use crate::analysis::{Actor, Finding, Limit};
+use super::say::{confirm, evidence, finding, fix, rate, thousands, time};
+use crate::analysis::{Actor, Finding, Limit, Unit};
 use crate::cause::Cause;
 use crate::types::ModelChange;
 
@@ -74,21 +74,21 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
     // Elsewhere a bottleneck before the capture point makes the spacing even as well.
     let mut found = finding(Cause::Pacing, held, case.trust(if at_sender { 0.8 } else { 0.65 }), summary);
     let spread = case.transfer.acked_rate;
-    found.evidence.push(evidence("rate of payload", steady, "bit/s", &case.frames_of(Limit::Pacing)));
+    found.evidence.push(evidence("rate of payload", steady, Unit::BitsPerSecond, &case.frames_of(Limit::Pacing)));
     if shape.burst.is_none() {
-        found.evidence.push(evidence("lower tenth of the rates", spread.p10, "bit/s", &[]));
-        found.evidence.push(evidence("upper tenth of the rates", spread.p90, "bit/s", &[]));
+        found.evidence.push(evidence("lower tenth of the rates", spread.p10, Unit::BitsPerSecond, &[]));
+        found.evidence.push(evidence("upper tenth of the rates", spread.p90, Unit::BitsPerSecond, &[]));
     }
     if let Some(burst) = shape.burst {
-        found.evidence.push(evidence("sent freely before", burst.bytes as f64, "B", &[]));
+        found.evidence.push(evidence("sent freely before", burst.bytes as f64, Unit::Bytes, &[]));
     }
-    found.evidence.push(evidence("most in flight", flight as f64, "B", &[]));
-    found.evidence.push(evidence("rate × minimum RTT", needed as f64, "B", &[]));
+    found.evidence.push(evidence("most in flight", flight as f64, Unit::Bytes, &[]));
+    found.evidence.push(evidence("rate × minimum RTT", needed as f64, Unit::Bytes, &[]));
     if let Some(window) = window {
-        found.evidence.push(evidence("least window of the receiver meanwhile", window as f64, "B", &[]));
+        found.evidence.push(evidence("least window of the receiver meanwhile", window as f64, Unit::Bytes, &[]));
     }
     let bytes = (steady / 8.0) as u64;
-    found.fix = fix(
+    found.remedies = fix(
         Actor::Sender,
         format!(
             "find what limits the sender to {} B/s ({}) and raise it: limit_rate or bwlim of a server or proxy, --limit-rate of a client, SO_MAX_PACING_RATE, a queueing discipline",
@@ -97,9 +97,8 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
         ),
         Some(format!("grep -r limit_rate /etc/nginx; tc -s qdisc show   # look for about {}k", bytes / 1000)),
     );
-    found.settle = Some(
-        "`ss -ti` on the sender names pacing_rate, delivery_rate and app_limited; a second transfer beside this one that adds its own rate to it proves that the path has room"
-            .into(),
+    found.to_confirm = confirm(
+        "`ss -ti` on the sender names pacing_rate, delivery_rate and app_limited; a second transfer beside this one that adds its own rate to it proves that the path has room",
     );
     Some(found)
 }

@@ -36,8 +36,8 @@
 
 use super::case::ConnectionCase;
 use super::rule::{Check, Rule, Saving};
-use super::say::{evidence, finding, fix, time};
-use crate::analysis::{Actor, Finding, Frame, Near};
+use super::say::{confirm, evidence, finding, fix, time};
+use crate::analysis::{Actor, Finding, Frame, Near, Unit};
 use crate::cause::Cause;
 use crate::limit::NOTICEABLE_WAIT;
 use crate::tcp::facts::Facts;
@@ -88,17 +88,22 @@ fn check(case: &ConnectionCase<'_>) -> Option<Finding> {
         time(later)
     );
     let mut found = finding(Cause::PathLatency, lost, case.trust(slow.sure), summary);
-    found.evidence.push(evidence(slow.what.replace("the ", ""), slow.took.as_millis_f64(), "ms", &[slow.frame]));
-    found.evidence.push(evidence("later round trips, median", typical.as_millis_f64(), "ms", &[]));
-    found.evidence.push(evidence("p95 of later round trips", longest.as_millis_f64(), "ms", &[]));
-    found.fix = fix(
+    found.evidence.push(evidence(
+        slow.what.replace("the ", ""),
+        slow.took.as_millis_f64(),
+        Unit::Milliseconds,
+        &[slow.frame],
+    ));
+    found.evidence.push(evidence("later round trips, median", typical.as_millis_f64(), Unit::Milliseconds, &[]));
+    found.evidence.push(evidence("p95 of later round trips", longest.as_millis_f64(), Unit::Milliseconds, &[]));
+    found.remedies = fix(
         Actor::Network,
         "find what the first packet sets up (address resolution, NAT or firewall, VPN, radio, a balancer's own connection), and keep it warm or keep connections open",
         None,
     );
     let server = facts.endpoints[!facts.client].0;
-    found.settle =
-        Some(format!("`ping -c 5 {server}` after a pause: if the first answer alone is late, it is the path"));
+    found.to_confirm =
+        confirm(format!("`ping -c 5 {server}` after a pause: if the first answer alone is late, it is the path"));
     Some(found)
 }
 

@@ -57,8 +57,8 @@
 use super::case::TransferCase;
 use super::policing::{BURST, PolicerSign, is_policed, policer_sign};
 use super::rule::{Check, Rule};
-use super::say::{evidence, finding, fix, rate, thousands, time};
-use crate::analysis::{Actor, Evidence, Finding, Limit};
+use super::say::{confirm, evidence, finding, fix, rate, thousands, time};
+use crate::analysis::{Actor, Finding, Limit, Measure, Measurement, Unit};
 use crate::cause::Cause;
 use crate::types::ModelChange;
 use crate::units::Nanos;
@@ -91,9 +91,9 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
     );
     let mut found = finding(Cause::Policer, lost, case.trust(confidence), summary);
     let frames: Vec<_> = case.transfer.retransmitted_frames.iter().copied().take(6).collect();
-    found.evidence.push(evidence("losses", case.transfer.losses.len() as f64, "segments", &frames));
+    found.evidence.push(evidence("losses", case.transfer.losses.len() as f64, Unit::Segments, &frames));
     found.evidence.extend(sign_evidence(sign));
-    found.fix = fix(
+    found.remedies = fix(
         Actor::Network,
         format!(
             "ask for more than {} or for shaping instead of policing; until then shape or pace the sender below it",
@@ -109,7 +109,7 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
     } else {
         "a very short queue looks alike: ask the carrier"
     };
-    found.settle = Some(format!("{alike}, or send at a constant rate below and above it"));
+    found.to_confirm = confirm(format!("{alike}, or send at a constant rate below and above it"));
     Some(found)
 }
 
@@ -155,29 +155,29 @@ fn read_sign(case: &TransferCase<'_>, sign: PolicerSign) -> Reading {
     }
 }
 
-fn sign_evidence(sign: PolicerSign) -> Vec<Evidence> {
+fn sign_evidence(sign: PolicerSign) -> Vec<Measurement> {
     let mut shown = Vec::new();
     match sign {
         PolicerSign::Rate(between) => {
-            shown.push(evidence("of them in a burst, median", between.burst, "segments", &[]));
-            shown.push(evidence("rate at which bytes passed between losses", between.rate, "bit/s", &[]));
-            shown.push(evidence("lower tenth of it", between.low, "bit/s", &[]));
-            shown.push(evidence("upper tenth of it", between.high, "bit/s", &[]));
+            shown.push(evidence("of them in a burst, median", between.burst, Unit::Segments, &[]));
+            shown.push(evidence(Measure::RateBetweenLosses, between.rate, Unit::BitsPerSecond, &[]));
+            shown.push(evidence("lower tenth of it", between.low, Unit::BitsPerSecond, &[]));
+            shown.push(evidence("upper tenth of it", between.high, Unit::BitsPerSecond, &[]));
             let figure = if between.by_others {
                 "stretches between losses, of all transfers"
             } else {
                 "stretches between losses"
             };
-            shown.push(evidence(figure, between.stretches as f64, "stretches", &[]));
+            shown.push(evidence(figure, between.stretches as f64, Unit::Stretches, &[]));
         }
         PolicerSign::Excess(overrun) | PolicerSign::Unspaced(overrun) => {
-            shown.push(evidence("rounds that offered more than passes", overrun.rounds as f64, "rounds", &[]));
-            shown.push(evidence("rate that was offered in them, median", overrun.offered, "bit/s", &[]));
-            shown.push(evidence("rate that passed", overrun.rate, "bit/s", &[]));
-            shown.push(evidence("segments lost in them", overrun.losses as f64, "segments", &[]));
+            shown.push(evidence("rounds that offered more than passes", overrun.rounds as f64, Unit::Rounds, &[]));
+            shown.push(evidence("rate that was offered in them, median", overrun.offered, Unit::BitsPerSecond, &[]));
+            shown.push(evidence(Measure::RatePassed, overrun.rate, Unit::BitsPerSecond, &[]));
+            shown.push(evidence("segments lost in them", overrun.losses as f64, Unit::Segments, &[]));
             if let Some(wait) = overrun.wait {
                 let figure = "longer round trips of what passed in them, typically";
-                shown.push(evidence(figure, wait.as_millis_f64(), "ms", &[]));
+                shown.push(evidence(figure, wait.as_millis_f64(), Unit::Milliseconds, &[]));
             }
         }
     }

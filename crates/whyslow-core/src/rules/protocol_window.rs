@@ -35,9 +35,9 @@
 use super::case::{ConnectionCase, TransferCase};
 use super::command;
 use super::rule::{Check, Rule, Saving};
-use super::say::{count, evidence, finding, fix, rate, thousands, time, window_rate};
+use super::say::{confirm, count, evidence, finding, fix, rate, thousands, time, window_rate};
 use super::turns::Turns;
-use crate::analysis::{Actor, Finding, Limit};
+use crate::analysis::{Actor, Finding, Limit, Unit};
 use crate::cause::Cause;
 use crate::types::ModelChange;
 
@@ -79,16 +79,16 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
     );
     let mut found = finding(Cause::ProtocolWindow, lost, case.trust(confidence), summary);
     let frames = case.frames_of(Limit::ProtocolWindow);
-    found.evidence.push(evidence("most in flight", plateau.bytes as f64, "B", &frames));
-    found.evidence.push(evidence("pauses that a message ended", grants as f64, "pauses", &frames));
+    found.evidence.push(evidence("most in flight", plateau.bytes as f64, Unit::Bytes, &frames));
+    found.evidence.push(evidence("pauses that a message ended", grants as f64, Unit::Pauses, &frames));
     if let Some(window) = plateau.window {
-        found.evidence.push(evidence("least TCP window of the receiver meanwhile", window as f64, "B", &[]));
+        found.evidence.push(evidence("least TCP window of the receiver meanwhile", window as f64, Unit::Bytes, &[]));
     }
-    found.evidence.push(evidence("round trip", rtt.as_millis_f64(), "ms", &[]));
-    found.evidence.push(evidence("measured rate", case.rate(), "bit/s", &[]));
+    found.evidence.push(evidence("round trip", rtt.as_millis_f64(), Unit::Milliseconds, &[]));
+    found.evidence.push(evidence("measured rate", case.rate(), Unit::BitsPerSecond, &[]));
     let needed = command::buffer_for(case).map_or(String::new(), |(_, why)| format!(": {why}"));
-    found.fix = fix(Actor::Receiver, format!("{RAISE}{needed}"), None);
-    found.settle = Some(format!(
+    found.remedies = fix(Actor::Receiver, format!("{RAISE}{needed}"), None);
+    found.to_confirm = confirm(format!(
         "a program that answers each of {} with a message looks the same: see which program keeps the window, at either end",
         count(plateau.bytes.div_ceil(case.context.mss), "segment")
     ));
@@ -110,15 +110,15 @@ fn in_turns(case: &ConnectionCase<'_>) -> Option<Finding> {
         time(turns.whole),
     );
     let mut found = finding(Cause::ProtocolWindow, turns.lost, case.trust(0.75), summary);
-    found.evidence.push(evidence("bytes for each message", piece as f64, "B", &turns.frames()));
-    found.evidence.push(evidence("round trip", turns.rtt.as_millis_f64(), "ms", &[]));
+    found.evidence.push(evidence("bytes for each message", piece as f64, Unit::Bytes, &turns.frames()));
+    found.evidence.push(evidence("round trip", turns.rtt.as_millis_f64(), Unit::Milliseconds, &[]));
     let receiver = if case.facts.requester == case.facts.client { "server" } else { "client" };
-    found.fix = fix(Actor::Application, format!("on the {receiver}, {RAISE}"), None);
-    found.settle = Some(format!(
+    found.remedies = fix(Actor::Application, format!("on the {receiver}, {RAISE}"), None);
+    found.to_confirm = confirm(format!(
         "a program that answers each {} B looks the same: see which program keeps the window, at either end",
         thousands(piece)
     ));
-    found.predicted_s = turns.in_one_go(case);
+    found.promise(turns.in_one_go(case));
     Some(found)
 }
 

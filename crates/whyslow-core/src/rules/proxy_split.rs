@@ -36,8 +36,8 @@
 use super::case::TransferCase;
 use super::relay::{is_two_machines, rhythm};
 use super::rule::{Check, Rule};
-use super::say::{count, evidence, finding, fix, time};
-use crate::analysis::{Actor, Finding, Limit};
+use super::say::{confirm, count, evidence, finding, fix, time};
+use crate::analysis::{Actor, Finding, Limit, Unit};
 use crate::cause::Cause;
 use crate::units::Nanos;
 
@@ -66,12 +66,17 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
         let first = rhythm.bytes.first().copied().unwrap_or_default();
         let top = rhythm.bytes.last().copied().unwrap_or_default();
         let mut shown = vec![
-            evidence("from burst to burst", rhythm.interval.as_millis_f64(), "ms", &rhythm.frames),
-            evidence("first burst", first as f64, "B", &rhythm.frames[..1]),
-            evidence("last burst that grew", top as f64, "B", &rhythm.frames[1..]),
+            evidence("from burst to burst", rhythm.interval.as_millis_f64(), Unit::Milliseconds, &rhythm.frames),
+            evidence("first burst", first as f64, Unit::Bytes, &rhythm.frames[..1]),
+            evidence("last burst that grew", top as f64, Unit::Bytes, &rhythm.frames[1..]),
         ];
         if let Some(wait) = wait(case) {
-            shown.push(evidence("wait for the first byte", wait.as_millis_f64(), "ms", &rhythm.frames[..1]));
+            shown.push(evidence(
+                "wait for the first byte",
+                wait.as_millis_f64(),
+                Unit::Milliseconds,
+                &rhythm.frames[..1],
+            ));
         }
         (lost, summary, shown)
     } else {
@@ -84,9 +89,14 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
         );
         let ttl = |value: Option<u8>| f64::from(value.unwrap_or_default());
         let shown = vec![
-            evidence("time to live of its SYN", ttl(syn), "", &[]),
-            evidence("time to live of its data", ttl(data), "", &[case.transfer.frames.0]),
-            evidence("request to first byte, less the path", lost.as_millis_f64(), "ms", &[case.transfer.frames.0]),
+            evidence("time to live of its SYN", ttl(syn), Unit::One, &[]),
+            evidence("time to live of its data", ttl(data), Unit::One, &[case.transfer.frames.0]),
+            evidence(
+                "request to first byte, less the path",
+                lost.as_millis_f64(),
+                Unit::Milliseconds,
+                &[case.transfer.frames.0],
+            ),
         ];
         (lost, summary, shown)
     };
@@ -95,15 +105,14 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
     }
     let mut found = finding(Cause::ProxySplit, lost, case.trust(0.5), summary);
     found.evidence = shown;
-    found.evidence.push(evidence("round trip to here", rtt.as_millis_f64(), "ms", &[]));
-    found.fix = fix(
+    found.evidence.push(evidence("round trip to here", rtt.as_millis_f64(), Unit::Milliseconds, &[]));
+    found.remedies = fix(
         Actor::Application,
         "look at the leg behind this address: keep its connections open, so that slow start is not paid for every answer, and capture there",
         None,
     );
-    found.settle = Some(
-        "a capture between this address and the server behind it proves or refutes it: two captures show both legs"
-            .into(),
+    found.to_confirm = confirm(
+        "a capture between this address and the server behind it proves or refutes it: two captures show both legs",
     );
     Some(found)
 }

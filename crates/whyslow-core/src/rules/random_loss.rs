@@ -40,8 +40,8 @@
 
 use super::case::TransferCase;
 use super::rule::{Check, Rule};
-use super::say::{count, evidence, finding, fix, percent, time};
-use crate::analysis::{Actor, Finding};
+use super::say::{confirm, count, evidence, finding, fix, percent, time};
+use crate::analysis::{Actor, Finding, Unit};
 use crate::cause::Cause;
 use crate::stats::median;
 use crate::tcp::facts::TransferFacts;
@@ -196,24 +196,34 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
     };
     let mut finding = finding(Cause::RandomLoss, cost, case.trust(confidence), summary);
     let frames: Vec<_> = transfer.retransmitted_frames.iter().copied().take(6).collect();
-    finding.evidence.push(evidence("segments lost", number as f64, "segments", &frames));
-    finding.evidence.push(evidence("share of the bytes sent", share * 100.0, "%", &[]));
+    finding.evidence.push(evidence("segments lost", number as f64, Unit::Segments, &frames));
+    finding.evidence.push(evidence("share of the bytes sent", share * 100.0, Unit::Percent, &[]));
     if corrupt > 0 {
-        finding.evidence.push(evidence("segments with a wrong checksum", corrupt as f64, "segments", &[]));
+        finding.evidence.push(evidence("segments with a wrong checksum", corrupt as f64, Unit::Segments, &[]));
     }
-    finding.evidence.push(evidence("of them in one round trip, on average", found.burst, "segments", &[]));
-    finding.evidence.push(evidence("spread of the bytes between them, of the median", found.distances, "", &[]));
-    finding.evidence.push(evidence("the same by chance", 1.6, "", &[]));
-    finding.evidence.push(evidence("spread of the flights they came from, of the median", found.flights, "", &[]));
+    finding.evidence.push(evidence("of them in one round trip, on average", found.burst, Unit::Segments, &[]));
+    finding.evidence.push(evidence("spread of the bytes between them, of the median", found.distances, Unit::One, &[]));
+    finding.evidence.push(evidence("the same by chance", 1.6, Unit::One, &[]));
+    finding.evidence.push(evidence(
+        "spread of the flights they came from, of the median",
+        found.flights,
+        Unit::One,
+        &[],
+    ));
     let figure = "of them from the larger flights, which carried half of the bytes";
-    finding.evidence.push(evidence(figure, found.from_large * 100.0, "%", &[]));
-    finding.evidence.push(evidence("round trip where they were lost", found.rtt.as_millis_f64(), "ms", &[]));
+    finding.evidence.push(evidence(figure, found.from_large * 100.0, Unit::Percent, &[]));
+    finding.evidence.push(evidence(
+        "round trip where they were lost",
+        found.rtt.as_millis_f64(),
+        Unit::Milliseconds,
+        &[],
+    ));
     if let Some(rtt) = case.rtt().filter(|rtt| *rtt > Nanos::ZERO) {
         let ceiling = super::repair::mathis(case.context.mss, rtt, share);
-        finding.evidence.push(evidence("ceiling by Mathis for this loss", ceiling, "bit/s", &[]));
-        finding.evidence.push(evidence("measured rate", case.rate(), "bit/s", &[]));
+        finding.evidence.push(evidence("ceiling by Mathis for this loss", ceiling, Unit::BitsPerSecond, &[]));
+        finding.evidence.push(evidence("measured rate", case.rate(), Unit::BitsPerSecond, &[]));
     }
-    finding.fix = fix(
+    finding.remedies = fix(
         Actor::Network,
         format!(
             "find the link that damages {} of its packets: error counters (CRC, FCS) of every interface and switch port on the path, cable, optics, radio, duplex{}",
@@ -222,9 +232,8 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
         ),
         Some("for d in $(ls /sys/class/net); do ethtool -S $d | grep -iE '(err|crc|drop).*: *[1-9]'; done".into()),
     );
-    finding.settle = Some(
-        "send at a constant low rate (iperf3 -u -b 1M): losses that stay in proportion are random, those of a queue or a policer vanish"
-            .into(),
+    finding.to_confirm = confirm(
+        "send at a constant low rate (iperf3 -u -b 1M): losses that stay in proportion are random, those of a queue or a policer vanish",
     );
     Some(finding)
 }

@@ -39,8 +39,8 @@
 use super::case::TransferCase;
 use super::command;
 use super::rule::{Check, Rule};
-use super::say::{evidence, finding, fix, rate, thousands, time, window_rate};
-use crate::analysis::{Actor, Finding, Fix, Limit};
+use super::say::{confirm, evidence, finding, fix, rate, thousands, time, window_rate};
+use crate::analysis::{Actor, Finding, Limit, Remedy, Unit};
 use crate::cause::Cause;
 use crate::stats::median;
 use crate::tcp::facts::{Gap, Release};
@@ -116,28 +116,35 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
     );
     let mut found = finding(Cause::ReceiveWindow, lost, case.trust(confidence), summary);
     let frames = case.frames_of(Limit::ReceiveWindow);
-    found.evidence.push(evidence("receive window", window as f64, "B", &frames));
-    found.evidence.push(evidence("round trip", rtt.as_millis_f64(), "ms", &[]));
-    found.evidence.push(evidence("window / round trip", predicted, "bit/s", &[]));
-    found.evidence.push(evidence("measured rate", case.rate(), "bit/s", &[]));
+    found.evidence.push(evidence("receive window", window as f64, Unit::Bytes, &frames));
+    found.evidence.push(evidence("round trip", rtt.as_millis_f64(), Unit::Milliseconds, &[]));
+    found.evidence.push(evidence("window / round trip", predicted, Unit::BitsPerSecond, &[]));
+    found.evidence.push(evidence("measured rate", case.rate(), Unit::BitsPerSecond, &[]));
     if let Some((trip, least)) = queued {
-        found.evidence.push(evidence("minimum RTT", least.as_millis_f64(), "ms", &[]));
-        found.evidence.push(evidence("typical round trip while it was full", trip.as_millis_f64(), "ms", &frames));
+        found.evidence.push(evidence("minimum RTT", least.as_millis_f64(), Unit::Milliseconds, &[]));
+        found.evidence.push(evidence(
+            "typical round trip while it was full",
+            trip.as_millis_f64(),
+            Unit::Milliseconds,
+            &frames,
+        ));
         let (trip, least) = (time(trip), time(least));
-        found.settle = Some(format!(
+        found.to_confirm = confirm(format!(
             "it does not fit that round trips had grown from {least} to {trip} by then: what was in flight stood in a queue, so that the path was full as well, and a larger window may change nothing"
         ));
         return Some(found);
     }
-    found.fix = remedy(case, window);
+    found.remedies = remedy(case, window);
     if case.direction().assumed_shift.is_some() {
-        found.settle = Some("capture the handshake too: without it the unit of the windows is not known, and a full send buffer may look the same".into());
+        found.to_confirm = confirm(
+            "capture the handshake too: without it the unit of the windows is not known, and a full send buffer may look the same",
+        );
     }
     Some(found)
 }
 
 /// A larger buffer; but none where the program leaves what it has unread.
-fn remedy(case: &TransferCase<'_>, window: u64) -> Option<Fix> {
+fn remedy(case: &TransferCase<'_>, window: u64) -> Vec<Remedy> {
     if let Some(before) = unread(case, window) {
         let what = format!(
             "make the receiving program read faster: the window had been {} B, and fell to {} B as data lay unread; a larger buffer only fills later",
@@ -153,7 +160,7 @@ fn remedy(case: &TransferCase<'_>, window: u64) -> Option<Fix> {
         );
         return fix(Actor::Application, what, None);
     }
-    let (buffer, whence) = command::buffer_for(case)?;
+    let Some((buffer, whence)) = command::buffer_for(case) else { return Vec::new() };
     let what = format!(
         "where the receiving program sets its own buffer (SO_RCVBUF: `iperf3 -w`, nginx `rcvbuf=`) take that out, for no sysctl reaches it; and give the host a larger one, from the start of a connection on: {whence}",
     );

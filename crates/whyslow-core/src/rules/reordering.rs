@@ -29,7 +29,7 @@
 use super::case::TransferCase;
 use super::rule::{Check, Rule};
 use super::say::{evidence, finding, fix, thousands, time};
-use crate::analysis::{Actor, Finding, Limit};
+use crate::analysis::{Actor, Finding, Limit, Unit};
 use crate::cause::Cause;
 use crate::limit::Span;
 use crate::units::Nanos;
@@ -68,16 +68,16 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
         if extent > Nanos::ZERO { format!(", by up to {}", time(extent)) } else { String::new() },
     );
     let mut found = finding(Cause::Reordering, cost, case.trust(0.75), summary);
-    found.evidence.push(evidence("segments overtaken", late as f64, "segments", &[]));
-    found.evidence.push(evidence("share of segments", share * 100.0, "%", &[]));
+    found.evidence.push(evidence("segments overtaken", late as f64, Unit::Segments, &[]));
+    found.evidence.push(evidence("share of segments", share * 100.0, Unit::Percent, &[]));
     if extent > Nanos::ZERO {
-        found.evidence.push(evidence("latest by", extent.as_millis_f64(), "ms", &[]));
+        found.evidence.push(evidence("latest by", extent.as_millis_f64(), Unit::Milliseconds, &[]));
     }
     if case.transfer.healed_holes > 0 {
         let figure = "holes reported by SACK that closed by themselves";
-        found.evidence.push(evidence(figure, case.transfer.healed_holes as f64, "holes", &[]));
+        found.evidence.push(evidence(figure, case.transfer.healed_holes as f64, Unit::Holes, &[]));
     }
-    found.fix = fix(
+    found.remedies = fix(
         Actor::Network,
         "find the links in parallel (ECMP, LAG) that split this flow by packet, and balance by flow",
         None,

@@ -44,8 +44,8 @@ use super::case::ConnectionCase;
 
 use super::outstanding::{OutstandingRequest, outstanding};
 use super::rule::{Check, Rule};
-use super::say::{count, end, evidence, finding, fix, thousands, time};
-use crate::analysis::{Actor, Finding, Fix, Frame, State};
+use super::say::{confirm, count, end, evidence, finding, fix, thousands, time};
+use crate::analysis::{Actor, Finding, Frame, Remedy, State, Unit};
 use crate::cause::Cause;
 use crate::tcp::INITIAL_SYN_TIMERS;
 use crate::tcp::facts::{Facts, ResetFacts, TransferFacts};
@@ -106,9 +106,14 @@ fn refused(case: &ConnectionCase<'_>) -> Option<Finding> {
         format!("{} refused the connection: a RST came {} after the SYN", end((address, port)), time(waited))
     };
     let mut found = finding(Cause::Reset, waited.or_zero(), case.trust(0.9), summary);
-    found.evidence.push(evidence("from the SYN to the RST", (first - syn).as_millis_f64(), "ms", &[frame]));
+    found.evidence.push(evidence(
+        "from the SYN to the RST",
+        (first - syn).as_millis_f64(),
+        Unit::Milliseconds,
+        &[frame],
+    ));
     found.evidence.extend(super::icmp::undelivered(facts, facts.client).map(super::icmp::as_evidence));
-    found.fix = fix(
+    found.remedies = fix(
         Actor::Application,
         format!("on {address}, start what should listen on port {port}, or let the firewall that refuses it pass"),
         Some(format!("ss -ltn 'sport = :{port}'")),
@@ -167,12 +172,12 @@ fn by_server(case: &ConnectionCase<'_>) -> Option<Finding> {
         report_cut(&mut found, cut, lost, frame);
         let what =
             "see in the server's log, or in that of the proxy before it, whether it gave up before it had said all";
-        found.fix = fix(Actor::Application, what, None);
+        found.remedies = fix(Actor::Application, what, None);
         return Some(found);
     }
     let mut found = finding(Cause::Reset, wasted, case.trust(0.85), summary);
     report_cut(&mut found, cut, lost, frame);
-    found.fix = fix(
+    found.remedies = fix(
         Actor::Application,
         "see in the server's log, or in that of the proxy before it, why it gave up; what came so far has to be transferred again",
         None,
@@ -207,13 +212,13 @@ fn instead_of_an_answer(
     };
     let mut found = finding(Cause::Reset, waited, case.trust(asked.due.max(0.75)), summary);
     let frames = [message.frames.0, message.frames.1];
-    found.evidence.push(evidence("request without an answer", message.bytes() as f64, "B", &frames));
-    found.evidence.push(evidence("from its end to the RST", waited.as_millis_f64(), "ms", &[frame]));
+    found.evidence.push(evidence("request without an answer", message.bytes() as f64, Unit::Bytes, &frames));
+    found.evidence.push(evidence("from its end to the RST", waited.as_millis_f64(), Unit::Milliseconds, &[frame]));
     let idle = heard.map(|heard| message.start - heard).filter(|&idle| idle >= KEPT_ALIVE);
     if let Some(idle) = idle {
-        found.evidence.push(evidence("silence before the request", idle.as_secs_f64(), "s", &[]));
+        found.evidence.push(evidence("silence before the request", idle.as_secs_f64(), Unit::Seconds, &[]));
     }
-    found.fix = match idle {
+    found.remedies = match idle {
         Some(idle) if at_once => forgotten(idle),
         _ => fix(
             Actor::Application,
@@ -246,8 +251,13 @@ fn by_client(case: &ConnectionCase<'_>) -> Option<Finding> {
         );
         let mut found = finding(Cause::Reset, waited, case.trust(0.8), summary);
         report_cut(&mut found, answer, lost, frame);
-        found.evidence.push(evidence("silence of the server before it", patience.as_millis_f64(), "ms", &[]));
-        found.fix = fix(
+        found.evidence.push(evidence(
+            "silence of the server before it",
+            patience.as_millis_f64(),
+            Unit::Milliseconds,
+            &[],
+        ));
+        found.remedies = fix(
             Actor::Application,
             "see why the client's program closed before it had read all: a timeout, a limit, or somebody who went on",
             None,
@@ -265,9 +275,9 @@ fn by_client(case: &ConnectionCase<'_>) -> Option<Finding> {
     let summary = format!("the client ended the connection {} after its request, before an answer came", time(waited));
     let mut found = finding(Cause::Reset, waited, case.trust(asked.due), summary);
     let frames = [asked.message.frames.0, asked.message.frames.1];
-    found.evidence.push(evidence("request without an answer", asked.message.bytes() as f64, "B", &frames));
-    found.evidence.push(evidence("from its end to the close", waited.as_millis_f64(), "ms", &[frame]));
-    found.fix = fix(Actor::Application, "see why the client's program did not wait for the answer", None);
+    found.evidence.push(evidence("request without an answer", asked.message.bytes() as f64, Unit::Bytes, &frames));
+    found.evidence.push(evidence("from its end to the close", waited.as_millis_f64(), Unit::Milliseconds, &[frame]));
+    found.remedies = fix(Actor::Application, "see why the client's program did not wait for the answer", None);
     Some(found)
 }
 
@@ -293,8 +303,8 @@ fn before_anything(case: &ConnectionCase<'_>, at: Time, frame: Frame) -> Finding
     let waited = case.facts.handshake.syn.map_or(Nanos::ZERO, |(syn, _)| (at - syn).or_zero());
     let summary = format!("the server reset the connection {} after the SYN, before anything was sent", time(waited));
     let mut found = finding(Cause::Reset, waited, case.trust(0.8), summary);
-    found.evidence.push(evidence("from the SYN to the RST", waited.as_millis_f64(), "ms", &[frame]));
-    found.fix = fix(
+    found.evidence.push(evidence("from the SYN to the RST", waited.as_millis_f64(), Unit::Milliseconds, &[frame]));
+    found.remedies = fix(
         Actor::Application,
         "see why the server drops connections that it has accepted: a full backlog (tcp_abort_on_overflow), a limit, or a proxy without a backend",
         Some("nstat -az TcpExtListenOverflows TcpExtTCPAbortOnData TcpExtTCPAbortOnClose".into()),
@@ -309,12 +319,12 @@ fn bytes(number: u64) -> String {
 fn report_cut(found: &mut Finding, cut: &TransferFacts, lost: u64, frame: Frame) {
     let frames = [cut.frames.0, cut.frames.1];
     let arrived = cut.bytes().saturating_sub(lost);
-    found.evidence.push(evidence("acknowledged before the end", arrived as f64, "B", &frames));
-    found.evidence.push(evidence("sent and never acknowledged", lost as f64, "B", &[frame]));
+    found.evidence.push(evidence("acknowledged before the end", arrived as f64, Unit::Bytes, &frames));
+    found.evidence.push(evidence("sent and never acknowledged", lost as f64, Unit::Bytes, &[frame]));
 }
 
 /// A server that closed a connection for its silence.
-fn forgotten(idle: Nanos) -> Option<Fix> {
+fn forgotten(idle: Nanos) -> Vec<Remedy> {
     fix(
         Actor::Application,
         format!(
@@ -331,10 +341,10 @@ fn with_sender(mut found: Finding, facts: &Facts, reset: ResetFacts) -> Finding 
     let known = [syn, payload];
     let is_other = known.iter().flatten().all(|ttl| ttl.abs_diff(reset.ttl) >= HOPS);
     if let (true, Some(usual)) = (is_other, payload.or(syn)) {
-        found.evidence.push(evidence("time to live of the RST", f64::from(reset.ttl), "hops", &[]));
-        found.evidence.push(evidence("time to live of its other packets", f64::from(usual), "hops", &[]));
+        found.evidence.push(evidence("time to live of the RST", f64::from(reset.ttl), Unit::Hops, &[]));
+        found.evidence.push(evidence("time to live of its other packets", f64::from(usual), Unit::Hops, &[]));
         let end = if reset.from == facts.client { "client" } else { "server" };
-        found.settle = Some(format!(
+        found.to_confirm = confirm(format!(
             "its time to live differs: a firewall or balancer on the way may have sent it in the {end}'s name; a capture at the {end} tells"
         ));
     }

@@ -32,7 +32,7 @@
 use super::case::TransferCase;
 use super::rule::{Check, Rule};
 use super::say::{evidence, finding, fix, thousands, time};
-use crate::analysis::{Actor, Finding, Limit};
+use crate::analysis::{Actor, Finding, Limit, Unit};
 use crate::cause::Cause;
 use crate::types::{ModelChange, RTO_MIN};
 use crate::units::Nanos;
@@ -98,10 +98,15 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
         time(lost),
     );
     let mut found = finding(Cause::RestartAfterIdle, lost, case.trust(0.9), summary);
-    found.evidence.push(evidence("silence", idle.as_secs_f64(), "s", &[first.first_frame]));
-    found.evidence.push(evidence("first flight", first.in_flight as f64, "B", &[first.first_frame, first.last_frame]));
-    found.evidence.push(evidence("largest flight before", largest as f64, "B", &[]));
-    found.fix = fix(
+    found.evidence.push(evidence("silence", idle.as_secs_f64(), Unit::Seconds, &[first.first_frame]));
+    found.evidence.push(evidence(
+        "first flight",
+        first.in_flight as f64,
+        Unit::Bytes,
+        &[first.first_frame, first.last_frame],
+    ));
+    found.evidence.push(evidence("largest flight before", largest as f64, Unit::Bytes, &[]));
+    found.remedies = fix(
         Actor::Sender,
         "let idle connections keep their congestion window",
         Some("sysctl -w net.ipv4.tcp_slow_start_after_idle=0".into()),

@@ -1,6 +1,8 @@
 //! Words and figures for findings.
 
-use crate::analysis::{Actor, Evidence, Finding, Fix, Frame};
+use crate::analysis::{
+    Action, Actor, CommonAction, Finding, Frame, Measure, Measurement, Question, Remedy, Statement, Unit,
+};
 use crate::cause::Cause;
 use crate::units::Nanos;
 use std::net::{IpAddr, SocketAddr};
@@ -9,34 +11,41 @@ use std::net::{IpAddr, SocketAddr};
 /// alone can cost it.
 pub(super) const WORTH_SAYING: Nanos = Nanos::from_millis(10);
 
-/// A finding to which evidence and a fix are added.
-pub(super) fn finding(cause: Cause, seconds: Nanos, confidence: f64, summary: String) -> Finding {
+/// A finding to which evidence and remedies are added.
+pub(super) fn finding(cause: Cause, cost_s: Nanos, confidence: f64, statement: impl Into<Statement>) -> Finding {
     Finding {
         cause,
-        seconds,
+        cost_s,
         confidence: (confidence.clamp(0.0, 1.0) * 100.0).round() / 100.0,
-        summary,
+        statement: statement.into(),
+        details: Vec::new(),
         evidence: Vec::new(),
-        fix: None,
-        predicted_s: None,
-        predicted_assumes: None,
+        remedies: Vec::new(),
         connections: Vec::new(),
         shared: false,
-        settle: None,
+        to_confirm: Vec::new(),
     }
 }
 
-/// A figure with the frames that show it.
-pub(super) fn evidence(figure: impl Into<String>, value: f64, unit: &'static str, frames: &[Frame]) -> Evidence {
+/// A measured value with the frames that show it.
+pub(super) fn evidence(kind: impl Into<Measure>, value: f64, unit: Unit, frames: &[Frame]) -> Measurement {
     let value = if value.is_finite() { (value * 1e6).round() / 1e6 } else { 0.0 };
-    let counts = unit.len() > 2 && !unit.contains('/');
-    let unit = unit.strip_suffix('s').filter(|_| counts && value == 1.0).unwrap_or(unit);
-    Evidence { frames: frames.to_vec(), figure: figure.into(), value, unit: unit.into() }
+    Measurement { frames: frames.to_vec(), kind: kind.into(), value, unit }
 }
 
-/// What to do.
-pub(super) fn fix(who: Actor, what: impl Into<String>, command: Option<String>) -> Option<Fix> {
-    Some(Fix { who, what: what.into(), command, verify: None })
+/// The remedy that is recommended.
+pub(super) fn fix(who: Actor, what: impl Into<String>, command: Option<String>) -> Vec<Remedy> {
+    remedy(who, CommonAction::Text { text: what.into(), command })
+}
+
+/// The one remedy of a finding.
+pub(super) fn remedy(actor: Actor, action: impl Into<Action>) -> Vec<Remedy> {
+    vec![Remedy::new(actor, action)]
+}
+
+/// One open question.
+pub(super) fn confirm(question: impl Into<Question>) -> Vec<Question> {
+    vec![question.into()]
 }
 
 /// `1234567` → `1,234,567`.

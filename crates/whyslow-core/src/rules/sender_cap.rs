@@ -38,8 +38,8 @@
 use super::case::TransferCase;
 use super::command;
 use super::rule::{Check, Rule};
-use super::say::{count, evidence, finding, fix, rate, thousands, time, window_rate};
-use crate::analysis::{Actor, Evidence, Finding, Limit};
+use super::say::{confirm, count, evidence, finding, fix, rate, thousands, time, window_rate};
+use crate::analysis::{Actor, Finding, Limit, Measurement, Unit};
 use crate::cause::Cause;
 use crate::limit::Plateau;
 use crate::tcp::facts::Release;
@@ -100,10 +100,10 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
     let confidence = if plateau.window.is_some() { confidence } else { 0.4 };
     let mut found = finding(Cause::SenderCap, lost, case.trust(confidence), summary);
     found.evidence = plateau_evidence(case, &plateau, rtt);
-    found.evidence.push(evidence("cap / round trip", predicted, "bit/s", &[]));
-    found.evidence.push(evidence("measured rate", case.rate(), "bit/s", &[]));
+    found.evidence.push(evidence("cap / round trip", predicted, Unit::BitsPerSecond, &[]));
+    found.evidence.push(evidence("measured rate", case.rate(), Unit::BitsPerSecond, &[]));
     let (buffer, whence) = command::buffer_for(case)?;
-    found.fix = fix(
+    found.remedies = fix(
         Actor::Sender,
         format!(
             "{}: where the program or proxy sets its own buffer (SO_SNDBUF: nginx `sndbuf=`) take that out, for no sysctl reaches it; and let the kernel's grow: {whence}",
@@ -112,27 +112,27 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
         Some(command::send_buffer(buffer)),
     );
     let alike = if plateau.window.is_some() { "" } else { "a full window of the receiver, " };
-    found.settle = Some(format!(
+    found.to_confirm = confirm(format!(
         "{alike}a full send buffer, a proxy's buffer and a window of the application's protocol look alike after {}: look at `ss -tmi` on the sender while it runs",
         count((plateau.after - plateau.first) as u64, "round")
     ));
     Some(found)
 }
 
-fn plateau_evidence(case: &TransferCase<'_>, plateau: &Plateau, rtt: Nanos) -> Vec<Evidence> {
+fn plateau_evidence(case: &TransferCase<'_>, plateau: &Plateau, rtt: Nanos) -> Vec<Measurement> {
     let rounds = plateau.after - plateau.first;
     let frames = case.frames_of(Limit::SenderCap);
     let mut shown = Vec::new();
     if let Some((bytes, cycle)) = plateau.cycle {
-        shown.push(evidence("bytes in two rounds", bytes as f64, "B", &frames));
-        shown.push(evidence("time of two rounds", cycle.as_millis_f64(), "ms", &[]));
+        shown.push(evidence("bytes in two rounds", bytes as f64, Unit::Bytes, &frames));
+        shown.push(evidence("time of two rounds", cycle.as_millis_f64(), Unit::Milliseconds, &[]));
     }
-    shown.push(evidence("most in flight", plateau.bytes as f64, "B", &frames));
-    shown.push(evidence("rounds with that flight", rounds as f64, "rounds", &frames));
+    shown.push(evidence("most in flight", plateau.bytes as f64, Unit::Bytes, &frames));
+    shown.push(evidence("rounds with that flight", rounds as f64, Unit::Rounds, &frames));
     if let Some(window) = plateau.window {
-        shown.push(evidence("least window of the receiver meanwhile", window as f64, "B", &[]));
+        shown.push(evidence("least window of the receiver meanwhile", window as f64, Unit::Bytes, &[]));
     }
-    shown.push(evidence("round trip", rtt.as_millis_f64(), "ms", &[]));
+    shown.push(evidence("round trip", rtt.as_millis_f64(), Unit::Milliseconds, &[]));
     shown
 }
 

@@ -36,8 +36,8 @@ use super::black_hole::may_be_unseen;
 use super::case::TransferCase;
 use super::relay::{is_relayed, is_two_machines};
 use super::rule::{Check, Rule};
-use super::say::{evidence, finding, fix, time};
-use crate::analysis::{Actor, Finding, Limit};
+use super::say::{confirm, evidence, finding, fix, time};
+use crate::analysis::{Actor, Finding, Limit, Unit};
 use crate::cause::Cause;
 use crate::limit::NOTICEABLE_WAIT;
 use crate::units::Nanos;
@@ -68,18 +68,17 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
     found.evidence.push(evidence(
         "request to first byte, less the path",
         think.as_secs_f64(),
-        "s",
+        Unit::Seconds,
         &[case.transfer.frames.0],
     ));
-    found.evidence.push(evidence("round trip", rtt.as_millis_f64(), "ms", &[]));
+    found.evidence.push(evidence("round trip", rtt.as_millis_f64(), Unit::Milliseconds, &[]));
     let who = if case.sender == case.facts.client { "client" } else { "server" };
     let what = format!("look at what the {who} does for this request, or at what it waits for");
-    found.fix = fix(Actor::Application, what, None);
-    found.settle = Some(if unseen {
+    found.remedies = fix(Actor::Application, what, None);
+    found.to_confirm = confirm(if unseen {
         "no segment is as long as both ends agreed on: longer ones may have been sent meanwhile and lost on the way; a capture at the server tells, or one with IP numbers (tcpdump -v)"
-            .into()
     } else {
-        "if this address is a proxy, the time may be spent behind it: capture there".into()
+        "if this address is a proxy, the time may be spent behind it: capture there"
     });
     Some(found)
 }

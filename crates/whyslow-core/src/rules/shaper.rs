@@ -34,8 +34,8 @@
 
 use super::case::TransferCase;
 use super::rule::{Check, Rule};
-use super::say::{evidence, finding, fix, rate, thousands, time};
-use crate::analysis::{Actor, Finding, Limit};
+use super::say::{confirm, evidence, finding, fix, rate, thousands, time};
+use crate::analysis::{Actor, Finding, Limit, Measure, Unit};
 use crate::cause::Cause;
 use crate::stats::median;
 use crate::units::Nanos;
@@ -99,16 +99,21 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
         },
     );
     let mut found = finding(Cause::Shaper, held, case.trust(if rise.is_some() { 0.7 } else { HIDDEN }), summary);
-    found.evidence.push(evidence("burst beyond the rate (size of the bucket)", burst.bytes as f64, "B", &[]));
-    found.evidence.push(evidence("rate of the burst", burst.rate, "bit/s", &[]));
-    found.evidence.push(evidence("used up after", since.as_millis_f64(), "ms", &[]));
-    found.evidence.push(evidence("rate of payload from then on", steady, "bit/s", &case.frames_of(Limit::Bandwidth)));
-    found.evidence.push(evidence("on the wire, with headers", on_the_wire, "bit/s", &[]));
+    found.evidence.push(evidence(Measure::BurstBeyondRate, burst.bytes as f64, Unit::Bytes, &[]));
+    found.evidence.push(evidence(Measure::RateOfBurst, burst.rate, Unit::BitsPerSecond, &[]));
+    found.evidence.push(evidence("used up after", since.as_millis_f64(), Unit::Milliseconds, &[]));
+    found.evidence.push(evidence(
+        Measure::RateAfterBurst,
+        steady,
+        Unit::BitsPerSecond,
+        &case.frames_of(Limit::Bandwidth),
+    ));
+    found.evidence.push(evidence("on the wire, with headers", on_the_wire, Unit::BitsPerSecond, &[]));
     if let Some((before, after)) = rise {
-        found.evidence.push(evidence("round trip before", before.as_millis_f64(), "ms", &[]));
-        found.evidence.push(evidence("round trip after", after.as_millis_f64(), "ms", &[]));
+        found.evidence.push(evidence("round trip before", before.as_millis_f64(), Unit::Milliseconds, &[]));
+        found.evidence.push(evidence("round trip after", after.as_millis_f64(), Unit::Milliseconds, &[]));
     }
-    found.fix = fix(
+    found.remedies = fix(
         Actor::Network,
         format!(
             "find the shaper of about {} with a burst of {} B (the plan, a QoS class, an instance's baseline) and raise its rate; or send fewer bytes",
@@ -123,7 +128,7 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
     if rise.is_none() {
         settle += "; a sender that slows down by itself (limit_rate_after) looks the same without timestamps at the receiver's end: capture at the sender";
     }
-    found.settle = Some(settle);
+    found.to_confirm = confirm(settle);
     Some(found)
 }
 

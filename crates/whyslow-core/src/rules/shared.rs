@@ -22,7 +22,7 @@ pub use flows::LargestFlows;
 
 use super::cost_over_time::CostOverTime;
 use super::say::{WORTH_SAYING, evidence, finding};
-use crate::analysis::{Connection, Finding};
+use crate::analysis::{CommonStatement, Connection, Finding, Group, Unit};
 use crate::cause::Cause;
 use crate::stats::{median, median_f64};
 use crate::units::Nanos;
@@ -99,9 +99,9 @@ fn check_group(group: &[&Connection], known: &[Finding], of_server: bool) -> Opt
         for (finding, (start, end)) in found_in(connection) {
             let fresh = || Cost { id: connection.id, seconds: Nanos::ZERO, spans: Vec::new(), worst: finding };
             let cost = own.entry(finding.cause).or_insert_with(fresh);
-            cost.seconds += finding.seconds;
-            cost.spans.push((start, end, finding.seconds));
-            if finding.seconds > cost.worst.seconds {
+            cost.seconds += finding.cost_s;
+            cost.spans.push((start, end, finding.cost_s));
+            if finding.cost_s > cost.worst.cost_s {
                 cost.worst = finding;
             }
         }
@@ -153,39 +153,40 @@ fn shared_finding(
 ) -> Finding {
     let server = &group[0].server;
     let name = server.name.as_ref().unwrap_or(&server.address);
-    let whose = if of_server {
-        format!("connections to {}", server.host_and_port())
+    let group_of = if of_server {
+        Group::Server { server: server.host_and_port() }
     } else {
-        format!("connections between {} and {name}", group[0].client.address)
+        Group::Hosts { client: group[0].client.address.clone(), server: name.clone() }
     };
     let each = || costs.iter().map(|cost| cost.seconds);
     let typical = median(each().collect()).unwrap_or_default();
-    let worst = costs.iter().map(|cost| cost.worst).max_by_key(|finding| finding.seconds);
+    let worst = costs.iter().map(|cost| cost.worst).max_by_key(|finding| finding.cost_s);
     let confidence = median_f64(costs.iter().map(|cost| cost.worst.confidence).collect()).unwrap_or_default();
-    let summary = format!(
-        "{} of {} {whose} share this cause, {}; at its worst: {}",
-        costs.len(),
-        group.len(),
-        lost.describe(),
-        worst.map_or("", |finding| finding.summary.as_str()),
-    );
-    let mut found = finding(cause, lost.elapsed(), confidence, summary);
+    let statement = CommonStatement::Shared {
+        sharing: costs.len() as u64,
+        of: group.len() as u64,
+        group: group_of,
+        cost: lost.spread(),
+        worst: worst.map(|finding| Box::new(finding.statement.clone())),
+    };
+    let mut found = finding(cause, lost.elapsed(), confidence, statement);
     let frames: Vec<_> = worst
         .iter()
         .flat_map(|finding| &finding.evidence)
         .find(|evidence| !evidence.frames.is_empty())
         .map(|evidence| evidence.frames.clone())
         .unwrap_or_default();
-    found.evidence.push(evidence("connections that share it", costs.len() as f64, "connections", &[]));
-    found.evidence.push(evidence("typical cost of one", typical.as_secs_f64(), "s", &[]));
+    found.evidence.push(evidence("connections that share it", costs.len() as f64, Unit::Connections, &[]));
+    found.evidence.push(evidence("typical cost of one", typical.as_secs_f64(), Unit::Seconds, &[]));
     found.evidence.push(evidence(
         "cost of the worst connection",
         each().max().unwrap_or_default().as_secs_f64(),
-        "s",
+        Unit::Seconds,
         &frames,
     ));
-    found.fix = worst.and_then(|finding| finding.fix.clone());
-    found.settle = worst.and_then(|finding| finding.settle.clone());
+    found.remedies = worst.map(|finding| finding.remedies.clone()).unwrap_or_default();
+    found.remedies.iter_mut().for_each(|remedy| remedy.promise = None);
+    found.to_confirm = worst.map(|finding| finding.to_confirm.clone()).unwrap_or_default();
     found.connections = costs.iter().map(|cost| cost.id).collect();
     found.shared = true;
     found

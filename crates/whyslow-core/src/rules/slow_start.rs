@@ -36,17 +36,16 @@
 
 use super::case::TransferCase;
 use super::rule::{Check, Rule};
-use super::say::{count, evidence, finding, fix, thousands, time};
-use crate::analysis::{Actor, Finding, Fix, Limit};
+use super::say::{confirm, evidence, finding, remedy};
+use crate::analysis::{
+    Actor, Finding, FirstWindow, Limit, Measure, Remedy, SendingAction, SendingQuestion, SendingStatement, Unit,
+};
 use crate::cause::Cause;
 use crate::limit::{INITIAL_WINDOW, LARGEST_INITIAL_WINDOW, rounds_needed};
 use crate::tcp::facts::Gap;
-use crate::types::ModelChange;
 
-pub(super) const RULE: Rule = Rule::new(Cause::SlowStart, Check::Transfer(check))
-    .excluded_by(&[Cause::RestartAfterIdle])
-    .remedied_by(&[ModelChange::LargeInitialWindow])
-    .fully_modelled();
+pub(super) const RULE: Rule =
+    Rule::new(Cause::SlowStart, Check::Transfer(check)).excluded_by(&[Cause::RestartAfterIdle]).fully_modelled();
 
 fn check(case: &TransferCase<'_>) -> Option<Finding> {
     let lost = case.time(Limit::SlowStart);
@@ -63,38 +62,34 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
     // Where much of the transfer is not in the capture, the first flight is not known.
     let seen = case.transfer.unseen * 10 <= case.transfer.bytes();
     let initial = initial_window(case).filter(|_| seen);
-    let from = if seen { format!(", from {} B a round trip", thousands(first.in_flight)) } else { String::new() };
-    let summary =
-        format!("the sender spent {} of {} opening its congestion window{from}", time(lost), time(case.duration()),);
+    let first_flight = seen.then_some(first.in_flight);
+    let statement = SendingStatement::SlowStart { spent_s: lost, whole_s: case.duration(), first_flight };
     let small_ends = ends_short(case);
     let confidence = match case.share(lost) {
         _ if small_ends => 0.6,
         share if share >= 0.5 => 0.9,
         _ => 0.7,
     };
-    let mut found = finding(Cause::SlowStart, lost, case.trust(confidence), summary);
+    let mut found = finding(Cause::SlowStart, lost, case.trust(confidence), statement);
     let frames = case.frames_of(Limit::SlowStart);
     let opening = case.partition.rounds.iter().filter(|limit| **limit == Limit::SlowStart).count();
-    found.evidence.push(evidence("rounds that opened the window", opening as f64, "rounds", &frames));
+    found.evidence.push(evidence(Measure::RoundsOfSlowStart, opening as f64, Unit::Rounds, &frames));
     if seen {
         let frames = [first.first_frame, first.last_frame];
-        found.evidence.push(evidence("first flight", first.in_flight as f64, "B", &frames));
+        found.evidence.push(evidence(Measure::FirstFlight, first.in_flight as f64, Unit::Bytes, &frames));
     }
     if let Some(rtt) = case.rtt() {
-        found.evidence.push(evidence("round trip", rtt.as_millis_f64(), "ms", &[]));
+        found.evidence.push(evidence(Measure::RoundTrip, rtt.as_millis_f64(), Unit::Milliseconds, &[]));
         let window = initial.unwrap_or(INITIAL_WINDOW).max(INITIAL_WINDOW);
         let model = rounds_needed(needed, window);
-        found.evidence.push(evidence("segments to send", needed as f64, "segments", &[]));
-        found.evidence.push(evidence("initial window assumed", window as f64, "segments", &[]));
-        found.evidence.push(evidence("rounds that these need", f64::from(model), "rounds", &[]));
+        found.evidence.push(evidence(Measure::SegmentsToSend, needed as f64, Unit::Segments, &[]));
+        found.evidence.push(evidence(Measure::InitialWindowAssumed, window as f64, Unit::Segments, &[]));
+        found.evidence.push(evidence(Measure::RoundsNeeded, f64::from(model), Unit::Rounds, &[]));
     }
     if small_ends {
-        found.settle = Some(
-            "most flights end in a segment cut short, so that the program may have had no more to send: `ss -ti` on the sender says app_limited, or not"
-                .into(),
-        );
+        found.to_confirm = confirm(SendingQuestion::FlightsEndShort);
     }
-    found.fix = remedy(case, initial, needed);
+    found.remedies = remedies(case, initial, needed);
     Some(found)
 }
 
@@ -128,32 +123,22 @@ fn initial_window(case: &TransferCase<'_>) -> Option<u64> {
     (!by_program && !by_window && is_first).then_some(window)
 }
 
-/// A larger first flight, as far as the receiver's first window lets it, or none at all.
-fn remedy(case: &TransferCase<'_>, initial: Option<u64>, needed: u64) -> Option<Fix> {
+/// A warm connection; and a larger first flight, as far as the receiver's first window lets it.
+fn remedies(case: &TransferCase<'_>, initial: Option<u64>, needed: u64) -> Vec<Remedy> {
     let mss = case.context.mss;
-    let window = case.transfer.rounds.first()?.window.filter(|&window| window < case.transfer.bytes());
-    let cap = window.map(|window| window / mss);
-    let target = needed.min(LARGEST_INITIAL_WINDOW);
-    let limited = match (cap, window) {
-        (Some(cap), Some(window)) if cap < needed => format!(
-            "; the receiver's first window of {} B lets no more than {} of the {} out at once in any case",
-            thousands(window),
-            count(cap, "segment"),
-            thousands(needed),
-        ),
-        _ => String::new(),
-    };
-    let from = initial.map_or(String::new(), |initial| format!(" from {initial}"));
-    let initial = initial.unwrap_or(INITIAL_WINDOW);
-    if target > initial && cap.is_none_or(|cap| cap > initial) {
-        let what = format!(
-            "keep the connection open and reuse it; if that is not possible, raise the sender's initial congestion window{from} to {target} segments, which slow or narrow paths may answer with loss{limited}",
-        );
-        let peer = case.facts.endpoints[!case.sender].0;
-        fix(Actor::Sender, what, Some(super::command::default_route(peer, &format!("initcwnd {target}"))))
-    } else {
-        fix(Actor::Application, format!("keep the connection open and reuse it{limited}"), None)
+    let first = case.transfer.rounds.first();
+    let window = first.and_then(|first| first.window).filter(|&window| window < case.transfer.bytes());
+    let cap =
+        window.map(|window| FirstWindow { window, segments: window / mss, needed }).filter(|cap| cap.segments < needed);
+    let to = needed.min(LARGEST_INITIAL_WINDOW);
+    let from = initial.unwrap_or(INITIAL_WINDOW);
+    let ipv6 = case.facts.endpoints[!case.sender].0.is_ipv6();
+    let mut remedies = remedy(Actor::Application, SendingAction::ReuseConnection { cap });
+    if to > from && window.is_none_or(|window| window / mss > from) {
+        let action = SendingAction::RaiseInitialWindow { from: initial, to, cap, ipv6 };
+        remedies.push(Remedy::new(Actor::Sender, action));
     }
+    remedies
 }
 
 #[cfg(test)]

@@ -35,8 +35,8 @@
 
 use super::case::TransferCase;
 use super::rule::{Check, Rule};
-use super::say::{evidence, finding, fix, thousands, time};
-use crate::analysis::{Actor, Finding, Fix, Limit};
+use super::say::{confirm, evidence, finding, fix, thousands, time};
+use crate::analysis::{Actor, Finding, Limit, Remedy, Unit};
 use crate::cause::Cause;
 use crate::tcp::facts::RoundFacts;
 use crate::units::Nanos;
@@ -104,20 +104,22 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
     let lost = if by_window { Nanos::ZERO } else { lost };
     let mut found = finding(Cause::SmallSegments, lost, case.trust(if silly { 0.75 } else { 0.6 }), summary);
     let frames = [transfer.frames.0, transfer.frames.1];
-    found.evidence.push(evidence("mean segment", mean, "B", &frames));
-    found.evidence.push(evidence("segment size of the path", mss, "B", &[]));
-    found.evidence.push(evidence("segments", transfer.segments as f64, "segments", &[]));
-    found.evidence.push(evidence("headers' share of the wire", 100.0 * HEADERS / (mean + HEADERS), "%", &[]));
+    found.evidence.push(evidence("mean segment", mean, Unit::Bytes, &frames));
+    found.evidence.push(evidence("segment size of the path", mss, Unit::Bytes, &[]));
+    found.evidence.push(evidence("segments", transfer.segments as f64, Unit::Segments, &[]));
+    found.evidence.push(evidence("headers' share of the wire", 100.0 * HEADERS / (mean + HEADERS), Unit::Percent, &[]));
     if silly && let Some(window) = window {
-        found.evidence.push(evidence("largest window of the receiver", window as f64, "B", &[]));
+        found.evidence.push(evidence("largest window of the receiver", window as f64, Unit::Bytes, &[]));
     }
-    found.fix = fix_for(silly, case.context.mss);
-    found.settle = Some("Linux counts its congestion window in segments, other senders in bytes, which small segments do not slow: `strace -e write,sendmsg` shows the size of the writes".into());
+    found.remedies = fix_for(silly, case.context.mss);
+    found.to_confirm = confirm(
+        "Linux counts its congestion window in segments, other senders in bytes, which small segments do not slow: `strace -e write,sendmsg` shows the size of the writes",
+    );
     Some(found)
 }
 
 /// `silly`: the receiver's window lets no full segment pass.
-fn fix_for(silly: bool, mss: u64) -> Option<Fix> {
+fn fix_for(silly: bool, mss: u64) -> Vec<Remedy> {
     let size = 16 * mss;
     if silly {
         let what = format!(

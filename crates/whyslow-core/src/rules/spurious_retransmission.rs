@@ -27,8 +27,8 @@
 
 use super::case::{TransferCase, lacks_ip_headers};
 use super::rule::{Check, Rule};
-use super::say::{evidence, finding, fix, thousands, time};
-use crate::analysis::{Actor, Finding, Limit, RetransmissionKind};
+use super::say::{confirm, evidence, finding, fix, thousands, time};
+use crate::analysis::{Actor, Finding, Limit, RetransmissionKind, Unit};
 use crate::cause::Cause;
 use crate::limit::Span;
 use crate::types::ModelChange;
@@ -75,12 +75,12 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
     let confidence = if doubtful { 0.45 } else { 0.75 };
     let mut found = finding(Cause::SpuriousRetransmission, lost, case.trust(confidence), summary);
     if doubtful {
-        found.settle =
-            Some("IP numbers (tcpdump -v) tell whether the sender or the network made the second copies".into());
+        found.to_confirm =
+            confirm("IP numbers (tcpdump -v) tell whether the sender or the network made the second copies");
     }
     let frames: Vec<_> = case.transfer.retransmitted_frames.iter().copied().take(6).collect();
-    found.evidence.push(evidence("needless retransmissions", needless as f64, "segments", &frames));
-    found.fix = fix(
+    found.evidence.push(evidence("needless retransmissions", needless as f64, Unit::Segments, &frames));
+    found.remedies = fix(
         Actor::Sender,
         "raise the floor of the sender's timer above the path's delay spikes, and update old kernels",
         Some(super::command::default_route(case.facts.endpoints[!case.sender].0, "rto_min 500ms")),

@@ -29,8 +29,8 @@
 
 use super::case::{ConnectionCase, is_half_open};
 use super::rule::{Check, Rule, Saving};
-use super::say::{count, evidence, finding, fix, time};
-use crate::analysis::{Actor, Finding, Frame, State};
+use super::say::{confirm, count, evidence, finding, fix, time};
+use crate::analysis::{Actor, Finding, Frame, State, Unit};
 use crate::cause::Cause;
 
 /// The handshake is one round trip then. Of a connection that never carried anything no time would
@@ -70,13 +70,13 @@ fn check(case: &ConnectionCase<'_>) -> Option<Finding> {
     let ended = if handshake.ack.is_some() { "opening the connection took" } else { "the connection never opened, in" };
     let mut found = finding(Cause::SynLoss, lost, case.trust(0.9), format!("{what}: {ended} {}", time(done - syn)));
     let frames: Vec<Frame> = [Some(first), handshake.ack.map(|(_, frame)| frame)].into_iter().flatten().collect();
-    found.evidence.push(evidence("SYNs retransmitted", again as f64, "SYNs", &frames));
-    found.evidence.push(evidence("SYN-ACKs retransmitted", answers as f64, "SYN-ACKs", &[]));
-    found.fix = fix(
+    found.evidence.push(evidence("SYNs retransmitted", again as f64, Unit::Syns, &frames));
+    found.evidence.push(evidence("SYN-ACKs retransmitted", answers as f64, Unit::SynAcks, &[]));
+    found.remedies = fix(
         Actor::Network,
         "look for a full accept backlog on the server, a firewall that drops, or loss on the path",
         Some("nstat -az TcpExtListenOverflows TcpExtListenDrops".into()),
     );
-    found.settle = Some("a capture at the server shows whether the SYNs or the SYN-ACKs were lost".into());
+    found.to_confirm = confirm("a capture at the server shows whether the SYNs or the SYN-ACKs were lost");
     Some(found)
 }

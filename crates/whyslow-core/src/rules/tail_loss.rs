@@ -35,8 +35,8 @@
 use super::case::TransferCase;
 use super::repair::{UNSEEN, tail_waits, wait_for_tails};
 use super::rule::{Check, Rule};
-use super::say::{count, evidence, finding, fix, time};
-use crate::analysis::{Actor, Finding, Fix};
+use super::say::{confirm, count, evidence, finding, fix, time};
+use crate::analysis::{Actor, Finding, Remedy, Unit};
 use crate::cause::Cause;
 use crate::tcp::facts::Gap;
 use crate::types::{ModelChange, RTO_MIN};
@@ -67,21 +67,26 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
     let frames = [longest.frames.0, longest.frames.1];
     if unseen > 0 {
         let figure = "waits with one of the sender's IP numbers missing";
-        found.evidence.push(evidence(figure, unseen as f64, "waits", &frames));
-        found.settle = Some(UNSEEN.into());
+        found.evidence.push(evidence(figure, unseen as f64, Unit::Waits, &frames));
+        found.to_confirm = confirm(UNSEEN);
     }
-    found.evidence.push(evidence("longest wait", (longest.end - longest.start).as_millis_f64(), "ms", &frames));
-    found.evidence.push(evidence("tail loss probes", probes as f64, "probes", &[]));
+    found.evidence.push(evidence(
+        "longest wait",
+        (longest.end - longest.start).as_millis_f64(),
+        Unit::Milliseconds,
+        &frames,
+    ));
+    found.evidence.push(evidence("tail loss probes", probes as f64, Unit::Probes, &[]));
     if let Some(rtt) = case.rtt() {
-        found.evidence.push(evidence("round trip", rtt.as_millis_f64(), "ms", &[]));
+        found.evidence.push(evidence("round trip", rtt.as_millis_f64(), Unit::Milliseconds, &[]));
     }
-    found.fix = remedy(case);
+    found.remedies = remedy(case);
     Some(found)
 }
 
 /// A probe for a lone segment waits for the time that its ACK may be held back as well (RFC 8985
 /// section 7.2; Linux: 200 ms), and so brings nothing where the timer is as short.
-fn remedy(case: &TransferCase<'_>) -> Option<Fix> {
+fn remedy(case: &TransferCase<'_>) -> Vec<Remedy> {
     let probes = case.direction().retransmitted.tail_probe > 0;
     let probe = case.rtt().map(|rtt| rtt.scale(3.0) + RTO_MIN);
     let is_late = |gap: &Gap| probe.is_none_or(|probe| gap.end - gap.start > probe.scale(1.5));

@@ -38,8 +38,8 @@ use super::black_hole::waited_before;
 use super::case::TransferCase;
 use super::repair;
 use super::rule::{Check, Rule};
-use super::say::{count, evidence, finding, fix, time};
-use crate::analysis::{Actor, Finding, Fix, Limit};
+use super::say::{confirm, count, evidence, finding, fix, time};
+use crate::analysis::{Actor, Finding, Limit, Remedy, Unit};
 use crate::cause::Cause;
 use crate::tcp::facts::{Notice, Release};
 use crate::types::ModelChange;
@@ -85,32 +85,32 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
     );
     let mut found = finding(Cause::Timeout, lost, case.trust(0.9), summary);
     let frames: Vec<_> = gap.iter().flat_map(|gap| [gap.frames.0, gap.frames.1]).collect();
-    found.evidence.push(evidence("waits for the timer", number as f64, "waits", &[]));
-    found.evidence.push(evidence("longest wait", length.as_millis_f64(), "ms", &frames));
+    found.evidence.push(evidence("waits for the timer", number as f64, Unit::Waits, &[]));
+    found.evidence.push(evidence("longest wait", length.as_millis_f64(), Unit::Milliseconds, &frames));
     let numbers = case.transfer.gaps.iter().filter(|gap| gap.release == Release::Timer && !gap.tail);
     let missing: u32 = numbers.filter_map(|gap| gap.missing).fold(0, u32::saturating_add);
     if missing > 0 {
         let figure = "packets of the sender that never came here, by its IP numbers";
-        found.evidence.push(evidence(figure, f64::from(missing), "packets", &[]));
-        found.settle = Some(repair::UNSEEN.into());
+        found.evidence.push(evidence(figure, f64::from(missing), Unit::Packets, &[]));
+        found.to_confirm = confirm(repair::UNSEEN);
     }
     if let Some(rtt) = case.rtt() {
-        found.evidence.push(evidence("round trip", rtt.as_millis_f64(), "ms", &[]));
+        found.evidence.push(evidence("round trip", rtt.as_millis_f64(), Unit::Milliseconds, &[]));
     }
     let meanwhile = |notice: &&Notice| notice.last >= longest.start && notice.time <= case.transfer.end;
     let mut said = super::icmp::undelivered(case.facts, case.sender).filter(meanwhile).peekable();
     if let Some(notice) = said.peek() {
-        found.fix = super::icmp::fix_undelivered(notice, case.facts.endpoints[!case.sender]);
+        found.remedies = super::icmp::fix_undelivered(notice, case.facts.endpoints[!case.sender]);
         found.evidence.extend(said.map(super::icmp::as_evidence));
         return Some(found);
     }
-    found.fix = remedy(case);
+    found.remedies = remedy(case);
     Some(found)
 }
 
 /// The loss is the path's; what the sender lacks to find losses sooner is said where the capture
 /// shows it.
-fn remedy(case: &TransferCase<'_>) -> Option<Fix> {
+fn remedy(case: &TransferCase<'_>) -> Vec<Remedy> {
     if let Some(side) = repair::without_sack(case.facts) {
         let end = if side == case.facts.client { "client" } else { "server" };
         let what = format!("mend the loss; and switch SACK on at the {end}, without which a sender probes for no loss");
@@ -137,9 +137,9 @@ fn first_copies(case: &TransferCase<'_>, waited: Nanos) -> Option<Finding> {
     );
     let mut found = finding(Cause::Timeout, waited, case.trust(0.75), summary);
     let figure = "packets of the sender that never came here, by its IP numbers";
-    found.evidence.push(evidence(figure, f64::from(missing), "packets", &[case.transfer.frames.0]));
-    found.settle = Some(repair::UNSEEN.into());
-    found.fix = fix(
+    found.evidence.push(evidence(figure, f64::from(missing), Unit::Packets, &[case.transfer.frames.0]));
+    found.to_confirm = confirm(repair::UNSEEN);
+    found.remedies = fix(
         Actor::Network,
         "find where the path lost all of that flight and its copies, while smaller packets passed",
         None,

@@ -37,7 +37,7 @@
 use super::case::TransferCase;
 use super::rule::{Check, Rule};
 use super::say::{count, evidence, finding, fix, thousands, time};
-use crate::analysis::{Actor, Finding};
+use crate::analysis::{Actor, Finding, Unit};
 use crate::cause::Cause;
 
 pub(super) const RULE: Rule = Rule::new(Cause::TlsRecordBuffering, Check::Transfer(check));
@@ -73,12 +73,17 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
     let mut found = finding(Cause::TlsRecordBuffering, lost, case.trust(0.8), summary);
     // Behind session tickets it begins in a later frame than the transfer.
     let frame = if start == transfer.seq.0 { &[first.first_frame][..] } else { &[] };
-    found.evidence.push(evidence("first record of the answer", size as f64, "B", frame));
-    found.evidence.push(evidence("first flight", first.bytes as f64, "B", &[first.first_frame, first.last_frame]));
-    found.evidence.push(evidence("flight that made it whole", whole as f64 + 1.0, "", &[last.first_frame]));
+    found.evidence.push(evidence("first record of the answer", size as f64, Unit::Bytes, frame));
+    found.evidence.push(evidence(
+        "first flight",
+        first.bytes as f64,
+        Unit::Bytes,
+        &[first.first_frame, first.last_frame],
+    ));
+    found.evidence.push(evidence("flight that made it whole", whole as f64 + 1.0, Unit::One, &[last.first_frame]));
     let fits = first.bytes.checked_ilog2().map_or(MIN_ADVISED, |log| 1u64 << log);
     let advised = fits.clamp(MIN_ADVISED, MAX_ADVISED);
-    found.fix = fix(
+    found.remedies = fix(
         Actor::Application,
         format!(
             "begin answers with TLS records of {} B at most (the first flight is {} B); the bulk behind them is no slower or faster for it",

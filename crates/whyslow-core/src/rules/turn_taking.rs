@@ -30,7 +30,7 @@ use super::case::ConnectionCase;
 use super::rule::{Check, Rule, Saving};
 use super::say::{count, evidence, finding, fix, time};
 use super::turns::{MIN_TURNS, Turns};
-use crate::analysis::{Actor, Finding};
+use crate::analysis::{Actor, Finding, Unit};
 use crate::cause::Cause;
 
 pub(super) const RULE: Rule = Rule::new(Cause::TurnTaking, Check::Connection(check))
@@ -51,13 +51,13 @@ fn check(case: &ConnectionCase<'_>) -> Option<Finding> {
     );
     let confidence = if turns.share() >= 0.5 { 0.9 } else { 0.7 };
     let mut found = finding(Cause::TurnTaking, turns.lost, case.trust(confidence), summary);
-    found.evidence.push(evidence("turns", turns.number() as f64, "turns", &turns.frames()));
-    found.evidence.push(evidence("round trip", turns.rtt.as_millis_f64(), "ms", &[]));
-    found.fix = fix(
+    found.evidence.push(evidence("turns", turns.number() as f64, Unit::Turns, &turns.frames()));
+    found.evidence.push(evidence("round trip", turns.rtt.as_millis_f64(), Unit::Milliseconds, &[]));
+    found.remedies = fix(
         Actor::Application,
         "ask for more at once: batch or pipeline the requests, or bring the two programs nearer to each other",
         None,
     );
-    found.predicted_s = turns.in_one_go(case);
+    found.promise(turns.in_one_go(case));
     Some(found)
 }

@@ -1,41 +1,31 @@
-//! The verdict on a transfer in one sentence.
+//! The verdict on a transfer.
 
 use super::case::TransferCase;
-use super::say;
-use crate::analysis::{Finding, HEALTHY_VERDICT, Limit, UNKNOWN_ELIDED_VERDICT, UNKNOWN_VERDICT};
+use super::say::WORTH_SAYING;
+use crate::analysis::{Finding, Limit, Verdict};
 use crate::units::Nanos;
 
-/// The verdict on a transfer in one sentence. A cause is named alone only if it took half of the
+/// What the findings of a transfer say together. A cause is named alone only if it took half of the
 /// time, or twice as much as the next.
-pub fn verdict(case: &TransferCase<'_>, findings: &[Finding]) -> String {
-    // A risk costs no time: it is told below, and is not why the transfer took what it took.
+pub fn verdict(case: &TransferCase<'_>, findings: &[Finding]) -> Verdict {
+    // A risk costs no time, and does not explain the transfer's time.
     match verdict_of_findings(findings, case.duration()) {
         Some(_) if case.transfer.known_span.is_some() => {
-            let (shown, whole) = (say::time(case.transfer.known_for()), say::time(case.duration()));
-            format!("what slowed it is known for {shown} of {whole} only: packets of it were left out of the text")
+            Verdict::PartlyShown { shown: case.transfer.known_for(), whole: case.duration() }
         }
         Some(verdict) => verdict,
         None => without_cause(case),
     }
 }
 
-/// What findings say of a transfer that took so long; none where none of them cost time.
-pub(super) fn verdict_of_findings(findings: &[Finding], whole: Nanos) -> Option<String> {
-    let costly = findings.iter().take_while(|finding| finding.seconds > Nanos::ZERO).count();
+/// What findings say of a transfer of this length; `None` if none of them cost time.
+pub(super) fn verdict_of_findings(findings: &[Finding], whole: Nanos) -> Option<Verdict> {
+    let costly = findings.iter().take_while(|finding| finding.cost_s > Nanos::ZERO).count();
     let [first, rest @ ..] = &findings[..costly] else {
         return None;
     };
-    let clear = first.seconds.0 * 2 >= whole.0 || rest.first().is_none_or(|next| first.seconds.0 >= 2 * next.seconds.0);
-    Some(if clear {
-        format!("{}: {}", first.cause, first.summary)
-    } else {
-        let names: Vec<String> = findings
-            .iter()
-            .take(3)
-            .map(|finding| format!("{} {}", finding.cause, say::time(finding.seconds)))
-            .collect();
-        format!("mixed: {}", names.join(", "))
-    })
+    let clear = first.cost_s.0 * 2 >= whole.0 || rest.first().is_none_or(|next| first.cost_s.0 >= 2 * next.cost_s.0);
+    Some(if clear { Verdict::Cause } else { Verdict::Mixed })
 }
 
 /// A share of the time that is more than a second round trip's or a tail's: of two flights the
@@ -48,7 +38,7 @@ const ALONE: f64 = 0.8;
 /// The verdict where no rule claims the time. What a path needs is its round trip: where limits
 /// took two fifths of the time or more, and enough of it for a person to notice, something did hold
 /// the transfer back.
-fn without_cause(case: &TransferCase<'_>) -> String {
+fn without_cause(case: &TransferCase<'_>) -> Verdict {
     let whole = case.duration();
     let mostly = |time: Nanos| time.0 * 2 >= whole.0.max(1);
     let needed = |limit| matches!(limit, Limit::RoundTrip | Limit::Idle);
@@ -56,20 +46,14 @@ fn without_cause(case: &TransferCase<'_>) -> String {
     let sum: Nanos = held.iter().map(|part| part.time).sum();
     if case.facts.timeless || case.facts.capture_defects.one_direction || mostly(case.time(Limit::Unknown)) {
         let elided = !case.facts.timeless && case.transfer.known_span.is_some();
-        return if elided { UNKNOWN_ELIDED_VERDICT } else { UNKNOWN_VERDICT }.into();
+        return if elided { Verdict::UnknownElided } else { Verdict::Unknown };
     }
     let [first, ..] = held[..] else {
-        return HEALTHY_VERDICT.into();
+        return Verdict::Healthy;
     };
-    if case.share(sum) < HELD || sum < say::WORTH_SAYING {
-        return HEALTHY_VERDICT.into();
+    if case.share(sum) < HELD || sum < WORTH_SAYING {
+        return Verdict::Healthy;
     }
-    let name = |limit: Limit| limit.slug().replace('-', " ");
-    if first.time >= sum.scale(ALONE) {
-        let (taken, whole) = (say::time(first.time), say::time(whole));
-        return format!("{} took {taken} of {whole}; no cause of it is proven", name(first.limit));
-    }
-    let parts: Vec<String> =
-        held.iter().take(3).map(|part| format!("{} {}", name(part.limit), say::time(part.time))).collect();
-    format!("no cause is proven for {} of {}: {}", say::time(sum), say::time(whole), parts.join(", "))
+    let most = if first.time >= sum.scale(ALONE) { 1 } else { 3 };
+    Verdict::Unexplained { limits: held.iter().take(most).map(|part| (part.limit, part.time)).collect(), whole }
 }

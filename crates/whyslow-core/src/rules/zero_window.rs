@@ -31,8 +31,8 @@
 
 use super::case::TransferCase;
 use super::rule::{Check, Rule};
-use super::say::{count, evidence, finding, fix, time};
-use crate::analysis::{Actor, Finding, Frame, Limit};
+use super::say::{confirm, count, evidence, finding, fix, time};
+use crate::analysis::{Actor, Finding, Frame, Limit, Unit};
 use crate::cause::Cause;
 use crate::tcp::facts::Release;
 use crate::types::ModelChange;
@@ -56,12 +56,17 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
         time(case.duration()),
     );
     let mut found = finding(Cause::ZeroWindow, lost, case.trust(0.9), summary);
-    found.evidence.push(evidence("window closed", direction.closings as f64, "times", &frames(case)));
-    found.evidence.push(evidence("time with a closed window", lost.as_secs_f64(), "s", &[]));
+    found.evidence.push(evidence("window closed", direction.closings as f64, Unit::Times, &frames(case)));
+    found.evidence.push(evidence("time with a closed window", lost.as_secs_f64(), Unit::Seconds, &[]));
     if direction.window_probes > 0 {
-        found.evidence.push(evidence("probes of the closed window", direction.window_probes as f64, "segments", &[]));
+        found.evidence.push(evidence(
+            "probes of the closed window",
+            direction.window_probes as f64,
+            Unit::Segments,
+            &[],
+        ));
     }
-    found.fix = fix(
+    found.remedies = fix(
         Actor::Application,
         format!(
             "make the receiving program read faster: the window closed {}; the network is not at fault",
@@ -69,7 +74,7 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
         ),
         None,
     );
-    found.settle = Some("a slow program and a busy host look the same from here: look at the receiver's CPU".into());
+    found.to_confirm = confirm("a slow program and a busy host look the same from here: look at the receiver's CPU");
     Some(found)
 }
 

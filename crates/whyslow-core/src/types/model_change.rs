@@ -22,6 +22,8 @@ pub enum ModelChange {
     HeldToInterLossRate,
     /// The initial window is the largest that is advised, as far as the transfer needs it.
     LargeInitialWindow,
+    /// The same transfer on a connection that has carried one like it: the windows that it left.
+    ReusedConnection,
     /// The window stays as large as it was before the sender was idle.
     WindowKeptWhenIdle,
     /// Slow start goes on until a loss.

@@ -39,6 +39,7 @@ fn make(change: ModelChange, replay: &Replay, changed: &mut Fitted) -> Option<()
         ModelChange::HeldToPathRate => scenario.rate = Some(scenario.rate.or(replay.path_rate())?),
         ModelChange::HeldToInterLossRate => scenario.rate = replay.passed_rate.or(scenario.rate),
         ModelChange::LargeInitialWindow => enlarge_initial_window(scenario),
+        ModelChange::ReusedConnection => reuse_connection(scenario, replay)?,
         ModelChange::WindowKeptWhenIdle => keep_window_when_idle(changed, replay),
         ModelChange::SlowStartUntilLoss => scenario.sender.ssthresh = f64::INFINITY,
         ModelChange::NoSenderCap => scenario.sender.cap = None,
@@ -66,6 +67,20 @@ fn enlarge_initial_window(scenario: &mut Scenario) {
     };
     scenario.sender.initial_window = needed.min(cap).max(scenario.sender.initial_window);
     scenario.sender.ssthresh = scenario.sender.ssthresh.max(scenario.sender.initial_window);
+}
+
+/// The congestion window and the receiver's window that this transfer leaves to the next one.
+fn reuse_connection(scenario: &mut Scenario, replay: &Replay) -> Option<()> {
+    let CarriedWindow { cwnd, grows } = replay.left?;
+    let sender = &mut scenario.sender;
+    sender.initial_window = cwnd.max(sender.initial_window);
+    sender.ssthresh = if grows { sender.ssthresh.max(sender.initial_window) } else { sender.initial_window };
+    if let Window::Advertised(steps) = &mut scenario.receiver.window
+        && let Some(largest) = steps.iter().map(|step| step.1).max()
+    {
+        *steps = vec![(0, largest)];
+    }
+    Some(())
 }
 
 fn keep_window_when_idle(changed: &mut Fitted, replay: &Replay) {

@@ -41,6 +41,8 @@ pub struct Replay {
     pub(super) passing_largest: Option<u64>,
     /// The window that the transfers before this one would have left, had no silence cut it.
     pub(super) carried: Option<CarriedWindow>,
+    /// The window that this transfer and those before it leave to the next one.
+    pub(super) left: Option<CarriedWindow>,
     /// What is known of the path beside this transfer, payload bits per second.
     path: PathRates,
 }
@@ -61,15 +63,19 @@ struct PathRates {
 pub struct EarlierTransfers {
     /// The window that they would have left, had no silence cut it.
     pub(super) carried: Option<CarriedWindow>,
+    /// The window that they and this transfer leave to the next one.
+    pub(super) left: Option<CarriedWindow>,
     /// What the path carries, payload bits per second.
     pub(super) rate: Option<f64>,
 }
 
 impl EarlierTransfers {
-    /// Of these transfers.
-    pub fn of(earlier: &[(&TransferFacts, Partition)], context: &Context) -> Self {
+    /// Of the transfers of one sender up to one of them, which is the last.
+    pub fn of(transfers: &[(&TransferFacts, Partition)], context: &Context) -> Self {
+        let earlier = transfers.split_last().map_or(transfers, |(_, earlier)| earlier);
+        let left = CarriedWindow::over(transfers, context);
         let rates = earlier.iter().filter_map(|(transfer, partition)| seen_rate(transfer, partition, context));
-        Self { carried: CarriedWindow::over(earlier, context), rate: rates.max_by(f64::total_cmp) }
+        Self { carried: CarriedWindow::over(earlier, context), left, rate: rates.max_by(f64::total_cmp) }
     }
 }
 
@@ -167,6 +173,7 @@ impl Replay {
             passing_window: passing_window(transfer, partition, 0),
             passing_largest: passing_window(transfer, partition, largest_window(transfer) / 2),
             carried: earlier.carried,
+            left: earlier.left,
             path: PathRates {
                 given: context.path_rate,
                 earlier_rate: earlier.rate,

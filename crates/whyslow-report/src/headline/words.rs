@@ -1,7 +1,7 @@
 //! What each cause says after "because".
 
 use crate::text::units;
-use whyslow_core::analysis::{Actor, Cause, End, Finding, Transfer};
+use whyslow_core::analysis::{Actor, Cause, End, Finding, Transfer, Unit};
 
 /// The names of the two ends of a transfer.
 #[derive(Clone, Copy, Debug)]
@@ -108,11 +108,11 @@ pub(super) fn fix(finding: &Finding, ends: Ends) -> Option<String> {
 }
 
 fn is_for(finding: &Finding, who: Actor) -> bool {
-    finding.fix.as_ref().is_some_and(|fix| fix.who == who)
+    finding.remedy().is_some_and(|remedy| remedy.actor == who)
 }
 
 /// The largest flight, which is the first figure of the evidence.
 fn largest_flight(finding: &Finding) -> Option<String> {
-    let first = finding.evidence.first().filter(|first| first.unit == "B")?;
-    Some(units::figure(first.value, &first.unit))
+    let first = finding.evidence.first().filter(|first| first.unit == Unit::Bytes)?;
+    Some(units::figure(first.value, first.unit.symbol()))
 }

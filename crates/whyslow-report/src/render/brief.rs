@@ -43,7 +43,7 @@ fn rows(analysis: &Analysis) -> impl Iterator<Item = Row<'_>> {
         let of_transfers = transfers.map(move |(index, transfer)| {
             // What cost a connection as a whole stands with its only transfer.
             let own = connection.findings.first().filter(|_| connection.transfers.len() == 1);
-            let finding = transfer.findings.first().into_iter().chain(own).max_by_key(|finding| finding.seconds);
+            let finding = transfer.findings.first().into_iter().chain(own).max_by_key(|finding| finding.cost_s);
             Row { connection, transfer: Some((index + 1, transfer)), finding }
         });
         let own = connection.findings.first().filter(|_| connection.transfers.len() != 1);
@@ -88,9 +88,7 @@ pub fn terminal(analysis: &Analysis, width: usize) -> String {
             plain(took),
             plain(rate),
             (color, finding.map_or(none.to_owned(), |finding| finding.cause.to_string())),
-            plain(
-                finding.filter(|one| one.seconds > Nanos::ZERO).map_or(String::new(), |one| units::span(one.seconds)),
-            ),
+            plain(finding.filter(|one| one.cost_s > Nanos::ZERO).map_or(String::new(), |one| units::span(one.cost_s))),
             plain(finding.map_or(String::new(), |finding| confidence(finding.confidence).to_owned())),
         ]);
     }
@@ -156,9 +154,9 @@ fn cells(row: &Row<'_>) -> [String; 14] {
         number(transfer.and_then(|(_, one)| one.rate_bps)),
         number(connection.rtt_ms.min),
         finding.map_or(String::new(), |finding| finding.cause.to_string()),
-        finding.map_or(String::new(), |finding| seconds(finding.seconds)),
+        finding.map_or(String::new(), |finding| seconds(finding.cost_s)),
         number(finding.map(|finding| finding.confidence)),
-        finding.and_then(|finding| finding.predicted_s).map_or(String::new(), seconds),
+        finding.and_then(|finding| finding.predicted()).map_or(String::new(), seconds),
     ]
 }
 

@@ -4,6 +4,7 @@
 use super::terminal::{WIDTHS, names};
 use crate::text::styles::{BOLD, DIM, WARNING};
 use crate::text::{Column, Line, Page, Table, units};
+use crate::words;
 use anstyle::Style;
 use std::io::{self, Write};
 use whyslow_core::analysis::{End, Near};
@@ -65,9 +66,10 @@ fn print_transfer(page: &mut Page, name: &str, summary: &TransferSummary) {
     if let Some(rtt) = summary.rtt_s {
         figures += &format!("   RTT {}", units::span(rtt));
     }
+    let lang = page.lang();
     page.wrapped(&Line::new().pad(3), Style::new(), &format!("{client} → {server}"));
     page.line(&Line::new().pad(3).plain(&figures));
-    page.wrapped(&Line::new().pad(3), DIM, &summary.verdict);
+    page.wrapped(&Line::new().pad(3), DIM, &words::verdict_of(&summary.verdict, summary.finding.as_slice(), lang));
 }
 
 fn signed(time: Nanos) -> String {

@@ -3,6 +3,7 @@
 use super::terminal::names;
 use crate::headline::{self, confidence};
 use crate::text::{harmless, units};
+use crate::words::{self, Lang};
 use std::fmt::Write;
 use whyslow_core::analysis::{Capture, Connection, End, Finding, Near, Transfer};
 
@@ -87,26 +88,29 @@ fn print_transfer(out: &mut String, index: usize, transfer: &Transfer, total: u6
 }
 
 fn print_finding(out: &mut String, finding: &Finding) {
-    let (cost, sure) = (units::span(finding.seconds), confidence(finding.confidence));
-    let _ = writeln!(out, "\n**{}** ({cost}, {sure}): {}", finding.cause, escaped(&finding.summary));
+    let (cost, sure) = (units::span(finding.cost_s), confidence(finding.confidence));
+    let _ = writeln!(out, "\n**{}** ({cost}, {sure}): {}", finding.cause, escaped(&words::summary(finding, Lang::En)));
     for evidence in &finding.evidence {
         let frames = names::frames(&evidence.frames);
         let frames = if frames.is_empty() { frames } else { format!(" ({frames})") };
-        let value = units::figure(evidence.value, &evidence.unit);
-        let _ = writeln!(out, "- {}: {value}{frames}", escaped(&evidence.figure));
+        let value = words::value(evidence, Lang::En);
+        let _ = writeln!(out, "- {}: {value}{frames}", escaped(&words::measure(evidence, Lang::En)));
     }
-    if let Some(fix) = &finding.fix {
-        let _ = writeln!(out, "\nFix: {}", escaped(&fix.what));
-        if let Some(command) = &fix.command {
+    for (index, remedy) in finding.remedies.iter().enumerate() {
+        let label = if index == 0 { "Fix" } else { "Or" };
+        let _ = writeln!(out, "\n{label}: {}", escaped(&words::action(&remedy.action, Lang::En)));
+        if let Some(command) = &remedy.action.command() {
             let _ = writeln!(out, "\n    {}", harmless(command));
         }
-        if let Some(verify) = &fix.verify {
+        if index == 0
+            && let Some(verify) = finding.cause.verify()
+        {
             let _ = writeln!(out, "\nVerify: {}", escaped(verify));
         }
-    }
-    if let Some(then) = finding.predicted_s {
-        let assumed = finding.predicted_assumes.map(|assumed| format!("; {}", names::assumed(assumed)));
-        let _ = writeln!(out, "\nIf fixed: {}{}", units::seconds(then), assumed.unwrap_or_default());
+        if let Some(promise) = remedy.promise {
+            let assumed = promise.assumed.map(|assumed| format!("; {}", names::assumed(assumed)));
+            let _ = writeln!(out, "\nIf fixed: {}{}", units::seconds(promise.time_s), assumed.unwrap_or_default());
+        }
     }
 }
 

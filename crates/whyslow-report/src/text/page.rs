@@ -1,6 +1,7 @@
 //! [`Page`]: lines one under the other, with text wrapped at the page's width.
 
 use super::{Line, width};
+use crate::words::Lang;
 use anstyle::Style;
 
 /// The least width of a text column, even if it makes the page wider than requested.
@@ -11,12 +12,23 @@ const MIN_ROOM: usize = 24;
 pub struct Page {
     text: String,
     width: usize,
+    lang: Lang,
 }
 
 impl Page {
-    /// An empty page of this many columns.
+    /// An empty page of this many columns, in English.
     pub fn new(width: usize) -> Self {
-        Self { text: String::new(), width }
+        Self { text: String::new(), width, lang: Lang::En }
+    }
+
+    /// The same page in another language.
+    pub fn in_language(self, lang: Lang) -> Self {
+        Self { lang, ..self }
+    }
+
+    /// Its language.
+    pub fn lang(&self) -> Lang {
+        self.lang
     }
 
     /// Its width in columns.

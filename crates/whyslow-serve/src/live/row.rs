@@ -53,7 +53,7 @@ impl Row {
         let (start_s, duration) = transfer
             .map_or((connection.start_s, connection.duration_s), |transfer| (transfer.start_s, transfer.duration_s));
         let both = |of: fn(&whyslow_core::analysis::Direction) -> u64| connection.directions.iter().map(of).sum();
-        let costly = findings.iter().filter(|finding| finding.seconds > Nanos::ZERO);
+        let costly = findings.iter().filter(|finding| finding.cost_s > Nanos::ZERO);
         let longest = transfer.and_then(|transfer| transfer.limits.iter().max_by_key(|limit| limit.seconds));
         Self {
             serial,

@@ -5,6 +5,7 @@ use crate::column::{Column, bytes, flag, float, instant, int, seconds, text};
 use crate::row::Row;
 use whyslow_core::analysis::{Direction, End, Handshake};
 use whyslow_core::units::Nanos;
+use whyslow_report::words::{self, Lang};
 
 /// All of them.
 pub(crate) fn connections() -> Vec<Column> {
@@ -63,9 +64,11 @@ fn found() -> [Column; 7] {
             "Its costliest cause, of its own findings and its transfers'; null where there is none.",
             |row| Some(row.top_of_connection()?.cause.slug().to_owned()),
         ),
-        seconds("cause_s", "What that one cost.", |row| Some(row.top_of_connection()?.seconds)),
+        seconds("cause_s", "What that one cost.", |row| Some(row.top_of_connection()?.cost_s)),
         float("cause_confidence", "How certain that is, from 0 to 1.", |row| Some(row.top_of_connection()?.confidence)),
-        text("cause_summary", "The same in a sentence.", |row| Some(row.top_of_connection()?.summary.clone())),
+        text("cause_summary", "The same in a sentence.", |row| {
+            Some(words::summary(row.top_of_connection()?, Lang::En))
+        }),
     ]
 }
 

@@ -3,7 +3,8 @@
 use super::{actor, ids};
 use crate::column::{Column, flag, float, int, ints, seconds, text};
 use crate::row::Row;
-use whyslow_core::analysis::{Evidence, Fix, Frame};
+use whyslow_core::analysis::{Assumed, Frame, Measurement, Remedy};
+use whyslow_report::words::{self, Lang};
 
 /// All of them.
 pub(crate) fn findings() -> Vec<Column> {
@@ -21,22 +22,18 @@ pub(crate) fn findings() -> Vec<Column> {
         text("cause", "The cause's name: `whyslow help-cause NAME` explains it.", |row| {
             Some(row.finding()?.cause.slug().to_owned())
         }),
-        seconds("seconds", "What was lost to it. Findings of the same time overlap.", |row| {
-            Some(row.finding()?.seconds)
-        }),
+        seconds("cost_s", "Time that it cost.", |row| Some(row.finding()?.cost_s)),
         float("confidence", "How certain it is, from 0 to 1.", |row| Some(row.finding()?.confidence)),
-        text("summary", "It in one sentence.", |row| Some(row.finding()?.summary.clone())),
+        text("summary", "It in one sentence.", |row| Some(words::summary(row.finding()?, Lang::En))),
         seconds("predicted_s", "The time with the cause gone; null where no model promises it.", |row| {
-            row.finding()?.predicted_s
+            row.finding()?.predicted()
         }),
         float("predicted_needs_bps", "What the path must carry for that, where it was never seen to.", |row| {
-            Some(row.finding()?.predicted_assumes?.needed_bps)
+            Some(assumed(row)?.needed_bps)
         })
         .unit("bit/s"),
-        float("predicted_seen_bps", "What the path was seen to carry.", |row| {
-            Some(row.finding()?.predicted_assumes?.seen_bps)
-        })
-        .unit("bit/s"),
+        float("predicted_seen_bps", "What the path was seen to carry.", |row| Some(assumed(row)?.seen_bps))
+            .unit("bit/s"),
         flag("shared", "It sums up findings of `connections`, and its time is theirs.", |row| {
             Some(row.finding()?.shared)
         }),
@@ -48,6 +45,11 @@ pub(crate) fn findings() -> Vec<Column> {
     columns.extend(evidence());
     columns.extend(fix());
     columns
+}
+
+/// The rate that the first promise rests on.
+fn assumed(row: &Row<'_>) -> Option<Assumed> {
+    row.finding()?.remedies.iter().find_map(|remedy| remedy.promise)?.assumed
 }
 
 /// Frames of all its evidence.
@@ -66,23 +68,29 @@ fn evidence() -> [Column; 3] {
             Some(places.filter_map(|place| i64::try_from(place).ok()).collect())
         }),
         text("evidence", "The figures that show it, with their units.", |row| {
-            let figure = |one: &Evidence| format!("{} {} {}", one.figure, one.value, one.unit).trim_end().to_owned();
+            let figure = |one: &Measurement| {
+                let (what, unit) = (words::measure(one, Lang::En), words::unit(one.unit, one.value, Lang::En));
+                format!("{what} {} {unit}", one.value).trim_end().to_owned()
+            };
             Some(row.finding()?.evidence.iter().map(figure).collect::<Vec<_>>().join("; "))
         }),
     ]
 }
 
 fn fix() -> [Column; 5] {
-    fn fix<'a>(row: &Row<'a>) -> Option<&'a Fix> {
-        row.finding()?.fix.as_ref()
+    fn fix<'a>(row: &Row<'a>) -> Option<&'a Remedy> {
+        row.finding()?.remedy()
     }
     [
         text("fix_who", "Who must act: sender, receiver, network, application, capture.", |row| {
-            Some(actor(fix(row)?.who))
+            Some(actor(fix(row)?.actor))
         }),
-        text("fix", "What to do.", |row| Some(fix(row)?.what.clone())),
-        text("fix_command", "A command that does it, where there is one.", |row| fix(row)?.command.clone()),
-        text("fix_verify", "What shows that it worked.", |row| fix(row)?.verify.clone()),
-        text("settle", "What would settle an open question.", |row| row.finding()?.settle.clone()),
+        text("fix", "What to do.", |row| Some(words::action(&fix(row)?.action, Lang::En))),
+        text("fix_command", "A command that does it, where there is one.", |row| fix(row)?.action.command()),
+        text("fix_verify", "What shows that it worked.", |row| {
+            fix(row)?;
+            row.finding()?.cause.verify().map(str::to_owned)
+        }),
+        text("to_confirm", "What would answer an open question.", |row| words::to_confirm(row.finding()?, Lang::En)),
     ]
 }

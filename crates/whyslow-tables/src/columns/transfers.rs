@@ -4,6 +4,7 @@ use super::{end, ids};
 use crate::column::{Column, bytes, flag, float, instant, int, seconds, text};
 use whyslow_core::analysis::{Limit, LimitShare};
 use whyslow_core::units::Nanos;
+use whyslow_report::words::{self, Lang};
 
 /// What can go before a transfer's first byte.
 const BEFORE: [Limit; 8] = [
@@ -68,17 +69,17 @@ fn figures() -> Vec<Column> {
 
 fn verdict() -> Vec<Column> {
     vec![
-        text("verdict", "The verdict in one sentence.", |row| Some(row.transfer()?.verdict.clone())),
+        text("verdict", "The verdict in one sentence.", |row| Some(words::verdict(row.transfer()?, Lang::En))),
         int("findings_total", "Its findings.", |row| Some(row.transfer()?.findings.len())),
         text("cause", "The costliest of them; null where there is none.", |row| {
             Some(row.top()?.cause.slug().to_owned())
         }),
-        seconds("cause_s", "What that one cost.", |row| Some(row.top()?.seconds)),
+        seconds("cause_s", "What that one cost.", |row| Some(row.top()?.cost_s)),
         float("cause_confidence", "How certain that is, from 0 to 1.", |row| Some(row.top()?.confidence)),
         seconds("predicted_s", "The transfer's time with that cause gone; null where no model promises it.", |row| {
-            row.top()?.predicted_s
+            row.top()?.predicted()
         }),
-        text("fix", "What to do about it.", |row| Some(row.top()?.fix.as_ref()?.what.clone())),
+        text("fix", "What to do about it.", |row| Some(words::action(&row.top()?.remedy()?.action, Lang::En))),
     ]
 }
 

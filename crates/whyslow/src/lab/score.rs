@@ -107,7 +107,7 @@ fn promise(analysis: &Analysis, cause: &str, last: bool) -> Option<f64> {
     findings
         .iter()
         .find(|finding| finding.cause.slug() == cause || special(finding))?
-        .predicted_s
+        .predicted()
         .map(Nanos::as_secs_f64)
 }
 

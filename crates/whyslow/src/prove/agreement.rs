@@ -105,7 +105,7 @@ impl Agreement {
                 // Two that cost about the same may change places.
                 let cost = |cause: &str| {
                     let findings = trial.seen.findings();
-                    findings.iter().find(|finding| finding.cause.slug() == cause).map_or(0, |finding| finding.seconds.0)
+                    findings.iter().find(|finding| finding.cause.slug() == cause).map_or(0, |finding| finding.cost_s.0)
                 };
                 captured == again || are_alike(captured, again) || cost(captured) * 5 >= cost(again) * 4
             }
@@ -152,7 +152,7 @@ impl Agreement {
 
 /// Whether a finding weighs enough to be the verdict.
 fn counts(finding: &Finding, of: &Captured) -> bool {
-    finding.seconds.as_secs_f64() >= COUNTS * of.seconds().max(MOMENT)
+    finding.cost_s.as_secs_f64() >= COUNTS * of.seconds().max(MOMENT)
 }
 
 /// Rounds that agree in bytes and time, and how many were compared: each with the one that begins

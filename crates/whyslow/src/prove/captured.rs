@@ -38,13 +38,13 @@ impl Captured {
             self.transfer().findings.iter().chain(of_connection).collect()
         };
         let mut all = own;
-        all.sort_by(|a, b| b.is_waited_for().cmp(&a.is_waited_for()).then(b.seconds.cmp(&a.seconds)));
+        all.sort_by(|a, b| b.is_waited_for().cmp(&a.is_waited_for()).then(b.cost_s.cmp(&a.cost_s)));
         all
     }
 
     /// The cause that cost most.
     pub fn top(&self) -> Option<&Finding> {
-        self.findings().into_iter().find(|finding| finding.seconds.0 > 0)
+        self.findings().into_iter().find(|finding| finding.cost_s.0 > 0)
     }
 
     /// How long it took, seconds: the transfer from its sender's first byte to the last ACK, and
@@ -113,7 +113,7 @@ pub(super) fn verdict<'a>(
     analysis: &'a Analysis,
     of_one: impl Fn(&&'a Connection) -> bool,
 ) -> Option<(&'a Connection, usize)> {
-    let cost = |finding: &Finding| (finding.is_waited_for(), finding.seconds.0);
+    let cost = |finding: &Finding| (finding.is_waited_for(), finding.cost_s.0);
     let costs = analysis.connections.iter().filter(of_one).flat_map(|connection| {
         let own = connection.findings.iter().map(cost).max().unwrap_or_default();
         connection.transfers.iter().enumerate().map(move |(index, transfer)| {
@@ -126,7 +126,7 @@ pub(super) fn verdict<'a>(
 
 /// Whether what a connection's findings say weighs more than what its transfer's do.
 pub(super) fn is_about_connection(connection: &Connection, index: usize) -> bool {
-    let cost = |finding: &Finding| (finding.is_waited_for(), finding.seconds.0);
+    let cost = |finding: &Finding| (finding.is_waited_for(), finding.cost_s.0);
     let own = connection.transfers.get(index).and_then(|transfer| transfer.findings.iter().map(cost).max());
     let whole = connection.findings.iter().map(cost).max();
     whole.is_some_and(|whole| own.is_none_or(|own| whole > own) && whole.1 > 0)

@@ -5,7 +5,7 @@ use super::captured::{Before, Captured};
 use super::conversation::micros;
 use super::packets::Packet;
 use super::path::USUAL_TIMEOUT;
-use whyslow_core::analysis::{Connection, End, Limit, Round, Transfer};
+use whyslow_core::analysis::{Action, Connection, End, Limit, Round, SendingAction, Transfer};
 use whyslow_core::series::Kind;
 use whyslow_lab::scenario::host::HostSpec;
 use whyslow_lab::scenario::script::{Reading, Stop};
@@ -138,7 +138,7 @@ impl Captured {
     fn remembered(&self) -> Option<u32> {
         let findings = self.findings();
         let exit = findings.into_iter().find(|finding| finding.cause.slug() == "early-slow-start-exit")?;
-        let is_remembered = exit.fix.as_ref()?.command.as_ref()?.starts_with("ip tcp_metrics");
+        let is_remembered = matches!(exit.remedy()?.action, Action::Sending(SendingAction::ForgetThreshold { .. }));
         let rounds = self.transfer().rounds.iter();
         let slow = rounds.filter(|_| is_remembered).find(|round| round.limit == Limit::CongestionAvoidance)?;
         u32::try_from(slow.in_flight.div_ceil(self.segment())).ok().filter(|segments| *segments >= 2)

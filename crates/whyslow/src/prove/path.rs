@@ -6,6 +6,7 @@ use super::conversation::{distance, micros};
 use super::disorder;
 use super::hole;
 use super::packets::Packet;
+use whyslow_core::analysis::Measure;
 use whyslow_core::analysis::{End, Limit, LimitSpan};
 use whyslow_core::series::Kind;
 use whyslow_lab::link::config::QueueLimit;
@@ -119,8 +120,8 @@ impl Captured {
     /// of payload: the most that was sent beyond the rate before the first segment was lost.
     pub fn policed(&self) -> Option<(f64, f64)> {
         let finding = self.findings().into_iter().find(|finding| finding.cause.slug() == "policer")?;
-        let is_rate = |figure: &str| figure.starts_with("rate at which bytes passed") || figure == "rate that passed";
-        let rate = finding.evidence.iter().find(|it| is_rate(&it.figure))?.value;
+        let is_rate = |kind: &Measure| matches!(kind, Measure::RateBetweenLosses | Measure::RatePassed);
+        let rate = finding.evidence.iter().find(|it| is_rate(&it.kind))?.value;
         let first = *self.lost(self.from(), self.mss()).first()?;
         let (mut full, mut most) = (f64::INFINITY, 0.0_f64);
         let until = |packet: &&Packet| packet.start < first;
@@ -137,11 +138,11 @@ impl Captured {
     /// What passed beyond the rate before it was in force, where a shaper let it.
     fn shaped(&self) -> Option<Shape> {
         let finding = self.findings().into_iter().find(|finding| finding.cause.slug() == "shaper")?;
-        let figure = |name: &str| finding.evidence.iter().find(|it| it.figure.starts_with(name)).map(|it| it.value);
+        let value = |kind: Measure| finding.evidence.iter().find(|it| it.kind == kind).map(|it| it.value);
         Some(Shape {
-            burst: figure("burst beyond the rate")?,
-            rate: figure("rate of payload from then on")?,
-            before: figure("rate of the burst")?,
+            burst: value(Measure::BurstBeyondRate)?,
+            rate: value(Measure::RateAfterBurst)?,
+            before: value(Measure::RateOfBurst)?,
         })
     }
 

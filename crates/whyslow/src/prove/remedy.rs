@@ -15,6 +15,7 @@ use whyslow_lab::scenario::path::{AqmSpec, CodelSpec, LinkSpec};
 use whyslow_lab::scenario::script::{Reading, Script};
 use whyslow_lab::scenario::units::{Size, Time};
 use whyslow_lab::scenario::work::{Side, Work};
+use whyslow_report::words::{Lang, action};
 
 /// A fix, and how it is done.
 #[derive(Clone, Debug)]
@@ -98,7 +99,7 @@ const MOST: usize = 6;
 /// The fixes of all findings, those that cost most first; then what else mends the same causes.
 pub(super) fn of(captured: &Captured) -> Vec<Remedy> {
     let mut all: Vec<Remedy> = Vec::new();
-    for finding in captured.findings().into_iter().filter(|finding| finding.seconds.0 > 0).take(MOST) {
+    for finding in captured.findings().into_iter().filter(|finding| finding.cost_s.0 > 0).take(MOST) {
         let others = alternatives(finding.cause).into_iter().map(|key| Remedy::by_key(Some(finding.cause), key));
         let own = main(captured, finding).into_iter().chain(on_a_host(captured, finding));
         for remedy in own.chain(others) {
@@ -112,7 +113,7 @@ pub(super) fn of(captured: &Captured) -> Vec<Remedy> {
 
 /// What helps on the sender where the fix itself is the path's.
 fn on_a_host(captured: &Captured, finding: &Finding) -> Option<Remedy> {
-    let line = finding.fix.as_ref()?.command.clone().filter(|line| is_the_path_s(finding) && is_harmless(line))?;
+    let line = finding.remedy()?.action.command().filter(|line| is_the_path_s(finding) && is_harmless(line))?;
     let host = if line.ends_with("# on the client") { End::Client } else { captured.from() };
     let (what, how) = (words(&line, host), How::Command(host, line.clone()));
     Some(Remedy { cause: Some(finding.cause), what, command: Some(line), how, promised_s: None })
@@ -120,7 +121,7 @@ fn on_a_host(captured: &Captured, finding: &Finding) -> Option<Remedy> {
 
 /// Whether the path is to be mended, which a key does, and the command only helps meanwhile.
 fn is_the_path_s(finding: &Finding) -> bool {
-    let is_network = finding.fix.as_ref().is_some_and(|fix| fix.who == Actor::Network);
+    let is_network = finding.remedy().is_some_and(|remedy| remedy.actor == Actor::Network);
     match by_key(finding.cause) {
         Some(Key::Icmp) => true,
         Some(Key::Lossless) => is_network,
@@ -147,13 +148,13 @@ pub(super) fn often_tried(captured: &Captured, asked: &[Remedy]) -> Vec<Remedy> 
 
 /// The fix that a finding names.
 fn main(captured: &Captured, finding: &Finding) -> Option<Remedy> {
-    let fix = finding.fix.as_ref()?;
-    let host = match fix.who {
-        Actor::Receiver => captured.from().other(),
-        Actor::Network if fix.what.contains("where the client's SYN comes from") => End::Client,
+    let fix = finding.remedies.iter().find(|one| one.action.command().is_some()).or(finding.remedy())?;
+    let host = match (fix.actor, fix.action.runs_on()) {
+        (_, Some(end)) => end,
+        (Actor::Receiver, None) => captured.from().other(),
         _ => captured.from(),
     };
-    let command = fix.command.clone().filter(|_| !is_the_path_s(finding));
+    let command = fix.action.command().filter(|_| !is_the_path_s(finding));
     let how = match (&command, by_key(finding.cause)) {
         (Some(line), _) if line.ends_with("tcp_congestion_control=bbr") => How::Key(Key::Bbr),
         (Some(line), _) if is_harmless(line) => How::Command(host, line.clone()),
@@ -164,9 +165,9 @@ fn main(captured: &Captured, finding: &Finding) -> Option<Remedy> {
     let what = match &how {
         How::Command(host, line) => words(line, *host),
         How::Key(key) => key.words().to_owned(),
-        How::Not(_) => whyslow_report::text::first_clause(&fix.what).to_owned(),
+        How::Not(_) => whyslow_report::text::first_clause(&action(&fix.action, Lang::En)).to_owned(),
     };
-    let promised_s = finding.predicted_s.map(whyslow_core::units::Nanos::as_secs_f64);
+    let promised_s = fix.promise.map(|promise| promise.time_s.as_secs_f64());
     Some(Remedy { cause: Some(finding.cause), what, command, how, promised_s })
 }
 

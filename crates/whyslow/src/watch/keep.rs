@@ -12,6 +12,7 @@ use whyslow_core::capture::{LinkType, Packet};
 use whyslow_core::units::{Nanos, Time};
 use whyslow_live::watch::{Connection, Keep, KeepOptions, Recorder, RingCounts, RingPacket, save_connection};
 use whyslow_report::text::units;
+use whyslow_report::words::{self, Lang};
 use whyslow_serve::live::{HeldPacket, HeldPackets, MAX_PACKET_BYTES};
 
 const FORGOTTEN: &str = "its packets are no longer remembered: --memory bounds them";
@@ -117,9 +118,9 @@ impl Keeper {
         });
         let held = held.ok_or(FORGOTTEN)?;
         let worst = connection.transfers.iter().max_by_key(|transfer| transfer.cost());
-        let verdict = worst.map(|transfer| transfer.verdict.as_str());
-        let finding = connection.findings.first().map(|finding| finding.summary.as_str());
-        let comment = about(process, verdict.or(finding).unwrap_or_default());
+        let verdict = worst.map(|transfer| words::verdict(transfer, Lang::En));
+        let finding = connection.findings.first().map(|finding| words::summary(finding, Lang::En));
+        let comment = about(process, &verdict.or(finding).unwrap_or_default());
         Ok(packets.described(held.missing, held.has_handshake, comment))
     }
 
@@ -192,9 +193,9 @@ impl Keeper {
 
 /// What stands at its first packet.
 fn comment(record: &Record) -> String {
-    let verdict = record.transfer().map(|transfer| transfer.verdict.as_str());
-    let finding = record.worst().map(|finding| finding.summary.as_str());
-    about(record.process.as_deref(), verdict.or(finding).unwrap_or_default())
+    let verdict = record.transfer().map(|transfer| words::verdict(transfer, Lang::En));
+    let finding = record.worst().map(|finding| words::summary(finding, Lang::En));
+    about(record.process.as_deref(), &verdict.or(finding).unwrap_or_default())
 }
 
 fn about(process: Option<&str>, verdict: &str) -> String {

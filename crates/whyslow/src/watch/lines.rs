@@ -8,6 +8,7 @@ use whyslow_core::analysis::{End, Finding};
 use whyslow_core::units::{Time, iso_8601};
 use whyslow_report::headline::confidence;
 use whyslow_report::text::{harmless, units};
+use whyslow_report::words::{self, Lang};
 
 /// A line for what was told.
 pub(super) fn record(record: &Record) -> String {
@@ -24,7 +25,7 @@ pub(super) fn record(record: &Record) -> String {
     match record.worst() {
         Some(worst) => {
             let sure = confidence(worst.confidence);
-            let _ = write!(line, "  {} {} ({sure})", worst.cause, units::span(worst.seconds));
+            let _ = write!(line, "  {} {} ({sure})", worst.cause, units::span(worst.cost_s));
         }
         None if record.transfer().is_some_and(|transfer| transfer.is_verdict_unknown()) => line += "  unknown",
         None => line += "  nothing slowed it",
@@ -44,7 +45,7 @@ pub(super) fn record(record: &Record) -> String {
 /// A line for what connections of a minute had in common.
 pub(super) fn together(finding: &Finding, now: Time) -> String {
     let connections = units::count(finding.connections.len() as u64, "connection");
-    harmless(&format!("{} {connections} together: {}", clock(now), finding.summary)).into_owned()
+    harmless(&format!("{} {connections} together: {}", clock(now), words::summary(finding, Lang::En))).into_owned()
 }
 
 /// The time of day, UTC, to the millisecond.

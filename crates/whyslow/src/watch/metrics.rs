@@ -184,9 +184,9 @@ impl Families {
         }
         let of_server = OfServer { server: server.clone() };
         for finding in record.findings().iter().filter(|finding| finding.is_waited_for()) {
-            if finding.seconds > Nanos::ZERO {
+            if finding.cost_s > Nanos::ZERO {
                 let labels = OfCause { cause: finding.cause.slug(), server: server.clone() };
-                self.lost.get_or_create(&labels).inc_by(finding.seconds.as_secs_f64());
+                self.lost.get_or_create(&labels).inc_by(finding.cost_s.as_secs_f64());
             }
         }
         if let Some(process) = &record.process {

@@ -55,13 +55,13 @@ impl Record {
 
     /// What cost it most.
     pub(crate) fn worst(&self) -> Option<&Finding> {
-        self.findings().first().filter(|finding| finding.seconds > Nanos::ZERO)
+        self.findings().first().filter(|finding| finding.cost_s > Nanos::ZERO)
     }
 
     /// What its costliest finding cost; nothing of what the client's own program took.
     pub(crate) fn lost(&self) -> Nanos {
         let waited = self.findings().iter().filter(|finding| finding.is_waited_for());
-        waited.map(|finding| finding.seconds).max().unwrap_or_default()
+        waited.map(|finding| finding.cost_s).max().unwrap_or_default()
     }
 
     /// How long it took: for its user, or from the connection's first packet to its last.

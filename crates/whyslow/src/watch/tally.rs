@@ -96,7 +96,7 @@ impl Tally {
         let server = record.connection.server.host_and_port();
         let waited = record.findings().iter().filter(|finding| finding.is_waited_for());
         let causes: Vec<_> = waited
-            .map(|finding| (finding.cause, finding.seconds))
+            .map(|finding| (finding.cause, finding.cost_s))
             .filter(|(_, seconds)| *seconds > Nanos::ZERO)
             .collect();
         let lost = record.lost();

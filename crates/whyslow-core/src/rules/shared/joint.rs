@@ -3,10 +3,10 @@
 //! for.
 
 use super::bottleneck::{Bottleneck, BottleneckShare};
-use crate::analysis::{Actor, Connection, Finding, Limit, LimitShare, Transfer};
+use crate::analysis::{Actor, CommonQuestion, CommonStatement, Connection, Finding, Limit, LimitShare, Transfer, Unit};
 use crate::cause::Cause;
 use crate::limit::{LimitTime, sum_by_limit};
-use crate::rules::say::{WORTH_SAYING, evidence, finding, fix, rate, thousands, time};
+use crate::rules::say::{WORTH_SAYING, confirm, evidence, finding, fix, rate, thousands, time};
 use crate::units::Nanos;
 
 /// What a full link makes of the transfers that share it.
@@ -111,14 +111,14 @@ fn change(transfer: &mut Transfer, shared: &Bottleneck<'_>, part: &BottleneckSha
     let share = held.0 as f64 / whole.0.max(1) as f64;
     let left = if share >= ALL { 0.0 } else { 1.0 - share };
     // Alone it may have filled the link as well.
-    let own = transfer.findings.iter().find(|finding| finding.cause == cause(shared)).map(|finding| finding.seconds);
+    let own = transfer.findings.iter().find(|finding| finding.cause == cause(shared)).map(|finding| finding.cost_s);
     transfer.findings.retain_mut(|finding| {
         if !EXPLAINED.contains(&finding.cause) {
             return true;
         }
-        let rest = finding.seconds.scale(left);
-        finding.summary += &format!("; {} of that while the link was full", time(finding.seconds - rest));
-        finding.seconds = rest;
+        let rest = finding.cost_s.scale(left);
+        finding.details.push(CommonStatement::CostWhileLinkFull { time_s: finding.cost_s - rest }.into());
+        finding.cost_s = rest;
         finding.cause != cause(shared)
             && finding.cause != Cause::Bandwidth
             && rest >= whole.scale(LITTLE).max(WORTH_SAYING)
@@ -135,7 +135,7 @@ fn change(transfer: &mut Transfer, shared: &Bottleneck<'_>, part: &BottleneckSha
         format!("{}; this one's part was {}", describe_bottleneck(shared), rate(part.rate)),
     );
     let frames = [part.flow.frames.0, part.flow.frames.1];
-    found.evidence.push(evidence("its own part of the rate", part.rate, "bit/s", &frames));
+    found.evidence.push(evidence("its own part of the rate", part.rate, Unit::BitsPerSecond, &frames));
     add(&mut found, shared);
     found.connections = ids.to_vec();
     transfer.findings.push(found);
@@ -154,11 +154,7 @@ fn otherwise(transfer: &Transfer) -> i64 {
 fn lower(transfer: &mut Transfer) {
     for finding in transfer.findings.iter_mut().filter(|finding| AT_OTHERS_COST.contains(&finding.cause)) {
         finding.confidence = finding.confidence.min(UNSURE);
-        let full = "the link was full meanwhile: what this transfer gains, those that share it lose".to_owned();
-        finding.settle = Some(match finding.settle.take() {
-            Some(settle) => format!("{settle}; {full}"),
-            None => full,
-        });
+        finding.to_confirm.push(CommonQuestion::LinkShared.into());
     }
 }
 
@@ -258,11 +254,11 @@ fn on_the_wire(shared: &Bottleneck<'_>) -> f64 {
 /// What holds for each of them.
 fn add(found: &mut Finding, shared: &Bottleneck<'_>) {
     let [low, together, high] = shared.rate;
-    found.evidence.push(evidence("rate of all together", together, "bit/s", &[]));
-    found.evidence.push(evidence("lower tenth of it", low, "bit/s", &[]));
-    found.evidence.push(evidence("upper tenth of it", high, "bit/s", &[]));
+    found.evidence.push(evidence("rate of all together", together, Unit::BitsPerSecond, &[]));
+    found.evidence.push(evidence("lower tenth of it", low, Unit::BitsPerSecond, &[]));
+    found.evidence.push(evidence("upper tenth of it", high, Unit::BitsPerSecond, &[]));
     let lost: u64 = shared.parts.iter().map(|part| part.flow.lost).sum();
-    found.evidence.push(evidence("segments of all of them that were retransmitted", lost as f64, "segments", &[]));
+    found.evidence.push(evidence("segments of all of them that were retransmitted", lost as f64, Unit::Segments, &[]));
     let wire = rate(on_the_wire(shared));
     let what = if shared.policed {
         format!(
@@ -273,7 +269,7 @@ fn add(found: &mut Finding, shared: &Bottleneck<'_>) {
             "more capacity than {wire}, fewer bytes, or one after the other; the link was full, so that whatever speeds one of them up slows the others down"
         )
     };
-    found.fix = fix(Actor::Network, what, None);
+    found.remedies = fix(Actor::Network, what, None);
     let mut settle =
         "other traffic that is not in this capture may share it too; one transfer alone shows the whole rate"
             .to_owned();
@@ -288,7 +284,7 @@ fn add(found: &mut Finding, shared: &Bottleneck<'_>) {
             thousands(shared.let_go)
         );
     }
-    found.settle = Some(settle);
+    found.to_confirm = confirm(settle);
 }
 
 fn over_all(shared: &Bottleneck<'_>, ids: Vec<u64>) -> Finding {

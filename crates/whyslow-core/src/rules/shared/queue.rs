@@ -6,7 +6,7 @@
 //! what goes the other way has its ACK stand in it.
 
 use super::flows::{Flow, LargestFlows};
-use crate::analysis::{Connection, Finding, Transfer};
+use crate::analysis::{Connection, Finding, Measure, Transfer, Verdict};
 use crate::cause::Cause;
 use crate::units::Nanos;
 use std::net::IpAddr;
@@ -17,9 +17,6 @@ const TAKEN_FOR: &[Cause] = &[Cause::DelayedAck, Cause::PathLatency, Cause::Serv
 const LONGER: f64 = 1.25;
 /// Beside the queue.
 const MOMENT: Nanos = Nanos::from_millis(10);
-
-/// The verdict on a transfer that was late for nothing else.
-const QUEUED_VERDICT: &str = "it stood in the queue of another transfer between the same hosts (bufferbloat)";
 
 /// Takes back what was said of waits that a queue explains.
 pub(super) fn apply(flows: &LargestFlows, connections: &mut [Connection]) {
@@ -54,7 +51,7 @@ pub(super) fn apply(flows: &LargestFlows, connections: &mut [Connection]) {
         if let Some(delay) = delay(start, start + Nanos::from_secs_f64(opened / 1e3)) {
             connection
                 .findings
-                .retain(|finding| !(finding.cause == Cause::PathLatency && explains_wait(finding.seconds, delay)));
+                .retain(|finding| !(finding.cause == Cause::PathLatency && explains_wait(finding.cost_s, delay)));
         }
         for transfer in connection.transfers.iter_mut().filter(|transfer| taken_for(&transfer.findings)) {
             let before: Nanos = transfer.before.iter().map(|phase| phase.seconds).sum();
@@ -75,8 +72,8 @@ fn explains_wait(wait: Nanos, delay: Nanos) -> bool {
 
 /// A single wait of a finding: what is typical of several.
 fn wait(finding: &Finding) -> Nanos {
-    let typical = finding.evidence.iter().find(|evidence| evidence.figure == "typical delay" && evidence.unit == "ms");
-    typical.map_or(finding.seconds, |evidence| Nanos::from_secs_f64(evidence.value / 1e3))
+    let typical = finding.evidence.iter().find(|evidence| evidence.kind == Measure::TypicalDelay);
+    typical.map_or(finding.cost_s, |evidence| Nanos::from_secs_f64(evidence.value / 1e3))
 }
 
 fn take_back(transfer: &mut Transfer, delay: Nanos) {
@@ -85,7 +82,7 @@ fn take_back(transfer: &mut Transfer, delay: Nanos) {
     if transfer.findings.len() < before {
         transfer.model_skipped = false;
         let verdict = crate::rules::verdict::verdict_of_findings(&transfer.findings, transfer.duration_s);
-        transfer.verdict = verdict.unwrap_or_else(|| QUEUED_VERDICT.to_owned());
+        transfer.verdict = verdict.unwrap_or(Verdict::QueuedBehindOther);
     }
 }
 

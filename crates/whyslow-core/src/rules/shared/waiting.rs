@@ -6,7 +6,7 @@
 //! most of it, and end as it ends, as that is what was waited for. Work that merely goes on at the
 //! same time says nothing.
 
-use crate::analysis::{Connection, Limit, Transfer};
+use crate::analysis::{Connection, Limit, Transfer, Verdict};
 use crate::cause::Cause;
 use crate::rules::say::WORTH_SAYING;
 use crate::units::Nanos;
@@ -24,10 +24,6 @@ const MOMENT: Nanos = Nanos::from_millis(50);
 const TRIPS: f64 = 4.0;
 /// Stretches of work that are looked at for one wait.
 const MAX: usize = 128;
-
-/// The verdict on a transfer whose waits were another connection's work.
-pub const WAITED_VERDICT: &str =
-    "it waited for another connection between the same hosts, which worked meanwhile: nothing was lost by it";
 
 /// Work of a connection: from, to, whose.
 type Work = (Nanos, Nanos, u64);
@@ -106,18 +102,18 @@ fn take_back(connection: &mut Connection, work: &[Work]) {
         let mut explained = explained.into_iter();
         transfer.findings.retain_mut(|finding| {
             let of_others = explained.next().unwrap_or_default();
-            if of_others.0 * 2 < finding.seconds.0.max(1) {
+            if of_others.0 * 2 < finding.cost_s.0.max(1) {
                 return true;
             }
             changed = true;
-            finding.seconds = (finding.seconds - of_others).or_zero();
-            finding.seconds >= WORTH_SAYING.max(of_others.scale(0.25))
+            finding.cost_s = (finding.cost_s - of_others).or_zero();
+            finding.cost_s >= WORTH_SAYING.max(of_others.scale(0.25))
         });
         if changed {
             crate::rules::order::settle(&mut transfer.findings);
             transfer.model_skipped = false;
             transfer.verdict = crate::rules::verdict::verdict_of_findings(&transfer.findings, transfer.duration_s)
-                .unwrap_or_else(|| WAITED_VERDICT.to_owned());
+                .unwrap_or(Verdict::WaitedForOther);
         }
     }
 }

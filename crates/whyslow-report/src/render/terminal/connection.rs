@@ -160,9 +160,9 @@ fn ranked(connection: &Connection) -> (Vec<&Finding>, Vec<&Finding>) {
         main.is_some_and(|main| main.transfer.is_none() && main.finding.cause == own.cause && own.is_waited_for())
     };
     let in_transfers = connection.transfers.iter().flat_map(|one| &one.findings).filter(|one| one.is_waited_for());
-    let most = in_transfers.map(|finding| finding.seconds).max().unwrap_or(Nanos::ZERO);
+    let most = in_transfers.map(|finding| finding.cost_s).max().unwrap_or(Nanos::ZERO);
     let is_led_by_transfer = main.is_some_and(|main| main.transfer.is_some());
-    let is_first = |own: &&Finding| leads(own) || (!is_led_by_transfer && own.is_waited_for() && own.seconds > most);
+    let is_first = |own: &&Finding| leads(own) || (!is_led_by_transfer && own.is_waited_for() && own.cost_s > most);
     connection.findings.iter().partition(is_first)
 }
 

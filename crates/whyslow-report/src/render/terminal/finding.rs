@@ -4,8 +4,9 @@ use super::{names, rounds};
 use crate::headline::{self, confidence};
 use crate::text::styles::{BOLD, COMMAND, DIM};
 use crate::text::{Line, Page, units, width};
+use crate::words;
 use anstyle::Style;
-use whyslow_core::analysis::{Actor, End, Evidence, Finding, Fix, Transfer};
+use whyslow_core::analysis::{Actor, End, Finding, Measurement, Remedy, Transfer};
 use whyslow_core::units::Nanos;
 
 /// Where the label of a part stands, and where its text.
@@ -24,35 +25,43 @@ pub(super) struct Context<'a> {
 /// Prints a finding.
 pub(super) fn print(page: &mut Page, finding: &Finding, context: &Context<'_>) {
     print_head(page, finding, context.transfer.map(|transfer| transfer.duration_s));
-    page.wrapped(&Line::new().pad(LABEL), Style::new(), &finding.summary);
+    let lang = page.lang();
+    page.wrapped(&Line::new().pad(LABEL), Style::new(), &words::summary(finding, lang));
     if let (Some(transfer), Some(most)) = (context.transfer, context.rounds) {
         rounds::print(page, transfer, most, LABEL);
     }
     print_evidence(page, &finding.evidence);
-    if let Some(fix) = &finding.fix {
-        print_fix(page, fix, context.transfer.map(|transfer| transfer.from));
+    for (index, remedy) in finding.remedies.iter().enumerate() {
+        print_remedy(page, remedy, index == 0, context.transfer.map(|transfer| transfer.from));
+        if index == 0
+            && let Some(verify) = finding.cause.verify()
+        {
+            page.wrapped(&label("verify"), Style::new(), verify);
+        }
+        print_promise(page, finding, remedy, context);
     }
-    print_prediction(page, finding, context);
-    if let Some(settle) = &finding.settle {
-        page.wrapped(&label("to confirm"), Style::new(), settle);
+    if finding.predicted().is_none() {
+        print_lack_of_estimate(page, context);
+    }
+    if let Some(open) = words::to_confirm(finding, lang) {
+        page.wrapped(&label("to confirm"), Style::new(), &open);
     }
 }
 
 /// The cause, the time that it cost, and how sure that is.
 fn print_head(page: &mut Page, finding: &Finding, of: Option<Nanos>) {
     let mut head = Line::new().pad(2).styled(names::cause_color(finding.cause).bold(), finding.cause.slug());
-    if finding.seconds > Nanos::ZERO {
-        head = head.plain("   ").styled(BOLD, &headline::cost(finding.seconds, of));
+    if finding.cost_s > Nanos::ZERO {
+        head = head.plain("   ").styled(BOLD, &headline::cost(finding.cost_s, of));
     }
     page.line(&head.plain("   ").styled(DIM, confidence(finding.confidence)));
 }
 
-/// The time without this cause, or why there is no estimate of it.
-fn print_prediction(page: &mut Page, finding: &Finding, context: &Context<'_>) {
-    let transfer = context.transfer;
-    if let Some(predicted) = finding.predicted_s {
-        let mut text = units::span(predicted);
-        match transfer.map(|transfer| (transfer.duration_s, transfer.model_s)) {
+/// The time after a remedy.
+fn print_promise(page: &mut Page, finding: &Finding, remedy: &Remedy, context: &Context<'_>) {
+    if let Some(promise) = remedy.promise {
+        let mut text = units::span(promise.time_s);
+        match context.transfer.map(|transfer| (transfer.duration_s, transfer.model_s)) {
             Some((measured, Some(model))) => {
                 text += &format!(" (the model reproduces the capture: {})", headline::cost(model, Some(measured)));
             }
@@ -60,12 +69,16 @@ fn print_prediction(page: &mut Page, finding: &Finding, context: &Context<'_>) {
             None if finding.connections.is_empty() => text += " for the connection",
             None => text += " for the connections together",
         }
-        if let Some(assumed) = finding.predicted_assumes {
+        if let Some(assumed) = promise.assumed {
             text += &format!("; {}", names::assumed(assumed));
         }
         page.wrapped(&label("if fixed"), Style::new(), &text);
-        return;
     }
+}
+
+/// Why there is no estimate of the time after a remedy.
+fn print_lack_of_estimate(page: &mut Page, context: &Context<'_>) {
+    let transfer = context.transfer;
     let Some(transfer) = transfer.filter(|_| context.rounds.is_some()) else { return };
     if transfer.model_skipped {
         page.wrapped(&label("if fixed"), DIM, "no estimate: the model was run for slower transfers first");
@@ -86,15 +99,16 @@ pub(super) fn label(text: &str) -> Line {
 }
 
 /// Prints the figures below each other, each with its frames.
-fn print_evidence(page: &mut Page, evidence: &[Evidence]) {
-    let figures: Vec<String> = evidence.iter().map(|e| units::figure(e.value, &e.unit)).collect();
+fn print_evidence(page: &mut Page, evidence: &[Measurement]) {
+    let lang = page.lang();
+    let figures: Vec<String> = evidence.iter().map(|one| words::value(one, lang)).collect();
     let value_width = figures.iter().map(|figure| width(figure)).max().unwrap_or(0);
-    let name_width = evidence.iter().map(|e| width(&e.figure)).max().unwrap_or(0);
+    let name_width = evidence.iter().map(|one| width(&words::measure(one, lang))).max().unwrap_or(0);
     let name_width = name_width.min(page.width().saturating_sub(TEXT + value_width + 2));
     for (index, (evidence, figure)) in evidence.iter().zip(&figures).enumerate() {
         let head = if index == 0 { label("evidence") } else { Line::new().pad(TEXT) };
         let end = TEXT + name_width + 2 + value_width;
-        let line = head.plain(&evidence.figure).right(end, &Line::new().plain(figure));
+        let line = head.plain(&words::measure(evidence, lang)).right(end, &Line::new().plain(figure));
         let frames = names::frames(&evidence.frames);
         if frames.is_empty() {
             page.line(&line);
@@ -107,12 +121,12 @@ fn print_evidence(page: &mut Page, evidence: &[Evidence]) {
     }
 }
 
-fn print_fix(page: &mut Page, fix: &Fix, sender: Option<End>) {
+fn print_remedy(page: &mut Page, remedy: &Remedy, is_first: bool, sender: Option<End>) {
     let end = |end: End| match end {
         End::Client => "on the client",
         End::Server => "on the server",
     };
-    let place = match (fix.who, sender) {
+    let place = match (remedy.actor, sender) {
         (Actor::Sender, Some(sender)) => end(sender),
         (Actor::Receiver, Some(sender)) => end(sender.other()),
         (Actor::Sender, None) => "at the sender",
@@ -121,13 +135,11 @@ fn print_fix(page: &mut Page, fix: &Fix, sender: Option<End>) {
         (Actor::Application, _) => "in the application",
         (Actor::Capture, _) => "when capturing",
     };
-    page.wrapped(&label("fix"), Style::new(), &format!("{place}: {}", fix.what));
-    if let Some(command) = &fix.command {
+    let text = format!("{place}: {}", words::action(&remedy.action, page.lang()));
+    page.wrapped(&label(if is_first { "fix" } else { "or" }), Style::new(), &text);
+    if let Some(command) = &remedy.action.command() {
         // Whole, to be copied; at the left edge where it would not fit otherwise.
         let indent = if TEXT + width(command) <= page.width() { TEXT } else { LABEL };
         page.line(&Line::new().pad(indent).styled(COMMAND, command));
-    }
-    if let Some(verify) = &fix.verify {
-        page.wrapped(&label("verify"), Style::new(), verify);
     }
 }

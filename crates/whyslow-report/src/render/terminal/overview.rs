@@ -5,6 +5,7 @@ use super::{capture, connection, names, pair};
 use crate::ranking::{self, CauseCost};
 use crate::text::styles::{BOLD, DIM};
 use crate::text::{Column, Line, Page, Table, units};
+use crate::words;
 use anstyle::Style;
 use std::collections::HashSet;
 use whyslow_core::analysis::{Analysis, Connection, Finding};
@@ -73,7 +74,7 @@ fn print_sum(page: &mut Page, analysis: &Analysis, slowed: usize) {
     } else {
         let lost = ranking::total_cost(analysis);
         let (elapsed, total) = (units::span(lost.elapsed()), units::span(lost.total()));
-        let spans = analysis.findings.iter().any(|finding| !finding.shared && finding.seconds > Nanos::ZERO);
+        let spans = analysis.findings.iter().any(|finding| !finding.shared && finding.cost_s > Nanos::ZERO);
         let alone = if spans { " each by itself" } else { "" };
         text += &format!("; {} lost {elapsed}{alone}", units::thousands(slowed as u64));
         if elapsed != total {
@@ -137,8 +138,8 @@ fn print_shared(page: &mut Page, findings: &[&Finding]) {
         table.styled_row([
             (Style::new(), count),
             (names::cause_color(spanning.cause), spanning.cause.to_string()),
-            (Style::new(), units::span(spanning.seconds)),
-            (DIM, shortened(&spanning.summary, room)),
+            (Style::new(), units::span(spanning.cost_s)),
+            (DIM, shortened(&words::summary(spanning, page.lang()), room)),
         ]);
     }
     if let Some(left_out @ 1..) = findings.len().checked_sub(SHARED) {

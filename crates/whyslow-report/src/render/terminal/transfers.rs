@@ -89,7 +89,7 @@ fn print_list(page: &mut Page, transfers: &[Transfer], listed: &[usize]) {
         let one = &transfers[index];
         let worst = one.findings.first();
         let cause = match worst {
-            Some(worst) => finding::named(worst.cause.slug(), units::span(worst.seconds), worst.seconds),
+            Some(worst) => finding::named(worst.cause.slug(), units::span(worst.cost_s), worst.cost_s),
             None if one.is_verdict_unknown() => "unknown".to_owned(),
             None => "none".to_owned(),
         };

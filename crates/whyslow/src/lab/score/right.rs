@@ -98,7 +98,7 @@ pub(super) fn top(findings: &[&Finding]) -> Option<(&'static str, f64)> {
     let mut cost: BTreeMap<&'static str, (bool, f64, f64)> = BTreeMap::new();
     for finding in findings {
         let sum = cost.entry(finding.cause.slug()).or_insert((finding.is_waited_for(), 0.0, 0.0));
-        sum.1 += finding.seconds.as_secs_f64();
+        sum.1 += finding.cost_s.as_secs_f64();
         sum.2 = sum.2.max(finding.confidence);
     }
     let most = cost.into_iter().max_by(|(_, a), (_, b)| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)));

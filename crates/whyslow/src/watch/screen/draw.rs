@@ -111,7 +111,7 @@ fn row(record: &Record, width: u16, color: bool) -> Row<'static> {
     let connection = &record.connection;
     let text = |text: &str| Cell::from(harmless(text).into_owned());
     let (cause, cost) = match record.worst() {
-        Some(worst) => (worst.cause.slug(), units::short(worst.seconds)),
+        Some(worst) => (worst.cause.slug(), units::short(worst.cost_s)),
         None if record.transfer().is_some_and(|transfer| transfer.is_verdict_unknown()) => ("unknown", String::new()),
         None => ("none", String::new()),
     };

@@ -36,7 +36,7 @@ pub(super) fn explain(capture: &Path) -> anyhow::Result<Analysis> {
 /// Judges what an analysis says of a capture.
 pub(super) fn judge(label: &Label, end: End, capture: PathBuf, analysis: &Analysis) -> Judged {
     let findings = right::findings(analysis, false);
-    let seconds = |cause| findings.iter().filter(|f| f.cause.slug() == cause).map(|f| f.seconds.as_secs_f64()).sum();
+    let seconds = |cause| findings.iter().filter(|f| f.cause.slug() == cause).map(|f| f.cost_s.as_secs_f64()).sum();
     let confidence = |cause| {
         let all = findings.iter().filter(|f| f.cause.slug() == cause).map(|f| f.confidence);
         all.fold(0.0, f64::max)

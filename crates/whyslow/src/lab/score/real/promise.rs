@@ -11,6 +11,7 @@ use whyslow_lab::net::config::Host;
 use whyslow_lab::real::{Fix, RealRuns};
 use whyslow_lab::run::folder;
 use whyslow_lab::truth::RunResult;
+use whyslow_report::words::{self, Lang};
 
 /// What was promised for a fix, and what it brought when it was applied as printed.
 #[derive(Clone, Debug, Serialize)]
@@ -158,26 +159,26 @@ fn alike(analysis: &Analysis, from: End, bytes: u64) -> impl Iterator<Item = &Tr
 impl Promise {
     /// What a finding promises as seen from this end; none where it promises nothing.
     fn new(label: &str, end: End, finding: &Finding, of: PromiseScope, analysis: &Analysis) -> Option<Self> {
-        let fix = finding.fix.as_ref()?;
+        let remedy = finding.remedies.iter().find(|remedy| remedy.promise.is_some())?;
         let (sender, receiver) = match end {
             End::Client => (Host::Client, Host::Server),
             End::Server => (Host::Server, Host::Client),
         };
-        let host = match fix.who {
-            Actor::Sender => Some(sender),
-            Actor::Receiver => Some(receiver),
-            // The host whose SYN is meant.
-            Actor::Network if fix.what.contains("where the client's SYN comes from") => Some(Host::Client),
+        let host = match (remedy.actor, remedy.action.runs_on()) {
+            (_, Some(End::Client)) => Some(Host::Client),
+            (_, Some(End::Server)) => Some(Host::Server),
+            (Actor::Sender, None) => Some(sender),
+            (Actor::Receiver, None) => Some(receiver),
             _ => None,
         };
         Some(Self {
             label: label.to_owned(),
             end: name(end),
             cause: finding.cause.slug(),
-            command: fix.command.clone(),
-            what: fix.what.clone(),
+            command: remedy.action.command(),
+            what: words::action(&remedy.action, Lang::En),
             before_s: of.took(analysis)?,
-            promised_s: finding.predicted_s?.as_secs_f64(),
+            promised_s: remedy.promise?.time_s.as_secs_f64(),
             measured_s: None,
             problems: Vec::new(),
             host,

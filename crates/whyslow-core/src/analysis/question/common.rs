@@ -1,0 +1,41 @@
+//! Open questions about several causes.
+
+use crate::units::Nanos;
+use borsh::{BorshDeserialize, BorshSerialize};
+use serde::Serialize;
+
+/// An open question about several causes.
+#[derive(Clone, Debug, PartialEq, Serialize, BorshSerialize, BorshDeserialize)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+pub enum CommonQuestion {
+    /// The model, held by this cause too, takes much less time than was measured.
+    ModelTooFast {
+        /// The modelled time.
+        model_s: Nanos,
+        /// The measured time.
+        measured_s: Nanos,
+    },
+    /// The link was full meanwhile: what this transfer gains, those that share the link lose.
+    LinkShared,
+    /// Not converted yet.
+    Text {
+        /// The sentence.
+        text: String,
+    },
+}
+
+impl From<CommonQuestion> for super::Question {
+    fn from(question: CommonQuestion) -> Self {
+        Self::Common(question)
+    }
+}
+
+impl CommonQuestion {
+    /// Applies `act` to every host that it names.
+    pub(super) fn each_host(&mut self, act: &dyn Fn(&mut String)) {
+        match self {
+            Self::Text { text } => act(text),
+            Self::ModelTooFast { .. } | Self::LinkShared => {}
+        }
+    }
+}

@@ -1,0 +1,76 @@
+//! [`Action`]: what a remedy changes, with its parameters. A file per family of causes.
+
+mod common;
+mod exchange;
+mod link;
+mod loss;
+mod sending;
+
+pub use common::CommonAction;
+pub use exchange::ExchangeAction;
+pub use link::LinkAction;
+pub use loss::LossAction;
+pub use sending::{FirstWindow, SendingAction};
+
+use crate::types::{End, ModelChange};
+use borsh::{BorshDeserialize, BorshSerialize};
+use serde::Serialize;
+
+/// What a remedy changes.
+#[derive(Clone, Debug, PartialEq, Serialize, BorshSerialize, BorshDeserialize)]
+#[serde(untagged)]
+pub enum Action {
+    /// About several causes.
+    Common(CommonAction),
+    /// About applications, requests and connections.
+    Exchange(ExchangeAction),
+    /// About the rate of the link and its queue.
+    Link(LinkAction),
+    /// About lost, repeated and reordered packets.
+    Loss(LossAction),
+    /// About windows, segments and ACKs.
+    Sending(SendingAction),
+}
+
+impl Action {
+    /// The Linux command that makes the change, to be pasted whole; `None` if no command does.
+    pub fn command(&self) -> Option<String> {
+        match self {
+            Self::Common(action) => action.command(),
+            Self::Exchange(action) => action.command(),
+            Self::Link(action) => action.command(),
+            Self::Loss(action) => action.command(),
+            Self::Sending(action) => action.command(),
+        }
+    }
+
+    /// The end on which the command runs, if it is not the one of the remedy's actor.
+    pub fn runs_on(&self) -> Option<End> {
+        match self {
+            Self::Sending(SendingAction::EnableWindowScaling { on }) => Some(*on),
+            _ => None,
+        }
+    }
+
+    /// What it changes in the model of a transfer; `None` if the model cannot show it.
+    pub(crate) fn changes(&self) -> Option<&'static [ModelChange]> {
+        match self {
+            Self::Common(action) => action.changes(),
+            Self::Exchange(action) => action.changes(),
+            Self::Link(action) => action.changes(),
+            Self::Loss(action) => action.changes(),
+            Self::Sending(action) => action.changes(),
+        }
+    }
+
+    /// Applies `act` to every host that it names.
+    pub(crate) fn each_host(&mut self, act: &dyn Fn(&mut String)) {
+        match self {
+            Self::Common(action) => action.each_host(act),
+            Self::Exchange(action) => action.each_host(act),
+            Self::Link(action) => action.each_host(act),
+            Self::Loss(action) => action.each_host(act),
+            Self::Sending(action) => action.each_host(act),
+        }
+    }
+}

@@ -1,0 +1,79 @@
+//! [`Statement`]: what a finding states, with its quantities. A file per family of causes.
+
+mod common;
+mod exchange;
+mod link;
+mod loss;
+mod sending;
+
+pub use common::CommonStatement;
+pub use exchange::ExchangeStatement;
+pub use link::LinkStatement;
+pub use loss::LossStatement;
+pub use sending::SendingStatement;
+
+use crate::units::Nanos;
+use borsh::{BorshDeserialize, BorshSerialize};
+use serde::Serialize;
+
+/// What a finding states.
+#[derive(Clone, Debug, PartialEq, Serialize, BorshSerialize, BorshDeserialize)]
+#[serde(untagged)]
+pub enum Statement {
+    /// About several causes.
+    Common(CommonStatement),
+    /// About applications, requests and connections.
+    Exchange(ExchangeStatement),
+    /// About the rate of the link and its queue.
+    Link(LinkStatement),
+    /// About lost, repeated and reordered packets.
+    Loss(LossStatement),
+    /// About windows, segments and ACKs.
+    Sending(SendingStatement),
+}
+
+impl From<String> for Statement {
+    fn from(text: String) -> Self {
+        Self::Common(CommonStatement::Text { text })
+    }
+}
+
+impl Statement {
+    /// Applies `act` to every host that it names.
+    pub(crate) fn each_host(&mut self, act: &dyn Fn(&mut String)) {
+        match self {
+            Self::Common(statement) => statement.each_host(act),
+            Self::Exchange(statement) => statement.each_host(act),
+            Self::Link(statement) => statement.each_host(act),
+            Self::Loss(statement) => statement.each_host(act),
+            Self::Sending(statement) => statement.each_host(act),
+        }
+    }
+}
+
+/// Connections that have an end in common.
+#[derive(Clone, Debug, PartialEq, Serialize, BorshSerialize, BorshDeserialize)]
+#[serde(tag = "by", rename_all = "kebab-case")]
+pub enum Group {
+    /// All connections to one server.
+    Server {
+        /// The server, with its port.
+        server: String,
+    },
+    /// All connections between two hosts.
+    Hosts {
+        /// The client's address.
+        client: String,
+        /// The server's name or address.
+        server: String,
+    },
+}
+
+/// A cost of several connections: elapsed time first, then the sum where it differs.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, BorshSerialize, BorshDeserialize)]
+pub struct SpreadCost {
+    /// Time during which at least one connection waited.
+    pub elapsed_s: Nanos,
+    /// The costs of all connections, summed.
+    pub summed_s: Nanos,
+}

@@ -1,0 +1,52 @@
+//! Statements about several causes.
+
+use super::{Group, SpreadCost, Statement};
+use crate::units::Nanos;
+use borsh::{BorshDeserialize, BorshSerialize};
+use serde::Serialize;
+
+/// A statement about several causes.
+#[derive(Clone, Debug, PartialEq, Serialize, BorshSerialize, BorshDeserialize)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+pub enum CommonStatement {
+    /// A part of the cost fell into the time when a shared bottleneck was full.
+    CostWhileLinkFull {
+        /// That part.
+        time_s: Nanos,
+    },
+    /// Several connections share the cause.
+    Shared {
+        /// Connections with the cause.
+        sharing: u64,
+        /// All connections of the group.
+        of: u64,
+        /// The group.
+        group: Group,
+        /// The cost.
+        cost: SpreadCost,
+        /// The statement of the costliest connection.
+        worst: Option<Box<Statement>>,
+    },
+    /// Not converted yet.
+    Text {
+        /// The sentence.
+        text: String,
+    },
+}
+
+impl From<CommonStatement> for super::Statement {
+    fn from(statement: CommonStatement) -> Self {
+        Self::Common(statement)
+    }
+}
+
+impl CommonStatement {
+    /// Applies `act` to every host that it names.
+    pub(super) fn each_host(&mut self, act: &dyn Fn(&mut String)) {
+        match self {
+            Self::Text { text } => act(text),
+            Self::Shared { worst: Some(worst), .. } => worst.each_host(act),
+            Self::CostWhileLinkFull { .. } | Self::Shared { .. } => {}
+        }
+    }
+}

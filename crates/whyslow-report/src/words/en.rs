@@ -1,0 +1,43 @@
+//! English. A file per family of causes, and one each for measurements and verdicts.
+
+mod common;
+mod exchange;
+mod link;
+mod loss;
+mod measure;
+mod sending;
+mod verdict;
+
+pub(super) use measure::{measure, unit};
+pub(super) use verdict::verdict;
+use whyslow_core::analysis::{Action, Question, Statement};
+
+pub(super) fn statement(statement: &Statement) -> String {
+    match statement {
+        Statement::Common(statement) => common::statement(statement),
+        Statement::Exchange(statement) => exchange::statement(statement),
+        Statement::Link(statement) => link::statement(statement),
+        Statement::Loss(statement) => loss::statement(statement),
+        Statement::Sending(statement) => sending::statement(statement),
+    }
+}
+
+pub(super) fn question(question: &Question) -> String {
+    match question {
+        Question::Common(question) => common::question(question),
+        Question::Exchange(question) => exchange::question(question),
+        Question::Link(question) => link::question(question),
+        Question::Loss(question) => loss::question(question),
+        Question::Sending(question) => sending::question(question),
+    }
+}
+
+pub(super) fn action(action: &Action) -> String {
+    match action {
+        Action::Common(action) => common::action(action),
+        Action::Exchange(action) => exchange::action(action),
+        Action::Link(action) => link::action(action),
+        Action::Loss(action) => loss::action(action),
+        Action::Sending(action) => sending::action(action),
+    }
+}

@@ -1,0 +1,54 @@
+//! Several causes.
+
+use crate::words::quantity::time;
+use whyslow_core::analysis::{CommonAction, CommonQuestion, CommonStatement, Group, SpreadCost};
+
+pub(super) fn statement(statement: &CommonStatement) -> String {
+    match statement {
+        CommonStatement::CostWhileLinkFull { time_s } => format!("{} of that while the link was full", time(*time_s)),
+        CommonStatement::Shared { sharing, of, group, cost, worst } => format!(
+            "{sharing} of {of} {} share this cause, {}; at its worst: {}",
+            name(group),
+            spread(*cost),
+            worst.as_deref().map_or(String::new(), super::statement),
+        ),
+        CommonStatement::Text { text } => text.clone(),
+    }
+}
+
+pub(super) fn question(question: &CommonQuestion) -> String {
+    match question {
+        CommonQuestion::ModelTooFast { model_s, measured_s } => format!(
+            "it does not fit that the model, limited by this too, takes {:.3} s where {:.3} s were measured: something else took time as well",
+            model_s.as_secs_f64(),
+            measured_s.as_secs_f64()
+        ),
+        CommonQuestion::LinkShared => {
+            "the link was full meanwhile: what this transfer gains, those that share it lose".to_owned()
+        }
+        CommonQuestion::Text { text } => text.clone(),
+    }
+}
+
+pub(super) fn action(action: &CommonAction) -> String {
+    match action {
+        CommonAction::Text { text, .. } => text.clone(),
+    }
+}
+
+fn name(group: &Group) -> String {
+    match group {
+        Group::Server { server } => format!("connections to {server}"),
+        Group::Hosts { client, server } => format!("connections between {client} and {server}"),
+    }
+}
+
+/// Elapsed time, and the sum where it differs.
+pub(super) fn spread(cost: SpreadCost) -> String {
+    let SpreadCost { elapsed_s, summed_s } = cost;
+    if elapsed_s < summed_s {
+        format!("{}, or {} summed", time(elapsed_s), time(summed_s))
+    } else {
+        format!("{} in all", time(summed_s))
+    }
+}

@@ -1,0 +1,125 @@
+//! Sentences for people, in English and Chinese, made from the data of a finding.
+//!
+//! This is the only place with sentences about findings. Each language has a file per kind of
+//! datum with one `match` over all of its variants, so that a missing translation does not compile.
+//! No code reads a sentence back.
+
+mod en;
+pub mod quantity;
+mod zh;
+
+use std::borrow::Cow;
+use whyslow_core::analysis::{Action, Finding, Measurement, Question, Statement, Transfer, Unit, Verdict};
+
+/// A language of the output.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Lang {
+    /// English.
+    #[default]
+    En,
+    /// Simplified Chinese.
+    Zh,
+}
+
+impl Lang {
+    /// Both languages.
+    pub const ALL: [Self; 2] = [Self::En, Self::Zh];
+
+    /// The language of a tag such as `zh`, `zh_CN.UTF-8` or `en-GB` (RFC 5646, POSIX); `None` if it
+    /// is neither English nor Chinese.
+    pub fn from_tag(tag: &str) -> Option<Self> {
+        match tag.split(['_', '-', '.', '@']).next()?.to_ascii_lowercase().as_str() {
+            "en" | "c" | "posix" => Some(Self::En),
+            "zh" => Some(Self::Zh),
+            _ => None,
+        }
+    }
+
+    /// Its tag (RFC 5646).
+    pub const fn tag(self) -> &'static str {
+        match self {
+            Self::En => "en",
+            Self::Zh => "zh",
+        }
+    }
+}
+
+/// What happened, in one sentence without a full stop.
+pub fn summary(finding: &Finding, lang: Lang) -> String {
+    let mut text = statement(&finding.statement, lang);
+    for detail in &finding.details {
+        text += separator(lang);
+        text += &statement(detail, lang);
+    }
+    text
+}
+
+/// A statement as a clause.
+pub fn statement(statement: &Statement, lang: Lang) -> String {
+    match lang {
+        Lang::En => en::statement(statement),
+        Lang::Zh => zh::statement(statement),
+    }
+}
+
+/// What was measured.
+pub fn measure(measurement: &Measurement, lang: Lang) -> Cow<'_, str> {
+    match lang {
+        Lang::En => en::measure(&measurement.kind),
+        Lang::Zh => zh::measure(&measurement.kind),
+    }
+}
+
+/// A unit as it stands behind this value.
+pub fn unit(unit: Unit, value: f64, lang: Lang) -> &'static str {
+    match lang {
+        Lang::En => en::unit(unit, value),
+        Lang::Zh => zh::unit(unit),
+    }
+}
+
+/// A value with its unit.
+pub fn value(measurement: &Measurement, lang: Lang) -> String {
+    crate::text::units::figure(measurement.value, unit(measurement.unit, measurement.value, lang))
+}
+
+/// What to do.
+pub fn action(action: &Action, lang: Lang) -> String {
+    match lang {
+        Lang::En => en::action(action),
+        Lang::Zh => zh::action(action),
+    }
+}
+
+/// What would answer the open questions of a finding; `None` if there is none.
+pub fn to_confirm(finding: &Finding, lang: Lang) -> Option<String> {
+    let questions: Vec<String> = finding.to_confirm.iter().map(|one| question(one, lang)).collect();
+    (!questions.is_empty()).then(|| questions.join(separator(lang)))
+}
+
+fn question(question: &Question, lang: Lang) -> String {
+    match lang {
+        Lang::En => en::question(question),
+        Lang::Zh => zh::question(question),
+    }
+}
+
+/// The verdict on a transfer, in one sentence without a full stop.
+pub fn verdict(transfer: &Transfer, lang: Lang) -> String {
+    verdict_of(&transfer.verdict, &transfer.findings, lang)
+}
+
+/// The verdict on a transfer with these findings.
+pub fn verdict_of(verdict: &Verdict, findings: &[Finding], lang: Lang) -> String {
+    match lang {
+        Lang::En => en::verdict(verdict, findings),
+        Lang::Zh => zh::verdict(verdict, findings),
+    }
+}
+
+const fn separator(lang: Lang) -> &'static str {
+    match lang {
+        Lang::En => "; ",
+        Lang::Zh => "；",
+    }
+}

@@ -1,0 +1,52 @@
+//! Several causes.
+
+use crate::words::quantity::time;
+use whyslow_core::analysis::{CommonAction, CommonQuestion, CommonStatement, Group, SpreadCost};
+
+pub(super) fn statement(statement: &CommonStatement) -> String {
+    match statement {
+        CommonStatement::CostWhileLinkFull { time_s } => format!("其中 {} 是在链路已满期间", time(*time_s)),
+        CommonStatement::Shared { sharing, of, group, cost, worst } => format!(
+            "{}的 {of} 条连接中有 {sharing} 条有同一原因，{}；最严重的一条：{}",
+            name(group),
+            spread(*cost),
+            worst.as_deref().map_or(String::new(), super::statement),
+        ),
+        CommonStatement::Text { text } => text.clone(),
+    }
+}
+
+pub(super) fn question(question: &CommonQuestion) -> String {
+    match question {
+        CommonQuestion::ModelTooFast { model_s, measured_s } => format!(
+            "模型在同一限制下只需 {:.3} s，而实测为 {:.3} s：还有别的因素在耗时",
+            model_s.as_secs_f64(),
+            measured_s.as_secs_f64()
+        ),
+        CommonQuestion::LinkShared => "当时链路已满：本次传输变快，共用该链路的其他传输就会变慢".to_owned(),
+        CommonQuestion::Text { text } => text.clone(),
+    }
+}
+
+pub(super) fn action(action: &CommonAction) -> String {
+    match action {
+        CommonAction::Text { text, .. } => text.clone(),
+    }
+}
+
+fn name(group: &Group) -> String {
+    match group {
+        Group::Server { server } => format!("到 {server} "),
+        Group::Hosts { client, server } => format!("{client} 与 {server} 之间"),
+    }
+}
+
+/// Elapsed time, and the sum where it differs.
+pub(super) fn spread(cost: SpreadCost) -> String {
+    let SpreadCost { elapsed_s, summed_s } = cost;
+    if elapsed_s < summed_s {
+        format!("耗时 {}（各连接合计 {}）", time(elapsed_s), time(summed_s))
+    } else {
+        format!("共耗时 {}", time(summed_s))
+    }
+}

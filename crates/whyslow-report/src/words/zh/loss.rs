@@ -1,0 +1,24 @@
+//! Lost, repeated and reordered packets.
+
+use crate::words::quantity::thousands;
+use whyslow_core::analysis::{LossAction, LossQuestion, LossStatement};
+
+pub(super) fn statement(statement: &LossStatement) -> String {
+    match statement {
+        LossStatement::SizeIgnored { by, mtu } => {
+            format!("{by} 用 ICMP 告知只能通过 {} B 的报文，发送端没有理会", thousands(u64::from(*mtu)))
+        }
+    }
+}
+
+pub(super) fn question(question: &LossQuestion) -> String {
+    match question {
+        LossQuestion::Placeholder => String::new(),
+    }
+}
+
+pub(super) fn action(action: &LossAction) -> String {
+    match action {
+        LossAction::Placeholder => String::new(),
+    }
+}
