@@ -28,8 +28,14 @@ fn main() -> Result<(), Box<dyn Error>> {
         writeln!(out, "{} → {}", connection.client.address, connection.server.address)?;
         let of_transfers = connection.transfers.iter().flat_map(|transfer| &transfer.findings);
         for finding in connection.findings.iter().chain(of_transfers) {
-            writeln!(out, "  {} {:.3} s: {}", finding.cause, finding.seconds.as_secs_f64(), finding.summary)?;
-            if let Some(fix) = &finding.fix {
+            writeln!(
+                out,
+                "  {} {:.3} s: {}",
+                finding.cause,
+                finding.cost_s.as_secs_f64(),
+                finding.unconverted_summary()
+            )?;
+            if let Some(fix) = &finding.unconverted_fix() {
                 writeln!(out, "    fix: {}", fix.what)?;
             }
         }

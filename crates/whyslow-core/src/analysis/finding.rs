@@ -70,3 +70,40 @@ impl Finding {
         self.evidence.iter_mut().flat_map(|one| &mut one.frames).for_each(act);
     }
 }
+
+/// Texts of rules that are not converted yet, for their tests.
+#[cfg(test)]
+#[derive(Debug)]
+pub(crate) struct UnconvertedFix {
+    pub who: super::remedy::Actor,
+    pub what: String,
+    pub command: Option<String>,
+}
+
+#[cfg(test)]
+impl Finding {
+    pub(crate) fn unconverted_summary(&self) -> String {
+        match &self.statement {
+            Statement::Common(super::statement::CommonStatement::Text { text }) => text.clone(),
+            other => format!("{other:?}"),
+        }
+    }
+
+    pub(crate) fn unconverted_settle(&self) -> Option<String> {
+        self.to_confirm.first().map(|question| match question {
+            Question::Common(super::question::CommonQuestion::Text { text }) => text.clone(),
+            other => format!("{other:?}"),
+        })
+    }
+
+    pub(crate) fn unconverted_fix(&self) -> Option<UnconvertedFix> {
+        self.remedy().map(|remedy| UnconvertedFix {
+            who: remedy.actor,
+            what: match &remedy.action {
+                super::remedy::Action::Common(super::remedy::CommonAction::Text { text, .. }) => text.clone(),
+                other => format!("{other:?}"),
+            },
+            command: remedy.action.command(),
+        })
+    }
+}

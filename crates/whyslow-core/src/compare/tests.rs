@@ -3,7 +3,7 @@
 use super::*;
 use crate::analysis::{
     Analysis, Capture, Connection, Direction, End, Endpoint, Frame, Handshake, Limit, LimitShare, Near, Origin,
-    Retransmitted, Round, Rtt, State,
+    Retransmitted, Round, Rtt, State, Verdict,
 };
 use crate::units::Nanos;
 
@@ -48,7 +48,6 @@ pub(crate) fn transfer(rtt: i64, limit: Limit, flights: &[u64], window: Option<u
         timeline: Vec::new(),
         findings: Vec::new(),
         verdict: Verdict::Healthy,
-        finding: None,
     }
 }
 

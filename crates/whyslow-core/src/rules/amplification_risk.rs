@@ -114,7 +114,7 @@ mod tests {
     #[test]
     fn a_first_flight_of_more_than_fifty_segments_is_a_risk_that_costs_no_time() {
         let found = Scene::flights(&[60_000, 5_000]).finding(Cause::AmplificationRisk).unwrap();
-        assert_eq!(found.seconds, Nanos::ZERO);
+        assert_eq!(found.cost_s, Nanos::ZERO);
         assert_eq!(found.evidence[2].value, 600.0, "60,000 B for 100 B");
         assert!(Scene::flights(&[50_000, 5_000]).finding(Cause::AmplificationRisk).is_none());
     }

@@ -217,7 +217,7 @@ mod tests {
     #[test]
     fn a_program_that_writes_a_little_every_moment_keeps_its_own_rate() {
         let found = trickle().finding(Cause::Application).unwrap();
-        assert!(found.summary.contains("in segments of 200 B"), "{}", found.summary);
+        assert!(found.unconverted_summary().contains("in segments of 200 B"), "{}", found.unconverted_summary());
         assert!(trickle().finding(Cause::Bandwidth).is_none() && trickle().finding(Cause::SmallSegments).is_none());
         // One lost segment says nothing of a full path.
         let mut lossy = trickle();
@@ -241,11 +241,14 @@ mod tests {
         };
         // The timer is 300 ms: 31 of them add up to 9.3 s.
         let doubted = found(9_700, None, Near::Client);
-        assert!(doubted.confidence <= 0.5 && doubted.fix.is_none() && doubted.settle.is_some(), "{doubted:?}");
+        assert!(
+            doubted.confidence <= 0.5 && doubted.unconverted_fix().is_none() && doubted.unconverted_settle().is_some(),
+            "{doubted:?}"
+        );
         for sure in
             [found(9_700, Some(0), Near::Client), found(9_700, None, Near::Server), found(7_000, None, Near::Client)]
         {
-            assert!(sure.confidence > 0.8 && sure.fix.is_some(), "{sure:?}");
+            assert!(sure.confidence > 0.8 && sure.unconverted_fix().is_some(), "{sure:?}");
         }
     }
 

@@ -148,7 +148,11 @@ mod tests {
         scene.transfer.rounds[..9].iter_mut().for_each(|round| round.bytes = 10_000);
         scene.transfer.gaps[..9].iter_mut().for_each(|gap| gap.release = Release::Nothing);
         let found = scene.finding(Cause::Bandwidth).unwrap();
-        assert!(found.confidence < 0.8 && found.settle.unwrap().contains("a part of the time"), "{}", found.summary);
+        assert!(
+            found.confidence < 0.8 && found.unconverted_settle().unwrap().contains("a part of the time"),
+            "{}",
+            found.unconverted_summary()
+        );
     }
 
     #[test]
@@ -180,6 +184,10 @@ mod tests {
             offer.timestamps = false;
         }
         let found = scene.finding(Cause::Bandwidth).unwrap();
-        assert!(found.confidence < 0.8 && found.settle.unwrap().contains("capture at the sender"), "{}", found.summary);
+        assert!(
+            found.confidence < 0.8 && found.unconverted_settle().unwrap().contains("capture at the sender"),
+            "{}",
+            found.unconverted_summary()
+        );
     }
 }

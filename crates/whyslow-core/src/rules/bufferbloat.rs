@@ -122,7 +122,7 @@ mod tests {
             }
             scene.finding(Cause::Bufferbloat)
         };
-        assert_eq!(growing(&[3, 6, 9, 12, 15, 18]).unwrap().seconds, ms(180));
+        assert_eq!(growing(&[3, 6, 9, 12, 15, 18]).unwrap().cost_s, ms(180));
         let mut messages = Scene::flights(&[20, 20, 20, 20, 150, 20, 20]);
         for round in &mut messages.transfer.rounds {
             round.rtt = Some(if round.in_flight > 100 { ms(143) } else { ms(101) });

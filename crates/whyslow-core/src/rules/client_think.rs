@@ -138,8 +138,11 @@ mod tests {
     #[test]
     fn what_the_client_takes_before_its_requests_is_told() {
         let first = found(&[1_345]).unwrap();
-        assert_eq!(first.summary, "the client's own program took 1.34 s between the handshake and its first request");
-        assert_eq!(found(&[0, 300, 20, 400]).unwrap().seconds, ms(700));
+        assert_eq!(
+            first.unconverted_summary(),
+            "the client's own program took 1.34 s between the handshake and its first request"
+        );
+        assert_eq!(found(&[0, 300, 20, 400]).unwrap().cost_s, ms(700));
         assert!(found(&[0, KEY, KEY, KEY]).is_none(), "somebody types");
         assert!(found(&[90, 60, 400]).is_none(), "one pause is no series, and no more than a round trip is none");
     }

@@ -257,10 +257,10 @@ mod tests {
     fn the_same_exit_on_three_connections_is_remembered() {
         let summaries = [outline(1, 17, false), outline(2, 17, false), outline(3, 18, false)];
         let found = across(&summaries);
-        assert_eq!((found.len(), found[0].seconds), (1, Nanos::from_millis(900)));
+        assert_eq!((found.len(), found[0].cost_s), (1, Nanos::from_millis(900)));
         assert_eq!(found[0].connections, [1, 2, 3]);
         assert!(found[0].shared, "its time is that of the findings of these connections");
-        assert!(found[0].fix.as_ref().unwrap().command.as_ref().unwrap().contains("delete 192.0.2.1"));
+        assert!(found[0].unconverted_fix().as_ref().unwrap().command.as_ref().unwrap().contains("delete 192.0.2.1"));
         assert!(across(&summaries[..2]).is_empty(), "two may be chance");
     }
 

@@ -135,7 +135,7 @@ mod tests {
         let found = marked().finding(Cause::Ecn).unwrap();
         // The third round's rest, eleven rounds more; the last one is the way to the receiver and
         // back.
-        assert_eq!(found.seconds, ms(50 + 1100));
+        assert_eq!(found.cost_s, ms(50 + 1100));
         assert!(marked().finding(Cause::Loss).is_none());
     }
 
@@ -143,7 +143,7 @@ mod tests {
     fn a_loss_ends_what_the_marks_cost() {
         let mut scene = marked();
         scene.transfer.rounds[6].retransmitted = 1;
-        assert_eq!(scene.finding(Cause::Ecn).unwrap().seconds, ms(350));
+        assert_eq!(scene.finding(Cause::Ecn).unwrap().cost_s, ms(350));
     }
 
     #[test]

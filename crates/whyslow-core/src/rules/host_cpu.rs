@@ -221,7 +221,7 @@ mod tests {
         scene.facts.directions[1].ack_delay_p50 = Some(ms(20));
         assert!(scene.finding(Cause::HostCpu).is_none(), "it was not captured there");
         scene.facts.vantage.near = Near::Client;
-        assert_eq!(scene.finding(Cause::HostCpu).unwrap().seconds, ms(400).scale(0.2));
+        assert_eq!(scene.finding(Cause::HostCpu).unwrap().cost_s, ms(400).scale(0.2));
         scene.facts.directions[1].ack_delay_p50 = Some(ms(40));
         assert!(scene.finding(Cause::HostCpu).is_none(), "delayed ACKs");
     }

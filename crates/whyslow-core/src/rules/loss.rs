@@ -164,13 +164,13 @@ mod tests {
     #[test]
     fn losses_one_by_one_are_the_paths() {
         let found = lossy(1).finding(Cause::Loss).unwrap();
-        assert_eq!((found.confidence, found.settle), (0.9, None));
+        assert_eq!((found.confidence, found.unconverted_settle()), (0.9, None));
     }
 
     #[test]
     fn what_loses_in_bursts_is_not_known() {
         let found = lossy(6).finding(Cause::Loss).unwrap();
-        assert!(found.confidence < 0.8 && found.settle.is_some(), "{found:?}");
+        assert!(found.confidence < 0.8 && found.unconverted_settle().is_some(), "{found:?}");
     }
 
     #[test]
@@ -178,24 +178,28 @@ mod tests {
         let mut scene = lossy(1);
         scene.transfer.retransmitted.fast = 4;
         let found = scene.finding(Cause::Loss).unwrap();
-        assert!(found.summary.starts_with("4 lost segments had to be retransmitted"), "{}", found.summary);
-        assert!(!found.fix.unwrap().what.contains('%'));
-        assert!(lossy(1).finding(Cause::Loss).unwrap().summary.starts_with("2.91 % of the bytes"));
+        assert!(
+            found.unconverted_summary().starts_with("4 lost segments had to be retransmitted"),
+            "{}",
+            found.unconverted_summary()
+        );
+        assert!(!found.unconverted_fix().unwrap().what.contains('%'));
+        assert!(lossy(1).finding(Cause::Loss).unwrap().unconverted_summary().starts_with("2.91 % of the bytes"));
     }
 
     #[test]
     fn one_loss_among_many_late_segments_costs_its_own_part() {
-        let whole = lossy(1).finding(Cause::Loss).unwrap().seconds;
+        let whole = lossy(1).finding(Cause::Loss).unwrap().cost_s;
         let mut late = lossy(1);
         late.transfer.spurious_fast = 12;
-        assert_eq!(late.finding(Cause::Loss).unwrap().seconds, whole.scale(0.5));
+        assert_eq!(late.finding(Cause::Loss).unwrap().cost_s, whole.scale(0.5));
         late.transfer.spurious_fast = 1_000;
         assert!(late.finding(Cause::Loss).is_none());
     }
 
     #[test]
     fn bbr_is_no_fix_for_a_sender_that_ignores_losses() {
-        let command = |scene: &Scene| scene.finding(Cause::Loss).unwrap().fix.unwrap().command;
+        let command = |scene: &Scene| scene.finding(Cause::Loss).unwrap().unconverted_fix().unwrap().command;
         assert_eq!(command(&lossy(1)), None, "the flights stay as they were");
         let mut halved = lossy(1);
         halved.transfer.rounds[15..].iter_mut().for_each(|round| round.in_flight /= 2);
@@ -222,7 +226,7 @@ mod tests {
         scene.transfer.retransmitted.fast = 3;
         scene.transfer.retransmitted_bytes = 3 * MSS;
         let found = scene.finding(Cause::Loss).unwrap();
-        assert!(found.seconds <= ms(1_100), "{found:?}");
-        assert!(scene.finding(Cause::Bandwidth).unwrap().seconds >= ms(4_500));
+        assert!(found.cost_s <= ms(1_100), "{found:?}");
+        assert!(scene.finding(Cause::Bandwidth).unwrap().cost_s >= ms(4_500));
     }
 }

@@ -187,12 +187,16 @@ mod tests {
     fn one_after_the_other_is_a_series() {
         let finding = found(&[0, 1, 30, 100]).unwrap();
         assert_eq!(
-            (finding.connections.as_slice(), finding.seconds),
+            (finding.connections.as_slice(), finding.cost_s),
             ([1, 2, 3, 4].as_slice(), Nanos::from_millis(750))
         );
-        assert_eq!(finding.predicted_s, Some(Nanos::from_millis(4 * 300 - 750)));
+        assert_eq!(finding.predicted(), Some(Nanos::from_millis(4 * 300 - 750)));
         // As the capture writes the address.
-        assert!(finding.summary.contains("to x.x.x.x1:80 one after the other"), "{}", finding.summary);
+        assert!(
+            finding.unconverted_summary().contains("to x.x.x.x1:80 one after the other"),
+            "{}",
+            finding.unconverted_summary()
+        );
     }
 
     #[test]
@@ -202,7 +206,7 @@ mod tests {
         // The first one after a long pause has to be opened in any case.
         let finding = found(&[0, 1, 2, 1_320, 2_640, 2_641, 2_642]).unwrap();
         assert_eq!(
-            (finding.connections.as_slice(), finding.seconds),
+            (finding.connections.as_slice(), finding.cost_s),
             ([1, 2, 3, 5, 6, 7].as_slice(), Nanos::from_millis(1_000))
         );
     }

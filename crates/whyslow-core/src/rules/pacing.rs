@@ -125,7 +125,7 @@ mod tests {
     #[test]
     fn an_even_rate_with_no_queue_and_no_wait_is_the_senders_own() {
         let found = paced().finding(Cause::Pacing).unwrap();
-        assert_eq!((found.seconds, found.confidence), (ms(1900), 0.8));
+        assert_eq!((found.cost_s, found.confidence), (ms(1900), 0.8));
         assert!(paced().finding(Cause::Bandwidth).is_none());
         let mut afar = paced();
         afar.facts.vantage.near = Near::Client;
@@ -180,7 +180,7 @@ mod tests {
         // 10,000 B in two clumps every 50 ms.
         scene.transfer.delivered =
             (0..80).map(|n| (at_ms(1100 + 50 * (n / 2) + 30 * (n % 2)), 5_000 * n as u64)).collect();
-        assert_eq!(scene.finding(Cause::Pacing).unwrap().seconds, ms(1900));
+        assert_eq!(scene.finding(Cause::Pacing).unwrap().cost_s, ms(1900));
         // A window of 20,000 B that is used up at once.
         scene.transfer.delivered =
             (0..80).map(|n| (at_ms(1100 + 100 * (n / 4) + 2 * (n % 4)), 5_000 * n as u64)).collect();

@@ -219,14 +219,22 @@ mod tests {
     #[test]
     fn where_no_queue_can_be_seen_none_is_denied() {
         let found = policed().finding(Cause::Policer).unwrap();
-        assert!(found.summary.contains("though no queue grew") && found.confidence == 0.65, "{}", found.summary);
+        assert!(
+            found.unconverted_summary().contains("though no queue grew") && found.confidence == 0.65,
+            "{}",
+            found.unconverted_summary()
+        );
         let mut receiver = policed();
         receiver.facts.vantage.toward = [Some(Nanos::ZERO), Some(ms(100))];
         assert_eq!(receiver.finding(Cause::Policer).unwrap().confidence, 0.65, "timestamps tell");
         receiver.facts.handshake.offers.iter_mut().flatten().for_each(|offer| offer.timestamps = false);
         let found = receiver.finding(Cause::Policer).unwrap();
-        assert!(found.summary.contains("whether a queue grew cannot be seen here"), "{}", found.summary);
-        assert!(found.confidence == 0.4 && found.settle.unwrap().contains("capture at the sender"));
+        assert!(
+            found.unconverted_summary().contains("whether a queue grew cannot be seen here"),
+            "{}",
+            found.unconverted_summary()
+        );
+        assert!(found.confidence == 0.4 && found.unconverted_settle().unwrap().contains("capture at the sender"));
     }
 
     /// 8 Mbit/s pass; in five flights twice as much was offered, and half of it lost, as what
@@ -248,7 +256,11 @@ mod tests {
     #[test]
     fn what_is_too_much_is_dropped_and_the_rest_waits_for_nothing() {
         let found = overrun(ms(101)).finding(Cause::Policer).unwrap();
-        assert!(found.confidence == 0.75 && found.summary.contains("waited in no queue"), "{}", found.summary);
+        assert!(
+            found.confidence == 0.75 && found.unconverted_summary().contains("waited in no queue"),
+            "{}",
+            found.unconverted_summary()
+        );
         assert!(overrun(ms(101)).finding(Cause::Bandwidth).is_none(), "it is said once");
         for trip in [103, 130] {
             let queued = overrun(ms(trip));
@@ -274,7 +286,11 @@ mod tests {
         assert!(scene.finding(Cause::Policer).is_none(), "how it began is not known");
         scene.facts.handshake.syn = Some((at_ms(800), scene.facts.first_frame));
         let found = scene.finding(Cause::Policer).unwrap();
-        assert!(found.confidence == 0.4 && found.summary.contains("cannot be seen here"), "{}", found.summary);
+        assert!(
+            found.confidence == 0.4 && found.unconverted_summary().contains("cannot be seen here"),
+            "{}",
+            found.unconverted_summary()
+        );
         scene.transfer.rounds[0].last_send += ms(95);
         assert!(scene.finding(Cause::Policer).is_none() && scene.finding(Cause::Bandwidth).is_some());
     }

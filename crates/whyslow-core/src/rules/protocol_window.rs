@@ -148,7 +148,7 @@ mod tests {
         let mut scene = credited();
         scene.facts.directions[0].bytes = 100_000;
         let found = scene.finding(Cause::ProtocolWindow).unwrap();
-        assert!(found.confidence < 0.8 && found.settle.is_some(), "{found:?}");
+        assert!(found.confidence < 0.8 && found.unconverted_settle().is_some(), "{found:?}");
     }
 
     #[test]

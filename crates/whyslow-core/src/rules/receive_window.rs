@@ -206,7 +206,7 @@ mod tests {
                 (gap.release, gap.in_flight) = (Release::WindowAck, 60_000);
                 (gap.ack_late, gap.last_ack) = (ms(late), last_ack);
             }
-            scene.finding(Cause::ReceiveWindow).unwrap().fix.unwrap()
+            scene.finding(Cause::ReceiveWindow).unwrap().unconverted_fix().unwrap()
         };
         let buffer = fix(0, true);
         assert!(buffer.command.is_some() && buffer.what.contains("SO_RCVBUF"), "{buffer:?}");
@@ -225,9 +225,9 @@ mod tests {
             scene.facts.rtt.min = Some(ms(least));
             scene.finding(Cause::ReceiveWindow).unwrap()
         };
-        assert!(found(100).confidence >= 0.9 && found(100).settle.is_none());
+        assert!(found(100).confidence >= 0.9 && found(100).unconverted_settle().is_none());
         let doubted = found(14);
-        assert!(doubted.confidence < 0.5 && doubted.fix.is_none(), "{doubted:?}");
-        assert!(doubted.settle.unwrap().contains("14.0 ms to 100 ms"));
+        assert!(doubted.confidence < 0.5 && doubted.unconverted_fix().is_none(), "{doubted:?}");
+        assert!(doubted.unconverted_settle().unwrap().contains("14.0 ms to 100 ms"));
     }
 }

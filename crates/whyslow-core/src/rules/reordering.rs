@@ -97,9 +97,9 @@ mod tests {
         (scene.transfer.out_of_order, scene.transfer.rounds[3].retransmitted) = (90, 8);
         scene.transfer.gaps[3].recovering = true;
         (scene.transfer.retransmitted.fast, scene.transfer.spurious_fast) = (4, 4);
-        let direction = scene.finding(Cause::Reordering).unwrap().seconds;
+        let direction = scene.finding(Cause::Reordering).unwrap().cost_s;
         scene.transfer.retransmitted.fast = 0;
-        assert_eq!(scene.finding(Cause::Reordering).unwrap().seconds.scale(0.5), direction);
+        assert_eq!(scene.finding(Cause::Reordering).unwrap().cost_s.scale(0.5), direction);
         (scene.transfer.retransmitted.fast, scene.transfer.spurious_fast) = (8, 0);
         assert!(scene.finding(Cause::Reordering).is_none());
     }
@@ -116,6 +116,6 @@ mod tests {
         assert!(scene.finding(Cause::Reordering).is_none(), "the copy was needed");
         scene.transfer.spurious_fast = 1;
         let found = scene.finding(Cause::Reordering).unwrap();
-        assert_eq!(found.seconds, ms(300), "from the copy on, and the last flight takes its round trip in any case");
+        assert_eq!(found.cost_s, ms(300), "from the copy on, and the last flight takes its round trip in any case");
     }
 }

@@ -12,7 +12,7 @@ use std::net::{IpAddr, SocketAddr};
 pub(super) const WORTH_SAYING: Nanos = Nanos::from_millis(10);
 
 /// A finding to which evidence and remedies are added.
-pub(super) fn finding(cause: Cause, cost_s: Nanos, confidence: f64, statement: impl Into<Statement>) -> Finding {
+pub(crate) fn finding(cause: Cause, cost_s: Nanos, confidence: f64, statement: impl Into<Statement>) -> Finding {
     Finding {
         cause,
         cost_s,

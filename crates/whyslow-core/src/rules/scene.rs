@@ -139,7 +139,7 @@ impl Scene {
     }
 
     /// The verdict on it.
-    pub fn verdict(&self) -> String {
+    pub fn verdict(&self) -> crate::analysis::Verdict {
         self.judge(|case| verdict(case, &check_transfer(case)))
     }
 

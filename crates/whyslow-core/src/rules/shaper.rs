@@ -157,7 +157,7 @@ mod tests {
     #[test]
     fn a_burst_and_then_a_lower_rate_with_a_queue() {
         let found = shaped().finding(Cause::Shaper).unwrap();
-        let burst = found.evidence.iter().find(|e| e.figure.starts_with("burst")).unwrap().value;
+        let burst = found.evidence.iter().find(|e| e.kind == crate::analysis::Measure::BurstBeyondRate).unwrap().value;
         assert!((burst - 80_000.0).abs() < 1_000.0, "{burst}");
         assert!(shaped().finding(Cause::Bandwidth).is_none(), "it is said once");
     }
@@ -172,7 +172,7 @@ mod tests {
         last.last_send = last.rounds[1].start;
         last.seq.1 = 1 + 640_000;
         let found = scene.finding(Cause::Shaper).unwrap();
-        assert!(found.seconds > ms(2_700), "{found:?}");
+        assert!(found.cost_s > ms(2_700), "{found:?}");
     }
 
     #[test]

@@ -154,7 +154,7 @@ mod tests {
         assert_eq!(scene.finding(Cause::SlowStart).unwrap().confidence, 0.9);
         scene.transfer.gaps.iter_mut().for_each(|gap| gap.app_limited = true);
         let found = scene.finding(Cause::SlowStart).unwrap();
-        assert!(found.confidence < 0.8 && found.settle.is_some(), "{found:?}");
+        assert!(found.confidence < 0.8 && found.unconverted_settle().is_some(), "{found:?}");
     }
 
     #[test]
@@ -163,7 +163,7 @@ mod tests {
             let mut scene = Scene::flights(&[8_000, 20_000, 40_000, 80_000, 5_000]);
             change(&mut scene);
             let found = scene.finding(Cause::SlowStart).unwrap();
-            found.fix.unwrap().what.contains("from 8 to 32")
+            found.unconverted_fix().unwrap().what.contains("from 8 to 32")
         };
         assert!(from(|_| ()));
         assert!(!from(|scene| scene.transfer.gaps[0].app_limited = true), "the program had no more");
@@ -175,7 +175,7 @@ mod tests {
         let mut scene = Scene::flights(&[120, 10_000, 20_000, 40_000, 80_000, 5_000]);
         scene.transfer.gaps[0].app_limited = true;
         let found = scene.finding(Cause::SlowStart).unwrap();
-        assert!(found.summary.ends_with("from 10,000 B a round trip"), "{}", found.summary);
+        assert!(found.unconverted_summary().ends_with("from 10,000 B a round trip"), "{}", found.unconverted_summary());
     }
 
     #[test]

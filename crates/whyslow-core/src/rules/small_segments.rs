@@ -148,7 +148,7 @@ mod tests {
         let mut scene = Scene::flights(&[2_500, 5_000, 10_000, 20_000, 40_000]);
         scene.transfer.segments = 310;
         let found = scene.finding(Cause::SmallSegments).unwrap();
-        assert_eq!(found.seconds, ms(200));
+        assert_eq!(found.cost_s, ms(200));
         scene.transfer.segments = 155;
         assert!(scene.finding(Cause::SmallSegments).is_none(), "half of the segment size");
     }
@@ -164,10 +164,10 @@ mod tests {
         }
         scene.transfer.segments = 50;
         let found = scene.finding(Cause::SmallSegments).unwrap();
-        assert_eq!(found.seconds, Nanos::ZERO, "the time is told once");
-        assert_eq!(scene.finding(Cause::ReceiveWindow).unwrap().seconds, ms(3900));
-        assert!(found.summary.contains("window is 600 B at most"), "{}", found.summary);
-        assert_eq!(found.fix.unwrap().who, crate::analysis::Actor::Receiver);
+        assert_eq!(found.cost_s, Nanos::ZERO, "the time is told once");
+        assert_eq!(scene.finding(Cause::ReceiveWindow).unwrap().cost_s, ms(3900));
+        assert!(found.unconverted_summary().contains("window is 600 B at most"), "{}", found.unconverted_summary());
+        assert_eq!(found.unconverted_fix().unwrap().who, crate::analysis::Actor::Receiver);
     }
 
     #[test]

@@ -123,7 +123,7 @@ mod tests {
             scene.transfer.retransmitted.timeout = 1;
             scene.facts.directions[1].retransmitted.tail_probe = probes;
             (scene.transfer.last_send, scene.transfer.end, scene.facts.last) = (end, end + ms(100), end + ms(100));
-            scene.finding(Cause::TailLoss).unwrap().fix.unwrap()
+            scene.finding(Cause::TailLoss).unwrap().unconverted_fix().unwrap()
         };
         // Round trips of 100 ms: the probe of a lone segment waits for 400 ms after the last ACK.
         let short = fix(420, 0);

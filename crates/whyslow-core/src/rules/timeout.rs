@@ -175,7 +175,7 @@ mod tests {
         let advised = |change: &dyn Fn(&mut Scene)| {
             let mut scene = silence();
             change(&mut scene);
-            let fix = scene.finding(Cause::Timeout).unwrap().fix.unwrap();
+            let fix = scene.finding(Cause::Timeout).unwrap().unconverted_fix().unwrap();
             assert!(fix.who == Actor::Network && fix.what.starts_with("mend the loss"), "{fix:?}");
             fix.command.unwrap_or_default()
         };
@@ -214,14 +214,14 @@ mod tests {
     fn what_a_router_says_meanwhile_names_the_place() {
         let mut scene = silence();
         let found = scene.finding(Cause::Timeout).unwrap();
-        assert!(found.fix.unwrap().what.starts_with("mend the loss"));
+        assert!(found.unconverted_fix().unwrap().what.starts_with("mend the loss"));
         let said = notice(Fate::NetworkUnreachable, Side::B, 1_200);
         scene.facts.notices.list = vec![said];
         let found = scene.finding(Cause::Timeout).unwrap();
-        assert!(found.fix.unwrap().what.starts_with("give 192.0.2.9 a route to 192.0.2.1"));
+        assert!(found.unconverted_fix().unwrap().what.starts_with("give 192.0.2.9 a route to 192.0.2.1"));
         assert_eq!(found.evidence.last().unwrap().frames, [said.frame]);
         // What was over before the wait began has nothing to do with it.
         scene.facts.notices.list = vec![notice(Fate::NetworkUnreachable, Side::B, 1_050)];
-        assert!(scene.finding(Cause::Timeout).unwrap().fix.unwrap().what.starts_with("mend the loss"));
+        assert!(scene.finding(Cause::Timeout).unwrap().unconverted_fix().unwrap().what.starts_with("mend the loss"));
     }
 }

@@ -110,9 +110,9 @@ mod tests {
     #[test]
     fn a_record_larger_than_the_first_flight_is_readable_a_round_trip_late() {
         let found = record(16_408).finding(Cause::TlsRecordBuffering).unwrap();
-        assert_eq!(found.seconds, ms(100));
-        assert!(found.fix.unwrap().command.unwrap().contains("ssl_buffer_size 4k"));
-        assert_eq!(record(30_001).finding(Cause::TlsRecordBuffering).unwrap().seconds, ms(200), "three flights");
+        assert_eq!(found.cost_s, ms(100));
+        assert!(found.unconverted_fix().unwrap().command.unwrap().contains("ssl_buffer_size 4k"));
+        assert_eq!(record(30_001).finding(Cause::TlsRecordBuffering).unwrap().cost_s, ms(200), "three flights");
     }
 
     #[test]

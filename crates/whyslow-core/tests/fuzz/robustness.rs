@@ -45,7 +45,7 @@ fn check(analysis: &Analysis) {
             let shares: f64 = transfer.limits.iter().map(|limit| limit.share).sum();
             assert!(transfer.limits.is_empty() || (shares - 1.0).abs() < 1e-6);
             for finding in transfer.findings.iter().chain(&connection.findings) {
-                assert!((0.0..=1.0).contains(&finding.confidence) && finding.seconds.0 >= 0);
+                assert!((0.0..=1.0).contains(&finding.confidence) && finding.cost_s.0 >= 0);
                 assert!(finding.evidence.iter().all(|evidence| evidence.value.is_finite()));
             }
         }

@@ -5,7 +5,7 @@
 
 use super::text_vs_pcap::{files, is_capture, tcpdump};
 use std::path::{Path, PathBuf};
-use whyslow_core::analysis::UNKNOWN_VERDICT;
+use whyslow_core::analysis::Verdict;
 use whyslow_core::capture::{CaptureError, Reader};
 use whyslow_core::explain::Explainer;
 
@@ -14,7 +14,7 @@ use whyslow_core::explain::Explainer;
 struct Explanation {
     causes: Vec<(String, &'static str, f64)>,
     problems: Vec<String>,
-    verdicts: Vec<String>,
+    verdicts: Vec<Verdict>,
 }
 
 impl Explanation {
@@ -122,7 +122,7 @@ fn a_text_tells_what_its_capture_tells_or_why_not() {
             assert!(!has("-q"), "{name}");
             assert!(!found.has("elided-text"), "{name} {options:?}: nothing was left out");
             if has("-t") {
-                let none = found.causes.is_empty() && found.verdicts.iter().all(|verdict| verdict == UNKNOWN_VERDICT);
+                let none = found.causes.is_empty() && found.verdicts.iter().all(|verdict| *verdict == Verdict::Unknown);
                 assert!(found.has("no-times") && none, "{name}: {:?}", found.verdicts);
                 continue;
             }

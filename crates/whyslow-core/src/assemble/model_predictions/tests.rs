@@ -30,7 +30,7 @@ fn a_cause_that_its_own_model_contradicts_is_doubted() {
         result.model = Some(ms(500));
         write(result, &mut transfer);
         assert_eq!(transfer.findings[1].confidence, before, "of losses the model knows a part only");
-        (transfer.findings[0].confidence < before, transfer.findings[0].settle.is_some())
+        (transfer.findings[0].confidence < before, transfer.findings[0].unconverted_settle().is_some())
     };
     assert_eq!(confidence(500), (false, false));
     assert_eq!(confidence(900), (false, false), "no promise, but no contradiction");
@@ -49,7 +49,7 @@ fn the_worst_are_modelled_first_however_many_at_once() {
         // For two of the four, and a part of the third.
         predict_within(8 * SEGMENTS, &replays, &mut connections, play);
         let transfers = connections.iter().map(|connection| &connection.transfers[0]);
-        transfers.map(|it| (it.model_s, it.findings[0].predicted_s, it.model_skipped)).collect::<Vec<_>>()
+        transfers.map(|it| (it.model_s, it.findings[0].predicted(), it.model_skipped)).collect::<Vec<_>>()
     };
     // So many are taken up before the first is put back, and those that were taken up last come
     // back first.

@@ -1,7 +1,7 @@
 #![allow(clippy::unwrap_used)]
 
 use super::*;
-use crate::analysis::Limit;
+use crate::analysis::{Actor, CommonAction, Limit, Remedy};
 use crate::cause::Cause;
 use crate::compare::tests::{connection, transfer};
 
@@ -10,19 +10,13 @@ fn ms(millis: i64) -> Nanos {
 }
 
 pub(in crate::assemble) fn finding(cause: Cause, lost: i64) -> Finding {
-    Finding {
-        cause,
-        seconds: ms(lost),
-        confidence: 0.9,
-        summary: String::new(),
-        evidence: Vec::new(),
-        fix: None,
-        predicted_s: None,
-        predicted_assumes: None,
-        connections: Vec::new(),
-        shared: false,
-        settle: None,
-    }
+    let remedies = vec![Remedy::new(Actor::Network, CommonAction::Text { text: String::new(), command: None })];
+    Finding { remedies, ..crate::rules::say::finding(cause, ms(lost), 0.9, String::new()) }
+}
+
+fn promising(mut finding: Finding, time: Option<Nanos>) -> Finding {
+    finding.promise(time);
+    finding
 }
 
 #[test]
@@ -32,7 +26,7 @@ fn what_was_waited_for_comes_out_of_the_time() {
     assert_eq!(promised(Cause::SynLoss, 900), Some(ms(100)));
     assert_eq!(promised(Cause::NagleDelayedAck, 400), Some(ms(600)));
     assert_eq!(promised(Cause::TurnTaking, 500), None, "what a batch takes is the rule's to say");
-    let turns = Finding { predicted_s: Some(ms(550)), ..finding(Cause::TurnTaking, 500) };
+    let turns = promising(finding(Cause::TurnTaking, 500), Some(ms(550)));
     assert_eq!(saved(&turns, ms(1_000), true), Some(ms(450)));
     assert_eq!(promised(Cause::Duplication, 400), None, "nobody waited for that");
 }
@@ -46,7 +40,7 @@ fn of_a_connection_that_never_opened_nothing_is_promised() {
         connection.findings = vec![finding(Cause::SynLoss, 900)];
     }
     predict(&mut connections, &mut [], None);
-    assert_eq!(connections.map(|connection| connection.findings[0].predicted_s), [Some(ms(100)), None]);
+    assert_eq!(connections.map(|connection| connection.findings[0].predicted()), [Some(ms(100)), None]);
 }
 
 #[test]
@@ -61,9 +55,9 @@ fn what_is_left_of_connections_one_after_the_other_is_promised_where_it_saves_so
     let mut connections: Vec<_> = [4, 2, 9, 1].map(|id| connection(id, 100, Vec::new())).into();
     let promised = |connections: &mut [Connection], lost, left| {
         let series = Finding { connections: vec![9, 1, 77], ..finding(Cause::NewConnectionEachTime, lost) };
-        let mut findings = [Finding { predicted_s: left, ..series }];
+        let mut findings = [promising(series, left)];
         predict(connections, &mut findings, None);
-        findings[0].predicted_s
+        findings[0].predicted()
     };
     assert_eq!(promised(&mut connections, 3_000, Some(ms(7_000))), Some(ms(7_000)));
     assert_eq!(promised(&mut connections, 100, Some(ms(9_900))), None);
@@ -78,11 +72,11 @@ fn what_was_carried_takes_its_time_on_the_path() {
     connections[0].findings = vec![finding(Cause::TurnTaking, 900)];
     // 800,000 bits at 2 Mbit/s.
     for (rate, promised) in [(None, Some(ms(150))), (Some(2e6), Some(ms(400))), (Some(0.5e6), None)] {
-        connections[0].findings[0].predicted_s = Some(ms(150));
+        connections[0].findings[0].promise(Some(ms(150)));
         let series = Finding { connections: vec![1], ..finding(Cause::NewConnectionEachTime, 900) };
-        let mut findings = [Finding { predicted_s: Some(ms(100)), ..series }];
+        let mut findings = [promising(series, Some(ms(100)))];
         predict(&mut connections, &mut findings, rate);
-        assert_eq!(connections[0].findings[0].predicted_s, promised);
-        assert_eq!(findings[0].predicted_s, rate.map_or(Some(ms(100)), |_| promised));
+        assert_eq!(connections[0].findings[0].predicted(), promised);
+        assert_eq!(findings[0].predicted(), rate.map_or(Some(ms(100)), |_| promised));
     }
 }

@@ -27,11 +27,11 @@ fn stuck() -> Scene {
 #[test]
 fn without_an_error_the_path_is_to_let_errors_pass() {
     let found = stuck().finding(Cause::MtuBlackHole).unwrap();
-    assert_eq!((found.seconds, found.confidence), (ms(900), 0.75));
-    assert!(!found.summary.contains("ICMP"), "{}", found.summary);
-    assert_eq!(found.fix.unwrap().who, Actor::Network);
+    assert_eq!((found.cost_s, found.confidence), (ms(900), 0.75));
+    assert!(!found.unconverted_summary().contains("ICMP"), "{}", found.unconverted_summary());
+    assert_eq!(found.unconverted_fix().unwrap().who, Actor::Network);
     // 1,000 B of payload, 52 B of headers, less the ping's own 28.
-    assert!(found.settle.unwrap().contains("`ping -M do -s 1024` must fail"));
+    assert!(found.unconverted_settle().unwrap().contains("`ping -M do -s 1024` must fail"));
 }
 
 #[test]
@@ -41,22 +41,29 @@ fn an_error_that_the_sender_does_not_heed_names_the_size_and_the_router() {
     scene.facts.notices.list = vec![Notice { last: at_ms(2_000), count: 3, ..error }];
     let found = scene.finding(Cause::MtuBlackHole).unwrap();
     assert!(
-        found.summary.ends_with("192.0.2.9 says by ICMP that packets of 852 B pass, and the sender does not heed it"),
+        found
+            .unconverted_summary()
+            .ends_with("192.0.2.9 says by ICMP that packets of 852 B pass, and the sender does not heed it"),
         "{}",
-        found.summary
+        found.unconverted_summary()
     );
     assert_eq!(found.confidence, 0.95);
-    assert!(found.evidence.iter().any(|evidence| (evidence.value, evidence.unit.as_ref()) == (852.0, "B")));
-    let fix = found.fix.unwrap();
+    assert!(found.evidence.iter().any(|evidence| (evidence.value, evidence.unit) == (852.0, Unit::Bytes)));
+    let fix = found.unconverted_fix().unwrap();
     assert_eq!(fix.who, Actor::Sender, "it came as far as the sender's own device");
     assert!(fix.what.contains("clamp the MSS to 812 B"), "{}", fix.what);
-    assert!(found.settle.unwrap().contains("`ping -M do -s 824` must pass, and `ping -M do -s 825` must fail"));
+    assert!(
+        found
+            .unconverted_settle()
+            .unwrap()
+            .contains("`ping -M do -s 824` must pass, and `ping -M do -s 825` must fail")
+    );
     // Elsewhere it may be dropped on the rest of the way.
     scene.facts.vantage.near = Near::Middle;
-    assert_eq!(scene.finding(Cause::MtuBlackHole).unwrap().fix.unwrap().who, Actor::Network);
+    assert_eq!(scene.finding(Cause::MtuBlackHole).unwrap().unconverted_fix().unwrap().who, Actor::Network);
     // What is said of the other side's packets is no evidence.
     scene.facts.notices.list[0].about = Side::A;
-    assert!(!scene.finding(Cause::MtuBlackHole).unwrap().summary.contains("ICMP"));
+    assert!(!scene.finding(Cause::MtuBlackHole).unwrap().unconverted_summary().contains("ICMP"));
 }
 
 /// A first segment that the timer sends again so often, and what passed at most in the end.

@@ -18,19 +18,22 @@ fn asked() -> Scene {
 }
 
 fn summary(scene: &Scene) -> Option<String> {
-    scene.finding_without_answer(Cause::NoAnswer).map(|found| found.summary)
+    scene.finding_without_answer(Cause::NoAnswer).map(|found| found.unconverted_summary())
 }
 
 #[test]
 fn a_request_that_is_not_answered_before_the_capture_ends() {
     let found = asked().finding_without_answer(Cause::NoAnswer).unwrap();
-    assert_eq!((found.seconds, found.confidence), (ms(2_500), 0.5), "nothing proves that it is a request");
-    assert!(found.summary.starts_with("the capture ends while the server has not answered for 2.50 s"), "{found:?}");
+    assert_eq!((found.cost_s, found.confidence), (ms(2_500), 0.5), "nothing proves that it is a request");
+    assert!(
+        found.unconverted_summary().starts_with("the capture ends while the server has not answered for 2.50 s"),
+        "{found:?}"
+    );
     let mut scene = asked();
     scene.facts.content[0].heads = vec![(1, "GET /slow".into())];
     let found = scene.finding_without_answer(Cause::NoAnswer).unwrap();
     assert_eq!(found.confidence, 0.85);
-    assert!(found.summary.contains("GET /slow"));
+    assert!(found.unconverted_summary().contains("GET /slow"));
     // Within a second it may yet come.
     scene.facts.until = at_ms(1_850);
     assert_eq!(summary(&scene), None);
@@ -108,7 +111,7 @@ fn answered(sizes: &[u64], after: Nanos) -> Scene {
 #[test]
 fn of_what_cannot_be_read_answers_before_show_that_one_was_due() {
     let found = answered(&[60, 60, 60, 60], ms(1)).finding_without_answer(Cause::NoAnswer).unwrap();
-    assert_eq!((found.seconds, found.confidence), (ms(2_500), 0.65));
+    assert_eq!((found.cost_s, found.confidence), (ms(2_500), 0.65));
     // Credit at the end is smaller than what asked.
     assert_eq!(summary(&answered(&[90, 90, 90, 35], ms(1))), None);
     assert_eq!(summary(&answered(&[60, 60, 60], ms(1))), None, "two answers may be chance");
@@ -136,12 +139,16 @@ fn syns_without_an_answer_are_told_by_how_many() {
         scene.finding_without_answer(Cause::NoAnswer)
     };
     let open = tried(&mut scene, 2, 3_800, 6_000).unwrap();
-    assert_eq!(open.seconds, ms(5_200));
-    assert!(open.summary.contains("capture ends") && open.summary.contains("3 SYNs"), "{}", open.summary);
+    assert_eq!(open.cost_s, ms(5_200));
+    assert!(
+        open.unconverted_summary().contains("capture ends") && open.unconverted_summary().contains("3 SYNs"),
+        "{}",
+        open.unconverted_summary()
+    );
     // The fourth would have come 4 s after the third.
     let over = tried(&mut scene, 2, 3_800, 30_000).unwrap();
-    assert_eq!(over.seconds, ms(3_000));
-    assert!(over.summary.contains("never answered: 3 SYNs in 3.00 s"), "{}", over.summary);
+    assert_eq!(over.cost_s, ms(3_000));
+    assert!(over.unconverted_summary().contains("never answered: 3 SYNs in 3.00 s"), "{}", over.unconverted_summary());
     assert!(scene.finding_without_answer(Cause::SynLoss).is_none(), "it is told once");
     // Who did not try again after 3 s does not wait, and within a second nobody tries.
     assert_eq!(tried(&mut scene, 0, 800, 2_500).unwrap().confidence, 0.5);
@@ -158,8 +165,12 @@ fn answers_to_syns_that_never_reach_who_asks() {
     scene.facts.last = at_ms(6_900);
     scene.facts.directions.iter_mut().for_each(|direction| direction.last_payload = None);
     let found = scene.finding_without_answer(Cause::NoAnswer).unwrap();
-    assert_eq!(found.seconds, ms(6_100));
-    assert!(found.summary.contains("answer to its 5 SYNs: 7 SYN-ACKs in 6.10 s"), "{}", found.summary);
+    assert_eq!(found.cost_s, ms(6_100));
+    assert!(
+        found.unconverted_summary().contains("answer to its 5 SYNs: 7 SYN-ACKs in 6.10 s"),
+        "{}",
+        found.unconverted_summary()
+    );
     assert!(scene.finding_without_answer(Cause::SynLoss).is_none(), "it is told once");
     // Who asked once may be gone, and who was answered in the end had lost a SYN.
     for (retries, ack) in [([0, 6], None), ([4, 6], Some((at_ms(6_950), Frame::default())))] {
@@ -188,14 +199,17 @@ fn a_router_that_says_why_is_believed_at_once() {
     ] {
         scene.facts.notices.list = vec![notice(fate, Side::A, 840)];
         let found = scene.finding_without_answer(Cause::NoAnswer).unwrap();
-        assert_eq!((found.seconds, found.confidence), (ms(40), 0.85));
-        assert_eq!(found.summary, format!("192.0.2.2:443 did not get the SYN: {words} (ICMP); 1 SYN in 40.0 ms"));
-        assert!(found.fix.unwrap().what.contains(what), "{words}");
+        assert_eq!((found.cost_s, found.confidence), (ms(40), 0.85));
+        assert_eq!(
+            found.unconverted_summary(),
+            format!("192.0.2.2:443 did not get the SYN: {words} (ICMP); 1 SYN in 40.0 ms")
+        );
+        assert!(found.unconverted_fix().unwrap().what.contains(what), "{words}");
         assert_eq!(found.evidence[2].frames[0].number, 77);
     }
     // Of the server's own port.
     scene.facts.notices.list[0] = Notice { by: [192, 0, 2, 2].into(), ..notice(Fate::PortUnreachable, Side::A, 840) };
-    let fix = scene.finding_without_answer(Cause::NoAnswer).unwrap().fix.unwrap();
+    let fix = scene.finding_without_answer(Cause::NoAnswer).unwrap().unconverted_fix().unwrap();
     assert_eq!((fix.who, fix.command.as_deref()), (Actor::Application, Some("ss -ltn 'sport = :443'")));
     // Nothing of that is said by packets that are too long, nor about the other side's.
     for other in [notice(Fate::TooBig(Some(852)), Side::A, 840), notice(Fate::Prohibited, Side::B, 840)] {
@@ -223,8 +237,12 @@ fn a_probe_that_was_meant_to_expire_is_nothing_and_who_tries_on_waits() {
     scene.facts.handshake.answered_syn = Some(at_ms(15_800));
     (scene.facts.last, scene.facts.until) = (at_ms(15_800), at_ms(90_000));
     let found = scene.finding_without_answer(Cause::NoAnswer).unwrap();
-    assert!(found.summary.contains("never answered: 5 SYNs in 15.00 s"), "{}", found.summary);
-    assert!(found.evidence.iter().any(|evidence| evidence.figure.starts_with("ICMP: ")));
+    assert!(
+        found.unconverted_summary().contains("never answered: 5 SYNs in 15.00 s"),
+        "{}",
+        found.unconverted_summary()
+    );
+    assert!(found.evidence.iter().any(|evidence| evidence.kind.slug().starts_with("ICMP: ")));
 }
 
 /// An answer whose last bytes are retransmitted after 0.3, 0.6 and 1.2 s, and never acknowledged.
@@ -251,25 +269,41 @@ fn a_router_that_lost_its_route_is_named() {
     scene.facts.notices.list =
         vec![notice(Fate::TooBig(Some(852)), Side::B, now), notice(Fate::NetworkUnreachable, Side::B, now)];
     let found = scene.finding_over_connection(Cause::NoAnswer).unwrap();
-    assert!(found.summary.ends_with("; 192.0.2.9 has no route to 192.0.2.1 (ICMP)"), "{}", found.summary);
-    assert!(found.fix.unwrap().what.starts_with("give 192.0.2.9 a route to 192.0.2.1"));
+    assert!(
+        found.unconverted_summary().ends_with("; 192.0.2.9 has no route to 192.0.2.1 (ICMP)"),
+        "{}",
+        found.unconverted_summary()
+    );
+    assert!(found.unconverted_fix().unwrap().what.starts_with("give 192.0.2.9 a route to 192.0.2.1"));
     // What is said of the other side's packets tells nothing of these.
     scene.facts.notices.list[1].about = Side::A;
     let found = scene.finding_over_connection(Cause::NoAnswer).unwrap();
-    assert!(!found.summary.contains("ICMP") && !found.fix.unwrap().what.contains("route to"), "{}", found.summary);
+    assert!(
+        !found.unconverted_summary().contains("ICMP") && !found.unconverted_fix().unwrap().what.contains("route to"),
+        "{}",
+        found.unconverted_summary()
+    );
 }
 
 #[test]
 fn data_that_is_never_acknowledged_is_no_wait_for_the_timer_alone() {
     let scene = lost();
     let found = scene.finding_over_connection(Cause::NoAnswer).unwrap();
-    assert_eq!(found.seconds, ms(3_000));
-    assert!(found.summary.contains("capture ends while the client has acknowledged nothing"), "{}", found.summary);
+    assert_eq!(found.cost_s, ms(3_000));
+    assert!(
+        found.unconverted_summary().contains("capture ends while the client has acknowledged nothing"),
+        "{}",
+        found.unconverted_summary()
+    );
     let mut over = lost();
     over.facts.until += ms(60_000);
     let found = over.finding_over_connection(Cause::NoAnswer).unwrap();
-    assert_eq!(found.seconds, ms(2_100));
-    assert!(found.summary.contains("sent the same data 4 times in 2.10 s"), "{}", found.summary);
+    assert_eq!(found.cost_s, ms(2_100));
+    assert!(
+        found.unconverted_summary().contains("sent the same data 4 times in 2.10 s"),
+        "{}",
+        found.unconverted_summary()
+    );
     // A client that had closed waits for nothing, and one that resets the connection has answered.
     let mut closed = lost();
     closed.facts.closing[0] = Some((at_ms(1_050), Frame::default()));
@@ -284,7 +318,7 @@ fn after_a_long_silence_something_may_have_forgotten_the_connection() {
     let mut scene = lost();
     scene.facts.directions[0].transfers[0].last_send = at_ms(-300_000);
     let found = scene.finding_over_connection(Cause::NoAnswer).unwrap();
-    assert!(found.fix.unwrap().command.unwrap().contains("tcp_keepalive_time"));
+    assert!(found.unconverted_fix().unwrap().command.unwrap().contains("tcp_keepalive_time"));
 }
 
 #[test]
@@ -294,14 +328,14 @@ fn an_answer_that_stops_amid_full_segments_is_broken_off() {
     let direction = &mut scene.facts.directions[1];
     (direction.last_len, direction.last_unpushed) = (MSS, true);
     let found = scene.finding_over_connection(Cause::NoAnswer).unwrap();
-    assert_eq!((found.seconds, found.confidence), (ms(4_100), 0.6));
+    assert_eq!((found.cost_s, found.confidence), (ms(4_100), 0.6));
     // What is pushed may have been the last, unless not even the client's FIN is acknowledged.
     scene.facts.directions[1].last_unpushed = false;
     assert!(scene.finding_over_connection(Cause::NoAnswer).is_none());
     let closed = scene.transfer.end + ms(2_000);
     (scene.facts.closing[0], scene.facts.fins[0]) = (Some((closed, Frame::default())), true);
     let found = scene.finding_over_connection(Cause::NoAnswer).unwrap();
-    assert!(found.summary.contains("the client gave up 2.10 s later"), "{}", found.summary);
+    assert!(found.unconverted_summary().contains("the client gave up 2.10 s later"), "{}", found.unconverted_summary());
     // A window that closed is another matter.
     scene.facts.directions[1].zero_windows = 1;
     assert!(scene.finding_over_connection(Cause::NoAnswer).is_none());

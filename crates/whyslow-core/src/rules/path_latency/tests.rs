@@ -19,8 +19,12 @@ fn opened(answer: i64) -> Scene {
 #[test]
 fn a_handshake_far_slower_than_the_rest_is_told() {
     let found = opened(500).finding_over_connection(Cause::PathLatency).unwrap();
-    assert_eq!((found.seconds, found.confidence), (ms(400), 0.8));
-    assert!(found.summary.contains("the answer to the SYN took 500 ms"), "{}", found.summary);
+    assert_eq!((found.cost_s, found.confidence), (ms(400), 0.8));
+    assert!(
+        found.unconverted_summary().contains("the answer to the SYN took 500 ms"),
+        "{}",
+        found.unconverted_summary()
+    );
     assert!(opened(190).finding_over_connection(Cause::PathLatency).is_none(), "not twice as long");
     let mut short = opened(45);
     (short.facts.rtt.p50, short.facts.rtt.p95) = (Some(ms(10)), Some(ms(10)));
@@ -35,7 +39,7 @@ fn next_to_the_client_its_own_delay_is_not_the_paths() {
     assert!(scene.finding_over_connection(Cause::PathLatency).is_none());
     scene.facts.vantage.near = Near::Server;
     let found = scene.finding_over_connection(Cause::PathLatency).unwrap();
-    assert_eq!((found.seconds, found.confidence), (ms(500), 0.65));
+    assert_eq!((found.cost_s, found.confidence), (ms(500), 0.65));
 }
 
 #[test]
@@ -56,7 +60,7 @@ fn a_first_flight_may_be_the_slow_one() {
     let mut scene = opened(100);
     scene.transfer.rounds[0].rtt = Some(ms(700));
     let found = scene.finding_over_connection(Cause::PathLatency).unwrap();
-    assert_eq!((found.seconds, found.confidence), (ms(600), 0.6));
+    assert_eq!((found.cost_s, found.confidence), (ms(600), 0.6));
     // A lone segment's ACK may have been held back.
     scene.transfer.rounds[0].bytes = 200;
     scene.transfer.rounds[0].rtt = Some(ms(300));

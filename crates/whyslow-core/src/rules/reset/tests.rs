@@ -44,8 +44,12 @@ fn a_server_that_resets_amid_its_answer_wastes_all_of_it() {
     scene.facts.directions[1].unacknowledged = 4 * MSS;
     let found = scene.finding_over_connection(Cause::Reset).unwrap();
     // From the request at 0.9 s.
-    assert_eq!(found.seconds, ms(250));
-    assert!(found.summary.starts_with("the server reset the connection 150 ms into its answer"), "{}", found.summary);
+    assert_eq!(found.cost_s, ms(250));
+    assert!(
+        found.unconverted_summary().starts_with("the server reset the connection 150 ms into its answer"),
+        "{}",
+        found.unconverted_summary()
+    );
     assert_eq!(found.evidence[0].value, 12_000.0);
 }
 
@@ -56,8 +60,8 @@ fn a_reset_right_behind_a_full_segment_cuts_an_answer_that_arrived_as_far_as_it_
         reset_by(&mut scene, Side::B, at);
         (scene.facts.directions[1].mss, scene.facts.directions[1].last_len) = (MSS, len);
         let found = scene.finding_over_connection(Cause::Reset)?;
-        assert_eq!((found.seconds, found.confidence), (ms(0), 0.6));
-        Some(found.summary)
+        assert_eq!((found.cost_s, found.confidence), (ms(0), 0.6));
+        Some(found.unconverted_summary())
     };
     // The last segment leaves at 1.1 s, and its ACK is there at 1.2 s.
     let summary = says(MSS, 1_150).unwrap();
@@ -84,10 +88,14 @@ fn a_client_that_has_enough_loses_nothing_and_one_that_lost_patience_its_wait() 
     reset_by(&mut scene, Side::A, 1_150);
     scene.facts.directions[1].unacknowledged = 4 * MSS;
     let found = scene.finding_over_connection(Cause::Reset).unwrap();
-    assert_eq!(found.seconds, ms(0));
-    assert!(found.summary.contains("while 4,000 B of it were on their way"), "{}", found.summary);
+    assert_eq!(found.cost_s, ms(0));
+    assert!(
+        found.unconverted_summary().contains("while 4,000 B of it were on their way"),
+        "{}",
+        found.unconverted_summary()
+    );
     reset_by(&mut scene, Side::A, 4_100);
-    assert_eq!(scene.finding_over_connection(Cause::Reset).unwrap().seconds, ms(3_000));
+    assert_eq!(scene.finding_over_connection(Cause::Reset).unwrap().cost_s, ms(3_000));
 }
 
 #[test]
@@ -107,14 +115,18 @@ fn a_request_that_is_answered_by_a_reset() {
     scene.facts.content[0].heads = vec![(1, "GET /a".into())];
     reset_by(&mut scene, Side::B, 1_400);
     let found = scene.finding_without_answer(Cause::Reset).unwrap();
-    assert_eq!((found.seconds, found.confidence), (ms(500), 0.85));
-    assert!(found.summary.contains("500 ms after a request (GET /a), without an answer"), "{}", found.summary);
+    assert_eq!((found.cost_s, found.confidence), (ms(500), 0.85));
+    assert!(
+        found.unconverted_summary().contains("500 ms after a request (GET /a), without an answer"),
+        "{}",
+        found.unconverted_summary()
+    );
     reset_by(&mut scene, Side::B, 950);
     assert!(
         scene
             .finding_without_answer(Cause::Reset)
             .unwrap()
-            .summary
+            .unconverted_summary()
             .starts_with("the server answered a request by a reset")
     );
 }
@@ -134,7 +146,7 @@ fn a_request_after_a_long_silence_met_a_server_that_had_gone() {
     scene.facts.content[0].heads = vec![(1, "GET /a".into()), (101, "GET /b".into())];
     reset_by(&mut scene, Side::B, 1_000);
     let found = scene.finding_without_answer(Cause::Reset).unwrap();
-    assert!(found.fix.unwrap().what.contains("9.90 s of silence"), "{}", found.summary);
+    assert!(found.unconverted_fix().unwrap().what.contains("9.90 s of silence"), "{}", found.unconverted_summary());
 }
 
 #[test]
@@ -146,13 +158,13 @@ fn a_refused_connection_says_how_soon() {
     reset_by(&mut scene, Side::B, 840);
     scene.facts.state = State::Refused;
     let found = scene.finding_without_answer(Cause::Reset).unwrap();
-    assert_eq!(found.seconds, ms(40));
+    assert_eq!(found.cost_s, ms(40));
     assert!(
-        found.summary.contains("192.0.2.2:443 refused the connection: a RST came 40.0 ms after"),
+        found.unconverted_summary().contains("192.0.2.2:443 refused the connection: a RST came 40.0 ms after"),
         "{}",
-        found.summary
+        found.unconverted_summary()
     );
-    assert_eq!(found.fix.unwrap().command.unwrap(), "ss -ltn 'sport = :443'");
+    assert_eq!(found.unconverted_fix().unwrap().command.unwrap(), "ss -ltn 'sport = :443'");
 }
 
 #[test]
@@ -161,8 +173,8 @@ fn a_time_to_live_of_its_own_tells_of_a_box_on_the_way() {
     reset_by(&mut scene, Side::B, 1_150);
     scene.facts.directions[1].unacknowledged = 4 * MSS;
     scene.facts.ttl[1] = (Some(64), Some(64));
-    assert!(scene.finding_over_connection(Cause::Reset).unwrap().settle.is_none());
+    assert!(scene.finding_over_connection(Cause::Reset).unwrap().unconverted_settle().is_none());
     scene.facts.ttl[1] = (Some(49), Some(49));
     let found = scene.finding_over_connection(Cause::Reset).unwrap();
-    assert!(found.settle.unwrap().contains("in the server's name"));
+    assert!(found.unconverted_settle().unwrap().contains("in the server's name"));
 }

@@ -109,6 +109,6 @@ pub(super) fn transfer(start: i64, limits: &[(Limit, i64)], cause: Cause, cost: 
         limits: limits.iter().map(share).collect(),
         timeline,
         findings: vec![found(cause, cost)],
-        verdict: format!("{cause}: it was {cause}"),
+        verdict: crate::analysis::Verdict::Cause,
     }
 }

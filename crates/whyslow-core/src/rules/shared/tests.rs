@@ -11,12 +11,12 @@ fn what_most_connections_of_a_server_share_is_said_once() {
         .collect();
     all.extend((8..=10).map(|id| connection(id, id as u8, 80, &[])));
     let [shared] = check(&all, &[]).try_into().unwrap();
-    assert_eq!((shared.cause, shared.seconds), (Cause::Loss, Nanos::from_millis(2_800)));
+    assert_eq!((shared.cause, shared.cost_s), (Cause::Loss, Nanos::from_millis(2_800)));
     assert_eq!(shared.connections, [1, 2, 3, 4, 5, 6, 7]);
     assert!(
-        shared.shared && shared.summary.starts_with("7 of 10 connections to 198.51.100.1:80"),
+        shared.shared && shared.unconverted_summary().starts_with("7 of 10 connections to 198.51.100.1:80"),
         "{}",
-        shared.summary
+        shared.unconverted_summary()
     );
     // With one more that was not held back it is less than 70 %.
     all.push(connection(11, 1, 80, &[]));
@@ -26,12 +26,12 @@ fn what_most_connections_of_a_server_share_is_said_once() {
 #[test]
 fn what_ran_at_the_same_time_is_not_added_up() {
     let mut all: Vec<_> = (1..=4).map(|id| connection(id, id as u8, 80, &[(Cause::Loss, 800)])).collect();
-    assert!(check(&all, &[])[0].summary.contains("share this cause, 3.20 s in all; at its worst"));
+    assert!(check(&all, &[])[0].unconverted_summary().contains("share this cause, 3.20 s in all; at its worst"));
     all.iter_mut().for_each(|connection| connection.start_s = Nanos::from_millis(500));
     let [shared] = check(&all, &[]).try_into().unwrap();
-    assert_eq!(shared.seconds, Nanos::from_millis(800));
+    assert_eq!(shared.cost_s, Nanos::from_millis(800));
     let total = "share this cause, 800 ms, or 3.20 s in total as some of it ran at the same time; at its worst";
-    assert!(shared.summary.contains(total), "{}", shared.summary);
+    assert!(shared.unconverted_summary().contains(total), "{}", shared.unconverted_summary());
 }
 
 #[test]
@@ -44,7 +44,11 @@ fn two_connections_are_no_pattern() {
 fn servers_on_one_path_share_what_the_path_does() {
     let all: Vec<_> = (1..=4).map(|id| connection(id, 9, 80 + id as u16, &[(Cause::Loss, 100)])).collect();
     let [shared] = check(&all, &[]).try_into().unwrap();
-    assert!(shared.summary.contains("between 192.0.2.9 and 198.51.100.1"), "{}", shared.summary);
+    assert!(
+        shared.unconverted_summary().contains("between 192.0.2.9 and 198.51.100.1"),
+        "{}",
+        shared.unconverted_summary()
+    );
     assert_eq!(shared.connections.len(), 4);
 }
 

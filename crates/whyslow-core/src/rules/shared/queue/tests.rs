@@ -21,7 +21,7 @@ fn what_stood_in_anothers_queue_was_not_late_by_itself() {
     for cause in [Cause::DelayedAck, Cause::ServerThink] {
         let other = beside(2_000, cause, 32);
         assert!(other.transfers[0].findings.is_empty(), "{cause}");
-        assert_eq!(other.transfers[0].verdict, QUEUED_VERDICT);
+        assert_eq!(other.transfers[0].verdict, crate::analysis::Verdict::QueuedBehindOther);
     }
     assert_eq!(beside(2_000, Cause::Loss, 32).transfers[0].findings.len(), 1, "another cause");
     assert_eq!(beside(2_000, Cause::ServerThink, 200).transfers[0].findings.len(), 1, "longer than the queue");

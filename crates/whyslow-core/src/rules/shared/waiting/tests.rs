@@ -25,7 +25,7 @@ fn waits(connections: &mut [Connection]) -> Vec<Cause> {
 fn a_wait_that_is_another_connections_work_costs_nothing() {
     let mut connections = control_and_data(60, 1_980);
     assert_eq!(waits(&mut connections), []);
-    assert_eq!(connections[0].transfers[0].verdict, WAITED_VERDICT);
+    assert_eq!(connections[0].transfers[0].verdict, crate::analysis::Verdict::WaitedForOther);
     assert_eq!(connections[1].transfers[0].findings.len(), 1, "what the other one costs is told there");
 }
 
@@ -49,7 +49,7 @@ fn of_several_waits_the_others_stay() {
     let limits = [(Limit::Application, 2_000), (Limit::RoundTrip, 30), (Limit::Application, 1_500)];
     connections[0].transfers[0] = transfer(0, &limits, Cause::Application, 3_500);
     apply(&mut connections);
-    assert_eq!(connections[0].transfers[0].findings[0].seconds, ms(1_500));
+    assert_eq!(connections[0].transfers[0].findings[0].cost_s, ms(1_500));
 }
 
 #[test]
