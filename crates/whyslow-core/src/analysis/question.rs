@@ -10,7 +10,7 @@ pub use common::CommonQuestion;
 pub use exchange::ExchangeQuestion;
 pub use link::LinkQuestion;
 pub use loss::LossQuestion;
-pub use sending::SendingQuestion;
+pub use sending::{Amount, SendingQuestion};
 
 use borsh::{BorshDeserialize, BorshSerialize};
 use serde::Serialize;

@@ -10,7 +10,7 @@ pub use common::CommonStatement;
 pub use exchange::ExchangeStatement;
 pub use link::LinkStatement;
 pub use loss::LossStatement;
-pub use sending::SendingStatement;
+pub use sending::{SendingStatement, SmallSegmentReason};
 
 use crate::units::Nanos;
 use borsh::{BorshDeserialize, BorshSerialize};

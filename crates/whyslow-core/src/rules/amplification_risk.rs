@@ -36,8 +36,8 @@
 
 use super::case::TransferCase;
 use super::rule::{Check, Rule};
-use super::say::{confirm, evidence, finding, fix, thousands};
-use crate::analysis::{Actor, Finding, Unit};
+use super::say::{confirm, evidence, finding, remedy};
+use crate::analysis::{Actor, Finding, Measure, SendingAction, SendingQuestion, SendingStatement, Unit};
 use crate::cause::Cause;
 use crate::limit::INITIAL_WINDOW;
 use crate::units::Nanos;
@@ -71,36 +71,29 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
     }
     let times = flight as f64 / request.max(1) as f64;
     let window = first.window.filter(|window| *window <= flight + 3 * mss);
-    let filled = if window.is_some() { ", all that the receiver's window allows" } else { "" };
-    let summary = format!(
-        "the server answered a request of {} B with {} B before any of it was acknowledged{filled}: {:.0} times the request, {} segments where {INITIAL_WINDOW} are usual",
-        thousands(request),
-        thousands(flight),
-        times,
-        thousands(flight.div_ceil(mss)),
-    );
-    let mut found = finding(Cause::AmplificationRisk, Nanos::ZERO, case.trust(0.8), summary);
+    let statement = SendingStatement::Amplification {
+        request,
+        flight,
+        filled_window: window.is_some(),
+        segments: flight.div_ceil(mss),
+    };
+    let mut found = finding(Cause::AmplificationRisk, Nanos::ZERO, case.trust(0.8), statement);
     let frames = [first.first_frame, first.last_frame];
-    found.evidence.push(evidence("sent before the first ACK", flight as f64, Unit::Bytes, &frames));
-    found.evidence.push(evidence("request", request as f64, Unit::Bytes, &[]));
-    found.evidence.push(evidence("of its size", times, Unit::Times, &[]));
+    found.evidence.push(evidence(Measure::SentBeforeFirstAck, flight as f64, Unit::Bytes, &frames));
+    found.evidence.push(evidence(Measure::Request, request as f64, Unit::Bytes, &[]));
+    found.evidence.push(evidence(Measure::TimesRequest, times, Unit::Times, &[]));
     if let Some(window) = first.window {
-        found.evidence.push(evidence("receiver's window then", window as f64, Unit::Bytes, &[]));
+        found.evidence.push(evidence(Measure::WindowThen, window as f64, Unit::Bytes, &[]));
     }
-    found.remedies = fix(
+    found.remedies = remedy(
         Actor::Sender,
-        format!(
-            "cap the initial congestion window: {INITIAL_WINDOW} segments are {} B on this path; find what ignores it (initcwnd of the route, a proxy or balancer in front)",
-            thousands(INITIAL_WINDOW * mss)
-        ),
-        Some(super::command::default_route(
-            case.facts.endpoints[!case.sender].0,
-            &format!("initcwnd {INITIAL_WINDOW}"),
-        )),
+        SendingAction::CapInitialWindow {
+            segments: INITIAL_WINDOW,
+            bytes: INITIAL_WINDOW * mss,
+            ipv6: case.facts.endpoints[!case.sender].0.is_ipv6(),
+        },
     );
-    found.to_confirm = confirm(
-        "`ip route show` and `ss -ti` on the server name its initial window; the same first flight to every client proves it",
-    );
+    found.to_confirm = confirm(SendingQuestion::ServerInitialWindow);
     Some(found)
 }
 

@@ -30,16 +30,14 @@
 
 use super::case::TransferCase;
 use super::rule::{Check, Rule};
-use super::say::{count, evidence, finding, fix, time};
-use crate::analysis::{Actor, Finding, Limit, Measure, Unit};
+use super::say::{evidence, finding, remedy};
+use crate::analysis::{Actor, Finding, Limit, Measure, SendingAction, SendingStatement, Unit};
 use crate::cause::Cause;
 use crate::limit::DELAYED_ACK;
 use crate::stats::median;
-use crate::types::ModelChange;
 
-pub(super) const RULE: Rule = Rule::new(Cause::DelayedAck, Check::Transfer(check))
-    .may_cost(|brief| brief.max_ack_late >= DELAYED_ACK)
-    .remedied_by(&[ModelChange::NoSilence(Limit::AckDelay), ModelChange::NoLateLastAck]);
+pub(super) const RULE: Rule =
+    Rule::new(Cause::DelayedAck, Check::Transfer(check)).may_cost(|brief| brief.max_ack_late >= DELAYED_ACK);
 
 fn check(case: &TransferCase<'_>) -> Option<Finding> {
     let lost = case.time(Limit::AckDelay);
@@ -58,18 +56,11 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
         .into_iter()
         .collect();
     let number = spans.len() as u64;
-    let summary = format!(
-        "the receiver held back {} by about {} while the sender had nothing else to do",
-        count(number, "ACK"),
-        time(typical)
-    );
-    let mut found = finding(Cause::DelayedAck, lost, case.trust(if number >= 3 { 0.85 } else { 0.6 }), summary);
-    found.evidence.push(evidence("late ACKs", number as f64, Unit::Acks, &frames));
+    let statement = SendingStatement::DelayedAcks { acks: number, typical_s: typical };
+    let mut found = finding(Cause::DelayedAck, lost, case.trust(if number >= 3 { 0.85 } else { 0.6 }), statement);
+    found.evidence.push(evidence(Measure::LateAcks, number as f64, Unit::Acks, &frames));
     found.evidence.push(evidence(Measure::TypicalDelay, typical.as_millis_f64(), Unit::Milliseconds, &[]));
-    found.remedies = fix(
-        Actor::Receiver,
-        "make the receiver acknowledge at once, or let the sender have more in flight so that no flight ends in a lone segment",
-        Some(super::command::default_route(case.facts.endpoints[case.sender].0, "quickack 1")),
-    );
+    let ipv6 = case.facts.endpoints[case.sender].0.is_ipv6();
+    found.remedies = remedy(Actor::Receiver, SendingAction::QuickAck { ipv6 });
     Some(found)
 }

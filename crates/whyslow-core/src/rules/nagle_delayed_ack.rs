@@ -34,16 +34,14 @@
 
 use super::case::ConnectionCase;
 use super::rule::{Check, Rule, Saving};
-use super::say::{confirm, count, evidence, finding, fix, time};
-use crate::analysis::{Actor, Finding, Limit, Unit};
+use super::say::{confirm, evidence, finding, remedy};
+use crate::analysis::{Actor, End, Finding, Limit, Measure, SendingAction, SendingQuestion, SendingStatement, Unit};
 use crate::cause::Cause;
 use crate::limit;
-use crate::types::ModelChange;
 use crate::units::Nanos;
 
 pub(super) const RULE: Rule = Rule::new(Cause::NagleDelayedAck, Check::Connection(check))
     .may_cost(|brief| brief.pauses >= MIN as u64)
-    .remedied_by(&[ModelChange::NoSilence(Limit::NagleDelayedAck)])
     .saves(Saving::Cost);
 
 const MIN: usize = 3;
@@ -83,29 +81,15 @@ fn check(case: &ConnectionCase<'_>) -> Option<Finding> {
         (false, true) => 0.95,
         (false, false) => 0.75,
     };
-    let summary = format!(
-        "{} waited about {} each for {}: the program writes in small pieces and then reads",
-        count(waits.len() as u64, "small segment"),
-        time(median),
-        if late { "a delayed ACK" } else { "the ACK of the one before" },
-    );
-    let whose = match waited {
-        [true, true] => "set TCP_NODELAY on the sockets of both ends, as both of them waited",
-        _ if waited[case.facts.client] => "set TCP_NODELAY on the client's socket",
-        _ => "set TCP_NODELAY on the server's socket",
-    };
-    let mut found = finding(Cause::NagleDelayedAck, lost, case.trust(confidence), summary);
-    found.evidence.push(evidence("small segments held back", waits.len() as f64, Unit::Segments, &frames));
-    found.evidence.push(evidence("typical wait", median.as_millis_f64(), Unit::Milliseconds, &[]));
-    found.remedies = fix(
-        Actor::Application,
-        format!("{whose}, or let it write header and body in one call"),
-        Some("setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &(int){1}, sizeof(int))".into()),
-    );
+    let statement = SendingStatement::NagleWaits { segments: waits.len() as u64, typical_s: median, delayed_ack: late };
+    let ends = [(End::Client, case.facts.client), (End::Server, !case.facts.client)];
+    let at = ends.into_iter().filter(|&(_, side)| waited[side]).map(|(end, _)| end).collect();
+    let mut found = finding(Cause::NagleDelayedAck, lost, case.trust(confidence), statement);
+    found.evidence.push(evidence(Measure::SegmentsHeldBack, waits.len() as f64, Unit::Segments, &frames));
+    found.evidence.push(evidence(Measure::TypicalWait, median.as_millis_f64(), Unit::Milliseconds, &[]));
+    found.remedies = remedy(Actor::Application, SendingAction::NoDelay { at });
     if doubtful {
-        found.to_confirm = confirm(
-            "an initial window of one or two segments makes the rest of a write wait alike: `ss -ti` on the sender names its cwnd",
-        );
+        found.to_confirm = confirm(SendingQuestion::TinyInitialWindow);
     }
     Some(found)
 }

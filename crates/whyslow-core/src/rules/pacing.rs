@@ -40,12 +40,11 @@
 
 use super::case::TransferCase;
 use super::rule::{Check, Rule};
-use super::say::{confirm, evidence, finding, fix, rate, thousands, time};
-use crate::analysis::{Actor, Finding, Limit, Unit};
+use super::say::{confirm, evidence, finding, remedy};
+use crate::analysis::{Actor, Finding, Limit, Measure, SendingAction, SendingQuestion, SendingStatement, Unit};
 use crate::cause::Cause;
-use crate::types::ModelChange;
 
-pub(super) const RULE: Rule = Rule::new(Cause::Pacing, Check::Transfer(check)).remedied_by(&[ModelChange::NoPacing]);
+pub(super) const RULE: Rule = Rule::new(Cause::Pacing, Check::Transfer(check));
 
 fn check(case: &TransferCase<'_>) -> Option<Finding> {
     let shape = &case.partition.shape;
@@ -64,42 +63,25 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
         window = [window, round.window].into_iter().flatten().min();
     }
     let at_sender = case.is_next_to(case.sender);
-    let summary = format!(
-        "the sender kept to {} of its own accord for {} of {}: never more than {} B in flight, no queue, no wait for an ACK",
-        rate(steady),
-        time(held),
-        time(case.duration()),
-        thousands(flight),
-    );
+    let statement = SendingStatement::Paced { rate_bps: steady, held_s: held, whole_s: case.duration(), flight };
     // Elsewhere a bottleneck before the capture point makes the spacing even as well.
-    let mut found = finding(Cause::Pacing, held, case.trust(if at_sender { 0.8 } else { 0.65 }), summary);
+    let mut found = finding(Cause::Pacing, held, case.trust(if at_sender { 0.8 } else { 0.65 }), statement);
     let spread = case.transfer.acked_rate;
-    found.evidence.push(evidence("rate of payload", steady, Unit::BitsPerSecond, &case.frames_of(Limit::Pacing)));
+    found.evidence.push(evidence(Measure::PayloadRate, steady, Unit::BitsPerSecond, &case.frames_of(Limit::Pacing)));
     if shape.burst.is_none() {
-        found.evidence.push(evidence("lower tenth of the rates", spread.p10, Unit::BitsPerSecond, &[]));
-        found.evidence.push(evidence("upper tenth of the rates", spread.p90, Unit::BitsPerSecond, &[]));
+        found.evidence.push(evidence(Measure::RateP10, spread.p10, Unit::BitsPerSecond, &[]));
+        found.evidence.push(evidence(Measure::RateP90, spread.p90, Unit::BitsPerSecond, &[]));
     }
     if let Some(burst) = shape.burst {
-        found.evidence.push(evidence("sent freely before", burst.bytes as f64, Unit::Bytes, &[]));
+        found.evidence.push(evidence(Measure::SentBeforePacing, burst.bytes as f64, Unit::Bytes, &[]));
     }
-    found.evidence.push(evidence("most in flight", flight as f64, Unit::Bytes, &[]));
-    found.evidence.push(evidence("rate × minimum RTT", needed as f64, Unit::Bytes, &[]));
+    found.evidence.push(evidence(Measure::MostInFlight, flight as f64, Unit::Bytes, &[]));
+    found.evidence.push(evidence(Measure::RateTimesMinRoundTrip, needed as f64, Unit::Bytes, &[]));
     if let Some(window) = window {
-        found.evidence.push(evidence("least window of the receiver meanwhile", window as f64, Unit::Bytes, &[]));
+        found.evidence.push(evidence(Measure::LeastWindowMeanwhile, window as f64, Unit::Bytes, &[]));
     }
-    let bytes = (steady / 8.0) as u64;
-    found.remedies = fix(
-        Actor::Sender,
-        format!(
-            "find what limits the sender to {} B/s ({}) and raise it: limit_rate or bwlim of a server or proxy, --limit-rate of a client, SO_MAX_PACING_RATE, a queueing discipline",
-            thousands(bytes),
-            rate(steady),
-        ),
-        Some(format!("grep -r limit_rate /etc/nginx; tc -s qdisc show   # look for about {}k", bytes / 1000)),
-    );
-    found.to_confirm = confirm(
-        "`ss -ti` on the sender names pacing_rate, delivery_rate and app_limited; a second transfer beside this one that adds its own rate to it proves that the path has room",
-    );
+    found.remedies = remedy(Actor::Sender, SendingAction::RaiseRateLimit { rate_bps: steady });
+    found.to_confirm = confirm(SendingQuestion::SenderOrNetworkRate);
     Some(found)
 }
 

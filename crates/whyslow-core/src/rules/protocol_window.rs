@@ -35,19 +35,15 @@
 use super::case::{ConnectionCase, TransferCase};
 use super::command;
 use super::rule::{Check, Rule, Saving};
-use super::say::{confirm, count, evidence, finding, fix, rate, thousands, time, window_rate};
+use super::say::{confirm, evidence, finding, remedy, window_rate};
 use super::turns::Turns;
-use crate::analysis::{Actor, Finding, Limit, Unit};
+use crate::analysis::{
+    Actor, Amount, End, Finding, Limit, Measure, SendingAction, SendingQuestion, SendingStatement, Unit,
+};
 use crate::cause::Cause;
-use crate::types::ModelChange;
 
-pub(super) const RULE: Rule = Rule::new(Cause::ProtocolWindow, Check::TransferAndConnection(check, in_turns))
-    .remedied_by(&[
-        ModelChange::NoSenderCap,
-        ModelChange::GrowingReceiveWindow,
-        ModelChange::NoSilence(Limit::ProtocolWindow),
-    ])
-    .saves(Saving::Predicted);
+pub(super) const RULE: Rule =
+    Rule::new(Cause::ProtocolWindow, Check::TransferAndConnection(check, in_turns)).saves(Saving::Predicted);
 
 /// Credit is a small part of what it is given for: messages of the receiver with more than one byte
 /// for so many are something else too.
@@ -70,54 +66,40 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
         (false, false) => 0.7,
     };
     let grants = case.transfer.gaps.iter().filter(|gap| gap.with_peer_payload).count() as u64;
-    let summary = format!(
-        "the sender stopped at {} B in flight and went on when a message of the receiver's program came: {} B / {} = {}",
-        thousands(plateau.bytes),
-        thousands(plateau.bytes),
-        time(rtt),
-        rate(predicted),
-    );
-    let mut found = finding(Cause::ProtocolWindow, lost, case.trust(confidence), summary);
+    let statement = SendingStatement::ProtocolWindow { bytes: plateau.bytes, rtt_s: rtt };
+    let mut found = finding(Cause::ProtocolWindow, lost, case.trust(confidence), statement);
     let frames = case.frames_of(Limit::ProtocolWindow);
-    found.evidence.push(evidence("most in flight", plateau.bytes as f64, Unit::Bytes, &frames));
-    found.evidence.push(evidence("pauses that a message ended", grants as f64, Unit::Pauses, &frames));
+    found.evidence.push(evidence(Measure::MostInFlight, plateau.bytes as f64, Unit::Bytes, &frames));
+    found.evidence.push(evidence(Measure::PausesEndedByMessage, grants as f64, Unit::Pauses, &frames));
     if let Some(window) = plateau.window {
-        found.evidence.push(evidence("least TCP window of the receiver meanwhile", window as f64, Unit::Bytes, &[]));
+        found.evidence.push(evidence(Measure::LeastWindowMeanwhile, window as f64, Unit::Bytes, &[]));
     }
-    found.evidence.push(evidence("round trip", rtt.as_millis_f64(), Unit::Milliseconds, &[]));
-    found.evidence.push(evidence("measured rate", case.rate(), Unit::BitsPerSecond, &[]));
-    let needed = command::buffer_for(case).map_or(String::new(), |(_, why)| format!(": {why}"));
-    found.remedies = fix(Actor::Receiver, format!("{RAISE}{needed}"), None);
-    found.to_confirm = confirm(format!(
-        "a program that answers each of {} with a message looks the same: see which program keeps the window, at either end",
-        count(plateau.bytes.div_ceil(case.context.mss), "segment")
-    ));
+    found.evidence.push(evidence(Measure::RoundTrip, rtt.as_millis_f64(), Unit::Milliseconds, &[]));
+    found.evidence.push(evidence(Measure::MeasuredRate, case.rate(), Unit::BitsPerSecond, &[]));
+    let action = SendingAction::RaiseProtocolWindow { at: None, need: command::buffer_for(case) };
+    found.remedies = remedy(Actor::Receiver, action);
+    let segments = plateau.bytes.div_ceil(case.context.mss);
+    found.to_confirm = confirm(SendingQuestion::WindowOrAnswers { after: Amount::Segments(segments) });
     Some(found)
 }
-
-const RAISE: &str = "raise the window of the application's protocol (HTTP/2 stream and connection window, SSH channel, outstanding reads)";
 
 /// A window that is as large as what is sent for each grant: nothing is in flight when the next one
 /// comes, so that each piece looks like a request and the grant like its answer.
 fn in_turns(case: &ConnectionCase<'_>) -> Option<Finding> {
     let turns = Turns::of(case).filter(|turns| turns.are_credited(case))?;
     let piece = turns.request();
-    let summary = format!(
-        "the sender stopped after each {} B until a message of the receiver's program came, {}: {} of {}",
-        thousands(piece),
-        count(turns.number(), "time"),
-        time(turns.lost),
-        time(turns.whole),
-    );
-    let mut found = finding(Cause::ProtocolWindow, turns.lost, case.trust(0.75), summary);
-    found.evidence.push(evidence("bytes for each message", piece as f64, Unit::Bytes, &turns.frames()));
-    found.evidence.push(evidence("round trip", turns.rtt.as_millis_f64(), Unit::Milliseconds, &[]));
-    let receiver = if case.facts.requester == case.facts.client { "server" } else { "client" };
-    found.remedies = fix(Actor::Application, format!("on the {receiver}, {RAISE}"), None);
-    found.to_confirm = confirm(format!(
-        "a program that answers each {} B looks the same: see which program keeps the window, at either end",
-        thousands(piece)
-    ));
+    let statement = SendingStatement::ProtocolTurns {
+        bytes: piece,
+        times: turns.number(),
+        cost_s: turns.lost,
+        whole_s: turns.whole,
+    };
+    let mut found = finding(Cause::ProtocolWindow, turns.lost, case.trust(0.75), statement);
+    found.evidence.push(evidence(Measure::BytesPerMessage, piece as f64, Unit::Bytes, &turns.frames()));
+    found.evidence.push(evidence(Measure::RoundTrip, turns.rtt.as_millis_f64(), Unit::Milliseconds, &[]));
+    let at = if case.facts.requester == case.facts.client { End::Server } else { End::Client };
+    found.remedies = remedy(Actor::Application, SendingAction::RaiseProtocolWindow { at: Some(at), need: None });
+    found.to_confirm = confirm(SendingQuestion::WindowOrAnswers { after: Amount::Bytes(piece) });
     found.promise(turns.in_one_go(case));
     Some(found)
 }
@@ -148,7 +130,7 @@ mod tests {
         let mut scene = credited();
         scene.facts.directions[0].bytes = 100_000;
         let found = scene.finding(Cause::ProtocolWindow).unwrap();
-        assert!(found.confidence < 0.8 && found.unconverted_settle().is_some(), "{found:?}");
+        assert!(found.confidence < 0.8 && !found.to_confirm.is_empty(), "{found:?}");
     }
 
     #[test]

@@ -39,20 +39,15 @@
 use super::case::TransferCase;
 use super::command;
 use super::rule::{Check, Rule};
-use super::say::{confirm, evidence, finding, fix, rate, thousands, time, window_rate};
-use crate::analysis::{Actor, Finding, Limit, Remedy, Unit};
+use super::say::{confirm, evidence, finding, remedy, window_rate};
+use crate::analysis::{Actor, Finding, Limit, Measure, Remedy, SendingAction, SendingQuestion, SendingStatement, Unit};
 use crate::cause::Cause;
 use crate::stats::median;
 use crate::tcp::facts::{Gap, Release};
-use crate::types::ModelChange;
 use crate::units::Nanos;
 
-/// No buffer helps where a program reads too slowly, or a queue is full.
-pub(super) const RULE: Rule = Rule::new(Cause::ReceiveWindow, Check::Transfer(check))
-    .excluded_by(&[Cause::NoWindowScaling])
-    .remedied_by(&[ModelChange::UnlimitedReceiveWindow])
-    .if_fixed_by(Actor::Receiver)
-    .fully_modelled();
+pub(super) const RULE: Rule =
+    Rule::new(Cause::ReceiveWindow, Check::Transfer(check)).excluded_by(&[Cause::NoWindowScaling]).fully_modelled();
 
 /// Where the unit of windows is not told but
 /// [taken](crate::tcp::facts::DirectionFacts::assumed_shift): a buffer of the sender's that is as
@@ -105,66 +100,36 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
     };
     // By what was in flight, and not by the SYNs.
     let confidence = if case.direction().assumed_shift.is_some() { UNIT_TAKEN * confidence } else { confidence };
-    let summary = format!(
-        "the receiver's window of {} B was full for {} of {}: {} B / {} = {}",
-        thousands(window),
-        time(lost),
-        time(case.duration()),
-        thousands(window),
-        time(rtt),
-        rate(predicted),
-    );
-    let mut found = finding(Cause::ReceiveWindow, lost, case.trust(confidence), summary);
+    let statement = SendingStatement::ReceiveWindowFull { window, full_s: lost, whole_s: case.duration(), rtt_s: rtt };
+    let mut found = finding(Cause::ReceiveWindow, lost, case.trust(confidence), statement);
     let frames = case.frames_of(Limit::ReceiveWindow);
-    found.evidence.push(evidence("receive window", window as f64, Unit::Bytes, &frames));
-    found.evidence.push(evidence("round trip", rtt.as_millis_f64(), Unit::Milliseconds, &[]));
-    found.evidence.push(evidence("window / round trip", predicted, Unit::BitsPerSecond, &[]));
-    found.evidence.push(evidence("measured rate", case.rate(), Unit::BitsPerSecond, &[]));
+    found.evidence.push(evidence(Measure::ReceiveWindow, window as f64, Unit::Bytes, &frames));
+    found.evidence.push(evidence(Measure::RoundTrip, rtt.as_millis_f64(), Unit::Milliseconds, &[]));
+    found.evidence.push(evidence(Measure::WindowRate, predicted, Unit::BitsPerSecond, &[]));
+    found.evidence.push(evidence(Measure::MeasuredRate, case.rate(), Unit::BitsPerSecond, &[]));
     if let Some((trip, least)) = queued {
-        found.evidence.push(evidence("minimum RTT", least.as_millis_f64(), Unit::Milliseconds, &[]));
-        found.evidence.push(evidence(
-            "typical round trip while it was full",
-            trip.as_millis_f64(),
-            Unit::Milliseconds,
-            &frames,
-        ));
-        let (trip, least) = (time(trip), time(least));
-        found.to_confirm = confirm(format!(
-            "it does not fit that round trips had grown from {least} to {trip} by then: what was in flight stood in a queue, so that the path was full as well, and a larger window may change nothing"
-        ));
+        found.evidence.push(evidence(Measure::MinRoundTrip, least.as_millis_f64(), Unit::Milliseconds, &[]));
+        found.evidence.push(evidence(Measure::RoundTripWhileFull, trip.as_millis_f64(), Unit::Milliseconds, &frames));
+        found.to_confirm = confirm(SendingQuestion::WindowFullInQueue { least_s: least, typical_s: trip });
         return Some(found);
     }
-    found.remedies = remedy(case, window);
+    found.remedies = remedies(case, window);
     if case.direction().assumed_shift.is_some() {
-        found.to_confirm = confirm(
-            "capture the handshake too: without it the unit of the windows is not known, and a full send buffer may look the same",
-        );
+        found.to_confirm = confirm(SendingQuestion::WindowUnitUnknown);
     }
     Some(found)
 }
 
 /// A larger buffer; but none where the program leaves what it has unread.
-fn remedy(case: &TransferCase<'_>, window: u64) -> Vec<Remedy> {
+fn remedies(case: &TransferCase<'_>, window: u64) -> Vec<Remedy> {
     if let Some(before) = unread(case, window) {
-        let what = format!(
-            "make the receiving program read faster: the window had been {} B, and fell to {} B as data lay unread; a larger buffer only fills later",
-            thousands(before),
-            thousands(window)
-        );
-        return fix(Actor::Application, what, None);
+        return remedy(Actor::Application, SendingAction::ReadUnread { before, window });
     }
-    if let Some(late) = held_back(case) {
-        let what = format!(
-            "make the receiving program read faster: its ACKs for a full window came {} late at the median, though a receiver acknowledges every second segment at once unless its program leaves them unread; a larger buffer only fills later",
-            time(late)
-        );
-        return fix(Actor::Application, what, None);
+    if let Some(late_s) = held_back(case) {
+        return remedy(Actor::Application, SendingAction::ReadForAcks { late_s });
     }
-    let Some((buffer, whence)) = command::buffer_for(case) else { return Vec::new() };
-    let what = format!(
-        "where the receiving program sets its own buffer (SO_RCVBUF: `iperf3 -w`, nginx `rcvbuf=`) take that out, for no sysctl reaches it; and give the host a larger one, from the start of a connection on: {whence}",
-    );
-    fix(Actor::Receiver, what, Some(command::receive_buffer(buffer)))
+    let need = command::buffer_for(case);
+    need.map(|need| remedy(Actor::Receiver, SendingAction::RaiseReceiveBuffer { need })).unwrap_or_default()
 }
 
 /// The ACKs that let a full window go on are typically so much later than the path makes them,
@@ -193,6 +158,7 @@ fn unread(case: &TransferCase<'_>, window: u64) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
+    use crate::analysis::{Action, SendingAction, SendingQuestion};
     use crate::cause::Cause;
     use crate::rules::scene::{Scene, ms};
     use crate::tcp::facts::Release;
@@ -206,14 +172,14 @@ mod tests {
                 (gap.release, gap.in_flight) = (Release::WindowAck, 60_000);
                 (gap.ack_late, gap.last_ack) = (ms(late), last_ack);
             }
-            scene.finding(Cause::ReceiveWindow).unwrap().unconverted_fix().unwrap()
+            scene.finding(Cause::ReceiveWindow).unwrap().remedies.remove(0).action
         };
         let buffer = fix(0, true);
-        assert!(buffer.command.is_some() && buffer.what.contains("SO_RCVBUF"), "{buffer:?}");
+        assert!(matches!(buffer, Action::Sending(SendingAction::RaiseReceiveBuffer { .. })), "{buffer:?}");
         let reader = fix(35, true);
-        assert!(reader.command.is_none() && reader.what.contains("read faster"), "{reader:?}");
+        assert!(matches!(reader, Action::Sending(SendingAction::ReadForAcks { .. })), "{reader:?}");
         // An ACK with more behind it waits for nothing but the path.
-        assert!(fix(35, false).command.is_some());
+        assert!(fix(35, false).command().is_some());
     }
 
     #[test]
@@ -225,9 +191,10 @@ mod tests {
             scene.facts.rtt.min = Some(ms(least));
             scene.finding(Cause::ReceiveWindow).unwrap()
         };
-        assert!(found(100).confidence >= 0.9 && found(100).unconverted_settle().is_none());
+        assert!(found(100).confidence >= 0.9 && found(100).to_confirm.is_empty());
         let doubted = found(14);
-        assert!(doubted.confidence < 0.5 && doubted.unconverted_fix().is_none(), "{doubted:?}");
-        assert!(doubted.unconverted_settle().unwrap().contains("14.0 ms to 100 ms"));
+        assert!(doubted.confidence < 0.5 && doubted.remedies.is_empty(), "{doubted:?}");
+        let question = SendingQuestion::WindowFullInQueue { least_s: ms(14), typical_s: ms(100) };
+        assert_eq!(doubted.to_confirm, [question.into()]);
     }
 }

@@ -31,15 +31,13 @@
 
 use super::case::TransferCase;
 use super::rule::{Check, Rule};
-use super::say::{evidence, finding, fix, thousands, time};
-use crate::analysis::{Actor, Finding, Limit, Unit};
+use super::say::{evidence, finding, remedy};
+use crate::analysis::{Actor, Finding, Limit, Measure, SendingAction, SendingStatement, Unit};
 use crate::cause::Cause;
-use crate::types::{ModelChange, RTO_MIN};
+use crate::types::RTO_MIN;
 use crate::units::Nanos;
 
-pub(super) const RULE: Rule = Rule::new(Cause::RestartAfterIdle, Check::Transfer(check))
-    .shown_by(is_restart)
-    .remedied_by(&[ModelChange::WindowKeptWhenIdle]);
+pub(super) const RULE: Rule = Rule::new(Cause::RestartAfterIdle, Check::Transfer(check)).shown_by(is_restart);
 
 /// What Linux' retransmission timer is at least beyond the round trip; no common sender restarts
 /// sooner.
@@ -90,26 +88,16 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
         return None;
     }
     let first = case.transfer.rounds.get(round)?;
-    let summary = format!(
-        "after {} of silence the sender began again with {} B in flight, though it had had {} B: {} spent opening its window once more",
-        time(idle),
-        thousands(first.in_flight),
-        thousands(largest),
-        time(lost),
-    );
-    let mut found = finding(Cause::RestartAfterIdle, lost, case.trust(0.9), summary);
-    found.evidence.push(evidence("silence", idle.as_secs_f64(), Unit::Seconds, &[first.first_frame]));
+    let statement = SendingStatement::RestartAfterIdle { idle_s: idle, flight: first.in_flight, largest, cost_s: lost };
+    let mut found = finding(Cause::RestartAfterIdle, lost, case.trust(0.9), statement);
+    found.evidence.push(evidence(Measure::Silence, idle.as_secs_f64(), Unit::Seconds, &[first.first_frame]));
     found.evidence.push(evidence(
-        "first flight",
+        Measure::FirstFlight,
         first.in_flight as f64,
         Unit::Bytes,
         &[first.first_frame, first.last_frame],
     ));
-    found.evidence.push(evidence("largest flight before", largest as f64, Unit::Bytes, &[]));
-    found.remedies = fix(
-        Actor::Sender,
-        "let idle connections keep their congestion window",
-        Some("sysctl -w net.ipv4.tcp_slow_start_after_idle=0".into()),
-    );
+    found.evidence.push(evidence(Measure::LargestFlightBefore, largest as f64, Unit::Bytes, &[]));
+    found.remedies = remedy(Actor::Sender, SendingAction::KeepWindowWhenIdle);
     Some(found)
 }

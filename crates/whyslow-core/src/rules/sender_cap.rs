@@ -38,18 +38,17 @@
 use super::case::TransferCase;
 use super::command;
 use super::rule::{Check, Rule};
-use super::say::{confirm, count, evidence, finding, fix, rate, thousands, time, window_rate};
-use crate::analysis::{Actor, Finding, Limit, Measurement, Unit};
+use super::say::{confirm, evidence, finding, remedy, window_rate};
+use crate::analysis::{
+    Actor, Finding, Limit, Measure, Measurement, SendingAction, SendingQuestion, SendingStatement, Unit, UsualCap,
+};
 use crate::cause::Cause;
 use crate::limit::Plateau;
 use crate::tcp::facts::Release;
-use crate::types::ModelChange;
 use crate::units::Nanos;
 
 // Between a policer's losses a window may stand still at the policed rate.
-pub(super) const RULE: Rule = Rule::new(Cause::SenderCap, Check::Transfer(check))
-    .excluded_by(&[Cause::Policer])
-    .remedied_by(&[ModelChange::NoSenderCap, ModelChange::GrowingReceiveWindow]);
+pub(super) const RULE: Rule = Rule::new(Cause::SenderCap, Check::Transfer(check)).excluded_by(&[Cause::Policer]);
 
 /// One in so many pauses may end with payload of the receiver by chance.
 const MESSAGES: u64 = 5;
@@ -80,42 +79,27 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
         (false, true) => 0.75,
         _ => 0.6,
     };
-    let flight = match plateau.cycle {
-        None => format!("had more than {} B in flight", thousands(cap)),
-        Some(_) => format!("sent more than {} B in two round trips (a large flight and a small one)", thousands(cap)),
+    let statement = SendingStatement::SenderCap {
+        bytes: cap,
+        alternating: plateau.cycle.is_some(),
+        window: plateau.window,
+        time_s: time_of_it,
     };
-    let allowed = match plateau.window {
-        Some(window) => format!("though the receiver allowed {} B", thousands(window)),
-        None => "and whether the receiver allowed more is not in the capture".into(),
-    };
-    let summary = format!(
-        "the sender never {flight}, {allowed}: {} B / {} = {}",
-        thousands(cap),
-        time(time_of_it),
-        rate(predicted),
-    );
     // Credit of a program's own window would come as payload: without any, that is no such window.
     let confidence = if with_message * MESSAGES > all { confidence.min(0.7) } else { confidence };
     // A full window of the receiver looks the same where the windows are unknown.
     let confidence = if plateau.window.is_some() { confidence } else { 0.4 };
-    let mut found = finding(Cause::SenderCap, lost, case.trust(confidence), summary);
+    let mut found = finding(Cause::SenderCap, lost, case.trust(confidence), statement);
     found.evidence = plateau_evidence(case, &plateau, rtt);
-    found.evidence.push(evidence("cap / round trip", predicted, Unit::BitsPerSecond, &[]));
-    found.evidence.push(evidence("measured rate", case.rate(), Unit::BitsPerSecond, &[]));
-    let (buffer, whence) = command::buffer_for(case)?;
-    found.remedies = fix(
-        Actor::Sender,
-        format!(
-            "{}: where the program or proxy sets its own buffer (SO_SNDBUF: nginx `sndbuf=`) take that out, for no sysctl reaches it; and let the kernel's grow: {whence}",
-            candidates(cap, case.context.mss),
-        ),
-        Some(command::send_buffer(buffer)),
-    );
-    let alike = if plateau.window.is_some() { "" } else { "a full window of the receiver, " };
-    found.to_confirm = confirm(format!(
-        "{alike}a full send buffer, a proxy's buffer and a window of the application's protocol look alike after {}: look at `ss -tmi` on the sender while it runs",
-        count((plateau.after - plateau.first) as u64, "round")
-    ));
+    found.evidence.push(evidence(Measure::CapRate, predicted, Unit::BitsPerSecond, &[]));
+    found.evidence.push(evidence(Measure::MeasuredRate, case.rate(), Unit::BitsPerSecond, &[]));
+    let need = command::buffer_for(case)?;
+    let usual = usual_cap(cap, case.context.mss);
+    found.remedies = remedy(Actor::Sender, SendingAction::RaiseSendBuffer { bytes: cap, usual, need });
+    found.to_confirm = confirm(SendingQuestion::WhichCap {
+        rounds: (plateau.after - plateau.first) as u64,
+        window_known: plateau.window.is_some(),
+    });
     Some(found)
 }
 
@@ -124,40 +108,34 @@ fn plateau_evidence(case: &TransferCase<'_>, plateau: &Plateau, rtt: Nanos) -> V
     let frames = case.frames_of(Limit::SenderCap);
     let mut shown = Vec::new();
     if let Some((bytes, cycle)) = plateau.cycle {
-        shown.push(evidence("bytes in two rounds", bytes as f64, Unit::Bytes, &frames));
-        shown.push(evidence("time of two rounds", cycle.as_millis_f64(), Unit::Milliseconds, &[]));
+        shown.push(evidence(Measure::BytesInTwoRounds, bytes as f64, Unit::Bytes, &frames));
+        shown.push(evidence(Measure::TimeOfTwoRounds, cycle.as_millis_f64(), Unit::Milliseconds, &[]));
     }
-    shown.push(evidence("most in flight", plateau.bytes as f64, Unit::Bytes, &frames));
-    shown.push(evidence("rounds with that flight", rounds as f64, Unit::Rounds, &frames));
+    shown.push(evidence(Measure::MostInFlight, plateau.bytes as f64, Unit::Bytes, &frames));
+    shown.push(evidence(Measure::RoundsAtCap, rounds as f64, Unit::Rounds, &frames));
     if let Some(window) = plateau.window {
-        shown.push(evidence("least window of the receiver meanwhile", window as f64, Unit::Bytes, &[]));
+        shown.push(evidence(Measure::LeastWindowMeanwhile, window as f64, Unit::Bytes, &[]));
     }
-    shown.push(evidence("round trip", rtt.as_millis_f64(), Unit::Milliseconds, &[]));
+    shown.push(evidence(Measure::RoundTrip, rtt.as_millis_f64(), Unit::Milliseconds, &[]));
     shown
 }
 
-/// Who commonly stops at this value.
-fn candidates(bytes: u64, mss: u64) -> String {
+/// What commonly stops at this size.
+fn usual_cap(bytes: u64, mss: u64) -> Option<UsualCap> {
     let near = |value: u64| bytes.abs_diff(value) <= mss.min(value / 20 + 1);
-    let known: Option<(u64, &str)> = [
-        (16_384, "16 KiB: a default SO_SNDBUF or a TLS record at a time"),
-        (32_768, "32 KiB: a proxy's or balancer's send buffer"),
-        (65_535, "64 KiB − 1: a middlebox or stack that ignores window scaling"),
-        (65_536, "64 KiB: a socket or copy buffer"),
-        (131_072, "128 KiB: a socket or copy buffer"),
-        (262_144, "256 KiB: a socket or copy buffer"),
-        (524_288, "512 KiB: a socket or copy buffer"),
-        (1_048_576, "1 MiB: a socket or copy buffer"),
-        (2_097_152, "2 MiB: an SSH or HTTP/2 window"),
-        (4_194_304, "4 MiB: Linux' default tcp_wmem limit"),
+    [
+        (16_384, UsualCap::SmallSendBuffer),
+        (32_768, UsualCap::ProxyBuffer),
+        (65_535, UsualCap::UnscaledWindow),
+        (65_536, UsualCap::CopyBuffer),
+        (131_072, UsualCap::CopyBuffer),
+        (262_144, UsualCap::CopyBuffer),
+        (524_288, UsualCap::CopyBuffer),
+        (1_048_576, UsualCap::CopyBuffer),
+        (2_097_152, UsualCap::ProtocolWindow),
+        (4_194_304, UsualCap::TcpWmem),
     ]
     .into_iter()
-    .find(|&(value, _)| near(value));
-    match known {
-        Some((_, who)) => format!("find what stops the sender at {} B ({who})", thousands(bytes)),
-        None => format!(
-            "find what stops the sender at {} B (SO_SNDBUF or tcp_wmem, a proxy's buffer, a clamped congestion window)",
-            thousands(bytes)
-        ),
-    }
+    .find(|&(value, _)| near(value))
+    .map(|(_, usual)| usual)
 }

@@ -35,8 +35,10 @@
 
 use super::case::TransferCase;
 use super::rule::{Check, Rule};
-use super::say::{confirm, evidence, finding, fix, thousands, time};
-use crate::analysis::{Actor, Finding, Limit, Remedy, Unit};
+use super::say::{confirm, evidence, finding, remedy};
+use crate::analysis::{
+    Actor, Finding, Limit, Measure, Remedy, SendingAction, SendingQuestion, SendingStatement, SmallSegmentReason, Unit,
+};
 use crate::cause::Cause;
 use crate::tcp::facts::RoundFacts;
 use crate::units::Nanos;
@@ -87,57 +89,40 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
     let lost = opening
         + (case.time(Limit::CongestionAvoidance) + case.time(Limit::LossRecovery)).scale(empty)
         + case.time(Limit::Bandwidth).scale(on_the_wire);
-    let summary = match window.filter(|_| by_window) {
-        Some(window) => format!(
-            "segments of {mean:.0} B on average where {} B fit, as the receiver's window is {} B at most; the time is the window's",
-            thousands(case.context.mss),
-            thousands(window),
-        ),
+    let reason = match window.filter(|_| by_window) {
+        Some(window) => SmallSegmentReason::Window { window },
         None if !case.matters(lost, 0.1) => return None,
-        None => format!(
-            "segments of {mean:.0} B on average where {} B fit: full ones would have saved about {} of {}",
-            thousands(case.context.mss),
-            time(lost),
-            time(case.duration()),
-        ),
+        None => SmallSegmentReason::Writes { cost_s: lost, whole_s: case.duration() },
     };
+    let statement = SendingStatement::SmallSegments { mean: mean.round() as u64, mss: case.context.mss, reason };
     let lost = if by_window { Nanos::ZERO } else { lost };
-    let mut found = finding(Cause::SmallSegments, lost, case.trust(if silly { 0.75 } else { 0.6 }), summary);
+    let mut found = finding(Cause::SmallSegments, lost, case.trust(if silly { 0.75 } else { 0.6 }), statement);
     let frames = [transfer.frames.0, transfer.frames.1];
-    found.evidence.push(evidence("mean segment", mean, Unit::Bytes, &frames));
-    found.evidence.push(evidence("segment size of the path", mss, Unit::Bytes, &[]));
-    found.evidence.push(evidence("segments", transfer.segments as f64, Unit::Segments, &[]));
-    found.evidence.push(evidence("headers' share of the wire", 100.0 * HEADERS / (mean + HEADERS), Unit::Percent, &[]));
+    found.evidence.push(evidence(Measure::MeanSegment, mean, Unit::Bytes, &frames));
+    found.evidence.push(evidence(Measure::SegmentSize, mss, Unit::Bytes, &[]));
+    found.evidence.push(evidence(Measure::Segments, transfer.segments as f64, Unit::Segments, &[]));
+    found.evidence.push(evidence(Measure::HeaderShare, 100.0 * HEADERS / (mean + HEADERS), Unit::Percent, &[]));
     if silly && let Some(window) = window {
-        found.evidence.push(evidence("largest window of the receiver", window as f64, Unit::Bytes, &[]));
+        found.evidence.push(evidence(Measure::LargestWindow, window as f64, Unit::Bytes, &[]));
     }
     found.remedies = fix_for(silly, case.context.mss);
-    found.to_confirm = confirm(
-        "Linux counts its congestion window in segments, other senders in bytes, which small segments do not slow: `strace -e write,sendmsg` shows the size of the writes",
-    );
+    found.to_confirm = confirm(SendingQuestion::WindowInSegments);
     Some(found)
 }
 
 /// `silly`: the receiver's window lets no full segment pass.
 fn fix_for(silly: bool, mss: u64) -> Vec<Remedy> {
-    let size = 16 * mss;
+    let bytes = 16 * mss;
     if silly {
-        let what = format!(
-            "offer windows of many segments: remove SO_RCVBUF from the receiving program, or set it to {} B (16 segments) at least",
-            thousands(size)
-        );
-        return fix(Actor::Receiver, what, Some(super::command::receive_buffer(size)));
+        return remedy(Actor::Receiver, SendingAction::OfferLargerWindows { bytes });
     }
-    let what = format!(
-        "write {} B or more at a time (writev, a buffered writer, TCP_CORK, MSG_MORE), and leave TCP_NODELAY off where writes are small",
-        thousands(size)
-    );
-    fix(Actor::Application, what, None)
+    remedy(Actor::Application, SendingAction::WriteLargerPieces { bytes })
 }
 
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
+    use crate::analysis::{Actor, SendingStatement, SmallSegmentReason};
     use crate::cause::Cause;
     use crate::rules::scene::{Scene, gap, ms};
     use crate::tcp::facts::Release;
@@ -166,8 +151,13 @@ mod tests {
         let found = scene.finding(Cause::SmallSegments).unwrap();
         assert_eq!(found.cost_s, Nanos::ZERO, "the time is told once");
         assert_eq!(scene.finding(Cause::ReceiveWindow).unwrap().cost_s, ms(3900));
-        assert!(found.unconverted_summary().contains("window is 600 B at most"), "{}", found.unconverted_summary());
-        assert_eq!(found.unconverted_fix().unwrap().who, crate::analysis::Actor::Receiver);
+        let expected = SendingStatement::SmallSegments {
+            mean: 400,
+            mss: 1_000,
+            reason: SmallSegmentReason::Window { window: 600 },
+        };
+        assert_eq!(found.statement, expected.into());
+        assert_eq!(found.remedy().unwrap().actor, Actor::Receiver);
     }
 
     #[test]

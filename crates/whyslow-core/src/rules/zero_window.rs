@@ -31,18 +31,12 @@
 
 use super::case::TransferCase;
 use super::rule::{Check, Rule};
-use super::say::{confirm, count, evidence, finding, fix, time};
-use crate::analysis::{Actor, Finding, Frame, Limit, Unit};
+use super::say::{confirm, evidence, finding, remedy};
+use crate::analysis::{Actor, Finding, Frame, Limit, Measure, SendingAction, SendingQuestion, SendingStatement, Unit};
 use crate::cause::Cause;
 use crate::tcp::facts::Release;
-use crate::types::ModelChange;
 
-/// Shorter silences around a closed window, which nothing in the capture ended, come from it too.
-pub(super) const RULE: Rule = Rule::new(Cause::ZeroWindow, Check::Transfer(check)).remedied_by(&[
-    ModelChange::PromptReader,
-    ModelChange::NoSilence(Limit::ZeroWindow),
-    ModelChange::NoSilence(Limit::Unknown),
-]);
+pub(super) const RULE: Rule = Rule::new(Cause::ZeroWindow, Check::Transfer(check));
 
 fn check(case: &TransferCase<'_>) -> Option<Finding> {
     let lost = case.time(Limit::ZeroWindow);
@@ -50,31 +44,15 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
         return None;
     }
     let direction = case.direction();
-    let summary = format!(
-        "the receiver's window was closed for {} of {}: its application did not read",
-        time(lost),
-        time(case.duration()),
-    );
-    let mut found = finding(Cause::ZeroWindow, lost, case.trust(0.9), summary);
-    found.evidence.push(evidence("window closed", direction.closings as f64, Unit::Times, &frames(case)));
-    found.evidence.push(evidence("time with a closed window", lost.as_secs_f64(), Unit::Seconds, &[]));
+    let statement = SendingStatement::WindowClosed { closed_s: lost, whole_s: case.duration() };
+    let mut found = finding(Cause::ZeroWindow, lost, case.trust(0.9), statement);
+    found.evidence.push(evidence(Measure::Closings, direction.closings as f64, Unit::Times, &frames(case)));
+    found.evidence.push(evidence(Measure::ClosedTime, lost.as_secs_f64(), Unit::Seconds, &[]));
     if direction.window_probes > 0 {
-        found.evidence.push(evidence(
-            "probes of the closed window",
-            direction.window_probes as f64,
-            Unit::Segments,
-            &[],
-        ));
+        found.evidence.push(evidence(Measure::WindowProbes, direction.window_probes as f64, Unit::Segments, &[]));
     }
-    found.remedies = fix(
-        Actor::Application,
-        format!(
-            "make the receiving program read faster: the window closed {}; the network is not at fault",
-            count(direction.closings, "time")
-        ),
-        None,
-    );
-    found.to_confirm = confirm("a slow program and a busy host look the same from here: look at the receiver's CPU");
+    found.remedies = remedy(Actor::Application, SendingAction::ReadFaster { closings: direction.closings });
+    found.to_confirm = confirm(SendingQuestion::SlowReaderOrBusyHost);
     Some(found)
 }
 

@@ -1,5 +1,6 @@
 //! Open questions about windows, segments and ACKs.
 
+use crate::units::Nanos;
 use borsh::{BorshDeserialize, BorshSerialize};
 use serde::Serialize;
 
@@ -16,6 +17,47 @@ pub enum SendingQuestion {
         /// The threshold, segments.
         segments: u64,
     },
+    /// Round trips had grown while the window was full: was the link full as well?
+    WindowFullInQueue {
+        /// The minimum round trip.
+        least_s: Nanos,
+        /// The typical round trip then.
+        typical_s: Nanos,
+    },
+    /// The handshake was not captured: what is the unit of the windows?
+    WindowUnitUnknown,
+    /// Is the application slow, or the host busy?
+    SlowReaderOrBusyHost,
+    /// Which buffer or window stops the sender?
+    WhichCap {
+        /// Rounds that show it.
+        rounds: u64,
+        /// Whether the receiver's window is known.
+        window_known: bool,
+    },
+    /// Does the application keep a window, or does it answer each piece?
+    WindowOrAnswers {
+        /// What one message follows.
+        after: Amount,
+    },
+    /// Does the sender count its congestion window in segments?
+    WindowInSegments,
+    /// Was the initial window one or two segments?
+    TinyInitialWindow,
+    /// Does the sender pace, or is the network slow?
+    SenderOrNetworkRate,
+    /// Which initial window does the server use?
+    ServerInitialWindow,
+}
+
+/// An amount of data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, BorshSerialize, BorshDeserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Amount {
+    /// Segments.
+    Segments(u64),
+    /// Bytes.
+    Bytes(u64),
 }
 
 impl From<SendingQuestion> for super::Question {
@@ -29,7 +71,16 @@ impl SendingQuestion {
     pub(super) fn each_host(&mut self, act: &dyn Fn(&mut String)) {
         match self {
             Self::RememberedThreshold { peer, .. } => peer.iter_mut().for_each(act),
-            Self::FlightsEndShort => {}
+            Self::FlightsEndShort
+            | Self::WindowFullInQueue { .. }
+            | Self::WindowUnitUnknown
+            | Self::SlowReaderOrBusyHost
+            | Self::WhichCap { .. }
+            | Self::WindowOrAnswers { .. }
+            | Self::WindowInSegments
+            | Self::TinyInitialWindow
+            | Self::SenderOrNetworkRate
+            | Self::ServerInitialWindow => {}
         }
     }
 }

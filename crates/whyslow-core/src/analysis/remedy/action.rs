@@ -10,7 +10,7 @@ pub use common::CommonAction;
 pub use exchange::ExchangeAction;
 pub use link::LinkAction;
 pub use loss::LossAction;
-pub use sending::{FirstWindow, SendingAction};
+pub use sending::{BufferNeed, FirstWindow, RateSource, SendingAction, SizedBy, UsualCap};
 
 use crate::types::{End, ModelChange};
 use borsh::{BorshDeserialize, BorshSerialize};

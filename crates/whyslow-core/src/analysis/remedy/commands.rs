@@ -6,3 +6,29 @@ pub(super) fn default_route(ipv6: bool, attribute: &str) -> String {
     let ip = if ipv6 { "ip -6" } else { "ip" };
     format!("{ip} route change $({ip} route show default | head -n 1) {attribute}")
 }
+
+/// The largest receive buffer of an untuned Linux (`tcp_rmem`), bytes.
+const USUAL_RMEM: u64 = 6_291_456;
+/// The largest send buffer of an untuned Linux (`tcp_wmem`), bytes.
+const USUAL_WMEM: u64 = 4_194_304;
+
+/// Receive buffers that hold `bytes` from the first round trip on. The second value is where each
+/// connection begins; raising the third alone leaves the kernel to grow the buffer while the sender
+/// waits for it.
+pub(super) fn receive_buffer(bytes: u64) -> String {
+    at_least("tcp_rmem", bytes, USUAL_RMEM.max(2 * bytes))
+}
+
+/// Send buffers that may grow to `bytes`. They grow with the congestion window, so that only the
+/// largest matters.
+pub(super) fn send_buffer(bytes: u64) -> String {
+    at_least("tcp_wmem", 0, USUAL_WMEM.max(bytes))
+}
+
+/// Keeps what is larger already.
+fn at_least(name: &str, usual: u64, most: u64) -> String {
+    let second = if usual > 0 { format!("($2>{usual}?$2:{usual})") } else { "$2".into() };
+    format!(
+        "sysctl -w net.ipv4.{name}=\"$(sysctl -n net.ipv4.{name} | awk '{{print $1, {second}, ($3>{most}?$3:{most})}}')\""
+    )
+}

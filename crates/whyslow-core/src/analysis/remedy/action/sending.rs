@@ -1,7 +1,8 @@
 //! Remedies for causes about windows, segments and ACKs.
 
-use super::super::commands::default_route;
-use crate::types::{End, ModelChange};
+use super::super::commands::{default_route, receive_buffer, send_buffer};
+use crate::types::{End, Limit, ModelChange};
+use crate::units::Nanos;
 use borsh::{BorshDeserialize, BorshSerialize};
 use serde::Serialize;
 
@@ -41,6 +42,80 @@ pub enum SendingAction {
         /// The threshold, segments, if several connections show it.
         segments: Option<u64>,
     },
+    /// Enlarge the receive buffer of the host, and remove SO_RCVBUF from the application.
+    RaiseReceiveBuffer {
+        /// The size, and where it comes from.
+        need: BufferNeed,
+    },
+    /// The receiving application must read faster: its window fell as data lay unread.
+    ReadUnread {
+        /// The window before, bytes.
+        before: u64,
+        /// The window then, bytes.
+        window: u64,
+    },
+    /// The receiving application must read faster: its ACKs for a full window came late.
+    ReadForAcks {
+        /// By how much, median.
+        late_s: Nanos,
+    },
+    /// The receiving application must read faster: its window closed.
+    ReadFaster {
+        /// How often.
+        closings: u64,
+    },
+    /// Find the buffer that stops the sender, and enlarge it.
+    RaiseSendBuffer {
+        /// Where the sender stops, bytes.
+        bytes: u64,
+        /// What commonly has this size; `None` if nothing does.
+        usual: Option<UsualCap>,
+        /// The size to use, and where it comes from.
+        need: BufferNeed,
+    },
+    /// Raise the window of the application's protocol.
+    RaiseProtocolWindow {
+        /// The end that grants it, if known.
+        at: Option<End>,
+        /// The size to use; `None` if the round trip is unknown.
+        need: Option<BufferNeed>,
+    },
+    /// Offer windows of many segments.
+    OfferLargerWindows {
+        /// The least buffer, bytes.
+        bytes: u64,
+    },
+    /// Write larger pieces.
+    WriteLargerPieces {
+        /// The least piece, bytes.
+        bytes: u64,
+    },
+    /// Set TCP_NODELAY, or write once.
+    NoDelay {
+        /// The ends whose segments waited.
+        at: Vec<End>,
+    },
+    /// Acknowledge at once.
+    QuickAck {
+        /// The peer is reached by IPv6.
+        ipv6: bool,
+    },
+    /// Find what limits the sender's rate, and raise it.
+    RaiseRateLimit {
+        /// The rate, payload bits per second.
+        rate_bps: f64,
+    },
+    /// Cap the initial congestion window.
+    CapInitialWindow {
+        /// Segments.
+        segments: u64,
+        /// The same, bytes.
+        bytes: u64,
+        /// The peer is reached by IPv6.
+        ipv6: bool,
+    },
+    /// Keep the congestion window of idle connections.
+    KeepWindowWhenIdle,
 }
 
 /// A receiver's first window that is smaller than the transfer.
@@ -52,6 +127,64 @@ pub struct FirstWindow {
     pub segments: u64,
     /// Segments of the transfer.
     pub needed: u64,
+}
+
+/// A buffer that the link needs: twice the bandwidth-delay product or twice the payload, as a part of each buffer is the
+/// kernel's own.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, BorshSerialize, BorshDeserialize)]
+pub struct BufferNeed {
+    /// The size, bytes.
+    pub bytes: u64,
+    /// The rate that it allows, payload bits per second.
+    pub rate_bps: f64,
+    /// Where that rate comes from.
+    pub rate: RateSource,
+    /// What determines the size.
+    pub sized_by: SizedBy,
+    /// The round trip.
+    pub rtt_s: Nanos,
+}
+
+/// Where a rate of a link comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, BorshSerialize, BorshDeserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum RateSource {
+    /// The user gave it (`--path-rate`).
+    Given,
+    /// Bursts were delivered at it.
+    Bursts,
+    /// It is a multiple of the measured rate.
+    Guess,
+}
+
+/// What determines a buffer's size.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, BorshSerialize, BorshDeserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum SizedBy {
+    /// The bandwidth-delay product.
+    BandwidthDelay,
+    /// The transfer: all of it goes out at once.
+    Transfer,
+    /// The most that is advised.
+    Most,
+}
+
+/// What commonly stops a sender at one size.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, BorshSerialize, BorshDeserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum UsualCap {
+    /// 16 KiB: a default SO_SNDBUF, or a TLS record at a time.
+    SmallSendBuffer,
+    /// 32 KiB: the send buffer of a proxy or balancer.
+    ProxyBuffer,
+    /// 65,535 B: a middlebox or stack that ignores window scaling.
+    UnscaledWindow,
+    /// 64 KiB to 1 MiB, a power of two: a socket or copy buffer.
+    CopyBuffer,
+    /// 2 MiB: an SSH or HTTP/2 window.
+    ProtocolWindow,
+    /// 4 MiB: the default limit of Linux' tcp_wmem.
+    TcpWmem,
 }
 
 impl From<SendingAction> for super::Action {
@@ -71,7 +204,25 @@ impl SendingAction {
                 let which = peer.as_ref().map_or("flush all".to_owned(), |peer| format!("delete {peer}"));
                 Some(format!("ip tcp_metrics {which}; sysctl -w net.ipv4.tcp_no_ssthresh_metrics_save=1"))
             }
-            Self::ReuseConnection { .. } => None,
+            Self::RaiseReceiveBuffer { need } => Some(receive_buffer(need.bytes)),
+            Self::RaiseSendBuffer { need, .. } => Some(send_buffer(need.bytes)),
+            Self::OfferLargerWindows { bytes } => Some(receive_buffer(*bytes)),
+            Self::NoDelay { .. } => Some("setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &(int){1}, sizeof(int))".to_owned()),
+            Self::QuickAck { ipv6 } => Some(default_route(*ipv6, "quickack 1")),
+            Self::RaiseRateLimit { rate_bps } => {
+                let kilobytes = (rate_bps / 8_000.0) as u64;
+                Some(format!("grep -r limit_rate /etc/nginx; tc -s qdisc show   # look for about {kilobytes}k"))
+            }
+            Self::CapInitialWindow { segments, ipv6, .. } => {
+                Some(default_route(*ipv6, &format!("initcwnd {segments}")))
+            }
+            Self::KeepWindowWhenIdle => Some("sysctl -w net.ipv4.tcp_slow_start_after_idle=0".to_owned()),
+            Self::ReuseConnection { .. }
+            | Self::ReadUnread { .. }
+            | Self::ReadForAcks { .. }
+            | Self::ReadFaster { .. }
+            | Self::RaiseProtocolWindow { .. }
+            | Self::WriteLargerPieces { .. } => None,
         }
     }
 
@@ -82,6 +233,28 @@ impl SendingAction {
             Self::RaiseInitialWindow { .. } => Some(&[ModelChange::LargeInitialWindow]),
             Self::EnableWindowScaling { .. } => Some(&[ModelChange::UnlimitedReceiveWindow]),
             Self::DisableHystart | Self::ForgetThreshold { .. } => Some(&[ModelChange::SlowStartUntilLoss]),
+            Self::RaiseReceiveBuffer { .. } => Some(&[ModelChange::UnlimitedReceiveWindow]),
+            Self::ReadFaster { .. } => Some(&[
+                ModelChange::PromptReader,
+                ModelChange::NoSilence(Limit::ZeroWindow),
+                // Shorter silences around a closed window, which nothing in the capture ended, come from it too.
+                ModelChange::NoSilence(Limit::Unknown),
+            ]),
+            Self::RaiseSendBuffer { .. } => Some(&[ModelChange::NoSenderCap, ModelChange::GrowingReceiveWindow]),
+            Self::RaiseProtocolWindow { .. } => Some(&[
+                ModelChange::NoSenderCap,
+                ModelChange::GrowingReceiveWindow,
+                ModelChange::NoSilence(Limit::ProtocolWindow),
+            ]),
+            Self::NoDelay { .. } => Some(&[ModelChange::NoSilence(Limit::NagleDelayedAck)]),
+            Self::QuickAck { .. } => Some(&[ModelChange::NoSilence(Limit::AckDelay), ModelChange::NoLateLastAck]),
+            Self::RaiseRateLimit { .. } => Some(&[ModelChange::NoPacing]),
+            Self::KeepWindowWhenIdle => Some(&[ModelChange::WindowKeptWhenIdle]),
+            Self::ReadUnread { .. }
+            | Self::ReadForAcks { .. }
+            | Self::OfferLargerWindows { .. }
+            | Self::WriteLargerPieces { .. }
+            | Self::CapInitialWindow { .. } => None,
         }
     }
 
@@ -92,7 +265,20 @@ impl SendingAction {
             Self::ReuseConnection { .. }
             | Self::RaiseInitialWindow { .. }
             | Self::EnableWindowScaling { .. }
-            | Self::DisableHystart => {}
+            | Self::DisableHystart
+            | Self::RaiseReceiveBuffer { .. }
+            | Self::ReadUnread { .. }
+            | Self::ReadForAcks { .. }
+            | Self::ReadFaster { .. }
+            | Self::RaiseSendBuffer { .. }
+            | Self::RaiseProtocolWindow { .. }
+            | Self::OfferLargerWindows { .. }
+            | Self::WriteLargerPieces { .. }
+            | Self::NoDelay { .. }
+            | Self::QuickAck { .. }
+            | Self::RaiseRateLimit { .. }
+            | Self::CapInitialWindow { .. }
+            | Self::KeepWindowWhenIdle => {}
         }
     }
 }
