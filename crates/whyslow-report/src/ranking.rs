@@ -236,7 +236,7 @@ mod tests {
         assert!(causes.is_sorted_by_key(|cost| Reverse(cost.seconds)));
         let whole: Nanos = causes.iter().map(|cost| cost.seconds).sum();
         let of_connections: Nanos = analysis.connections.iter().map(cost).sum();
-        assert_eq!(whole, of_connections + analysis.findings[0].seconds);
+        assert_eq!(whole, of_connections + analysis.findings[0].cost_s);
         for cause in &causes {
             assert!(cause.connections.is_sorted_by_key(|&(id, seconds)| (Reverse(seconds), id)));
         }
@@ -292,7 +292,7 @@ mod tests {
         let alone = of(&analysis);
         let mut sum = example::slow_start().connections[0].transfers[0].findings[0].clone();
         (sum.cause, sum.shared) = (Cause::Loss, true);
-        sum.seconds = alone.as_ref().map_or(Nanos::ZERO, |cost| cost.seconds);
+        sum.cost_s = alone.as_ref().map_or(Nanos::ZERO, |cost| cost.seconds);
         sum.connections = alone.iter().flat_map(|cost| &cost.connections).map(|(id, _)| *id).collect();
         analysis.findings.push(sum);
         assert!(alone.is_some());
@@ -309,11 +309,11 @@ mod tests {
         session.exchanges = example::exchanges(0).split_off(1);
         session.exchanges.swap(0, 1);
         session.exchanges_total = 3;
-        session.transfers[0].findings[0].seconds = Nanos::from_millis(900);
+        session.transfers[0].findings[0].cost_s = Nanos::from_millis(900);
         let mut thinking = bulk.clone();
         thinking.id = 3;
         thinking.transfers[0].findings.truncate(1);
-        (thinking.transfers[0].findings[0].cause, thinking.transfers[0].findings[0].seconds) =
+        (thinking.transfers[0].findings[0].cause, thinking.transfers[0].findings[0].cost_s) =
             (Cause::ClientThink, Nanos::from_millis(9_000));
         let analysis = example::analysis(vec![thinking, session, bulk]);
         let order: Vec<u64> = worst(&analysis).iter().map(|connection| connection.id).collect();

@@ -47,6 +47,22 @@ impl Finding {
         self.cause != Cause::ClientThink
     }
 
+    /// A finding to which evidence and remedies are added.
+    pub fn new(cause: Cause, cost_s: Nanos, confidence: f64, statement: impl Into<Statement>) -> Self {
+        Self {
+            cause,
+            cost_s,
+            confidence: (confidence.clamp(0.0, 1.0) * 100.0).round() / 100.0,
+            statement: statement.into(),
+            details: Vec::new(),
+            evidence: Vec::new(),
+            remedies: Vec::new(),
+            connections: Vec::new(),
+            shared: false,
+            to_confirm: Vec::new(),
+        }
+    }
+
     /// The recommended remedy.
     pub fn remedy(&self) -> Option<&Remedy> {
         self.remedies.first()

@@ -7,10 +7,10 @@ pub use action::*;
 
 use crate::units::Nanos;
 use borsh::{BorshDeserialize, BorshSerialize};
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 /// One fix. Its action, its commands and its promise belong together.
-#[derive(Clone, Debug, PartialEq, Serialize, BorshSerialize, BorshDeserialize)]
+#[derive(Clone, Debug, PartialEq, BorshSerialize, BorshDeserialize)]
 pub struct Remedy {
     /// Who acts.
     pub actor: Actor,
@@ -60,5 +60,34 @@ impl Remedy {
     /// A remedy without a promise.
     pub fn new(actor: Actor, action: impl Into<Action>) -> Self {
         Self { actor, action: action.into(), promise: None }
+    }
+}
+
+/// As `kind` and `parameters` of the action, `actor`, `commands` by platform, and `predicted_s`.
+impl Serialize for Remedy {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        #[derive(Serialize)]
+        struct Commands {
+            #[serde(skip_serializing_if = "Option::is_none")]
+            linux: Option<String>,
+        }
+        #[derive(Serialize)]
+        struct Row<'a> {
+            #[serde(flatten)]
+            action: &'a Action,
+            actor: Actor,
+            commands: Commands,
+            predicted_s: Option<Nanos>,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            predicted_assumes: Option<Assumed>,
+        }
+        let row = Row {
+            action: &self.action,
+            actor: self.actor,
+            commands: Commands { linux: self.action.command() },
+            predicted_s: self.promise.map(|promise| promise.time_s),
+            predicted_assumes: self.promise.and_then(|promise| promise.assumed),
+        };
+        row.serialize(serializer)
     }
 }

@@ -13,18 +13,7 @@ pub(super) const WORTH_SAYING: Nanos = Nanos::from_millis(10);
 
 /// A finding to which evidence and remedies are added.
 pub(crate) fn finding(cause: Cause, cost_s: Nanos, confidence: f64, statement: impl Into<Statement>) -> Finding {
-    Finding {
-        cause,
-        cost_s,
-        confidence: (confidence.clamp(0.0, 1.0) * 100.0).round() / 100.0,
-        statement: statement.into(),
-        details: Vec::new(),
-        evidence: Vec::new(),
-        remedies: Vec::new(),
-        connections: Vec::new(),
-        shared: false,
-        to_confirm: Vec::new(),
-    }
+    Finding::new(cause, cost_s, confidence, statement)
 }
 
 /// A measured value with the frames that show it.

@@ -9,18 +9,11 @@ fn frame(number: u64) -> Frame {
 }
 
 fn finding(seconds: i64, connections: &[u64]) -> Finding {
+    let statement = SendingStatement::WindowClosed { closed_s: Nanos::ZERO, whole_s: Nanos::ZERO };
     Finding {
-        cause: Cause::Loss,
-        seconds: Nanos::from_millis(seconds),
-        confidence: 1.0,
-        summary: String::new(),
-        evidence: vec![Evidence { frames: vec![frame(3)], figure: String::new(), value: 0.0, unit: "".into() }],
-        fix: None,
-        predicted_s: None,
-        predicted_assumes: None,
+        evidence: vec![Measurement { frames: vec![frame(3)], kind: Measure::Silence, value: 0.0, unit: Unit::One }],
         connections: connections.to_vec(),
-        shared: false,
-        settle: None,
+        ..Finding::new(Cause::ZeroWindow, Nanos::from_millis(seconds), 1.0, statement)
     }
 }
 
@@ -57,7 +50,7 @@ fn transfer() -> Transfer {
         limits: vec![],
         timeline: vec![],
         findings: vec![finding(1, &[])],
-        verdict: String::new(),
+        verdict: Verdict::Healthy,
     }
 }
 

@@ -34,7 +34,7 @@ fn the_headline_is_about_the_costliest_cause() {
     assert_eq!(sentence, "10 of 40 connections were slow because the client's receive window is too small: 29.2 s.");
     for connection in &many.connections {
         let Some(main) = ranking::main_cause(connection) else { continue };
-        let costs = ranking::findings(connection).map(|finding| finding.seconds);
+        let costs = ranking::findings(connection).map(|finding| finding.cost_s);
         assert!(main.seconds >= costs.max().unwrap());
     }
 }
@@ -65,7 +65,11 @@ fn every_cause_that_costs_time_has_words_of_its_own() {
         Cause::TerseText,
     ];
     for &cause in Cause::ALL.iter().filter(|cause| !problems.contains(cause)) {
-        let finding = example::finding(cause, 1.0, "");
+        let finding = example::finding(
+            cause,
+            1.0,
+            whyslow_core::analysis::SendingStatement::WindowClosed { closed_s: Nanos::ZERO, whole_s: Nanos::ZERO },
+        );
         let clause = words::because(&finding, Ends::of(None));
         assert!(!clause.contains("told below") && !clause.contains(": "), "{cause}: {clause}");
     }

@@ -60,20 +60,17 @@ pub fn endpoint(address: &str, port: u16, name: Option<&str>) -> Endpoint {
     Endpoint { address: address.into(), port, name: name.map(Into::into) }
 }
 
-pub fn finding(cause: Cause, millis: f64, summary: &str) -> Finding {
-    Finding {
-        cause,
-        seconds: ms(millis),
-        confidence: 0.9,
-        summary: summary.into(),
-        evidence: Vec::new(),
-        fix: None,
-        predicted_s: None,
-        predicted_assumes: None,
-        connections: Vec::new(),
-        shared: false,
-        settle: None,
-    }
+pub fn finding(cause: Cause, millis: f64, statement: impl Into<Statement>) -> Finding {
+    Finding::new(cause, ms(millis), 0.9, statement)
+}
+
+/// A statement about a window that was full.
+fn full_window(millis: f64) -> SendingStatement {
+    SendingStatement::ReceiveWindowFull { window: 65_535, full_s: ms(millis), whole_s: ms(millis), rtt_s: ms(26.0) }
+}
+
+pub fn measured(kind: Measure, value: f64, unit: Unit, frames: Vec<Frame>) -> Measurement {
+    Measurement { frames, kind, value, unit }
 }
 
 pub fn transfer(bytes: u64, start: f64, before: &[(Limit, f64)], parts: &[(Limit, f64)]) -> Transfer {
@@ -97,7 +94,7 @@ pub fn transfer(bytes: u64, start: f64, before: &[(Limit, f64)], parts: &[(Limit
         limits,
         timeline,
         findings: Vec::new(),
-        verdict: HEALTHY_VERDICT.into(),
+        verdict: Verdict::Healthy,
     }
 }
 
@@ -267,29 +264,26 @@ pub fn slow_start() -> Analysis {
             round
         })
         .collect();
-    let mut cause = finding(Cause::SlowStart, 158.0, "the sender spent 6 of 8 rounds opening its window");
+    let mut cause = finding(
+        Cause::SlowStart,
+        158.0,
+        SendingStatement::SlowStart { spent_s: ms(158.0), whole_s: ms(184.0), first_flight: Some(14_280) },
+    );
     cause.evidence = vec![
-        Evidence {
-            frames: vec![frame(13), frame(29)],
-            figure: "first flight".into(),
-            value: 14_280.0,
-            unit: "B".into(),
-        },
-        Evidence {
-            frames: vec![frame(13), frame(85)], figure: "growth a round".into(), value: 1.59, unit: "×".into()
-        },
-        Evidence { frames: vec![], figure: "window offered".into(), value: 131_072.0, unit: "B".into() },
+        measured(Measure::FirstFlight, 14_280.0, Unit::Bytes, vec![frame(13), frame(29)]),
+        measured(Measure::RoundsOfSlowStart, 6.0, Unit::Rounds, vec![frame(13), frame(85)]),
+        measured(Measure::ReceiveWindow, 131_072.0, Unit::Bytes, vec![]),
     ];
-    cause.fix = Some(Fix {
-        who: Actor::Sender,
-        what: "raise the initial congestion window (10 → 32 segments), or keep the connection open".into(),
-        command: Some("ip route change $(ip route show default | head -n 1) initcwnd 32".into()),
-        verify: Some("in a new capture the first flight is larger".into()),
-    });
-    cause.predicted_s = Some(ms(52.0));
+    let promise = |millis| Some(Promise { time_s: ms(millis), assumed: None });
+    let reuse = Remedy::new(Actor::Application, SendingAction::ReuseConnection { cap: None });
+    let raise = SendingAction::RaiseInitialWindow { from: Some(10), to: 32, cap: None, ipv6: false };
+    cause.remedies = vec![
+        Remedy { promise: promise(26.0), ..reuse },
+        Remedy { promise: promise(52.0), ..Remedy::new(Actor::Sender, raise) },
+    ];
     one.model_s = Some(ms(181.0));
     one.findings = vec![cause];
-    one.verdict = "slow-start: the sender spent 6 of 8 rounds opening its window".into();
+    one.verdict = Verdict::Cause;
     let mut connection = connection(1, vec![one]);
     connection.client = endpoint("2001:db8::1", 60_402, None);
     connection.server = endpoint("2001:db8:80::5", 443, Some("www.example.edu"));
@@ -300,7 +294,7 @@ pub fn slow_start() -> Analysis {
 pub fn healthy() -> Analysis {
     let mut one =
         transfer(20_480, 52.0, &[(Limit::Handshake, 25.9), (Limit::RequestWait, 26.1)], &[(Limit::Bandwidth, 27.3)]);
-    one.verdict = HEALTHY_VERDICT.into();
+    one.verdict = Verdict::Healthy;
     analysis(vec![connection(1, vec![one])])
 }
 
@@ -309,14 +303,10 @@ pub fn damaged() -> Analysis {
     let mut one = transfer(9_400_000, 0.0, &[], &[(Limit::Unknown, 2_900.0), (Limit::LossRecovery, 300.0)]);
     one.findings = vec![Finding {
         confidence: 0.3,
-        settle: Some("capture at the sender, and begin before the connection is opened".into()),
-        ..finding(
-            Cause::Loss,
-            300.0,
-            "12 holes were filled late, and the capture itself has lost packets: they may have been there",
-        )
+        to_confirm: vec![SendingQuestion::WindowUnitUnknown.into()],
+        ..finding(Cause::Loss, 300.0, full_window(300.0))
     }];
-    one.verdict = "mixed: unknown 91 %, loss recovery 9 %".into();
+    one.verdict = Verdict::Mixed;
     let mut connection = connection(1, vec![one]);
     connection.handshake = None;
     connection.state = State::Open;
@@ -349,13 +339,8 @@ pub fn without_payload(state: State) -> Analysis {
     if let (State::Unanswered, Some(handshake)) = (state, connection.handshake.as_mut()) {
         handshake.retries = [3, 0];
         connection.findings = vec![Finding {
-            evidence: vec![Evidence {
-                frames: vec![frame(1), frame(2), frame(3), frame(4)],
-                figure: "SYNs".into(),
-                value: 4.0,
-                unit: "".into(),
-            }],
-            ..finding(Cause::SynLoss, 7_000.0, "the SYN was sent 4 times and never answered")
+            evidence: vec![measured(Measure::Segments, 4.0, Unit::Syns, (1..=4).map(frame).collect())],
+            ..finding(Cause::SynLoss, 7_000.0, full_window(7_000.0))
         }];
     }
     analysis(vec![connection])
@@ -373,24 +358,22 @@ pub fn reused() -> Analysis {
         one.label = Some(format!("HTTP POST /upload/{index} → 200"));
         if index < 2 {
             one.findings = vec![Finding {
-                fix: Some(Fix {
-                    who: Actor::Receiver,
-                    what: "keep the connection open".into(),
-                    command: None,
-                    verify: None,
-                }),
-                ..finding(Cause::SlowStart, time - 300.0, "the sender's window was still opening")
+                remedies: vec![Remedy::new(Actor::Application, SendingAction::ReuseConnection { cap: None })],
+                ..finding(
+                    Cause::SlowStart,
+                    time - 300.0,
+                    SendingStatement::SlowStart { spent_s: ms(time - 300.0), whole_s: ms(time), first_flight: None },
+                )
             }];
         }
-        if let Some(first) = one.findings.first() {
-            one.verdict = format!("{}: {}", first.cause, first.summary);
+        if !one.findings.is_empty() {
+            one.verdict = Verdict::Cause;
         }
         start += time + 700.0;
         one
     });
     let mut connection = connection(1, transfers.collect());
-    connection.findings =
-        vec![finding(Cause::TurnTaking, 800.0, "5 turns of 200 ms: each upload waited for the answer before")];
+    connection.findings = vec![finding(Cause::TurnTaking, 800.0, full_window(800.0))];
     connection.rtt_ms = Rtt { min: Some(200.1), p50: Some(201.0), p95: Some(380.0), samples: 41 };
     analysis(vec![connection])
 }

@@ -7,29 +7,30 @@ pub fn many() -> Analysis {
     let connections = (1..=40).map(|id| {
         let slow = (id * 7919) % 13;
         let cause = match id % 4 {
-            0 => Some((Cause::ReceiveWindow, "the receiver's window of 65,535 B was full", Limit::ReceiveWindow)),
-            1 => Some((Cause::Loss, "1.4 % of the segments were lost on the path", Limit::LossRecovery)),
-            2 => Some((Cause::ServerThink, "the server took its time before the first byte", Limit::ServerThink)),
+            0 => Some((Cause::ReceiveWindow, Limit::ReceiveWindow)),
+            1 => Some((Cause::Loss, Limit::LossRecovery)),
+            2 => Some((Cause::ServerThink, Limit::ServerThink)),
             _ => None,
         };
         let mut one = transfer(
             1_000_000 * (slow + 1),
             52.0,
             &[(Limit::Handshake, 25.9)],
-            &[(cause.map_or(Limit::Bandwidth, |cause| cause.2), 400.0 * (slow + 1) as f64), (Limit::Bandwidth, 120.0)],
+            &[(cause.map_or(Limit::Bandwidth, |cause| cause.1), 400.0 * (slow + 1) as f64), (Limit::Bandwidth, 120.0)],
         );
-        if let Some((cause, summary, _)) = cause {
-            one.findings = vec![finding(cause, 400.0 * (slow + 1) as f64, summary)];
-            one.findings[0].fix = Some(Fix {
-                who: Actor::Receiver,
-                what: "raise the receive buffer to 2,097,152 B, twice the bandwidth-delay product".into(),
-                command: Some("sysctl -w net.ipv4.tcp_rmem='4096 2097152 6291456'".into()),
-                verify: Some(
-                    "while the transfer runs, `ss -tin` on the sender shows little or no `rwnd_limited`".into(),
-                ),
-            });
+        if let Some((cause, _)) = cause {
+            let millis = 400.0 * (slow + 1) as f64;
+            one.findings = vec![finding(cause, millis, full_window(millis))];
+            let need = BufferNeed {
+                bytes: 2_097_152,
+                rate_bps: 100e6,
+                rate: RateSource::Given,
+                sized_by: SizedBy::BandwidthDelay,
+                rtt_s: ms(26.0),
+            };
+            one.findings[0].remedies = vec![Remedy::new(Actor::Receiver, SendingAction::RaiseReceiveBuffer { need })];
             if id % 5 == 0 {
-                one.findings.push(finding(Cause::Bufferbloat, 90.0, "the queue on the path added 90 ms"));
+                one.findings.push(finding(Cause::Bufferbloat, 90.0, full_window(90.0)));
             }
         }
         // One after the other.
@@ -45,19 +46,14 @@ pub fn many() -> Analysis {
     analysis.captures.push(Capture { path: "later.pcap".into(), ..analysis.captures[0].clone() });
     analysis.findings = vec![Finding {
         connections: (1..=40).collect(),
-        evidence: vec![Evidence {
-            frames: vec![Frame { file: Some(0), number: 17 }, Frame { file: Some(1), number: 4 }],
-            figure: "handshakes".into(),
-            value: 40.0,
-            unit: "".into(),
-        }],
-        fix: Some(Fix {
-            who: Actor::Application,
-            what: "keep connections open and reuse them".into(),
-            command: None,
-            verify: None,
-        }),
-        ..finding(Cause::NewConnectionEachTime, 1_036.0, "40 connections to files.example.org were used once each")
+        evidence: vec![measured(
+            Measure::Segments,
+            40.0,
+            Unit::Connections,
+            vec![Frame { file: Some(0), number: 17 }, Frame { file: Some(1), number: 4 }],
+        )],
+        remedies: vec![Remedy::new(Actor::Application, SendingAction::ReuseConnection { cap: None })],
+        ..finding(Cause::NewConnectionEachTime, 1_036.0, full_window(1_036.0))
     }];
     analysis
 }
@@ -202,8 +198,8 @@ pub fn everything() -> Analysis {
         connection.near = near;
         connection.client.name = Some("\u{1b}[2J".into());
         connection.findings = vec![Finding {
-            fix: Some(Fix { who: actor, what: "see".into(), command: None, verify: None }),
-            ..finding(Cause::Ecn, 0.0, "marks")
+            remedies: vec![Remedy::new(actor, SendingAction::KeepWindowWhenIdle)],
+            ..finding(Cause::Ecn, 0.0, full_window(0.0))
         }];
         connection.closed_by = None;
         connection.handshake = Some(Handshake {

@@ -4,9 +4,12 @@
 use super::{compare as side_by_side, example, json, picture, summary, terminal, xplot};
 use crate::text::is_hidden;
 use serde_json::Value;
-use whyslow_core::analysis::{Analysis, Cause, End};
+use whyslow_core::analysis::{
+    Actor, Analysis, Cause, End, Remedy, SendingAction, SendingQuestion, SendingStatement, SpreadCost,
+};
 use whyslow_core::compare::{TransferName, choose, compare};
 use whyslow_core::series::SeriesBuilder;
+use whyslow_core::units::Nanos;
 
 /// A reading order turned round, an erased screen, a line within the line, and a name that looks
 /// like another.
@@ -30,28 +33,38 @@ fn hostile() -> Analysis {
         connection.server.name = Some(text());
         connection.near_reason = text();
         connection.problems.push(example::problem("no-handshake", 1, HOSTILE));
-        connection.findings.push(example::finding(Cause::TurnTaking, 5.0, HOSTILE));
+        connection.findings.push(example::finding(Cause::TurnTaking, 5.0, hostile_statement()));
         for transfer in &mut connection.transfers {
             transfer.label = Some(text());
-            transfer.verdict = text();
             for finding in &mut transfer.findings {
-                finding.summary = text();
-                finding.settle = Some(text());
-                finding.evidence.iter_mut().for_each(|evidence| evidence.figure = text());
-                if let Some(fix) = &mut finding.fix {
-                    fix.what = text();
-                    fix.command = Some(text());
-                }
+                finding.statement = hostile_statement().into();
+                let peer = Some(text());
+                finding.to_confirm = vec![SendingQuestion::RememberedThreshold { peer, segments: 1 }.into()];
+                let action =
+                    SendingAction::ForgetThreshold { sender: Some(text()), peer: Some(text()), segments: Some(1) };
+                finding.remedies = vec![Remedy::new(Actor::Sender, action)];
             }
         }
     }
-    analysis.findings.push(example::finding(Cause::NewConnectionEachTime, 9.0, HOSTILE));
+    analysis.findings.push(example::finding(Cause::NewConnectionEachTime, 9.0, hostile_statement()));
     for pair in &mut analysis.pairs {
         pair.summary.push(text());
         pair.caveats.push(text());
         pair.changes.iter_mut().for_each(|change| change.detail = text().into());
     }
     analysis
+}
+
+/// A statement that names hostile hosts.
+fn hostile_statement() -> SendingStatement {
+    let cost = SpreadCost { elapsed_s: Nanos::ZERO, summed_s: Nanos::ZERO };
+    SendingStatement::RememberedThreshold {
+        connections: 1,
+        sender: HOSTILE.to_owned(),
+        peer: HOSTILE.to_owned(),
+        segments: 1,
+        cost,
+    }
 }
 
 #[track_caller]

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 /// A remedy for a cause about the rate of the link and its queue.
 #[derive(Clone, Debug, PartialEq, Serialize, BorshSerialize, BorshDeserialize)]
-#[serde(tag = "kind", rename_all = "kebab-case")]
+#[serde(tag = "kind", content = "parameters", rename_all = "kebab-case")]
 pub enum LinkAction {
     /// An example of the family.
     Placeholder,

@@ -8,7 +8,7 @@ use serde::Serialize;
 
 /// A remedy for a cause about windows, segments and ACKs.
 #[derive(Clone, Debug, PartialEq, Serialize, BorshSerialize, BorshDeserialize)]
-#[serde(tag = "kind", rename_all = "kebab-case")]
+#[serde(tag = "kind", content = "parameters", rename_all = "kebab-case")]
 pub enum SendingAction {
     /// Keep the connection open and reuse it.
     ReuseConnection {
