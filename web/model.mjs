@@ -10,7 +10,7 @@ const here = (path) => fileURLToPath(new URL(path, import.meta.url));
 
 /** The schema, the name of its root, where its types go. */
 const MODELS = [
-  ["whyslow-1", "Analysis", "src/model.ts"],
+  ["whyslow-2", "Analysis", "src/model.ts"],
   ["whyslow-compare-1", "Comparison", "src/compare/model.ts"],
   ["whyslow-probe-1", "Probe", "src/requests/model.ts"],
   ["whyslow-prove-1", "Proof", "src/proof/model.ts"],

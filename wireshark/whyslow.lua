@@ -231,7 +231,7 @@ local function analysis_of(path)
         error(program .. " ended with status " .. tostring(code) .. ":\n" .. complaint, 0)
     end
     local read, analysis = pcall(json_value, output, 1)
-    if not read or type(analysis) ~= "table" or analysis.schema ~= "whyslow/1" then
+    if not read or type(analysis) ~= "table" or analysis.schema ~= "whyslow/2" then
         error(program .. " does not print the JSON of whyslow. Set the right program in Preferences > Protocols > WHYSLOW.", 0)
     elseif analysis.connections[1] and not analysis.connections[1].first_frame then
         error(program .. " is too old for this plugin: its JSON has no first_frame. Install the whyslow that came with it.", 0)

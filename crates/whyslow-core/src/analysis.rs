@@ -1,7 +1,7 @@
 //! [`Analysis`]: what whyslow says of its captures, as data. The renderers print it and compute
 //! nothing.
 //!
-//! This is the JSON contract, `"schema": "whyslow/1"`: names are added, never renamed. Times are
+//! This is the JSON contract, `"schema": "whyslow/2"`: names are added, never renamed. Times are
 //! seconds from the capture's first packet, rates bits per second, pairs `[client, server]`, and
 //! what is unknown is null.
 
@@ -47,7 +47,7 @@ use borsh::{BorshDeserialize, BorshSerialize};
 use serde::Serialize;
 
 /// The version of the contract.
-pub const SCHEMA: &str = "whyslow/1";
+pub const SCHEMA: &str = "whyslow/2";
 
 /// Everything that was found.
 #[derive(Clone, Debug, Serialize)]

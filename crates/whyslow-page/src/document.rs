@@ -18,6 +18,7 @@ use whyslow_io::{PacketSource, Progress, Reading};
 use whyslow_report::headline::{self, Headline, Tone};
 use whyslow_report::ranking;
 use whyslow_report::render::markdown;
+use whyslow_report::words::{Lang, WordSheet};
 
 /// The most connections that a document holds in full: those that lost most time. All have a row,
 /// and a served page asks for the rest.
@@ -55,6 +56,8 @@ struct Content<'a> {
     /// What was opened.
     name: &'a str,
     analysis: &'a Analysis,
+    /// Its sentences, in both languages.
+    words: WordSheet,
     /// Number of all connections, each counted once; the analysis holds some of them.
     connections_total: usize,
     /// A row for every connection.
@@ -83,14 +86,25 @@ struct Content<'a> {
 #[derive(Serialize)]
 struct Verdict {
     is_good: bool,
+    en: Sentences,
+    zh: Sentences,
+}
+
+/// The verdict in one language.
+#[derive(Serialize)]
+struct Sentences {
     sentence: String,
     advice: Option<String>,
 }
 
 impl Verdict {
     fn of(analysis: &Analysis) -> Self {
-        let Headline { tone, sentence, advice } = headline::of(analysis);
-        Self { is_good: tone == Tone::Healthy, sentence, advice }
+        let sentences = |lang| {
+            let Headline { sentence, advice, .. } = headline::of(analysis, lang);
+            Sentences { sentence, advice }
+        };
+        let is_good = headline::of(analysis, Lang::En).tone == Tone::Healthy;
+        Self { is_good, en: sentences(Lang::En), zh: sentences(Lang::Zh) }
     }
 }
 
@@ -177,6 +191,7 @@ impl Document {
             name: &names.join(", "),
             series: BTreeMap::new(),
             analysis,
+            words: WordSheet::of_analysis(analysis),
             connections_total,
             rows,
             causes,

@@ -190,7 +190,7 @@ mod tests {
             Proof::read(document.to_string().as_bytes()).unwrap_err()
         };
         assert!(Proof::read(b"{}").unwrap_err().contains("`whyslow prove --json`"));
-        assert!(with(&|it| it["schema"] = json!("whyslow/1")).contains("this is whyslow/1"));
+        assert!(with(&|it| it["schema"] = json!("whyslow/2")).contains("this is whyslow/2"));
         assert!(with(&|it| it["curves"][0]["points"] = json!(vec![(0.0, 0); 501])).contains("500 points"));
         assert!(with(&|it| it["fixes"][0]["verdict"] = json!("<b>")).contains("unknown variant"));
     }

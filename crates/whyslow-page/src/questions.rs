@@ -5,9 +5,11 @@
 
 use crate::{OpenCaptures, Query, packet};
 use serde::Serialize;
+use whyslow_core::analysis::Connection;
 use whyslow_core::compare::TransferName;
 use whyslow_core::units::Nanos;
 use whyslow_report::render::json;
+use whyslow_report::words::WordSheet;
 
 /// Columns of a graph if none are requested.
 pub const COLUMNS: usize = 1_024;
@@ -37,7 +39,10 @@ pub fn answer(opened: &OpenCaptures, wanted: &str, query: Query<'_>) -> Result<V
             let columns = query.number("columns").unwrap_or(COLUMNS);
             write(&opened.answer(id()?, range(query), columns)?)
         }
-        "connection" => write(opened.connection(id()?)?),
+        "connection" => {
+            let connection = opened.connection(id()?)?;
+            write(&WordedConnection { connection, words: WordSheet::of_connection(connection) })
+        }
         "packet" => {
             let (place, _) = opened.place(id()?)?;
             let time = query.number::<f64>("t").filter(|time| time.is_finite()).ok_or("when?")?;
@@ -69,6 +74,14 @@ pub fn slice_name(id: u64, packets: u64) -> String {
     format!("connection-{id}-{packets}-packets.pcapng")
 }
 
+/// A connection with its sentences.
+#[derive(Serialize)]
+struct WordedConnection<'a> {
+    #[serde(flatten)]
+    connection: &'a Connection,
+    words: WordSheet,
+}
+
 fn write(value: &impl Serialize) -> Result<Vec<u8>, String> {
     let mut text = Vec::new();
     json::to_people(value, &mut text).map_err(|error| error.to_string())?;
@@ -94,7 +107,9 @@ mod tests {
         let packets = opened.analysis().captures[0].tcp_packets;
         assert_eq!(json("series", "c=1&columns=8")["packets"], packets);
         assert!(json("packet", "c=1&frame=1&t=0")["mss"].is_number());
-        assert_eq!(json("analysis", ""), serde_json::to_value(opened.analysis()).unwrap());
+        let whole = json("analysis", "");
+        assert_eq!(whole["connections"], serde_json::to_value(&opened.analysis().connections).unwrap());
+        assert_eq!(whole["headline"]["cause"], whole["connections"][0]["transfers"][1]["findings"][0]["cause"]);
         for (wanted, query, why) in [
             ("connection", "c=2", "there is no connection of this number"),
             ("connection", "", "which connection?"),

@@ -15,6 +15,7 @@ use whyslow_report::headline;
 use whyslow_report::render::picture::{self, Picture, Track};
 use whyslow_report::render::terminal::{self, View};
 use whyslow_report::render::{compare as comparison, json};
+use whyslow_report::words::Lang;
 
 /// The analysis of captures that were read together.
 #[pyclass(frozen, module = "whyslow._whyslow", name = "Analysis")]
@@ -37,19 +38,19 @@ impl Analysis {
 
 #[pymethods]
 impl Analysis {
-    /// The contract `whyslow/1`.
+    /// The contract `whyslow/2`.
     fn json(&self, py: Python<'_>) -> PyResult<String> {
         py.detach(|| text(|out| json::pretty(&self.0.analysis, out)))
     }
 
     /// The page for a terminal of so many columns.
     fn page(&self, py: Python<'_>, width: usize) -> String {
-        py.detach(|| terminal::page(&self.0.analysis, View { width, top: None, full: false }))
+        py.detach(|| terminal::page(&self.0.analysis, View { width, top: None, full: false, lang: Lang::En }))
     }
 
     /// The verdict in a sentence, and what to do.
     fn headline(&self) -> (String, Option<String>) {
-        let headline = headline::of(&self.0.analysis);
+        let headline = headline::of(&self.0.analysis, Lang::En);
         (headline.sentence, headline.advice)
     }
 

@@ -15,7 +15,7 @@ import whyslow
 def test_what_was_found_is_what_the_json_has(sample):
     found = whyslow.explain(sample("loss-client"))
     document = found.to_dict()
-    assert document["schema"] == found.schema == "whyslow/1"
+    assert document["schema"] == found.schema == "whyslow/2"
     assert found.captures[0].path == str(sample("loss-client"))
     transfer = found.connections[0].transfers[1]
     assert transfer.findings[0].cause == "loss"

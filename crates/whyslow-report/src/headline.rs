@@ -3,18 +3,18 @@
 //! Both are about the cause that cost most. They are written for a reader who reads nothing else;
 //! evidence and figures follow them.
 
+mod phrase;
 mod words;
 
 use crate::problems::SELECTION;
 use crate::ranking::{self, CauseCost, MainCause};
-use crate::text::{capitalised, first_clause, units};
+use crate::text::units;
 use crate::words::Lang;
-use whyslow_core::analysis::{Actor, Analysis, Cause, Connection, End, Finding, State, Transfer, Verdict};
+use phrase::{Phrase, Subject, Sure};
+use serde::Serialize;
+use whyslow_core::analysis::{Analysis, Cause, Connection, Finding, Remedy, State, Transfer, Verdict};
 use whyslow_core::units::Nanos;
 use words::Ends;
-
-/// A message of more bytes than an initial window (RFC 6928) is a download or an upload.
-const BULK: u64 = 14_600;
 
 /// The kind of a headline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,22 +44,54 @@ impl Headline {
     }
 }
 
+/// The costliest cause over all connections, as data.
+#[derive(Clone, Debug, Serialize)]
+pub struct HeadlineData<'a> {
+    /// The cause.
+    pub cause: Cause,
+    /// Time that it cost, over all connections; simultaneous costs count once.
+    pub cost_s: Nanos,
+    /// 0–1.
+    pub confidence: f64,
+    /// The connections that it slowed, the worst first.
+    pub connections: Vec<u64>,
+    /// What to do.
+    pub remedy: Option<&'a Remedy>,
+}
+
+/// The headline of an analysis as data; `None` if nothing was slow.
+pub fn data(analysis: &Analysis) -> Option<HeadlineData<'_>> {
+    let causes = ranking::by_cause(analysis);
+    let first = causes.into_iter().find(|cost| cost.seconds > Nanos::ZERO)?;
+    let (finding, _) = example(analysis, &analysis.connections, &first)?;
+    Some(HeadlineData {
+        cause: first.cause,
+        cost_s: first.seconds,
+        confidence: finding.confidence,
+        connections: first.connections.iter().map(|(id, _)| *id).collect(),
+        remedy: finding.remedy(),
+    })
+}
+
 /// A finding's confidence in a word.
-pub fn confidence(value: f64) -> &'static str {
-    match value {
-        0.9.. => "certain",
-        0.6.. => "likely",
-        _ => "possible",
+pub fn confidence(value: f64, lang: Lang) -> &'static str {
+    match (value, lang) {
+        (0.9.., Lang::En) => "certain",
+        (0.6.., Lang::En) => "likely",
+        (_, Lang::En) => "possible",
+        (0.9.., Lang::Zh) => "确定",
+        (0.6.., Lang::Zh) => "很可能",
+        (_, Lang::Zh) => "可能",
     }
 }
 
 /// The headline of an analysis.
-pub fn of(analysis: &Analysis) -> Headline {
+pub fn of(analysis: &Analysis, lang: Lang) -> Headline {
     match analysis.connections.as_slice() {
-        [] if is_selection(analysis) => Headline::new(Tone::Unknown, "No connection matches.".to_owned()),
-        [] => Headline::new(Tone::Unknown, "There is no TCP connection to explain.".to_owned()),
-        [one] if analysis.findings.is_empty() => of_connection(one),
-        several => of_several(analysis, several),
+        [] if is_selection(analysis) => Headline::new(Tone::Unknown, Phrase::NoMatch.text(lang)),
+        [] => Headline::new(Tone::Unknown, Phrase::NoConnection.text(lang)),
+        [one] if analysis.findings.is_empty() => of_connection(one, lang),
+        several => of_several(analysis, several, lang),
     }
 }
 
@@ -70,116 +102,98 @@ fn is_selection(analysis: &Analysis) -> bool {
 }
 
 /// The headline of one connection.
-pub fn of_connection(connection: &Connection) -> Headline {
+pub fn of_connection(connection: &Connection, lang: Lang) -> Headline {
     match ranking::main_cause(connection) {
-        Some(main) => slow(connection, &main),
-        None => not_slow(connection),
+        Some(main) => slow(connection, &main, lang),
+        None => not_slow(connection, lang),
     }
 }
 
-fn slow(connection: &Connection, main: &MainCause<'_>) -> Headline {
+fn slow(connection: &Connection, main: &MainCause<'_>, lang: Lang) -> Headline {
     let transfer = main.transfer.and_then(|index| connection.transfers.get(index));
-    let clause = words::because(main.finding, Ends::of(transfer));
+    let clause = words::because(main.finding, Ends::of(transfer), lang);
     let subject = match (transfer, main.times) {
-        (Some(transfer), 1) => subject(transfer),
-        _ => "The connection",
+        (Some(transfer), 1) => Subject::of(transfer),
+        _ => Subject::Connection,
     };
+    let advice = advice(main.finding, transfer, lang);
     if main.seconds == Nanos::ZERO {
-        let sentence = format!("{subject} was not slowed, but {clause}.");
-        return Headline { advice: advice(main.finding, transfer), ..Headline::new(Tone::Healthy, sentence) };
+        let sentence = Phrase::NotSlowedBut { subject, clause }.text(lang);
+        return Headline { advice, ..Headline::new(Tone::Healthy, sentence) };
     }
     let cost = match (main.times, transfer) {
         (1, Some(transfer)) => cost(main.seconds, Some(transfer.duration_s)),
         (1, None) => cost(main.seconds, None),
-        (times, _) => format!("{}, {} times", units::span(main.seconds), units::thousands(times as u64)),
+        (times, _) => Phrase::Times { cost: units::span(main.seconds), times: times as u64 }.text(lang),
     };
     let sentence = match main.finding.cause {
-        Cause::ClientThink => format!("Neither the network nor the server was slow: {clause}, {cost}."),
-        // What failed was not slow.
-        Cause::NoAnswer | Cause::Reset => format!("{}: {cost} lost.", capitalised(&clause)),
-        _ => format!("{subject} was slow{} {clause}: {cost}.", hedge(main.finding)),
+        Cause::ClientThink => Phrase::OwnProcessing { clause, cost },
+        // A connection that failed was not slow.
+        Cause::NoAnswer | Cause::Reset => Phrase::Failed { clause, cost },
+        _ => Phrase::Slow { subject, sure: Sure::of(main.finding), clause, cost },
     };
-    Headline { advice: advice(main.finding, transfer), ..Headline::new(Tone::Slow, sentence) }
+    Headline { advice, ..Headline::new(Tone::Slow, sentence.text(lang)) }
 }
 
-/// `because`, with the doubt that there is.
-fn hedge(finding: &Finding) -> &'static str {
-    match confidence(finding.confidence) {
-        "certain" => " because",
-        "likely" => ", most likely because",
-        _ => ", possibly because",
-    }
-}
-
-fn not_slow(connection: &Connection) -> Headline {
+fn not_slow(connection: &Connection, lang: Lang) -> Headline {
     let longest = connection.transfers.iter().max_by_key(|transfer| (transfer.waited(), transfer.bytes));
-    let Some(transfer) = longest else { return without_payload(connection) };
-    let subject = subject(transfer).to_lowercase();
-    if transfer.is_verdict_unknown() {
-        let sentence = match transfer.verdict {
-            Verdict::UnknownElided => {
-                format!("What slowed {subject} cannot be told: packets of it were left out of the text.")
-            }
-            _ => format!("What slowed {subject} cannot be told from this capture."),
-        };
-        return Headline::new(Tone::Unknown, sentence);
-    }
+    let Some(transfer) = longest else { return without_payload(connection, lang) };
+    let subject = Subject::of(transfer);
     let took = units::span(transfer.duration_s);
-    if transfer.verdict == Verdict::Healthy {
-        let sentence = format!("Nothing slowed {subject}: it took {took}, which is what the path needs.");
-        return Headline::new(Tone::Healthy, sentence);
-    }
-    // No single cause explains it.
-    Headline::new(
-        Tone::Unknown,
-        format!("{} took {took}: {}.", capitalised(&subject), crate::words::verdict(transfer, Lang::En)),
-    )
-}
-
-fn without_payload(connection: &Connection) -> Headline {
-    let (tone, sentence) = match connection.state {
-        State::Unanswered => (Tone::Slow, "The connection was never opened: the server did not answer."),
-        State::Refused => (Tone::Slow, "The connection was refused: a reset answered the SYN."),
-        State::Reset => (Tone::Slow, "The connection was reset before it carried anything."),
-        State::Open | State::Closed | State::HalfClosed => {
-            (Tone::Healthy, "Nothing was slow: the connection carried no data.")
+    let (tone, phrase) = match transfer.verdict {
+        Verdict::UnknownElided => (Tone::Unknown, Phrase::UnknownElided { subject }),
+        Verdict::Unknown => (Tone::Unknown, Phrase::Unknown { subject }),
+        Verdict::Healthy => (Tone::Healthy, Phrase::Healthy { subject, took }),
+        // No single cause explains it.
+        _ => {
+            let verdict = crate::words::verdict(transfer, lang);
+            (Tone::Unknown, Phrase::Took { subject, took, verdict })
         }
     };
-    Headline::new(tone, sentence.to_owned())
+    Headline::new(tone, phrase.text(lang))
 }
 
-fn of_several(analysis: &Analysis, connections: &[Connection]) -> Headline {
-    let of = units::count(connections.len() as u64, "connection");
+fn without_payload(connection: &Connection, lang: Lang) -> Headline {
+    let (tone, phrase) = match connection.state {
+        State::Unanswered => (Tone::Slow, Phrase::NeverOpened),
+        State::Refused => (Tone::Slow, Phrase::Refused),
+        State::Reset => (Tone::Slow, Phrase::ResetAtOnce),
+        State::Open | State::Closed | State::HalfClosed => (Tone::Healthy, Phrase::NoData),
+    };
+    Headline::new(tone, phrase.text(lang))
+}
+
+fn of_several(analysis: &Analysis, connections: &[Connection], lang: Lang) -> Headline {
+    let of = connections.len() as u64;
     let causes = ranking::by_cause(analysis);
     let Some(first) = causes.iter().find(|cost| cost.seconds > Nanos::ZERO) else {
         let unknown = connections.iter().flat_map(|one| &one.transfers).filter(|one| one.is_verdict_unknown()).count();
-        return match unknown {
-            0 => Headline::new(Tone::Healthy, format!("Nothing was slow: {of}.")),
-            some => Headline::new(
-                Tone::Unknown,
-                format!("What slowed {} of {of} cannot be told.", units::count(some as u64, "transfer")),
-            ),
+        return match unknown as u64 {
+            0 => Headline::new(Tone::Healthy, Phrase::AllHealthy { of }.text(lang)),
+            some => Headline::new(Tone::Unknown, Phrase::SomeUnknown { transfers: some, of }.text(lang)),
         };
     };
     let Some((finding, transfer)) = example(analysis, connections, first) else {
-        return Headline::new(Tone::Slow, format!("The costliest cause is {}.", first.cause));
+        return Headline::new(Tone::Slow, Phrase::Costliest { cause: first.cause }.text(lang));
     };
-    let clause = words::because(finding, Ends::of(transfer));
-    let hedge = hedge(finding);
+    let clause = words::because(finding, Ends::of(transfer), lang);
+    let sure = Sure::of(finding);
     let (id, worst) = first.connections.first().copied().unwrap_or_default();
-    // One connection is told of as one, whatever a few others lost to the same.
+    // A cause of nearly one connection alone is reported for that one.
     let all: Nanos = first.connections.iter().map(|(_, seconds)| *seconds).sum();
+    let subject = Subject::Numbered(id);
     if worst.0 * 10 >= all.0 * 9 && transfer.is_some() {
         let whole = transfer.map(|one| one.duration_s).filter(|_| finding.cost_s == worst);
-        let sentence = format!("Connection #{id} was slow{hedge} {clause}: {}.", cost(worst, whole));
-        return Headline { advice: advice(finding, transfer), ..Headline::new(Tone::Slow, sentence) };
+        let sentence = Phrase::Slow { subject, sure, clause, cost: cost(worst, whole) }.text(lang);
+        return Headline { advice: advice(finding, transfer, lang), ..Headline::new(Tone::Slow, sentence) };
     }
-    let (slowed, cost) = (units::thousands(first.connections.len() as u64), units::span(first.seconds));
-    let sentence = match first.connections.len() {
-        1 => format!("Connection #{id} was slow{hedge} {clause}: {cost}."),
-        _ => format!("{slowed} of {of} were slow{hedge} {clause}: {cost}."),
+    let cost = units::span(first.seconds);
+    let phrase = match first.connections.len() as u64 {
+        1 => Phrase::Slow { subject, sure, clause, cost },
+        slowed => Phrase::SeveralSlow { slowed, of, sure, clause, cost },
     };
-    Headline { advice: fix(finding, transfer), ..Headline::new(Tone::Slow, sentence) }
+    let advice = words::fix(finding, transfer, false, lang);
+    Headline { advice, ..Headline::new(Tone::Slow, phrase.text(lang)) }
 }
 
 /// The example of a cause over several connections: the finding that spans them, else the costliest
@@ -204,15 +218,6 @@ fn example<'a>(
     of_worst.or(whole.map(|whole| (whole, None)))
 }
 
-fn subject(transfer: &Transfer) -> &'static str {
-    match (transfer.from, transfer.bytes > BULK) {
-        (End::Server, true) => "The download",
-        (End::Client, true) => "The upload",
-        (End::Server, false) => "The answer",
-        (End::Client, false) => "The request",
-    }
-}
-
 /// `158 of 184 ms`; the cost alone if there is no whole, or it is smaller.
 pub fn cost(seconds: Nanos, of: Option<Nanos>) -> String {
     let part = units::span(seconds);
@@ -225,32 +230,9 @@ pub fn cost(seconds: Nanos, of: Option<Nanos>) -> String {
     }
 }
 
-/// `Fix: on the server, keep the connection open and reuse it; then about 52 ms.`
-fn advice(finding: &Finding, transfer: Option<&Transfer>) -> Option<String> {
-    let fix = fix(finding, transfer)?;
-    let (Some(time), Some(_)) = (finding.predicted(), transfer) else { return Some(fix) };
-    let assumed = finding.remedies.iter().find_map(|one| one.promise?.assumed).map_or(String::new(), |assumed| {
-        format!(", if the path carries more than {}", units::rate(assumed.needed_bps))
-    });
-    Some(format!("{}; then about {}{assumed}.", fix.trim_end_matches('.'), units::span(time)))
-}
-
-/// `Fix: on the server, keep the connection open and reuse it.` Several connections get no
-/// estimate, which is for one transfer.
-fn fix(finding: &Finding, transfer: Option<&Transfer>) -> Option<String> {
-    let remedy = finding.remedy()?;
-    let ends = Ends::of(transfer);
-    let action = || crate::words::action(&remedy.action, Lang::En);
-    let what = words::fix(finding, ends).unwrap_or_else(|| first_clause(&action()).to_owned());
-    let place = match remedy.actor {
-        Actor::Application => String::new(),
-        Actor::Network if what.contains("path") => String::new(),
-        Actor::Sender => format!("on the {}, ", ends.sender),
-        Actor::Receiver => format!("on the {}, ", ends.receiver),
-        Actor::Network => "on the path, ".to_owned(),
-        Actor::Capture => "when capturing, ".to_owned(),
-    };
-    Some(format!("Fix: {place}{what}."))
+/// `Fix: reuse the connection, about 100 ms; or raise the server's initial window to 32 segments, about 402 ms.`
+fn advice(finding: &Finding, transfer: Option<&Transfer>, lang: Lang) -> Option<String> {
+    words::fix(finding, transfer, transfer.is_some(), lang)
 }
 
 #[cfg(test)]

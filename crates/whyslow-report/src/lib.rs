@@ -7,8 +7,8 @@
 //!
 //! - [`render::terminal`]: the verdict for a person, as wide as the terminal, in colour and
 //!   readable without it;
-//! - [`render::json`]: the contract `whyslow/1` for programs; its JSON Schema is
-//!   `docs/schema/whyslow-1.schema.json`;
+//! - [`render::json`]: the contract `whyslow/2` for programs; its JSON Schema is
+//!   `docs/schema/whyslow-2.schema.json`;
 //! - [`render::markdown`]: the documentation of a cause, for `whyslow help-cause`.
 //!
 //! Text from a capture (host names, request paths, file names) is hostile: [`text::harmless`]

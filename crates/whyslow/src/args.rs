@@ -157,7 +157,7 @@ pub(crate) struct Shape {
     #[arg(long, group = "shape")]
     pub table: bool,
 
-    /// Print everything as one JSON object (schema whyslow/1).
+    /// Print everything as one JSON object (schema whyslow/2).
     #[arg(long, group = "shape")]
     pub json: bool,
 
@@ -169,6 +169,10 @@ pub(crate) struct Shape {
     /// to 20, else a table alone].
     #[arg(long, value_name = "N", conflicts_with_all = ["shape", "connection"])]
     pub top: Option<usize>,
+
+    /// Language of the sentences: en or zh [default: by LC_ALL, LC_MESSAGES or LANG].
+    #[arg(long, value_name = "LANGUAGE", value_parser = crate::language::parse)]
+    pub lang: Option<whyslow_report::words::Lang>,
 }
 
 #[derive(Debug, ClapArgs)]

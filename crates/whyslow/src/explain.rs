@@ -70,8 +70,8 @@ fn print(analysis: &Analysis, task: &ExplainTask, mut out: Output) -> anyhow::Re
         Format::Tsv => out.raw(|out| brief::tsv(analysis, out))?,
         // Printed as its files are read.
         Format::Table => {}
-        Format::Terminal { top } => {
-            let view = terminal::View { width: out.width(), top, full: task.selection.connection.is_some() };
+        Format::Terminal { top, lang } => {
+            let view = terminal::View { width: out.width(), top, full: task.selection.connection.is_some(), lang };
             out.write(&terminal::page(analysis, view))?;
         }
     }

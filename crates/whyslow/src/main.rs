@@ -21,6 +21,7 @@ mod stitched;
 // Namespaces are Linux's.
 #[cfg(target_os = "linux")]
 mod lab;
+mod language;
 mod manual;
 mod output;
 mod place;

@@ -2,6 +2,7 @@
 
 use crate::args::{Args, Color, Command, Explain, Report, Shape, View};
 use crate::fail_on::FailOn;
+use crate::language;
 use crate::place::inputs;
 use crate::select::Selection;
 use anstream::ColorChoice;
@@ -13,6 +14,7 @@ use std::num::NonZero;
 use std::path::PathBuf;
 use std::thread::available_parallelism;
 use whyslow_io::{ExplainOptions, Input};
+use whyslow_report::words::Lang;
 
 /// What to do, and how to print it.
 #[derive(Debug)]
@@ -101,6 +103,7 @@ pub(crate) enum Format {
     /// For a person, telling of so many connections.
     Terminal {
         top: Option<usize>,
+        lang: Lang,
     },
     /// A line a transfer.
     Brief,
@@ -225,7 +228,7 @@ fn format(shape: &Shape) -> Format {
         Shape { brief: true, .. } => Format::Brief,
         Shape { tsv: true, .. } => Format::Tsv,
         Shape { table: true, .. } => Format::Table,
-        Shape { top, .. } => Format::Terminal { top: *top },
+        Shape { top, lang, .. } => Format::Terminal { top: *top, lang: language::chosen(*lang) },
     }
 }
 

@@ -13,7 +13,7 @@ export function asContent(found: WatchContent): Content {
   return {
     ...found,
     analysis: {
-      schema: "whyslow/1",
+      schema: "whyslow/2",
       captures: [],
       connections: [],
       findings: [],

@@ -5,7 +5,7 @@ use crate::render::example;
 
 #[test]
 fn a_slow_transfer_is_told_with_its_fix_and_its_estimate() {
-    let headline = of(&example::slow_start());
+    let headline = of(&example::slow_start(), Lang::En);
     assert_eq!(headline.tone, Tone::Slow);
     assert_eq!(
         headline.sentence,
@@ -19,10 +19,10 @@ fn a_slow_transfer_is_told_with_its_fix_and_its_estimate() {
 
 #[test]
 fn what_is_not_slow_is_said_to_be_so() {
-    let healthy = of(&example::healthy());
+    let healthy = of(&example::healthy(), Lang::En);
     assert_eq!((healthy.tone, healthy.advice), (Tone::Healthy, None));
     assert!(healthy.sentence.starts_with("Nothing slowed the download"), "{}", healthy.sentence);
-    assert_eq!(of(&example::analysis(Vec::new())).tone, Tone::Unknown);
+    assert_eq!(of(&example::analysis(Vec::new()), Lang::En).tone, Tone::Unknown);
 }
 
 #[test]
@@ -30,7 +30,7 @@ fn the_headline_is_about_the_costliest_cause() {
     let many = example::many();
     let first = ranking::by_cause(&many).remove(0);
     assert_eq!(first.cause, Cause::ReceiveWindow);
-    let sentence = of(&many).sentence;
+    let sentence = of(&many, Lang::En).sentence;
     assert_eq!(sentence, "10 of 40 connections were slow because the client's receive window is too small: 29.2 s.");
     for connection in &many.connections {
         let Some(main) = ranking::main_cause(connection) else { continue };
@@ -42,12 +42,12 @@ fn the_headline_is_about_the_costliest_cause() {
 #[test]
 fn doubt_is_said_in_words() {
     assert_eq!(
-        [0.97, 0.9, 0.89, 0.6, 0.59, 0.0].map(confidence).concat(),
+        [0.97, 0.9, 0.89, 0.6, 0.59, 0.0].map(|value| confidence(value, Lang::En)).concat(),
         "certaincertainlikelylikelypossiblepossible"
     );
     let mut slow = example::slow_start();
     slow.connections[0].transfers[0].findings[0].confidence = 0.7;
-    assert!(of(&slow).sentence.starts_with("The download was slow, most likely because"));
+    assert!(of(&slow, Lang::En).sentence.starts_with("The download was slow, most likely because"));
 }
 
 #[test]
@@ -70,7 +70,7 @@ fn every_cause_that_costs_time_has_words_of_its_own() {
             1.0,
             whyslow_core::analysis::SendingStatement::WindowClosed { closed_s: Nanos::ZERO, whole_s: Nanos::ZERO },
         );
-        let clause = words::because(&finding, Ends::of(None));
+        let clause = words::because(&finding, Ends::of(None), Lang::En);
         assert!(!clause.contains("told below") && !clause.contains(": "), "{cause}: {clause}");
     }
 }

@@ -1,36 +1,70 @@
-//! What each cause says after "because".
+//! What each cause says after "because", and what to do about it.
+
+mod brief;
 
 use crate::text::units;
+use crate::words::Lang;
 use whyslow_core::analysis::{Actor, Cause, End, Finding, Transfer, Unit};
 
-/// The names of the two ends of a transfer.
+/// The two ends of a transfer.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Ends {
-    pub sender: &'static str,
-    pub receiver: &'static str,
+    pub sender: EndName,
+    pub receiver: EndName,
+}
+
+/// An end as it is named.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum EndName {
+    Client,
+    Server,
+    Sender,
+    Receiver,
+}
+
+impl EndName {
+    pub(super) fn text(self, lang: Lang) -> &'static str {
+        match (self, lang) {
+            (Self::Client, Lang::En) => "client",
+            (Self::Server, Lang::En) => "server",
+            (Self::Sender, Lang::En) => "sender",
+            (Self::Receiver, Lang::En) => "receiver",
+            (Self::Client, Lang::Zh) => "客户端",
+            (Self::Server, Lang::Zh) => "服务器",
+            (Self::Sender, Lang::Zh) => "发送端",
+            (Self::Receiver, Lang::Zh) => "接收端",
+        }
+    }
 }
 
 impl Ends {
     pub(super) fn of(transfer: Option<&Transfer>) -> Self {
         match transfer.map(|transfer| transfer.from) {
-            Some(End::Server) => Self { sender: "server", receiver: "client" },
-            Some(End::Client) => Self { sender: "client", receiver: "server" },
-            None => Self { sender: "sender", receiver: "receiver" },
+            Some(End::Server) => Self { sender: EndName::Server, receiver: EndName::Client },
+            Some(End::Client) => Self { sender: EndName::Client, receiver: EndName::Server },
+            None => Self { sender: EndName::Sender, receiver: EndName::Receiver },
         }
     }
 }
 
-/// Why it was slow.
-pub(super) fn because(finding: &Finding, ends: Ends) -> String {
-    let Ends { sender, receiver } = ends;
+/// Why it was slow, as a clause.
+pub(super) fn because(finding: &Finding, ends: Ends, lang: Lang) -> String {
+    match lang {
+        Lang::En => english(finding, ends),
+        Lang::Zh => chinese(finding, ends),
+    }
+}
+
+fn english(finding: &Finding, ends: Ends) -> String {
+    let [sender, receiver] = [ends.sender, ends.receiver].map(|end| end.text(Lang::En));
     match finding.cause {
-        Cause::Application => format!("the {sender}'s program had nothing to send"),
+        Cause::Application => format!("the {sender}'s application had nothing to send"),
         Cause::DelayedAck => format!("the {receiver} delayed its ACKs"),
         Cause::EarlySlowStartExit => format!("the {sender} left slow start early"),
-        Cause::Ecn => format!("a queue on the path marked packets (ECN) and the {sender} slowed down"),
-        Cause::Pacing => format!("the {sender} paced itself to one rate"),
+        Cause::Ecn => format!("a queue in the network marked packets (ECN) and the {sender} slowed down"),
+        Cause::Pacing => format!("the {sender} limited its own rate"),
         Cause::ReceiveWindow if is_for(finding, Actor::Application) => {
-            format!("the {receiver}'s program read too slowly and its receive window stayed full")
+            format!("the {receiver}'s application read too slowly and its receive window stayed full")
         }
         Cause::ReceiveWindow => format!("the {receiver}'s receive window is too small"),
         Cause::Reordering => format!("packets arrived out of order and the {sender} took them for lost"),
@@ -39,10 +73,35 @@ pub(super) fn because(finding: &Finding, ends: Ends) -> String {
             Some(most) => format!("the {sender} never had more than {most} in flight"),
             None => format!("something caps what the {sender} has in flight"),
         },
-        Cause::SlowStart => format!("the {sender}'s congestion window was still growing"),
+        Cause::SlowStart => format!("the {sender}'s congestion window was still growing (slow start)"),
         Cause::Timeout => format!("the {sender} noticed lost packets only when its retransmission timer expired"),
-        Cause::ZeroWindow => format!("the {receiver}'s program did not read and its receive window closed"),
+        Cause::ZeroWindow => format!("the {receiver}'s application did not read and its receive window closed"),
         cause => of_any_end(cause).to_owned(),
+    }
+}
+
+fn chinese(finding: &Finding, ends: Ends) -> String {
+    let [sender, receiver] = [ends.sender, ends.receiver].map(|end| end.text(Lang::Zh));
+    match finding.cause {
+        Cause::Application => format!("{sender}应用没有数据可发"),
+        Cause::DelayedAck => format!("{receiver}延迟了 ACK"),
+        Cause::EarlySlowStartExit => format!("{sender}过早退出慢启动"),
+        Cause::Ecn => format!("网络中的队列标记了报文（ECN），{sender}因此降速"),
+        Cause::Pacing => format!("{sender}自行限速"),
+        Cause::ReceiveWindow if is_for(finding, Actor::Application) => {
+            format!("{receiver}应用读取太慢，接收窗口一直占满")
+        }
+        Cause::ReceiveWindow => format!("{receiver}的接收窗口太小"),
+        Cause::Reordering => format!("报文乱序到达，{sender}误认为丢失"),
+        Cause::RestartAfterIdle => format!("{sender}空闲之后回到了慢启动"),
+        Cause::SenderCap => match largest_flight(finding) {
+            Some(most) => format!("{sender}的在途数据从未超过 {most}"),
+            None => format!("{sender}的在途数据受到限制"),
+        },
+        Cause::SlowStart => format!("{sender}的拥塞窗口仍在增长（慢启动）"),
+        Cause::Timeout => format!("{sender}直到重传定时器超时才发现丢包"),
+        Cause::ZeroWindow => format!("{receiver}应用没有读取，接收窗口关闭"),
+        cause => of_any_end_zh(cause).to_owned(),
     }
 }
 
@@ -50,17 +109,17 @@ pub(super) fn because(finding: &Finding, ends: Ends) -> String {
 fn of_any_end(cause: Cause) -> &'static str {
     match cause {
         Cause::AmplificationRisk => "a small request got a huge burst at once",
-        Cause::Bandwidth => "the path carried no more",
-        Cause::Bufferbloat => "a long queue on the path delayed every round trip",
-        Cause::ClientThink => "the client's own program took its time before its requests",
+        Cause::Bandwidth => "the link was full",
+        Cause::Bufferbloat => "a long queue in the network delayed every round trip",
+        Cause::ClientThink => "the client's application took its time before its requests",
         Cause::Duplication => "the network delivered packets twice",
         Cause::HostCpu => "a host was short of processor time",
         Cause::Loss => "packets were lost",
         Cause::LostRetransmission => "retransmissions were lost too",
-        Cause::MtuBlackHole => "large packets did not pass the path",
+        Cause::MtuBlackHole => "large packets did not pass the network",
         Cause::NagleDelayedAck => "each small write waited for the ACK of the one before (Nagle's algorithm)",
         Cause::NewConnectionEachTime => "every exchange opened a new connection",
-        Cause::NoAnswer => "no answer came",
+        Cause::NoAnswer => "no response came",
         Cause::NoSack => "SACK is off and each lost segment took a round trip of its own to repair",
         Cause::NoWindowScaling => "window scaling is off and no more than 65,535 B can be in flight",
         Cause::PathLatency => "the first packets took far longer than later ones",
@@ -69,43 +128,86 @@ fn of_any_end(cause: Cause) -> &'static str {
         Cause::ProxySplit => "a proxy fetched the data over a slower connection behind it",
         Cause::RandomLoss => "packets were lost at random",
         Cause::Reset => "the connection was reset",
-        Cause::ServerThink => "the server took its time to answer",
-        Cause::Shaper => "a shaper held the path to a lower rate",
+        Cause::ServerThink => "the server took its time to process the request",
+        Cause::Shaper => "a shaper held the link to a lower rate",
         Cause::SmallSegments => "the data went out in small segments",
         Cause::SpuriousRetransmission => "data was retransmitted although it had arrived",
         Cause::SynLoss => "the SYN had to be retransmitted",
         Cause::TailLoss => "the last packets of a burst were lost",
         Cause::TlsRecordBuffering => "the first TLS record did not fit the first flight",
-        Cause::TurnTaking => "the two programs take turns, and each turn costs a round trip",
-        _ => "of what is told below",
+        Cause::TurnTaking => "the two applications take turns, and each turn costs a round trip",
+        _ => "of the cause below",
     }
 }
 
-/// What to do, if the finding's own first words do not say it.
-pub(super) fn fix(finding: &Finding, ends: Ends) -> Option<String> {
-    let text = match finding.cause {
-        Cause::ReceiveWindow if is_for(finding, Actor::Receiver) => "enlarge the receive buffer".to_owned(),
-        Cause::ReceiveWindow => format!("make the {}'s program read faster", ends.receiver),
-        Cause::SenderCap => "find what caps the bytes in flight, most often a socket's send buffer".to_owned(),
-        Cause::ProtocolWindow => "raise the window of the application's protocol".to_owned(),
-        Cause::Bandwidth => "only more capacity or fewer bytes help".to_owned(),
-        Cause::DelayedAck => "acknowledge at once, or let the sender have more in flight".to_owned(),
-        Cause::EarlySlowStartExit => "forget the slow-start threshold that is remembered for this peer".to_owned(),
-        Cause::Ecn => "give the queue that marks packets more capacity or a higher target".to_owned(),
-        Cause::MtuBlackHole => "let ICMP \"packet too big\" pass, or clamp the MSS".to_owned(),
-        Cause::NoSack => "turn SACK on".to_owned(),
-        Cause::NoWindowScaling => "turn window scaling on, or find what strips the option on the path".to_owned(),
-        Cause::Pacing => "find what limits its sending rate, and raise it".to_owned(),
-        Cause::PathLatency => "find what the first packet sets up, and keep it warm".to_owned(),
-        Cause::ProxySplit => "keep the proxy's connections open, and capture behind it".to_owned(),
-        Cause::TurnTaking => "batch or pipeline the requests".to_owned(),
-        Cause::NoAnswer if is_for(finding, Actor::Application) => "look at what the server's program did".to_owned(),
-        Cause::ZeroWindow => format!("make the {}'s program read faster", ends.receiver),
-        Cause::Application => format!("make the {}'s program read ahead and write larger pieces", ends.sender),
-        _ => return None,
-    };
-    Some(text)
+/// The same in Chinese.
+fn of_any_end_zh(cause: Cause) -> &'static str {
+    match cause {
+        Cause::AmplificationRisk => "小请求一次引来了巨大的突发",
+        Cause::Bandwidth => "链路已满",
+        Cause::Bufferbloat => "网络中的长队列延迟了每个往返",
+        Cause::ClientThink => "客户端应用在发出请求之前自己花了时间",
+        Cause::Duplication => "网络把报文送达了两次",
+        Cause::HostCpu => "主机的处理器时间不足",
+        Cause::Loss => "报文丢失",
+        Cause::LostRetransmission => "重传的报文也丢失了",
+        Cause::MtuBlackHole => "大报文无法通过网络",
+        Cause::NagleDelayedAck => "每次小写入都等待前一次的 ACK（Nagle 算法）",
+        Cause::NewConnectionEachTime => "每次交互都新建连接",
+        Cause::NoAnswer => "没有收到应答",
+        Cause::NoSack => "SACK 没有启用，每个丢失的报文段各要一个往返才能修复",
+        Cause::NoWindowScaling => "没有启用窗口扩大选项，在途数据不能超过 65,535 B",
+        Cause::PathLatency => "最初的报文比后来的慢得多",
+        Cause::Policer => "限速器（policer）丢弃了超出速率的报文",
+        Cause::ProtocolWindow => "应用协议自身的窗口已满",
+        Cause::ProxySplit => "代理通过身后更慢的连接取数据",
+        Cause::RandomLoss => "报文随机丢失",
+        Cause::Reset => "连接被重置",
+        Cause::ServerThink => "服务器处理请求花了时间",
+        Cause::Shaper => "整形器（shaper）把速率压低",
+        Cause::SmallSegments => "数据以很小的报文段发出",
+        Cause::SpuriousRetransmission => "数据已经到达却又被重传",
+        Cause::SynLoss => "SYN 不得不重传",
+        Cause::TailLoss => "一批数据的最后几个报文丢失",
+        Cause::TlsRecordBuffering => "第一个 TLS 记录装不进第一批数据",
+        Cause::TurnTaking => "两端应用轮流发送，每一轮都要一个往返",
+        _ => "下面列出的原因",
+    }
 }
+
+/// What to do: the recommended remedy, and the next one. `promises`: with the time after each.
+pub(super) fn fix(finding: &Finding, transfer: Option<&Transfer>, promises: bool, lang: Lang) -> Option<String> {
+    let ends = Ends::of(transfer);
+    let mut parts = finding.remedies.iter().take(MAX_REMEDIES).map(|remedy| {
+        let what = brief::remedy(finding.cause, remedy, ends, lang);
+        let Some(promise) = remedy.promise.filter(|_| promises) else { return what };
+        let time = units::span(promise.time_s);
+        let mut text = match lang {
+            Lang::En => format!("{what}, about {time}"),
+            Lang::Zh => format!("{what}，约 {time}"),
+        };
+        if let Some(assumed) = promise.assumed {
+            let rate = units::rate(assumed.needed_bps);
+            text += &match lang {
+                Lang::En => format!(" if the link carries more than {rate}"),
+                Lang::Zh => format!("（链路速率须超过 {rate}）"),
+            };
+        }
+        text
+    });
+    let first = parts.next()?;
+    let all = parts.fold(first, |all, next| match lang {
+        Lang::En => format!("{all}; or {next}"),
+        Lang::Zh => format!("{all}；或{next}"),
+    });
+    Some(match lang {
+        Lang::En => format!("Fix: {all}."),
+        Lang::Zh => format!("解决办法：{all}。"),
+    })
+}
+
+/// Most remedies in the headline.
+const MAX_REMEDIES: usize = 2;
 
 fn is_for(finding: &Finding, who: Actor) -> bool {
     finding.remedy().is_some_and(|remedy| remedy.actor == who)

@@ -5,6 +5,7 @@ use super::terminal::{WIDTHS, names};
 use crate::headline::confidence;
 use crate::text::styles::BOLD;
 use crate::text::{Column, Page, Table, harmless, units};
+use crate::words::Lang;
 use anstyle::Style;
 use std::io::{self, Write};
 use whyslow_core::analysis::{Analysis, Connection, End, Finding, Transfer};
@@ -89,7 +90,7 @@ pub fn terminal(analysis: &Analysis, width: usize) -> String {
             plain(rate),
             (color, finding.map_or(none.to_owned(), |finding| finding.cause.to_string())),
             plain(finding.filter(|one| one.cost_s > Nanos::ZERO).map_or(String::new(), |one| units::span(one.cost_s))),
-            plain(finding.map_or(String::new(), |finding| confidence(finding.confidence).to_owned())),
+            plain(finding.map_or(String::new(), |finding| confidence(finding.confidence, Lang::En).to_owned())),
         ]);
     }
     table.print(&mut page, 0);

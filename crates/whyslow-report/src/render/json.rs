@@ -1,8 +1,9 @@
-//! JSON for programs: the contract `whyslow/1`, described by `docs/schema/whyslow-1.schema.json`.
+//! JSON for programs: the contract `whyslow/2`, described by `docs/schema/whyslow-2.schema.json`.
 
 mod indent;
 mod shown;
 
+use crate::headline::{self, HeadlineData};
 use indent::Indented;
 use serde::Serialize;
 use serde_json::Serializer;
@@ -16,7 +17,37 @@ use whyslow_core::analysis::{Analysis, Capture, Connection, Finding, Pair, SCHEM
 /// # Errors
 /// Only those of `out`.
 pub fn pretty(analysis: &Analysis, out: &mut impl Write) -> io::Result<()> {
-    object(analysis, out)
+    object(&Whole::of(analysis), out)
+}
+
+/// An analysis with its headline.
+#[derive(Serialize)]
+struct Whole<'a> {
+    schema: &'static str,
+    headline: Option<HeadlineData<'a>>,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    partial: bool,
+    captures: &'a [Capture],
+    connections: &'a [Connection],
+    findings: &'a [Finding],
+    pairs: &'a [Pair],
+    pairs_total: u64,
+}
+
+impl<'a> Whole<'a> {
+    fn of(analysis: &'a Analysis) -> Self {
+        let Analysis { schema, partial, captures, connections, findings, pairs, pairs_total } = analysis;
+        Self {
+            schema,
+            headline: headline::data(analysis),
+            partial: *partial,
+            captures,
+            connections,
+            findings,
+            pairs,
+            pairs_total: *pairs_total,
+        }
+    }
 }
 
 /// Writes any value as one indented object and a line feed, its text harmless.

@@ -37,7 +37,7 @@ pub fn markdown(capture: Option<&Capture>, connection: &Connection) -> String {
         units::bytes(bytes(End::Server)),
         units::seconds(connection.duration_s)
     );
-    let headline = headline::of_connection(connection);
+    let headline = headline::of_connection(connection, Lang::En);
     let _ = writeln!(out, "\n**{}**", escaped(&headline.sentence));
     if let Some(advice) = &headline.advice {
         let _ = writeln!(out, "{}", escaped(advice));
@@ -88,7 +88,7 @@ fn print_transfer(out: &mut String, index: usize, transfer: &Transfer, total: u6
 }
 
 fn print_finding(out: &mut String, finding: &Finding) {
-    let (cost, sure) = (units::span(finding.cost_s), confidence(finding.confidence));
+    let (cost, sure) = (units::span(finding.cost_s), confidence(finding.confidence, Lang::En));
     let _ = writeln!(out, "\n**{}** ({cost}, {sure}): {}", finding.cause, escaped(&words::summary(finding, Lang::En)));
     for evidence in &finding.evidence {
         let frames = names::frames(&evidence.frames);

@@ -6,7 +6,10 @@
 
 mod en;
 pub mod quantity;
+mod sheet;
 mod zh;
+
+pub use sheet::WordSheet;
 
 use std::borrow::Cow;
 use whyslow_core::analysis::{Action, Finding, Measurement, Question, Statement, Transfer, Unit, Verdict};

@@ -11,6 +11,7 @@ use whyslow_core::analysis::Connection;
 use whyslow_core::series::PacketDetail;
 use whyslow_core::units::Nanos;
 use whyslow_page::{Graphs, GraphsAnswer};
+use whyslow_report::words::WordSheet;
 
 /// A connection that was opened.
 #[derive(Debug)]
@@ -33,6 +34,7 @@ struct DrawnGraphs {
 #[derive(Serialize)]
 pub(crate) struct Opened<'a> {
     connection: &'a Connection,
+    words: WordSheet,
     serials: &'a [u64],
     /// Packets that are held; none where no graphs can be drawn.
     packets: Option<usize>,
@@ -77,6 +79,7 @@ impl OpenedConnection {
     pub(crate) fn to_page(&self) -> Opened<'_> {
         let packets = self.packets.as_ref().ok();
         Opened {
+            words: WordSheet::of_connection(&self.connection),
             connection: &self.connection,
             serials: &self.serials,
             packets: packets.map(HeldPackets::count),

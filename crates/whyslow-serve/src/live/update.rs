@@ -5,6 +5,7 @@ use serde::Serialize;
 use whyslow_core::analysis::{Connection, Finding, Problem};
 use whyslow_core::cause::Cause;
 use whyslow_core::units::Nanos;
+use whyslow_report::words::WordSheet;
 
 /// A transfer that has ended; or a connection that lost time as a whole.
 #[derive(Clone, Debug)]
@@ -59,6 +60,15 @@ pub struct SharedFinding {
     pub time: String,
     /// What they have in common.
     pub finding: Finding,
+    /// Its sentences.
+    pub words: WordSheet,
+}
+
+impl SharedFinding {
+    /// A finding at a time, UTC.
+    pub fn new(time: String, finding: Finding) -> Self {
+        Self { time, words: WordSheet::of_finding(&finding), finding }
+    }
 }
 
 /// How the watch stands: all of it that is no transfer.

@@ -141,7 +141,7 @@ pub(crate) struct Exec {
     #[arg(long, value_name = "DIR", default_value = "lab-results/exec")]
     pub out: PathBuf,
 
-    /// Print the explanation as one JSON object (schema whyslow/1).
+    /// Print the explanation as one JSON object (schema whyslow/2).
     #[arg(long)]
     pub json: bool,
 

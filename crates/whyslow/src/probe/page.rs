@@ -11,6 +11,7 @@ use whyslow_live::{Attempt, Exchange, Hop, Outcome};
 use whyslow_report::render::terminal;
 use whyslow_report::text::styles::{BOLD, DIM, WARNING};
 use whyslow_report::text::{Column, Line, Page, Table, units};
+use whyslow_report::words::Lang;
 
 /// The narrowest and the widest page.
 const WIDTHS: std::ops::RangeInclusive<usize> = 60..=100;
@@ -40,7 +41,7 @@ pub(super) fn page(results: &Results, width: usize) -> String {
                 );
                 page.wrapped(&Line::new().styled(WARNING, "! "), Style::new(), &text);
             }
-            let view = terminal::View { width, top: None, full: false };
+            let view = terminal::View { width, top: None, full: false, lang: Lang::En };
             let mut text = page.finish();
             text += &terminal::page(&recorded.analysis, view);
             if let Some(compared) = side_by_side::compared(results, width) {

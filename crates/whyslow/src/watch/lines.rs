@@ -24,7 +24,7 @@ pub(super) fn record(record: &Record) -> String {
     let mut line = format!("{} {client} → {server}  {what} in {}", clock(record.end()), units::span(record.took()));
     match record.worst() {
         Some(worst) => {
-            let sure = confidence(worst.confidence);
+            let sure = confidence(worst.confidence, Lang::En);
             let _ = write!(line, "  {} {} ({sure})", worst.cause, units::span(worst.cost_s));
         }
         None if record.transfer().is_some_and(|transfer| transfer.is_verdict_unknown()) => line += "  unknown",

@@ -70,7 +70,7 @@ impl Page {
         let shown = batch.records.iter().filter(|record| choice.concerns(record) && choice.lists(record));
         self.pending.extend(shown.map(ended));
         let time = lines::clock(batch.now);
-        let found = batch.together.iter().map(|finding| SharedFinding { time: time.clone(), finding: finding.clone() });
+        let found = batch.together.iter().map(|finding| SharedFinding::new(time.clone(), finding.clone()));
         self.together.extend(found);
         self.notes.extend(batch.notes.iter().cloned());
         newest(&mut self.together);

@@ -82,7 +82,7 @@ fn most_memory() -> Option<u64> {
 #[test]
 fn every_capture_is_explained_or_refused_with_a_reason() {
     let Some(folder) = whyslow_testing::captures() else { return };
-    let schema = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../docs/schema/whyslow-1.schema.json");
+    let schema = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../docs/schema/whyslow-2.schema.json");
     let schema = serde_json::from_str(&std::fs::read_to_string(schema).unwrap()).unwrap();
     let schema = jsonschema::validator_for(&schema).unwrap();
     let mut refused = 0;

@@ -69,7 +69,7 @@ fn checked(line: &str) -> Value {
     };
     check(&read("whyslow-watch-1.schema.json"), &printed);
     if let Some(connection) = printed.get("connection") {
-        let whole = read("whyslow-1.schema.json");
+        let whole = read("whyslow-2.schema.json");
         let schema = serde_json::json!({"$ref": "#/$defs/connection", "$defs": whole["$defs"]});
         check(&schema, connection);
     }

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use whyslow_core::analysis::{MAX_LOST_FRAMES, MAX_PAIRS, MAX_ROUNDS, MAX_SPANS, MAX_TRANSFERS, State};
 
 fn schema() -> Value {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/schema/whyslow-1.schema.json");
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/schema/whyslow-2.schema.json");
     serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()
 }
 
@@ -57,7 +57,7 @@ fn the_layout_is_that_of_serde_json() {
         let mut out = Vec::new();
         pretty(&analysis, &mut out).unwrap();
         // But for what the examples' labels and names hide.
-        let expected = serde_json::to_string_pretty(&analysis).unwrap() + "\n";
+        let expected = serde_json::to_string_pretty(&Whole::of(&analysis)).unwrap() + "\n";
         let hidden = [(r"\u001b", r"\\u{1b}"), (r"\u0007", r"\\u{7}"), ("\u{202e}", r"\\u{202e}")];
         let expected = hidden.iter().fold(expected, |text, (raw, shown)| text.replace(raw, shown));
         assert_eq!(String::from_utf8(out).unwrap(), expected);
@@ -89,7 +89,7 @@ fn every_line_is_what_the_schema_describes() {
             analysis.captures.len() + analysis.connections.len() + analysis.findings.len() + analysis.pairs.len();
         assert_eq!(text.lines().count(), count);
         for line in text.lines() {
-            assert!(line.starts_with(r#"{"schema":"whyslow/1","#), "{line}");
+            assert!(line.starts_with(r#"{"schema":"whyslow/2","#), "{line}");
             check(&validator, &serde_json::from_str(line).unwrap());
         }
     }

@@ -54,7 +54,8 @@ fn print_head(page: &mut Page, finding: &Finding, of: Option<Nanos>) {
     if finding.cost_s > Nanos::ZERO {
         head = head.plain("   ").styled(BOLD, &headline::cost(finding.cost_s, of));
     }
-    page.line(&head.plain("   ").styled(DIM, confidence(finding.confidence)));
+    let sure = confidence(finding.confidence, page.lang());
+    page.line(&head.plain("   ").styled(DIM, sure));
 }
 
 /// The time after a remedy.

@@ -23,6 +23,7 @@ mod transfers;
 use crate::headline::{self, Headline, Tone};
 use crate::text::styles::{BOLD, GOOD, UNSURE, WARNING};
 use crate::text::{Line, Page};
+use crate::words::Lang;
 use anstyle::Style;
 use whyslow_core::analysis::{Analysis, PARTIAL};
 
@@ -38,18 +39,20 @@ pub struct View {
     pub top: Option<usize>,
     /// Show everything about the connections, however many there are.
     pub full: bool,
+    /// The language of its sentences.
+    pub lang: Lang,
 }
 
 /// Lays out an analysis.
 pub fn page(analysis: &Analysis, view: View) -> String {
-    let mut page = Page::new(view.width.clamp(*WIDTHS.start(), *WIDTHS.end()));
+    let mut page = Page::new(view.width.clamp(*WIDTHS.start(), *WIDTHS.end())).in_language(view.lang);
     if analysis.partial {
         print_partial(&mut page, analysis);
     }
     let once = crate::ranking::without_duplicates(analysis);
     let analysis = once.as_ref();
     if !beside::is_all(analysis) {
-        print_headline(&mut page, &headline::of(analysis));
+        print_headline(&mut page, &headline::of(analysis, view.lang));
     }
     notes::print_grave(&mut page, analysis);
     let is_one = analysis.connections.len() == 1 && analysis.captures.len() == 1;

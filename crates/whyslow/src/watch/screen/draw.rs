@@ -13,6 +13,7 @@ use whyslow_core::analysis::End;
 use whyslow_core::units::Nanos;
 use whyslow_report::render::terminal;
 use whyslow_report::text::{harmless, units};
+use whyslow_report::words::Lang;
 
 const KEYS: &[(&str, &str)] = &[
     ("↑ ↓ PgUp PgDn", "select a transfer"),
@@ -187,7 +188,7 @@ fn draw_help(frame: &mut Frame<'_>) {
 fn draw_open(record: &Record, scroll: u16, color: bool, frame: &mut Frame<'_>) -> u16 {
     let area = frame.area();
     let area = Rect { height: area.height.saturating_sub(1), ..area };
-    let view = terminal::View { width: area.width.into(), top: None, full: true };
+    let view = terminal::View { width: area.width.into(), top: None, full: true, lang: Lang::En };
     let page = terminal::page(&record.analysis(), view);
     let lines: Vec<Line<'static>> = page.lines().map(|line| ansi(line, color)).collect();
     let last = u16::try_from(lines.len()).unwrap_or(u16::MAX).saturating_sub(area.height);

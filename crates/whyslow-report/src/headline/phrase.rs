@@ -1,0 +1,200 @@
+//! The sentences of the headline, in both languages.
+
+use crate::text::{capitalised, units};
+use crate::words::Lang;
+use whyslow_core::analysis::{Cause, End, Finding, Transfer};
+
+/// A message of more bytes than an initial window (RFC 6928) is a download or an upload.
+const BULK: u64 = 14_600;
+
+/// What was slow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Subject {
+    /// A response of more than an initial window.
+    Download,
+    /// A request of more than an initial window.
+    Upload,
+    /// A small response.
+    Response,
+    /// A small request.
+    Request,
+    /// The only connection.
+    Connection,
+    /// One connection of several.
+    Numbered(u64),
+}
+
+impl Subject {
+    pub(super) fn of(transfer: &Transfer) -> Self {
+        match (transfer.from, transfer.bytes > BULK) {
+            (End::Server, true) => Self::Download,
+            (End::Client, true) => Self::Upload,
+            (End::Server, false) => Self::Response,
+            (End::Client, false) => Self::Request,
+        }
+    }
+
+    fn text(self, lang: Lang) -> String {
+        let (en, zh) = match self {
+            Self::Download => ("the download", "下载"),
+            Self::Upload => ("the upload", "上传"),
+            Self::Response => ("the response", "响应"),
+            Self::Request => ("the request", "请求"),
+            Self::Connection => ("the connection", "连接"),
+            Self::Numbered(id) => {
+                return match lang {
+                    Lang::En => format!("connection #{id}"),
+                    Lang::Zh => format!("连接 #{id} "),
+                };
+            }
+        };
+        match lang {
+            Lang::En => en.to_owned(),
+            Lang::Zh => zh.to_owned(),
+        }
+    }
+}
+
+/// How sure a cause is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Sure {
+    Certain,
+    Likely,
+    Possible,
+}
+
+impl Sure {
+    pub(super) fn of(finding: &Finding) -> Self {
+        match finding.confidence {
+            0.9.. => Self::Certain,
+            0.6.. => Self::Likely,
+            _ => Self::Possible,
+        }
+    }
+
+    fn because(self, lang: Lang) -> &'static str {
+        match (self, lang) {
+            (Self::Certain, Lang::En) => " because",
+            (Self::Likely, Lang::En) => ", most likely because",
+            (Self::Possible, Lang::En) => ", possibly because",
+            (Self::Certain, Lang::Zh) => "，因为",
+            (Self::Likely, Lang::Zh) => "，很可能是因为",
+            (Self::Possible, Lang::Zh) => "，可能是因为",
+        }
+    }
+}
+
+/// A sentence of the headline. Clauses and costs are in the same language already.
+#[derive(Clone, Debug)]
+pub(super) enum Phrase {
+    NoMatch,
+    NoConnection,
+    NotSlowedBut { subject: Subject, clause: String },
+    Times { cost: String, times: u64 },
+    OwnProcessing { clause: String, cost: String },
+    Failed { clause: String, cost: String },
+    Slow { subject: Subject, sure: Sure, clause: String, cost: String },
+    SeveralSlow { slowed: u64, of: u64, sure: Sure, clause: String, cost: String },
+    Unknown { subject: Subject },
+    UnknownElided { subject: Subject },
+    Healthy { subject: Subject, took: String },
+    Took { subject: Subject, took: String, verdict: String },
+    NeverOpened,
+    Refused,
+    ResetAtOnce,
+    NoData,
+    AllHealthy { of: u64 },
+    SomeUnknown { transfers: u64, of: u64 },
+    Costliest { cause: Cause },
+}
+
+impl Phrase {
+    pub(super) fn text(&self, lang: Lang) -> String {
+        match lang {
+            Lang::En => self.english(),
+            Lang::Zh => self.chinese(),
+        }
+    }
+
+    fn english(&self) -> String {
+        let name = |subject: &Subject| subject.text(Lang::En);
+        let capital = |subject: &Subject| capitalised(&name(subject));
+        let connections = |of: &u64| units::count(*of, "connection");
+        match self {
+            Self::NoMatch => "No connection matches.".to_owned(),
+            Self::NoConnection => "There is no TCP connection to explain.".to_owned(),
+            Self::NotSlowedBut { subject, clause } => format!("{} was not slowed, but {clause}.", capital(subject)),
+            Self::Times { cost, times } => format!("{cost}, {} times", units::thousands(*times)),
+            Self::OwnProcessing { clause, cost } => {
+                format!("Neither the network nor the server was slow: {clause}, {cost}.")
+            }
+            Self::Failed { clause, cost } => format!("{}: it cost {cost}.", capitalised(clause)),
+            Self::Slow { subject, sure, clause, cost } => {
+                format!("{} was slow{} {clause}: {cost}.", capital(subject), sure.because(Lang::En))
+            }
+            Self::SeveralSlow { slowed, of, sure, clause, cost } => format!(
+                "{} of {} were slow{} {clause}: {cost}.",
+                units::thousands(*slowed),
+                connections(of),
+                sure.because(Lang::En)
+            ),
+            Self::Unknown { subject } => {
+                format!("The capture does not show what slowed {}.", name(subject))
+            }
+            Self::UnknownElided { subject } => {
+                format!("The text does not show what slowed {}: some of its packets were left out.", name(subject))
+            }
+            Self::Healthy { subject, took } => {
+                format!("Nothing slowed {}: it took {took}, which is what the network needs.", name(subject))
+            }
+            Self::Took { subject, took, verdict } => format!("{} took {took}: {verdict}.", capital(subject)),
+            Self::NeverOpened => "The connection was never opened: the server did not answer.".to_owned(),
+            Self::Refused => "The connection was refused: a reset answered the SYN.".to_owned(),
+            Self::ResetAtOnce => "The connection was reset before it carried anything.".to_owned(),
+            Self::NoData => "Nothing was slow: the connection carried no data.".to_owned(),
+            Self::AllHealthy { of } => format!("Nothing was slow: {}.", connections(of)),
+            Self::SomeUnknown { transfers, of } => format!(
+                "The capture does not show what slowed {} of {}.",
+                units::count(*transfers, "transfer"),
+                connections(of)
+            ),
+            Self::Costliest { cause } => format!("The costliest cause is {cause}."),
+        }
+    }
+
+    fn chinese(&self) -> String {
+        let name = |subject: &Subject| subject.text(Lang::Zh);
+        match self {
+            Self::NoMatch => "没有匹配的连接。".to_owned(),
+            Self::NoConnection => "没有可以解释的 TCP 连接。".to_owned(),
+            Self::NotSlowedBut { subject, clause } => format!("{}没有变慢，但是{clause}。", name(subject)),
+            Self::Times { cost, times } => format!("{cost}，共 {} 次", units::thousands(*times)),
+            Self::OwnProcessing { clause, cost } => format!("网络和服务器都不慢：{clause}，{cost}。"),
+            Self::Failed { clause, cost } => format!("{clause}：耗时 {cost}。"),
+            Self::Slow { subject, sure, clause, cost } => {
+                format!("{}慢{}{clause}：{cost}。", name(subject), sure.because(Lang::Zh))
+            }
+            Self::SeveralSlow { slowed, of, sure, clause, cost } => format!(
+                "{} 条连接中有 {} 条慢{}{clause}：{cost}。",
+                units::thousands(*of),
+                units::thousands(*slowed),
+                sure.because(Lang::Zh)
+            ),
+            Self::Unknown { subject } => format!("这份抓包看不出{}为什么慢。", name(subject)),
+            Self::UnknownElided { subject } => format!("看不出{}为什么慢：文本中省略了部分报文。", name(subject)),
+            Self::Healthy { subject, took } => format!("{}没有变慢：用时 {took}，正是网络所需。", name(subject)),
+            Self::Took { subject, took, verdict } => format!("{}用时 {took}：{verdict}。", name(subject)),
+            Self::NeverOpened => "连接没有建立：服务器没有应答。".to_owned(),
+            Self::Refused => "连接被拒绝：SYN 收到了 RST。".to_owned(),
+            Self::ResetAtOnce => "连接在传输数据之前就被重置。".to_owned(),
+            Self::NoData => "没有变慢：连接没有传输数据。".to_owned(),
+            Self::AllHealthy { of } => format!("没有变慢：{} 条连接。", units::thousands(*of)),
+            Self::SomeUnknown { transfers, of } => format!(
+                "这份抓包看不出 {} 条连接中的 {} 个传输为什么慢。",
+                units::thousands(*of),
+                units::thousands(*transfers)
+            ),
+            Self::Costliest { cause } => format!("代价最大的原因是 {cause}。"),
+        }
+    }
+}
