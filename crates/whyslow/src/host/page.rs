@@ -81,7 +81,7 @@ fn capitalised(text: &str) -> String {
 /// The cause, what it costs, and how sure that is.
 fn head(finding: &Finding) -> Line {
     let mut head = Line::new().pad(2).styled(CAUSE, finding.cause.slug()).plain("   ").styled(BOLD, &finding.cost);
-    head = head.plain("   ").styled(DIM, confidence(finding.confidence));
+    head = head.plain("   ").styled(DIM, confidence(finding.confidence, whyslow_report::words::Lang::En));
     match &finding.namespace {
         Some(name) => head.plain("   ").styled(DIM, &format!("namespace {name}")),
         None => head,
