@@ -52,6 +52,7 @@ pub mod predict;
 mod rules;
 pub mod series;
 mod stats;
+mod steps;
 mod tcp;
 pub mod types;
 pub mod units;
@@ -85,4 +86,5 @@ pub mod unstable {
     pub mod whatif {
         pub use crate::whatif::*;
     }
+    pub use crate::steps::steps_during;
 }

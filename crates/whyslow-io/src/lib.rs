@@ -191,7 +191,7 @@ fn read_one(pools: Pools, input: &Input, stop: &Stop, feed: &mut InputReader<'_>
     }
     let files = set::is_file(input).then(|| vec![FirstRead::new(input.clone(), &source, &summary)]);
     drop(source);
-    let PoolFindings { analysis, fingerprints, unlisted } = pool.finish()?;
+    let PoolFindings { analysis, fingerprints, unlisted } = pool.finish(stop)?;
     let set = ReadSet { files, shares: Vec::new(), fingerprints, captures: 0, connections: 0, unlisted };
     Ok(GroupRead { analysis: Analysis { partial: stop.is_cut(), ..analysis }, sets: vec![set] })
 }
@@ -237,7 +237,7 @@ fn read_sets(pools: Pools, inputs: &[Input], stop: &Stop, feed: &mut InputReader
 
 fn finish_sets(open: Vec<OpenSet>, stop: &Stop, feed: &mut InputReader<'_>) -> Result<GroupRead, Error> {
     let finish = |OpenSet { pool, files, .. }: OpenSet| {
-        Ok(FoundSet { found: pool.finish()?, files: files.into_iter().collect(), shares: Vec::new() })
+        Ok(FoundSet { found: pool.finish(stop)?, files: files.into_iter().collect(), shares: Vec::new() })
     };
     join_sets(open.into_iter().map(finish), stop, feed)
 }

@@ -96,7 +96,8 @@ impl RowFiles {
         let Merging { sets, lost, partial, kept, .. } = merging;
         let mut feed = InputReader::new([], progress);
         let finish = |MergedSet { fragment, unlisted, shares }: MergedSet| {
-            Ok(FoundSet { found: worker_pool::finish(fragment, unlisted, options.threads.get())?, files: None, shares })
+            let found = worker_pool::finish(fragment, unlisted, options.threads.get(), &stop.later())?;
+            Ok(FoundSet { found, files: None, shares })
         };
         let mut group = join_sets(sets.into_iter().map(finish), stop, &mut feed)?;
         drop(kept);

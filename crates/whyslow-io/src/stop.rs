@@ -11,6 +11,20 @@ pub struct Stop {
     cut: Arc<AtomicBool>,
 }
 
+/// A stop request that is made after some time.
+#[derive(Clone, Debug)]
+pub(crate) struct LaterStop {
+    stop: Stop,
+    was_asked: bool,
+}
+
+impl LaterStop {
+    /// Returns whether a stop was requested since.
+    pub(crate) fn is_asked(&self) -> bool {
+        !self.was_asked && self.stop.is_asked()
+    }
+}
+
 impl Stop {
     /// A stop request that is made by setting this flag.
     pub fn flag(&self) -> Arc<AtomicBool> {
@@ -20,6 +34,12 @@ impl Stop {
     /// Whether a stop was requested.
     pub(crate) fn is_asked(&self) -> bool {
         self.asked.load(Ordering::Relaxed)
+    }
+
+    /// Returns whether a stop is requested from now on. A request that ended the reading lets what
+    /// was read be explained; one that comes while it is explained ends that.
+    pub(crate) fn later(&self) -> LaterStop {
+        LaterStop { stop: self.clone(), was_asked: self.is_asked() }
     }
 
     /// Records that something was left unread.

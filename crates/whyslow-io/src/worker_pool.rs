@@ -12,6 +12,7 @@ use crate::error::Error;
 use crate::options::ExplainOptions;
 use crate::shard_exchange::ShardExchange;
 use crate::source::{Block, Filled, Gauge, Source};
+use crate::stop::{LaterStop, Stop};
 use crate::unlisted::{UnlistedOfSet, UnlistedSpill};
 use std::panic::resume_unwind;
 use std::sync::{Mutex, PoisonError};
@@ -75,14 +76,15 @@ impl WorkerPool {
         Ok(summary)
     }
 
-    /// Finishes the analysis once everything was read.
+    /// Finishes the analysis once everything was read. A stop request from now on leaves out the
+    /// rest of what the model would predict.
     ///
     /// # Errors
     /// When what is kept finds no room.
-    pub(crate) fn finish(self) -> Result<PoolFindings, Error> {
-        let count = self.explainers.len();
+    pub(crate) fn finish(self, stop: &Stop) -> Result<PoolFindings, Error> {
+        let (count, stop) = (self.explainers.len(), stop.later());
         let (merged, unlisted) = self.into_fragment();
-        finish(merged, unlisted, count)
+        finish(merged, unlisted, count, &stop)
     }
 
     /// What was found once everything was read, to be merged with what others have found of other
@@ -108,22 +110,24 @@ pub(crate) fn finish(
     fragment: Fragment,
     unlisted: Option<UnlistedSpill>,
     threads: usize,
+    stop: &LaterStop,
 ) -> Result<PoolFindings, Error> {
     let mut merged = fragment.into_merged();
     let completion = merged.take_unlisted();
     let unlisted = unlisted.map(|spill| spill.finish(completion)).transpose()?;
-    let (analysis, fingerprints) = merged.finish_with(|plays| play_on_threads(threads, plays));
+    let (analysis, fingerprints) = merged.finish_with(|plays| play_on_threads(threads, plays, stop));
     Ok(PoolFindings { analysis, fingerprints, unlisted })
 }
 
-/// Runs the model on several threads; each thread takes the next transfer when it has finished one.
-fn play_on_threads(threads: usize, plays: &mut ReplayQueue<'_>) {
+/// Runs the model on several threads; each thread takes the next transfer when it has finished one,
+/// until a stop is requested.
+fn play_on_threads(threads: usize, plays: &mut ReplayQueue<'_>, stop: &LaterStop) {
     let plays = Mutex::new(plays);
     // Nothing is left half done under the lock, whoever panics.
     let plays = || plays.lock().unwrap_or_else(PoisonError::into_inner);
     on_threads(vec![(); threads], |()| {
         let mut next = plays().take();
-        while let Some(play) = next {
+        while let Some(play) = next.filter(|_| !stop.is_asked()) {
             let played = play.play();
             let mut plays = plays();
             plays.put(&play, played);

@@ -5,8 +5,8 @@ use crate::rules;
 use crate::units::Nanos;
 use crate::whatif::{RankedReplay, ReplayInput, ReplayQueue, ReplayResult, Replays};
 
-/// Most segments to simulate over all replays of an analysis: about a tenth of a second.
-pub(crate) const MAX_WORK: u64 = 2_000_000;
+/// Most steps to simulate over all replays of an analysis (two a segment): about a tenth of a second.
+pub(crate) const MAX_WORK: u64 = 4_000_000;
 
 /// Fills in predictions, worst transfer first, as far as the work allows. `play` takes jobs, one by
 /// one or several at a time, and puts back their results.
@@ -14,7 +14,7 @@ pub(crate) fn predict(replays: &Replays, connections: &mut [Connection], play: i
     predict_within(MAX_WORK, replays, connections, play);
 }
 
-/// As [`predict`], with so many segments to simulate.
+/// As [`predict`], with this many steps to simulate.
 pub(crate) fn predict_within(
     work: u64,
     replays: &Replays,

@@ -30,8 +30,9 @@ pub use super::joined::{JoinedConnection, JoinedEnd};
 
 /// Packets of several queues may come this much out of order.
 const OUT_OF_ORDER: Nanos = Nanos::from_millis(1_000);
-/// Segments that the model may simulate for each second that passed: a twentieth of a processor.
-const WORK_PER_SECOND: f64 = 1_000_000.0;
+/// Steps that the model may simulate for each second that passed (two a segment): a twentieth of a
+/// processor.
+const WORK_PER_SECOND: f64 = 2_000_000.0;
 /// A connection that goes on is checked no more often.
 const CHECK_INTERVAL: Nanos = Nanos::from_millis(1_000);
 /// Most stretches in which packets were dropped that are remembered.

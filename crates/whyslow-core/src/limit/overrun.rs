@@ -7,6 +7,7 @@
 use super::context::Context;
 use super::rates::begins_spaced;
 use crate::stats::median_f64;
+use crate::steps;
 use crate::tcp::facts::TransferFacts;
 use crate::units::Nanos;
 
@@ -119,6 +120,7 @@ fn overrun_round(
     if !is_over || before.merged > 1 || round.merged > 1 {
         return None;
     }
+    steps::add(2 * transfer.losses.len() as u64);
     let those = || transfer.losses.iter().filter(|loss| !loss.spurious && (from..to).contains(&loss.time));
     let lost: u64 = those().map(|loss| loss.bytes).sum();
     if (lost as f64) < MIN_LOST_SHARE * excess {

@@ -3,7 +3,7 @@
 use super::context::Context;
 use super::pauses::{MAX_DELAYED_ACK, Pause, is_between_messages, is_rate_limit};
 use super::rounds::{self, Shape};
-use super::span::{LimitTime, Span, add, sum_by_limit};
+use super::span::{LimitTime, Span, SpanCutter, sum_by_limit};
 use crate::tcp::facts::{Retransmitted, RoundFacts, TransferFacts};
 use crate::types::Limit;
 use crate::units::Nanos;
@@ -11,7 +11,7 @@ use crate::units::Nanos;
 /// A transfer's time, cut into spans.
 #[derive(Clone, Debug)]
 pub struct Partition {
-    /// In time order, without gaps, from start to end of the transfer.
+    /// In time order, without gaps, from start to end of the transfer: they add up to its duration.
     pub spans: Vec<Span>,
     /// For each round, the limit that took most of it.
     pub rounds: Vec<Limit>,
@@ -60,51 +60,45 @@ impl Partition {
 /// Cuts up a transfer's time.
 pub fn partition(transfer: &TransferFacts, context: &Context) -> Partition {
     let shape = rounds::shape(transfer, context);
-    let mut spans = Vec::new();
+    let mut spans = SpanCutter::new(transfer.start, transfer.end);
     let mut by_round = Vec::with_capacity(transfer.rounds.len());
     let tail = transfer.spurious_tail_start();
     let mut gaps = transfer.gaps.iter().take_while(|gap| tail.is_none_or(|tail| gap.start < tail)).peekable();
     // If packets are missing, an ACK that was left out may have ended any pause.
     let untold_from = transfer.known_span.map(|(_, until)| until).filter(|until| *until < transfer.end);
     if let Some((from, _)) = transfer.known_span.filter(|_| transfer.is_start_unknown()) {
-        add(&mut spans, Limit::Unknown, transfer.start, from);
+        spans.add(Limit::Unknown, from);
     }
     for (index, round) in transfer.rounds.iter().enumerate() {
         let next = transfer.rounds.get(index + 1).map(|next| next.start).or(untold_from);
         let end = next.unwrap_or(transfer.last_send.max(round.start));
-        let first = spans.len();
+        let first = spans.spans().len();
         let base = shape.base[index];
         let queued = base == Limit::Bandwidth && context.stands_in_queue(transfer, index);
         let rest = if queued { base } else { base_of_round(round, base) };
-        let mut at = round.start;
         while let Some(gap) = gaps.next_if(|gap| gap.start < end || (gap.end <= end && next.is_none())) {
-            add(&mut spans, rest, at, gap.start);
+            spans.add(rest, gap.start);
             if is_between_messages(gap, transfer, context) && transfer.retransmitted == Retransmitted::default() {
-                add(&mut spans, Limit::Idle, gap.start, gap.end);
+                spans.add(Limit::Idle, gap.end);
             } else {
                 Pause { gap: *gap, transfer, round: index, base, queued, shape: &shape, context }.cut(&mut spans);
             }
-            at = gap.end.max(at);
         }
-        add(&mut spans, rest, at, end);
+        spans.add(rest, end);
         if next.is_none() {
             if let Some(tail) = tail {
-                spans.truncate(spans.partition_point(|span| span.start < tail));
-                spans.iter_mut().for_each(|span| span.end = span.end.min(tail));
+                spans.truncate(tail);
             }
             add_last_wait(&mut spans, transfer, base, context);
         }
-        by_round.push(spans.get(first..).and_then(longest).unwrap_or(base));
-    }
-    if let Some(from) = untold_from {
-        add(&mut spans, Limit::Unknown, from, transfer.end);
+        by_round.push(spans.spans().get(first..).and_then(longest).unwrap_or(base));
     }
     if context.one_direction {
         // Without both directions nothing about pauses is known.
-        spans = vec![Span { limit: Limit::Unknown, start: transfer.start, end: transfer.end }];
+        spans.truncate(transfer.start);
         by_round.fill(Limit::Unknown);
     }
-    Partition { spans, rounds: by_round, shape }
+    Partition { spans: spans.finish(), rounds: by_round, shape }
 }
 
 fn longest(spans: &[Span]) -> Option<Limit> {
@@ -128,14 +122,14 @@ fn base_of_round(round: &RoundFacts, base: Limit) -> Limit {
 ///
 /// Nobody waits for the ACK of a message's last segment: its receiver has everything. Only a queue
 /// on the path or a repair counts, and those delayed the ACKs before it as well.
-fn add_last_wait(spans: &mut Vec<Span>, transfer: &TransferFacts, base: Limit, context: &Context) {
+fn add_last_wait(spans: &mut SpanCutter, transfer: &TransferFacts, base: Limit, context: &Context) {
     let from = transfer.spurious_tail_start().unwrap_or(transfer.last_send);
     let Some(rtt) = context.rtt else {
-        add(spans, Limit::Unknown, from, transfer.end);
+        spans.add(Limit::Unknown, transfer.end);
         return;
     };
     let path = (from + rtt + context.epsilon).min(transfer.end);
-    add(spans, Limit::RoundTrip, from, path);
+    spans.add(Limit::RoundTrip, path);
     let queued = (path + usually_late(transfer)).min(transfer.end);
     let rest = transfer.end - path;
     let (limit, then) = match base {
@@ -147,8 +141,8 @@ fn add_last_wait(spans: &mut Vec<Span>, transfer: &TransferFacts, base: Limit, c
         }
         _ => (Limit::Unknown, Limit::Unknown),
     };
-    add(spans, limit, path, queued);
-    add(spans, then, queued, transfer.end);
+    spans.add(limit, queued);
+    spans.add(then, transfer.end);
 }
 
 /// Returns how much later than the earliest the ACKs before the last one came. Of one or two

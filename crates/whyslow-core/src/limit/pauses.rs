@@ -2,8 +2,9 @@
 
 use super::context::Context;
 use super::rounds::Shape;
-use super::span::{Span, add};
+use super::span::SpanCutter;
 use super::wait::SEGMENT;
+use crate::steps;
 use crate::tcp::facts::{Gap, Release, RoundFacts, TransferFacts};
 use crate::types::{Limit, SHORTEST_RTO};
 use crate::units::Nanos;
@@ -42,15 +43,15 @@ pub(super) struct Pause<'a> {
 
 impl Pause<'_> {
     /// Adds its spans.
-    pub(super) fn cut(&self, spans: &mut Vec<Span>) {
+    pub(super) fn cut(&self, spans: &mut SpanCutter) {
         let Self { gap, base, context, .. } = self;
         let base = *base;
         if let Some((from, length)) = gap.closed.filter(|_| gap.release != Release::Timer) {
             // A window that closed was full before, and may be full again after it opened.
             let from = from.max(gap.start).min(gap.end);
             let until = (from + length).min(gap.end);
-            add(spans, Limit::ReceiveWindow, gap.start, from);
-            add(spans, Limit::ZeroWindow, from, until);
+            spans.add(Limit::ReceiveWindow, from);
+            spans.add(Limit::ZeroWindow, until);
             if until < gap.end {
                 Self { gap: Gap { start: until, closed: None, ..*gap }, ..*self }.cut(spans);
             }
@@ -71,16 +72,16 @@ impl Pause<'_> {
                 let late = ack_delay_of(gap, &self.transfer.rounds[self.round], context);
                 if late >= DELAYED_ACK && context.elided {
                     // If ACKs were left out, the next one shown comes late.
-                    add(spans, base, gap.start, gap.end - late);
-                    add(spans, Limit::Unknown, gap.end - late, gap.end);
+                    spans.add(base, gap.end - late);
+                    spans.add(Limit::Unknown, gap.end);
                     return;
                 }
                 if late >= DELAYED_ACK && late <= MAX_DELAYED_ACK {
                     if is_nagle(gap, context) {
-                        add(spans, Limit::NagleDelayedAck, gap.start, gap.end);
+                        spans.add(Limit::NagleDelayedAck, gap.end);
                     } else {
-                        add(spans, base, gap.start, gap.end - late);
-                        add(spans, Limit::AckDelay, gap.end - late, gap.end);
+                        spans.add(base, gap.end - late);
+                        spans.add(Limit::AckDelay, gap.end);
                     }
                     return;
                 }
@@ -96,12 +97,12 @@ impl Pause<'_> {
                 if base == Limit::ProtocolWindow
                     && let Some(heard) = gap.peer_payload_at
                 {
-                    add(spans, base, gap.start, heard);
+                    spans.add(base, heard);
                 }
                 self.idle_limit()
             }
         };
-        add(spans, limit, gap.start, gap.end);
+        spans.add(limit, gap.end);
     }
 
     /// Returns whether one segment followed the pause and waited for its ACK before the next.
@@ -215,6 +216,7 @@ fn is_nagled_remainder(gap: &Gap, context: &Context) -> bool {
 
 /// Returns whether any data outstanding before this pause was lost by then.
 fn has_lost(transfer: &TransferFacts, gap: &Gap) -> bool {
+    steps::add(transfer.losses.len() as u64);
     let outstanding = gap.snd_max.saturating_sub(gap.in_flight)..gap.snd_max;
     transfer.losses.iter().any(|loss| outstanding.contains(&loss.seq) && loss.time <= gap.start)
 }

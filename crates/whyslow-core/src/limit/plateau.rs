@@ -3,6 +3,7 @@
 use super::alike::rises;
 use super::context::Context;
 use crate::stats::median;
+use crate::steps;
 use crate::tcp::facts::{Gap, Release, RoundFacts, TransferFacts};
 use crate::types::Limit;
 use crate::units::Nanos;
@@ -106,6 +107,7 @@ fn plateau_limit(transfer: &TransferFacts, plateaus: &[Plateau]) -> Limit {
 fn receiver_waits(transfer: &TransferFacts, first: usize, after: usize) -> impl Iterator<Item = &Gap> {
     let start = transfer.rounds.get(first).map_or(transfer.last_send, |round| round.start);
     let end = transfer.rounds.get(after).map_or(transfer.last_send, |round| round.start);
+    steps::add(transfer.gaps.len() as u64);
     let by_receiver = |gap: &&Gap| match gap.release {
         Release::Ack | Release::Peer => true,
         Release::Nothing => gap.peer_payload_at.is_some(),

@@ -25,12 +25,49 @@ impl Span {
     }
 }
 
-/// Adds a span, if it takes any time.
-pub(super) fn add(spans: &mut Vec<Span>, limit: Limit, start: Time, end: Time) {
-    // Each span starts where the previous one ended, so they always meet.
-    let start = spans.last().map_or(start, |last: &Span| last.end);
-    if end > start {
-        spans.push(Span { limit, start, end });
+/// Cuts a stretch of time into spans.
+///
+/// Each span starts where the previous one ended, and none reaches beyond the end of the stretch,
+/// so that they add up to it whatever the times of packets are.
+#[derive(Debug)]
+pub(super) struct SpanCutter {
+    spans: Vec<Span>,
+    start: Time,
+    end: Time,
+}
+
+impl SpanCutter {
+    /// Starts at the beginning of the stretch from `start` to `end`.
+    pub(super) fn new(start: Time, end: Time) -> Self {
+        Self { spans: Vec::new(), start, end }
+    }
+
+    /// Adds a span up to this time, if it takes any.
+    pub(super) fn add(&mut self, limit: Limit, until: Time) {
+        let start = self.spans.last().map_or(self.start, |last| last.end);
+        let end = until.min(self.end);
+        if end > start {
+            self.spans.push(Span { limit, start, end });
+        }
+    }
+
+    /// Removes what was cut after this time.
+    pub(super) fn truncate(&mut self, until: Time) {
+        self.spans.truncate(self.spans.partition_point(|span| span.start < until));
+        if let Some(last) = self.spans.last_mut() {
+            last.end = last.end.min(until);
+        }
+    }
+
+    /// Returns the spans so far.
+    pub(super) fn spans(&self) -> &[Span] {
+        &self.spans
+    }
+
+    /// Returns the spans of the whole stretch: what is left of it is unknown.
+    pub(super) fn finish(mut self) -> Vec<Span> {
+        self.add(Limit::Unknown, self.end);
+        self.spans
     }
 }
 

@@ -164,11 +164,13 @@ fn any_release() -> impl Strategy<Value = Release> {
 }
 
 prop_compose! {
-    /// Rounds and pauses at any times, overlapping or not.
+    /// Rounds and pauses at any times, overlapping or not, and also after the transfer's end: clocks
+    /// jump back.
     fn any_transfer()(
         starts in prop::collection::vec((0i64..1000, 0u64..200_000, 0u32..3), 1..20),
         pauses in prop::collection::vec((0i64..1000, 0i64..300, any_release(), any::<[bool; 5]>(), 0i64..400), 0..30),
         tail in 0i64..500,
+        cut_short in prop_oneof![Just(0), 0i64..1000],
         steady in any::<bool>(),
     ) -> TransferFacts {
         let mut starts = starts;
@@ -180,13 +182,13 @@ prop_compose! {
         let last_send = rounds.last().unwrap().start + ms(tail / 2);
         let mut gaps: Vec<Gap> = pauses.iter().map(|&(start, length, release, flags, late)| Gap {
             closed: flags[0].then_some((at_ms(start), ms(length))), recovering: flags[1], app_limited: flags[2], with_peer_payload: flags[0], tail: flags[2], idle: flags[3], last_ack: flags[4],
-            ack_late: ms(late), ..gap(at_ms(start).max(first), at_ms(start + length).max(first).min(last_send), release)
+            ack_late: ms(late), ..gap(at_ms(start).max(first), at_ms(start + length).max(first).min(last_send + ms(cut_short)), release)
         }).filter(|gap| gap.end > gap.start).collect();
         gaps.sort_by_key(|gap| gap.start);
         let rate = if steady { RateSpread { p10: 1e6, p50: 1e6, p90: 1e6, bins: 20 } } else { RateSpread::default() };
         TransferFacts {
             seq: (1, 1 + rounds.iter().map(|round| round.bytes).sum::<u64>()),
-            start: first, end: last_send + ms(tail), last_send, acknowledged: true,
+            start: first, end: (last_send + ms(tail - cut_short)).max(first), last_send, acknowledged: true,
             rounds_total: rounds.len() as u64, rounds, gaps, acked_rate: rate, ..TransferFacts::default()
         }
     }

@@ -12,6 +12,7 @@ use super::window::{cap, initial_window, ssthresh};
 use super::work::Work;
 use crate::limit::{Context, Partition, Span, burst_rate, least_rate, seen_rate};
 use crate::stats::{median, median_f64};
+use crate::steps;
 use crate::tcp::facts::{Gap, Release, TransferFacts};
 use crate::types::Limit;
 use crate::units::{Nanos, Time};
@@ -328,6 +329,7 @@ fn is_the_programs_too(gap: &Gap, transfer: &TransferFacts, partition: &Partitio
 fn is_before_timer(gap: &Gap, transfer: &TransferFacts) -> bool {
     let is_next = |next: &Gap| next.start == gap.end && next.release == Release::Timer;
     let is_silent = gap.release == Release::Nothing && !gap.idle && transfer.retransmitted.spurious == 0;
+    steps::add(if is_silent { transfer.gaps.len() as u64 } else { 0 });
     is_silent && transfer.gaps.iter().any(is_next)
 }
 
@@ -378,6 +380,7 @@ fn lost_segments(transfer: &TransferFacts) -> Vec<(u64, u64)> {
 
 /// The places of what was lost, without those for which a probe was waited: their silence is given.
 fn places(lost: &[(u64, u64)], transfer: &TransferFacts) -> Vec<u64> {
+    steps::add((lost.len() * transfer.gaps.len()) as u64);
     let probed = |place: u64| {
         transfer.gaps.iter().any(|gap| {
             let sent = gap.snd_max.saturating_sub(transfer.seq.0);

@@ -5,6 +5,7 @@
 //! promises that what comes out is the same as one after the other: what was played with more work
 //! than those before it left over is cut back to that.
 
+use super::model::Timed;
 use super::remedy;
 use super::replay::Replay;
 use super::work::{MIN_GAIN, Work};
@@ -24,7 +25,7 @@ pub struct ReplayInput<'a> {
 #[derive(Debug)]
 pub struct ReplayQueue<'a> {
     all: &'a [ReplayInput<'a>],
-    /// Segments that may yet be modelled, when the first so many are told.
+    /// Steps left for the model, after the first `given_work` replays.
     work: u64,
     given_work: usize,
     /// How many were taken up, and what came of them, with the work that each was allowed.
@@ -33,7 +34,7 @@ pub struct ReplayQueue<'a> {
 }
 
 impl<'a> ReplayQueue<'a> {
-    /// Of these, in this order; together they may model so many segments.
+    /// Of these, in this order; together they may take `work` steps.
     pub(crate) fn new(all: &'a [ReplayInput<'a>], work: u64) -> Self {
         let played = all.iter().map(|_| None).collect();
         Self { all, work, given_work: 0, taken: 0, played }
@@ -57,7 +58,7 @@ impl<'a> ReplayQueue<'a> {
             // What others took meanwhile it would not have had. All that it needs to know it does.
             if work < *allowed && (played.cut || played.work > work) {
                 let input = &self.all[place];
-                let known = std::mem::take(&mut played.times);
+                let known = std::mem::take(&mut played.results);
                 *played = ReplayJob { input, place, work, known: &known }.play();
             }
             self.work -= played.work.min(work);
@@ -77,10 +78,10 @@ pub struct ReplayJob<'a> {
     pub(super) input: &'a ReplayInput<'a>,
     /// Its place among all.
     pub(super) place: usize,
-    /// Segments that may be modelled.
+    /// Most steps that it may take.
     pub(super) work: u64,
-    /// How long the first simulations took, from an earlier play of it.
-    pub(super) known: &'a [Nanos],
+    /// Results of the first simulations, from an earlier play of it.
+    pub(super) known: &'a [Timed],
 }
 
 /// What a fix brings.
@@ -120,14 +121,14 @@ pub struct ReplayResult {
     pub(crate) model: Option<Nanos>,
     /// By fix; none where it brings nothing.
     pub(crate) promises: Vec<Option<Promise>>,
-    /// Segments that were modelled.
+    /// Steps that it took.
     pub(super) work: u64,
     /// More would have been, but for the limit.
     cut: bool,
     /// And so a fix was not modelled.
     pub(crate) skipped: bool,
-    /// How long each simulation took, in order.
-    pub(super) times: Vec<Nanos>,
+    /// The result of each simulation, in order.
+    pub(super) results: Vec<Timed>,
 }
 
 impl ReplayJob<'_> {
@@ -139,7 +140,7 @@ impl ReplayJob<'_> {
         let _ = self.fill(&mut played, &mut work);
         played.cut = work.short;
         played.work = self.work - work.left;
-        played.times = work.times;
+        played.results = work.results;
         played
     }
 

@@ -1,7 +1,7 @@
 #![allow(clippy::unwrap_used)]
 
 use super::carried_window::CarriedWindow;
-use super::model::{Algorithm, Losses, Silence, Window};
+use super::model::{Algorithm, Losses, Silence, Timed, Window};
 use super::remedy;
 use super::replay::{EarlierTransfers, Fitted, Replay};
 use super::replay_queue::{AssumedRate, ReplayInput, ReplayJob};
@@ -184,8 +184,9 @@ fn without_a_round_trip_there_is_no_replay() {
     }
 }
 
-/// The segments that one play of `slow_start()` takes.
-pub(crate) const SEGMENTS: u64 = 155;
+/// The steps that one play of `slow_start()` takes: each of its 155 segments leaves, and its ACK
+/// arrives.
+pub(crate) const STEPS: u64 = 2 * 155;
 /// Fixes to play it with: the second one changes nothing.
 const FIXES: [&[ModelChange]; 2] = [&[ModelChange::LargeInitialWindow], &[ModelChange::SameFlights]];
 
@@ -197,7 +198,7 @@ fn input(replay: &Replay) -> ReplayInput<'_> {
     ReplayInput { replay, fixes: FIXES.map(Some).into() }
 }
 
-/// What the model says of it, with work for so many segments.
+/// What the model says of it, with work for so many steps.
 fn with_work(work: u64) -> (Option<Nanos>, [Option<Nanos>; 2], bool) {
     let replay = slow_start();
     let played = ReplayJob { input: &input(&replay), place: 0, work, known: &[] }.play();
@@ -208,10 +209,10 @@ fn with_work(work: u64) -> (Option<Nanos>, [Option<Nanos>; 2], bool) {
 
 #[test]
 fn what_was_not_modelled_is_said() {
-    assert_eq!(with_work(SEGMENTS - 1), (None, [None; 2], false), "not even as it was");
-    assert_eq!(with_work(2 * SEGMENTS - 1), (Some(ms(500)), [None; 2], true), "no fix");
-    assert_eq!(with_work(3 * SEGMENTS - 1), (Some(ms(500)), [Some(ms(300)), None], true), "one of two");
-    assert_eq!(with_work(3 * SEGMENTS), (Some(ms(500)), [Some(ms(300)), None], false), "the other would bring nothing");
+    assert_eq!(with_work(STEPS - 1), (None, [None; 2], false), "not even as it was");
+    assert_eq!(with_work(2 * STEPS - 1), (Some(ms(500)), [None; 2], true), "no fix");
+    assert_eq!(with_work(3 * STEPS - 1), (Some(ms(500)), [Some(ms(300)), None], true), "one of two");
+    assert_eq!(with_work(3 * STEPS), (Some(ms(500)), [Some(ms(300)), None], false), "the other would bring nothing");
 }
 
 #[test]
@@ -223,27 +224,26 @@ fn a_model_that_might_come_nearer_with_more_work_is_said_to_be_cut() {
     let mut replay = replay(&facts);
     replay.measured = ms(60_000);
     assert!(replay.candidates().len() > 1);
-    let skipped = |work| ReplayJob { input: &input(&replay), place: 0, work, known: &[] }.play().skipped;
-    assert!(skipped(100));
-    assert!(!skipped(u64::MAX), "nothing comes near");
+    let played = |work| ReplayJob { input: &input(&replay), place: 0, work, known: &[] }.play();
+    let whole = played(u64::MAX);
+    assert!(!whole.skipped, "nothing comes near");
+    assert!(played(whole.results[0].steps).skipped);
 }
 
 #[test]
 fn what_is_known_is_not_played_again() {
     let replay = slow_start();
     let play = ReplayJob { input: &input(&replay), place: 0, work: u64::MAX, known: &[] };
-    let times = play.play().times;
-    assert_eq!(times.len(), 3, "as it was, and with each of two fixes");
+    let results = play.play().results;
+    assert_eq!(results.len(), 3, "as it was, and with each of two fixes");
     // What it was told is what it tells, true or not.
-    let known = [times[0], times[1] + ms(1)];
+    let later = Timed { duration: results[1].duration.map(|time| time + ms(1)), ..results[1] };
+    let known = [results[0], later];
     let played = ReplayJob { known: &known, ..play }.play();
-    assert_eq!(played.times, [known[0], known[1], times[2]]);
+    assert_eq!(played.results, [known[0], known[1], results[2]]);
     assert_eq!(played.promises[0].map(|promise| promise.time), Some(ms(301)));
-    assert_eq!(
-        ReplayJob { known: &known, work: 2 * SEGMENTS, ..play }.play().times,
-        known,
-        "no more than the work allows"
-    );
+    let results = ReplayJob { known: &known, work: 2 * STEPS, ..play }.play().results;
+    assert_eq!((&results[..2], results[2].duration), (&known[..], None), "no more than the work allows");
 }
 
 #[test]

@@ -1,36 +1,41 @@
 //! The work that the model may do, and what it must bring.
 
-use super::model::{self, Scenario};
+use super::model::{self, MAX_STEPS, Scenario, Timed};
 use crate::units::Nanos;
 
-/// Segments that may yet be modelled.
+/// A budget of simulation steps: packets that are sent, and events.
 #[derive(Clone, Debug)]
 pub(super) struct Work<'a> {
+    /// Steps left.
     pub(super) left: u64,
-    /// Some that were asked for were too many.
+    /// Whether a simulation needed more steps than were left, or than one may take.
     pub(super) short: bool,
-    /// How long the first simulations take, where that is known, …
-    pub(super) known: &'a [Nanos],
-    /// … and how long each took so far.
-    pub(super) times: Vec<Nanos>,
+    /// Results of the first simulations, from an earlier run with at least as many steps.
+    pub(super) known: &'a [Timed],
+    /// Results so far.
+    pub(super) results: Vec<Timed>,
 }
 
 impl Work<'_> {
     pub(super) fn new(left: u64) -> Self {
-        Self { left, short: false, known: &[], times: Vec::new() }
+        Self { left, short: false, known: &[], results: Vec::new() }
     }
 
-    /// How long the next simulation takes; none when there is not enough left for it.
+    /// Returns the duration of the next simulation, and charges the steps that it took; `None` if it
+    /// needs more than are left, or than one simulation may take, and from then on.
     pub(super) fn time(&mut self, scenario: &Scenario) -> Option<Nanos> {
-        let segments = (scenario.bytes / scenario.mss.max(1)).clamp(1, model::MAX_SEGMENTS);
-        let Some(rest) = self.left.checked_sub(segments) else {
-            self.short = true;
+        if self.short {
             return None;
-        };
-        self.left = rest;
-        let time = self.known.get(self.times.len()).copied().unwrap_or_else(|| model::time(scenario));
-        self.times.push(time);
-        Some(time)
+        }
+        let most = self.left.min(MAX_STEPS);
+        let known = self.known.get(self.results.len()).copied();
+        let timed = known.unwrap_or_else(|| model::time(scenario, most));
+        let duration = timed.duration.filter(|_| timed.steps <= most);
+        // A simulation that was cut used all that it was allowed.
+        self.left -= if duration.is_some() { timed.steps } else { most };
+        self.short = duration.is_none();
+        self.results.push(timed);
+        duration
     }
 }
 

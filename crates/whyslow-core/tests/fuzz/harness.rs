@@ -4,7 +4,7 @@
 //! Works on the stable toolchain: instead of measuring code coverage, a target says what kind of
 //! outcome an input had, and an input with an outcome of a new kind joins those that are mutated.
 
-use crate::mutate::{Random, mutate};
+use super::mutate::{Random, mutate};
 use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -49,11 +49,18 @@ pub(crate) fn fuzz(name: &str, seeds: Vec<Vec<u8>>, target: impl Fn(&[u8]) -> u6
     assert!(!pool.is_empty(), "there is nothing to start from");
     let watchdog = Watchdog::new(name, seed);
     let mut kinds = HashSet::new();
+    let mut slowest = (Duration::ZERO, Vec::new());
     let mut done = 0;
     let mut run = |done: u64, input: &[u8]| {
         watchdog.watch(input);
+        let since = Instant::now();
         match catch_unwind(AssertUnwindSafe(|| target(input))) {
-            Ok(kind) => kinds.insert(kind),
+            Ok(kind) => {
+                if since.elapsed() > slowest.0 {
+                    slowest = (since.elapsed(), input.to_vec());
+                }
+                kinds.insert(kind)
+            }
             Err(panic) => {
                 eprintln!("{name}: input {done} of seed {seed} failed; it is in {}", keep(name, input).display());
                 resume_unwind(panic)
@@ -74,6 +81,11 @@ pub(crate) fn fuzz(name: &str, seeds: Vec<Vec<u8>>, target: impl Fn(&[u8]) -> u6
         }
     }
     eprintln!("{name}: {done} inputs of seed {seed}, {} kinds of outcome", kinds.len());
+    let (time, input) = slowest;
+    if seconds.is_some() {
+        let place = keep(&format!("{name}-slowest"), &input);
+        eprintln!("{name}: the slowest input took {} ms; it is {}", time.as_millis(), place.display());
+    }
     assert!(kinds.len() > 1, "whatever the input, the outcome is the same: nothing is tested");
 }
 

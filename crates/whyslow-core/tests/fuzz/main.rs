@@ -11,12 +11,16 @@ mod build;
 mod harness;
 mod meter;
 mod mutate;
+mod packets;
 mod robustness;
 mod seeds;
+mod stages;
 
 use harness::{fuzz, kind_of};
 use meter::peak_during;
+use stages::bounded;
 use std::net::IpAddr;
+use whyslow_core::analysis::{Analysis, Transfer};
 use whyslow_core::capture::{CaptureError, CaptureOrigin, Clock, LinkType, Packet, Reader, Sink, Summary};
 use whyslow_core::condense::{Condenser, Share};
 use whyslow_core::explain::Explainer;
@@ -169,8 +173,8 @@ fn texts() -> Vec<Vec<u8>> {
     plain.iter().map(|text| (*text).to_owned()).chain(logged).map(String::into_bytes).collect()
 }
 
-/// The whole flow: whatever is read, the figures hold together.
-fn explain(input: &[u8]) -> u64 {
+/// Explains an input as far as it is a capture.
+fn explain_whole(input: &[u8]) -> Analysis {
     let mut explainer = Explainer::new();
     explainer.begin_capture("input");
     let mut reader = Reader::new();
@@ -178,22 +182,34 @@ fn explain(input: &[u8]) -> u64 {
     if let Ok(summary) = read {
         explainer.end_capture(summary);
     }
-    let analysis = explainer.finish();
+    explainer.finish()
+}
+
+/// Checks that the figures of a transfer hold together.
+fn check_transfer(transfer: &Transfer) {
+    assert!(transfer.duration_s.0 >= 0);
+    let held: i64 = transfer.limits.iter().map(|share| share.seconds.0).sum();
+    assert_eq!(held, transfer.duration_s.0, "the limits make up the whole time");
+    let spans: i64 = transfer.timeline.iter().map(|span| span.seconds.0).sum();
+    assert_eq!(spans, transfer.duration_s.0, "and so does the timeline");
+    let shares: f64 = transfer.limits.iter().map(|share| share.share).sum();
+    assert!(transfer.limits.is_empty() || (shares - 1.0).abs() < 1e-6, "shares sum to {shares}");
+    for finding in &transfer.findings {
+        assert!((0.0..=1.0).contains(&finding.confidence));
+        assert!(finding.evidence.iter().all(|evidence| evidence.value.is_finite()));
+    }
+}
+
+/// The whole flow: whatever is read, the figures hold together, and the work is bounded.
+fn explain(input: &[u8]) -> u64 {
+    let analysis = bounded(input, || explain_whole(input));
     let mut causes = Vec::new();
     for connection in &analysis.connections {
         assert!(connection.duration_s.0 >= 0);
         causes.extend(connection.findings.iter().map(|finding| finding.cause));
         for transfer in &connection.transfers {
-            assert!(transfer.duration_s.0 >= 0);
-            let held: i64 = transfer.limits.iter().map(|share| share.seconds.0).sum();
-            assert_eq!(held, transfer.duration_s.0, "the limits make up the whole time");
-            let shares: f64 = transfer.limits.iter().map(|share| share.share).sum();
-            assert!(transfer.limits.is_empty() || (shares - 1.0).abs() < 1e-6, "shares sum to {shares}");
-            for finding in &transfer.findings {
-                assert!((0.0..=1.0).contains(&finding.confidence));
-                assert!(finding.evidence.iter().all(|evidence| evidence.value.is_finite()));
-                causes.push(finding.cause);
-            }
+            check_transfer(transfer);
+            causes.extend(transfer.findings.iter().map(|finding| finding.cause));
         }
     }
     causes.sort_unstable();
@@ -304,5 +320,5 @@ fn wire() {
 
 #[test]
 fn explainer() {
-    fuzz("explainer", [seeds::pcap(), seeds::found("pcap"), texts()].concat(), explain);
+    fuzz("explainer", [seeds::pcap(), seeds::samples(), seeds::found("pcap"), texts()].concat(), explain);
 }

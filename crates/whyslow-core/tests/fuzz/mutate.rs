@@ -1,5 +1,7 @@
 //! Makes hostile inputs out of good ones.
 
+use super::packets;
+
 /// A small generator of numbers that look random (SplitMix64): the same seed gives the same run on
 /// every machine.
 #[derive(Clone, Debug)]
@@ -19,7 +21,7 @@ impl Random {
         (self.next() % limit.max(1) as u64) as usize
     }
 
-    fn pick<'a, T>(&mut self, from: &'a [T]) -> &'a T {
+    pub(crate) fn pick<'a, T>(&mut self, from: &'a [T]) -> &'a T {
         &from[self.below(from.len())]
     }
 
@@ -76,11 +78,15 @@ const LIES: &[u32] = &[
     0xffff_ffff,
 ];
 
-/// One to six changes to one of `pool`.
+/// One to six changes to one of `pool`: of packets where there are any, or of bytes.
 pub(crate) fn mutate(random: &mut Random, pool: &[Vec<u8>]) -> Vec<u8> {
     let mut bytes = random.pick(pool).clone();
+    // Most captures whose bytes are changed are refused early.
+    let changes_packets = random.below(3) > 0;
     for _ in 0..=random.below(6) {
-        change(random, &mut bytes, pool);
+        if !changes_packets || !packets::change(random, &mut bytes, pool) {
+            change(random, &mut bytes, pool);
+        }
     }
     bytes.truncate(LONGEST);
     bytes

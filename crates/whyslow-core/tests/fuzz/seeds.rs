@@ -1,7 +1,7 @@
 //! What the mutations start from: small captures with a bit of everything, and real ones where
 //! there are any.
 
-use crate::build::{MICROS, MODIFIED, NANOS, PacketBlock, PcapBuilder, PcapNgBuilder, RecordHeader};
+use super::build::{MICROS, MODIFIED, NANOS, PacketBlock, PcapBuilder, PcapNgBuilder, RecordHeader};
 use std::path::{Path, PathBuf};
 
 /// The start of a TCP segment in Ethernet and IPv4.
@@ -44,6 +44,71 @@ pub(crate) fn pcap() -> Vec<Vec<u8>> {
     }
     files
 }
+
+/// Bundled captures of a few hundred packets at most.
+pub(crate) fn samples() -> Vec<Vec<u8>> {
+    let mut paths = Vec::new();
+    collect(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../../samples"), "pcap", &mut paths);
+    paths.sort();
+    let samples = paths.iter().filter_map(|path| std::fs::read(path).ok()).filter(|bytes| bytes.len() < 24_000);
+    samples.chain([jumps(4, 70_000, 1448)]).collect()
+}
+
+/// A client whose window is one byte, and whose ACKs jump over `jump` bytes that were never
+/// captured: some dozen packets of headers in which little is in flight and much was delivered.
+pub(crate) fn jumps(number: u32, jump: u32, mss: u16) -> Vec<u8> {
+    let mut file = PcapBuilder::new(MICROS, false);
+    file.network = 101;
+    let mut at = 0;
+    let mut packet = |wait: u32, from_client: bool, numbers: (u32, u32), flags: u8, payload: u16| {
+        at += wait;
+        let options = if flags & SYN > 0 { [[2, 4], mss.to_be_bytes()].concat() } else { Vec::new() };
+        let headers = 40 + options.len() as u16;
+        let mut data = [&[0x45, 0][..], &(headers + payload).to_be_bytes(), b"\0\x01\x40\0\x40\x06\0\0"].concat();
+        let ends = [&b"\x0a\0\0\x01"[..], b"\x0a\0\0\x02"];
+        let ports = [&b"\x0f\xa0"[..], b"\0\x50"];
+        let order = if from_client { [0, 1] } else { [1, 0] };
+        data.extend(order.iter().flat_map(|&end| ends[end]));
+        data.extend(order.iter().flat_map(|&end| ports[end]));
+        data.extend(numbers.0.to_be_bytes());
+        data.extend(numbers.1.to_be_bytes());
+        let window: u16 = if from_client { 1 } else { 65_535 };
+        data.extend([(headers as u8 - 20) * 4, flags]);
+        data.extend(window.to_be_bytes());
+        data.extend([0; 4]);
+        data.extend(options);
+        let length = data.len() as u32;
+        let header =
+            RecordHeader::new(1_700_000_000 + at / 1_000, at % 1_000 * 1_000, length, length + u32::from(payload));
+        file = file.clone().record(header, &data);
+    };
+    packet(0, true, (1, 0), SYN, 0);
+    packet(50, false, (1, 2), SYN | ACK, 0);
+    packet(1, true, (2, 2), PUSH | ACK, 100);
+    packet(50, false, (2, 102), PUSH | ACK, 1);
+    packet(50, true, (102, 3), ACK, 0);
+    // A hole, filled late.
+    packet(50, false, (4, 102), PUSH | ACK, 1);
+    packet(400, false, (3, 102), PUSH | ACK, 1);
+    packet(50, true, (102, 5), ACK, 0);
+    let mut next: u32 = 5;
+    for _ in 0..number {
+        next = next.wrapping_add(jump);
+        packet(50, true, (102, next), ACK, 0);
+        packet(50, false, (next, 102), PUSH | ACK, 1);
+        next = next.wrapping_add(1);
+        packet(50, true, (102, next), ACK, 0);
+        packet(250, false, (next, 102), ACK, 0);
+    }
+    packet(0, false, (next, 102), FIN | ACK, 0);
+    packet(1, true, (102, next.wrapping_add(1)), FIN | ACK, 0);
+    file.bytes()
+}
+
+const FIN: u8 = 1;
+const SYN: u8 = 2;
+const PUSH: u8 = 8;
+const ACK: u8 = 16;
 
 pub(crate) fn pcapng() -> Vec<Vec<u8>> {
     let mut files = Vec::new();

@@ -7,6 +7,7 @@ use crate::Stop;
 use crate::source::BLOCK;
 use std::io::{self, Cursor, Read, Write};
 use std::num::NonZero;
+use std::sync::atomic::Ordering;
 
 /// A capture of so many packets of connections, few of which are busy at a time and some more than
 /// others, in records of their headers alone.
@@ -59,8 +60,34 @@ fn explained(reader: impl Read + Send + 'static, threads: usize) -> Result<Strin
         told = bytes;
     };
     let summary = pool.run(&mut source, &mut progress).map_err(|error| error.to_string())?;
-    let PoolFindings { analysis, fingerprints: marks, .. } = pool.finish().map_err(|error| error.to_string())?;
+    let PoolFindings { analysis, fingerprints: marks, .. } =
+        pool.finish(&Stop::default()).map_err(|error| error.to_string())?;
     Ok(format!("{summary:?} {analysis:?} {marks:?}"))
+}
+
+/// Whether the model was run for any transfer of a sample, if a stop is requested before or after
+/// the explanation of what was read begins.
+fn is_modelled_if_stopped(before: bool) -> bool {
+    let stop = Stop::default();
+    let mut pool = WorkerPool::new(ExplainOptions { threads: NonZero::new(1).unwrap(), path_rate: None }, None);
+    let sample = include_bytes!("../../../../samples/slow-start-client.pcap");
+    let mut source = Source::over("input".to_owned(), Cursor::new(sample), false, &stop).unwrap();
+    pool.run(&mut source, &mut |_| ()).unwrap();
+    let ask = || stop.flag().store(true, Ordering::Relaxed);
+    if before {
+        ask();
+    }
+    let later = stop.later();
+    ask();
+    let (fragment, unlisted) = pool.into_fragment();
+    let PoolFindings { analysis, .. } = finish(fragment, unlisted, 1, &later).unwrap();
+    analysis.connections[0].transfers.iter().any(|transfer| transfer.model_s.is_some())
+}
+
+#[test]
+fn a_stop_while_the_model_runs_ends_it_and_one_while_reading_does_not() {
+    assert!(is_modelled_if_stopped(true), "what was read is explained");
+    assert!(!is_modelled_if_stopped(false));
 }
 
 #[test]

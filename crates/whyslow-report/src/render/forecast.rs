@@ -31,7 +31,7 @@ pub fn terminal(plan: &Plan, forecast: &Forecast, changes: &[Change], width: usi
         page.wrapped(&Line::new().pad(2), Style::new(), &text);
     }
     if forecast.outcome.extrapolated {
-        let text = "the first 131,072 segments were played, and carried on at the rate of their last quarter";
+        let text = "only the beginning was simulated; the rest is extrapolated at the rate of its last part";
         page.wrapped(&Line::new().pad(2), DIM, text);
     }
     print_rounds(&mut page, forecast);

@@ -5,7 +5,7 @@ use super::*;
 use crate::analysis::Limit;
 use crate::cause::Cause;
 use crate::compare::tests::{connection, transfer};
-use crate::whatif::tests::{SEGMENTS, slow_start};
+use crate::whatif::tests::{STEPS, slow_start};
 use std::iter;
 
 fn ms(millis: i64) -> Nanos {
@@ -47,7 +47,7 @@ fn the_worst_are_modelled_first_however_many_at_once() {
             replays.keep(ms(lost), id, connections[0].transfers[0].start_s, slow_start());
         }
         // For two of the four, and a part of the third.
-        predict_within(8 * SEGMENTS, &replays, &mut connections, play);
+        predict_within(8 * STEPS, &replays, &mut connections, play);
         let transfers = connections.iter().map(|connection| &connection.transfers[0]);
         transfers.map(|it| (it.model_s, it.findings[0].predicted(), it.model_skipped)).collect::<Vec<_>>()
     };

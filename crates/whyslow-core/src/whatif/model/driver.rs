@@ -7,14 +7,14 @@ use super::link::Link;
 use super::receiver::{Ack, Receiver};
 use super::sender::{Blocked, Packet, Sender};
 use super::sender_settings::Algorithm;
-use super::{MAX_SEGMENTS, MAX_TIME, Outcome, Scenario, Silence};
+use super::{MAX_LENGTH, MAX_SEGMENTS, MAX_STEPS, MAX_TIME, Outcome, Scenario, Silence};
 use crate::types::Limit;
 use crate::units::{Nanos, Time};
 use std::cmp::Reverse;
 
 /// Plays a transfer through.
 pub fn simulate(scenario: &Scenario) -> Outcome {
-    let mut played = play::<FullLedger>(scenario);
+    let mut played = play::<FullLedger>(scenario, MAX_STEPS);
     let mut outcome = played.outcome;
     played.ledger.carry_on(played.more);
     played.ledger.limits.sort_by_key(|&(limit, time)| (Reverse(time), limit));
@@ -23,10 +23,21 @@ pub fn simulate(scenario: &Scenario) -> Outcome {
     outcome
 }
 
-/// How long a transfer takes: [`Outcome::duration`], for less work than all that [`simulate`]
-/// tells.
-pub fn time(scenario: &Scenario) -> Nanos {
-    play::<NoLedger>(scenario).outcome.duration
+/// The duration of a transfer, and the work that it took.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Timed {
+    /// [`Outcome::duration`]; `None` if it takes more steps than allowed.
+    pub duration: Option<Nanos>,
+    /// Packets and events that were simulated, at most as many as allowed.
+    pub steps: u64,
+}
+
+/// Returns how long a transfer takes, for less work than [`simulate`] needs. `most` is the number of
+/// steps that it may take.
+pub fn time(scenario: &Scenario, most: u64) -> Timed {
+    let outcome = play::<NoLedger>(scenario, most).outcome;
+    let duration = (outcome.steps <= most).then_some(outcome.duration);
+    Timed { duration, steps: outcome.steps.min(most) }
 }
 
 /// A transfer that was played through.
@@ -38,16 +49,23 @@ struct Played<L> {
     more: Nanos,
 }
 
-fn play<L: Ledger>(scenario: &Scenario) -> Played<L> {
+fn play<L: Ledger>(scenario: &Scenario, most: u64) -> Played<L> {
     let mss = scenario.mss.clamp(1, 1 << 20);
     let rtt = Nanos(scenario.rtt.0.clamp(1_000, 3_600_000_000_000));
     let played = scenario.bytes.clamp(1, MAX_SEGMENTS * mss);
     let scenario = Scenario { mss, rtt, ..scenario.clone() };
     match scenario.sender.algorithm {
-        Algorithm::Reno => Driver::<Reno, L>::new(&scenario, played).play(),
-        Algorithm::Cubic => Driver::<Cubic, L>::new(&scenario, played).play(),
-        Algorithm::Bbr => Driver::<Bbr, L>::new(&scenario, played).play(),
+        Algorithm::Reno => Driver::<Reno, L>::new(&scenario, played, most).play(),
+        Algorithm::Cubic => Driver::<Cubic, L>::new(&scenario, played, most).play(),
+        Algorithm::Bbr => Driver::<Bbr, L>::new(&scenario, played, most).play(),
     }
+}
+
+/// Where a simulation was at some time.
+#[derive(Clone, Copy, Debug, Default)]
+struct Place {
+    time: Time,
+    acked_bytes: u64,
 }
 
 struct Driver<'a, C, L> {
@@ -62,14 +80,20 @@ struct Driver<'a, C, L> {
     pause: usize,
     silent: Option<Silence>,
     ledger: L,
-    /// When three quarters were acknowledged, and how much that was.
-    quarter: (Time, u64),
+    /// Where three quarters were acknowledged.
+    quarter: Place,
     three_quarters: u64,
     delivered: Time,
+    /// Events so far.
+    events_seen: u64,
+    /// More steps than this end the simulation.
+    most_steps: u64,
+    /// Where half of those steps were taken.
+    half: Option<Place>,
 }
 
 impl<'a, C: CongestionController, L: Ledger> Driver<'a, C, L> {
-    fn new(scenario: &'a Scenario, bytes: u64) -> Self {
+    fn new(scenario: &'a Scenario, bytes: u64, most_steps: u64) -> Self {
         let receiver = Receiver::new(&scenario.receiver, scenario.rtt);
         Self {
             scenario,
@@ -82,25 +106,34 @@ impl<'a, C: CongestionController, L: Ledger> Driver<'a, C, L> {
             pause: 0,
             silent: None,
             ledger: L::default(),
-            quarter: (Time::ZERO, 0),
+            quarter: Place::default(),
             three_quarters: bytes / 4 * 3,
             delivered: Time::ZERO,
+            events_seen: 0,
+            most_steps,
+            half: None,
         }
     }
 
-    /// Plays so many of a transfer's bytes, and reckons the rest.
+    /// Simulates the first bytes of a transfer, and extrapolates the rest.
     fn play(mut self) -> Played<L> {
         self.run();
+        crate::steps::add(self.steps());
+        let is_cut = self.steps() > self.most_steps;
+        let (from, until) = match self.half.filter(|_| is_cut) {
+            Some(half) => (half, self.sender.acked_bytes()),
+            None => (self.quarter, self.bytes),
+        };
+        let rest = self.scenario.bytes.saturating_sub(until);
         let mut more = Nanos::ZERO;
-        let rest = self.scenario.bytes.saturating_sub(self.bytes);
         if rest > 0 {
-            let (at, bytes) = self.quarter;
-            let took = (self.now - at).as_secs_f64() / (self.bytes - bytes).max(1) as f64;
-            more = Nanos::from_secs_f64(took * rest as f64);
+            let per_byte = (self.now - from.time).as_secs_f64() / (until - from.acked_bytes).max(1) as f64;
+            more = Nanos::from_secs_f64(per_byte * rest as f64).min(MAX_LENGTH);
         }
+        let delivered = if is_cut { self.now } else { self.delivered };
         let outcome = Outcome {
             duration: self.now - Time::ZERO + more,
-            delivered: self.delivered - Time::ZERO + more,
+            delivered: delivered - Time::ZERO + more,
             rounds: Vec::new(),
             rounds_total: 0,
             limits: Vec::new(),
@@ -110,13 +143,14 @@ impl<'a, C: CongestionController, L: Ledger> Driver<'a, C, L> {
             buffer: self.sender.buffer(),
             rto: self.sender.rto(),
             extrapolated: rest > 0,
+            steps: self.steps(),
         };
         Played { outcome, ledger: self.ledger, more }
     }
 
     fn run(&mut self) {
         self.offer();
-        while self.sender.acked_bytes() < self.bytes {
+        while self.sender.acked_bytes() < self.bytes && self.has_steps_left() {
             let held = self.send_all();
             if self.flow() {
                 continue;
@@ -127,13 +161,33 @@ impl<'a, C: CongestionController, L: Ledger> Driver<'a, C, L> {
                 break;
             };
             self.pass(held, at);
+            self.events_seen += 1;
             self.happen(event);
         }
         self.ledger.settle(None);
     }
 
+    /// Returns the packets and events so far.
+    fn steps(&self) -> u64 {
+        self.events_seen + self.sender.steps()
+    }
+
+    /// Returns whether the simulation may go on, and notes where half of its steps were taken.
+    fn has_steps_left(&mut self) -> bool {
+        let steps = self.steps();
+        if self.half.is_none() && steps > self.most_steps / 2 {
+            self.half = Some(self.place());
+        }
+        steps <= self.most_steps
+    }
+
+    fn place(&self) -> Place {
+        Place { time: self.now, acked_bytes: self.sender.acked_bytes() }
+    }
+
     /// The time until the next event passes.
     fn pass(&mut self, held: Blocked, at: Time) {
+        let at = at.min(MAX_TIME);
         if L::KEEPS {
             let limit = self.limit(held);
             // While packets wait for the narrow link, that is what holds the transfer.
@@ -141,7 +195,7 @@ impl<'a, C: CongestionController, L: Ledger> Driver<'a, C, L> {
                 if covers(limit) { (self.link.busy_until().min(at) - self.now).or_zero() } else { Nanos::ZERO };
             self.ledger.wait(limit, carried, at - self.now - carried);
         }
-        self.now = at.min(MAX_TIME);
+        self.now = at;
     }
 
     /// As long as each ACK is for the oldest segment and comes before anything else is due, it
@@ -157,11 +211,12 @@ impl<'a, C: CongestionController, L: Ledger> Driver<'a, C, L> {
         let mut until = due.min(self.events.timer());
         let over = self.pause >= self.scenario.pauses.len();
         while let Some((at, ack)) = self.events.first_ack() {
-            if at >= until || !self.sender.expects(ack) {
+            if at >= until || !self.sender.expects(ack) || self.steps() > self.most_steps {
                 break;
             }
             let edge = ack.right_edge;
             self.events.take_ack();
+            self.events_seen += 1;
             self.now = at;
             self.sender.acknowledge_next(at, edge);
             self.note_quarter();
@@ -292,7 +347,7 @@ impl<'a, C: CongestionController, L: Ledger> Driver<'a, C, L> {
 
     fn note_quarter(&mut self) {
         if self.sender.acked_bytes() <= self.three_quarters {
-            self.quarter = (self.now, self.sender.acked_bytes());
+            self.quarter = self.place();
         }
     }
 

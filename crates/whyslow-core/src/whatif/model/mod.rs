@@ -7,8 +7,10 @@
 //! connections that compete. Times are exact to the nanosecond of the model and depend on nothing
 //! but the [`Scenario`]: no clock, and chance only from a seed.
 //!
-//! Work is bounded: what is longer than [`MAX_SEGMENTS`] is carried on at the rate of its last
-//! quarter, and the [`Outcome`] says so.
+//! Work is bounded by what is simulated, whatever the scenario's figures are: a transfer longer than
+//! [`MAX_SEGMENTS`] is extrapolated at the rate of its last quarter, and one that takes more than
+//! [`MAX_STEPS`] (a window of one byte sends segments of one byte) at the rate of the second half of
+//! those steps. The [`Outcome`] says so.
 
 mod buffer;
 mod congestion;
@@ -26,7 +28,7 @@ mod sender;
 mod sender_settings;
 
 pub use buffer::initial_buffer;
-pub use driver::{simulate, time};
+pub use driver::{Timed, simulate, time};
 pub use sender_settings::{Algorithm, SenderSettings};
 
 use crate::types::Limit;
@@ -36,6 +38,10 @@ use borsh::{BorshDeserialize, BorshSerialize};
 
 /// Segments that are modelled one by one.
 pub const MAX_SEGMENTS: u64 = 1 << 17;
+
+/// Most steps of one simulation: packets that leave, and events. A segment usually takes two (it
+/// leaves, and its ACK arrives), three if it is paced.
+pub const MAX_STEPS: u64 = 4 * MAX_SEGMENTS;
 
 /// Linux' least delayed acknowledgement (`TCP_DELACK_MIN`).
 pub const DELACK_MIN: Nanos = Nanos::from_millis(40);
@@ -160,8 +166,10 @@ pub struct Outcome {
     pub buffer: Option<u64>,
     /// The timer at the end, by which idle time is counted.
     pub rto: Nanos,
-    /// The end was reckoned from the rate of the last quarter that was modelled.
+    /// The end was extrapolated from the rate of the last part that was simulated.
     pub extrapolated: bool,
+    /// Packets and events that were simulated.
+    pub steps: u64,
 }
 
 /// Rounds that an outcome lists.

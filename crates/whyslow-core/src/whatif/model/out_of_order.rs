@@ -1,10 +1,12 @@
 //! What has arrived beyond a hole, as runs of segments: there are few, for nothing overtakes on the
 //! path.
 
+use std::collections::VecDeque;
+
 #[derive(Debug, Default)]
 pub(super) struct OutOfOrderQueue {
     /// Ascending and apart: first segment, and the one behind the last.
-    runs: Vec<(usize, usize)>,
+    runs: VecDeque<(usize, usize)>,
 }
 
 impl OutOfOrderQueue {
@@ -14,7 +16,7 @@ impl OutOfOrderQueue {
     }
 
     pub(super) fn insert(&mut self, segment: usize) {
-        let at = match self.runs.last() {
+        let at = match self.runs.back() {
             // Mostly it is the next one.
             Some(last) if last.1 == segment => self.runs.len() - 1,
             _ => self.runs.partition_point(|run| run.1 < segment),
@@ -36,9 +38,9 @@ impl OutOfOrderQueue {
 
     /// Takes what follows without a hole, when all before `next` is there: what is missing then.
     pub(super) fn take(&mut self, next: usize) -> usize {
-        match self.runs.first() {
+        match self.runs.front() {
             Some(&(first, end)) if first == next => {
-                self.runs.remove(0);
+                self.runs.pop_front();
                 end
             }
             _ => next,

@@ -91,6 +91,8 @@ pub(super) struct Sender<C> {
     checked_until: usize,
     retransmit_queue: VecDeque<(usize, u64)>,
     packets_sent: u64,
+    /// Segments that timers looked at.
+    scanned: u64,
     /// The latest copy known to have arrived.
     newest_delivered: (u64, Time),
     control: C,
@@ -132,6 +134,7 @@ impl<C: CongestionController> Sender<C> {
             checked_until: 0,
             retransmit_queue: VecDeque::new(),
             packets_sent: 0,
+            scanned: 0,
             newest_delivered: (0, Time::ZERO),
             control: C::new(&scenario.sender, scenario.rtt),
             recovery: None,
@@ -153,6 +156,12 @@ impl<C: CongestionController> Sender<C> {
     /// Sets how many bytes the program has written.
     pub(super) fn offer(&mut self, available: u64) {
         self.available = available;
+    }
+
+    /// Returns the work so far: packets sent, and segments that timers looked at.
+    #[inline]
+    pub(super) fn steps(&self) -> u64 {
+        self.packets_sent + self.scanned
     }
 
     pub(super) fn sent_bytes(&self) -> u64 {

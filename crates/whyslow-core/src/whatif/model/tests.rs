@@ -194,6 +194,38 @@ fn very_long_transfers_are_carried_on() {
     assert_eq!(outcome.limits.iter().map(|limit| limit.1).sum::<Nanos>(), outcome.duration);
 }
 
+/// 800 MB in segments of one byte, two steps each: the steps are bounded, not the bytes.
+#[test]
+fn a_window_of_one_byte_is_extrapolated_after_the_most_steps() {
+    let mut scenario = Scenario { mss: 65_000, ..plain(800_000_000) };
+    scenario.receiver = ReceiverSettings { window: Window::Advertised(vec![(0, 1)]), ack_delay: Nanos::ZERO };
+    assert_eq!(time(&scenario, MAX_STEPS), Timed { duration: None, steps: MAX_STEPS });
+    let outcome = simulate(&scenario);
+    assert!(outcome.extrapolated && outcome.steps <= MAX_STEPS + 2, "{outcome:?}");
+    // A round trip of 100 ms for each byte.
+    assert!((outcome.duration.as_secs_f64() / 8e7 - 1.0).abs() < 0.01, "{:?}", outcome.duration);
+    assert_eq!(outcome.limits.iter().map(|limit| limit.1).sum::<Nanos>(), outcome.duration);
+}
+
+/// The next segment would leave after the latest time that the model knows.
+#[test]
+fn a_pace_of_centuries_comes_to_an_end() {
+    let mut scenario = plain(1_000_000);
+    scenario.sender.pacing = Some(1e-3);
+    assert_eq!(time(&scenario, MAX_STEPS).duration, None);
+    assert!(simulate(&scenario).steps <= MAX_STEPS + 2);
+}
+
+/// Nearly every retransmission is lost too, and each timer looks at the 1,000 segments that are
+/// outstanding.
+#[test]
+fn segments_that_timers_look_at_are_steps() {
+    let mut scenario = Scenario { losses: Losses::Random { probability: 0.95, seed: 1 }, ..plain(1_448_000) };
+    scenario.sender.initial_window = 1_000.0;
+    let outcome = simulate(&scenario);
+    assert!(outcome.extrapolated && outcome.steps > 50 * outcome.retransmitted, "{outcome:?}");
+}
+
 fn algorithm() -> impl Strategy<Value = Algorithm> {
     prop::sample::select(vec![Algorithm::Reno, Algorithm::Cubic, Algorithm::Bbr])
 }
@@ -264,7 +296,15 @@ proptest! {
         if !silences {
             scenario.pauses.clear();
         }
-        prop_assert_eq!(time(&scenario), simulate(&scenario).duration);
+        prop_assert_eq!(time(&scenario, u64::MAX).duration, Some(simulate(&scenario).duration));
+    }
+
+    #[test]
+    fn a_simulation_is_cut_exactly_if_it_needs_more_steps_than_allowed(scenario in any_scenario(), share in 0.0..1.0) {
+        let whole = time(&scenario, u64::MAX);
+        prop_assert_eq!(time(&scenario, whole.steps), whole);
+        let fewer = (whole.steps as f64 * share) as u64;
+        prop_assert_eq!(time(&scenario, fewer), Timed { duration: None, steps: fewer });
     }
 
     #[test]

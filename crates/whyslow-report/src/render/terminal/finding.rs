@@ -82,7 +82,7 @@ fn print_lack_of_estimate(page: &mut Page, context: &Context<'_>) {
     let transfer = context.transfer;
     let Some(transfer) = transfer.filter(|_| context.rounds.is_some()) else { return };
     if transfer.model_skipped {
-        page.wrapped(&label("if fixed"), DIM, "no estimate: the model was run for slower transfers first");
+        page.wrapped(&label("if fixed"), DIM, "no estimate: the simulation reached its work limit");
     } else if let (Some(false), Some(model)) = (transfer.model_fits(), transfer.model_s) {
         let off = (model - transfer.duration_s).0.abs() as f64 / transfer.duration_s.0.max(1) as f64;
         let text = format!("no estimate: the model is off by {}", units::share(off));

@@ -51,6 +51,7 @@ impl<C: CongestionController> Sender<C> {
                 return Some(self.send_new(now, size));
             }
             let last = (self.snd_una..self.count()).rev().find(|&segment| self.is_in_flight(segment))?;
+            self.scanned += (self.count() - last) as u64;
             self.in_flight = self.in_flight.saturating_sub(1);
             return self.retransmit(now, last);
         }
@@ -61,6 +62,7 @@ impl<C: CongestionController> Sender<C> {
 
     /// Handles an RTO: everything outstanding counts as lost, and cwnd is one segment.
     pub(in crate::whatif::model) fn on_rto(&mut self, now: Time) {
+        self.scanned += (self.count() - self.snd_una) as u64;
         for segment in self.snd_una..self.count() {
             if self.is_in_flight(segment) {
                 self.mark_lost(segment);
