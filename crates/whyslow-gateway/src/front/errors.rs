@@ -49,6 +49,8 @@ fn code(kind: &SealedErrorKind) -> (S3ErrorCode, StatusCode) {
         Kind::Fault(_) | Kind::Metadata(_) => (custom("ObjectNotAuthentic"), StatusCode::BAD_GATEWAY),
         Kind::NotSealed => (custom("ObjectNotSealed"), StatusCode::BAD_GATEWAY),
         Kind::SlowDown { .. } => (S3ErrorCode::SlowDown, StatusCode::SERVICE_UNAVAILABLE),
+        Kind::OtherSettings => (custom("BucketHasOtherSettings"), StatusCode::CONFLICT),
+        Kind::NotKnown => (S3ErrorCode::NotImplemented, StatusCode::NOT_IMPLEMENTED),
         Kind::Full => (custom("InsufficientStorage"), StatusCode::INSUFFICIENT_STORAGE),
         Kind::Unavailable => (S3ErrorCode::ServiceUnavailable, StatusCode::SERVICE_UNAVAILABLE),
         Kind::InvalidName => (S3ErrorCode::KeyTooLongError, StatusCode::BAD_REQUEST),

@@ -53,6 +53,10 @@ pub enum SealedErrorKind {
     Unavailable,
     /// The storage has no room left.
     Full,
+    /// The bucket's objects are stored with other settings than this gateway's.
+    OtherSettings,
+    /// The upload has parts, or the bucket has uploads, that this gateway did not take.
+    NotKnown,
     /// No key, or too long a one.
     InvalidName,
     /// The request makes no sense, or the storage cannot do it.

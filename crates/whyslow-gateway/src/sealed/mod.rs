@@ -22,6 +22,7 @@ mod get;
 mod head;
 mod known;
 mod list;
+mod marker;
 mod multipart;
 mod names;
 mod opening;
