@@ -1,12 +1,14 @@
 //! Uploads in parts: a slice for each, and a manifest that says which count.
 //!
 //! Upload ids and ETags of parts carry what is needed, so that nothing is lost with this process.
-//! What they cannot do is to be listed: lists have the uploads and parts that this process knows.
+//! What they cannot do is to be listed: an upload's list would lack the parts that another gateway
+//! took, and a client that completes it by that list would lose them. So such a list is refused.
 
 use super::attributes;
 use super::context::Context;
 use super::error::{SealedError, SealedErrorKind};
 use super::known::Size;
+use super::marker::OURS;
 use super::sealing::{Sealing, Taking};
 use super::tags;
 use super::types::{Attributes, Content, PartInfo, Receipt, UploadInfo};
@@ -24,6 +26,11 @@ const MOST: u32 = MAX_PARTS - 1;
 /// nothing in it.
 const SEALED_CHUNK: u64 = 65_552;
 const NO_CHUNK: u64 = 8;
+
+const LIST_PARTS: &str = "complete the upload by the ETags that were answered when the parts were stored, or send the \
+                          parts again";
+const LIST_UPLOADS: &str = "there are uploads that were not begun by this gateway since it started, and cannot be listed; \
+                            `whyslow gateway clean` lists them as they are stored";
 
 pub(super) async fn create(
     context: &Context,
@@ -77,7 +84,7 @@ pub(super) async fn put_part(
     let tag = own.to_text(&context.keyring, token.object)?;
     let info = PartInfo { number, tag: tag.clone(), size: length, modified: SystemTime::now() };
     context.known.note_part(upload_id, &part.tag, info);
-    Ok(Receipt { tag, transfer: part.transfer, sealing: sealed.time(), modified: None })
+    Ok(Receipt { tag, transfer: part.transfer, sealing: sealed.time(), ..Receipt::default() })
 }
 
 /// Stores the manifest behind the parts, and makes all of it one object.
@@ -148,8 +155,14 @@ pub(super) async fn list_parts(
 ) -> Result<(Vec<PartInfo>, bool), SealedError> {
     let (_, upload) = of(context, name, upload_id)?;
     let (parts, has_more) = context.store.list_parts(&upload, after).await?;
-    let known = parts.iter().filter_map(|part| context.known.part(upload_id, part.number, &part.tag));
-    Ok((known.collect(), has_more))
+    let known = parts.iter().map(|part| {
+        let why = || {
+            format!("part {} of this upload was not stored by this gateway since it began: {LIST_PARTS}", part.number)
+        };
+        let known = context.known.part(upload_id, part.number, &part.tag);
+        known.ok_or_else(|| SealedError::new(SealedErrorKind::NotKnown, why()))
+    });
+    Ok((known.collect::<Result<_, _>>()?, has_more))
 }
 
 pub(super) async fn list_uploads(
@@ -167,12 +180,15 @@ pub(super) async fn list_uploads(
     };
     let mut uploads = Vec::new();
     let mut after = after;
-    // A page without one that is known says nothing of the next.
+    // A page without one that is meant says nothing of the next.
     loop {
         let page = context.store.list_uploads(bucket, &stored_prefix, after.as_ref()).await?;
-        let known = page.uploads.iter().filter_map(|info| context.known.upload(bucket, &info.upload.id));
-        uploads.extend(known.filter(|info| info.key.starts_with(prefix)));
         after = page.uploads.last().map(|info| info.upload.clone());
+        for info in page.uploads.iter().filter(|info| !info.upload.object.key.starts_with(OURS)) {
+            let why = || SealedError::new(SealedErrorKind::NotKnown, LIST_UPLOADS);
+            let known = context.known.upload(bucket, &info.upload.id).ok_or_else(why)?;
+            uploads.extend(Some(known).filter(|info| info.key.starts_with(prefix)));
+        }
         if !page.has_more || after.is_none() || !uploads.is_empty() {
             return Ok((uploads, page.has_more));
         }

@@ -130,3 +130,25 @@ async fn uploads_are_listed_page_by_page() {
     }
     assert_eq!(keys, ["a", "b", "b", "c", "d"]);
 }
+
+/// A client that completes by such a list would lose what another gateway took.
+#[tokio::test]
+async fn lists_that_another_gateway_would_have_to_complete_are_refused() {
+    for bench in all() {
+        let (key, other) = (name("m"), bench.forgetful());
+        let id = bench.sealed.create_upload(&key, &Attributes::default()).await.unwrap();
+        bench.sealed.put_part(&key, &id, 1, content(&pattern(100, 1))).await.unwrap();
+        other.put_part(&key, &id, 2, content(&pattern(100, 2))).await.unwrap();
+        for (sealed, unknown) in [(&bench.sealed, 2), (&other, 1)] {
+            let error = sealed.list_parts(&key, &id, 0).await.unwrap_err();
+            assert_eq!(error.kind, SealedErrorKind::NotKnown);
+            assert!(error.message.contains(&format!("part {unknown} ")), "{error}");
+        }
+        assert_eq!(bench.sealed.list_uploads("bucket", "", None).await.unwrap().0.len(), 1);
+        let error = other.list_uploads("bucket", "", None).await.unwrap_err();
+        assert!(error.kind == SealedErrorKind::NotKnown && error.message.contains("clean"), "{error}");
+        bench.sealed.abort_upload(&key, &id).await.unwrap();
+        assert_eq!(other.list_uploads("bucket", "", None).await.unwrap(), (Vec::new(), false));
+    }
+}
+
