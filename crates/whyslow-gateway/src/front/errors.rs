@@ -35,6 +35,7 @@ fn code(kind: &SealedErrorKind) -> (S3ErrorCode, StatusCode) {
         Kind::NoSuchBucket => (S3ErrorCode::NoSuchBucket, StatusCode::NOT_FOUND),
         Kind::NoSuchUpload => (S3ErrorCode::NoSuchUpload, StatusCode::NOT_FOUND),
         Kind::InvalidPart => (S3ErrorCode::InvalidPart, StatusCode::BAD_REQUEST),
+        Kind::BadDigest => (S3ErrorCode::BadDigest, StatusCode::BAD_REQUEST),
         Kind::InvalidPartOrder => (S3ErrorCode::InvalidPartOrder, StatusCode::BAD_REQUEST),
         Kind::EntityTooSmall => (S3ErrorCode::EntityTooSmall, StatusCode::BAD_REQUEST),
         Kind::EntityTooLarge => (S3ErrorCode::EntityTooLarge, StatusCode::BAD_REQUEST),

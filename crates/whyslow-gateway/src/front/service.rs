@@ -107,7 +107,7 @@ impl Service {
         arrival: Arrival,
     ) -> Result<Response<s3s::Body>, HttpError> {
         let body = ClientBody::new(arrival);
-        let document = Document::new(&body, call, &parts.headers);
+        let document = Document::new(&body, call, &parts);
         parts.extensions.insert(call.clone());
         parts.extensions.insert(body);
         let request = Request::from_parts(parts, s3s::Body::http_body_unsync(document));

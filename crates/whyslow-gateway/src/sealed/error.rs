@@ -18,6 +18,8 @@ pub enum SealedErrorKind {
     NoSuchUpload,
     /// A part is not one of this upload.
     InvalidPart,
+    /// The parts together are not what the client says of the whole.
+    BadDigest,
     /// The parts' numbers do not ascend.
     InvalidPartOrder,
     /// A part is too small for the storage.

@@ -3,7 +3,7 @@
 use super::context::Context;
 use super::error::SealedError;
 use super::tags;
-use super::types::{Attributes, Content, Info, Listing, Opened, PartInfo, Receipt, SealedOptions, UploadInfo};
+use super::types::{Attributes, Content, Info, Listing, Opened, PartInfo, Receipt, SealedOptions, UploadInfo, Whole};
 use super::{copy, get, head, list, marker, multipart, part, put};
 use crate::format::{Layout, sealed_size};
 use crate::keys::Keyring;
@@ -164,6 +164,20 @@ impl SealedStore {
         upload_id: &str,
         parts: &[(u32, String)],
         conditions: &Conditions,
+    ) -> Result<Receipt> {
+        self.complete_whole(object, upload_id, parts, (&Whole::default(), conditions)).await
+    }
+
+    /// The same, if the parts together are what the client says of the whole.
+    ///
+    /// # Errors
+    /// [`super::SealedErrorKind::BadDigest`] if they are not: the upload stays as it is.
+    pub async fn complete_whole(
+        &self,
+        object: &ObjectName,
+        upload_id: &str,
+        parts: &[(u32, String)],
+        conditions: (&Whole, &Conditions),
     ) -> Result<Receipt> {
         multipart::complete(&self.context, (object, upload_id), parts, conditions).await
     }

@@ -36,7 +36,7 @@ mod types;
 pub use crate::memory::{Memory, Permit};
 pub use error::{SealedError, SealedErrorKind};
 pub use facade::SealedStore;
-pub use types::{Attributes, Content, Info, Listing, Opened, PartInfo, Receipt, SealedOptions, UploadInfo};
+pub use types::{Attributes, Content, Info, Listing, Opened, PartInfo, Receipt, SealedOptions, UploadInfo, Whole};
 
 #[cfg(test)]
 mod tests;

@@ -11,9 +11,9 @@ use super::known::Size;
 use super::marker::OURS;
 use super::sealing::{Sealing, Taking};
 use super::tags;
-use super::types::{Attributes, Content, PartInfo, Receipt, UploadInfo};
+use super::types::{Attributes, Content, PartInfo, Receipt, UploadInfo, Whole};
 use crate::format::manifest::{self, MAX_PARTS};
-use crate::format::{HEADER, Kind, PartToken, Role, UploadToken, plain_size, sealed_size};
+use crate::format::{HEADER, Kind, PartToken, Role, Sums, UploadToken, plain_size, sealed_size};
 use crate::memory::Permit;
 use crate::pool::{Body, LetGo};
 use crate::store::{Conditions, ObjectName, Part, Upload};
@@ -80,7 +80,7 @@ pub(super) async fn put_part(
     let unfinished = || SealedError::new(SealedErrorKind::Internal, "the storage took a part before its end");
     let tag = sealed.tag().ok_or_else(unfinished)?;
     let backend = part.tag.trim_matches('"').to_owned();
-    let own = PartToken { part: manifest::Part { number, length, filler, tag }, backend };
+    let own = PartToken { part: manifest::Part { number, length, filler, tag }, backend, sums: sealed.sums() };
     let tag = own.to_text(&context.keyring, token.object)?;
     let info = PartInfo { number, tag: tag.clone(), size: length, modified: SystemTime::now() };
     context.known.note_part(upload_id, &part.tag, info);
@@ -92,7 +92,7 @@ pub(super) async fn complete(
     context: &Context,
     (name, upload_id): (&ObjectName, &str),
     parts: &[(u32, String)],
-    conditions: &Conditions,
+    (whole, conditions): (&Whole, &Conditions),
 ) -> Result<Receipt, SealedError> {
     let (token, upload) = of(context, name, upload_id)?;
     if !parts.is_sorted_by(|one, next| one.0 < next.0) {
@@ -105,6 +105,7 @@ pub(super) async fn complete(
         let wrong = |fault| SealedError::new(SealedErrorKind::InvalidPart, format!("part {number}: {fault}"));
         tokens.push(own.map_err(wrong)?);
     }
+    let sums = verify(whole, &tokens)?;
     let mut list: Vec<_> = tokens.iter().map(|token| token.part).collect();
     let fillers = pad(&mut list);
     let end = manifest::seal(&context.keyring, token.object, &list)?;
@@ -123,7 +124,27 @@ pub(super) async fn complete(
     let size = Size { length, parts: u32::try_from(list.len()).ok() };
     context.known.note_size(&upload.object, &done.tag, size);
     let tag = tags::to_client(&done.tag);
-    Ok(Receipt { tag, transfer: done.transfer, ..Receipt::default() })
+    Ok(Receipt { tag, transfer: done.transfer, sums, ..Receipt::default() })
+}
+
+/// Compares the parts with what the client says of the whole; gives the whole's CRCs. Without those
+/// of all parts, which earlier versions did not note, there is nothing to compare.
+fn verify(whole: &Whole, parts: &[PartToken]) -> Result<Option<Sums>, SealedError> {
+    let size: u64 = parts.iter().map(|token| token.part.length).sum();
+    if let Some(expected) = whole.size.filter(|expected| *expected != size) {
+        let why = format!("the parts have {size} bytes, and the request says {expected}");
+        return Err(SealedError::new(SealedErrorKind::InvalidRequest, why));
+    }
+    let all = parts.iter().try_fold(Sums::default(), |sums, token| Some(sums.then(token.sums?, token.part.length)));
+    let Some(sums) = all else { return Ok(None) };
+    let is_same = whole.crc32.is_none_or(|crc| crc == sums.crc32)
+        && whole.crc32c.is_none_or(|crc| crc == sums.crc32c)
+        && whole.crc64nvme.is_none_or(|crc| crc == sums.crc64nvme);
+    if is_same {
+        return Ok(Some(sums));
+    }
+    let why = "the parts together do not have the checksum that the request states for the whole object";
+    Err(SealedError::new(SealedErrorKind::BadDigest, why))
 }
 
 /// Makes the stored object of a size that no single one has, by bytes behind the last part: so
