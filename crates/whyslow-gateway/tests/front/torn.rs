@@ -6,7 +6,6 @@ use crate::pattern;
 use crate::server::{Server, s3};
 use futures_util::{StreamExt, stream};
 use std::io::Write;
-use std::sync::Arc;
 use whyslow_gateway::pool::Body;
 use whyslow_gateway::store::{Bodies, Conditions, ObjectName, PutOptions, Store};
 
@@ -78,15 +77,17 @@ async fn object_stays_when_the_gateway_is_killed() {
 }
 
 #[tokio::test]
-async fn service_is_tried_out_once() {
-    for manner in MANNERS {
+async fn service_is_tried_out_before_the_first_body() {
+    let no_chunks = || "HTTP 501".to_owned();
+    for (manner, expected) in [
+        (Manner::KeepsCutBodies, Bodies::Chunked),
+        (Manner::KeepsCutBodiesAndTakesNoChunks, Bodies::Uploads { no_chunks: no_chunks() }),
+        (Manner::Usual, Bodies::Plain { no_chunks: no_chunks() }),
+    ] {
         let backend = Backend::with(manner);
-        let store = Arc::new(s3(&backend.url(), None));
-        let found = store.bodies("bucket").await.unwrap().clone();
-        match manner {
-            Manner::KeepsCutBodies => assert_eq!(found, Bodies::Chunked),
-            _ => assert_eq!(found, Bodies::Uploads { no_chunks: "HTTP 501".to_owned() }),
-        }
+        let store = s3(&backend.url(), None);
+        store.put(&ObjectName::new("bucket", "o"), Body::empty(), &PutOptions::default()).await.unwrap();
+        assert_eq!(store.bodies("bucket").await.unwrap(), &expected);
         assert!(backend.uploads().is_empty(), "the trial leaves nothing");
     }
 }

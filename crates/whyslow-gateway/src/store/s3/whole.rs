@@ -8,12 +8,14 @@
 use super::client::Client;
 use super::objects::ask;
 use super::request::Ask;
+use super::xml::{self, UploadAnswer};
 use super::{lists, uploads};
 use crate::pool::{Body, BodyError, Safety};
 use crate::store::{ErrorKind, ObjectName, Part, PutOptions, StoreError, Stored, Upload};
 use bytes::Bytes;
 use futures_util::{StreamExt, stream};
 use http::Method;
+use http::header::HeaderName;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -56,38 +58,47 @@ pub enum Bodies {
 /// # Errors
 /// When it cannot be reached, is busy, or has no such bucket: another time may do.
 pub(super) async fn try_out(client: &Client, bucket: &str) -> Result<Bodies, StoreError> {
-    let upload = uploads::create(client, &ObjectName::new(bucket, KEY), &PutOptions::default()).await;
-    let upload = match upload {
-        Ok(upload) => upload,
+    let object = ObjectName::new(bucket, KEY);
+    // AWS takes a part with a checksum only if the upload was begun for it.
+    let checksum = HeaderName::from_static("x-amz-checksum-algorithm");
+    let begin = ask(Method::POST, &object).query("uploads", "").header(checksum, "CRC32");
+    let upload = match client.read(&begin, &Body::empty(), Safety::Idempotent).await {
+        Ok((_, text)) => Upload { object: object.clone(), id: xml::read::<UploadAnswer>(&text)?.upload_id },
         Err(error) => return Ok(Bodies::Untried { why: refusal(error)? }),
     };
-    let found = trial(client, &upload).await;
+    let found = chunks_fail(client, &upload).await;
     // One that stays behind holds two parts of a few bytes; `clean` drops it.
     let _ = uploads::abort(client, &upload).await;
-    found
+    let Some(no_chunks) = found? else { return Ok(Bodies::Chunked) };
+    let upload = uploads::create(client, &object, &PutOptions::default()).await?;
+    let found = keeps_cut(client, &upload).await;
+    let _ = uploads::abort(client, &upload).await;
+    Ok(match found? {
+        Ok(true) => Bodies::Uploads { no_chunks },
+        Ok(false) => Bodies::Plain { no_chunks },
+        Err(why) => Bodies::Untried { why },
+    })
 }
 
-async fn trial(client: &Client, upload: &Upload) -> Result<Bodies, StoreError> {
-    let Some(no_chunks) = chunks_fail(client, upload).await? else { return Ok(Bodies::Chunked) };
-    let mut cut = vec![Ok(Bytes::from(vec![0; SIZE / 2]))];
-    cut.push(Err(BodyError::Source("a trial".to_owned())));
-    let cut = stream::iter(cut).enumerate().then(|(place, item)| async move {
-        tokio::time::sleep(BEFORE_CUT * u32::from(place > 0)).await;
-        item
+/// Whether a body that is cut is stored; the inner error is why that cannot be found out.
+async fn keeps_cut(client: &Client, upload: &Upload) -> Result<Result<bool, String>, StoreError> {
+    let cut = [Ok(Bytes::from(vec![0; SIZE / 2])), Err(BodyError::Source("a trial".to_owned()))];
+    let cut = stream::iter(cut).then(|piece| async move {
+        tokio::time::sleep(BEFORE_CUT * u32::from(piece.is_err())).await;
+        piece
     });
     let body = Body::stream(SIZE as u64, 0, cut.boxed());
-    let sent = client.read(&part(upload, 3).with(&body), &body, Safety::Once).await;
-    if sent.is_ok() {
-        return Ok(Bodies::Uploads { no_chunks });
+    if client.read(&part(upload, 1).with(&body), &body, Safety::Once).await.is_ok() {
+        return Ok(Ok(true));
     }
     for _ in 0..LOOKS {
-        match stored(client, upload, 3).await {
+        match stored(client, upload, 1).await {
             Ok(None) => tokio::time::sleep(BETWEEN_LOOKS).await,
-            Ok(Some(_)) => return Ok(Bodies::Uploads { no_chunks }),
-            Err(error) => return Ok(Bodies::Untried { why: refusal(error)? }),
+            Ok(Some(_)) => return Ok(Ok(true)),
+            Err(error) => return Ok(Err(refusal(error)?)),
         }
     }
-    Ok(Bodies::Plain { no_chunks })
+    Ok(Ok(false))
 }
 
 /// Why bodies cannot go in chunks. `None`: they can.
