@@ -34,6 +34,7 @@ mod plan;
 mod reader;
 mod size;
 mod slice;
+mod sums;
 mod token;
 mod writer;
 
@@ -46,6 +47,7 @@ pub use plan::Plan;
 pub use reader::Reader;
 pub use size::{HEADER, MAX_LENGTH, plain_size, sealed_size, suffix_size};
 pub use slice::{ObjectId, Role, SliceHead, SliceTag};
+pub use sums::{Summer, Sums};
 pub use token::{PartToken, TokenFault, UploadToken};
 pub use writer::{SliceWriter, WriteError};
 

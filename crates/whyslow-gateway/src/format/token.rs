@@ -5,11 +5,17 @@ use super::bind;
 use super::manifest::Part;
 use super::metadata::{Kind, Name, Object, base64, bytes};
 use super::slice::{ObjectId, SliceTag};
+use super::sums::Sums;
 use crate::age::equal;
 use crate::keys::{Epoch, EpochId, Keyring};
 
 const UPLOAD: &str = "w1u-";
 const PART: &str = "w1p-";
+/// A part with its CRCs.
+const SUMMED_PART: &str = "w2p-";
+
+/// Bytes of a part's token without CRCs.
+const PLAIN: usize = 8 + 4 + SliceTag::SIZE + bind::TAG;
 
 /// Why a token is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -81,6 +87,8 @@ pub struct PartToken {
     pub part: Part,
     /// The storage's ETag, without quotes.
     pub backend: String,
+    /// CRCs of its plaintext; earlier versions gave none.
+    pub sums: Option<Sums>,
 }
 
 impl PartToken {
@@ -89,12 +97,14 @@ impl PartToken {
     /// # Errors
     /// When the object's epoch is not in the keyring.
     pub fn to_text(&self, keyring: &Keyring, object: Object) -> Result<String, TokenFault> {
-        let mut all = [0; 8 + 4 + SliceTag::SIZE + bind::TAG];
-        all[..8].copy_from_slice(&self.part.length.to_be_bytes());
-        all[8..12].copy_from_slice(&self.part.filler.to_be_bytes());
-        all[12..28].copy_from_slice(self.part.tag.bytes());
-        all[28..].copy_from_slice(&self.tag(epoch(keyring, object)?, object));
-        Ok(format!("{PART}{}.{}", base64(&all), self.backend))
+        let mut all = Vec::with_capacity(8 + 4 + SliceTag::SIZE + Sums::SIZE + bind::TAG);
+        all.extend_from_slice(&self.part.length.to_be_bytes());
+        all.extend_from_slice(&self.part.filler.to_be_bytes());
+        all.extend_from_slice(self.part.tag.bytes());
+        all.extend(self.sums.map(Sums::to_bytes).into_iter().flatten());
+        all.extend_from_slice(&self.tag(epoch(keyring, object)?, object));
+        let prefix = if self.sums.is_some() { SUMMED_PART } else { PART };
+        Ok(format!("{prefix}{}.{}", base64(&all), self.backend))
     }
 
     /// The part `number` of `object` that a client means by this ETag.
@@ -107,9 +117,22 @@ impl PartToken {
     }
 
     fn parse(text: &str, number: u32) -> Option<(Self, [u8; bind::TAG])> {
-        let (own, backend) = text.strip_prefix(PART)?.split_once('.')?;
-        let all: [u8; 8 + 4 + SliceTag::SIZE + bind::TAG] = bytes(own)?;
-        let (length, rest) = all.split_first_chunk()?;
+        let (own, sums, backend) = match text.strip_prefix(PART) {
+            Some(rest) => {
+                let (own, backend) = rest.split_once('.')?;
+                (bytes(own)?, None, backend)
+            }
+            None => {
+                let (own, backend) = text.strip_prefix(SUMMED_PART)?.split_once('.')?;
+                let all: [u8; PLAIN + Sums::SIZE] = bytes(own)?;
+                let (before, rest) = all.split_first_chunk::<{ PLAIN - bind::TAG }>()?;
+                let (sums, tag) = rest.split_first_chunk()?;
+                let own = [&before[..], tag].concat().try_into().ok()?;
+                (own, Some(Sums::from_bytes(*sums)), backend)
+            }
+        };
+        let own: [u8; PLAIN] = own;
+        let (length, rest) = own.split_first_chunk()?;
         let (filler, rest) = rest.split_first_chunk()?;
         let (slice, tag) = rest.split_first_chunk()?;
         let part = Part {
@@ -118,13 +141,15 @@ impl PartToken {
             filler: u32::from_be_bytes(*filler),
             tag: SliceTag::from_bytes(*slice),
         };
-        Some((Self { part, backend: backend.to_owned() }, tag.try_into().ok()?))
+        Some((Self { part, backend: backend.to_owned(), sums }, tag.try_into().ok()?))
     }
 
     fn tag(&self, epoch: &Epoch, object: Object) -> [u8; bind::TAG] {
         let Part { number, length, filler, tag } = &self.part;
         let (number, length, filler) = (number.to_be_bytes(), length.to_be_bytes(), filler.to_be_bytes());
-        let fields = [&object.id.bytes()[..], &number, &length, &filler, tag.bytes(), self.backend.as_bytes()];
+        let sums = self.sums.map(Sums::to_bytes);
+        let mut fields = vec![&object.id.bytes()[..], &number, &length, &filler, tag.bytes(), self.backend.as_bytes()];
+        fields.extend(sums.as_ref().map(|sums| &sums[..]));
         bind::tag(epoch.token_key(), "part", &fields)
     }
 }

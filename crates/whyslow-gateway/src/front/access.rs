@@ -94,6 +94,15 @@ pub(super) fn is_version_2(headers: &HeaderMap, uri: &Uri) -> bool {
         || pairs(uri).iter().any(|(name, _)| name == "Signature")
 }
 
+/// Seconds that a link may be good for: a week, as in S3.
+const LONGEST_LINK: u64 = 604_800;
+
+/// Whether a link is to be good for longer than S3 allows. Who once had it could use it for years.
+pub(super) fn expires_too_late(uri: &Uri) -> bool {
+    let times = pairs(uri).into_iter().filter(|(name, _)| name == "X-Amz-Expires");
+    times.into_iter().any(|(_, value)| value.parse().is_ok_and(|seconds: u64| seconds > LONGEST_LINK))
+}
+
 /// S3's names of what this endpoint does: few, and none that a client makes up.
 const OPERATIONS: [&str; 22] = [
     "AbortMultipartUpload",
@@ -244,6 +253,14 @@ mod tests {
         let hidden = Uri::from_static("/a/b?X-Amz-SignedHeaders=host&X%2DAmz-Signature=c");
         assert_eq!(signed_fields(&headers, &hidden).as_deref(), Some("host"));
     }
+
+    #[test]
+    fn link_is_good_for_a_week_at_most() {
+        let link = |seconds: &str| format!("/a/b?X-Amz-Expires={seconds}&X-Amz-Signature=c").parse::<Uri>();
+        assert!(expires_too_late(&link("604801").unwrap()) && expires_too_late(&link("18446744073709551615").unwrap()));
+        assert!(!expires_too_late(&link("604800").unwrap()) && !expires_too_late(&Uri::from_static("/a/b")));
+    }
+
     #[test]
     fn version_2_is_known_by_header_and_link() {
         let headers = HeaderMap::from_iter([(header::AUTHORIZATION, HeaderValue::from_static("AWS id:signature"))]);

@@ -5,7 +5,7 @@ use super::checksums::Verifier;
 use super::options::Limits;
 use super::pace::Pace;
 use bytes::Bytes;
-use http::HeaderMap;
+use http::{HeaderMap, Method, request};
 use http_body::{Body, Frame, SizeHint};
 use hyper::body::Incoming;
 use s3s::{S3Error, S3ErrorCode};
@@ -123,15 +123,25 @@ pub(super) struct Document {
 }
 
 impl Document {
-    pub(super) fn new(body: &ClientBody, call: &Call, headers: &HeaderMap) -> Self {
+    pub(super) fn new(body: &ClientBody, call: &Call, parts: &request::Parts) -> Self {
+        // Of CompleteMultipartUpload they are about the whole object, and not about the document.
+        let verifier = match completes_upload(parts) {
+            true => Verifier::of_document(&parts.headers),
+            false => Verifier::of(&parts.headers),
+        };
         // A header that makes no sense fails where the body is read, or where an object is stored.
-        Self { body: body.clone(), call: call.clone(), verifier: Verifier::of(headers).ok() }
+        Self { body: body.clone(), call: call.clone(), verifier: verifier.ok() }
     }
 
     fn verify(&mut self) -> Result<(), BodyFault> {
         let Some(verifier) = self.verifier.take() else { return Ok(()) };
         verifier.finish(&HeaderMap::new()).map(drop).map_err(|error| fail(&self.call, &error))
     }
+}
+
+fn completes_upload(parts: &request::Parts) -> bool {
+    let query = parts.uri.query().unwrap_or_default();
+    parts.method == Method::POST && query.split('&').any(|pair| pair.starts_with("uploadId="))
 }
 
 /// Notes why.

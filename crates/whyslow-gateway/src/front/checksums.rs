@@ -153,20 +153,12 @@ pub(super) struct Verifier(Vec<Check>);
 impl Verifier {
     /// By a request's header: all checksums in it are verified, and those that it announces.
     pub(super) fn of(headers: &HeaderMap) -> S3Result<Self> {
-        let mut this = Self(Vec::new());
-        if let Some(value) = headers.get("content-md5") {
-            let invalid = || S3Error::with_message(S3ErrorCode::InvalidDigest, "Content-MD5 is no MD5 in base64");
-            this.expect(Algorithm::Md5, value.as_bytes()).ok_or_else(invalid)?;
-        }
+        let mut this = Self::of_document(headers)?;
         for (algorithm, name) in NAMED {
             if let Some(value) = headers.get(name) {
                 let invalid = || invalid(format!("the value of {name} is no checksum of this kind"));
                 this.expect(algorithm, value.as_bytes()).ok_or_else(invalid)?;
             }
-        }
-        if let Some(value) = headers.get("x-amz-content-sha256") {
-            // What else can be there says how the bytes are signed (`UNSIGNED-PAYLOAD` and others).
-            this.expect(Algorithm::Content, value.as_bytes());
         }
         for name in headers.get_all("x-amz-trailer").iter().filter_map(|value| value.to_str().ok()) {
             for name in name.split(',').map(str::trim) {
@@ -174,6 +166,20 @@ impl Verifier {
                 let algorithm = Algorithm::of_field(name).ok_or_else(unknown)?;
                 this.0.push(Check { algorithm, hasher: algorithm.hasher(), expected: None });
             }
+        }
+        Ok(this)
+    }
+
+    /// The same of a request whose `x-amz-checksum-` fields are not about its body.
+    pub(super) fn of_document(headers: &HeaderMap) -> S3Result<Self> {
+        let mut this = Self(Vec::new());
+        if let Some(value) = headers.get("content-md5") {
+            let invalid = || S3Error::with_message(S3ErrorCode::InvalidDigest, "Content-MD5 is no MD5 in base64");
+            this.expect(Algorithm::Md5, value.as_bytes()).ok_or_else(invalid)?;
+        }
+        if let Some(value) = headers.get("x-amz-content-sha256") {
+            // What else can be there says how the bytes are signed (`UNSIGNED-PAYLOAD` and others).
+            this.expect(Algorithm::Content, value.as_bytes());
         }
         Ok(this)
     }

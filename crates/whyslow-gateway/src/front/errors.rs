@@ -18,8 +18,8 @@ pub(super) fn answer(call: &Call, error: SealedError) -> S3Error {
         answer.set_request_id(call.id());
         answer
     };
-    let public = public(&error.kind).map_or_else(|| error.message.clone(), str::to_owned);
-    call.fail(&with(error.message));
+    call.fail(&with(error.to_string()));
+    let public = public(&error.kind).map_or(error.message, str::to_owned);
     let mut answer = with(public);
     if let SealedErrorKind::SlowDown { retry_after } = error.kind {
         let seconds = retry_after.as_secs_f64().ceil().max(1.0);
@@ -35,6 +35,7 @@ fn code(kind: &SealedErrorKind) -> (S3ErrorCode, StatusCode) {
         Kind::NoSuchBucket => (S3ErrorCode::NoSuchBucket, StatusCode::NOT_FOUND),
         Kind::NoSuchUpload => (S3ErrorCode::NoSuchUpload, StatusCode::NOT_FOUND),
         Kind::InvalidPart => (S3ErrorCode::InvalidPart, StatusCode::BAD_REQUEST),
+        Kind::BadDigest => (S3ErrorCode::BadDigest, StatusCode::BAD_REQUEST),
         Kind::InvalidPartOrder => (S3ErrorCode::InvalidPartOrder, StatusCode::BAD_REQUEST),
         Kind::EntityTooSmall => (S3ErrorCode::EntityTooSmall, StatusCode::BAD_REQUEST),
         Kind::EntityTooLarge => (S3ErrorCode::EntityTooLarge, StatusCode::BAD_REQUEST),
@@ -49,6 +50,9 @@ fn code(kind: &SealedErrorKind) -> (S3ErrorCode, StatusCode) {
         Kind::Fault(_) | Kind::Metadata(_) => (custom("ObjectNotAuthentic"), StatusCode::BAD_GATEWAY),
         Kind::NotSealed => (custom("ObjectNotSealed"), StatusCode::BAD_GATEWAY),
         Kind::SlowDown { .. } => (S3ErrorCode::SlowDown, StatusCode::SERVICE_UNAVAILABLE),
+        Kind::OtherSettings => (custom("BucketHasOtherSettings"), StatusCode::CONFLICT),
+        Kind::NotKnown => (S3ErrorCode::NotImplemented, StatusCode::NOT_IMPLEMENTED),
+        Kind::Full => (custom("InsufficientStorage"), StatusCode::INSUFFICIENT_STORAGE),
         Kind::Unavailable => (S3ErrorCode::ServiceUnavailable, StatusCode::SERVICE_UNAVAILABLE),
         Kind::InvalidName => (S3ErrorCode::KeyTooLongError, StatusCode::BAD_REQUEST),
         Kind::InvalidRequest => (S3ErrorCode::InvalidRequest, StatusCode::BAD_REQUEST),
@@ -93,13 +97,29 @@ pub(super) fn invalid(message: impl Into<String>) -> S3Error {
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
+    use crate::store::{ErrorKind, StoreError};
 
     #[test]
     fn where_things_are_is_for_the_log() {
+        let place = std::path::Path::new("/srv/objects/bucket/o");
+        for (kind, public) in [
+            (ErrorKind::NoSuchKey, "The specified key does not exist."),
+            (ErrorKind::Invalid, "the store does not accept the request: so it is"),
+            (ErrorKind::Foreign, "this was not stored by a gateway: so it is"),
+            (ErrorKind::Full, "the store has no room left: so it is"),
+        ] {
+            let call = Call::new();
+            let answer = answer(&call, StoreError::new(kind, "so it is").at(place).into());
+            assert_eq!(answer.message(), Some(public));
+            assert!(call.fault().unwrap().message().unwrap().contains("/srv/objects"));
+        }
+    }
+
+    #[test]
+    fn full_store_is_507() {
         let call = Call::new();
-        let message = "there is no such object: /srv/objects/bucket/o".to_owned();
-        let answer = answer(&call, SealedError { kind: SealedErrorKind::NoSuchKey, message });
-        assert_eq!(answer.message(), Some("The specified key does not exist."));
-        assert!(call.fault().unwrap().message().unwrap().contains("/srv/objects"));
+        let answer = answer(&call, StoreError::new(ErrorKind::Full, "").into());
+        assert_eq!(answer.status_code(), Some(StatusCode::INSUFFICIENT_STORAGE));
+        assert_eq!(answer.code().as_str(), "InsufficientStorage");
     }
 }

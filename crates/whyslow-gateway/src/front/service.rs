@@ -1,6 +1,6 @@
 //! [`Service`]: a request from its header to the header of its answer.
 
-use super::access::{Domains, Secrets, Signed, is_of_web_page, is_version_2};
+use super::access::{self, Domains, Secrets, Signed, is_of_web_page, is_version_2};
 use super::answer::{Answer, AnswerBody};
 use super::body::{Arrival, ClientBody, Document};
 use super::call::{Call, Ending};
@@ -87,6 +87,11 @@ impl Service {
             let message = "signatures of version 2 are not taken: sign with version 4 (signature_version s3v4)";
             return Some(S3Error::with_message(S3ErrorCode::InvalidRequest, message));
         }
+        if access::expires_too_late(&parts.uri) {
+            let message = "X-Amz-Expires must be less than a week (in seconds) that is 604800";
+            let code = S3ErrorCode::AuthorizationQueryParametersError;
+            return Some(S3Error::with_message(code, message));
+        }
         let is_form = parts.method == Method::POST && form::boundary(&parts.headers).is_some();
         if is_form && !form::is_for(parts) {
             let message = format!("forms are taken at {}", form::PATH);
@@ -102,7 +107,7 @@ impl Service {
         arrival: Arrival,
     ) -> Result<Response<s3s::Body>, HttpError> {
         let body = ClientBody::new(arrival);
-        let document = Document::new(&body, call, &parts.headers);
+        let document = Document::new(&body, call, &parts);
         parts.extensions.insert(call.clone());
         parts.extensions.insert(body);
         let request = Request::from_parts(parts, s3s::Body::http_body_unsync(document));

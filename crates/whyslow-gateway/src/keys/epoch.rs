@@ -147,6 +147,11 @@ impl Keyring {
         self.epochs.last().unwrap_or(&self.epochs[0])
     }
 
+    /// All of them, the current one first.
+    pub fn epochs(&self) -> impl Iterator<Item = &Epoch> {
+        self.epochs.iter()
+    }
+
     /// The one of this name.
     pub fn get(&self, id: EpochId) -> Option<&Epoch> {
         self.epochs.iter().find(|epoch| epoch.id == id)

@@ -1,5 +1,6 @@
 //! [`Body`]: what is sent with a request, and can be sent again while it is held whole.
 
+use super::chunks::{self, Chunks};
 use bytes::Bytes;
 use futures_util::StreamExt;
 use futures_util::stream::BoxStream;
@@ -56,6 +57,7 @@ impl LetGo {
 pub struct Body {
     length: u64,
     is_one_of_many: bool,
+    is_chunked: bool,
     taken: Arc<Notify>,
     state: Arc<Mutex<State>>,
 }
@@ -101,13 +103,29 @@ impl Body {
     }
 
     fn with(length: u64, state: State) -> Self {
-        Self { length, is_one_of_many: false, taken: Arc::default(), state: Arc::new(Mutex::new(state)) }
+        let (taken, state) = (Arc::default(), Arc::new(Mutex::new(state)));
+        Self { length, is_one_of_many: false, is_chunked: false, taken, state }
     }
 
     /// Others go beside it over connections of their own.
     #[must_use]
     pub fn one_of_many(self) -> Self {
         Self { is_one_of_many: true, ..self }
+    }
+
+    /// It is sent in chunks with a checksum behind them (`aws-chunked`).
+    #[must_use]
+    pub(crate) fn in_chunks(&self) -> Self {
+        Self { is_chunked: true, ..self.clone() }
+    }
+
+    pub(crate) fn is_chunked(&self) -> bool {
+        self.is_chunked
+    }
+
+    /// Bytes that are sent.
+    pub(crate) fn sent_len(&self) -> u64 {
+        if self.is_chunked { chunks::coded(self.length) } else { self.length }
     }
 
     pub(crate) fn is_one_of_many(&self) -> bool {
@@ -148,8 +166,10 @@ impl Body {
             body: self.clone(),
             attempt: state.attempt,
             next: 0,
-            sent: 0,
+            taken: 0,
             left_over: Bytes::new(),
+            chunks: self.is_chunked.then(|| Chunks::new(self.length)),
+            sent: 0,
             progress: Arc::default(),
         }
     }
@@ -267,9 +287,13 @@ pub(crate) struct SendBody {
     body: Body,
     attempt: u64,
     next: usize,
-    sent: u64,
+    /// Bytes of the body.
+    taken: u64,
     /// Of the last chunk.
     left_over: Bytes,
+    chunks: Option<Chunks>,
+    /// Bytes as they are sent.
+    sent: u64,
     progress: Arc<SendProgress>,
 }
 
@@ -281,17 +305,9 @@ impl SendBody {
     pub(crate) fn progress(&self) -> Arc<SendProgress> {
         Arc::clone(&self.progress)
     }
-}
 
-impl http_body::Body for SendBody {
-    type Data = Bytes;
-    type Error = BodyError;
-
-    fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, BodyError>>> {
-        if self.sent == self.body.length {
-            self.progress.set(true, false);
-            return Poll::Ready(None);
-        }
+    /// The next bytes of the body, [`PIECE`] at most.
+    fn poll_body(&mut self, cx: &mut Context<'_>) -> Poll<Result<Bytes, BodyError>> {
         let found = if self.left_over.is_empty() {
             let mut state = self.body.lock();
             if state.attempt == self.attempt {
@@ -306,23 +322,46 @@ impl http_body::Body for SendBody {
         self.progress.set(false, found.is_pending());
         let chunk = ready!(found).transpose()?;
         let Some(mut chunk) = chunk else {
-            return Poll::Ready(Some(Err(BodyError::Length { announced: self.body.length, got: self.sent })));
+            return Poll::Ready(Err(BodyError::Length { announced: self.body.length, got: self.taken }));
         };
         self.next += 1;
         if chunk.len() > PIECE {
             self.left_over = chunk.split_off(PIECE);
         }
-        self.sent += chunk.len() as u64;
-        let is_whole = self.sent == self.body.length;
+        self.taken += chunk.len() as u64;
+        Poll::Ready(Ok(chunk))
+    }
+}
+
+impl http_body::Body for SendBody {
+    type Data = Bytes;
+    type Error = BodyError;
+
+    fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, BodyError>>> {
+        if self.is_end_stream() {
+            return Poll::Ready(None);
+        }
+        let piece = loop {
+            if let Some(piece) = self.chunks.as_mut().and_then(Chunks::pop) {
+                break piece;
+            }
+            let bytes = ready!(self.poll_body(cx))?;
+            match &mut self.chunks {
+                Some(chunks) => chunks.push(bytes),
+                None => break bytes,
+            }
+        };
+        self.sent += piece.len() as u64;
+        let is_whole = self.sent == self.body.sent_len();
         self.progress.set(is_whole, false);
         if is_whole {
             self.body.taken.notify_one();
         }
-        Poll::Ready(Some(Ok(Frame::data(chunk))))
+        Poll::Ready(Some(Ok(Frame::data(piece))))
     }
 
     fn is_end_stream(&self) -> bool {
-        let is_whole = self.sent == self.body.length;
+        let is_whole = self.sent == self.body.sent_len();
         if is_whole {
             self.progress.set(true, false);
         }
@@ -330,7 +369,7 @@ impl http_body::Body for SendBody {
     }
 
     fn size_hint(&self) -> SizeHint {
-        SizeHint::with_exact(self.body.length - self.sent)
+        SizeHint::with_exact(self.body.sent_len() - self.sent)
     }
 }
 

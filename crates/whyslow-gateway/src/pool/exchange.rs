@@ -78,7 +78,7 @@ impl Watching<'_> {
         let written = self.view.counts().0 - self.written;
         if written == 0 {
             Sent::Nothing
-        } else if written >= self.body.len() {
+        } else if written >= self.body.sent_len() {
             // What TLS and the head add only makes this more cautious.
             Sent::All
         } else {

@@ -19,6 +19,7 @@ mod account;
 mod addresses;
 mod answer;
 mod body;
+mod chunks;
 mod connection;
 mod counters;
 mod deadline;
@@ -40,6 +41,7 @@ pub use answer::Answer;
 #[cfg(feature = "clouds")]
 pub(crate) use body::SendBody;
 pub use body::{Body, BodyError, ByteStream, LetGo};
+pub(crate) use chunks::TRAILER;
 pub use counters::Counts;
 pub use error::{PoolError, Sent};
 pub use options::{Endpoint, EndpointError, PoolOptions, Timeouts, Warmth};

@@ -1,6 +1,7 @@
 //! [`Context`]: what all operations know.
 
 use super::known::Known;
+use super::marker::Checked;
 use super::names::Names;
 use super::types::SealedOptions;
 use crate::format::{Kind, Object};
@@ -20,6 +21,7 @@ pub(super) struct Context {
     pub options: SealedOptions,
     pub names: Names,
     pub known: Known,
+    pub checked: Checked,
 }
 
 impl Context {
@@ -27,7 +29,7 @@ impl Context {
         let epoch = options.names_epoch.and_then(|id| keyring.get(id)).unwrap_or_else(|| keyring.oldest());
         let names = Names::new(options.encrypt_names.then(|| epoch.clone()));
         let known = Known::new(options.sizes_cached);
-        Self { store, keyring, options, names, known }
+        Self { store, keyring, options, names, known, checked: Checked::default() }
     }
 
     pub(super) fn memory(&self) -> &Memory {

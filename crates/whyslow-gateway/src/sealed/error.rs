@@ -18,6 +18,8 @@ pub enum SealedErrorKind {
     NoSuchUpload,
     /// A part is not one of this upload.
     InvalidPart,
+    /// The parts together are not what the client says of the whole.
+    BadDigest,
     /// The parts' numbers do not ascend.
     InvalidPartOrder,
     /// A part is too small for the storage.
@@ -51,6 +53,12 @@ pub enum SealedErrorKind {
     },
     /// The storage cannot be reached, or fails.
     Unavailable,
+    /// The storage has no room left.
+    Full,
+    /// The bucket's objects are stored with other settings than this gateway's.
+    OtherSettings,
+    /// The upload has parts, or the bucket has uploads, that this gateway did not take.
+    NotKnown,
     /// No key, or too long a one.
     InvalidName,
     /// The request makes no sense, or the storage cannot do it.
@@ -61,24 +69,26 @@ pub enum SealedErrorKind {
 
 /// Why it was not done.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{message}")]
+#[error("{message}{}", .place.as_ref().map_or_else(String::new, |place| format!(" ({place})")))]
 pub struct SealedError {
     /// What went wrong.
     pub kind: SealedErrorKind,
     /// In words.
     pub message: String,
+    /// A path of this machine: for logs, and never for clients.
+    pub place: Option<String>,
 }
 
 impl SealedError {
     /// Puts the two together.
     pub fn new(kind: SealedErrorKind, message: impl Into<String>) -> Self {
-        Self { kind, message: message.into() }
+        Self { kind, message: message.into(), place: None }
     }
 }
 
 impl From<StoreError> for SealedError {
     fn from(error: StoreError) -> Self {
-        let message = error.to_string();
+        let message = error.public();
         let retry_after = match error.repeat {
             Repeat::After(time) | Repeat::MayBeDone(time) => time,
             Repeat::No => Duration::ZERO,
@@ -95,6 +105,8 @@ impl From<StoreError> for SealedError {
             ErrorKind::Server | ErrorKind::Connection(_) | ErrorKind::TimedOut(_) | ErrorKind::Answer => {
                 SealedErrorKind::Unavailable
             }
+            ErrorKind::Full => SealedErrorKind::Full,
+            ErrorKind::Foreign => SealedErrorKind::NotSealed,
             ErrorKind::TooLarge => SealedErrorKind::EntityTooLarge,
             ErrorKind::BucketExists => SealedErrorKind::BucketExists,
             ErrorKind::BucketNotEmpty => SealedErrorKind::BucketNotEmpty,
@@ -102,7 +114,7 @@ impl From<StoreError> for SealedError {
             ErrorKind::Invalid | ErrorKind::Unsupported => SealedErrorKind::InvalidRequest,
             ErrorKind::Body(why) => SealedErrorKind::Content(why),
         };
-        Self { kind, message }
+        Self { kind, message, place: error.place }
     }
 }
 

@@ -3,8 +3,8 @@
 use super::context::Context;
 use super::error::SealedError;
 use super::tags;
-use super::types::{Attributes, Content, Info, Listing, Opened, PartInfo, Receipt, SealedOptions, UploadInfo};
-use super::{copy, get, head, list, multipart, part, put};
+use super::types::{Attributes, Content, Info, Listing, Opened, PartInfo, Receipt, SealedOptions, UploadInfo, Whole};
+use super::{copy, get, head, list, marker, multipart, part, put};
 use crate::format::{Layout, sealed_size};
 use crate::keys::Keyring;
 use crate::memory::Memory;
@@ -25,6 +25,15 @@ impl SealedStore {
         Self { context: Arc::new(Context::new(store, keyring, options)) }
     }
 
+    /// Compares a bucket's settings with those of this gateway, and notes them in the bucket if it
+    /// has none.
+    ///
+    /// # Errors
+    /// [`super::SealedErrorKind::OtherSettings`], and those of the store.
+    pub async fn adopt(&self, bucket: &str) -> Result<()> {
+        marker::mark(&self.context, bucket).await
+    }
+
     /// Stores an object, whole or not at all.
     pub async fn put(
         &self,
@@ -33,16 +42,19 @@ impl SealedStore {
         attributes: &Attributes,
         conditions: &Conditions,
     ) -> Result<Receipt> {
+        marker::mark(&self.context, &object.bucket).await?;
         put::put(&self.context, (object, self.place().await), content, attributes, conditions).await
     }
 
     /// Opens an object, or a range of its plaintext.
     pub async fn get(&self, object: &ObjectName, range: Option<Range>, conditions: &Conditions) -> Result<Opened> {
+        marker::check(&self.context, &object.bucket).await?;
         get::get(&self.context, (object, self.place().await), range, conditions).await
     }
 
     /// Tells about an object.
     pub async fn head(&self, object: &ObjectName, conditions: &Conditions) -> Result<Info> {
+        marker::check(&self.context, &object.bucket).await?;
         head::head(&self.context, object, conditions).await
     }
 
@@ -54,26 +66,31 @@ impl SealedStore {
         number: u32,
         conditions: &Conditions,
     ) -> Result<(Info, Option<(u64, u64)>)> {
+        marker::check(&self.context, &object.bucket).await?;
         part::part(&self.context, object, number, conditions).await
     }
 
     /// Where each slice of an object lies.
     pub async fn layout(&self, object: &ObjectName) -> Result<Arc<Layout>> {
+        marker::check(&self.context, &object.bucket).await?;
         part::layout(&self.context, object).await
     }
 
     /// Lists a page of a bucket, in the order of the keys' bytes.
     pub async fn list(&self, bucket: &str, query: &ListQuery) -> Result<Listing> {
+        marker::check(&self.context, bucket).await?;
         list::list(&self.context, bucket, query).await
     }
 
     /// Deletes an object; one that is not there is as good.
     pub async fn delete(&self, object: &ObjectName) -> Result<()> {
+        marker::check(&self.context, &object.bucket).await?;
         Ok(self.context.store.delete(&self.context.names.stored(object)?).await?)
     }
 
     /// Deletes an object that is there and has one of these tags, or `*`: any.
     pub async fn delete_if(&self, object: &ObjectName, tags: &str) -> Result<()> {
+        marker::check(&self.context, &object.bucket).await?;
         let conditions = Conditions { if_match: Some(tags.to_owned()), ..Conditions::default() };
         let tags = tags::conditions(&conditions).if_match.unwrap_or_default();
         Ok(self.context.store.delete_if(&self.context.names.stored(object)?, &tags).await?)
@@ -81,6 +98,7 @@ impl SealedStore {
 
     /// Deletes some of a bucket. Gives those that are still there, with why.
     pub async fn delete_many(&self, bucket: &str, keys: &[String]) -> Result<Vec<(String, SealedError)>> {
+        marker::check(&self.context, bucket).await?;
         let mut failures = Vec::new();
         let mut stored = Vec::new();
         for key in keys {
@@ -103,11 +121,14 @@ impl SealedStore {
         replace: Option<&Attributes>,
         source_conditions: &Conditions,
     ) -> Result<Receipt> {
+        marker::check(&self.context, &from.bucket).await?;
+        marker::mark(&self.context, &to.bucket).await?;
         copy::copy(&self.context, (from, to), replace, source_conditions).await
     }
 
     /// Begins an upload in parts; gives the client's upload id.
     pub async fn create_upload(&self, object: &ObjectName, attributes: &Attributes) -> Result<String> {
+        marker::mark(&self.context, &object.bucket).await?;
         multipart::create(&self.context, object, attributes).await
     }
 
@@ -130,6 +151,7 @@ impl SealedStore {
         number: u32,
         from: (&ObjectName, Option<Range>, &Conditions),
     ) -> Result<Receipt> {
+        marker::check(&self.context, &from.0.bucket).await?;
         let (reading, writing) = self.context.memory().two_places().await;
         let content = copy::open(&self.context, from, reading).await?;
         multipart::put_part(&self.context, (to, upload_id, number), content, writing).await
@@ -142,6 +164,20 @@ impl SealedStore {
         upload_id: &str,
         parts: &[(u32, String)],
         conditions: &Conditions,
+    ) -> Result<Receipt> {
+        self.complete_whole(object, upload_id, parts, (&Whole::default(), conditions)).await
+    }
+
+    /// The same, if the parts together are what the client says of the whole.
+    ///
+    /// # Errors
+    /// [`super::SealedErrorKind::BadDigest`] if they are not: the upload stays as it is.
+    pub async fn complete_whole(
+        &self,
+        object: &ObjectName,
+        upload_id: &str,
+        parts: &[(u32, String)],
+        conditions: (&Whole, &Conditions),
     ) -> Result<Receipt> {
         multipart::complete(&self.context, (object, upload_id), parts, conditions).await
     }
@@ -164,6 +200,7 @@ impl SealedStore {
         prefix: &str,
         after: Option<(&str, &str)>,
     ) -> Result<(Vec<UploadInfo>, bool)> {
+        marker::check(&self.context, bucket).await?;
         multipart::list_uploads(&self.context, (bucket, prefix), after).await
     }
 
@@ -174,12 +211,13 @@ impl SealedStore {
 
     /// Makes a bucket.
     pub async fn create_bucket(&self, bucket: &str) -> Result<()> {
-        Ok(self.context.store.create_bucket(bucket).await?)
+        self.context.store.create_bucket(bucket).await?;
+        marker::mark(&self.context, bucket).await
     }
 
     /// Deletes a bucket that is empty.
     pub async fn delete_bucket(&self, bucket: &str) -> Result<()> {
-        Ok(self.context.store.delete_bucket(bucket).await?)
+        marker::delete_bucket(&self.context, bucket).await
     }
 
     /// Whether a bucket is there, and may be used.

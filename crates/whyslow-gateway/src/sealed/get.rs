@@ -93,7 +93,8 @@ pub(super) async fn open(
     let memory = context.memory();
     let bytes =
         opening::gather(bytes_plan.spans(), arriving, reserve, memory, |rest| read_spans(source, rest, plan, memory));
-    let bytes = opening::open(Arc::clone(&context.keyring), (Arc::clone(&layout), bytes_plan), bytes, place);
+    let begun = opening::open(Arc::clone(&context.keyring), (Arc::clone(&layout), bytes_plan), bytes, place);
+    let bytes = begun.first().await?;
     Ok(Opened { info: client_info(name, info, attributes, &layout), range: plain, bytes, transfers: options.transfers })
 }
 

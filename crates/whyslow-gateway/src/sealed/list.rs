@@ -7,9 +7,10 @@
 
 use super::attributes;
 use super::context::Context;
-use super::encrypted_list;
+use super::encrypted_list::{self, Page};
 use super::error::{SealedError, SealedErrorKind};
 use super::known::Size;
+use super::marker::OURS;
 use super::tags;
 use super::tail;
 use super::types::{Attributes, Info, Listing};
@@ -26,11 +27,7 @@ const SOME_PARTS: u32 = 100;
 pub(super) async fn list(context: &Context, bucket: &str, query: &ListQuery) -> Result<Listing, SealedError> {
     let (objects, prefixes, next) = match context.names.cipher(bucket) {
         Some(cipher) => encrypted_list::page(&*context.store, &cipher, (bucket, query)).await?,
-        None => {
-            let page = context.store.list(bucket, query).await?;
-            let objects = page.objects.into_iter().map(|info| (info.key.clone(), info)).collect();
-            (objects, page.prefixes, page.next)
-        }
+        None => plain_page(context, bucket, query.clone()).await?,
     };
     let objects = stream::iter(objects)
         .map(|(key, info)| client_info(context, bucket, (key, info)))
@@ -38,6 +35,21 @@ pub(super) async fn list(context: &Context, bucket: &str, query: &ListQuery) -> 
         .try_collect()
         .await?;
     Ok(Listing { objects, prefixes, next })
+}
+
+/// A page without the gateway's own keys. It holds something, or is the last one.
+async fn plain_page(context: &Context, bucket: &str, mut query: ListQuery) -> Result<Page, SealedError> {
+    loop {
+        let page = context.store.list(bucket, &query).await?;
+        let is_clients = |key: &str| !key.starts_with(OURS);
+        let objects = page.objects.into_iter().filter(|info| is_clients(&info.key));
+        let objects: Vec<_> = objects.map(|info| (info.key.clone(), info)).collect();
+        let prefixes: Vec<_> = page.prefixes.into_iter().filter(|prefix| is_clients(prefix)).collect();
+        if page.next.is_none() || !objects.is_empty() || !prefixes.is_empty() {
+            return Ok((objects, prefixes, page.next));
+        }
+        query.continuation = page.next;
+    }
 }
 
 async fn client_info(context: &Context, bucket: &str, (key, info): (String, ObjectInfo)) -> Result<Info, SealedError> {

@@ -22,6 +22,7 @@ mod get;
 mod head;
 mod known;
 mod list;
+mod marker;
 mod multipart;
 mod names;
 mod opening;
@@ -35,7 +36,7 @@ mod types;
 pub use crate::memory::{Memory, Permit};
 pub use error::{SealedError, SealedErrorKind};
 pub use facade::SealedStore;
-pub use types::{Attributes, Content, Info, Listing, Opened, PartInfo, Receipt, SealedOptions, UploadInfo};
+pub use types::{Attributes, Content, Info, Listing, Opened, PartInfo, Receipt, SealedOptions, UploadInfo, Whole};
 
 #[cfg(test)]
 mod tests;

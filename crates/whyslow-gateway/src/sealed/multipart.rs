@@ -1,17 +1,19 @@
 //! Uploads in parts: a slice for each, and a manifest that says which count.
 //!
 //! Upload ids and ETags of parts carry what is needed, so that nothing is lost with this process.
-//! What they cannot do is to be listed: lists have the uploads and parts that this process knows.
+//! What they cannot do is to be listed: an upload's list would lack the parts that another gateway
+//! took, and a client that completes it by that list would lose them. So such a list is refused.
 
 use super::attributes;
 use super::context::Context;
 use super::error::{SealedError, SealedErrorKind};
 use super::known::Size;
+use super::marker::OURS;
 use super::sealing::{Sealing, Taking};
 use super::tags;
-use super::types::{Attributes, Content, PartInfo, Receipt, UploadInfo};
+use super::types::{Attributes, Content, PartInfo, Receipt, UploadInfo, Whole};
 use crate::format::manifest::{self, MAX_PARTS};
-use crate::format::{HEADER, Kind, PartToken, Role, UploadToken, plain_size, sealed_size};
+use crate::format::{HEADER, Kind, PartToken, Role, Sums, UploadToken, plain_size, sealed_size};
 use crate::memory::Permit;
 use crate::pool::{Body, LetGo};
 use crate::store::{Conditions, ObjectName, Part, Upload};
@@ -24,6 +26,11 @@ const MOST: u32 = MAX_PARTS - 1;
 /// nothing in it.
 const SEALED_CHUNK: u64 = 65_552;
 const NO_CHUNK: u64 = 8;
+
+const LIST_PARTS: &str = "complete the upload by the ETags that were answered when the parts were stored, or send the \
+                          parts again";
+const LIST_UPLOADS: &str = "there are uploads that were not begun by this gateway since it started, and cannot be listed; \
+                            `whyslow gateway clean` lists them as they are stored";
 
 pub(super) async fn create(
     context: &Context,
@@ -73,11 +80,11 @@ pub(super) async fn put_part(
     let unfinished = || SealedError::new(SealedErrorKind::Internal, "the storage took a part before its end");
     let tag = sealed.tag().ok_or_else(unfinished)?;
     let backend = part.tag.trim_matches('"').to_owned();
-    let own = PartToken { part: manifest::Part { number, length, filler, tag }, backend };
+    let own = PartToken { part: manifest::Part { number, length, filler, tag }, backend, sums: sealed.sums() };
     let tag = own.to_text(&context.keyring, token.object)?;
     let info = PartInfo { number, tag: tag.clone(), size: length, modified: SystemTime::now() };
     context.known.note_part(upload_id, &part.tag, info);
-    Ok(Receipt { tag, transfer: part.transfer, sealing: sealed.time(), modified: None })
+    Ok(Receipt { tag, transfer: part.transfer, sealing: sealed.time(), ..Receipt::default() })
 }
 
 /// Stores the manifest behind the parts, and makes all of it one object.
@@ -85,7 +92,7 @@ pub(super) async fn complete(
     context: &Context,
     (name, upload_id): (&ObjectName, &str),
     parts: &[(u32, String)],
-    conditions: &Conditions,
+    (whole, conditions): (&Whole, &Conditions),
 ) -> Result<Receipt, SealedError> {
     let (token, upload) = of(context, name, upload_id)?;
     if !parts.is_sorted_by(|one, next| one.0 < next.0) {
@@ -98,6 +105,7 @@ pub(super) async fn complete(
         let wrong = |fault| SealedError::new(SealedErrorKind::InvalidPart, format!("part {number}: {fault}"));
         tokens.push(own.map_err(wrong)?);
     }
+    let sums = verify(whole, &tokens)?;
     let mut list: Vec<_> = tokens.iter().map(|token| token.part).collect();
     let fillers = pad(&mut list);
     let end = manifest::seal(&context.keyring, token.object, &list)?;
@@ -116,7 +124,27 @@ pub(super) async fn complete(
     let size = Size { length, parts: u32::try_from(list.len()).ok() };
     context.known.note_size(&upload.object, &done.tag, size);
     let tag = tags::to_client(&done.tag);
-    Ok(Receipt { tag, transfer: done.transfer, ..Receipt::default() })
+    Ok(Receipt { tag, transfer: done.transfer, sums, ..Receipt::default() })
+}
+
+/// Compares the parts with what the client says of the whole; gives the whole's CRCs. Without those
+/// of all parts, which earlier versions did not note, there is nothing to compare.
+fn verify(whole: &Whole, parts: &[PartToken]) -> Result<Option<Sums>, SealedError> {
+    let size: u64 = parts.iter().map(|token| token.part.length).sum();
+    if let Some(expected) = whole.size.filter(|expected| *expected != size) {
+        let why = format!("the parts have {size} bytes, and the request says {expected}");
+        return Err(SealedError::new(SealedErrorKind::InvalidRequest, why));
+    }
+    let all = parts.iter().try_fold(Sums::default(), |sums, token| Some(sums.then(token.sums?, token.part.length)));
+    let Some(sums) = all else { return Ok(None) };
+    let is_same = whole.crc32.is_none_or(|crc| crc == sums.crc32)
+        && whole.crc32c.is_none_or(|crc| crc == sums.crc32c)
+        && whole.crc64nvme.is_none_or(|crc| crc == sums.crc64nvme);
+    if is_same {
+        return Ok(Some(sums));
+    }
+    let why = "the parts together do not have the checksum that the request states for the whole object";
+    Err(SealedError::new(SealedErrorKind::BadDigest, why))
 }
 
 /// Makes the stored object of a size that no single one has, by bytes behind the last part: so
@@ -148,8 +176,14 @@ pub(super) async fn list_parts(
 ) -> Result<(Vec<PartInfo>, bool), SealedError> {
     let (_, upload) = of(context, name, upload_id)?;
     let (parts, has_more) = context.store.list_parts(&upload, after).await?;
-    let known = parts.iter().filter_map(|part| context.known.part(upload_id, part.number, &part.tag));
-    Ok((known.collect(), has_more))
+    let known = parts.iter().map(|part| {
+        let why = || {
+            format!("part {} of this upload was not stored by this gateway since it began: {LIST_PARTS}", part.number)
+        };
+        let known = context.known.part(upload_id, part.number, &part.tag);
+        known.ok_or_else(|| SealedError::new(SealedErrorKind::NotKnown, why()))
+    });
+    Ok((known.collect::<Result<_, _>>()?, has_more))
 }
 
 pub(super) async fn list_uploads(
@@ -167,12 +201,15 @@ pub(super) async fn list_uploads(
     };
     let mut uploads = Vec::new();
     let mut after = after;
-    // A page without one that is known says nothing of the next.
+    // A page without one that is meant says nothing of the next.
     loop {
         let page = context.store.list_uploads(bucket, &stored_prefix, after.as_ref()).await?;
-        let known = page.uploads.iter().filter_map(|info| context.known.upload(bucket, &info.upload.id));
-        uploads.extend(known.filter(|info| info.key.starts_with(prefix)));
         after = page.uploads.last().map(|info| info.upload.clone());
+        for info in page.uploads.iter().filter(|info| !info.upload.object.key.starts_with(OURS)) {
+            let why = || SealedError::new(SealedErrorKind::NotKnown, LIST_UPLOADS);
+            let known = context.known.upload(bucket, &info.upload.id).ok_or_else(why)?;
+            uploads.extend(Some(known).filter(|info| info.key.starts_with(prefix)));
+        }
         if !page.has_more || after.is_none() || !uploads.is_empty() {
             return Ok((uploads, page.has_more));
         }

@@ -1,6 +1,7 @@
 //! [`Names`]: what the storage calls what clients name.
 
 use super::error::{SealedError, SealedErrorKind};
+use super::marker::OURS;
 use crate::format::NameCipher;
 use crate::keys::Epoch;
 use crate::store::ObjectName;
@@ -20,6 +21,11 @@ impl Names {
         Self { epoch }
     }
 
+    /// The epoch that names are encrypted under; `None` where they are plain.
+    pub(super) fn epoch(&self) -> Option<&Epoch> {
+        self.epoch.as_ref()
+    }
+
     /// What encrypts a bucket's names; none where they are plain.
     pub(super) fn cipher(&self, bucket: &str) -> Option<NameCipher> {
         self.epoch.as_ref().map(|epoch| NameCipher::new(epoch, bucket))
@@ -31,6 +37,10 @@ impl Names {
         if key.is_empty() || key.len() > LONGEST {
             let why = format!("a key has 1 to {LONGEST} bytes, and this one {}", key.len());
             return Err(SealedError::new(SealedErrorKind::InvalidName, why));
+        }
+        if key.starts_with(OURS) {
+            let why = format!("keys that begin with `{OURS}` are the gateway's own");
+            return Err(SealedError::new(SealedErrorKind::InvalidRequest, why));
         }
         match self.cipher(&object.bucket) {
             None => Ok(object.clone()),

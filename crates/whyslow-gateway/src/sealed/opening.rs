@@ -1,6 +1,7 @@
 //! Stored bytes as they come, verified plaintext as it goes.
 
-use crate::format::{Layout, Plan, Reader};
+use super::error::{SealedError, SealedErrorKind};
+use crate::format::{Fault, Layout, Plan, Reader};
 use crate::keys::Keyring;
 use crate::memory::{Memory, Permit};
 use crate::pool::{BodyError, ByteStream};
@@ -9,7 +10,7 @@ use bytes::Bytes;
 use futures_util::{StreamExt, stream};
 use std::collections::VecDeque;
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// Stored bytes that are opened at once.
 const STEP: usize = 64 << 10;
@@ -148,10 +149,31 @@ pub(super) fn open(
     (layout, plan): (Arc<Layout>, Plan),
     stored: HeldStream,
     place: Permit,
-) -> ByteStream {
-    let reader = Reader::new(keyring, layout, plan);
-    let opening = Opening { reader, stored, item: Bytes::new(), taken: None, _place: place };
-    stream::try_unfold(opening, Opening::next).boxed()
+) -> Begun {
+    let (reader, fault) = (Reader::new(keyring, layout, plan), Arc::default());
+    let opening = Opening { reader, stored, item: Bytes::new(), taken: None, fault: Arc::clone(&fault), _place: place };
+    Begun { bytes: stream::try_unfold(opening, Opening::next).boxed(), fault }
+}
+
+/// Plaintext of which nothing was taken.
+pub(super) struct Begun {
+    bytes: ByteStream,
+    fault: Arc<OnceLock<Fault>>,
+}
+
+impl Begun {
+    /// Waits for the first bytes, so that a fault in them, or in the header, is an error instead of
+    /// an answer that ends at once.
+    pub(super) async fn first(mut self) -> Result<ByteStream, SealedError> {
+        match self.bytes.next().await {
+            Some(Ok(first)) => Ok(stream::iter([Ok(first)]).chain(self.bytes).boxed()),
+            None => Ok(stream::empty().boxed()),
+            Some(Err(error)) => Err(match self.fault.get() {
+                Some(fault) => (*fault).into(),
+                None => SealedError::new(SealedErrorKind::Unavailable, error.to_string()),
+            }),
+        }
+    }
 }
 
 struct Opening {
@@ -161,6 +183,8 @@ struct Opening {
     item: Bytes,
     /// Memory of that, and of the chunk that is incomplete.
     taken: Option<Permit>,
+    /// Why it ended, for [`Begun::first`].
+    fault: Arc<OnceLock<Fault>>,
     _place: Permit,
 }
 
@@ -171,7 +195,7 @@ impl Opening {
                 match self.stored.next().await {
                     Some(item) => self.take(item?),
                     None => {
-                        self.reader.finish().map_err(|fault| BodyError::Source(fault.to_string()))?;
+                        self.reader.finish().map_err(|fault| failed(&self.fault, fault))?;
                         return Ok(None);
                     }
                 }
@@ -182,7 +206,7 @@ impl Opening {
             drop(step);
             // What was verified before a fault is handed out; the fault comes at the next call.
             if out.is_empty() {
-                read.map_err(|fault| BodyError::Source(fault.to_string()))?;
+                read.map_err(|fault| failed(&self.fault, fault))?;
                 continue;
             }
             if out.len() < out.capacity() / 2 {
@@ -205,4 +229,10 @@ impl Opening {
         }
         (self.item, self.taken) = (item, Some(taken));
     }
+}
+
+fn failed(noted: &OnceLock<Fault>, fault: Fault) -> BodyError {
+    // The first one counts.
+    let _ = noted.set(fault);
+    BodyError::Source(fault.to_string())
 }

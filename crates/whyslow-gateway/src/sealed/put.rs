@@ -41,7 +41,7 @@ pub(super) async fn put(
         (stored, sealed, transfer)
     };
     context.known.note_size(&stored_name, &stored.tag, Size { length, parts: None });
-    Ok(Receipt { tag: tags::to_client(&stored.tag), transfer, sealing: sealed.time(), modified: None })
+    Ok(Receipt { tag: tags::to_client(&stored.tag), transfer, sealing: sealed.time(), ..Receipt::default() })
 }
 
 /// What became of parts that went beside each other.

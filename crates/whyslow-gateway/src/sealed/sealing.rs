@@ -6,14 +6,14 @@
 
 use super::error::SealedError;
 use super::types::Content;
-use crate::format::{Object, Role, SliceTag, SliceWriter, WriteError};
+use crate::format::{Object, Role, SliceTag, SliceWriter, Summer, Sums, WriteError};
 use crate::keys::Keyring;
 use crate::memory::{Memory, Permit};
 use crate::pool::{BodyError, ByteStream, LetGo};
 use bytes::Bytes;
 use futures_util::{StreamExt, stream};
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 /// Plaintext that is sealed at once.
@@ -35,29 +35,46 @@ pub(super) enum Taking {
 
 /// What became of a slice, for whoever handed its stream away.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Sealed(Arc<Mutex<(Duration, Option<SliceTag>)>>);
+pub(super) struct Sealed(Arc<Mutex<State>>);
+
+#[derive(Debug, Default)]
+struct State {
+    time: Duration,
+    tag: Option<SliceTag>,
+    sums: Option<Sums>,
+}
 
 impl Sealed {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     fn note(&self, took: Duration, tag: Option<SliceTag>) {
-        let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        state.0 += took;
-        state.1 = tag.or(state.1);
+        let mut state = self.lock();
+        state.time += took;
+        state.tag = tag.or(state.tag);
     }
 
     /// Time in the cipher so far.
     pub(super) fn time(&self) -> Duration {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).0
+        self.lock().time
     }
 
     /// The slice's tag, once its last chunk is sealed.
     pub(super) fn tag(&self) -> Option<SliceTag> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).1
+        self.lock().tag
+    }
+
+    /// CRCs of a part's plaintext, once all of it came.
+    pub(super) fn sums(&self) -> Option<Sums> {
+        self.lock().sums
     }
 }
 
 /// A slice that is to be sealed.
 pub(super) struct Sealing {
     content: Content,
+    summer: Option<Summer>,
     came: u64,
     /// None once it has ended.
     writer: Option<SliceWriter>,
@@ -89,6 +106,8 @@ impl Sealing {
         sealed.note(began.elapsed(), None);
         let sealing = Self {
             content,
+            // Only a part's CRCs are asked for later.
+            summer: matches!(role, Role::Part(_)).then(Summer::default),
             came: 0,
             writer: Some(writer),
             pending: Bytes::new(),
@@ -144,6 +163,9 @@ impl Sealing {
         if self.came > self.content.length {
             return Err(BodyError::Length { announced: self.content.length, got: self.came });
         }
+        if let Some(summer) = &mut self.summer {
+            summer.update(&bytes);
+        }
         self.pending = bytes;
         Ok(())
     }
@@ -170,6 +192,7 @@ impl Sealing {
         if self.came < self.content.length {
             return Err(BodyError::Length { announced: self.content.length, got: self.came });
         }
+        self.sealed.lock().sums = self.summer.as_ref().map(Summer::finish);
         let permit = self.permit(size).await;
         let began = Instant::now();
         let mut out = Vec::with_capacity(size);

@@ -1,5 +1,6 @@
 //! What goes in and comes out: objects as clients know them.
 
+use crate::format::Sums;
 use crate::keys::EpochId;
 use crate::memory::Memory;
 use crate::pool::{ByteStream, Transfer, Transfers};
@@ -46,6 +47,21 @@ pub struct Receipt {
     pub sealing: Duration,
     /// When it was stored, where that is known.
     pub modified: Option<SystemTime>,
+    /// CRCs of the whole object, of an upload whose parts all have them.
+    pub sums: Option<Sums>,
+}
+
+/// What a client says of an object when it completes the upload.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Whole {
+    /// Bytes of plaintext.
+    pub size: Option<u64>,
+    /// CRC-32.
+    pub crc32: Option<u32>,
+    /// CRC-32C.
+    pub crc32c: Option<u32>,
+    /// CRC-64/NVME.
+    pub crc64nvme: Option<u64>,
 }
 
 /// What is known of an object.

@@ -2,6 +2,7 @@
 
 use crate::pool::{BodyError, PoolError, Sent};
 use std::fmt;
+use std::path::Path;
 use std::time::Duration;
 
 /// What went wrong.
@@ -41,6 +42,10 @@ pub enum ErrorKind {
     Invalid,
     /// The store cannot do that.
     Unsupported,
+    /// There is no room left in the store.
+    Full,
+    /// Something is there that this gateway cannot have stored.
+    Foreign,
     /// Whoever made the body failed.
     Body(BodyError),
     /// What the store answered cannot be understood.
@@ -67,10 +72,23 @@ pub struct StoreError {
     pub repeat: Repeat,
     /// What the store or the kernel said.
     pub message: String,
+    /// A path of this machine: for logs, and never for clients.
+    pub place: Option<String>,
 }
 
 impl fmt::Display for StoreError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let text = self.public();
+        match &self.place {
+            None => f.write_str(&text),
+            Some(place) => write!(f, "{text} ({place})"),
+        }
+    }
+}
+
+impl StoreError {
+    /// What went wrong, without the place.
+    pub fn public(&self) -> String {
         let what = match self.kind {
             ErrorKind::NoSuchKey => "there is no such object",
             ErrorKind::NoSuchBucket => "there is no such bucket",
@@ -89,17 +107,23 @@ impl fmt::Display for StoreError {
             ErrorKind::TooLarge => "the object is too large",
             ErrorKind::Invalid => "the store does not accept the request",
             ErrorKind::Unsupported => "the store cannot do that",
+            ErrorKind::Full => "the store has no room left",
+            ErrorKind::Foreign => "this was not stored by a gateway",
             ErrorKind::Body(_) => "the body ended early",
             ErrorKind::Answer => "the store's answer cannot be understood",
         };
-        if self.message.is_empty() { f.write_str(what) } else { write!(f, "{what}: {}", self.message) }
+        if self.message.is_empty() { what.to_owned() } else { format!("{what}: {}", self.message) }
     }
-}
 
-impl StoreError {
+    /// At a path of this machine.
+    #[must_use]
+    pub fn at(self, place: &Path) -> Self {
+        Self { place: Some(place.display().to_string()), ..self }
+    }
+
     /// One that repeating would not change.
     pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
-        Self { kind, repeat: Repeat::No, message: message.into() }
+        Self { kind, repeat: Repeat::No, message: message.into(), place: None }
     }
 }
 
@@ -121,6 +145,6 @@ impl From<PoolError> for StoreError {
             PoolError::Stalled { .. } | PoolError::NoAnswer { .. } => (ErrorKind::TimedOut(sent), again(SOON)),
             PoolError::Body(why) => (ErrorKind::Body(why.clone()), Repeat::No),
         };
-        Self { kind, repeat, message: error.to_string() }
+        Self { kind, repeat, message: error.to_string(), place: None }
     }
 }

@@ -23,7 +23,7 @@ pub use clouds::CloudStore;
 pub use error::{ErrorKind, Repeat, StoreError};
 pub use folder::FolderStore;
 
-pub use s3::{Addressing, Credentials, CredentialsError, S3Options, S3Store};
+pub use s3::{Addressing, Bodies, Credentials, CredentialsError, S3Options, S3Store};
 pub use types::{
     Conditions, Download, EntityTag, ListQuery, Listing, ObjectInfo, ObjectName, Part, PutOptions, Range, ReadOptions,
     Stored, Upload, UploadInfo, UploadListing,

@@ -14,7 +14,7 @@ use bytes::Bytes;
 use faulty::Faulty;
 use std::time::Duration;
 use whyslow_gateway::pool::{Body, Endpoint, Pool, PoolOptions, Timeouts, Warmth};
-use whyslow_gateway::store::{Addressing, Credentials, ObjectName, S3Options, S3Store};
+use whyslow_gateway::store::{Addressing, Bodies, Credentials, ObjectName, S3Options, S3Store};
 
 /// Deadlines that a test can wait for, and nothing kept warm.
 fn options() -> PoolOptions {
@@ -31,13 +31,20 @@ fn pool(server: &Faulty) -> Pool {
     Pool::new(endpoint(server), options()).unwrap()
 }
 
+/// Scripted servers are not tried out: their scripts count requests.
 fn store_with(endpoint: Endpoint, pool: PoolOptions) -> S3Store {
+    let bodies = Some(Bodies::Plain { no_chunks: "a script".to_owned() });
+    s3(endpoint, pool, bodies)
+}
+
+fn s3(endpoint: Endpoint, pool: PoolOptions, bodies: Option<Bodies>) -> S3Store {
     S3Store::new(S3Options {
         endpoint,
         addressing: Addressing::Path,
         region: "us-east-1".to_owned(),
         credentials: Some(Credentials::new("test", "hush", None)),
         pool,
+        bodies,
     })
     .unwrap()
 }

@@ -1,6 +1,6 @@
 //! One suite for all stores: the folder, and S3 services that others made.
 
-use crate::{options, pattern, store_with};
+use crate::{options, pattern, s3};
 use bytes::Bytes;
 use futures_util::{StreamExt, stream};
 use std::collections::BTreeMap;
@@ -11,8 +11,8 @@ use std::time::Duration;
 use whyslow_gateway::memory::Memory;
 use whyslow_gateway::pool::{Body, BodyError, Endpoint, PoolOptions, Timeouts};
 use whyslow_gateway::store::{
-    Bulk, Conditions, ErrorKind, FolderStore, ListQuery, Listing, ObjectName, Plan, PutOptions, Range, Store,
-    get_in_parts, put_in_parts,
+    Bodies, Bulk, Conditions, ErrorKind, FolderStore, ListQuery, Listing, ObjectName, Plan, PutOptions, Range, S3Store,
+    Store, get_in_parts, put_in_parts,
 };
 
 pub(crate) const MIB: usize = 1 << 20;
@@ -269,6 +269,19 @@ async fn a_folder() {
     std::fs::write(folder.path().join("suite/foreign"), "x").unwrap();
     let foreign = store.head(&name("foreign"), &Conditions::default()).await.unwrap_err();
     assert!(foreign.to_string().contains("not stored by the gateway"), "{foreign}");
+    let listed = store.list("suite", &ListQuery::default()).await.unwrap_err();
+    assert!(listed.kind == ErrorKind::Foreign && listed.to_string().contains("`foreign`"), "{listed}");
+    std::fs::remove_file(folder.path().join("suite/foreign")).unwrap();
+    assert_eq!(all_keys(&store, &ListQuery::default()).await, ["../../escape", "a"]);
+    // What cannot be opened is not left out.
+    #[cfg(unix)]
+    {
+        std::os::unix::fs::symlink("loop", folder.path().join("suite/loop")).unwrap();
+        assert_eq!(store.list("suite", &ListQuery::default()).await.unwrap_err().kind, ErrorKind::Server);
+    }
+    let below = FolderStore::open(folder.path().join("no/where")).unwrap_err();
+    assert!(below.to_string().contains("the folder above it is not there"), "{below}");
+    assert!(!folder.path().join("no").exists());
     let drafts = folder.path().join(".whyslow-gateway/drafts");
     assert_eq!(std::fs::read_dir(drafts).unwrap().count(), 0, "nothing is left over");
 }
@@ -284,7 +297,7 @@ impl Drop for Running {
 }
 
 /// Starts a service on a free port, and gives a store in it once it listens.
-async fn service(start: impl Fn(u16) -> Command) -> (Running, Arc<dyn Store>) {
+async fn service(start: impl Fn(u16) -> Command) -> (Running, Arc<S3Store>) {
     let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     let child = start(port).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
     let running = Running(child);
@@ -297,7 +310,7 @@ async fn service(start: impl Fn(u16) -> Command) -> (Running, Arc<dyn Store>) {
     let endpoint = Endpoint::parse(&format!("http://127.0.0.1:{port}")).unwrap();
     // They have as long as they need on a busy machine.
     let pool = PoolOptions { timeouts: Timeouts::default(), ..options() };
-    (running, Arc::new(store_with(endpoint, pool)))
+    (running, Arc::new(s3(endpoint, pool, None)))
 }
 
 #[tokio::test]
@@ -311,6 +324,7 @@ async fn moto() {
         command
     })
     .await;
+    old_or_new(&store, &Bodies::Chunked).await;
     suite(store).await;
 }
 
@@ -327,7 +341,29 @@ async fn versitygw() {
         command
     })
     .await;
+    old_or_new(&store, &Bodies::Chunked).await;
     suite(store).await;
+}
+
+/// A body that is cut leaves the object that was there.
+async fn old_or_new(store: &Arc<S3Store>, expected: &Bodies) {
+    store.create_bucket("suite").await.unwrap();
+    assert_eq!(store.bodies("suite").await.unwrap(), expected);
+    assert!(store.list_uploads("suite", "", None).await.unwrap().uploads.is_empty(), "the trial leaves nothing");
+    let as_store: Arc<dyn Store> = Arc::clone(store) as _;
+    put(&as_store, "o", "old").await;
+    let pieces = [Ok(pattern(200_000)), Err(BodyError::Source("a client left".to_owned()))];
+    let cut = stream::iter(pieces).then(|piece| async {
+        tokio::time::sleep(Duration::from_millis(200 * u64::from(piece.is_err()))).await;
+        piece
+    });
+    let body = Body::stream(500_000, 0, cut.boxed());
+    let error = store.put(&name("o"), body, &PutOptions::default()).await.unwrap_err();
+    assert!(matches!(error.kind, ErrorKind::Body(_)), "{error}");
+    tokio::time::sleep(Duration::from_millis(500)).await;
+    assert_eq!(read(&as_store, "o", None).await, b"old");
+    store.delete(&name("o")).await.unwrap();
+    store.delete_bucket("suite").await.unwrap();
 }
 
 #[tokio::test]

@@ -13,8 +13,8 @@ use whyslow_gateway::memory::Memory;
 use whyslow_gateway::pool::{Body, BodyError, Endpoint, Pool, PoolOptions, Safety, Warmth, WindowKeeping};
 use whyslow_gateway::sealed::{Attributes, Content, SealedOptions, SealedStore};
 use whyslow_gateway::store::{
-    Addressing, Bulk, Conditions, ObjectName, Plan, PutOptions, S3Options, S3Store, Store, Stored, get_in_parts,
-    put_in_parts,
+    Addressing, Bodies, Bulk, Conditions, ObjectName, Plan, PutOptions, S3Options, S3Store, Store, Stored,
+    get_in_parts, put_in_parts,
 };
 
 const RTT: Duration = Duration::from_millis(200);
@@ -105,7 +105,8 @@ impl Lab<'_> {
         };
         let pool = PoolOptions { max_connections: 32, warmth, ..PoolOptions::default() };
         let (endpoint, region) = (self.endpoint.clone(), "us-east-1".to_owned());
-        let options = S3Options { endpoint, addressing: Addressing::Path, region, credentials: None, pool };
+        let bodies = Some(Bodies::Plain { no_chunks: "the backend decodes none".to_owned() });
+        let options = S3Options { endpoint, addressing: Addressing::Path, region, credentials: None, pool, bodies };
         Arc::new(S3Store::new(options).unwrap())
     }
 

@@ -1,10 +1,26 @@
-//! A storage that speaks as much of S3 as the gateway asks for, and can be slow.
+//! A storage that speaks as much of S3 as the gateway asks for, and can be slow, or store bodies
+//! that are cut.
 
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use std::collections::BTreeMap;
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
+use whyslow_gateway::store::Bodies;
+
+/// What becomes of a body.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Manner {
+    /// One that is cut is dropped; it is not asked for more.
+    Usual,
+    /// One that is cut is stored, as versitygw 1.8 does. Chunks are decoded, and must have their
+    /// end.
+    KeepsCutBodies,
+    /// One that is cut is stored, and chunks are refused.
+    KeepsCutBodiesAndTakesNoChunks,
+}
 
 /// An object, or an upload with its parts.
 #[derive(Clone, Default)]
@@ -24,26 +40,41 @@ struct State {
 
 /// One that runs until the process ends.
 pub(crate) struct Backend {
+    manner: Manner,
     address: SocketAddr,
     state: Arc<State>,
 }
 
 impl Backend {
     pub(crate) fn start() -> Self {
+        Self::with(Manner::Usual)
+    }
+
+    pub(crate) fn with(manner: Manner) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let (address, state) = (listener.local_addr().unwrap(), Arc::<State>::default());
         let shared = Arc::clone(&state);
         std::thread::spawn(move || {
             for stream in listener.incoming().flatten() {
                 let state = Arc::clone(&shared);
-                std::thread::spawn(move || serve(stream, &state));
+                std::thread::spawn(move || serve(stream, &state, manner));
             }
         });
-        Self { address, state }
+        Self { manner, address, state }
     }
 
     pub(crate) fn url(&self) -> String {
         format!("http://{}", self.address)
+    }
+
+    /// How a gateway sends bodies to it; `None`: it finds out.
+    pub(crate) fn bodies(&self) -> Option<Bodies> {
+        (self.manner == Manner::Usual).then(|| Bodies::Plain { no_chunks: "it decodes none".to_owned() })
+    }
+
+    /// Keys of uploads that were neither completed nor dropped.
+    pub(crate) fn uploads(&self) -> Vec<String> {
+        self.state.objects.lock().unwrap().keys().filter(|key| key.contains('?')).cloned().collect()
     }
 
     /// Complete takes so long from now on.
@@ -71,10 +102,21 @@ impl Asked {
     }
 }
 
-fn serve(mut stream: TcpStream, state: &State) -> Option<()> {
+fn serve(mut stream: TcpStream, state: &State, manner: Manner) -> Option<()> {
     stream.set_nodelay(true).ok()?;
     loop {
-        let asked = read(&mut stream)?;
+        let mut asked = read(&mut stream, manner)?;
+        let is_chunked = asked.field("x-amz-content-sha256").is_some_and(|value| value.starts_with("STREAMING-"));
+        if is_chunked && manner == Manner::KeepsCutBodies {
+            let Some(body) = decode(&asked.body) else {
+                stream.write_all(b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n").ok()?;
+                continue;
+            };
+            asked.body = body;
+        } else if is_chunked {
+            stream.write_all(b"HTTP/1.1 501 Not Implemented\r\nContent-Length: 0\r\n\r\n").ok()?;
+            continue;
+        }
         let (status, fields, body) = answer(&asked, state);
         let head = format!("HTTP/1.1 {status}\r\n{fields}Content-Length: {}\r\n\r\n", body.len());
         stream.write_all(head.as_bytes()).ok()?;
@@ -84,7 +126,23 @@ fn serve(mut stream: TcpStream, state: &State) -> Option<()> {
     }
 }
 
-fn read(stream: &mut TcpStream) -> Option<Asked> {
+/// The bytes of a body in chunks; `None` without its end.
+fn decode(mut coded: &[u8]) -> Option<Vec<u8>> {
+    let mut bytes = Vec::new();
+    loop {
+        let end = coded.windows(2).position(|two| two == b"\r\n")?;
+        let size = usize::from_str_radix(std::str::from_utf8(&coded[..end]).ok()?, 16).ok()?;
+        coded = &coded[end + 2..];
+        if size == 0 {
+            let sum = STANDARD.encode(crc_fast::crc32_iso_hdlc(&bytes).to_be_bytes());
+            return (coded == format!("x-amz-checksum-crc32:{sum}\r\n\r\n").as_bytes()).then_some(bytes);
+        }
+        bytes.extend_from_slice(coded.get(..size)?);
+        coded = coded.get(size..)?.strip_prefix(b"\r\n")?;
+    }
+}
+
+fn read(stream: &mut TcpStream, manner: Manner) -> Option<Asked> {
     let (mut all, mut piece) = (Vec::new(), vec![0; 1 << 16]);
     let end = loop {
         if let Some(end) = all.windows(4).position(|four| four == b"\r\n\r\n") {
@@ -105,7 +163,13 @@ fn read(stream: &mut TcpStream) -> Option<Asked> {
     let mut asked = Asked { method, path: path.to_owned(), query, head, body: Vec::new() };
     let length = asked.field("content-length").map_or(0, |length| length.parse().unwrap());
     while body.len() < length {
-        let count = stream.read(&mut piece).ok().filter(|&count| count > 0)?;
+        let count = stream.read(&mut piece).unwrap_or(0);
+        if count == 0 && manner == Manner::Usual {
+            return None;
+        }
+        if count == 0 {
+            break;
+        }
         body.extend_from_slice(&piece[..count]);
     }
     asked.body = body;
@@ -175,9 +239,35 @@ fn answer(asked: &Asked, state: &State) -> Answer {
             objects.remove(&upload.unwrap_or_else(|| asked.path.clone()));
             ("204 No Content", String::new(), Vec::new())
         }
+        ("GET", Some(upload), _) => objects.get(&upload).map_or_else(
+            || missing("NoSuchUpload"),
+            |stored| {
+                let part = |(number, bytes): (&u32, &Vec<u8>)| {
+                    let (tag, size) = (tag(bytes), bytes.len());
+                    format!("<Part><PartNumber>{number}</PartNumber><ETag>{tag}</ETag><Size>{size}</Size></Part>")
+                };
+                let list: String = stored.parts.iter().map(part).collect();
+                ok("", format!("<ListPartsResult><IsTruncated>false</IsTruncated>{list}</ListPartsResult>"))
+            },
+        ),
+        ("GET", None, _) if asked.query.contains_key("list-type") => list(&asked.path, &objects),
         (_, Some(_), _) => missing("NoSuchUpload"),
         _ => objects.get(&asked.path).map_or_else(|| missing("NoSuchKey"), |stored| object(asked, stored)),
     }
+}
+
+/// All of a bucket.
+fn list(bucket: &str, objects: &BTreeMap<String, Stored>) -> Answer {
+    let object = |(path, stored): (&String, &Stored)| {
+        let key = path.strip_prefix(bucket)?.strip_prefix('/').filter(|key| !key.contains('?'))?;
+        let (tag, size) = (tag(&stored.bytes), stored.bytes.len());
+        let modified = "2026-11-23T08:00:00.000Z";
+        Some(format!(
+            "<Contents><Key>{key}</Key><LastModified>{modified}</LastModified><ETag>{tag}</ETag><Size>{size}</Size></Contents>"
+        ))
+    };
+    let list: String = objects.iter().filter_map(object).collect();
+    ok("", format!("<ListBucketResult><IsTruncated>false</IsTruncated>{list}</ListBucketResult>"))
 }
 
 fn object(asked: &Asked, stored: &Stored) -> Answer {

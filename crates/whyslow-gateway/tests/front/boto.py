@@ -1,10 +1,12 @@
 """boto3 against the gateway: all checksums, both styles of names, uploads in parts, conditions."""
 
+import base64
 import hashlib
 import io
 import os
 import sys
 import urllib.request
+import zlib
 
 import boto3
 from boto3.s3.transfer import TransferConfig
@@ -52,6 +54,18 @@ assert hashlib.sha256(back.getvalue()).digest() == hashlib.sha256(large).digest(
 assert s3.head_object(Bucket="bucket", Key="large")["Metadata"] == {"a": "1"}
 s3.copy({"Bucket": "bucket", "Key": "large"}, "bucket", "copy", Config=parts)
 assert s3.get_object(Bucket="bucket", Key="copy")["Body"].read() == large
+
+for name, sum_ in [("ChecksumCRC32", base64.b64encode(zlib.crc32(large).to_bytes(4, "big")).decode())]:
+    s3.upload_fileobj(io.BytesIO(large), "bucket", "summed", Config=parts, ExtraArgs={name: sum_})
+    assert s3.get_object(Bucket="bucket", Key="summed")["Body"].read() == large
+    try:
+        s3.upload_fileobj(io.BytesIO(large + b"x"), "bucket", "summed", Config=parts, ExtraArgs={name: sum_})
+    except ClientError as error:
+        assert error.response["Error"]["Code"] == "BadDigest", error
+    else:
+        raise AssertionError("a wrong checksum of the whole was taken")
+    assert s3.get_object(Bucket="bucket", Key="summed")["Body"].read() == large
+s3.delete_object(Bucket="bucket", Key="summed")
 
 link = s3.generate_presigned_url("get_object", Params={"Bucket": "bucket", "Key": "o"})
 assert urllib.request.urlopen(link).read() == bytes_

@@ -19,6 +19,8 @@ pub(crate) struct Ask {
     pub(crate) key: &'static str,
     pub(crate) secret: &'static str,
     pub(crate) at: SystemTime,
+    /// How long a link is good for.
+    pub(crate) expires: Duration,
     /// Added behind the signature's back.
     pub(crate) unsigned: Vec<(String, String)>,
 }
@@ -32,7 +34,17 @@ pub(crate) struct Got {
 
 pub(crate) fn ask(method: &'static str, path: &str) -> Ask {
     let (path, fields, body, unsigned) = (path.to_owned(), Vec::new(), Vec::new(), Vec::new());
-    Ask { method, path, fields, body, key: KEY, secret: SECRET, at: SystemTime::now(), unsigned }
+    Ask {
+        method,
+        path,
+        fields,
+        body,
+        key: KEY,
+        secret: SECRET,
+        at: SystemTime::now(),
+        expires: Duration::from_secs(60),
+        unsigned,
+    }
 }
 
 pub(crate) fn put(path: &str, body: impl Into<Vec<u8>>) -> Ask {
@@ -50,14 +62,14 @@ impl Ask {
         self
     }
 
-    fn settings(location: SignatureLocation) -> SigningSettings {
+    fn settings(&self, location: SignatureLocation) -> SigningSettings {
         let mut settings = SigningSettings::default();
         settings.signature_location = location;
         settings.session_token_mode = SessionTokenMode::Include;
         settings.percent_encoding_mode = aws_sigv4::http_request::PercentEncodingMode::Single;
         settings.uri_path_normalization_mode = aws_sigv4::http_request::UriPathNormalizationMode::Disabled;
         if location == SignatureLocation::QueryParams {
-            settings.expires_in = Some(Duration::from_secs(60));
+            settings.expires_in = Some(self.expires);
         }
         settings
     }
@@ -70,7 +82,7 @@ impl Ask {
             .region("us-east-1")
             .name("s3")
             .time(self.at)
-            .settings(Self::settings(location))
+            .settings(self.settings(location))
             .build()
             .unwrap()
             .into();

@@ -90,7 +90,7 @@ fn what_is_wrong_with_a_form_is_said_and_nothing_is_stored() {
     }
     let got = post(&server, &[data(&format!(r#"{{"name": "{}"}}"#, "x".repeat(70_000))), file(b"x")]);
     assert_eq!(json(&got)["error"], "EntityTooLarge");
-    assert_eq!(std::fs::read_dir(server.stored("")).unwrap().count(), 0);
+    assert_eq!(crate::files(&server), 0);
 }
 
 #[test]
@@ -127,5 +127,5 @@ fn a_form_that_is_cut_or_endless_is_refused() {
     let heads = [format!("{head}content-length: {}\r\n\r\n", endless.len()).into_bytes(), endless].concat();
     let got = send(&server, &heads, "POST");
     assert_eq!((got.status, json(&got)["error"].as_str()), (400, Some("InvalidArgument")));
-    assert_eq!(std::fs::read_dir(server.stored("")).unwrap().count(), 0);
+    assert_eq!(crate::files(&server), 0);
 }

@@ -11,7 +11,7 @@ use std::time::{Duration, SystemTime};
 #[track_caller]
 fn nothing_is_stored(server: &Server) {
     ask("GET", "/bucket/o").send(server).is(404, "NoSuchKey");
-    assert_eq!(std::fs::read_dir(server.stored("")).unwrap().count(), 0);
+    assert_eq!(crate::files(server), 0);
 }
 
 #[test]
@@ -47,6 +47,12 @@ fn a_link_is_good_for_what_it_was_made_for() {
     let mut old = ask("GET", "/bucket/o");
     old.at = SystemTime::now() - Duration::from_secs(61);
     old.send_link(&server).is(403, "AccessDenied");
+    let mut long = ask("GET", "/bucket/o");
+    long.expires = Duration::from_secs(604_801);
+    long.send_link(&server).is(400, "AuthorizationQueryParametersError");
+    let mut week = ask("GET", "/bucket/o");
+    week.expires = Duration::from_secs(604_800);
+    week.send_link(&server).ok();
     // A link to store an object is none to copy another one there.
     let copy = ask("PUT", "/bucket/p").unsigned("x-amz-copy-source", "/bucket/o");
     copy.send_link(&server).is(403, "AccessDenied");
@@ -126,7 +132,7 @@ fn who_goes_in_the_middle_leaves_nothing() {
         assert!(record.status != Some(200));
         drop(stream);
     }
-    crate::until("nothing aside", || std::fs::read_dir(server.stored("")).unwrap().count() == 0);
+    crate::until("nothing aside", || crate::files(&server) == 0);
     nothing_is_stored(&server);
 }
 
@@ -169,6 +175,51 @@ fn chunks_with_wrong_signatures_store_nothing() {
         .with("x-amz-decoded-content-length", "1");
     signed.send(&server).is(403, "SignatureDoesNotMatch");
     nothing_is_stored(&server);
+}
+
+#[test]
+fn object_whose_beginning_was_changed_is_502() {
+    let server = Server::start();
+    let file = server.stored("o");
+    for at in [100, 300] {
+        put("/bucket/o", pattern(300_000)).send(&server).ok();
+        let mut stored = std::fs::read(&file).unwrap();
+        stored[at] ^= 1;
+        std::fs::OpenOptions::new().write(true).open(&file).unwrap().write_all(&stored).unwrap();
+        ask("GET", "/bucket/o").send(&server).is(502, "ObjectNotAuthentic");
+    }
+}
+
+/// As `cp -r` leaves a bucket: a list without its keys would empty a mirror.
+#[test]
+fn list_of_files_without_attributes_is_an_error_that_names_the_key() {
+    let server = Server::start();
+    put("/bucket/folder/a", pattern(10)).send(&server).ok();
+    put("/bucket/folder/b", pattern(10)).send(&server).ok();
+    let file = server.stored("folder/b");
+    let bytes = std::fs::read(&file).unwrap();
+    std::fs::remove_file(&file).unwrap();
+    std::fs::write(&file, bytes).unwrap();
+    for path in ["/bucket?list-type=2", "/bucket", "/bucket?list-type=2&prefix=folder%2F", "/bucket/folder/b"] {
+        let got = ask("GET", path).send(&server);
+        got.is(502, "ObjectNotSealed");
+        assert!(got.text().contains("copied without its extended attribute"), "{}", got.text());
+        assert!(path.ends_with('b') || got.text().contains("`folder/b`"), "{}", got.text());
+        assert!(!got.text().contains(file.parent().unwrap().to_str().unwrap()), "{}", got.text());
+        let record = server.record(|record| record.error.as_deref() == Some("ObjectNotSealed"));
+        assert!(record.message.unwrap().contains(file.to_str().unwrap()), "the log says where");
+    }
+}
+
+/// Where the store is, is no business of clients.
+#[test]
+fn answers_name_no_folders_of_the_machine() {
+    let server = Server::start();
+    put("/bucket/a", pattern(10)).send(&server).ok();
+    let got = put("/bucket/a/b", "x").send(&server);
+    got.is(400, "InvalidRequest");
+    let folder = server.stored("");
+    assert!(!got.text().contains(folder.parent().unwrap().to_str().unwrap()), "{}", got.text());
 }
 
 #[test]

@@ -9,12 +9,19 @@ mod limits;
 mod objects;
 mod programs;
 mod server;
+mod torn;
 mod transfers;
 mod uploads;
 
 /// Bytes that differ from place to place.
 fn pattern(length: usize) -> Vec<u8> {
     (0..length).map(|n| (n ^ n >> 8 ^ n >> 16) as u8).collect()
+}
+
+/// What is in the bucket, but for what the gateway notes there.
+fn files(server: &server::Server) -> usize {
+    let is_ours = |entry: &std::fs::DirEntry| entry.file_name() == ".whyslow-gateway";
+    std::fs::read_dir(server.stored("")).unwrap().filter(|entry| !is_ours(entry.as_ref().unwrap())).count()
 }
 
 /// Waits until something holds; it is no measure of time.

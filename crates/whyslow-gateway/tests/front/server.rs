@@ -12,7 +12,7 @@ use whyslow_gateway::front::{Access, AccessKey, Drained, Front, FrontOptions, Re
 use whyslow_gateway::keys::{Epoch, Keyring};
 use whyslow_gateway::pool::{Endpoint, PoolOptions, Warmth};
 use whyslow_gateway::sealed::{SealedOptions, SealedStore};
-use whyslow_gateway::store::{Addressing, Credentials, FolderStore, S3Options, S3Store, Store};
+use whyslow_gateway::store::{Addressing, Bodies, Credentials, FolderStore, S3Options, S3Store, Store};
 
 pub(crate) const KEY: &str = "AKIDEXAMPLE";
 pub(crate) const SECRET: &str = "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY";
@@ -28,12 +28,12 @@ impl Sink for Records {
 }
 
 /// An endpoint as a store: its connections are the pool's, and none is kept warm.
-pub(crate) fn s3(url: &str) -> S3Store {
+pub(crate) fn s3(url: &str, bodies: Option<Bodies>) -> S3Store {
     let warmth = Warmth { connections: 0, ..Warmth::default() };
     let pool = PoolOptions { warmth, ..PoolOptions::default() };
     let credentials = Some(Credentials::new(KEY, SECRET, None));
     let (endpoint, region) = (Endpoint::parse(url).unwrap(), "us-east-1".to_owned());
-    S3Store::new(S3Options { endpoint, addressing: Addressing::Path, region, credentials, pool }).unwrap()
+    S3Store::new(S3Options { endpoint, addressing: Addressing::Path, region, credentials, pool, bodies }).unwrap()
 }
 
 /// One that runs until it is dropped.
@@ -56,8 +56,8 @@ impl Server {
 
     /// In front of S3.
     pub(crate) fn over(backend: &Backend, change: impl FnOnce(&mut FrontOptions)) -> Self {
-        let url = backend.url();
-        Self::of(change, move |_| Arc::new(s3(&url)), 5 << 20)
+        let (url, bodies) = (backend.url(), backend.bodies());
+        Self::of(change, move |_| Arc::new(s3(&url, bodies)), 5 << 20)
     }
 
     pub(crate) fn with(change: impl FnOnce(&mut FrontOptions)) -> Self {

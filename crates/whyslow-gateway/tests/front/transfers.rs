@@ -58,7 +58,7 @@ fn a_client_that_leaves_cuts_the_transfer() {
 async fn pieces_are_added_up() {
     let backend = Backend::start();
     let bytes = pattern(1_000_000);
-    let store: Arc<dyn Store> = Arc::new(s3(&backend.url()));
+    let store: Arc<dyn Store> = Arc::new(s3(&backend.url(), backend.bodies()));
     let object = ObjectName::new("bucket", "pieces");
     let tag = store.put(&object, bytes::Bytes::from(bytes.clone()).into(), &PutOptions::default()).await.unwrap().tag;
     let options = ReadOptions::default();

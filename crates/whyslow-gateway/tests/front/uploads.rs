@@ -4,6 +4,8 @@ use crate::backend::Backend;
 use crate::client::{Ask, Got, ask, connect, put, receive};
 use crate::pattern;
 use crate::server::Server;
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use std::io::Write;
 use std::time::{Duration, Instant};
 
@@ -123,4 +125,53 @@ fn a_part_with_a_wrong_checksum_is_not_stored() {
     assert_eq!(listed.text().matches("<Part>").count(), 0);
     let got = put(&path, "hello").with("x-amz-checksum-crc32", "NhCmhg==").send(&server).ok();
     assert_eq!(got.field("x-amz-checksum-crc32").as_deref(), Some("NhCmhg=="));
+}
+
+/// As boto3 sends it with `upload_fileobj(…, ExtraArgs={"ChecksumCRC32": …})`.
+#[test]
+fn checksum_at_completion_is_that_of_the_whole_object() {
+    let server = Server::start();
+    let bytes = pattern(300_000);
+    let crc32 = STANDARD.encode(crc_fast::crc32_iso_hdlc(&bytes).to_be_bytes());
+    let crc32c = STANDARD.encode(crc_fast::crc32_iscsi(&bytes).to_be_bytes());
+    let crc64 = STANDARD.encode(crc_fast::crc64_nvme(&bytes).to_be_bytes());
+    for (name, right, wrong) in [
+        ("x-amz-checksum-crc32", &crc32, "NhCmhg=="),
+        ("x-amz-checksum-crc32c", &crc32c, "mnG7TA=="),
+        ("x-amz-checksum-crc64nvme", &crc64, "M3eFcAZSQlc="),
+    ] {
+        let id = begin(&server);
+        let one = part(&server, &id, 1, bytes[..200_000].to_vec());
+        let two = part(&server, &id, 2, bytes[200_000..].to_vec());
+        let list = [(1, one.as_str()), (2, two.as_str())];
+        let complete = |value: &str| {
+            let request = completion(&id, &list).with(name, value).with("x-amz-checksum-type", "FULL_OBJECT");
+            request.send(&server)
+        };
+        complete(wrong).is(400, "BadDigest");
+        complete("nonsense").is(400, "InvalidRequest");
+        let size = completion(&id, &list).with("x-amz-mp-object-size", "299999");
+        size.send(&server).is(400, "InvalidRequest");
+        // The upload is as it was.
+        let done = complete(right).ok();
+        let tag = format!("Checksum{}", name.trim_start_matches("x-amz-checksum-").to_uppercase());
+        assert_eq!(done.tag(&tag).as_ref(), Some(right), "{}", done.text());
+        assert_eq!(done.tag("ChecksumType").as_deref(), Some("FULL_OBJECT"));
+        assert!(ask("GET", "/bucket/large").send(&server).ok().body == bytes);
+    }
+    // What nobody could verify when the parts came is passed over, and not given back.
+    let id = begin(&server);
+    let one = part(&server, &id, 1, bytes.clone());
+    let request = completion(&id, &[(1, &one)]).with("x-amz-checksum-sha256", &STANDARD.encode([0; 32]));
+    let done = request.with("x-amz-checksum-type", "COMPOSITE").send(&server).ok();
+    assert_eq!((done.tag("ChecksumSHA256"), done.tag("ChecksumCRC64NVME")), (None, Some(crc64)));
+}
+
+#[test]
+fn document_of_a_completion_is_still_verified() {
+    let server = Server::start();
+    let id = begin(&server);
+    let one = part(&server, &id, 1, pattern(10));
+    completion(&id, &[(1, &one)]).with("content-md5", "XUFAKrxLKna5cZ2REBfFkg==").send(&server).is(400, "BadDigest");
+    complete(&server, &id, &[(1, &one)]).ok();
 }

@@ -99,7 +99,7 @@ async fn s3(storage: &Storage, bucket: Option<String>, pool: PoolOptions) -> any
     let credentials = Credentials::find().await?;
     let name = format!("s3://{} at {endpoint}, {}", bucket.as_deref().unwrap_or_default(), credentials.origin());
     let packets = Some(packets_to(&endpoint));
-    let options = S3Options { endpoint, addressing, region, credentials: Some(credentials), pool };
+    let options = S3Options { endpoint, addressing, region, credentials: Some(credentials), pool, bodies: None };
     let s3 = Arc::new(S3Store::new(options)?);
     let store: Arc<dyn Store> = Arc::clone(&s3) as _;
     Ok(Backend { store, s3: Some(s3), bucket, least_part: LEAST_PART, name, packets, _lock: None })
@@ -117,6 +117,7 @@ fn packets_to(endpoint: &Endpoint) -> String {
 /// One process uses a folder at a time: a second one would take the drafts of the first for left
 /// over.
 fn lock(folder: &Path) -> anyhow::Result<File> {
+    FolderStore::make(folder)?;
     let ours = folder.join(".whyslow-gateway");
     let name = || folder.display().to_string();
     std::fs::create_dir_all(&ours).with_context(name)?;

@@ -8,6 +8,7 @@
 
 mod admin;
 mod advice;
+mod descriptors;
 mod keep;
 mod log;
 mod metrics;
@@ -40,7 +41,17 @@ use whyslow_report::text::units::{count, figure};
 /// # Errors
 /// When the settings make no sense, the store cannot be used, or an address not be had.
 pub(super) fn run(args: &ServeArgs) -> anyhow::Result<ExitCode> {
-    let settings = Settings::resolve(args)?;
+    let mut settings = Settings::resolve(args)?;
+    let limit = descriptors::raise();
+    let (wanted, to_store) = (settings.limits.connections, settings.pool.max_connections);
+    settings.limits.connections = descriptors::connections(limit, wanted, settings.storage.store.as_ref(), to_store)?;
+    if let Some(limit) = limit.filter(|_| settings.limits.connections < wanted) {
+        complain(&format!(
+            "note: {} of clients at most, as {limit} open files are allowed (ulimit -n, LimitNOFILE); {wanted} were meant \
+             (--max-connections)",
+            count(settings.limits.connections as u64, "connection")
+        ));
+    }
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     let code = runtime.block_on(serve(settings))?;
     // What still runs was told to end, and had its time.
@@ -66,6 +77,12 @@ async fn serve(settings: Settings) -> anyhow::Result<ExitCode> {
     }
     keep_warm(&backend)?;
     let sealed = SealedStore::new(Arc::clone(&backend.store), Arc::clone(&settings.keyring), settings.sealed(&backend));
+    // In front of `s3://` the buckets that clients use are compared when they do.
+    if backend.bucket.is_some() || backend.s3.is_none() {
+        for bucket in backend.buckets().await? {
+            sealed.adopt(&bucket).await.with_context(|| backend.name.clone())?;
+        }
+    }
     let address = listener.local_addr()?;
     for advice in advice::of(&settings, &backend, address).await {
         complain(&advice);

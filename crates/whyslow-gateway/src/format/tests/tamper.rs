@@ -243,14 +243,25 @@ fn tokens_of_another_upload_part_or_name() {
     assert_eq!(UploadToken::verify(&ring(), "2~x", NAME), Err(TokenFault::Syntax));
 
     let tag = seal(&ring(), object, Role::Part(3), b"12345", 9).1;
-    let token = PartToken { part: Part { number: 3, length: 5, filler: 7, tag }, backend: "0".repeat(32) };
-    let text = token.to_text(&ring(), object).unwrap();
-    assert_eq!(PartToken::verify(&ring(), &text, object, 3), Ok(token.clone()));
-    assert_eq!(PartToken::verify(&ring(), &text, object, 4), Err(TokenFault::Tag));
-    let another = Object::new(&epoch(1), Kind::Multipart).unwrap();
-    assert_eq!(PartToken::verify(&ring(), &text, another, 3), Err(TokenFault::Tag));
-    let changed = text.replace(&"0".repeat(32), &"1".repeat(32));
-    assert_eq!(PartToken::verify(&ring(), &changed, object, 3), Err(TokenFault::Tag));
-    assert_eq!(PartToken::verify(&ring(), &token.backend, object, 3), Err(TokenFault::Syntax));
-    assert!(text.bytes().any(|byte| !byte.is_ascii_hexdigit()));
+    let sums = Sums { crc32: 1, crc32c: 2, crc64nvme: 3 };
+    for sums in [None, Some(sums)] {
+        let part = Part { number: 3, length: 5, filler: 7, tag };
+        let token = PartToken { part, backend: "0".repeat(32), sums };
+        let text = token.to_text(&ring(), object).unwrap();
+        assert_eq!(PartToken::verify(&ring(), &text, object, 3), Ok(token.clone()));
+        assert_eq!(PartToken::verify(&ring(), &text, object, 4), Err(TokenFault::Tag));
+        let another = Object::new(&epoch(1), Kind::Multipart).unwrap();
+        assert_eq!(PartToken::verify(&ring(), &text, another, 3), Err(TokenFault::Tag));
+        let changed = text.replace(&"0".repeat(32), &"1".repeat(32));
+        assert_eq!(PartToken::verify(&ring(), &changed, object, 3), Err(TokenFault::Tag));
+        assert_eq!(PartToken::verify(&ring(), &token.backend, object, 3), Err(TokenFault::Syntax));
+        assert!(text.bytes().any(|byte| !byte.is_ascii_hexdigit()));
+        // CRCs cannot be changed, or left out.
+        let other = PartToken { sums: Some(Sums::default()), ..token.clone() };
+        let tag = text.rsplit_once('.').unwrap().0.get(text.len() - 33 - 20..).unwrap();
+        let forged = other.to_text(&ring(), object).unwrap();
+        let (own, backend) = forged.rsplit_once('.').unwrap();
+        let forged = format!("{}{tag}.{backend}", &own[..own.len() - tag.len()]);
+        assert_eq!(PartToken::verify(&ring(), &forged, object, 3), Err(TokenFault::Tag));
+    }
 }

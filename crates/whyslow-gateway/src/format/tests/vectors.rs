@@ -50,12 +50,16 @@ fn made() -> Vec<(&'static str, Vec<u8>)> {
     multipart.extend(manifest::seal_with(&ring(), object(Kind::Multipart), &parts, secrets(32)).unwrap());
     let metadata = |kind| object(kind).to_metadata(&ring(), NAME, &[("Content-Type", "text/plain")]).unwrap() + "\n";
     let upload = UploadToken { object: object(Kind::Multipart), backend: "upload".into() };
-    let etag = PartToken { part: parts[0], backend: "0123456789abcdef0123456789abcdef".into() };
+    let etag = PartToken { part: parts[0], backend: "0123456789abcdef0123456789abcdef".into(), sums: None };
+    let mut summer = Summer::default();
+    summer.update(TEXTS[0]);
+    let summed = PartToken { sums: Some(summer.finish()), ..etag.clone() };
     let lines = [
         ("epoch", epoch(1).id().to_string()),
         ("recipient", epoch(1).identity().recipient().to_string()),
         ("upload id", upload.to_text(&ring(), NAME).unwrap()),
         ("ETag of part 1", etag.to_text(&ring(), object(Kind::Multipart)).unwrap()),
+        ("ETag of part 1 with CRCs", summed.to_text(&ring(), object(Kind::Multipart)).unwrap()),
         ("key, encrypted", NameCipher::new(&epoch(1), NAME.bucket).encrypt(NAME.key).unwrap()),
     ];
     let lines: String = lines.iter().map(|(name, value)| format!("{name}: {value}\n")).collect();

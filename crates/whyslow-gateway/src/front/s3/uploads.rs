@@ -7,8 +7,10 @@ use crate::front::call::Call;
 use crate::front::checksums::Algorithm;
 use crate::front::content::Upload;
 use crate::front::errors::{answer, invalid, not_here};
-use crate::sealed::Receipt;
+use crate::sealed::{Receipt, Whole};
 use crate::store::ObjectName;
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use s3s::dto::*;
 use s3s::{S3Error, S3ErrorCode, S3Request, S3Response, S3Result};
 use std::time::SystemTime;
@@ -97,7 +99,7 @@ impl Endpoint {
     ) -> Answer<CompleteMultipartUploadOutput> {
         let conditions = conditions(&request.headers, "");
         let input = request.input;
-        let parts = parts(input.multipart_upload)?;
+        let (parts, whole) = (parts(input.multipart_upload.clone())?, whole(&input)?);
         let object = ObjectName::new(input.bucket, input.key);
         let output = CompleteMultipartUploadOutput {
             bucket: Some(object.bucket.clone()),
@@ -108,17 +110,17 @@ impl Endpoint {
         // What is begun is brought to its end, whether or not somebody waits for it.
         let (store, noted) = (self.store.clone(), call.clone());
         let mut work = tokio::spawn(async move {
-            let completed = store.complete_upload(&object, &input.upload_id, &parts, &conditions).await;
+            let completed = store.complete_whole(&object, &input.upload_id, &parts, (&whole, &conditions)).await;
             completed.map_err(|error| answer(&noted, error))
         });
         // A client that waits for longer is kept awake with white space, as S3 does; what happens
         // then is told inside of an answer that began as 200.
         if let Ok(done) = tokio::time::timeout(self.limits.complete_patience, &mut work).await {
-            return Ok(S3Response::new(completed(call, output, done)?));
+            return Ok(S3Response::new(completed(call, (output, whole), done)?));
         }
         let noted = call.clone();
         let head = CompleteMultipartUploadOutput::default();
-        let future = Box::pin(async move { completed(&noted, output, work.await) });
+        let future = Box::pin(async move { completed(&noted, (output, whole), work.await) });
         Ok(S3Response::new(CompleteMultipartUploadOutput { future: Some(future), ..head }))
     }
 
@@ -243,12 +245,46 @@ type Done = Result<S3Result<Receipt>, tokio::task::JoinError>;
 
 fn completed(
     call: &Call,
-    mut output: CompleteMultipartUploadOutput,
+    (mut output, whole): (CompleteMultipartUploadOutput, Whole),
     done: Done,
 ) -> S3Result<CompleteMultipartUploadOutput> {
     let broken = |_| S3Error::with_message(S3ErrorCode::InternalError, "the gateway failed");
     let receipt = done.map_err(broken)??;
     call.stored(&receipt);
     output.e_tag = tag(&receipt.tag);
+    if let Some(sums) = receipt.sums {
+        // What the client stated, and CRC-64 if it stated nothing, as S3 does.
+        let is_stated = whole.crc32.is_some() || whole.crc32c.is_some();
+        output.checksum_crc32 = whole.crc32.map(|_| STANDARD.encode(sums.crc32.to_be_bytes()));
+        output.checksum_crc32c = whole.crc32c.map(|_| STANDARD.encode(sums.crc32c.to_be_bytes()));
+        let crc64nvme = || STANDARD.encode(sums.crc64nvme.to_be_bytes());
+        output.checksum_crc64nvme = (!is_stated || whole.crc64nvme.is_some()).then(crc64nvme);
+        output.checksum_type = Some(ChecksumType::from_static(ChecksumType::FULL_OBJECT));
+    }
     Ok(output)
+}
+
+/// What the request states of the whole object. Checksums of the parts' checksums (`COMPOSITE`), and
+/// SHA-1 and SHA-256, cannot be verified when the parts are stored: they are passed over.
+fn whole(input: &CompleteMultipartUploadInput) -> S3Result<Whole> {
+    let size = input.mpu_object_size.map(|size| u64::try_from(size).map_err(|_| invalid("a size is negative")));
+    let size = size.transpose()?;
+    if input.checksum_type.as_ref().is_some_and(|kind| kind.as_str() == ChecksumType::COMPOSITE) {
+        return Ok(Whole { size, ..Whole::default() });
+    }
+    Ok(Whole {
+        size,
+        crc32: crc(input.checksum_crc32.as_deref())?.map(u32::from_be_bytes),
+        crc32c: crc(input.checksum_crc32c.as_deref())?.map(u32::from_be_bytes),
+        crc64nvme: crc(input.checksum_crc64nvme.as_deref())?.map(u64::from_be_bytes),
+    })
+}
+
+/// A checksum in base64. One that ends with the number of parts is of their checksums.
+fn crc<const N: usize>(text: Option<&str>) -> S3Result<Option<[u8; N]>> {
+    let Some(text) = text.filter(|text| !text.contains('-')) else { return Ok(None) };
+    let bytes = STANDARD.decode(text).ok().and_then(|bytes| bytes.try_into().ok());
+    let wrong =
+        || S3Error::with_message(S3ErrorCode::InvalidRequest, format!("{text:?} is not a checksum of {N} bytes"));
+    bytes.ok_or_else(wrong).map(Some)
 }

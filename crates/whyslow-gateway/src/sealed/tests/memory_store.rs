@@ -2,8 +2,8 @@
 
 use crate::pool::{Body, BodyError};
 use crate::store::{
-    Conditions, Download, ErrorKind, ListQuery, Listing, ObjectInfo, ObjectName, Part, Plan, PutOptions, Range, Repeat,
-    Store, StoreError, Stored, Upload, UploadInfo, UploadListing,
+    Conditions, Download, ErrorKind, ListQuery, Listing, ObjectInfo, ObjectName, Part, Plan, PutOptions, Range, Store,
+    StoreError, Stored, Upload, UploadInfo, UploadListing,
 };
 use async_trait::async_trait;
 use bytes::Bytes;
@@ -99,14 +99,17 @@ impl MemoryStore {
             }
             if !body.can_begin() {
                 let kind = ErrorKind::Connection(crate::pool::Sent::Part);
-                return Err(StoreError { kind, repeat: Repeat::No, message: "it broke".to_owned() });
+                return Err(StoreError::new(kind, "it broke"));
             }
         }
     }
 
     fn place(&self, object: &ObjectName, bytes: Vec<u8>, options: PutOptions) -> Result<Stored, StoreError> {
         let mut state = self.state();
-        check(&options.conditions, state.objects.get(object))?;
+        check(&options.conditions, state.objects.get(object)).map_err(|error| match error.kind {
+            ErrorKind::NotModified => StoreError::new(ErrorKind::Precondition, ""),
+            _ => error,
+        })?;
         state.next += 1;
         let tag = format!("\"t{}\"", state.next);
         state.objects.insert(object.clone(), Entry { bytes, tag: tag.clone(), options });
@@ -140,6 +143,10 @@ fn info(object: &ObjectName, entry: &Entry) -> ObjectInfo {
     }
 }
 
+fn is_marker(object: &ObjectName) -> bool {
+    object.key == ".whyslow-gateway/settings"
+}
+
 fn refuse<T>(kind: ErrorKind) -> Result<T, StoreError> {
     Err(StoreError::new(kind, ""))
 }
@@ -147,7 +154,12 @@ fn refuse<T>(kind: ErrorKind) -> Result<T, StoreError> {
 #[async_trait]
 impl Store for MemoryStore {
     async fn put(&self, object: &ObjectName, body: Body, options: &PutOptions) -> Result<Stored, StoreError> {
-        let bytes = self.receive(&body).await?;
+        let bytes = if is_marker(object) {
+            // It is not what a test counts and breaks.
+            body.begin().collect().await.unwrap().to_bytes().to_vec()
+        } else {
+            self.receive(&body).await?
+        };
         assert_eq!(bytes.len() as u64, body.len());
         self.place(object, bytes, options.clone())
     }
@@ -158,8 +170,10 @@ impl Store for MemoryStore {
         range: Option<Range>,
         conditions: &Conditions,
     ) -> Result<Download, StoreError> {
-        self.state().gets.push(range);
-        self.enter().await;
+        if !is_marker(object) {
+            self.state().gets.push(range);
+            self.enter().await;
+        }
         let state = self.state();
         let Some(entry) = state.objects.get(object) else { return refuse(ErrorKind::NoSuchKey) };
         check(conditions, Some(entry))?;

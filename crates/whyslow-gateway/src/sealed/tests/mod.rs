@@ -5,6 +5,7 @@ mod lists;
 mod memory_store;
 mod models;
 mod objects;
+mod settings;
 mod stock;
 mod tamper;
 mod uploads;

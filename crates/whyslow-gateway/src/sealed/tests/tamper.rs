@@ -122,3 +122,22 @@ async fn an_older_version_of_a_part_is_a_fault() {
     bench.sealed.complete_upload(&key, &id, &[(1, tag)], &anyhow()).await.unwrap();
     bench.with("k", &bytes, "an older version", |all| all[..older.len()].copy_from_slice(&older)).await;
 }
+
+/// Not an answer that ends at once.
+#[tokio::test]
+async fn fault_before_the_first_byte_is_an_error() {
+    let bench = in_memory(SealedOptions::default());
+    let bytes = pattern(300_000, 1);
+    // In the header, in the first chunk, and in the first chunk of a range.
+    for (at, range) in [(100, None), (300, None), (70_000, Some(Range::FromTo(65_536, 65_537)))] {
+        bench.put("k", &bytes).await;
+        bench.memory().state().objects.get_mut(&name("k")).unwrap().bytes[at] ^= 1;
+        let error = bench.sealed.get(&name("k"), range, &anyhow()).await.unwrap_err();
+        assert!(matches!(error.kind, SealedErrorKind::Fault(_)), "{at}: {error:?}");
+        assert_eq!(bench.sealed.memory().in_use(), 0);
+    }
+    bench.put("empty", b"").await;
+    bench.memory().state().objects.get_mut(&name("empty")).unwrap().bytes[280] ^= 1;
+    let error = bench.sealed.get(&name("empty"), None, &anyhow()).await.unwrap_err();
+    assert!(matches!(error.kind, SealedErrorKind::Fault(_)), "{error:?}");
+}

@@ -11,7 +11,7 @@ async fn parts_come_in_any_order_and_again() {
         let mut list = Vec::new();
         for (number, seed, length) in [(7, 1, 10), (2, 2, 90_000), (2, 3, 80_000), (1, 4, 70_000)] {
             let receipt = bench.sealed.put_part(&key, &id, number, content(&pattern(length, seed))).await.unwrap();
-            assert!(receipt.tag.starts_with("w1p-"));
+            assert!(receipt.tag.starts_with("w2p-"));
             list.retain(|(one, _)| *one != number);
             list.push((number, receipt.tag));
         }
@@ -129,4 +129,58 @@ async fn uploads_are_listed_page_by_page() {
         }
     }
     assert_eq!(keys, ["a", "b", "b", "c", "d"]);
+}
+
+/// A client that completes by such a list would lose what another gateway took.
+#[tokio::test]
+async fn lists_that_another_gateway_would_have_to_complete_are_refused() {
+    for bench in all() {
+        let (key, other) = (name("m"), bench.forgetful());
+        let id = bench.sealed.create_upload(&key, &Attributes::default()).await.unwrap();
+        bench.sealed.put_part(&key, &id, 1, content(&pattern(100, 1))).await.unwrap();
+        other.put_part(&key, &id, 2, content(&pattern(100, 2))).await.unwrap();
+        for (sealed, unknown) in [(&bench.sealed, 2), (&other, 1)] {
+            let error = sealed.list_parts(&key, &id, 0).await.unwrap_err();
+            assert_eq!(error.kind, SealedErrorKind::NotKnown);
+            assert!(error.message.contains(&format!("part {unknown} ")), "{error}");
+        }
+        assert_eq!(bench.sealed.list_uploads("bucket", "", None).await.unwrap().0.len(), 1);
+        let error = other.list_uploads("bucket", "", None).await.unwrap_err();
+        assert!(error.kind == SealedErrorKind::NotKnown && error.message.contains("clean"), "{error}");
+        bench.sealed.abort_upload(&key, &id).await.unwrap();
+        assert_eq!(other.list_uploads("bucket", "", None).await.unwrap(), (Vec::new(), false));
+    }
+}
+
+#[tokio::test]
+async fn whole_object_is_compared_with_what_the_client_states() {
+    let bench = in_memory(SealedOptions { least_part: 0, ..SealedOptions::default() });
+    let (key, other) = (name("m"), bench.forgetful());
+    let id = bench.sealed.create_upload(&key, &Attributes::default()).await.unwrap();
+    let (one, two) = (pattern(70_000, 1), pattern(3, 2));
+    let mut list = Vec::new();
+    for (number, bytes) in [(1, &one), (5, &two)] {
+        list.push((number, bench.sealed.put_part(&key, &id, number, content(bytes)).await.unwrap().tag));
+    }
+    let mut summer = crate::format::Summer::default();
+    summer.update(&[one, two].concat());
+    let sums = summer.finish();
+    let right = Whole {
+        size: Some(70_003),
+        crc32: Some(sums.crc32),
+        crc32c: Some(sums.crc32c),
+        crc64nvme: Some(sums.crc64nvme),
+    };
+    for (wrong, kind) in [
+        (Whole { crc32: Some(1), ..right }, SealedErrorKind::BadDigest),
+        (Whole { crc32c: Some(1), ..right }, SealedErrorKind::BadDigest),
+        (Whole { crc64nvme: Some(1), ..right }, SealedErrorKind::BadDigest),
+        (Whole { size: Some(70_002), ..right }, SealedErrorKind::InvalidRequest),
+    ] {
+        let error = other.complete_whole(&key, &id, &list, (&wrong, &anyhow())).await.unwrap_err();
+        assert_eq!(error.kind, kind);
+    }
+    // It is as it was, and another gateway completes it.
+    let receipt = other.complete_whole(&key, &id, &list, (&right, &anyhow())).await.unwrap();
+    assert_eq!(receipt.sums, Some(sums));
 }

@@ -24,7 +24,7 @@ pub(super) fn failed(error: Error) -> StoreError {
         Error::InvalidPath { .. } | Error::UnknownConfigurationKey { .. } => (ErrorKind::Invalid, Repeat::No),
         _ => (ErrorKind::Server, Repeat::MayBeDone(LATER)),
     };
-    StoreError { kind, repeat, message }
+    StoreError { kind, repeat, message, place: None }
 }
 
 /// What the crate does not offer.

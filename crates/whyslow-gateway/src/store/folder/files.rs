@@ -29,6 +29,9 @@ impl About {
     }
 }
 
+/// Until a descriptor may be free again.
+const SOON: Duration = Duration::from_millis(100);
+
 /// An error of the file system, as a store has it.
 pub(super) fn failed(path: &Path, error: &io::Error) -> StoreError {
     let kind = match error.kind() {
@@ -36,9 +39,18 @@ pub(super) fn failed(path: &Path, error: &io::Error) -> StoreError {
         Io::PermissionDenied | Io::ReadOnlyFilesystem => ErrorKind::Denied,
         Io::AlreadyExists => ErrorKind::Precondition,
         Io::DirectoryNotEmpty => ErrorKind::BucketNotEmpty,
+        Io::StorageFull | Io::QuotaExceeded => ErrorKind::Full,
+        Io::FileTooLarge => ErrorKind::TooLarge,
+        _ if has_no_descriptors(error) => ErrorKind::Busy,
         _ => ErrorKind::Server,
     };
-    StoreError { kind, repeat: Repeat::No, message: format!("{}: {error}", path.display()) }
+    let repeat = if kind == ErrorKind::Busy { Repeat::After(SOON) } else { Repeat::No };
+    StoreError { repeat, ..StoreError::new(kind, error.to_string()) }.at(path)
+}
+
+/// EMFILE and ENFILE, which have no name in `std`.
+fn has_no_descriptors(error: &io::Error) -> bool {
+    cfg!(unix) && matches!(error.raw_os_error(), Some(23 | 24))
 }
 
 /// How a file is put in place.
@@ -130,17 +142,19 @@ fn sync(_: &Path) -> io::Result<()> {
 fn in_the_way(path: &Path, error: &io::Error) -> StoreError {
     if matches!(error.kind(), Io::NotADirectory | Io::AlreadyExists | Io::IsADirectory) {
         let why = "a key of the same name is a file where this one needs a folder, or the other way round";
-        return StoreError::new(ErrorKind::Invalid, format!("{}: {why}", path.display()));
+        return StoreError::new(ErrorKind::Invalid, why).at(path);
     }
     failed(path, error)
 }
 
+const NO_ATTRIBUTE: &str = "the file was not stored by the gateway, or was copied without its extended attribute \
+                            (cp -a and rsync -X keep it)";
+
 /// What belongs to an open file.
 pub(super) fn about(file: &File, path: &Path) -> Result<About, StoreError> {
     let value = attribute::get(file, path).map_err(|error| failed(path, &error))?;
-    let wrong = |why: &str| StoreError::new(ErrorKind::Server, format!("{}: {why}", path.display()));
-    let value =
-        value.ok_or_else(|| wrong("this file was not stored by the gateway, or lost its extended attribute"))?;
+    let wrong = |why: &str| StoreError::new(ErrorKind::Foreign, why).at(path);
+    let value = value.ok_or_else(|| wrong(NO_ATTRIBUTE))?;
     serde_json::from_slice(&value).map_err(|_| wrong("its extended attribute cannot be read"))
 }
 
@@ -150,7 +164,7 @@ pub(super) fn open(path: &Path, key: &str) -> Result<(File, ObjectInfo), StoreEr
     let file = File::open(path).map_err(here)?;
     let metadata = file.metadata().map_err(here)?;
     if !metadata.is_file() {
-        return Err(StoreError::new(ErrorKind::NoSuchKey, path.display().to_string()));
+        return Err(StoreError::new(ErrorKind::NoSuchKey, "").at(path));
     }
     let About { tag, content_type, metadata: own } = about(&file, path)?;
     let modified = metadata.modified().map_err(here)?;
@@ -195,4 +209,24 @@ pub(super) fn check(conditions: &Conditions, found: Option<&ObjectInfo>) -> Resu
 pub(super) async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, StoreError> {
     let ended = tokio::task::spawn_blocking(work).await;
     ended.map_err(|error| StoreError::new(ErrorKind::Server, error.to_string()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[cfg(unix)]
+    #[test]
+    fn full_disk_and_missing_descriptors_are_named() {
+        let of = |number| failed(Path::new("/srv/x"), &io::Error::from_raw_os_error(number));
+        // ENOSPC and EDQUOT; EMFILE and ENFILE.
+        for (number, kind) in
+            [(28, ErrorKind::Full), (122, ErrorKind::Full), (24, ErrorKind::Busy), (23, ErrorKind::Busy)]
+        {
+            let error = of(number);
+            assert_eq!((&error.kind, error.place.as_deref()), (&kind, Some("/srv/x")), "{error}");
+            assert!(!error.public().contains("/srv"), "{error}");
+        }
+        assert_eq!(of(24).repeat, Repeat::After(SOON));
+    }
 }

@@ -27,7 +27,7 @@ use bytes::Bytes;
 use files::{About, Draft, Placing, blocking, failed};
 use futures_util::{StreamExt, stream};
 use std::fs::{self, File};
-use std::io::{Read, Seek, SeekFrom};
+use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use tokio::sync::Mutex;
@@ -46,13 +46,29 @@ pub struct FolderStore {
 }
 
 impl FolderStore {
+    /// Makes a folder if it is not there; the one above it must be.
+    ///
+    /// # Errors
+    /// When it cannot be made.
+    pub fn make(root: &Path) -> Result<(), StoreError> {
+        match fs::create_dir(root) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                let why = "the folder above it is not there: make it, or correct the path";
+                Err(StoreError::new(ErrorKind::Invalid, why).at(root))
+            }
+            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(failed(root, &error)),
+            _ => Ok(()),
+        }
+    }
+
     /// Opens a folder, and makes it if it is not there. Drafts that an earlier process left are
     /// removed: one process uses a folder at a time.
     ///
     /// # Errors
-    /// When it cannot be written, or its file system has no extended attributes.
+    /// When it cannot be made or written, or its file system has no extended attributes.
     pub fn open(root: impl Into<PathBuf>) -> Result<Self, StoreError> {
         let root = root.into();
+        Self::make(&root)?;
         let drafts = root.join(names::OURS).join("drafts");
         for folder in [&drafts, &uploads::folder(&root)] {
             fs::create_dir_all(folder).map_err(|error| failed(folder, &error))?;
@@ -63,7 +79,12 @@ impl FolderStore {
         let trial = drafts.join("trial");
         Draft::new(&drafts)?.place(&About::new(&PutOptions::default()), &trial, Placing::Within).map_err(|error| {
             let why = "this file system keeps no extended attributes (user.*), which hold the objects' metadata";
-            StoreError::new(ErrorKind::Unsupported, format!("{}: {why}: {}", root.display(), error.message))
+            let is_full = matches!(error.kind, ErrorKind::Full | ErrorKind::Busy | ErrorKind::Denied);
+            if is_full {
+                error
+            } else {
+                StoreError::new(ErrorKind::Unsupported, format!("{why}: {}", error.message)).at(&root)
+            }
         })?;
         fs::remove_file(&trial).map_err(|error| failed(&trial, &error))?;
         Ok(Self { root, placing: Arc::default() })
@@ -94,7 +115,12 @@ impl FolderStore {
         let (path, key, conditions) = (self.file(object)?, object.key.clone(), conditions.clone());
         let _guard = self.placing.lock().await;
         blocking(move || {
-            let there = files::open(&path, &key).ok().map(|(_, info)| info);
+            let there = match files::open(&path, &key) {
+                Ok((_, info)) => Some(info),
+                // What no gateway stored has no tag that a condition could name.
+                Err(error) if matches!(error.kind, ErrorKind::NoSuchKey | ErrorKind::Foreign) => None,
+                Err(error) => return Err(error),
+            };
             files::check(&conditions, there.as_ref()).map_err(|error| match error.kind {
                 ErrorKind::NotModified => StoreError::new(ErrorKind::Precondition, error.message),
                 _ => error,
@@ -281,10 +307,14 @@ impl Store for FolderStore {
     }
 
     async fn list_buckets(&self) -> Result<Vec<String>, StoreError> {
-        let entries = fs::read_dir(&self.root).map_err(|error| failed(&self.root, &error))?;
-        let names = entries.flatten().filter(|entry| entry.path().is_dir()).map(|entry| entry.file_name());
-        let is_bucket = |name: &String| names::bucket(&self.root, name).is_ok();
-        let mut buckets: Vec<_> = names.filter_map(|name| name.into_string().ok()).filter(is_bucket).collect();
+        let here = |error| failed(&self.root, &error);
+        let mut buckets = Vec::new();
+        for entry in fs::read_dir(&self.root).map_err(here)? {
+            let entry = entry.map_err(here)?;
+            let name = entry.file_name().into_string().ok();
+            let name = name.filter(|name| names::bucket(&self.root, name).is_ok() && entry.path().is_dir());
+            buckets.extend(name);
+        }
         buckets.sort();
         Ok(buckets)
     }

@@ -33,7 +33,10 @@ fn of(root: &Path, upload: &Upload) -> Result<PathBuf, StoreError> {
         return Err(no_such_upload(&upload.id));
     }
     let path = folder(root).join(&upload.id);
-    let begun = read(&path).map_err(|_| no_such_upload(&upload.id))?;
+    let begun = read(&path).map_err(|error| match error.kind {
+        ErrorKind::NoSuchKey => no_such_upload(&upload.id),
+        _ => error,
+    })?;
     let is_same = (&begun.bucket, &begun.key) == (&upload.object.bucket, &upload.object.key);
     if is_same { Ok(path) } else { Err(no_such_upload(&upload.id)) }
 }
@@ -51,7 +54,10 @@ pub(super) fn create(root: &Path, object: &ObjectName, about: About) -> Result<U
     let text = serde_json::to_vec(&begun).map_err(|error| StoreError::new(ErrorKind::Invalid, error.to_string()))?;
     let write = || -> io::Result<()> {
         fs::create_dir(&path)?;
-        fs::write(path.join(ABOUT), text)
+        // Lists find it whole or not at all.
+        let draft = path.join("draft");
+        fs::write(&draft, text)?;
+        fs::rename(draft, path.join(ABOUT))
     };
     write().map_err(|error| failed(&path, &error))?;
     Ok(Upload { object: object.clone(), id })
@@ -82,7 +88,10 @@ pub(super) fn assemble(root: &Path, upload: &Upload, parts: &[Part]) -> Result<(
     for part in parts {
         let file = path.join(part.number.to_string());
         let missing = || StoreError::new(ErrorKind::InvalidPart, format!("part {}", part.number));
-        let mut source = File::open(&file).map_err(|_| missing())?;
+        let mut source = File::open(&file).map_err(|error| match failed(&file, &error) {
+            error if error.kind == ErrorKind::NoSuchKey => missing(),
+            error => error,
+        })?;
         if files::about(&source, &file)?.tag.trim_matches('"') != part.tag.trim_matches('"') {
             return Err(missing());
         }
@@ -93,8 +102,8 @@ pub(super) fn assemble(root: &Path, upload: &Upload, parts: &[Part]) -> Result<(
 
 pub(super) fn remove(root: &Path, upload: &Upload) -> Result<(), StoreError> {
     let path = match of(root, upload) {
-        Ok(path) => path,
-        Err(_) => return Ok(()),
+        Err(error) if error.kind == ErrorKind::NoSuchUpload => return Ok(()),
+        path => path?,
     };
     fs::remove_dir_all(&path).map_err(|error| failed(&path, &error))
 }
@@ -123,7 +132,12 @@ pub(super) fn list(root: &Path, bucket: &str, prefix: &str) -> Result<Vec<Upload
     let mut uploads = Vec::new();
     for entry in fs::read_dir(&all).map_err(here)? {
         let entry = entry.map_err(here)?;
-        let (Ok(begun), Ok(id)) = (read(&entry.path()), entry.file_name().into_string()) else { continue };
+        let Ok(id) = entry.file_name().into_string() else { continue };
+        let begun = match read(&entry.path()) {
+            // It was completed or dropped meanwhile, or is about to begin.
+            Err(error) if error.kind == ErrorKind::NoSuchKey => continue,
+            begun => begun?,
+        };
         if begun.bucket != bucket || !begun.key.starts_with(prefix) {
             continue;
         }

@@ -1,9 +1,13 @@
 //! Lists: a walk through folders in the order of the keys, which leaves out what a page skips.
+//!
+//! A key that is left out of a list is deleted from mirrors. So a file that cannot be read, or that
+//! no gateway stored, fails the list; only what is gone meanwhile does not.
 
 use super::files;
 use super::names;
 use crate::store::{ErrorKind, ListQuery, Listing, StoreError};
 use std::fs;
+use std::io;
 use std::path::Path;
 
 /// Of a page, as S3 has it.
@@ -12,7 +16,7 @@ const PAGE: u32 = 1000;
 /// One page of a bucket.
 pub(super) fn list(bucket: &Path, query: &ListQuery) -> Result<Listing, StoreError> {
     if !bucket.is_dir() {
-        return Err(StoreError::new(ErrorKind::NoSuchBucket, bucket.display().to_string()));
+        return Err(StoreError::new(ErrorKind::NoSuchBucket, "").at(bucket));
     }
     let most = if query.max == 0 { PAGE } else { query.max.min(PAGE) } as usize;
     let (after, past) = match query.continuation.as_deref().map(|token| token.split_at_checked(1)) {
@@ -48,9 +52,18 @@ impl Page<'_> {
     fn walk(&mut self, folder: &Path, at: &str) -> Result<Next, StoreError> {
         let here = |error| files::failed(folder, &error);
         let mut entries = Vec::new();
-        for entry in fs::read_dir(folder).map_err(here)? {
+        let listed = match fs::read_dir(folder) {
+            // It went with its last object.
+            Err(error) if error.kind() == io::ErrorKind::NotFound && !at.is_empty() => return Ok(Next::GoOn),
+            listed => listed.map_err(here)?,
+        };
+        for entry in listed {
             let entry = entry.map_err(here)?;
-            let is_folder = entry.file_type().map_err(here)?.is_dir();
+            let kind = entry.file_type().map_err(here)?;
+            let is_folder = kind.is_dir();
+            if !is_folder && !kind.is_file() && !kind.is_symlink() {
+                continue;
+            }
             let Some(part) = entry.file_name().to_str().and_then(names::part) else { continue };
             let key = format!("{at}{part}{}", if is_folder { "/" } else { "" });
             entries.push((key, is_folder, entry.path()));
@@ -99,9 +112,9 @@ impl Page<'_> {
                 self.last = format!("k{key}");
                 self.listing.objects.push(info);
             }
-            // It went while the list was made, or was never an object.
-            Err(error) if matches!(error.kind, ErrorKind::NoSuchKey | ErrorKind::Server) => {}
-            Err(error) => return Err(error),
+            // It went while the list was made.
+            Err(error) if error.kind == ErrorKind::NoSuchKey => {}
+            Err(error) => return Err(StoreError { message: format!("`{key}`: {}", error.message), ..error }),
         }
         Ok(Next::GoOn)
     }

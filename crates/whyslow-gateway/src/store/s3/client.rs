@@ -151,6 +151,8 @@ pub(super) fn error(status: StatusCode, code: &str, message: &str, headers: &Hea
             (ErrorKind::Busy, Repeat::After(soon))
         }
         (_, "RequestTimeout") => (ErrorKind::TimedOut(crate::pool::Sent::Part), Repeat::After(soon)),
+        // MinIO's code.
+        (507, _) | (_, "XMinioStorageFull" | "InsufficientStorage") => (ErrorKind::Full, Repeat::No),
         (_, "EntityTooLarge") | (413, _) => (ErrorKind::TooLarge, Repeat::No),
         (409, "ConditionalRequestConflict" | "OperationAborted") => (ErrorKind::Busy, Repeat::After(soon)),
         (404, _) if has_key => (ErrorKind::NoSuchKey, Repeat::No),
@@ -168,7 +170,7 @@ pub(super) fn error(status: StatusCode, code: &str, message: &str, headers: &Hea
         (code, "") => format!("{code} (HTTP {})", status.as_u16()),
         (code, message) => format!("{code}: {message}"),
     };
-    StoreError { kind, repeat, message }
+    StoreError { kind, repeat, message, place: None }
 }
 
 #[cfg(test)]
@@ -189,6 +191,7 @@ mod tests {
         assert_eq!(of(200, "InternalError").kind, ErrorKind::Server);
         assert_eq!(of(403, "AccessDenied").kind, ErrorKind::Denied);
         assert_eq!(of(412, "PreconditionFailed").repeat, Repeat::No);
+        assert_eq!((of(507, "XMinioStorageFull").kind, of(507, "").repeat), (ErrorKind::Full, Repeat::No));
         let mut headers = HeaderMap::new();
         headers.insert(RETRY_AFTER, http::HeaderValue::from_static("3"));
         let slow = error(StatusCode::SERVICE_UNAVAILABLE, "", "", &headers, false);

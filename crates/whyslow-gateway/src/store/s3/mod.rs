@@ -1,8 +1,8 @@
 //! [`S3Store`]: an S3-compatible service.
 //!
-//! Requests are signed by Signature Version 4 with `UNSIGNED-PAYLOAD`: TLS protects the bytes, and
-//! they need not be read twice. They have a Content-Length, no trailers and no `Expect`, which
-//! would cost a round trip. The signer is `aws-sigv4`, AWS' own: it signs header fields, which
+//! Requests are signed by Signature Version 4 without their payload: TLS protects the bytes, and
+//! they need not be read twice. They have a Content-Length and no `Expect`, which would cost a round
+//! trip. Objects go so that the service stores whole ones alone ([`Bodies`]). The signer is `aws-sigv4`, AWS' own: it signs header fields, which
 //! `rusty-s3` does not, and brings no credential chain along, as `reqsign` does.
 
 mod client;
@@ -14,10 +14,12 @@ mod objects;
 mod request;
 mod uploads;
 mod warm;
+mod whole;
 mod xml;
 
 pub use credentials::{Credentials, CredentialsError};
 pub use request::Addressing;
+pub use whole::Bodies;
 
 use super::{
     Conditions, Download, ListQuery, Listing, ObjectInfo, ObjectName, Part, Plan, PutOptions, Range, ReadOptions,
@@ -27,6 +29,7 @@ use crate::pool::{Body, Endpoint, Pool, PoolOptions, TlsError};
 use async_trait::async_trait;
 use client::Client;
 use std::sync::{Arc, Mutex, PoisonError};
+use tokio::sync::OnceCell;
 use warm::S3Warmth;
 
 /// Which service, and how to reach it.
@@ -42,6 +45,8 @@ pub struct S3Options {
     pub credentials: Option<Credentials>,
     /// Its connections.
     pub pool: PoolOptions,
+    /// How bodies are sent. `None`: the service is tried out before the first one.
+    pub bodies: Option<Bodies>,
 }
 
 /// An S3-compatible service.
@@ -49,6 +54,7 @@ pub struct S3Options {
 pub struct S3Store {
     client: Arc<Client>,
     warmth: Mutex<Vec<Arc<S3Warmth>>>,
+    bodies: OnceCell<Bodies>,
 }
 
 impl S3Store {
@@ -57,9 +63,18 @@ impl S3Store {
     /// # Errors
     /// When no certificate authority can be read.
     pub fn new(options: S3Options) -> Result<Self, TlsError> {
-        let S3Options { endpoint, addressing, region, credentials, pool } = options;
+        let S3Options { endpoint, addressing, region, credentials, pool, bodies } = options;
         let client = Client::new(endpoint, addressing, region, credentials, pool)?;
-        Ok(Self { client: Arc::new(client), warmth: Mutex::default() })
+        let bodies = bodies.map_or_else(OnceCell::new, |bodies| OnceCell::new_with(Some(bodies)));
+        Ok(Self { client: Arc::new(client), warmth: Mutex::default(), bodies })
+    }
+
+    /// How bodies are sent; the service is tried out in this bucket if it was not before.
+    ///
+    /// # Errors
+    /// When it cannot be tried out now.
+    pub async fn bodies(&self, bucket: &str) -> Result<&Bodies, StoreError> {
+        self.bodies.get_or_try_init(|| whole::try_out(&self.client, bucket)).await
     }
 
     /// Keeps connections to a bucket open, and their windows wide, from now on.
@@ -115,7 +130,14 @@ impl S3Store {
 #[async_trait]
 impl Store for S3Store {
     async fn put(&self, object: &ObjectName, body: Body, options: &PutOptions) -> Result<Stored, StoreError> {
-        objects::put(&self.client, object, &body, options).await
+        match self.bodies(&object.bucket).await? {
+            Bodies::Chunked => objects::put(&self.client, object, &body.in_chunks(), options).await,
+            // Of nothing, nothing can be missing.
+            Bodies::Uploads { .. } if !body.is_empty() => {
+                whole::put_as_upload(&self.client, object, body, options).await
+            }
+            _ => objects::put(&self.client, object, &body, options).await,
+        }
     }
 
     async fn get(
@@ -172,6 +194,7 @@ impl Store for S3Store {
     }
 
     async fn put_part(&self, upload: &Upload, number: u32, body: Body) -> Result<Part, StoreError> {
+        // One that is cut has no tag that an upload could be completed with.
         uploads::put_part(&self.client, upload, number, &body).await
     }
 

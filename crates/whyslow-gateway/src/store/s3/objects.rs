@@ -36,7 +36,7 @@ pub(super) async fn put(
     body: &Body,
     options: &PutOptions,
 ) -> Result<Stored, StoreError> {
-    let ask = fields::metadata(ask(Method::PUT, object), options)?.length(body.len());
+    let ask = fields::metadata(ask(Method::PUT, object), options)?.with(body);
     let ask = fields::conditions(ask, &options.conditions);
     let (answer, _) = client.read(&ask, body, safety(&options.conditions)).await?;
     stored(&answer)

@@ -1,7 +1,7 @@
 //! [`Ask`]: one request of S3, made into a signed one for a server.
 
 use super::credentials::Keys;
-use crate::pool::Endpoint;
+use crate::pool::{Body, Endpoint, TRAILER};
 use crate::store::{ErrorKind, StoreError};
 use aws_sigv4::http_request::{
     PayloadChecksumKind, PercentEncodingMode, SignableBody, SignableRequest, SigningSettings, UriPathNormalizationMode,
@@ -16,6 +16,9 @@ use std::time::SystemTime;
 /// What stays as it is in SigV4's URIs: unreserved characters (RFC 3986 section 2.3).
 const QUERY: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 const PATH: &AsciiSet = &QUERY.remove(b'/');
+
+/// What the signer writes for a body in chunks.
+const CHUNKED: &str = "STREAMING-UNSIGNED-PAYLOAD-TRAILER";
 
 /// How a bucket is named in a request.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -36,12 +39,14 @@ pub(super) struct Ask {
     query: String,
     headers: Vec<(HeaderName, String)>,
     pub length: u64,
+    /// Of a body in chunks: its bytes before they were coded.
+    decoded: Option<u64>,
 }
 
 impl Ask {
     pub(super) fn new(method: Method, bucket: Option<&str>, key: Option<&str>) -> Self {
         let (bucket, key) = (bucket.map(str::to_owned), key.map(str::to_owned));
-        Self { method, bucket, key, query: String::new(), headers: Vec::new(), length: 0 }
+        Self { method, bucket, key, query: String::new(), headers: Vec::new(), length: 0, decoded: None }
     }
 
     #[must_use]
@@ -70,6 +75,22 @@ impl Ask {
     pub(super) fn length(mut self, length: u64) -> Self {
         self.length = length;
         self
+    }
+
+    /// With this body.
+    #[must_use]
+    pub(super) fn with(self, body: &Body) -> Self {
+        let ask = self.length(body.sent_len());
+        if body.is_chunked() { ask.chunked(body.len()) } else { ask }
+    }
+
+    /// Its body comes in chunks, and its checksum behind them.
+    #[must_use]
+    pub(super) fn chunked(mut self, decoded: u64) -> Self {
+        self.decoded = Some(decoded);
+        self.header(http::header::CONTENT_ENCODING, "aws-chunked")
+            .header(HeaderName::from_static("x-amz-decoded-content-length"), decoded.to_string())
+            .header(HeaderName::from_static("x-amz-trailer"), TRAILER)
     }
 
     /// Which server gets it.
@@ -107,8 +128,17 @@ impl Ask {
             builder = builder.header("content-length", self.length);
         }
         let mut request = builder.body(()).map_err(|error| wrong(error.to_string()))?;
-        let Some(keys) = signer.keys else { return Ok(request) };
-        let instructions = signer.instructions(&request, &format!("{endpoint}{uri}"), keys)?;
+        let payload = match self.decoded {
+            Some(_) => SignableBody::StreamingUnsignedPayloadTrailer,
+            None => SignableBody::UnsignedPayload,
+        };
+        let Some(keys) = signer.keys else {
+            if self.decoded.is_some() {
+                request.headers_mut().insert("x-amz-content-sha256", HeaderValue::from_static(CHUNKED));
+            }
+            return Ok(request);
+        };
+        let instructions = signer.instructions((&request, payload), &format!("{endpoint}{uri}"), keys)?;
         instructions.apply_to_request_http1x(&mut request);
         // What the signer writes is for requests with the whole URI; ours has its path alone.
         *request.uri_mut() = uri.parse().map_err(|error: http::uri::InvalidUri| wrong(error.to_string()))?;
@@ -127,7 +157,7 @@ pub(super) struct Signer<'a> {
 impl Signer<'_> {
     fn instructions(
         &self,
-        request: &Request<()>,
+        (request, payload): (&Request<()>, SignableBody<'_>),
         uri: &str,
         keys: &Keys,
     ) -> Result<aws_sigv4::http_request::SigningInstructions, StoreError> {
@@ -147,7 +177,7 @@ impl Signer<'_> {
             .map_err(|error| wrong(error.to_string()))?
             .into();
         let headers = request.headers().iter().filter_map(|(name, value)| Some((name.as_str(), value.to_str().ok()?)));
-        let signable = SignableRequest::new(request.method().as_str(), uri, headers, SignableBody::UnsignedPayload);
+        let signable = SignableRequest::new(request.method().as_str(), uri, headers, payload);
         let signed = signable.and_then(|signable| sign(signable, &parameters));
         Ok(signed.map_err(|error| wrong(error.to_string()))?.into_parts().0)
     }
@@ -178,6 +208,25 @@ mod tests {
         let request = ask().sign(&signer(Addressing::VirtualHost)).unwrap();
         assert_eq!(request.uri().path(), "/a%20b/%C3%BC%2B1.txt");
         assert_eq!(request.headers()["host"], "photos.s3.example.org");
+    }
+
+    #[test]
+    fn body_in_chunks_is_announced_and_signed_as_one() {
+        let endpoint = Endpoint::parse("https://s3.example.org").unwrap();
+        let keys = Keys::new("AKIDEXAMPLE", "hush", None);
+        for keys in [None, Some(&keys)] {
+            let signer = Signer { endpoint: &endpoint, addressing: Addressing::Path, region: "x", keys };
+            let request = ask().chunked(5).length(47).sign(&signer).unwrap();
+            for (name, value) in [
+                ("x-amz-content-sha256", CHUNKED),
+                ("content-encoding", "aws-chunked"),
+                ("x-amz-decoded-content-length", "5"),
+                ("x-amz-trailer", "x-amz-checksum-crc32"),
+                ("content-length", "47"),
+            ] {
+                assert_eq!(request.headers()[name], value);
+            }
+        }
     }
 
     #[test]

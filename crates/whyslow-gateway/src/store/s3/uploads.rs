@@ -21,7 +21,7 @@ pub(super) async fn create(client: &Client, object: &ObjectName, options: &PutOp
 
 pub(super) async fn put_part(client: &Client, upload: &Upload, number: u32, body: &Body) -> Result<Part, StoreError> {
     let ask = ask(Method::PUT, &upload.object).query("partNumber", &number.to_string()).query("uploadId", &upload.id);
-    let (answer, _) = client.read(&ask.length(body.len()), body, Safety::Idempotent).await?;
+    let (answer, _) = client.read(&ask.with(body), body, Safety::Idempotent).await?;
     let stored = objects::stored(&answer)?;
     Ok(Part { number, tag: stored.tag, size: body.len(), transfer: stored.transfer })
 }

@@ -8,7 +8,9 @@ use super::super::backend::Backend;
 use super::super::options::Admin;
 use super::settings::Settings;
 use std::net::SocketAddr;
+use std::path::Path;
 use whyslow_gateway::pool::{Rights, WindowKeeping};
+use whyslow_gateway::store::{Bodies, StoreError};
 
 /// Sentences, the most important ones first.
 pub(super) async fn of(settings: &Settings, backend: &Backend, listen: SocketAddr) -> Vec<String> {
@@ -23,7 +25,11 @@ pub(super) async fn of(settings: &Settings, backend: &Backend, listen: SocketAdd
     {
         all.push(format!("warning: whoever reaches {address} sees the names of objects and clients (--admin)"));
     }
+    all.extend(settings.secret_files.iter().filter_map(|file| open_to_others(file)));
     let Some(s3) = &backend.s3 else { return all };
+    if let Some(bucket) = &backend.bucket {
+        all.extend(bodies(s3.bodies(bucket).await, &backend.name));
+    }
     let pool = match &backend.bucket {
         Some(bucket) => s3.pool(bucket).ok(),
         None => s3.pools().into_iter().next(),
@@ -50,6 +56,41 @@ pub(super) async fn of(settings: &Settings, backend: &Backend, listen: SocketAdd
     #[cfg(target_os = "linux")]
     all.extend(initial_window::of(&pool).await);
     all
+}
+
+/// A file with a secret that other users of this machine can read.
+#[cfg(unix)]
+fn open_to_others(file: &Path) -> Option<String> {
+    use std::os::unix::fs::PermissionsExt;
+    let mode = file.metadata().ok()?.permissions().mode() & 0o777;
+    let name = file.display();
+    (mode & 0o077 != 0).then(|| {
+        format!("warning: others can read or change {name} (mode {mode:04o}), which has a secret: chmod 600 {name}")
+    })
+}
+
+#[cfg(not(unix))]
+fn open_to_others(_: &Path) -> Option<String> {
+    None
+}
+
+/// What the store does with a body that is cut.
+fn bodies(found: Result<&Bodies, StoreError>, store: &str) -> Option<String> {
+    Some(match found {
+        Ok(Bodies::Chunked) => return None,
+        Ok(Bodies::Plain { no_chunks }) => format!(
+            "note: {store} takes no bodies in chunks ({no_chunks}); it drops those that are cut, so they go by their length"
+        ),
+        Ok(Bodies::Uploads { no_chunks }) => format!(
+            "warning: {store} stores bodies that are cut, and takes none in chunks ({no_chunks}): each object goes as an \
+             upload of one part, with two requests more, so that it is the old one or the new one"
+        ),
+        Ok(Bodies::Untried { why }) => format!(
+            "warning: {store} was not tried out ({why}): if it stores bodies that are cut, a client that leaves halfway \
+             destroys the object that was there"
+        ),
+        Err(error) => format!("warning: {store} was not tried out: {error}; it is when the first object is stored"),
+    })
 }
 
 /// What idle connections lose.

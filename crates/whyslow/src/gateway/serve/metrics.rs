@@ -5,13 +5,15 @@ use super::row::phases;
 use super::stats::{Memory, Storage};
 use prometheus_client::collector::Collector;
 use prometheus_client::encoding::text::encode;
-use prometheus_client::encoding::{DescriptorEncoder, EncodeLabelSet, EncodeMetric};
+use prometheus_client::encoding::{
+    DescriptorEncoder, EncodeLabelSet, EncodeLabelValue, EncodeMetric, LabelValueEncoder,
+};
 use prometheus_client::metrics::counter::{ConstCounter, Counter};
 use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::ConstGauge;
 use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::{Registry, Unit};
-use std::fmt;
+use std::fmt::{self, Write};
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use whyslow_gateway::front::Record;
@@ -21,25 +23,44 @@ const TIMES: [f64; 14] = [0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 1.0, 2.0,
 
 type Seconds = Counter<f64, AtomicU64>;
 
+/// A label's value. The library writes values as they are; the text format wants `\`, `"` and line
+/// ends escaped.
+#[derive(Clone, Copy, Debug, Hash, PartialEq, Eq)]
+struct Value(&'static str);
+
+impl EncodeLabelValue for Value {
+    fn encode(&self, encoder: &mut LabelValueEncoder<'_>) -> Result<(), fmt::Error> {
+        for c in self.0.chars() {
+            match c {
+                '\\' => encoder.write_str("\\\\")?,
+                '"' => encoder.write_str("\\\"")?,
+                '\n' => encoder.write_str("\\n")?,
+                c => encoder.write_char(c)?,
+            }
+        }
+        Ok(())
+    }
+}
+
 #[derive(Clone, Debug, Hash, PartialEq, Eq, EncodeLabelSet)]
 struct Answered {
-    operation: &'static str,
-    status: &'static str,
+    operation: Value,
+    status: Value,
 }
 
 #[derive(Clone, Debug, Hash, PartialEq, Eq, EncodeLabelSet)]
 struct Of {
-    operation: &'static str,
+    operation: Value,
 }
 
 #[derive(Clone, Debug, Hash, PartialEq, Eq, EncodeLabelSet)]
 struct In {
-    phase: &'static str,
+    phase: Value,
 }
 
 #[derive(Clone, Debug, Hash, PartialEq, Eq, EncodeLabelSet)]
 struct Under {
-    limit: &'static str,
+    limit: Value,
 }
 
 /// All that is counted.
@@ -82,18 +103,18 @@ impl Metrics {
     }
 
     pub(super) fn add(&self, record: &Record) {
-        let operation = record.operation.unwrap_or("unknown");
-        self.requests.get_or_create(&Answered { operation, status: class(record.status) }).inc();
+        let operation = Value(record.operation.unwrap_or("unknown"));
+        self.requests.get_or_create(&Answered { operation, status: Value(class(record.status)) }).inc();
         self.took.get_or_create(&Of { operation }).observe(record.times.total().as_secs_f64());
         self.bytes_in.inc_by(record.bytes_in);
         self.bytes_out.inc_by(record.bytes_out);
         self.sealing.inc_by(record.sealing.as_secs_f64());
         let Some(transfer) = &record.transfer else { return };
         for (phase, time) in phases(&transfer.phases) {
-            self.phases.get_or_create(&In { phase }).inc_by(time.as_secs_f64());
+            self.phases.get_or_create(&In { phase: Value(phase) }).inc_by(time.as_secs_f64());
         }
         for (limit, time) in transfer.limits.ranked() {
-            self.limits.get_or_create(&Under { limit: limit.slug() }).inc_by(time.as_secs_f64());
+            self.limits.get_or_create(&Under { limit: Value(limit.slug()) }).inc_by(time.as_secs_f64());
         }
     }
 
@@ -162,5 +183,22 @@ impl Collector for AtOnce {
             metric.encode(descriptor)?;
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    #[test]
+    fn label_values_are_escaped() {
+        let family: Family<Of, Counter> = Family::default();
+        family.get_or_create(&Of { operation: Value("a\"b\\c\nd") }).inc();
+        let mut registry = Registry::default();
+        registry.register("requests", "Requests", family);
+        let mut text = String::new();
+        encode(&mut text, &registry).unwrap();
+        assert!(text.contains(r#"requests_total{operation="a\"b\\c\nd"} 1"#), "{text}");
     }
 }

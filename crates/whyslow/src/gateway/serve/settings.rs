@@ -3,7 +3,7 @@
 use super::super::args::ServeArgs;
 use super::super::backend::Backend;
 use super::super::config::{self, Options};
-use super::super::options::{Admin, Clients, LogFormat, NamedSource, Operations, Storage, Way};
+use super::super::options::{Admin, Clients, KeyFiles, LogFormat, NamedSource, Operations, Storage, Way};
 use super::super::place::Place;
 use super::super::{init, secrets};
 use super::keep::Keep;
@@ -14,7 +14,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use whyslow_core::units::Nanos;
 use whyslow_gateway::front::{Access, AccessKey, FrontOptions, Limits, Sink, Tls};
-use whyslow_gateway::keys::Keyring;
+use whyslow_gateway::keys::{Keyring, SecretSource};
 use whyslow_gateway::memory::Memory;
 use whyslow_gateway::pool::{PoolOptions, Warmth};
 use whyslow_gateway::sealed::SealedOptions;
@@ -35,6 +35,8 @@ const KEEP_SIZE: u64 = 1 << 30;
 pub(super) struct Settings {
     pub storage: Storage,
     pub keyring: Arc<Keyring>,
+    /// Files that secrets were read from.
+    pub secret_files: Vec<PathBuf>,
     pub encrypt_names: bool,
     pub listen: SocketAddr,
     pub access: Access,
@@ -62,6 +64,7 @@ impl Settings {
             bail!("an epoch needs the identity of an operator who may open it: --identity file:PATH");
         }
         let keyring = Arc::new(secrets::keyring(&keys.epochs, &keys.identities)?);
+        let secret_files = secret_files(&keys, &clients);
         let listen = clients.listen.unwrap_or(LISTEN);
         let memory = clients.memory.map_or(MEMORY, |size| size.0);
         if memory < LEAST_MEMORY {
@@ -73,6 +76,7 @@ impl Settings {
             limits: limits(&clients)?,
             listen,
             keyring,
+            secret_files,
             encrypt_names: keys.encrypt_names.unwrap_or(false),
             domains: if clients.domains.is_empty() { vec!["localhost".to_owned()] } else { clients.domains },
             form_bucket: clients.form_bucket,
@@ -170,6 +174,16 @@ fn access_key(key: &NamedSource) -> anyhow::Result<AccessKey> {
         bail!("{option}: {source} has no secret: one line without blanks");
     }
     Ok(AccessKey { id: key.name.clone(), secret: Zeroizing::new(secret.to_owned()) })
+}
+
+/// Files that hold secrets as they are; an epoch's file is encrypted.
+fn secret_files(keys: &KeyFiles, clients: &Clients) -> Vec<PathBuf> {
+    let sources = keys.identities.iter().chain(clients.access_keys.iter().map(|key| &key.source));
+    let files = sources.filter_map(|source| match &source.0 {
+        Ok(SecretSource::File(path)) => Some(path.clone()),
+        _ => None,
+    });
+    files.chain(clients.tls_key.clone()).collect()
 }
 
 fn tls(clients: &Clients) -> anyhow::Result<Option<Tls>> {

@@ -6,6 +6,7 @@ mod errors;
 mod keep;
 mod operations;
 pub(super) mod running;
+mod safety;
 
 use running::{Place, Running};
 use std::process::Command;
