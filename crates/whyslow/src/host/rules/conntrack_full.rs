@@ -6,7 +6,9 @@
 //!
 //! ## How it is recognised
 //! The table holds as many entries as it may, or packets were dropped for want of one: in the time
-//! of `--for` or `--watch`, or since boot where the table is nine tenths full now.
+//! of `--for` or `--watch`, or since boot where the table is nine tenths full now. A table that is
+//! nine tenths full and has dropped nothing is reported as possible: connections will be dropped
+//! when it is full.
 //!
 //! ## What it is confused with
 //! - `no-answer`: the same as a client sees it.
@@ -45,9 +47,10 @@ fn report(look: Look<'_>, table: Conntrack) -> Option<Finding> {
         (dropped > 0).then_some((dropped, Since::Seconds(seconds)))
     });
     let is_nearly = table.count as f64 >= NEARLY * table.max as f64;
+    let is_full = table.count >= table.max;
     let boot = table.dropped.filter(|&dropped| dropped > 0 && is_nearly && look.earlier.is_none());
     let dropped = recent.or(boot.map(|dropped| (dropped, Since::Boot)));
-    if dropped.is_none() && table.count < table.max {
+    if dropped.is_none() && !is_nearly {
         return None;
     }
     let mut evidence = vec![
@@ -63,13 +66,26 @@ fn report(look: Look<'_>, table: Conntrack) -> Option<Finding> {
         namespace: look.foreign_name(),
         peer: None,
         seconds: None,
-        cost: dropped.map_or("full now".to_owned(), |(count, _)| units::count(count, "packet")),
-        confidence: if dropped.is_some() { 0.9 } else { 0.75 },
+        cost: match dropped {
+            Some((count, _)) => units::count(count, "packet"),
+            None if is_full => "full now".to_owned(),
+            None => format!("{} full", units::share(table.count as f64 / table.max as f64)),
+        },
+        confidence: match dropped {
+            Some(_) => 0.9,
+            None if is_full => 0.75,
+            None => 0.5,
+        },
         summary: match dropped {
             Some((count, since)) => format!(
                 "connection tracking dropped {} {}: its table holds {} of {} entries",
                 units::count(count, "packet"),
                 since.words(Source::Conntrack),
+                units::thousands(table.count),
+                units::thousands(table.max)
+            ),
+            None if !is_full => format!(
+                "connection tracking is nearly full ({} of {} entries): when it is full, new connections are dropped",
                 units::thousands(table.count),
                 units::thousands(table.max)
             ),
