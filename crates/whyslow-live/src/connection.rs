@@ -7,7 +7,7 @@ use crate::failure::{Failure, Phase};
 use crate::options::Options;
 use crate::resolve::resolve;
 use crate::sampler::Sampler;
-use crate::spot::Spotter;
+use crate::spot::{LONGEST_HEAD, Spotter};
 use crate::target::Target;
 use crate::tls::{self, Trust};
 use crate::watched::{Below, SharedProgress, Watched};
@@ -121,6 +121,7 @@ async fn speak(io: TokioIo<Watched>, is_http2: bool) -> Result<Sender, Failure> 
     Ok(if is_http2 {
         let mut builder = http2::Builder::new(TokioExecutor::new());
         builder.initial_stream_window_size(STREAM_WINDOW).initial_connection_window_size(STREAM_WINDOW);
+        builder.max_header_list_size(LONGEST_HEAD as u32);
         let (sender, driver) = builder.handshake(io).await.map_err(failed)?;
         tokio::spawn(driver);
         Sender::Two(sender)

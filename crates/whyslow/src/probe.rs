@@ -44,6 +44,7 @@ pub(crate) fn run(task: &Probe, mut out: Output) -> anyhow::Result<ExitCode> {
     let results = Results { requests, recorded: recording.finish()? };
     let failures = results.failures();
     failures.iter().for_each(|failure| complain(failure));
+    results.not_reused().iter().for_each(|note| complain(note));
     let exceeded = results.exceeded(&task.fail_on);
     exceeded.iter().for_each(|exceeded| complain(exceeded));
     match task.style() {
