@@ -9,6 +9,7 @@ mod packets;
 mod path;
 mod proxies;
 mod requests;
+mod rights;
 mod servers;
 
 use serde_json::Value;
