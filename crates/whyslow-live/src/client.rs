@@ -139,10 +139,9 @@ async fn make(
     let mut opening = Opening::default();
     let open = kept.take().filter(|open| open.serves(&ask.target));
     let is_reused = open.is_some();
-    progress.phase = Phase::Connect;
     let mut connection = match open {
         Some(open) => open,
-        None => Connection::open(&ask.target, options, &mut opening).await?,
+        None => Connection::open(&ask.target, options, &mut opening, &mut progress.phase).await?,
     };
     let wire_before = [connection.ledger.written(), connection.ledger.read()];
     let upload_bytes = body.len();

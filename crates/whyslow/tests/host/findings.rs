@@ -63,6 +63,9 @@ fn a_listener_that_overflows_is_named() {
     assert!(figure(found, "drops of this listener") >= 1.0);
     assert!(figure(found, "TcpExt.ListenOverflows") >= 1.0);
     assert!(found["summary"].as_str().unwrap().contains("on 127.0.0.1:9000"), "{found:#}");
+    assert!(found["confidence"].as_f64().unwrap() >= 0.9, "{found:#}");
+    // The network has nothing to do with it.
+    assert_eq!(causes(&printed), ["listen-overflow"]);
 }
 
 #[test]

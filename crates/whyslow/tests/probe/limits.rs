@@ -4,18 +4,22 @@ use crate::run;
 use serde_json::Value;
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
+use std::sync::Arc;
 use std::thread::sleep;
 use std::time::Duration;
 
 /// A server that reads once on each connection, and then does something with it.
-fn serve(answer: impl Fn(&mut TcpStream) + Send + 'static) -> String {
+fn serve(answer: impl Fn(&mut TcpStream) + Send + Sync + 'static) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}/", listener.local_addr().unwrap());
+    let answer = Arc::new(answer);
     std::thread::spawn(move || {
         for stream in listener.incoming() {
-            let mut stream = stream.unwrap();
-            let _ = stream.read(&mut [0; 4096]);
-            answer(&mut stream);
+            let (mut stream, answer) = (stream.unwrap(), Arc::clone(&answer));
+            std::thread::spawn(move || {
+                let _ = stream.read(&mut [0; 4096]);
+                answer(&mut stream);
+            });
         }
     });
     url
@@ -54,8 +58,9 @@ fn a_head_without_end_is_read_no_further() {
 fn an_upload_that_is_answered_early_counts_what_left() {
     let url = serve(|stream| {
         let _ = stream.write_all(b"HTTP/1.1 404 Not Found\r\nContent-Length: 2\r\nConnection: close\r\n\r\nno");
-        // Its buffer is full by then, and the rest cannot leave.
-        sleep(Duration::from_millis(300));
+        // It reads no more, and its buffer is full soon. Closing at once would reset the connection
+        // before the answer is read.
+        sleep(Duration::from_secs(20));
     });
     let output = run(&[&url, "--upload", "64MB", "--json"]);
     let printed: Value = serde_json::from_slice(&output.stdout).unwrap();

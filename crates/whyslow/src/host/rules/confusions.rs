@@ -102,6 +102,9 @@ fn a_full_window_between_programs_of_one_machine_is_usual() {
         scene
     };
     assert_eq!(with(20_000_000_000).causes(), [""; 0], "2 GB/s");
+    let mut late = with(100_000_000);
+    late.namespace().sockets[0].info.as_mut().unwrap().rtt = Some(12_000);
+    assert_eq!(late.causes(), ["receive-window"], "a reader that is late is no queue");
     let found = with(100_000_000).finding("receive-window");
     assert_eq!((value(&found, "rwnd_limited"), value(&found, "busy")), (8.0, 10.0));
 }
@@ -139,6 +142,10 @@ fn a_window_that_is_shut_at_one_instant_is_no_slow_reader() {
     };
     assert_eq!(shut(40).causes(), [""; 0]);
     assert_eq!(shut(1_200).causes(), ["zero-window"]);
+    // What the kernel counted until then is told all the same.
+    let mut slow = shut(40);
+    slow.namespace().sockets[0].info.as_mut().unwrap().rwnd_limited = Some(4_000_000);
+    assert_eq!(slow.causes(), ["receive-window"]);
     // Shut at both looks, and nothing passed between them.
     let mut scene = shut(40);
     scene.then();

@@ -76,24 +76,7 @@ fn report(look: Look<'_>, table: Conntrack) -> Option<Finding> {
             None if is_full => 0.75,
             None => 0.5,
         },
-        summary: match dropped {
-            Some((count, since)) => format!(
-                "connection tracking dropped {} {}: its table holds {} of {} entries",
-                units::count(count, "packet"),
-                since.words(Source::Conntrack),
-                units::thousands(table.count),
-                units::thousands(table.max)
-            ),
-            None if !is_full => format!(
-                "connection tracking is nearly full ({} of {} entries): when it is full, new connections are dropped",
-                units::thousands(table.count),
-                units::thousands(table.max)
-            ),
-            None => format!(
-                "connection tracking is full ({} entries): new connections may be dropped",
-                units::thousands(table.max)
-            ),
-        },
+        summary: summary(table, dropped),
         evidence,
         fix: Fix {
             who: Who::Host,
@@ -107,4 +90,19 @@ fn report(look: Look<'_>, table: Conntrack) -> Option<Finding> {
             verify: "`conntrack -S` does not count on under drop".to_owned(),
         },
     })
+}
+
+fn summary(table: Conntrack, dropped: Option<(u64, Since)>) -> String {
+    let [count, max] = [table.count, table.max].map(units::thousands);
+    match dropped {
+        Some((packets, since)) => format!(
+            "connection tracking dropped {} {}: its table holds {count} of {max} entries",
+            units::count(packets, "packet"),
+            since.words(Source::Conntrack),
+        ),
+        None if table.count < table.max => format!(
+            "connection tracking is nearly full ({count} of {max} entries): when it is full, new connections are dropped"
+        ),
+        None => format!("connection tracking is full ({max} entries): new connections may be dropped"),
+    }
 }

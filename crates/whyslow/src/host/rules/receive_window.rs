@@ -7,7 +7,7 @@
 //! ## How it is recognised
 //! - Sending: the kernel keeps for how long the peer's window was full (`rwnd_limited`). It is told
 //!   from a fifth of the time with data to send (`busy`) and 100 ms on, as for captures, added up
-//!   by peer; not where the peer's window is shut at this moment (`zero-window`). Between programs of
+//!   by peer; not where the peer's window stays shut (`zero-window`). Between programs of
 //!   one machine a full window is usual, because nothing but the reader limits them: there it takes
 //!   an earlier look, and a reader that takes less than 1 Gbit/s meanwhile.
 //! - Receiving: where it can, the kernel offers twice what a program reads in a round trip
@@ -37,6 +37,7 @@
 //! RFC 9293 section 3.8.6, RFC 7323; Linux tcp(7), `struct tcp_info`.
 
 use super::buffers::{Buffer, RECEIVE, needed, raise, raise_both};
+use super::zero_window;
 use crate::host::causes::HostCause;
 use crate::host::finding::{Evidence, Finding, Fix, Since, Source, Who, figure, text};
 use crate::host::look::{Live, Look, Peer, dst};
@@ -66,8 +67,12 @@ const RECENT_MS: u32 = 1_000;
 const NEAR_S: f64 = 0.002;
 
 pub(super) fn check(look: Look<'_>) -> Vec<Finding> {
-    let sending = look.live().filter(|live| live.info.snd_wnd != Some(0) && !live.stands_in_queue());
-    let sending = sending.filter(|live| !live.stays_in_memory() || reads_slowly(look, live));
+    let sending = look.live().filter(|live| !zero_window::is_told(look, live));
+    // Within a machine a reader that is late makes round trips long, and no queue on a path does.
+    let sending = sending.filter(|live| match live.stays_in_memory() {
+        true => reads_slowly(look, live),
+        false => !live.stands_in_queue(),
+    });
     let sending = Peer::all(sending).into_iter().filter_map(|peer| of_peer(look, &peer));
     let receiving = look.live().filter(|live| is_held_here(live) && !is_refuted(look, live));
     let receiving = Peer::all(receiving.filter(|live| !live.stays_in_memory()));

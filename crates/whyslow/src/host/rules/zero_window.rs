@@ -44,9 +44,8 @@ const SEGMENT: u32 = 536;
 
 pub(super) fn check(look: Look<'_>) -> Vec<Finding> {
     let here = Peer::all(look.live().filter(is_unread)).into_iter().filter_map(|peer| of_program(look, &peer));
-    let there = Peer::all(look.live().filter(|live| is_shut(live) && has_stayed_shut(look, live)))
-        .into_iter()
-        .filter_map(|peer| of_peer(look, &peer));
+    let there =
+        Peer::all(look.live().filter(|live| is_told(look, live))).into_iter().filter_map(|peer| of_peer(look, &peer));
     here.chain(there).collect()
 }
 
@@ -64,6 +63,11 @@ fn is_unread(live: &Live<'_>) -> bool {
 fn is_shut(live: &Live<'_>) -> bool {
     let probes = live.socket.timer.is_some_and(|timer| timer.kind == TimerKind::Probe);
     live.info.snd_wnd.is_some_and(|window| window < SEGMENT) && probes && live.socket.send_queue > 0
+}
+
+/// Whether the peer's window is shut, and has been for longer than an instant.
+pub(super) fn is_told(look: Look<'_>, live: &Live<'_>) -> bool {
+    is_shut(live) && has_stayed_shut(look, live)
 }
 
 /// Whether the window has been shut for longer than an instant.
