@@ -58,6 +58,14 @@ impl Form {
         Ok(Self { name: name.to_owned(), value, content_type })
     }
 
+    /// The file that is its value, if it is one.
+    pub fn file(&self) -> Option<&Path> {
+        match &self.value {
+            Value::File(path) => Some(path),
+            Value::Text(_) => None,
+        }
+    }
+
     fn head(&self, boundary: &str) -> String {
         let file = match &self.value {
             Value::File(path) => {

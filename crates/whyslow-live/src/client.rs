@@ -9,7 +9,7 @@ use crate::request::{Ask, request};
 use crate::sampler::{Left, Sampler};
 use crate::target::Target;
 use http::header::{AUTHORIZATION, CONTENT_LENGTH, CONTENT_TYPE, COOKIE, HOST, LOCATION};
-use http::{HeaderName, Method, Request, Response, StatusCode};
+use http::{HeaderName, Method, Request, Response, StatusCode, Version};
 use http_body::Body;
 use hyper::body::Incoming;
 use std::future::poll_fn;
@@ -20,6 +20,8 @@ use tokio::runtime::{Builder, Runtime};
 
 /// How long after an upload's answer its last acknowledgement may come.
 const ACKNOWLEDGED_WITHIN: Duration = Duration::from_secs(2);
+/// Left of a request's time when that wait ends.
+const MARGIN: Duration = Duration::from_millis(20);
 /// How often it is looked at.
 const LOOK_EVERY: Duration = Duration::from_millis(1);
 
@@ -30,13 +32,20 @@ pub struct Client {
     kept: Option<Connection>,
 }
 
+/// How far a request has come, and when it must end.
+struct Progress {
+    phase: Phase,
+    until: Instant,
+}
+
 impl Client {
     /// A client without a connection.
     ///
     /// # Errors
     /// When the system refuses what it needs.
     pub fn new(options: Options) -> io::Result<Self> {
-        let runtime = Builder::new_current_thread().enable_all().build()?;
+        // Timers are looked at after each turn of a connection: a request ends in time.
+        let runtime = Builder::new_current_thread().enable_all().event_interval(1).build()?;
         Ok(Self { options, runtime, kept: None })
     }
 
@@ -46,12 +55,12 @@ impl Client {
     /// When it is not answered in full.
     pub fn request(&mut self, ask: &Ask) -> Result<Exchange, Failure> {
         let Self { options, runtime, kept } = self;
-        let mut phase = Phase::Dns;
+        let mut progress = Progress { phase: Phase::Dns, until: Instant::now() + options.timeout };
         let asked = runtime
-            .block_on(async { tokio::time::timeout(options.timeout, follow(ask, options, kept, &mut phase)).await });
+            .block_on(async { tokio::time::timeout(options.timeout, follow(ask, options, kept, &mut progress)).await });
         let result = asked.unwrap_or_else(|_| {
             let what = format!("not done within {:.1} s (--max-time)", options.timeout.as_secs_f64());
-            Err(Failure::new(phase, what))
+            Err(Failure::new(progress.phase, what))
         });
         if result.is_err() {
             self.close();
@@ -73,18 +82,29 @@ impl Client {
     }
 }
 
+impl Drop for Client {
+    /// Waits for nothing: the system's lookup of a name cannot be interrupted, and goes on for as
+    /// long as its servers are silent.
+    fn drop(&mut self) {
+        self.kept = None;
+        if let Ok(empty) = Builder::new_current_thread().build() {
+            std::mem::replace(&mut self.runtime, empty).shutdown_background();
+        }
+    }
+}
+
 async fn follow(
     ask: &Ask,
     options: &Options,
     kept: &mut Option<Connection>,
-    phase: &mut Phase,
+    progress: &mut Progress,
 ) -> Result<Exchange, Failure> {
     let (began, began_at) = (Instant::now(), SystemTime::now());
     let (mut ask, first) = (ask.clone(), ask.target.clone());
     let mut options = options.clone();
     let mut hops: Vec<Hop> = Vec::new();
     loop {
-        let hop = make(&ask, &options, kept, phase).await?;
+        let hop = make(&ask, &options, kept, progress).await?;
         let status = StatusCode::from_u16(hop.status).unwrap_or(StatusCode::OK);
         let location = hop.location.clone().filter(|_| status.is_redirection() && hops.len() < options.redirects);
         hops.push(hop);
@@ -108,29 +128,33 @@ async fn follow(
 }
 
 /// Makes one request.
-async fn make(ask: &Ask, options: &Options, kept: &mut Option<Connection>, phase: &mut Phase) -> Result<Hop, Failure> {
+async fn make(
+    ask: &Ask,
+    options: &Options,
+    kept: &mut Option<Connection>,
+    progress: &mut Progress,
+) -> Result<Hop, Failure> {
     let began = Instant::now();
     let body = SendBody::new(ask.upload.as_ref()).map_err(|error| Failure::new(Phase::Send, error.to_string()))?;
     let mut opening = Opening::default();
     let open = kept.take().filter(|open| open.serves(&ask.target));
     let is_reused = open.is_some();
-    *phase = Phase::Connect;
     let mut connection = match open {
         Some(open) => open,
-        None => Connection::open(&ask.target, options, &mut opening).await?,
+        None => Connection::open(&ask.target, options, &mut opening, &mut progress.phase).await?,
     };
     let wire_before = [connection.ledger.written(), connection.ledger.read()];
-    let sent_bytes = body.len();
+    let upload_bytes = body.len();
     let request = request(ask, &connection, options, body)?;
-    connection.seen.begin(sent_bytes);
-    *phase = Phase::Send;
+    connection.seen.begin(upload_bytes);
+    progress.phase = Phase::Send;
     let pretransfer = began.elapsed();
-    let response = answer(&mut connection, request, phase).await?;
-    *phase = Phase::Transfer;
+    let response = answer(&mut connection, request, &mut progress.phase).await?;
+    progress.phase = Phase::Transfer;
     let head = ResponseHead::of(&response);
     let body_bytes = receive(response, head.length.filter(|_| ask.method != Method::HEAD)).await?;
     let total = began.elapsed();
-    let left = if sent_bytes > 0 { acknowledged(&connection).await } else { left(&connection) };
+    let left = if upload_bytes > 0 { acknowledged(&connection, progress.until).await } else { left(&connection) };
     let times = Times { pretransfer, total, ..times(&connection, &opening, began, left) };
     let wire = [connection.ledger.written(), connection.ledger.read()];
     let has_records = connection.tls.is_some();
@@ -150,13 +174,14 @@ async fn make(ask: &Ask, options: &Options, kept: &mut Option<Connection>, phase
             .filter(|_| has_records)
             .map(|record| FirstRecord { bytes: record.bytes }),
         status: head.status,
-        http: if matches!(connection.sender, Sender::Two(_)) { "2" } else { "1.1" },
+        http: head.http,
         headers: head.headers,
         head_bytes: connection.seen.head_bytes(),
         body_bytes,
         content_type: head.content_type,
         is_part: head.status == 206,
-        sent_bytes,
+        sent_bytes: body_left(&connection, wire_before[0]),
+        upload_bytes,
         wire_bytes: [wire[0] - wire_before[0], wire[1] - wire_before[1]],
         location: head.location,
         samples: connection.sampler.as_ref().map_or(Vec::new(), |sampler| sampler.since(began)),
@@ -189,9 +214,23 @@ fn left(connection: &Connection) -> Left {
     connection.sampler.as_ref().map(Sampler::left).unwrap_or_default()
 }
 
-/// Waits for the last acknowledgement: an answer may overtake it.
-async fn acknowledged(connection: &Connection) -> Left {
-    let until = Instant::now() + ACKNOWLEDGED_WITHIN;
+/// Bytes of the request's body that left this machine. The kernel takes more than it can send at
+/// once, and an early answer ends the upload: what still waits in the send buffer has not left. With
+/// TLS the figure is exact to the overhead of its records.
+fn body_left(connection: &Connection, wire_before: u64) -> u64 {
+    let written = connection.seen.body_written();
+    let Some(left) = connection.sampler.as_ref().and_then(Sampler::bytes_left) else { return written };
+    let waiting = connection.ledger.written().saturating_sub(left);
+    if waiting == 0 && connection.seen.written().is_some() {
+        return written;
+    }
+    written.saturating_sub(waiting).min(left.saturating_sub(wire_before))
+}
+
+/// Waits for the last acknowledgement: an answer may overtake it. Not for longer than the request
+/// may take: it is answered already.
+async fn acknowledged(connection: &Connection, until: Instant) -> Left {
+    let until = until.checked_sub(MARGIN).unwrap_or(until).min(Instant::now() + ACKNOWLEDGED_WITHIN);
     loop {
         let left = left(connection);
         // What was answered before it was written is not acknowledged in full.
@@ -253,6 +292,7 @@ async fn answer(
 /// What the answer's head tells.
 struct ResponseHead {
     status: u16,
+    http: &'static str,
     headers: u64,
     length: Option<u64>,
     content_type: Option<String>,
@@ -267,6 +307,12 @@ impl ResponseHead {
         };
         Self {
             status: response.status().as_u16(),
+            http: match response.version() {
+                Version::HTTP_09 => "0.9",
+                Version::HTTP_10 => "1.0",
+                Version::HTTP_2 => "2",
+                _ => "1.1",
+            },
             headers: response.headers().len() as u64,
             length: text(CONTENT_LENGTH).and_then(|length| length.parse().ok()),
             content_type: text(CONTENT_TYPE),

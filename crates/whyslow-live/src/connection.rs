@@ -7,7 +7,7 @@ use crate::failure::{Failure, Phase};
 use crate::options::Options;
 use crate::resolve::resolve;
 use crate::sampler::Sampler;
-use crate::spot::Spotter;
+use crate::spot::{LONGEST_HEAD, Spotter};
 use crate::target::Target;
 use crate::tls::{self, Trust};
 use crate::watched::{Below, SharedProgress, Watched};
@@ -61,13 +61,20 @@ pub(crate) struct Opening {
 }
 
 impl Connection {
-    /// Opens one, through a proxy if there is one.
-    pub(crate) async fn open(target: &Target, options: &Options, opening: &mut Opening) -> Result<Self, Failure> {
+    /// Opens one, through a proxy if there is one. `phase` is how far that has come.
+    pub(crate) async fn open(
+        target: &Target,
+        options: &Options,
+        opening: &mut Opening,
+        phase: &mut Phase,
+    ) -> Result<Self, Failure> {
         let began = Instant::now();
+        *phase = Phase::Dns;
         let proxy = options.proxies.of(target)?;
         let next = proxy.as_ref().unwrap_or(target);
         let found = resolve(next, options.family, &options.pinned, options.connect_timeout).await?;
         opening.namelookup = found.took;
+        *phase = Phase::Connect;
         let left = options.connect_timeout.saturating_sub(began.elapsed());
         let dialled = dial::dial(&found.addresses, left, options.recorder.as_deref()).await;
         opening.attempts = dialled.attempts;
@@ -77,10 +84,12 @@ impl Connection {
         let mut wire = Wire::new(stream);
         let ledger = wire.ledger();
         if let Some(proxy) = proxy.as_ref().filter(|_| target.tls) {
+            *phase = Phase::Proxy;
             tunnel(&mut wire, proxy, target).await?;
             opening.tunnel = Some(began.elapsed());
         }
         let (below, tls) = if target.tls {
+            *phase = Phase::Tls;
             let left = options.connect_timeout.saturating_sub(began.elapsed());
             let secured = tokio::time::timeout(left, secure(wire, target, options)).await;
             let (stream, tls) = secured.map_err(|_| slow_handshake(target, options.connect_timeout))??;
@@ -121,6 +130,7 @@ async fn speak(io: TokioIo<Watched>, is_http2: bool) -> Result<Sender, Failure> 
     Ok(if is_http2 {
         let mut builder = http2::Builder::new(TokioExecutor::new());
         builder.initial_stream_window_size(STREAM_WINDOW).initial_connection_window_size(STREAM_WINDOW);
+        builder.max_header_list_size(LONGEST_HEAD as u32);
         let (sender, driver) = builder.handshake(io).await.map_err(failed)?;
         tokio::spawn(driver);
         Sender::Two(sender)

@@ -51,7 +51,7 @@ pub struct Hop {
     pub first_record: Option<FirstRecord>,
     /// The answer's status.
     pub status: u16,
-    /// `1.1`, `2`.
+    /// `1.0`, `1.1`, `2`.
     pub http: &'static str,
     /// Header fields.
     pub headers: u64,
@@ -63,8 +63,10 @@ pub struct Hop {
     pub content_type: Option<String>,
     /// Whether a part was sent, of those that were asked for (206).
     pub is_part: bool,
-    /// Bytes of the request's body.
+    /// Bytes of the request's body that left this machine: a server may answer before it has all.
     pub sent_bytes: u64,
+    /// Bytes of the request's whole body.
+    pub upload_bytes: u64,
     /// Bytes that the connection carried for it, both ways, TLS included.
     pub wire_bytes: [u64; 2],
     /// Where it redirects to.

@@ -145,6 +145,14 @@ mod linux {
             lock(&self.state).left
         }
 
+        /// Bytes that have left this machine since the connection began, each counted once. `None` if
+        /// the kernel does not have the figures.
+        pub(crate) fn bytes_left(&self) -> Option<u64> {
+            let state = lock(&self.state);
+            let info = tcp_info::read(state.socket.as_fd())?;
+            Some(info.bytes_sent?.saturating_sub(info.bytes_retrans?))
+        }
+
         /// What the kernel told since then, and what it tells now.
         pub(crate) fn since(&self, then: Instant) -> Vec<Sample> {
             let mut state = lock(&self.state);
@@ -180,6 +188,10 @@ mod others {
 
         pub(crate) fn left(&self) -> Left {
             Left::default()
+        }
+
+        pub(crate) fn bytes_left(&self) -> Option<u64> {
+            None
         }
 
         pub(crate) fn since(&self, _then: Instant) -> Vec<Sample> {

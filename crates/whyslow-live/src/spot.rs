@@ -10,11 +10,17 @@ const PREFACE: usize = 24;
 const FRAME_HEADER: usize = 9;
 /// Bytes of a header block that tell the status.
 const BLOCK: usize = 16;
-/// A head that is longer is read no further.
-const LONGEST_HEAD: usize = 256 << 10;
+/// The most bytes of an answer's head, interim answers included: curl's limit is about the same.
+pub(crate) const LONGEST_HEAD: usize = 256 << 10;
+/// The most interim answers (1xx) before the answer itself; one each few seconds is usual.
+const MOST_INTERIM: u32 = 100;
+/// The most frames of HTTP/2 during a request that carry nothing of it, other than WINDOW_UPDATE.
+const MOST_OTHERS: u32 = 10_000;
 
 const DATA: u8 = 0;
 const HEADERS: u8 = 1;
+const WINDOW_UPDATE: u8 = 8;
+const CONTINUATION: u8 = 9;
 const END_STREAM: u8 = 0x1;
 const PADDED: u8 = 0x8;
 const PRIORITY: u8 = 0x20;
@@ -40,7 +46,7 @@ impl Spotter {
     /// A request begins, with so many bytes of body.
     pub(crate) fn begin(&mut self, body: u64) {
         match self {
-            Self::One(one) => *one = One { body, ..One::default() },
+            Self::One(one) => *one = One { body, whole_body: body, ..One::default() },
             Self::Two(two) => {
                 let stream = if two.stream == 0 { 1 } else { two.stream + 2 };
                 two.begin(stream);
@@ -72,6 +78,31 @@ impl Spotter {
         }
     }
 
+    /// Bytes of the request's body that were written.
+    pub(crate) fn body_written(&self) -> u64 {
+        match self {
+            Self::One(one) => one.whole_body - one.body,
+            Self::Two(two) => two.body_written,
+        }
+    }
+
+    /// What the server sends without end, if it does: then nothing more of it is to be read.
+    pub(crate) fn excess(&self) -> Option<&'static str> {
+        let (head_bytes, interim, others) = match self {
+            Self::One(one) => (one.head_bytes + one.head.len() as u64, one.interim, 0),
+            Self::Two(two) => (two.head_bytes, two.heads, two.others),
+        };
+        if interim > MOST_INTERIM {
+            Some("more than 100 interim answers (1xx) and no other one")
+        } else if head_bytes > LONGEST_HEAD as u64 {
+            Some("the head of its answer is longer than 256 KiB")
+        } else if others > MOST_OTHERS {
+            Some("more than 10,000 frames of HTTP/2 that carry no answer")
+        } else {
+            None
+        }
+    }
+
     /// Where the answer began, if it did.
     pub(crate) fn answer(&self) -> Option<Arrival> {
         match self {
@@ -92,12 +123,16 @@ impl Spotter {
 /// One request on an HTTP/1.1 connection.
 #[derive(Debug, Default)]
 pub(crate) struct One {
-    /// Body bytes that are yet to be written.
+    /// Body bytes that are not written yet, of so many.
     body: u64,
+    whole_body: u64,
     head_is_written: bool,
     /// The last bytes of the head written so far.
     written: Vec<u8>,
+    /// The head so far; the bytes before `scanned` do not end it.
     head: Vec<u8>,
+    scanned: usize,
+    interim: u32,
     began: Option<Arrival>,
     answer: Option<Arrival>,
     head_bytes: u64,
@@ -123,25 +158,32 @@ impl One {
         }
         self.began.get_or_insert(arrival);
         self.head.extend_from_slice(bytes);
-        while let Some(end) = head_end(&self.head) {
+        let mut start = 0;
+        while let Some(end) = self.head.get(self.scanned..).and_then(head_end).map(|end| end + self.scanned) {
             // `HTTP/1.1 103 Early Hints`; 101 is final (RFC 9110 section 15.2.2).
-            let is_interim = self.head.get(9) == Some(&b'1') && self.head.get(9..12) != Some(b"101");
-            self.head_bytes += end as u64;
+            let status = self.head.get(start + 9..start + 12).unwrap_or_default();
+            let is_interim = status.starts_with(b"1") && status != b"101";
+            self.head_bytes += (end - start) as u64;
             if !is_interim {
                 self.answer = self.began;
                 self.is_done = true;
                 self.head = Vec::new();
                 return;
             }
-            self.head.drain(..end);
-            self.began = (!self.head.is_empty()).then_some(arrival);
+            self.interim += 1;
+            (start, self.scanned) = (end, end);
+            self.began = (end < self.head.len()).then_some(arrival);
         }
-        self.is_done = self.head.len() > LONGEST_HEAD;
+        self.head.drain(..start);
+        // The end of a head may come in two parts.
+        self.scanned = self.head.len().saturating_sub(HEAD_END.len() - 1);
     }
 }
 
+const HEAD_END: &[u8] = b"\r\n\r\n";
+
 fn head_end(head: &[u8]) -> Option<usize> {
-    head.windows(4).position(|four| four == b"\r\n\r\n").map(|at| at + 4)
+    head.windows(HEAD_END.len()).position(|four| four == HEAD_END).map(|at| at + HEAD_END.len())
 }
 
 /// A frame's header, and as much of its payload as is wanted.
@@ -216,6 +258,11 @@ pub(crate) struct Two {
     /// The answer's status is known to be final, or its data has begun.
     is_final: bool,
     head_bytes: u64,
+    /// Heads of this request's stream before the final one.
+    heads: u32,
+    /// Frames that carry nothing of this request.
+    others: u32,
+    body_written: u64,
 }
 
 impl Two {
@@ -225,25 +272,32 @@ impl Two {
         self.answer = None;
         self.is_final = false;
         self.head_bytes = 0;
+        (self.heads, self.others, self.body_written) = (0, 0, 0);
     }
 
     fn wrote(&mut self, bytes: &[u8]) {
-        let Self { sent, stream, is_written, .. } = self;
+        let Self { sent, stream, is_written, body_written, .. } = self;
         sent.push(bytes, None, |frame| {
+            if frame.kind == DATA && frame.stream == *stream {
+                *body_written += frame.length;
+            }
             let ends = matches!(frame.kind, DATA | HEADERS) && frame.flags & END_STREAM != 0;
             *is_written |= ends && frame.stream == *stream;
         });
     }
 
     fn read(&mut self, bytes: &[u8], arrival: Arrival) {
-        let Self { received, stream, answer, is_final, head_bytes, .. } = self;
+        let Self { received, stream, answer, is_final, head_bytes, heads, others, .. } = self;
         received.push(bytes, Some(arrival), |frame| {
             if frame.stream != *stream {
+                *others += u32::from(frame.kind != WINDOW_UPDATE);
                 return;
             }
             match frame.kind {
                 DATA => *is_final = true,
+                CONTINUATION => *head_bytes += frame.length + FRAME_HEADER as u64,
                 HEADERS if !*is_final => {
+                    *heads += 1;
                     *head_bytes += frame.length + FRAME_HEADER as u64;
                     match status(&frame) {
                         Status::Interim => {}

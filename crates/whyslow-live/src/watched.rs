@@ -10,6 +10,11 @@ use std::time::Instant;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio_rustls::client::TlsStream;
 
+/// Reads in a row before others get their turn. HTTP reads for as long as there is something, and a
+/// server that sends a byte a record, or a frame of one byte after the other, always has something:
+/// without this no timer would be looked at.
+const READS: u32 = 16;
+
 /// The bytes below HTTP.
 #[derive(Debug)]
 pub(crate) enum Below {
@@ -56,6 +61,11 @@ impl SharedProgress {
         self.lock().spotter.answer()
     }
 
+    /// Bytes of the request's body that were written.
+    pub(crate) fn body_written(&self) -> u64 {
+        self.lock().spotter.body_written()
+    }
+
     /// The bytes of its head.
     pub(crate) fn head_bytes(&self) -> u64 {
         self.lock().spotter.head_bytes()
@@ -68,11 +78,13 @@ pub(crate) struct Watched {
     below: Below,
     ledger: SharedLedger,
     seen: SharedProgress,
+    /// Reads in a row.
+    reads: u32,
 }
 
 impl Watched {
     pub(crate) fn new(below: Below, ledger: SharedLedger, seen: SharedProgress) -> Self {
-        Self { below, ledger, seen }
+        Self { below, ledger, seen, reads: 0 }
     }
 
     fn below(&mut self) -> Pin<&mut (dyn Both + '_)> {
@@ -96,11 +108,21 @@ impl<T: AsyncRead + AsyncWrite + Unpin> Both for T {}
 
 impl AsyncRead for Watched {
     fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        if self.reads == READS {
+            self.reads = 0;
+            cx.waker().wake_by_ref();
+            return Poll::Pending;
+        }
         let before = buffer.filled().len();
-        ready!(self.below().poll_read(cx, buffer))?;
+        let read = self.below().poll_read(cx, buffer);
+        self.reads = if read.is_pending() { 0 } else { self.reads + 1 };
+        ready!(read)?;
         if let Some(arrival) = self.ledger.record() {
             let mut seen = self.seen.lock();
             seen.spotter.read(&buffer.filled()[before..], arrival);
+            if let Some(why) = seen.spotter.excess() {
+                return Poll::Ready(Err(io::Error::new(io::ErrorKind::InvalidData, why)));
+            }
         }
         Poll::Ready(Ok(()))
     }
@@ -128,5 +150,43 @@ impl AsyncWrite for Watched {
 
     fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         self.below().poll_shutdown(cx)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+    use std::future::poll_fn;
+    use tokio::io::AsyncWriteExt;
+    use tokio::net::{TcpListener, TcpStream};
+
+    #[test]
+    fn a_reader_lets_others_have_their_turn_while_there_is_more() {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        runtime.block_on(async {
+            let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+            let client = TcpStream::connect(listener.local_addr().unwrap()).await.unwrap();
+            let (mut server, _) = listener.accept().await.unwrap();
+            server.write_all(&[b'a'; 1_000]).await.unwrap();
+            client.readable().await.unwrap();
+            let wire = Wire::new(client);
+            let (ledger, seen) = (wire.ledger(), SharedProgress::new(Spotter::http1()));
+            let mut watched = Watched::new(Below::Plain(wire), ledger, seen);
+            let mut runs = Vec::new();
+            while runs.iter().sum::<u32>() < 100 {
+                let run = poll_fn(|cx| {
+                    let mut run = 0;
+                    let mut byte = [0];
+                    while Pin::new(&mut watched).poll_read(cx, &mut ReadBuf::new(&mut byte)).is_ready() {
+                        run += 1;
+                    }
+                    Poll::Ready(run)
+                });
+                runs.push(run.await);
+                tokio::task::yield_now().await;
+            }
+            assert!(runs.iter().all(|run| *run <= READS) && runs.contains(&READS), "{runs:?}");
+        });
     }
 }

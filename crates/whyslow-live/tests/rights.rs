@@ -19,7 +19,7 @@ mod linux {
     use std::net::{TcpListener, TcpStream};
     use std::process::Command;
     use std::time::Duration;
-    use whyslow_live::watch::{Ring, RingOptions, User, WatchError, drop_rights};
+    use whyslow_live::watch::{Rights, Ring, RingOptions, User, WatchError, drop_rights};
     use whyslow_testing::Lack;
 
     /// Says to this program what to be.
@@ -58,11 +58,11 @@ mod linux {
         if who == "threads" {
             let (_hold, wait) = std::sync::mpsc::channel::<()>();
             std::thread::spawn(move || wait.recv());
-            let error = drop_rights(None).unwrap_err().to_string();
+            let error = drop_rights(Rights::none(None)).unwrap_err().to_string();
             assert_eq!(error, "rights cannot be dropped: 1 threads were started before and have theirs");
         } else {
             let user = (who == "nobody").then_some(User { uid: 65_534, gid: 65_534 });
-            drop_rights(user).unwrap();
+            drop_rights(Rights::none(user)).unwrap();
             nothing_is_left(user.map_or(0, |user| user.uid));
             // No ring can be opened, and this one goes on.
             let error = Ring::open(&options()).unwrap_err();

@@ -1,7 +1,7 @@
 //! `whyslow probe`: make a request, and say where its time went.
 //!
-//! `args` is the command line; `requests` makes the requests; `recording` hands the packets to the
-//! explainer; `results` holds both; `figures`, `floor` and `kernel` say what they come to; `page`,
+//! `args` is the command line; `rights` gives up what a probe of root could do; `requests` makes the
+//! requests; `recording` hands the packets to the explainer; `results` holds both; `figures`, `floor` and `kernel` say what they come to; `page`,
 //! `formats` and `json` print it, `web` is the page in a browser.
 
 pub(crate) mod args;
@@ -15,6 +15,7 @@ mod picture;
 mod recording;
 mod requests;
 mod results;
+mod rights;
 mod side_by_side;
 mod threshold;
 mod web;
@@ -39,11 +40,14 @@ pub(crate) fn run(task: &Probe, mut out: Output) -> anyhow::Result<ExitCode> {
     let scratch = Scratch::default();
     let wanted = Wanted::by(task, &scratch)?;
     let packets = wanted.as_ref().map(Wanted::packets).or(task.capture.as_deref());
-    let recording = Recording::start(packets, wanted.as_ref().and_then(Wanted::name), task.snaplen)?;
+    let give_up_rights = || rights::give_up(task, wanted.as_ref().map(Wanted::packets));
+    let name = wanted.as_ref().and_then(Wanted::name);
+    let recording = Recording::start(packets, name, task.snaplen, give_up_rights)?;
     let requests = Requests::new(&plan, recording.recorder()).make()?;
     let results = Results { requests, recorded: recording.finish()? };
     let failures = results.failures();
     failures.iter().for_each(|failure| complain(failure));
+    results.not_reused().iter().for_each(|note| complain(note));
     let exceeded = results.exceeded(&task.fail_on);
     exceeded.iter().for_each(|exceeded| complain(exceeded));
     match task.style() {

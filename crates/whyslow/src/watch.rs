@@ -132,7 +132,7 @@ pub(crate) fn run(task: &Watch, out: Output) -> anyhow::Result<ExitCode> {
     let source = Source::open(&from, task.snaplen, task.ring)?;
     let mut explainer = LiveExplainer::new();
     explainer.set_path_rate(task.path_rate);
-    let owners = owners_of(&from, &mut explainer, task.snaplen)?;
+    let owners = owners_of(&from, &mut explainer, task)?;
     let keeper = match (&task.keep, is_screen || task.view.is_some()) {
         (None, false) => Keeper::default(),
         _ => Keeper::new(task, slow)?,
@@ -168,21 +168,28 @@ pub(crate) fn run(task: &Watch, out: Output) -> anyhow::Result<ExitCode> {
 /// Where this machine is watched: what is known of its connections, and no more rights from then
 /// on.
 #[cfg(target_os = "linux")]
-fn owners_of(from: &args::From, explainer: &mut LiveExplainer, snaplen: u64) -> anyhow::Result<Option<Owners>> {
-    use whyslow_live::watch::{User, drop_rights};
+fn owners_of(from: &args::From, explainer: &mut LiveExplainer, task: &Watch) -> anyhow::Result<Option<Owners>> {
+    use whyslow_live::watch::{FileUse, Rights, User, drop_rights};
     let args::From::Interfaces(names, _) = from else { return Ok(None) };
     // What only rights can see is seen before they are dropped.
     let (known, missing) = Owners::join(explainer);
     missing.iter().for_each(|missing| complain(missing));
-    drop_rights(User::of_sudo())?;
+    // The file of --keep is renamed when it is full, so its folder must remain writable. Whoever ran
+    // sudo gets it as an own file.
+    let kept: Vec<_> = task.keep.iter().map(|path| (path.as_path(), FileUse::Replace)).collect();
+    let rights = match User::of_sudo() {
+        Some(_) => Rights::none(User::instead_of_root()),
+        None => Rights::least(&kept),
+    };
+    drop_rights(rights)?;
     known.keep_looking()?;
     let names = if names.is_empty() { "all interfaces".to_owned() } else { names.join(", ") };
-    complain(&format!("listening on {names}, {snaplen} bytes of each packet; end with Ctrl-C"));
+    complain(&format!("listening on {names}, {} bytes of each packet; end with Ctrl-C", task.snaplen));
     Ok(Some(known))
 }
 
 #[cfg(not(target_os = "linux"))]
-fn owners_of(_: &args::From, _: &mut LiveExplainer, _: u64) -> anyhow::Result<Option<Owners>> {
+fn owners_of(_: &args::From, _: &mut LiveExplainer, _: &Watch) -> anyhow::Result<Option<Owners>> {
     Ok(None)
 }
 

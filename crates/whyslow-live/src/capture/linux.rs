@@ -60,12 +60,16 @@ pub struct Recorder {
     thread: JoinHandle<io::Result<Recorded>>,
 }
 
-impl Recorder {
-    /// Begins to write to `out`, of each packet at most `snaplen` bytes.
+/// A socket for packets: opening it takes a right that recording does not.
+#[derive(Debug)]
+pub struct RecorderSocket(Socket);
+
+impl RecorderSocket {
+    /// Opens it. No packet is taken before a connection is expected.
     ///
     /// # Errors
-    /// When whoever runs this may not record packets, or nothing can be written.
-    pub fn start(format: Format, snaplen: u32, out: Box<dyn Write + Send>) -> io::Result<Self> {
+    /// When whoever runs this may not record packets.
+    pub fn open() -> io::Result<Self> {
         let every_protocol = i32::from((libc::ETH_P_ALL as u16).to_be());
         let socket = Socket::new(Domain::PACKET, Type::DGRAM, Some(Protocol::from(every_protocol)))?;
         // What came before the filter is of no connection that is expected.
@@ -74,6 +78,21 @@ impl Recorder {
         if setsockopt(&socket, sockopt::RcvBufForce, &ROOM).is_err() {
             let _ = socket.set_recv_buffer_size(ROOM);
         }
+        Ok(Self(socket))
+    }
+}
+
+impl Recorder {
+    /// Begins to write to `out`, of each packet at most `snaplen` bytes.
+    ///
+    /// # Errors
+    /// When nothing can be written.
+    pub fn start(
+        RecorderSocket(socket): RecorderSocket,
+        format: Format,
+        snaplen: u32,
+        out: Box<dyn Write + Send>,
+    ) -> io::Result<Self> {
         let file = File::begin(format, snaplen, out)?;
         let shared =
             Arc::new(Shared { socket, expected: Mutex::new(VecDeque::new()), is_over: AtomicBool::new(false) });

@@ -14,9 +14,9 @@ mod linux;
 mod others;
 
 #[cfg(target_os = "linux")]
-pub use linux::Recorder;
+pub use linux::{Recorder, RecorderSocket};
 #[cfg(not(target_os = "linux"))]
-pub use others::Recorder;
+pub use others::{Recorder, RecorderSocket};
 
 /// Most bytes of a packet: what a device puts together is longer than what is on the wire.
 pub const WHOLE: u32 = 0x4_0000;

@@ -8,11 +8,28 @@ use std::net::SocketAddr;
 #[derive(Debug)]
 pub struct Recorder;
 
-impl Recorder {
+/// There is none.
+#[derive(Debug)]
+pub enum RecorderSocket {}
+
+impl RecorderSocket {
     /// # Errors
     /// Always.
-    pub fn start(_format: Format, _snaplen: u32, _out: Box<dyn Write + Send>) -> io::Result<Self> {
+    pub fn open() -> io::Result<Self> {
         Err(io::Error::new(io::ErrorKind::Unsupported, "packets are recorded on Linux alone"))
+    }
+}
+
+impl Recorder {
+    /// # Errors
+    /// Never: there is no socket to begin with.
+    pub fn start(
+        socket: RecorderSocket,
+        _format: Format,
+        _snaplen: u32,
+        _out: Box<dyn Write + Send>,
+    ) -> io::Result<Self> {
+        match socket {}
     }
 
     pub(crate) fn expect(&self, _port: u16, _remote: SocketAddr) -> io::Result<()> {

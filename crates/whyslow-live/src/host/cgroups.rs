@@ -9,6 +9,9 @@ use std::path::{Path, PathBuf};
 /// Groups that are looked at for a number; more than machines have.
 const MOST: usize = 50_000;
 
+/// Processes above this one that are asked for their mounts.
+const MOST_ANCESTORS: usize = 64;
+
 /// Hexadecimal digits that runtimes show of a container's name.
 const SHOWN: usize = 12;
 
@@ -42,21 +45,50 @@ pub(super) struct Cgroups {
 }
 
 impl Cgroups {
-    /// Finds the hierarchies.
+    /// Finds the hierarchies. `ip netns exec` hides them behind a new /sys: then they are read through
+    /// the closest process that started this one and still sees them, which takes the same user or
+    /// root.
     pub fn new(proc: &Path) -> Self {
-        parse_mounts(&std::fs::read_to_string(proc.join("self/mountinfo")).unwrap_or_default())
+        let of = |process: &str| {
+            parse_mounts(&std::fs::read_to_string(proc.join(process).join("mountinfo")).unwrap_or_default())
+        };
+        let own = of("self");
+        if own.is_mounted() {
+            return own;
+        }
+        let ancestors = std::iter::successors(parent(proc, "self"), |process| parent(proc, process));
+        let seen = ancestors.take(MOST_ANCESTORS).map(|process| {
+            let root = proc.join(&process).join("root");
+            of(&process).below(&root)
+        });
+        seen.into_iter().find(Self::is_mounted).unwrap_or(own)
+    }
+
+    /// Whether a hierarchy is there, and may be read.
+    fn is_mounted(&self) -> bool {
+        [&self.unified, &self.cpu].into_iter().flatten().any(|mount| mount.point.is_dir())
+    }
+
+    /// The same hierarchies as another process sees them below its root.
+    fn below(mut self, root: &Path) -> Self {
+        for mount in [&mut self.unified, &mut self.cpu].into_iter().flatten() {
+            mount.point = root.join(mount.point.strip_prefix("/").unwrap_or(&mount.point));
+        }
+        self
     }
 
     /// What the processor limit of a process's group did, or of one above it: the one that cost
-    /// most. Takes the process's `/proc/PID/cgroup`.
-    pub fn throttled(&mut self, memberships: &str) -> Option<Throttled> {
+    /// most, and that group's folder. Takes the process's `/proc/PID/cgroup`.
+    pub fn throttled(&mut self, memberships: &str) -> Option<(Throttled, String)> {
         let (mount, path) = memberships.lines().find_map(|line| self.limiting(line))?;
         let relative = path.strip_prefix(mount.root.trim_end_matches('/'))?;
         let point = mount.point.clone();
         let folder = point.join(relative.trim_start_matches('/'));
         let groups = folder.ancestors().take_while(|group| group.starts_with(&point)).map(Path::to_owned);
         let groups: Vec<PathBuf> = groups.collect();
-        groups.into_iter().filter_map(|group| self.stat(group)).max_by_key(|stat| stat.time_us)
+        let found = groups.into_iter().filter_map(|group| Some((self.stat(group.clone())?, group)));
+        let (stat, group) = found.max_by_key(|(stat, _)| stat.time_us)?;
+        Some((stat, group.to_string_lossy().into_owned()))
     }
 
     /// The hierarchy of a membership if it is the one that limits processors, and the group.
@@ -71,8 +103,9 @@ impl Cgroups {
     }
 
     /// Share of the last 10 s in which some task of a process's group waited for a processor, per
-    /// cent; none of the root, which is the whole machine. Takes the process's `/proc/PID/cgroup`.
-    pub fn cpu_pressure(&mut self, memberships: &str) -> Option<u8> {
+    /// cent, and the group's folder; none of the root, which is the whole machine. Takes the
+    /// process's `/proc/PID/cgroup`.
+    pub fn cpu_pressure(&mut self, memberships: &str) -> Option<(u8, String)> {
         let mount = self.unified.as_ref()?;
         let (_, path) = memberships.lines().filter_map(membership).find(|(controllers, _)| controllers.is_empty())?;
         let relative = path.strip_prefix(mount.root.trim_end_matches('/'))?;
@@ -83,7 +116,8 @@ impl Cgroups {
             let share = group.join("cgroup.events").exists().then(|| pressure::parse(&text))??;
             Some(share.clamp(0.0, 100.0).round() as u8)
         };
-        *self.pressures.entry(group).or_insert_with_key(read)
+        let folder = group.to_string_lossy().into_owned();
+        self.pressures.entry(group).or_insert_with_key(read).map(|share| (share, folder))
     }
 
     fn stat(&mut self, group: PathBuf) -> Option<Throttled> {
@@ -96,6 +130,13 @@ impl Cgroups {
         let mount = self.unified.as_ref()?;
         self.by_number.get_or_insert_with(|| numbers(mount)).get(&number).cloned()
     }
+}
+
+/// The process that started a process, by its `/proc/PID/status`.
+fn parent(proc: &Path, process: &str) -> Option<String> {
+    let status = std::fs::read_to_string(proc.join(process).join("status")).ok()?;
+    let parent = status.lines().find_map(|line| line.strip_prefix("PPid:"))?.trim();
+    (parent != "0").then(|| parent.to_owned())
 }
 
 /// Groups by their numbers: inodes of their folders.

@@ -23,7 +23,9 @@ const IFLA_INFO_KIND: u16 = 1;
 
 const TCA_KIND: u16 = 1;
 const TCA_STATS2: u16 = 7;
+const TCA_STATS_BASIC: u16 = 1;
 const TCA_STATS_QUEUE: u16 = 3;
+const TCA_STATS_PKT64: u16 = 8;
 const TC_H_ROOT: u32 = u32::MAX;
 
 /// `struct rtnl_link_stats64` (linux/if_link.h), in its order.
@@ -111,12 +113,17 @@ fn device(message: &[u8]) -> Option<Device> {
 /// A queueing discipline, and the index of its device.
 fn qdisc(message: &[u8]) -> Option<(u32, Qdisc)> {
     let attributes = message.get(QDISC..)?;
+    let stats = find(attributes, TCA_STATS2).unwrap_or_default();
+    // `struct gnet_stats_basic`: bytes in 64 bits, packets in 32; newer kernels add all 64 bits.
+    let basic = find(stats, TCA_STATS_BASIC).and_then(|basic| u32_at(basic, 8)).map(u64::from);
+    let packets = find(stats, TCA_STATS_PKT64).and_then(|packets| u64_at(packets, 0)).or(basic);
     // `struct gnet_stats_queue`: packets, bytes, drops, requeues, overlimits.
-    let queue = find(attributes, TCA_STATS2).and_then(|stats| find(stats, TCA_STATS_QUEUE)).unwrap_or_default();
+    let queue = find(stats, TCA_STATS_QUEUE).unwrap_or_default();
     let number = |place| u32_at(queue, place).unwrap_or(0);
     let qdisc = Qdisc {
         kind: text(find(attributes, TCA_KIND)?),
         root: u32_at(message, 12)? == TC_H_ROOT,
+        packets: packets.unwrap_or(0),
         drops: number(8),
         overlimits: number(16),
         requeues: number(12),
@@ -158,10 +165,24 @@ mod tests {
         let (mut queue, mut stats) = (Vec::new(), Vec::new());
         queue.extend([1_u32, 1500, 12, 3, 4].into_iter().flat_map(u32::to_ne_bytes));
         put(&mut stats, TCA_STATS_QUEUE, &queue);
-        put_nested(&mut message, TCA_STATS2, &stats);
-        let expected =
-            Qdisc { kind: "fq_codel".to_owned(), root: true, drops: 12, overlimits: 4, requeues: 3, backlog: 1500 };
-        assert_eq!(qdisc(&message), Some((7, expected)));
+        put(&mut stats, TCA_STATS_BASIC, &[90_000_u64.to_ne_bytes(), 60_u64.to_ne_bytes()].concat());
+        let parsed = |stats: &[u8]| {
+            let mut message = message.clone();
+            put_nested(&mut message, TCA_STATS2, stats);
+            qdisc(&message).unwrap()
+        };
+        let expected = Qdisc {
+            kind: "fq_codel".to_owned(),
+            root: true,
+            packets: 60,
+            drops: 12,
+            overlimits: 4,
+            requeues: 3,
+            backlog: 1500,
+        };
+        assert_eq!(parsed(&stats), (7, expected.clone()));
+        put(&mut stats, TCA_STATS_PKT64, &5_000_000_000_u64.to_ne_bytes());
+        assert_eq!(parsed(&stats), (7, Qdisc { packets: 5_000_000_000, ..expected }));
     }
 
     proptest! {

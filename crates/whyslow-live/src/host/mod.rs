@@ -216,9 +216,13 @@ pub struct Owner {
     pub unit: Option<String>,
     /// What its cgroup was kept from the processor, if it is limited.
     pub throttled: Option<Throttled>,
+    /// The folder of the cgroup with that limit: its `cpu.stat` has the account.
+    pub throttled_in: Option<String>,
     /// Share of the last 10 s in which some task of its cgroup waited for a processor, per cent,
     /// rounded (`cpu.pressure`); none where it is in no cgroup of the unified hierarchy.
     pub cpu_pressure: Option<u8>,
+    /// The folder of that cgroup.
+    pub cpu_pressure_in: Option<String>,
 }
 
 /// What a cgroup's processor limit did (`cpu.stat`).
@@ -310,6 +314,8 @@ pub struct Qdisc {
     pub kind: String,
     /// Whether it is the device's root.
     pub root: bool,
+    /// Packets that it let through, as the device sends them.
+    pub packets: u64,
     /// Packets that it dropped.
     pub drops: u32,
     /// Packets that it held back to keep a rate.

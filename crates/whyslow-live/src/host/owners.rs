@@ -80,12 +80,16 @@ fn inode(target: &Path) -> Option<u64> {
 
 fn owner(pid: u32, folder: &Path, cgroups: &mut Cgroups) -> Owner {
     let memberships = read_to_string(folder.join("cgroup")).unwrap_or_default();
+    let (throttled, throttled_in) = cgroups.throttled(&memberships).unzip();
+    let (cpu_pressure, cpu_pressure_in) = cgroups.cpu_pressure(&memberships).unzip();
     Owner {
         pid,
         name: read_to_string(folder.join("comm")).unwrap_or_default().trim_end().to_owned(),
         container: cgroups::of(&memberships, container),
         unit: cgroups::of(&memberships, unit),
-        throttled: cgroups.throttled(&memberships),
-        cpu_pressure: cgroups.cpu_pressure(&memberships),
+        throttled,
+        throttled_in,
+        cpu_pressure,
+        cpu_pressure_in,
     }
 }

@@ -103,3 +103,77 @@ fn a_request_of_http2_ends_with_its_stream() {
     spotter.wrote(&data[12..]);
     assert!(spotter.request_is_written());
 }
+
+#[test]
+fn a_flood_of_interim_answers_ends_after_a_hundred() {
+    let (mut at, mut one) = (arrivals(), Spotter::http1());
+    one.begin(0);
+    let interim = b"HTTP/1.1 103 Early Hints\r\n\r\n";
+    one.read(&interim.repeat(100), at());
+    assert_eq!(one.excess(), None);
+    one.read(interim, at());
+    assert!(one.excess().unwrap().contains("100 interim answers"));
+    // The next request has its own count.
+    one.begin(0);
+    assert_eq!(one.excess(), None);
+    let mut two = Spotter::http2();
+    two.begin(0);
+    for _ in 0..100 {
+        two.read(&frame(HEADERS, 4, 1, &[0x48, 0x82, 0x08, 0x19, 0x88]), at());
+    }
+    assert_eq!(two.excess(), None);
+    two.read(&frame(HEADERS, 4, 1, &[0x48, 0x82, 0x08, 0x19, 0x88]), at());
+    assert!(two.excess().unwrap().contains("100 interim answers"));
+}
+
+#[test]
+fn a_head_without_end_is_cut_at_its_limit() {
+    let (mut at, mut one) = (arrivals(), Spotter::http1());
+    one.begin(0);
+    one.read(b"HTTP/1.1 200 OK\r\nX: ", at());
+    for _ in 0..LONGEST_HEAD / 64 {
+        one.read(&[b'a'; 64], at());
+    }
+    assert!(one.excess().unwrap().contains("256 KiB"));
+    let mut two = Spotter::http2();
+    two.begin(0);
+    two.read(&frame(HEADERS, 0, 1, &[0x88]), at());
+    for _ in 0..17 {
+        two.read(&frame(CONTINUATION, 0, 1, &[0; 16_384]), at());
+    }
+    assert!(two.excess().unwrap().contains("256 KiB"));
+    let mut pings = Spotter::http2();
+    pings.begin(0);
+    for _ in 0..=MOST_OTHERS {
+        pings.read(&frame(6, 0, 0, &[0; 8]), at());
+    }
+    assert!(pings.excess().unwrap().contains("frames of HTTP/2"));
+}
+
+#[test]
+fn a_head_is_found_in_any_split() {
+    let text = b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nA: b\r\n\r\nbody";
+    for size in 1..text.len() {
+        let (mut at, mut one) = (arrivals(), Spotter::http1());
+        one.begin(0);
+        text.chunks(size).for_each(|piece| one.read(piece, at()));
+        let first_byte_of_answer = 25 / size + 1;
+        assert_eq!(one.answer().map(|answer| answer.bytes), Some(first_byte_of_answer as u64), "pieces of {size}");
+        assert_eq!((one.head_bytes(), one.excess()), (50, None));
+    }
+}
+
+#[test]
+fn bytes_of_a_body_are_counted_as_they_are_written() {
+    let mut one = Spotter::http1();
+    one.begin(6);
+    one.wrote(b"PUT / HTTP/1.1\r\n\r\nab");
+    assert_eq!(one.body_written(), 2);
+    let mut two = Spotter::http2();
+    two.begin(6);
+    let mut bytes = vec![0; PREFACE];
+    bytes.extend(frame(HEADERS, 4, 1, &[0x83]));
+    bytes.extend(frame(DATA, 0, 1, b"abc"));
+    two.wrote(&bytes);
+    assert_eq!(two.body_written(), 3);
+}

@@ -22,12 +22,12 @@
 //!
 //! ```no_run
 //! use std::time::Duration;
-//! use whyslow_live::watch::{Recorder, Ring, RingOptions, drop_rights};
+//! use whyslow_live::watch::{Recorder, Rights, Ring, RingOptions, drop_rights};
 //!
 //! # fn main() -> Result<(), whyslow_live::watch::WatchError> {
 //! let filter = Some("tcp port 443".into());
 //! let mut ring = Ring::open(&RingOptions { filter, ..RingOptions::default() })?;
-//! drop_rights(None)?;
+//! drop_rights(Rights::none(None))?;
 //! let mut recorder = Recorder::new(64 << 20)?;
 //! while let Some(mut block) = ring.next_block(Duration::from_secs(1))? {
 //!     (1..).zip(block.packets()).for_each(|(frame, packet)| recorder.record(&packet, frame));
@@ -50,7 +50,9 @@ pub use counts::RingCounts;
 pub use error::{FilterError, WatchError};
 pub use keep::{Keep, KeepOptions, Saved, save_connection};
 #[cfg(target_os = "linux")]
-pub use linux::{Block, JoinInfo, Joined, Packets, Ring, RingOptions, User, drop_rights, open_connections};
+pub use linux::{Block, JoinInfo, Joined, Packets, Ring, RingOptions, open_connections};
+#[cfg(target_os = "linux")]
+pub use linux::{FileUse, Rights, User, drop_rights};
 pub use packet::{ETHERNET, LINUX_SLL2, RingPacket};
 pub use recorder::{HeldCounts, HeldPacket, Recorder, RecorderCounts};
 pub use segment::Connection;

@@ -60,6 +60,7 @@ define! {
     no_sack NoSack "no-sack",
     no_window_scaling NoWindowScaling "no-window-scaling",
     port_exhaustion PortExhaustion "port-exhaustion",
+    qdisc_drops QdiscDrops "qdisc-drops",
     receive_drops ReceiveDrops "receive-drops",
     receive_window ReceiveWindow "receive-window",
     restart_after_idle RestartAfterIdle "restart-after-idle",

@@ -1,10 +1,17 @@
 //! [`Look`]: one namespace of the machine as rules are given it, with what they ask of it.
 
-use std::collections::BTreeMap;
+use super::finding::Since;
+use std::collections::{BTreeMap, HashMap};
 use std::net::{IpAddr, SocketAddr};
-use whyslow_live::host::{Host, Namespace, Owner, Socket, Softnet, State};
+use whyslow_live::host::{Device, Host, Namespace, Owner, Socket, Softnet, State};
 use whyslow_live::tcp_info::TcpInfo;
 use whyslow_report::text::units;
+
+/// The name of the loopback device in every namespace.
+const LOOPBACK: &str = "lo";
+/// A round trip within one machine is shorter, unless a queueing discipline delays packets on
+/// purpose; seconds.
+const MEMORY_RTT_S: f64 = 0.001;
 
 /// What a rule is given: it judges this and nothing else.
 #[derive(Clone, Copy, Debug)]
@@ -37,12 +44,47 @@ pub(crate) struct Count {
 pub(crate) struct Live<'a> {
     pub socket: &'a Socket,
     pub info: &'a TcpInfo,
+    /// The same connection at the earlier look, if there was one.
+    pub before: Option<&'a TcpInfo>,
 }
 
 impl<'a> Look<'a> {
     /// Connections that carry data, or could.
     pub(crate) fn live(self) -> impl Iterator<Item = Live<'a>> {
-        self.namespace.sockets.iter().filter(|socket| socket.state == State::Established).filter_map(live)
+        let earlier = self.earlier.map_or(&[][..], |(earlier, _)| earlier.sockets.as_slice());
+        let known = earlier.iter().filter_map(|socket| Some((socket.cookie?, socket.info.as_ref()?)));
+        let known: HashMap<u64, &TcpInfo> = known.collect();
+        let established = self.namespace.sockets.iter().filter(|socket| socket.state == State::Established);
+        established
+            .filter_map(live)
+            .map(move |live| Live { before: live.socket.cookie.and_then(|cookie| known.get(&cookie).copied()), ..live })
+    }
+
+    /// The time that [`Live::grown`] covers: since the earlier look, or since each connection began.
+    pub(crate) fn since_connections(self) -> Since {
+        self.earlier.map_or(Since::Connection, |(_, seconds)| Since::Seconds(seconds))
+    }
+
+    /// Of the bytes that left by any device, the share of the loopback device; since the earlier look
+    /// where there was one. `None` if no device has counters.
+    pub(crate) fn loopback_share(self) -> Option<f64> {
+        let sent = |device: &Device| -> Option<u64> {
+            let now = *device.counters.get("tx_bytes")?;
+            let earlier = self.earlier.and_then(|(earlier, _)| {
+                earlier.devices.iter().find(|before| before.index == device.index)?.counters.get("tx_bytes").copied()
+            });
+            Some(now.saturating_sub(earlier.unwrap_or(0)))
+        };
+        let devices = || self.namespace.devices.iter();
+        let all: u64 = devices().filter_map(sent).sum();
+        let loopback: u64 = devices().filter(|device| device.name == LOOPBACK).filter_map(sent).sum();
+        (all > 0).then(|| loopback as f64 / all as f64)
+    }
+
+    /// The device that packets of a connection leave by.
+    pub(crate) fn device(self, live: &Live<'_>) -> Option<&'a Device> {
+        let route = self.namespace.routes.get(live.socket.route?)?;
+        self.namespace.devices.iter().find(|device| Some(&device.name) == route.device.as_ref())
     }
 
     /// Sockets in this state.
@@ -115,13 +157,13 @@ pub(crate) fn is_plain(word: &str) -> bool {
 }
 
 impl Count {
-    /// The share of `all` that it is, by the newest figures that are enough to tell, and over how
-    /// many seconds these are: an earlier look counts where `all` grew by `enough` since; what was
-    /// counted since boot counts otherwise.
+    /// The share of `all` that it is. After an earlier look only what was counted since then is
+    /// used, because totals since boot may be long past; without one, the totals, if `all` is at
+    /// least `enough`.
     pub(crate) fn share_of(self, all: Self, enough: u64) -> Option<Share> {
         match (self.recent, all.recent) {
-            (Some((count, seconds)), Some((whole, _))) if whole >= enough => {
-                Some(Share { count, all: whole, seconds: Some(seconds) })
+            (Some((count, seconds)), Some((whole, _))) => {
+                (whole > 0).then_some(Share { count, all: whole, seconds: Some(seconds) })
             }
             _ if all.boot >= enough => Some(Share { count: self.boot, all: all.boot, seconds: None }),
             _ => None,
@@ -148,14 +190,14 @@ impl Share {
         self.count as f64 / self.all.max(1) as f64
     }
 
-    pub(crate) fn since(self) -> super::finding::Since {
-        self.seconds.map_or(super::finding::Since::Boot, super::finding::Since::Seconds)
+    pub(crate) fn since(self) -> Since {
+        self.seconds.map_or(Since::Boot, Since::Seconds)
     }
 }
 
 /// A socket with what the kernel knows of it, if it does.
 pub(crate) fn live(socket: &Socket) -> Option<Live<'_>> {
-    socket.info.as_ref().map(|info| Live { socket, info })
+    socket.info.as_ref().map(|info| Live { socket, info, before: None })
 }
 
 impl Live<'_> {
@@ -181,9 +223,24 @@ impl Live<'_> {
         rtt >= 2.0 * least + 0.01
     }
 
-    /// Segments with data that were sent, retransmitted ones included.
+    /// A counter of the connection: since the earlier look if the connection was there then, else
+    /// since it began.
+    pub(crate) fn grown(&self, get: impl Fn(&TcpInfo) -> Option<u64>) -> Option<u64> {
+        let now = get(self.info)?;
+        Some(now.saturating_sub(self.before.and_then(get).unwrap_or(0)))
+    }
+
+    /// Segments with data that were sent, retransmitted ones included; as [`Live::grown`].
     pub(crate) fn sent(&self) -> Option<u64> {
-        self.info.data_segs_out.map(u64::from)
+        self.grown(|info| info.data_segs_out.map(u64::from))
+    }
+
+    /// Whether its packets never leave memory: both ends are on this machine, and nothing on the
+    /// way delays them. The limits of such a connection are processors, not windows or queues.
+    pub(crate) fn stays_in_memory(&self) -> bool {
+        let [local, remote] = [self.socket.local.ip(), self.socket.remote.ip()].map(|ip| ip.to_canonical());
+        let is_here = remote.is_loopback() || local == remote;
+        is_here && self.min_rtt().is_none_or(|rtt| rtt < MEMORY_RTT_S)
     }
 
     /// Bytes per second: what the kernel measured last.
@@ -230,6 +287,12 @@ pub(crate) fn owners<'a>(owners: impl Iterator<Item = &'a Owner>) -> String {
     }
 }
 
+/// A path as a shell takes it.
+pub(crate) fn quoted(path: &str) -> String {
+    let is_simple = path.chars().all(|c| c.is_ascii_alphanumeric() || "-_./:@".contains(c));
+    if is_simple { path.to_owned() } else { format!("'{}'", path.replace('\'', r"'\''")) }
+}
+
 /// Connections of a peer.
 #[derive(Debug)]
 pub(crate) struct Peer<'a> {
@@ -247,9 +310,9 @@ impl<'a> Peer<'a> {
         peers.into_iter().map(|(address, connections)| Self { address, connections }).collect()
     }
 
-    /// A figure of each, added up; what is unknown is none of it.
+    /// A counter of each, added up, as [`Live::grown`]; an unknown one adds nothing.
     pub(crate) fn sum(&self, get: impl Fn(&TcpInfo) -> Option<u64>) -> u64 {
-        self.connections.iter().filter_map(|live| get(live.info)).sum()
+        self.connections.iter().filter_map(|live| live.grown(&get)).sum()
     }
 
     /// Their processes.

@@ -23,6 +23,7 @@ mod no_answer;
 mod no_sack;
 mod no_window_scaling;
 mod port_exhaustion;
+mod qdisc_drops;
 mod receive_drops;
 mod receive_window;
 mod restart_after_idle;
@@ -69,6 +70,7 @@ const RULES: &[Rule] = &[
     unpaced_bbr::check,
     checksum_errors::check,
     receive_drops::check,
+    qdisc_drops::check,
     nic_drops::check,
     softnet_drops::check,
     host_cpu::check,
@@ -82,19 +84,21 @@ pub(crate) fn judge(looks: &[Look<'_>]) -> Vec<Finding> {
     enlarge_no_queue(&mut findings);
     let cost = |finding: &Finding| finding.seconds.unwrap_or(0.0);
     findings.sort_by(|a, b| {
-        fails(b.cause)
-            .cmp(&fails(a.cause))
-            .then(cost(b).total_cmp(&cost(a)))
-            .then(b.confidence.total_cmp(&a.confidence))
+        fails(b).cmp(&fails(a)).then(cost(b).total_cmp(&cost(a))).then(b.confidence.total_cmp(&a.confidence))
     });
     say_each_advice_once(&mut findings);
     findings
 }
 
-/// Connections fail, or wait for seconds before they begin.
-fn fails(cause: HostCause) -> bool {
+/// From this confidence on a finding is likely.
+const LIKELY: f64 = 0.6;
+
+/// Connections fail, or wait for seconds before they begin. A finding that is only possible does
+/// not become the headline for that.
+fn fails(finding: &Finding) -> bool {
     use HostCause::{ConntrackFull, ListenOverflow, MtuBlackHole, NoAnswer, PortExhaustion};
-    matches!(cause, ConntrackFull | ListenOverflow | MtuBlackHole | NoAnswer | PortExhaustion)
+    let is_severe = matches!(finding.cause, ConntrackFull | ListenOverflow | MtuBlackHole | NoAnswer | PortExhaustion);
+    is_severe && finding.confidence >= LIKELY
 }
 
 /// A cause that another one explains, in the same namespace and of the same connections.
@@ -139,13 +143,13 @@ fn say_each_advice_once(findings: &mut [Finding]) {
     let mut said: BTreeSet<(Option<String>, String)> = BTreeSet::new();
     for index in 0..findings.len() {
         let Some(command) = findings[index].fix.command.clone() else { continue };
-        // Of a setting the largest value is enough for all.
+        // Of a setting the largest value is enough for all; of equals the one that sets more figures.
         let advice = match setting(&command) {
             Some(name) => {
                 let largest = findings.iter().filter(|other| other.namespace == findings[index].namespace);
                 let commands = largest.filter_map(|other| other.fix.command.clone());
                 let same = commands.filter(|other| setting(other) == Some(name));
-                let most = same.max_by_key(|other| largest_number(other));
+                let most = same.max_by_key(|other| (largest_number(other), other.len()));
                 let name = name.to_owned();
                 findings[index].fix.command = most;
                 name
@@ -168,6 +172,8 @@ fn largest_number(command: &str) -> u64 {
     command.split(|c: char| !c.is_ascii_digit()).filter_map(|number| number.parse().ok()).max().unwrap_or(0)
 }
 
+#[cfg(test)]
+mod confusions;
 #[cfg(test)]
 pub(in crate::host) mod scene;
 #[cfg(test)]

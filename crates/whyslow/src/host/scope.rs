@@ -3,6 +3,9 @@
 use super::args::{HostArgs, Process};
 use whyslow_live::host::{Host, Owner, State};
 
+/// Counters that confirm what a listener's own figures say.
+const LISTENERS: [&str; 2] = ["TcpExt.ListenOverflows", "Tcp.PassiveOpens"];
+
 /// Leaves the sockets and remembered metrics that are asked for. What is counted for a whole
 /// machine, a namespace or a device is nobody's in particular and goes.
 pub(super) fn narrow(host: &mut Host, args: &HostArgs) {
@@ -12,7 +15,8 @@ pub(super) fn narrow(host: &mut Host, args: &HostArgs) {
     host.cpu_pressure = None;
     host.softnet.clear();
     for namespace in &mut host.namespaces {
-        namespace.counters.clear();
+        // Listeners are still judged: their drops mean nothing without these.
+        namespace.counters.retain(|name, _| LISTENERS.contains(&name.as_str()));
         namespace.conntrack = None;
         namespace.devices.iter_mut().for_each(|device| device.counters.clear());
         if let Some(peer) = args.peer {

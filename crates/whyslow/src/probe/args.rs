@@ -4,6 +4,8 @@ use super::threshold::Threshold;
 use crate::quantity;
 use anyhow::{Context, bail};
 use clap::{Args, ValueEnum};
+#[cfg(target_os = "linux")]
+use std::path::Path;
 use std::path::PathBuf;
 use std::time::Duration;
 use whyslow_core::units::Nanos;
@@ -187,6 +189,14 @@ impl Probe {
         };
         let idle = duration(self.idle.unwrap_or_default());
         Ok(Plan { options: self.options(), asks, series, repeat: self.repeat, idle })
+    }
+
+    /// Files that are read while requests are made.
+    #[cfg(target_os = "linux")]
+    pub(super) fn inputs(&self) -> Vec<PathBuf> {
+        let upload = self.upload.as_ref().map(PathBuf::from).filter(|path| path.is_file());
+        let form = self.form.iter().filter_map(|part| part.file().map(Path::to_owned));
+        self.cacert.iter().cloned().chain(upload).chain(form).collect()
     }
 
     /// What is sent, or how many bytes are asked for: one of it a request.

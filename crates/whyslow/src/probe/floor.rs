@@ -6,6 +6,7 @@
 //! rate is known, and the bytes count as nothing.
 
 use super::requests::Request;
+use std::collections::BTreeMap;
 use std::time::Duration;
 use whyslow_live::{Exchange, Hop, Sample};
 
@@ -44,6 +45,25 @@ pub(super) struct Floor {
 pub(super) struct Rest {
     pub what: &'static str,
     pub seconds: f64,
+}
+
+/// The paths of all URLs: each is estimated once, from all requests to it.
+pub(super) struct Paths<'a>(BTreeMap<&'a str, Path>);
+
+impl<'a> Paths<'a> {
+    pub(super) fn of(requests: impl Iterator<Item = &'a Request>) -> Self {
+        let mut by_url: BTreeMap<&str, Vec<&Request>> = BTreeMap::new();
+        for request in requests {
+            by_url.entry(&request.url).or_default().push(request);
+        }
+        let path = |requests: Vec<&Request>| Path::of(requests.iter().copied()).with_rates(requests.iter().copied());
+        Self(by_url.into_iter().map(|(url, requests)| (url, path(requests))).collect())
+    }
+
+    /// The path to a request's URL.
+    pub(super) fn to(&self, request: &Request) -> Path {
+        self.0.get(request.url.as_str()).copied().unwrap_or_default()
+    }
 }
 
 impl Path {
@@ -109,7 +129,9 @@ impl Path {
             add("server", first - pre - rtt);
             add(window, times.total.as_secs_f64() - first - carry);
         }
-        Some(Floor { seconds: rtt + carry, rtt_s: rtt, rate_bps: rate.map(|rate| rate * 8.0), rest })
+        // Round trip and rate are estimates of all requests; what one of them took refutes them.
+        let seconds = (rtt + carry).min(exchange.took.as_secs_f64());
+        Some(Floor { seconds, rtt_s: rtt, rate_bps: rate.map(|rate| rate * 8.0), rest })
     }
 }
 

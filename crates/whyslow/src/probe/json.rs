@@ -2,7 +2,7 @@
 
 use super::args::Series;
 use super::figures::Curl;
-use super::floor::{Floor, Path};
+use super::floor::{Floor, Path, Paths};
 use super::formats::curl_rest;
 use super::kernel::{self, Verdict};
 use super::requests::Request;
@@ -84,6 +84,7 @@ struct HopView {
     first_record: Option<u64>,
     body_bytes: u64,
     sent_bytes: u64,
+    upload_bytes: u64,
     wire_bytes: [u64; 2],
     location: Option<String>,
     congestion_control: Option<String>,
@@ -148,10 +149,11 @@ pub(super) fn without_analysis(results: &Results) -> serde_json::Result<Box<RawV
 fn document(results: &Results) -> Document<'_> {
     let recorded = results.recorded.as_ref();
     let analysis = recorded.ok().map(|recorded| &recorded.analysis);
+    let paths = Paths::of(results.requests.iter());
     let count = |get: fn(&RecordedPackets) -> u64| recorded.ok().map_or(0, get);
     Document {
         schema: SCHEMA,
-        requests: results.requests.iter().map(|request| one(results, request, analysis)).collect(),
+        requests: results.requests.iter().map(|request| one(paths.to(request), request, analysis)).collect(),
         side_by_side: side_by_side::all(results),
         recording: RecordingView {
             packets: count(|recorded| recorded.packets),
@@ -162,7 +164,7 @@ fn document(results: &Results) -> Document<'_> {
     }
 }
 
-fn one<'a>(results: &'a Results, request: &'a Request, analysis: Option<&Analysis>) -> One<'a> {
+fn one<'a>(path: Path, request: &'a Request, analysis: Option<&Analysis>) -> One<'a> {
     let failure = request.outcome.as_ref().err();
     One {
         url: &request.url,
@@ -174,13 +176,11 @@ fn one<'a>(results: &'a Results, request: &'a Request, analysis: Option<&Analysi
             what: &failure.what,
             look_at: failure.look_at.as_deref(),
         }),
-        answered: request.outcome.as_ref().ok().map(|exchange| answered(results, request, exchange, analysis)),
+        answered: request.outcome.as_ref().ok().map(|exchange| answered(path, request, exchange, analysis)),
     }
 }
 
-fn answered(results: &Results, request: &Request, exchange: &Exchange, analysis: Option<&Analysis>) -> Answered {
-    let same_url = || results.requests.iter().filter(|other| other.url == request.url);
-    let path = Path::of(same_url()).with_rates(same_url());
+fn answered(path: Path, request: &Request, exchange: &Exchange, analysis: Option<&Analysis>) -> Answered {
     let mut curl: BTreeMap<_, _> =
         Curl::of(exchange).named().into_iter().map(|(name, seconds)| (name, seconds.into())).collect();
     for (name, value) in curl_rest(exchange) {
@@ -235,6 +235,7 @@ fn view(hop: &Hop) -> HopView {
         first_record: hop.first_record.map(|record| record.bytes),
         body_bytes: hop.body_bytes,
         sent_bytes: hop.sent_bytes,
+        upload_bytes: hop.upload_bytes,
         wire_bytes: hop.wire_bytes,
         location: hop.location.clone(),
         congestion_control: hop.congestion_control.clone(),

@@ -1,7 +1,7 @@
 //! The page for a person: a request step by step, or many in a table; and what the packets say.
 
 use super::figures::speed;
-use super::floor::Path;
+use super::floor::{Path, Paths};
 use super::requests::Request;
 use super::results::Results;
 use super::{kernel, picture, side_by_side};
@@ -85,8 +85,13 @@ fn print_one(page: &mut Page, results: &Results, request: &Request, exchange: &E
 fn print_hop(page: &mut Page, hop: &Hop) {
     page.gap();
     let tls = hop.tls.as_ref().map_or(String::new(), |tls| format!(", TLS {}", tls.version));
-    let bytes = if hop.sent_bytes > 0 {
-        format!("{} sent, {} received", units::bytes(hop.sent_bytes), units::bytes(hop.body_bytes))
+    let bytes = if hop.upload_bytes > 0 {
+        let sent = if hop.sent_bytes < hop.upload_bytes {
+            format!("{} of {}", units::bytes(hop.sent_bytes), units::bytes(hop.upload_bytes))
+        } else {
+            units::bytes(hop.sent_bytes)
+        };
+        format!("{sent} sent, {} received", units::bytes(hop.body_bytes))
     } else {
         units::bytes(hop.body_bytes)
     };
@@ -133,7 +138,7 @@ fn steps(hop: &Hop) -> Vec<Step> {
     let tls = hop.tls.as_ref();
     add("TLS handshake", times.appconnect, tls.map_or(String::new(), |tls| tls.cipher.clone()));
     let reused = if hop.is_reused { format!("on the open connection to {}", hop.remote) } else { String::new() };
-    if hop.sent_bytes > 0 {
+    if hop.upload_bytes > 0 {
         add("request written", times.posttransfer, reused);
         add("request sent", times.sent, "has left the send buffer".to_owned());
         let before_answer = times.acknowledged.filter(|at| *at <= times.first_packet);
@@ -182,6 +187,7 @@ fn print_attempts(page: &mut Page, attempts: &[Attempt]) {
 /// Each request with its own time: a mean hides the slow ones.
 fn print_series(page: &mut Page, requests: &[&Request]) {
     let urls: Vec<&str> = requests.iter().map(|request| request.url.as_str()).collect();
+    let paths = Paths::of(requests.iter().copied());
     let are_many = urls.iter().any(|url| *url != urls[0]);
     let mut table = Table::new(vec![
         Column::words(if are_many { "URL" } else { "" }),
@@ -197,8 +203,7 @@ fn print_series(page: &mut Page, requests: &[&Request]) {
     for request in requests {
         let Ok(exchange) = &request.outcome else { continue };
         let hop = exchange.last();
-        let same_url = || requests.iter().copied().filter(|other| other.url == request.url);
-        let floor = Path::of(same_url()).with_rates(same_url()).floor(request, exchange);
+        let floor = paths.to(request).floor(request, exchange);
         let short = |seconds: f64| units::figure(seconds, "s");
         let upload = |time: Option<Duration>| {
             time.filter(|_| hop.sent_bytes > 0).map_or(String::new(), |time| short(time.as_secs_f64()))

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use whyslow_core::analysis::Analysis;
 use whyslow_core::capture::Reader;
 use whyslow_core::explain::Explainer;
-use whyslow_live::capture::{Format, Recorder, WHOLE};
+use whyslow_live::capture::{Format, Recorder, RecorderSocket, WHOLE};
 
 /// What packets are called that are in no file.
 pub(super) const NAME: &str = "probe";
@@ -36,11 +36,16 @@ struct Inner {
 
 impl Recording {
     /// Begins, if whoever runs this may. `name` is what the packets are called where that is not
-    /// their file.
+    /// their file. Opens what needs rights, and gives the rights up before it starts a thread.
     ///
     /// # Errors
-    /// When a file is wanted and there can be none.
-    pub(super) fn start(file: Option<&Path>, name: Option<&str>, snaplen: Option<u32>) -> anyhow::Result<Self> {
+    /// When a file is wanted and there can be none, or rights are left.
+    pub(super) fn start(
+        file: Option<&Path>,
+        name: Option<&str>,
+        snaplen: Option<u32>,
+        give_up_rights: impl FnOnce() -> anyhow::Result<()>,
+    ) -> anyhow::Result<Self> {
         let target = file.map(|path| Target::open(Some(path), &Sources::of(&[]))).transpose()?;
         let is_pcap = file.and_then(Path::extension).is_some_and(|extension| extension == "pcap");
         let format = if is_pcap { Format::Pcap } else { Format::Pcapng };
@@ -49,7 +54,11 @@ impl Recording {
         explainer.begin_capture(&name.map(str::to_owned).or_else(path).unwrap_or_else(|| NAME.to_owned()));
         let inner = Inner { held: Vec::new(), file: target, reader: Reader::new(), explainer };
         let sink = Sink(Arc::new(Mutex::new(inner)));
-        match Recorder::start(format, snaplen.unwrap_or(WHOLE), Box::new(sink.clone())) {
+        let socket = RecorderSocket::open();
+        give_up_rights()?;
+        let started =
+            socket.and_then(|socket| Recorder::start(socket, format, snaplen.unwrap_or(WHOLE), Box::new(sink.clone())));
+        match started {
             Ok(recorder) => Ok(Self(Ok(Running { recorder: Arc::new(recorder), sink }))),
             Err(error) if file.is_some() => Err(anyhow!("{}", why(&error))).context("packets cannot be recorded"),
             Err(error) => Ok(Self(Err(why(&error)))),

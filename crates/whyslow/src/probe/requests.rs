@@ -14,6 +14,8 @@ pub(crate) struct Request {
     pub size: Option<u64>,
     pub is_upload: bool,
     pub series: Series,
+    /// Whether it was to be made on the connection of an earlier request.
+    pub may_reuse: bool,
     /// The pause before it, seconds.
     pub idle_s: f64,
     pub outcome: Result<Exchange, Failure>,
@@ -69,11 +71,13 @@ impl<'a> Requests<'a> {
                     }
                     let idle = if turn > 0 { self.plan.idle } else { std::time::Duration::ZERO };
                     client.pause(idle);
+                    let was_answered = made.last().is_some_and(|last: &Request| last.outcome.is_ok());
                     made.push(Request {
                         url: url.clone(),
                         size: size(ask),
                         is_upload: ask.upload.is_some(),
                         series: *series,
+                        may_reuse: *series == Series::Reuse && turn > 0 && was_answered,
                         idle_s: idle.as_secs_f64(),
                         outcome: client.request(ask),
                     });

@@ -27,6 +27,29 @@ impl Results {
         self.requests.iter().filter_map(Request::complaint).collect()
     }
 
+    /// Which URLs needed new connections in spite of --reuse, a line each.
+    pub(super) fn not_reused(&self) -> Vec<String> {
+        let mut urls: Vec<&str> = Vec::new();
+        let mut out = Vec::new();
+        for request in self.requests.iter().filter(|request| request.may_reuse) {
+            if urls.contains(&request.url.as_str()) {
+                continue;
+            }
+            urls.push(&request.url);
+            let same = self.requests.iter().filter(|other| other.may_reuse && other.url == request.url);
+            let hops: Vec<_> = same.filter_map(|other| other.outcome.as_ref().ok()?.hops.first()).collect();
+            let anew = hops.iter().filter(|hop| !hop.is_reused).count();
+            let Some(hop) = hops.iter().find(|hop| !hop.is_reused) else { continue };
+            let why = if hop.http == "1.0" { ": it answers with HTTP/1.0" } else { "" };
+            out.push(format!(
+                "{}: --reuse: {anew} of {} requests needed a new connection, because the server closed it{why}",
+                request.url,
+                hops.len()
+            ));
+        }
+        out
+    }
+
     pub(super) fn is_any_answered(&self) -> bool {
         self.requests.iter().any(|request| request.outcome.is_ok())
     }

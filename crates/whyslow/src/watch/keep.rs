@@ -4,7 +4,9 @@ use super::args::Watch;
 use super::batch::{Counts, Order};
 use super::record::Record;
 use anyhow::Context;
+use std::borrow::Cow;
 use std::fmt::Write as _;
+use std::io::ErrorKind;
 use std::net::{IpAddr, SocketAddr};
 use std::path::{Path, PathBuf};
 use whyslow_core::analysis::{Connection as Analysed, Frame};
@@ -156,11 +158,20 @@ impl Keeper {
     /// Writes the packets of a transfer's connection to a file of their own; says what came of it.
     pub(super) fn save_one(&self, record: &Record, path: &Path) -> String {
         let Some(recorder) = &self.recorder else { return "packets are not remembered".to_owned() };
-        let saved = ends(&record.connection).map(|ends| save_connection(recorder, &ends, path, &comment(record)));
+        let Some(ends) = ends(&record.connection) else { return FORGOTTEN.to_owned() };
+        let save = |path: &Path| save_connection(recorder, &ends, path, &comment(record));
+        // A watch that root started goes on as another user, who may not write where it was started.
+        let (saved, path) = match save(path) {
+            Err(error) if error.kind() == ErrorKind::PermissionDenied && path.is_relative() => {
+                let elsewhere = std::env::temp_dir().join(path);
+                (save(&elsewhere), Cow::Owned(elsewhere))
+            }
+            saved => (saved, Cow::Borrowed(path)),
+        };
         match saved {
-            Some(Ok(Some(saved))) => format!("{} written to {}", units::count(saved.packets, "packet"), path.display()),
-            Some(Err(error)) => format!("{}: {error}", path.display()),
-            Some(Ok(None)) | None => FORGOTTEN.to_owned(),
+            Ok(Some(saved)) => format!("{} written to {}", units::count(saved.packets, "packet"), path.display()),
+            Err(error) => format!("{}: {error}", path.display()),
+            Ok(None) => FORGOTTEN.to_owned(),
         }
     }
 

@@ -63,6 +63,9 @@ fn a_listener_that_overflows_is_named() {
     assert!(figure(found, "drops of this listener") >= 1.0);
     assert!(figure(found, "TcpExt.ListenOverflows") >= 1.0);
     assert!(found["summary"].as_str().unwrap().contains("on 127.0.0.1:9000"), "{found:#}");
+    assert!(found["confidence"].as_f64().unwrap() >= 0.9, "{found:#}");
+    // The network has nothing to do with it.
+    assert_eq!(causes(&printed), ["listen-overflow"]);
 }
 
 #[test]
@@ -79,6 +82,116 @@ fn who_does_not_answer_is_named() {
     let found = finding(&printed, "no-answer");
     assert!(found["summary"].as_str().unwrap().contains("10.9.9.9:80 answers no SYN"), "{found:#}");
     assert!(found["seconds"].as_f64().unwrap() >= 2.0);
+}
+
+/// A black hole behind a device, and a transfer over the loopback device next to it.
+const DEAD_ADDRESS: &str = "
+import socket, threading, time
+held = []
+for port in range(40):
+    one = socket.socket()
+    one.setblocking(False)
+    one.connect_ex(('10.9.9.9', 80 + port))
+    held.append(one)
+listener = socket.create_server(('127.0.0.1', 9000))
+client = socket.create_connection(listener.getsockname())
+server, _ = listener.accept()
+client.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+for _ in range(1000):
+    client.sendall(b'x')
+    server.recv(1)
+time.sleep(9)
+open('ready', 'w').close()
+time.sleep(60)
+";
+
+#[test]
+fn syns_to_a_dead_address_are_no_loss() {
+    let folder = folder();
+    std::fs::write(folder.path().join("dead.py"), DEAD_ADDRESS).unwrap();
+    let script = format!(
+        "ip link add hole type veth peer name end && ip link set hole up && ip link set end up &&
+        ip address add 10.9.9.1/24 dev hole && ip neigh add 10.9.9.9 lladdr 02:00:00:00:00:01 dev hole || exit 77
+        python3 dead.py & {UNTIL_READY} $W --json"
+    );
+    let Some(output) = within(folder.path(), &["python3"], &script) else { return };
+    if output.status.code() == Some(77) {
+        return skip(Lack::Machine, "no pair of devices can be made");
+    }
+    let printed = checked(&String::from_utf8(output.stdout).unwrap());
+    let counters = &printed["host"]["namespaces"][0]["counters"];
+    let [again, sent] = ["Tcp.RetransSegs", "Tcp.OutSegs"].map(|name| counters[name].as_u64().unwrap());
+    assert!(again >= 100 && sent >= 1_000 && again * 50 >= sent, "{again} of {sent}");
+    let mut causes = causes(&printed);
+    causes.dedup();
+    assert_eq!(causes, ["no-answer"]);
+}
+
+/// Sends for four seconds over the loopback device.
+const SENDS: &str = "
+import socket, threading, time
+listener = socket.create_server(('127.0.0.1', 9000))
+def read():
+    server, _ = listener.accept()
+    while server.recv(65536):
+        pass
+threading.Thread(target=read, daemon=True).start()
+client = socket.create_connection(listener.getsockname())
+open('ready', 'w').close()
+end = time.time() + 4
+while time.time() < end:
+    client.sendall(b'x' * 16384)
+open('sent', 'w').close()
+time.sleep(60)
+";
+
+#[test]
+fn drops_of_the_own_queue_are_not_told_as_the_networks() {
+    let folder = folder();
+    std::fs::write(folder.path().join("sends.py"), SENDS).unwrap();
+    let script = "ip link set lo mtu 1500; ethtool -K lo tso off gso off 2>/dev/null
+        tc qdisc add dev lo root tbf rate 20mbit burst 10kb limit 20kb || exit 77
+        python3 sends.py & for i in $(seq 300); do [ -e sent ] && break; sleep 0.1; done; $W --json";
+    let Some(output) = within(folder.path(), &["python3", "tc"], script) else { return };
+    if output.status.code() == Some(77) {
+        return skip(Lack::Machine, "this kernel has no tbf");
+    }
+    let printed = checked(&String::from_utf8(output.stdout).unwrap());
+    let found = finding(&printed, "qdisc-drops");
+    assert!(figure(found, "lo tbf dropped") >= 10.0);
+    assert_eq!(found["fix"]["command"], "tc -s qdisc show dev lo");
+    assert!(!causes(&printed).iter().any(|cause| cause == "loss" || cause == "lost-retransmission"), "{printed:#}");
+}
+
+/// Transfers for twelve seconds as fast as the processors let it.
+const AT_FULL_SPEED: &str = "
+import socket, threading, time
+listener = socket.create_server(('127.0.0.1', 9000))
+def read():
+    server, _ = listener.accept()
+    space = bytearray(1 << 17)
+    while server.recv_into(space):
+        pass
+threading.Thread(target=read, daemon=True).start()
+client = socket.create_connection(listener.getsockname())
+open('ready', 'w').close()
+end = time.time() + 12
+while time.time() < end:
+    client.sendall(b'x' * (1 << 17))
+";
+
+#[test]
+fn a_transfer_at_full_speed_on_loopback_is_healthy() {
+    let folder = folder();
+    std::fs::write(folder.path().join("full.py"), AT_FULL_SPEED).unwrap();
+    let script = format!("python3 full.py & {UNTIL_READY} for i in 1 2 3 4 5 6 7 8; do $W --json > look$i; done");
+    if within(folder.path(), &["python3"], &script).is_none() {
+        return;
+    }
+    for look in 1..=8 {
+        let printed = checked(&std::fs::read_to_string(folder.path().join(format!("look{look}"))).unwrap());
+        assert_eq!(causes(&printed), [""; 0], "look {look}: {:#}", printed["findings"]);
+    }
 }
 
 #[test]

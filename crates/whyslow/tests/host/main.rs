@@ -5,6 +5,7 @@
 #![allow(clippy::unwrap_used, missing_docs)]
 
 mod arguments;
+mod cgroups;
 mod findings;
 mod namespaces;
 mod path;

@@ -8,10 +8,16 @@ use std::process::Command;
 use std::sync::{Mutex, PoisonError};
 use whyslow_testing::{Lack, skip, tools};
 
-/// Runs nginx and a script at the two ends of a path of 100 ms, if there can be paths here; `$W` is
-/// `whyslow host`.
+/// As [`over`], 100 ms.
 #[track_caller]
 fn over_100_ms(folder: &Path, server: &str, client: &str) -> Option<()> {
+    over(&["--rtt", "100ms"], folder, server, client)
+}
+
+/// Runs nginx and a script at the two ends of a path, if there can be paths here; `$W` is `whyslow
+/// host`.
+#[track_caller]
+fn over(path: &[&str], folder: &Path, server: &str, client: &str) -> Option<()> {
     if !tools(&["nginx", "curl", "ip", "sysctl"]) {
         return None;
     }
@@ -29,7 +35,8 @@ fn over_100_ms(folder: &Path, server: &str, client: &str) -> Option<()> {
     let client = write("client.sh", client);
     let results = folder.join("results").display().to_string();
     let mut command = Command::new(program);
-    command.args(["lab", "exec", "--rtt", "100ms", "--server", &server, "--client", &client, "--out", &results]);
+    command.args(["lab", "exec"]).args(path);
+    command.args(["--server", &server, "--client", &client, "--out", &results]);
     let output = command.output().unwrap();
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     if said.contains("namespaces are not allowed") || said.contains("is not installed") {
@@ -79,6 +86,65 @@ fn a_threshold_that_acts_is_found_and_one_that_does_not_is_not() {
 }
 
 #[test]
+fn clients_that_give_up_are_no_overflow() {
+    let folder = folder();
+    std::fs::write(folder.path().join("big"), vec![b'x'; 30_000_000]).unwrap();
+    let client = "for i in 1 2 3 4 5; do curl -so /dev/null --max-time 0.8 http://$SERVER:8080/big; done; sleep 1
+        touch done; for i in $(seq 200); do [ -e looked ] && break; sleep 0.1; done";
+    let server =
+        "(for i in $(seq 400); do [ -e done ] && break; sleep 0.1; done; $W --json > look.json; touch looked) &";
+    if over(&["--rtt", "50ms", "--rate", "50mbit"], folder.path(), server, client).is_none() {
+        return;
+    }
+    let printed = read_json(folder.path(), "look.json");
+    let sockets = printed["host"]["namespaces"][0]["sockets"].as_array().unwrap();
+    let drops = sockets.iter().filter(|socket| socket["state"] == "listen").map(|socket| socket["drops"].as_u64());
+    assert!(drops.flatten().any(|drops| drops > 0), "late segments count as drops of the listener");
+    assert_eq!(causes(&printed), [""; 0], "{:#}", printed["findings"]);
+}
+
+/// Asks for a megabyte on one connection, with pauses.
+const ASKS_AGAIN: &str = "
+import http.client, os, time
+one = http.client.HTTPConnection(os.environ['SERVER'], 8080)
+for turn in range(3):
+    one.request('GET', '/mb')
+    one.getresponse().read()
+    time.sleep(0.5)
+open('asked', 'w').close()
+for _ in range(400):
+    if os.path.exists('looked'):
+        break
+    time.sleep(0.1)
+";
+
+#[test]
+fn an_idle_connection_of_a_live_server_will_restart() {
+    let folder = folder();
+    std::fs::write(folder.path().join("mb"), vec![b'x'; 1_000_000]).unwrap();
+    std::fs::write(folder.path().join("asks_again.py"), ASKS_AGAIN).unwrap();
+    let nginx = std::fs::read_to_string(folder.path().join("nginx.conf")).unwrap();
+    let nginx = nginx.replace("keepalive_timeout 1s", "keepalive_timeout 300s");
+    std::fs::write(folder.path().join("nginx.conf"), nginx).unwrap();
+    let server = "ip route change $(ip route show | head -n 1) congctl cubic
+        sysctl -qw net.ipv4.tcp_slow_start_after_idle=1
+        (for i in $(seq 400); do [ -e asked ] && break; sleep 0.1; done; sleep 1
+        for i in 1 2 3; do $W --json > look$i.json; done
+        sysctl -qw net.ipv4.tcp_slow_start_after_idle=0; $W --json > off.json; touch looked) &";
+    let path = ["--rtt", "100ms", "--rate", "200mbit"];
+    if !tools(&["python3"]) || over(&path, folder.path(), server, "python3 asks_again.py").is_none() {
+        return;
+    }
+    for look in 1..=3 {
+        let printed = read_json(folder.path(), &format!("look{look}.json"));
+        let found = finding(&printed, "restart-after-idle");
+        assert!(figure(found, "worst: cwnd") > 10.0, "{found:#}");
+        assert!(found["seconds"].as_f64().unwrap() >= 0.1, "{found:#}");
+    }
+    assert_eq!(causes(&read_json(folder.path(), "off.json")), [""; 0]);
+}
+
+#[test]
 fn a_small_receive_buffer_on_a_long_path_is_found_at_both_ends() {
     let folder = folder();
     std::fs::write(folder.path().join("big"), vec![b'x'; 30_000_000]).unwrap();
@@ -106,6 +172,8 @@ fn a_small_receive_buffer_on_a_long_path_is_found_at_both_ends() {
     let own = finding(&client, "receive-window");
     assert_eq!(own["fix"]["who"], "host");
     assert!(own["fix"]["command"].as_str().unwrap().contains("net.ipv4.tcp_rmem"), "{own:#}");
+    // Not from the rate that this buffer allows.
+    assert!(own["fix"]["command"].as_str().unwrap().contains("6291456"), "{own:#}");
     assert!(figure(own, "rcv_rtt") >= 0.09);
     let server = read_json(folder.path(), "server.json");
     let peers = finding(&server, "receive-window");

@@ -90,6 +90,12 @@ fn nobody_is_waited_for_without_end() {
     });
     assert_complaint(&[&slow.url("/"), "--max-time", "300ms"], &["receiving the answer: not done within 0.3 s"]);
     let tls = format!("https://{}/", silent.local_addr().unwrap());
+    assert_complaint(&[&tls, "--max-time", "200ms"], &["TLS: not done within 0.2 s"]);
+    let proxy = silent.local_addr().unwrap().to_string();
+    assert_complaint(
+        &["https://a.example/", "--proxy", &proxy, "--max-time", "200ms"],
+        &["proxy: not done within 0.2 s"],
+    );
     assert_complaint(&[&tls, "--connect-timeout", "200ms"], &["TLS: no handshake"]);
 }
 

@@ -4,10 +4,12 @@
 #![allow(clippy::unwrap_used, missing_docs)]
 
 mod errors;
+mod limits;
 mod packets;
 mod path;
 mod proxies;
 mod requests;
+mod rights;
 mod servers;
 
 use serde_json::Value;

@@ -49,6 +49,33 @@ fn both_hierarchies_are_found() {
     assert_eq!(cgroups.unified, mount("/a b", "/sys/fs/cgroup/unified"));
 }
 
+/// `ip netns exec` gives a process a new /sys, without the hierarchies that were mounted below it.
+#[test]
+fn hidden_hierarchies_are_read_through_a_process_that_sees_them() {
+    let proc = tempfile::tempdir().unwrap();
+    let write = |process: &str, parent: u32, mounts: &str| {
+        let folder = proc.path().join(process);
+        std::fs::create_dir_all(&folder).unwrap();
+        std::fs::write(folder.join("status"), format!("Name:\tx\nPPid:\t{parent}\n")).unwrap();
+        std::fs::write(folder.join("mountinfo"), mounts).unwrap();
+    };
+    let cpu = "32 31 0:29 / /sys/fs/cgroup/cpu rw - cgroup cgroup rw,cpu\n";
+    write("self", 30, "24 1 0:22 / /sys rw - sysfs none rw\n");
+    // Its root may not be looked into.
+    write("30", 20, cpu);
+    write("20", 1, cpu);
+    write("1", 0, cpu);
+    let group = proc.path().join("20/root/sys/fs/cgroup/cpu/web");
+    std::fs::create_dir_all(&group).unwrap();
+    std::fs::write(group.join("cpu.stat"), "nr_periods 100\nnr_throttled 60\nthrottled_time 2500000000\n").unwrap();
+    let found = Cgroups::new(proc.path()).throttled("1:cpu:/web\n");
+    let expected = Throttled { periods: 100, throttled: 60, time_us: 2_500_000 };
+    assert_eq!(found, Some((expected, group.display().to_string())));
+    // What a process sees itself comes first.
+    write("self", 30, &format!("32 31 0:29 / {} rw - cgroup cgroup rw,cpu\n", proc.path().display()));
+    assert_eq!(Cgroups::new(proc.path()).throttled("1:cpu:/web\n"), None);
+}
+
 #[test]
 fn throttling_is_read_in_both_units() {
     let version_2 =
@@ -79,7 +106,8 @@ fn the_group_that_costs_most_counts() {
     let number = std::fs::metadata(&inner).unwrap().ino();
     let path = cgroups.path(number);
     std::fs::remove_dir_all(&folder).unwrap();
-    assert_eq!(throttled, Some(Throttled { periods: 9, throttled: 3, time_us: 7 }));
+    let expected = Throttled { periods: 9, throttled: 3, time_us: 7 };
+    assert_eq!(throttled, Some((expected, folder.join("pod").display().to_string())));
     assert_eq!(elsewhere, None);
     assert_eq!(path.as_deref(), Some("/kubepods/pod/container"));
 }
@@ -103,7 +131,7 @@ fn the_pressure_is_that_of_the_processes_own_group() {
     }
     std::fs::write(group.join("cgroup.events"), "populated 1\n").unwrap();
     let mut cgroups = parse_mounts(&format!("35 24 0:29 / {} rw - cgroup2 cgroup2 rw\n", folder.path().display()));
-    assert_eq!(cgroups.cpu_pressure("4:cpu:/other\n0::/web.service\n"), Some(35));
+    assert_eq!(cgroups.cpu_pressure("4:cpu:/other\n0::/web.service\n"), Some((35, group.display().to_string())));
     assert_eq!(cgroups.cpu_pressure("0::/\n"), None, "of the whole machine");
     assert_eq!((cgroups.cpu_pressure("0::/none\n"), cgroups.cpu_pressure("4:cpu:/web.service\n")), (None, None));
 }

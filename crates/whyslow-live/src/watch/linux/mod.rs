@@ -12,5 +12,5 @@ mod ring;
 
 pub use block::{Block, Packets};
 pub use join::{JoinInfo, Joined, open_connections};
-pub use rights::{User, drop_rights};
+pub use rights::{FileUse, Rights, User, drop_rights};
 pub use ring::{Ring, RingOptions};

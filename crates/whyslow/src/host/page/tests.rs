@@ -25,6 +25,7 @@ fn bad() -> Scene {
         closed.owners = vec![owner("pool-worker", 4_242)];
         scene.add(closed);
     }
+    scene.count("TcpExt.ListenOverflows", 50);
     scene.add(listener(128, 129, 50));
     scene.add(connection_with(|info| info.rwnd_limited = Some(4_000_000)));
     let mut syn = in_state(State::SynSent);

@@ -12,6 +12,7 @@
 //! ## What it is confused with
 //! - a receiver that acknowledges late, for want of processor time.
 //! - a path that has changed: the least round trip is five minutes old at most.
+//! - two programs of one machine that wait for a processor: their connections are left out.
 //!
 //! ## The fix
 //! At the narrow link a queue that keeps itself short (`cake`, `fq_codel`), or BBR at the sender.
@@ -34,7 +35,10 @@ const SEGMENTS: u32 = 4;
 const GROWTH_S: f64 = 0.03;
 
 pub(super) fn check(look: Look<'_>) -> Vec<Finding> {
-    Peer::all(look.live().filter(is_queued)).into_iter().filter_map(|peer| report(look, &peer)).collect()
+    Peer::all(look.live().filter(|live| is_queued(live) && !live.stays_in_memory()))
+        .into_iter()
+        .filter_map(|peer| report(look, &peer))
+        .collect()
 }
 
 fn growth(live: &Live<'_>) -> f64 {

@@ -5,23 +5,34 @@ use whyslow_report::text::units;
 
 /// A larger buffer costs every connection memory that few can use, bytes: as for captures.
 const MOST: u64 = 16 << 20;
-/// Of the bytes that a round trip brings now: half of a buffer is the kernel's own, and twice as
-/// much shows whether the path carries more.
-const TIMES: f64 = 4.0;
+/// Of the bytes that a round trip brings now. They are what the small buffer let through, and not
+/// what the path carries, so four times their need is advised: half of a buffer is the kernel's own.
+const TIMES: f64 = 8.0;
 /// Buffers come in pieces of so many bytes.
 const PIECE: u64 = 65_536;
+/// Linux' default of the last figure of `tcp_rmem` and of `tcp_wmem`, bytes: with it a connection of
+/// 100 ms carries about 200 Mbit/s, whatever rate the smaller buffer held it at.
+pub(super) const RECEIVE: u64 = 6 << 20;
+pub(super) const SEND: u64 = 4 << 20;
+/// Linux' default of the second figure of `tcp_rmem`, bytes, and the most that is advised for it:
+/// every connection begins with it.
+const BEGIN: u64 = 128 << 10;
+const MOST_BEGIN: u64 = 1 << 20;
 
 /// A buffer, and why it is that large.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Buffer {
+    /// To what it may grow.
     pub bytes: u64,
+    /// With what it begins, where it does not grow.
+    pub begin: u64,
     pub why: String,
 }
 
-/// Four times rate × least round trip of the connection that has most of it, no more than 16 MiB.
-/// None where nothing is known of that, or where a round trip grows with what is on its way: a
+/// Eight times rate × least round trip of the connection that has most of it, at least `least`, at
+/// most 16 MiB. `None` if that is unknown, or if a round trip grows with the bytes in flight: a
 /// larger buffer would only fill that queue.
-pub(super) fn needed(connections: &[Live<'_>], rate: impl Fn(&Live<'_>) -> Option<f64>) -> Option<Buffer> {
+pub(super) fn needed(connections: &[Live<'_>], least: u64, rate: impl Fn(&Live<'_>) -> Option<f64>) -> Option<Buffer> {
     if connections.iter().any(Live::stands_in_queue) {
         return None;
     }
@@ -31,23 +42,29 @@ pub(super) fn needed(connections: &[Live<'_>], rate: impl Fn(&Live<'_>) -> Optio
     };
     let (bytes, rate, rtt) = connections.iter().filter_map(product).max_by(|a, b| a.0.total_cmp(&b.0))?;
     let wanted = ((TIMES * bytes) as u64).div_ceil(PIECE).max(1) * PIECE;
-    let why =
-        format!("{} × {} is {} now", units::rate(rate * 8.0), units::figure(rtt, "s"), units::bytes(bytes as u64));
-    Some(Buffer { bytes: wanted.min(MOST), why })
+    let why = if wanted > least {
+        format!("8 × {} × {}, the rate that this buffer allows", units::rate(rate * 8.0), units::figure(rtt, "s"))
+    } else {
+        format!(
+            "Linux' default: the path may carry more than the {} that this buffer allows over {}",
+            units::rate(rate * 8.0),
+            units::figure(rtt, "s")
+        )
+    };
+    Some(Buffer { bytes: wanted.clamp(least, MOST), begin: wanted.clamp(BEGIN, MOST_BEGIN), why })
 }
 
-/// Raises the last two figures of `net.ipv4.tcp_rmem`: the second one is where each connection
-/// begins.
-pub(super) fn raise_both(name: &str, bytes: u64) -> String {
-    let at_least = |figure: u8| format!("(${figure}>{bytes}?${figure}:{bytes})");
+/// Raises the second figure of a setting, with which each connection begins, and the last one.
+pub(super) fn raise_both(name: &str, begin: u64, most: u64) -> String {
+    let at_least = |figure: u8, bytes: u64| format!("(${figure}>{bytes}?${figure}:{bytes})");
     format!(
         "sysctl -w net.ipv4.{name}=\"$(sysctl -n net.ipv4.{name} | awk '{{print $1, {}, {}}}')\"",
-        at_least(2),
-        at_least(3)
+        at_least(2, begin),
+        at_least(3, most)
     )
 }
 
-/// Raises the last figure of `net.ipv4.tcp_wmem`, and keeps what is larger already.
+/// Raises the last figure of a setting, and keeps a larger one.
 pub(super) fn raise(name: &str, bytes: u64) -> String {
     format!(
         "sysctl -w net.ipv4.{name}=\"$(sysctl -n net.ipv4.{name} | awk '{{print $1, $2, ($3>{bytes}?$3:{bytes})}}')\""

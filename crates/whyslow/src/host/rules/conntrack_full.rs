@@ -6,7 +6,9 @@
 //!
 //! ## How it is recognised
 //! The table holds as many entries as it may, or packets were dropped for want of one: in the time
-//! of `--for` or `--watch`, or since boot where the table is nine tenths full now.
+//! of `--for` or `--watch`, or since boot where the table is nine tenths full now. A table that is
+//! nine tenths full and has dropped nothing is reported as possible: connections will be dropped
+//! when it is full.
 //!
 //! ## What it is confused with
 //! - `no-answer`: the same as a client sees it.
@@ -45,9 +47,10 @@ fn report(look: Look<'_>, table: Conntrack) -> Option<Finding> {
         (dropped > 0).then_some((dropped, Since::Seconds(seconds)))
     });
     let is_nearly = table.count as f64 >= NEARLY * table.max as f64;
+    let is_full = table.count >= table.max;
     let boot = table.dropped.filter(|&dropped| dropped > 0 && is_nearly && look.earlier.is_none());
     let dropped = recent.or(boot.map(|dropped| (dropped, Since::Boot)));
-    if dropped.is_none() && table.count < table.max {
+    if dropped.is_none() && !is_nearly {
         return None;
     }
     let mut evidence = vec![
@@ -63,21 +66,17 @@ fn report(look: Look<'_>, table: Conntrack) -> Option<Finding> {
         namespace: look.foreign_name(),
         peer: None,
         seconds: None,
-        cost: dropped.map_or("full now".to_owned(), |(count, _)| units::count(count, "packet")),
-        confidence: if dropped.is_some() { 0.9 } else { 0.75 },
-        summary: match dropped {
-            Some((count, since)) => format!(
-                "connection tracking dropped {} {}: its table holds {} of {} entries",
-                units::count(count, "packet"),
-                since.words(Source::Conntrack),
-                units::thousands(table.count),
-                units::thousands(table.max)
-            ),
-            None => format!(
-                "connection tracking is full ({} entries): new connections may be dropped",
-                units::thousands(table.max)
-            ),
+        cost: match dropped {
+            Some((count, _)) => units::count(count, "packet"),
+            None if is_full => "full now".to_owned(),
+            None => format!("{} full", units::share(table.count as f64 / table.max as f64)),
         },
+        confidence: match dropped {
+            Some(_) => 0.9,
+            None if is_full => 0.75,
+            None => 0.5,
+        },
+        summary: summary(table, dropped),
         evidence,
         fix: Fix {
             who: Who::Host,
@@ -91,4 +90,19 @@ fn report(look: Look<'_>, table: Conntrack) -> Option<Finding> {
             verify: "`conntrack -S` does not count on under drop".to_owned(),
         },
     })
+}
+
+fn summary(table: Conntrack, dropped: Option<(u64, Since)>) -> String {
+    let [count, max] = [table.count, table.max].map(units::thousands);
+    match dropped {
+        Some((packets, since)) => format!(
+            "connection tracking dropped {} {}: its table holds {count} of {max} entries",
+            units::count(packets, "packet"),
+            since.words(Source::Conntrack),
+        ),
+        None if table.count < table.max => format!(
+            "connection tracking is nearly full ({count} of {max} entries): when it is full, new connections are dropped"
+        ),
+        None => format!("connection tracking is full ({max} entries): new connections may be dropped"),
+    }
 }

@@ -13,7 +13,7 @@ pub(super) const LOSSY: f64 = 0.01;
 pub(super) const DROPPED: f64 = 0.0001;
 /// Fewer make no share, as for captures.
 pub(super) const FEW: u64 = 10;
-/// So many segments in the time of an earlier look tell a share of 1 %.
+/// Segments since boot that a share of 1 % needs.
 pub(super) const ENOUGH: u64 = 1_000;
 
 /// A counter that rose, and what it is a share of.
@@ -75,6 +75,13 @@ pub(super) fn counter(look: Look<'_>, name: &str, share: Share) -> Option<Eviden
 pub(super) fn over(look: Look<'_>, name: &str, share: Share) -> Option<u64> {
     let count = look.counter(name)?;
     Some(share.seconds.and(count.recent).map_or(count.boot, |(recent, _)| recent))
+}
+
+/// The share of a counter without SYNs and SYN-ACKs that were sent again: `Tcp.RetransSegs`,
+/// `TcpExt.TCPLostRetransmit` and `TcpExt.TCPTimeouts` count these as well, and one dead address
+/// makes many of them.
+pub(super) fn without_syns(look: Look<'_>, name: &str, share: Share) -> Option<u64> {
+    Some(over(look, name, share)?.saturating_sub(over(look, "TcpExt.TCPSynRetrans", share)?))
 }
 
 /// The share of a counter in another one, where it is no small number and passes a threshold.

@@ -7,8 +7,9 @@
 //!
 //! ## How it is recognised
 //! The owner of a connection was throttled in a quarter of its control group's periods or more, of
-//! 100 at least (`cpu.stat`); the share is that of the usual alert (CPUThrottlingHigh of
-//! kubernetes-mixin). With `--for` or `--watch` the periods in that time count, of 20 at least.
+//! 10 at least (`cpu.stat`); the share is that of the usual alert (CPUThrottlingHigh of
+//! kubernetes-mixin). With `--for` or `--watch` only the periods of that time count; without, those
+//! since the group exists, which may be long past.
 //!
 //! ## What it is confused with
 //! - `host-cpu`: there is no processor to be had.
@@ -25,25 +26,25 @@
 
 use crate::host::causes::HostCause;
 use crate::host::finding::{Finding, Fix, Since, Source, Who, figure};
-use crate::host::look::Look;
+use crate::host::look::{Look, quoted};
 use std::collections::BTreeMap;
 use whyslow_live::host::{Namespace, Owner, Throttled};
 use whyslow_report::text::units;
 
 /// Of the periods, those in which it was throttled.
 const SHARE: f64 = 0.25;
-/// Periods that tell a share: since the group exists, and since an earlier look.
-const ENOUGH: (u64, u64) = (100, 20);
+/// Periods that a share needs: a second of them, usually.
+const ENOUGH: u64 = 10;
 
 pub(super) fn check(look: Look<'_>) -> Vec<Finding> {
     // One control group has several processes, and one account.
-    let mut groups: BTreeMap<Throttled, Vec<&Owner>> = BTreeMap::new();
+    let mut groups: BTreeMap<(Option<&str>, Throttled), &Owner> = BTreeMap::new();
     for owner in look.namespace.sockets.iter().flat_map(|socket| &socket.owners) {
         if let Some(throttled) = owner.throttled {
-            groups.entry(throttled).or_default().push(owner);
+            groups.entry((owner.throttled_in.as_deref(), throttled)).or_insert(owner);
         }
     }
-    groups.into_iter().filter_map(|(throttled, owners)| report(look, throttled, &owners)).collect()
+    groups.into_iter().filter_map(|((_, throttled), owner)| report(look, throttled, owner)).collect()
 }
 
 /// The account of a process at the earlier look.
@@ -52,8 +53,7 @@ fn before(earlier: &Namespace, owner: &Owner) -> Option<Throttled> {
     owners.find(|before| before.pid == owner.pid).and_then(|before| before.throttled)
 }
 
-fn report(look: Look<'_>, now: Throttled, owners: &[&Owner]) -> Option<Finding> {
-    let owner = owners.first()?;
+fn report(look: Look<'_>, now: Throttled, owner: &Owner) -> Option<Finding> {
     let recent = look.earlier.and_then(|(earlier, seconds)| {
         let before = before(earlier, owner)?;
         let since = Throttled {
@@ -61,12 +61,11 @@ fn report(look: Look<'_>, now: Throttled, owners: &[&Owner]) -> Option<Finding> 
             throttled: now.throttled.saturating_sub(before.throttled),
             time_us: now.time_us.saturating_sub(before.time_us),
         };
-        (since.periods >= ENOUGH.1).then_some((since, Since::Seconds(seconds)))
+        Some((since, Since::Seconds(seconds)))
     });
     let (account, since) = recent.unwrap_or((now, Since::Boot));
     let share = account.throttled as f64 / account.periods.max(1) as f64;
-    let enough = if since == Since::Boot { ENOUGH.0 } else { ENOUGH.1 };
-    if account.periods < enough || share < SHARE {
+    if account.periods < ENOUGH || share < SHARE {
         return None;
     }
     let seconds = account.time_us as f64 / 1e6;
@@ -94,9 +93,9 @@ fn report(look: Look<'_>, now: Throttled, owners: &[&Owner]) -> Option<Finding> 
         ],
         fix: Fix {
             who: Who::Host,
-            what: "raise its processor limit (cpu.max, resources.limits.cpu, CPUQuota=), or let it use fewer threads"
+            what: "raise its processor limit (cpu.max, or cpu.cfs_quota_us of cgroup v1; resources.limits.cpu, CPUQuota=), or let it use fewer threads"
                 .to_owned(),
-            command: Some(format!("cat /sys/fs/cgroup$(cut -d: -f3 /proc/{}/cgroup | tail -n 1)/cpu.stat", owner.pid)),
+            command: owner.throttled_in.as_ref().map(|folder| format!("cat {}", quoted(&format!("{folder}/cpu.stat")))),
             verify: "`nr_throttled` in the group's cpu.stat does not rise".to_owned(),
         },
     })

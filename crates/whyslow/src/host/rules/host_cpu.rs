@@ -28,7 +28,7 @@
 
 use crate::host::causes::HostCause;
 use crate::host::finding::{Finding, Fix, Since, Source, Who, figure, text};
-use crate::host::look::{Live, Look, is_plain};
+use crate::host::look::{Live, Look, is_plain, quoted};
 use whyslow_live::host::Owner;
 use whyslow_report::text::units;
 
@@ -87,7 +87,7 @@ fn of_owner(look: Look<'_>) -> Option<Finding> {
         fix: Fix {
             who: Who::Host,
             what: "see who takes the processors (`top -H`), and give its control group a larger share (cpu.weight, CPUWeight=)".to_owned(),
-            command: Some(format!("cat /sys/fs/cgroup$(grep ^0:: /proc/{}/cgroup | cut -d: -f3)/cpu.pressure", owner.pid)),
+            command: owner.cpu_pressure_in.as_ref().map(|folder| format!("cat {}", quoted(&format!("{folder}/cpu.pressure")))),
             verify: "`avg10` in the group's cpu.pressure is small".to_owned(),
         },
     })

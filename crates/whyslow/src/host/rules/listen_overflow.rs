@@ -7,10 +7,13 @@
 //! client learns nothing: it sends again after a second, then after two more.
 //!
 //! ## How it is recognised
-//! By the listener's own drops (`ss -ltm`: `d`), or by a queue that is longer than its bound at
-//! this moment. Drops count from one in a thousand connections that were accepted on: a second's
-//! wait for one in a thousand is the 99.9th percentile of response times. With `--for` or `--watch`
-//! drops in that time count alone. `TcpExt.ListenOverflows` says that it was the queue; where no
+//! By the kernel's count of full queues (`TcpExt.ListenOverflows`) together with the listener's own
+//! drops (`ss -ltm`: `d`), or by a queue that is longer than its bound at this moment. The listener's
+//! drops alone prove nothing: a RST or a late segment of a closed connection counts there as well.
+//! So no more drops are reported than queues were full, and less surely where the drops may be
+//! another listener's or, without an earlier look, from before this listener began. Drops count from
+//! one in a thousand connections that were accepted on: a second's wait for one in a thousand is the
+//! 99.9th percentile of response times. With `--for` or `--watch` only that time counts. Where no
 //! listener's own drops are known, the counter stands alone.
 //!
 //! ## What it is confused with
@@ -45,12 +48,12 @@ pub(super) fn check(look: Look<'_>) -> Vec<Finding> {
     let mut found: Vec<Finding> = look
         .in_state(State::Listen)
         .filter_map(|listener| {
-            let drops = drops(look, listener);
-            let is_full = listener.recv_queue > listener.send_queue;
-            let (count, seconds) = drops.map_or((0, None), Count::newest);
-            let accepted = opened.map_or(0, |opened| if seconds.is_some() { opened.newest().0 } else { opened.boot });
-            let matters = count > 0 && count as f64 >= SHARE * accepted as f64;
-            (is_full || matters).then(|| report(look, listener, (count, seconds)))
+            let is_full = is_full(listener);
+            let overflow = overflow(look, listener);
+            let accepted =
+                opened.map_or(0, |opened| if look.earlier.is_some() { opened.newest().0 } else { opened.boot });
+            let matters = overflow.filter(|drops| drops.count as f64 >= SHARE * accepted as f64);
+            (is_full || matters.is_some()).then(|| report(look, listener, matters))
         })
         .collect();
     let is_known = look.in_state(State::Listen).any(|listener| listener.drops.is_some());
@@ -58,6 +61,41 @@ pub(super) fn check(look: Look<'_>) -> Vec<Finding> {
         found.extend(by_counter(look, opened));
     }
     found
+}
+
+/// Whether the queue is longer than its bound at this moment: the next connection is dropped.
+pub(super) fn is_full(listener: &Socket) -> bool {
+    listener.recv_queue > listener.send_queue
+}
+
+/// Connections that a listener dropped because its queue was full.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Overflow {
+    count: u64,
+    since: Since,
+    confidence: f64,
+}
+
+/// The drops of a listener that `TcpExt.ListenOverflows` confirms.
+pub(super) fn overflow(look: Look<'_>, listener: &Socket) -> Option<Overflow> {
+    let (own, seconds) = drops(look, listener)?.newest();
+    let confirmed = look.counter("TcpExt.ListenOverflows")?;
+    // A listener that is younger than the earlier look has all of its drops since then.
+    let (all, recent) = confirmed.newest();
+    let count = own.min(all);
+    if count == 0 {
+        return None;
+    }
+    let others = look.in_state(State::Listen).filter(|other| other.cookie != listener.cookie);
+    let of_others: u64 = others.filter_map(|other| drops(look, other)).map(|drops| drops.newest().0).sum();
+    let is_only_one = all > of_others;
+    let confidence = match (recent.is_some() || is_full(listener), is_only_one) {
+        (true, true) => 0.95,
+        (false, true) => 0.7,
+        (true, false) => 0.6,
+        (false, false) => 0.5,
+    };
+    Some(Overflow { count, since: seconds.map_or(Since::Connection, Since::Seconds), confidence })
 }
 
 /// A listener's own drops, since it listens and since the earlier look.
@@ -71,14 +109,15 @@ fn drops(look: Look<'_>, listener: &Socket) -> Option<Count> {
     Some(Count { boot, recent })
 }
 
-fn report(look: Look<'_>, listener: &Socket, (count, seconds): (u64, Option<f64>)) -> Finding {
+fn report(look: Look<'_>, listener: &Socket, overflow: Option<Overflow>) -> Finding {
     let somaxconn = look.setting("net.core.somaxconn");
     let bound = i64::from(listener.send_queue);
     let name = {
         let owners = owners(listener.owners.iter());
         if owners.is_empty() { listener.local.to_string() } else { format!("{owners} on {}", listener.local) }
     };
-    let since = seconds.map_or(Since::Connection, Since::Seconds);
+    let (count, since) = overflow.map_or((0, Since::Now), |overflow| (overflow.count, overflow.since));
+    let own = drops(look, listener).map_or(0, |drops| drops.newest().0);
     let summary = if count > 0 {
         format!(
             "{name} accepted too slowly: its queue of {bound} was full, and {} dropped, each of which costs its client a second or more",
@@ -98,7 +137,7 @@ fn report(look: Look<'_>, listener: &Socket, (count, seconds): (u64, Option<f64>
         _ => "accept faster: more threads, and no other work where connections are accepted".to_owned(),
     };
     let mut evidence: Vec<Evidence> = vec![
-        figure("drops of this listener", count as f64, "", (Source::Socket, since)),
+        figure("drops of this listener", own as f64, "", (Source::Socket, since)),
         figure("waiting to be accepted", f64::from(listener.recv_queue), "", (Source::Socket, Since::Now)),
         figure("most that may wait (backlog)", f64::from(listener.send_queue), "", (Source::Socket, Since::Now)),
     ];
@@ -115,7 +154,7 @@ fn report(look: Look<'_>, listener: &Socket, (count, seconds): (u64, Option<f64>
         peer: None,
         seconds: (count > 0).then_some(count as f64 * WAIT_S),
         cost: if count > 0 { units::count(count, "drop") } else { "full now".to_owned() },
-        confidence: if count > 0 { 0.95 } else { 0.8 },
+        confidence: overflow.map_or(0.8, |overflow| overflow.confidence),
         summary,
         evidence,
         fix: Fix {

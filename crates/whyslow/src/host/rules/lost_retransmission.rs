@@ -8,10 +8,12 @@
 //! ## How it is recognised
 //! Of what was retransmitted, one in ten or more was lost again (`TcpExt.TCPLostRetransmit`), ten
 //! at least, where one in a hundred segments is retransmitted: ten times what losses by chance
-//! make of it.
+//! make of it. SYNs that were sent again (`TcpExt.TCPSynRetrans`) are taken off both: an address
+//! that never answers is `no-answer`.
 //!
 //! ## What it is confused with
 //! - `loss` alone: losses by chance.
+//! - `qdisc-drops`: the queue of this machine's own device drops.
 //!
 //! ## The fix
 //! Look for a policer on the path (a rate that transfers never pass, and losses above it), or a
@@ -23,7 +25,8 @@
 //! ## References
 //! RFC 8985 section 6.2; Flach et al., "An Internet-Wide Analysis of Traffic Policing", 2016.
 
-use super::counted::{Counted, FEW, LOSSY, over, passes, when};
+use super::counted::{Counted, FEW, LOSSY, over, passes, when, without_syns};
+use super::qdisc_drops;
 use crate::host::causes::HostCause;
 use crate::host::finding::{Finding, Fix, Source, Who, figure};
 use crate::host::look::{Look, Share};
@@ -38,9 +41,13 @@ pub(super) fn check(look: Look<'_>) -> Vec<Finding> {
 
 fn report(look: Look<'_>) -> Option<Finding> {
     let again = passes(look, ("Tcp.RetransSegs", "Tcp.OutSegs"), LOSSY)?;
-    let lost = over(look, "TcpExt.TCPLostRetransmit", again)?;
+    let again = Share { count: without_syns(look, "Tcp.RetransSegs", again)?, ..again };
+    let lost = without_syns(look, "TcpExt.TCPLostRetransmit", again)?;
     let share = Share { count: lost, all: again.count, seconds: again.seconds };
-    if share.count < FEW || share.value() < SHARE {
+    if again.value() < LOSSY || share.count < FEW || share.value() < SHARE {
+        return None;
+    }
+    if look.namespace.devices.iter().any(|device| qdisc_drops::explains(look, Some(device), share.count)) {
         return None;
     }
     let summary = format!(
@@ -55,7 +62,7 @@ fn report(look: Look<'_>) -> Option<Finding> {
         command: None,
         verify: "`nstat -az TcpExtTCPLostRetransmit` rises slowly".to_owned(),
     };
-    let names = ("TcpExt.TCPLostRetransmit".to_owned(), "Tcp.RetransSegs");
+    let names = ("TcpExt.TCPLostRetransmit, less SYNs".to_owned(), "Tcp.RetransSegs");
     let counted = Counted { cause: HostCause::LostRetransmission, names, share, confidence: 0.75, summary, fix };
     let sent = over(look, "Tcp.OutSegs", again).unwrap_or(0);
     Some(counted.into_finding(look, Some(figure("Tcp.OutSegs", sent as f64, "", (Source::Counter, again.since())))))

@@ -12,7 +12,9 @@
 //! one in a hundred of the segments sent. Needless are at least as many as there are D-SACKs beyond
 //! those that all other retransmissions can account for, so the figure is a lower bound. A live
 //! connection with a D-SACK whose round trip is four times its least one is what a proxy makes of
-//! it: then the finding is certain enough to act on.
+//! it: then the finding is certain enough to act on. Counters are of all connections together: where
+//! most bytes went over the loopback device and no such connection is there, nothing is reported,
+//! because programs of one machine that wait for a processor cause needless probes as well.
 //!
 //! ## What it is confused with
 //! - tail loss: the probe repaired something (`TcpExt.TCPLossProbeRecovery`). Where it does so for
@@ -35,7 +37,7 @@ use crate::host::finding::{Evidence, Finding, Fix, Since, Source, Who, figure, t
 use crate::host::look::{Live, Look, Share};
 use whyslow_report::text::units;
 
-/// Of the probes, what must be needless.
+/// Of the probes, what must be needless; and of the bytes, what makes counters those of loopback.
 const HALF: f64 = 0.5;
 /// Of the probes, what may have repaired something where they are switched off.
 const REPAIRED: f64 = 0.1;
@@ -48,12 +50,14 @@ pub(super) fn needless(look: Look<'_>) -> Option<(u64, Share)> {
     let copies = over(look, "TcpExt.TCPDSACKRecv", probes)?;
     let others = over(look, "Tcp.RetransSegs", probes)?.saturating_sub(probes.count);
     let needless = copies.saturating_sub(others).min(probes.count);
-    (needless >= FEW && needless as f64 >= HALF * probes.count as f64).then_some((needless, probes))
+    let is_of_loopback = look.loopback_share().is_some_and(|share| share >= HALF) && behind_proxy(look).is_none();
+    let is_much = needless >= FEW && needless as f64 >= HALF * probes.count as f64;
+    (is_much && !is_of_loopback).then_some((needless, probes))
 }
 
 /// A connection whose first answers came from nearer than the later ones.
 fn behind_proxy<'a>(look: Look<'a>) -> Option<Live<'a>> {
-    look.live().find(|live| {
+    look.live().filter(|live| !live.stays_in_memory()).find(|live| {
         let (Some(rtt), Some(least)) = (live.rtt(), live.min_rtt()) else { return false };
         live.info.dsack_dups.is_some_and(|copies| copies > 0) && rtt >= TIMES * least
     })

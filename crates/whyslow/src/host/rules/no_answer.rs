@@ -10,7 +10,8 @@
 //! has waited is at least a second for each retransmission.
 //!
 //! ## What it is confused with
-//! - a server whose queue is full (`listen-overflow`, seen from there): it answers some.
+//! - a server whose queue is full (`listen-overflow`, seen from there): it answers some. Where that
+//!   listener is on this machine, only its overflow is reported.
 //!
 //! ## The fix
 //! See whether the host is up, the port is right, and a firewall or security group between drops
@@ -23,6 +24,7 @@
 //! ## References
 //! RFC 9293 section 3.8.1, RFC 6298; Linux tcp(7), tcp_syn_retries.
 
+use super::listen_overflow::{is_full, overflow};
 use crate::host::causes::HostCause;
 use crate::host::finding::{Finding, Fix, Since, Source, Who, figure, text};
 use crate::host::look::{Look, dst, owners, plain, socket_line};
@@ -36,10 +38,24 @@ const RETRANSMITS: u8 = 2;
 
 pub(super) fn check(look: Look<'_>) -> Vec<Finding> {
     let mut targets: BTreeMap<SocketAddr, Vec<&Socket>> = BTreeMap::new();
-    for socket in look.in_state(State::SynSent).filter(|socket| retransmits(socket) >= RETRANSMITS) {
+    let waits = look.in_state(State::SynSent).filter(|socket| retransmits(socket) >= RETRANSMITS);
+    for socket in waits.filter(|socket| !is_dropped_here(look, socket)) {
         targets.entry(plain(socket.remote)).or_default().push(socket);
     }
     targets.into_iter().filter_map(|(target, sockets)| report(look, target, &sockets)).collect()
+}
+
+/// Whether the SYN goes to a listener of this machine whose queue is full: that is no matter of the
+/// network.
+fn is_dropped_here(look: Look<'_>, socket: &Socket) -> bool {
+    let [local, remote] = [socket.local, socket.remote].map(plain);
+    let is_here = remote.ip().is_loopback() || local.ip() == remote.ip();
+    let serves = |listener: &&Socket| {
+        let bound = plain(listener.local);
+        bound.port() == remote.port() && (bound.ip().is_unspecified() || bound.ip() == remote.ip())
+    };
+    let overflows = |listener: &Socket| is_full(listener) || overflow(look, listener).is_some();
+    is_here && look.in_state(State::Listen).filter(serves).any(overflows)
 }
 
 fn retransmits(socket: &Socket) -> u8 {

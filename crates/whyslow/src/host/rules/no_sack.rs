@@ -45,7 +45,7 @@ fn report(look: Look<'_>, peer: &Peer<'_>) -> Option<Finding> {
     let worst = peer.connections.iter().max_by_key(|live| live.info.total_retrans)?;
     let setting = look.setting("net.ipv4.tcp_sack");
     let is_off = setting == Some(0);
-    let since = (Source::Sockets, Since::Connection);
+    let since = (Source::Sockets, look.since_connections());
     let mut evidence = vec![
         figure("retransmitted", again as f64, "segments", since),
         figure("segments with data sent", sent as f64, "segments", since),

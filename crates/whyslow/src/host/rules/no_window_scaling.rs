@@ -43,8 +43,9 @@ pub(super) fn check(look: Look<'_>) -> Vec<Finding> {
 }
 
 fn is_held(live: &Live<'_>) -> bool {
-    let limited = live.info.rwnd_limited.unwrap_or(0);
-    let sends = limited >= LEAST_US && limited as f64 >= SHARE * live.info.busy_time.unwrap_or(0) as f64;
+    let limited = live.grown(|info| info.rwnd_limited).unwrap_or(0);
+    let busy = live.grown(|info| info.busy_time).unwrap_or(0);
+    let sends = limited >= LEAST_US && limited as f64 >= SHARE * busy as f64;
     let receives = live.info.rcv_space.is_some_and(|space| space >= WINDOW / 10 * 9);
     sends || receives
 }
@@ -57,7 +58,7 @@ fn report(look: Look<'_>, peer: &Peer<'_>) -> Option<Finding> {
     let setting = look.setting("net.ipv4.tcp_window_scaling");
     let is_off = setting == Some(0);
     let mut evidence = vec![
-        figure("rwnd_limited", limited, "s", (Source::Sockets, Since::Connection)),
+        figure("rwnd_limited", limited, "s", (Source::Sockets, look.since_connections())),
         figure("round trip", rtt, "s", (Source::Socket, Since::Now)),
     ];
     evidence

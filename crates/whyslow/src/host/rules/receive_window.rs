@@ -7,7 +7,9 @@
 //! ## How it is recognised
 //! - Sending: the kernel keeps for how long the peer's window was full (`rwnd_limited`). It is told
 //!   from a fifth of the time with data to send (`busy`) and 100 ms on, as for captures, added up
-//!   by peer; not where the peer's window is shut at this moment (`zero-window`).
+//!   by peer; not where the peer's window stays shut (`zero-window`). Between programs of
+//!   one machine a full window is usual, because nothing but the reader limits them: there it takes
+//!   an earlier look, and a reader that takes less than 1 Gbit/s meanwhile.
 //! - Receiving: where it can, the kernel offers twice what a program reads in a round trip
 //!   (`rcv_space`). It is told where that is six tenths of the window (`rcv_wnd`) or more, data
 //!   came within the last second, little lies unread, 10 windows have come, and the window has
@@ -23,10 +25,10 @@
 //! - a program that reads slowly: what came lies unread (`zero-window`).
 //!
 //! ## The fix
-//! At the receiving end a larger buffer, from the beginning of a connection on: four times rate ×
-//! round trip of the live connections (half of a buffer is the kernel's own, and twice the window
-//! shows whether the path carries more), 16 MiB at most. No setting reaches a program that sets
-//! SO_RCVBUF.
+//! At the receiving end a larger buffer. What the path could carry is not known while the window
+//! holds it, so the advice is generous: eight times rate × round trip of the live connections, at
+//! least 6 MiB (Linux' own default), 16 MiB at most. A buffer grows to that bound only where it is
+//! needed. No setting reaches a program that sets SO_RCVBUF.
 //!
 //! ## To see that it worked
 //! `ss -tin` shows little `rwnd_limited` at the sender while it sends.
@@ -34,7 +36,8 @@
 //! ## References
 //! RFC 9293 section 3.8.6, RFC 7323; Linux tcp(7), `struct tcp_info`.
 
-use super::buffers::{Buffer, needed, raise_both};
+use super::buffers::{Buffer, RECEIVE, needed, raise, raise_both};
+use super::zero_window;
 use crate::host::causes::HostCause;
 use crate::host::finding::{Evidence, Finding, Fix, Since, Source, Who, figure, text};
 use crate::host::look::{Live, Look, Peer, dst};
@@ -45,6 +48,8 @@ use whyslow_report::text::units;
 const SHARE: f64 = 0.2;
 /// Less is not worth saying, µs.
 const LEAST_US: u64 = 100_000;
+/// A reader that takes more is not slow, bytes per second: one processor copies more than 1 Gbit/s.
+const FAST: f64 = 125e6;
 /// Of the window, what a round trip brings: where it can the kernel offers twice as much
 /// (tcp_rcv_space_adjust).
 const NEARLY: f64 = 0.6;
@@ -62,16 +67,31 @@ const RECENT_MS: u32 = 1_000;
 const NEAR_S: f64 = 0.002;
 
 pub(super) fn check(look: Look<'_>) -> Vec<Finding> {
-    let sending = look.live().filter(|live| live.info.snd_wnd != Some(0) && !live.stands_in_queue());
+    let sending = look.live().filter(|live| !zero_window::is_told(look, live));
+    // Within a machine a reader that is late makes round trips long, and no queue on a path does.
+    let sending = sending.filter(|live| match live.stays_in_memory() {
+        true => reads_slowly(look, live),
+        false => !live.stands_in_queue(),
+    });
     let sending = Peer::all(sending).into_iter().filter_map(|peer| of_peer(look, &peer));
-    let receiving = Peer::all(look.live().filter(|live| is_held_here(live) && !is_refuted(look, live)));
+    let receiving = look.live().filter(|live| is_held_here(live) && !is_refuted(look, live));
+    let receiving = Peer::all(receiving.filter(|live| !live.stays_in_memory()));
     sending.chain(receiving.into_iter().filter_map(|peer| own(look, &peer))).collect()
+}
+
+/// Whether an earlier look shows that the peer of a connection within this machine reads slowly.
+fn reads_slowly(look: Look<'_>, live: &Live<'_>) -> bool {
+    let Some((_, seconds)) = look.earlier.filter(|_| live.before.is_some()) else { return false };
+    live.grown(|info| info.bytes_acked).is_some_and(|bytes| (bytes as f64) < FAST * seconds)
 }
 
 /// The peer's windows held what is sent to it.
 fn of_peer(look: Look<'_>, peer: &Peer<'_>) -> Option<Finding> {
+    let limited_of = |info: &TcpInfo| info.rwnd_limited;
     let held = |live: &&Live<'_>| {
-        let (Some(limited), Some(busy)) = (live.info.rwnd_limited, live.info.busy_time) else { return false };
+        let (Some(limited), Some(busy)) = (live.grown(limited_of), live.grown(|info| info.busy_time)) else {
+            return false;
+        };
         limited as f64 >= SHARE * busy as f64 && limited > 0
     };
     let connections: Vec<Live<'_>> = peer.connections.iter().filter(held).copied().collect();
@@ -80,13 +100,13 @@ fn of_peer(look: Look<'_>, peer: &Peer<'_>) -> Option<Finding> {
     if limited < LEAST_US {
         return None;
     }
-    let worst = peer.connections.iter().max_by_key(|live| live.info.rwnd_limited)?;
+    let worst = peer.connections.iter().max_by_key(|live| live.grown(limited_of))?;
     let [limited, busy] = [limited, busy].map(|us| us as f64 / 1e6);
     let cost = format!("{} of {}", units::figure(limited, "s"), units::figure(busy, "s"));
-    let buffer = needed(&peer.connections, |live| live.rate());
+    let buffer = needed(&peer.connections, RECEIVE, |live| live.rate());
     let size = buffer
         .as_ref()
-        .map_or(String::new(), |buffer| format!(", {} or more ({})", units::bytes(buffer.bytes), buffer.why));
+        .map_or(String::new(), |buffer| format!(", up to {} ({})", units::bytes(buffer.bytes), buffer.why));
     Some(Finding {
         cause: HostCause::ReceiveWindow,
         namespace: look.foreign_name(),
@@ -99,12 +119,16 @@ fn of_peer(look: Look<'_>, peer: &Peer<'_>) -> Option<Finding> {
             peer.address,
             peer.connections_of()
         ),
-        evidence: sending_evidence(limited, busy, worst),
+        evidence: sending_evidence(look, limited, busy, worst),
         fix: Fix {
             who: Who::Peer,
-            what: format!(
-                "let its receive buffer be larger{size}, and take SO_RCVBUF out of its program; or let that program read faster"
-            ),
+            what: if peer.connections.iter().all(Live::stays_in_memory) {
+                "let the program at the other end read faster: no buffer is too small within one machine".to_owned()
+            } else {
+                format!(
+                    "let its receive buffer be larger{size}, and take SO_RCVBUF out of its program; or let that program read faster"
+                )
+            },
             // It is the other machine's.
             command: None,
             verify: format!("`ss -tin {}` shows little rwnd_limited for new connections", dst(peer.address)),
@@ -112,16 +136,16 @@ fn of_peer(look: Look<'_>, peer: &Peer<'_>) -> Option<Finding> {
     })
 }
 
-fn sending_evidence(limited: f64, busy: f64, worst: &Live<'_>) -> Vec<Evidence> {
-    let since = (Source::Sockets, Since::Connection);
+fn sending_evidence(look: Look<'_>, limited: f64, busy: f64, worst: &Live<'_>) -> Vec<Evidence> {
+    let since = (Source::Sockets, look.since_connections());
     let mut out = vec![
         figure("rwnd_limited", limited, "s", since),
         figure("busy", busy, "s", since),
         figure(
             "worst: rwnd_limited",
-            worst.info.rwnd_limited.unwrap_or(0) as f64 / 1e6,
+            worst.grown(|info| info.rwnd_limited).unwrap_or(0) as f64 / 1e6,
             "s",
-            (Source::Socket, Since::Connection),
+            (Source::Socket, look.since_connections()),
         ),
     ];
     let now = (Source::Socket, Since::Now);
@@ -152,9 +176,8 @@ fn is_held_here(live: &Live<'_>) -> bool {
 
 /// An earlier look shows that much less than a window came in a round trip.
 fn is_refuted(look: Look<'_>, live: &Live<'_>) -> bool {
-    let rate = look.earlier.and_then(|(earlier, seconds)| {
-        let before = earlier.sockets.iter().find(|socket| socket.cookie == live.socket.cookie)?;
-        let came = live.info.bytes_received?.checked_sub(before.info.as_ref()?.bytes_received?)?;
+    let rate = look.earlier.and_then(|(_, seconds)| {
+        let came = live.info.bytes_received?.checked_sub(live.before?.bytes_received?)?;
         Some(came as f64 / seconds)
     });
     let window = live.info.rcv_wnd.map(f64::from).zip(round_trip(live.info));
@@ -164,8 +187,10 @@ fn is_refuted(look: Look<'_>, live: &Live<'_>) -> bool {
 /// What bounds the buffer of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Bound {
-    /// The figures of tcp_rmem.
-    Setting,
+    /// The last figure of tcp_rmem.
+    Most,
+    /// The second figure of tcp_rmem: the buffer has not grown since the connection began.
+    Begin,
     /// SO_RCVBUF, as large as `net.core.rmem_max` lets it be.
     Core,
     /// SO_RCVBUF, or a buffer that still grows.
@@ -176,7 +201,8 @@ fn bound(look: Look<'_>, rcvbuf: Option<u64>) -> Bound {
     let rmem = look.triple("net.ipv4.tcp_rmem");
     let core = look.setting("net.core.rmem_max").and_then(|most| u64::try_from(most).ok());
     match (rcvbuf, rmem) {
-        (Some(rcvbuf), Some([_, first, most])) if rcvbuf >= most || rcvbuf == first => Bound::Setting,
+        (Some(rcvbuf), Some([_, _, most])) if rcvbuf >= most => Bound::Most,
+        (Some(rcvbuf), Some([_, first, _])) if rcvbuf == first => Bound::Begin,
         // The kernel doubles what a program asks for.
         (Some(rcvbuf), _) if core.is_some_and(|most| most.saturating_mul(2) == rcvbuf) => Bound::Core,
         _ => Bound::Program,
@@ -190,15 +216,28 @@ fn own(look: Look<'_>, peer: &Peer<'_>) -> Option<Finding> {
     let rate = |live: &Live<'_>| Some(f64::from(live.info.rcv_space?) / round_trip(live.info)?);
     let most = look.triple("net.ipv4.tcp_rmem").map(|[_, _, most]| most);
     let rcvbuf = worst.socket.memory.map(|memory| u64::from(memory.rcvbuf));
-    let Buffer { bytes, why } = needed(&peer.connections, rate)?;
+    let Buffer { bytes, begin, why } = needed(&peer.connections, RECEIVE, rate)?;
     let bound = bound(look, rcvbuf);
     // A buffer that is as large already needs no setting.
-    let helps = bound == Bound::Setting && rcvbuf.is_some_and(|rcvbuf| rcvbuf < bytes);
+    let helps = match bound {
+        Bound::Most => rcvbuf.is_some_and(|rcvbuf| rcvbuf < bytes),
+        Bound::Begin => rcvbuf.is_some_and(|rcvbuf| rcvbuf < begin),
+        Bound::Core | Bound::Program => false,
+    };
     let held = f64::from(window) * 8.0 / rtt;
     let what = match bound {
-        Bound::Setting => format!("let receive buffers begin with {} ({why})", units::bytes(bytes)),
+        Bound::Most => format!("let receive buffers grow to {} ({why})", units::bytes(bytes)),
+        Bound::Begin => format!(
+            "let receive buffers begin with {}, for they do not grow here, and grow to {} ({why})",
+            units::bytes(begin),
+            units::bytes(bytes)
+        ),
         Bound::Core => "take SO_RCVBUF out of the program: it stops the kernel from growing the buffer, and net.core.rmem_max bounds it".to_owned(),
         Bound::Program => "take SO_RCVBUF out of the program: it stops the kernel from growing the buffer".to_owned(),
+    };
+    let command = match bound {
+        Bound::Begin => raise_both("tcp_rmem", begin, bytes),
+        _ => raise("tcp_rmem", bytes),
     };
     let now = (Source::Socket, Since::Now);
     let mut evidence = vec![
@@ -228,7 +267,7 @@ fn own(look: Look<'_>, peer: &Peer<'_>) -> Option<Finding> {
         fix: Fix {
             who: if helps { Who::Host } else { Who::Program },
             what,
-            command: helps.then(|| look.command(&raise_both("tcp_rmem", bytes))),
+            command: helps.then(|| look.command(&command)),
             verify: format!("`ss -tin {}` shows a rcv_wnd that is larger than rcv_space", dst(peer.address)),
         },
     })

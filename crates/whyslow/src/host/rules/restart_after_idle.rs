@@ -6,11 +6,16 @@
 //! sends its next answer as slowly as a new one.
 //!
 //! ## How it is recognised
-//! By a connection that lost nothing, sends more than a few bytes, and whose window stands below a
-//! threshold: without a loss the kernel sets a threshold at three quarters of the window when it
-//! takes the window back after idle time. What it costs is the doublings from the window's
-//! beginning to that size, a round trip each; told from 50 ms on. Thresholds that `ip tcp_metrics`
-//! or a route remembers say nothing, and BBR keeps its window.
+//! Thresholds that `ip tcp_metrics` or a route remembers say nothing, and BBR keeps its window. Any
+//! of three, if the round trips that it costs add up to 50 ms:
+//! - an earlier look (`--for`, `--watch`) saw the connection idle with an open window, and now, after
+//!   it has sent again and lost nothing, the window is half of that or less;
+//! - a connection that lost nothing and whose window stands below a threshold: without a loss the
+//!   kernel sets a threshold at three quarters of the window when it takes the window back;
+//! - a connection that is idle for longer than its retransmission timeout still shows the window that
+//!   it had: the kernel takes it back when the connection sends again. It counts if the connection
+//!   was asked at least twice, and if an answer of its average size takes more round trips from the
+//!   initial window than from the open one.
 //!
 //! ## What it is confused with
 //! - HyStart: it ends slow start without a loss, too, but leaves the window at the threshold.
@@ -26,71 +31,148 @@
 //! RFC 2861, RFC 7661, RFC 9293; Linux tcp_cwnd_restart, ip-sysctl.
 
 use crate::host::causes::HostCause;
-use crate::host::finding::{Finding, Fix, Since, Source, Who, figure, text};
+use crate::host::finding::{Evidence, Finding, Fix, Since, Source, Who, figure, text};
 use crate::host::look::{Live, Look, Peer};
+use whyslow_live::tcp_info::TcpInfo;
 use whyslow_report::text::units;
 
 /// RFC 6928.
 const INITIAL_WINDOW: f64 = 10.0;
 /// What a restart must cost, seconds.
 const WORTH_S: f64 = 0.05;
+/// Of its earlier window, what a connection has left after a restart, at most.
+const LEFT: f64 = 0.5;
+/// Segments with data that came from a peer that asked more than once.
+const ASKED: u32 = 2;
+/// More doublings than any window has.
+const MOST_ROUNDS: u32 = 32;
+
+/// How a restart is known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Known {
+    /// The connection is idle, and starts over when it sends again.
+    Expected,
+    /// By its threshold.
+    Threshold,
+    /// Between two looks.
+    Seen,
+}
+
+/// A connection that starts over.
+#[derive(Clone, Copy, Debug)]
+struct Restart<'a> {
+    live: Live<'a>,
+    known: Known,
+    /// The window that it had, segments.
+    had: f64,
+    /// What a restart costs, seconds.
+    cost: f64,
+}
 
 pub(super) fn check(look: Look<'_>) -> Vec<Finding> {
     if look.setting("net.ipv4.tcp_slow_start_after_idle") != Some(1) {
         return Vec::new();
     }
-    let restarted =
-        look.live().filter(|live| has_restarted(look, live) && cost(live).is_some_and(|cost| cost >= WORTH_S));
-    let lives: Vec<Live<'_>> = restarted.collect();
-    report(look, &lives).into_iter().collect()
+    let restarts: Vec<Restart<'_>> = look
+        .live()
+        .filter(|live| live.socket.congestion_control.as_deref().is_some_and(|name| !name.starts_with("bbr")))
+        .filter_map(|live| seen(&live).or_else(|| by_threshold(look, &live)).or_else(|| expected(&live)))
+        .filter(|restart| restart.cost >= WORTH_S)
+        .collect();
+    report(look, &restarts).into_iter().collect()
 }
 
-fn has_restarted(look: Look<'_>, live: &Live<'_>) -> bool {
+/// Whether nothing is in flight or waits, for longer than the retransmission timeout.
+fn is_idle(info: &TcpInfo) -> bool {
+    let (Some(sent), Some(rto)) = (info.last_data_sent, info.rto) else { return false };
+    info.unacked == Some(0) && info.notsent_bytes == Some(0) && u64::from(sent) * 1_000 > u64::from(rto)
+}
+
+/// An earlier look had the window open, and it was taken back since.
+fn seen<'a>(live: &Live<'a>) -> Option<Restart<'a>> {
+    let (before, now) = (live.before?, live.info);
+    let has_sent = now.data_segs_out? > before.data_segs_out?;
+    let is_unhurt = now.total_retrans? == before.total_retrans? && now.delivered_ce == before.delivered_ce;
+    let (had, has) = (f64::from(before.snd_cwnd?), f64::from(now.snd_cwnd?));
+    let is_back = is_idle(before) && has_sent && is_unhurt && has <= LEFT * had;
+    is_back.then_some(Restart { live: *live, known: Known::Seen, had, cost: doublings(had) * round_trip(live)? })
+}
+
+/// The window stands below a threshold that no loss has set.
+fn by_threshold<'a>(look: Look<'_>, live: &Live<'a>) -> Option<Restart<'a>> {
     let info = live.info;
-    let (Some(ssthresh), Some(cwnd)) = (info.snd_ssthresh, info.snd_cwnd) else { return false };
+    let (ssthresh, cwnd) = (info.snd_ssthresh?, info.snd_cwnd?);
     let is_remembered = look.namespace.metrics.iter().any(|entry| {
         entry.address.to_canonical() == live.peer() && entry.ssthresh.is_some_and(|remembered| remembered > 0)
     });
     let of_route = live.socket.route.and_then(|route| look.namespace.routes.get(route));
     let is_of_route = of_route.is_some_and(|route| route.text.split_whitespace().any(|word| word == "ssthresh"));
-    let is_bbr = live.socket.congestion_control.as_deref().is_none_or(|name| name.starts_with("bbr"));
-    info.total_retrans == Some(0) && cwnd < ssthresh && !is_remembered && !is_of_route && !is_bbr
+    let is_restart = info.total_retrans == Some(0) && cwnd < ssthresh && !is_remembered && !is_of_route;
+    // The threshold is three quarters of the window.
+    let had = f64::from(ssthresh) / 0.75;
+    is_restart.then_some(Restart {
+        live: *live,
+        known: Known::Threshold,
+        had,
+        cost: doublings(had) * round_trip(live)?,
+    })
 }
 
-/// The doublings from the initial window to what the connection had, seconds.
-fn cost(live: &Live<'_>) -> Option<f64> {
-    // The threshold is three quarters of that window.
-    let window = f64::from(live.info.snd_ssthresh?) / 0.75;
-    let rtt = live.min_rtt().or(live.rtt())?;
-    Some((window / INITIAL_WINDOW).log2().ceil().max(0.0) * rtt)
+/// An idle connection, by what its answers were so far.
+fn expected<'a>(live: &Live<'a>) -> Option<Restart<'a>> {
+    let info = live.info;
+    let (asked, mss) = (info.data_segs_in.filter(|&asked| asked >= ASKED)?, info.snd_mss.filter(|&mss| mss > 0)?);
+    if !is_idle(info) {
+        return None;
+    }
+    let average = info.bytes_acked? as f64 / f64::from(asked) / f64::from(mss);
+    let had = f64::from(info.snd_cwnd?);
+    let more = rounds(average, INITIAL_WINDOW).saturating_sub(rounds(average, had.max(INITIAL_WINDOW)));
+    Some(Restart { live: *live, known: Known::Expected, had, cost: f64::from(more) * round_trip(live)? })
 }
 
-fn report(look: Look<'_>, lives: &[Live<'_>]) -> Option<Finding> {
-    let worst = lives.iter().max_by(|a, b| cost(a).unwrap_or(0.0).total_cmp(&cost(b).unwrap_or(0.0)))?;
-    let (seconds, ssthresh, cwnd) = (cost(worst)?, worst.info.snd_ssthresh?, worst.info.snd_cwnd?);
-    let peers = Peer::all(lives.iter().copied()).len() as u64;
-    let had = units::count((f64::from(ssthresh) / 0.75) as u64, "segment");
-    let now = (Source::Socket, Since::Now);
-    let mut evidence = vec![
-        figure("worst: cwnd", cwnd.into(), "segments", now),
-        figure("worst: ssthresh, without a loss", ssthresh.into(), "segments", now),
-    ];
-    evidence.extend(worst.info.last_data_sent.map(|ms| figure("worst: last sent", f64::from(ms) / 1e3, "s", now)));
-    evidence.push(figure("net.ipv4.tcp_slow_start_after_idle", 1.0, "", (Source::Setting, Since::Now)));
-    evidence.push(text("the worst", worst.line(), now));
+fn round_trip(live: &Live<'_>) -> Option<f64> {
+    live.min_rtt().or(live.rtt())
+}
+
+/// From the initial window to what a connection had.
+fn doublings(window: f64) -> f64 {
+    (window / INITIAL_WINDOW).log2().ceil().max(0.0)
+}
+
+/// Round trips that so many segments take from a window that doubles in each.
+fn rounds(segments: f64, window: f64) -> u32 {
+    (1..=MOST_ROUNDS).find(|rounds| window * (2_f64.powi(*rounds as i32) - 1.0) >= segments).unwrap_or(MOST_ROUNDS)
+}
+
+fn report(look: Look<'_>, restarts: &[Restart<'_>]) -> Option<Finding> {
+    let worst = restarts.iter().max_by(|a, b| a.known.cmp(&b.known).then(a.cost.total_cmp(&b.cost)))?;
+    let info = worst.live.info;
+    let (cwnd, known) = (info.snd_cwnd?, worst.known);
+    let peers = Peer::all(restarts.iter().map(|restart| restart.live)).len() as u64;
+    let had = units::count(worst.had as u64, "segment");
+    let whose = format!("{} with {}", units::count(restarts.len() as u64, "connection"), units::count(peers, "peer"));
+    let summary = match known {
+        Known::Seen | Known::Threshold => {
+            format!("{whose} started over after idle time: one had opened its window to {had} and then had {cwnd}")
+        }
+        Known::Expected => format!(
+            "{whose} will start over with {INITIAL_WINDOW} segments when they send again after idle time: one had opened its window to {had}"
+        ),
+    };
     Some(Finding {
         cause: HostCause::RestartAfterIdle,
         namespace: look.foreign_name(),
         peer: None,
-        seconds: Some(seconds),
-        cost: format!("{} after each pause", units::figure(seconds, "s")),
-        confidence: 0.75,
-        summary: format!(
-            "{} with {} started over after idle time: one had opened its window to {had} and then had {cwnd}",
-            units::count(lives.len() as u64, "connection"),
-            units::count(peers, "peer"),
-        ),
-        evidence,
+        seconds: Some(worst.cost),
+        cost: format!("{} after each pause", units::figure(worst.cost, "s")),
+        confidence: match known {
+            Known::Seen => 0.9,
+            Known::Threshold => 0.75,
+            Known::Expected => 0.65,
+        },
+        summary,
+        evidence: evidence(worst),
         fix: Fix {
             who: Who::Host,
             what: "keep windows over idle times".to_owned(),
@@ -98,4 +180,26 @@ fn report(look: Look<'_>, lives: &[Live<'_>]) -> Option<Finding> {
             verify: "`ss -tin` shows cwnd at or above ssthresh after idle times".to_owned(),
         },
     })
+}
+
+fn evidence(worst: &Restart<'_>) -> Vec<Evidence> {
+    let (info, now) = (worst.live.info, (Source::Socket, Since::Now));
+    let mut evidence = Vec::new();
+    evidence.extend(info.snd_cwnd.map(|cwnd| figure("worst: cwnd", cwnd.into(), "segments", now)));
+    match worst.known {
+        Known::Seen => evidence.push(figure("worst: cwnd at the look before", worst.had, "segments", now)),
+        Known::Threshold => {
+            let ssthresh = info.snd_ssthresh.map(f64::from);
+            evidence.extend(ssthresh.map(|value| figure("worst: ssthresh, without a loss", value, "segments", now)));
+        }
+        Known::Expected => {
+            let average = info.bytes_acked.zip(info.data_segs_in).map(|(bytes, asked)| bytes as f64 / f64::from(asked));
+            let since = (Source::Socket, Since::Connection);
+            evidence.extend(average.map(|bytes| figure("worst: sent for each request", bytes, "B", since)));
+        }
+    }
+    evidence.extend(info.last_data_sent.map(|ms| figure("worst: last sent", f64::from(ms) / 1e3, "s", now)));
+    evidence.push(figure("net.ipv4.tcp_slow_start_after_idle", 1.0, "", (Source::Setting, Since::Now)));
+    evidence.push(text("the worst", worst.live.line(), now));
+    evidence
 }

@@ -188,7 +188,16 @@ pub(in crate::host) fn connection_with(change: impl FnOnce(&mut TcpInfo)) -> Soc
 }
 
 pub(in crate::host) fn owner(name: &str, pid: u32) -> Owner {
-    Owner { pid, name: name.to_owned(), container: None, unit: None, throttled: None, cpu_pressure: None }
+    Owner {
+        pid,
+        name: name.to_owned(),
+        container: None,
+        unit: None,
+        throttled: None,
+        throttled_in: None,
+        cpu_pressure: None,
+        cpu_pressure_in: None,
+    }
 }
 
 /// A socket in another state, silent for a minute and a half.

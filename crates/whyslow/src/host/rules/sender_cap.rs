@@ -20,8 +20,10 @@
 //!
 //! ## The fix
 //! Take SO_SNDBUF out of the program (nginx `sndbuf=`), or, where the buffer has grown to the last
-//! figure of `net.ipv4.tcp_wmem`, raise that to four times rate × round trip of the live
-//! connections, 16 MiB at most. Not where round trips grow with what is on its way.
+//! figure of `net.ipv4.tcp_wmem`, raise that. What the path could carry is not known while the buffer
+//! holds it, so the advice is generous: eight times rate × round trip of the live connections, at
+//! least 4 MiB (Linux' own default), 16 MiB at most. Not where round trips grow with what is on its
+//! way.
 //!
 //! ## To see that it worked
 //! `ss -tim` shows a flight as large as `cwnd`, and little `sndbuf_limited`.
@@ -29,11 +31,12 @@
 //! ## References
 //! Linux tcp(7), socket(7), `struct tcp_info` (tcpi_sndbuf_limited).
 
-use super::buffers::{needed, raise};
+use super::buffers::{SEND, needed, raise};
 use crate::host::causes::HostCause;
 use crate::host::finding::{Evidence, Finding, Fix, Since, Source, Who, figure, text};
 use crate::host::look::{Live, Look, Peer, dst, live as with_info};
 use whyslow_live::host::Namespace;
+use whyslow_live::tcp_info::TcpInfo;
 use whyslow_report::text::units;
 
 /// Of the time with data to send.
@@ -55,9 +58,15 @@ pub(super) fn check(look: Look<'_>) -> Vec<Finding> {
     Peer::all(held).into_iter().filter_map(|peer| report(look, &peer)).collect()
 }
 
+fn limited_of(info: &TcpInfo) -> Option<u64> {
+    info.sndbuf_limited
+}
+
 /// By the kernel's account.
 fn is_counted(live: &Live<'_>) -> bool {
-    let (Some(limited), Some(busy)) = (live.info.sndbuf_limited, live.info.busy_time) else { return false };
+    let (Some(limited), Some(busy)) = (live.grown(limited_of), live.grown(|info| info.busy_time)) else {
+        return false;
+    };
     limited >= LEAST_US && limited as f64 >= SHARE * busy as f64
 }
 
@@ -86,15 +95,15 @@ fn was_full(earlier: &Namespace, live: &Live<'_>) -> bool {
 }
 
 fn report(look: Look<'_>, peer: &Peer<'_>) -> Option<Finding> {
-    let worst = peer.connections.iter().max_by_key(|live| live.info.sndbuf_limited)?;
-    let limited = peer.sum(|info| info.sndbuf_limited) as f64 / 1e6;
+    let worst = peer.connections.iter().max_by_key(|live| live.grown(limited_of))?;
+    let limited = peer.sum(limited_of) as f64 / 1e6;
     let busy = peer.sum(|info| info.busy_time) as f64 / 1e6;
     let counted = peer.connections.iter().any(is_counted);
     let twice = look.earlier.is_some_and(|(earlier, _)| peer.connections.iter().any(|live| was_full(earlier, live)));
     let sndbuf = worst.socket.memory.map(|memory| u64::from(memory.sndbuf));
     let most = look.triple("net.ipv4.tcp_wmem").map(|[_, _, most]| most);
     let is_setting = sndbuf.zip(most).is_some_and(|(sndbuf, most)| sndbuf >= most);
-    let buffer = needed(&peer.connections, |live| live.rate());
+    let buffer = needed(&peer.connections, SEND, |live| live.rate());
     let helps = buffer.as_ref().filter(|buffer| is_setting && most.is_some_and(|most| most < buffer.bytes));
     let cost = if counted {
         format!("{} of {}", units::figure(limited, "s"), units::figure(busy, "s"))
@@ -118,7 +127,7 @@ fn report(look: Look<'_>, peer: &Peer<'_>) -> Option<Finding> {
             "the send buffer{size} holds {}: {for_time}, with room in the congestion window and in the peer's",
             peer.words()
         ),
-        evidence: evidence(worst, limited, busy, most),
+        evidence: evidence(look, worst, [limited, busy], most),
         fix: Fix {
             who: if helps.is_some() { Who::Host } else { Who::Program },
             what: helps.map_or_else(
@@ -137,12 +146,10 @@ fn report(look: Look<'_>, peer: &Peer<'_>) -> Option<Finding> {
     })
 }
 
-fn evidence(worst: &Live<'_>, limited: f64, busy: f64, most: Option<u64>) -> Vec<Evidence> {
+fn evidence(look: Look<'_>, worst: &Live<'_>, [limited, busy]: [f64; 2], most: Option<u64>) -> Vec<Evidence> {
     let now = (Source::Socket, Since::Now);
-    let mut out = vec![
-        figure("sndbuf_limited", limited, "s", (Source::Sockets, Since::Connection)),
-        figure("busy", busy, "s", (Source::Sockets, Since::Connection)),
-    ];
+    let since = (Source::Sockets, look.since_connections());
+    let mut out = vec![figure("sndbuf_limited", limited, "s", since), figure("busy", busy, "s", since)];
     if let Some(memory) = worst.socket.memory {
         out.push(figure("worst: queued for sending", memory.wmem_queued.into(), "B", now));
         out.push(figure("worst: send buffer", memory.sndbuf.into(), "B", now));

@@ -13,6 +13,8 @@
 //! ## What it is confused with
 //! - `needless-tail-probes`: the copies are tail loss probes, and a setting ends them.
 //! - `loss`: what was sent again was missing.
+//! - two programs of one machine that wait for a processor: nothing reorders between them, and
+//!   their connections are left out.
 //!
 //! ## The fix
 //! Find what reorders or delays: links that are bonded packet by packet, a radio link, a queue.
@@ -43,7 +45,7 @@ pub(super) fn check(look: Look<'_>) -> Vec<Finding> {
     if needless_tail_probes::needless(look).is_some() {
         return timers.into_iter().collect();
     }
-    let peers = Peer::all(look.live());
+    let peers = Peer::all(look.live().filter(|live| !live.stays_in_memory()));
     peers.iter().filter_map(|peer| of_peer(look, peer)).chain(timers).collect()
 }
 
@@ -69,8 +71,8 @@ fn of_peer(look: Look<'_>, peer: &Peer<'_>) -> Option<Finding> {
     if !is_much || sent == 0 {
         return None;
     }
-    let worst = peer.connections.iter().max_by_key(|live| live.info.dsack_dups)?;
-    let since = (Source::Sockets, Since::Connection);
+    let worst = peer.connections.iter().max_by_key(|live| live.grown(|info| info.dsack_dups.map(u64::from)))?;
+    let since = (Source::Sockets, look.since_connections());
     let mut evidence = vec![
         figure("D-SACKs, received twice", copies as f64, "segments", since),
         figure("retransmitted", again as f64, "segments", since),

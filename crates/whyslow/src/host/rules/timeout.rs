@@ -27,17 +27,21 @@
 //! ## References
 //! RFC 6298, RFC 8985; Linux TCP_RTO_MIN.
 
-use super::counted::{Counted, ENOUGH, FEW, counter, over, when};
+use super::counted::{Counted, ENOUGH, FEW, counter, when, without_syns};
+use super::qdisc_drops;
 use crate::host::causes::HostCause;
 use crate::host::finding::{Finding, Fix, Since, Source, Who, figure, text};
 use crate::host::look::{Live, Look, Peer, Share};
 use whyslow_live::host::TimerKind;
+use whyslow_live::tcp_info::TcpInfo;
 use whyslow_report::text::units;
 
 /// TCP_RTO_MIN of Linux, seconds.
 const LEAST_S: f64 = 0.2;
 /// A timeout in so many segments.
 const SHARE: f64 = 0.001;
+/// What shows that it worked.
+const VERIFY: &str = "`nstat -az TcpExtTCPTimeouts` rises slowly";
 /// In a row.
 const ROW: u8 = 3;
 
@@ -54,14 +58,14 @@ pub(super) fn in_a_row(live: &Live<'_>) -> u8 {
 /// Timeouts without those of SYNs, as a share of what was sent, where they are many.
 pub(super) fn counted(look: Look<'_>) -> Option<Share> {
     let all = look.counter("TcpExt.TCPTimeouts")?.share_of(look.counter("Tcp.OutSegs")?, ENOUGH)?;
-    let syns = over(look, "TcpExt.TCPSynRetrans", all)?;
-    let share = Share { count: all.count.saturating_sub(syns), ..all };
+    let share = Share { count: without_syns(look, "TcpExt.TCPTimeouts", all)?, ..all };
     (share.count >= FEW && share.value() >= SHARE).then_some(share)
 }
 
 fn of_peer(look: Look<'_>, peer: &Peer<'_>) -> Option<Finding> {
-    let timeouts = peer.sum(|info| info.total_rto.map(u64::from));
-    let worst = peer.connections.iter().max_by_key(|live| (in_a_row(live), live.info.total_rto))?;
+    let timeouts_of = |info: &TcpInfo| info.total_rto.map(u64::from);
+    let timeouts = peer.sum(timeouts_of);
+    let worst = peer.connections.iter().max_by_key(|live| (in_a_row(live), live.grown(timeouts_of)))?;
     let row = in_a_row(worst);
     if timeouts < FEW && row < ROW {
         return None;
@@ -72,14 +76,10 @@ fn of_peer(look: Look<'_>, peer: &Peer<'_>) -> Option<Finding> {
     let seconds = took.max(least);
     let waits =
         if row >= ROW { format!("; one has timed out {row} times in a row and still waits") } else { String::new() };
-    let mut evidence = vec![figure("timeouts (total_rto)", timeouts as f64, "", (Source::Sockets, Since::Connection))];
+    let since = (Source::Sockets, look.since_connections());
+    let mut evidence = vec![figure("timeouts (total_rto)", timeouts as f64, "", since)];
     if is_measured {
-        evidence.push(figure(
-            "in recovery from them (total_rto_time)",
-            took,
-            "s",
-            (Source::Sockets, Since::Connection),
-        ));
+        evidence.push(figure("in recovery from them (total_rto_time)", took, "s", since));
     }
     if row >= ROW {
         evidence.push(figure("worst: timeouts in a row", row.into(), "", (Source::Socket, Since::Now)));
@@ -100,11 +100,19 @@ fn of_peer(look: Look<'_>, peer: &Peer<'_>) -> Option<Finding> {
             if is_measured { "" } else { " or more" },
         ),
         evidence,
-        fix: fix(
-            look,
-            &format!("find where the path to {} loses packets", peer.address),
-            Some(format!("mtr --tcp --report {}", peer.address)),
-        ),
+        fix: match look.device(worst).filter(|device| qdisc_drops::explains(look, Some(device), timeouts)) {
+            Some(device) => Fix {
+                who: Who::Host,
+                what: format!("the queue in front of {} on this machine drops packets: see qdisc-drops", device.name),
+                command: None,
+                verify: VERIFY.to_owned(),
+            },
+            None => fix(
+                look,
+                &format!("find where the path to {} loses packets", peer.address),
+                Some(format!("mtr --tcp --report {}", peer.address)),
+            ),
+        },
     })
 }
 
@@ -113,7 +121,7 @@ fn fix(look: Look<'_>, path: &str, command: Option<String>) -> Fix {
     let off = [("net.ipv4.tcp_sack", 1), ("net.ipv4.tcp_recovery", 1), ("net.ipv4.tcp_early_retrans", 3)]
         .into_iter()
         .find(|(name, _)| look.setting(name) == Some(0));
-    let verify = "`nstat -az TcpExtTCPTimeouts` rises slowly".to_owned();
+    let verify = VERIFY.to_owned();
     match off {
         Some((name, on)) => Fix {
             who: Who::Host,

@@ -27,34 +27,33 @@ use super::counted::{FEW, LOSSY};
 use crate::host::causes::HostCause;
 use crate::host::finding::{Finding, Fix, Since, Source, Who, figure, text};
 use crate::host::look::{Live, Look, is_plain};
-use whyslow_live::host::Device;
 use whyslow_report::text::units;
 
 pub(super) fn check(look: Look<'_>) -> Vec<Finding> {
     if look.kernel_at_least(4, 13) == Some(false) { report(look).into_iter().collect() } else { Vec::new() }
 }
 
-/// The device that a connection leaves by.
-fn device<'a>(look: Look<'a>, live: &Live<'_>) -> Option<&'a Device> {
-    let route = look.namespace.routes.get(live.socket.route?)?;
-    look.namespace.devices.iter().find(|device| Some(&device.name) == route.device.as_ref())
+/// Segments that a connection sent again.
+fn again(live: &Live<'_>) -> u64 {
+    live.grown(|info| info.total_retrans.map(u64::from)).unwrap_or(0)
 }
 
 fn report(look: Look<'_>) -> Option<Finding> {
     let (worst, device) = look
         .live()
         .filter(|live| live.socket.congestion_control.as_deref() == Some("bbr"))
-        .filter_map(|live| Some((live, device(look, &live)?)))
+        .filter_map(|live| Some((live, look.device(&live)?)))
         .filter(|(live, device)| {
-            let again = u64::from(live.info.total_retrans.unwrap_or(0));
+            let again = again(live);
             let sent = live.sent().unwrap_or(0);
             let is_paced =
                 device.qdiscs.iter().any(|qdisc| qdisc.kind == "fq") || device.qdisc.as_deref() == Some("fq");
             again >= FEW && again as f64 >= LOSSY * sent as f64 && sent > 0 && !is_paced && device.qdisc.is_some()
         })
-        .max_by_key(|(live, _)| live.info.total_retrans)?;
-    let (again, sent) = (worst.info.total_retrans?, worst.sent()?);
-    let share = units::share(f64::from(again) / sent.max(1) as f64);
+        .max_by_key(|(live, _)| again(live))?;
+    let (again, sent) = (again(&worst), worst.sent()?);
+    let share = units::share(again as f64 / sent.max(1) as f64);
+    let since = (Source::Socket, look.since_connections());
     Some(Finding {
         cause: HostCause::UnpacedBbr,
         namespace: look.foreign_name(),
@@ -64,8 +63,8 @@ fn report(look: Look<'_>) -> Option<Finding> {
         confidence: 0.75,
         summary: format!("BBR is not paced on {}: {share} of what a connection sent had to be sent again", device.name),
         evidence: vec![
-            figure("retransmitted", again.into(), "segments", (Source::Socket, Since::Connection)),
-            figure("segments with data sent", sent as f64, "segments", (Source::Socket, Since::Connection)),
+            figure("retransmitted", again as f64, "segments", since),
+            figure("segments with data sent", sent as f64, "segments", since),
             text(
                 format!("{} qdisc", device.name),
                 device.qdisc.clone().unwrap_or_default(),

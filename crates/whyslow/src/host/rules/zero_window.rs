@@ -9,7 +9,10 @@
 //! - Here: at least half of a connection's receive buffer is taken by data that the program has not
 //!   read, and the window is less than a segment; what lies there has been there for a second or
 //!   more.
-//! - At the peer: its window is zero, and this end's probe timer runs.
+//! - At the peer: its window is zero, this end's probe timer runs, and no data could be sent for a
+//!   second or more; or the window was shut at an earlier look, too, and nothing was acknowledged
+//!   since. A window that is shut at one instant is usual: a fast sender fills any window, and the
+//!   reader opens it again.
 //!
 //! The counters `TcpExt.TCPToZeroWindowAdv` (this end shut a window) stand beside it.
 //!
@@ -34,14 +37,15 @@ use whyslow_report::text::units;
 
 /// Of the receive buffer, what lies unread.
 const UNREAD: f64 = 0.5;
-/// It has lain there for so long, milliseconds.
+/// It has lain there, or the window has been shut, for this long, milliseconds.
 const STOOD_MS: u32 = 1_000;
 /// A window of less lets no full segment come, bytes: the smallest usual one.
 const SEGMENT: u32 = 536;
 
 pub(super) fn check(look: Look<'_>) -> Vec<Finding> {
     let here = Peer::all(look.live().filter(is_unread)).into_iter().filter_map(|peer| of_program(look, &peer));
-    let there = Peer::all(look.live().filter(is_shut)).into_iter().filter_map(|peer| of_peer(look, &peer));
+    let there =
+        Peer::all(look.live().filter(|live| is_told(look, live))).into_iter().filter_map(|peer| of_peer(look, &peer));
     here.chain(there).collect()
 }
 
@@ -59,6 +63,23 @@ fn is_unread(live: &Live<'_>) -> bool {
 fn is_shut(live: &Live<'_>) -> bool {
     let probes = live.socket.timer.is_some_and(|timer| timer.kind == TimerKind::Probe);
     live.info.snd_wnd.is_some_and(|window| window < SEGMENT) && probes && live.socket.send_queue > 0
+}
+
+/// Whether the peer's window is shut, and has been for longer than an instant.
+pub(super) fn is_told(look: Look<'_>, live: &Live<'_>) -> bool {
+    is_shut(live) && has_stayed_shut(look, live)
+}
+
+/// Whether the window has been shut for longer than an instant.
+fn has_stayed_shut(look: Look<'_>, live: &Live<'_>) -> bool {
+    let is_long = live.info.last_data_sent.is_some_and(|ms| ms >= STOOD_MS);
+    let was_shut = || {
+        let (Some(before), Some((_, seconds))) = (live.before, look.earlier) else { return false };
+        let acked = live.info.bytes_acked.zip(before.bytes_acked);
+        let stood = seconds * 1e3 >= f64::from(STOOD_MS);
+        stood && before.snd_wnd.is_some_and(|window| window < SEGMENT) && acked.is_some_and(|(now, then)| now == then)
+    };
+    is_long || was_shut()
 }
 
 fn of_program(look: Look<'_>, peer: &Peer<'_>) -> Option<Finding> {

@@ -1,0 +1,130 @@
+//! The queue of this machine's own network device drops packets before they leave.
+//!
+//! ## What it is
+//! Each device has a queueing discipline (`tc qdisc`) in front of it. When its queue is full, or its
+//! rate limit (`tbf`, `htb`) leaves no room, it drops. To TCP that is loss, but no packet was lost in
+//! the network: a capture on this machine may show the dropped packets or not.
+//!
+//! ## How it is recognised
+//! The discipline's `dropped` counter (`tc -s qdisc`) is one in 10,000 of the packets that left or
+//! more, ten at least. At that rate and 100 ms a sender is held to about 14 Mbit/s (Mathis et al.).
+//! Disciplines that drop on purpose to keep their queue short (`fq_codel`, `cake`, `red`, …) are
+//! reported from one in a hundred. With `--for` or `--watch` only packets of that time count.
+//!
+//! ## What it is confused with
+//! - `loss`: the same retransmissions with no drops on this machine.
+//! - `nic-drops`, `softnet-drops`: packets that arrived here.
+//!
+//! ## The fix
+//! Raise the rate or the limit of the discipline, make the device's queue longer (`txqueuelen`), or
+//! let senders pace (`fq`). A `netem` drops because it was told to: remove it.
+//!
+//! ## To see that it worked
+//! `tc -s qdisc show dev DEVICE` does not count on under `dropped`.
+//!
+//! ## References
+//! tc(8), tc-tbf(8); Linux `struct gnet_stats_queue`; RFC 8289, RFC 8290.
+
+use super::counted::{DROPPED, FEW, LOSSY, part, when};
+use crate::host::causes::HostCause;
+use crate::host::finding::{Finding, Fix, Since, Source, Who, figure};
+use crate::host::look::{Count, Look, Share, is_plain};
+use whyslow_live::host::Device;
+use whyslow_report::text::units;
+
+/// Disciplines that drop to keep their queue short.
+const SHORT_QUEUES: [&str; 9] = ["fq_codel", "codel", "cake", "pie", "fq_pie", "red", "gred", "sfb", "choke"];
+/// Disciplines that keep a rate.
+const SHAPERS: [&str; 4] = ["tbf", "htb", "hfsc", "cake"];
+/// Packets since boot that a share needs.
+const ENOUGH: u64 = 1_000;
+/// Of the segments that were sent again, drops here that explain them.
+const HALF: f64 = 0.5;
+
+pub(super) fn check(look: Look<'_>) -> Vec<Finding> {
+    look.namespace.devices.iter().filter_map(|device| report(look, device)).collect()
+}
+
+/// Whether the device's own queue dropped about as many packets as were sent again.
+pub(super) fn explains(look: Look<'_>, device: Option<&Device>, again: u64) -> bool {
+    let dropped = device.and_then(|device| most_dropped(look, device)).map(|(_, drops, _)| drops.newest().0);
+    dropped.is_some_and(|dropped| dropped >= FEW && dropped as f64 >= HALF * again as f64)
+}
+
+/// The discipline of a device that dropped most, its drops, and all packets that it was given. A
+/// root's counters include those of the disciplines below it.
+fn most_dropped<'a>(look: Look<'_>, device: &'a Device) -> Option<(&'a str, Count, Count)> {
+    let earlier = look.earlier.and_then(|(earlier, seconds)| {
+        Some((earlier.devices.iter().find(|before| before.index == device.index)?, seconds))
+    });
+    let counts = device.qdiscs.iter().enumerate().map(|(place, qdisc)| {
+        let [drops, all] = [u64::from(qdisc.drops), qdisc.packets + u64::from(qdisc.drops)];
+        let recent = earlier.map(|(device, seconds)| {
+            // A new discipline counts from zero.
+            let before = device.qdiscs.get(place).filter(|before| before.kind == qdisc.kind);
+            let before = before.filter(|before| before.drops <= qdisc.drops && before.packets <= qdisc.packets);
+            let [old_drops, old_packets] = before.map_or([0; 2], |before| [before.drops.into(), before.packets]);
+            ([drops - old_drops, all - old_drops - old_packets], seconds)
+        });
+        let count =
+            |boot, index: usize| Count { boot, recent: recent.map(|(counts, seconds)| (counts[index], seconds)) };
+        (qdisc.kind.as_str(), count(drops, 0), count(all, 1))
+    });
+    counts.max_by_key(|(_, drops, _)| drops.newest().0)
+}
+
+fn report(look: Look<'_>, device: &Device) -> Option<Finding> {
+    let (kind, dropped, all) = most_dropped(look, device)?;
+    let share = dropped.share_of(all, ENOUGH)?;
+    let threshold = if SHORT_QUEUES.contains(&kind) { LOSSY } else { DROPPED };
+    if share.count < FEW || share.value() < threshold {
+        return None;
+    }
+    let from = (Source::Device, share.since());
+    let mut evidence = vec![
+        figure(format!("{} {kind} dropped", device.name), share.count as f64, "packets", from),
+        figure(format!("{} {kind} packets", device.name), share.all as f64, "packets", from),
+    ];
+    let waiting = device.qdiscs.iter().map(|qdisc| qdisc.backlog).max().unwrap_or(0);
+    evidence.push(figure("waiting in the queue", waiting.into(), "B", (Source::Device, Since::Now)));
+    Some(Finding {
+        cause: HostCause::QdiscDrops,
+        namespace: look.foreign_name(),
+        peer: None,
+        seconds: None,
+        cost: format!("{} of {}", part(share.value()), units::count(share.all, "packet")),
+        confidence: 0.9,
+        summary: summary(device, kind, share),
+        evidence,
+        fix: Fix {
+            who: Who::Host,
+            what: advice(device, kind),
+            command: is_plain(&device.name).then(|| look.command(&format!("tc -s qdisc show dev {}", device.name))),
+            verify: format!("`tc -s qdisc show dev {}` does not count on under dropped", device.name),
+        },
+    })
+}
+
+fn summary(device: &Device, kind: &str, share: Share) -> String {
+    format!(
+        "the queue in front of {} ({kind}) on this machine dropped {} of {} {}: the network did not lose them",
+        device.name,
+        units::count(share.count, "packet"),
+        units::thousands(share.all),
+        when(share)
+    )
+}
+
+fn advice(device: &Device, kind: &str) -> String {
+    match kind {
+        "netem" => format!("`netem` on {} drops on purpose: remove it unless a test runs", device.name),
+        _ if SHAPERS.contains(&kind) => {
+            format!("raise the rate of `{kind}` on {}, or let it hold more (`limit`, `latency`)", device.name)
+        }
+        _ if SHORT_QUEUES.contains(&kind) => format!(
+            "the link behind {} is full, and `{kind}` drops to keep its queue short: a faster link, or less to send",
+            device.name
+        ),
+        _ => format!("let the queue of {} be longer (`txqueuelen`, `limit`), or pace senders (`fq`)", device.name),
+    }
+}
