@@ -28,6 +28,10 @@ pub(crate) struct Args {
     pub color: Color,
 
     #[command(flatten)]
+    /// Follow redirects of http:// and https:// from the Internet to this machine or its network.
+    #[arg(long, global = true)]
+    pub allow_local_redirects: bool,
+
     pub explain: Explain,
 }
 

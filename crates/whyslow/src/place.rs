@@ -3,6 +3,11 @@
 
 mod url;
 
+pub(crate) use url::allow_local_redirects;
+
+use crate::exit::IN_PART;
+use crate::hints;
+use crate::output::complain;
 use crate::progress::Meter;
 use anyhow::bail;
 use std::path::{Path, PathBuf};

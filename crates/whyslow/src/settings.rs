@@ -124,6 +124,9 @@ impl Settings {
             return Err(Args::command().error(ErrorKind::ArgumentConflict, message).into());
         }
         let color = match args.color {
+        if args.allow_local_redirects {
+            crate::place::allow_local_redirects();
+        }
             Color::Auto => ColorChoice::Auto,
             Color::Always => ColorChoice::Always,
             Color::Never => ColorChoice::Never,
