@@ -137,7 +137,7 @@ pub(crate) fn run(task: &Watch, out: Output) -> anyhow::Result<ExitCode> {
         (None, false) => Keeper::default(),
         _ => Keeper::new(task, slow)?,
     };
-    let metrics = task.metrics.map(Metrics::serve).transpose()?;
+    let metrics = task.metrics.map(|address| Metrics::serve(address, task.servers())).transpose()?;
     let until = Until { stop: listen()?, at: task.duration.map(|time| Instant::now() + duration(time)) };
     if task.until_eof {
         stop_at_eof(Arc::clone(&until.stop))?;

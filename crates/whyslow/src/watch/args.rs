@@ -1,5 +1,7 @@
 //! `whyslow watch` as it is typed.
 
+use super::metrics::Servers;
+use crate::output::OutputPath;
 use crate::quantity;
 use crate::select::{Selection, filter};
 use clap::Args as ClapArgs;
@@ -78,6 +80,11 @@ pub(crate) struct Watch {
     /// Offer metrics to Prometheus at this address, as `127.0.0.1:9464`.
     #[arg(long, value_name = "ADDRESS", help_heading = "Output")]
     pub metrics: Option<SocketAddr>,
+    /// In metrics, label servers with the names that clients ask for, instead of their addresses.
+    /// Clients choose these names; the first 50 get a label.
+    #[arg(long, requires = "metrics", help_heading = "Output")]
+    pub metrics_names: bool,
+
 
     /// Write the packets of slow transfers to this pcapng file, from memory: their handshakes and
     /// what came before included.
@@ -144,6 +151,11 @@ impl Watch {
             words => From::Interfaces(self.interface.clone(), (!words.is_empty()).then(|| words.join(" "))),
         }
     }
+    /// How metrics label servers.
+    pub(super) fn servers(&self) -> Servers {
+        if self.metrics_names { Servers::ByName } else { Servers::ByAddress }
+    }
+
 
     /// Which connections are told of.
     pub(super) fn selection(&self) -> Selection {
