@@ -23,6 +23,17 @@ pub enum Upload {
     Form(Vec<Form>),
 }
 
+impl Upload {
+    /// The files that are read for it.
+    pub fn files(&self) -> Vec<&Path> {
+        match self {
+            Self::Bytes(_) => Vec::new(),
+            Self::File(path) => vec![path],
+            Self::Form(parts) => parts.iter().filter_map(Form::file).collect(),
+        }
+    }
+}
+
 /// A part of a form (multipart/form-data, RFC 7578).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Form {
@@ -56,6 +67,14 @@ impl Form {
             None => Value::Text(value.to_owned()),
         };
         Ok(Self { name: name.to_owned(), value, content_type })
+    }
+
+    /// The file that is its value.
+    fn file(&self) -> Option<&Path> {
+        match &self.value {
+            Value::File(path) => Some(path),
+            Value::Text(_) => None,
+        }
     }
 
     fn head(&self, boundary: &str) -> String {

@@ -1,6 +1,7 @@
 //! The command line as it is typed.
 
 use crate::fail_on::FailOn;
+use crate::output::OutputPath;
 use crate::select::Selection;
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 use std::num::NonZero;
@@ -27,11 +28,11 @@ pub(crate) struct Args {
     #[arg(long, global = true, value_enum, default_value_t, value_name = "WHEN")]
     pub color: Color,
 
-    #[command(flatten)]
     /// Follow redirects of http:// and https:// from the Internet to this machine or its network.
     #[arg(long, global = true)]
     pub allow_local_redirects: bool,
 
+    #[command(flatten)]
     pub explain: Explain,
 }
 
@@ -102,7 +103,7 @@ pub(crate) enum Command {
     Man {
         /// Write a file for each command into this folder.
         #[arg(long, short, value_name = "FOLDER", value_hint = clap::ValueHint::DirPath)]
-        output: Option<PathBuf>,
+        output: Option<OutputPath>,
     },
 }
 
@@ -202,7 +203,7 @@ pub(crate) struct Report {
 
     /// Where to write the page; `-` is standard output.
     #[arg(long, short, value_name = "PAGE", value_hint = clap::ValueHint::FilePath)]
-    pub output: PathBuf,
+    pub output: OutputPath,
 
     /// Show beside the captures what `whyslow prove --json` printed of one of their transfers.
     #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]

@@ -9,14 +9,16 @@ use std::io::Write;
 use std::path::Path;
 use whyslow_io::{ExplainOptions, Reading, Stop, UnlistedConnections};
 use whyslow_serve::{Document, Opening, Proof};
+use std::process::ExitCode;
 
 /// Reads the captures and writes the page with what was found.
 ///
 /// # Errors
 /// When an input cannot be read, the file cannot be written, or the program was built without the
 /// page.
-pub(crate) fn run(task: &ReportTask) -> anyhow::Result<()> {
-    let target = Target::open(Some(&task.output), &Sources::of(&task.inputs))?;
+pub(crate) fn run(task: &ReportTask) -> anyhow::Result<ExitCode> {
+    let sources = Sources::of(&task.inputs).and_files(&task.proof);
+    let target = Target::open(Some(&task.output), &sources)?;
     whyslow_serve::page()?;
     let proof = proof(task.proof.as_deref())?;
     let kept = SpooledInputs::new(&task.inputs)?;

@@ -26,12 +26,9 @@ pub(crate) fn run(task: &ViewTask) -> anyhow::Result<()> {
     Sources::of(&task.inputs).refuse_stdout()?;
     check(&task.inputs)?;
     let proof = report::proof(task.proof.as_deref())?;
-    let mut kept = SpooledInputs::new(&task.inputs)?;
-    let opening = (!task.inputs.is_empty()).then(|| Opening {
-        names: kept.names(),
-        proof,
-        ..Opening::of(kept.inputs().to_vec())
-    });
+    let mut kept = SpooledInputs::new(&inputs)?;
+    let opening =
+        (!inputs.is_empty()).then(|| Opening { names: kept.names(), proof, ..Opening::of(kept.inputs().to_vec()) });
     show(opening, None, &mut kept, task.page)
 }
 
@@ -77,8 +74,8 @@ pub(crate) fn show(
         (None, _) => {}
     }
     let url = server.url();
-    anstream::println!("{url}");
-    anstream::eprintln!("whyslow: the page is open to this machine alone; end with Ctrl-C");
+    print_line(&url);
+    complain("the page is open to this machine alone; end with Ctrl-C");
     // It is there until the end: nobody says when a browser has read it.
     let _door = if page.open { start_browser(&url, kept.scratch()) } else { None };
     server.run();
@@ -114,7 +111,7 @@ fn start_browser(url: &str, scratch: &Scratch) -> Option<NamedTempFile> {
     let door = match door {
         Ok(door) => door,
         Err(error) => {
-            anstream::eprintln!("whyslow: no browser was started ({error}); open the address in one");
+            complain(&format!("no browser was started ({error}); open the address in one"));
             return None;
         }
     };
@@ -128,7 +125,7 @@ fn start_browser(url: &str, scratch: &Scratch) -> Option<NamedTempFile> {
     let mut command = Command::new(program);
     command.args(first).arg(door.path()).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     if let Err(error) = command.spawn() {
-        anstream::eprintln!("whyslow: no browser was started ({program}: {error}); open the address in one");
+        complain(&format!("no browser was started ({program}: {error}); open the address in one"));
     }
     Some(door)
 }

@@ -6,7 +6,6 @@ use crate::quantity;
 use crate::select::{Selection, filter};
 use clap::Args as ClapArgs;
 use std::net::SocketAddr;
-use std::path::PathBuf;
 use whyslow_core::cause::Cause;
 use whyslow_core::units::Nanos;
 
@@ -80,16 +79,16 @@ pub(crate) struct Watch {
     /// Offer metrics to Prometheus at this address, as `127.0.0.1:9464`.
     #[arg(long, value_name = "ADDRESS", help_heading = "Output")]
     pub metrics: Option<SocketAddr>,
+
     /// In metrics, label servers with the names that clients ask for, instead of their addresses.
     /// Clients choose these names; the first 50 get a label.
     #[arg(long, requires = "metrics", help_heading = "Output")]
     pub metrics_names: bool,
 
-
     /// Write the packets of slow transfers to this pcapng file, from memory: their handshakes and
     /// what came before included.
     #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath, help_heading = "Packets")]
-    pub keep: Option<PathBuf>,
+    pub keep: Option<OutputPath>,
 
     /// Most that this file and the one before it, FILE.previous, take together: the older packets
     /// go first [default: no limit].
@@ -151,11 +150,11 @@ impl Watch {
             words => From::Interfaces(self.interface.clone(), (!words.is_empty()).then(|| words.join(" "))),
         }
     }
+
     /// How metrics label servers.
     pub(super) fn servers(&self) -> Servers {
         if self.metrics_names { Servers::ByName } else { Servers::ByAddress }
     }
-
 
     /// Which connections are told of.
     pub(super) fn selection(&self) -> Selection {

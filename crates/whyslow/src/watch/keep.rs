@@ -3,6 +3,7 @@
 use super::args::Watch;
 use super::batch::{Counts, Order};
 use super::record::Record;
+use crate::output::{GrowingFile, Sources, create_new};
 use anyhow::Context;
 use std::fmt::Write as _;
 use std::net::{IpAddr, SocketAddr};
@@ -38,17 +39,18 @@ impl Keeper {
     ///
     /// # Errors
     /// When that is too little, or the file cannot be written.
-    pub(super) fn new(task: &Watch, slower_than: Nanos) -> anyhow::Result<Self> {
+    pub(super) fn new(task: &Watch, slower_than: Nanos, sources: &Sources) -> anyhow::Result<Self> {
         let recorder = Recorder::new(usize::try_from(task.memory).unwrap_or(usize::MAX)).context("--memory")?;
         let snaplen = u32::try_from(task.snaplen).unwrap_or(u32::MAX);
         let options = KeepOptions { limit: task.keep_size, snaplen };
         let create = |path: &Path| {
-            let keep = Keep::create(path, options).with_context(|| format!("--keep {}", path.display()))?;
-            anyhow::Ok((keep, path.to_owned()))
+            let name = || format!("--keep {}", path.display());
+            let place = GrowingFile::find(path, task.keep_size.is_some(), sources).with_context(name)?;
+            anyhow::Ok((Keep::create(place, options).with_context(name)?, path.to_owned()))
         };
         Ok(Self {
             recorder: Some(recorder),
-            keep: task.keep.as_deref().map(create).transpose()?,
+            keep: task.keep.as_ref().map(|path| create(path)).transpose()?,
             slower_than,
             ..Self::default()
         })
@@ -155,7 +157,15 @@ impl Keeper {
     /// Writes the packets of a transfer's connection to a file of their own; says what came of it.
     pub(super) fn save_one(&self, record: &Record, path: &Path) -> String {
         let Some(recorder) = &self.recorder else { return "packets are not remembered".to_owned() };
-        let saved = ends(&record.connection).map(|ends| save_connection(recorder, &ends, path, &comment(record)));
+        let mut path = path.to_owned();
+        let saved = ends(&record.connection).map(|ends| {
+            let open = || {
+                let (file, name) = create_new(&path)?;
+                path = name;
+                Ok(file)
+            };
+            save_connection(recorder, &ends, open, &comment(record))
+        });
         match saved {
             Some(Ok(Some(saved))) => format!("{} written to {}", units::count(saved.packets, "packet"), path.display()),
             Some(Err(error)) => format!("{}: {error}", path.display()),

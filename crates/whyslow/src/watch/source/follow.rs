@@ -67,12 +67,8 @@ impl Follow {
                 glob::Pattern::new(name).with_context(|| format!("{name}: no pattern of names"))?;
             }
         }
-        let mut patterns = names.to_vec();
-        patterns.extend(names.iter().filter_map(|name| family(name)));
-        patterns.sort();
-        patterns.dedup();
         let follow = Self {
-            patterns,
+            patterns: patterns(names),
             current: None,
             left: HashMap::new(),
             waiting: Vec::new(),
@@ -190,7 +186,16 @@ fn number(path: &Path, _: &Metadata) -> Number {
     path.to_owned()
 }
 
-fn is_pattern(name: &str) -> bool {
+/// These names, and those of the rings that they belong to.
+pub(super) fn patterns(names: &[String]) -> Vec<String> {
+    let mut patterns = names.to_vec();
+    patterns.extend(names.iter().filter_map(|name| family(name)));
+    patterns.sort();
+    patterns.dedup();
+    patterns
+}
+
+pub(super) fn is_pattern(name: &str) -> bool {
     name.contains(['*', '?', '[']) && !Path::new(name).exists()
 }
 

@@ -20,6 +20,8 @@ mod predict;
 mod remote;
 mod select;
 #[cfg(target_os = "linux")]
+#[cfg(all(target_os = "linux", feature = "parquet"))]
+mod replaced;
 mod serve;
 mod sets;
 mod stitch;
