@@ -1,5 +1,7 @@
 //! The command line as its users meet it: what it prints, where, and its exit status.
 
+#[cfg(target_os = "linux")]
+mod action;
 mod arguments;
 mod compare;
 mod export;
