@@ -17,7 +17,7 @@ use std::path::PathBuf;
 #[command(
     after_help = "`whyslow FILE...` is `whyslow explain FILE...`; a file that is named like a command is ./NAME.\n\
 Pages are as wide as COLUMNS says, or else the terminal, from 60 to 200 columns; 100 where it is none.\n\
-Exit status: 0 the input was read, 1 a cause of --fail-on was found, 2 the input could not be read or \
+Exit status: 0 the input was read, 1 a cause of --fail-on was found or some of several inputs could not be read, 2 no input could be read or \
 the output not be written, 130 Ctrl-C ended the reading (what was read by then is explained; a second Ctrl-C leaves at once)."
 )]
 pub(crate) struct Args {

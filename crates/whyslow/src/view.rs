@@ -2,18 +2,19 @@
 
 #[cfg(unix)]
 use crate::interrupt::{ended_by, ending};
-use crate::output::Sources;
+use crate::output::{Sources, complain, print_line};
+use crate::place::Readable;
 use crate::report;
 use crate::settings::{PageTask, ViewTask};
 use crate::spooled::SpooledInputs;
-use anyhow::{Context, bail};
+use anyhow::Context;
 use std::fs::File;
 use std::io::Write;
 use std::process::{Command, Stdio};
 #[cfg(unix)]
 use std::{process, thread};
 use tempfile::NamedTempFile;
-use whyslow_io::{Input, Reading, Scratch};
+use whyslow_io::{Error, Input, Reading, Scratch};
 #[cfg(unix)]
 use whyslow_serve::Stopper;
 use whyslow_serve::{Opening, Server};
@@ -23,8 +24,9 @@ use whyslow_serve::{Opening, Server};
 /// # Errors
 /// When a file cannot be opened, the port cannot be had, or the program was built without the page.
 pub(crate) fn run(task: &ViewTask) -> anyhow::Result<()> {
-    Sources::of(&task.inputs).refuse_stdout()?;
-    check(&task.inputs)?;
+    Sources::of(&task.inputs).and_files(&task.proof).refuse_stdout()?;
+    let inputs = Readable::of(&task.inputs)?.inputs;
+    check(&inputs)?;
     let proof = report::proof(task.proof.as_deref())?;
     let mut kept = SpooledInputs::new(&inputs)?;
     let opening =
@@ -43,11 +45,11 @@ pub(crate) fn check(inputs: &[Input]) -> anyhow::Result<()> {
         }
         if let Input::Path(path) = input {
             if path.is_dir() {
-                bail!("{}: this is a folder", path.display());
+                return Err(Error::Directory { name: input.name() }.into());
             }
             // A pipe can be opened once.
             if path.is_file() || !path.exists() {
-                File::open(path).with_context(|| path.display().to_string())?;
+                File::open(path).map_err(|cause| Error::Open { name: input.name(), cause })?;
             }
         }
     }

@@ -19,7 +19,7 @@ pub(crate) struct Export {
     #[arg(value_name = "FILE", required = true, value_hint = clap::ValueHint::FilePath)]
     pub(super) files: Vec<PathBuf>,
     /// The connection, by the number that `explain` has for it.
-    #[arg(long, value_name = "ID")]
+    #[arg(long, value_name = "ID", value_parser = crate::select::connection)]
     pub(super) connection: Option<u64>,
     /// Its packets with what the analysis says of each, as CSV.
     #[arg(long, group = "format")]

@@ -14,6 +14,7 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Instant, SystemTime};
 use whyslow_core::capture::Reader;
+use whyslow_io::Error;
 
 /// Bytes that are read at once.
 const PIECE: usize = 256 << 10;
@@ -59,7 +60,7 @@ impl Follow {
     pub(super) fn new(names: &[String]) -> anyhow::Result<Self> {
         for name in names {
             if !is_pattern(name) {
-                let file = File::open(name).with_context(|| name.clone())?;
+                let file = File::open(name).map_err(|cause| Error::Open { name: name.clone(), cause })?;
                 if file.metadata().is_ok_and(|metadata| metadata.is_dir()) {
                     bail!("{name}: this is a folder; watch its files, as '{name}/*.pcap'");
                 }

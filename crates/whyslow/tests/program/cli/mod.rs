@@ -20,16 +20,18 @@ pub(crate) mod pcap;
 mod predict;
 #[cfg(all(target_os = "linux", feature = "remote"))]
 mod remote;
-mod select;
-#[cfg(target_os = "linux")]
 #[cfg(all(target_os = "linux", feature = "parquet"))]
 mod replaced;
+mod select;
+#[cfg(target_os = "linux")]
 mod serve;
 mod sets;
 mod stitch;
 mod tables;
 mod texts;
 mod wireshark;
+#[cfg(all(target_os = "linux", feature = "remote"))]
+mod wrong;
 
 use assert_cmd::Command;
 use serde_json::Value;
