@@ -117,21 +117,54 @@ end
 
 -- Packets ------------------------------------------------------------------------------------
 
--- A file of its own, made by the system with rights for this user alone.
-local function temporary_file()
-    local made, path = pcall(os.tmpname)
-    if not made then
-        error("No temporary file can be made (" .. path .. "): make room in the system's temporary folder.", 0)
+-- One word of a command line, whatever is in it.
+local function quoted(word)
+    if not ON_WINDOWS then
+        return "'" .. word:gsub("'", "'\\''") .. "'"
+    elseif word:find('["%%!\r\n]') then
+        error("The name " .. word .. " has a character that cmd.exe would take for its own: choose another name.", 0)
     end
-    local folder = preferences.folder
-    if folder == "" and ON_WINDOWS then
-        folder = os.getenv("TEMP") or "."
+    return '"' .. word .. '"'
+end
+
+local function contents(path)
+    local file = io.open(path, "rb")
+    if not file then
+        return ""
     end
-    if folder == "" then
-        return path
+    local text = file:read("*a")
+    file:close()
+    return text
+end
+
+local function unwritable(folder, why)
+    error("The packets cannot be written to " .. folder .. ": " .. why
+        .. "\nSet another temporary folder in Preferences > Protocols > WHYSLOW.", 0)
+end
+
+-- A new folder for this user alone, with an empty file for the packets: nobody else can have made
+-- it, and nobody else can read it (mktemp makes it with mode 0700, and the file has 0600).
+local function temporary_folder()
+    local parent = preferences.folder
+    if ON_WINDOWS then
+        -- The user's own folder.
+        parent = parent ~= "" and parent or os.getenv("TEMP") or "."
+        local folder = parent .. "\\whyslow-" .. os.tmpname():gsub("[^%w]", "") .. os.time()
+        if not os.execute("mkdir " .. quoted(folder)) then
+            unwritable(parent, "mkdir failed")
+        end
+        return folder
     end
-    os.remove(path)
-    return folder .. package.config:sub(1, 1) .. path:match("[^/\\]+$")
+    parent = parent ~= "" and parent or os.getenv("TMPDIR") or ""
+    parent = parent ~= "" and parent or "/tmp"
+    local pipe = io.popen("umask 077; folder=$(mktemp -d " .. quoted(parent .. "/whyslow-XXXXXXXX")
+        .. " 2>&1) && : >\"$folder/packets.pcap\" && printf %s \"$folder\" || printf '\\n%s' \"$folder\"", "r")
+    local said = pipe:read("*a")
+    pipe:close()
+    if said == "" or said:sub(1, 1) == "\n" then
+        unwritable(parent, said:sub(2))
+    end
+    return said
 end
 
 -- pcap in nanoseconds: Dumper writes pcap in microseconds by itself, and pcapng in whole seconds.
@@ -146,11 +179,11 @@ local function new_copy()
 end
 
 local function open_copy(copy, link)
-    copy.path = temporary_file()
+    copy.folder = temporary_folder()
+    copy.path = copy.folder .. package.config:sub(1, 1) .. "packets.pcap"
     local opened, dumper = pcall(Dumper.new, copy.path, nanosecond_pcap(), link)
     if not opened then
-        error("The packets cannot be written to " .. copy.path .. ": " .. tostring(dumper)
-            .. "\nSet another temporary folder in Preferences > Protocols > WHYSLOW.", 0)
+        unwritable(copy.path, tostring(dumper))
     end
     copy.link, copy.dumper = link, dumper
 end
@@ -181,33 +214,19 @@ end
 
 local function remove_copy(copy)
     close_copy(copy)
-    if copy.path then
+    if copy.folder then
         os.remove(copy.path)
-        copy.path = nil
+        os.remove(copy.path .. ".err")
+        if ON_WINDOWS then
+            os.execute("rmdir " .. quoted(copy.folder))
+        else
+            os.remove(copy.folder)
+        end
+        copy.folder, copy.path = nil, nil
     end
 end
 
 -- The program --------------------------------------------------------------------------------
-
--- One word of a command line, whatever is in it.
-local function quoted(word)
-    if not ON_WINDOWS then
-        return "'" .. word:gsub("'", "'\\''") .. "'"
-    elseif word:find('["%%!\r\n]') then
-        error("The name " .. word .. " has a character that cmd.exe would take for its own: choose another name.", 0)
-    end
-    return '"' .. word .. '"'
-end
-
-local function contents(path)
-    local file = io.open(path, "rb")
-    if not file then
-        return ""
-    end
-    local text = file:read("*a")
-    file:close()
-    return text
-end
 
 local function not_found(program)
     return "The program " .. program .. " is not found or cannot be started. Install whyslow, or set its path in "

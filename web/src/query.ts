@@ -98,7 +98,8 @@ function readTerm(term: string): Test | string {
     return (row) => wanted === "" || told(row).toLowerCase().includes(sought);
   }
   if (told) return `${field} is text: ${field}:${wanted || "…"}`;
-  // An address has a colon too.
-  if (field !== "" && way !== ":") return `unknown field “${field}”: ${FIELDS.join(", ")}`;
+  // An address has a colon too: `localhost:443`, `fe80:…`.
+  const isAddress = way === ":" && (/^\d*$/.test(wanted) || /^[\da-f:.%]+$/.test(term));
+  if (field !== "" && !isAddress) return `unknown field “${field}”: ${FIELDS.join(", ")}`;
   return (row) => anything(row).toLowerCase().includes(term);
 }

@@ -97,6 +97,15 @@ pub fn explain(inputs: &[Input], stop: &Stop, progress: &mut dyn FnMut(Progress)
     explain_on(ExplainOptions::default(), inputs, stop, progress)
 }
 
+/// Opens an input and reads its beginning, to see whether it is a capture. Do not check a pipe: its
+/// bytes come once.
+///
+/// # Errors
+/// When it cannot be opened or read, is empty, or is not a capture.
+pub fn check(input: &Input) -> Result<(), Error> {
+    set::check(input)
+}
+
 /// As [`explain`], with these options.
 ///
 /// # Errors

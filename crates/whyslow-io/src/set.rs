@@ -19,7 +19,7 @@ use crate::source::{Block, Filled, Source};
 use crate::stop::Stop;
 use std::collections::HashSet;
 use std::fs;
-use whyslow_core::capture::{CaptureOrigin, Clock, Packet, Reader, Sink, Summary};
+use whyslow_core::capture::{CaptureError, CaptureOrigin, Clock, Packet, Reader, Sink, Summary};
 use whyslow_core::condense::Share;
 use whyslow_core::pair;
 use whyslow_core::units::{Nanos, Time};
@@ -63,6 +63,45 @@ impl InputOpening {
     }
 }
 
+/// The beginning of an input.
+struct Beginning {
+    source: Source,
+    block: Block,
+    scan: OpeningScan,
+    /// The end, as if the input ended after these bytes.
+    end: Result<Summary, CaptureError>,
+}
+
+impl Beginning {
+    /// # Errors
+    /// When it cannot be read, or is not a capture.
+    fn read(input: &Input, stop: &Stop) -> Result<Self, Error> {
+        let mut source = Source::open(input, stop)?;
+        let mut block = Block::with_room(LOOK);
+        let (mut reader, mut scan) = (Reader::new(), OpeningScan::default());
+        while !block.is_full() {
+            let seen = block.len();
+            let Filled::Bytes = source.fill(&mut block)? else { break };
+            let bytes = block.get(seen..).unwrap_or_default();
+            reader.push(bytes, &mut scan).map_err(|error| source.no_capture(error))?;
+        }
+        let end = reader.finish(&mut scan);
+        Ok(Self { source, block, scan, end })
+    }
+}
+
+/// Checks that an input begins as a capture, and that a short one is one.
+///
+/// # Errors
+/// When it cannot be read, or is not a capture.
+pub(crate) fn check(input: &Input) -> Result<(), Error> {
+    let beginning = Beginning::read(input, &Stop::default())?;
+    match beginning.end {
+        Err(error) if !beginning.block.is_full() => Err(beginning.source.no_capture(error)),
+        _ => Ok(()),
+    }
+}
+
 /// Where the input waits.
 pub(crate) enum InputBytes {
     /// In a file, which is opened again later: there may be more files than can be open at once.
@@ -77,18 +116,10 @@ impl WaitingInput {
     /// # Errors
     /// When it cannot be read, or is not a capture.
     pub(crate) fn open(input: &Input, stop: &Stop) -> Result<Self, Error> {
-        let mut source = Source::open(input, stop)?;
-        let mut block = Block::with_room(LOOK);
-        let (mut reader, mut scan) = (Reader::new(), OpeningScan::default());
-        while !block.is_full() {
-            let seen = block.len();
-            let Filled::Bytes = source.fill(&mut block)? else { break };
-            let bytes = block.get(seen..).unwrap_or_default();
-            reader.push(bytes, &mut scan).map_err(|error| source.no_capture(error))?;
-        }
+        let Beginning { mut source, block, mut scan, end } = Beginning::read(input, stop)?;
         // What was looked at may break off anywhere: whatever is wrong with the end is told when
         // all is read.
-        let clock = reader.finish(&mut scan).map_or(Clock::None, |summary| summary.clock);
+        let clock = end.map_or(Clock::None, |summary| summary.clock);
         let opening = scan.opening(&input.name(), clock);
         let source = if is_file(input) {
             InputBytes::File(input.clone())

@@ -23,6 +23,17 @@ pub enum Upload {
     Form(Vec<Form>),
 }
 
+impl Upload {
+    /// The files that are read for it.
+    pub fn files(&self) -> Vec<&Path> {
+        match self {
+            Self::Bytes(_) => Vec::new(),
+            Self::File(path) => vec![path],
+            Self::Form(parts) => parts.iter().filter_map(Form::file).collect(),
+        }
+    }
+}
+
 /// A part of a form (multipart/form-data, RFC 7578).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Form {

@@ -1,6 +1,7 @@
 //! [`Bucket`]: a bucket or container, opened with what the environment says of credentials.
 
 use crate::cause::root_cause;
+use crate::listing::{Connector, Purpose};
 use object_store::aws::{AmazonS3Builder, AmazonS3ConfigKey};
 use object_store::azure::{AzureConfigKey, MicrosoftAzureBuilder};
 use object_store::gcp::{GoogleCloudStorageBuilder, GoogleConfigKey};
@@ -39,12 +40,12 @@ const AZURE: [&str; 8] = [
     "IDENTITY_ENDPOINT",
 ];
 
-/// Limits of the client: a body may take as long as it takes, but not be silent for long.
-const LIMITS: [(ClientConfigKey, &str); 3] = [
-    (ClientConfigKey::Timeout, "365days"),
-    (ClientConfigKey::ConnectTimeout, "10s"),
-    (ClientConfigKey::ReadTimeout, "30s"),
-];
+/// Limits of a client: an object may take as long as it takes, a list not; neither may be silent
+/// for long.
+fn limits(purpose: Purpose) -> [(ClientConfigKey, &'static str); 3] {
+    let whole = if purpose == Purpose::Lists { "5min" } else { "365days" };
+    [(ClientConfigKey::Timeout, whole), (ClientConfigKey::ConnectTimeout, "10s"), (ClientConfigKey::ReadTimeout, "30s")]
+}
 
 /// A kind of object store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -108,9 +109,9 @@ impl Bucket {
     pub(crate) fn open(service: Service, name: &str) -> Result<Self, String> {
         let is_anonymous = is_anonymous(service);
         let opened = match service {
-            Service::S3 => s3(name, is_anonymous).map(both),
-            Service::Google => google(name, is_anonymous).map(both),
-            Service::Azure => azure(name, is_anonymous).map(both),
+            Service::S3 => both(|purpose| s3(name, is_anonymous, purpose)),
+            Service::Google => both(|purpose| google(name, is_anonymous, purpose)),
+            Service::Azure => both(|purpose| azure(name, is_anonymous, purpose)),
         };
         let (objects, lists) = opened.map_err(|error| root_cause(&error))?;
         Ok(Self { service, name: name.to_owned(), is_anonymous, objects, lists })
@@ -145,9 +146,12 @@ impl Bucket {
     }
 }
 
-fn both<T: ObjectStore + PaginatedListStore>(store: T) -> (Arc<dyn ObjectStore>, Arc<dyn PaginatedListStore>) {
-    let store = Arc::new(store);
-    (Arc::clone(&store) as _, store)
+type Clients = (Arc<dyn ObjectStore>, Arc<dyn PaginatedListStore>);
+
+fn both<T: ObjectStore + PaginatedListStore>(
+    open: impl Fn(Purpose) -> object_store::Result<T>,
+) -> object_store::Result<Clients> {
+    Ok((Arc::new(open(Purpose::Objects)?), Arc::new(open(Purpose::Lists)?)))
 }
 
 /// Whether requests go unsigned: where nothing names credentials, and nobody asks for those of the
@@ -180,10 +184,10 @@ fn is_plain(endpoints: &[Option<String>]) -> bool {
     endpoints.iter().flatten().any(|endpoint| endpoint.starts_with("http://"))
 }
 
-fn s3(bucket: &str, is_anonymous: bool) -> object_store::Result<object_store::aws::AmazonS3> {
+fn s3(bucket: &str, is_anonymous: bool, purpose: Purpose) -> object_store::Result<object_store::aws::AmazonS3> {
     let mut builder =
         AmazonS3Builder::from_env().with_bucket_name(bucket).with_skip_signature(is_anonymous).with_retry(retry());
-    for (key, value) in LIMITS {
+    for (key, value) in limits(purpose) {
         builder = builder.with_config(AmazonS3ConfigKey::Client(key), value);
     }
     let endpoints =
@@ -191,32 +195,40 @@ fn s3(bucket: &str, is_anonymous: bool) -> object_store::Result<object_store::aw
     if is_plain(&endpoints) {
         builder = builder.with_allow_http(true);
     }
-    builder.build()
+    builder.with_http_connector(Connector(purpose)).build()
 }
 
-fn google(bucket: &str, is_anonymous: bool) -> object_store::Result<object_store::gcp::GoogleCloudStorage> {
+fn google(
+    bucket: &str,
+    is_anonymous: bool,
+    purpose: Purpose,
+) -> object_store::Result<object_store::gcp::GoogleCloudStorage> {
     let mut builder = GoogleCloudStorageBuilder::from_env()
         .with_bucket_name(bucket)
         .with_skip_signature(is_anonymous)
         .with_retry(retry());
-    for (key, value) in LIMITS {
+    for (key, value) in limits(purpose) {
         builder = builder.with_config(GoogleConfigKey::Client(key), value);
     }
     if is_plain(&[builder.get_config_value(&GoogleConfigKey::BaseUrl)]) {
         builder = builder.with_config(GoogleConfigKey::Client(ClientConfigKey::AllowHttp), "true");
     }
-    builder.build()
+    builder.with_http_connector(Connector(purpose)).build()
 }
 
-fn azure(container: &str, is_anonymous: bool) -> object_store::Result<object_store::azure::MicrosoftAzure> {
+fn azure(
+    container: &str,
+    is_anonymous: bool,
+    purpose: Purpose,
+) -> object_store::Result<object_store::azure::MicrosoftAzure> {
     let mut builder = MicrosoftAzureBuilder::from_env().with_container_name(container).with_retry(retry());
     builder = builder.with_skip_signature(is_anonymous);
-    for (key, value) in LIMITS {
+    for (key, value) in limits(purpose) {
         builder = builder.with_config(AzureConfigKey::Client(key), value);
     }
     let is_emulated = builder.get_config_value(&AzureConfigKey::UseEmulator).as_deref() == Some("true");
     if is_emulated || is_plain(&[builder.get_config_value(&AzureConfigKey::Endpoint)]) {
         builder = builder.with_allow_http(true);
     }
-    builder.build()
+    builder.with_http_connector(Connector(purpose)).build()
 }

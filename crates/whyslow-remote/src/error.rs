@@ -37,6 +37,12 @@ pub enum Error {
         /// What was typed.
         url: String,
     },
+    /// The store's list does not end.
+    #[error("{url}: the store's list does not end; name more of the key before the first `*` or `?`")]
+    Endless {
+        /// What was typed.
+        url: String,
+    },
     /// Too many objects match the pattern.
     #[error("{url}: more than {most} objects or folders match; name fewer at once")]
     TooMany {

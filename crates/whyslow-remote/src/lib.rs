@@ -2,6 +2,7 @@
 //!
 //! - `location` reads a URL; `bucket` opens what it names with the credentials of the environment.
 //! - `pattern` finds the objects that a key with `*` and `?` matches.
+//! - `reach` decides which redirects are followed; `listing` bounds what a store may answer.
 //! - `place` is what is asked of a place where bytes lie. Places are `cloud`, through the crate
 //!   `object_store`, and `web`, any server of HTTP.
 //! - `fetch` resumes a broken connection where it broke; `object` gives the bytes to whyslow-io.
@@ -15,14 +16,17 @@ mod cause;
 mod cloud;
 mod error;
 mod fetch;
+mod listing;
 mod location;
 mod object;
 mod pattern;
 mod place;
+mod reach;
 mod runner;
 mod web;
 
 pub use error::{Error, SCHEMES};
+pub use reach::Redirects;
 
 use bucket::{Bucket, Service};
 use cloud::CloudObject;
@@ -41,6 +45,7 @@ use whyslow_io::{Input, ObjectInput};
 #[derive(Debug)]
 pub struct Remote {
     runner: Arc<Runner>,
+    redirects: Redirects,
     buckets: Mutex<HashMap<(Service, String), Arc<Bucket>>>,
 }
 
@@ -52,7 +57,14 @@ impl Remote {
     pub fn new() -> io::Result<Self> {
         // Somebody has chosen already: that is as good.
         let _ = ring::default_provider().install_default();
-        Ok(Self { runner: Arc::new(Runner::start()?), buckets: Mutex::default() })
+        let redirects = Redirects::default();
+        Ok(Self { runner: Arc::new(Runner::start()?), redirects, buckets: Mutex::default() })
+    }
+
+    /// Sets which redirects of `http://` and `https://` are followed.
+    #[must_use]
+    pub fn with_redirects(self, redirects: Redirects) -> Self {
+        Self { redirects, ..self }
     }
 
     /// The objects that a URL names, in the order of their keys: one, or those that match where its
@@ -65,7 +77,7 @@ impl Remote {
     pub fn inputs(&self, url: &str) -> Result<Vec<Input>, Error> {
         let (service, bucket, key) = match Location::read(url)? {
             Location::Web(address) => {
-                let place = WebObject::new(address).map_err(|why| Error::client(url, why))?;
+                let place = WebObject::new(address, self.redirects).map_err(|why| Error::client(url, why))?;
                 return Ok(vec![self.input(place.name(), url.to_owned(), None, Arc::new(place))]);
             }
             Location::Key { service, bucket, key } => (service, bucket, key),

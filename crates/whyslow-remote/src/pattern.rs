@@ -13,6 +13,10 @@ use std::io;
 
 /// Objects, and folders on the way to them, at most.
 const MOST: usize = 100_000;
+/// Pages of lists, of usually 1,000 keys each, at most.
+const MOST_PAGES: u32 = 20_000;
+/// Pages in a row without a key, at most: S3 skips deleted objects in such pages.
+const MOST_EMPTY: u32 = 1_000;
 
 /// Whether a key stands for others.
 pub(crate) fn is_pattern(key: &str) -> bool {
@@ -24,12 +28,15 @@ pub(crate) fn is_pattern(key: &str) -> bool {
 /// # Errors
 /// When the bucket cannot be listed, or nothing or too much matches.
 pub(crate) async fn expand(bucket: &Bucket, url: &str, key: &str) -> Result<Vec<ObjectMeta>, Error> {
-    let mut folders = vec![String::new()];
-    let mut found = Vec::new();
+    let (mut folders, mut found) = (vec![String::new()], Vec::new());
+    let mut pages = Pages { left: MOST_PAGES, empty: 0 };
     let mut segments = key.split('/').peekable();
     while let Some(segment) = segments.next() {
         let is_last = segments.peek().is_none();
-        let list = |error| Error::client(url, io::Error::from(failure(bucket, &error)).to_string());
+        let list = |stopped| match stopped {
+            Stopped::Store(error) => Error::client(url, io::Error::from(failure(bucket, &error)).to_string()),
+            Stopped::Endless => Error::Endless { url: url.to_owned() },
+        };
         if !is_last && !is_pattern(segment) {
             folders.iter_mut().for_each(|folder| *folder += &format!("{segment}/"));
             continue;
@@ -37,7 +44,7 @@ pub(crate) async fn expand(bucket: &Bucket, url: &str, key: &str) -> Result<Vec<
         let level = Level { pattern: pattern(url, segment)?, literal: literal(segment), is_last };
         let mut next = Vec::new();
         for folder in &folders {
-            level.list(&*bucket.lists, folder, &mut next, &mut found).await.map_err(list)?;
+            level.list(&*bucket.lists, &mut pages, folder, (&mut next, &mut found)).await.map_err(list)?;
             if next.len().max(found.len()) > MOST {
                 return Err(Error::TooMany { url: url.to_owned(), most: MOST });
             }
@@ -49,6 +56,29 @@ pub(crate) async fn expand(bucket: &Bucket, url: &str, key: &str) -> Result<Vec<
     }
     found.sort_by(|a, b| a.location.cmp(&b.location));
     Ok(found)
+}
+
+/// Pages that may still be asked for.
+struct Pages {
+    left: u32,
+    /// Pages without a key, since the last one with keys.
+    empty: u32,
+}
+
+impl Pages {
+    /// Counts a page.
+    fn count(&mut self, keys: usize) -> Result<(), Stopped> {
+        self.empty = if keys == 0 { self.empty + 1 } else { 0 };
+        self.left = self.left.saturating_sub(1);
+        if self.left == 0 || self.empty > MOST_EMPTY { Err(Stopped::Endless) } else { Ok(()) }
+    }
+}
+
+/// Why a list ends early.
+#[derive(Debug)]
+enum Stopped {
+    Store(object_store::Error),
+    Endless,
 }
 
 /// A segment of the pattern.
@@ -64,15 +94,16 @@ impl Level<'_> {
     async fn list(
         &self,
         store: &dyn PaginatedListStore,
+        pages: &mut Pages,
         folder: &str,
-        folders: &mut Vec<String>,
-        found: &mut Vec<ObjectMeta>,
-    ) -> object_store::Result<()> {
+        (folders, found): (&mut Vec<String>, &mut Vec<ObjectMeta>),
+    ) -> Result<(), Stopped> {
         let prefix = format!("{folder}{}", self.literal);
         let mut options = PaginatedListOptions { delimiter: Some("/".into()), ..PaginatedListOptions::default() };
         loop {
             let prefix = Some(prefix.as_str()).filter(|prefix| !prefix.is_empty());
-            let page = store.list_paginated(prefix, options.clone()).await?;
+            let page = store.list_paginated(prefix, options.clone()).await.map_err(Stopped::Store)?;
+            let keys = page.result.objects.len() + page.result.common_prefixes.len();
             let matches = |path: &object_store::path::Path| {
                 path.as_ref().strip_prefix(folder).is_some_and(|name| self.pattern.matches(name))
             };
@@ -82,10 +113,14 @@ impl Level<'_> {
                 let names = page.result.common_prefixes.into_iter().filter(matches);
                 folders.extend(names.map(|path| format!("{path}/")));
             }
-            options.page_token = page.page_token;
-            if options.page_token.is_none() || found.len().max(folders.len()) > MOST {
+            if page.page_token.is_none() || found.len().max(folders.len()) > MOST {
                 return Ok(());
             }
+            if page.page_token == options.page_token {
+                return Err(Stopped::Endless);
+            }
+            options.page_token = page.page_token;
+            pages.count(keys)?;
         }
     }
 }
@@ -104,3 +139,6 @@ fn pattern(url: &str, segment: &str) -> Result<Pattern, Error> {
     }
     Pattern::new(&simple).map_err(|error| Error::Malformed { url: url.to_owned(), why: error.to_string() })
 }
+
+#[cfg(test)]
+mod tests;

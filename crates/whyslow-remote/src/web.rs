@@ -2,6 +2,7 @@
 
 use crate::cause::{is_tls, root_cause, tls};
 use crate::place::{Facts, Failure, Pieces, Place, Version};
+use crate::reach::{RedirectGuard, Redirects, refusal};
 use async_trait::async_trait;
 use futures_util::StreamExt;
 use reqwest::header::{self, HeaderMap, HeaderName};
@@ -24,8 +25,12 @@ pub(crate) struct WebObject {
 impl WebObject {
     /// # Errors
     /// When there is no TLS to be had.
-    pub(crate) fn new(url: Url) -> Result<Self, String> {
-        let client = Client::builder()
+    pub(crate) fn new(url: Url, redirects: Redirects) -> Result<Self, String> {
+        let client = match redirects {
+            Redirects::Wider => RedirectGuard::new(&url).guard(Client::builder()),
+            Redirects::All => Client::builder(),
+        };
+        let client = client
             .user_agent(concat!("whyslow/", env!("CARGO_PKG_VERSION")))
             .connect_timeout(CONNECT)
             .read_timeout(SILENCE)
@@ -147,6 +152,9 @@ fn failed(error: reqwest::Error) -> Failure {
     // It may hold a secret, and names the object otherwise than whoever typed it.
     let error = error.without_url();
     let cause = root_cause(&error);
+    if let Some(refusal) = refusal(&error) {
+        return Failure::Refused(ErrorKind::PermissionDenied, refusal);
+    }
     if is_tls(&cause) {
         return Failure::Refused(ErrorKind::Other, tls(&cause));
     }

@@ -1,6 +1,7 @@
 //! The command line as it is typed.
 
 use crate::fail_on::FailOn;
+use crate::output::OutputPath;
 use crate::select::Selection;
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 use std::num::NonZero;
@@ -16,7 +17,7 @@ use std::path::PathBuf;
 #[command(
     after_help = "`whyslow FILE...` is `whyslow explain FILE...`; a file that is named like a command is ./NAME.\n\
 Pages are as wide as COLUMNS says, or else the terminal, from 60 to 200 columns; 100 where it is none.\n\
-Exit status: 0 the input was read, 1 a cause of --fail-on was found, 2 the input could not be read or \
+Exit status: 0 the input was read, 1 a cause of --fail-on was found or some of several inputs could not be read, 2 no input could be read or \
 the output not be written, 130 Ctrl-C ended the reading (what was read by then is explained; a second Ctrl-C leaves at once)."
 )]
 pub(crate) struct Args {
@@ -26,6 +27,10 @@ pub(crate) struct Args {
     /// Whether to use colour.
     #[arg(long, global = true, value_enum, default_value_t, value_name = "WHEN")]
     pub color: Color,
+
+    /// Follow redirects of http:// and https:// from the Internet to this machine or its network.
+    #[arg(long, global = true)]
+    pub allow_local_redirects: bool,
 
     #[command(flatten)]
     pub explain: Explain,
@@ -98,7 +103,7 @@ pub(crate) enum Command {
     Man {
         /// Write a file for each command into this folder.
         #[arg(long, short, value_name = "FOLDER", value_hint = clap::ValueHint::DirPath)]
-        output: Option<PathBuf>,
+        output: Option<OutputPath>,
     },
 }
 
@@ -202,7 +207,7 @@ pub(crate) struct Report {
 
     /// Where to write the page; `-` is standard output.
     #[arg(long, short, value_name = "PAGE", value_hint = clap::ValueHint::FilePath)]
-    pub output: PathBuf,
+    pub output: OutputPath,
 
     /// Show beside the captures what `whyslow prove --json` printed of one of their transfers.
     #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]

@@ -2,5 +2,7 @@
 
 /// The input was read, and a cause that was asked for with `--fail-on` was found in it.
 pub(crate) const FOUND: u8 = 1;
+/// Some of several inputs could not be read; the others were.
+pub(crate) const IN_PART: u8 = 1;
 /// The input could not be read, or the arguments make no sense.
 pub(crate) const FAILED: u8 = 2;

@@ -3,6 +3,7 @@
 use crate::exit::FOUND;
 use crate::interrupt::{INTERRUPTED, Interrupt};
 use crate::output::{Output, Sources, complain, is_broken_pipe};
+use crate::place::Readable;
 use crate::progress::Meter;
 use crate::settings::{ExplainTask, Format};
 use crate::table;
@@ -24,12 +25,17 @@ pub(crate) fn run(task: &ExplainTask, out: Output) -> anyhow::Result<ExitCode> {
     if task.inputs.contains(&Input::Stdin) && stdin().is_terminal() {
         complain("reading from the terminal: paste what tcpdump printed, and end with Ctrl-D");
     }
+    // A condensed capture that cannot be read is part of the explanation.
+    let readable = match task.stitched {
+        true => Readable { inputs: task.inputs.clone(), is_part: false },
+        false => Readable::of(&task.inputs)?,
+    };
     let mut interrupt = Interrupt::listen()?;
     let stop = interrupt.stop();
     let mut analysis = {
         let mut meter = Meter::new();
         let explain = if task.stitched { whyslow_io::stitch } else { whyslow_io::explain_on };
-        explain(task.how, &task.inputs, &stop, &mut |progress| {
+        explain(task.how, &readable.inputs, &stop, &mut |progress| {
             interrupt.has_read();
             meter.update(progress);
         })?
@@ -48,7 +54,7 @@ pub(crate) fn run(task: &ExplainTask, out: Output) -> anyhow::Result<ExitCode> {
     let code = match task.fail_on.iter().any(|cause| cause.is_in(&analysis)) {
         _ if analysis.partial => ExitCode::from(INTERRUPTED),
         true => ExitCode::from(FOUND),
-        false => ExitCode::SUCCESS,
+        false => readable.status(),
     };
     let printed = print(&analysis, task, out);
     // The program ends with it: of very many connections it is many small pieces of memory, which

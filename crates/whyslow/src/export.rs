@@ -12,7 +12,7 @@ mod png;
 mod tables;
 
 use crate::output::{Sources, Target};
-use crate::place::TransferPlace;
+use crate::place::{Readable, TransferPlace};
 use crate::report;
 use crate::spooled::SpooledInputs;
 use anyhow::{Context, bail};
@@ -57,6 +57,8 @@ pub(crate) fn run(task: &Export) -> anyhow::Result<ExitCode> {
         true => graphs::check(folder).map(|()| None)?,
         false => Some(Target::open(task.output.as_deref(), &sources)?),
     };
+    let readable = Readable::of(&inputs)?;
+    let inputs = readable.inputs.clone();
     let kept = if task.markdown { None } else { Some(SpooledInputs::new(&inputs)?) };
     let opening = match &kept {
         Some(kept) => Opening { names: kept.names(), ..Opening::of(kept.inputs().to_vec()) },
@@ -68,7 +70,7 @@ pub(crate) fn run(task: &Export) -> anyhow::Result<ExitCode> {
     let capture = reading.analysis.captures.get(connection.capture);
     if let Some(target) = target.take_if(|_| task.markdown) {
         write(target, summary::markdown(capture, connection).as_bytes())?;
-        return Ok(ExitCode::SUCCESS);
+        return Ok(readable.status());
     }
     let place = reading.place(connection).context("its packets are read twice, and its capture is no longer there")?;
     let packets = ConnectionPackets { place, connection };
@@ -84,7 +86,7 @@ pub(crate) fn run(task: &Export) -> anyhow::Result<ExitCode> {
             write(target, &picture)?;
         }
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(readable.status())
 }
 
 /// The inputs, and which connection is meant.

@@ -68,6 +68,11 @@ fn names() -> Vec<&'static str> {
     captures.collect()
 }
 
+/// Whether a cause has this name.
+pub(crate) fn is_cause(name: &str) -> bool {
+    names().contains(&name)
+}
+
 /// Takes the name of a cause that there is a rule for.
 ///
 /// # Errors

@@ -12,6 +12,7 @@ mod export;
 mod fail_on;
 mod gateway;
 mod help_cause;
+mod hints;
 // What a machine knows of its TCP is read as Linux has it.
 #[cfg(target_os = "linux")]
 mod host;
@@ -64,7 +65,8 @@ fn main() -> ExitCode {
         }
         Err(error) if output::is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
-            complain(&format!("{error:#}"));
+            let hint = hints::of(&error).map(|hint| format!("; {hint}")).unwrap_or_default();
+            complain(&format!("{error:#}{hint}"));
             ExitCode::from(FAILED)
         }
     }
@@ -80,7 +82,7 @@ fn run(settings: &Settings) -> anyhow::Result<ExitCode> {
         Task::Host(task) => return host::run(task, out),
         Task::Watch(task) => return watch::run(task, out),
         Task::View(task) => view::run(task)?,
-        Task::Report(task) => report::run(task)?,
+        Task::Report(task) => return report::run(task),
         Task::Compare(task) => return compare::run(task, out),
         Task::Export(task) => return export::run(task),
         Task::Scan(task) => return scan::run(task),

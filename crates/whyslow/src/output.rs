@@ -1,16 +1,28 @@
-//! What is written, and where: pages on stdout ([`Output`]), data on stdout or in files
-//! ([`Target`]), and what is said on stderr ([`complain`]). No command writes a file otherwise, and
-//! none to what it reads ([`Sources`]).
+//! All outputs: pages on stdout ([`Output`]), data on stdout or in files ([`Target`]), packets in a
+//! file that grows ([`GrowingFile`]), and messages on stderr ([`complain`]).
+//!
+//! No command writes a file in another way, and no output replaces a file that the command reads
+//! ([`Sources`]). Options that name an output have the type [`OutputPath`].
 
+mod growing;
+// Some commands are Linux' alone.
+#[cfg(all(test, target_os = "linux", feature = "parquet"))]
+mod options;
+mod path;
+mod place;
 mod same;
 mod target;
 
+pub(crate) use growing::{GrowingFile, create_new};
+pub(crate) use path::OutputPath;
 pub(crate) use same::Sources;
 pub(crate) use target::Target;
 
 use anstream::{AutoStream, ColorChoice};
 use std::io::{self, BufWriter, IsTerminal, Stdout, Write, stdout};
-use whyslow_report::text::harmless_lines;
+#[cfg(target_os = "linux")]
+use whyslow_report::render::json;
+use whyslow_report::text::{harmless_lines, harmless_page};
 
 /// Columns where stdout is no terminal, unless COLUMNS says otherwise.
 const WIDTH: usize = 100;
@@ -40,12 +52,13 @@ impl Output {
         if is_bounded { self.width() } else { usize::MAX }
     }
 
-    /// Prints a page, without its styles where they are not wanted.
+    /// Prints a page, without its styles where they are not wanted. Nothing else in it steers the
+    /// terminal, even if a renderer has not checked a text.
     ///
     /// # Errors
     /// Those of stdout.
     pub(crate) fn write(&mut self, page: &str) -> io::Result<()> {
-        self.0.write_all(page.as_bytes())?;
+        self.0.write_all(harmless_page(page).as_bytes())?;
         self.0.flush()
     }
 
@@ -57,16 +70,13 @@ impl Output {
         self.raw(|out| out.write_all(bytes))
     }
 
-    /// Prints a value as one indented JSON object and a line feed.
+    /// Prints a value as one indented JSON object and a line feed, its text harmless.
     ///
     /// # Errors
     /// Those of stdout.
     #[cfg(target_os = "linux")]
     pub(crate) fn json(&mut self, value: &impl serde::Serialize) -> io::Result<()> {
-        self.raw(|out| {
-            serde_json::to_writer_pretty(&mut *out, value)?;
-            out.write_all(b"\n")
-        })
+        self.raw(|out| json::object(value, out))
     }
 
     /// Prints what `print` writes, as it is.
@@ -83,10 +93,19 @@ impl Output {
     }
 }
 
-/// Says on stderr what a person should know. It may name files and hosts: nothing in it steers the
-/// terminal.
+/// Reports something on stderr. It may name files and hosts: nothing in it steers the terminal.
 pub(crate) fn complain(text: &str) {
-    anstream::eprintln!("whyslow: {}", harmless_lines(text));
+    say(&format!("whyslow: {text}"));
+}
+
+/// The same without the program's name.
+pub(crate) fn say(text: &str) {
+    anstream::eprintln!("{}", harmless_lines(text));
+}
+
+/// Prints a line on stdout at once.
+pub(crate) fn print_line(text: &str) {
+    anstream::println!("{}", harmless_lines(text));
 }
 
 /// Whether whoever read stdout has enough, as `head` does: no reason to complain.

@@ -3,9 +3,15 @@
 
 mod url;
 
+pub(crate) use url::allow_local_redirects;
+
+use crate::exit::IN_PART;
+use crate::hints;
+use crate::output::complain;
 use crate::progress::Meter;
 use anyhow::bail;
 use std::path::{Path, PathBuf};
+use std::process::ExitCode;
 use whyslow_core::analysis::Analysis;
 use whyslow_core::compare::TransferName;
 use whyslow_io::{Input, Stop, is_url};
@@ -54,6 +60,50 @@ pub(crate) fn inputs(names: &[PathBuf]) -> anyhow::Result<Vec<Input>> {
         inputs.extend(input(name)?);
     }
     Ok(inputs)
+}
+
+/// Inputs that can be read, of several.
+pub(crate) struct Readable {
+    pub(crate) inputs: Vec<Input>,
+    /// Others were skipped.
+    pub(crate) is_part: bool,
+}
+
+impl Readable {
+    /// Checks the beginning of each file and object, and reports those that cannot be read. A
+    /// single input and pipes are not checked: reading them reports what is wrong.
+    ///
+    /// # Errors
+    /// Returns an error if none of several inputs can be read.
+    pub(crate) fn of(inputs: &[Input]) -> anyhow::Result<Self> {
+        if inputs.len() < 2 {
+            return Ok(Self { inputs: inputs.to_vec(), is_part: false });
+        }
+        let mut readable = Vec::new();
+        for input in inputs {
+            match if is_pipe(input) { Ok(()) } else { whyslow_io::check(input) } {
+                Ok(()) => readable.push(input.clone()),
+                Err(error) => complain(&format!("{}; it is skipped", hints::with_hint(&error))),
+            }
+        }
+        if readable.is_empty() {
+            bail!("none of the {} inputs can be read", inputs.len());
+        }
+        Ok(Self { is_part: readable.len() < inputs.len(), inputs: readable })
+    }
+
+    /// The exit status of a command that succeeded with these inputs.
+    pub(crate) fn status(&self) -> ExitCode {
+        if self.is_part { ExitCode::from(IN_PART) } else { ExitCode::SUCCESS }
+    }
+}
+
+fn is_pipe(input: &Input) -> bool {
+    match input {
+        Input::Stdin => true,
+        Input::Object(_) => false,
+        Input::Path(path) => path.metadata().is_ok_and(|there| !there.is_file() && !there.is_dir()),
+    }
 }
 
 /// A path, standard input, or what a URL names.

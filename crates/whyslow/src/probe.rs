@@ -21,10 +21,10 @@ mod threshold;
 mod web;
 
 use crate::exit::{FAILED, FOUND};
-use crate::output::{Output, complain};
+use crate::output::{Output, Sources, complain};
 use anyhow::Context;
 use args::{Probe, Style};
-use recording::Recording;
+use recording::{Capture, Recording};
 use requests::Requests;
 use results::Results;
 use std::process::ExitCode;
@@ -38,11 +38,16 @@ use whyslow_io::Scratch;
 pub(crate) fn run(task: &Probe, mut out: Output) -> anyhow::Result<ExitCode> {
     let plan = task.plan()?;
     let scratch = Scratch::default();
-    let wanted = Wanted::by(task, &scratch)?;
-    let packets = wanted.as_ref().map(Wanted::packets).or(task.capture.as_deref());
+    let sources = Sources::default().and_files(plan.files()).and_files(&task.cacert);
+    sources.refuse_stdout()?;
+    let wanted = Wanted::by(task, &scratch, &sources)?;
+    let capture = match (&wanted, &task.capture) {
+        (Some(wanted), _) => Some(Capture { file: wanted.packets(), name: wanted.name(), sources: &sources }),
+        (None, Some(file)) => Some(Capture { file, name: None, sources: &sources }),
+        (None, None) => None,
+    };
     let give_up_rights = || rights::give_up(task, wanted.as_ref().map(Wanted::packets));
-    let name = wanted.as_ref().and_then(Wanted::name);
-    let recording = Recording::start(packets, name, task.snaplen, give_up_rights)?;
+    let recording = Recording::start(capture, task.snaplen, give_up_rights)?;
     let requests = Requests::new(&plan, recording.recorder()).make()?;
     let results = Results { requests, recorded: recording.finish()? };
     let failures = results.failures();

@@ -1,12 +1,15 @@
 //! `whyslow report`: the page in a file.
 
+use crate::hints;
 use crate::output::{Sources, Target};
+use crate::place::Readable;
 use crate::progress::Meter;
 use crate::settings::ReportTask;
 use crate::spooled::SpooledInputs;
 use anyhow::Context;
 use std::io::Write;
 use std::path::Path;
+use std::process::ExitCode;
 use whyslow_io::{ExplainOptions, Reading, Stop, UnlistedConnections};
 use whyslow_serve::{Document, Opening, Proof};
 
@@ -15,17 +18,20 @@ use whyslow_serve::{Document, Opening, Proof};
 /// # Errors
 /// When an input cannot be read, the file cannot be written, or the program was built without the
 /// page.
-pub(crate) fn run(task: &ReportTask) -> anyhow::Result<()> {
-    let target = Target::open(Some(&task.output), &Sources::of(&task.inputs))?;
+pub(crate) fn run(task: &ReportTask) -> anyhow::Result<ExitCode> {
+    let sources = Sources::of(&task.inputs).and_files(&task.proof);
+    let target = Target::open(Some(&task.output), &sources)?;
     whyslow_serve::page()?;
     let proof = proof(task.proof.as_deref())?;
-    let kept = SpooledInputs::new(&task.inputs)?;
+    let readable = Readable::of(&task.inputs)?;
+    let kept = SpooledInputs::new(&readable.inputs)?;
     let opening = Opening { names: kept.names(), proof, ..Opening::of(kept.inputs().to_vec()) };
     let reading = read(&opening)?;
     if let (Some(proof), Some(file)) = (&opening.proof, &task.proof) {
         proof.fits(&reading.analysis).map_err(anyhow::Error::msg).with_context(|| file.display().to_string())?;
     }
-    write(reading, &opening, target)
+    write(reading, &opening, target)?;
+    Ok(readable.status())
 }
 
 /// What `whyslow prove --json` printed into a file, where one is named.
@@ -45,7 +51,7 @@ pub(crate) fn proof(file: Option<&Path>) -> anyhow::Result<Option<Proof>> {
 pub(crate) fn read(opening: &Opening) -> anyhow::Result<Reading> {
     let mut meter = Meter::new();
     whyslow_io::read(&opening.groups(), &Stop::default(), &mut |progress| meter.update(progress))
-        .map_err(|error| anyhow::Error::msg(opening.with_names(&error.to_string())))
+        .map_err(|error| anyhow::Error::msg(opening.with_names(&hints::with_hint(&error))))
 }
 
 /// As [`read`], with the connections that the analysis does not list.
@@ -56,7 +62,7 @@ pub(crate) fn read_every(opening: &Opening) -> anyhow::Result<(Reading, Unlisted
     let mut meter = Meter::new();
     let options = ExplainOptions::default();
     whyslow_io::read_every(options, &opening.groups(), &Stop::default(), &mut |progress| meter.update(progress))
-        .map_err(|error| anyhow::Error::msg(opening.with_names(&error.to_string())))
+        .map_err(|error| anyhow::Error::msg(opening.with_names(&hints::with_hint(&error))))
 }
 
 /// Writes the page with what was read.

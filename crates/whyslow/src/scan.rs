@@ -2,7 +2,7 @@
 
 use crate::exit::FAILED;
 use crate::interrupt::{INTERRUPTED, Interrupt};
-use crate::output::{Sources, Target, complain};
+use crate::output::{OutputPath, Sources, Target, complain};
 use crate::progress::Meter;
 use anyhow::{Context, bail};
 use std::collections::HashSet;
@@ -23,7 +23,7 @@ pub(crate) struct Scan {
     /// Write the condensed captures into this folder, which is made if need be: NAME.condensed.zst
     /// for each FILE.
     #[arg(long, short, value_name = "FOLDER", value_hint = clap::ValueHint::DirPath)]
-    pub out: PathBuf,
+    pub out: OutputPath,
 }
 
 /// Condenses one capture after the other. Of one that cannot be read the condensed capture says so,

@@ -3,6 +3,7 @@
 use crate::args::{Args, Color, Command, Explain, Report, Shape, View};
 use crate::fail_on::FailOn;
 use crate::language;
+use crate::output::OutputPath;
 use crate::place::inputs;
 use crate::select::Selection;
 use anstream::ColorChoice;
@@ -48,7 +49,7 @@ pub(crate) enum Task {
     LinuxOnly(&'static str),
     Completions(Shell),
     /// To stdout, or into a folder.
-    Man(Option<PathBuf>),
+    Man(Option<OutputPath>),
     /// There is nothing to read: say how it is used.
     Usage,
 }
@@ -93,7 +94,7 @@ pub(crate) struct PageTask {
 pub(crate) struct ReportTask {
     pub inputs: Vec<Input>,
     /// `-` is stdout.
-    pub output: PathBuf,
+    pub output: OutputPath,
     /// A proof's document.
     pub proof: Option<PathBuf>,
 }
@@ -125,6 +126,9 @@ impl Settings {
         if args.command.is_some() && args.explain != Explain::default() {
             let message = "a command stands before files and options; a file that is named like a command is ./NAME";
             return Err(Args::command().error(ErrorKind::ArgumentConflict, message).into());
+        }
+        if args.allow_local_redirects {
+            crate::place::allow_local_redirects();
         }
         let color = match args.color {
             Color::Auto => ColorChoice::Auto,

@@ -1,6 +1,7 @@
 //! `whyslow --table`: a line a file, each read by itself.
 
-use crate::exit::{FAILED, FOUND};
+use crate::exit::{FAILED, FOUND, IN_PART};
+use crate::hints;
 use crate::interrupt::{INTERRUPTED, Interrupt};
 use crate::output::{Output, Sources};
 use crate::progress::Meter;
@@ -17,7 +18,7 @@ pub(crate) fn run(task: &ExplainTask, mut out: Output) -> anyhow::Result<ExitCod
     Sources::of(&task.inputs).refuse_stdout()?;
     let mut interrupt = Interrupt::listen()?;
     let stop = interrupt.stop();
-    let (mut rows, mut code) = (Vec::new(), ExitCode::SUCCESS);
+    let (mut rows, mut code, mut unread) = (Vec::new(), ExitCode::SUCCESS, 0);
     for input in &task.inputs {
         let read = {
             let mut meter = Meter::new();
@@ -40,12 +41,17 @@ pub(crate) fn run(task: &ExplainTask, mut out: Output) -> anyhow::Result<ExitCod
                 }
             }
             Err(error) => {
-                rows.push(CaptureRow::unreadable(input.name(), error.to_string()));
-                code = ExitCode::from(FAILED);
+                rows.push(CaptureRow::unreadable(input.name(), hints::with_hint(&error)));
+                unread += 1;
             }
         }
     }
     interrupt.is_done();
     out.write(&table::terminal(&rows, out.table_width()))?;
-    Ok(code)
+    Ok(match unread {
+        0 => code,
+        unread if unread == task.inputs.len() => ExitCode::from(FAILED),
+        _ if code == ExitCode::SUCCESS => ExitCode::from(IN_PART),
+        _ => code,
+    })
 }

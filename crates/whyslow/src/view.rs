@@ -2,18 +2,19 @@
 
 #[cfg(unix)]
 use crate::interrupt::{ended_by, ending};
-use crate::output::Sources;
+use crate::output::{Sources, complain, print_line};
+use crate::place::Readable;
 use crate::report;
 use crate::settings::{PageTask, ViewTask};
 use crate::spooled::SpooledInputs;
-use anyhow::{Context, bail};
+use anyhow::Context;
 use std::fs::File;
 use std::io::Write;
 use std::process::{Command, Stdio};
 #[cfg(unix)]
 use std::{process, thread};
 use tempfile::NamedTempFile;
-use whyslow_io::{Input, Reading, Scratch};
+use whyslow_io::{Error, Input, Reading, Scratch};
 #[cfg(unix)]
 use whyslow_serve::Stopper;
 use whyslow_serve::{Opening, Server};
@@ -23,15 +24,13 @@ use whyslow_serve::{Opening, Server};
 /// # Errors
 /// When a file cannot be opened, the port cannot be had, or the program was built without the page.
 pub(crate) fn run(task: &ViewTask) -> anyhow::Result<()> {
-    Sources::of(&task.inputs).refuse_stdout()?;
-    check(&task.inputs)?;
+    Sources::of(&task.inputs).and_files(&task.proof).refuse_stdout()?;
+    let inputs = Readable::of(&task.inputs)?.inputs;
+    check(&inputs)?;
     let proof = report::proof(task.proof.as_deref())?;
-    let mut kept = SpooledInputs::new(&task.inputs)?;
-    let opening = (!task.inputs.is_empty()).then(|| Opening {
-        names: kept.names(),
-        proof,
-        ..Opening::of(kept.inputs().to_vec())
-    });
+    let mut kept = SpooledInputs::new(&inputs)?;
+    let opening =
+        (!inputs.is_empty()).then(|| Opening { names: kept.names(), proof, ..Opening::of(kept.inputs().to_vec()) });
     show(opening, None, &mut kept, task.page)
 }
 
@@ -46,11 +45,11 @@ pub(crate) fn check(inputs: &[Input]) -> anyhow::Result<()> {
         }
         if let Input::Path(path) = input {
             if path.is_dir() {
-                bail!("{}: this is a folder", path.display());
+                return Err(Error::Directory { name: input.name() }.into());
             }
             // A pipe can be opened once.
             if path.is_file() || !path.exists() {
-                File::open(path).with_context(|| path.display().to_string())?;
+                File::open(path).map_err(|cause| Error::Open { name: input.name(), cause })?;
             }
         }
     }
@@ -77,8 +76,8 @@ pub(crate) fn show(
         (None, _) => {}
     }
     let url = server.url();
-    anstream::println!("{url}");
-    anstream::eprintln!("whyslow: the page is open to this machine alone; end with Ctrl-C");
+    print_line(&url);
+    complain("the page is open to this machine alone; end with Ctrl-C");
     // It is there until the end: nobody says when a browser has read it.
     let _door = if page.open { start_browser(&url, kept.scratch()) } else { None };
     server.run();
@@ -114,7 +113,7 @@ fn start_browser(url: &str, scratch: &Scratch) -> Option<NamedTempFile> {
     let door = match door {
         Ok(door) => door,
         Err(error) => {
-            anstream::eprintln!("whyslow: no browser was started ({error}); open the address in one");
+            complain(&format!("no browser was started ({error}); open the address in one"));
             return None;
         }
     };
@@ -128,7 +127,7 @@ fn start_browser(url: &str, scratch: &Scratch) -> Option<NamedTempFile> {
     let mut command = Command::new(program);
     command.args(first).arg(door.path()).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     if let Err(error) = command.spawn() {
-        anstream::eprintln!("whyslow: no browser was started ({program}: {error}); open the address in one");
+        complain(&format!("no browser was started ({program}: {error}); open the address in one"));
     }
     Some(door)
 }

@@ -30,7 +30,7 @@ pub(crate) use args::Watch;
 
 use crate::exit::FAILED;
 use crate::interrupt::ending;
-use crate::output::{Output, complain, is_broken_pipe};
+use crate::output::{Output, complain, is_broken_pipe, print_line};
 use anyhow::{Context, anyhow, bail};
 use batch::{Batch, Counts, Order};
 use choice::Choice;
@@ -129,15 +129,17 @@ pub(crate) fn run(task: &Watch, out: Output) -> anyhow::Result<ExitCode> {
     let is_screen = prints == Prints::Lines && !task.lines && stdout().is_terminal() && has_keys;
     task.view.map(|_| whyslow_serve::page()).transpose()?;
     let slow = task.slower_than.unwrap_or(SLOW);
+    let sources = source::sources(&from);
+    sources.refuse_stdout()?;
     let source = Source::open(&from, task.snaplen, task.ring)?;
     let mut explainer = LiveExplainer::new();
     explainer.set_path_rate(task.path_rate);
     let owners = owners_of(&from, &mut explainer, task)?;
     let keeper = match (&task.keep, is_screen || task.view.is_some()) {
         (None, false) => Keeper::default(),
-        _ => Keeper::new(task, slow)?,
+        _ => Keeper::new(task, slow, &sources)?,
     };
-    let metrics = task.metrics.map(Metrics::serve).transpose()?;
+    let metrics = task.metrics.map(|address| Metrics::serve(address, task.servers())).transpose()?;
     let until = Until { stop: listen()?, at: task.duration.map(|time| Instant::now() + duration(time)) };
     if task.until_eof {
         stop_at_eof(Arc::clone(&until.stop))?;
@@ -196,7 +198,7 @@ fn owners_of(_: &args::From, _: &mut LiveExplainer, _: &Watch) -> anyhow::Result
 /// Where the page is: on stdout, unless something else goes there.
 fn print_address(url: &str, prints: Prints) {
     match prints {
-        Prints::Nothing => anstream::println!("{url}"),
+        Prints::Nothing => print_line(url),
         Prints::Lines | Prints::Json => complain(url),
     }
     complain("the page is open to this machine alone; end with Ctrl-C");

@@ -67,6 +67,8 @@ const MAX_DROPS: usize = 64;
 pub struct LiveExplainer {
     explainer: Explainer,
     reported: HashMap<ConnectionId, Reported>,
+    /// Connections that are still in the table and are over.
+    over: usize,
     /// Of connections that may have something to report though no packet comes.
     waiting: HashMap<ConnectionId, (HashedKey, Time)>,
     /// Connections that were reported.
@@ -138,6 +140,7 @@ impl LiveExplainer {
         Self {
             explainer: Explainer { leaving: Some(Vec::new()), ..Explainer::new() },
             reported: HashMap::new(),
+            over: 0,
             waiting: HashMap::new(),
             numbers: 0,
             newest: Time::MIN,
@@ -191,9 +194,10 @@ impl LiveExplainer {
         self.explainer.segments + self.explainer.captures.iter().map(|capture| capture.tcp_packets).sum::<u64>()
     }
 
-    /// Connections that are open, and those that were closed a short time ago.
+    /// Open connections: those that were closed, as of the last [`collect`](Self::collect), do not
+    /// count.
     pub fn open_connections(&self) -> usize {
-        self.explainer.table.count()
+        self.explainer.table.count().saturating_sub(self.over)
     }
 
     /// What packets showed that could not be read.
@@ -267,7 +271,9 @@ impl LiveExplainer {
         for (kept, until) in self.explainer.leaving.as_mut().map(std::mem::take).unwrap_or_default() {
             self.waiting.remove(&kept.id);
             let reported = self.reported.remove(&kept.id).unwrap_or_default();
-            if !reported.over {
+            if reported.over {
+                self.over -= 1;
+            } else {
                 let (capture, ends) = (kept.value.capture(), kept.key.to_endpoints());
                 let facts = kept.value.into_tcp().finish(ends);
                 ended.unlisted += newly_forgotten(&facts, &reported);
@@ -300,6 +306,7 @@ impl LiveExplainer {
             self.waiting.insert(id, (*key, again.max(now + Nanos(1))));
         }
         let pending = Pending { capture, reported, facts: copy.facts, listed, until: now, over };
+        self.over += usize::from(over && !reported.over);
         let reported = self.report(pending, ended);
         self.reported.insert(id, Reported { until, forgotten, checked: Some(now), over, ..reported });
     }

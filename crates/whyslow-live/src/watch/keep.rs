@@ -9,6 +9,7 @@ use super::recorder::{HeldPacket, Holding, Recorder};
 use super::segment::Connection;
 use crate::pcapng::{Interface, Packet, Statistics, Writer};
 use std::collections::BTreeMap;
+use std::fmt::Debug;
 use std::fs::File;
 use std::io::{self, BufWriter};
 use std::path::{Path, PathBuf};
@@ -59,21 +60,49 @@ pub struct Saved {
     pub has_handshake: bool,
 }
 
+/// Where packets are kept: opens the file, which may exist and may be an input of the caller.
+pub trait KeepPlace: Debug + Send {
+    /// Opens the file, empty.
+    ///
+    /// # Errors
+    /// Returns an error if it may not or cannot be written.
+    fn open(&mut self) -> io::Result<File>;
+
+    /// Renames the file to the [previous file](Keep::previous), in place of the one before, and
+    /// creates another.
+    ///
+    /// # Errors
+    /// Returns the system's error.
+    fn rotate(&mut self) -> io::Result<File>;
+}
+
+/// A path, which is opened as it is.
+impl KeepPlace for PathBuf {
+    fn open(&mut self) -> io::Result<File> {
+        File::create(self)
+    }
+
+    fn rotate(&mut self) -> io::Result<File> {
+        std::fs::rename(&self, Keep::previous(self))?;
+        File::create_new(self)
+    }
+}
+
 /// A file of the packets of chosen connections.
 #[derive(Debug)]
 pub struct Keep {
-    path: PathBuf,
+    place: Box<dyn KeepPlace>,
     options: KeepOptions,
     file: Open,
     counts: RingCounts,
 }
 
 impl Keep {
-    /// Begins the file; one that is there is replaced.
+    /// Begins the file.
     ///
     /// # Errors
     /// When it cannot be written, or the limit is less than 256 KiB.
-    pub fn create(path: &Path, options: KeepOptions) -> Result<Self, WatchError> {
+    pub fn create(mut place: impl KeepPlace + 'static, options: KeepOptions) -> Result<Self, WatchError> {
         if let Some(limit) = options.limit.filter(|limit| *limit < LEAST) {
             return Err(WatchError::Option {
                 what: "the size of the file",
@@ -82,8 +111,9 @@ impl Keep {
             });
         }
         let counts = RingCounts::default();
-        let file = Open::create(path, counts).map_err(WatchError::system("the file for packets cannot be written"))?;
-        Ok(Self { path: path.to_owned(), options, file, counts })
+        let file = place.open().and_then(|file| Open::create(file, counts));
+        let file = file.map_err(WatchError::system("the file for packets cannot be written"))?;
+        Ok(Self { place: Box::new(place), options, file, counts })
     }
 
     /// What the ring has counted until now: its drops stand in the file.
@@ -131,24 +161,24 @@ impl Keep {
 
     fn rotate(&mut self) -> io::Result<()> {
         self.file.end(self.counts)?;
-        std::fs::rename(&self.path, Self::previous(&self.path))?;
-        self.file = Open::create(&self.path, self.counts)?;
+        self.file = Open::create(self.place.rotate()?, self.counts)?;
         Ok(())
     }
 }
 
-/// Writes all that is held of a connection to a file of its own.
+/// Writes all that is held of a connection to a file of its own, which `open` opens. Returns
+/// `None`, and opens nothing, if nothing is held.
 ///
 /// # Errors
-/// When it cannot be written.
+/// When it cannot be opened or written.
 pub fn save_connection(
     recorder: &Recorder,
     connection: &Connection,
-    path: &Path,
+    open: impl FnOnce() -> io::Result<File>,
     comment: &str,
 ) -> io::Result<Option<Saved>> {
     let Some(holding) = recorder.holding(connection) else { return Ok(None) };
-    let mut file = Open::create(path, RingCounts::default())?;
+    let mut file = Open::create(open()?, RingCounts::default())?;
     let job = Job::new(recorder, holding, file.number, comment);
     let saved = file.write(recorder, &job, 0)?;
     file.writer.flush()?;
@@ -227,8 +257,8 @@ struct Open {
 }
 
 impl Open {
-    fn create(path: &Path, before: RingCounts) -> io::Result<Self> {
-        let mut writer = Writer::begin(BufWriter::new(File::create(path)?), "watch")?;
+    fn create(file: File, before: RingCounts) -> io::Result<Self> {
+        let mut writer = Writer::begin(BufWriter::new(file), "watch")?;
         writer.flush()?;
         let number = FILES.fetch_add(1, Ordering::Relaxed);
         Ok(Self { number, writer, interfaces: BTreeMap::new(), before, is_empty: true })

@@ -48,7 +48,7 @@ pub(crate) mod segment;
 
 pub use counts::RingCounts;
 pub use error::{FilterError, WatchError};
-pub use keep::{Keep, KeepOptions, Saved, save_connection};
+pub use keep::{Keep, KeepOptions, KeepPlace, Saved, save_connection};
 #[cfg(target_os = "linux")]
 pub use linux::{Block, JoinInfo, Joined, Packets, Ring, RingOptions, open_connections};
 #[cfg(target_os = "linux")]

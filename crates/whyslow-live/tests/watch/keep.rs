@@ -52,7 +52,7 @@ fn only_what_is_new_is_written_again() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("slow.pcapng");
     let mut recorder = Recorder::new(1 << 20).unwrap();
-    let mut keep = Keep::create(&path, OPTIONS).unwrap();
+    let mut keep = Keep::create(path.clone(), OPTIONS).unwrap();
     give(&mut recorder, 1000, 1, 2, 0);
     for time in 2..10 {
         give(&mut recorder, 1000, time, 0x10, 100);
@@ -80,10 +80,10 @@ fn only_what_is_new_is_written_again() {
     assert_eq!(drops.count, 7);
 
     let alone = folder.path().join("one.pcapng");
-    let saved = save_connection(&recorder, &connection(1000), &alone, "asked for").unwrap().unwrap();
+    let saved = save_connection(&recorder, &connection(1000), || File::create(&alone), "asked for").unwrap().unwrap();
     assert_eq!(saved, Saved { packets: 10, missing: 0, has_handshake: true });
     assert_eq!(explained(&alone).captures[0].packets, 10);
-    assert_eq!(save_connection(&recorder, &connection(3000), &alone, "").unwrap(), None);
+    assert_eq!(save_connection(&recorder, &connection(3000), || File::create(&alone), "").unwrap(), None);
 }
 
 #[test]
@@ -94,7 +94,7 @@ fn a_file_never_exceeds_its_limit() {
     assert_eq!(previous, folder.path().join("slow.previous.pcapng"));
     let limit = 300_000;
     let mut recorder = Recorder::new(4 << 20).unwrap();
-    let mut keep = Keep::create(&path, KeepOptions { limit: Some(limit), ..OPTIONS }).unwrap();
+    let mut keep = Keep::create(path.clone(), KeepOptions { limit: Some(limit), ..OPTIONS }).unwrap();
     let mut largest = 0;
     for port in 1..60 {
         // One connection is larger than the whole file may be.
@@ -122,10 +122,10 @@ fn a_file_never_exceeds_its_limit() {
 #[test]
 fn what_cannot_be_written_is_said() {
     let folder = tempfile::tempdir().unwrap();
-    let error = Keep::create(&folder.path().join("nowhere/slow.pcapng"), OPTIONS).unwrap_err().to_string();
+    let error = Keep::create(folder.path().join("nowhere/slow.pcapng"), OPTIONS).unwrap_err().to_string();
     assert_eq!(error, "the file for packets cannot be written: No such file or directory (os error 2)");
     let options = KeepOptions { limit: Some(1000), ..OPTIONS };
-    let error = Keep::create(Path::new("/nowhere/slow.pcapng"), options).unwrap_err().to_string();
+    let error = Keep::create(PathBuf::from("/nowhere/slow.pcapng"), options).unwrap_err().to_string();
     assert_eq!(error, "the size of the file is 1000 bytes: it must be at least 262144 bytes");
 }
 
@@ -154,7 +154,7 @@ fn a_kept_connection_is_the_one_that_was_made() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("slow.pcapng");
         let (mut ring, mut recorder) = (open(&["lo"]), Recorder::new(8 << 20).unwrap());
-        let mut keep = Keep::create(&path, OPTIONS).unwrap();
+        let mut keep = Keep::create(path.clone(), OPTIONS).unwrap();
         let to = server("127.0.0.1:0");
         send(to, 300_000);
         let connection = record(&mut ring, &mut recorder, to);
@@ -192,7 +192,7 @@ fn what_fell_out_of_memory_is_not_blamed_on_the_network() {
         let to = server("127.0.0.1:0");
         send(to, 12_000_000);
         let connection = record(&mut ring, &mut recorder, to);
-        let mut keep = Keep::create(&path, OPTIONS).unwrap();
+        let mut keep = Keep::create(path.clone(), OPTIONS).unwrap();
         let saved = keep.save(&mut recorder, &connection, "test").unwrap();
         keep.finish().unwrap();
         assert!(saved.has_handshake && saved.missing > 1000, "{saved:?}");

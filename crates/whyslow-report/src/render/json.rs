@@ -76,6 +76,16 @@ pub fn to_people(value: &impl Serialize, out: impl Write) -> serde_json::Result<
     value.serialize(&mut Serializer::with_formatter(out, Harmless::<CompactFormatter>::to_people()))
 }
 
+/// Writes any value as an object on a line of its own, for a log. Every value stays as it is;
+/// hidden characters are written as JSON escapes.
+///
+/// # Errors
+/// Those of `out`, and when the value has no JSON.
+pub fn log_line(value: &impl Serialize, mut out: impl Write) -> serde_json::Result<()> {
+    value.serialize(&mut Serializer::with_formatter(&mut out, Harmless::<CompactFormatter>::exact()))?;
+    writeln!(out).map_err(serde_json::Error::io)
+}
+
 /// A line of [`lines`]: `schema`, and one member that says what it is.
 #[derive(Serialize)]
 #[serde(rename_all = "lowercase")]

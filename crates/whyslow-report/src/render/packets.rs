@@ -5,6 +5,7 @@
 //! renamed. Times are seconds from the capture's first packet; sequence numbers are relative to the
 //! SYN, as in Wireshark; an unknown value is empty, or null.
 
+use super::json;
 use serde::Serialize;
 use std::io::{self, Write};
 use whyslow_core::analysis::{End, Frame};
@@ -112,8 +113,7 @@ impl Rows {
     /// # Errors
     /// Only those of `out`.
     pub fn json(&mut self, point: &Point, out: &mut impl Write) -> io::Result<()> {
-        serde_json::to_writer(&mut *out, &self.row(point))?;
-        writeln!(out)
+        json::line(&self.row(point), out)
     }
 
     fn row(&mut self, point: &Point) -> Row {

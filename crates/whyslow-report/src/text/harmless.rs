@@ -44,6 +44,35 @@ pub fn harmless_lines(text: &str) -> Cow<'_, str> {
     written_out(text, |c| c != '\n' && is_hidden(c))
 }
 
+/// The same for a page of several lines with styles: line feeds and SGR sequences (ECMA-48 8.3.117,
+/// `ESC [ 1 ; 31 m`) stay.
+pub fn harmless_page(text: &str) -> Cow<'_, str> {
+    let mut out = String::new();
+    let mut rest = text;
+    while let Some(at) = rest.find('\u{1b}') {
+        let (before, sequence) = rest.split_at(at);
+        let length = sgr(sequence);
+        out += &harmless_lines(before);
+        out += match length {
+            0 => "\\u{1b}",
+            length => sequence.get(..length).unwrap_or_default(),
+        };
+        rest = sequence.get(length.max(1)..).unwrap_or_default();
+    }
+    if out.is_empty() {
+        return harmless_lines(text);
+    }
+    out += &harmless_lines(rest);
+    Cow::Owned(out)
+}
+
+/// The length of the SGR sequence at the beginning of a text; 0 if there is none.
+fn sgr(text: &str) -> usize {
+    let Some(parameters) = text.strip_prefix("\u{1b}[") else { return 0 };
+    let length = parameters.bytes().take_while(|byte| byte.is_ascii_digit() || *byte == b';').count();
+    if parameters.as_bytes().get(length) == Some(&b'm') { 2 + length + 1 } else { 0 }
+}
+
 fn written_out(text: &str, is_hidden: impl Fn(char) -> bool + Copy) -> Cow<'_, str> {
     if !text.contains(is_hidden) {
         return Cow::Borrowed(text);

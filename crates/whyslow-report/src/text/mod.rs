@@ -11,7 +11,7 @@ pub mod styles;
 mod table;
 pub mod units;
 
-pub use harmless::{harmless, harmless_lines, is_hidden};
+pub use harmless::{harmless, harmless_lines, harmless_page, is_hidden};
 pub use line::{Line, width};
 pub use page::Page;
 pub use sentence::{capitalised, first_clause};

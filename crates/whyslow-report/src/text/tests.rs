@@ -135,3 +135,19 @@ fn a_narrow_page_drops_the_last_optional_column_first() {
     );
     assert_eq!(print(24), "      n  first     kept\n      1  aaaaaaaa  cccc\n  1,000  a         c\n  … 3 more\n");
 }
+
+#[test]
+fn a_page_keeps_its_styles_and_nothing_else_that_steers_a_terminal() {
+    for plain in ["a\n b\u{1b}[1;31mc\u{1b}[0m\n", "", "ä😀"] {
+        assert_eq!(harmless_page(plain), plain);
+    }
+    for (hostile, shown) in [
+        ("\u{1b}[1mA\u{1b}[2J\u{9b}31m\u{202e}\u{1b}[0m", "\u{1b}[1mA\\u{1b}[2J\\u{9b}31m\\u{202e}\u{1b}[0m"),
+        ("a\u{1b}]0;title\u{7}", "a\\u{1b}]0;title\\u{7}"),
+        ("a\u{1b}", "a\\u{1b}"),
+        ("\u{1b}[31;1\u{1b}[m", "\\u{1b}[31;1\u{1b}[m"),
+        ("a\rb", "a\\u{d}b"),
+    ] {
+        assert_eq!(harmless_page(hostile), shown);
+    }
+}

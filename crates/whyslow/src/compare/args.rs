@@ -1,5 +1,6 @@
 //! The command line of `whyslow compare`.
 
+use crate::output::OutputPath;
 use clap::Args;
 use std::path::PathBuf;
 
@@ -22,7 +23,7 @@ pub(crate) struct Compare {
     /// Write it as a page in one file, to be sent and opened without network; `-` is standard
     /// output.
     #[arg(long, value_name = "PAGE", conflicts_with_all = ["json", "view"], value_hint = clap::ValueHint::FilePath)]
-    pub(super) report: Option<PathBuf>,
+    pub(super) report: Option<OutputPath>,
     /// With --view: listen on this port of 127.0.0.1 [default: any free one].
     #[arg(long, value_name = "PORT", requires = "view", default_value_t = 0, hide_default_value = true)]
     pub(super) port: u16,

@@ -1,5 +1,6 @@
 //! The command line of `whyslow export`.
 
+use crate::output::OutputPath;
 use crate::quantity;
 use clap::builder::PossibleValue;
 use clap::{ArgGroup, Args, ValueEnum};
@@ -18,7 +19,7 @@ pub(crate) struct Export {
     #[arg(value_name = "FILE", required = true, value_hint = clap::ValueHint::FilePath)]
     pub(super) files: Vec<PathBuf>,
     /// The connection, by the number that `explain` has for it.
-    #[arg(long, value_name = "ID")]
+    #[arg(long, value_name = "ID", value_parser = crate::select::connection)]
     pub(super) connection: Option<u64>,
     /// Its packets with what the analysis says of each, as CSV.
     #[arg(long, group = "format")]
@@ -42,7 +43,7 @@ pub(crate) struct Export {
     /// table (--of) in a file that is called `….parquet`.
     #[cfg(feature = "parquet")]
     #[arg(long, group = "format", value_name = "DIR|FILE", conflicts_with = "output", value_hint = clap::ValueHint::AnyPath)]
-    pub(super) parquet: Option<PathBuf>,
+    pub(super) parquet: Option<OutputPath>,
     /// One of these tables (--of) as an Arrow IPC stream.
     #[arg(long, group = "format")]
     pub(super) arrow: bool,
@@ -76,7 +77,7 @@ pub(crate) struct Export {
     pub(super) size: (u32, u32),
     /// Write it here; `-` is stdout [default: stdout].
     #[arg(long, short, value_name = "PATH", value_hint = clap::ValueHint::AnyPath)]
-    pub(super) output: Option<PathBuf>,
+    pub(super) output: Option<OutputPath>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

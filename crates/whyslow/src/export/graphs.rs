@@ -2,13 +2,12 @@
 
 use super::folders::NewFolders;
 use super::packets::ConnectionPackets;
-use crate::output::{Sources, Target};
+use crate::output::{Sources, Target, say};
 use anyhow::bail;
 use std::fs;
 use std::path::Path;
 use whyslow_core::analysis::End;
 use whyslow_report::render::xplot::{self, Xplot};
-use whyslow_report::text::harmless;
 
 /// What can be said of the folder before anything is read.
 ///
@@ -54,7 +53,7 @@ pub(super) fn write(
     Target::finish_all(files)?;
     made.keep();
     for name in names {
-        anstream::eprintln!("{}", harmless(&name));
+        say(&name);
     }
     Ok(())
 }

@@ -28,7 +28,7 @@ impl ConnectionPackets<'_> {
             return Err(error.into());
         }
         if late > 0 {
-            anstream::eprintln!("whyslow: {late} verdicts came more than 65,536 packets late and are not in it");
+            complain(&format!("{late} verdicts came more than 65,536 packets late and are not in it"));
         }
         let unused = |slug: &str| {
             let problem = self.connection.problems.iter().find(|problem| problem.slug == slug)?;

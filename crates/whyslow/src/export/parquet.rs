@@ -3,9 +3,9 @@
 use super::captures::Captures;
 use super::folders::NewFolders;
 use crate::output::{Sources, Target};
+use crate::place::Readable;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use whyslow_io::Input;
 use whyslow_tables::{Format, Table, TableWriter};
 
 /// What is written where.
@@ -38,13 +38,13 @@ impl Wanted<'_> {
 ///
 /// # Errors
 /// When one of them is an input or cannot be written, or the inputs cannot be read.
-pub(super) fn run(wanted: &Wanted<'_>, inputs: &[Input], sources: &Sources) -> anyhow::Result<ExitCode> {
+pub(super) fn run(wanted: &Wanted<'_>, readable: &Readable, sources: &Sources) -> anyhow::Result<ExitCode> {
     let mut made = if wanted.is_file() { None } else { Some(NewFolders::folder(wanted.place)?) };
     let tables = wanted.tables();
     // All are opened before anything is read: what cannot be written to is said at once.
     let targets = tables.iter().map(|&table| Target::open(Some(&wanted.path(table)), sources));
     let mut targets = targets.collect::<anyhow::Result<Vec<_>>>()?;
-    let captures = Captures { inputs, point: wanted.point, twice: tables.contains(&Table::Packets) };
+    let captures = Captures { inputs: &readable.inputs, point: wanted.point, twice: tables.contains(&Table::Packets) };
     captures.write(|| {
         let opened = tables.iter().zip(&mut targets);
         let writers = opened.map(|(&table, out)| TableWriter::new(table, Format::Parquet, out));
@@ -54,5 +54,5 @@ pub(super) fn run(wanted: &Wanted<'_>, inputs: &[Input], sources: &Sources) -> a
     if let Some(made) = &mut made {
         made.keep();
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(readable.status())
 }

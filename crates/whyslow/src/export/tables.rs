@@ -5,6 +5,7 @@ use super::captures::Captures;
 #[cfg(feature = "parquet")]
 use super::parquet;
 use crate::output::{Sources, Target};
+use crate::place::Readable;
 use anyhow::bail;
 use std::io::{IsTerminal, stdout};
 use std::process::ExitCode;
@@ -44,17 +45,18 @@ pub(super) fn run(task: &Export, form: Format, inputs: &[Input], which: Transfer
         None => None,
     };
     let sources = Sources::of(inputs);
+    let readable = Readable::of(inputs)?;
     #[cfg(feature = "parquet")]
     if let Some(place) = &task.parquet {
-        return parquet::run(&parquet::Wanted { place, table, point: &task.capture_point }, inputs, &sources);
+        return parquet::run(&parquet::Wanted { place, table, point: &task.capture_point }, &readable, &sources);
     }
     if form == Format::Arrow && task.output.is_none() && stdout().is_terminal() {
         bail!("an Arrow stream is no text: write it to a file with --output, or into a pipe");
     }
     let mut target = Target::open(task.output.as_deref(), &sources)?;
     let table = table.unwrap_or(Table::Transfers);
-    let captures = Captures { inputs, point: &task.capture_point, twice: table == Table::Packets };
+    let captures = Captures { inputs: &readable.inputs, point: &task.capture_point, twice: table == Table::Packets };
     captures.write(|| Ok(vec![TableWriter::new(table, form, &mut target)?]))?;
     target.finish()?;
-    Ok(ExitCode::SUCCESS)
+    Ok(readable.status())
 }

@@ -1,6 +1,7 @@
 //! The gateway's command line as it is typed.
 
 use super::source::Source;
+use crate::output::OutputPath;
 use crate::quantity;
 use clap::{Args, Subcommand};
 use std::path::PathBuf;
@@ -13,7 +14,7 @@ pub(crate) enum Gateway {
     Keygen {
         /// The file to make; it must not be there yet.
         #[arg(long, short, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
-        output: PathBuf,
+        output: OutputPath,
     },
     /// Make an epoch: what objects are sealed to. Print its id.
     Epoch {
@@ -21,7 +22,7 @@ pub(crate) enum Gateway {
         to: Recipients,
         /// The file to make; it must not be there yet.
         #[arg(long, short, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
-        output: PathBuf,
+        output: OutputPath,
     },
     /// Seal an epoch's file to other operators. No object is sealed again.
     ///
@@ -37,7 +38,7 @@ pub(crate) enum Gateway {
         to: Recipients,
         /// The file to make; it must not be there yet.
         #[arg(long, short, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
-        output: PathBuf,
+        output: OutputPath,
     },
     /// Seal a file as an object, and print the object's metadata.
     Seal(Seal),
@@ -52,7 +53,7 @@ pub(crate) enum Gateway {
     Init {
         /// The folder.
         #[arg(value_name = "FOLDER", value_hint = clap::ValueHint::DirPath)]
-        folder: PathBuf,
+        folder: OutputPath,
         /// Where objects will be stored, as `serve` has it.
         #[arg(long, value_name = "STORE")]
         store: Option<super::place::Place>,
@@ -167,7 +168,7 @@ pub(crate) struct Seal {
     pub least: Option<u64>,
     /// The object.
     #[arg(long, short, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
-    pub output: PathBuf,
+    pub output: OutputPath,
 }
 
 /// A stored object.
@@ -220,7 +221,7 @@ pub(crate) struct Open {
     /// Where to write the plaintext; `-` is stdout, which gets what was verified before a fault
     /// [default: stdout].
     #[arg(long, short, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
-    pub output: Option<PathBuf>,
+    pub output: Option<OutputPath>,
 }
 
 fn name(text: &str) -> Result<(String, String), String> {

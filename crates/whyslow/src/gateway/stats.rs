@@ -7,6 +7,7 @@ use bytes::Bytes;
 use http::Request;
 use std::time::Duration;
 use whyslow_gateway::pool::{Body, Endpoint, Pool, PoolOptions, Safety, Timeouts, Warmth};
+use whyslow_report::render::json;
 use whyslow_report::text::units::{bytes, count, figure, share, thousands};
 use whyslow_report::text::{Align, Column, Line, Page, Table, harmless};
 
@@ -21,7 +22,9 @@ pub(super) fn run(task: &StatsArgs, width: usize) -> anyhow::Result<String> {
         .filter(|report: &Report| report.schema == SCHEMA)
         .with_context(|| format!("{}: this is no gateway's administration, or another version's", task.url))?;
     if task.json {
-        return Ok(serde_json::to_string_pretty(&report)? + "\n");
+        let mut text = Vec::new();
+        json::object(&report, &mut text)?;
+        return Ok(String::from_utf8(text)?);
     }
     Ok(page(&report, task.top, width))
 }

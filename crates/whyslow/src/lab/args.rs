@@ -1,5 +1,6 @@
 //! The lab's command line as it is typed.
 
+use crate::output::OutputPath;
 use clap::{Args, Subcommand, ValueEnum};
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -40,7 +41,7 @@ pub(crate) struct Run {
 
     /// Folder of the results; a run that is there already and unchanged is kept.
     #[arg(long, value_name = "DIR", default_value = "lab-results")]
-    pub out: PathBuf,
+    pub out: OutputPath,
 
     /// Only runs whose name contains this; may be given more than once.
     #[arg(long, value_name = "TEXT")]
@@ -96,11 +97,11 @@ pub(crate) struct Gallery {
 
     /// The page to write, an HTML file that loads nothing.
     #[arg(long, value_name = "FILE", default_value = "gallery.html", value_hint = clap::ValueHint::FilePath)]
-    pub page: PathBuf,
+    pub page: OutputPath,
 
     /// Folder of the results; a run that is there already and unchanged is kept.
     #[arg(long, value_name = "DIR", default_value = "lab-results")]
-    pub out: PathBuf,
+    pub out: OutputPath,
 
     /// Only conditions whose name contains this; may be given more than once.
     #[arg(long, value_name = "TEXT")]
@@ -139,7 +140,7 @@ pub(crate) struct Exec {
 
     /// Folder for the captures and what is known about the run.
     #[arg(long, value_name = "DIR", default_value = "lab-results/exec")]
-    pub out: PathBuf,
+    pub out: OutputPath,
 
     /// Print the explanation as one JSON object (schema whyslow/2).
     #[arg(long)]
@@ -212,7 +213,7 @@ pub(crate) struct Score {
 
     /// Folder of the recorded runs; a run that is there already is judged as it is.
     #[arg(long, value_name = "DIR", default_value = "lab-results")]
-    pub out: PathBuf,
+    pub out: OutputPath,
 }
 
 /// What the path is like. All but the round-trip time are for each direction.

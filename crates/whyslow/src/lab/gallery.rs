@@ -5,12 +5,13 @@ mod graphs;
 mod page;
 
 use super::args::Gallery;
+use super::replaced::refuse_to_replace;
 use crate::exit::FAILED;
-use crate::output::Output;
-use anstream::eprintln;
+use crate::output::{Output, Sources, Target, say};
 use anyhow::Context;
 use graphs::Graphs;
 use page::Row;
+use std::io::Write;
 use std::path::Path;
 use std::process::ExitCode;
 use whyslow_lab::progress::Bar;
@@ -29,19 +30,23 @@ const READINGS: f64 = 3_000.0;
 /// When the arguments make no sense, namespaces are forbidden, or a file cannot be read or written.
 pub(super) fn make(task: &Gallery, mut out: Output) -> anyhow::Result<ExitCode> {
     let experiment = limited(task)?;
+    let sources = Sources::default().and_files([&task.name]);
+    refuse_to_replace(&experiment, &sources, &task.out, 1)?;
+    let mut target = Target::open(Some(&task.page), &sources)?;
     net::enter()?;
-    let settings = run::Settings { only: task.only.clone(), attempts: task.attempts, ..run::Settings::new(&task.out) };
+    let settings = run::Settings { only: task.only.clone(), attempts: task.attempts, ..run::Settings::new(&*task.out) };
     let results = {
         let bar = Bar::new(&experiment.name);
         run::run(&experiment, &settings, &|event| bar.show(&event))?
     };
     let rows = results.iter().map(|result| row(&experiment, result, &task.out)).collect::<anyhow::Result<Vec<_>>>()?;
     let html = page::page(&experiment, &rows, task.seconds, &Machine::here());
-    std::fs::write(&task.page, html).with_context(|| task.page.display().to_string())?;
+    target.write_all(html.as_bytes())?;
+    target.finish()?;
     out.write(&format!("{}\n", harmless(&task.page.display().to_string())))?;
     let failed = results.iter().filter(|result| !result.problems.is_empty()).count();
     if failed > 0 {
-        eprintln!("{failed} of {} conditions have no result", results.len());
+        say(&format!("{failed} of {} conditions have no result", results.len()));
     }
     Ok(if failed > 0 { ExitCode::from(FAILED) } else { ExitCode::SUCCESS })
 }

@@ -7,19 +7,19 @@ mod ending;
 mod forecast;
 mod gallery;
 mod kinds;
+mod replaced;
 mod score;
 
 use crate::exit::{FAILED, FOUND};
 use crate::explain;
 use crate::interrupt::ended_by;
-use crate::output::{Output, Sources, complain};
+use crate::output::{Output, Sources, complain, say};
 use crate::settings::{ExplainTask, Format as Explanation};
-use anstream::eprintln;
 use anyhow::Context;
 use args::{Check, Exec, Format, Lab, Path, Run, Score, Shell, Show};
 use ending::Ending;
+use replaced::refuse_to_replace;
 pub(crate) use score::are_alike;
-use std::path::PathBuf;
 use std::process::{ExitCode, ExitStatus};
 use whyslow_io::Input;
 use whyslow_lab::check::{self, CheckConfig};
@@ -28,7 +28,8 @@ use whyslow_lab::progress::Bar;
 use whyslow_lab::scenario::{self, Experiment, Scenario, Variant};
 use whyslow_lab::truth::RunResult;
 use whyslow_lab::{draws, exec, experiments, real, run, show};
-use whyslow_report::text::{harmless, harmless_lines};
+use whyslow_report::render::json;
+use whyslow_report::text::harmless_lines;
 
 /// Does what is asked for.
 ///
@@ -74,10 +75,10 @@ fn run_experiments(task: &Run, mut out: Output) -> anyhow::Result<ExitCode> {
     // All are read before the first one starts.
     let open = |name: &String| experiments::open(name, &task.set);
     let experiments = task.names.iter().map(open).collect::<Result<Vec<Experiment>, _>>()?;
-    let files: Vec<Input> = task.names.iter().map(|name| Input::Path(name.into())).collect();
-    Sources::of(&files).refuse_stdout()?;
-    for (experiment, name) in experiments.iter().zip(&task.names) {
-        refuse_to_replace(experiment, name, task)?;
+    let sources = Sources::default().and_files(&task.names);
+    sources.refuse_stdout()?;
+    for experiment in &experiments {
+        refuse_to_replace(experiment, &sources, &task.out, task.repeat)?;
     }
     net::enter()?;
     let settings = run::Settings {
@@ -86,7 +87,7 @@ fn run_experiments(task: &Run, mut out: Output) -> anyhow::Result<ExitCode> {
         jobs: usize::try_from(task.jobs).unwrap_or(usize::MAX),
         attempts: task.attempts,
         short: 3,
-        ..run::Settings::new(&task.out)
+        ..run::Settings::new(&*task.out)
     };
     let mut all = Vec::new();
     for (nth, experiment) in experiments.iter().enumerate() {
@@ -102,49 +103,32 @@ fn run_experiments(task: &Run, mut out: Output) -> anyhow::Result<ExitCode> {
         all.extend(results);
     }
     if task.format.csv || task.format.json {
-        out.write_bytes(table(&all, &[], task.format).as_bytes())?;
+        print_table(&all, &[], task.format, &mut out)?;
     } else if let Some(result) = all.first() {
         let folder = task.out.join(&result.experiment);
         let folder = folder.display().to_string();
-        eprintln!("captures and truth are in {}; `whyslow FILE` explains a capture", harmless(&folder));
+        say(&format!("captures and truth are in {folder}; `whyslow FILE` explains a capture"));
     }
     let spoiled = all.iter().any(|result| !result.problems.is_empty());
     Ok(if spoiled { ExitCode::from(FAILED) } else { ExitCode::SUCCESS })
-}
-
-/// # Errors
-/// When the folder of a run, which is emptied before the run, holds the file that describes it.
-fn refuse_to_replace(experiment: &Experiment, name: &str, task: &Run) -> anyhow::Result<()> {
-    // A bundled one is no file.
-    let Ok(file) = std::fs::canonicalize(name) else { return Ok(()) };
-    for run in &experiment.runs {
-        for repetition in 1..=task.repeat {
-            let folder = run::folder(&task.out, &experiment.name, run, repetition);
-            let is_in = |folder: PathBuf| folder.canonicalize().is_ok_and(|folder| file.starts_with(folder));
-            if is_in(folder.with_extension("partial")) || is_in(folder.clone()) {
-                anyhow::bail!("{name}: is in {}, which the run replaces: name another --out", folder.display());
-            }
-        }
-    }
-    Ok(())
 }
 
 fn show_results(task: &Show, mut out: Output) -> anyhow::Result<ExitCode> {
     let folder = task.folder.display();
     let results = show::find(&task.folder).with_context(|| folder.to_string())?;
     anyhow::ensure!(!results.is_empty(), "{folder}: no results there or in the two levels of folders below it");
-    out.write_bytes(table(&results, &task.columns, task.format).as_bytes())?;
+    print_table(&results, &task.columns, task.format, &mut out)?;
     Ok(ExitCode::SUCCESS)
 }
 
-/// Results as they are asked for; the columns of the third write-up where none are named.
-fn table(results: &[RunResult], columns: &[String], format: Format) -> String {
+/// Prints results in the format asked for, by default with the columns of the third write-up.
+fn print_table(results: &[RunResult], columns: &[String], format: Format, out: &mut Output) -> std::io::Result<()> {
     let named: Vec<&str> = columns.iter().map(String::as_str).collect();
     let columns = if named.is_empty() { show::COLUMNS } else { named.as_slice() };
     match format {
-        Format { json: true, .. } => show::json(results),
-        Format { csv: true, .. } => harmless_lines(&show::csv(results, columns)).into_owned(),
-        _ => harmless_lines(&show::text(results, columns)).into_owned(),
+        Format { json: true, .. } => out.raw(|out| json::object(&results, out)),
+        Format { csv: true, .. } => out.write_bytes(harmless_lines(&show::csv(results, columns)).as_bytes()),
+        _ => out.write_bytes(harmless_lines(&show::text(results, columns)).as_bytes()),
     }
 }
 
@@ -160,7 +144,7 @@ fn execute(task: &Exec, out: Output) -> anyhow::Result<ExitCode> {
         Some(_) => complain(&format!("stopped when the client had run for {took}: this is what was captured by then")),
         None => {
             let folder = task.out.display().to_string();
-            eprintln!("the client ran for {took}; captures and truth are in {}", harmless(&folder));
+            say(&format!("the client ran for {took}; captures and truth are in {folder}"));
         }
     }
     for reason in &done.void {
@@ -238,7 +222,7 @@ fn score_real_programs(task: &Score, mut out: Output) -> anyhow::Result<ExitCode
         complain(&format!("{lack} is missing: {} scenarios are skipped ({})", scenarios.len(), scenarios.join(", ")));
     }
     net::enter()?;
-    let settings = run::Settings { only: task.only.clone(), attempts: task.attempts, ..run::Settings::new(&task.out) };
+    let settings = run::Settings { only: task.only.clone(), attempts: task.attempts, ..run::Settings::new(&*task.out) };
     let ending = Ending::listen()?;
     let scored = score_and_fix(task, each, &drawing, &settings, &ending);
     if let Some(signal) = ending.hand_over() {
@@ -289,7 +273,7 @@ fn score_explanations(task: &Score, mut out: Output) -> anyhow::Result<ExitCode>
     let each = task.each.unwrap_or(2);
     let experiment = draws::draw(task.seed, each)?;
     net::enter()?;
-    let settings = run::Settings { only: task.only.clone(), attempts: task.attempts, ..run::Settings::new(&task.out) };
+    let settings = run::Settings { only: task.only.clone(), attempts: task.attempts, ..run::Settings::new(&*task.out) };
     let make = |experiment: &Experiment| {
         let bar = Bar::new(&experiment.name);
         run::run(experiment, &settings, &|event| bar.show(&event))

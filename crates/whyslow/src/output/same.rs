@@ -1,34 +1,133 @@
-//! [`Sources`]: what is read is never written to, whatever it is called.
+//! [`Sources`]: the files that a command reads. None of its outputs may replace one.
 
-use anyhow::bail;
-use std::path::Path;
+use super::place::{Identity, Place, of_input, of_path, of_stdout};
+use anyhow::{Context, bail};
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use whyslow_io::Input;
 
-/// The inputs of a command, known by what they are and not by their names: a link to one is that
-/// one.
-pub(crate) struct Sources(Vec<(String, Identity)>);
+/// The files that a command reads, and the outputs that it has opened.
+///
+/// Files are identified by device and inode, not by name: a link to an input is that input.
+#[derive(Default)]
+pub(crate) struct Sources {
+    inputs: Vec<Known>,
+    /// Patterns of names: files that match later are read as well.
+    patterns: Vec<String>,
+    outputs: Mutex<Vec<Claim>>,
+}
+
+struct Known {
+    name: String,
+    path: Option<PathBuf>,
+    identity: Option<Identity>,
+}
+
+/// An output that is open or complete.
+struct Claim {
+    folder: Identity,
+    name: OsString,
+    given_up: Arc<AtomicBool>,
+}
+
+/// Releases an output that was not completed, so that another may be opened in its place.
+#[derive(Debug, Default)]
+pub(super) struct Claimed(Arc<AtomicBool>);
+
+impl Claimed {
+    pub(super) fn give_up(&self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
 
 impl Sources {
+    /// The inputs of a command.
     pub(crate) fn of(inputs: &[Input]) -> Self {
-        Self(inputs.iter().filter_map(|input| Some((input.name(), of_input(input)?))).collect())
+        Self::default().and(inputs.iter().map(|input| {
+            let path = if let Input::Path(path) = input { Some(path.clone()) } else { None };
+            Known { name: input.name(), path, identity: of_input(input) }
+        }))
+    }
+
+    /// Adds other files that the command reads.
+    pub(crate) fn and_files<P: AsRef<Path>>(self, files: impl IntoIterator<Item = P>) -> Self {
+        self.and(files.into_iter().map(|file| {
+            let path = file.as_ref().to_owned();
+            Known { name: path.display().to_string(), identity: of_path(&path), path: Some(path) }
+        }))
+    }
+
+    /// Adds files by patterns of their names: those that match now and those that match later.
+    pub(crate) fn and_patterns(mut self, patterns: impl IntoIterator<Item = String>) -> Self {
+        for pattern in patterns {
+            let files: Vec<_> = glob::glob(&pattern).into_iter().flatten().flatten().collect();
+            self = self.and_files(files);
+            self.patterns.push(pattern);
+        }
+        self
+    }
+
+    fn and(mut self, more: impl IntoIterator<Item = Known>) -> Self {
+        self.inputs.extend(more);
+        self
     }
 
     /// # Errors
-    /// When this path leads to an input.
-    pub(crate) fn refuse(&self, output: &Path) -> anyhow::Result<()> {
-        match self.find(of_path(output)) {
+    /// Returns an error if this place is an input, will be one, or is another output. Otherwise
+    /// the place is claimed.
+    pub(super) fn claim(&self, output: &Path, place: &Place) -> anyhow::Result<Claimed> {
+        let name = output.display();
+        match self.find(place.identity()) {
             Some(input) if Path::new(input) == output => {
                 bail!("{input}: is read and cannot be written to as well: name another file for the output")
             }
-            Some(input) => {
-                bail!("{}: is the input {input}: name another file for the output", output.display())
+            Some(input) => bail!("{name}: is the input {input}: name another file for the output"),
+            None => {}
+        }
+        let Some((folder, file)) = place.name() else { return Ok(Claimed::default()) };
+        if let Some(pattern) = self.pattern_of(&folder, file) {
+            bail!("{name}: matches {pattern}, whose files are read: name another file for the output");
+        }
+        let mut outputs = self.outputs.lock().unwrap_or_else(PoisonError::into_inner);
+        outputs.retain(|claim| !claim.given_up.load(Ordering::Relaxed));
+        if outputs.iter().any(|claim| claim.folder == folder && claim.name == file) {
+            bail!("{name}: another output of this command has this name: name another file");
+        }
+        let claimed = Claimed::default();
+        outputs.push(Claim { folder, name: file.to_owned(), given_up: Arc::clone(&claimed.0) });
+        Ok(claimed)
+    }
+
+    /// Checks an output that is opened elsewhere.
+    ///
+    /// # Errors
+    /// Returns an error if it is an input or cannot be found.
+    pub(crate) fn refuse(&self, output: &Path) -> anyhow::Result<()> {
+        let place = Place::find(output).with_context(|| output.display().to_string())?;
+        self.claim(output, &place).map(drop)
+    }
+
+    /// # Errors
+    /// Returns an error if an input is in a folder that the command replaces.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn refuse_folder(&self, folder: &Path) -> anyhow::Result<()> {
+        let Ok(folder) = folder.canonicalize() else { return Ok(()) };
+        let is_inside = |known: &&Known| {
+            let path = known.path.as_deref().and_then(|path| path.canonicalize().ok());
+            path.is_some_and(|path| path.starts_with(&folder))
+        };
+        match self.inputs.iter().find(is_inside) {
+            Some(known) => {
+                bail!("{}: is in {}, which is replaced: name another folder", known.name, folder.display())
             }
             None => Ok(()),
         }
     }
 
     /// # Errors
-    /// When stdout is an input.
+    /// Returns an error if stdout is an input.
     pub(crate) fn refuse_stdout(&self) -> anyhow::Result<()> {
         match self.find(of_stdout()) {
             Some(input) => bail!(
@@ -41,81 +140,23 @@ impl Sources {
 
     fn find(&self, output: Option<Identity>) -> Option<&str> {
         let output = output?;
-        self.0.iter().find(|(_, input)| *input == output).map(|(name, _)| name.as_str())
+        self.inputs.iter().find(|known| known.identity.as_ref() == Some(&output)).map(|known| known.name.as_str())
+    }
+
+    /// The pattern that a name in this folder matches.
+    fn pattern_of(&self, folder: &Identity, name: &OsStr) -> Option<&str> {
+        let name = name.to_str()?;
+        let matches = |pattern: &&String| {
+            let (folders, names) = pattern.rsplit_once('/').unwrap_or((".", pattern));
+            let folders = if folders.is_empty() { "/" } else { folders };
+            glob::Pattern::new(names).is_ok_and(|names| names.matches(name))
+                && glob::glob(folders).into_iter().flatten().flatten().any(|path| is_folder(&path, folder))
+        };
+        self.patterns.iter().find(matches).map(String::as_str)
     }
 }
 
-#[cfg(unix)]
-use unix::{Identity, of_input, of_path, of_stdout};
-
-#[cfg(unix)]
-mod unix {
-    use std::fs::{self, File, Metadata};
-    use std::io::{stdin, stdout};
-    use std::os::fd::{AsFd, BorrowedFd};
-    use std::os::unix::fs::{FileTypeExt, MetadataExt};
-    use std::path::Path;
-    use whyslow_io::Input;
-
-    /// Device, and number on it.
-    #[derive(Clone, Copy, PartialEq, Eq)]
-    pub(super) struct Identity(u64, u64);
-
-    /// Of what keeps what is written to it for whoever reads: no terminal, no /dev/null, and no
-    /// socket, which is often both stdin and stdout.
-    fn of(metadata: &Metadata) -> Option<Identity> {
-        let kind = metadata.file_type();
-        let keeps = kind.is_file() || kind.is_fifo() || kind.is_block_device();
-        keeps.then(|| Identity(metadata.dev(), metadata.ino()))
-    }
-
-    pub(super) fn of_path(path: &Path) -> Option<Identity> {
-        of(&fs::metadata(path).ok()?)
-    }
-
-    pub(super) fn of_input(input: &Input) -> Option<Identity> {
-        match input {
-            Input::Path(path) => of_path(path),
-            Input::Stdin => of_descriptor(stdin().as_fd()),
-            Input::Object(_) => None,
-        }
-    }
-
-    pub(super) fn of_stdout() -> Option<Identity> {
-        of_descriptor(stdout().as_fd())
-    }
-
-    fn of_descriptor(descriptor: BorrowedFd<'_>) -> Option<Identity> {
-        let file = File::from(descriptor.try_clone_to_owned().ok()?);
-        of(&file.metadata().ok()?)
-    }
-}
-
-#[cfg(not(unix))]
-use elsewhere::{Identity, of_input, of_path, of_stdout};
-
-#[cfg(not(unix))]
-mod elsewhere {
-    use std::fs;
-    use std::path::{Path, PathBuf};
-    use whyslow_io::Input;
-
-    /// The path without links.
-    #[derive(PartialEq, Eq)]
-    pub(super) struct Identity(PathBuf);
-
-    pub(super) fn of_path(path: &Path) -> Option<Identity> {
-        fs::canonicalize(path).ok().map(Identity)
-    }
-
-    pub(super) fn of_input(input: &Input) -> Option<Identity> {
-        match input {
-            Input::Path(path) => of_path(path),
-            Input::Stdin | Input::Object(_) => None,
-        }
-    }
-
-    pub(super) fn of_stdout() -> Option<Identity> {
-        None
-    }
+/// Whether a path leads to this folder.
+fn is_folder(path: &Path, folder: &Identity) -> bool {
+    Place::find(&path.join("name")).ok().and_then(|place| Some(place.name()?.0)).as_ref() == Some(folder)
 }

@@ -1,6 +1,15 @@
 //! Captures that URLs name.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use whyslow_io::Input;
+
+/// Whether redirects may lead to this machine and its network.
+static ALL_REDIRECTS: AtomicBool = AtomicBool::new(false);
+
+/// Follows redirects to this machine and its network: `--allow-local-redirects`.
+pub(crate) fn allow_local_redirects() {
+    ALL_REDIRECTS.store(true, Ordering::Relaxed);
+}
 
 /// The objects that a URL names.
 ///
@@ -10,13 +19,14 @@ use whyslow_io::Input;
 pub(super) fn inputs(url: &str) -> anyhow::Result<Vec<Input>> {
     use anyhow::Context;
     use std::sync::OnceLock;
-    use whyslow_remote::Remote;
+    use whyslow_remote::{Redirects, Remote};
 
     static REMOTE: OnceLock<Remote> = OnceLock::new();
     let remote = match REMOTE.get() {
         Some(remote) => remote,
         None => {
-            let remote = Remote::new().with_context(|| url.to_owned())?;
+            let redirects = if ALL_REDIRECTS.load(Ordering::Relaxed) { Redirects::All } else { Redirects::Wider };
+            let remote = Remote::new().with_context(|| url.to_owned())?.with_redirects(redirects);
             REMOTE.get_or_init(|| remote)
         }
     };

@@ -1,12 +1,11 @@
 //! The command line of `whyslow probe`, and what it means.
 
 use super::threshold::Threshold;
+use crate::output::OutputPath;
 use crate::quantity;
 use anyhow::{Context, bail};
 use clap::{Args, ValueEnum};
-#[cfg(target_os = "linux")]
-use std::path::Path;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 use whyslow_core::units::Nanos;
 use whyslow_live::{Ask, Family, Form, Options, Pinned, Proxies, Target, Upload};
@@ -74,7 +73,7 @@ pub(crate) struct Probe {
     insecure: bool,
     /// Trust the authorities in this file (PEM), and no others.
     #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
-    cacert: Option<PathBuf>,
+    pub(super) cacert: Option<PathBuf>,
     /// Follow so many redirects at most.
     #[arg(long, value_name = "N", default_value_t = 10)]
     max_redirs: usize,
@@ -87,14 +86,14 @@ pub(crate) struct Probe {
 
     /// Keep the packets in this file (pcapng; pcap if it is named so).
     #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
-    pub(super) capture: Option<PathBuf>,
+    pub(super) capture: Option<OutputPath>,
     /// Record so many bytes of each packet, IP header included [default: all].
     #[arg(long, value_name = "BYTES", value_parser = clap::value_parser!(u32).range(64..=262_144))]
     pub(super) snaplen: Option<u32>,
 
     /// Write the page with all of it to this file.
     #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
-    pub(super) report: Option<PathBuf>,
+    pub(super) report: Option<OutputPath>,
     /// Show it on a local page, until Ctrl-C.
     #[arg(long, conflicts_with_all = ["report", "json", "format"])]
     pub(super) view: bool,
@@ -153,6 +152,14 @@ pub(crate) struct Plan {
 pub(crate) enum Series {
     New,
     Reuse,
+}
+
+impl Plan {
+    /// The files that are sent.
+    pub(super) fn files(&self) -> Vec<PathBuf> {
+        let uploads = self.asks.iter().filter_map(|(_, ask)| ask.upload.as_ref());
+        uploads.flat_map(Upload::files).map(Path::to_owned).collect()
+    }
 }
 
 impl Probe {

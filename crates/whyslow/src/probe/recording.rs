@@ -16,6 +16,14 @@ pub(super) const NAME: &str = "probe";
 /// Bytes that are handed on at once.
 const PIECE: usize = 64 << 10;
 
+/// The file for the packets.
+pub(super) struct Capture<'a> {
+    pub(super) file: &'a Path,
+    /// The name of the packets, if it is not that of their file.
+    pub(super) name: Option<&'a str>,
+    pub(super) sources: &'a Sources,
+}
+
 /// Packets on their way.
 pub(super) struct Recording(Result<Running, String>);
 
@@ -35,18 +43,19 @@ struct Inner {
 }
 
 impl Recording {
-    /// Begins, if whoever runs this may. `name` is what the packets are called where that is not
-    /// their file. Opens what needs rights, and gives the rights up before it starts a thread.
+    /// Starts it, if this user may record packets. Opens what needs rights, and gives the rights up before it starts a
+    /// thread.
     ///
     /// # Errors
-    /// When a file is wanted and there can be none, or rights are left.
+    /// Returns an error if a file is wanted and cannot be written, or if rights are left.
     pub(super) fn start(
-        file: Option<&Path>,
-        name: Option<&str>,
+        capture: Option<Capture<'_>>,
         snaplen: Option<u32>,
         give_up_rights: impl FnOnce() -> anyhow::Result<()>,
     ) -> anyhow::Result<Self> {
-        let target = file.map(|path| Target::open(Some(path), &Sources::of(&[]))).transpose()?;
+        let file = capture.as_ref().map(|capture| capture.file);
+        let name = capture.as_ref().and_then(|capture| capture.name);
+        let target = capture.as_ref().map(|capture| Target::open(Some(capture.file), capture.sources)).transpose()?;
         let is_pcap = file.and_then(Path::extension).is_some_and(|extension| extension == "pcap");
         let format = if is_pcap { Format::Pcap } else { Format::Pcapng };
         let mut explainer = Explainer::new();

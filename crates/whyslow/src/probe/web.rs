@@ -34,15 +34,14 @@ impl Wanted {
     /// # Errors
     /// When the page's file, or one for the packets, cannot be written, or the program was built
     /// without the page.
-    pub(super) fn by(task: &Probe, scratch: &Scratch) -> anyhow::Result<Option<Self>> {
+    pub(super) fn by(task: &Probe, scratch: &Scratch, sources: &Sources) -> anyhow::Result<Option<Self>> {
         if task.report.is_none() && !task.view {
             return Ok(None);
         }
+        let target = task.report.as_deref().map(|path| Target::open(Some(path), sources)).transpose()?;
         whyslow_serve::page()?;
-        let capture: Vec<Input> = task.capture.iter().cloned().map(Input::Path).collect();
-        let target = task.report.as_deref().map(|path| Target::open(Some(path), &Sources::of(&capture))).transpose()?;
         let packets = match &task.capture {
-            Some(path) => Packets::Kept(path.clone()),
+            Some(path) => Packets::Kept(path.to_path_buf()),
             None => Packets::Temporary(scratch.file(".pcapng").context("a file for the packets")?),
         };
         Ok(Some(Self { target, packets }))

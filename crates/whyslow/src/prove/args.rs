@@ -1,5 +1,6 @@
 //! The command line of `whyslow prove`.
 
+use crate::output::OutputPath;
 use clap::Args;
 use std::path::PathBuf;
 use whyslow_core::units::Nanos;
@@ -15,7 +16,7 @@ pub(crate) struct Prove {
     /// Keep the scenarios (TOML, for `whyslow lab run`), the captures of the runs, and a picture of
     /// the curves in this folder.
     #[arg(long, value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
-    pub(super) keep: Option<PathBuf>,
+    pub(super) keep: Option<OutputPath>,
 
     /// Make each run so many times, and take the median [default: 3 where a run is shorter than 3
     /// s, else 1].
@@ -37,7 +38,7 @@ pub(crate) struct Prove {
     /// Write the page of `whyslow report` with what came of it: a table of the runs, and their
     /// curves in one graph.
     #[arg(long, value_name = "PAGE", value_hint = clap::ValueHint::FilePath)]
-    pub(super) report: Option<PathBuf>,
+    pub(super) report: Option<OutputPath>,
 
     /// Print a JSON object (schema whyslow-prove/1).
     #[arg(long)]

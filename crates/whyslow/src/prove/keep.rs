@@ -4,11 +4,16 @@
 use super::captured::Captured;
 use super::curves::{self, Curve, Of};
 use super::outcome::Outcome;
+use crate::output::{Sources, Target};
 use anyhow::Context;
-use std::fmt::Write;
-use std::path::Path;
+use std::fmt::Write as _;
+use std::io::Write;
+use std::path::{Path, PathBuf};
 use whyslow_core::analysis::End;
 use whyslow_lab::scenario::Scenario;
+
+/// The folder of the runs.
+const RUNS: &str = "runs";
 
 /// A scenario as a file of the lab.
 ///
@@ -21,25 +26,49 @@ pub(super) fn toml(scenario: &Scenario, captured: &Captured, name: &str) -> anyh
     Ok(format!("name = {name:?}\ntitle = {title:?}\n{text}"))
 }
 
-/// Writes all of it.
-///
-/// # Errors
-/// When the folder or a file cannot be written.
-pub(super) fn write(outcome: &Outcome, folder: &Path) -> anyhow::Result<()> {
-    std::fs::create_dir_all(folder).with_context(|| folder.display().to_string())?;
-    let put = |name: &str, text: &str| {
-        let file = folder.join(name);
-        std::fs::write(&file, text).with_context(|| file.display().to_string())
-    };
-    let from = outcome.captured.from();
-    put("again.toml", &toml(&outcome.built().scenario, &outcome.captured, "again")?)?;
-    for (tried, number) in outcome.fixes.iter().zip(1..).filter(|(tried, _)| tried.trial.is_some()) {
-        let mut scenario = outcome.built().scenario.clone();
-        tried.remedy.apply(from, &mut scenario);
-        let name = format!("fix-{number}");
-        put(&format!("{name}.toml"), &toml(&scenario, &outcome.captured, &name)?)?;
+/// The folder of `--keep`, and its files.
+pub(super) struct KeptFiles {
+    folder: PathBuf,
+    scenario: Target,
+    curves: Target,
+}
+
+impl KeptFiles {
+    /// Creates the folder and opens its files, before anything runs.
+    ///
+    /// # Errors
+    /// Returns an error if a file or a run would replace the capture, or cannot be written.
+    pub(super) fn open(folder: &Path, sources: &Sources) -> anyhow::Result<Self> {
+        std::fs::create_dir_all(folder).with_context(|| folder.display().to_string())?;
+        sources.refuse_folder(&folder.join(RUNS))?;
+        let open = |name: &str| Target::open(Some(&folder.join(name)), sources);
+        Ok(Self { folder: folder.to_owned(), scenario: open("again.toml")?, curves: open("curves.svg")? })
     }
-    put("curves.svg", &picture(outcome))
+
+    /// The folder of the runs.
+    pub(super) fn runs(&self) -> PathBuf {
+        self.folder.join(RUNS)
+    }
+
+    /// Writes all of it.
+    ///
+    /// # Errors
+    /// Returns an error if a file would replace the capture, or cannot be written.
+    pub(super) fn write(mut self, outcome: &Outcome, sources: &Sources) -> anyhow::Result<()> {
+        let from = outcome.captured.from();
+        self.scenario.write_all(toml(&outcome.built().scenario, &outcome.captured, "again")?.as_bytes())?;
+        self.curves.write_all(picture(outcome).as_bytes())?;
+        let mut files = vec![self.scenario, self.curves];
+        for (tried, number) in outcome.fixes.iter().zip(1..).filter(|(tried, _)| tried.trial.is_some()) {
+            let mut scenario = outcome.built().scenario.clone();
+            tried.remedy.apply(from, &mut scenario);
+            let name = format!("fix-{number}");
+            let mut file = Target::open(Some(&self.folder.join(format!("{name}.toml"))), sources)?;
+            file.write_all(toml(&scenario, &outcome.captured, &name)?.as_bytes())?;
+            files.push(file);
+        }
+        Target::finish_all(files)
+    }
 }
 
 const SIZE: (f64, f64) = (960.0, 480.0);

@@ -2,6 +2,7 @@
 
 use super::args::Prove;
 use super::captured::{self, Captured};
+use super::keep::KeptFiles;
 use super::packets::Packets;
 use super::scratch::Scratch;
 use super::trial::Workshop;
@@ -14,7 +15,7 @@ use std::path::Path;
 use std::process::ExitCode;
 use whyslow_core::analysis::{Analysis, Connection, Transfer};
 use whyslow_core::compare::{TransferName, choose};
-use whyslow_io::{Input, Reading};
+use whyslow_io::Reading;
 use whyslow_lab::net;
 use whyslow_lab::progress::Bar;
 use whyslow_serve::{Opening, Proof};
@@ -29,13 +30,16 @@ const DISAGREES: u8 = 1;
 /// forbidden.
 pub(crate) fn run(task: &Prove, mut out: Output) -> anyhow::Result<ExitCode> {
     let place = TransferPlace::read(&task.capture)?;
-    Sources::of(std::slice::from_ref(&place.input)).refuse_stdout()?;
+    let sources = Sources::of(std::slice::from_ref(&place.input));
+    sources.refuse_stdout()?;
+    let target = page_target(task, &sources)?;
+    let kept =
+        task.keep.as_deref().filter(|_| !task.scenario).map(|folder| KeptFiles::open(folder, &sources)).transpose()?;
     // Before anything starts a thread.
     if !task.scenario {
         net::enter().context("prove runs the transfer in the lab")?;
     }
     let name = place.input.name();
-    let target = page_target(task, &place.input)?;
     let Opened { captured, page, kept: _kept } = open(&place)?;
     let at_most = task.at_most.as_secs_f64();
     if task.scenario {
@@ -43,12 +47,12 @@ pub(crate) fn run(task: &Prove, mut out: Output) -> anyhow::Result<ExitCode> {
         out.write(&super::keep::toml(&built.scenario, &captured, "captured")?)?;
         return Ok(ExitCode::SUCCESS);
     }
-    let outcome = match &task.keep {
-        Some(keep) => prove(task, captured, &keep.join("runs"), at_most)?,
+    let outcome = match &kept {
+        Some(kept) => prove(task, captured, &kept.runs(), at_most)?,
         None => prove(task, captured, Scratch::new()?.path(), at_most)?,
     };
-    if let Some(keep) = &task.keep {
-        super::keep::write(&outcome, keep)?;
+    if let Some(kept) = kept {
+        kept.write(&outcome, &sources)?;
     }
     let document = super::json::Document::of(&outcome, &name);
     if task.json {
@@ -73,11 +77,12 @@ fn prove(task: &Prove, captured: Captured, folder: &Path, at_most: f64) -> anyho
 ///
 /// # Errors
 /// When it cannot be written there, or the program was built without the page.
-fn page_target(task: &Prove, input: &Input) -> anyhow::Result<Option<Target>> {
+fn page_target(task: &Prove, sources: &Sources) -> anyhow::Result<Option<Target>> {
     let Some(path) = &task.report else { return Ok(None) };
     ensure!(path.as_os_str() != "-", "--report: what is printed goes to stdout; name a file for the page");
+    let target = Target::open(Some(path), sources)?;
     whyslow_serve::page()?;
-    Target::open(Some(path), &Sources::of(std::slice::from_ref(input))).map(Some)
+    Ok(Some(target))
 }
 
 /// The page of the capture, with what came of it.

@@ -18,7 +18,7 @@ use whyslow_report::ranking;
 #[command(next_help_heading = "Selecting")]
 pub(crate) struct Selection {
     /// Show full detail for one connection.
-    #[arg(long, value_name = "ID")]
+    #[arg(long, value_name = "ID", value_parser = connection)]
     pub connection: Option<u64>,
     /// Only connections that match, as `host 192.0.2.1 and not port 22` or `tcp.stream == 5`
     /// (docs/usage.md has the syntax).
@@ -112,6 +112,14 @@ fn costs(analysis: &Analysis, cause: Cause) -> Vec<u64> {
     let own = analysis.connections.iter().filter(has).map(|connection| connection.id);
     let spanning = analysis.findings.iter().filter(|finding| finding.cause == cause);
     own.chain(spanning.flat_map(|finding| finding.connections.iter().copied())).collect()
+}
+
+/// The number of a connection.
+pub(crate) fn connection(text: &str) -> Result<u64, String> {
+    let number = text.parse().ok().filter(|number| *number > 0);
+    number.ok_or_else(|| {
+        "connections have numbers from 1, as the page, --brief and --json show them; by name: --server NAME".to_owned()
+    })
 }
 
 fn is_server(server: &Endpoint, name: &str) -> bool {

@@ -1,10 +1,11 @@
 //! `whyslow watch` as it is typed.
 
+use super::metrics::Servers;
+use crate::output::OutputPath;
 use crate::quantity;
 use crate::select::{Selection, filter};
 use clap::Args as ClapArgs;
 use std::net::SocketAddr;
-use std::path::PathBuf;
 use whyslow_core::cause::Cause;
 use whyslow_core::units::Nanos;
 
@@ -79,10 +80,15 @@ pub(crate) struct Watch {
     #[arg(long, value_name = "ADDRESS", help_heading = "Output")]
     pub metrics: Option<SocketAddr>,
 
+    /// In metrics, label servers with the names that clients ask for, instead of their addresses.
+    /// Clients choose these names; the first 50 get a label.
+    #[arg(long, requires = "metrics", help_heading = "Output")]
+    pub metrics_names: bool,
+
     /// Write the packets of slow transfers to this pcapng file, from memory: their handshakes and
     /// what came before included.
     #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath, help_heading = "Packets")]
-    pub keep: Option<PathBuf>,
+    pub keep: Option<OutputPath>,
 
     /// Most that this file and the one before it, FILE.previous, take together: the older packets
     /// go first [default: no limit].
@@ -143,6 +149,11 @@ impl Watch {
             [first, ..] if self.interface.is_empty() && is_file(first) => From::Files(self.what.clone()),
             words => From::Interfaces(self.interface.clone(), (!words.is_empty()).then(|| words.join(" "))),
         }
+    }
+
+    /// How metrics label servers.
+    pub(super) fn servers(&self) -> Servers {
+        if self.metrics_names { Servers::ByName } else { Servers::ByAddress }
     }
 
     /// Which connections are told of.

@@ -14,7 +14,7 @@ pub(crate) struct Counts {
     pub bytes: u64,
     /// TCP segments.
     pub segments: u64,
-    /// Connections that are open, or were a short time ago.
+    /// Open connections.
     pub connections: usize,
     pub drops: Drops,
     /// Transfers that have ended and were not told, because a connection had too many at once.

@@ -131,6 +131,7 @@ impl Intake {
         last.problems = [self.problems, explainer.problems()].concat();
         let ended = explainer.finish();
         last.counts.unlisted += ended.unlisted;
+        last.counts.connections = 0;
         last.together = ended.findings;
         last.records = ended.connections.into_iter().flat_map(|ended| Record::split(ended, first)).collect();
         last.records.iter_mut().for_each(|record| owners.iter().for_each(|owners| owners.name(record)));

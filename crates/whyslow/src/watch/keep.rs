@@ -3,8 +3,8 @@
 use super::args::Watch;
 use super::batch::{Counts, Order};
 use super::record::Record;
+use crate::output::{GrowingFile, Sources, create_new};
 use anyhow::Context;
-use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::io::ErrorKind;
 use std::net::{IpAddr, SocketAddr};
@@ -41,17 +41,18 @@ impl Keeper {
     ///
     /// # Errors
     /// When that is too little, or the file cannot be written.
-    pub(super) fn new(task: &Watch, slower_than: Nanos) -> anyhow::Result<Self> {
+    pub(super) fn new(task: &Watch, slower_than: Nanos, sources: &Sources) -> anyhow::Result<Self> {
         let recorder = Recorder::new(usize::try_from(task.memory).unwrap_or(usize::MAX)).context("--memory")?;
         let snaplen = u32::try_from(task.snaplen).unwrap_or(u32::MAX);
         let options = KeepOptions { limit: task.keep_size, snaplen };
         let create = |path: &Path| {
-            let keep = Keep::create(path, options).with_context(|| format!("--keep {}", path.display()))?;
-            anyhow::Ok((keep, path.to_owned()))
+            let name = || format!("--keep {}", path.display());
+            let place = GrowingFile::find(path, task.keep_size.is_some(), sources).with_context(name)?;
+            anyhow::Ok((Keep::create(place, options).with_context(name)?, path.to_owned()))
         };
         Ok(Self {
             recorder: Some(recorder),
-            keep: task.keep.as_deref().map(create).transpose()?,
+            keep: task.keep.as_ref().map(|path| create(path)).transpose()?,
             slower_than,
             ..Self::default()
         })
@@ -159,15 +160,23 @@ impl Keeper {
     pub(super) fn save_one(&self, record: &Record, path: &Path) -> String {
         let Some(recorder) = &self.recorder else { return "packets are not remembered".to_owned() };
         let Some(ends) = ends(&record.connection) else { return FORGOTTEN.to_owned() };
-        let save = |path: &Path| save_connection(recorder, &ends, path, &comment(record));
-        // A watch that root started goes on as another user, who may not write where it was started.
-        let (saved, path) = match save(path) {
-            Err(error) if error.kind() == ErrorKind::PermissionDenied && path.is_relative() => {
-                let elsewhere = std::env::temp_dir().join(path);
-                (save(&elsewhere), Cow::Owned(elsewhere))
-            }
-            saved => (saved, Cow::Borrowed(path)),
-        };
+        let mut path = path.to_owned();
+        let saved = save_connection(
+            recorder,
+            &ends,
+            || {
+                let (file, name) = match create_new(&path) {
+                    // A watch that root started continues as another user, who may not write to root's folder.
+                    Err(error) if error.kind() == ErrorKind::PermissionDenied && path.is_relative() => {
+                        create_new(&std::env::temp_dir().join(&path))?
+                    }
+                    created => created?,
+                };
+                path = name;
+                Ok(file)
+            },
+            &comment(record),
+        );
         match saved {
             Ok(Some(saved)) => format!("{} written to {}", units::count(saved.packets, "packet"), path.display()),
             Err(error) => format!("{}: {error}", path.display()),

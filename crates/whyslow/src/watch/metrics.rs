@@ -1,14 +1,18 @@
 //! [`Metrics`]: what was told, counted for Prometheus.
 //!
 //! Labels are bounded: the first servers and programs that lost time have their own, the others are
-//! counted together.
+//! counted together. A server's label is its address; its name only if asked for, because clients
+//! choose it.
 
+mod format;
+mod label;
 mod server;
 
 use super::batch::{Batch, Counts};
 use super::choice::Choice;
 use super::record::Record;
 use super::tally::OTHER;
+use label::Label;
 use prometheus_client::encoding::EncodeLabelSet;
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
@@ -19,7 +23,7 @@ use std::collections::{HashMap, HashSet};
 use std::net::SocketAddr;
 use std::sync::Mutex;
 use std::sync::atomic::AtomicU64;
-use whyslow_core::analysis::Retransmitted;
+use whyslow_core::analysis::{Endpoint, Retransmitted, host_and_port};
 use whyslow_core::units::Nanos;
 
 /// Most servers, and most programs, with a label of their own.
@@ -32,24 +36,24 @@ type Seconds = Counter<f64, AtomicU64>;
 
 #[derive(Clone, Debug, Hash, PartialEq, Eq, EncodeLabelSet)]
 struct OfServer {
-    server: String,
+    server: Label,
 }
 
 #[derive(Clone, Debug, Hash, PartialEq, Eq, EncodeLabelSet)]
 struct OfCause {
     cause: &'static str,
-    server: String,
+    server: Label,
 }
 
 #[derive(Clone, Debug, Hash, PartialEq, Eq, EncodeLabelSet)]
 struct OfProcess {
-    process: String,
+    process: Label,
 }
 
 #[derive(Clone, Debug, Hash, PartialEq, Eq, EncodeLabelSet)]
 struct OfKind {
     kind: &'static str,
-    server: String,
+    server: Label,
 }
 
 #[derive(Clone, Debug, Hash, PartialEq, Eq, EncodeLabelSet)]
@@ -59,14 +63,15 @@ struct By {
 
 /// Names that have a label of their own.
 #[derive(Debug, Default)]
-struct Names(HashSet<String>);
+struct Names(HashSet<Label>);
 
 impl Names {
-    fn label(&mut self, name: &str) -> String {
-        if self.0.len() < MAX_NAMES && !self.0.contains(name) {
-            self.0.insert(name.to_owned());
+    fn label(&mut self, name: &str) -> Label {
+        let label = Label::new(name);
+        if self.0.len() < MAX_NAMES && !self.0.contains(&label) {
+            self.0.insert(label.clone());
         }
-        if self.0.contains(name) { name.to_owned() } else { OTHER.to_owned() }
+        if self.0.contains(&label) { label } else { Label::new(OTHER) }
     }
 }
 
@@ -90,7 +95,25 @@ struct Families {
 /// What is counted, and the server that tells it.
 pub(super) struct Metrics {
     families: Families,
+    servers: Servers,
     state: Mutex<State>,
+}
+
+/// What labels a server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Servers {
+    ByAddress,
+    /// The name that clients ask for, if known.
+    ByName,
+}
+
+impl Servers {
+    fn name(self, server: &Endpoint) -> String {
+        match self {
+            Self::ByAddress => host_and_port(&server.address, server.port),
+            Self::ByName => server.host_and_port(),
+        }
+    }
 }
 
 #[derive(Default)]
@@ -107,17 +130,18 @@ impl Metrics {
     ///
     /// # Errors
     /// When the address cannot be had.
-    pub(super) fn serve(address: SocketAddr) -> anyhow::Result<Self> {
+    pub(super) fn serve(address: SocketAddr, servers: Servers) -> anyhow::Result<Self> {
         let (families, registry) = register();
         server::start(address, registry)?;
-        Ok(Self { families, state: Mutex::default() })
+        Ok(Self { families, servers, state: Mutex::default() })
     }
 
     /// Counts what was told.
     pub(super) fn add(&self, batch: &Batch, choice: &Choice) {
         let mut state = self.state.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         for record in batch.records.iter().filter(|record| choice.concerns(record)) {
-            self.families.add(record, &mut state);
+            let server = state.servers.label(&self.servers.name(&record.connection.server));
+            self.families.add(record, &server, &mut state);
         }
         // Nothing more comes of these.
         for record in batch.records.iter().filter(|record| record.over) {
@@ -163,7 +187,7 @@ fn register() -> (Families, Registry) {
     all.register("cut_packets", "Packets of which only the first bytes were taken", families.cut.clone());
     let unlisted = "Transfers that ended and were not listed: one connection had too many at once";
     all.register("unlisted_transfers", unlisted, families.unlisted.clone());
-    let connections = "Connections that are open, or were a short time ago";
+    let connections = "Connections that are open";
     all.register("connections", connections, families.connections.clone());
     for by in ["ring", "interface"] {
         drop(families.dropped.get_or_create(&By { by }));
@@ -174,11 +198,9 @@ fn register() -> (Families, Registry) {
 impl Families {
     /// Counts a transfer, once: of one that goes on after it was told, no more than what its
     /// connection retransmits.
-    fn add(&self, record: &Record, state: &mut State) {
+    fn add(&self, record: &Record, server: &Label, state: &mut State) {
         let connection = &record.connection;
-        let name = connection.server.host_and_port();
-        let server = state.servers.label(&name);
-        self.add_retransmitted(record, &server, state);
+        self.add_retransmitted(record, server, state);
         if record.revised {
             return;
         }
@@ -204,7 +226,7 @@ impl Families {
     }
 
     /// What a connection has counted since it was last told of.
-    fn add_retransmitted(&self, record: &Record, server: &str, state: &mut State) {
+    fn add_retransmitted(&self, record: &Record, server: &Label, state: &mut State) {
         let mut now = [0; 4];
         for direction in &record.connection.directions {
             let Retransmitted { fast, timeout, tail_probe, spurious, .. } = direction.retransmitted;
@@ -216,7 +238,7 @@ impl Families {
         for ((kind, now), before) in
             ["fast", "timeout", "tail_probe", "spurious"].into_iter().zip(now).zip(before.unwrap_or_default())
         {
-            let labels = OfKind { kind, server: server.to_owned() };
+            let labels = OfKind { kind, server: server.clone() };
             self.retransmitted.get_or_create(&labels).inc_by(now.saturating_sub(before));
         }
     }

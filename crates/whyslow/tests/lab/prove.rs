@@ -16,6 +16,9 @@ const PROVED: &[(&str, &str, &str)] = &[
     ("loss-client", "loss", "a path that loses nothing"),
 ];
 
+/// A name that would steer a terminal.
+const NAME: &str = "slow\u{9b}31m\u{202e}.pcap";
+
 /// A run of a busy machine may not be the capture's: then a test proves nothing either way.
 #[test]
 fn what_was_captured_is_made_again_and_mended() {
@@ -25,8 +28,8 @@ fn what_was_captured_is_made_again_and_mended() {
     for (user, cases) in User::all().into_iter().zip([PROVED, &PROVED[..1]]) {
         for (sample, cause, fix) in cases {
             let file = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../samples/{sample}.pcap"));
-            std::fs::copy(&file, user.path("slow.pcap")).unwrap();
-            let mut arguments = vec!["prove", "slow.pcap", "--json", "--repeat", "1", "--keep", "kept"];
+            std::fs::copy(&file, user.path(NAME)).unwrap();
+            let mut arguments = vec!["prove", NAME, "--json", "--repeat", "1", "--keep", "kept"];
             // Built without Node, the program has no page.
             let has_page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../web/dist/index.html").exists();
             arguments.extend(has_page.then_some(["--report", "page.html"]).into_iter().flatten());
@@ -34,6 +37,8 @@ fn what_was_captured_is_made_again_and_mended() {
             let complaint = text(&output.stderr);
             assert!(output.status.code().is_some_and(|code| code < 2), "{sample} as {}: {complaint}", user.name);
             let told: Value = serde_json::from_slice(&output.stdout).unwrap();
+            assert!(!text(&output.stdout).contains(['\u{9b}', '\u{202e}']), "{told}");
+            assert_eq!(told["capture"], NAME);
             if let Some(wrong) = schema.iter_errors(&told).next() {
                 panic!("{sample}: {wrong} at {}: {told}", wrong.instance_path());
             }

@@ -6,6 +6,9 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::process::{Child, Stdio};
 
+#[path = "../common/exposition.rs"]
+mod exposition;
+
 /// A watch of a capture that goes on, and where its metrics are.
 struct Watched {
     child: Child,
@@ -26,8 +29,12 @@ impl Watched {
     }
 
     fn ask(&self, head: &str) -> (String, String) {
+        self.ask_for(head, "*/*")
+    }
+
+    fn ask_for(&self, head: &str, accept: &str) -> (String, String) {
         let mut stream = TcpStream::connect(&self.address).unwrap();
-        stream.write_all(format!("{head} HTTP/1.1\r\nHost: here\r\n\r\n").as_bytes()).unwrap();
+        stream.write_all(format!("{head} HTTP/1.1\r\nHost: here\r\nAccept: {accept}\r\n\r\n").as_bytes()).unwrap();
         let mut answer = String::new();
         stream.read_to_string(&mut answer).unwrap();
         let (head, body) = answer.split_once("\r\n\r\n").unwrap();
@@ -51,9 +58,12 @@ fn samples(text: &str) -> BTreeMap<&str, f64> {
 #[test]
 fn metrics_are_told_as_prometheus_reads_them() {
     let watched = Watched::start("timeout-server");
-    let (head, text) = watched.ask("GET /metrics");
+    let (head, text) = watched.ask_for("GET /metrics", "application/openmetrics-text;version=1.0.0");
     assert!(head.starts_with("HTTP/1.1 200") && head.contains("application/openmetrics-text"), "{head}");
     assert!(text.ends_with("# EOF\n"), "{text}");
+    let (head, text) = watched.ask("GET /metrics");
+    assert!(head.starts_with("HTTP/1.1 200") && head.contains("text/plain; version=0.0.4"), "{head}");
+    exposition::check(&text).unwrap_or_else(|wrong| panic!("{wrong}\n{text}"));
     let all = samples(&text);
     let sum = |name: &str| -> f64 { all.iter().filter(|(key, _)| key.starts_with(name)).map(|(_, value)| value).sum() };
     assert!(sum("whyslow_lost_seconds_total{cause=\"timeout\"") > 0.1, "{text}");

@@ -302,3 +302,19 @@ fn a_transfer_is_told_when_its_connection_falls_silent() {
     assert_eq!(count(explainer.collect(end + Nanos::from_millis(60_000))), 0);
     assert_eq!(count(explainer.finish()), 0);
 }
+
+#[test]
+fn a_connection_that_was_closed_is_not_open() {
+    let bytes = fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../samples/healthy-server.pcap")).unwrap();
+    let (mut reader, mut explainer) = (Reader::new(), LiveExplainer::new());
+    explainer.begin_capture("live");
+    reader.push(&bytes, &mut explainer).unwrap();
+    let newest = explainer.newest();
+    assert!(explainer.open_connections() > 0);
+    // Its last packets may still come for some seconds; its entry in the table stays longer.
+    drop(explainer.collect(newest + Nanos::from_millis(5_000)));
+    assert_eq!(explainer.open_connections(), 0);
+    assert!(explainer.explainer.table.count() > 0);
+    drop(explainer.collect(newest + Nanos::from_millis(600_000)));
+    assert_eq!((explainer.open_connections(), explainer.over), (0, 0));
+}

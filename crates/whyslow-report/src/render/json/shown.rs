@@ -1,33 +1,48 @@
 //! [`Harmless`]: JSON whose text is safe to show.
 //!
-//! All text is made [`harmless`], so a reader that prints it (`jq -r .verdict`) prints nothing
-//! hidden. The members in [`RAW`], which a program uses again, keep their value; their hidden
-//! characters are written as JSON escapes (`\u202e`), so the JSON itself is safe to print too. For
-//! the page, which only shows text, all of it is made harmless.
+//! All text, the names of members included, is made [`harmless`], so a reader that prints it
+//! (`jq -r .verdict`) prints nothing hidden. The members in [`RAW`], which a program uses again,
+//! keep their value; their hidden characters are written as JSON escapes (`\u202e`), so the JSON
+//! itself is safe to print too. So does everything in a log. For the page, which only shows text,
+//! all of it is made harmless.
 
 use crate::text::{harmless, is_hidden};
 use serde_json::ser::{CharEscape, Formatter};
 use std::io::{self, Write};
 
-/// Members whose value a program uses again: a file's path opens the file.
-const RAW: [&str; 1] = ["path"];
+/// Members whose value a program uses again: the name of a capture opens the file.
+const RAW: [&str; 2] = ["capture", "path"];
+
+/// Members that keep their value.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Keep {
+    #[default]
+    None,
+    /// Those in [`RAW`].
+    Names,
+    All,
+}
 
 /// Formats as `F` does, and makes text harmless.
 #[derive(Debug, Default)]
 pub(super) struct Harmless<F> {
     layout: F,
-    /// Members that keep their value.
-    raw: &'static [&'static str],
+    keep: Keep,
     /// Whether a member's name is being written.
     in_key: bool,
-    /// Whether the value of one of [`RAW`] is being written.
+    /// Whether a value that is kept is being written.
     is_raw: bool,
 }
 
 impl<F: Default> Harmless<F> {
     /// For programs.
     pub(super) fn to_programs() -> Self {
-        Self { raw: &RAW, ..Self::default() }
+        Self { keep: Keep::Names, ..Self::default() }
+    }
+
+    /// For a log: every value is kept.
+    pub(super) fn exact() -> Self {
+        Self { keep: Keep::All, is_raw: true, ..Self::default() }
     }
 
     /// For a page.
@@ -37,6 +52,15 @@ impl<F: Default> Harmless<F> {
 }
 
 impl<F> Harmless<F> {
+    /// Whether the value of a member is kept.
+    fn keeps(&self, member: &str) -> bool {
+        match self.keep {
+            Keep::None => false,
+            Keep::Names => RAW.contains(&member),
+            Keep::All => true,
+        }
+    }
+
     /// Writes the content of a JSON string, without hidden characters.
     fn visible<W: ?Sized + Write>(text: &str, out: &mut W) -> io::Result<()> {
         // What was written out has backslashes, which JSON escapes; a piece of a string has no
@@ -48,10 +72,10 @@ impl<F> Harmless<F> {
 impl<F: Formatter> Formatter for Harmless<F> {
     #[inline]
     fn write_string_fragment<W: ?Sized + Write>(&mut self, out: &mut W, fragment: &str) -> io::Result<()> {
-        // The members' names are our own.
+        // A name may come from outside as well: that of a process, as the key of a map.
         if self.in_key {
-            self.is_raw = self.raw.contains(&fragment);
-            return out.write_all(fragment.as_bytes());
+            self.is_raw = self.keeps(fragment);
+            return Self::visible(fragment, out);
         }
         // The greatest of all bytes, and not the first that is too great: several are looked at in
         // a step.
@@ -74,7 +98,7 @@ impl<F: Formatter> Formatter for Harmless<F> {
 
     fn write_char_escape<W: ?Sized + Write>(&mut self, out: &mut W, escape: CharEscape) -> io::Result<()> {
         let control = match escape {
-            _ if self.is_raw => None,
+            _ if self.is_raw && !self.in_key => None,
             CharEscape::Quote | CharEscape::ReverseSolidus | CharEscape::Solidus => None,
             CharEscape::Backspace => Some('\u{8}'),
             CharEscape::FormFeed => Some('\u{c}'),
@@ -108,7 +132,7 @@ impl<F: Formatter> Formatter for Harmless<F> {
 
     #[inline]
     fn end_object_value<W: ?Sized + Write>(&mut self, out: &mut W) -> io::Result<()> {
-        self.is_raw = false;
+        self.is_raw = self.keep == Keep::All;
         self.layout.end_object_value(out)
     }
 

@@ -175,3 +175,26 @@ fn what_people_see_is_harmless_and_all_else_is_as_it_was() {
     let value = json!({ "a": [1, -2.5, null, true, { "b": "c", "path": "ä/?q=\"1\"\\" }], "d": "" });
     assert_eq!(seen(&value), value);
 }
+
+#[test]
+fn names_of_members_are_harmless_too() {
+    let hostile = "a\u{9b}31m\u{202e}\u{1b}[8m\\\"\n";
+    let mut out = Vec::new();
+    object(&json!({ hostile: { "path": hostile } }), &mut out).unwrap();
+    let text = String::from_utf8(out).unwrap();
+    assert!(!text.contains(['\u{9b}', '\u{202e}', '\u{1b}']), "{text}");
+    let read: Value = serde_json::from_str(&text).unwrap();
+    // What opens a file keeps its value; its characters are escapes.
+    assert_eq!(read, json!({ "a\\u{9b}31m\\u{202e}\\u{1b}[8m\\\"\\u{a}": { "path": hostile } }));
+}
+
+#[test]
+fn a_log_keeps_every_value_and_shows_nothing_hidden() {
+    let hostile = "a\u{9b}31m\u{202e}\u{1b}\\\"\n\t";
+    let mut out = Vec::new();
+    log_line(&json!({ "key": hostile, "list": [hostile, 1], "after": { "more": hostile } }), &mut out).unwrap();
+    let text = String::from_utf8(out).unwrap();
+    assert!(!text.contains(['\u{9b}', '\u{202e}', '\u{1b}', '\t']) && text.lines().count() == 1, "{text}");
+    let read: Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(read, json!({ "key": hostile, "list": [hostile, 1], "after": { "more": hostile } }));
+}

@@ -12,6 +12,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
+use whyslow_report::render::json;
 use whyslow_report::text::units::{bytes, figure, thousands};
 
 /// Lines that wait to be written.
@@ -53,7 +54,7 @@ impl Log {
     pub(super) fn write(&self, row: &Row) {
         let line = match self.format {
             LogFormat::Text => text(row),
-            LogFormat::Json => serde_json::to_string(row).unwrap_or_default(),
+            LogFormat::Json => json_line(row),
         };
         let lines = self.lines.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(lines) = &*lines
@@ -75,6 +76,13 @@ impl Log {
             let _ = writer.join();
         }
     }
+}
+
+fn json_line(row: &Row) -> String {
+    let mut line = Vec::new();
+    // A row has JSON, and memory takes it.
+    let _ = json::log_line(row, &mut line);
+    String::from_utf8_lossy(&line).trim_end().to_owned()
 }
 
 fn append(file: &Path) -> io::Result<File> {

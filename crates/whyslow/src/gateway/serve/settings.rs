@@ -7,7 +7,7 @@ use super::super::options::{Admin, Clients, KeyFiles, LogFormat, NamedSource, Op
 use super::super::place::Place;
 use super::super::{init, secrets};
 use super::keep::Keep;
-use crate::output::complain;
+use crate::output::{Sources, complain};
 use anyhow::{Context, bail};
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -62,6 +62,10 @@ impl Settings {
         let Options { storage, keys, clients, way, operations } = options;
         if keys.identities.is_empty() {
             bail!("an epoch needs the identity of an operator who may open it: --identity file:PATH");
+        }
+        if let Some(log) = &operations.log {
+            let read = Sources::default().and_files(&args.file.config).and_files(&keys.epochs);
+            read.and_files(&clients.tls_cert).and_files(&clients.tls_key).refuse(log).context("--log")?;
         }
         let keyring = Arc::new(secrets::keyring(&keys.epochs, &keys.identities)?);
         let secret_files = secret_files(&keys, &clients);

@@ -1,4 +1,5 @@
 //! Pages as they are printed.
+#![allow(clippy::unwrap_used)]
 
 use super::*;
 use crate::host::rules::scene::{Scene, connection, connection_with, in_state, listener, owner, remembered, timer};
@@ -65,4 +66,21 @@ fn names_of_processes_do_not_steer_the_terminal() {
     scene.add(closed);
     assert!(!plain(&judged(&scene, None), true, 100).contains('\u{1b}'));
     assert!(!page(&judged(&scene, None), true, 100).contains("\u{1b}[2J"));
+}
+
+/// A process names itself: no page and no JSON of it steers a terminal.
+#[test]
+fn a_hostile_process_name_is_written_out() {
+    let mut scene = bad();
+    for socket in &mut scene.namespace().sockets {
+        socket.owners = vec![owner("a\u{9b}31m\u{202e}b", 4_242)];
+    }
+    let judged = judged(&scene, None);
+    let (mut object, mut line) = (Vec::new(), Vec::new());
+    crate::host::json::write(&judged, &mut object).unwrap();
+    crate::host::json::line(&judged, &mut line).unwrap();
+    for text in [plain(&judged, true, 100).into_bytes(), object, line] {
+        let text = String::from_utf8(text).unwrap();
+        assert!(!text.contains(['\u{9b}', '\u{202e}']) && text.contains("u{202e}b"), "{text}");
+    }
 }

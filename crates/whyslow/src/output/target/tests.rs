@@ -1,6 +1,8 @@
 #![allow(clippy::unwrap_used)]
 
 use super::*;
+use std::fs;
+use std::path::PathBuf;
 use tempfile::{TempDir, tempdir};
 
 fn none() -> Sources {
@@ -14,12 +16,13 @@ fn names(folder: &TempDir) -> Vec<String> {
     names
 }
 
-/// A target that has a name from the start, as where the file system has no files without.
+/// A target that has a temporary name from the start, as on a file system without nameless files.
 fn with_a_name(path: &Path) -> Target {
-    let replaced = fs::metadata(path).ok();
-    let (file, temporary) = named(folder(path), 0o666).unwrap();
-    let beside = Beside { file, temporary, place: path.to_owned(), replaced };
-    Target::over(path.display().to_string(), Sink::Beside(Box::new(beside)))
+    let place = Place::find(path).unwrap();
+    let (file, temporary) = Temporary::create_named(&place).unwrap();
+    let replaced = place.replaced();
+    let beside = Beside { file, temporary, place, replaced };
+    Target::over(path.display().to_string(), Sink::Beside(Box::new(beside)), Claimed::default())
 }
 
 #[test]
@@ -75,7 +78,7 @@ fn what_cannot_be_written_to_is_said_when_it_is_opened() {
     assert!(refused("").contains("is a directory"));
     assert!(refused("missing/").contains("is a directory"));
     let missing = refused("missing/out.csv");
-    assert!(missing.contains("No such file or directory") && !missing.contains(PREFIX), "{missing}");
+    assert!(missing.contains("No such file or directory") && !missing.contains(".whyslow-"), "{missing}");
     assert!(names(&folder).is_empty());
 }
 
@@ -89,6 +92,7 @@ fn links_lead_to_their_file_whether_it_is_there_or_not() {
     symlink("deep/second", at("first")).unwrap();
     symlink("../file", at("deep/second")).unwrap();
     symlink("loop", at("loop")).unwrap();
+    // Whether or not the file exists.
     for text in ["one", "two"] {
         let mut target = Target::open(Some(&at("first")), &none()).unwrap();
         target.write_all(text.as_bytes()).unwrap();
@@ -98,4 +102,30 @@ fn links_lead_to_their_file_whether_it_is_there_or_not() {
     }
     assert!(Target::open(Some(&at("loop")), &none()).is_err());
     assert_eq!(names(&folder), ["deep", "file", "first", "loop"]);
+}
+
+#[test]
+fn one_name_for_two_outputs_is_refused_until_the_first_is_given_up() {
+    let folder = tempdir().unwrap();
+    let (sources, path) = (none(), folder.path().join("out"));
+    let open = || Target::open(Some(&path), &sources);
+    let first = open().unwrap();
+    let error = open().err().unwrap().to_string();
+    assert!(error.contains("another output of this command has this name"), "{error}");
+    drop(first);
+    open().unwrap().finish().unwrap();
+    assert!(open().is_err(), "complete, and still an output of this command");
+}
+
+#[test]
+fn a_name_that_a_watched_pattern_matches_is_refused() {
+    let folder = tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    fs::create_dir(at("ring")).unwrap();
+    let sources = Sources::default().and_patterns([at("r*/slow?.pcap").display().to_string()]);
+    let error = Target::open(Some(&at("ring/../ring/slow1.pcap")), &sources).err().unwrap().to_string();
+    assert!(error.contains("whose files are read: name another file"), "{error}");
+    for other in ["ring/fast.pcap", "slow1.pcap"] {
+        assert!(Target::open(Some(&at(other)), &sources).is_ok(), "{other}");
+    }
 }

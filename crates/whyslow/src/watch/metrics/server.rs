@@ -1,7 +1,8 @@
 //! Tells the metrics over HTTP, to whoever asks for `/metrics`.
 
+use super::format::Format;
 use anyhow::Context;
-use http::header::CONTENT_TYPE;
+use http::header::{ACCEPT, CONTENT_TYPE};
 use http::{Method, Request, Response, StatusCode};
 use http_body_util::Full;
 use hyper::body::{Bytes, Incoming};
@@ -20,9 +21,6 @@ use tokio::sync::Semaphore;
 /// Whoever connects asks soon, and not all at once.
 const PATIENCE: Duration = Duration::from_secs(5);
 const MAX_CONNECTIONS: usize = 32;
-
-/// What Prometheus asks for by `Accept` as well; it reads both.
-const FORMAT: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
 /// Answers on a thread of its own until the program ends.
 ///
@@ -82,7 +80,9 @@ fn answer(request: &Request<Incoming>, registry: &Registry) -> Response<Full<Byt
     if encode(&mut text, registry).is_err() {
         return plain(StatusCode::INTERNAL_SERVER_ERROR, "the metrics cannot be written\n");
     }
+    let format = Format::accepted(request.headers().get(ACCEPT).and_then(|accept| accept.to_str().ok()));
+    let text = format.convert(&text).into_owned();
     let mut response = Response::new(Full::new(Bytes::from(text)));
-    response.headers_mut().insert(CONTENT_TYPE, http::HeaderValue::from_static(FORMAT));
+    response.headers_mut().insert(CONTENT_TYPE, http::HeaderValue::from_static(format.content_type()));
     response
 }

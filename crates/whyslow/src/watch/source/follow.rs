@@ -14,6 +14,7 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Instant, SystemTime};
 use whyslow_core::capture::Reader;
+use whyslow_io::Error;
 
 /// Bytes that are read at once.
 const PIECE: usize = 256 << 10;
@@ -59,7 +60,7 @@ impl Follow {
     pub(super) fn new(names: &[String]) -> anyhow::Result<Self> {
         for name in names {
             if !is_pattern(name) {
-                let file = File::open(name).with_context(|| name.clone())?;
+                let file = File::open(name).map_err(|cause| Error::Open { name: name.clone(), cause })?;
                 if file.metadata().is_ok_and(|metadata| metadata.is_dir()) {
                     bail!("{name}: this is a folder; watch its files, as '{name}/*.pcap'");
                 }
@@ -67,12 +68,8 @@ impl Follow {
                 glob::Pattern::new(name).with_context(|| format!("{name}: no pattern of names"))?;
             }
         }
-        let mut patterns = names.to_vec();
-        patterns.extend(names.iter().filter_map(|name| family(name)));
-        patterns.sort();
-        patterns.dedup();
         let follow = Self {
-            patterns,
+            patterns: patterns(names),
             current: None,
             left: HashMap::new(),
             waiting: Vec::new(),
@@ -190,7 +187,16 @@ fn number(path: &Path, _: &Metadata) -> Number {
     path.to_owned()
 }
 
-fn is_pattern(name: &str) -> bool {
+/// These names, and those of the rings that they belong to.
+pub(super) fn patterns(names: &[String]) -> Vec<String> {
+    let mut patterns = names.to_vec();
+    patterns.extend(names.iter().filter_map(|name| family(name)));
+    patterns.sort();
+    patterns.dedup();
+    patterns
+}
+
+pub(super) fn is_pattern(name: &str) -> bool {
     name.contains(['*', '?', '[']) && !Path::new(name).exists()
 }
 

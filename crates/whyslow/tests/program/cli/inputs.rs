@@ -80,13 +80,32 @@ fn what_cannot_be_read_is_named() {
 }
 
 #[test]
-fn one_input_that_cannot_be_read_spoils_the_run() {
+fn one_input_of_several_that_cannot_be_read_is_skipped() {
     let folder = Folder::new();
     let good = folder.put("good.pcap", &pcap::file(&pcap::slow()));
+    let other = folder.put("other.pcap", b"no capture at all\n");
     let missing = folder.0.path().join("missing.pcap");
-    for format in ["--json", "--jsonl", "--color=never"] {
-        assert!(complaint(whyslow().arg(format).args([&good, &missing])).contains("missing.pcap"));
+    let printed = |arguments: &[&str], files: &[&std::path::PathBuf], status: i32| {
+        let output = whyslow().args(arguments).args(files).assert().code(status).get_output().clone();
+        [output.stdout, output.stderr].map(|text| String::from_utf8(text).unwrap())
+    };
+    for format in ["--json", "--jsonl", "--tsv", "--brief", "--color=never", "--markdown", "--csv"] {
+        let export = ["--markdown", "--csv"].contains(&format);
+        let arguments = if export { vec!["export", format] } else { vec![format] };
+        let [alone, _] = printed(&arguments, &[&good], 0);
+        let [page, said] = printed(&arguments, &[&missing, &good, &other, &folder.0.path().to_owned()], 1);
+        assert_eq!(page, alone, "{format}");
+        for name in ["missing.pcap: ", "other.pcap: ", "is a directory"] {
+            assert!(said.contains(name), "{format}: {said}");
+        }
+        assert_eq!(said.matches("; it is skipped").count(), 3, "{format}: {said}");
+        let none = complaint(whyslow().args(&arguments).args([&missing, &other]));
+        assert!(none.contains("none of the 2 inputs can be read"), "{format}: {none}");
     }
+    let [table, _] = printed(&["--table"], &[&missing, &good], 1);
+    assert!(table.contains("good.pcap") && table.contains("No such file"), "{table}");
+    // A cause that was found counts.
+    printed(&["--fail-on", "slow-start"], &[&missing, &good], 1);
 }
 
 #[cfg(unix)]

@@ -66,7 +66,7 @@ fn a_run_does_not_replace_the_file_that_describes_it() {
                 complaint(&mut command)
             };
             let error = run(&["--repeat", "2"]);
-            assert!(error.contains("which the run replaces: name another --out"), "{error}");
+            assert!(error.contains("which is replaced: name another folder"), "{error}");
             assert_eq!(std::fs::read_to_string(&file).unwrap(), text);
         }
         // What is printed goes nowhere else either.

@@ -1,5 +1,7 @@
 //! The command line as its users meet it: what it prints, where, and its exit status.
 
+#[cfg(target_os = "linux")]
+mod action;
 mod arguments;
 mod compare;
 mod export;
@@ -18,6 +20,8 @@ pub(crate) mod pcap;
 mod predict;
 #[cfg(all(target_os = "linux", feature = "remote"))]
 mod remote;
+#[cfg(all(target_os = "linux", feature = "parquet"))]
+mod replaced;
 mod select;
 #[cfg(target_os = "linux")]
 mod serve;
@@ -26,6 +30,8 @@ mod stitch;
 mod tables;
 mod texts;
 mod wireshark;
+#[cfg(all(target_os = "linux", feature = "remote"))]
+mod wrong;
 
 use assert_cmd::Command;
 use serde_json::Value;

@@ -143,7 +143,7 @@ fn what_is_wrong_is_said_with_what_to_do() {
         if options.is_empty() {
             assert!(complaint.contains(expected), "{complaint}");
         } else {
-            assert!(complaint.contains("cannot be written to /no/such/folder/"), "{complaint}");
+            assert!(complaint.contains("cannot be written to /no/such/folder: "), "{complaint}");
         }
     }
 }
@@ -183,4 +183,31 @@ fn nothing_is_left_in_the_temporary_folder() {
     let (report, complaint) = plugin("loss-server", env!("CARGO_BIN_EXE_whyslow"), &["why-slow"], &["-o", &option]);
     assert!(report.contains("1,465 packets") && complaint.is_empty(), "{report}{complaint}");
     assert_eq!(std::fs::read_dir(path).unwrap().count(), 1);
+}
+
+/// In a folder where others can look, and however new files are usually made, only this user can
+/// read the copy; nobody else can have made it.
+#[cfg(target_os = "linux")]
+#[test]
+fn the_copy_is_for_this_user_alone() {
+    use std::os::unix::fs::PermissionsExt;
+    if !whyslow_testing::tools(&["tshark"]) {
+        return;
+    }
+    let folder = Folder::new();
+    let seen = folder.0.path().join("seen");
+    let script =
+        format!("#!/bin/sh\nstat -c '%a' \"$1\" \"${{1%/*}}\" >{}\nexec \"$WHYSLOW_PROGRAM\" \"$@\"\n", seen.display());
+    let program = folder.put("whyslow", script.as_bytes());
+    std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let own = folder.0.path().join("it's shared");
+    std::fs::create_dir(&own).unwrap();
+    std::fs::set_permissions(&own, std::fs::Permissions::from_mode(0o1777)).unwrap();
+    let option = format!("whyslow.folder:{}", own.display());
+    for options in [&[][..], &["-o", &option]] {
+        let (report, complaint) = plugin("loss-server", program.to_str().unwrap(), &["why-slow"], options);
+        assert!(report.contains("7 segments") && complaint.is_empty(), "{report}{complaint}");
+        assert_eq!(std::fs::read_to_string(&seen).unwrap(), "600\n700\n", "{options:?}");
+        assert_eq!(std::fs::read_dir(&own).unwrap().count(), 0);
+    }
 }

@@ -124,7 +124,7 @@ fn a_url_that_cannot_be_read_says_why() {
     }
     // Of several, one that is missing has a line of its own.
     let url = server.put("/a.pcap", served("loss-client"));
-    let table = whyslow().args(["--table", &url, &server.url("/gone.pcap")]).assert().code(2);
+    let table = whyslow().args(["--table", &url, &server.url("/gone.pcap")]).assert().code(1);
     let table = String::from_utf8(table.get_output().stdout.clone()).unwrap();
     assert!(table.contains("404 Not Found"), "{table}");
 }
@@ -237,4 +237,76 @@ fn google_and_azure_are_asked_the_same_way() {
     assert_eq!(json(command.arg(azure)), local(&["loss-client"], &[azure]));
     let said = complaint(&[azure]);
     assert!(said.starts_with(&format!("whyslow: {azure}: ")) && said.to_lowercase().contains("account"), "{said}");
+}
+
+#[test]
+fn a_redirect_from_the_internet_to_this_machine_is_refused_unless_allowed() {
+    let server = Server::start();
+    let local = server.url("/secret.pcap");
+    // The server is the proxy through which a host on the Internet is asked.
+    let named = "http://captures.example/a.pcap";
+    let redirect = |to: &str| {
+        let status = format!("302 Found\r\nlocation: {to}").leak();
+        server.put(named, Served { status: Some(status), ..Served::default() });
+    };
+    let proxied = |url: &str| {
+        let mut command = whyslow();
+        command.env("http_proxy", server.url("")).arg(url);
+        command
+    };
+    server.put(&local, served("loss-client"));
+    for to in [local.as_str(), "http://[::1]/a", "http://169.254.169.254/latest/meta-data/", "http://10.0.0.1/a"] {
+        redirect(to);
+        let said = crate::complaint(&mut proxied(named));
+        assert!(said.contains("redirects to ") && said.contains("--allow-local-redirects"), "{said}");
+    }
+    assert!(!server.requests().iter().any(|head| head.contains("secret.pcap")));
+    redirect(&local);
+    let found = json(proxied(named).arg("--allow-local-redirects"));
+    assert_eq!(found["connections"], local_findings()["connections"]);
+    // From this machine itself a redirect within it is no news.
+    let status = format!("302 Found\r\nlocation: {local}").leak();
+    let moved = server.put("/moved.pcap", Served { status: Some(status), ..Served::default() });
+    server.put("/secret.pcap", served("loss-client"));
+    assert_eq!(json(whyslow().arg(&moved))["connections"], local_findings()["connections"]);
+}
+
+fn local_findings() -> Value {
+    crate::json(&[common::sample("loss-client")])
+}
+
+/// A page of a list of S3.
+fn page(keys: &[&str], next: Option<&str>) -> Served {
+    let entries = keys.iter().map(|key| {
+        format!(
+            "<Contents><Key>{key}</Key><LastModified>2026-11-22T10:00:00.000Z</LastModified><Size>1</Size></Contents>"
+        )
+    });
+    let next = next.map(|next| format!("<NextContinuationToken>{next}</NextContinuationToken>")).unwrap_or_default();
+    let body = format!("<ListBucketResult>{}{next}</ListBucketResult>", entries.collect::<String>());
+    Served { body: body.into_bytes(), ..Served::default() }
+}
+
+#[test]
+fn a_hostile_list_of_s3_neither_blocks_a_pattern_nor_goes_on_for_ever() {
+    let server = Server::start();
+    let s3 = || {
+        let mut command = whyslow();
+        command.env("AWS_ENDPOINT_URL", server.url(""));
+        command
+    };
+    server.put("/traces/a.pcap", served("loss-client"));
+    server.put("/traces", page(&["../a.pcap", "x/../a.pcap", "a.pcap", "b//.pcap"], None));
+    let url = "s3://traces/a.pcap";
+    assert_eq!(json(s3().arg("s3://traces/*.pcap")), local(&["loss-client"], &[url]));
+    server.put("/traces", page(&[], Some("again")));
+    let said = crate::complaint(s3().arg("s3://traces/*.pcap"));
+    assert!(said.contains("the store's list does not end"), "{said}");
+    let lists = server.requests().iter().filter(|head| head.contains("list-type=2")).count();
+    assert_eq!(lists, 3);
+    // Larger than any list.
+    let body = [&b"<ListBucketResult>"[..], &vec![b' '; 33 << 20]].concat();
+    server.put("/traces", Served { body, ..Served::default() });
+    let said = crate::complaint(s3().arg("s3://traces/*.pcap"));
+    assert!(said.contains("more than 32 MiB"), "{said}");
 }

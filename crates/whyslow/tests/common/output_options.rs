@@ -1,0 +1,147 @@
+//! Every option that names a file or a folder. `output::options` checks that none is missing, and
+//! `cli::outputs` that no output replaces an input.
+
+/// An option that names a file or folder to write: its command, its name, and runs in which the
+/// output is an input as well.
+pub const OUTPUTS: &[(&str, &str, &[Run])] = &[
+    ("compare", "report", &[run("out", "compare {in} {other} --report {place}")]),
+    (
+        "export",
+        "output",
+        &[run("out", "export {in} --csv --output {place}"), run("out", "export {in} --tsv -o {place}")],
+    ),
+    (
+        "export",
+        "parquet",
+        &[
+            run("transfers.parquet", "export {in} --parquet {place}"),
+            run("tables/transfers.parquet", "export {in} --parquet {dir}/tables"),
+        ],
+    ),
+    ("gateway epoch", "output", &[run("out", "gateway epoch --recipient {recipient} --output {place}")]),
+    ("gateway init", "folder", &[run("keys/access.key", "gateway init {dir}/keys")]),
+    ("gateway keygen", "output", &[run("out", "gateway keygen --output {place}")]),
+    (
+        "gateway open",
+        "output",
+        &[run("out", "gateway open {in} --epoch {other} -i env:NONE --name a/b --metadata x -o {place}")],
+    ),
+    ("gateway rekey", "output", &[run("out", "gateway rekey {epoch} -i file:{key} -r {recipient} --output {place}")]),
+    ("gateway seal", "output", &[run("out", "gateway seal {in} --epoch {epoch} -i file:{key} --name a/b -o {place}")]),
+    // The programs of `exec` and the scenarios of `score` are not files of the command line.
+    ("lab exec", "out", &[]),
+    ("lab gallery", "out", &[folder("results/gallery-own/base-1/own.toml", "lab gallery {in} --out {dir}/results")]),
+    ("lab gallery", "page", &[run("out", "lab gallery {in} --page {place}")]),
+    ("lab run", "out", &[folder("results/own/base-1/own.toml", "lab run {in} --out {dir}/results")]),
+    ("lab score", "out", &[]),
+    ("man", "output", &[]),
+    (
+        "probe",
+        "capture",
+        &[
+            run("out", "probe http://127.0.0.1:1/ --upload {in} --capture {place}"),
+            run("out", "probe http://127.0.0.1:1/ -F x=@{in} --capture {place}"),
+            run("out", "probe http://127.0.0.1:1/ --cacert {in} --capture {place}"),
+        ],
+    ),
+    (
+        "probe",
+        "report",
+        &[
+            run("out", "probe http://127.0.0.1:1/ --upload {in} --report {place}"),
+            run("out", "probe http://127.0.0.1:1/ -F x=@{in} --report {place}"),
+        ],
+    ),
+    (
+        "prove",
+        "keep",
+        &[
+            run("kept/again.toml", "prove {in} --keep {dir}/kept"),
+            run("kept/curves.svg", "prove {in} --keep {dir}/kept"),
+            folder("kept/runs/again/again-1/client.pcap", "prove {in} --keep {dir}/kept"),
+        ],
+    ),
+    ("prove", "report", &[run("out", "prove {in} --report {place}")]),
+    (
+        "report",
+        "output",
+        &[run("out", "report {in} --output {place}"), run("out", "report {other} --proof {in} -o {place}")],
+    ),
+    ("scan", "out", &[linked("parts/in.condensed.zst", "scan {in} --out {dir}/parts")]),
+    (
+        "watch",
+        "keep",
+        &[
+            run("out.pcap", "watch {in} --for 1s --keep {place}"),
+            run("out.pcap", "watch {dir}/*.pcap --for 1s --keep {place}"),
+            run("a.previous.pcap", "watch {in} --for 1s --keep {dir}/a.pcap --keep-size 1MB"),
+        ],
+    ),
+];
+
+/// A run: the output's place in a folder, and the arguments. `{in}` is the input, `{place}` the
+/// output, `{dir}` the folder.
+pub struct Run {
+    pub way: Way,
+    pub place: &'static str,
+    pub arguments: &'static str,
+}
+
+/// How the output is the input.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Way {
+    /// By the same name, a hard link or a symbolic link.
+    File,
+    /// By a link: the output's name is made of the input's.
+    Linked,
+    /// The input is in a folder that is replaced.
+    Folder,
+}
+
+const fn run(place: &'static str, arguments: &'static str) -> Run {
+    Run { way: Way::File, place, arguments }
+}
+
+const fn linked(place: &'static str, arguments: &'static str) -> Run {
+    Run { way: Way::Linked, place, arguments }
+}
+
+const fn folder(place: &'static str, arguments: &'static str) -> Run {
+    Run { way: Way::Folder, place, arguments }
+}
+
+/// Options that name a file or folder to read, and two of the gateway's that it appends to or
+/// passes on to `watch --keep`.
+pub const INPUTS: &[(&str, &str)] = &[
+    ("", "files"),
+    ("compare", "a"),
+    ("compare", "b"),
+    ("explain", "files"),
+    ("export", "files"),
+    ("gateway clean", "config"),
+    ("gateway layout", "config"),
+    ("gateway layout", "epochs"),
+    ("gateway layout", "object"),
+    ("gateway open", "epochs"),
+    ("gateway open", "object"),
+    ("gateway rekey", "epoch"),
+    ("gateway seal", "epochs"),
+    ("gateway seal", "file"),
+    ("gateway serve", "config"),
+    ("gateway serve", "epochs"),
+    ("gateway serve", "keep"),
+    ("gateway serve", "log"),
+    ("gateway serve", "tls_cert"),
+    ("gateway serve", "tls_key"),
+    ("lab gallery", "name"),
+    ("lab run", "names"),
+    ("lab show", "folder"),
+    ("probe", "cacert"),
+    ("prove", "capture"),
+    ("report", "files"),
+    ("report", "proof"),
+    ("scan", "files"),
+    ("stitch", "files"),
+    ("view", "files"),
+    ("view", "proof"),
+];
