@@ -10,6 +10,7 @@ mod transfer;
 
 pub use super::icmp_notices::{Notice, Notices};
 use super::payload;
+use super::sender::rtt::OLD_FIRST_RTO;
 use crate::types::{Frame, Near, Side, State};
 use crate::units::{Nanos, SeqNumber, Time};
 pub use crate::wire::Fate;
@@ -162,6 +163,12 @@ impl HandshakeFacts {
     /// One round trip, from any vantage: SYN → SYN-ACK → ACK.
     pub fn rtt(&self) -> Option<Nanos> {
         Some((self.ack?.0 - self.answered_syn?).or_zero()).filter(|_| !self.time_clamped)
+    }
+
+    /// Returns the RTT by which both ends set their timers: of SYNs that were sent once (RFC 6298
+    /// section 3) and answered before any timer would have expired.
+    pub fn rtt_sample(&self) -> Option<Nanos> {
+        self.rtt().filter(|rtt| self.retries == [0, 0] && *rtt <= OLD_FIRST_RTO)
     }
 
     /// Whether classic ECN is in force: echoes are flags then, and not a counter (RFC 9768). None
