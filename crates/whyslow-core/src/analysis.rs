@@ -26,7 +26,7 @@ pub use icmp::IcmpError;
 pub use limit::{LimitShare, LimitSpan};
 pub use origin::Origin;
 pub use pair::*;
-pub use problem::{PARTIAL, Problem};
+pub use problem::{PARTIAL, Problem, QUIC};
 pub use transfer::{HEALTHY_VERDICT, MAX_ROUNDS, MAX_SPANS, Round, Transfer, UNKNOWN_ELIDED_VERDICT, UNKNOWN_VERDICT};
 
 pub use crate::cause::Cause;

@@ -8,7 +8,7 @@ mod words;
 use crate::problems::SELECTION;
 use crate::ranking::{self, CauseCost, MainCause};
 use crate::text::{capitalised, first_clause, units};
-use whyslow_core::analysis::{Actor, Analysis, Cause, Connection, End, Finding, State, Transfer};
+use whyslow_core::analysis::{Actor, Analysis, Cause, Connection, End, Finding, Limit, QUIC, State, Transfer};
 use whyslow_core::units::Nanos;
 use words::Ends;
 
@@ -56,9 +56,28 @@ pub fn confidence(value: f64) -> &'static str {
 pub fn of(analysis: &Analysis) -> Headline {
     match analysis.connections.as_slice() {
         [] if is_selection(analysis) => Headline::new(Tone::Unknown, "No connection matches.".to_owned()),
-        [] => Headline::new(Tone::Unknown, "There is no TCP connection to explain.".to_owned()),
+        [] => without_connection(analysis),
         [one] if analysis.findings.is_empty() => of_connection(one),
         several => of_several(analysis, several),
+    }
+}
+
+/// What there is in captures without a TCP connection.
+fn without_connection(analysis: &Analysis) -> Headline {
+    const NONE: &str = "There is no TCP connection to explain";
+    let packets: u64 = analysis.captures.iter().map(|capture| capture.packets).sum();
+    let tcp: u64 = analysis.captures.iter().map(|capture| capture.tcp_packets).sum();
+    let problems = analysis.captures.iter().flat_map(|capture| &capture.problems);
+    let quic: u64 = problems.filter(|problem| problem.slug == QUIC).map(|problem| problem.count).sum();
+    if quic > 0 {
+        let of = units::count(packets, "packet");
+        let sentence = format!("{NONE}: {} of {of} are QUIC, which is not TCP and is not read.", units::thousands(quic));
+        let advice = "To see the same over TCP, switch QUIC (HTTP/3) off in the client and capture again.".to_owned();
+        return Headline { advice: Some(advice), ..Headline::new(Tone::Unknown, sentence) };
+    }
+    match (packets, tcp) {
+        (1.., 0) => Headline::new(Tone::Unknown, format!("{NONE}: none of {} is TCP.", units::count(packets, "packet"))),
+        _ => Headline::new(Tone::Unknown, format!("{NONE}.")),
     }
 }
 
