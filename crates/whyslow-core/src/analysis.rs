@@ -137,6 +137,9 @@ pub struct Connection {
     pub exchanges: Vec<Exchange>,
     /// How many exchanges there were.
     pub exchanges_total: u64,
+    /// Their response times; left out where none was measured.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub response_times: Option<ResponseTimes>,
     /// Transfers, in time order; at most [`MAX_TRANSFERS`], the ones that were waited for longest.
     pub transfers: Vec<Transfer>,
     /// How many transfers there were.

@@ -148,9 +148,10 @@ fn entry(
         directions: vec![direction(facts, client, first), direction(facts, !client, first)],
         exchanges,
         exchanges_total,
+        response_times: exchanges::response_times(case),
         transfers,
         transfers_total,
-        findings: if facts.timeless { Vec::new() } else { rules::check_connection(case) },
+        findings,
         origin: origin(facts),
     };
     written::restore(&mut connection, facts, names);

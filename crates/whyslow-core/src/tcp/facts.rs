@@ -389,12 +389,26 @@ pub struct DirectionFacts {
     pub transfers: Vec<TransferFacts>,
     /// How many there were.
     pub transfers_total: u64,
+    /// Response times of its transfers that answer a message, those no longer in the list included.
+    pub response_times: Option<ResponseFacts>,
     /// ECN echoes from the receiver.
     pub ecn_echoes: u64,
     /// Its IP numbers tell of packets that never came to the capture point.
     pub ip_ids_reliable: bool,
     /// Where the capture lacks packets, of this direction or ACKs for it.
     pub missing: Vec<Stretch>,
+}
+
+/// Quantiles of the times from a request's first byte to its response's last byte, as both passed
+/// the capture point.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ResponseFacts {
+    /// How many there are.
+    pub count: u64,
+    /// Median.
+    pub p50: Nanos,
+    /// 95th percentile.
+    pub p95: Nanos,
 }
 
 impl DirectionFacts {
