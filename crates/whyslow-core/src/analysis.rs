@@ -102,7 +102,7 @@ pub struct Connection {
     pub server: Endpoint,
     /// First packet.
     pub start_s: Nanos,
-    /// First packet to last.
+    /// First packet to last, or to the end of the capture where an answer is waited for then.
     pub duration_s: Nanos,
     /// How it stood at the end.
     pub state: State,

@@ -87,6 +87,7 @@ use crate::cause::{Cause, for_each_cause};
 use crate::tcp::ShortConnectionBounds;
 use crate::tcp::facts::Facts;
 use crate::types::ModelChange;
+use crate::units::Time;
 use order::sorted;
 use rule::{Check, MayCost, Rule};
 use std::sync::LazyLock;
@@ -121,6 +122,12 @@ pub fn check_connection(case: &ConnectionCase<'_>) -> Vec<Finding> {
         Check::Connection(check) | Check::TransferAndConnection(_, check) => check(case),
         _ => None,
     }))
+}
+
+/// Until when an answer that never came is waited for, by a connection with these findings.
+pub(crate) fn awaited_until(case: &ConnectionCase<'_>, findings: &[Finding]) -> Option<Time> {
+    let is_it = |finding: &Finding| finding.cause == Cause::NoAnswer;
+    findings.iter().any(is_it).then(|| no_answer::awaited_until(case)).flatten()
 }
 
 /// The bounds that rules know of what costs time in a short connection.
