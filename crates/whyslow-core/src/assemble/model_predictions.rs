@@ -1,8 +1,7 @@
 //! What the model says of the transfers that lost the most time, written to their entries.
 
-use crate::analysis::{Assumed, Connection, Finding, Transfer};
+use crate::analysis::{Assumed, Connection, Transfer};
 use crate::rules;
-use crate::units::Nanos;
 use crate::whatif::{RankedReplay, ReplayInput, ReplayQueue, ReplayResult, Replays};
 
 /// Most segments to simulate over all replays of an analysis: about a tenth of a second.
@@ -47,42 +46,12 @@ fn write(result: ReplayResult, transfer: &mut Transfer) {
     let Some(model) = result.model else { return };
     transfer.model_s = Some(model);
     transfer.model_skipped = result.skipped;
-    let measured = transfer.duration_s;
-    if !result.skipped && model.scale(CONTRADICTION_FACTOR) < measured {
-        transfer
-            .findings
-            .iter_mut()
-            .filter(|finding| finding.seconds.0 * 2 >= measured.0)
-            .for_each(|finding| lower_confidence(finding, model, measured));
-    }
     for (finding, promise) in transfer.findings.iter_mut().zip(result.promises) {
         let Some(promise) = promise else { continue };
         finding.predicted_s = Some(promise.time);
         finding.predicted_assumes =
             promise.assumed.map(|rate| Assumed { needed_bps: rate.needed, seen_bps: rate.seen });
     }
-}
-
-/// A transfer took so many times what the model takes with all that is said to have held it: then
-/// something else did.
-const CONTRADICTION_FACTOR: f64 = 2.0;
-/// What is left of the confidence in a cause then.
-const CONTRADICTED_CONFIDENCE: f64 = 0.6;
-
-/// The model does not bear out that this cause took most of the time.
-fn lower_confidence(finding: &mut Finding, model: Nanos, measured: Nanos) {
-    if !rules::is_fully_modelled(finding.cause) {
-        return;
-    }
-    finding.confidence = (finding.confidence * CONTRADICTED_CONFIDENCE * 100.0).round() / 100.0;
-    let (model, measured) = (model.as_secs_f64(), measured.as_secs_f64());
-    let doubt = format!(
-        "it does not fit that the model, limited by this too, takes {model:.3} s where {measured:.3} s were measured: something else took time as well"
-    );
-    finding.settle = Some(match finding.settle.take() {
-        Some(settle) => format!("{doubt}; {settle}"),
-        None => doubt,
-    });
 }
 
 #[cfg(test)]

@@ -152,6 +152,12 @@ pub(crate) fn is_fully_modelled(cause: Cause) -> bool {
     rule_of(cause).fully_modelled
 }
 
+/// Whether the cause is inferred from flights and rates, so that the model of a transfer is a test
+/// of it.
+pub(crate) fn is_inferred(cause: Cause) -> bool {
+    rule_of(cause).inferred
+}
+
 /// What the fix of a cause saves a connection, where no model is needed.
 pub(crate) fn saving_of(cause: Cause) -> Option<Saving> {
     rule_of(cause).saving

@@ -47,6 +47,7 @@ pub(super) const RULE: Rule = Rule::new(Cause::ProtocolWindow, Check::TransferAn
         ModelChange::GrowingReceiveWindow,
         ModelChange::NoSilence(Limit::ProtocolWindow),
     ])
+    .inferred()
     .saves(Saving::Predicted);
 
 /// Credit is a small part of what it is given for: messages of the receiver with more than one byte

@@ -52,7 +52,8 @@ pub(super) const RULE: Rule = Rule::new(Cause::ReceiveWindow, Check::Transfer(ch
     .excluded_by(&[Cause::NoWindowScaling])
     .remedied_by(&[ModelChange::UnlimitedReceiveWindow])
     .if_fixed_by(Actor::Receiver)
-    .fully_modelled();
+    .fully_modelled()
+    .inferred();
 
 /// Where the unit of windows is not told but
 /// [taken](crate::tcp::facts::DirectionFacts::assumed_shift): a buffer of the sender's that is as

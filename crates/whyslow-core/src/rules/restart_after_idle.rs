@@ -39,7 +39,8 @@ use crate::units::Nanos;
 
 pub(super) const RULE: Rule = Rule::new(Cause::RestartAfterIdle, Check::Transfer(check))
     .shown_by(is_restart)
-    .remedied_by(&[ModelChange::WindowKeptWhenIdle]);
+    .remedied_by(&[ModelChange::WindowKeptWhenIdle])
+    .inferred();
 
 /// What Linux' retransmission timer is at least beyond the round trip; no common sender restarts
 /// sooner.

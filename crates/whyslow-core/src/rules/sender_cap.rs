@@ -49,7 +49,8 @@ use crate::units::Nanos;
 // Between a policer's losses a window may stand still at the policed rate.
 pub(super) const RULE: Rule = Rule::new(Cause::SenderCap, Check::Transfer(check))
     .excluded_by(&[Cause::Policer])
-    .remedied_by(&[ModelChange::NoSenderCap, ModelChange::GrowingReceiveWindow]);
+    .remedied_by(&[ModelChange::NoSenderCap, ModelChange::GrowingReceiveWindow])
+    .inferred();
 
 /// One in so many pauses may end with payload of the receiver by chance.
 const MESSAGES: u64 = 5;

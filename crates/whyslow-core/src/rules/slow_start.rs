@@ -46,7 +46,8 @@ use crate::types::ModelChange;
 pub(super) const RULE: Rule = Rule::new(Cause::SlowStart, Check::Transfer(check))
     .excluded_by(&[Cause::RestartAfterIdle])
     .remedied_by(&[ModelChange::LargeInitialWindow])
-    .fully_modelled();
+    .fully_modelled()
+    .inferred();
 
 fn check(case: &TransferCase<'_>) -> Option<Finding> {
     let lost = case.time(Limit::SlowStart);
