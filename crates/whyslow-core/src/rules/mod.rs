@@ -19,6 +19,7 @@ mod clock_step;
 mod coarse_times;
 mod command;
 mod cost_over_time;
+mod cost_shares;
 mod delayed_ack;
 mod duplication;
 mod early_slow_start_exit;
@@ -108,7 +109,10 @@ pub fn check_transfer(case: &TransferCase<'_>) -> Vec<Finding> {
             check(case).filter(|_| !is_excluded(rule, case))
         }
         _ => None,
-    }))
+    });
+    let mut found: Vec<Finding> = found.collect();
+    cost_shares::share_time(&mut found, case.partition.times(), case.before.iter().copied());
+    sorted(found.into_iter())
 }
 
 /// Whether the transfer shows a cause that the rule yields to.
