@@ -139,8 +139,16 @@ fn not_slow(connection: &Connection) -> Headline {
     }
     let took = units::span(transfer.duration_s);
     if transfer.verdict == whyslow_core::analysis::HEALTHY_VERDICT {
-        let sentence = format!("Nothing slowed {subject}: it took {took}, which is what the path needs.");
-        return Headline::new(Tone::Healthy, sentence);
+        let idle = transfer.limits.iter().filter(|part| part.limit == Limit::Idle).map(|part| part.seconds).sum();
+        let took = match idle {
+            Nanos::ZERO => format!("it took {took}, which is what the path needs"),
+            idle => format!(
+                "of {took} it was idle for {}, and {} is what the path needs",
+                units::span(idle),
+                units::span(transfer.duration_s - idle)
+            ),
+        };
+        return Headline::new(Tone::Healthy, format!("Nothing slowed {subject}: {took}."));
     }
     // No single cause explains it.
     Headline::new(Tone::Unknown, format!("{} took {took}: {}.", capitalised(&subject), transfer.verdict))

@@ -104,7 +104,7 @@ for_each_cause!(rules);
 
 /// What one transfer lost, and why; most seconds first.
 pub fn check_transfer(case: &TransferCase<'_>) -> Vec<Finding> {
-    sorted(RULES.iter().filter_map(|rule| match rule.check {
+    let found = RULES.iter().filter_map(|rule| match rule.check {
         Check::Transfer(check) | Check::TransferAndAcross(check, _) | Check::TransferAndConnection(check, _) => {
             check(case).filter(|_| !is_excluded(rule, case))
         }
@@ -279,6 +279,20 @@ mod tests {
         }
         let verdict = scene.verdict();
         assert!(verdict.contains("application") && !verdict.contains("nothing held"), "{verdict}");
+    }
+
+    #[test]
+    fn seconds_that_nothing_explains_are_not_what_the_path_needs() {
+        let mut scene = Scene::flights(&[8_000, 8_000]);
+        let (start, end) = (scene.transfer.last_send, scene.transfer.last_send + ms(1_900));
+        // Less than half of the time is unknown, and more than the path can need.
+        scene.transfer.rounds[1].last_send = end;
+        scene.transfer.gaps.push(crate::tcp::facts::Gap { unseen: true, ..gap(start, end, Release::Nothing) });
+        (scene.transfer.last_send, scene.transfer.end) = (end, end + ms(3_000));
+        scene.facts.rtt.min = Some(ms(2_900));
+        scene.facts.rtt.p50 = Some(ms(100));
+        let verdict = scene.verdict();
+        assert!(verdict != HEALTHY_VERDICT && verdict.contains("1.90 s"), "{verdict}");
     }
 
     #[test]
