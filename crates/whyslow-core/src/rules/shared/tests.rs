@@ -30,7 +30,7 @@ fn what_ran_at_the_same_time_is_not_added_up() {
     all.iter_mut().for_each(|connection| connection.start_s = Nanos::from_millis(500));
     let [shared] = check(&all, &[]).try_into().unwrap();
     assert_eq!(shared.seconds, Nanos::from_millis(800));
-    let total = "share this cause, 800 ms, or 3.20 s in total as some of it ran at the same time; at its worst";
+    let total = "share this cause, 800 ms (3.20 s summed, as some of it passed at the same time); at its worst";
     assert!(shared.summary.contains(total), "{}", shared.summary);
 }
 
