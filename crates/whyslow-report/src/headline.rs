@@ -71,12 +71,15 @@ fn without_connection(analysis: &Analysis) -> Headline {
     let quic: u64 = problems.filter(|problem| problem.slug == QUIC).map(|problem| problem.count).sum();
     if quic > 0 {
         let of = units::count(packets, "packet");
-        let sentence = format!("{NONE}: {} of {of} are QUIC, which is not TCP and is not read.", units::thousands(quic));
+        let sentence =
+            format!("{NONE}: {} of {of} are QUIC, which is not TCP and is not read.", units::thousands(quic));
         let advice = "To see the same over TCP, switch QUIC (HTTP/3) off in the client and capture again.".to_owned();
         return Headline { advice: Some(advice), ..Headline::new(Tone::Unknown, sentence) };
     }
     match (packets, tcp) {
-        (1.., 0) => Headline::new(Tone::Unknown, format!("{NONE}: none of {} is TCP.", units::count(packets, "packet"))),
+        (1.., 0) => {
+            Headline::new(Tone::Unknown, format!("{NONE}: none of {} is TCP.", units::count(packets, "packet")))
+        }
         _ => Headline::new(Tone::Unknown, format!("{NONE}.")),
     }
 }

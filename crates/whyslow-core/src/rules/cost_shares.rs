@@ -76,7 +76,8 @@ pub(super) fn share_time(
     within: impl IntoIterator<Item = LimitTime>,
     before: impl IntoIterator<Item = LimitTime>,
 ) {
-    let part = |is_before| move |LimitTime { limit, time }| Part { limit, left: time, is_before, claims: 0, taker: None };
+    let part =
+        |is_before| move |LimitTime { limit, time }| Part { limit, left: time, is_before, claims: 0, taker: None };
     let parts = within.into_iter().map(part(false)).chain(before.into_iter().map(part(true)));
     let mut parts: Vec<Part> = parts.filter(|part| part.limit != Limit::Idle).collect();
     let mut claims: Vec<Claim> = findings.iter().enumerate().filter_map(|(at, found)| Claim::of(at, found)).collect();

@@ -45,7 +45,7 @@ use crate::analysis::{Actor, Finding, Limit};
 use crate::cause::Cause;
 use crate::types::ModelChange;
 
-pub(super) const RULE: Rule = 
+pub(super) const RULE: Rule =
     Rule::new(Cause::Pacing, Check::Transfer(check)).remedied_by(&[ModelChange::NoPacing]).inferred();
 
 fn check(case: &TransferCase<'_>) -> Option<Finding> {

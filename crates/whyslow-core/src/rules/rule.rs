@@ -81,8 +81,8 @@ impl Rule {
         Self { fully_modelled: true, ..self }
     }
 
-    /// It is inferred from how flights and rates look, and no single packet proves it: it is certain
-    /// only if the model built from the same inference reproduces the transfer.
+    /// It is inferred from how flights and rates look, and no single packet proves it. So it is
+    /// certain only if the model built from the same inference reproduces the transfer.
     pub const fn inferred(self) -> Self {
         Self { inferred: true, ..self }
     }

@@ -211,7 +211,9 @@ impl Known<'_> {
             INFERRED.contains(&cause) && finding["confidence"].as_f64().unwrap() >= 0.9
         };
         let wrong = findings.iter().find(is_certain).filter(|_| is_off);
-        ensure(wrong.is_none(), || format!("{} is certain, and the model takes {model:?} of {took} s", wrong.unwrap()["cause"]))
+        ensure(wrong.is_none(), || {
+            format!("{} is certain, and the model takes {model:?} of {took} s", wrong.unwrap()["cause"])
+        })
     }
 
     fn findings(&self, holder: &Value) -> Result<(), String> {

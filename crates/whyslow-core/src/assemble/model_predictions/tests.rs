@@ -5,8 +5,8 @@ use super::*;
 use crate::analysis::Limit;
 use crate::cause::Cause;
 use crate::compare::tests::{connection, transfer};
-use crate::whatif::tests::{SEGMENTS, slow_start};
 use crate::units::Nanos;
+use crate::whatif::tests::{SEGMENTS, slow_start};
 use std::iter;
 
 fn ms(millis: i64) -> Nanos {

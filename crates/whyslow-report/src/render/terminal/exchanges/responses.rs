@@ -15,11 +15,10 @@ const STEPS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'
 pub(super) fn print(page: &mut Page, connection: &Connection, total: u64) {
     let Some(all) = connection.response_times else { return };
     let [median, p95, most] = [all.p50_s, all.p95_s, all.max_s].map(units::span);
-    let of = if all.count < total { format!(", {} of them measured", units::thousands(all.count)) } else { String::new() };
-    let text = format!(
-        "{}{of}: response time median {median}, p95 {p95}, maximum {most}",
-        units::count(total, "exchange"),
-    );
+    let of =
+        if all.count < total { format!(", {} of them measured", units::thousands(all.count)) } else { String::new() };
+    let text =
+        format!("{}{of}: response time median {median}, p95 {p95}, maximum {most}", units::count(total, "exchange"),);
     page.wrapped(&Line::new().pad(2), Style::new(), &text);
     if total <= connection.exchanges.len() as u64 {
         print_listed(page, connection);
