@@ -43,6 +43,7 @@ const causeCells = (causes: string[], { content, help }: Show) =>
 
 /** The time that all connections span. */
 function spanOf(rows: Row[]): [number, number] {
+  if (rows.length === 0) return [0, 0];
   let [from, to] = [Number.POSITIVE_INFINITY, 0];
   for (const row of rows) {
     from = Math.min(from, row.start);
@@ -97,10 +98,14 @@ const words = <R,>(head: string, of: (row: R) => string, rest: Rest<R>) => ({
 const timeOrDash = (seconds: number): string => (seconds > 0 ? time(seconds) : "–");
 const LOST_TITLE = "Time lost, over all findings";
 
-function connectionColumns(show: Show, span: [number, number]): Column<Row>[] {
+/** Wide enough for a check mark and the longest of these numbers: a fixed layout cuts what is wider. */
+const numberWidth = (numbers: string[]): string =>
+  `${(3.6 + 0.6 * numbers.reduce((most, one) => Math.max(most, one.length), 1)).toFixed(1)}rem`;
+
+function connectionColumns(show: Show, rows: Row[], span: [number, number]): Column<Row>[] {
   const rtt = (seconds: number) => (seconds < 0 ? "–" : time(seconds));
   return [
-    figures("#", (row) => row.id, String, { width: "4.6rem" }),
+    figures("#", (row) => row.id, String, { width: numberWidth(rows.map((row) => String(row.id))) }),
     words("client", (row) => row.client, { level: 2 }),
     words("server", (row) => row.server, {}),
     figures("start", (row) => row.start, time, {
@@ -144,7 +149,7 @@ const LOST = 9;
 
 export function Connections({ content, rows, go, help, pick }: TableProps) {
   const span = useMemo(() => spanOf(rows), [rows]);
-  const columns = useMemo(() => connectionColumns({ content, help }, span), [content, help, span]);
+  const columns = useMemo(() => connectionColumns({ content, help }, rows, span), [content, help, rows, span]);
   const open = (row: Row) => go({ connection: row.id, transfer: null, zoom: null });
   const spot = (row: Row): Spot => [row.id, row.largest];
   const check = pick && {
@@ -166,15 +171,17 @@ export function Connections({ content, rows, go, help, pick }: TableProps) {
   );
 }
 
-function transferColumns(show: Show): Column<TransferRow>[] {
+const transferName = ({ connection, index }: TransferRow): string => `${connection.id}.${index + 1}`;
+
+function transferColumns(show: Show, rows: TransferRow[]): Column<TransferRow>[] {
   const to = ({ connection, transfer }: TransferRow) =>
     endpoint(connection[transfer.from === "client" ? "server" : "client"]);
   return [
     {
       head: "#",
       key: (row) => row.connection.id * 1e4 + row.index,
-      cell: (row) => `${row.connection.id}.${row.index + 1}`,
-      width: "6rem",
+      cell: transferName,
+      width: numberWidth(rows.map(transferName)),
     },
     words("from", (row) => row.transfer.from, { level: 1, width: "4.5rem" }),
     words("to", to, { level: 2 }),
@@ -223,7 +230,7 @@ export function Transfers({ content, rows, go, help, pick }: TableProps) {
         connection.transfers.map((transfer, index): TransferRow => ({ connection, transfer, index })),
       );
   }, [content, rows]);
-  const columns = useMemo(() => transferColumns({ content, help }), [content, help]);
+  const columns = useMemo(() => transferColumns({ content, help }, transfers), [content, help, transfers]);
   const open = (row: TransferRow) => go({ connection: row.connection.id, transfer: row.index + 1, zoom: null });
   const spot = (row: TransferRow): Spot => [row.connection.id, row.index + 1];
   const check = pick && {
@@ -239,7 +246,7 @@ export function Transfers({ content, rows, go, help, pick }: TableProps) {
       first={8}
       open={open}
       label="Transfers"
-      name={(row) => `Transfer ${row.connection.id}.${row.index + 1}`}
+      name={(row) => `Transfer ${transferName(row)}`}
       {...(check ? { check } : {})}
     />
   );

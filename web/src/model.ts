@@ -115,7 +115,10 @@ export interface Connection {
   server: Endpoint;
   /** Its first packet, seconds after the capture's first. */
   start_s: number;
-  /** First packet to last. */
+  /**
+   * First packet to last, or to the end of the capture where an answer is waited for then
+   * (`no-answer`).
+   */
   duration_s: number;
   /**
    * How it stood at its last packet. `half-closed`: one end sent FIN, it was acknowledged, and the
@@ -150,6 +153,19 @@ export interface Connection {
   exchanges: Exchange[];
   /** How many exchanges there were. */
   exchanges_total: number;
+  /**
+   * How long its users waited in the exchanges, listed or not. Left out where none was measured.
+   */
+  response_times?: {
+    /** Exchanges that were measured. */
+    count: number;
+    /** Median, seconds. */
+    p50_s: number;
+    /** 95th percentile, seconds. */
+    p95_s: number;
+    /** Longest, seconds. */
+    max_s: number;
+  };
   /**
    * Transfers in time order; of very many, the ones that cost most, and then those that were waited
    * for longest.
@@ -378,12 +394,12 @@ export interface Transfer {
   bytes: number;
   /** The sender's first byte, seconds after the first packet. */
   start_s: number;
-  /** To the ACK of its last byte, by the sender's clock. */
-  duration_s: number;
   /**
-   * `bytes` over `duration_s` less what of it was `idle`, bits per second. Null when that is no
-   * time.
+   * The time that it was under way, by the sender's clock: to the ACK of its last byte, or until
+   * all of it had arrived where that ACK came with something else much later.
    */
+  duration_s: number;
+  /** `bytes` over `duration_s`, bits per second. Null when that is zero. */
   rate_bps: number | null;
   /** What it carried, where the payload tells. */
   label: string | null;

@@ -49,6 +49,30 @@ test("the causes come first, and the table begins on the first screen with a lin
   );
 });
 
+test("numbers of connections and transfers are not cut", async (t) => {
+  const page = await open(t, server.url);
+  await page.waitForSelector(".list tbody tr");
+  const cut = () =>
+    page.$$eval(".list tbody tr:not(.room) td:first-child", (cells) =>
+      cells.filter((cell) => cell.scrollWidth > cell.clientWidth).map((cell) => cell.textContent),
+    );
+  await page.click("th button:has-text('#')");
+  assert.equal((await ids(page))[0], COUNT);
+  assert.deepEqual(await cut(), []);
+  await page.click("text=transfers");
+  await page.waitForSelector('.list[aria-label="Transfers"] tbody tr');
+  await page.click("th button:has-text('#')");
+  assert.deepEqual(await cut(), []);
+});
+
+test("a list without a line has no time at its ends", async (t) => {
+  const page = await open(t, server.url);
+  await page.waitForSelector(".list tbody tr");
+  await page.fill("input[type=search]", "port:1 port:2");
+  await shown(page, "0 of 10,000 connections");
+  assert.doesNotMatch(await page.textContent("main"), /Infinity|NaN/);
+});
+
 test("fields, comparisons and words are sought together", async (t) => {
   const page = await open(t, server.url);
   await page.waitForSelector(".list tbody tr");

@@ -32,7 +32,7 @@ pub use limit::{LimitShare, LimitSpan};
 pub use measurement::{Measure, Measurement, Unit};
 pub use origin::Origin;
 pub use pair::*;
-pub use problem::{PARTIAL, Problem};
+pub use problem::{PARTIAL, Problem, QUIC};
 pub use question::*;
 pub use remedy::*;
 pub use statement::*;
@@ -112,7 +112,7 @@ pub struct Connection {
     pub server: Endpoint,
     /// First packet.
     pub start_s: Nanos,
-    /// First packet to last.
+    /// First packet to last, or to the end of the capture where an answer is waited for then.
     pub duration_s: Nanos,
     /// How it stood at the end.
     pub state: State,
@@ -147,6 +147,9 @@ pub struct Connection {
     pub exchanges: Vec<Exchange>,
     /// How many exchanges there were.
     pub exchanges_total: u64,
+    /// Their response times; left out where none was measured.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub response_times: Option<ResponseTimes>,
     /// Transfers, in time order; at most [`MAX_TRANSFERS`], the ones that were waited for longest.
     pub transfers: Vec<Transfer>,
     /// How many transfers there were.

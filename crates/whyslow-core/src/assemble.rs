@@ -127,6 +127,8 @@ fn entry(
     let ConnectionInput { facts, first, names, .. } = *input;
     let client = facts.client;
     let (exchanges, exchanges_total) = exchanges::list_exchanges(case, &transfers, first);
+    let findings = if facts.timeless { Vec::new() } else { rules::check_connection(case) };
+    let end = rules::awaited_until(case, &findings).map_or(facts.last, |until| until.max(facts.last));
     let elided = |&(from, until): &(Time, Time)| Elided { start_s: from - first, duration_s: until - from };
     let mut connection = Connection {
         id: input.id,
@@ -134,7 +136,7 @@ fn entry(
         client: endpoint(facts, client, names),
         server: endpoint(facts, !client, names),
         start_s: facts.first - first,
-        duration_s: facts.last - facts.first,
+        duration_s: end - facts.first,
         state: facts.state,
         closed_by: facts.closed_by.map(|side| end_of(facts, side)),
         near: if facts.timeless { Near::Unknown } else { facts.vantage.near },
@@ -148,9 +150,10 @@ fn entry(
         directions: vec![direction(facts, client, first), direction(facts, !client, first)],
         exchanges,
         exchanges_total,
+        response_times: exchanges::response_times(case),
         transfers,
         transfers_total,
-        findings: if facts.timeless { Vec::new() } else { rules::check_connection(case) },
+        findings,
         origin: origin(facts),
     };
     written::restore(&mut connection, facts, names);

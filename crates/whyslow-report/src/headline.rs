@@ -12,7 +12,7 @@ use crate::text::units;
 use crate::words::Lang;
 use phrase::{Phrase, Subject, Sure};
 use serde::Serialize;
-use whyslow_core::analysis::{Analysis, Cause, Connection, Finding, Remedy, State, Transfer, Verdict};
+use whyslow_core::analysis::{Analysis, Cause, Connection, Finding, Limit, QUIC, Remedy, State, Transfer, Verdict};
 use whyslow_core::units::Nanos;
 use words::Ends;
 
@@ -89,10 +89,25 @@ pub fn confidence(value: f64, lang: Lang) -> &'static str {
 pub fn of(analysis: &Analysis, lang: Lang) -> Headline {
     match analysis.connections.as_slice() {
         [] if is_selection(analysis) => Headline::new(Tone::Unknown, Phrase::NoMatch.text(lang)),
-        [] => Headline::new(Tone::Unknown, Phrase::NoConnection.text(lang)),
+        [] => without_connection(analysis, lang),
         [one] if analysis.findings.is_empty() => of_connection(one, lang),
         several => of_several(analysis, several, lang),
     }
+}
+
+/// The headline of captures without a TCP connection.
+fn without_connection(analysis: &Analysis, lang: Lang) -> Headline {
+    let packets: u64 = analysis.captures.iter().map(|capture| capture.packets).sum();
+    let tcp: u64 = analysis.captures.iter().map(|capture| capture.tcp_packets).sum();
+    let problems = analysis.captures.iter().flat_map(|capture| &capture.problems);
+    let quic: u64 = problems.filter(|problem| problem.slug == QUIC).map(|problem| problem.count).sum();
+    let phrase = match (packets, tcp) {
+        _ if quic > 0 => Phrase::OnlyQuic { quic, of: packets },
+        (1.., 0) => Phrase::NoTcp { packets },
+        _ => Phrase::NoConnection,
+    };
+    let advice = (quic > 0).then(|| Phrase::SwitchQuicOff.text(lang));
+    Headline { advice, ..Headline::new(Tone::Unknown, phrase.text(lang)) }
 }
 
 /// Whether connections were left out on request.
@@ -143,7 +158,11 @@ fn not_slow(connection: &Connection, lang: Lang) -> Headline {
     let (tone, phrase) = match transfer.verdict {
         Verdict::UnknownElided => (Tone::Unknown, Phrase::UnknownElided { subject }),
         Verdict::Unknown => (Tone::Unknown, Phrase::Unknown { subject }),
-        Verdict::Healthy => (Tone::Healthy, Phrase::Healthy { subject, took }),
+        Verdict::Healthy => {
+            let parts = transfer.limits.iter().filter(|part| part.limit == Limit::Idle);
+            let idle: Nanos = parts.map(|part| part.seconds).sum();
+            (Tone::Healthy, Phrase::Healthy { subject, took: transfer.duration_s, idle })
+        }
         // No single cause explains it.
         _ => {
             let verdict = crate::words::verdict(transfer, lang);

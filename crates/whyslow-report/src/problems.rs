@@ -17,6 +17,7 @@ const MINOR: &[&str] = &[
     "malformed-packet",
     "not-compared",
     "offload",
+    "quic",
     "short-snaplen",
     "terse-text",
 ];

@@ -28,9 +28,19 @@ pub fn findings(connection: &Connection) -> impl Iterator<Item = &Finding> {
     connection.transfers.iter().flat_map(|transfer| &transfer.findings).chain(&connection.findings)
 }
 
-/// The time that a connection lost over its findings, without the client's own program.
+/// The time that a connection lost over its findings, without the client's own program. What passed
+/// at the same time counts once, so that it is never more than the connection lasted.
 pub fn cost(connection: &Connection) -> Nanos {
-    findings(connection).filter(|finding| finding.is_waited_for()).map(|finding| finding.cost_s).sum()
+    elapsed(connection, Finding::is_waited_for)
+}
+
+/// The time that passed while some of these findings cost time.
+fn elapsed(connection: &Connection, is_wanted: impl Fn(&Finding) -> bool) -> Nanos {
+    let mut lost = CostOverTime::default();
+    for (start, end, findings) in in_time(connection) {
+        lost.add(start, end, findings.iter().filter(|one| is_wanted(one)).map(|one| one.cost_s).sum());
+    }
+    lost.elapsed()
 }
 
 /// Payload bytes that a connection carried from the client, and from the server.
@@ -67,11 +77,9 @@ pub fn main_cause(connection: &Connection) -> Option<MainCause<'_>> {
 /// The causes of one connection with the cost of each over its transfers, the worst first; the
 /// client's own program comes last.
 pub fn causes(connection: &Connection) -> Vec<(Cause, Nanos)> {
-    let mut sums: HashMap<Cause, Nanos> = HashMap::new();
-    for finding in findings(connection) {
-        *sums.entry(finding.cause).or_default() += finding.cost_s;
-    }
-    let mut causes: Vec<_> = sums.into_iter().collect();
+    let found: HashSet<Cause> = findings(connection).map(|finding| finding.cause).collect();
+    let cost = |cause| (cause, elapsed(connection, |finding| finding.cause == cause));
+    let mut causes: Vec<_> = found.into_iter().map(cost).collect();
     causes.sort_by_key(|&(cause, seconds)| (!is_waited_for(cause), Reverse(seconds), cause));
     causes
 }
@@ -177,11 +185,13 @@ pub fn by_cause(analysis: &Analysis) -> Vec<CauseCost> {
     let wholes: HashSet<_> = analysis.findings.iter().filter(|finding| finding.shared).map(named).collect();
     let mut parted = HashSet::new();
     for connection in &analysis.connections {
+        for (cause, seconds) in causes(connection) {
+            sums.entry(cause).or_default().connections.insert(connection.id, seconds);
+        }
         for (start, end, findings) in in_time(connection) {
             for finding in findings {
                 let sum = sums.entry(finding.cause).or_default();
                 sum.least = sum.least.max(finding.cost_s);
-                *sum.connections.entry(connection.id).or_default() += finding.cost_s;
                 if !finding.connections.is_empty() && wholes.contains(&named(finding)) {
                     parted.insert(named(finding));
                 } else {
@@ -265,6 +275,19 @@ mod tests {
         assert_eq!((sum, total), (sum_now, total_now));
         assert!(together < apart && together <= longest + Nanos::from_millis(100), "{together:?}");
         assert!(elapsed < total && elapsed <= longest + Nanos::from_millis(100), "{elapsed:?}");
+    }
+
+    #[test]
+    fn connection_loses_no_more_than_it_lasts_and_no_less_than_to_one_cause() {
+        let mut analysis = example::analysis(vec![example::many().connections.remove(0)]);
+        let one = &mut analysis.connections[0];
+        let mut own = one.transfers[0].findings[0].clone();
+        (own.cause, own.seconds) = (Cause::NagleDelayedAck, one.duration_s.scale(0.9));
+        one.findings = vec![own.clone(), Finding { cause: Cause::TurnTaking, ..own }];
+        let (whole, lost) = (one.duration_s, cost(one));
+        assert!(lost <= whole && findings(one).map(|found| found.seconds).sum::<Nanos>() > whole, "{lost:?}");
+        let total = total_cost(&analysis);
+        assert!(by_cause(&analysis).iter().all(|cost| cost.seconds <= total.elapsed()), "{total:?}");
     }
 
     #[test]

@@ -32,6 +32,19 @@ pub struct Exchange {
     pub transfers: Vec<usize>,
 }
 
+/// How long the users of a connection waited in its exchanges, listed or not.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, BorshSerialize, BorshDeserialize)]
+pub struct ResponseTimes {
+    /// Exchanges that were measured.
+    pub count: u64,
+    /// Median.
+    pub p50_s: Nanos,
+    /// 95th percentile.
+    pub p95_s: Nanos,
+    /// Longest.
+    pub max_s: Nanos,
+}
+
 /// What one side sent in an exchange.
 #[derive(Clone, Debug, PartialEq, Serialize, BorshSerialize, BorshDeserialize)]
 pub struct Message {

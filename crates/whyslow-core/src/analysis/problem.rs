@@ -7,6 +7,9 @@ use serde::Serialize;
 /// The [`Problem`] of a capture that was stopped, or whose reading was, before its end.
 pub const PARTIAL: &str = "partial";
 
+/// The [`Problem`] of a capture with packets of QUIC, which are not read.
+pub const QUIC: &str = "quic";
+
 /// A property of a capture that limits what can be said.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, BorshSerialize, BorshDeserialize)]
 pub struct Problem {

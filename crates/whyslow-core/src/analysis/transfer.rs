@@ -18,9 +18,10 @@ pub struct Transfer {
     pub bytes: u64,
     /// The sender's first byte.
     pub start_s: Nanos,
-    /// To the ACK of its last byte, by the sender's clock.
+    /// The time that it was under way, by the sender's clock: to the ACK of its last byte, or until
+    /// all of it had arrived where that ACK came with something else much later.
     pub duration_s: Nanos,
-    /// `bytes` over `duration_s` less what of it was idle; null when that is no time.
+    /// `bytes` over `duration_s`; null when that is zero.
     pub rate_bps: Option<f64>,
     /// What it carried, where the payload tells: `HTTP GET /file → 200`, `TLS application data`.
     pub label: Option<String>,

@@ -1,7 +1,7 @@
 //! A connection's exchanges, as they are told.
 
 use super::label::{end_of, label};
-use crate::analysis::{Exchange, Limit, MAX_EXCHANGES, Message, Transfer};
+use crate::analysis::{Exchange, Limit, MAX_EXCHANGES, Message, ResponseTimes, Transfer};
 use crate::limit::{Span, Wait};
 use crate::rules::ConnectionCase;
 use crate::tcp::facts::{Facts, PeerMessage, TransferFacts};
@@ -31,6 +31,42 @@ pub(super) fn list_exchanges(case: &ConnectionCase<'_>, transfers: &[Transfer], 
     (listed.collect(), total)
 }
 
+/// The response times of all exchanges. Of very many exchanges only the longest are kept, so their
+/// quantiles come from a sample that was taken before any was dropped.
+pub(super) fn response_times(case: &ConnectionCase<'_>) -> Option<ResponseTimes> {
+    let ConnectionCase { facts, waits, .. } = case;
+    if facts.timeless || facts.capture_defects.one_direction {
+        return None;
+    }
+    let mut times: Vec<Nanos> = waits.iter().map(|wait| (wait.waited() - idle_within(case, wait)).or_zero()).collect();
+    times.sort_unstable();
+    let &max_s = times.last()?;
+    if facts.exchanges_total > facts.exchanges.len() as u64 {
+        let sampled = facts.directions[!facts.requester].response_times?;
+        let [p50_s, p95_s] =
+            [sampled.p50, sampled.p95].map(|time| (time + facts.vantage.loop_to(facts.requester)).min(max_s));
+        return Some(ResponseTimes { count: sampled.count, p50_s, p95_s, max_s });
+    }
+    let at = |share: f64| times[((times.len() as f64 * share).ceil() as usize).clamp(1, times.len()) - 1];
+    Some(ResponseTimes { count: times.len() as u64, p50_s: at(0.5), p95_s: at(0.95), max_s })
+}
+
+/// The idle time within an exchange. What follows its last segment is no part of an exchange that
+/// goes on.
+fn idle_within(case: &ConnectionCase<'_>, wait: &Wait) -> Nanos {
+    let (client, server) = (case.facts.requester, !case.facts.requester);
+    let has_answer = wait.exchange.answer.is_some();
+    let idle_in = |(side, index): (Side, Option<usize>)| {
+        let cut = index.and_then(|index| case.transfers[side].get(index));
+        let of_it = |span: &&Span, last: Time| span.limit == Limit::Idle && (!has_answer || span.end <= last);
+        cut.map(|(transfer, cut)| {
+            cut.spans.iter().filter(|span| of_it(span, transfer.last_send)).map(Span::length).sum()
+        })
+        .unwrap_or_default()
+    };
+    [(client, wait.exchange.request), (server, wait.exchange.answer)].map(idle_in).into_iter().sum()
+}
+
 fn exchange(case: &ConnectionCase<'_>, wait: &Wait, transfers: &[Transfer], first: Time) -> Exchange {
     let facts = case.facts;
     let (client, server) = (facts.requester, !facts.requester);
@@ -42,17 +78,7 @@ fn exchange(case: &ConnectionCase<'_>, wait: &Wait, transfers: &[Transfer], firs
         transfers.iter().position(|listed| listed.from == from && listed.start_s == start)
     };
     let places = [(client, request), (server, answer)];
-    // What follows its last segment is no part of an exchange that goes on.
-    let idle_in = |(side, index): (Side, Option<usize>)| {
-        let cut = index.and_then(|index| case.transfers[side].get(index));
-        let of_it = |span: &&Span, last: Time| span.limit == Limit::Idle && (answer.is_none() || span.end <= last);
-        cut.map(|(transfer, cut)| {
-            cut.spans.iter().filter(|span| of_it(span, transfer.last_send)).map(Span::length).sum()
-        })
-        .unwrap_or_default()
-    };
-    let within: Nanos =
-        [(client, wait.exchange.request), (server, wait.exchange.answer)].map(idle_in).into_iter().sum();
+    let within = idle_within(case, wait);
     Exchange {
         start_s: wait.exchange.start - first,
         request: match (request, asked) {

@@ -1,8 +1,7 @@
 //! What the model says of the transfers that lost the most time, written to their entries.
 
-use crate::analysis::{Assumed, CommonQuestion, Connection, Finding, Promise, Transfer};
+use crate::analysis::{Assumed, Connection, Finding, Promise, Transfer};
 use crate::rules;
-use crate::units::Nanos;
 use crate::whatif::{RankedReplay, ReplayInput, ReplayQueue, ReplayResult, Replays};
 
 /// Most steps to simulate over all replays of an analysis (two a segment): about a tenth of a second.
@@ -50,35 +49,12 @@ fn write(result: ReplayResult, transfer: &mut Transfer) {
     let Some(model) = result.model else { return };
     transfer.model_s = Some(model);
     transfer.model_skipped = result.skipped;
-    let measured = transfer.duration_s;
-    if !result.skipped && model.scale(CONTRADICTION_FACTOR) < measured {
-        transfer
-            .findings
-            .iter_mut()
-            .filter(|finding| finding.cost_s.0 * 2 >= measured.0)
-            .for_each(|finding| lower_confidence(finding, model, measured));
-    }
     let remedies = transfer.findings.iter_mut().flat_map(|finding| &mut finding.remedies);
     for (remedy, promise) in remedies.zip(result.promises) {
         let Some(promise) = promise else { continue };
         let assumed = promise.assumed.map(|rate| Assumed { needed_bps: rate.needed, seen_bps: rate.seen });
         remedy.promise = Some(Promise { time_s: promise.time, assumed });
     }
-}
-
-/// A transfer took so many times what the model takes with all that is said to have held it: then
-/// something else did.
-const CONTRADICTION_FACTOR: f64 = 2.0;
-/// What is left of the confidence in a cause then.
-const CONTRADICTED_CONFIDENCE: f64 = 0.6;
-
-/// The model does not bear out that this cause took most of the time.
-fn lower_confidence(finding: &mut Finding, model: Nanos, measured: Nanos) {
-    if !rules::is_fully_modelled(finding.cause) {
-        return;
-    }
-    finding.confidence = (finding.confidence * CONTRADICTED_CONFIDENCE * 100.0).round() / 100.0;
-    finding.to_confirm.insert(0, CommonQuestion::ModelTooFast { model_s: model, measured_s: measured }.into());
 }
 
 #[cfg(test)]

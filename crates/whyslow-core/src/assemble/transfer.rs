@@ -52,8 +52,10 @@ pub(super) fn entry(
     let findings = if facts.timeless { Vec::new() } else { rules::check_transfer(&case) };
     kept.flows.offer(&case, id, first);
     let exit = rules::exit_of(&case).filter(|_| !facts.timeless);
-    let duration = transfer.duration();
-    let seconds = case.duration().as_secs_f64();
+    let spans = limit::without_idle_end(&partition.spans);
+    let end = spans.last().map_or(transfer.start, |last| last.end);
+    let duration = (end - transfer.start).or_zero();
+    let seconds = duration.as_secs_f64();
     let worst = findings.first().map(|worst| worst.cost_s).filter(|cost| *cost > Nanos::ZERO);
     if let Some(worst) = worst.filter(|worst| kept.replays.wants(*worst, id))
         && let Some(replay) = Replay::new(transfer, partition, context, EarlierTransfers::of(up_to_this, context))
@@ -69,14 +71,14 @@ pub(super) fn entry(
         label: label(facts, sender, transfer),
         first_byte_s: first_byte(facts, sender, transfer),
         first_record: first_record(facts, sender, transfer).map(|(start, end)| end.saturating_sub(start)),
-        rounds: rounds(transfer, partition, first),
+        rounds: rounds(transfer, partition, end, first),
         rounds_total: transfer.rounds_total,
         elided: transfer.known_span.is_some(),
         model_s: None,
         // Until the model has run.
         model_skipped: worst.is_some() && Replay::is_possible(transfer, context),
-        limits: LimitShare::of(&partition.times()),
-        timeline: timeline(partition, first),
+        limits: LimitShare::of(&limit::sum_by_limit(spans.iter().map(Span::limit_time))),
+        timeline: timeline(partition, end, first),
         verdict: rules::verdict(&case, &findings),
         findings,
         before: LimitShare::of(&before),
@@ -84,13 +86,18 @@ pub(super) fn entry(
     (entry, exit)
 }
 
-fn timeline(partition: &Partition, first: Time) -> Vec<LimitSpan> {
-    let listed = |span: &Span| LimitSpan { limit: span.limit, start_s: span.start - first, seconds: span.length() };
-    partition.timeline(MAX_SPANS).iter().map(listed).collect()
+/// The timeline up to `end`.
+fn timeline(partition: &Partition, end: Time, first: Time) -> Vec<LimitSpan> {
+    let listed = |span: &Span| LimitSpan {
+        limit: span.limit,
+        start_s: span.start - first,
+        seconds: (span.end.min(end) - span.start).or_zero(),
+    };
+    partition.timeline(MAX_SPANS).iter().filter(|span| span.start < end).map(listed).collect()
 }
 
-fn rounds(transfer: &TransferFacts, partition: &Partition, first: Time) -> Vec<Round> {
-    let end = transfer.known_span.map_or(transfer.end, |(_, until)| until);
+fn rounds(transfer: &TransferFacts, partition: &Partition, end: Time, first: Time) -> Vec<Round> {
+    let end = transfer.known_span.map_or(end, |(_, until)| until);
     let ends = transfer.rounds.iter().skip(1).map(|round| round.start).chain([end]);
     transfer
         .rounds

@@ -100,6 +100,7 @@ pub(crate) fn connection(id: u64, rtt: i64, transfers: Vec<Transfer>) -> Connect
         directions: vec![direction(End::Client), direction(End::Server)],
         exchanges: Vec::new(),
         exchanges_total: 0,
+        response_times: None,
         transfers_total: transfers.len() as u64,
         transfers,
         findings: Vec::new(),

@@ -1,7 +1,7 @@
 //! What explainers know of a capture, and what the analysis says of it.
 
 use super::accounts::Unlisted;
-use crate::analysis::{Capture, Lookup, Ping, PingRtt, Problem};
+use crate::analysis::{Capture, Lookup, Ping, PingRtt, Problem, QUIC};
 use crate::capture::condensed::{RowCount, summary_of, write_summary};
 use crate::capture::{self, Clock, Summary};
 use crate::cause::Cause;
@@ -340,6 +340,7 @@ impl NamedSkip {
             Skip::IcmpCut => (1, 0),
             Skip::Fragment => (2, 0),
             Skip::Cut => (3, 0),
+            Skip::Quic => (5, 0),
             _ => (4, 0),
         };
         Some(Self { order, what: skip.to_string(), slug })
@@ -354,6 +355,7 @@ fn problem_slug(skip: Skip) -> Option<&'static str> {
         Skip::Cut => Some("cut-headers"),
         Skip::Malformed(_) => Some("malformed-packet"),
         Skip::IcmpCut => Some("icmp-unmatched"),
+        Skip::Quic => Some(QUIC),
         _ => None,
     }
 }

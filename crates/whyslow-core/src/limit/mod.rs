@@ -33,7 +33,7 @@ pub use plateau::Plateau;
 #[cfg(feature = "unstable")]
 pub use rounds::Shape;
 pub use server_push::may_speak_unasked;
-pub use span::{LimitTime, Span, sum_by_limit};
+pub use span::{LimitTime, Span, sum_by_limit, without_idle_end};
 pub use wait::{NOTICEABLE_WAIT, Wait};
 pub use waits::waits;
 

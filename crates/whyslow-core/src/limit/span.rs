@@ -20,7 +20,8 @@ impl Span {
         (self.end - self.start).or_zero()
     }
 
-    pub(super) fn limit_time(&self) -> LimitTime {
+    /// The same without its place in time.
+    pub fn limit_time(&self) -> LimitTime {
         LimitTime { limit: self.limit, time: self.length() }
     }
 }
@@ -71,6 +72,13 @@ impl SpanCutter {
     }
 }
 
+/// The spans up to the end of what somebody waited for: without the idle time at the end, such as
+/// the wait for the ACK of bytes that had all arrived.
+pub fn without_idle_end(spans: &[Span]) -> &[Span] {
+    let idle = spans.iter().rev().take_while(|span| span.limit == Limit::Idle).count();
+    spans.get(..spans.len() - idle).unwrap_or(spans)
+}
+
 /// Time under one limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LimitTime {
@@ -92,4 +100,24 @@ pub fn sum_by_limit(times: impl Iterator<Item = LimitTime>) -> Vec<LimitTime> {
     sums.retain(|sum| sum.time > Nanos::ZERO);
     sums.sort_by_key(|sum| (std::cmp::Reverse(sum.time), sum.limit));
     sums
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn idle_time_at_the_end_is_no_part_of_a_transfer() {
+        let at = Time::from_millis;
+        let span = |limit, start, end| Span { limit, start: at(start), end: at(end) };
+        let spans = [
+            span(Limit::SlowStart, 0, 40),
+            span(Limit::Idle, 40, 50),
+            span(Limit::RoundTrip, 50, 60),
+            span(Limit::Idle, 60, 90),
+            span(Limit::Idle, 90, 8_700),
+        ];
+        assert_eq!(without_idle_end(&spans), &spans[..3]);
+        assert!(without_idle_end(&spans[3..]).is_empty());
+    }
 }

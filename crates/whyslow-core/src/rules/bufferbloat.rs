@@ -120,7 +120,7 @@ mod tests {
             for round in &mut scene.transfer.rounds {
                 round.rtt = Some(ms(100) + ms(10 * (round.in_flight / MSS) as i64));
             }
-            scene.finding(Cause::Bufferbloat)
+            scene.judge(super::check)
         };
         assert_eq!(growing(&[3, 6, 9, 12, 15, 18]).unwrap().cost_s, ms(180));
         let mut messages = Scene::flights(&[20, 20, 20, 20, 150, 20, 20]);

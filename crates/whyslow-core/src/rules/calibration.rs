@@ -7,7 +7,9 @@
 //! printed is the share of such findings that is right (Murphy and Winkler 1977, "Reliability of
 //! subjective probability forecasts").
 
-use crate::analysis::{Connection, Finding};
+use super::{is_fully_modelled, is_inferred};
+use crate::analysis::{CommonQuestion, Connection, Finding, Transfer};
+use crate::units::Nanos;
 
 /// What a rule says, and the share that is right; straight between them. Below a half too few were
 /// ever said to know.
@@ -23,12 +25,18 @@ fn calibrated(confidence: f64) -> f64 {
     (share * 100.0).round() / 100.0
 }
 
-/// Puts what was measured in place of what rules say; once, when nothing weighs confidences any
-/// more.
+/// Decides how sure each finding is; once, when nothing else weighs confidences any more.
+///
+/// What a rule says is replaced by the share that was measured, less what the model of the same
+/// transfer contradicts.
 pub(crate) fn calibrate(connections: &mut [Connection], over: &mut [Finding]) {
     for connection in connections {
         connection.findings.iter_mut().for_each(measure);
-        connection.transfers.iter_mut().flat_map(|transfer| &mut transfer.findings).for_each(measure);
+        for transfer in &mut connection.transfers {
+            doubt_contradicted(transfer);
+            transfer.findings.iter_mut().for_each(measure);
+            cap_contradicted(transfer);
+        }
     }
     over.iter_mut().for_each(measure);
 }
@@ -37,9 +45,92 @@ fn measure(finding: &mut Finding) {
     finding.confidence = calibrated(finding.confidence);
 }
 
+/// A transfer took this many times what the model takes with all the limits that were found: then
+/// something else held it.
+const CONTRADICTION_FACTOR: f64 = 2.0;
+/// The share of the confidence in a cause that is left then.
+const CONTRADICTED_CONFIDENCE: f64 = 0.6;
+
+/// Lowers the confidence in causes that took most of the time and that the model plays whole, if
+/// the model with them takes less than half of the time.
+fn doubt_contradicted(transfer: &mut Transfer) {
+    let measured = transfer.duration_s;
+    let Some(model) = transfer.model_s.filter(|model| model.scale(CONTRADICTION_FACTOR) < measured) else { return };
+    if transfer.model_skipped {
+        return;
+    }
+    let is_most = |finding: &&mut Finding| finding.cost_s.0 * 2 >= measured.0 && is_fully_modelled(finding.cause);
+    for finding in transfer.findings.iter_mut().filter(is_most) {
+        finding.confidence = (finding.confidence * CONTRADICTED_CONFIDENCE * 100.0).round() / 100.0;
+        let question = CommonQuestion::ModelTooFast { model_s: model, measured_s: measured };
+        finding.to_confirm.insert(0, question.into());
+    }
+}
+
+/// A model that is further from the measured time than this share of it contradicts what it was
+/// built from.
+const MODEL_TOLERANCE: f64 = 0.3;
+/// The highest confidence that is not called certain.
+const LIKELY: f64 = 0.89;
+
+/// Calls nothing certain that was inferred from how flights and rates look, if the model built from
+/// the same inference does not reproduce the transfer.
+fn cap_contradicted(transfer: &mut Transfer) {
+    let measured = transfer.duration_s;
+    let is_off = |model: &Nanos| (*model - measured).0.abs() as f64 > MODEL_TOLERANCE * measured.0 as f64;
+    let Some(model) = transfer.model_s.filter(is_off) else { return };
+    let is_certain = |finding: &&mut Finding| finding.confidence > LIKELY && is_inferred(finding.cause);
+    for finding in transfer.findings.iter_mut().filter(is_certain) {
+        finding.confidence = LIKELY;
+        let question = CommonQuestion::ModelDisagrees { model_s: model, measured_s: measured };
+        finding.to_confirm.insert(0, question.into());
+    }
+}
+
 #[cfg(test)]
 mod tests {
+    use super::super::say;
     use super::*;
+    use crate::analysis::{Limit, SendingStatement};
+    use crate::cause::Cause;
+    use crate::compare::tests::{connection, transfer};
+
+    fn ms(millis: i64) -> Nanos {
+        Nanos::from_millis(millis)
+    }
+
+    /// A transfer of this length with these causes, each at 0.9, after calibration against a model
+    /// of 500 ms.
+    fn against_model(duration: i64, causes: &[Cause]) -> Vec<Finding> {
+        let mut transfer = transfer(100, Limit::SlowStart, &[10_000, 20_000, 40_000, 80_000, 5_000], None);
+        (transfer.duration_s, transfer.model_s) = (ms(duration), Some(ms(500)));
+        let found = |cause: &Cause| {
+            say::finding(*cause, ms(duration), 0.9, SendingStatement::WindowClosed { closed_s: ms(1), whole_s: ms(1) })
+        };
+        transfer.findings = causes.iter().map(found).collect();
+        let mut connections = [connection(1, 100, vec![transfer])];
+        calibrate(&mut connections, &mut []);
+        connections[0].transfers[0].findings.clone()
+    }
+
+    #[test]
+    fn cause_with_model_half_as_long_loses_confidence() {
+        let found = against_model(2_000, &[Cause::SlowStart, Cause::Loss]);
+        assert!(found[0].confidence < 0.7 && !found[0].to_confirm.is_empty(), "{found:?}");
+        assert_eq!(found[1].confidence, calibrated(0.9), "of losses the model plays a part only");
+    }
+
+    #[test]
+    fn inferred_cause_is_certain_only_if_the_model_reproduces_the_transfer() {
+        for cause in [Cause::SlowStart, Cause::SenderCap, Cause::Bandwidth, Cause::ReceiveWindow] {
+            let is_certain = |duration: i64| against_model(duration, &[cause])[0].confidence >= 0.9;
+            assert_eq!([300, 390, 500, 700, 750].map(is_certain), [false, true, true, true, false], "{cause}");
+        }
+        let found = against_model(750, &[Cause::SenderCap, Cause::ZeroWindow]);
+        let question = CommonQuestion::ModelDisagrees { model_s: ms(500), measured_s: ms(750) };
+        assert_eq!(found[0].to_confirm, [question.into()]);
+        assert!(found[1].confidence >= 0.9 && found[1].to_confirm.is_empty(), "packets prove a closed window");
+    }
 
     #[test]
     fn what_is_surer_stays_surer() {

@@ -3,46 +3,65 @@
 use super::say::time;
 use crate::analysis::SpreadCost;
 use crate::units::Nanos;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
 
-/// Stretches of time during which something was lost, with what was lost in each.
+/// Stretches of time, each with the time that was lost in it.
 #[derive(Clone, Debug, Default)]
 pub struct CostOverTime {
-    spans: Vec<(Nanos, Nanos)>,
+    /// Start, end, cost.
+    spans: Vec<(Nanos, Nanos, Nanos)>,
     cost: Nanos,
-    /// The most that was lost in one of them.
-    max_cost: Nanos,
 }
 
 impl CostOverTime {
     /// So much was lost from `start` to `end`.
     pub fn add(&mut self, start: Nanos, end: Nanos, lost: Nanos) {
-        self.spans.push((start, end.max(start)));
+        self.spans.push((start, end.max(start), lost));
         self.cost += lost;
-        self.max_cost = self.max_cost.max(lost);
     }
 
-    /// What was lost with no instant counted twice, where it is spread evenly over the time in
-    /// which it was lost; never more than that time, nor less than in one stretch of it.
+    /// Returns the time that passed while something was lost, with no instant counted twice.
+    ///
+    /// What was lost in a stretch is spread evenly over it; of stretches at the same time the one
+    /// that lost most counts. So it is never more than the time that the stretches cover, nor less
+    /// than without one of them.
     pub fn elapsed(&self) -> Nanos {
-        let total: Nanos = self.spans.iter().map(|&(start, end)| end - start).sum();
-        let union = self.union();
-        let spread = if union >= total { self.cost } else { self.cost.scale(union.0 as f64 / total.0 as f64) };
-        spread.max(self.max_cost).min(union)
+        let mut spans = self.spans.clone();
+        spans.retain(|&(start, end, lost)| end > start && lost > Nanos::ZERO);
+        spans.sort_unstable();
+        // The densest of the stretches that have begun comes first.
+        let mut begun: BinaryHeap<(u64, Reverse<usize>)> = BinaryHeap::new();
+        let (mut next, mut at, mut sum) = (0, Nanos(i64::MIN), 0.0);
+        loop {
+            while let Some(&(.., Reverse(index))) = begun.peek()
+                && spans[index].1 <= at
+            {
+                begun.pop();
+            }
+            let upcoming = spans.get(next).map(|span| span.0);
+            match (begun.peek(), upcoming) {
+                (None, None) => break,
+                (None, Some(start)) => at = start,
+                (Some(&(.., Reverse(index))), upcoming) => {
+                    let until = upcoming.map_or(spans[index].1, |start| start.min(spans[index].1));
+                    sum += density(spans[index]) * (until - at).0 as f64;
+                    at = until;
+                }
+            }
+            while let Some(&span) = spans.get(next)
+                && span.0 <= at
+            {
+                begun.push((density(span).to_bits(), Reverse(next)));
+                next += 1;
+            }
+        }
+        Nanos(sum.round() as i64)
     }
 
-    /// What was lost in total: what passed at the same time counts as often as it was lost.
+    /// Returns the sum: what passed at the same time counts as often as it was lost.
     pub fn total(&self) -> Nanos {
         self.cost
-    }
-
-    /// The same in words.
-    pub fn describe(&self) -> String {
-        let (elapsed, total) = (self.elapsed(), self.cost);
-        if elapsed < total {
-            format!("{}, or {} in total as some of it ran at the same time", time(elapsed), time(total))
-        } else {
-            format!("{} in all", time(total))
-        }
     }
 
     /// Elapsed time, and the sum.
@@ -50,19 +69,21 @@ impl CostOverTime {
         SpreadCost { elapsed_s: self.elapsed(), summed_s: self.cost }
     }
 
-    fn union(&self) -> Nanos {
-        let mut spans = self.spans.clone();
-        spans.sort_unstable();
-        let (mut sum, mut until) = (Nanos::ZERO, Nanos(i64::MIN));
-        for (start, end) in spans {
-            let start = start.max(until);
-            if end > start {
-                sum += end - start;
-            }
-            until = until.max(end);
+    /// The same in words: elapsed time first.
+    pub fn describe(&self) -> String {
+        let (elapsed, total) = (self.elapsed(), self.cost);
+        if elapsed < total {
+            format!("{} ({} summed, as some of it passed at the same time)", time(elapsed), time(total))
+        } else {
+            format!("{} in all", time(total))
         }
-        sum
     }
+}
+
+/// The share of a stretch that was lost, at most all of it. Never negative, so that its bits are in
+/// its order.
+fn density((start, end, lost): (Nanos, Nanos, Nanos)) -> f64 {
+    (lost.0 as f64 / (end - start).0.max(1) as f64).clamp(0.0, 1.0)
 }
 
 #[cfg(test)]
@@ -88,6 +109,13 @@ mod tests {
         assert_eq!(lost(&[(0, 10, 10), (0, 10, 10), (2, 8, 6)]), (10, 26));
         // Half of the second one.
         assert_eq!(lost(&[(0, 10, 10), (5, 15, 10)]), (15, 20));
+    }
+
+    #[test]
+    fn another_loss_at_the_same_time_makes_no_total_smaller() {
+        let rows = [(0, 10, 10), (10, 20, 10)];
+        assert_eq!(lost(&rows), (20, 20));
+        assert_eq!(lost(&[rows[0], rows[1], (0, 10, 1), (10, 20, 1), (0, 20, 1)]), (20, 23));
     }
 
     #[test]

@@ -47,7 +47,8 @@ use std::collections::BTreeMap;
 /// Slow growth is flat around the window of an earlier loss (RFC 9438 section 4.2), and looks like
 /// a cap there.
 pub(super) const RULE: Rule = Rule::new(Cause::EarlySlowStartExit, Check::TransferAndAcross(check, across))
-    .remedied_by(&[ModelChange::SlowStartUntilLoss, ModelChange::NoSenderCap]);
+    .remedied_by(&[ModelChange::SlowStartUntilLoss, ModelChange::NoSenderCap])
+    .inferred();
 
 /// One round in so many may seem smaller, as its segments slip into the next one.
 const SHRUNK: usize = 4;

@@ -193,7 +193,7 @@ mod tests {
 
     #[test]
     fn pauses_that_nothing_ended_may_be_the_senders_processor() {
-        let found = stalled().finding(Cause::HostCpu).unwrap();
+        let found = stalled().judge(super::check).unwrap();
         assert_eq!(found.cost_s, ms(8 * 30), "before the first flight was whole, no window is known");
         assert!(found.confidence <= 0.5);
         let mut afar = stalled();

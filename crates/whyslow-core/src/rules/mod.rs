@@ -19,6 +19,7 @@ mod clock_step;
 mod coarse_times;
 mod command;
 mod cost_over_time;
+mod cost_shares;
 mod delayed_ack;
 mod duplication;
 mod early_slow_start_exit;
@@ -87,6 +88,7 @@ use crate::cause::{Cause, for_each_cause};
 use crate::tcp::ShortConnectionBounds;
 use crate::tcp::facts::Facts;
 use crate::types::ModelChange;
+use crate::units::Time;
 use order::sorted;
 use rule::{Check, MayCost, Rule};
 use std::sync::LazyLock;
@@ -102,12 +104,15 @@ for_each_cause!(rules);
 
 /// What one transfer lost, and why; most seconds first.
 pub fn check_transfer(case: &TransferCase<'_>) -> Vec<Finding> {
-    sorted(RULES.iter().filter_map(|rule| match rule.check {
+    let found = RULES.iter().filter_map(|rule| match rule.check {
         Check::Transfer(check) | Check::TransferAndAcross(check, _) | Check::TransferAndConnection(check, _) => {
             check(case).filter(|_| !is_excluded(rule, case))
         }
         _ => None,
-    }))
+    });
+    let mut found: Vec<Finding> = found.collect();
+    cost_shares::share_time(&mut found, case.partition.times(), case.before.iter().copied());
+    sorted(found.into_iter())
 }
 
 /// Whether the transfer shows a cause that the rule yields to.
@@ -121,6 +126,12 @@ pub fn check_connection(case: &ConnectionCase<'_>) -> Vec<Finding> {
         Check::Connection(check) | Check::TransferAndConnection(_, check) => check(case),
         _ => None,
     }))
+}
+
+/// Until when an answer that never came is waited for, by a connection with these findings.
+pub(crate) fn awaited_until(case: &ConnectionCase<'_>, findings: &[Finding]) -> Option<Time> {
+    let is_it = |finding: &Finding| finding.cause == Cause::NoAnswer;
+    findings.iter().any(is_it).then(|| no_answer::awaited_until(case)).flatten()
 }
 
 /// The bounds that rules know of what costs time in a short connection.
@@ -145,6 +156,12 @@ pub(crate) fn changes_of(cause: Cause, remedy: &Remedy) -> Option<&'static [Mode
 /// Whether the model plays all that the cause does.
 pub(crate) fn is_fully_modelled(cause: Cause) -> bool {
     rule_of(cause).fully_modelled
+}
+
+/// Whether the cause is inferred from flights and rates, so that the model of a transfer is a test
+/// of it.
+pub(crate) fn is_inferred(cause: Cause) -> bool {
+    rule_of(cause).inferred
 }
 
 /// What the fix of a cause saves a connection, where no model is needed.
@@ -262,6 +279,21 @@ mod tests {
         let verdict = scene.verdict();
         let named =
             |limits: &[(Limit, crate::units::Nanos)]| limits.iter().any(|(limit, _)| *limit == Limit::Application);
+        assert!(matches!(&verdict, Verdict::Unexplained { limits, .. } if named(limits)), "{verdict:?}");
+    }
+
+    #[test]
+    fn seconds_that_nothing_explains_are_not_what_the_path_needs() {
+        let mut scene = Scene::flights(&[8_000, 8_000]);
+        let (start, end) = (scene.transfer.last_send, scene.transfer.last_send + ms(1_900));
+        // Less than half of the time is unknown, and more than the path can need.
+        scene.transfer.rounds[1].last_send = end;
+        scene.transfer.gaps.push(crate::tcp::facts::Gap { unseen: true, ..gap(start, end, Release::Nothing) });
+        (scene.transfer.last_send, scene.transfer.end) = (end, end + ms(3_000));
+        scene.facts.rtt.min = Some(ms(2_900));
+        scene.facts.rtt.p50 = Some(ms(100));
+        let verdict = scene.verdict();
+        let named = |limits: &[(Limit, crate::units::Nanos)]| limits.iter().any(|(_, time)| *time == ms(1_900));
         assert!(matches!(&verdict, Verdict::Unexplained { limits, .. } if named(limits)), "{verdict:?}");
     }
 

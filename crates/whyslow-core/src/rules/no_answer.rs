@@ -86,7 +86,24 @@ const FORGOTTEN: Nanos = Nanos::from_millis(60_000);
 /// no system starts with so few.
 const TRACED: u8 = 30;
 
+/// A wait without an answer.
+struct Wait {
+    found: Finding,
+    /// When it ended, or the capture did.
+    until: Time,
+}
+
 fn check(case: &ConnectionCase<'_>) -> Option<Finding> {
+    wait(case).map(|wait| wait.found)
+}
+
+/// Until when an answer is waited for: the connection lasts that long, though its last packet may
+/// have come before.
+pub(super) fn awaited_until(case: &ConnectionCase<'_>) -> Option<Time> {
+    wait(case).map(|wait| wait.until)
+}
+
+fn wait(case: &ConnectionCase<'_>) -> Option<Wait> {
     let facts = case.facts;
     // The answer may be what was left out of a text.
     if facts.capture_defects.one_direction || facts.timeless || !facts.elided.is_empty() {
@@ -96,20 +113,20 @@ fn check(case: &ConnectionCase<'_>) -> Option<Finding> {
     if undeliverable.is_some() {
         return undeliverable;
     }
-    let mut found = if facts.state == State::Unanswered {
+    let mut wait = if facts.state == State::Unanswered {
         unopened(case)?
     } else if is_half_open(facts) {
-        half_open(case)
+        Wait { found: half_open(case), until: facts.last }
     } else {
         lost_contact(case).or_else(|| unanswered(case)).or_else(|| broken_off(case))?
     };
-    found.evidence.extend(facts.notices.list.iter().map(icmp::as_evidence));
-    Some(found)
+    wait.found.evidence.extend(facts.notices.list.iter().map(icmp::as_evidence));
+    Some(wait)
 }
 
 /// SYNs that a router or the host itself says by ICMP cannot be delivered. Linux ends the attempt
 /// with the first such error; who tries on all the same waits for the next one.
-fn undeliverable(case: &ConnectionCase<'_>) -> Option<Finding> {
+fn undeliverable(case: &ConnectionCase<'_>) -> Option<Wait> {
     let facts = case.facts;
     let (first, frame) = facts.handshake.syn?;
     let (ttl, _) = facts.ttl[facts.client];
@@ -121,7 +138,8 @@ fn undeliverable(case: &ConnectionCase<'_>) -> Option<Finding> {
         return None;
     }
     let tries = 1 + facts.handshake.retries[facts.client];
-    let waited = (last.max(facts.last) - first).or_zero();
+    let until = last.max(facts.last);
+    let waited = (until - first).or_zero();
     let server = facts.endpoints[!facts.client];
     let summary = format!(
         "{} did not get the SYN: {} (ICMP); {} in {}",
@@ -141,11 +159,11 @@ fn undeliverable(case: &ConnectionCase<'_>) -> Option<Finding> {
     ));
     found.evidence.extend(icmp::undelivered(facts, facts.client).map(icmp::as_evidence));
     found.remedies = icmp::fix_undelivered(notice, server);
-    Some(found)
+    Some(Wait { found, until })
 }
 
 /// SYNs alone.
-fn unopened(case: &ConnectionCase<'_>) -> Option<Finding> {
+fn unopened(case: &ConnectionCase<'_>) -> Option<Wait> {
     let facts = case.facts;
     let (first, frame) = facts.handshake.syn?;
     let last = facts.handshake.answered_syn?;
@@ -186,7 +204,7 @@ fn unopened(case: &ConnectionCase<'_>) -> Option<Finding> {
         Some(format!("traceroute -n -T -p {port} {address}")),
     );
     found.to_confirm = confirm("a capture at the server shows whether the SYNs come there, and whether it answers");
-    Some(found)
+    Some(Wait { found, until: if open { facts.until } else { facts.last } })
 }
 
 fn half_open(case: &ConnectionCase<'_>) -> Finding {
@@ -216,7 +234,7 @@ fn half_open(case: &ConnectionCase<'_>) -> Finding {
 }
 
 /// Data that the timer retransmitted and again, up to the last packet.
-fn lost_contact(case: &ConnectionCase<'_>) -> Option<Finding> {
+fn lost_contact(case: &ConnectionCase<'_>) -> Option<Wait> {
     let facts = case.facts;
     let given_up = |side: Side| {
         let transfer = facts.directions[side].transfers.last()?;
@@ -278,7 +296,7 @@ fn lost_contact(case: &ConnectionCase<'_>) -> Option<Finding> {
     }
     found.to_confirm =
         confirm(format!("a capture at the {other} shows whether the tries come there, and whether it answers"));
-    Some(found)
+    Some(Wait { found, until: if open { facts.until } else { facts.last } })
 }
 
 /// `idle`: how long the connection had been silent, if that was long.
@@ -320,7 +338,7 @@ enum Ended {
 }
 
 /// A request that was delivered and not answered.
-fn unanswered(case: &ConnectionCase<'_>) -> Option<Finding> {
+fn unanswered(case: &ConnectionCase<'_>) -> Option<Wait> {
     let facts = case.facts;
     let asked = outstanding(facts)?;
     let OutstandingRequest { message, due, label, usual, .. } = asked;
@@ -358,11 +376,11 @@ fn unanswered(case: &ConnectionCase<'_>) -> Option<Finding> {
     } else {
         "if the server's address is a proxy, what is behind it did not answer: capture there"
     });
-    Some(found)
+    Some(Wait { found, until: if ended == Ended::Capture { facts.until } else { facts.last } })
 }
 
 /// An answer that stopped in the middle.
-fn broken_off(case: &ConnectionCase<'_>) -> Option<Finding> {
+fn broken_off(case: &ConnectionCase<'_>) -> Option<Wait> {
     let facts = case.facts;
     let direction = &facts.directions[!facts.client];
     let answer = direction.transfers.last()?;
@@ -405,7 +423,7 @@ fn broken_off(case: &ConnectionCase<'_>) -> Option<Finding> {
         None,
     );
     found.to_confirm = confirm("a capture at the server shows whether it went on sending");
-    Some(found)
+    Some(Wait { found, until: if ended == Ended::Capture { facts.until } else { facts.last } })
 }
 
 impl Ended {

@@ -36,7 +36,8 @@ use crate::types::ModelChange;
 pub(super) const RULE: Rule = Rule::new(Cause::NoWindowScaling, Check::Transfer(check))
     .shown_by(applies)
     .remedied_by(&[ModelChange::UnlimitedReceiveWindow])
-    .fully_modelled();
+    .fully_modelled()
+    .inferred();
 
 /// The option was seen to be missing, and what the windows held back is large enough to come from
 /// that.

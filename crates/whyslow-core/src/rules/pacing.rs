@@ -44,7 +44,7 @@ use super::say::{confirm, evidence, finding, remedy};
 use crate::analysis::{Actor, Finding, Limit, Measure, SendingAction, SendingQuestion, SendingStatement, Unit};
 use crate::cause::Cause;
 
-pub(super) const RULE: Rule = Rule::new(Cause::Pacing, Check::Transfer(check));
+pub(super) const RULE: Rule = Rule::new(Cause::Pacing, Check::Transfer(check)).inferred();
 
 fn check(case: &TransferCase<'_>) -> Option<Finding> {
     let shape = &case.partition.shape;

@@ -43,7 +43,7 @@ use crate::analysis::{
 use crate::cause::Cause;
 
 pub(super) const RULE: Rule =
-    Rule::new(Cause::ProtocolWindow, Check::TransferAndConnection(check, in_turns)).saves(Saving::Predicted);
+    Rule::new(Cause::ProtocolWindow, Check::TransferAndConnection(check, in_turns)).saves(Saving::Predicted).inferred();
 
 /// Credit is a small part of what it is given for: messages of the receiver with more than one byte
 /// for so many are something else too.

@@ -46,8 +46,10 @@ use crate::stats::median;
 use crate::tcp::facts::{Gap, Release};
 use crate::units::Nanos;
 
-pub(super) const RULE: Rule =
-    Rule::new(Cause::ReceiveWindow, Check::Transfer(check)).excluded_by(&[Cause::NoWindowScaling]).fully_modelled();
+pub(super) const RULE: Rule = Rule::new(Cause::ReceiveWindow, Check::Transfer(check))
+    .excluded_by(&[Cause::NoWindowScaling])
+    .fully_modelled()
+    .inferred();
 
 /// Where the unit of windows is not told but
 /// [taken](crate::tcp::facts::DirectionFacts::assumed_shift): a buffer of the sender's that is as

@@ -37,7 +37,8 @@ use crate::cause::Cause;
 use crate::types::RTO_MIN;
 use crate::units::Nanos;
 
-pub(super) const RULE: Rule = Rule::new(Cause::RestartAfterIdle, Check::Transfer(check)).shown_by(is_restart);
+pub(super) const RULE: Rule =
+    Rule::new(Cause::RestartAfterIdle, Check::Transfer(check)).shown_by(is_restart).inferred();
 
 /// What Linux' retransmission timer is at least beyond the round trip; no common sender restarts
 /// sooner.

@@ -26,6 +26,8 @@ pub(super) struct Rule {
     pub remedy_by: Option<Actor>,
     /// The model plays all that the cause does.
     pub fully_modelled: bool,
+    /// It is inferred from flights and rates, and no single packet proves it.
+    pub inferred: bool,
     /// What the fix saves a connection, where no model is needed.
     pub saving: Option<Saving>,
 }
@@ -42,6 +44,7 @@ impl Rule {
             remedy: None,
             remedy_by: None,
             fully_modelled: false,
+            inferred: false,
             saving: None,
         }
     }
@@ -76,6 +79,12 @@ impl Rule {
     /// contradicts it.
     pub const fn fully_modelled(self) -> Self {
         Self { fully_modelled: true, ..self }
+    }
+
+    /// It is inferred from how flights and rates look, and no single packet proves it. So it is
+    /// certain only if the model built from the same inference reproduces the transfer.
+    pub const fn inferred(self) -> Self {
+        Self { inferred: true, ..self }
     }
 
     /// Its fix saves a connection so much.

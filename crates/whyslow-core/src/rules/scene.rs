@@ -1,6 +1,6 @@
 //! Made-up transfers for the tests of the rules: what the `tcp` stage would give of them.
 
-use super::{ConnectionCase, TransferCase, check_connection, check_transfer, verdict};
+use super::{ConnectionCase, TransferCase, awaited_until, check_connection, check_transfer, verdict};
 use crate::analysis::{Finding, Frame, State};
 use crate::cause::Cause;
 use crate::limit::{self, Context};
@@ -173,6 +173,11 @@ impl Scene {
         judge_connection(&self.facts, cause)
     }
 
+    /// Until when an answer is waited for.
+    pub fn awaited_until(&self) -> Option<Time> {
+        with_connection(&self.facts, |case| awaited_until(case, &check_connection(case)))
+    }
+
     /// The finding of this cause.
     pub fn finding(&self, cause: Cause) -> Option<Finding> {
         self.findings().into_iter().find(|finding| finding.cause == cause)
@@ -180,6 +185,10 @@ impl Scene {
 }
 
 fn judge_connection(facts: &Facts, cause: Cause) -> Option<Finding> {
+    with_connection(facts, |case| check_connection(case).into_iter().find(|finding| finding.cause == cause))
+}
+
+fn with_connection<T>(facts: &Facts, by: impl Fn(&ConnectionCase<'_>) -> T) -> T {
     let mut facts = facts.clone();
     for direction in &mut facts.directions {
         direction.transfers_total = direction.transfers.len() as u64;
@@ -188,6 +197,5 @@ fn judge_connection(facts: &Facts, cause: Cause) -> Option<Finding> {
             direction.bytes = last.seq.1 - 1;
         }
     }
-    let case = ConnectionCase { facts: &facts, transfers: [&[], &[]], waits: &limit::waits(&facts) };
-    check_connection(&case).into_iter().find(|finding| finding.cause == cause)
+    by(&ConnectionCase { facts: &facts, transfers: [&[], &[]], waits: &limit::waits(&facts) })
 }

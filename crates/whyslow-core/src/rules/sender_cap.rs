@@ -48,7 +48,8 @@ use crate::tcp::facts::Release;
 use crate::units::Nanos;
 
 // Between a policer's losses a window may stand still at the policed rate.
-pub(super) const RULE: Rule = Rule::new(Cause::SenderCap, Check::Transfer(check)).excluded_by(&[Cause::Policer]);
+pub(super) const RULE: Rule =
+    Rule::new(Cause::SenderCap, Check::Transfer(check)).excluded_by(&[Cause::Policer]).inferred();
 
 /// One in so many pauses may end with payload of the receiver by chance.
 const MESSAGES: u64 = 5;

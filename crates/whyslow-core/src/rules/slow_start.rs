@@ -44,8 +44,10 @@ use crate::cause::Cause;
 use crate::limit::{INITIAL_WINDOW, LARGEST_INITIAL_WINDOW, rounds_needed};
 use crate::tcp::facts::Gap;
 
-pub(super) const RULE: Rule =
-    Rule::new(Cause::SlowStart, Check::Transfer(check)).excluded_by(&[Cause::RestartAfterIdle]).fully_modelled();
+pub(super) const RULE: Rule = Rule::new(Cause::SlowStart, Check::Transfer(check))
+    .excluded_by(&[Cause::RestartAfterIdle])
+    .fully_modelled()
+    .inferred();
 
 fn check(case: &TransferCase<'_>) -> Option<Finding> {
     let lost = case.time(Limit::SlowStart);

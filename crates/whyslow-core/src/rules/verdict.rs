@@ -32,6 +32,10 @@ pub(super) fn verdict_of_findings(findings: &[Finding], whole: Nanos) -> Option<
 /// first one's wait is half.
 const HELD: f64 = 0.4;
 
+/// So much time, and so many round trips, no path needs whatever share of the transfer they are.
+const UNEXPLAINED: Nanos = Nanos::from_millis(1_000);
+const UNEXPLAINED_ROUND_TRIPS: f64 = 10.0;
+
 /// Of what limits took, a share that leaves nothing of note to the others.
 const ALONE: f64 = 0.8;
 
@@ -51,7 +55,8 @@ fn without_cause(case: &TransferCase<'_>) -> Verdict {
     let [first, ..] = held[..] else {
         return Verdict::Healthy;
     };
-    if case.share(sum) < HELD || sum < WORTH_SAYING {
+    let is_brief = sum < UNEXPLAINED.max(case.rtt().unwrap_or_default().scale(UNEXPLAINED_ROUND_TRIPS));
+    if (case.share(sum) < HELD && is_brief) || sum < WORTH_SAYING {
         return Verdict::Healthy;
     }
     let most = if first.time >= sum.scale(ALONE) { 1 } else { 3 };

@@ -10,6 +10,7 @@ mod transfer;
 
 pub use super::icmp_notices::{Notice, Notices};
 use super::payload;
+use super::sender::rtt::OLD_FIRST_RTO;
 use crate::types::{Frame, Near, Side, State};
 use crate::units::{Nanos, SeqNumber, Time};
 pub use crate::wire::Fate;
@@ -162,6 +163,12 @@ impl HandshakeFacts {
     /// One round trip, from any vantage: SYN → SYN-ACK → ACK.
     pub fn rtt(&self) -> Option<Nanos> {
         Some((self.ack?.0 - self.answered_syn?).or_zero()).filter(|_| !self.time_clamped)
+    }
+
+    /// Returns the RTT by which both ends set their timers: of SYNs that were sent once (RFC 6298
+    /// section 3) and answered before any timer would have expired.
+    pub fn rtt_sample(&self) -> Option<Nanos> {
+        self.rtt().filter(|rtt| self.retries == [0, 0] && *rtt <= OLD_FIRST_RTO)
     }
 
     /// Whether classic ECN is in force: echoes are flags then, and not a counter (RFC 9768). None
@@ -382,12 +389,26 @@ pub struct DirectionFacts {
     pub transfers: Vec<TransferFacts>,
     /// How many there were.
     pub transfers_total: u64,
+    /// Response times of its transfers that answer a message, those no longer in the list included.
+    pub response_times: Option<ResponseFacts>,
     /// ECN echoes from the receiver.
     pub ecn_echoes: u64,
     /// Its IP numbers tell of packets that never came to the capture point.
     pub ip_ids_reliable: bool,
     /// Where the capture lacks packets, of this direction or ACKs for it.
     pub missing: Vec<Stretch>,
+}
+
+/// Quantiles of the times from a request's first byte to its response's last byte, as both passed
+/// the capture point.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ResponseFacts {
+    /// How many there are.
+    pub count: u64,
+    /// Median.
+    pub p50: Nanos,
+    /// 95th percentile.
+    pub p95: Nanos,
 }
 
 impl DirectionFacts {

@@ -193,7 +193,7 @@ impl Negotiated {
                 (Some(_), Some(peer)) => peer.window_scale,
                 _ => None,
             }),
-            rtt: handshake.rtt().filter(|_| handshake.retries == [0, 0]),
+            rtt: handshake.rtt_sample(),
         }
     }
 }

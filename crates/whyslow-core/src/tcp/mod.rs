@@ -375,7 +375,7 @@ impl Connection {
         let (last, origins) = (self.last, self.isns);
         let tracking = self.start_tracking();
         let vantage = tracking.estimator.conclude(client);
-        let rtt = tracking.rtt(handshake.rtt().filter(|_| handshake.retries == [0, 0]));
+        let rtt = tracking.rtt(handshake.rtt_sample());
         let mut directions = tracking.finish_directions(last, &origins);
         let begins_with_text = self.payload_streams.begins_with_text();
         let content = std::mem::take(&mut self.payload_streams).finish(origins);

@@ -35,7 +35,7 @@ mod window_scale;
 mod window_updates;
 
 use super::elided;
-use super::facts::{DirectionFacts, TransferFacts};
+use super::facts::{DirectionFacts, ResponseFacts, TransferFacts};
 use super::icmp_notices::ReportedMtu;
 use super::segment::FrameRef;
 use super::trace::TraceNotes;
@@ -126,6 +126,8 @@ pub(crate) struct SenderState {
     srtt: SmoothedRtt,
     /// RTT samples of the whole path from this direction's data.
     pub rtt: Quantiles,
+    /// Times from a request's first byte to the last byte of this direction's response.
+    response_times: Option<Box<Quantiles>>,
     /// Lengths of rounds that an ACK ended at once: RTTs as the receiver's side sees them.
     pub round_lengths: Quantiles,
     /// How long recent ACKs took to reach the sender, where TSecr tells.
@@ -261,6 +263,10 @@ impl SenderState {
         let mut transfer = transfer.finish(last);
         transfer.tail_is_spurious = self.is_tail_spurious(&transfer);
         self.facts.max_in_flight = self.facts.max_in_flight.max(transfer.max_in_flight);
+        if let Some(asked) = transfer.answered.filter(|_| !transfer.is_housekeeping) {
+            let times = self.response_times.get_or_insert_default();
+            times.push((transfer.last_send - asked.first).or_zero());
+        }
         self.facts.transfers.push(transfer);
         if self.facts.transfers.len() > MAX_TRANSFERS {
             let mut lengths: Vec<_> = self.facts.transfers.iter().map(TransferFacts::waited).collect();
@@ -301,6 +307,10 @@ impl SenderState {
         if self.rtt.count() >= MIN_DELAYS {
             facts.ack_delay_p50 = self.rtt.at([0.5]).map(|[rtt]| (rtt - path.loop_to_sender).or_zero());
         }
+        facts.response_times = self.response_times.as_ref().and_then(|times| {
+            let [p50, p95] = times.at([0.5, 0.95])?;
+            Some(ResponseFacts { count: times.count(), p50, p95 })
+        });
         facts.scale_known = self.window.scale.is_some();
         facts
     }

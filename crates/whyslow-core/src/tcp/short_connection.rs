@@ -13,6 +13,7 @@ use super::payload::PayloadKind;
 use super::segment::Seg;
 use super::sender::MAX_SEQ_DISTANCE;
 use super::sender::peer_payload::{PeerPayload, PreviousTransfer, TurnOutcome};
+use super::sender::rtt::{FIRST_RTO, OLD_FIRST_RTO};
 use super::vantage::VantageEstimator;
 use crate::types::Side;
 use crate::units::{Nanos, SeqNumber, Time};
@@ -49,7 +50,7 @@ pub struct ShortConnectionBounds {
 
 /// A client that has not retransmitted its SYN by then has given up: the first timer is one second
 /// (RFC 6298 section 2.1), three on older systems (RFC 1122 section 4.2.3.1).
-pub const INITIAL_SYN_TIMERS: [Nanos; 2] = [Nanos::from_millis(1_000), Nanos::from_millis(3_000)];
+pub const INITIAL_SYN_TIMERS: [Nanos; 2] = [FIRST_RTO, OLD_FIRST_RTO];
 
 impl Connection {
     /// Returns the bounds, if it is a connection of this kind. No packet of it came up to `until`.

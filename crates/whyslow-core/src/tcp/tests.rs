@@ -14,6 +14,7 @@ mod fast_path;
 mod ip_id;
 mod notices;
 mod retransmissions;
+mod round_trips;
 mod scale;
 mod short_connection;
 mod suspect;

@@ -9,6 +9,7 @@
 
 use super::facts::Vantage;
 use super::segment::Seg;
+use super::sender::rtt::{FIRST_RTO, OLD_FIRST_RTO};
 use crate::types::{End, Near, Side};
 use crate::units::{Nanos, SeqNumber, Time};
 use crate::wire::Flags;
@@ -108,7 +109,9 @@ impl VantageEstimator {
     /// Whether it is the least so far.
     fn sample(&mut self, side: Side, answer: &Seg, asked: Time) -> bool {
         let time = answer.time - asked;
-        let may_be = time.0 >= 0 && !answer.time_clamped();
+        // Whoever gets no ACK sends again, and payload may be a later request.
+        let most = if answer.len > 0 { FIRST_RTO } else { OLD_FIRST_RTO };
+        let may_be = time.0 >= 0 && time <= most && !answer.time_clamped();
         let is_least = may_be && self.toward[side].is_none_or(|least| time < least) && !self.is_probe(answer);
         if is_least {
             self.toward[side] = Some(time);

@@ -10,7 +10,7 @@ use super::carried_window::CarriedWindow;
 use super::model::{Algorithm, Losses, Pause, ReceiverSettings, Scenario, SenderSettings, Silence, Window};
 use super::window::{cap, initial_window, ssthresh};
 use super::work::Work;
-use crate::limit::{Context, Partition, Span, burst_rate, least_rate, seen_rate};
+use crate::limit::{Context, Partition, Span, burst_rate, least_rate, seen_rate, without_idle_end};
 use crate::stats::{median, median_f64};
 use crate::steps;
 use crate::tcp::facts::{Gap, Release, TransferFacts};
@@ -160,11 +160,12 @@ impl Replay {
         };
         let path_end = transfer.last_send + rtt;
         let beyond = |span: &Span| (span.end - span.start.max(path_end)).or_zero();
-        let waited = partition.spans.iter().filter(|span| span.start >= transfer.last_send);
+        let spans = without_idle_end(&partition.spans);
+        let waited = spans.iter().filter(|span| span.start >= transfer.last_send);
         let tail = waited.filter(|span| span.limit != Limit::Bandwidth).map(beyond).sum();
         Some(Self {
             fitted: Fitted { scenario, stalls, tail },
-            measured: transfer.duration(),
+            measured: spans.last().map_or(Nanos::ZERO, |last| last.end - transfer.start),
             usual_rtt: usual_rtt(transfer, rtt),
             burst_rate: burst_rate(transfer, context),
             passed_rate: shape.inter_loss_rate.map(|between| between.rate),

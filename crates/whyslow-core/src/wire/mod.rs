@@ -26,6 +26,7 @@ mod ip;
 mod ip_header;
 mod link;
 mod llc;
+mod quic;
 mod segment;
 mod skip;
 mod tcp;

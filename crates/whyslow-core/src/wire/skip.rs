@@ -17,7 +17,9 @@ pub enum Skip {
     NotTcp(u8),
     /// The same, an ICMP error about a TCP segment.
     Icmp(Icmp),
-    /// Such an error that quotes too little of its segment to tell which one.
+    /// UDP with a packet of QUIC.
+    Quic,
+    /// An ICMP error about TCP that quotes too little of its segment to tell which one.
     IcmpCut,
     /// A frame that carries no packet, or none that can be read: what it is, in a few words.
     NoPacket(&'static str),
@@ -56,6 +58,7 @@ impl fmt::Display for Skip {
                 Some(name) => write!(f, "not TCP: {name}"),
                 None => write!(f, "not TCP: IP protocol {value}"),
             },
+            Self::Quic => f.write_str("QUIC, which is not TCP: not read"),
             Self::Icmp(_) => self.counted().fmt(f),
             Self::IcmpCut => f.write_str("an ICMP error that quotes too little of a TCP segment to tell which one"),
             Self::NoPacket(what) => f.write_str(what),

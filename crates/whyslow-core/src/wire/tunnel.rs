@@ -5,6 +5,7 @@ use super::context::{DecodeContext, Decoded, Inside};
 use super::icmp;
 use super::icmp_error::{V4, V6};
 use super::ip_header::Header;
+use super::quic::is_quic;
 use super::skip::Skip;
 use super::view::View;
 
@@ -44,6 +45,7 @@ fn udp(context: DecodeContext, view: View<'_>) -> Decoded<'_> {
         (_, 4341) => context.decode(Inside::Ip, inside.skip(8)?),
         (1701, _) | (_, 1701) => l2tp(context, inside),
         (3544, _) | (_, 3544) => teredo(context, inside),
+        _ if is_quic(from, to, inside) => Err(Skip::Quic),
         _ => Err(NOT_A_TUNNEL),
     }
 }

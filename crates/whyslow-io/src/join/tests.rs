@@ -77,6 +77,7 @@ fn connection() -> Connection {
         directions: vec![],
         exchanges: vec![],
         exchanges_total: 0,
+        response_times: None,
         transfers: vec![transfer()],
         transfers_total: 1,
         findings: vec![finding(1, &[])],

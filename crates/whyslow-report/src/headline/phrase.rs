@@ -3,6 +3,7 @@
 use crate::text::{capitalised, units};
 use crate::words::Lang;
 use whyslow_core::analysis::{Cause, End, Finding, Transfer};
+use whyslow_core::units::Nanos;
 
 /// A message of more bytes than an initial window (RFC 6928) is a download or an upload.
 const BULK: u64 = 14_600;
@@ -97,7 +98,10 @@ pub(super) enum Phrase {
     SeveralSlow { slowed: u64, of: u64, sure: Sure, clause: String, cost: String },
     Unknown { subject: Subject },
     UnknownElided { subject: Subject },
-    Healthy { subject: Subject, took: String },
+    Healthy { subject: Subject, took: Nanos, idle: Nanos },
+    OnlyQuic { quic: u64, of: u64 },
+    NoTcp { packets: u64 },
+    SwitchQuicOff,
     Took { subject: Subject, took: String, verdict: String },
     NeverOpened,
     Refused,
@@ -144,8 +148,28 @@ impl Phrase {
             Self::UnknownElided { subject } => {
                 format!("The text does not show what slowed {}: some of its packets were left out.", name(subject))
             }
-            Self::Healthy { subject, took } => {
-                format!("Nothing slowed {}: it took {took}, which is what the network needs.", name(subject))
+            Self::Healthy { subject, took, idle: Nanos::ZERO } => format!(
+                "Nothing slowed {}: it took {}, which is what the network needs.",
+                name(subject),
+                units::span(*took)
+            ),
+            Self::Healthy { subject, took, idle } => format!(
+                "Nothing slowed {}: it was idle for {} of {}, and {} is what the network needs.",
+                name(subject),
+                units::span(*idle),
+                units::span(*took),
+                units::span(*took - *idle)
+            ),
+            Self::OnlyQuic { quic, of } => format!(
+                "There is no TCP connection to explain: {} of {} are QUIC, which whyslow does not read.",
+                units::thousands(*quic),
+                units::count(*of, "packet")
+            ),
+            Self::NoTcp { packets } => {
+                format!("There is no TCP connection to explain: none of {} is TCP.", units::count(*packets, "packet"))
+            }
+            Self::SwitchQuicOff => {
+                "To see the same over TCP, switch QUIC (HTTP/3) off in the client and capture again.".to_owned()
             }
             Self::Took { subject, took, verdict } => format!("{} took {took}: {verdict}.", capital(subject)),
             Self::NeverOpened => "The connection was never opened: the server did not answer.".to_owned(),
@@ -182,7 +206,25 @@ impl Phrase {
             ),
             Self::Unknown { subject } => format!("这份抓包看不出{}为什么慢。", name(subject)),
             Self::UnknownElided { subject } => format!("看不出{}为什么慢：文本中省略了部分报文。", name(subject)),
-            Self::Healthy { subject, took } => format!("{}没有变慢：用时 {took}，正是网络所需。", name(subject)),
+            Self::Healthy { subject, took, idle: Nanos::ZERO } => {
+                format!("{}没有变慢：用时 {}，正是网络所需。", name(subject), units::span(*took))
+            }
+            Self::Healthy { subject, took, idle } => format!(
+                "{}没有变慢：{} 中有 {} 空闲，其余 {} 正是网络所需。",
+                name(subject),
+                units::span(*took),
+                units::span(*idle),
+                units::span(*took - *idle)
+            ),
+            Self::OnlyQuic { quic, of } => format!(
+                "没有可以解释的 TCP 连接：{} 个报文中有 {} 个是 QUIC，whyslow 尚不支持。",
+                units::thousands(*of),
+                units::thousands(*quic)
+            ),
+            Self::NoTcp { packets } => {
+                format!("没有可以解释的 TCP 连接：{} 个报文中没有 TCP。", units::thousands(*packets))
+            }
+            Self::SwitchQuicOff => "要在 TCP 上查看同样的传输，请在客户端关闭 QUIC（HTTP/3）后重新抓包。".to_owned(),
             Self::Took { subject, took, verdict } => format!("{}用时 {took}：{verdict}。", name(subject)),
             Self::NeverOpened => "连接没有建立：服务器没有应答。".to_owned(),
             Self::Refused => "连接被拒绝：SYN 收到了 RST。".to_owned(),

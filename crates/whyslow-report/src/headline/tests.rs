@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::render::example;
+use whyslow_core::analysis::Problem;
 
 #[test]
 fn a_slow_transfer_is_told_with_its_fix_and_its_estimate() {
@@ -23,6 +24,21 @@ fn what_is_not_slow_is_said_to_be_so() {
     assert_eq!((healthy.tone, healthy.advice), (Tone::Healthy, None));
     assert!(healthy.sentence.starts_with("Nothing slowed the download"), "{}", healthy.sentence);
     assert_eq!(of(&example::analysis(Vec::new()), Lang::En).tone, Tone::Unknown);
+}
+
+#[test]
+fn capture_without_tcp_says_what_it_holds() {
+    let mut analysis = example::analysis(Vec::new());
+    assert_eq!(of(&analysis, Lang::En).sentence, "There is no TCP connection to explain.");
+    analysis.captures[0].tcp_packets = 0;
+    assert_eq!(of(&analysis, Lang::En).sentence, "There is no TCP connection to explain: none of 715 packets is TCP.");
+    analysis.captures[0].problems.push(Problem::new(QUIC, 700, "QUIC"));
+    let headline = of(&analysis, Lang::En);
+    assert_eq!(
+        headline.sentence,
+        "There is no TCP connection to explain: 700 of 715 packets are QUIC, which whyslow does not read."
+    );
+    assert!(headline.advice.is_some_and(|advice| advice.contains("switch QUIC (HTTP/3) off")));
 }
 
 #[test]

@@ -160,6 +160,7 @@ pub fn connection(id: u64, transfers: Vec<Transfer>) -> Connection {
         ],
         exchanges: Vec::new(),
         exchanges_total: 0,
+        response_times: None,
         transfers_total: transfers.len() as u64,
         transfers,
         findings: Vec::new(),
@@ -205,6 +206,12 @@ pub fn exchanges(transfers: usize) -> Vec<Exchange> {
     ];
     all[0].transfers = (0..transfers.min(2)).collect();
     all
+}
+
+/// Response times of so many exchanges with this median, milliseconds.
+pub fn response_times(count: u64, median: i64) -> ResponseTimes {
+    let [p50_s, p95_s, max_s] = [median, 980, 1_031].map(Nanos::from_millis);
+    ResponseTimes { count, p50_s, p95_s, max_s }
 }
 
 pub fn analysis(connections: Vec<Connection>) -> Analysis {

@@ -49,6 +49,7 @@ impl OpenedConnection {
             transfers: Vec::new(),
             exchanges: Vec::new(),
             exchanges_total: 0,
+            response_times: None,
             findings: Vec::new(),
             ..held.last()?.connection.clone()
         };

@@ -41,8 +41,7 @@ fn figures() -> Vec<Column> {
             Some(row.transfer()?.duration_s)
         }),
         bytes("bytes", "Payload that was acknowledged.", |row| Some(row.transfer()?.bytes)),
-        float("rate_bps", "`bytes` over `duration_s` less what of it was idle.", |row| row.transfer()?.rate_bps)
-            .unit("bit/s"),
+        float("rate_bps", "`bytes` over `duration_s`.", |row| row.transfer()?.rate_bps).unit("bit/s"),
         text("label", "What it carried, where the payload tells: `HTTP GET /file → 200`.", |row| {
             row.transfer()?.label.clone()
         }),

@@ -98,7 +98,7 @@ fn table(page: &mut String, title: &str, rows: &[(&str, Loss)]) {
         return;
     }
     let width = rows.iter().map(|(name, _)| name.chars().count()).max().unwrap_or_default().max(title.len());
-    let _ = writeln!(page, "  {title:<width$}  {:>10}  transfers", "seconds");
+    let _ = writeln!(page, "  {title:<width$}  {:>10}  transfers", "s, summed");
     for (name, loss) in rows {
         let seconds = format!("{:.3}", loss.seconds.as_secs_f64());
         let _ = writeln!(page, "  {:<width$}  {seconds:>10}  {:>9}", harmless(name), units::thousands(loss.transfers));

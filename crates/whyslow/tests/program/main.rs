@@ -13,6 +13,7 @@ mod misses;
 mod pairs;
 mod samples;
 mod series;
+mod statements;
 mod wild;
 
 // What the tests of the command line share.

@@ -15,6 +15,13 @@ pub enum CommonQuestion {
         /// The measured time.
         measured_s: Nanos,
     },
+    /// The model with this limit does not reproduce the transfer.
+    ModelDisagrees {
+        /// The modelled time.
+        model_s: Nanos,
+        /// The measured time.
+        measured_s: Nanos,
+    },
     /// The link was full meanwhile: what this transfer gains, those that share the link lose.
     LinkShared,
     /// Not converted yet.
@@ -35,7 +42,7 @@ impl CommonQuestion {
     pub(super) fn each_host(&mut self, act: &dyn Fn(&mut String)) {
         match self {
             Self::Text { text } => act(text),
-            Self::ModelTooFast { .. } | Self::LinkShared => {}
+            Self::ModelTooFast { .. } | Self::ModelDisagrees { .. } | Self::LinkShared => {}
         }
     }
 }

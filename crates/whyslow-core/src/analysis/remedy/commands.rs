@@ -32,3 +32,6 @@ fn at_least(name: &str, usual: u64, most: u64) -> String {
         "sysctl -w net.ipv4.{name}=\"$(sysctl -n net.ipv4.{name} | awk '{{print $1, {second}, ($3>{most}?$3:{most})}}')\""
     )
 }
+
+#[cfg(test)]
+mod tests;

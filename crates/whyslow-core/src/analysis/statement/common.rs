@@ -1,6 +1,7 @@
 //! Statements about several causes.
 
 use super::{Group, SpreadCost, Statement};
+use crate::cause::Cause;
 use crate::units::Nanos;
 use borsh::{BorshDeserialize, BorshSerialize};
 use serde::Serialize;
@@ -13,6 +14,13 @@ pub enum CommonStatement {
     CostWhileLinkFull {
         /// That part.
         time_s: Nanos,
+    },
+    /// A part of the cost is counted under another cause.
+    CountedUnder {
+        /// That part.
+        time_s: Nanos,
+        /// The other cause.
+        cause: Cause,
     },
     /// Several connections share the cause.
     Shared {
@@ -46,7 +54,7 @@ impl CommonStatement {
         match self {
             Self::Text { text } => act(text),
             Self::Shared { worst: Some(worst), .. } => worst.each_host(act),
-            Self::CostWhileLinkFull { .. } | Self::Shared { .. } => {}
+            Self::CostWhileLinkFull { .. } | Self::CountedUnder { .. } | Self::Shared { .. } => {}
         }
     }
 }

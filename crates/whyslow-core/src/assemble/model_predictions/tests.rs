@@ -5,6 +5,7 @@ use super::*;
 use crate::analysis::Limit;
 use crate::cause::Cause;
 use crate::compare::tests::{connection, transfer};
+use crate::units::Nanos;
 use crate::whatif::tests::{STEPS, slow_start};
 use std::iter;
 
@@ -17,24 +18,6 @@ fn transfer_with_two_findings() -> Transfer {
     transfer.findings = [Cause::SlowStart, Cause::RestartAfterIdle].map(|cause| finding(cause, 300)).into();
     transfer.model_skipped = true;
     transfer
-}
-
-#[test]
-fn a_cause_that_its_own_model_contradicts_is_doubted() {
-    let confidence = |duration: i64| {
-        let mut transfer = transfer_with_two_findings();
-        transfer.duration_s = ms(duration);
-        transfer.findings = vec![finding(Cause::SlowStart, duration), finding(Cause::Loss, duration)];
-        let before = transfer.findings[0].confidence;
-        let mut result = ReplayResult::default();
-        result.model = Some(ms(500));
-        write(result, &mut transfer);
-        assert_eq!(transfer.findings[1].confidence, before, "of losses the model knows a part only");
-        (transfer.findings[0].confidence < before, transfer.findings[0].unconverted_settle().is_some())
-    };
-    assert_eq!(confidence(500), (false, false));
-    assert_eq!(confidence(900), (false, false), "no promise, but no contradiction");
-    assert_eq!(confidence(2_000), (true, true));
 }
 
 #[test]

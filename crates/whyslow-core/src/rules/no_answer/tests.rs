@@ -43,6 +43,16 @@ fn a_request_that_is_not_answered_before_the_capture_ends() {
 }
 
 #[test]
+fn connection_lasts_as_long_as_an_answer_is_waited_for() {
+    let scene = asked();
+    assert_eq!(scene.awaited_until(), Some(scene.facts.until), "not the last packet, 2.4 s before");
+    let mut closed = asked();
+    (closed.facts.closing[0], closed.facts.fins[0]) = (Some((at_ms(3_000), Frame::default())), true);
+    closed.facts.last = at_ms(3_000);
+    assert_eq!(closed.awaited_until(), Some(at_ms(3_000)));
+}
+
+#[test]
 fn who_closed_gave_up() {
     let mut scene = asked();
     (scene.facts.closing[0], scene.facts.fins[0]) = (Some((at_ms(3_000), Frame::default())), true);

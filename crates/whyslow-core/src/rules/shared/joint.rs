@@ -6,6 +6,7 @@ use super::bottleneck::{Bottleneck, BottleneckShare};
 use crate::analysis::{Actor, CommonQuestion, CommonStatement, Connection, Finding, Limit, LimitShare, Transfer, Unit};
 use crate::cause::Cause;
 use crate::limit::{LimitTime, sum_by_limit};
+use crate::rules::cost_shares::share_time;
 use crate::rules::say::{WORTH_SAYING, confirm, evidence, finding, fix, rate, thousands, time};
 use crate::units::Nanos;
 
@@ -139,6 +140,8 @@ fn change(transfer: &mut Transfer, shared: &Bottleneck<'_>, part: &BottleneckSha
     add(&mut found, shared);
     found.connections = ids.to_vec();
     transfer.findings.push(found);
+    let time = |part: &LimitShare| LimitTime { limit: part.limit, time: part.seconds };
+    share_time(&mut transfer.findings, transfer.limits.iter().map(time), transfer.before.iter().map(time));
     crate::rules::order::settle(&mut transfer.findings);
     if let Some(verdict) = crate::rules::verdict::verdict_of_findings(&transfer.findings, whole) {
         transfer.verdict = verdict;

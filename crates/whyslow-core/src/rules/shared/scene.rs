@@ -67,6 +67,7 @@ pub(super) fn connection(id: u64, client: u8, port: u16, findings: &[(Cause, i64
         transfers: Vec::new(),
         exchanges: Vec::new(),
         exchanges_total: 0,
+        response_times: None,
         transfers_total: 1,
         findings: findings.iter().map(|&(cause, cost)| found(cause, cost)).collect(),
     }

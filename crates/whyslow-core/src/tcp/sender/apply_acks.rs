@@ -2,13 +2,16 @@
 
 use super::last_send::ReleasingAck;
 use super::pending_acks::{Ack, AckArrival, AckFields};
-use super::rtt::update_min;
+use super::rtt::{FIRST_RTO, update_min};
 use super::scoreboard::Recovery;
 use super::transfer_recorder::AckOutcome;
 use super::{PathEstimate, SenderState};
 use crate::tcp::segment::{FrameRef, Seg};
 use crate::units::{Nanos, Time};
 use crate::wire::{Flags, SackBlocks};
+
+/// The longest time for which a receiver may delay an ACK (RFC 1122 section 4.2.3.2).
+const PROMPT_ACK: Nanos = Nanos::from_millis(500);
 
 impl SenderState {
     /// Applies the ACKs that the sender had when it sent `seg`; next to the sender, all ACKs so
@@ -127,8 +130,8 @@ impl SenderState {
         let (delay, known) = self.advance_snd_una(ack, at);
         delivered -= known.min(delivered);
         let (rtt, late) = match delay {
-            Some(delay) => self.rtt_sample(delay, path),
-            None => (None, Nanos::ZERO),
+            Some(delay) if self.is_round_trip(delay, fields.with_payload, path) => self.rtt_sample(delay, path),
+            _ => (None, Nanos::ZERO),
         };
         self.since_send.ack_late = late;
         self.since_send.emptied = self.snd_una >= self.snd_max;
@@ -197,6 +200,27 @@ impl SenderState {
             facts.ecn_echoes += 1;
             facts.first_echo.get_or_insert((at, place.frame()));
         }
+    }
+
+    /// Returns whether the time from a segment to its ACK can be a round trip.
+    ///
+    /// A sender without an ACK sends again when its timer expires (RFC 6298), so an ACK that comes
+    /// later, for a segment that was sent once, followed another ACK that the capture lacks. An ACK
+    /// with payload may have waited for a request of its sender; receivers that delay ACKs do so
+    /// for half a second at most (RFC 1122 section 4.2.3.2).
+    #[inline(always)]
+    fn is_round_trip(&self, delay: Nanos, with_payload: bool, path: &PathEstimate) -> bool {
+        delay <= PROMPT_ACK || self.is_late_round_trip(delay, with_payload, path)
+    }
+
+    #[inline(never)]
+    fn is_late_round_trip(&self, delay: Nanos, with_payload: bool, path: &PathEstimate) -> bool {
+        if delay > self.srtt.longest_rto() {
+            return false;
+        }
+        let least = self.facts.ack_delay_min.or_else(|| path.rtt.map(|rtt| (rtt - path.loop_to_sender).or_zero()));
+        let delayed = least.map_or(FIRST_RTO, |least| least + PROMPT_ACK);
+        !with_payload || delay <= delayed.max(self.srtt.rto())
     }
 
     /// Takes an RTT sample from an ACK that came `delay` after its segment. Returns the RTT, and by

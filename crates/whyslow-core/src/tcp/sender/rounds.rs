@@ -78,7 +78,8 @@ impl SenderState {
             let flowing = self.last_send.at.is_some_and(|(last, _)| seg.time - last <= path.epsilon);
             let held = self.since_send.met_zero_window() || self.since_send.window_update;
             let calm = self.scoreboard.recovery == Recovery::None && !held;
-            let measured = self.round.is_measured(seg);
+            // A sender that waits for an ACK for longer than its timer sends again.
+            let measured = self.round.is_measured(seg) && self.round.age(seg.time) <= self.srtt.longest_rto();
             if (at_once || flowing) && calm && measured && path.loop_to_sender > path.epsilon {
                 self.round_lengths.push(self.round.age(seg.time));
             }

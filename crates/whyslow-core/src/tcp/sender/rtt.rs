@@ -3,6 +3,11 @@
 use crate::types::RTO_MIN;
 use crate::units::Nanos;
 
+/// RTO without an RTT sample (RFC 6298 section 2.1).
+pub(in crate::tcp) const FIRST_RTO: Nanos = Nanos::from_millis(1_000);
+/// The same of older systems (RFC 1122 section 4.2.3.1).
+pub(in crate::tcp) const OLD_FIRST_RTO: Nanos = Nanos::from_millis(3_000);
+
 /// SRTT and RTTVAR (RFC 6298 section 2).
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct SmoothedRtt {
@@ -31,7 +36,13 @@ impl SmoothedRtt {
     /// Returns the RTO of a Linux sender; 1 s without a sample (RFC 6298 section 2.1).
     pub fn rto(&self) -> Nanos {
         let variation = Nanos(self.rttvar.cast_signed().saturating_mul(4));
-        self.srtt().map_or(Nanos::from_millis(1000), |srtt| srtt + variation.max(RTO_MIN))
+        self.srtt().map_or(FIRST_RTO, |srtt| srtt + variation.max(RTO_MIN))
+    }
+
+    /// Returns the longest RTO of any sender: RFC 6298 section 2.4 has a minimum of 1 s, and older
+    /// systems begin with 3 s (RFC 1122 section 4.2.3.1).
+    pub fn longest_rto(&self) -> Nanos {
+        self.rto().max(OLD_FIRST_RTO)
     }
 }
 

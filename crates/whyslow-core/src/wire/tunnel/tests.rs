@@ -115,6 +115,20 @@ fn tunnels_over_udp() {
 }
 
 #[test]
+fn quic_is_told_from_other_udp() {
+    let long = |version: u32| join(&[&[0xc3], &version.to_be_bytes(), &[8, 1, 2, 3, 4, 5, 6, 7, 8]]);
+    for version in [1, 0x6b33_43cf, 0xff00_001d, u32::from_be_bytes(*b"Q046")] {
+        assert_eq!(within(17, &udp(4433, &long(version))), Err(Skip::Quic), "{version:x}");
+    }
+    assert_eq!(within(17, &udp(443, &long(0))), Err(Skip::Quic), "version negotiation");
+    assert_eq!(within(17, &udp(443, &[0x4f; 20])), Err(Skip::Quic), "a short header");
+    assert_eq!(within(17, &udp(5000, &[0x4f; 20])), Err(Skip::NotTcp(17)));
+    assert_eq!(within(17, &udp(443, &[23, 254, 253, 0, 1])), Err(Skip::NotTcp(17)), "DTLS");
+    assert_eq!(within(17, &udp(443, &[])), Err(Skip::NotTcp(17)));
+    assert_eq!(within(17, &udp(5000, &long(0x8000_0001))), Err(Skip::NotTcp(17)), "a stranger's version");
+}
+
+#[test]
 fn mobile_networks() {
     assert_eq!(within(17, &udp(2152, &join(&[&[0x30, 0xff, 0, 0, 0, 0, 0, 1], &inner()]))), Ok(1));
     // A sequence number, then a PDU session container of one word.

@@ -78,7 +78,7 @@ fn print_sum(page: &mut Page, analysis: &Analysis, slowed: usize) {
         let alone = if spans { " each by itself" } else { "" };
         text += &format!("; {} lost {elapsed}{alone}", units::thousands(slowed as u64));
         if elapsed != total {
-            text += &format!(" ({total} added up: some ran at the same time)");
+            text += &format!(" ({total} summed: some ran at the same time)");
         }
     }
     let all = analysis.connections.iter().flat_map(|c| &c.transfers);

@@ -62,12 +62,18 @@ fn exchanges_say_who_waited_for_whom() {
     let mut reused = example::reused();
     reused.connections[0].exchanges = example::exchanges(2);
     reused.connections[0].exchanges_total = 9;
+    reused.connections[0].response_times = Some(example::response_times(9, 26));
     snapshot("exchanges", &reused, brief);
     let mut alike = example::reused();
     let one = example::exchanges(0)[1].clone();
     alike.connections[0].exchanges = vec![one; 16];
     alike.connections[0].exchanges_total = 40;
-    assert!(plain(&alike, brief(80)).contains("  40 exchanges, 16 of them listed: response time median 1.03 s"));
+    alike.connections[0].response_times = Some(example::response_times(40, 31));
+    let page = plain(&alike, brief(80));
+    assert!(page.contains("  40 exchanges: response time median 31.0 ms"), "not that of the 16 listed: {page}");
+    assert!(!page.contains("▁"), "a histogram of the longest waits would mislead: {page}");
+    alike.connections[0].response_times = Some(example::response_times(38, 31));
+    assert!(plain(&alike, brief(80)).contains("  40 exchanges, 38 of them measured: response time median 31.0 ms"));
 }
 
 #[test]

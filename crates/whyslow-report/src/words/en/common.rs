@@ -6,6 +6,9 @@ use whyslow_core::analysis::{CommonAction, CommonQuestion, CommonStatement, Grou
 pub(super) fn statement(statement: &CommonStatement) -> String {
     match statement {
         CommonStatement::CostWhileLinkFull { time_s } => format!("{} of that while the link was full", time(*time_s)),
+        CommonStatement::CountedUnder { time_s, cause } => {
+            format!("{} of that is counted under {cause}", time(*time_s))
+        }
         CommonStatement::Shared { sharing, of, group, cost, worst } => format!(
             "{sharing} of {of} {} share this cause, {}; at its worst: {}",
             name(group),
@@ -20,6 +23,11 @@ pub(super) fn question(question: &CommonQuestion) -> String {
     match question {
         CommonQuestion::ModelTooFast { model_s, measured_s } => format!(
             "it does not fit that the model, limited by this too, takes {:.3} s where {:.3} s were measured: something else took time as well",
+            model_s.as_secs_f64(),
+            measured_s.as_secs_f64()
+        ),
+        CommonQuestion::ModelDisagrees { model_s, measured_s } => format!(
+            "not certain, because a simulation with this limit takes {:.3} s instead of the measured {:.3} s",
             model_s.as_secs_f64(),
             measured_s.as_secs_f64()
         ),

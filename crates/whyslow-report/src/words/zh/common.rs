@@ -6,6 +6,7 @@ use whyslow_core::analysis::{CommonAction, CommonQuestion, CommonStatement, Grou
 pub(super) fn statement(statement: &CommonStatement) -> String {
     match statement {
         CommonStatement::CostWhileLinkFull { time_s } => format!("其中 {} 是在链路已满期间", time(*time_s)),
+        CommonStatement::CountedUnder { time_s, cause } => format!("其中 {} 计入 {cause}", time(*time_s)),
         CommonStatement::Shared { sharing, of, group, cost, worst } => format!(
             "{}的 {of} 条连接中有 {sharing} 条有同一原因，{}；最严重的一条：{}",
             name(group),
@@ -20,6 +21,11 @@ pub(super) fn question(question: &CommonQuestion) -> String {
     match question {
         CommonQuestion::ModelTooFast { model_s, measured_s } => format!(
             "模型在同一限制下只需 {:.3} s，而实测为 {:.3} s：还有别的因素在耗时",
+            model_s.as_secs_f64(),
+            measured_s.as_secs_f64()
+        ),
+        CommonQuestion::ModelDisagrees { model_s, measured_s } => format!(
+            "不能确定，因为在这一限制下模拟需要 {:.3} s，而实测为 {:.3} s",
             model_s.as_secs_f64(),
             measured_s.as_secs_f64()
         ),

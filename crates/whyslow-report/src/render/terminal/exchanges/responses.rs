@@ -10,19 +10,25 @@ use whyslow_core::units::Nanos;
 const COLUMNS: usize = 24;
 const STEPS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 
-/// Median, 95th percentile and maximum in words, a histogram, and the times without the delays of
-/// ACKs where there were any.
+/// Median, 95th percentile and maximum of all exchanges in words. If all of them are listed, also a
+/// histogram, and the median without delayed ACKs.
 pub(super) fn print(page: &mut Page, connection: &Connection, total: u64) {
+    let Some(all) = connection.response_times else { return };
+    let [median, p95, most] = [all.p50_s, all.p95_s, all.max_s].map(units::span);
+    let of =
+        if all.count < total { format!(", {} of them measured", units::thousands(all.count)) } else { String::new() };
+    let text =
+        format!("{}{of}: response time median {median}, p95 {p95}, maximum {most}", units::count(total, "exchange"),);
+    page.wrapped(&Line::new().pad(2), Style::new(), &text);
+    if total <= connection.exchanges.len() as u64 {
+        print_listed(page, connection);
+    }
+}
+
+/// The histogram of the listed exchanges, and what delayed ACKs added to them.
+fn print_listed(page: &mut Page, connection: &Connection) {
     let times: Vec<Nanos> = sorted(connection.exchanges.iter().map(|exchange| exchange.wait_s));
     let (Some(&least), Some(&most)) = (times.first(), times.last()) else { return };
-    let [median, p95] = [0.5, 0.95].map(|share| units::span(percentile(&times, share)));
-    let of = if total > times.len() as u64 { format!(", {} of them listed", times.len()) } else { String::new() };
-    let text = format!(
-        "{}{of}: response time median {median}, p95 {p95}, maximum {}",
-        units::count(total, "exchange"),
-        units::span(most)
-    );
-    page.wrapped(&Line::new().pad(2), Style::new(), &text);
     if most > least {
         let bars = Line::new().pad(4).styled(DIM, &units::span(least)).plain(" ").plain(&histogram(&times));
         page.line(&bars.plain(" ").styled(DIM, &units::span(most)));

@@ -1,0 +1,25 @@
+//! Recognises QUIC (RFC 9000), which runs over UDP and whose packets are counted, not read.
+
+use super::view::View;
+
+/// The port of HTTP/3 (RFC 9114 section 3.1), where packets with short headers are taken for QUIC
+/// too: they have no version.
+const HTTPS: u16 = 443;
+
+/// Returns whether the payload of a UDP datagram begins with the header of a QUIC packet.
+pub(super) fn is_quic(from: u16, to: u16, payload: View<'_>) -> bool {
+    let Ok(first) = payload.u8(0) else { return false };
+    let is_https = from == HTTPS || to == HTTPS;
+    if first & 0x80 == 0 {
+        // The fixed bit (RFC 9000 section 17.3.1).
+        return is_https && first & 0x40 != 0;
+    }
+    let Ok(version) = payload.array(1).map(|&bytes| u32::from_be_bytes(bytes)) else { return false };
+    match version {
+        // Version negotiation.
+        0 => is_https,
+        // Version 1, version 2 (RFC 9369), drafts of the IETF, and Google's own versions.
+        1 | 0x6b33_43cf | 0xff00_0000..=0xff00_00ff => true,
+        _ => matches!(version.to_be_bytes(), [b'Q' | b'T', b'0', b'0'..=b'9', b'0'..=b'9']),
+    }
+}
