@@ -228,11 +228,13 @@ pub fn cost(seconds: Nanos, of: Option<Nanos>) -> String {
 /// `Fix: on the server, keep the connection open and reuse it; then about 52 ms.`
 fn advice(finding: &Finding, transfer: Option<&Transfer>) -> Option<String> {
     let fix = fix(finding, transfer)?;
-    let (Some(time), Some(_)) = (finding.predicted(), transfer) else { return Some(fix) };
-    let assumed = finding.remedies.iter().find_map(|one| one.promise?.assumed).map_or(String::new(), |assumed| {
+    // The time stands next to the action, so it is that of the same remedy.
+    let promise = finding.remedy().and_then(|remedy| remedy.promise).filter(|_| transfer.is_some());
+    let Some(promise) = promise else { return Some(fix) };
+    let assumed = promise.assumed.map_or(String::new(), |assumed| {
         format!(", if the path carries more than {}", units::rate(assumed.needed_bps))
     });
-    Some(format!("{}; then about {}{assumed}.", fix.trim_end_matches('.'), units::span(time)))
+    Some(format!("{}; then about {}{assumed}.", fix.trim_end_matches('.'), units::span(promise.time_s)))
 }
 
 /// `Fix: on the server, keep the connection open and reuse it.` Several connections get no
