@@ -1,5 +1,9 @@
 //! One transfer seen from two places: what two captures of the same packets show together.
 
+mod statement;
+
+pub use statement::{PairCaveat, PairStatement, WayLoss, WayQueue};
+
 use super::{Detail, End, Frame, Rtt};
 use crate::units::Nanos;
 use serde::Serialize;
@@ -33,10 +37,10 @@ pub struct Pair {
     pub changes: Vec<Change>,
     /// What a proxy in the middle does; null where there is none.
     pub proxy: Option<Proxy>,
-    /// What follows, in plain words.
-    pub summary: Vec<String>,
-    /// What could not be compared, in plain words.
-    pub caveats: Vec<String>,
+    /// What follows.
+    pub statements: Vec<PairStatement>,
+    /// What could not be compared.
+    pub caveats: Vec<PairCaveat>,
 }
 
 impl Pair {

@@ -1,5 +1,6 @@
 //! A comparison: data for the renderers.
 
+use super::{ComparisonCaveat, ComparisonStatement};
 use crate::analysis::{End, Finding, Limit, Near, Verdict};
 use crate::units::Nanos;
 use serde::Serialize;
@@ -33,10 +34,10 @@ pub struct Comparison {
     pub reach: [Option<Reach>; 2],
     /// Which is faster at what size, from one byte on.
     pub leads: Vec<Lead>,
-    /// What follows, in plain words.
-    pub summary: Vec<String>,
-    /// What limits the comparison, in plain words.
-    pub caveats: Vec<String>,
+    /// What follows.
+    pub statements: Vec<ComparisonStatement>,
+    /// What limits the comparison.
+    pub caveats: Vec<ComparisonCaveat>,
 }
 
 /// One of the two transfers.
@@ -118,7 +119,7 @@ pub struct FirstByte {
 }
 
 /// One size, two times.
-#[derive(Clone, Copy, Debug, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct SameSize {
     /// Payload.
@@ -193,8 +194,12 @@ pub struct Reach {
     pub rate_bps: f64,
     /// What that rests on.
     pub kind: ReachKind,
-    /// In plain words.
-    pub reason: String,
+    /// Bytes of a round: of the last full one if it was growing, else on average.
+    pub flight: u64,
+    /// The length of a round.
+    pub round_s: Nanos,
+    /// The largest window that the receiver offered, bytes; `None` if it would not stop the growth.
+    pub window: Option<u64>,
 }
 
 /// What an expected rate rests on.

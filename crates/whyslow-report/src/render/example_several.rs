@@ -114,10 +114,10 @@ pub fn both_ends() -> Analysis {
                 .into(),
         }],
         proxy: None,
-        summary: vec!["lost between the two captures: 12 of 535 packets (2.24 %) on the way to the client".into()],
-        caveats: vec![
-            "only the first 700 packets that the capture nearer to the client has of it were compared".into(),
-        ],
+        statements: vec![PairStatement::Lost {
+            ways: vec![WayLoss { to: End::Client, lost: 12, sent: 535, share: 12.0 / 535.0 }],
+        }],
+        caveats: vec![PairCaveat::FirstPackets { near: End::Client, packets: 700 }],
     }];
     analysis.pairs_total = 1;
     analysis

@@ -47,8 +47,6 @@ fn hostile() -> Analysis {
     }
     analysis.findings.push(example::finding(Cause::NewConnectionEachTime, 9.0, HOSTILE));
     for pair in &mut analysis.pairs {
-        pair.summary.push(text());
-        pair.caveats.push(text());
         pair.changes.iter_mut().for_each(|change| change.detail = text().into());
     }
     analysis

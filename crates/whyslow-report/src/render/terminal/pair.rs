@@ -3,6 +3,7 @@
 use super::finding::label;
 use crate::text::styles::{BOLD, DIM, WARNING};
 use crate::text::{Column, Line, Page, Table, units};
+use crate::words;
 use anstyle::Style;
 use whyslow_core::analysis::{Change, End, MatchedBy, Pair, PairClock, PairDirection};
 
@@ -36,7 +37,9 @@ pub(super) fn print(page: &mut Page, pair: &Pair, shown: u64) {
     if pair.proxy.is_none() {
         print_ways(page, pair);
     }
-    print_list(page, "thus", pair.summary.iter().map(String::as_str));
+    let lang = page.lang();
+    let statements: Vec<_> = pair.statements.iter().map(|one| words::pair_statement(one, lang)).collect();
+    print_list(page, "thus", statements.iter().map(String::as_str));
     if pair.proxy.is_none()
         && let Some(clock) = &pair.clock
     {
@@ -45,7 +48,8 @@ pub(super) fn print(page: &mut Page, pair: &Pair, shown: u64) {
     let changes: Vec<_> = pair.changes.iter().take(CHANGES).map(change).collect();
     print_list(page, "changed", changes.iter().map(String::as_str));
     for caveat in &pair.caveats {
-        page.wrapped(&Line::new().pad(4).styled(WARNING, "! "), Style::new(), caveat);
+        let text = words::pair_caveat(caveat, lang);
+        page.wrapped(&Line::new().pad(4).styled(WARNING, "! "), Style::new(), &text);
     }
 }
 
@@ -65,7 +69,8 @@ fn change(change: &Change) -> String {
 
 /// The first that follows from a pair, beside the verdict on its connection.
 pub(super) fn print_short(page: &mut Page, pair: &Pair) {
-    if let Some(first) = pair.summary.first() {
+    if let Some(first) = pair.statements.first() {
+        let first = words::pair_statement(first, page.lang());
         page.wrapped(&label("both"), Style::new(), &format!("{first} (captures {})", places(pair)));
     }
 }
