@@ -6,7 +6,10 @@
 mod path;
 
 use super::{find, shares};
-use crate::analysis::{End, MatchedBy, Pair, PairCaveat, PairDirection, PairStatement, PathPart, WayLoss};
+use crate::analysis::{
+    Change, ChangeKind, End, MatchedBy, OptionEdit, Pair, PairCaveat, PairDirection, PairStatement, PathPart,
+    Resegmentation, WayLoss,
+};
 use path::{Captured, MS, MSS, Path, Pkt, Trace, View, compared, explained, feed, found, merged};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
@@ -122,10 +125,13 @@ fn address_translation_does_not_hide_a_connection() {
     let pair = both(&lossy().run(), &client, &server);
     assert_eq!(pair.matched_by, MatchedBy::InitialNumbers);
     assert_losses(&pair);
-    let what: Vec<_> = pair.changes.iter().map(|change| change.what).collect();
-    assert_eq!(what, ["addresses", "mss", "ttl", "mss", "ttl"]);
-    assert!(pair.changes[0].detail.to_string().contains("203.0.113.9 port 61000 near the server"));
-    assert!(pair.changes[2].detail.to_string().contains("TTL 64 became 58: 6 routers"), "{:?}", pair.changes);
+    let kinds: Vec<_> = pair.changes.iter().map(|change| &change.kind).collect();
+    let [addresses, ChangeKind::Mss(_), ttl, ChangeKind::Mss(_), ChangeKind::Ttl { .. }] = kinds[..] else {
+        panic!("{kinds:?}")
+    };
+    let near = ("203.0.113.9".to_owned(), 61_000);
+    assert!(matches!(addresses, ChangeKind::Addresses { near_server, .. } if *near_server == near), "{addresses:?}");
+    assert_eq!(*ttl, ChangeKind::Ttl { sent: 64, arrived: 58 });
 }
 
 #[test]
@@ -134,7 +140,7 @@ fn rewritten_sequence_numbers_do_not_hide_one_either() {
     let pair = both(&lossy().run(), &View::default(), &server);
     assert_eq!(pair.matched_by, MatchedBy::SynTimestamps);
     assert_losses(&pair);
-    assert_eq!(pair.changes[0].what, "sequence-numbers");
+    assert_eq!(pair.changes[0].kind, ChangeKind::SequenceNumbers);
 }
 
 #[test]
@@ -146,11 +152,8 @@ fn copies_are_told_apart_without_timestamps_or_numbers() {
     // And where the path takes them out.
     let pair = both(&lossy().run(), &View::default(), &View { stamps: false, ids: false, ..View::default() });
     assert_losses(&pair);
-    assert!(
-        pair.changes
-            .iter()
-            .any(|change| change.what == "timestamps" && change.detail.to_string().contains("taken out"))
-    );
+    let removed = ChangeKind::Timestamps { edit: OptionEdit::Removed };
+    assert!(pair.changes.iter().any(|change| change.kind == removed), "{:?}", pair.changes);
 }
 
 #[test]
@@ -169,11 +172,13 @@ fn offload_at_either_host_changes_no_count() {
         assert_eq!((down.sent, down.lost, down.lost_bytes), (206, 5, 5 * u64::from(MSS)), "{pair:#?}");
         assert_eq!((down.resent, down.resent_for_loss, up.lost), (5, 5, 2));
         assert_eq!((down.unseen_before, down.uncaptured), (0, 0));
-        let change = |what: &str| pair.changes.iter().find(|change| change.what == what);
+        let has = |kind: ChangeKind| pair.changes.iter().any(|change| change.kind == kind);
+        let place = Resegmentation::Host;
+        let (split, merged) = (ChangeKind::Split { place }, ChangeKind::Merged { place });
         // What was sent as four and arrived as two twice was cut up, for all that the capture
         // shows.
-        assert_eq!((change("split").is_some(), change("merged").is_some()), (cut, put && !cut), "{:#?}", pair.changes);
-        assert!(pair.changes.iter().all(|change| change.detail.to_string().contains("host")));
+        assert_eq!((has(split), has(merged)), (cut, put && !cut), "{:#?}", pair.changes);
+        assert_eq!(pair.changes.len(), 1, "{:#?}", pair.changes);
     }
 }
 
@@ -256,7 +261,8 @@ fn a_reset_that_nobody_sent_is_the_middles() {
         let flags = crate::wire::Flags::RST;
         (time, Pkt { from: 0, seq: 101, ack: 0, len: 0, flags, stamp: 0, echo: 0, id: 1 })
     };
-    let has_reset = |pair: &Pair| pair.changes.iter().any(|change| change.what == "resets");
+    let is_reset = |change: &Change| matches!(change.kind, ChangeKind::Resets { .. });
+    let has_reset = |pair: &Pair| pair.changes.iter().any(is_reset);
     // After all that the client's capture has, none can be told to be made.
     let mut late = server.clone();
     late.push(reset(5_000 * MS));

@@ -107,11 +107,12 @@ pub fn both_ends() -> Analysis {
         directions: vec![way(End::Client, 180, 0, 13.1), way(End::Server, 535, 12, 61.0)],
         legs: vec![leg(PathPart::Client, 0.1), leg(PathPart::Between, 25.8), leg(PathPart::Server, 0.0)],
         changes: vec![Change {
-            what: "addresses",
             from: Some(End::Client),
             count: 1,
-            detail: "the client is 192.0.2.7 port 50001 near the client and 203.0.113.9 port 61000 near the server"
-                .into(),
+            kind: ChangeKind::Addresses {
+                near_client: ("192.0.2.7".into(), 50_001),
+                near_server: ("203.0.113.9".into(), 61_000),
+            },
         }],
         proxy: None,
         statements: vec![PairStatement::Lost {

@@ -4,7 +4,7 @@
 use super::{compare as side_by_side, example, json, picture, summary, terminal, xplot};
 use crate::text::is_hidden;
 use serde_json::Value;
-use whyslow_core::analysis::{Analysis, Cause, End};
+use whyslow_core::analysis::{Analysis, Cause, ChangeKind, End};
 use whyslow_core::compare::{TransferName, choose, compare};
 use whyslow_core::series::SeriesBuilder;
 
@@ -47,7 +47,9 @@ fn hostile() -> Analysis {
     }
     analysis.findings.push(example::finding(Cause::NewConnectionEachTime, 9.0, HOSTILE));
     for pair in &mut analysis.pairs {
-        pair.changes.iter_mut().for_each(|change| change.detail = text().into());
+        for change in &mut pair.changes {
+            change.kind = ChangeKind::Addresses { near_client: (text(), 1), near_server: (text(), 2) };
+        }
     }
     analysis
 }

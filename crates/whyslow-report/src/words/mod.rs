@@ -10,7 +10,7 @@ mod zh;
 
 use std::borrow::Cow;
 use whyslow_core::analysis::{
-    Action, Finding, Measurement, PairCaveat, PairStatement, Question, Statement, Transfer, Unit, Verdict,
+    Action, Change, Finding, Measurement, PairCaveat, PairStatement, Question, Statement, Transfer, Unit, Verdict,
 };
 use whyslow_core::compare::{ComparisonCaveat, ComparisonStatement};
 
@@ -125,6 +125,14 @@ pub fn pair_statement(statement: &PairStatement, lang: Lang) -> String {
     match lang {
         Lang::En => en::pair::statement(statement),
         Lang::Zh => zh::pair::statement(statement),
+    }
+}
+
+/// What was changed between two captures.
+pub fn pair_change(change: &Change, lang: Lang) -> String {
+    match lang {
+        Lang::En => en::pair::change(change),
+        Lang::Zh => zh::pair::change(change),
     }
 }
 

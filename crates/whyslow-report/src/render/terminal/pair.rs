@@ -5,7 +5,7 @@ use crate::text::styles::{BOLD, DIM, WARNING};
 use crate::text::{Column, Line, Page, Table, units};
 use crate::words;
 use anstyle::Style;
-use whyslow_core::analysis::{Change, End, MatchedBy, Pair, PairClock, PairDirection};
+use whyslow_core::analysis::{End, MatchedBy, Pair, PairClock, PairDirection};
 
 /// Changes of the path that are listed.
 const CHANGES: usize = 8;
@@ -45,7 +45,7 @@ pub(super) fn print(page: &mut Page, pair: &Pair, shown: u64) {
     {
         page.wrapped(&label("clocks"), Style::new(), &clocks(clock, client, server));
     }
-    let changes: Vec<_> = pair.changes.iter().take(CHANGES).map(change).collect();
+    let changes: Vec<_> = pair.changes.iter().take(CHANGES).map(|one| words::pair_change(one, lang)).collect();
     print_list(page, "changed", changes.iter().map(String::as_str));
     for caveat in &pair.caveats {
         let text = words::pair_caveat(caveat, lang);
@@ -57,13 +57,6 @@ pub(super) fn print(page: &mut Page, pair: &Pair, shown: u64) {
 fn print_list<'a>(page: &mut Page, name: &str, sentences: impl Iterator<Item = &'a str>) {
     for (index, sentence) in sentences.enumerate() {
         page.wrapped(&label(if index == 0 { name } else { "" }), Style::new(), sentence);
-    }
-}
-
-fn change(change: &Change) -> String {
-    match change.from.filter(|_| change.what != "addresses") {
-        Some(end) => format!("from the {}: {}", name(end), change.detail),
-        None => change.detail.to_string(),
     }
 }
 

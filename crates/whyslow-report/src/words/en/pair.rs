@@ -1,7 +1,10 @@
 //! Two captures of one connection.
 
 use crate::words::quantity::{count, thousands, time};
-use whyslow_core::analysis::{End, PairCaveat, PairStatement, WayLoss, WayQueue};
+use std::fmt::Display;
+use whyslow_core::analysis::{
+    Change, ChangeKind, End, OptionChange, OptionEdit, PairCaveat, PairStatement, Resegmentation, WayLoss, WayQueue,
+};
 use whyslow_core::units::Nanos;
 
 pub(in crate::words) fn statement(statement: &PairStatement) -> String {
@@ -102,6 +105,86 @@ fn round_trip(whole: Nanos, between: Nanos, outside: Option<[Nanos; 2]>) -> Stri
             time(client),
             time(server)
         ),
+    }
+}
+
+pub(in crate::words) fn change(change: &Change) -> String {
+    let packets = || count(change.count, "packet");
+    let of_end = |text: String| match change.from {
+        Some(end) => format!("from the {}: {text}", name(end)),
+        None => text,
+    };
+    of_end(match &change.kind {
+        // Its sentence names the end.
+        ChangeKind::Addresses { near_client: (address, port), near_server: (other, other_port) } => {
+            let who = name(change.from.unwrap_or(End::Client));
+            return format!(
+                "the {who} is {address} port {port} near the client and {other} port {other_port} near the server"
+            );
+        }
+        ChangeKind::CeMarks => format!("{} marked as congested (CE)", packets()),
+        ChangeKind::Ecn => format!("the ECN bits of {} were changed", packets()),
+        ChangeKind::IpId => "the IP numbers were rewritten".to_owned(),
+        ChangeKind::Merged { place } => {
+            let host = "merged by the receiving host, before its capture (GRO, LRO)";
+            boundaries(change.count, *place, host, "merged in the network")
+        }
+        ChangeKind::Mss(mss) => option(change.from, "MSS", mss, " B"),
+        ChangeKind::Resets { first } => {
+            format!("{} (first in frame {first}) that it did not send: a middlebox did", count(change.count, "reset"))
+        }
+        ChangeKind::Sack { edit } => edited(change.from, "SACK", *edit),
+        ChangeKind::SequenceNumbers => "the initial sequence numbers were rewritten".to_owned(),
+        ChangeKind::Split { place } => {
+            let host = "split by the sending host, behind its capture (TSO)";
+            boundaries(change.count, *place, host, "split in the network")
+        }
+        ChangeKind::TimestampValues => format!("the timestamps of {} were rewritten", packets()),
+        ChangeKind::Timestamps { edit } => edited(change.from, "timestamps", *edit),
+        ChangeKind::Ttl { sent, arrived } => match sent.checked_sub(*arrived) {
+            Some(routers) => format!("TTL {sent} became {arrived}: {} between", count(routers.into(), "router")),
+            None => format!("TTL {sent} became {arrived}: a middlebox sends packets of its own"),
+        },
+        ChangeKind::Window => format!("the window of {} without payload was changed", packets()),
+        ChangeKind::WindowScale(scale) => option(change.from, "window scale", scale, ""),
+    })
+}
+
+fn option<T: Display>(
+    from: Option<End>,
+    what: &str,
+    OptionChange { sent, arrived }: &OptionChange<T>,
+    unit: &str,
+) -> String {
+    let syn = syn(from);
+    match (sent, arrived) {
+        (Some(sent), Some(arrived)) => format!("the {syn}'s {what} was changed from {sent}{unit} to {arrived}{unit}"),
+        (Some(sent), None) => format!("the {syn}'s {what} ({sent}{unit}) was removed"),
+        (None, Some(arrived)) => format!("the {syn}'s {what} ({arrived}{unit}) was added"),
+        (None, None) => format!("the {syn}'s {what} was changed"),
+    }
+}
+
+fn edited(from: Option<End>, what: &str, edit: OptionEdit) -> String {
+    let how = match edit {
+        OptionEdit::Added => "added",
+        OptionEdit::Removed => "removed",
+    };
+    format!("the {}'s {what} option was {how}", syn(from))
+}
+
+fn boundaries(segments: u64, place: Resegmentation, host: &str, network: &str) -> String {
+    let segments = count(segments, "segment");
+    match place {
+        Resegmentation::Host => format!("{segments} {host}"),
+        Resegmentation::Network { mss } => format!("{segments} {network}, although none is larger than {mss} B"),
+    }
+}
+
+const fn syn(from: Option<End>) -> &'static str {
+    match from {
+        Some(End::Server) => "SYN-ACK",
+        Some(End::Client) | None => "SYN",
     }
 }
 

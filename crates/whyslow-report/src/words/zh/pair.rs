@@ -1,7 +1,10 @@
 //! Two captures of one connection.
 
 use crate::words::quantity::{thousands, time};
-use whyslow_core::analysis::{End, PairCaveat, PairStatement, WayLoss, WayQueue};
+use std::fmt::Display;
+use whyslow_core::analysis::{
+    Change, ChangeKind, End, OptionChange, OptionEdit, PairCaveat, PairStatement, Resegmentation, WayLoss, WayQueue,
+};
 use whyslow_core::units::Nanos;
 
 pub(in crate::words) fn statement(statement: &PairStatement) -> String {
@@ -101,6 +104,81 @@ fn round_trip(whole: Nanos, between: Nanos, outside: Option<[Nanos; 2]>) -> Stri
             time(client),
             time(server)
         ),
+    }
+}
+
+pub(in crate::words) fn change(change: &Change) -> String {
+    let packets = thousands(change.count);
+    let of_end = |text: String| match change.from {
+        Some(end) => format!("来自{}：{text}", name(end)),
+        None => text,
+    };
+    of_end(match &change.kind {
+        // Its sentence names the end.
+        ChangeKind::Addresses { near_client: (address, port), near_server: (other, other_port) } => {
+            let who = name(change.from.unwrap_or(End::Client));
+            return format!("{who}在靠近客户端处是 {address} 端口 {port}，在靠近服务器处是 {other} 端口 {other_port}");
+        }
+        ChangeKind::CeMarks => format!("{packets} 个报文被标记为拥塞（CE）"),
+        ChangeKind::Ecn => format!("{packets} 个报文的 ECN 位被修改"),
+        ChangeKind::IpId => "IP 标识被改写".to_owned(),
+        ChangeKind::Merged { place } => {
+            boundaries(change.count, *place, "被接收主机在抓包之前合并（GRO、LRO）", "在网络中被合并")
+        }
+        ChangeKind::Mss(mss) => option(change.from, "MSS", mss, " B"),
+        ChangeKind::Resets { first } => {
+            format!("{packets} 个 RST（第一个是帧 {first}）并不是它发出的，而是中间设备发出的")
+        }
+        ChangeKind::Sack { edit } => edited(change.from, "SACK", *edit),
+        ChangeKind::SequenceNumbers => "初始序列号被改写".to_owned(),
+        ChangeKind::Split { place } => {
+            boundaries(change.count, *place, "被发送主机在抓包之后拆分（TSO）", "在网络中被拆分")
+        }
+        ChangeKind::TimestampValues => format!("{packets} 个报文的时间戳被改写"),
+        ChangeKind::Timestamps { edit } => edited(change.from, "时间戳", *edit),
+        ChangeKind::Ttl { sent, arrived } => match sent.checked_sub(*arrived) {
+            Some(routers) => format!("TTL 从 {sent} 变为 {arrived}：中间有 {routers} 个路由器"),
+            None => format!("TTL 从 {sent} 变为 {arrived}：中间设备自己发送报文"),
+        },
+        ChangeKind::Window => format!("{packets} 个无数据报文的窗口被修改"),
+        ChangeKind::WindowScale(scale) => option(change.from, "窗口扩大因子", scale, ""),
+    })
+}
+
+fn option<T: Display>(
+    from: Option<End>,
+    what: &str,
+    OptionChange { sent, arrived }: &OptionChange<T>,
+    unit: &str,
+) -> String {
+    let syn = syn(from);
+    match (sent, arrived) {
+        (Some(sent), Some(arrived)) => format!("{syn} 的 {what} 从 {sent}{unit} 改为 {arrived}{unit}"),
+        (Some(sent), None) => format!("{syn} 的 {what}（{sent}{unit}）被删除"),
+        (None, Some(arrived)) => format!("{syn} 被加入 {what}（{arrived}{unit}）"),
+        (None, None) => format!("{syn} 的 {what} 被修改"),
+    }
+}
+
+fn edited(from: Option<End>, what: &str, edit: OptionEdit) -> String {
+    match edit {
+        OptionEdit::Added => format!("{} 被加入 {what} 选项", syn(from)),
+        OptionEdit::Removed => format!("{} 的 {what} 选项被删除", syn(from)),
+    }
+}
+
+fn boundaries(segments: u64, place: Resegmentation, host: &str, network: &str) -> String {
+    let segments = thousands(segments);
+    match place {
+        Resegmentation::Host => format!("{segments} 个报文段{host}"),
+        Resegmentation::Network { mss } => format!("{segments} 个报文段{network}，尽管没有一个大于 {mss} B"),
+    }
+}
+
+const fn syn(from: Option<End>) -> &'static str {
+    match from {
+        Some(End::Server) => "SYN-ACK",
+        Some(End::Client) | None => "SYN",
     }
 }
 
