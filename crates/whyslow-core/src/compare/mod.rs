@@ -27,6 +27,7 @@
 mod chosen;
 mod comparison;
 mod curve;
+mod figures;
 mod leads;
 mod reach;
 mod settings;
@@ -36,10 +37,8 @@ mod statements;
 pub(crate) mod tests;
 
 pub use chosen::{ChosenTransfer, NoSuchTransfer, TransferName, choose, choose_in};
-pub use comparison::{
-    ByteCurves, Comparison, CurvePoint, FirstByte, Lead, Phase, Reach, ReachKind, RoundSide, SameSize, Setting, Times,
-    TransferSummary,
-};
+pub use comparison::{ByteCurves, Comparison, CurvePoint, FirstByte, Phase, RoundSide, Setting, TransferSummary};
+pub use figures::{Lead, Reach, ReachKind, SameSize, Times};
 pub use statement::{ComparisonCaveat, ComparisonStatement, FlightCourse, Flights, LateRecord};
 
 use crate::analysis::Transfer;

@@ -1,6 +1,6 @@
 //! What follows from a comparison, and what limits it, as data.
 
-use super::{Lead, Reach, SameSize};
+use super::figures::{Lead, Reach, SameSize};
 use crate::types::Limit;
 use crate::units::Nanos;
 use serde::Serialize;

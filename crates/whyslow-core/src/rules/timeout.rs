@@ -45,7 +45,7 @@ use crate::tcp::facts::{Notice, Release};
 use crate::types::ModelChange;
 use crate::units::Nanos;
 
-/// Remedies that ICMP errors ask for are not this rule's own: those of the network end the loss too.
+/// Remedies that ICMP errors ask for are not this rule's own; those of the network end the loss.
 pub(super) const RULE: Rule = Rule::new(Cause::Timeout, Check::Transfer(check))
     .excluded_by(&[Cause::MtuBlackHole])
     .remedied_by(&[ModelChange::NoLosses])
@@ -103,8 +103,8 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
     Some(found)
 }
 
-/// The loss is the network's. Settings that the sender lacks to find losses sooner are advised where
-/// the capture shows that it lacks them.
+/// The loss is the network's. Settings with which the sender would find losses sooner are advised
+/// if the capture shows that they are missing.
 fn remedies(case: &TransferCase<'_>) -> Vec<Remedy> {
     let mut remedies = remedy(Actor::Network, LossAction::FindFlightLoss);
     if let Some(side) = repair::without_sack(case.facts) {

@@ -5,6 +5,7 @@
 //! No code reads a sentence back.
 
 mod en;
+mod letter;
 pub mod quantity;
 mod zh;
 
@@ -158,11 +159,6 @@ pub fn comparison_caveat(caveat: &ComparisonCaveat, lang: Lang) -> String {
         Lang::En => en::compare::caveat(caveat),
         Lang::Zh => zh::compare::caveat(caveat),
     }
-}
-
-/// The letter of one of two transfers that are compared.
-const fn transfer_name(which: usize) -> &'static str {
-    if which == 0 { "A" } else { "B" }
 }
 
 const fn separator(lang: Lang) -> &'static str {

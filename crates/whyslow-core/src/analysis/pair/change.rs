@@ -99,7 +99,7 @@ pub enum OptionEdit {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "at", rename_all = "kebab-case")]
 pub enum Resegmentation {
-    /// In a host, by offload: behind the sender's capture (TSO) or before the receiver's (GRO, LRO).
+    /// In a host, by offload: behind the sender's capture (TSO), or before the receiver's (GRO).
     Host,
     /// In the network, as none is larger than a segment on the wire.
     Network {

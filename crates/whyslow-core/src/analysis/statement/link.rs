@@ -65,7 +65,8 @@ pub enum LinkStatement {
         burst_bps: f64,
         /// The rate after it, payload bits per second.
         rate_bps: f64,
-        /// Round trips before and behind the bend; `None` if a queue cannot be seen at this vantage point.
+        /// Round trips before and behind the bend; `None` if a queue cannot be seen at this
+        /// vantage point.
         queue: Option<QueueRise>,
     },
     /// Transfers shared a link that was full; of one of them.

@@ -4,6 +4,7 @@ use crate::words::quantity::{count, percent, thousands, time};
 use whyslow_core::analysis::{End, LossAction, LossQuestion, LossStatement, RepairSpeed, TailRepair};
 use whyslow_core::units::Nanos;
 
+#[expect(clippy::too_many_lines, reason = "one sentence a variant")]
 pub(super) fn statement(statement: &LossStatement) -> String {
     match statement {
         LossStatement::DeliveredTwice { packets, share, cost_s } => format!(
@@ -130,6 +131,7 @@ pub(super) fn question(question: &LossQuestion) -> String {
     }
 }
 
+#[expect(clippy::too_many_lines, reason = "one sentence a variant")]
 pub(super) fn action(action: &LossAction) -> String {
     match action {
         LossAction::AcceptIcmp { from, on } => format!(

@@ -1,7 +1,7 @@
 //! Two transfers side by side.
 
+use crate::words::letter::letter as name;
 use crate::words::quantity::{rate, thousands, time};
-use crate::words::transfer_name as name;
 use whyslow_core::analysis::Limit;
 use whyslow_core::compare::{
     ComparisonCaveat, ComparisonStatement, FlightCourse, Flights, LateRecord, Lead, Reach, ReachKind, SameSize,

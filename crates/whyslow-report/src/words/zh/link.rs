@@ -96,7 +96,7 @@ fn bottleneck(link: &SharedBottleneck) -> String {
     };
     let rates = format!("{}（有效数据，线路上约 {}）", rate(*payload_bps), rate(*wire_bps));
     match excess {
-        Excess::Queued => format!("{those}共用一个 {rates} 的瓶颈，持续 {}", time(*time_s)),
+        Excess::Queued => format!("{those}共用一个 {rates}的瓶颈，持续 {}", time(*time_s)),
         Excess::Dropped => format!(
             "可能存在限速丢弃（policing）：{those}共用 {rates}，持续 {}，超出部分丢失，但没有排队",
             time(*time_s)

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use whyslow_core::analysis::{Measure, Unit};
 
+#[expect(clippy::too_many_lines, reason = "one name a variant")]
 pub(in crate::words) fn measure(measure: &Measure) -> Cow<'_, str> {
     Cow::Borrowed(match measure {
         Measure::AckDelayMedian => "接收端从数据到 ACK 的时延，中位数",
