@@ -1,6 +1,12 @@
 //! One transfer seen from two places: what two captures of the same packets show together.
 
-use super::{Detail, End, Frame, Rtt};
+mod change;
+mod statement;
+
+pub use change::{Change, ChangeKind, OptionChange, OptionEdit, Resegmentation};
+pub use statement::{PairCaveat, PairStatement, WayLoss, WayQueue};
+
+use super::{End, Frame, Rtt};
 use crate::units::Nanos;
 use serde::Serialize;
 
@@ -33,10 +39,10 @@ pub struct Pair {
     pub changes: Vec<Change>,
     /// What a proxy in the middle does; null where there is none.
     pub proxy: Option<Proxy>,
-    /// What follows, in plain words.
-    pub summary: Vec<String>,
-    /// What could not be compared, in plain words.
-    pub caveats: Vec<String>,
+    /// What follows.
+    pub statements: Vec<PairStatement>,
+    /// What could not be compared.
+    pub caveats: Vec<PairCaveat>,
 }
 
 impl Pair {
@@ -44,7 +50,7 @@ impl Pair {
     /// be told apart.
     pub fn for_each_frame(&mut self, act: impl Fn(&mut Frame) + Copy) {
         self.directions.iter_mut().flat_map(|direction| &mut direction.lost_frames).for_each(act);
-        self.changes.iter_mut().filter_map(|change| change.detail.frame_mut()).for_each(act);
+        self.changes.iter_mut().filter_map(|change| change.kind.frame_mut()).for_each(act);
     }
 }
 
@@ -168,21 +174,6 @@ pub enum PathPart {
     Between,
     /// From the other capture to the server.
     Server,
-}
-
-/// Something that was changed between the two captures.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Change {
-    /// Its name: `addresses`, `sequence-numbers`, `ttl`, `mss`, `window-scale`, `sack`,
-    /// `timestamps`, `timestamp-values`, `ip-id`, `window`, `ecn`, `ce-marks`, `resets`, `split`,
-    /// `merged`.
-    pub what: &'static str,
-    /// In the packets of which end; null for both.
-    pub from: Option<End>,
-    /// In how many packets.
-    pub count: u64,
-    /// In plain words.
-    pub detail: Detail,
 }
 
 /// A proxy between two captures, for the transfer that carried most.

@@ -8,8 +8,8 @@ mod sending;
 
 pub use common::CommonStatement;
 pub use exchange::ExchangeStatement;
-pub use link::LinkStatement;
-pub use loss::LossStatement;
+pub use link::{CommonEnds, Excess, LinkStatement, PolicerEvidence, QueueRise, QueueSight, SharedBottleneck};
+pub use loss::{LossStatement, TailRepair};
 pub use sending::{SendingStatement, SmallSegmentReason};
 
 use crate::units::Nanos;

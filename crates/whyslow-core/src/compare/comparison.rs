@@ -1,5 +1,7 @@
 //! A comparison: data for the renderers.
 
+use super::figures::{Lead, Reach, SameSize, Times};
+use super::{ComparisonCaveat, ComparisonStatement};
 use crate::analysis::{End, Finding, Limit, Near, Verdict};
 use crate::units::Nanos;
 use serde::Serialize;
@@ -33,10 +35,10 @@ pub struct Comparison {
     pub reach: [Option<Reach>; 2],
     /// Which is faster at what size, from one byte on.
     pub leads: Vec<Lead>,
-    /// What follows, in plain words.
-    pub summary: Vec<String>,
-    /// What limits the comparison, in plain words.
-    pub caveats: Vec<String>,
+    /// What follows.
+    pub statements: Vec<ComparisonStatement>,
+    /// What limits the comparison.
+    pub caveats: Vec<ComparisonCaveat>,
 }
 
 /// One of the two transfers.
@@ -76,22 +78,6 @@ pub struct TransferSummary {
     pub elided: bool,
 }
 
-/// Time of both, and by how much the second is longer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[non_exhaustive]
-pub struct Times {
-    /// What each took.
-    pub seconds: [Nanos; 2],
-    /// The second's less the first's.
-    pub difference_s: Nanos,
-}
-
-impl Times {
-    pub(super) fn new(seconds: [Nanos; 2]) -> Self {
-        Self { seconds, difference_s: seconds[1] - seconds[0] }
-    }
-}
-
 /// Time under one limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
@@ -115,17 +101,6 @@ pub struct FirstByte {
     pub readable_s: [Option<Nanos>; 2],
     /// The TLS record with which it began, bytes.
     pub first_record: [Option<u64>; 2],
-}
-
-/// One size, two times.
-#[derive(Clone, Copy, Debug, Serialize)]
-#[non_exhaustive]
-pub struct SameSize {
-    /// Payload.
-    pub bytes: u64,
-    /// Until so much was there, from the request on.
-    #[serde(flatten)]
-    pub times: Times,
 }
 
 /// One transfer's side of a round.
@@ -183,48 +158,4 @@ pub struct Setting {
     pub values: [Option<String>; 2],
     /// They are known and not the same.
     pub differs: bool,
-}
-
-/// What a transfer would come to.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[non_exhaustive]
-pub struct Reach {
-    /// Bits per second.
-    pub rate_bps: f64,
-    /// What that rests on.
-    pub kind: ReachKind,
-    /// In plain words.
-    pub reason: String,
-}
-
-/// What an expected rate rests on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum ReachKind {
-    /// It had stopped growing: the rate of its later half.
-    Steady,
-    /// It was still growing, and the largest window that the receiver offered would stop it.
-    Window,
-    /// It was still growing, and nothing in the capture says what would stop it: the rate of its
-    /// last full round, or more.
-    Growing,
-}
-
-/// A range of sizes in which one is faster.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-#[non_exhaustive]
-pub struct Lead {
-    /// From this size on, bytes.
-    pub from_bytes: u64,
-    /// Up to this size, bytes.
-    pub to_bytes: u64,
-    /// 0: the first, 1: the second; null where they are level.
-    pub faster: Option<usize>,
-    /// The most that it is ahead by.
-    pub by_s: Nanos,
-    /// At this size.
-    pub at_bytes: u64,
-    /// The largest size for which both were captured lies below `to_bytes`: what is beyond it is
-    /// extrapolated.
-    pub extrapolated: bool,
 }

@@ -27,18 +27,19 @@
 mod chosen;
 mod comparison;
 mod curve;
+mod figures;
 mod leads;
 mod reach;
 mod settings;
+mod statement;
+mod statements;
 #[cfg(test)]
 pub(crate) mod tests;
-mod words;
 
 pub use chosen::{ChosenTransfer, NoSuchTransfer, TransferName, choose, choose_in};
-pub use comparison::{
-    ByteCurves, Comparison, CurvePoint, FirstByte, Lead, Phase, Reach, ReachKind, RoundSide, SameSize, Setting, Times,
-    TransferSummary,
-};
+pub use comparison::{ByteCurves, Comparison, CurvePoint, FirstByte, Phase, RoundSide, Setting, TransferSummary};
+pub use figures::{Lead, Reach, ReachKind, SameSize, Times};
+pub use statement::{ComparisonCaveat, ComparisonStatement, FlightCourse, Flights, LateRecord};
 
 use crate::analysis::Transfer;
 use curve::{Curve, wait};
@@ -75,11 +76,11 @@ pub fn compare(a: &ChosenTransfer<'_>, b: &ChosenTransfer<'_>) -> Comparison {
         leads: if whole { leads::find_leads(&curves, size, leads::least(both)) } else { Vec::new() },
         curves: if whole { curves.map(Curve::into_output) } else { Default::default() },
         reach: reach.map(|reach| reach.map(|reach| reach.reach)),
-        summary: Vec::new(),
+        statements: Vec::new(),
         caveats: Vec::new(),
     };
-    comparison.summary = words::summary(&comparison);
-    comparison.caveats = words::caveats(&comparison, both);
+    comparison.statements = statements::statements(&comparison);
+    comparison.caveats = statements::caveats(&comparison, both);
     comparison
 }
 

@@ -2,7 +2,6 @@
 
 use super::{ChosenTransfer, Reach, ReachKind};
 use crate::analysis::{Limit, Round, Transfer};
-use crate::rules::say;
 use crate::units::Nanos;
 
 /// A flight that grows by less stands still: the last segment of a flight may fall into the next
@@ -60,21 +59,15 @@ pub(super) fn prospect_of(chosen: &ChosenTransfer<'_>) -> Option<Prospect> {
         let round = length(last);
         let growth = steps.first().map_or(1.0, |step| step.min(MAX_GROWTH));
         let window = transfer.rounds.iter().filter_map(|round| round.window).max();
-        let at_last = say::thousands(last.in_flight);
-        let (kind, stop) = match window {
-            Some(window) if window >= last.in_flight => (ReachKind::Window, window),
-            _ => (ReachKind::Growing, last.in_flight),
+        let stop = window.filter(|&window| window >= last.in_flight);
+        let reach = Reach {
+            rate_bps: rate(stop.unwrap_or(last.in_flight) as f64, round),
+            kind: if stop.is_some() { ReachKind::Window } else { ReachKind::Growing },
+            flight: last.in_flight,
+            round_s: round,
+            window: stop,
         };
-        let reason = match kind {
-            ReachKind::Window => format!(
-                "it was still growing ({at_last} B in its last full round); the receiver's window of {} B a round trip of {} would stop it",
-                say::thousands(stop),
-                say::time(round)
-            ),
-            _ => format!("it was still growing ({at_last} B in its last full round of {})", say::time(round)),
-        };
-        let reach = Reach { rate_bps: rate(stop as f64, round), kind, reason };
-        let most = if kind == ReachKind::Window { stop as f64 } else { f64::MAX };
+        let most = stop.map_or(f64::MAX, |stop| stop as f64);
         let next = (last.in_flight as f64 * growth).min(most);
         return Some(Prospect { reach, next, growth, most, round, pace });
     }
@@ -89,8 +82,8 @@ pub(super) fn prospect_of(chosen: &ChosenTransfer<'_>) -> Option<Prospect> {
     }
     let round = Nanos(time.0 / rounds.max(1) as i64).max(Nanos(1));
     let flight = bytes as f64 / rounds.max(1) as f64;
-    let reason = format!("{} B a round of {} in its later half", say::thousands(flight as u64), say::time(round));
-    let reach = Reach { rate_bps: rate(bytes as f64, time), kind: ReachKind::Steady, reason };
+    let rate_bps = rate(bytes as f64, time);
+    let reach = Reach { rate_bps, kind: ReachKind::Steady, flight: flight as u64, round_s: round, window: None };
     Some(Prospect { reach, next: flight, growth: 1.0, most: flight, round, pace })
 }
 

@@ -1,14 +1,14 @@
-//! What a reader must know of the two captures.
+//! What limits the comparison of two captures.
 
 use super::align::Aligned;
 use super::collector::ConnectionPackets;
-use super::words;
-use crate::analysis::PairDirection;
-use crate::rules::say;
+use crate::analysis::{End, PairCaveat, PairDirection};
 use crate::units::Nanos;
 
 /// Where more than this share of the packets came twice, the capture took them twice.
 const MIRRORED: f64 = 0.2;
+/// Captures with less than this round trip between them stand at one place.
+const ONE_PLACE: Nanos = Nanos::from_micros(100);
 
 /// What limits the comparison. `order` has the capture nearer to the client first.
 pub(super) fn caveats(
@@ -17,42 +17,27 @@ pub(super) fn caveats(
     aligned: &Aligned<'_>,
     directions: &[PairDirection],
     proxied: bool,
-) -> Vec<String> {
+) -> Vec<PairCaveat> {
     let mut caveats = Vec::new();
-    for (which, place) in order.into_iter().zip(["the client", "the server"]) {
+    for (which, near) in order.into_iter().zip([End::Client, End::Server]) {
         let track = tracks[which];
         if track.dropped > 0 {
-            caveats.push(format!(
-                "only the first {} that the capture nearer to {place} has of it were compared",
-                say::count(track.packets.len() as u64, "packet")
-            ));
+            caveats.push(PairCaveat::FirstPackets { near, packets: track.packets.len() as u64 });
         }
-        let duplicates: u64 = track.duplicates.iter().sum();
-        if duplicates as f64 > MIRRORED * track.packets.len() as f64 {
-            caveats.push(format!(
-                "the capture nearer to {place} has {} twice: it took them twice (several interfaces or mirror ports), and the \
-                 network duplicated none of these",
-                say::count(duplicates, "packet")
-            ));
+        let packets: u64 = track.duplicates.iter().sum();
+        if packets as f64 > MIRRORED * track.packets.len() as f64 {
+            caveats.push(PairCaveat::CapturedTwice { near, packets });
         }
     }
-    if aligned.clock.round_trip < Nanos::from_micros(100) && !proxied {
-        caveats.push("the two captures stand at one place: less than 0.1 ms lies between them".to_owned());
+    if aligned.clock.round_trip < ONE_PLACE && !proxied {
+        caveats.push(PairCaveat::OnePlace);
     }
-    for direction in directions.iter().filter(|direction| direction.uncaptured > 0) {
-        caveats.push(format!(
-            "{} from the {} reached the other end, which acknowledged what it holds, and is not in the capture there: that \
-             capture is not complete, and packets without payload that it lacks may not have been lost",
-            say::count(direction.uncaptured, "packet"),
-            words::name(direction.from)
-        ));
-    }
-    for direction in directions.iter().filter(|direction| direction.unseen_before > 0) {
-        caveats.push(format!(
-            "{} from the {who} arrived that the capture nearer to the {who} does not have: that capture is not complete",
-            say::count(direction.unseen_before, "packet"),
-            who = words::name(direction.from)
-        ));
-    }
+    let missing = |of: fn(&PairDirection) -> u64| {
+        directions.iter().map(move |way| (way.from, of(way))).filter(|&(_, packets)| packets > 0)
+    };
+    let at_receiver = missing(|way| way.uncaptured);
+    caveats.extend(at_receiver.map(|(from, packets)| PairCaveat::MissingAtReceiver { from, packets }));
+    let at_sender = missing(|way| way.unseen_before);
+    caveats.extend(at_sender.map(|(from, packets)| PairCaveat::MissingAtSender { from, packets }));
     caveats
 }

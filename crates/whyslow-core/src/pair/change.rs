@@ -5,8 +5,7 @@ use super::collector::{ConnectionPackets, PacketRecord};
 use super::fingerprint::MatchedConnection;
 use super::matcher::{DirectionMatch, Match};
 use super::span::TimeSpan;
-use crate::analysis::{Change, Detail, End, Frame};
-use crate::rules::say;
+use crate::analysis::{Change, ChangeKind, End, Frame, OptionChange, OptionEdit, Resegmentation};
 use crate::tcp::facts::Offer;
 use crate::types::Side;
 use crate::units::{Nanos, SeqNumber};
@@ -28,12 +27,7 @@ pub(super) fn find_changes(
     let mut changes = Vec::new();
     addresses(found, near_client, &mut changes);
     if numbers[0] != numbers[1] {
-        changes.push(Change {
-            what: "sequence-numbers",
-            from: None,
-            count: 1,
-            detail: "the initial sequence numbers were rewritten".into(),
-        });
+        changes.push(Change { from: None, count: 1, kind: ChangeKind::SequenceNumbers });
     }
     for from in Side::BOTH {
         let first = aligned.nearer(from);
@@ -53,52 +47,30 @@ fn end(from: Side) -> End {
 
 fn addresses(found: &MatchedConnection, near_client: usize, changes: &mut Vec<Change>) {
     let ends = [found.fingerprints[near_client].ends, found.fingerprints[1 - near_client].ends];
-    for (side, who) in [(Side::A, "client"), (Side::B, "server")] {
-        let [(address, port), (other, other_port)] = [ends[0][side], ends[1][side]];
-        if (address, port) != (other, other_port) {
-            changes.push(Change {
-                what: "addresses",
-                from: Some(end(side)),
-                count: 1,
-                detail: format!(
-                    "the {who} is {address} port {port} near the client and {other} port {other_port} near the server"
-                )
-                .into(),
-            });
+    for side in Side::BOTH {
+        let [near_client, near_server] = ends.map(|ends| ends[side]).map(|(address, port)| (address.to_string(), port));
+        if near_client != near_server {
+            let kind = ChangeKind::Addresses { near_client, near_server };
+            changes.push(Change { from: Some(end(side)), count: 1, kind });
         }
     }
 }
 
 /// What a SYN offers here and there.
 fn options(from: Side, sent: Offer, arrived: Offer, changes: &mut Vec<Change>) {
-    let syn = ["SYN", "SYN-ACK"][from];
-    let mut add = |what: &'static str, detail: String| {
-        changes.push(Change { what, from: Some(end(from)), count: 1, detail: format!("the {syn}'s {detail}").into() });
-    };
+    let mut add = |kind: ChangeKind| changes.push(Change { from: Some(end(from)), count: 1, kind });
     if sent.mss != arrived.mss {
-        add(
-            "mss",
-            describe_change("MSS", sent.mss.map(|mss| format!("{mss} B")), arrived.mss.map(|mss| format!("{mss} B"))),
-        );
+        add(ChangeKind::Mss(OptionChange { sent: sent.mss, arrived: arrived.mss }));
     }
     if sent.window_scale != arrived.window_scale {
-        let [sent, arrived] = [sent, arrived].map(|offer| offer.window_scale.map(|shift| shift.to_string()));
-        add("window-scale", describe_change("window scale", sent, arrived));
+        add(ChangeKind::WindowScale(OptionChange { sent: sent.window_scale, arrived: arrived.window_scale }));
     }
-    let yes = |offered: bool| offered.then(|| "offered".to_owned());
+    let edit = |is_sent: bool| if is_sent { OptionEdit::Removed } else { OptionEdit::Added };
     if sent.sack != arrived.sack {
-        add("sack", describe_change("SACK", yes(sent.sack), yes(arrived.sack)));
+        add(ChangeKind::Sack { edit: edit(sent.sack) });
     }
     if sent.timestamps != arrived.timestamps {
-        add("timestamps", describe_change("timestamps", yes(sent.timestamps), yes(arrived.timestamps)));
-    }
-}
-
-fn describe_change(what: &str, sent: Option<String>, arrived: Option<String>) -> String {
-    match (sent, arrived) {
-        (Some(sent), Some(arrived)) => format!("{what} was changed from {sent} to {arrived}"),
-        (Some(sent), None) => format!("{what} ({sent}) was taken out"),
-        (None, arrived) => format!("{what} ({}) was put in", arrived.unwrap_or_default()),
+        add(ChangeKind::Timestamps { edit: edit(sent.timestamps) });
     }
 }
 
@@ -119,41 +91,31 @@ fn packets(aligned: &Aligned<'_>, from: Side, changes: &mut Vec<Change>) {
             windows += u64::from(sent.window != arrived.window);
         }
     }
-    let mut add = |what: &'static str, count: u64, detail: String| {
+    let mut add = |kind: ChangeKind, count: u64| {
         if count > 0 {
-            changes.push(Change { what, from: Some(end(from)), count, detail: detail.into() });
+            changes.push(Change { from: Some(end(from)), count, kind });
         }
     };
     if let Some((&(sent, arrived), &count)) = hops.iter().max_by_key(|(_, count)| **count)
         && sent != arrived
     {
-        let detail = match sent.checked_sub(arrived) {
-            Some(routers) => format!("TTL {sent} became {arrived}: {} between", say::count(routers.into(), "router")),
-            None => format!("TTL {sent} became {arrived}: something in the middle sends packets of its own"),
-        };
-        add("ttl", count, detail);
+        add(ChangeKind::Ttl { sent, arrived }, count);
     }
-    let compared_packets = say::count(found.matches.len() as u64, "packet");
-    add("ce-marks", ce, format!("{} marked as congested (CE)", say::count(ce, "packet")));
-    add("ecn", ecn, format!("the ECN bits of {} were changed", say::count(ecn, "packet")));
+    let all = found.matches.len() as u64;
+    add(ChangeKind::CeMarks, ce);
+    add(ChangeKind::Ecn, ecn);
     if windows * 10 > compared {
-        add("window", windows, format!("the window of {} without payload was changed", say::count(windows, "packet")));
+        add(ChangeKind::Window, windows);
     }
     if found.preserved.had_timestamps && !found.preserved.timestamps {
-        add(
-            "timestamp-values",
-            found.matches.len() as u64,
-            format!("the timestamps of {compared_packets} were rewritten"),
-        );
+        add(ChangeKind::TimestampValues, all);
     }
     if found.preserved.had_ip_ids && !found.preserved.ip_ids {
-        add("ip-id", found.matches.len() as u64, "the IP numbers were rewritten".to_owned());
+        add(ChangeKind::IpId, all);
     }
     let Boundaries { split, merged } = boundaries(aligned, found, first);
-    let by_sender = "by the sending host, behind its capture (TSO)";
-    add("split", split.all, split.describe("cut up", found.mss, by_sender));
-    let by_receiver = "by the receiving host, before its capture (GRO, LRO)";
-    add("merged", merged.all, merged.describe("put together", found.mss, by_receiver));
+    add(ChangeKind::Split { place: split.place(found.mss) }, split.all);
+    add(ChangeKind::Merged { place: merged.place(found.mss) }, merged.all);
 }
 
 /// Resets that arrived although their sender's side was captured and sent none: a middlebox made
@@ -171,17 +133,7 @@ fn resets(aligned: &Aligned<'_>, from: Side, running: TimeSpan, changes: &mut Ve
     let frames: Vec<Frame> = made.map(|record| record.frame).collect();
     if let Some(&first) = frames.first() {
         let count = frames.len() as u64;
-        let what = say::count(count, "reset");
-        changes.push(Change {
-            what: "resets",
-            from: Some(end(from)),
-            count,
-            detail: Detail::naming(
-                format!("{what} (first in frame "),
-                first,
-                ") that it did not send: something in the middle did",
-            ),
-        });
+        changes.push(Change { from: Some(end(from)), count, kind: ChangeKind::Resets { first } });
     }
 }
 
@@ -207,13 +159,8 @@ impl ChangedSegments {
         self.small += u64::from(record.len <= mss);
     }
 
-    fn describe(&self, how: &str, mss: u32, by_offload: &str) -> String {
-        let what = say::count(self.all, "segment");
-        if self.small * 2 > self.all {
-            format!("{what} {how} on the way, though none is larger than {mss} B")
-        } else {
-            format!("{what} {how} {by_offload}")
-        }
+    fn place(&self, mss: u32) -> Resegmentation {
+        if self.small * 2 > self.all { Resegmentation::Network { mss } } else { Resegmentation::Host }
     }
 }
 

@@ -16,8 +16,8 @@
 //! 3. `placed`, `cells`, `identity`, `matcher`, put together by `align`: which packet here is which
 //!    there, by byte ranges and not by packets, for offload merges and splits them;
 //! 4. `clock`: offset and drift of the clocks, by the least delays both ways;
-//! 5. `direction`, `legs`, `change`, `proxy`, `caveats`, `words`, put together by `report`: the
-//!    [`Pair`](crate::analysis::Pair), which `attach` puts into an analysis.
+//! 5. `direction`, `legs`, `change`, `proxy`, `caveats`, `statements`, put together by `report`:
+//!    the [`Pair`](crate::analysis::Pair), which `attach` puts into an analysis.
 //!
 //! ```
 //! use whyslow_core::capture::{CaptureError, Reader};
@@ -59,8 +59,8 @@ mod placed;
 mod proxy;
 mod report;
 mod span;
+mod statements;
 mod syn;
-mod words;
 
 #[cfg(test)]
 mod tests;

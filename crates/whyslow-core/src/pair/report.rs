@@ -8,7 +8,7 @@ use super::fingerprint::MatchedConnection;
 use super::legs::legs;
 use super::matcher::DirectionMatch;
 use super::span::TimeSpan;
-use super::{change, proxy, words};
+use super::{change, proxy, statements};
 use crate::analysis::{Connection, MatchedBy, Near, Pair, PairClock, PairDirection, Problem};
 use crate::cause::Cause;
 use crate::types::Side;
@@ -70,9 +70,9 @@ pub fn compare(
         caveats: caveats(tracks, order, &aligned, &directions, proxied),
         directions,
         proxy,
-        summary: Vec::new(),
+        statements: Vec::new(),
     };
-    pair.summary = words::sentences(&pair);
+    pair.statements = statements::statements(&pair);
     Ok(pair)
 }
 

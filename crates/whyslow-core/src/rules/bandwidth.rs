@@ -44,8 +44,8 @@
 
 use super::case::TransferCase;
 use super::rule::{Check, Rule};
-use super::say::{confirm, evidence, finding, fix, rate, time};
-use crate::analysis::{Actor, Finding, Limit, Unit};
+use super::say::{evidence, finding};
+use crate::analysis::{Actor, Finding, Limit, LinkAction, LinkQuestion, LinkStatement, Measure, Remedy, Unit};
 use crate::cause::Cause;
 use crate::tcp::ShortConnectionBounds;
 use crate::units::Nanos;
@@ -79,13 +79,12 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
     // What the link carries beside the payload: IP and TCP headers with timestamps, Ethernet's
     // header.
     let on_the_wire = steady * (mss + 66.0) / mss;
-    let summary = format!(
-        "one rate governs the transfer: {} of payload, about {} on the wire, for {} of {}",
-        rate(steady),
-        rate(on_the_wire),
-        time(held),
-        time(case.duration()),
-    );
+    let statement = LinkStatement::SteadyRate {
+        payload_bps: steady,
+        wire_bps: on_the_wire,
+        held_s: held,
+        whole_s: case.duration(),
+    };
     let share = case.share(held);
     let hidden = case.queue_is_hidden();
     let confidence = match share {
@@ -93,38 +92,31 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
         share if share >= 0.5 => 0.75,
         _ => 0.6,
     };
-    let mut found = finding(Cause::Bandwidth, held, case.trust(confidence), summary);
+    let mut found = finding(Cause::Bandwidth, held, case.trust(confidence), statement);
     let spread = if case.transfer.acked_rate.bins > 0 { case.transfer.acked_rate } else { case.transfer.sent_rate };
-    found.evidence.push(evidence(
-        "steady rate of payload",
-        steady,
-        Unit::BitsPerSecond,
-        &case.frames_of(Limit::Bandwidth),
-    ));
-    found.evidence.push(evidence("rate on the wire, with headers", on_the_wire, Unit::BitsPerSecond, &[]));
-    found.evidence.push(evidence("lower tenth of the rates", spread.p10, Unit::BitsPerSecond, &[]));
-    found.evidence.push(evidence("upper tenth of the rates", spread.p90, Unit::BitsPerSecond, &[]));
-    found.remedies = fix(
-        Actor::Network,
-        format!("more capacity than {}, or fewer bytes; TCP filled what there was", rate(on_the_wire)),
-        None,
-    );
-    let mut settle =
-        "a rate limit set on purpose looks the same: compare the rate with the one that was bought or configured"
-            .to_owned();
+    let frames = case.frames_of(Limit::Bandwidth);
+    found.evidence.push(evidence(Measure::SteadyRate, steady, Unit::BitsPerSecond, &frames));
+    found.evidence.push(evidence(Measure::WireRate, on_the_wire, Unit::BitsPerSecond, &[]));
+    found.evidence.push(evidence(Measure::RateLowerTenth, spread.p10, Unit::BitsPerSecond, &[]));
+    found.evidence.push(evidence(Measure::RateUpperTenth, spread.p90, Unit::BitsPerSecond, &[]));
+    found.remedies = vec![
+        Remedy::new(Actor::Network, LinkAction::AddCapacity { beyond_bps: Some(on_the_wire) }),
+        Remedy::new(Actor::Application, LinkAction::SendLess),
+    ];
+    found.to_confirm.push(LinkQuestion::ConfiguredLimit.into());
     if hidden {
-        settle += "; how long the queue is cannot be seen from the receiver's end without timestamps (bufferbloat): capture at the sender";
+        found.to_confirm.push(LinkQuestion::QueueHidden.into());
     }
     if share < ALL_ALONG {
-        settle += "; the rate was in force for a part of the time only: a longer transfer tells how much it matters beside what limited the rest";
+        found.to_confirm.push(LinkQuestion::PartOfTime.into());
     }
-    found.to_confirm = confirm(settle);
     Some(found)
 }
 
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
+    use crate::analysis::LinkQuestion;
     use crate::cause::Cause;
     use crate::rules::scene::{Scene, ms};
     use crate::tcp::facts::{RateSpread, Release};
@@ -149,11 +141,8 @@ mod tests {
         scene.transfer.rounds[..9].iter_mut().for_each(|round| round.bytes = 10_000);
         scene.transfer.gaps[..9].iter_mut().for_each(|gap| gap.release = Release::Nothing);
         let found = scene.finding(Cause::Bandwidth).unwrap();
-        assert!(
-            found.confidence < 0.8 && found.unconverted_settle().unwrap().contains("a part of the time"),
-            "{}",
-            found.unconverted_summary()
-        );
+        assert!(found.confidence < 0.8, "{found:?}");
+        assert_eq!(found.to_confirm, [LinkQuestion::ConfiguredLimit, LinkQuestion::PartOfTime].map(Into::into));
     }
 
     #[test]
@@ -185,10 +174,7 @@ mod tests {
             offer.timestamps = false;
         }
         let found = scene.finding(Cause::Bandwidth).unwrap();
-        assert!(
-            found.confidence < 0.8 && found.unconverted_settle().unwrap().contains("capture at the sender"),
-            "{}",
-            found.unconverted_summary()
-        );
+        assert!(found.confidence < 0.8, "{found:?}");
+        assert_eq!(found.to_confirm, [LinkQuestion::ConfiguredLimit, LinkQuestion::QueueHidden].map(Into::into));
     }
 }

@@ -27,8 +27,8 @@
 
 use super::case::TransferCase;
 use super::rule::{Check, Rule};
-use super::say::{evidence, finding, fix, time};
-use crate::analysis::{Actor, Finding, Unit};
+use super::say::{evidence, finding};
+use crate::analysis::{Actor, Finding, LinkAction, LinkStatement, Measure, Remedy, Unit};
 use crate::cause::Cause;
 use crate::tcp::facts::RoundFacts;
 use crate::units::Nanos;
@@ -53,25 +53,16 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
     if growth < GROWTH || follows < 0.6 {
         return None;
     }
-    let summary = format!(
-        "a queue on the path grew with the bytes in flight: round trips went from {} to {}",
-        time(least),
-        time(least + growth),
-    );
-    let mut found = finding(Cause::Bufferbloat, growth, case.trust(0.8), summary);
-    found.evidence.push(evidence("minimum RTT", least.as_millis_f64(), Unit::Milliseconds, &[]));
-    found.evidence.push(evidence("p95 over the rounds", high, Unit::Milliseconds, &[]));
-    found.evidence.push(evidence("correlation with the bytes in flight", follows, Unit::One, &[]));
-    // CAKE must be the narrowest place itself to have the queue.
-    let bandwidth = case.partition.shape.steady.map(|rate| format!("{:.0}kbit", 0.95 * rate / 1e3));
-    found.remedies = fix(
-        Actor::Network,
-        format!(
-            "manage the queue at the bottleneck (CAKE, fq_codel; DEV is the interface towards it) or make its buffer smaller{}",
-            if bandwidth.is_some() { "" } else { "; RATE is a little below what the link carries" }
-        ),
-        Some(format!("tc qdisc replace dev DEV root cake bandwidth {}", bandwidth.as_deref().unwrap_or("RATE"))),
-    );
+    let statement = LinkStatement::QueueGrew { least_s: least, most_s: least + growth };
+    let mut found = finding(Cause::Bufferbloat, growth, case.trust(0.8), statement);
+    found.evidence.push(evidence(Measure::MinRoundTrip, least.as_millis_f64(), Unit::Milliseconds, &[]));
+    found.evidence.push(evidence(Measure::RoundTripP95, high, Unit::Milliseconds, &[]));
+    found.evidence.push(evidence(Measure::FlightCorrelation, follows, Unit::One, &[]));
+    let rate_bps = case.partition.shape.steady;
+    found.remedies = vec![
+        Remedy::new(Actor::Network, LinkAction::ManageQueue { rate_bps }),
+        Remedy::new(Actor::Network, LinkAction::ShrinkBuffer),
+    ];
     Some(found)
 }
 

@@ -39,8 +39,5 @@ pub(super) fn default_route(peer: std::net::IpAddr, attribute: &str) -> String {
     format!("{ip} route change $({ip} route show default | head -n 1) {attribute}")
 }
 
-/// Has new connections use BBR.
-pub(super) const BBR: &str = "modprobe tcp_bbr && sysctl -w net.ipv4.tcp_congestion_control=bbr";
-
 #[cfg(test)]
 mod tests;

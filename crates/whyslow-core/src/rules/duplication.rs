@@ -29,8 +29,8 @@
 
 use super::case::ConnectionCase;
 use super::rule::{Check, Rule};
-use super::say::{confirm, count, evidence, finding, fix, time};
-use crate::analysis::{Actor, Finding, Unit};
+use super::say::{confirm, evidence, finding, remedy};
+use crate::analysis::{Actor, Finding, LossAction, LossQuestion, LossStatement, Measure, Unit};
 use crate::cause::Cause;
 use crate::types::Side;
 use crate::units::Nanos;
@@ -62,23 +62,14 @@ fn check(case: &ConnectionCase<'_>) -> Option<Finding> {
     let rate = rates.fold(0.0, f64::max);
     let seconds = if rate > 0.0 { copies as f64 * direction.mss as f64 * 8.0 / rate } else { 0.0 };
     let lost = Nanos::from_secs_f64(seconds);
-    let summary = format!(
-        "the network delivered {} twice, {:.1} % of the packets in that direction: {} of the path's time for nothing",
-        count(copies, "packet"),
-        share * 100.0,
-        time(lost),
-    );
-    let mut found = finding(Cause::Duplication, lost, case.trust(0.8), summary);
-    found.evidence.push(evidence("D-SACKs for bytes that were sent once", copies as f64, Unit::Segments, &[]));
+    let statement = LossStatement::DeliveredTwice { packets: copies, share, cost_s: lost };
+    let mut found = finding(Cause::Duplication, lost, case.trust(0.8), statement);
+    found.evidence.push(evidence(Measure::DsacksForSentOnce, copies as f64, Unit::Segments, &[]));
     let twice = facts.capture_defects.duplicate_frames;
     if twice > 0 {
-        found.evidence.push(evidence("packets that were captured twice", twice as f64, Unit::Packets, &[]));
+        found.evidence.push(evidence(Measure::PacketsCapturedTwice, twice as f64, Unit::Packets, &[]));
     }
-    found.remedies = fix(
-        Actor::Network,
-        "find what copies packets: a loop, a bond in broadcast mode, a tunnel over two paths, flooding of unknown addresses",
-        None,
-    );
-    found.to_confirm = confirm("captures on each hop show where the second copy begins");
+    found.remedies = remedy(Actor::Network, LossAction::FindDuplication);
+    found.to_confirm = confirm(LossQuestion::DuplicationPlace);
     Some(found)
 }

@@ -34,8 +34,8 @@
 
 use super::case::TransferCase;
 use super::rule::{Check, Rule};
-use super::say::{confirm, count, evidence, finding, fix, thousands, time};
-use crate::analysis::{Actor, Finding, Limit, Unit};
+use super::say::{confirm, evidence, finding};
+use crate::analysis::{Actor, Finding, Limit, LinkAction, LinkQuestion, LinkStatement, Measure, Remedy, Unit};
 use crate::cause::Cause;
 use crate::units::Nanos;
 
@@ -64,50 +64,29 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
     let at = rounds.partition_point(|round| round.start <= first).max(1) - 1;
     let before = rounds[at].in_flight;
     let after = rounds.iter().skip(at + 1).take(3).map(|round| round.in_flight).min().unwrap_or(before);
-    let summary = format!(
-        "a queue on the path marked packets (as {} echoed), and the sender cut its window from {} B to {} B with nothing lost; {} of {} went by at the reduced window",
-        count(transfer.ecn_echoes, "ACK"),
-        thousands(before),
-        thousands(after),
-        time(lost),
-        time(case.duration()),
-    );
-    let mut found = finding(Cause::Ecn, lost, case.trust(0.8), summary);
-    found.evidence.push(evidence("ACKs that echo congestion (ECE)", transfer.ecn_echoes as f64, Unit::Acks, &[frame]));
-    found.evidence.push(evidence(
-        "reductions said by the sender (CWR)",
-        transfer.reductions as f64,
-        Unit::Segments,
-        &[],
-    ));
+    let (echoes, whole_s) = (transfer.ecn_echoes, case.duration());
+    let statement = LinkStatement::Marked { echoes, before, after, cost_s: lost, whole_s };
+    let mut found = finding(Cause::Ecn, lost, case.trust(0.8), statement);
+    found.evidence.push(evidence(Measure::CongestionEchoes, echoes as f64, Unit::Acks, &[frame]));
+    found.evidence.push(evidence(Measure::WindowReductions, transfer.reductions as f64, Unit::Segments, &[]));
     if transfer.marked > 0 {
-        found.evidence.push(evidence("packets seen with a mark (CE)", transfer.marked as f64, Unit::Packets, &[]));
+        found.evidence.push(evidence(Measure::CongestionMarks, transfer.marked as f64, Unit::Packets, &[]));
     }
-    found.evidence.push(evidence("flight at the first echo", before as f64, Unit::Bytes, &[rounds[at].first_frame]));
-    found.evidence.push(evidence("least flight in the three rounds after", after as f64, Unit::Bytes, &[]));
+    found.evidence.push(evidence(Measure::FlightAtEcho, before as f64, Unit::Bytes, &[rounds[at].first_frame]));
+    found.evidence.push(evidence(Measure::FlightAfterEcho, after as f64, Unit::Bytes, &[]));
     let least = case.context.rtt;
     let queue = case.round_trip(at).zip(least).map(|(then, least)| (then - least).or_zero());
     if let Some(queue) = queue {
-        found.evidence.push(evidence(
-            "queue at the mark (RTT above the minimum)",
-            queue.as_millis_f64(),
-            Unit::Milliseconds,
-            &[],
-        ));
+        found.evidence.push(evidence(Measure::QueueAtMark, queue.as_millis_f64(), Unit::Milliseconds, &[]));
     }
     let interval = least.map_or(INTERVAL, |rtt| rtt.as_millis_f64().max(INTERVAL));
     let target = (interval * TARGET / INTERVAL).max(TARGET);
-    found.remedies = fix(
-        Actor::Network,
-        format!(
-            "give the marking queue (of the interface DEV) more capacity, or a target that fits this round trip of {}: {target:.0} ms in an interval of {interval:.0} ms",
-            least.map_or("unknown length".into(), time),
-        ),
-        Some(format!("tc qdisc change dev DEV root fq_codel ecn target {target:.0}ms interval {interval:.0}ms")),
-    );
-    found.to_confirm = confirm(
-        "`tc -s qdisc show` on the routers counts ecn_mark; a capture behind the marking one shows CE in the IP header",
-    );
+    let [target_s, interval_s] = [target, interval].map(|millis| Nanos::from_secs_f64(millis / 1e3));
+    found.remedies = vec![
+        Remedy::new(Actor::Network, LinkAction::TuneMarking { rtt_s: least, target_s, interval_s }),
+        Remedy::new(Actor::Network, LinkAction::AddCapacity { beyond_bps: None }),
+    ];
+    found.to_confirm = confirm(LinkQuestion::MarkingQueue);
     Some(found)
 }
 

@@ -38,8 +38,8 @@
 
 use super::case::TransferCase;
 use super::rule::{Check, Rule};
-use super::say::{confirm, count, evidence, finding, fix, time};
-use crate::analysis::{Actor, Finding, Limit, Unit};
+use super::say::{confirm, evidence, finding, remedy};
+use crate::analysis::{Actor, Finding, Limit, LinkAction, LinkQuestion, LinkStatement, Measure, Unit};
 use crate::cause::Cause;
 use crate::limit::DELAYED_ACK;
 use crate::tcp::facts::{Gap, Release};
@@ -98,28 +98,14 @@ fn slow_sender(case: &TransferCase<'_>) -> Option<Finding> {
         return None;
     }
     let longest = pauses.iter().max_by_key(|gap| gap.end - gap.start)?;
-    let summary = format!(
-        "the sending host paused {} for {} in all, with full segments to send, room in both windows and nothing to wait for",
-        count(pauses.len() as u64, "time"),
-        time(lost),
-    );
-    let mut found = finding(Cause::HostCpu, lost, case.trust(0.4), summary);
-    found.evidence.push(evidence("pauses that nothing in the capture ended", pauses.len() as f64, Unit::Pauses, &[]));
+    let statement = LinkStatement::SenderPaused { times: pauses.len() as u64, cost_s: lost };
+    let mut found = finding(Cause::HostCpu, lost, case.trust(0.4), statement);
+    found.evidence.push(evidence(Measure::UnexplainedPauses, pauses.len() as f64, Unit::Pauses, &[]));
     let frames = [longest.frames.0, longest.frames.1];
-    found.evidence.push(evidence(
-        "longest of them",
-        (longest.end - longest.start).as_millis_f64(),
-        Unit::Milliseconds,
-        &frames,
-    ));
-    found.remedies = fix(
-        Actor::Sender,
-        "check the sending host's processors while it sends: a core that is full, steal time, offloads that are off",
-        Some("mpstat -P ALL 1 5; cat /proc/net/softnet_stat; for d in $(ls /sys/class/net); do ethtool -k $d | grep -E 'tcp-seg|generic'; done".into()),
-    );
-    found.to_confirm = confirm(
-        "a program that writes late looks the same where its writes fill whole segments: `perf top` and `mpstat -P ALL 1` on the sender tell",
-    );
+    let length = longest.end - longest.start;
+    found.evidence.push(evidence(Measure::LongestPause, length.as_millis_f64(), Unit::Milliseconds, &frames));
+    found.remedies = remedy(Actor::Sender, LinkAction::CheckSendingProcessors);
+    found.to_confirm = confirm(LinkQuestion::ApplicationOrProcessor);
     Some(found)
 }
 
@@ -139,32 +125,15 @@ fn slow_receiver(case: &TransferCase<'_>) -> Option<Finding> {
     if !case.matters(lost, 0.1) {
         return None;
     }
-    let summary = format!(
-        "the receiving host acknowledged data {} after it came (median), which made each round trip of {} longer: about {} of {}",
-        time(late),
-        time(rtt),
-        time(lost),
-        time(case.duration()),
-    );
-    let mut found = finding(Cause::HostCpu, lost, case.trust(0.4), summary);
-    found.evidence.push(evidence("data to ACK at the receiver, median", late.as_millis_f64(), Unit::Milliseconds, &[]));
+    let statement = LinkStatement::LateAcks { delay_s: late, rtt_s: rtt, cost_s: lost, whole_s: case.duration() };
+    let mut found = finding(Cause::HostCpu, lost, case.trust(0.4), statement);
+    found.evidence.push(evidence(Measure::AckDelayMedian, late.as_millis_f64(), Unit::Milliseconds, &[]));
     if let Some(least) = case.direction().ack_delay_min {
-        found.evidence.push(evidence(
-            "data to ACK at the receiver, least",
-            least.as_millis_f64(),
-            Unit::Milliseconds,
-            &[],
-        ));
+        found.evidence.push(evidence(Measure::AckDelayMin, least.as_millis_f64(), Unit::Milliseconds, &[]));
     }
-    found.evidence.push(evidence("round trip, median", rtt.as_millis_f64(), Unit::Milliseconds, &[]));
-    found.remedies = fix(
-        Actor::Receiver,
-        "check the receiving host's processors while it receives: a core that is full of interrupts, steal time, one receive queue for all",
-        Some("mpstat -P ALL 1 5; cat /proc/net/softnet_stat; for d in $(ls /sys/class/net); do ethtool -l $d; ethtool -c $d; done".into()),
-    );
-    found.to_confirm = confirm(
-        "a capture point that is a hop away from the receiver looks the same: `mpstat -P ALL 1` on the receiver tells",
-    );
+    found.evidence.push(evidence(Measure::RoundTrip, rtt.as_millis_f64(), Unit::Milliseconds, &[]));
+    found.remedies = remedy(Actor::Receiver, LinkAction::CheckReceivingProcessors);
+    found.to_confirm = confirm(LinkQuestion::CaptureBesideReceiver);
     Some(found)
 }
 

@@ -39,17 +39,13 @@
 use super::case::TransferCase;
 use super::repair;
 use super::rule::{Check, Rule};
-use super::say::{confirm, count, evidence, finding, fix, percent, time};
-use crate::analysis::{Actor, Finding, Limit, Unit};
+use super::say::{confirm, evidence, finding, remedy};
+use crate::analysis::{Actor, Finding, Limit, LossAction, LossQuestion, LossStatement, Measure, Remedy, Unit};
 use crate::cause::Cause;
-use crate::types::ModelChange;
 use crate::units::Nanos;
 
-/// A window that losses keep small grows far beyond all that was seen: what the path carries must
-/// be known.
-pub(super) const RULE: Rule = Rule::new(Cause::Loss, Check::Transfer(check))
-    .excluded_by(&[Cause::Policer, Cause::RandomLoss])
-    .remedied_by(&[ModelChange::NoLosses, ModelChange::HeldToPathRate]);
+pub(super) const RULE: Rule =
+    Rule::new(Cause::Loss, Check::Transfer(check)).excluded_by(&[Cause::Policer, Cause::RandomLoss]);
 
 fn check(case: &TransferCase<'_>) -> Option<Finding> {
     let kinds = &case.transfer.retransmitted;
@@ -72,17 +68,12 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
     }
     // A few losses make no share of what the path loses.
     let few = lost_segments < FEW;
-    let what = if few {
-        format!("{} had to be retransmitted", count(lost_segments, "lost segment"))
+    let (segments, whole_s) = (lost_segments, case.duration());
+    let statement = if few {
+        LossStatement::FewLost { segments, cost_s: cost, whole_s }
     } else {
-        format!(
-            "{} of the bytes were lost and retransmitted ({})",
-            percent(share_lost),
-            count(lost_segments, "segment")
-        )
+        LossStatement::Lost { share: share_lost, segments, cost_s: cost, whole_s }
     };
-    let summary =
-        format!("{what}; repairing that, and sending slower for it, took {} of {}", time(cost), time(case.duration()),);
     let in_bursts = burst(case) >= IN_BURSTS;
     let confidence = match share_lost > 0.01 || explains {
         // A policer with few stretches between its losses leaves nothing else to see.
@@ -90,28 +81,24 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
         true => 0.9,
         false => 0.7,
     };
-    let mut found = finding(Cause::Loss, cost, case.trust(confidence), summary);
+    let mut found = finding(Cause::Loss, cost, case.trust(confidence), statement);
     let frames: Vec<_> = case.transfer.retransmitted_frames.iter().copied().take(6).collect();
-    found.evidence.push(evidence("segments retransmitted", lost_segments as f64, Unit::Segments, &frames));
-    found.evidence.push(evidence("share of the bytes sent", share_lost * 100.0, Unit::Percent, &[]));
+    found.evidence.push(evidence(Measure::SegmentsRetransmitted, lost_segments as f64, Unit::Segments, &frames));
+    found.evidence.push(evidence(Measure::RetransmittedShare, share_lost * 100.0, Unit::Percent, &[]));
     if kinds.unseen_original > 0 {
-        let figure = "of those, first copy lost before the capture point";
-        found.evidence.push(evidence(figure, kinds.unseen_original as f64, Unit::Segments, &[]));
+        let unseen = kinds.unseen_original as f64;
+        found.evidence.push(evidence(Measure::FirstCopyLostBeforeCapture, unseen, Unit::Segments, &[]));
     }
     if let Some(ceiling) = ceiling {
-        found.evidence.push(evidence("ceiling by Mathis for this loss", ceiling, Unit::BitsPerSecond, &[]));
-        found.evidence.push(evidence("measured rate", case.rate(), Unit::BitsPerSecond, &[]));
+        found.evidence.push(evidence(Measure::MathisCeiling, ceiling, Unit::BitsPerSecond, &[]));
+        found.evidence.push(evidence(Measure::MeasuredRate, case.rate(), Unit::BitsPerSecond, &[]));
     }
-    let packets = if few { "packets".into() } else { format!("{} of its packets", percent(share_lost)) };
-    found.remedies = fix(
-        Actor::Network,
-        format!("find where the path loses {packets} (cable, radio, policer, full queue)"),
-        repair::bbr(case).map(|bbr| format!("{bbr}   # on the sender, if the loss cannot be mended")),
-    );
+    found.remedies = remedy(Actor::Network, LossAction::FindLoss { share: (!few).then_some(share_lost) });
+    if repair::may_help_with_bbr(case) {
+        found.remedies.push(Remedy::new(Actor::Sender, LossAction::UseBbr));
+    }
     if in_bursts {
-        found.to_confirm = confirm(
-            "losses in bursts are those of a full queue or a policer, or of a link that fails for moments: send at a constant rate below this one, and those of a queue or a policer vanish",
-        );
+        found.to_confirm = confirm(LossQuestion::BurstOrigin);
     }
     Some(found)
 }
@@ -134,6 +121,7 @@ fn burst(case: &TransferCase<'_>) -> f64 {
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
+    use crate::analysis::{LossAction, LossQuestion, LossStatement};
     use crate::cause::Cause;
     use crate::rules::scene::{MSS, Scene, at_ms, ms};
     use crate::tcp::facts::Loss;
@@ -164,13 +152,13 @@ mod tests {
     #[test]
     fn losses_one_by_one_are_the_paths() {
         let found = lossy(1).finding(Cause::Loss).unwrap();
-        assert_eq!((found.confidence, found.unconverted_settle()), (0.9, None));
+        assert_eq!((found.confidence, found.to_confirm), (0.9, Vec::new()));
     }
 
     #[test]
     fn what_loses_in_bursts_is_not_known() {
         let found = lossy(6).finding(Cause::Loss).unwrap();
-        assert!(found.confidence < 0.8 && found.unconverted_settle().is_some(), "{found:?}");
+        assert!(found.confidence < 0.8 && found.to_confirm == [LossQuestion::BurstOrigin.into()], "{found:?}");
     }
 
     #[test]
@@ -178,13 +166,14 @@ mod tests {
         let mut scene = lossy(1);
         scene.transfer.retransmitted.fast = 4;
         let found = scene.finding(Cause::Loss).unwrap();
-        assert!(
-            found.unconverted_summary().starts_with("4 lost segments had to be retransmitted"),
-            "{}",
-            found.unconverted_summary()
-        );
-        assert!(!found.unconverted_fix().unwrap().what.contains('%'));
-        assert!(lossy(1).finding(Cause::Loss).unwrap().unconverted_summary().starts_with("2.91 % of the bytes"));
+        let whole_s = ms(2_000);
+        assert_eq!(found.statement, LossStatement::FewLost { segments: 4, cost_s: found.cost_s, whole_s }.into());
+        assert_eq!(found.remedy().unwrap().action, LossAction::FindLoss { share: None }.into());
+        let found = lossy(1).finding(Cause::Loss).unwrap();
+        let share = 12.0 / 412.0;
+        let lost = LossStatement::Lost { share, segments: 12, cost_s: found.cost_s, whole_s };
+        assert_eq!(found.statement, lost.into());
+        assert_eq!(found.remedy().unwrap().action, LossAction::FindLoss { share: Some(share) }.into());
     }
 
     #[test]
@@ -199,11 +188,14 @@ mod tests {
 
     #[test]
     fn bbr_is_no_fix_for_a_sender_that_ignores_losses() {
-        let command = |scene: &Scene| scene.finding(Cause::Loss).unwrap().unconverted_fix().unwrap().command;
-        assert_eq!(command(&lossy(1)), None, "the flights stay as they were");
+        let bbr = |scene: &Scene| {
+            let remedies = scene.finding(Cause::Loss).unwrap().remedies;
+            remedies.iter().any(|remedy| remedy.action == LossAction::UseBbr.into())
+        };
+        assert!(!bbr(&lossy(1)), "the flights stay as they were");
         let mut halved = lossy(1);
         halved.transfer.rounds[15..].iter_mut().for_each(|round| round.in_flight /= 2);
-        assert!(command(&halved).is_some());
+        assert!(bbr(&halved));
     }
 
     #[test]

@@ -34,18 +34,13 @@
 use super::case::TransferCase;
 use super::repair::{cost_of_lost_retransmits, wait_for_lost_retransmits};
 use super::rule::{Check, Rule};
-use super::say::{count, evidence, finding, fix, time};
-use crate::analysis::{Actor, Finding, Unit};
+use super::say::{evidence, finding};
+use crate::analysis::{Actor, Finding, LossAction, LossStatement, Measure, Remedy, Unit};
 use crate::cause::Cause;
 use crate::tcp::facts::LostRetransmits;
-use crate::types::ModelChange;
 use crate::units::Nanos;
 
-/// A window that losses keep small grows far beyond all that was seen: what the path carries must
-/// be known.
-pub(super) const RULE: Rule = Rule::new(Cause::LostRetransmission, Check::Transfer(check))
-    .remedied_by(&[ModelChange::NoLosses, ModelChange::HeldToPathRate])
-    .if_fixed_by(Actor::Network);
+pub(super) const RULE: Rule = Rule::new(Cause::LostRetransmission, Check::Transfer(check));
 
 fn check(case: &TransferCase<'_>) -> Option<Finding> {
     let LostRetransmits { count: number, frames, .. } = &case.transfer.lost_retransmits;
@@ -54,31 +49,19 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
         return None;
     }
     let by_timer = wait_for_lost_retransmits(case);
-    let summary = format!(
-        "{} of lost segments {} lost too: {} of {} until the next copies",
-        count(*number, "copy").replace("copys", "copies"),
-        if *number == 1 { "was" } else { "were" },
-        time(lost),
-        time(case.duration()),
-    );
-    let mut found = finding(Cause::LostRetransmission, lost, case.trust(0.85), summary);
-    found.evidence.push(evidence("copies that were lost", *number as f64, Unit::Segments, frames));
-    found.evidence.push(evidence("of the wait, for the timer", by_timer.as_millis_f64(), Unit::Milliseconds, &[]));
+    let segments = *number;
+    let statement = LossStatement::RetransmissionsLost { segments, cost_s: lost, whole_s: case.duration() };
+    let mut found = finding(Cause::LostRetransmission, lost, case.trust(0.85), statement);
+    found.evidence.push(evidence(Measure::RetransmissionsLost, segments as f64, Unit::Segments, frames));
+    found.evidence.push(evidence(Measure::WaitForTimer, by_timer.as_millis_f64(), Unit::Milliseconds, &[]));
     if let Some(rtt) = case.rtt() {
-        found.evidence.push(evidence("round trip", rtt.as_millis_f64(), Unit::Milliseconds, &[]));
+        found.evidence.push(evidence(Measure::RoundTrip, rtt.as_millis_f64(), Unit::Milliseconds, &[]));
     }
+    let find = Remedy::new(Actor::Network, LossAction::FindBurstLoss);
     found.remedies = if by_timer.0 >= lost.0 / 2 {
-        fix(
-            Actor::Sender,
-            "let the sender find lost copies by time and not by its timer (RACK, with SACK), and find what drops several packets in a row",
-            Some("sysctl -w net.ipv4.tcp_recovery=1 net.ipv4.tcp_sack=1 net.ipv4.tcp_timestamps=1".into()),
-        )
+        vec![Remedy::new(Actor::Sender, LossAction::EnableRack), find]
     } else {
-        fix(
-            Actor::Network,
-            "find what drops several packets in a row (a policer, a full queue, a radio link); pacing on the sender (BBR, or the fq queue on its interface) keeps copies out of such bursts",
-            None,
-        )
+        vec![find, Remedy::new(Actor::Sender, LossAction::PaceSender)]
     };
     Some(found)
 }

@@ -244,10 +244,7 @@ mod tests {
         };
         assert!(is_modelled(Cause::ReceiveWindow, Actor::Receiver));
         assert!(!is_modelled(Cause::ReceiveWindow, Actor::Application), "no buffer helps");
-        assert!(is_modelled(Cause::Loss, Actor::Network));
-        for cause in [Cause::Timeout, Cause::TailLoss] {
-            assert!(is_modelled(cause, Actor::Network) && !is_modelled(cause, Actor::Sender), "{cause}");
-        }
+        assert!(is_modelled(Cause::Timeout, Actor::Network) && !is_modelled(Cause::Timeout, Actor::Sender));
         for cause in [Cause::Bandwidth, Cause::Bufferbloat, Cause::ServerThink] {
             assert!(!is_modelled(cause, Actor::Sender), "{cause}");
         }

@@ -47,17 +47,15 @@
 use super::black_hole::{Unseen, is_black_hole, is_seen, unseen, waits};
 use super::case::TransferCase;
 use super::icmp;
+use super::repair::end_of;
 use super::rule::{Check, Rule};
-use super::say::{confirm, count, evidence, finding, fix, thousands, time};
-use crate::analysis::{Actor, Finding, LossStatement, Unit};
+use super::say::{confirm, evidence, finding};
+use crate::analysis::{Actor, Finding, LossAction, LossQuestion, LossStatement, Measure, Remedy, Unit};
 use crate::cause::Cause;
 use crate::tcp::facts::{Fate, Notice};
-use crate::types::{Limit, ModelChange};
 use crate::units::Nanos;
 
-pub(super) const RULE: Rule = Rule::new(Cause::MtuBlackHole, Check::Transfer(check))
-    .shown_by(is_black_hole)
-    .remedied_by(&[ModelChange::NoLosses, ModelChange::NoSilence(Limit::Unknown)]);
+pub(super) const RULE: Rule = Rule::new(Cause::MtuBlackHole, Check::Transfer(check)).shown_by(is_black_hole);
 
 fn check(case: &TransferCase<'_>) -> Option<Finding> {
     if is_seen(case) { report_seen(case) } else { unseen(case).and_then(|unseen| report_unseen(case, &unseen)) }
@@ -68,22 +66,13 @@ fn report_unseen(case: &TransferCase<'_>, unseen: &Unseen) -> Option<Finding> {
         return None;
     }
     let (largest, mss) = (case.direction().largest_len, case.direction().mss);
-    let summary = format!(
-        "segments of more than {} B did not come here, though both ends had agreed on {} B: {} of silence, in which the sender sent {} that never came",
-        thousands(largest),
-        thousands(mss),
-        time(unseen.waited),
-        count(unseen.packets, "packet"),
-    );
-    let mut found = finding(Cause::MtuBlackHole, unseen.waited, case.trust(0.7), summary);
-    found.evidence.push(evidence(
-        "packets of the sender that never came here, by its IP numbers",
-        unseen.packets as f64,
-        Unit::Packets,
-        &unseen.frames,
-    ));
-    found.evidence.push(evidence("largest segment that came", largest as f64, Unit::Bytes, &[]));
-    found.evidence.push(evidence("segments that both ends agreed on", mss as f64, Unit::Bytes, &[]));
+    let statement =
+        LossStatement::LargeSegmentsMissing { largest, agreed: mss, silence_s: unseen.waited, packets: unseen.packets };
+    let mut found = finding(Cause::MtuBlackHole, unseen.waited, case.trust(0.7), statement);
+    let packets = unseen.packets as f64;
+    found.evidence.push(evidence(Measure::PacketsMissingByIpId, packets, Unit::Packets, &unseen.frames));
+    found.evidence.push(evidence(Measure::LargestSegment, largest as f64, Unit::Bytes, &[]));
+    found.evidence.push(evidence(Measure::AgreedSegmentSize, mss as f64, Unit::Bytes, &[]));
     add_fix(case, &mut found, mss);
     Some(found)
 }
@@ -95,17 +84,11 @@ fn report_seen(case: &TransferCase<'_>) -> Option<Finding> {
     }
     let size = case.transfer.stuck_size;
     let number = case.transfer.stuck_large;
-    let summary = format!(
-        "segments of {} B did not pass, {} in a row, though smaller packets did: {} of {} waiting for the timer",
-        thousands(size),
-        count(number, "time"),
-        time(lost),
-        time(case.duration()),
-    );
-    let mut found = finding(Cause::MtuBlackHole, lost, case.trust(0.75), summary);
+    let statement = LossStatement::LargeSegmentsStuck { size, times: number, cost_s: lost, whole_s: case.duration() };
+    let mut found = finding(Cause::MtuBlackHole, lost, case.trust(0.75), statement);
     let frames: Vec<_> = case.transfer.retransmitted_frames.iter().copied().take(6).collect();
-    found.evidence.push(evidence("payload of the segment that vanished", size as f64, Unit::Bytes, &frames));
-    found.evidence.push(evidence("retransmitted by the timer", number as f64, Unit::Times, &frames));
+    found.evidence.push(evidence(Measure::VanishedSegmentSize, size as f64, Unit::Bytes, &frames));
+    found.evidence.push(evidence(Measure::TimerRetransmissions, number as f64, Unit::Times, &frames));
     add_fix(case, &mut found, size);
     Some(found)
 }
@@ -122,56 +105,41 @@ fn add_fix(case: &TransferCase<'_>, found: &mut Finding, size: u64) {
     {
         return add_unheeded_fix(case, found, notice, mtu);
     }
-    found.remedies = fix(
-        Actor::Network,
-        "let ICMP \"fragmentation needed\" and \"packet too big\" pass, or clamp the MSS at the tunnel; on the sender, MTU probing helps",
-        Some(PROBE.into()),
-    );
+    found.remedies = vec![
+        Remedy::new(Actor::Network, LossAction::PassIcmp),
+        Remedy::new(Actor::Network, LossAction::ClampMss { to: None }),
+        Remedy::new(Actor::Sender, LossAction::ProbeMtu),
+    ];
     let is_v6 = case.facts.endpoints[case.sender].0.is_ipv6();
     let packet = size + icmp::headers(case.facts, case.sender);
-    found.to_confirm = confirm(format!(
-        "ping with packets of that size that may not be fragmented: `ping -M do -s {}` must fail where `ping -M do -s 1000` passes",
-        packet.saturating_sub(ping_headers(is_v6))
-    ));
+    found.to_confirm = confirm(LossQuestion::PingLarge { fails: packet.saturating_sub(ping_headers(is_v6)) });
 }
-
-const PROBE: &str = "sysctl -w net.ipv4.tcp_mtu_probing=1";
 
 /// IP's and ICMP's.
 const fn ping_headers(is_v6: bool) -> u64 {
     if is_v6 { 48 } else { 28 }
 }
 
-/// The error passed here, and did not help: the sender did not get it, or does not heed it.
+/// The error passed here, and did not help: the sender did not get it, or ignores it.
 fn add_unheeded_fix(case: &TransferCase<'_>, found: &mut Finding, notice: &Notice, mtu: u32) {
-    let by = notice.by;
-    let end = if case.sender == case.facts.client { "client" } else { "server" };
-    found.details.push(LossStatement::SizeIgnored { by: by.to_string(), mtu }.into());
+    let from = notice.by.to_string();
+    let end = end_of(case.facts, case.sender);
+    found.details.push(LossStatement::SizeIgnored { by: from.clone(), mtu }.into());
     found.confidence = case.trust(0.95);
     let v6 = case.facts.endpoints[case.sender].0.is_ipv6();
-    let clamp = thousands(u64::from(mtu).saturating_sub(if v6 { 60 } else { 40 }));
-    found.remedies = if case.near_sender() {
-        fix(
-            Actor::Sender,
-            format!(
-                "let the {end}'s host take the ICMP errors of {by}, which come to it: a firewall drops them, or its reverse-path filter, if it has no route to {by}; or clamp the MSS to {clamp} B"
-            ),
-            Some(PROBE.into()),
-        )
+    let clamp = u64::from(mtu).saturating_sub(if v6 { 60 } else { 40 });
+    let first = if case.near_sender() {
+        Remedy::new(Actor::Sender, LossAction::AcceptIcmp { from, on: end })
     } else {
-        fix(
-            Actor::Network,
-            format!(
-                "let the ICMP errors of {by} pass on to the {end}, for they come as far as this capture, and let its host take them; or clamp the MSS to {clamp} B"
-            ),
-            Some(PROBE.into()),
-        )
+        Remedy::new(Actor::Network, LossAction::PassIcmpOf { from, to: end })
     };
+    found.remedies = vec![
+        first,
+        Remedy::new(Actor::Network, LossAction::ClampMss { to: Some(clamp) }),
+        Remedy::new(Actor::Sender, LossAction::ProbeMtu),
+    ];
     let passes = u64::from(mtu).saturating_sub(ping_headers(v6));
-    found.to_confirm = confirm(format!(
-        "from the {end}, `ping -M do -s {passes}` must pass, and `ping -M do -s {}` must fail; a capture at the {end}'s own device tells whether the errors get there",
-        passes + 1
-    ));
+    found.to_confirm = confirm(LossQuestion::PingReportedSize { from: end, passes });
 }
 
 #[cfg(test)]

@@ -32,17 +32,16 @@
 //! SACK TCP", 1996.
 
 use super::case::TransferCase;
-use super::repair::cost_without_sack;
+use super::repair::{cost_without_sack, end_of};
 use super::rule::{Check, Rule};
-use super::say::{confirm, count, evidence, finding, fix, time};
-use crate::analysis::{Actor, Finding, Unit};
+use super::say::{confirm, evidence, finding};
+use crate::analysis::{Actor, Finding, LossAction, LossQuestion, LossStatement, Measure, Remedy, Unit};
 use crate::cause::Cause;
 use crate::tcp::facts::Recoveries;
-use crate::types::{ModelChange, Side};
+use crate::types::Side;
 use crate::units::Nanos;
 
-pub(super) const RULE: Rule =
-    Rule::new(Cause::NoSack, Check::Transfer(check)).remedied_by(&[ModelChange::RepairWithoutTimer]);
+pub(super) const RULE: Rule = Rule::new(Cause::NoSack, Check::Transfer(check));
 
 fn check(case: &TransferCase<'_>) -> Option<Finding> {
     let lost = cost_without_sack(case);
@@ -55,31 +54,23 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
     let facts = case.facts;
     let lacks = |side: Side| facts.handshake.offers[side].is_some_and(|offer| !offer.sack);
     // A SYN-ACK may only permit what the SYN does.
-    let (whose, side) = if lacks(facts.client) {
-        ("the client's SYN lacks SACK-permitted", facts.client)
-    } else {
-        ("the server's SYN-ACK lacks SACK-permitted", !facts.client)
-    };
+    let side = if lacks(facts.client) { facts.client } else { !facts.client };
+    let end = end_of(facts, side);
     let who = if side == case.sender { Actor::Sender } else { Actor::Receiver };
-    let summary = format!(
-        "{whose}, so {} took {} instead of about {}, one hole a round trip",
-        count(number, "recovery").replace("recoverys", "recoveries"),
-        time(took),
-        time(rtt.scale(number as f64)),
-    );
-    let mut found = finding(Cause::NoSack, lost, case.trust(0.85), summary);
+    let with_sack_s = rtt.scale(number as f64);
+    let statement = LossStatement::NoSack { missing: end, recoveries: number, took_s: took, with_sack_s };
+    let mut found = finding(Cause::NoSack, lost, case.trust(0.85), statement);
     let syns: Vec<_> = [facts.handshake.syn, facts.handshake.syn_ack].iter().flatten().map(|syn| syn.1).collect();
     let frames: Vec<_> = case.transfer.retransmitted_frames.iter().copied().take(6).collect();
     let lacking = Side::BOTH.into_iter().filter(|&side| lacks(side)).count();
-    found.evidence.push(evidence("SYNs without SACK-permitted", lacking as f64, Unit::Syns, &syns));
-    found.evidence.push(evidence("segments retransmitted", kinds.fast as f64, Unit::Segments, &frames));
-    found.evidence.push(evidence("time in fast recovery", took.as_millis_f64(), Unit::Milliseconds, &[]));
-    found.evidence.push(evidence("round trip", rtt.as_millis_f64(), Unit::Milliseconds, &[]));
-    found.remedies = fix(
-        who,
-        "turn selective acknowledgements on there, or find the firewall or balancer on the way that strips the option",
-        Some("sysctl -w net.ipv4.tcp_sack=1".into()),
-    );
-    found.to_confirm = confirm("a capture next to that end shows whether its own SYN has the option");
+    found.evidence.push(evidence(Measure::SynsWithoutSack, lacking as f64, Unit::Syns, &syns));
+    found.evidence.push(evidence(Measure::SegmentsRetransmitted, kinds.fast as f64, Unit::Segments, &frames));
+    found.evidence.push(evidence(Measure::FastRecoveryTime, took.as_millis_f64(), Unit::Milliseconds, &[]));
+    found.evidence.push(evidence(Measure::RoundTrip, rtt.as_millis_f64(), Unit::Milliseconds, &[]));
+    found.remedies = vec![
+        Remedy::new(who, LossAction::EnableSack { on: end }),
+        Remedy::new(Actor::Network, LossAction::FindSackStripper),
+    ];
+    found.to_confirm = confirm(LossQuestion::SackAtItsEnd { end });
     Some(found)
 }

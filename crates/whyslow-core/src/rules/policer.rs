@@ -57,16 +57,16 @@
 use super::case::TransferCase;
 use super::policing::{BURST, PolicerSign, is_policed, policer_sign};
 use super::rule::{Check, Rule};
-use super::say::{confirm, evidence, finding, fix, rate, thousands, time};
-use crate::analysis::{Actor, Finding, Limit, Measure, Measurement, Unit};
+use super::say::{confirm, evidence, finding};
+use crate::analysis::{
+    Actor, Finding, Limit, LinkAction, LinkQuestion, LinkStatement, Measure, Measurement, PolicerEvidence, QueueSight,
+    Remedy, Unit,
+};
 use crate::cause::Cause;
-use crate::types::ModelChange;
+use crate::limit::Overrun;
 use crate::units::Nanos;
 
-/// Shaped instead of policed, the rate stays.
-pub(super) const RULE: Rule = Rule::new(Cause::Policer, Check::Transfer(check))
-    .shown_by(is_policed)
-    .remedied_by(&[ModelChange::NoLosses, ModelChange::HeldToInterLossRate]);
+pub(super) const RULE: Rule = Rule::new(Cause::Policer, Check::Transfer(check)).shown_by(is_policed);
 
 /// Next to a receiver without timestamps a full queue loses in the same way.
 const HIDDEN: f64 = 0.4;
@@ -81,35 +81,20 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
     if !case.matters(lost, 0.1) {
         return None;
     }
-    let number = thousands(case.transfer.losses.len() as u64);
+    let segments = case.transfer.losses.len() as u64;
     let hidden = case.queue_is_hidden();
     let Reading { passed, shown, confidence } = read_sign(case, sign);
-    let summary = format!(
-        "a policer is possible: {number} segments were lost, and {shown}: {} of {}",
-        time(lost),
-        time(case.duration()),
-    );
-    let mut found = finding(Cause::Policer, lost, case.trust(confidence), summary);
+    let statement = LinkStatement::Policed { segments, shown, cost_s: lost, whole_s: case.duration() };
+    let mut found = finding(Cause::Policer, lost, case.trust(confidence), statement);
     let frames: Vec<_> = case.transfer.retransmitted_frames.iter().copied().take(6).collect();
-    found.evidence.push(evidence("losses", case.transfer.losses.len() as f64, Unit::Segments, &frames));
+    found.evidence.push(evidence(Measure::SegmentsLost, segments as f64, Unit::Segments, &frames));
     found.evidence.extend(sign_evidence(sign));
-    found.remedies = fix(
-        Actor::Network,
-        format!(
-            "ask for more than {} or for shaping instead of policing; until then shape or pace the sender below it",
-            rate(passed)
-        ),
-        Some(format!(
-            "setsockopt(fd, SOL_SOCKET, SO_MAX_PACING_RATE, &(unsigned){{{:.0}}}, sizeof(unsigned))",
-            passed * 0.95 / 8.0
-        )),
-    );
-    let alike = if hidden {
-        "a full queue looks alike here: capture at the sender"
-    } else {
-        "a very short queue looks alike: ask the carrier"
-    };
-    found.to_confirm = confirm(format!("{alike}, or send at a constant rate below and above it"));
+    found.remedies = vec![
+        Remedy::new(Actor::Network, LinkAction::AskForShaping { rate_bps: passed }),
+        Remedy::new(Actor::Sender, LinkAction::PaceBelow { rate_bps: passed }),
+        Remedy::new(Actor::Network, LinkAction::RaisePolicedRate { from_bps: passed }),
+    ];
+    found.to_confirm = confirm(if hidden { LinkQuestion::QueueOrPolicer } else { LinkQuestion::ShortQueueOrPolicer });
     Some(found)
 }
 
@@ -117,8 +102,8 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
 struct Reading {
     /// The rate that passed, payload bits per second.
     passed: f64,
-    /// What shows it, in words.
-    shown: String,
+    /// What shows it.
+    shown: PolicerEvidence,
     /// How sure that is.
     confidence: f64,
 }
@@ -127,30 +112,22 @@ fn read_sign(case: &TransferCase<'_>, sign: PolicerSign) -> Reading {
     let hidden = case.queue_is_hidden();
     match sign {
         PolicerSign::Rate(between) => {
-            let queue = if hidden { "and whether a queue grew cannot be seen here" } else { "though no queue grew" };
+            let queue = if hidden { QueueSight::Hidden } else { QueueSight::Absent };
             let confidence = match between.burst {
                 _ if case.partition.shape.overrun.is_some_and(|overrun| overrun.is_free()) => EXCESS,
                 burst if burst >= BURST => 0.65,
                 _ => 0.55,
             };
-            let shown = format!("between losses always {} passed, {queue}", rate(between.rate));
+            let shown = PolicerEvidence::RateBetweenLosses { rate_bps: between.rate, queue };
             Reading { passed: between.rate, shown, confidence: if hidden { HIDDEN } else { confidence } }
         }
-        PolicerSign::Excess(overrun) => {
-            let shown = format!(
-                "while {} and more were offered only {} passed, and what passed waited in no queue",
-                rate(overrun.offered),
-                rate(overrun.rate)
-            );
-            Reading { passed: overrun.rate, shown, confidence: EXCESS }
+        PolicerSign::Excess(Overrun { offered, rate, .. }) => {
+            let shown = PolicerEvidence::ExcessLost { offered_bps: offered, passed_bps: rate };
+            Reading { passed: rate, shown, confidence: EXCESS }
         }
-        PolicerSign::Unspaced(overrun) => {
-            let shown = format!(
-                "while {} and more were offered only {} passed, though the first flight came faster, and whether a queue grew cannot be seen here",
-                rate(overrun.offered),
-                rate(overrun.rate)
-            );
-            Reading { passed: overrun.rate, shown, confidence: HIDDEN }
+        PolicerSign::Unspaced(Overrun { offered, rate, .. }) => {
+            let shown = PolicerEvidence::FasterFirstFlight { offered_bps: offered, passed_bps: rate };
+            Reading { passed: rate, shown, confidence: HIDDEN }
         }
     }
 }
@@ -159,25 +136,23 @@ fn sign_evidence(sign: PolicerSign) -> Vec<Measurement> {
     let mut shown = Vec::new();
     match sign {
         PolicerSign::Rate(between) => {
-            shown.push(evidence("of them in a burst, median", between.burst, Unit::Segments, &[]));
+            shown.push(evidence(Measure::LossesInBurst, between.burst, Unit::Segments, &[]));
             shown.push(evidence(Measure::RateBetweenLosses, between.rate, Unit::BitsPerSecond, &[]));
-            shown.push(evidence("lower tenth of it", between.low, Unit::BitsPerSecond, &[]));
-            shown.push(evidence("upper tenth of it", between.high, Unit::BitsPerSecond, &[]));
-            let figure = if between.by_others {
-                "stretches between losses, of all transfers"
-            } else {
-                "stretches between losses"
+            shown.push(evidence(Measure::RateLowerTenth, between.low, Unit::BitsPerSecond, &[]));
+            shown.push(evidence(Measure::RateUpperTenth, between.high, Unit::BitsPerSecond, &[]));
+            let stretches = match between.by_others {
+                true => Measure::StretchesOfAllTransfers,
+                false => Measure::StretchesBetweenLosses,
             };
-            shown.push(evidence(figure, between.stretches as f64, Unit::Stretches, &[]));
+            shown.push(evidence(stretches, between.stretches as f64, Unit::Stretches, &[]));
         }
         PolicerSign::Excess(overrun) | PolicerSign::Unspaced(overrun) => {
-            shown.push(evidence("rounds that offered more than passes", overrun.rounds as f64, Unit::Rounds, &[]));
-            shown.push(evidence("rate that was offered in them, median", overrun.offered, Unit::BitsPerSecond, &[]));
+            shown.push(evidence(Measure::RoundsOverrun, overrun.rounds as f64, Unit::Rounds, &[]));
+            shown.push(evidence(Measure::OfferedRate, overrun.offered, Unit::BitsPerSecond, &[]));
             shown.push(evidence(Measure::RatePassed, overrun.rate, Unit::BitsPerSecond, &[]));
-            shown.push(evidence("segments lost in them", overrun.losses as f64, Unit::Segments, &[]));
+            shown.push(evidence(Measure::LossesInOverrun, overrun.losses as f64, Unit::Segments, &[]));
             if let Some(wait) = overrun.wait {
-                let figure = "longer round trips of what passed in them, typically";
-                shown.push(evidence(figure, wait.as_millis_f64(), Unit::Milliseconds, &[]));
+                shown.push(evidence(Measure::WaitInOverrun, wait.as_millis_f64(), Unit::Milliseconds, &[]));
             }
         }
     }
@@ -187,6 +162,7 @@ fn sign_evidence(sign: PolicerSign) -> Vec<Measurement> {
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
+    use crate::analysis::{Finding, LinkQuestion, LinkStatement, PolicerEvidence, QueueSight, Statement};
     use crate::cause::Cause;
     use crate::rules::scene::{MSS, Scene, at_ms, ms};
     use crate::tcp::facts::{Loss, RateSpread};
@@ -216,25 +192,28 @@ mod tests {
         scene
     }
 
+    fn shown(found: &Finding) -> PolicerEvidence {
+        match found.statement {
+            Statement::Link(LinkStatement::Policed { shown, .. }) => shown,
+            _ => panic!("{found:?}"),
+        }
+    }
+
     #[test]
     fn where_no_queue_can_be_seen_none_is_denied() {
         let found = policed().finding(Cause::Policer).unwrap();
-        assert!(
-            found.unconverted_summary().contains("though no queue grew") && found.confidence == 0.65,
-            "{}",
-            found.unconverted_summary()
-        );
+        let queue = |found: &Finding| match shown(found) {
+            PolicerEvidence::RateBetweenLosses { queue, .. } => queue,
+            other => panic!("{other:?}"),
+        };
+        assert_eq!((queue(&found), found.confidence), (QueueSight::Absent, 0.65));
         let mut receiver = policed();
         receiver.facts.vantage.toward = [Some(Nanos::ZERO), Some(ms(100))];
         assert_eq!(receiver.finding(Cause::Policer).unwrap().confidence, 0.65, "timestamps tell");
         receiver.facts.handshake.offers.iter_mut().flatten().for_each(|offer| offer.timestamps = false);
         let found = receiver.finding(Cause::Policer).unwrap();
-        assert!(
-            found.unconverted_summary().contains("whether a queue grew cannot be seen here"),
-            "{}",
-            found.unconverted_summary()
-        );
-        assert!(found.confidence == 0.4 && found.unconverted_settle().unwrap().contains("capture at the sender"));
+        assert_eq!((queue(&found), found.confidence), (QueueSight::Hidden, 0.4));
+        assert_eq!(found.to_confirm, [LinkQuestion::QueueOrPolicer.into()]);
     }
 
     /// 8 Mbit/s pass; in five flights twice as much was offered, and half of it lost, as what
@@ -256,11 +235,7 @@ mod tests {
     #[test]
     fn what_is_too_much_is_dropped_and_the_rest_waits_for_nothing() {
         let found = overrun(ms(101)).finding(Cause::Policer).unwrap();
-        assert!(
-            found.confidence == 0.75 && found.unconverted_summary().contains("waited in no queue"),
-            "{}",
-            found.unconverted_summary()
-        );
+        assert!(found.confidence == 0.75 && matches!(shown(&found), PolicerEvidence::ExcessLost { .. }), "{found:?}");
         assert!(overrun(ms(101)).finding(Cause::Bandwidth).is_none(), "it is said once");
         for trip in [103, 130] {
             let queued = overrun(ms(trip));
@@ -286,11 +261,8 @@ mod tests {
         assert!(scene.finding(Cause::Policer).is_none(), "how it began is not known");
         scene.facts.handshake.syn = Some((at_ms(800), scene.facts.first_frame));
         let found = scene.finding(Cause::Policer).unwrap();
-        assert!(
-            found.confidence == 0.4 && found.unconverted_summary().contains("cannot be seen here"),
-            "{}",
-            found.unconverted_summary()
-        );
+        let is_hidden = matches!(shown(&found), PolicerEvidence::FasterFirstFlight { .. });
+        assert!(found.confidence == 0.4 && is_hidden, "{found:?}");
         scene.transfer.rounds[0].last_send += ms(95);
         assert!(scene.finding(Cause::Policer).is_none() && scene.finding(Cause::Bandwidth).is_some());
     }

@@ -39,20 +39,16 @@
 //! Congestion-Based Congestion Control", 2016.
 
 use super::case::TransferCase;
+use super::repair;
 use super::rule::{Check, Rule};
-use super::say::{confirm, count, evidence, finding, fix, percent, time};
-use crate::analysis::{Actor, Finding, Unit};
+use super::say::{confirm, evidence, finding, remedy};
+use crate::analysis::{Actor, Finding, LossAction, LossQuestion, LossStatement, Measure, Measurement, Remedy, Unit};
 use crate::cause::Cause;
 use crate::stats::median;
 use crate::tcp::facts::TransferFacts;
-use crate::types::ModelChange;
 use crate::units::{Nanos, Time};
 
-/// A window that losses keep small grows far beyond all that was seen: what the path carries must
-/// be known.
-pub(super) const RULE: Rule = Rule::new(Cause::RandomLoss, Check::Transfer(check))
-    .shown_by(is_random)
-    .remedied_by(&[ModelChange::NoLosses, ModelChange::HeldToPathRate]);
+pub(super) const RULE: Rule = Rule::new(Cause::RandomLoss, Check::Transfer(check)).shown_by(is_random);
 
 /// Fewer losses make no distribution.
 const MIN: usize = 10;
@@ -85,6 +81,23 @@ struct LossIndependence {
     from_large: f64,
     /// Round trip where segments were lost, median.
     rtt: Nanos,
+}
+
+/// Spread of the distances between independent losses: that of an exponential distribution.
+const BY_CHANCE: f64 = 1.6;
+
+impl LossIndependence {
+    fn evidence(&self) -> [Measurement; 6] {
+        let rtt = self.rtt.as_millis_f64();
+        [
+            evidence(Measure::LossesPerRoundTrip, self.burst, Unit::Segments, &[]),
+            evidence(Measure::LossDistanceSpread, self.distances, Unit::One, &[]),
+            evidence(Measure::LossDistanceSpreadByChance, BY_CHANCE, Unit::One, &[]),
+            evidence(Measure::LossFlightSpread, self.flights, Unit::One, &[]),
+            evidence(Measure::LossesFromLargeFlights, self.from_large * 100.0, Unit::Percent, &[]),
+            evidence(Measure::RoundTripAtLosses, rtt, Unit::Milliseconds, &[]),
+        ]
+    }
 }
 
 /// Whether the losses are random, so that `loss` need not be said.
@@ -171,7 +184,7 @@ fn spread(mut values: Vec<f64>) -> Option<f64> {
 
 fn check(case: &TransferCase<'_>) -> Option<Finding> {
     let found = loss_independence(case)?;
-    let cost = super::repair::cost(case);
+    let cost = repair::cost(case);
     if !case.matters(cost, 0.1) {
         return None;
     }
@@ -179,13 +192,8 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
     let resent = transfer.retransmitted_bytes;
     let share = resent as f64 / (transfer.bytes() + resent).max(1) as f64;
     let number = transfer.losses.len();
-    let summary = format!(
-        "{} of the bytes were lost one by one ({}), whatever was in flight and with no queue; repairing that, and sending slower for it, took {} of {}",
-        percent(share),
-        count(number as u64, "segment"),
-        time(cost),
-        time(case.duration()),
-    );
+    let segments = number as u64;
+    let statement = LossStatement::LostAtRandom { share, segments, cost_s: cost, whole_s: case.duration() };
     let corrupt = case.facts.capture_defects.bad_checksums;
     // A policer with a bucket of a few segments may lose from flights of any of the sizes that it
     // allows.
@@ -194,47 +202,24 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
         MANY.. => 0.75,
         _ => 0.65,
     };
-    let mut finding = finding(Cause::RandomLoss, cost, case.trust(confidence), summary);
+    let mut finding = finding(Cause::RandomLoss, cost, case.trust(confidence), statement);
     let frames: Vec<_> = transfer.retransmitted_frames.iter().copied().take(6).collect();
-    finding.evidence.push(evidence("segments lost", number as f64, Unit::Segments, &frames));
-    finding.evidence.push(evidence("share of the bytes sent", share * 100.0, Unit::Percent, &[]));
+    finding.evidence.push(evidence(Measure::SegmentsLost, number as f64, Unit::Segments, &frames));
+    finding.evidence.push(evidence(Measure::RetransmittedShare, share * 100.0, Unit::Percent, &[]));
     if corrupt > 0 {
-        finding.evidence.push(evidence("segments with a wrong checksum", corrupt as f64, Unit::Segments, &[]));
+        finding.evidence.push(evidence(Measure::WrongChecksums, corrupt as f64, Unit::Segments, &[]));
     }
-    finding.evidence.push(evidence("of them in one round trip, on average", found.burst, Unit::Segments, &[]));
-    finding.evidence.push(evidence("spread of the bytes between them, of the median", found.distances, Unit::One, &[]));
-    finding.evidence.push(evidence("the same by chance", 1.6, Unit::One, &[]));
-    finding.evidence.push(evidence(
-        "spread of the flights they came from, of the median",
-        found.flights,
-        Unit::One,
-        &[],
-    ));
-    let figure = "of them from the larger flights, which carried half of the bytes";
-    finding.evidence.push(evidence(figure, found.from_large * 100.0, Unit::Percent, &[]));
-    finding.evidence.push(evidence(
-        "round trip where they were lost",
-        found.rtt.as_millis_f64(),
-        Unit::Milliseconds,
-        &[],
-    ));
+    finding.evidence.extend(found.evidence());
     if let Some(rtt) = case.rtt().filter(|rtt| *rtt > Nanos::ZERO) {
-        let ceiling = super::repair::mathis(case.context.mss, rtt, share);
-        finding.evidence.push(evidence("ceiling by Mathis for this loss", ceiling, Unit::BitsPerSecond, &[]));
-        finding.evidence.push(evidence("measured rate", case.rate(), Unit::BitsPerSecond, &[]));
+        let ceiling = repair::mathis(case.context.mss, rtt, share);
+        finding.evidence.push(evidence(Measure::MathisCeiling, ceiling, Unit::BitsPerSecond, &[]));
+        finding.evidence.push(evidence(Measure::MeasuredRate, case.rate(), Unit::BitsPerSecond, &[]));
     }
-    finding.remedies = fix(
-        Actor::Network,
-        format!(
-            "find the link that damages {} of its packets: error counters (CRC, FCS) of every interface and switch port on the path, cable, optics, radio, duplex{}",
-            percent(share),
-            super::repair::bbr(case).map_or(String::new(), |bbr| format!("; until it is mended, on the sender: {bbr}"))
-        ),
-        Some("for d in $(ls /sys/class/net); do ethtool -S $d | grep -iE '(err|crc|drop).*: *[1-9]'; done".into()),
-    );
-    finding.to_confirm = confirm(
-        "send at a constant low rate (iperf3 -u -b 1M): losses that stay in proportion are random, those of a queue or a policer vanish",
-    );
+    finding.remedies = remedy(Actor::Network, LossAction::FindDamage { share });
+    if repair::may_help_with_bbr(case) {
+        finding.remedies.push(Remedy::new(Actor::Sender, LossAction::UseBbr));
+    }
+    finding.to_confirm = confirm(LossQuestion::RandomOrQueue);
     Some(finding)
 }
 

@@ -28,8 +28,8 @@
 
 use super::case::TransferCase;
 use super::rule::{Check, Rule};
-use super::say::{evidence, finding, fix, thousands, time};
-use crate::analysis::{Actor, Finding, Limit, Unit};
+use super::say::{evidence, finding, remedy};
+use crate::analysis::{Actor, Finding, Limit, LossAction, LossStatement, Measure, Unit};
 use crate::cause::Cause;
 use crate::limit::Span;
 use crate::units::Nanos;
@@ -61,27 +61,19 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
         return None;
     }
     let extent = case.direction().reorder_extent;
-    let summary = format!(
-        "{} of {} segments came after later ones{}, and the sender took some of them for lost",
-        thousands(late),
-        thousands(case.transfer.segments),
-        if extent > Nanos::ZERO { format!(", by up to {}", time(extent)) } else { String::new() },
-    );
-    let mut found = finding(Cause::Reordering, cost, case.trust(0.75), summary);
-    found.evidence.push(evidence("segments overtaken", late as f64, Unit::Segments, &[]));
-    found.evidence.push(evidence("share of segments", share * 100.0, Unit::Percent, &[]));
-    if extent > Nanos::ZERO {
-        found.evidence.push(evidence("latest by", extent.as_millis_f64(), Unit::Milliseconds, &[]));
+    let by_s = (extent > Nanos::ZERO).then_some(extent);
+    let statement = LossStatement::Reordered { segments: late, of: case.transfer.segments, by_s };
+    let mut found = finding(Cause::Reordering, cost, case.trust(0.75), statement);
+    found.evidence.push(evidence(Measure::SegmentsOvertaken, late as f64, Unit::Segments, &[]));
+    found.evidence.push(evidence(Measure::OvertakenShare, share * 100.0, Unit::Percent, &[]));
+    if let Some(extent) = by_s {
+        found.evidence.push(evidence(Measure::ReorderingExtent, extent.as_millis_f64(), Unit::Milliseconds, &[]));
     }
     if case.transfer.healed_holes > 0 {
-        let figure = "holes reported by SACK that closed by themselves";
-        found.evidence.push(evidence(figure, case.transfer.healed_holes as f64, Unit::Holes, &[]));
+        let holes = case.transfer.healed_holes as f64;
+        found.evidence.push(evidence(Measure::HealedHoles, holes, Unit::Holes, &[]));
     }
-    found.remedies = fix(
-        Actor::Network,
-        "find the links in parallel (ECMP, LAG) that split this flow by packet, and balance by flow",
-        None,
-    );
+    found.remedies = remedy(Actor::Network, LossAction::BalanceByFlow);
     Some(found)
 }
 

@@ -2,9 +2,8 @@
 
 use super::black_hole::is_black_hole;
 use super::case::TransferCase;
-use super::command;
 use super::policing::is_policed;
-use crate::analysis::Limit;
+use crate::analysis::{End, Limit};
 use crate::stats::median_f64;
 use crate::tcp::facts::{DirectionFacts, Facts, Gap, Recoveries, Release, TransferFacts};
 use crate::types::Side;
@@ -34,10 +33,15 @@ pub(super) fn mathis(mss: u64, rtt: Nanos, loss: f64) -> f64 {
     mss as f64 * 8.0 * 1.5f64.sqrt() / (rtt.as_secs_f64() * loss.max(1e-9).sqrt())
 }
 
-/// The command that has a sender use BBR; none for one that keeps its rate or its flights whatever
-/// is lost, as BBR does.
-pub(super) fn bbr(case: &TransferCase<'_>) -> Option<&'static str> {
-    (!case.partition.shape.paced && !ignores_losses(case)).then_some(command::BBR)
+/// Whether BBR may help the sender: not one that keeps its rate or its flights whatever is lost, as
+/// BBR does.
+pub(super) fn may_help_with_bbr(case: &TransferCase<'_>) -> bool {
+    !case.partition.shape.paced && !ignores_losses(case)
+}
+
+/// The end on this side.
+pub(super) fn end_of(facts: &Facts, side: Side) -> End {
+    if side == facts.client { End::Client } else { End::Server }
 }
 
 /// So many losses must have left a sender's flights as they were.
@@ -136,10 +140,6 @@ pub(super) fn wait_without_probe(case: &TransferCase<'_>) -> Option<Nanos> {
     let is_due = !first.tail && first.is_retransmit && length >= due.scale(1.5);
     (is_due && !case.transfer.gaps.iter().any(may_be_probe)).then_some(length)
 }
-
-/// What settles a loss that only numbers tell of.
-pub(super) const UNSEEN: &str =
-    "the first copies never came here, as numbers that the sender skipped show: a capture at the sender has them";
 
 /// Time that the sender waited for a clock to tell it of a lost tail.
 pub(super) fn wait_for_tails(case: &TransferCase<'_>) -> Nanos {

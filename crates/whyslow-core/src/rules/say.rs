@@ -72,16 +72,6 @@ pub(crate) fn rate(bits: f64) -> String {
     }
 }
 
-/// A share as `1.25 %`, and with two digits that say something where it is small: `0.0042 %`.
-pub(crate) fn percent(share: f64) -> String {
-    let percent = share * 100.0;
-    if percent <= 0.0 || percent >= 0.1 {
-        return format!("{percent:.2} %");
-    }
-    let digits = (1.0 - libm::log10(percent).floor()).clamp(2.0, 9.0) as usize;
-    format!("{percent:.digits$} %")
-}
-
 /// `3 rounds`, `1 round`.
 pub(crate) fn count(number: u64, what: &str) -> String {
     let plural = if number == 1 { "" } else { "s" };
@@ -99,13 +89,4 @@ pub(super) fn end((address, port): (IpAddr, u16)) -> String {
 /// Bits per second of a window's worth of bytes a round trip.
 pub(super) fn window_rate(bytes: u64, rtt: Nanos) -> f64 {
     if rtt > Nanos::ZERO { bytes as f64 * 8.0 / rtt.as_secs_f64() } else { 0.0 }
-}
-
-#[cfg(test)]
-mod tests {
-    #[test]
-    fn a_small_share_is_not_nothing() {
-        let texts = [0.0, 0.0000416, 0.0009, 0.0125, 0.6].map(super::percent);
-        assert_eq!(texts, ["0.00 %", "0.0042 %", "0.090 %", "1.25 %", "60.00 %"]);
-    }
 }

@@ -34,8 +34,10 @@
 
 use super::case::TransferCase;
 use super::rule::{Check, Rule};
-use super::say::{confirm, evidence, finding, fix, rate, thousands, time};
-use crate::analysis::{Actor, Finding, Limit, Measure, Unit};
+use super::say::{confirm, evidence, finding};
+use crate::analysis::{
+    Actor, Finding, Limit, LinkAction, LinkQuestion, LinkStatement, Measure, QueueRise, Remedy, Unit,
+};
 use crate::cause::Cause;
 use crate::stats::median;
 use crate::units::Nanos;
@@ -49,7 +51,7 @@ const RISE: (f64, Nanos) = (1.25, Nanos::from_millis(2));
 const HIDDEN: f64 = 0.5;
 
 /// Median round trips before and after the bend, if they rise there.
-fn rise(case: &TransferCase<'_>) -> Option<(Nanos, Nanos)> {
+fn rise(case: &TransferCase<'_>) -> Option<QueueRise> {
     let burst = case.partition.shape.burst?;
     let rounds = &case.transfer.rounds;
     // The last round has the queue, though it may have begun before: one that takes all the rest
@@ -59,7 +61,8 @@ fn rise(case: &TransferCase<'_>) -> Option<(Nanos, Nanos)> {
     // The round of the bend itself has both.
     let before = typical(0..bend.saturating_sub(1)).or(case.context.rtt)?;
     let after = typical(bend..rounds.len())?;
-    (after >= before.scale(RISE.0) && after - before >= RISE.1).then_some((before, after))
+    (after >= before.scale(RISE.0) && after - before >= RISE.1)
+        .then_some(QueueRise { before_s: before, after_s: after })
 }
 
 /// Whether a shaper explains the rate, so that `bandwidth` need not.
@@ -86,49 +89,31 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
     let mss = case.context.mss as f64;
     let on_the_wire = steady * (mss + 66.0) / mss;
     let since = burst.until - case.transfer.start;
-    let summary = format!(
-        "the path let {} B pass at {} and then held the transfer to {}, {}",
-        thousands(burst.bytes),
-        rate(burst.rate),
-        rate(steady),
-        match rise {
-            Some((before, after)) => {
-                format!("with a queue: round trips went from {} to {}", time(before), time(after))
-            }
-            None => "and whether a queue grew cannot be seen here".into(),
-        },
-    );
-    let mut found = finding(Cause::Shaper, held, case.trust(if rise.is_some() { 0.7 } else { HIDDEN }), summary);
+    let statement = LinkStatement::Shaped { burst: burst.bytes, burst_bps: burst.rate, rate_bps: steady, queue: rise };
+    let mut found = finding(Cause::Shaper, held, case.trust(if rise.is_some() { 0.7 } else { HIDDEN }), statement);
     found.evidence.push(evidence(Measure::BurstBeyondRate, burst.bytes as f64, Unit::Bytes, &[]));
     found.evidence.push(evidence(Measure::RateOfBurst, burst.rate, Unit::BitsPerSecond, &[]));
-    found.evidence.push(evidence("used up after", since.as_millis_f64(), Unit::Milliseconds, &[]));
+    found.evidence.push(evidence(Measure::BurstUsedUpAfter, since.as_millis_f64(), Unit::Milliseconds, &[]));
     found.evidence.push(evidence(
         Measure::RateAfterBurst,
         steady,
         Unit::BitsPerSecond,
         &case.frames_of(Limit::Bandwidth),
     ));
-    found.evidence.push(evidence("on the wire, with headers", on_the_wire, Unit::BitsPerSecond, &[]));
-    if let Some((before, after)) = rise {
-        found.evidence.push(evidence("round trip before", before.as_millis_f64(), Unit::Milliseconds, &[]));
-        found.evidence.push(evidence("round trip after", after.as_millis_f64(), Unit::Milliseconds, &[]));
+    found.evidence.push(evidence(Measure::WireRate, on_the_wire, Unit::BitsPerSecond, &[]));
+    if let Some(QueueRise { before_s, after_s }) = rise {
+        let [before, after] = [before_s, after_s].map(Nanos::as_millis_f64);
+        found.evidence.push(evidence(Measure::RoundTripBefore, before, Unit::Milliseconds, &[]));
+        found.evidence.push(evidence(Measure::RoundTripAfter, after, Unit::Milliseconds, &[]));
     }
-    found.remedies = fix(
-        Actor::Network,
-        format!(
-            "find the shaper of about {} with a burst of {} B (the plan, a QoS class, an instance's baseline) and raise its rate; or send fewer bytes",
-            rate(on_the_wire),
-            thousands(burst.bytes),
-        ),
-        Some("tc -s qdisc show; for d in $(ls /sys/class/net); do tc -s class show dev $d; done   # on routers of one's own".into()),
-    );
-    let mut settle =
-        "other traffic that began at that moment looks the same: repeat it after a pause, and a bucket gives the same burst and the same rate"
-            .to_owned();
+    found.remedies = vec![
+        Remedy::new(Actor::Network, LinkAction::RaiseShapedRate { from_bps: on_the_wire, burst: burst.bytes }),
+        Remedy::new(Actor::Application, LinkAction::SendLess),
+    ];
+    found.to_confirm = confirm(LinkQuestion::FallByOtherTraffic);
     if rise.is_none() {
-        settle += "; a sender that slows down by itself (limit_rate_after) looks the same without timestamps at the receiver's end: capture at the sender";
+        found.to_confirm.push(LinkQuestion::FallBySender.into());
     }
-    found.to_confirm = confirm(settle);
     Some(found)
 }
 

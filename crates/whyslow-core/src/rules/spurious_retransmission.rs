@@ -27,17 +27,15 @@
 
 use super::case::{TransferCase, lacks_ip_headers};
 use super::rule::{Check, Rule};
-use super::say::{confirm, evidence, finding, fix, thousands, time};
-use crate::analysis::{Actor, Finding, Limit, RetransmissionKind, Unit};
+use super::say::{confirm, evidence, finding};
+use crate::analysis::{
+    Actor, Finding, Limit, LossAction, LossQuestion, LossStatement, Measure, Remedy, RetransmissionKind, Unit,
+};
 use crate::cause::Cause;
 use crate::limit::Span;
-use crate::types::ModelChange;
 use crate::units::Nanos;
 
-/// A window that losses keep small grows far beyond all that was seen: what the path carries must
-/// be known.
-pub(super) const RULE: Rule = Rule::new(Cause::SpuriousRetransmission, Check::Transfer(check))
-    .remedied_by(&[ModelChange::NoLosses, ModelChange::HeldToPathRate]);
+pub(super) const RULE: Rule = Rule::new(Cause::SpuriousRetransmission, Check::Transfer(check));
 
 fn check(case: &TransferCase<'_>) -> Option<Finding> {
     let kinds = &case.transfer.retransmitted;
@@ -64,26 +62,20 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
     if !case.matters(lost, 0.05) {
         return None;
     }
-    let summary = format!(
-        "{} of {} retransmissions were needless, as the data had arrived: about {} of the time spent on repair",
-        thousands(needless),
-        thousands(all),
-        time(lost),
-    );
+    let statement = LossStatement::SpuriouslyRetransmitted { segments: needless, of: all, cost_s: lost };
     // Without IP numbers a copy that the network made is like one of the sender's.
     let doubtful = lacks_ip_headers(case.facts) && !case.near_sender();
     let confidence = if doubtful { 0.45 } else { 0.75 };
-    let mut found = finding(Cause::SpuriousRetransmission, lost, case.trust(confidence), summary);
+    let mut found = finding(Cause::SpuriousRetransmission, lost, case.trust(confidence), statement);
     if doubtful {
-        found.to_confirm =
-            confirm("IP numbers (tcpdump -v) tell whether the sender or the network made the second copies");
+        found.to_confirm = confirm(LossQuestion::OriginOfCopies);
     }
     let frames: Vec<_> = case.transfer.retransmitted_frames.iter().copied().take(6).collect();
-    found.evidence.push(evidence("needless retransmissions", needless as f64, Unit::Segments, &frames));
-    found.remedies = fix(
-        Actor::Sender,
-        "raise the floor of the sender's timer above the path's delay spikes, and update old kernels",
-        Some(super::command::default_route(case.facts.endpoints[!case.sender].0, "rto_min 500ms")),
-    );
+    found.evidence.push(evidence(Measure::SpuriousRetransmissions, needless as f64, Unit::Segments, &frames));
+    let ipv6 = case.facts.endpoints[!case.sender].0.is_ipv6();
+    found.remedies = vec![
+        Remedy::new(Actor::Sender, LossAction::RaiseTimerFloor { ipv6 }),
+        Remedy::new(Actor::Sender, LossAction::UpdateKernel),
+    ];
     Some(found)
 }

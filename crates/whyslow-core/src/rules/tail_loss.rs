@@ -33,18 +33,17 @@
 //! Virtue of Gentle Aggression", 2013.
 
 use super::case::TransferCase;
-use super::repair::{UNSEEN, tail_waits, wait_for_tails};
+use super::repair::{tail_waits, wait_for_tails};
 use super::rule::{Check, Rule};
-use super::say::{confirm, count, evidence, finding, fix, time};
-use crate::analysis::{Actor, Finding, Remedy, Unit};
+use super::say::{confirm, evidence, finding};
+use crate::analysis::{
+    Actor, Finding, LossAction, LossQuestion, LossStatement, Measure, Remedy, RepairSpeed, TailRepair, Unit,
+};
 use crate::cause::Cause;
 use crate::tcp::facts::Gap;
-use crate::types::{ModelChange, RTO_MIN};
+use crate::types::RTO_MIN;
 
-pub(super) const RULE: Rule = Rule::new(Cause::TailLoss, Check::Transfer(check))
-    .excluded_by(&[Cause::MtuBlackHole])
-    .remedied_by(&[ModelChange::NoLosses])
-    .if_fixed_by(Actor::Network);
+pub(super) const RULE: Rule = Rule::new(Cause::TailLoss, Check::Transfer(check)).excluded_by(&[Cause::MtuBlackHole]);
 
 fn check(case: &TransferCase<'_>) -> Option<Finding> {
     let lost = wait_for_tails(case);
@@ -54,55 +53,46 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
     let longest = tail_waits(case).max_by_key(|gap| gap.end - gap.start)?;
     let number = tail_waits(case).count() as u64;
     let probes = case.transfer.retransmitted.tail_probe;
-    let by = if probes > 0 { "a tail loss probe" } else { "the retransmission timer" };
-    let summary = format!(
-        "the end of a burst was lost, which only {by} told the sender: {} of {} waiting, {}",
-        time(lost),
-        time(case.duration()),
-        count(number, "time"),
-    );
+    let repaired_by = if probes > 0 { TailRepair::Probe } else { TailRepair::Timer };
+    let statement = LossStatement::TailLost { repaired_by, times: number, cost_s: lost, whole_s: case.duration() };
     let unseen = tail_waits(case).filter(|gap| gap.missing.is_some_and(|packets| packets > 0)).count() as u64;
     let confidence = if unseen == 0 { 0.85 } else { 0.75 };
-    let mut found = finding(Cause::TailLoss, lost, case.trust(confidence), summary);
+    let mut found = finding(Cause::TailLoss, lost, case.trust(confidence), statement);
     let frames = [longest.frames.0, longest.frames.1];
     if unseen > 0 {
-        let figure = "waits with one of the sender's IP numbers missing";
-        found.evidence.push(evidence(figure, unseen as f64, Unit::Waits, &frames));
-        found.to_confirm = confirm(UNSEEN);
+        found.evidence.push(evidence(Measure::WaitsWithMissingIpId, unseen as f64, Unit::Waits, &frames));
+        found.to_confirm = confirm(LossQuestion::FirstCopiesUnseen);
     }
     found.evidence.push(evidence(
-        "longest wait",
+        Measure::LongestWait,
         (longest.end - longest.start).as_millis_f64(),
         Unit::Milliseconds,
         &frames,
     ));
-    found.evidence.push(evidence("tail loss probes", probes as f64, Unit::Probes, &[]));
+    found.evidence.push(evidence(Measure::TailLossProbes, probes as f64, Unit::Probes, &[]));
     if let Some(rtt) = case.rtt() {
-        found.evidence.push(evidence("round trip", rtt.as_millis_f64(), Unit::Milliseconds, &[]));
+        found.evidence.push(evidence(Measure::RoundTrip, rtt.as_millis_f64(), Unit::Milliseconds, &[]));
     }
-    found.remedies = remedy(case);
+    found.remedies = remedies(case);
     Some(found)
 }
 
 /// A probe for a lone segment waits for the time that its ACK may be held back as well (RFC 8985
 /// section 7.2; Linux: 200 ms), and so brings nothing where the timer is as short.
-fn remedy(case: &TransferCase<'_>) -> Vec<Remedy> {
+fn remedies(case: &TransferCase<'_>) -> Vec<Remedy> {
     let probes = case.direction().retransmitted.tail_probe > 0;
     let probe = case.rtt().map(|rtt| rtt.scale(3.0) + RTO_MIN);
     let is_late = |gap: &Gap| probe.is_none_or(|probe| gap.end - gap.start > probe.scale(1.5));
     let late = tail_waits(case).filter(|gap| is_late(gap)).count();
+    let find = |repair| Remedy::new(Actor::Network, LossAction::FindTailLoss { repair });
     if late == 0 || probes {
-        let what = "find what loses packets on the path; the sender repairs a lost tail as fast as TCP can";
-        return fix(Actor::Network, what, None);
+        return vec![find(RepairSpeed::Best)];
     }
+    let find = find(RepairSpeed::Improvable);
     if late < tail_waits(case).count() || probe.is_none() {
-        return fix(Actor::Network, "find what loses packets on the path", None);
+        return vec![find];
     }
-    fix(
-        Actor::Sender,
-        "let the sender probe for lost tails (SACK and RACK-TLP on), and find what loses packets on the path",
-        Some("sysctl -w net.ipv4.tcp_early_retrans=3 net.ipv4.tcp_recovery=1 net.ipv4.tcp_sack=1".into()),
-    )
+    vec![Remedy::new(Actor::Sender, LossAction::EnableTailProbes { missed_s: None }), find]
 }
 
 #[cfg(test)]
@@ -115,7 +105,7 @@ mod tests {
 
     #[test]
     fn a_probe_is_advised_where_it_would_come_sooner() {
-        let fix = |wait: i64, probes: u64| {
+        let remedy = |wait: i64, probes: u64| {
             let mut scene = Scene::flights(&[8 * MSS, 8 * MSS]);
             let start = scene.transfer.last_send;
             let end = start + ms(wait);
@@ -123,13 +113,13 @@ mod tests {
             scene.transfer.retransmitted.timeout = 1;
             scene.facts.directions[1].retransmitted.tail_probe = probes;
             (scene.transfer.last_send, scene.transfer.end, scene.facts.last) = (end, end + ms(100), end + ms(100));
-            scene.finding(Cause::TailLoss).unwrap().unconverted_fix().unwrap()
+            scene.finding(Cause::TailLoss).unwrap().remedies.remove(0)
         };
         // Round trips of 100 ms: the probe of a lone segment waits for 400 ms after the last ACK.
-        let short = fix(420, 0);
-        assert!(short.who == Actor::Network && short.command.is_none(), "{short:?}");
-        let long = fix(1_100, 0);
-        assert!(long.who == Actor::Sender && long.command.is_some(), "{long:?}");
-        assert_eq!(fix(1_100, 1).who, Actor::Network, "it does probe");
+        let find = Remedy::new(Actor::Network, LossAction::FindTailLoss { repair: RepairSpeed::Best });
+        assert_eq!(remedy(420, 0), find);
+        let probe = Remedy::new(Actor::Sender, LossAction::EnableTailProbes { missed_s: None });
+        assert_eq!(remedy(1_100, 0), probe);
+        assert_eq!(remedy(1_100, 1), find, "it does probe");
     }
 }

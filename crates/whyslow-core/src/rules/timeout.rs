@@ -38,13 +38,14 @@ use super::black_hole::waited_before;
 use super::case::TransferCase;
 use super::repair;
 use super::rule::{Check, Rule};
-use super::say::{confirm, count, evidence, finding, fix, time};
-use crate::analysis::{Actor, Finding, Limit, Remedy, Unit};
+use super::say::{confirm, evidence, finding, remedy};
+use crate::analysis::{Actor, Finding, Limit, LossAction, LossQuestion, LossStatement, Measure, Remedy, Unit};
 use crate::cause::Cause;
 use crate::tcp::facts::{Notice, Release};
 use crate::types::ModelChange;
 use crate::units::Nanos;
 
+/// Remedies that ICMP errors ask for are not this rule's own; those of the network end the loss.
 pub(super) const RULE: Rule = Rule::new(Cause::Timeout, Check::Transfer(check))
     .excluded_by(&[Cause::MtuBlackHole])
     .remedied_by(&[ModelChange::NoLosses])
@@ -77,25 +78,19 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
     let longest = waits.max_by_key(|span| span.length())?;
     let length = longest.length();
     let gap = case.transfer.gaps.iter().find(|gap| gap.start == longest.start);
-    let summary = format!(
-        "the sender waited {} of {} for its retransmission timer, {}",
-        time(lost),
-        time(case.duration()),
-        count(number, "time"),
-    );
-    let mut found = finding(Cause::Timeout, lost, case.trust(0.9), summary);
+    let statement = LossStatement::TimerWaits { times: number, cost_s: lost, whole_s: case.duration() };
+    let mut found = finding(Cause::Timeout, lost, case.trust(0.9), statement);
     let frames: Vec<_> = gap.iter().flat_map(|gap| [gap.frames.0, gap.frames.1]).collect();
-    found.evidence.push(evidence("waits for the timer", number as f64, Unit::Waits, &[]));
-    found.evidence.push(evidence("longest wait", length.as_millis_f64(), Unit::Milliseconds, &frames));
+    found.evidence.push(evidence(Measure::TimerWaits, number as f64, Unit::Waits, &[]));
+    found.evidence.push(evidence(Measure::LongestWait, length.as_millis_f64(), Unit::Milliseconds, &frames));
     let numbers = case.transfer.gaps.iter().filter(|gap| gap.release == Release::Timer && !gap.tail);
     let missing: u32 = numbers.filter_map(|gap| gap.missing).fold(0, u32::saturating_add);
     if missing > 0 {
-        let figure = "packets of the sender that never came here, by its IP numbers";
-        found.evidence.push(evidence(figure, f64::from(missing), Unit::Packets, &[]));
-        found.to_confirm = confirm(repair::UNSEEN);
+        found.evidence.push(evidence(Measure::PacketsMissingByIpId, f64::from(missing), Unit::Packets, &[]));
+        found.to_confirm = confirm(LossQuestion::FirstCopiesUnseen);
     }
     if let Some(rtt) = case.rtt() {
-        found.evidence.push(evidence("round trip", rtt.as_millis_f64(), Unit::Milliseconds, &[]));
+        found.evidence.push(evidence(Measure::RoundTrip, rtt.as_millis_f64(), Unit::Milliseconds, &[]));
     }
     let meanwhile = |notice: &&Notice| notice.last >= longest.start && notice.time <= case.transfer.end;
     let mut said = super::icmp::undelivered(case.facts, case.sender).filter(meanwhile).peekable();
@@ -104,46 +99,36 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
         found.evidence.extend(said.map(super::icmp::as_evidence));
         return Some(found);
     }
-    found.remedies = remedy(case);
+    found.remedies = remedies(case);
     Some(found)
 }
 
-/// The loss is the path's; what the sender lacks to find losses sooner is said where the capture
-/// shows it.
-fn remedy(case: &TransferCase<'_>) -> Vec<Remedy> {
+/// The loss is the network's. Settings with which the sender would find losses sooner are advised
+/// if the capture shows that they are missing.
+fn remedies(case: &TransferCase<'_>) -> Vec<Remedy> {
+    let mut remedies = remedy(Actor::Network, LossAction::FindFlightLoss);
     if let Some(side) = repair::without_sack(case.facts) {
-        let end = if side == case.facts.client { "client" } else { "server" };
-        let what = format!("mend the loss; and switch SACK on at the {end}, without which a sender probes for no loss");
-        return fix(Actor::Network, what, Some(format!("sysctl -w net.ipv4.tcp_sack=1   # on the {end}")));
+        let who = if side == case.sender { Actor::Sender } else { Actor::Receiver };
+        let on = repair::end_of(case.facts, side);
+        remedies.push(Remedy::new(who, LossAction::EnableSackForProbes { on }));
+    } else if let Some(wait) = repair::wait_without_probe(case) {
+        remedies.push(Remedy::new(Actor::Sender, LossAction::EnableTailProbes { missed_s: Some(wait) }));
     }
-    if let Some(wait) = repair::wait_without_probe(case) {
-        let what = format!("mend the loss; and let the sender probe, for in {} no probe came", time(wait));
-        let command = "sysctl -w net.ipv4.tcp_early_retrans=3 net.ipv4.tcp_recovery=1   # on the sender";
-        return fix(Actor::Network, what, Some(command.into()));
-    }
-    fix(Actor::Network, "mend the loss: find where the path loses whole flights, or a segment and its copy", None)
+    remedies
 }
 
-/// The first copies of an answer's first bytes never came here.
+/// The first copies of a response's first bytes never came here.
 fn first_copies(case: &TransferCase<'_>, waited: Nanos) -> Option<Finding> {
     if waited < super::say::WORTH_SAYING || waited < case.duration().scale(0.1) {
         return None;
     }
     let missing = case.transfer.missing_before;
-    let summary = format!(
-        "the answer began {} late: the sender had sent {} meanwhile that never came here, and waited for its retransmission timer",
-        time(waited),
-        count(missing.into(), "packet"),
-    );
-    let mut found = finding(Cause::Timeout, waited, case.trust(0.75), summary);
-    let figure = "packets of the sender that never came here, by its IP numbers";
-    found.evidence.push(evidence(figure, f64::from(missing), Unit::Packets, &[case.transfer.frames.0]));
-    found.to_confirm = confirm(repair::UNSEEN);
-    found.remedies = fix(
-        Actor::Network,
-        "find where the path lost all of that flight and its copies, while smaller packets passed",
-        None,
-    );
+    let statement = LossStatement::LateResponse { wait_s: waited, packets: missing.into() };
+    let mut found = finding(Cause::Timeout, waited, case.trust(0.75), statement);
+    let frames = [case.transfer.frames.0];
+    found.evidence.push(evidence(Measure::PacketsMissingByIpId, f64::from(missing), Unit::Packets, &frames));
+    found.to_confirm = confirm(LossQuestion::FirstCopiesUnseen);
+    found.remedies = remedy(Actor::Network, LossAction::FindLargeLoss);
     Some(found)
 }
 
@@ -152,7 +137,7 @@ mod tests {
     #![allow(clippy::unwrap_used)]
 
     use super::*;
-    use crate::analysis::Near;
+    use crate::analysis::{End, Near};
     use crate::rules::icmp::tests::notice;
     use crate::rules::scene::{MSS, Scene, gap, ms};
     use crate::tcp::facts::{Fate, Gap};
@@ -175,30 +160,33 @@ mod tests {
         let advised = |change: &dyn Fn(&mut Scene)| {
             let mut scene = silence();
             change(&mut scene);
-            let fix = scene.finding(Cause::Timeout).unwrap().unconverted_fix().unwrap();
-            assert!(fix.who == Actor::Network && fix.what.starts_with("mend the loss"), "{fix:?}");
-            fix.command.unwrap_or_default()
+            let mut remedies = scene.finding(Cause::Timeout).unwrap().remedies;
+            assert_eq!(remedies.remove(0), Remedy::new(Actor::Network, LossAction::FindFlightLoss));
+            remedies
         };
-        assert_eq!(advised(&|_| ()), "", "defaults that the host has are no fix");
+        assert_eq!(advised(&|_| ()), [], "defaults that the host has are no fix");
         let unsacked = advised(&|scene| {
             if let Some(offer) = &mut scene.facts.handshake.offers[Side::A] {
                 offer.sack = false;
             }
         });
-        assert_eq!(unsacked, "sysctl -w net.ipv4.tcp_sack=1   # on the client");
+        let sack = Remedy::new(Actor::Receiver, LossAction::EnableSackForProbes { on: End::Client });
+        assert_eq!(sack.action.runs_on(), Some(End::Client));
+        assert_eq!(unsacked, [sack]);
         let at_sender = |scene: &mut Scene| scene.facts.vantage.near = Near::Server;
-        assert!(advised(&at_sender).contains("tcp_early_retrans=3"), "no probe in 900 ms");
+        let probes = Remedy::new(Actor::Sender, LossAction::EnableTailProbes { missed_s: Some(ms(900)) });
+        assert_eq!(advised(&at_sender), [probes], "no probe in 900 ms");
         let probed = |scene: &mut Scene| {
             at_sender(scene);
             let last = scene.transfer.gaps.len() - 1;
             scene.transfer.gaps[last - 1].release = Release::Nothing;
         };
-        assert_eq!(advised(&probed), "", "new bytes may have been the probe");
+        assert_eq!(advised(&probed), [], "new bytes may have been the probe");
         let probes = |scene: &mut Scene| {
             at_sender(scene);
             scene.facts.directions[1].retransmitted.tail_probe = 1;
         };
-        assert_eq!(advised(&probes), "");
+        assert_eq!(advised(&probes), []);
     }
 
     #[test]
@@ -213,15 +201,19 @@ mod tests {
     #[test]
     fn what_a_router_says_meanwhile_names_the_place() {
         let mut scene = silence();
-        let found = scene.finding(Cause::Timeout).unwrap();
-        assert!(found.unconverted_fix().unwrap().what.starts_with("mend the loss"));
+        let of_loss = |scene: &Scene| {
+            let found = scene.finding(Cause::Timeout).unwrap();
+            found.remedy().unwrap().action == LossAction::FindFlightLoss.into()
+        };
+        assert!(of_loss(&scene));
         let said = notice(Fate::NetworkUnreachable, Side::B, 1_200);
         scene.facts.notices.list = vec![said];
         let found = scene.finding(Cause::Timeout).unwrap();
-        assert!(found.unconverted_fix().unwrap().what.starts_with("give 192.0.2.9 a route to 192.0.2.1"));
+        let remedies = crate::rules::icmp::fix_undelivered(&said, scene.facts.endpoints[Side::A]);
+        assert_eq!(found.remedies, remedies);
         assert_eq!(found.evidence.last().unwrap().frames, [said.frame]);
         // What was over before the wait began has nothing to do with it.
         scene.facts.notices.list = vec![notice(Fate::NetworkUnreachable, Side::B, 1_050)];
-        assert!(scene.finding(Cause::Timeout).unwrap().unconverted_fix().unwrap().what.starts_with("mend the loss"));
+        assert!(of_loss(&scene));
     }
 }

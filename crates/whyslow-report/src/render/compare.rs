@@ -29,8 +29,10 @@ pub fn terminal(comparison: &Comparison, width: usize) -> String {
         print_transfer(&mut page, name, summary);
     }
     page.gap();
-    for sentence in &comparison.summary {
-        page.hanging(&Line::new().plain("  "), Style::new(), sentence, 4);
+    let lang = page.lang();
+    for statement in &comparison.statements {
+        let sentence = words::comparison_statement(statement, lang);
+        page.hanging(&Line::new().plain("  "), Style::new(), &sentence, 4);
     }
     print_phases(&mut page, comparison);
     print_rounds(&mut page, comparison);
@@ -39,7 +41,8 @@ pub fn terminal(comparison: &Comparison, width: usize) -> String {
         page.gap();
     }
     for caveat in &comparison.caveats {
-        page.hanging(&Line::new().styled(WARNING, "! "), Style::new(), caveat, 2);
+        let text = words::comparison_caveat(caveat, lang);
+        page.hanging(&Line::new().styled(WARNING, "! "), Style::new(), &text, 2);
     }
     page.finish()
 }

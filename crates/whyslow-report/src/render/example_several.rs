@@ -103,17 +103,18 @@ pub fn both_ends() -> Analysis {
         directions: vec![way(End::Client, 180, 0, 13.1), way(End::Server, 535, 12, 61.0)],
         legs: vec![leg(PathPart::Client, 0.1), leg(PathPart::Between, 25.8), leg(PathPart::Server, 0.0)],
         changes: vec![Change {
-            what: "addresses",
             from: Some(End::Client),
             count: 1,
-            detail: "the client is 192.0.2.7 port 50001 near the client and 203.0.113.9 port 61000 near the server"
-                .into(),
+            kind: ChangeKind::Addresses {
+                near_client: ("192.0.2.7".into(), 50_001),
+                near_server: ("203.0.113.9".into(), 61_000),
+            },
         }],
         proxy: None,
-        summary: vec!["lost between the two captures: 12 of 535 packets (2.24 %) on the way to the client".into()],
-        caveats: vec![
-            "only the first 700 packets that the capture nearer to the client has of it were compared".into(),
-        ],
+        statements: vec![PairStatement::Lost {
+            ways: vec![WayLoss { to: End::Client, lost: 12, sent: 535, share: 12.0 / 535.0 }],
+        }],
+        caveats: vec![PairCaveat::FirstPackets { near: End::Client, packets: 700 }],
     }];
     analysis.pairs_total = 1;
     analysis

@@ -5,7 +5,7 @@ use super::{compare as side_by_side, example, json, picture, summary, terminal, 
 use crate::text::is_hidden;
 use serde_json::Value;
 use whyslow_core::analysis::{
-    Actor, Analysis, Cause, End, Remedy, SendingAction, SendingQuestion, SendingStatement, SpreadCost,
+    Actor, Analysis, Cause, ChangeKind, End, Remedy, SendingAction, SendingQuestion, SendingStatement, SpreadCost,
 };
 use whyslow_core::compare::{TransferName, choose, compare};
 use whyslow_core::series::SeriesBuilder;
@@ -48,9 +48,9 @@ fn hostile() -> Analysis {
     }
     analysis.findings.push(example::finding(Cause::NewConnectionEachTime, 9.0, hostile_statement()));
     for pair in &mut analysis.pairs {
-        pair.summary.push(text());
-        pair.caveats.push(text());
-        pair.changes.iter_mut().for_each(|change| change.detail = text().into());
+        for change in &mut pair.changes {
+            change.kind = ChangeKind::Addresses { near_client: (text(), 1), near_server: (text(), 2) };
+        }
     }
     analysis
 }

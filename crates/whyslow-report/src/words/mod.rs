@@ -5,6 +5,7 @@
 //! No code reads a sentence back.
 
 mod en;
+mod letter;
 pub mod quantity;
 mod sheet;
 mod zh;
@@ -12,7 +13,10 @@ mod zh;
 pub use sheet::WordSheet;
 
 use std::borrow::Cow;
-use whyslow_core::analysis::{Action, Finding, Measurement, Question, Statement, Transfer, Unit, Verdict};
+use whyslow_core::analysis::{
+    Action, Change, Finding, Measurement, PairCaveat, PairStatement, Question, Statement, Transfer, Unit, Verdict,
+};
+use whyslow_core::compare::{ComparisonCaveat, ComparisonStatement};
 
 /// A language of the output.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -117,6 +121,46 @@ pub fn verdict_of(verdict: &Verdict, findings: &[Finding], lang: Lang) -> String
     match lang {
         Lang::En => en::verdict(verdict, findings),
         Lang::Zh => zh::verdict(verdict, findings),
+    }
+}
+
+/// What follows from two captures of one connection.
+pub fn pair_statement(statement: &PairStatement, lang: Lang) -> String {
+    match lang {
+        Lang::En => en::pair::statement(statement),
+        Lang::Zh => zh::pair::statement(statement),
+    }
+}
+
+/// What was changed between two captures.
+pub fn pair_change(change: &Change, lang: Lang) -> String {
+    match lang {
+        Lang::En => en::pair::change(change),
+        Lang::Zh => zh::pair::change(change),
+    }
+}
+
+/// What limits the comparison of two captures.
+pub fn pair_caveat(caveat: &PairCaveat, lang: Lang) -> String {
+    match lang {
+        Lang::En => en::pair::caveat(caveat),
+        Lang::Zh => zh::pair::caveat(caveat),
+    }
+}
+
+/// What follows from a comparison of two transfers, A and B.
+pub fn comparison_statement(statement: &ComparisonStatement, lang: Lang) -> String {
+    match lang {
+        Lang::En => en::compare::statement(statement),
+        Lang::Zh => zh::compare::statement(statement),
+    }
+}
+
+/// What limits a comparison of two transfers, A and B.
+pub fn comparison_caveat(caveat: &ComparisonCaveat, lang: Lang) -> String {
+    match lang {
+        Lang::En => en::compare::caveat(caveat),
+        Lang::Zh => zh::compare::caveat(caveat),
     }
 }
 

@@ -57,3 +57,12 @@ pub fn count(number: u64, what: &str) -> String {
 pub fn window_rate(bytes: u64, rtt: Nanos) -> f64 {
     if rtt > Nanos::ZERO { bytes as f64 * 8.0 / rtt.as_secs_f64() } else { 0.0 }
 }
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn small_share_keeps_two_digits() {
+        let texts = [0.0, 0.0000416, 0.0009, 0.0125, 0.6].map(super::percent);
+        assert_eq!(texts, ["0.00 %", "0.0042 %", "0.090 %", "1.25 %", "60.00 %"]);
+    }
+}

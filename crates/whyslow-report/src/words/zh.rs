@@ -1,10 +1,12 @@
 //! Chinese. A file per family of causes, and one each for measurements and verdicts.
 
 mod common;
+pub(super) mod compare;
 mod exchange;
 mod link;
 mod loss;
 mod measure;
+pub(super) mod pair;
 mod sending;
 mod verdict;
 

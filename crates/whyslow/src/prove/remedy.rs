@@ -8,7 +8,7 @@
 use super::captured::Captured;
 use serde::Serialize;
 use std::collections::BTreeSet;
-use whyslow_core::analysis::{Actor, Cause, End, Finding};
+use whyslow_core::analysis::{Actor, Cause, End, Finding, Remedy as Advice};
 use whyslow_lab::scenario::Scenario;
 use whyslow_lab::scenario::host::HostSpec;
 use whyslow_lab::scenario::path::{AqmSpec, CodelSpec, LinkSpec};
@@ -113,8 +113,12 @@ pub(super) fn of(captured: &Captured) -> Vec<Remedy> {
 
 /// What helps on the sender where the fix itself is the path's.
 fn on_a_host(captured: &Captured, finding: &Finding) -> Option<Remedy> {
-    let line = finding.remedy()?.action.command().filter(|line| is_the_path_s(finding) && is_harmless(line))?;
-    let host = if line.ends_with("# on the client") { End::Client } else { captured.from() };
+    if !is_the_path_s(finding) {
+        return None;
+    }
+    let harmless =
+        |remedy: &Advice| Some((host_of(captured, remedy), remedy.action.command().filter(|it| is_harmless(it))?));
+    let (host, line) = finding.remedies.iter().find_map(harmless)?;
     let (what, how) = (words(&line, host), How::Command(host, line.clone()));
     Some(Remedy { cause: Some(finding.cause), what, command: Some(line), how, promised_s: None })
 }
@@ -148,13 +152,11 @@ pub(super) fn often_tried(captured: &Captured, asked: &[Remedy]) -> Vec<Remedy> 
 
 /// The fix that a finding names.
 fn main(captured: &Captured, finding: &Finding) -> Option<Remedy> {
-    let fix = finding.remedies.iter().find(|one| one.action.command().is_some()).or(finding.remedy())?;
-    let host = match (fix.actor, fix.action.runs_on()) {
-        (_, Some(end)) => end,
-        (Actor::Receiver, None) => captured.from().other(),
-        _ => captured.from(),
-    };
-    let command = fix.action.command().filter(|_| !is_the_path_s(finding));
+    let of_path = is_the_path_s(finding);
+    let by_command = finding.remedies.iter().find(|one| !of_path && one.action.command().is_some());
+    let fix = by_command.or(finding.remedy())?;
+    let host = host_of(captured, fix);
+    let command = fix.action.command().filter(|_| !of_path);
     let how = match (&command, by_key(finding.cause)) {
         (Some(line), _) if line.ends_with("tcp_congestion_control=bbr") => How::Key(Key::Bbr),
         (Some(line), _) if is_harmless(line) => How::Command(host, line.clone()),
@@ -169,6 +171,15 @@ fn main(captured: &Captured, finding: &Finding) -> Option<Remedy> {
     };
     let promised_s = fix.promise.map(|promise| promise.time_s.as_secs_f64());
     Some(Remedy { cause: Some(finding.cause), what, command, how, promised_s })
+}
+
+/// The host on which the command of a remedy runs.
+fn host_of(captured: &Captured, remedy: &Advice) -> End {
+    match (remedy.actor, remedy.action.runs_on()) {
+        (_, Some(end)) => end,
+        (Actor::Receiver, None) => captured.from().other(),
+        _ => captured.from(),
+    }
 }
 
 /// Whether a command changes nothing but the namespace in which it runs.

@@ -1,5 +1,6 @@
 //! Open questions about lost, repeated and reordered packets.
 
+use crate::types::End;
 use borsh::{BorshDeserialize, BorshSerialize};
 use serde::Serialize;
 
@@ -7,8 +8,33 @@ use serde::Serialize;
 #[derive(Clone, Debug, PartialEq, Serialize, BorshSerialize, BorshDeserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum LossQuestion {
-    /// An example of the family.
-    Placeholder,
+    /// Were the losses those of a queue or a policer, or of a link that fails for moments?
+    BurstOrigin,
+    /// Where does the second copy of a packet appear?
+    DuplicationPlace,
+    /// Did the sender send what never came to the capture point?
+    FirstCopiesUnseen,
+    /// Did the sender or the network make the second copies?
+    OriginOfCopies,
+    /// Do large packets pass that may not be fragmented?
+    PingLarge {
+        /// `ping -s` that must fail.
+        fails: u64,
+    },
+    /// Do packets of the size pass that a router's error named, and do the errors arrive?
+    PingReportedSize {
+        /// The end that sends.
+        from: End,
+        /// `ping -s` that must pass; one byte more must fail.
+        passes: u64,
+    },
+    /// Are the losses random?
+    RandomOrQueue,
+    /// Did the SYN leave its host with the SACK option?
+    SackAtItsEnd {
+        /// Whose SYN lacks it in the capture.
+        end: End,
+    },
 }
 
 impl From<LossQuestion> for super::Question {
@@ -18,10 +44,17 @@ impl From<LossQuestion> for super::Question {
 }
 
 impl LossQuestion {
-    /// Applies `act` to every host that it names.
+    /// Applies `act` to every host that it names: none.
     pub(super) fn each_host(&mut self, _act: &dyn Fn(&mut String)) {
         match self {
-            Self::Placeholder => {}
+            Self::BurstOrigin
+            | Self::DuplicationPlace
+            | Self::FirstCopiesUnseen
+            | Self::OriginOfCopies
+            | Self::PingLarge { .. }
+            | Self::PingReportedSize { .. }
+            | Self::RandomOrQueue
+            | Self::SackAtItsEnd { .. } => {}
         }
     }
 }

@@ -9,7 +9,7 @@ mod sending;
 pub use common::CommonAction;
 pub use exchange::ExchangeAction;
 pub use link::LinkAction;
-pub use loss::LossAction;
+pub use loss::{LossAction, RepairSpeed};
 pub use sending::{BufferNeed, FirstWindow, RateSource, SendingAction, SizedBy, UsualCap};
 
 use crate::types::{End, ModelChange};
@@ -47,6 +47,7 @@ impl Action {
     /// The end on which the command runs, if it is not the one of the remedy's actor.
     pub fn runs_on(&self) -> Option<End> {
         match self {
+            Self::Loss(action) => action.runs_on(),
             Self::Sending(SendingAction::EnableWindowScaling { on }) => Some(*on),
             _ => None,
         }

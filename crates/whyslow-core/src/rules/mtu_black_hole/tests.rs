@@ -1,7 +1,7 @@
 #![allow(clippy::unwrap_used)]
 
 use super::*;
-use crate::analysis::Near;
+use crate::analysis::{End, Near};
 use crate::cause::Cause;
 use crate::rules::icmp::tests::notice;
 use crate::rules::scene::{MSS, Scene, at_ms, gap, ms};
@@ -28,10 +28,10 @@ fn stuck() -> Scene {
 fn without_an_error_the_path_is_to_let_errors_pass() {
     let found = stuck().finding(Cause::MtuBlackHole).unwrap();
     assert_eq!((found.cost_s, found.confidence), (ms(900), 0.75));
-    assert!(!found.unconverted_summary().contains("ICMP"), "{}", found.unconverted_summary());
-    assert_eq!(found.unconverted_fix().unwrap().who, Actor::Network);
+    assert_eq!(found.details, []);
+    assert_eq!(found.remedy(), Some(&Remedy::new(Actor::Network, LossAction::PassIcmp)));
     // 1,000 B of payload, 52 B of headers, less the ping's own 28.
-    assert!(found.unconverted_settle().unwrap().contains("`ping -M do -s 1024` must fail"));
+    assert_eq!(found.to_confirm, confirm(LossQuestion::PingLarge { fails: 1024 }));
 }
 
 #[test]
@@ -40,30 +40,22 @@ fn an_error_that_the_sender_does_not_heed_names_the_size_and_the_router() {
     let error = notice(Fate::TooBig(Some(852)), Side::B, 1_100);
     scene.facts.notices.list = vec![Notice { last: at_ms(2_000), count: 3, ..error }];
     let found = scene.finding(Cause::MtuBlackHole).unwrap();
-    assert!(
-        found
-            .unconverted_summary()
-            .ends_with("192.0.2.9 says by ICMP that packets of 852 B pass, and the sender does not heed it"),
-        "{}",
-        found.unconverted_summary()
-    );
+    let by = "192.0.2.9".to_owned();
+    assert_eq!(found.details, [LossStatement::SizeIgnored { by: by.clone(), mtu: 852 }.into()]);
     assert_eq!(found.confidence, 0.95);
     assert!(found.evidence.iter().any(|evidence| (evidence.value, evidence.unit) == (852.0, Unit::Bytes)));
-    let fix = found.unconverted_fix().unwrap();
-    assert_eq!(fix.who, Actor::Sender, "it came as far as the sender's own device");
-    assert!(fix.what.contains("clamp the MSS to 812 B"), "{}", fix.what);
-    assert!(
-        found
-            .unconverted_settle()
-            .unwrap()
-            .contains("`ping -M do -s 824` must pass, and `ping -M do -s 825` must fail")
-    );
+    let accept = LossAction::AcceptIcmp { from: by.clone(), on: End::Server };
+    assert_eq!(found.remedies[0], Remedy::new(Actor::Sender, accept), "it came as far as the sender's own device");
+    assert_eq!(found.remedies[1], Remedy::new(Actor::Network, LossAction::ClampMss { to: Some(812) }));
+    assert_eq!(found.to_confirm, confirm(LossQuestion::PingReportedSize { from: End::Server, passes: 824 }));
     // Elsewhere it may be dropped on the rest of the way.
     scene.facts.vantage.near = Near::Middle;
-    assert_eq!(scene.finding(Cause::MtuBlackHole).unwrap().unconverted_fix().unwrap().who, Actor::Network);
+    let pass = LossAction::PassIcmpOf { from: by, to: End::Server };
+    let found = scene.finding(Cause::MtuBlackHole).unwrap();
+    assert_eq!(found.remedy(), Some(&Remedy::new(Actor::Network, pass)));
     // What is said of the other side's packets is no evidence.
     scene.facts.notices.list[0].about = Side::A;
-    assert!(!scene.finding(Cause::MtuBlackHole).unwrap().unconverted_summary().contains("ICMP"));
+    assert_eq!(scene.finding(Cause::MtuBlackHole).unwrap().details, []);
 }
 
 /// A first segment that the timer sends again so often, and what passed at most in the end.

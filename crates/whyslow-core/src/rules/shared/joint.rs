@@ -3,12 +3,17 @@
 //! for.
 
 use super::bottleneck::{Bottleneck, BottleneckShare};
-use crate::analysis::{Actor, CommonQuestion, CommonStatement, Connection, Finding, Limit, LimitShare, Transfer, Unit};
+use super::flows::Flow;
+use crate::analysis::{
+    Actor, CommonEnds, CommonQuestion, CommonStatement, Connection, Excess, Finding, Limit, LimitShare, LinkAction,
+    LinkQuestion, LinkStatement, Measure, Remedy, SharedBottleneck, Transfer, Unit,
+};
 use crate::cause::Cause;
 use crate::limit::{LimitTime, sum_by_limit};
 use crate::rules::cost_shares::share_time;
-use crate::rules::say::{WORTH_SAYING, confirm, evidence, finding, fix, rate, thousands, time};
+use crate::rules::say::{WORTH_SAYING, evidence, finding};
 use crate::units::Nanos;
+use std::net::IpAddr;
 
 /// What a full link makes of the transfers that share it.
 const EXPLAINED: &[Cause] = &[
@@ -63,8 +68,6 @@ const MATTERS: f64 = 0.3;
 const ALL: f64 = 0.9;
 /// Of a transfer's time, what is too little to be left of a cause.
 const LITTLE: f64 = 0.1;
-/// Parts that are told one by one.
-const LISTED: usize = 4;
 
 /// The finding over all of them, and for each transfer whose promises are void its connection's
 /// place and when it began. The findings of the transfers are changed. None where none of them is
@@ -133,10 +136,10 @@ fn change(transfer: &mut Transfer, shared: &Bottleneck<'_>, part: &BottleneckSha
         cause(shared),
         held.max(own.unwrap_or_default()).min(whole),
         sure(shared),
-        format!("{}; this one's part was {}", describe_bottleneck(shared), rate(part.rate)),
+        LinkStatement::SharedLink { link: describe(shared), own_bps: part.rate },
     );
     let frames = [part.flow.frames.0, part.flow.frames.1];
-    found.evidence.push(evidence("its own part of the rate", part.rate, Unit::BitsPerSecond, &frames));
+    found.evidence.push(evidence(Measure::OwnRate, part.rate, Unit::BitsPerSecond, &frames));
     add(&mut found, shared);
     found.connections = ids.to_vec();
     transfer.findings.push(found);
@@ -213,30 +216,15 @@ fn sure(shared: &Bottleneck<'_>) -> f64 {
     if shared.policed { shared.sure.min(POLICER) } else { shared.sure }
 }
 
-/// The bottleneck in words.
-fn describe_bottleneck(shared: &Bottleneck<'_>) -> String {
-    let [_, together, _] = shared.rate;
-    let rates = format!(
-        "{} of payload, about {} on the wire, for {}",
-        rate(together),
-        rate(on_the_wire(shared)),
-        time(shared.time())
-    );
-    let who = who(shared);
-    if shared.policed {
-        format!("a policer is possible: {who} shared {rates}, and lost what exceeded it, though no queue grew")
-    } else {
-        format!("{who} shared a bottleneck of {rates}")
-    }
-}
-
-/// Those that share it. A connection's transfers follow each other.
-fn who(shared: &Bottleneck<'_>) -> String {
-    let (transfers, connections) = (shared.parts.len(), ids_of(shared).len());
-    if transfers == connections {
-        format!("{transfers} transfers at the same time")
-    } else {
-        format!("{transfers} transfers of {connections} connections at the same time")
+/// The bottleneck as data. A connection's transfers follow each other.
+fn describe(shared: &Bottleneck<'_>) -> SharedBottleneck {
+    SharedBottleneck {
+        excess: if shared.policed { Excess::Dropped } else { Excess::Queued },
+        transfers: shared.parts.len() as u64,
+        connections: ids_of(shared).len() as u64,
+        payload_bps: shared.rate[1],
+        wire_bps: on_the_wire(shared),
+        time_s: shared.time(),
     }
 }
 
@@ -257,51 +245,45 @@ fn on_the_wire(shared: &Bottleneck<'_>) -> f64 {
 /// What holds for each of them.
 fn add(found: &mut Finding, shared: &Bottleneck<'_>) {
     let [low, together, high] = shared.rate;
-    found.evidence.push(evidence("rate of all together", together, Unit::BitsPerSecond, &[]));
-    found.evidence.push(evidence("lower tenth of it", low, Unit::BitsPerSecond, &[]));
-    found.evidence.push(evidence("upper tenth of it", high, Unit::BitsPerSecond, &[]));
+    found.evidence.push(evidence(Measure::JointRate, together, Unit::BitsPerSecond, &[]));
+    found.evidence.push(evidence(Measure::RateLowerTenth, low, Unit::BitsPerSecond, &[]));
+    found.evidence.push(evidence(Measure::RateUpperTenth, high, Unit::BitsPerSecond, &[]));
     let lost: u64 = shared.parts.iter().map(|part| part.flow.lost).sum();
-    found.evidence.push(evidence("segments of all of them that were retransmitted", lost as f64, Unit::Segments, &[]));
-    let wire = rate(on_the_wire(shared));
-    let what = if shared.policed {
-        format!(
-            "ask for more than {wire} or for shaping instead of policing; until then shape all of them together below it"
-        )
-    } else {
-        format!(
-            "more capacity than {wire}, fewer bytes, or one after the other; the link was full, so that whatever speeds one of them up slows the others down"
-        )
-    };
-    found.remedies = fix(Actor::Network, what, None);
-    let mut settle =
-        "other traffic that is not in this capture may share it too; one transfer alone shows the whole rate"
-            .to_owned();
+    found.evidence.push(evidence(Measure::JointRetransmissions, lost as f64, Unit::Segments, &[]));
+    found.remedies = remedies(shared);
+    let mut open = vec![LinkQuestion::OtherTraffic];
     if shared.policed {
-        settle += "; a very short queue looks alike: ask the carrier";
+        open.push(LinkQuestion::ShortQueueOrPolicer);
     } else if shared.parts.iter().all(|part| part.flow.flat) {
-        settle += "; hardly any queue stands, so that a policer may drop what exceeds this rate";
+        open.push(LinkQuestion::PolicerWithoutQueue);
     }
     if shared.let_go > 0 {
-        settle += &format!(
-            "; {} transfers of this capture, each smaller than those that were compared, are in none of these sums",
-            thousands(shared.let_go)
-        );
+        open.push(LinkQuestion::NotCompared { transfers: shared.let_go });
     }
-    found.to_confirm = confirm(settle);
+    found.to_confirm = open.into_iter().map(Into::into).collect();
+}
+
+fn remedies(shared: &Bottleneck<'_>) -> Vec<Remedy> {
+    let wire = on_the_wire(shared);
+    if shared.policed {
+        return vec![
+            Remedy::new(Actor::Network, LinkAction::AskForShaping { rate_bps: wire }),
+            Remedy::new(Actor::Network, LinkAction::ShapeTogether { rate_bps: wire }),
+            Remedy::new(Actor::Network, LinkAction::RaisePolicedRate { from_bps: wire }),
+        ];
+    }
+    vec![
+        Remedy::new(Actor::Network, LinkAction::AddCapacity { beyond_bps: Some(wire) }),
+        Remedy::new(Actor::Application, LinkAction::SendLess),
+        Remedy::new(Actor::Application, LinkAction::RunInTurn),
+    ]
 }
 
 fn over_all(shared: &Bottleneck<'_>, ids: Vec<u64>) -> Finding {
-    let rates: Vec<f64> = shared.parts.iter().map(|part| part.rate).collect();
-    let parts = match rates.as_slice() {
-        [most, .., least] if rates.len() > LISTED => format!("from {} to {}", rate(*least), rate(*most)),
-        _ => rates.iter().map(|&own| rate(own)).collect::<Vec<_>>().join(", "),
-    };
-    let mut found = finding(
-        cause(shared),
-        shared.time(),
-        sure(shared),
-        format!("{}, {}; their parts: {parts}", describe_bottleneck(shared), whose(shared)),
-    );
+    let rates_bps = shared.parts.iter().map(|part| part.rate).collect();
+    let link = describe(shared);
+    let statement = LinkStatement::SharedLinkOfAll { link, ends: ends(shared), rates_bps };
+    let mut found = finding(cause(shared), shared.time(), sure(shared), statement);
     add(&mut found, shared);
     if let Some(first) = found.evidence.first_mut() {
         // Their first ones; of two the range, as two frames are one.
@@ -316,15 +298,16 @@ fn over_all(shared: &Bottleneck<'_>, ids: Vec<u64>) -> Finding {
     found
 }
 
-/// Between which hosts.
-fn whose(shared: &Bottleneck<'_>) -> String {
-    let Some(first) = shared.parts.first().map(|part| part.flow) else { return String::new() };
-    let same =
-        |of: fn(&super::flows::Flow) -> std::net::IpAddr| shared.parts.iter().all(|part| of(part.flow) == of(first));
-    match (same(|flow| flow.sender), same(|flow| flow.receiver)) {
-        (true, true) => format!("all from {} to {}", first.sender, first.receiver),
-        (true, false) => format!("all from {}", first.sender),
-        _ => format!("all to {}", first.receiver),
+/// The hosts that all of them have in common; those of one path lead to one host at least.
+fn ends(shared: &Bottleneck<'_>) -> CommonEnds {
+    let all = |of: fn(&Flow) -> IpAddr| {
+        let mut hosts = shared.parts.iter().map(|part| of(part.flow));
+        hosts.next().filter(|first| hosts.all(|host| host == *first)).map(|host| host.to_string())
+    };
+    match (all(|flow| flow.sender), all(|flow| flow.receiver)) {
+        (Some(sender), Some(receiver)) => CommonEnds::Both { sender, receiver },
+        (Some(sender), None) => CommonEnds::Sender { sender },
+        (None, receiver) => CommonEnds::Receiver { receiver: receiver.unwrap_or_default() },
     }
 }
 

@@ -2,7 +2,8 @@
 
 use super::flows::Flow;
 use crate::analysis::{
-    Connection, End, Endpoint, Finding, Frame, Limit, LimitShare, LimitSpan, Near, Origin, Rtt, State, Transfer,
+    Connection, End, Endpoint, Finding, Frame, Limit, LimitShare, LimitSpan, LossStatement, Near, Origin, Rtt, State,
+    Transfer,
 };
 use crate::cause::Cause;
 use crate::rules::say::finding;
@@ -74,7 +75,7 @@ pub(super) fn connection(id: u64, client: u8, port: u16, findings: &[(Cause, i64
 }
 
 pub(super) fn found(cause: Cause, cost: i64) -> Finding {
-    finding(cause, ms(cost), 0.8, format!("it was {cause}"))
+    finding(cause, ms(cost), 0.8, LossStatement::TimerWaits { times: 1, cost_s: ms(cost), whole_s: ms(cost) })
 }
 
 /// A download that began at `start` (ms) and was under these limits for so long, with a finding of

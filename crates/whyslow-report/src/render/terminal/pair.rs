@@ -3,8 +3,9 @@
 use super::finding::label;
 use crate::text::styles::{BOLD, DIM, WARNING};
 use crate::text::{Column, Line, Page, Table, units};
+use crate::words;
 use anstyle::Style;
-use whyslow_core::analysis::{Change, End, MatchedBy, Pair, PairClock, PairDirection};
+use whyslow_core::analysis::{End, MatchedBy, Pair, PairClock, PairDirection};
 
 /// Changes of the path that are listed.
 const CHANGES: usize = 8;
@@ -36,16 +37,19 @@ pub(super) fn print(page: &mut Page, pair: &Pair, shown: u64) {
     if pair.proxy.is_none() {
         print_ways(page, pair);
     }
-    print_list(page, "thus", pair.summary.iter().map(String::as_str));
+    let lang = page.lang();
+    let statements: Vec<_> = pair.statements.iter().map(|one| words::pair_statement(one, lang)).collect();
+    print_list(page, "thus", statements.iter().map(String::as_str));
     if pair.proxy.is_none()
         && let Some(clock) = &pair.clock
     {
         page.wrapped(&label("clocks"), Style::new(), &clocks(clock, client, server));
     }
-    let changes: Vec<_> = pair.changes.iter().take(CHANGES).map(change).collect();
+    let changes: Vec<_> = pair.changes.iter().take(CHANGES).map(|one| words::pair_change(one, lang)).collect();
     print_list(page, "changed", changes.iter().map(String::as_str));
     for caveat in &pair.caveats {
-        page.wrapped(&Line::new().pad(4).styled(WARNING, "! "), Style::new(), caveat);
+        let text = words::pair_caveat(caveat, lang);
+        page.wrapped(&Line::new().pad(4).styled(WARNING, "! "), Style::new(), &text);
     }
 }
 
@@ -56,16 +60,10 @@ fn print_list<'a>(page: &mut Page, name: &str, sentences: impl Iterator<Item = &
     }
 }
 
-fn change(change: &Change) -> String {
-    match change.from.filter(|_| change.what != "addresses") {
-        Some(end) => format!("from the {}: {}", name(end), change.detail),
-        None => change.detail.to_string(),
-    }
-}
-
 /// The first that follows from a pair, beside the verdict on its connection.
 pub(super) fn print_short(page: &mut Page, pair: &Pair) {
-    if let Some(first) = pair.summary.first() {
+    if let Some(first) = pair.statements.first() {
+        let first = words::pair_statement(first, page.lang());
         page.wrapped(&label("both"), Style::new(), &format!("{first} (captures {})", places(pair)));
     }
 }

@@ -1,16 +1,75 @@
-//! Remedies for causes about the rate of the link and its queue.
+//! Remedies for causes about the rate of the link and its queue, and about the hosts at its ends.
 
+use super::super::commands::{QUEUES, RECEIVING_PROCESSORS, SENDING_PROCESSORS};
 use crate::types::ModelChange;
+use crate::units::Nanos;
 use borsh::{BorshDeserialize, BorshSerialize};
 use serde::Serialize;
 
-/// A remedy for a cause about the rate of the link and its queue.
+/// A remedy for a cause about the rate of the link and its queue, or about the hosts at its ends.
 #[derive(Clone, Debug, PartialEq, Serialize, BorshSerialize, BorshDeserialize)]
 #[serde(tag = "kind", content = "parameters", rename_all = "kebab-case")]
 pub enum LinkAction {
-    /// An example of the family.
-    Placeholder,
+    /// Use a faster link.
+    AddCapacity {
+        /// Than this rate on the wire, bits per second; `None` if unknown.
+        beyond_bps: Option<f64>,
+    },
+    /// Have the carrier shape instead of police.
+    AskForShaping {
+        /// The policed rate, payload bits per second.
+        rate_bps: f64,
+    },
+    /// Look at the processors of the receiving host.
+    CheckReceivingProcessors,
+    /// Look at the processors of the sending host.
+    CheckSendingProcessors,
+    /// Manage the queue at the bottleneck.
+    ManageQueue {
+        /// The rate of the link, payload bits per second; `None` if unknown.
+        rate_bps: Option<f64>,
+    },
+    /// Pace the sender below a policed rate.
+    PaceBelow {
+        /// The policed rate, payload bits per second.
+        rate_bps: f64,
+    },
+    /// Have the policed rate raised.
+    RaisePolicedRate {
+        /// From this rate, bits per second.
+        from_bps: f64,
+    },
+    /// Find the shaper, and have its rate raised.
+    RaiseShapedRate {
+        /// From this rate on the wire, bits per second.
+        from_bps: f64,
+        /// Its burst, bytes.
+        burst: u64,
+    },
+    /// Run the transfers one after another.
+    RunInTurn,
+    /// Send fewer bytes.
+    SendLess,
+    /// Shape all transfers together below a policed rate.
+    ShapeTogether {
+        /// The policed rate on the wire, bits per second.
+        rate_bps: f64,
+    },
+    /// Make the buffer at the bottleneck smaller.
+    ShrinkBuffer,
+    /// Fit the target of the queue that marks to the round trip.
+    TuneMarking {
+        /// The round trip; `None` if unknown.
+        rtt_s: Option<Nanos>,
+        /// `CoDel`'s target.
+        target_s: Nanos,
+        /// `CoDel`'s interval.
+        interval_s: Nanos,
+    },
 }
+
+/// Of a rate, what a sender or a queue is set to so that it is the narrowest place itself.
+const BELOW: f64 = 0.95;
 
 impl From<LinkAction> for super::Action {
     fn from(action: LinkAction) -> Self {
@@ -21,22 +80,69 @@ impl From<LinkAction> for super::Action {
 impl LinkAction {
     /// See [`Action::command`](super::Action::command).
     pub(super) fn command(&self) -> Option<String> {
-        match self {
-            Self::Placeholder => None,
-        }
+        Some(match self {
+            Self::CheckReceivingProcessors => RECEIVING_PROCESSORS.to_owned(),
+            Self::CheckSendingProcessors => SENDING_PROCESSORS.to_owned(),
+            Self::ManageQueue { rate_bps } => {
+                let rate = rate_bps.map_or("RATE".to_owned(), |rate| format!("{:.0}kbit", BELOW * rate / 1e3));
+                format!("tc qdisc replace dev DEV root cake bandwidth {rate}")
+            }
+            Self::PaceBelow { rate_bps } => format!(
+                "setsockopt(fd, SOL_SOCKET, SO_MAX_PACING_RATE, &(unsigned){{{:.0}}}, sizeof(unsigned))",
+                rate_bps * BELOW / 8.0
+            ),
+            Self::RaiseShapedRate { .. } => QUEUES.to_owned(),
+            Self::TuneMarking { target_s, interval_s, .. } => format!(
+                "tc qdisc change dev DEV root fq_codel ecn target {:.0}ms interval {:.0}ms",
+                target_s.as_millis_f64(),
+                interval_s.as_millis_f64()
+            ),
+            Self::AddCapacity { .. }
+            | Self::AskForShaping { .. }
+            | Self::RaisePolicedRate { .. }
+            | Self::RunInTurn
+            | Self::SendLess
+            | Self::ShapeTogether { .. }
+            | Self::ShrinkBuffer => return None,
+        })
     }
 
     /// See [`Action::changes`](super::Action::changes).
     pub(super) fn changes(&self) -> Option<&'static [ModelChange]> {
         match self {
-            Self::Placeholder => None,
+            // Shaped instead of policed, the rate stays.
+            Self::AskForShaping { .. } => Some(&[ModelChange::NoLosses, ModelChange::HeldToInterLossRate]),
+            Self::AddCapacity { .. }
+            | Self::CheckReceivingProcessors
+            | Self::CheckSendingProcessors
+            | Self::ManageQueue { .. }
+            | Self::PaceBelow { .. }
+            | Self::RaisePolicedRate { .. }
+            | Self::RaiseShapedRate { .. }
+            | Self::RunInTurn
+            | Self::SendLess
+            | Self::ShapeTogether { .. }
+            | Self::ShrinkBuffer
+            | Self::TuneMarking { .. } => None,
         }
     }
 
-    /// Applies `act` to every host that it names.
+    /// Applies `act` to every host that it names: none.
     pub(super) fn each_host(&mut self, _act: &dyn Fn(&mut String)) {
         match self {
-            Self::Placeholder => {}
+            Self::AddCapacity { .. }
+            | Self::AskForShaping { .. }
+            | Self::CheckReceivingProcessors
+            | Self::CheckSendingProcessors
+            | Self::ManageQueue { .. }
+            | Self::PaceBelow { .. }
+            | Self::RaisePolicedRate { .. }
+            | Self::RaiseShapedRate { .. }
+            | Self::RunInTurn
+            | Self::SendLess
+            | Self::ShapeTogether { .. }
+            | Self::ShrinkBuffer
+            | Self::TuneMarking { .. } => {}
         }
     }
 }

@@ -1,6 +1,7 @@
 #![allow(clippy::unwrap_used)]
 
 use super::*;
+use crate::analysis::Statement;
 use crate::cause::Cause;
 use crate::rules::shared::check_joint;
 use crate::rules::shared::flows::{Flow, LargestFlows};
@@ -34,14 +35,13 @@ fn what_the_bottleneck_explains_is_not_told_of_each() {
         (Cause::Bandwidth, ms(2_000), &[1, 2][..])
     );
     assert!(over_all.shared);
-    assert!(
-        over_all.unconverted_summary().starts_with("2 transfers at the same time shared a bottleneck of 20.0 Mbit/s")
-    );
-    assert!(
-        over_all.unconverted_summary().contains("all from 198.51.100.1 to 192.0.2.1; their parts: "),
-        "{}",
-        over_all.unconverted_summary()
-    );
+    let Statement::Link(LinkStatement::SharedLinkOfAll { link, ends, rates_bps }) = &over_all.statement else {
+        panic!("{over_all:?}")
+    };
+    assert_eq!((link.excess, link.transfers, link.connections), (Excess::Queued, 2, 2));
+    assert!((link.payload_bps - 20e6).abs() < 0.1e6 && link.wire_bps > link.payload_bps, "{link:?}");
+    let (sender, receiver) = ("198.51.100.1".to_owned(), "192.0.2.1".to_owned());
+    assert_eq!((ends, rates_bps.len()), (&CommonEnds::Both { sender, receiver }, 2));
     assert_eq!(joint.unpredictable, [(1, ms(0)), (2, ms(0))], "nothing is promised of either");
     let first = &connections[0].transfers[0];
     assert_eq!(
@@ -74,7 +74,7 @@ fn of_a_part_of_the_time_a_part_is_explained() {
     let findings = &connections[1].transfers[0].findings;
     let found: Vec<_> = findings.iter().map(|finding| (finding.cause, finding.cost_s)).collect();
     assert_eq!(found, [(Cause::Bandwidth, ms(2_000)), (Cause::Loss, ms(2_000))]);
-    assert!(findings[1].unconverted_summary().contains("it was loss; 2.00 s of that while the link was full"));
+    assert_eq!(findings[1].details, [CommonStatement::CostWhileLinkFull { time_s: ms(2_000) }.into()]);
 }
 
 #[test]
@@ -85,7 +85,7 @@ fn what_holds_a_transfer_below_its_part_stays_and_is_less_sure_to_help() {
     assert_eq!(joint.unpredictable.len(), 2);
     let [window] = &connections[0].transfers[0].findings[..] else { panic!() };
     assert_eq!((window.cause, window.cost_s, window.confidence), (Cause::ReceiveWindow, ms(1_900), 0.5));
-    assert!(window.unconverted_settle().as_ref().unwrap().contains("the link was full meanwhile"));
+    assert_eq!(window.to_confirm, [CommonQuestion::LinkShared.into()]);
 }
 
 #[test]
@@ -118,8 +118,8 @@ fn what_was_too_much_to_compare_is_said() {
     let mut all = vec![flow(1, 0, &one), flow(2, 0, &two)];
     all.extend((3..400).map(|id| flow(id, 10_000 * id as i64, &[0.5; 10])));
     let joint = check_joint(&LargestFlows::of(all), &mut downloads());
-    let settle = joint.findings[0].unconverted_settle().unwrap();
-    assert!(settle.contains("143 transfers of this capture, each smaller"), "{settle}");
+    let open = &joint.findings[0].to_confirm;
+    assert_eq!(open.last(), Some(&LinkQuestion::NotCompared { transfers: 143 }.into()));
 }
 
 #[test]
