@@ -40,7 +40,7 @@ pub use transfer::{MAX_ROUNDS, MAX_SPANS, Round, Transfer};
 pub use verdict::Verdict;
 
 pub use crate::cause::Cause;
-pub use crate::types::{End, Frame, Limit, MAX_RETRANSMISSIONS, Near, RetransmissionKind, State};
+pub use crate::types::{End, Fate, Frame, Limit, MAX_RETRANSMISSIONS, Near, RetransmissionKind, State, VantageReason};
 
 use crate::units::Nanos;
 use borsh::{BorshDeserialize, BorshSerialize};
@@ -120,8 +120,8 @@ pub struct Connection {
     pub closed_by: Option<End>,
     /// Where the capture stands.
     pub near: Near,
-    /// What that rests on, in plain words.
-    pub near_reason: String,
+    /// What shows that.
+    pub near_reason: VantageReason,
     /// Round-trip times.
     pub rtt_ms: Rtt,
     /// The opening; null when it was not captured.

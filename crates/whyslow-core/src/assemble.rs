@@ -138,7 +138,7 @@ fn entry(
         state: facts.state,
         closed_by: facts.closed_by.map(|side| end_of(facts, side)),
         near: if facts.timeless { Near::Unknown } else { facts.vantage.near },
-        near_reason: facts.vantage.reason.clone(),
+        near_reason: facts.vantage.reason,
         rtt_ms: if facts.timeless { Rtt::default() } else { rtt(&facts.rtt) },
         handshake: handshake(facts),
         problems: problems(facts),

@@ -28,7 +28,6 @@ fn hostile() -> Analysis {
     for connection in &mut analysis.connections {
         connection.client.address = text();
         connection.server.name = Some(text());
-        connection.near_reason = text();
         connection.problems.push(example::problem("no-handshake", 1, HOSTILE));
         connection.findings.push(example::finding(Cause::TurnTaking, 5.0, HOSTILE));
         for transfer in &mut connection.transfers {

@@ -1,14 +1,19 @@
 //! English. A file per family of causes, and one each for measurements and verdicts.
 
 mod common;
+mod ends;
 mod exchange;
+mod icmp;
 mod link;
 mod loss;
 mod measure;
 mod sending;
+mod vantage;
 mod verdict;
 
+pub(super) use icmp::icmp_error;
 pub(super) use measure::{measure, unit};
+pub(super) use vantage::vantage;
 pub(super) use verdict::verdict;
 use whyslow_core::analysis::{Action, Question, Statement};
 

@@ -9,7 +9,9 @@ pub mod quantity;
 mod zh;
 
 use std::borrow::Cow;
-use whyslow_core::analysis::{Action, Finding, Measurement, Question, Statement, Transfer, Unit, Verdict};
+use whyslow_core::analysis::{
+    Action, Finding, IcmpError, Measurement, Question, Statement, Transfer, Unit, VantageReason, Verdict,
+};
 
 /// A language of the output.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -101,6 +103,22 @@ fn question(question: &Question, lang: Lang) -> String {
     match lang {
         Lang::En => en::question(question),
         Lang::Zh => zh::question(question),
+    }
+}
+
+/// What an ICMP error reports, and whether the sender obeyed it.
+pub fn icmp_error(error: &IcmpError, lang: Lang) -> String {
+    match lang {
+        Lang::En => en::icmp_error(error),
+        Lang::Zh => zh::icmp_error(error),
+    }
+}
+
+/// What shows where a capture stands.
+pub fn vantage(reason: &VantageReason, lang: Lang) -> String {
+    match lang {
+        Lang::En => en::vantage(reason),
+        Lang::Zh => zh::vantage(reason),
     }
 }
 
