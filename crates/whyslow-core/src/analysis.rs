@@ -32,7 +32,9 @@ pub use limit::{LimitShare, LimitSpan};
 pub use measurement::{Measure, Measurement, Unit};
 pub use origin::Origin;
 pub use pair::*;
-pub use problem::{PARTIAL, Problem};
+pub use problem::{
+    MissingHandshake, NotCompared, PARTIAL, Problem, ProblemDetail, Rewritten, TextField, UnmatchedIcmp,
+};
 pub use question::*;
 pub use remedy::*;
 pub use statement::*;

@@ -7,12 +7,14 @@ mod icmp;
 mod link;
 mod loss;
 mod measure;
+mod problem;
 mod sending;
 mod vantage;
 mod verdict;
 
 pub(super) use icmp::icmp_error;
 pub(super) use measure::{measure, unit};
+pub(super) use problem::problem;
 pub(super) use vantage::vantage;
 pub(super) use verdict::verdict;
 use whyslow_core::analysis::{Action, Question, Statement};

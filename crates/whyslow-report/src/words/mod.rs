@@ -10,7 +10,7 @@ mod zh;
 
 use std::borrow::Cow;
 use whyslow_core::analysis::{
-    Action, Finding, IcmpError, Measurement, Question, Statement, Transfer, Unit, VantageReason, Verdict,
+    Action, Finding, IcmpError, Measurement, Problem, Question, Statement, Transfer, Unit, VantageReason, Verdict,
 };
 
 /// A language of the output.
@@ -111,6 +111,14 @@ pub fn icmp_error(error: &IcmpError, lang: Lang) -> String {
     match lang {
         Lang::En => en::icmp_error(error),
         Lang::Zh => zh::icmp_error(error),
+    }
+}
+
+/// A problem of a capture, in a sentence without a full stop.
+pub fn problem(problem: &Problem, lang: Lang) -> String {
+    match lang {
+        Lang::En => en::problem(problem),
+        Lang::Zh => zh::problem(problem),
     }
 }
 

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use whyslow_core::analysis::{Measure, Unit};
 
+#[expect(clippy::too_many_lines, reason = "one name a variant")]
 pub(in crate::words) fn measure(measure: &Measure) -> Cow<'_, str> {
     Cow::Borrowed(match measure {
         Measure::AcknowledgedBytes => "acknowledged before the end",
