@@ -32,7 +32,9 @@ pub use limit::{LimitShare, LimitSpan};
 pub use measurement::{Measure, Measurement, Unit};
 pub use origin::Origin;
 pub use pair::*;
-pub use problem::{PARTIAL, Problem, QUIC};
+pub use problem::{
+    MissingHandshake, NotCompared, PARTIAL, Problem, ProblemDetail, QUIC, Rewritten, TextField, UnmatchedIcmp,
+};
 pub use question::*;
 pub use remedy::*;
 pub use statement::*;
@@ -40,7 +42,7 @@ pub use transfer::{MAX_ROUNDS, MAX_SPANS, Round, Transfer};
 pub use verdict::Verdict;
 
 pub use crate::cause::Cause;
-pub use crate::types::{End, Frame, Limit, MAX_RETRANSMISSIONS, Near, RetransmissionKind, State};
+pub use crate::types::{End, Fate, Frame, Limit, MAX_RETRANSMISSIONS, Near, RetransmissionKind, State, VantageReason};
 
 use crate::units::Nanos;
 use borsh::{BorshDeserialize, BorshSerialize};
@@ -120,8 +122,8 @@ pub struct Connection {
     pub closed_by: Option<End>,
     /// Where the capture stands.
     pub near: Near,
-    /// What that rests on, in plain words.
-    pub near_reason: String,
+    /// What shows that.
+    pub near_reason: VantageReason,
     /// Round-trip times.
     pub rtt_ms: Rtt,
     /// The opening; null when it was not captured.

@@ -15,10 +15,10 @@ pub(crate) use written::Names;
 
 use crate::analysis::{
     Connection, Direction, Elided, Endpoint, Finding, Frame, Handshake, Limit, MAX_TRANSFERS, Near, Origin, Problem,
-    Retransmission, Retransmitted, Rtt, State, Transfer,
+    ProblemDetail, Retransmission, Retransmitted, Rtt, State, Transfer,
 };
 use crate::limit::{self, Context, Partition};
-use crate::rules::{self, ConnectionCase, ConnectionSummary, say};
+use crate::rules::{self, ConnectionCase, ConnectionSummary};
 use crate::tcp::facts::{self, Facts, RttFacts, TransferFacts};
 use crate::types::Side;
 use crate::units::{Nanos, Time};
@@ -140,7 +140,7 @@ fn entry(
         state: facts.state,
         closed_by: facts.closed_by.map(|side| end_of(facts, side)),
         near: if facts.timeless { Near::Unknown } else { facts.vantage.near },
-        near_reason: facts.vantage.reason.clone(),
+        near_reason: facts.vantage.reason,
         rtt_ms: if facts.timeless { Rtt::default() } else { rtt(&facts.rtt) },
         handshake: handshake(facts),
         problems: problems(facts),
@@ -276,44 +276,19 @@ fn retransmission(one: &facts::Retransmission, first: Time) -> Retransmission {
 fn problems(facts: &Facts) -> Vec<Problem> {
     let doubts = &facts.capture_defects;
     let mut problems = rules::capture_problems(facts);
-    let mut add = |slug: &str, number: u64, what: &str, detail: &str| {
-        if number > 0 {
-            problems.push(Problem::new(slug, number, say::count(number, what) + detail));
-        }
-    };
     // Those that the receiver reports too (D-SACK) came twice to it: the network's doing, and not
     // the capture's.
     let reported: u64 = facts.directions.iter().map(|direction| direction.duplicated).sum();
-    add(
-        "duplicate-frames",
-        doubts.duplicate_frames.saturating_sub(reported),
-        "packet",
-        " captured a second time (several interfaces or mirror ports), as the receiver reports no copy: not used, and no retransmission",
-    );
-    add("stray-segments", doubts.stray, "segment", " not used: the sequence number is far outside the window");
-    add(
-        "malformed-options",
-        doubts.malformed_options,
-        "segment",
-        " with a TCP option list that is cut or damaged: what stands before the damage is used",
-    );
-    add(
-        "window-scale-over-14",
-        doubts.scale_over_14,
-        "SYN",
-        " with a window scale shift over 14, which counts as 14 (RFC 7323 section 2.3)",
-    );
-    add(
-        "bad-checksum",
-        doubts.bad_checksums,
-        "segment",
-        " not used: the TCP checksum is wrong where others of that side are right, and nothing shows that it came",
-    );
-    if facts.timeless {
-        let detail = "the text has no times that tell anything (tcpdump -t, or a log's whole seconds): bytes and packets are \
-                      counted, and nothing is said of time";
-        problems.push(Problem::new("no-times", 1, detail));
-    }
+    let found = [
+        ("duplicate-frames", doubts.duplicate_frames.saturating_sub(reported), ProblemDetail::CapturedTwice),
+        ("stray-segments", doubts.stray, ProblemDetail::OutsideWindow),
+        ("malformed-options", doubts.malformed_options, ProblemDetail::DamagedOptions),
+        ("window-scale-over-14", doubts.scale_over_14, ProblemDetail::WindowScaleOver14),
+        ("bad-checksum", doubts.bad_checksums, ProblemDetail::WrongChecksums),
+        ("no-times", u64::from(facts.timeless), ProblemDetail::NoTimes),
+    ];
+    let found = found.into_iter().filter(|(_, count, _)| *count > 0);
+    problems.extend(found.map(|(slug, count, detail)| Problem::new(slug, count, detail)));
     problems
 }
 

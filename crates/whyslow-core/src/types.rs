@@ -2,18 +2,22 @@
 
 mod connection;
 mod frame;
+mod icmp;
 mod limit;
 mod model_change;
 mod retransmission;
 mod share;
 mod side;
 mod timers;
+mod vantage_reason;
 
 pub use connection::{End, Near, State};
 pub use frame::Frame;
+pub use icmp::Fate;
 pub use limit::Limit;
 pub use model_change::ModelChange;
 pub use retransmission::{MAX_RETRANSMISSIONS, RetransmissionKind};
 pub use share::Share;
 pub use side::Side;
 pub use timers::{RTO_MIN, SHORTEST_RTO};
+pub use vantage_reason::VantageReason;

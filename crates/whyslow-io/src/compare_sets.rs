@@ -11,7 +11,7 @@ use crate::share_packets::ShareFiles;
 use crate::stop::Stop;
 use crate::unlisted::UnlistedOfSet;
 use std::collections::{BTreeMap, HashMap, HashSet};
-use whyslow_core::analysis::{Analysis, Connection, MAX_PAIRS};
+use whyslow_core::analysis::{Analysis, Connection, MAX_PAIRS, NotCompared};
 use whyslow_core::pair::{
     self, ConnectionFingerprint, MatchedConnection, PacketCollector, Uncompared, WantedConnection,
 };
@@ -75,11 +75,11 @@ pub(crate) fn compare(
             Some((collector.track(id)?, collector.time()?))
         });
         let ((Some(a), Some(b)), (Some(p), Some(q))) = ((a, b), (listed.get(&ids[0]), listed.get(&ids[1]))) else {
-            let why = match stop.is_asked() {
-                true => "reading was stopped before they were read a second time",
-                false => "one of the captures came through a pipe, which cannot be read twice",
+            let reason = match stop.is_asked() {
+                true => NotCompared::Stopped,
+                false => NotCompared::ReadOnce,
             };
-            uncompared.push(Uncompared { connection: ids[0], reason: why.to_owned() });
+            uncompared.push(Uncompared { connection: ids[0], reason });
             continue;
         };
         match pair::compare(&shared.found, [a.0, b.0], [a.1, b.1], [p, q]) {

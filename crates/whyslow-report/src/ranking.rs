@@ -282,10 +282,10 @@ mod tests {
         let mut analysis = example::analysis(vec![example::many().connections.remove(0)]);
         let one = &mut analysis.connections[0];
         let mut own = one.transfers[0].findings[0].clone();
-        (own.cause, own.seconds) = (Cause::NagleDelayedAck, one.duration_s.scale(0.9));
+        (own.cause, own.cost_s) = (Cause::NagleDelayedAck, one.duration_s.scale(0.9));
         one.findings = vec![own.clone(), Finding { cause: Cause::TurnTaking, ..own }];
         let (whole, lost) = (one.duration_s, cost(one));
-        assert!(lost <= whole && findings(one).map(|found| found.seconds).sum::<Nanos>() > whole, "{lost:?}");
+        assert!(lost <= whole && findings(one).map(|found| found.cost_s).sum::<Nanos>() > whole, "{lost:?}");
         let total = total_cost(&analysis);
         assert!(by_cause(&analysis).iter().all(|cost| cost.seconds <= total.elapsed()), "{total:?}");
     }

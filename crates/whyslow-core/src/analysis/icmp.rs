@@ -1,10 +1,9 @@
 //! What ICMP errors said of a connection's packets.
 
-use super::{End, Frame};
+use super::{End, Fate, Frame};
 use crate::units::Nanos;
 use borsh::{BorshDeserialize, BorshSerialize};
 use serde::Serialize;
-use std::borrow::Cow;
 
 /// Errors of one router or host that say the same. They are evidence and no proof: anybody can send
 /// one.
@@ -12,7 +11,7 @@ use std::borrow::Cow;
 pub struct IcmpError {
     /// What became of the packets: `too-big`, `network-unreachable`, `host-unreachable`,
     /// `protocol-unreachable`, `port-unreachable`, `prohibited`, `time-exceeded`.
-    pub kind: Cow<'static, str>,
+    pub kind: Fate,
     /// The messages' type, which means another thing in each IP version.
     #[serde(rename = "type")]
     pub message: u8,
@@ -37,6 +36,4 @@ pub struct IcmpError {
     pub last_s: Nanos,
     /// The first of them.
     pub frame: Frame,
-    /// The same in plain words.
-    pub detail: String,
 }

@@ -1,6 +1,9 @@
 //! [`Problem`]: what limits the things that can be said of a capture.
 
-use super::detail::Detail;
+mod detail;
+
+pub use detail::{MissingHandshake, NotCompared, ProblemDetail, Rewritten, TextField, UnmatchedIcmp};
+
 use borsh::{BorshDeserialize, BorshSerialize};
 use serde::Serialize;
 
@@ -17,13 +20,13 @@ pub struct Problem {
     pub slug: String,
     /// How often.
     pub count: u64,
-    /// In plain words.
-    pub detail: Detail,
+    /// What it is.
+    pub detail: ProblemDetail,
 }
 
 impl Problem {
     /// Returns the problem of this name.
-    pub fn new(slug: &str, count: u64, detail: impl Into<Detail>) -> Self {
+    pub fn new(slug: &str, count: u64, detail: impl Into<ProblemDetail>) -> Self {
         Self { slug: slug.to_owned(), count, detail: detail.into() }
     }
 }

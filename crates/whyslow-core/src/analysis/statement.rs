@@ -7,7 +7,10 @@ mod loss;
 mod sending;
 
 pub use common::CommonStatement;
-pub use exchange::ExchangeStatement;
+pub use exchange::{
+    CloseKind, ClosedFirst, ExchangeStatement, FirstReply, MessageKind, Opening, Pauses, UnansweredRequest,
+    Undelivered, WaitEnd,
+};
 pub use link::{CommonEnds, Excess, LinkStatement, PolicerEvidence, QueueRise, QueueSight, SharedBottleneck};
 pub use loss::{LossStatement, TailRepair};
 pub use sending::{SendingStatement, SmallSegmentReason};

@@ -27,7 +27,6 @@ pub(super) fn restore(connection: &mut Connection, facts: &Facts, names: &Names)
         connection.findings.iter_mut().for_each(|finding| each_host(finding, &restored));
         for error in &mut connection.icmp {
             restored(&mut error.by);
-            restored(&mut error.detail);
         }
     }
 }

@@ -1,11 +1,10 @@
 //! What explainers know of a capture, and what the analysis says of it.
 
 use super::accounts::Unlisted;
-use crate::analysis::{Capture, Lookup, Ping, PingRtt, Problem, QUIC};
+use crate::analysis::{Capture, Lookup, Ping, PingRtt, Problem, ProblemDetail, QUIC, Rewritten, UnmatchedIcmp};
 use crate::capture::condensed::{RowCount, summary_of, write_summary};
 use crate::capture::{self, Clock, Summary};
 use crate::cause::Cause;
-use crate::rules::say;
 use crate::tcp::BadChecksums;
 use crate::tcp::elided::ElisionMarks;
 use crate::units::{Nanos, Time};
@@ -66,14 +65,10 @@ impl UnmatchedErrors {
         }
     }
 
-    /// As a problem of the capture: what they are `about`.
-    fn to_problem(self, about: &str) -> Option<Problem> {
-        let (count, frame) = self.0?;
-        Some(Problem {
-            slug: "icmp-unmatched".into(),
-            count,
-            detail: format!("ICMP errors about {about} (first in frame {frame})").into(),
-        })
+    /// As a problem of the capture.
+    fn to_problem(self, reason: UnmatchedIcmp) -> Option<Problem> {
+        let (count, first) = self.0?;
+        Some(Problem::new("icmp-unmatched", count, ProblemDetail::IcmpUnmatched { reason, first }))
     }
 }
 
@@ -184,30 +179,11 @@ impl CaptureState {
 
     fn checksums(&self) -> impl Iterator<Item = Problem> + use<> {
         let MeaninglessChecksums { segments, connections, rewritten } = self.meaningless;
-        let why = if 2 * rewritten > connections {
-            "all of a connection's are off by the same amount, so that addresses or ports were rewritten after the capture"
-        } else {
-            "most of a side's are, so that packets were rewritten after the capture, or captured before the network card finished them"
-        };
-        let meaningless = (segments > 0).then(|| Problem {
-            slug: Cause::BadChecksums.slug().into(),
-            count: segments,
-            detail: format!(
-                "{} in {} with a wrong TCP checksum, used all the same: {why}",
-                say::count(segments, "segment"),
-                say::count(connections, "connection"),
-            )
-            .into(),
-        });
-        let strays = (self.strays > 0).then(|| Problem {
-            slug: "damaged-packets".into(),
-            count: self.strays,
-            detail: format!(
-                "{} of no connection not used: the checksum is wrong where nearly all others of the capture are right",
-                say::count(self.strays, "packet"),
-            )
-            .into(),
-        });
+        let rewritten = if 2 * rewritten > connections { Rewritten::Addresses } else { Rewritten::Packets };
+        let detail = ProblemDetail::MeaninglessChecksums { connections, rewritten };
+        let meaningless = (segments > 0).then(|| Problem::new(Cause::BadChecksums.slug(), segments, detail));
+        let strays = self.strays;
+        let strays = (strays > 0).then(|| Problem::new("damaged-packets", strays, ProblemDetail::DamagedPackets));
         meaningless.into_iter().chain(strays)
     }
 
@@ -245,13 +221,8 @@ impl CaptureState {
         problems.extend(self.named_skips().into_iter().map(|(skip, (count, frame))| {
             Problem::new(&skip.slug, count, format!("{} (first in frame {frame})", skip.what))
         }));
-        problems.extend(
-            self.of_no_connection.to_problem("segments of connections that are not in the capture, or no longer open"),
-        );
-        problems.extend(
-            self.not_in_flight
-                .to_problem("segments that were not in flight: late, or forged; their senders do not heed them"),
-        );
+        problems.extend(self.of_no_connection.to_problem(UnmatchedIcmp::NoConnection));
+        problems.extend(self.not_in_flight.to_problem(UnmatchedIcmp::NotInFlight));
         problems.extend(self.checksums());
         let is_told = problems.iter().any(|problem| problem.slug == Cause::ClockStep.slug());
         problems.extend(self.starts_early(first_time).filter(|_| !is_told));
@@ -263,33 +234,18 @@ impl CaptureState {
         let summary = self.summary.as_ref()?;
         let early =
             first_time.zip(summary.first_time).map_or(Nanos::ZERO, |(first, earliest)| (first - earliest).or_zero());
-        (early > Nanos::ZERO && summary.clock != Clock::None).then(|| Problem {
-            slug: Cause::ClockStep.slug().into(),
-            count: 1,
-            detail: format!(
-                "packets are not in the order of their times: the earliest is {} older than the first; times are told from the first, and what began before has a negative one",
-                say::time(early),
-            )
-            .into(),
-        })
+        let detail = ProblemDetail::NotInOrder { earlier_s: early };
+        let is_early = early > Nanos::ZERO && summary.clock != Clock::None;
+        is_early.then(|| Problem::new(Cause::ClockStep.slug(), 1, detail))
     }
 }
 
 /// Connections that the bounds on memory and on the list have left out.
 fn bounds_reached(evicted: u64, Unlisted { count, bytes }: Unlisted) -> impl Iterator<Item = Problem> {
-    let evicted = (evicted > 0).then(|| Problem {
-        slug: "connections-let-go".into(),
-        count: evicted,
-        detail: "connections were silent for very long, or too many were open at once: what came of them later counts as new".into(),
-    });
-    let unlisted = (count > 0).then(|| Problem {
-        slug: "connections-not-listed".into(),
-        count,
-        detail: format!(
-            "of so many connections those that lost most time are listed; the others carried {bytes} bytes of payload, copies included"
-        )
-        .into(),
-    });
+    let let_go = ProblemDetail::ConnectionsLetGo;
+    let evicted = (evicted > 0).then(|| Problem::new("connections-let-go", evicted, let_go));
+    let not_listed = ProblemDetail::ConnectionsNotListed { bytes };
+    let unlisted = (count > 0).then(|| Problem::new("connections-not-listed", count, not_listed));
     evicted.into_iter().chain(unlisted)
 }
 

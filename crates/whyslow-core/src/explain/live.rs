@@ -14,7 +14,7 @@ mod window;
 
 use super::Explainer;
 use super::accounts::ConnectionSize;
-use crate::analysis::{Connection, End, Finding, MAX_TRANSFERS, Problem};
+use crate::analysis::{Connection, End, Finding, MAX_TRANSFERS, Problem, ProblemDetail};
 use crate::assemble::{self, ListedTransfers};
 use crate::capture::{Clock, Packet, Sink};
 use crate::flow::{ConnectionId, HashedKey};
@@ -361,13 +361,7 @@ impl LiveExplainer {
         let (start, end) = (starts.min()?, ends.max()?);
         let during = self.drops.iter().filter(|drops| drops.until >= start && drops.from <= end);
         let packets: u64 = during.map(|drops| drops.packets).sum();
-        (packets > 0).then(|| {
-            let detail = format!(
-                "this machine dropped {} while it lasted, of any connection: what is missing of this one the network did not lose",
-                rules::say::count(packets, "packet"),
-            );
-            Problem::new("dropped-by-capture", packets, detail)
-        })
+        (packets > 0).then(|| Problem::new("dropped-by-capture", packets, ProblemDetail::DroppedMeanwhile))
     }
 
     /// Lets the model play.

@@ -1,6 +1,6 @@
 //! Pairs in an analysis.
 
-use crate::analysis::{Analysis, MAX_PAIRS, Measure, Measurement, Pair, Problem, Unit};
+use crate::analysis::{Analysis, MAX_PAIRS, Measure, Measurement, NotCompared, Pair, Problem, ProblemDetail, Unit};
 use crate::cause::Cause;
 
 /// A connection that two captures hold and that could not be compared.
@@ -8,8 +8,8 @@ use crate::cause::Cause;
 pub struct Uncompared {
     /// Its id.
     pub connection: u64,
-    /// Why not, in plain words.
-    pub reason: String,
+    /// Why not.
+    pub reason: NotCompared,
 }
 
 /// Puts pairs into an analysis: beside it, and as evidence of the findings that they bear on.
@@ -35,11 +35,7 @@ pub fn attach(analysis: &mut Analysis, mut pairs: Vec<Pair>, uncompared: Vec<Unc
     analysis.pairs_total = pairs.len() as u64 + uncompared.len() as u64 + omitted;
     for Uncompared { connection: id, reason } in uncompared {
         if let Some(connection) = analysis.connections.iter_mut().find(|connection| connection.id == id) {
-            connection.problems.push(Problem::new(
-                "not-compared",
-                1,
-                format!("another capture has this connection too, and the two cannot be compared: {reason}"),
-            ));
+            connection.problems.push(Problem::new("not-compared", 1, ProblemDetail::NotCompared { reason }));
         }
     }
     pairs.truncate(MAX_PAIRS);

@@ -9,7 +9,7 @@ use super::legs::legs;
 use super::matcher::DirectionMatch;
 use super::span::TimeSpan;
 use super::{change, proxy, statements};
-use crate::analysis::{Connection, MatchedBy, Near, Pair, PairClock, PairDirection, Problem};
+use crate::analysis::{Connection, MatchedBy, Near, NotCompared, Pair, PairClock, PairDirection, Problem};
 use crate::cause::Cause;
 use crate::types::Side;
 use crate::units::{Nanos, SeqNumber};
@@ -25,18 +25,18 @@ const MAX_ERROR: f64 = 100e-6;
 /// which `connections` is told.
 ///
 /// # Errors
-/// Says in plain words why they cannot be compared; none where the packets show that they are not
-/// the same connection.
+/// Returns why they cannot be compared; `None` if the packets show that they are not the same
+/// connection.
 pub fn compare(
     found: &MatchedConnection,
     tracks: [&ConnectionPackets; 2],
     times: [TimeSpan; 2],
     connections: [&Connection; 2],
-) -> Result<Pair, Option<String>> {
+) -> Result<Pair, Option<NotCompared>> {
     let by = matched_by(found, tracks).ok_or(None)?;
     let is_elided = |problem: &Problem| problem.slug == Cause::ElidedText.slug();
     if connections.iter().any(|connection| connection.problems.iter().any(is_elided)) {
-        return Err(Some("one of them is a text from which packets were left out".to_owned()));
+        return Err(Some(NotCompared::LeftOutOfText));
     }
     let proxied = by == MatchedBy::Payload;
     let numbers = numbers(found).ok_or(None)?;
@@ -86,15 +86,14 @@ fn matched_by(found: &MatchedConnection, tracks: [&ConnectionPackets; 2]) -> Opt
     same_payload.then_some(MatchedBy::Payload)
 }
 
-/// Why nothing can be compared, in plain words; none where the two are not one connection.
-fn refusal(error: AlignError, proxied: bool) -> Option<String> {
-    let reason = match error {
-        AlignError::OneWay if proxied => return None,
-        AlignError::OneWay => "they have no packets in common one of the ways",
-        AlignError::Clock => "one of the clocks jumps, so that no order of the packets can be told",
-        AlignError::Tangled => "their segments overlap more than any sender's do",
-    };
-    Some(reason.to_owned())
+/// Why nothing can be compared; `None` if the two are not one connection.
+fn refusal(error: AlignError, proxied: bool) -> Option<NotCompared> {
+    match error {
+        AlignError::OneWay if proxied => None,
+        AlignError::OneWay => Some(NotCompared::NothingInCommon),
+        AlignError::Clock => Some(NotCompared::ClockJumps),
+        AlignError::Tangled => Some(NotCompared::Overlaps),
+    }
 }
 
 /// Whether both captures have a SYN of one end with one timestamp: it was not made anew on the way.

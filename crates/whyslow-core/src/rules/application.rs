@@ -50,21 +50,15 @@
 use super::case::{TransferCase, has_unread_tls};
 use super::relay::is_relayed;
 use super::rule::{Check, Rule};
-use super::say::{confirm, count, evidence, finding, fix, rate, thousands, time};
-use crate::analysis::{Actor, Finding, Limit, Unit};
+use super::say::{confirm, evidence, finding, remedy};
+use crate::analysis::{Actor, ExchangeAction, ExchangeQuestion, ExchangeStatement, Finding, Limit, Measure, Unit};
 use crate::cause::Cause;
 use crate::limit::Span;
 use crate::tcp::facts::{Gap, Release};
-use crate::types::{ModelChange, RTO_MIN};
+use crate::types::RTO_MIN;
 use crate::units::Nanos;
 
-pub(super) const RULE: Rule = Rule::new(Cause::Application, Check::Transfer(check))
-    .remedied_by(&[
-        ModelChange::SameFlights,
-        ModelChange::GrowingReceiveWindow,
-        ModelChange::NoSilence(Limit::Application),
-    ])
-    .if_fixed_by(Actor::Application);
+pub(super) const RULE: Rule = Rule::new(Cause::Application, Check::Transfer(check));
 
 /// Bytes of session tickets and settings, at most.
 const GREETING_MOST: u64 = 2_100;
@@ -104,33 +98,29 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
     let doubtful = !case.near_sender() && doubtful.0 >= lost.0 / 2;
     let is_unread = may_follow_greeting(case, longest);
     let confidence = if is_unread || doubtful { 0.5 } else { sure };
-    let spent = format!("{} of {}, in {}", time(lost), time(case.duration()), count(number, "pause"));
-    let summary = if doubtful {
-        format!(
-            "nothing came from the sender for {spent}: its program had nothing to send, or all that it sent was lost"
-        )
+    let (paused_s, whole_s) = (lost, case.duration());
+    let statement = if doubtful {
+        ExchangeStatement::NothingArrived { paused_s, whole_s, pauses: number }
     } else {
-        format!("the sending program had nothing to send for {spent}")
+        ExchangeStatement::NothingToSend { paused_s, whole_s, pauses: number }
     };
-    let mut found = finding(Cause::Application, lost, case.trust(confidence), summary);
+    let mut found = finding(Cause::Application, lost, case.trust(confidence), statement);
     let length: Nanos = longest.end - longest.start;
     let frames = [longest.frames.0, longest.frames.1];
-    found.evidence.push(evidence("pauses", number as f64, Unit::Pauses, &[]));
-    found.evidence.push(evidence("longest pause", length.as_secs_f64(), Unit::Seconds, &frames));
-    found.evidence.push(evidence("last segment before it", longest.before_len as f64, Unit::Bytes, &frames[..1]));
+    found.evidence.push(evidence(Measure::Pauses, number as f64, Unit::Pauses, &[]));
+    found.evidence.push(evidence(Measure::LongestPause, length.as_secs_f64(), Unit::Seconds, &frames));
+    found.evidence.push(evidence(Measure::SegmentBeforePause, longest.before_len as f64, Unit::Bytes, &frames[..1]));
     if !doubtful {
-        let what = "look at the program that sends: read ahead, write larger pieces, and do not wait for others between writes";
-        found.remedies = fix(Actor::Application, what, None);
+        found.remedies = remedy(Actor::Application, ExchangeAction::KeepDataReady);
     }
     // What it waits for is not in this capture: where only the server's end of a path is known, it
     // may be another path.
     found.to_confirm = confirm(if is_unread {
-        "what came before the pause may be session tickets of TLS 1.3, and the server have taken this time to answer: a capture, or \
-             `tcpdump -x`, shows it"
+        ExchangeQuestion::SessionTickets
     } else if doubtful {
-        "the pauses are as long as the sender's timers: a capture at the sender shows whether segments were lost on the way here"
+        ExchangeQuestion::PausesLikeTimers
     } else {
-        "if the sending address is a proxy, it waits for what is behind it: capture there"
+        ExchangeQuestion::MayBeProxy { end: case.facts.end_of(case.sender) }
     });
     Some(found)
 }
@@ -144,26 +134,17 @@ fn in_trickles(case: &TransferCase<'_>, written: f64) -> Option<Finding> {
     }
     let transfer = case.transfer;
     let mean = transfer.bytes() / transfer.segments.max(1);
-    let summary = format!(
-        "the sending program wrote {}, in segments of {} B on average, for {} of {}: no queue, and no wait for an ACK",
-        rate(written),
-        thousands(mean),
-        time(lost),
-        time(case.duration()),
-    );
+    let statement =
+        ExchangeStatement::SmallWrites { rate_bps: written, segment: mean, spent_s: lost, whole_s: case.duration() };
     let confidence = if case.share(lost) >= 0.5 { 0.85 } else { 0.7 };
-    let mut found = finding(Cause::Application, lost, case.trust(confidence), summary);
+    let mut found = finding(Cause::Application, lost, case.trust(confidence), statement);
     let frames = [transfer.frames.0, transfer.frames.1];
-    found.evidence.push(evidence("rate at which it wrote", written, Unit::BitsPerSecond, &frames));
-    found.evidence.push(evidence("mean segment", mean as f64, Unit::Bytes, &[]));
-    found.evidence.push(evidence("segment size of the path", case.context.mss as f64, Unit::Bytes, &[]));
-    found.evidence.push(evidence("most in flight", transfer.max_in_flight as f64, Unit::Bytes, &[]));
-    found.remedies = fix(
-        Actor::Application,
-        "look at the program that sends: what it waits for between its writes, and whether it could write larger pieces",
-        None,
-    );
-    found.to_confirm = confirm("`ss -ti` on the sender says app_limited while it waits for the program");
+    found.evidence.push(evidence(Measure::WriteRate, written, Unit::BitsPerSecond, &frames));
+    found.evidence.push(evidence(Measure::MeanSegment, mean as f64, Unit::Bytes, &[]));
+    found.evidence.push(evidence(Measure::SegmentSize, case.context.mss as f64, Unit::Bytes, &[]));
+    found.evidence.push(evidence(Measure::MaxInFlight, transfer.max_in_flight as f64, Unit::Bytes, &[]));
+    found.remedies = remedy(Actor::Application, ExchangeAction::WriteLargerPieces);
+    found.to_confirm = confirm(ExchangeQuestion::AppLimited);
     Some(found)
 }
 
@@ -198,7 +179,7 @@ fn may_be_timer(case: &TransferCase<'_>, gap: &Gap) -> bool {
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
-    use crate::analysis::Near;
+    use crate::analysis::{ExchangeQuestion, ExchangeStatement, Near, Statement};
     use crate::cause::Cause;
     use crate::rules::scene::{MSS, Scene, ms};
     use crate::tcp::facts::{RateSpread, Release};
@@ -217,7 +198,11 @@ mod tests {
     #[test]
     fn a_program_that_writes_a_little_every_moment_keeps_its_own_rate() {
         let found = trickle().finding(Cause::Application).unwrap();
-        assert!(found.unconverted_summary().contains("in segments of 200 B"), "{}", found.unconverted_summary());
+        let is_small = matches!(
+            found.statement,
+            Statement::Exchange(ExchangeStatement::SmallWrites { segment: 200, rate_bps: 1.6e6, .. })
+        );
+        assert!(is_small, "{:?}", found.statement);
         assert!(trickle().finding(Cause::Bandwidth).is_none() && trickle().finding(Cause::SmallSegments).is_none());
         // One lost segment says nothing of a full path.
         let mut lossy = trickle();
@@ -241,14 +226,12 @@ mod tests {
         };
         // The timer is 300 ms: 31 of them add up to 9.3 s.
         let doubted = found(9_700, None, Near::Client);
-        assert!(
-            doubted.confidence <= 0.5 && doubted.unconverted_fix().is_none() && doubted.unconverted_settle().is_some(),
-            "{doubted:?}"
-        );
+        assert!(doubted.confidence <= 0.5 && doubted.remedies.is_empty(), "{doubted:?}");
+        assert_eq!(doubted.to_confirm, [ExchangeQuestion::PausesLikeTimers.into()]);
         for sure in
             [found(9_700, Some(0), Near::Client), found(9_700, None, Near::Server), found(7_000, None, Near::Client)]
         {
-            assert!(sure.confidence > 0.8 && sure.unconverted_fix().is_some(), "{sure:?}");
+            assert!(sure.confidence > 0.8 && sure.remedy().is_some(), "{sure:?}");
         }
     }
 

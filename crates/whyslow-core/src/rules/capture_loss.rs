@@ -19,8 +19,7 @@
 //! Paxson, "Automated Packet Trace Analysis of TCP Implementations", 1997.
 
 use super::rule::{Check, Rule};
-use super::say::thousands;
-use crate::analysis::{Detail, Problem};
+use crate::analysis::{Problem, ProblemDetail};
 use crate::cause::Cause;
 use crate::tcp::facts::Facts;
 
@@ -31,17 +30,7 @@ fn check(facts: &Facts) -> Option<Problem> {
     if defects.unseen_bytes == 0 || facts.is_text || defects.one_direction {
         return None;
     }
-    Some(Problem::new(
-        RULE.cause.slug(),
-        defects.unseen_stretches,
-        Detail::naming(
-            format!(
-                "{} B in {} stretches were acknowledged and never captured (first noticed in frame ",
-                thousands(defects.unseen_bytes),
-                thousands(defects.unseen_stretches),
-            ),
-            defects.first_unseen.unwrap_or_default(),
-            "): the capture lost packets, so no loss on the path is concluded from these",
-        ),
-    ))
+    let first = defects.first_unseen.unwrap_or_default();
+    let detail = ProblemDetail::BytesNotCaptured { bytes: defects.unseen_bytes, first };
+    Some(Problem::new(RULE.cause.slug(), defects.unseen_stretches, detail))
 }

@@ -35,8 +35,8 @@
 
 use super::case::ConnectionCase;
 use super::rule::{Check, Rule};
-use super::say::{count, evidence, finding, fix, time};
-use crate::analysis::{Actor, Finding, Frame, Unit};
+use super::say::{evidence, finding, remedy};
+use crate::analysis::{Actor, ExchangeAction, ExchangeStatement, Finding, Frame, Measure, Pauses, Unit};
 use crate::cause::Cause;
 use crate::limit::{NOTICEABLE_WAIT, Wait};
 use crate::tcp::payload::Protocol;
@@ -74,33 +74,25 @@ fn check(case: &ConnectionCase<'_>) -> Option<Finding> {
     let between = if between.len() >= MIN_SERIES { between } else { Vec::new() };
     let lost: Nanos = first.iter().chain(&between).map(|wait| wait.client).sum();
     let longest = first.iter().chain(&between).max_by_key(|wait| wait.client)?;
-    let parts: Vec<String> = first
-        .iter()
-        .map(|wait| format!("{} between the handshake and its first request", time(wait.client)))
-        .chain((!between.is_empty()).then(|| {
-            let sum: Nanos = between.iter().map(|wait| wait.client).sum();
-            format!("{} in {} before its next requests", time(sum), count(between.len() as u64, "pause"))
-        }))
-        .collect();
-    let summary = format!("the client's own program took {}", parts.join(", and "));
+    let sum = |pauses: &[&Wait]| pauses.iter().map(|wait| wait.client).sum::<Nanos>();
+    let statement = ExchangeStatement::RequestsLate {
+        first_s: (!first.is_empty()).then(|| sum(&first)),
+        later: (!between.is_empty()).then(|| Pauses { count: between.len() as u64, sum_s: sum(&between) }),
+    };
     // Where the first packets are not in the capture, it may have been another connection's turn.
-    let mut found = finding(Cause::ClientThink, lost, case.trust(0.8), summary);
+    let mut found = finding(Cause::ClientThink, lost, case.trust(0.8), statement);
     let frames = |wait: &Wait| -> Vec<Frame> {
         let request = wait.exchange.request.and_then(|index| facts.directions[facts.client].transfers.get(index));
         request.map(|request| request.frames.0).into_iter().collect()
     };
     found.evidence.push(evidence(
-        "longest pause before a request",
+        Measure::LongestPauseBeforeRequest,
         longest.client.as_secs_f64(),
         Unit::Seconds,
         &frames(longest),
     ));
-    found.evidence.push(evidence("pauses", (first.len() + between.len()) as f64, Unit::Pauses, &[]));
-    found.remedies = fix(
-        Actor::Application,
-        "look at what the client's program does before it asks: its own work beside the transfers, requests ahead of their need",
-        None,
-    );
+    found.evidence.push(evidence(Measure::Pauses, (first.len() + between.len()) as f64, Unit::Pauses, &[]));
+    found.remedies = remedy(Actor::Application, ExchangeAction::RequestEarlier);
     Some(found)
 }
 
@@ -138,11 +130,11 @@ mod tests {
     #[test]
     fn what_the_client_takes_before_its_requests_is_told() {
         let first = found(&[1_345]).unwrap();
-        assert_eq!(
-            first.unconverted_summary(),
-            "the client's own program took 1.34 s between the handshake and its first request"
-        );
-        assert_eq!(found(&[0, 300, 20, 400]).unwrap().cost_s, ms(700));
+        assert_eq!(first.statement, ExchangeStatement::RequestsLate { first_s: Some(ms(1_345)), later: None }.into());
+        let series = found(&[0, 300, 20, 400]).unwrap();
+        let later = Some(Pauses { count: 2, sum_s: ms(700) });
+        assert_eq!(series.statement, ExchangeStatement::RequestsLate { first_s: None, later }.into());
+        assert_eq!(series.cost_s, ms(700));
         assert!(found(&[0, KEY, KEY, KEY]).is_none(), "somebody types");
         assert!(found(&[90, 60, 400]).is_none(), "one pause is no series, and no more than a round trip is none");
     }

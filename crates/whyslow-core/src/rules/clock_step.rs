@@ -18,8 +18,7 @@
 //! None.
 
 use super::rule::{Check, Rule};
-use super::say::count;
-use crate::analysis::Problem;
+use crate::analysis::{Problem, ProblemDetail};
 use crate::cause::Cause;
 use crate::tcp::facts::Facts;
 
@@ -27,9 +26,5 @@ pub(super) const RULE: Rule = Rule::new(Cause::ClockStep, Check::Capture(check))
 
 fn check(facts: &Facts) -> Option<Problem> {
     let back = facts.capture_defects.backwards;
-    let packets = count(back, "packet");
-    let detail = format!(
-        "{packets} older than the one before; taken to be as late as that, and not used to measure round trips; findings are less sure"
-    );
-    (back > 0).then(|| Problem::new(RULE.cause.slug(), back, detail))
+    (back > 0).then(|| Problem::new(RULE.cause.slug(), back, ProblemDetail::TimesGoBack))
 }

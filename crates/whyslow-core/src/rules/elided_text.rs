@@ -21,30 +21,13 @@
 //! None.
 
 use super::rule::{Check, Rule};
-use super::say::thousands;
-use crate::analysis::Problem;
+use crate::analysis::{Problem, ProblemDetail};
 use crate::cause::Cause;
 use crate::tcp::facts::Facts;
 
 pub(super) const RULE: Rule = Rule::new(Cause::ElidedText, Check::Capture(check));
 
 fn check(facts: &Facts) -> Option<Problem> {
-    let defects = &facts.capture_defects;
-    if facts.elided.is_empty() {
-        return None;
-    }
-    let what = match defects.unseen_bytes {
-        0 => "packets were left out of the text".to_owned(),
-        bytes => {
-            format!(
-                "packets with {} B are not in the text, though later ones show that they were sent",
-                thousands(bytes)
-            )
-        }
-    };
-    Some(Problem::new(
-        RULE.cause.slug(),
-        facts.elided.len() as u64,
-        format!("{what}: bytes and whole times are told, not what came to pass between"),
-    ))
+    let (places, bytes) = (facts.elided.len() as u64, facts.capture_defects.unseen_bytes);
+    (places > 0).then(|| Problem::new(RULE.cause.slug(), places, ProblemDetail::LeftOutOfText { bytes }))
 }

@@ -1,7 +1,7 @@
-//! What ICMP errors said of a connection's packets, in words and as evidence.
+//! ICMP errors about a connection's packets, as evidence and as data.
 
-use super::say::{evidence, fix, thousands};
-use crate::analysis::{Actor, End, IcmpError, Measurement, Remedy, Unit};
+use super::say::{evidence, remedy};
+use crate::analysis::{Actor, ExchangeAction, IcmpError, Measure, Measurement, Remedy, Undelivered, Unit};
 use crate::tcp::facts::{Facts, Fate, Notice};
 use crate::types::Side;
 use crate::units::{Nanos, Time};
@@ -14,60 +14,27 @@ const SLACK: Nanos = Nanos::from_millis(50);
 /// `mtu_expires`: 10).
 const REMEMBERED: Nanos = Nanos::from_millis(300_000);
 
-/// All of them, for the connection's entry; times are told from `first`.
+/// All of them, for the connection's entry; times count from `first`.
 pub(crate) fn describe_all(facts: &Facts, first: Time) -> Vec<IcmpError> {
-    let one = |notice: &Notice| {
-        let (about, whose) = match notice.about == facts.client {
-            true => (End::Client, "client's"),
-            false => (End::Server, "server's"),
-        };
-        let obeyed = was_heeded(facts, notice);
-        IcmpError {
-            kind: notice.fate.slug().into(),
-            message: notice.kind.0,
-            code: notice.kind.1,
-            by: notice.by.to_string(),
-            about,
-            size: notice.size,
-            mtu: mtu(notice),
-            obeyed,
-            count: notice.count,
-            time_s: notice.time - first,
-            last_s: notice.last - first,
-            frame: notice.frame,
-            detail: detail(notice, whose, obeyed),
-        }
+    let one = |notice: &Notice| IcmpError {
+        kind: notice.fate,
+        message: notice.kind.0,
+        code: notice.kind.1,
+        by: notice.by.to_string(),
+        about: facts.end_of(notice.about),
+        size: notice.size,
+        mtu: mtu(notice),
+        obeyed: was_heeded(facts, notice),
+        count: notice.count,
+        time_s: notice.time - first,
+        last_s: notice.last - first,
+        frame: notice.frame,
     };
     facts.notices.list.iter().map(one).collect()
 }
 
-fn detail(notice: &Notice, whose: &str, obeyed: Option<bool>) -> String {
-    let size = notice.size.map(|size| format!(" of {} B", thousands(size.into())));
-    let size = size.filter(|_| matches!(notice.fate, Fate::TooBig(_))).unwrap_or_default();
-    let then = match obeyed {
-        Some(true) => "; the sender sends shorter ones from then on",
-        Some(false) => "; the sender does not heed it",
-        None => "",
-    };
-    format!("{} says of the {whose} packets{size}: {}{then}", notice.by, fate_phrase(notice.fate))
-}
-
 pub(super) fn mtu(notice: &Notice) -> Option<u32> {
     if let Fate::TooBig(mtu) = notice.fate { mtu } else { None }
-}
-
-/// What is said, in a few words.
-pub(super) fn fate_phrase(fate: Fate) -> String {
-    match fate {
-        Fate::TooBig(Some(mtu)) => format!("too long, {} B pass (fragmentation needed)", thousands(mtu.into())),
-        Fate::TooBig(None) => "too long (fragmentation needed)".into(),
-        Fate::NetworkUnreachable => "no route to their network".into(),
-        Fate::HostUnreachable => "the host cannot be reached".into(),
-        Fate::ProtocolUnreachable => "the host does not take TCP".into(),
-        Fate::PortUnreachable => "the port is closed (port unreachable)".into(),
-        Fate::Prohibited => "a filter forbids them (administratively prohibited)".into(),
-        Fate::TimeExceeded => "time to live exceeded on the way".into(),
-    }
 }
 
 /// What was said of a side's packets, where it is of this kind.
@@ -80,13 +47,19 @@ pub(super) fn undelivered(facts: &Facts, about: Side) -> impl Iterator<Item = &N
     notices_about(facts, about, |fate| !matches!(fate, Fate::TooBig(_)))
 }
 
-/// As evidence: the size that passes, or how often it was said.
+/// As evidence: the longest packet that passes, or how many errors came.
 pub(super) fn as_evidence(notice: &Notice) -> Measurement {
-    let figure = format!("ICMP: {}", fate_phrase(notice.fate));
-    match mtu(notice) {
-        Some(mtu) => evidence(figure, mtu.into(), Unit::Bytes, &[notice.frame]),
-        None => evidence(figure, notice.count as f64, Unit::Times, &[notice.frame]),
-    }
+    let kind = match notice.fate {
+        Fate::TooBig(Some(mtu)) => return evidence(Measure::IcmpPathMtu, mtu.into(), Unit::Bytes, &[notice.frame]),
+        Fate::TooBig(None) => Measure::IcmpTooBig,
+        Fate::NetworkUnreachable => Measure::IcmpNetworkUnreachable,
+        Fate::HostUnreachable => Measure::IcmpHostUnreachable,
+        Fate::ProtocolUnreachable => Measure::IcmpProtocolUnreachable,
+        Fate::PortUnreachable => Measure::IcmpPortUnreachable,
+        Fate::Prohibited => Measure::IcmpProhibited,
+        Fate::TimeExceeded => Measure::IcmpTimeExceeded,
+    };
+    evidence(kind, notice.count as f64, Unit::Times, &[notice.frame])
 }
 
 /// Whether a sender that was told how long packets may be keeps to it from then on. What was sent
@@ -129,49 +102,30 @@ pub(super) fn headers(facts: &Facts, sender: Side) -> u64 {
     ip + 20 + if stamps { 12 } else { 0 }
 }
 
-/// Why packets to an end do not arrive, by what an error says of them.
-pub(super) fn reason(notice: &Notice, (address, port): (IpAddr, u16)) -> String {
-    let by = notice.by;
-    match notice.fate {
-        Fate::TooBig(_) => format!("{by} says that packets are too long"),
-        Fate::NetworkUnreachable => format!("{by} has no route to {address}"),
-        Fate::HostUnreachable => format!("{by} cannot reach {address}"),
-        Fate::ProtocolUnreachable => format!("{by} says that {address} does not take TCP"),
-        Fate::PortUnreachable => format!("{by} says that port {port} is closed"),
-        Fate::Prohibited => format!("a filter at {by} forbids it"),
-        Fate::TimeExceeded => format!("its packets expired on the way, at {by}"),
-    }
+/// Why packets to `peer` do not arrive, according to an error.
+pub(super) fn reason(notice: &Notice, peer: (IpAddr, u16)) -> Undelivered {
+    let (host, port) = peer;
+    Undelivered { fate: notice.fate, by: notice.by.to_string(), host: host.to_string(), port }
 }
 
 /// What to do about packets that do not arrive.
-pub(super) fn fix_undelivered(notice: &Notice, (address, port): (IpAddr, u16)) -> Vec<Remedy> {
-    let by = notice.by;
-    let (what, command) = match notice.fate {
-        Fate::TooBig(_) => return Vec::new(),
-        Fate::NetworkUnreachable => (
-            format!("give {by} a route to {address}, or mend the one that it had"),
-            format!("ip route get {address}   # at {by}"),
-        ),
-        Fate::HostUnreachable => (
-            format!(
-                "see whether {address} is up: {by}, the last router before it, gets no answer from it (ARP, neighbour discovery)"
-            ),
-            format!("ip neigh show {address}   # at {by}"),
-        ),
-        Fate::PortUnreachable | Fate::ProtocolUnreachable if by == address => {
-            let what = format!("on {address}, start what should listen on port {port}, or let its firewall pass it");
-            return fix(Actor::Application, what, Some(format!("ss -ltn 'sport = :{port}'")));
-        }
-        Fate::PortUnreachable | Fate::ProtocolUnreachable | Fate::Prohibited => (
-            format!("let the filter at {by} pass packets to {address} port {port}"),
-            format!("nft list ruleset   # at {by}"),
-        ),
-        Fate::TimeExceeded => (
-            format!("look for routers that send packets to {address} back to each other: a routing loop"),
-            format!("traceroute -n -T -p {port} {address}"),
-        ),
+pub(super) fn fix_undelivered(notice: &Notice, peer: (IpAddr, u16)) -> Vec<Remedy> {
+    let Undelivered { fate, by, host, port } = reason(notice, peer);
+    let allow = |at: String| {
+        let host = host.clone();
+        Remedy::new(Actor::Network, ExchangeAction::AllowPort { at, host, port })
     };
-    fix(Actor::Network, what, Some(command))
+    match fate {
+        Fate::TooBig(_) => Vec::new(),
+        Fate::NetworkUnreachable => remedy(Actor::Network, ExchangeAction::AddRoute { at: by, to: host }),
+        Fate::HostUnreachable => remedy(Actor::Network, ExchangeAction::CheckHost { host, router: by }),
+        Fate::PortUnreachable | Fate::ProtocolUnreachable if by == host => {
+            let start = ExchangeAction::StartService { host: host.clone(), port };
+            vec![Remedy::new(Actor::Application, start), allow(by)]
+        }
+        Fate::PortUnreachable | Fate::ProtocolUnreachable | Fate::Prohibited => vec![allow(by)],
+        Fate::TimeExceeded => remedy(Actor::Network, ExchangeAction::FindRoutingLoop { host, port }),
+    }
 }
 
 #[cfg(test)]

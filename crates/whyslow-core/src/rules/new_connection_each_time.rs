@@ -29,8 +29,10 @@
 
 use super::case::ConnectionSummary;
 use super::rule::{Check, Rule, Saving};
-use super::say::{count, evidence, fix, time};
-use crate::analysis::{Actor, End, Finding, Frame, Unit, host_and_port};
+use super::say::{evidence, remedy};
+use crate::analysis::{
+    Actor, CloseKind, ClosedFirst, End, ExchangeAction, ExchangeStatement, Finding, Frame, Measure, Unit, host_and_port,
+};
 use crate::cause::Cause;
 use crate::units::{Nanos, Time};
 use std::collections::BTreeMap;
@@ -90,43 +92,27 @@ fn check_group(group: &mut Vec<&ConnectionSummary>) -> Option<Finding> {
     };
     let (by_client, by_server) = (closings(End::Client), closings(End::Server));
     let (client, server) = (by_client.len(), by_server.len());
-    let what = if series.iter().filter(|outline| outline.reset).count() * 2 > series.len() { "RST" } else { "FIN" };
-    let who = match (client, server) {
-        (0, 0) => "nobody was seen to close them".to_owned(),
-        (client, 0) => format!("the client sent {what} first in {}", number_of(client, series.len())),
-        (0, server) => format!("the server sent {what} first in {}", number_of(server, series.len())),
-        (client, server) => format!("{what} came first from the client in {client}, from the server in {server}"),
+    let are_reset = series.iter().filter(|outline| outline.reset).count() * 2 > series.len();
+    let with = if are_reset { CloseKind::Rst } else { CloseKind::Fin };
+    let statement = ExchangeStatement::NewConnections {
+        connections: series.len() as u64,
+        server: first.name.clone().unwrap_or_else(|| host_and_port(&first.addresses[1], first.server.1)),
+        opening_s: lost,
+        whole_s: whole,
+        closed: ClosedFirst { with, by_client: client as u64, by_server: server as u64 },
     };
-    let name = first.name.clone().unwrap_or_else(|| host_and_port(&first.addresses[1], first.server.1));
-    let summary = format!(
-        "{} to {name} one after the other; opening them again took {} of {} ({who})",
-        count(series.len() as u64, "connection"),
-        time(lost),
-        time(whole),
-    );
-    let mut found = super::say::finding(Cause::NewConnectionEachTime, lost, 0.85, summary);
+    let mut found = super::say::finding(Cause::NewConnectionEachTime, lost, 0.85, statement);
     let frames: Vec<_> = series.iter().take(6).map(|outline| outline.first_frame).collect();
-    found.evidence.push(evidence("connections one after the other", series.len() as f64, Unit::Connections, &frames));
+    found.evidence.push(evidence(Measure::SequentialConnections, series.len() as f64, Unit::Connections, &frames));
     let first = |frames: &[Frame]| frames.iter().copied().take(6).collect::<Vec<_>>();
-    found.evidence.push(evidence("closed by the client", client as f64, Unit::Connections, &first(&by_client)));
-    found.evidence.push(evidence("closed by the server", server as f64, Unit::Connections, &first(&by_server)));
-    found.remedies = fix(
-        Actor::Application,
-        if client >= server {
-            "keep the connection open in the client: one client object with a pool, and answers read to their end"
-        } else {
-            "let the server keep connections open (keep-alive and its timeout), as it is the one that closes"
-        },
-        None,
-    );
+    found.evidence.push(evidence(Measure::ClosedByClient, client as f64, Unit::Connections, &first(&by_client)));
+    found.evidence.push(evidence(Measure::ClosedByServer, server as f64, Unit::Connections, &first(&by_server)));
+    let by = if client >= server { End::Client } else { End::Server };
+    found.remedies = remedy(Actor::Application, ExchangeAction::KeepConnections { by });
     found.connections = series.iter().map(|outline| outline.id).collect();
     // Closing them is no part of either: who keeps a connection open waits for none of the closes.
     found.promise(Some((whole - lost).or_zero()));
     Some(found)
-}
-
-fn number_of(some: usize, all: usize) -> String {
-    if some == all { "all of them".to_owned() } else { format!("{some} of them") }
 }
 
 #[cfg(test)]
@@ -191,12 +177,15 @@ mod tests {
             ([1, 2, 3, 4].as_slice(), Nanos::from_millis(750))
         );
         assert_eq!(finding.predicted(), Some(Nanos::from_millis(4 * 300 - 750)));
-        // As the capture writes the address.
-        assert!(
-            finding.unconverted_summary().contains("to x.x.x.x1:80 one after the other"),
-            "{}",
-            finding.unconverted_summary()
-        );
+        let statement = ExchangeStatement::NewConnections {
+            connections: 4,
+            // As the capture writes the address.
+            server: "x.x.x.x1:80".to_owned(),
+            opening_s: ms(750),
+            whole_s: ms(1_200),
+            closed: ClosedFirst { with: CloseKind::Fin, by_client: 0, by_server: 0 },
+        };
+        assert_eq!(finding.statement, statement.into());
     }
 
     #[test]

@@ -58,8 +58,11 @@ use super::icmp;
 use super::outstanding::{OutstandingRequest, outstanding};
 use super::repair::{TRIES, given_up};
 use super::rule::{Check, Rule};
-use super::say::{confirm, count, end, evidence, finding, fix, thousands, time};
-use crate::analysis::{Actor, End, Finding, Frame, Remedy, State, Statement, Unit};
+use super::say::{confirm, end, evidence, finding, remedy};
+use crate::analysis::{
+    Actor, End, ExchangeAction, ExchangeQuestion, ExchangeStatement, Finding, Frame, LogTopic, Measure, Remedy, State,
+    Unit, WaitEnd,
+};
 use crate::cause::Cause;
 use crate::tcp::INITIAL_SYN_TIMERS;
 use crate::tcp::facts::{Facts, Fate, TransferFacts};
@@ -141,18 +144,13 @@ fn undeliverable(case: &ConnectionCase<'_>) -> Option<Wait> {
     let until = last.max(facts.last);
     let waited = (until - first).or_zero();
     let server = facts.endpoints[!facts.client];
-    let summary = format!(
-        "{} did not get the SYN: {} (ICMP); {} in {}",
-        end(server),
-        icmp::reason(notice, server),
-        count(tries, "SYN"),
-        time(waited),
-    );
+    let reason = icmp::reason(notice, server);
+    let statement = ExchangeStatement::SynUndelivered { server: end(server), reason, syns: tries, waited_s: waited };
     // Anybody can send an error.
-    let mut found = finding(Cause::NoAnswer, waited, case.trust(0.85), summary);
-    found.evidence.push(evidence("SYNs without an answer", tries as f64, Unit::Syns, &[frame]));
+    let mut found = finding(Cause::NoAnswer, waited, case.trust(0.85), statement);
+    found.evidence.push(evidence(Measure::UnansweredSyns, tries as f64, Unit::Syns, &[frame]));
     found.evidence.push(evidence(
-        "from the first SYN to the last error",
+        Measure::FirstSynToLastError,
         (last - first).as_millis_f64(),
         Unit::Milliseconds,
         &[],
@@ -178,32 +176,19 @@ fn unopened(case: &ConnectionCase<'_>) -> Option<Wait> {
     }
     let waited = if open { facts.until - first } else { tried };
     let (address, port) = facts.endpoints[!facts.client];
-    let server = end((address, port));
-    let summary = match (open, tries) {
-        (true, 1) => format!("the capture ends while {server} has not answered the SYN for {}", time(waited)),
-        (true, _) => {
-            format!("the capture ends while {server} has not answered {} for {}", count(tries, "SYN"), time(waited))
-        }
-        (false, _) => format!("{server} never answered: {} in {}", count(tries, "SYN"), time(waited)),
+    let statement = ExchangeStatement::SynUnanswered {
+        server: end((address, port)),
+        syns: tries,
+        waited_s: waited,
+        end: if open { WaitEnd::CaptureEnded } else { WaitEnd::GaveUp },
     };
     let confidence = if tries < TRIES { 0.5 } else { 0.9 };
-    let mut found = finding(Cause::NoAnswer, waited, case.trust(confidence), summary);
-    found.evidence.push(evidence("SYNs without an answer", tries as f64, Unit::Syns, &[frame]));
-    found.evidence.push(evidence("from the first to the last of them", tried.as_secs_f64(), Unit::Seconds, &[]));
-    found.evidence.push(evidence(
-        "from the last one to the end of the capture",
-        silence.as_secs_f64(),
-        Unit::Seconds,
-        &[],
-    ));
-    found.remedies = fix(
-        Actor::Network,
-        format!(
-            "see whether {address} is up and listens on port {port}, and whether a firewall or a route swallows the SYNs or the answers"
-        ),
-        Some(format!("traceroute -n -T -p {port} {address}")),
-    );
-    found.to_confirm = confirm("a capture at the server shows whether the SYNs come there, and whether it answers");
+    let mut found = finding(Cause::NoAnswer, waited, case.trust(confidence), statement);
+    found.evidence.push(evidence(Measure::UnansweredSyns, tries as f64, Unit::Syns, &[frame]));
+    found.evidence.push(evidence(Measure::FirstToLastSyn, tried.as_secs_f64(), Unit::Seconds, &[]));
+    found.evidence.push(evidence(Measure::SilenceToCaptureEnd, silence.as_secs_f64(), Unit::Seconds, &[]));
+    found.remedies = remedy(Actor::Network, ExchangeAction::CheckServer { host: address.to_string(), port });
+    found.to_confirm = confirm(ExchangeQuestion::SynsArrive);
     Some(Wait { found, until: if open { facts.until } else { facts.last } })
 }
 
@@ -213,23 +198,15 @@ fn half_open(case: &ConnectionCase<'_>) -> Finding {
     let [asked, answered] = [facts.client, !facts.client].map(|side| 1 + handshake.retries[side]);
     let (first, frame) = handshake.syn.or(handshake.syn_ack).unwrap_or_default();
     let waited = (facts.last - first).or_zero();
-    let (address, port) = facts.endpoints[facts.client];
-    let summary = format!(
-        "{address}:{port} never acknowledged an answer to its {}: {} in {}",
-        count(asked, "SYN"),
-        count(answered, "SYN-ACK"),
-        time(waited)
-    );
-    let mut found = finding(Cause::NoAnswer, waited, case.trust(0.9), summary);
-    found.evidence.push(evidence("SYNs", asked as f64, Unit::Syns, &[frame]));
+    let client = facts.endpoints[facts.client];
+    let statement =
+        ExchangeStatement::SynAckUnanswered { client: end(client), syns: asked, syn_acks: answered, waited_s: waited };
+    let mut found = finding(Cause::NoAnswer, waited, case.trust(0.9), statement);
+    found.evidence.push(evidence(Measure::Syns, asked as f64, Unit::Syns, &[frame]));
     let frames: Vec<Frame> = handshake.syn_ack.iter().map(|(_, frame)| *frame).collect();
-    found.evidence.push(evidence("SYN-ACKs that nobody acknowledged", answered as f64, Unit::SynAcks, &frames));
-    found.remedies = fix(
-        Actor::Network,
-        format!("see whether a firewall, or the route back from the server, swallows what is sent to {address}"),
-        Some(format!("traceroute -n {address}")),
-    );
-    found.to_confirm = confirm("a capture at the client shows whether the SYN-ACKs come there");
+    found.evidence.push(evidence(Measure::UnacknowledgedSynAcks, answered as f64, Unit::SynAcks, &frames));
+    found.remedies = remedy(Actor::Network, ExchangeAction::CheckWayBack { host: client.0.to_string() });
+    found.to_confirm = confirm(ExchangeQuestion::SynAcksArrive);
     found
 }
 
@@ -256,63 +233,37 @@ fn lost_contact(case: &ConnectionCase<'_>) -> Option<Wait> {
     let silence = (facts.until - last.end).or_zero();
     let open = facts.closing.iter().all(|end| end.is_none_or(|(time, _)| time <= last.end))
         && silence <= (last.end - last.start).scale(2.2);
-    let end = facts.closing.iter().flatten().map(|&(time, _)| time).filter(|&time| time > last.end).min();
-    let waited = if open { facts.until } else { end.unwrap_or(last.end) } - first.start;
-    let (speaker, other) = names(facts, side);
-    let summary = if open {
-        format!(
-            "the capture ends while the {other} has acknowledged nothing for {}: the {speaker} has tried {}",
-            time(waited),
-            count(tries, "time")
-        )
-    } else {
-        format!(
-            "the {other} acknowledged nothing any more: the {speaker} sent the same data {} in {}",
-            count(tries, "time"),
-            time(waited)
-        )
+    let closed = facts.closing.iter().flatten().map(|&(time, _)| time).filter(|&time| time > last.end).min();
+    let waited = if open { facts.until } else { closed.unwrap_or(last.end) } - first.start;
+    let other = facts.end_of(!side);
+    let statement = ExchangeStatement::DataUnanswered {
+        by: other,
+        tries,
+        waited_s: waited,
+        end: if open { WaitEnd::CaptureEnded } else { WaitEnd::GaveUp },
     };
-    let mut found = finding(Cause::NoAnswer, waited, case.trust(0.9), summary);
+    let mut found = finding(Cause::NoAnswer, waited, case.trust(0.9), statement);
     let frames: Vec<Frame> = waits.iter().take(6).map(|wait| wait.frames.1).collect();
-    found.evidence.push(evidence("tries without an ACK", tries as f64, Unit::Tries, &frames));
-    found.evidence.push(evidence(
-        "last wait between two of them",
-        (last.end - last.start).as_secs_f64(),
-        Unit::Seconds,
-        &[],
-    ));
-    let outstanding = last.in_flight;
-    found.evidence.push(evidence("bytes not acknowledged", outstanding as f64, Unit::Bytes, &[]));
+    found.evidence.push(evidence(Measure::TriesWithoutAck, tries as f64, Unit::Tries, &frames));
+    let wait = last.end - last.start;
+    found.evidence.push(evidence(Measure::LastRetransmissionWait, wait.as_secs_f64(), Unit::Seconds, &[]));
+    found.evidence.push(evidence(Measure::UnacknowledgedBytes, last.in_flight as f64, Unit::Bytes, &[]));
     let idle = before(facts, transfer).filter(|&idle| idle >= FORGOTTEN);
     if let Some(notice) = icmp::undelivered(facts, side).last() {
         let peer = facts.endpoints[!side];
-        found.details.push(Statement::from(format!("{} (ICMP)", icmp::reason(notice, peer))));
+        found.details.push(ExchangeStatement::Undelivered { reason: icmp::reason(notice, peer) }.into());
         found.remedies = icmp::fix_undelivered(notice, peer);
     } else {
-        found
-            .evidence
-            .extend(idle.map(|idle| evidence("silence before the first try", idle.as_secs_f64(), Unit::Seconds, &[])));
-        found.remedies = fix_lost_contact(idle, other);
+        let silence = |idle: Nanos| evidence(Measure::SilenceBeforeFirstTry, idle.as_secs_f64(), Unit::Seconds, &[]);
+        found.evidence.extend(idle.map(silence));
+        let action = match idle {
+            Some(idle_s) => ExchangeAction::SendKeepalives { idle_s },
+            None => ExchangeAction::CheckPeer { end: other },
+        };
+        found.remedies = remedy(Actor::Network, action);
     }
-    found.to_confirm =
-        confirm(format!("a capture at the {other} shows whether the tries come there, and whether it answers"));
+    found.to_confirm = confirm(ExchangeQuestion::RetransmissionsArrive { at: other });
     Some(Wait { found, until: if open { facts.until } else { facts.last } })
-}
-
-/// `idle`: how long the connection had been silent, if that was long.
-fn fix_lost_contact(idle: Option<Nanos>, other: &str) -> Vec<Remedy> {
-    let Some(idle) = idle else {
-        let what = format!(
-            "see whether the {other} is still up, and whether the path to it, or back from it, still passes packets"
-        );
-        return fix(Actor::Network, what, None);
-    };
-    let what = format!(
-        "the connection had been silent for {}: a NAT or firewall on the way may have forgotten it; send keep-alives more often than its timeout",
-        time(idle)
-    );
-    let command = "sysctl -w net.ipv4.tcp_keepalive_time=60 net.ipv4.tcp_keepalive_intvl=15";
-    fix(Actor::Network, what, Some(command.into()))
 }
 
 /// For how long nobody had sent payload before a transfer, or its last part, began.
@@ -321,11 +272,6 @@ fn before(facts: &Facts, transfer: &TransferFacts) -> Option<Nanos> {
     let transfers = facts.directions.iter().flat_map(|direction| &direction.transfers);
     let earlier = transfers.filter(|other| other.last_send < transfer.start).map(|other| other.last_send).max();
     idle.max(earlier.map(|last| transfer.start - last))
-}
-
-/// Who sends from this side, and who is at the other.
-fn names(facts: &Facts, side: Side) -> (&'static str, &'static str) {
-    if side == facts.client { ("client", "server") } else { ("server", "client") }
 }
 
 /// How the wait for an answer ended.
@@ -341,7 +287,7 @@ enum Ended {
 fn unanswered(case: &ConnectionCase<'_>) -> Option<Wait> {
     let facts = case.facts;
     let asked = outstanding(facts)?;
-    let OutstandingRequest { message, due, label, usual, .. } = asked;
+    let OutstandingRequest { message, due, usual, .. } = asked;
     if !message.acknowledged {
         return None;
     }
@@ -349,32 +295,23 @@ fn unanswered(case: &ConnectionCase<'_>) -> Option<Wait> {
     if asked.is_usual(waited) {
         return None;
     }
-    let what = label.map_or_else(|| format!("a request of {} B", thousands(message.bytes())), |head| head.to_owned());
-    let summary = match ended {
-        Ended::Capture => format!("the capture ends while the server has not answered for {}: {what}", time(waited)),
-        Ended::Closed(End::Client, ..) => {
-            format!("the client gave up after {} without an answer to {what}", time(waited))
-        }
-        Ended::Closed(End::Server, ..) => {
-            format!("the server closed after {} without an answer to {what}", time(waited))
-        }
+    let statement = ExchangeStatement::RequestUnanswered {
+        request: asked.as_statement(),
+        waited_s: waited,
+        end: ended.as_statement(),
     };
-    let mut found = finding(Cause::NoAnswer, waited, case.trust(due), summary);
+    let mut found = finding(Cause::NoAnswer, waited, case.trust(due), statement);
     let frames = [message.frames.0, message.frames.1];
-    found.evidence.push(evidence("request without an answer", message.bytes() as f64, Unit::Bytes, &frames));
-    found.evidence.push(evidence("from its end on", waited.as_secs_f64(), Unit::Seconds, &ended.frames()));
+    found.evidence.push(evidence(Measure::UnansweredRequest, message.bytes() as f64, Unit::Bytes, &frames));
+    found.evidence.push(evidence(Measure::SilenceAfterRequest, waited.as_secs_f64(), Unit::Seconds, &ended.frames()));
     if let Some(usual) = usual {
-        found.evidence.push(evidence("longest wait for an answer before", usual.as_secs_f64(), Unit::Seconds, &[]));
+        found.evidence.push(evidence(Measure::LongestResponseWait, usual.as_secs_f64(), Unit::Seconds, &[]));
     }
-    found.remedies = fix(
-        Actor::Application,
-        "the server's host has acknowledged the request: see in its log what the program does with it, or waits for",
-        None,
-    );
+    found.remedies = remedy(Actor::Application, ExchangeAction::ReadServerLog { about: LogTopic::RequestReceived });
     found.to_confirm = confirm(if ended == Ended::Capture {
-        "a longer capture shows whether the answer came"
+        ExchangeQuestion::ResponseAfterCapture
     } else {
-        "if the server's address is a proxy, what is behind it did not answer: capture there"
+        ExchangeQuestion::MayBeProxy { end: End::Server }
     });
     Some(Wait { found, until: if ended == Ended::Capture { facts.until } else { facts.last } })
 }
@@ -401,34 +338,31 @@ fn broken_off(case: &ConnectionCase<'_>) -> Option<Wait> {
     if matches!(ended, Ended::Closed(End::Server, ..)) || waited <= usual.scale(2.0) {
         return None;
     }
-    let arrived = format!("{} B", thousands(answer.bytes()));
-    let summary = match ended {
-        Ended::Capture => format!(
-            "the server's answer stopped after {arrived}, amid full segments: the capture ends {} later",
-            time(waited)
-        ),
-        Ended::Closed(..) => format!(
-            "the server's answer stopped after {arrived}, amid full segments: the client gave up {} later",
-            time(waited)
-        ),
-    };
-    let mut found = finding(Cause::NoAnswer, waited, case.trust(0.6), summary);
+    let statement =
+        ExchangeStatement::ResponseStopped { bytes: answer.bytes(), waited_s: waited, end: ended.as_statement() };
+    let mut found = finding(Cause::NoAnswer, waited, case.trust(0.6), statement);
     let frames = [answer.frames.0, answer.frames.1];
-    found.evidence.push(evidence("payload of the answer until then", answer.bytes() as f64, Unit::Bytes, &frames));
-    found.evidence.push(evidence("silence behind it", waited.as_secs_f64(), Unit::Seconds, &ended.frames()));
-    found.evidence.push(evidence("longest pause before", usual.as_millis_f64(), Unit::Milliseconds, &[]));
-    found.remedies = fix(
-        Actor::Network,
-        "see whether the server is still up and whether the path from it still passes packets; its log says whether it stopped by itself",
-        None,
-    );
-    found.to_confirm = confirm("a capture at the server shows whether it went on sending");
+    found.evidence.push(evidence(Measure::ResponseReceived, answer.bytes() as f64, Unit::Bytes, &frames));
+    found.evidence.push(evidence(Measure::SilenceAfterResponse, waited.as_secs_f64(), Unit::Seconds, &ended.frames()));
+    found.evidence.push(evidence(Measure::LongestPause, usual.as_millis_f64(), Unit::Milliseconds, &[]));
+    let log = ExchangeAction::ReadServerLog { about: LogTopic::ResponseComplete };
+    found.remedies = remedy(Actor::Network, ExchangeAction::CheckPeer { end: End::Server });
+    found.remedies.push(Remedy::new(Actor::Application, log));
+    found.to_confirm = confirm(ExchangeQuestion::ServerWentOn);
     Some(Wait { found, until: if ended == Ended::Capture { facts.until } else { facts.last } })
 }
 
 impl Ended {
     fn frames(self) -> Vec<Frame> {
         if let Self::Closed(_, _, frame) = self { vec![frame] } else { Vec::new() }
+    }
+
+    fn as_statement(self) -> WaitEnd {
+        match self {
+            Self::Capture => WaitEnd::CaptureEnded,
+            Self::Closed(End::Client, ..) => WaitEnd::GaveUp,
+            Self::Closed(End::Server, ..) => WaitEnd::Closed,
+        }
     }
 }
 

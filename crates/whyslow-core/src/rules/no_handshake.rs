@@ -22,8 +22,7 @@
 //! RFC 7323 section 2.
 
 use super::rule::{Check, Rule};
-use super::say::count;
-use crate::analysis::Problem;
+use crate::analysis::{MissingHandshake, Problem, ProblemDetail};
 use crate::cause::Cause;
 use crate::tcp::facts::Facts;
 
@@ -35,18 +34,14 @@ fn check(facts: &Facts) -> Option<Problem> {
         return None;
     }
     let seen = handshake.offers.iter().flatten().count();
-    let taken = facts.directions.iter().find_map(|direction| direction.assumed_shift).map(|shift| {
-        let unit = count(1 << shift, "byte");
-        format!("windows are taken to count in {unit}, which is the least that allows what was in flight, as they were full then again and again")
-    });
-    let so = taken.unwrap_or_else(|| "nothing is said about full windows".into());
-    let detail = if handshake.unreadable.contains(&true) {
-        format!("the options of the SYNs are cut or damaged: window scale and MSS are unknown, so {so}")
+    let missing = if handshake.unreadable.contains(&true) {
+        MissingHandshake::Options
     } else if seen == 0 {
-        format!("the connection was open before the capture began: window scale and MSS are unknown, so {so}")
+        MissingHandshake::BothSyns
     } else {
-        "only one of the two SYNs was captured: the window scale in force is unknown unless that one lacks the option"
-            .into()
+        MissingHandshake::OneSyn
     };
+    let shift = facts.directions.iter().find_map(|direction| direction.assumed_shift);
+    let detail = ProblemDetail::HandshakeIncomplete { missing, window_unit: shift.map(|shift| 1 << shift) };
     Some(Problem::new(RULE.cause.slug(), 2 - seen as u64, detail))
 }

@@ -19,8 +19,7 @@
 //! Linux networking/segmentation-offloads.
 
 use super::rule::{Check, Rule};
-use super::say::count;
-use crate::analysis::Problem;
+use crate::analysis::{Problem, ProblemDetail};
 use crate::cause::Cause;
 use crate::tcp::facts::Facts;
 
@@ -28,9 +27,5 @@ pub(super) const RULE: Rule = Rule::new(Cause::Offload, Check::Capture(check));
 
 fn check(facts: &Facts) -> Option<Problem> {
     let large = facts.capture_defects.larger_than_mss;
-    let segments = count(large, "segment");
-    let detail = format!(
-        "{segments} larger than the MSS (TSO or GRO at the capturing host): packet sizes and spacing are not those on the wire"
-    );
-    (large > 0).then(|| Problem::new(RULE.cause.slug(), large, detail))
+    (large > 0).then(|| Problem::new(RULE.cause.slug(), large, ProblemDetail::LargerThanMss))
 }

@@ -17,18 +17,13 @@
 //! None.
 
 use super::rule::{Check, Rule};
-use crate::analysis::Problem;
+use crate::analysis::{Problem, ProblemDetail};
 use crate::cause::Cause;
 use crate::tcp::facts::Facts;
 
 pub(super) const RULE: Rule = Rule::new(Cause::OneDirection, Check::Capture(check));
 
 fn check(facts: &Facts) -> Option<Problem> {
-    facts.capture_defects.one_direction.then(|| {
-        Problem::new(
-            RULE.cause.slug(),
-            1,
-            "packets of one end only: rates and bytes can be told, what limited the transfer cannot",
-        )
-    })
+    let is_so = facts.capture_defects.one_direction;
+    is_so.then(|| Problem::new(RULE.cause.slug(), 1, ProblemDetail::OneDirection))
 }

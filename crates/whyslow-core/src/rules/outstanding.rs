@@ -5,6 +5,7 @@
 //! shows of itself. Promises to call nothing a request that may be a push, a protocol's credit, a
 //! reply or a goodbye; what it cannot tell apart is none.
 
+use crate::analysis::UnansweredRequest;
 use crate::limit;
 use crate::tcp::facts::{Facts, TransferFacts};
 use crate::tcp::payload::{Content, Protocol};
@@ -74,6 +75,11 @@ pub(super) fn outstanding(facts: &Facts) -> Option<OutstandingRequest<'_>> {
 }
 
 impl OutstandingRequest<'_> {
+    /// As findings state it.
+    pub fn as_statement(&self) -> UnansweredRequest {
+        UnansweredRequest { line: self.label.map(str::to_owned), bytes: self.message.bytes() }
+    }
+
     /// Whether answers took as long as that before, or nearly.
     pub fn is_usual(&self, waited: Nanos) -> bool {
         self.usual.is_some_and(|usual| waited <= usual.scale(self.times))

@@ -36,8 +36,11 @@
 
 use super::case::ConnectionCase;
 use super::rule::{Check, Rule, Saving};
-use super::say::{confirm, evidence, finding, fix, time};
-use crate::analysis::{Actor, Finding, Frame, Near, Unit};
+use super::say::{confirm, evidence, finding, remedy};
+use crate::analysis::{
+    Actor, ExchangeAction, ExchangeQuestion, ExchangeStatement, Finding, FirstReply, Frame, Measure, Near, Remedy,
+    SendingAction, Unit,
+};
 use crate::cause::Cause;
 use crate::limit::NOTICEABLE_WAIT;
 use crate::tcp::facts::Facts;
@@ -61,7 +64,7 @@ const DELAYED_ACK_MOST: Nanos = Nanos::from_millis(500);
 
 /// What took long.
 struct Slow {
-    what: &'static str,
+    reply: FirstReply,
     took: Nanos,
     frame: Frame,
     sure: f64,
@@ -81,29 +84,21 @@ fn check(case: &ConnectionCase<'_>) -> Option<Finding> {
         || first_flight(facts).filter(|slow| facts.rtt.samples > MIN_SAMPLES && is_slow(facts, slow.took, typical));
     let (slow, later) = of_handshake.map(|slow| (slow, later)).or_else(|| Some((of_data()?, typical)))?;
     let lost = slow.took - later;
-    let summary = format!(
-        "{} took {} on the path, and later round trips {}: something had to be set up first",
-        slow.what,
-        time(slow.took),
-        time(later)
-    );
-    let mut found = finding(Cause::PathLatency, lost, case.trust(slow.sure), summary);
-    found.evidence.push(evidence(
-        slow.what.replace("the ", ""),
-        slow.took.as_millis_f64(),
-        Unit::Milliseconds,
-        &[slow.frame],
-    ));
-    found.evidence.push(evidence("later round trips, median", typical.as_millis_f64(), Unit::Milliseconds, &[]));
-    found.evidence.push(evidence("p95 of later round trips", longest.as_millis_f64(), Unit::Milliseconds, &[]));
-    found.remedies = fix(
-        Actor::Network,
-        "find what the first packet sets up (address resolution, NAT or firewall, VPN, radio, a balancer's own connection), and keep it warm or keep connections open",
-        None,
-    );
-    let server = facts.endpoints[!facts.client].0;
-    found.to_confirm =
-        confirm(format!("`ping -c 5 {server}` after a pause: if the first answer alone is late, it is the path"));
+    let statement = ExchangeStatement::FirstReplySlow { reply: slow.reply, took_s: slow.took, later_s: later };
+    let mut found = finding(Cause::PathLatency, lost, case.trust(slow.sure), statement);
+    let kind = match slow.reply {
+        FirstReply::SynAck => Measure::SynAckTime,
+        FirstReply::HandshakeAck => Measure::HandshakeAckTime,
+        FirstReply::Handshake => Measure::HandshakeTime,
+        FirstReply::DataAck => Measure::FirstDataAckTime,
+    };
+    found.evidence.push(evidence(kind, slow.took.as_millis_f64(), Unit::Milliseconds, &[slow.frame]));
+    found.evidence.push(evidence(Measure::LaterRoundTripMedian, typical.as_millis_f64(), Unit::Milliseconds, &[]));
+    found.evidence.push(evidence(Measure::LaterRoundTripP95, longest.as_millis_f64(), Unit::Milliseconds, &[]));
+    found.remedies = remedy(Actor::Network, ExchangeAction::KeepPathWarm);
+    found.remedies.push(Remedy::new(Actor::Application, SendingAction::ReuseConnection { cap: None }));
+    let server = facts.endpoints[!facts.client].0.to_string();
+    found.to_confirm = confirm(ExchangeQuestion::FirstPacketSlow { server });
     Some(found)
 }
 
@@ -123,12 +118,12 @@ fn handshake(facts: &Facts) -> Option<Slow> {
     let syn = handshake.answered_syn?;
     let (answered, frame) = handshake.syn_ack?;
     match facts.vantage.near {
-        Near::Client => Some(Slow { what: "the answer to the SYN", took: answered - syn, frame, sure: 0.8 }),
+        Near::Client => Some(Slow { reply: FirstReply::SynAck, took: answered - syn, frame, sure: 0.8 }),
         near => {
             let (ack, frame) = handshake.ack?;
             let from = if near == Near::Server { answered } else { syn };
-            let what = if near == Near::Server { "the answer to the SYN-ACK" } else { "the handshake" };
-            Some(Slow { what, took: ack - from, frame, sure: 0.65 })
+            let reply = if near == Near::Server { FirstReply::HandshakeAck } else { FirstReply::Handshake };
+            Some(Slow { reply, took: ack - from, frame, sure: 0.65 })
         }
     }
 }
@@ -143,7 +138,7 @@ fn first_flight(facts: &Facts) -> Option<Slow> {
         // A second full segment is acknowledged at once (RFC 9293 section 3.8.6.3).
         let lone = round.bytes < 2 * direction.mss;
         let seen = !lone || took > DELAYED_ACK_MOST;
-        seen.then_some(Slow { what: "the ACK of the first data", took, frame: round.first_frame, sure: 0.6 })
+        seen.then_some(Slow { reply: FirstReply::DataAck, took, frame: round.first_frame, sure: 0.6 })
     };
     [facts.client, !facts.client].into_iter().filter_map(first).max_by_key(|slow| slow.took)
 }

@@ -34,10 +34,12 @@
 //! RFC 3135 (performance enhancing proxies), RFC 9110 section 3.7.
 
 use super::case::TransferCase;
-use super::relay::{is_two_machines, rhythm};
+use super::relay::{Rhythm, is_two_machines, rhythm};
 use super::rule::{Check, Rule};
-use super::say::{confirm, count, evidence, finding, fix, time};
-use crate::analysis::{Actor, Finding, Limit, Unit};
+use super::say::{confirm, evidence, finding, remedy};
+use crate::analysis::{
+    Actor, ExchangeAction, ExchangeQuestion, ExchangeStatement, Finding, Limit, Measure, Measurement, Unit,
+};
 use crate::cause::Cause;
 use crate::units::Nanos;
 
@@ -54,65 +56,52 @@ fn wait(case: &TransferCase<'_>) -> Option<Nanos> {
 
 fn check(case: &TransferCase<'_>) -> Option<Finding> {
     let rtt = case.context.rtt?;
-    let (lost, summary, shown) = if let Some(rhythm) = rhythm(case) {
-        // What went before the first byte is said by `server-think`.
-        let lost = case.time(Limit::Application);
-        let summary = format!(
-            "a proxy is possible: the data came in {} that grew, one every {}, as of a second connection with that round trip behind this one of {}",
-            count(rhythm.bytes.len() as u64, "burst"),
-            time(rhythm.interval),
-            time(rtt),
-        );
-        let first = rhythm.bytes.first().copied().unwrap_or_default();
-        let top = rhythm.bytes.last().copied().unwrap_or_default();
-        let mut shown = vec![
-            evidence("from burst to burst", rhythm.interval.as_millis_f64(), Unit::Milliseconds, &rhythm.frames),
-            evidence("first burst", first as f64, Unit::Bytes, &rhythm.frames[..1]),
-            evidence("last burst that grew", top as f64, Unit::Bytes, &rhythm.frames[1..]),
-        ];
-        if let Some(wait) = wait(case) {
-            shown.push(evidence(
-                "wait for the first byte",
-                wait.as_millis_f64(),
-                Unit::Milliseconds,
-                &rhythm.frames[..1],
-            ));
+    // `server-think` has what went before the first byte.
+    let (lost, statement, shown) = match rhythm(case) {
+        Some(rhythm) => {
+            let bursts = rhythm.bytes.len() as u64;
+            let statement = ExchangeStatement::BurstsOfProxy { bursts, interval_s: rhythm.interval, rtt_s: rtt };
+            (case.time(Limit::Application), statement, bursts_shown(case, &rhythm))
         }
-        (lost, summary, shown)
-    } else {
-        let lost = wait(case).filter(|_| is_two_machines(case))?;
-        let (syn, data) = case.facts.ttl[case.sender];
-        let summary = format!(
-            "a proxy is possible: the handshake took {} and the answer {}, and they came over different distances",
-            time(rtt),
-            time(lost),
-        );
-        let ttl = |value: Option<u8>| f64::from(value.unwrap_or_default());
-        let shown = vec![
-            evidence("time to live of its SYN", ttl(syn), Unit::One, &[]),
-            evidence("time to live of its data", ttl(data), Unit::One, &[case.transfer.frames.0]),
-            evidence(
-                "request to first byte, less the path",
-                lost.as_millis_f64(),
-                Unit::Milliseconds,
-                &[case.transfer.frames.0],
-            ),
-        ];
-        (lost, summary, shown)
+        None => {
+            let lost = wait(case).filter(|_| is_two_machines(case))?;
+            let statement = ExchangeStatement::HopsDiffer { handshake_s: rtt, response_s: lost };
+            (lost, statement, hops_shown(case, lost))
+        }
     };
     if lost < super::say::WORTH_SAYING || lost < case.duration().scale(0.15) {
         return None;
     }
-    let mut found = finding(Cause::ProxySplit, lost, case.trust(0.5), summary);
+    let mut found = finding(Cause::ProxySplit, lost, case.trust(0.5), statement);
     found.evidence = shown;
-    found.evidence.push(evidence("round trip to here", rtt.as_millis_f64(), Unit::Milliseconds, &[]));
-    found.remedies = fix(
-        Actor::Application,
-        "look at the leg behind this address: keep its connections open, so that slow start is not paid for every answer, and capture there",
-        None,
-    );
-    found.to_confirm = confirm(
-        "a capture between this address and the server behind it proves or refutes it: two captures show both legs",
-    );
+    found.evidence.push(evidence(Measure::RoundTrip, rtt.as_millis_f64(), Unit::Milliseconds, &[]));
+    found.remedies = remedy(Actor::Application, ExchangeAction::KeepUpstreamConnections);
+    found.to_confirm = confirm(ExchangeQuestion::ProxyBetween);
     Some(found)
+}
+
+fn bursts_shown(case: &TransferCase<'_>, rhythm: &Rhythm) -> Vec<Measurement> {
+    let Rhythm { interval, bytes, frames } = rhythm;
+    let burst = |bytes: Option<&u64>| bytes.copied().unwrap_or_default() as f64;
+    let mut shown = vec![
+        evidence(Measure::BurstInterval, interval.as_millis_f64(), Unit::Milliseconds, frames),
+        evidence(Measure::FirstBurst, burst(bytes.first()), Unit::Bytes, &frames[..1]),
+        evidence(Measure::LastGrowingBurst, burst(bytes.last()), Unit::Bytes, &frames[1..]),
+    ];
+    if let Some(wait) = wait(case) {
+        let kind = Measure::RequestToFirstByte;
+        shown.push(evidence(kind, wait.as_millis_f64(), Unit::Milliseconds, &frames[..1]));
+    }
+    shown
+}
+
+fn hops_shown(case: &TransferCase<'_>, lost: Nanos) -> Vec<Measurement> {
+    let (syn, data) = case.facts.ttl[case.sender];
+    let ttl = |value: Option<u8>| f64::from(value.unwrap_or_default());
+    let first = [case.transfer.frames.0];
+    vec![
+        evidence(Measure::SynTtl, ttl(syn), Unit::One, &[]),
+        evidence(Measure::DataTtl, ttl(data), Unit::One, &first),
+        evidence(Measure::RequestToFirstByte, lost.as_millis_f64(), Unit::Milliseconds, &first),
+    ]
 }

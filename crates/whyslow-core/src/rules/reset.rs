@@ -41,11 +41,13 @@
 //! section 9.5 (closing races).
 
 use super::case::ConnectionCase;
-
 use super::outstanding::{OutstandingRequest, outstanding};
 use super::rule::{Check, Rule};
-use super::say::{confirm, count, end, evidence, finding, fix, thousands, time};
-use crate::analysis::{Actor, Finding, Frame, Remedy, State, Unit};
+use super::say::{confirm, end, evidence, finding, remedy};
+use crate::analysis::{
+    Actor, ClientState, End, ExchangeAction, ExchangeQuestion, ExchangeStatement, Finding, Frame, LogTopic, Measure,
+    MessageKind, Remedy, State, Unit,
+};
 use crate::cause::Cause;
 use crate::tcp::INITIAL_SYN_TIMERS;
 use crate::tcp::facts::{Facts, ResetFacts, TransferFacts};
@@ -98,26 +100,17 @@ fn refused(case: &ConnectionCase<'_>) -> Option<Finding> {
     let (syn, _) = facts.handshake.syn?;
     let (first, frame) = facts.closing[!facts.client]?;
     let tries = 1 + facts.handshake.retries[facts.client];
-    let waited = if tries > 1 { facts.last } else { first } - syn;
-    let (address, port) = facts.endpoints[!facts.client];
-    let summary = if tries > 1 {
-        format!("{} refused the connection, {} in {}", end((address, port)), count(tries, "time"), time(waited))
-    } else {
-        format!("{} refused the connection: a RST came {} after the SYN", end((address, port)), time(waited))
-    };
-    let mut found = finding(Cause::Reset, waited.or_zero(), case.trust(0.9), summary);
-    found.evidence.push(evidence(
-        "from the SYN to the RST",
-        (first - syn).as_millis_f64(),
-        Unit::Milliseconds,
-        &[frame],
-    ));
+    let waited = (if tries > 1 { facts.last } else { first } - syn).or_zero();
+    let server = facts.endpoints[!facts.client];
+    let statement = ExchangeStatement::Refused { server: end(server), times: tries, waited_s: waited };
+    let mut found = finding(Cause::Reset, waited, case.trust(0.9), statement);
+    let took = first - syn;
+    found.evidence.push(evidence(Measure::SynToReset, took.as_millis_f64(), Unit::Milliseconds, &[frame]));
     found.evidence.extend(super::icmp::undelivered(facts, facts.client).map(super::icmp::as_evidence));
-    found.remedies = fix(
-        Actor::Application,
-        format!("on {address}, start what should listen on port {port}, or let the firewall that refuses it pass"),
-        Some(format!("ss -ltn 'sport = :{port}'")),
-    );
+    let (host, port) = (server.0.to_string(), server.1);
+    let start = ExchangeAction::StartService { host: host.clone(), port };
+    let allow = ExchangeAction::AllowPort { at: host.clone(), host, port };
+    found.remedies = vec![Remedy::new(Actor::Application, start), Remedy::new(Actor::Network, allow)];
     Some(found)
 }
 
@@ -137,9 +130,9 @@ fn by_server(case: &ConnectionCase<'_>) -> Option<Finding> {
     let [sent, owed] = [server, client].map(|side| facts.directions[side].unacknowledged);
     let upload = last(client).filter(|upload| owed >= LAST_WORD && heard.is_none_or(|heard| heard < upload.last_send));
     let answer = last(server).filter(|answer| sent >= LAST_WORD || is_amid(facts, answer, at));
-    let (cut, what, lost) = match (answer, upload) {
-        (Some(answer), _) => (answer, "its answer", sent),
-        (None, Some(upload)) => (upload, "what the client sent", owed),
+    let (cut, message, lost) = match (answer, upload) {
+        (Some(answer), _) => (answer, MessageKind::Response, sent),
+        (None, Some(upload)) => (upload, MessageKind::Request, owed),
         (None, None) if heard.is_none() && last(client).is_none() && is_opened(facts, at) => {
             return Some(before_anything(case, at, frame));
         }
@@ -153,35 +146,23 @@ fn by_server(case: &ConnectionCase<'_>) -> Option<Finding> {
         None if owed > 0 && asks => (at - cut.start).or_zero(),
         None => Nanos::ZERO,
     };
-    let summary = if cut.rounds_total > 1 {
-        format!(
-            "the server reset the connection {} into {what}: {} of it were never acknowledged",
-            time((at - cut.start).or_zero()),
-            bytes(lost)
-        )
+    let into_s = (at - cut.start).or_zero();
+    // All that was sent arrived. It is unknown whether there was a rest, and whether this is of use
+    // without it.
+    let (statement, cost, confidence, about) = if lost < LAST_WORD {
+        (ExchangeStatement::ResetBehindFullSegment { into_s }, Nanos::ZERO, 0.6, LogTopic::ResponseComplete)
     } else {
-        format!("the server reset the connection while {} of {what} were on their way", bytes(lost))
+        let statement = ExchangeStatement::ResetAmid {
+            by: End::Server,
+            message,
+            into_s: (cut.rounds_total > 1).then_some(into_s),
+            unacknowledged: lost,
+        };
+        (statement, wasted, 0.85, LogTopic::MessageCut)
     };
-    if lost < LAST_WORD {
-        // All that was sent has come: that it is of no use without the rest is not known, nor that
-        // there was a rest.
-        let into = time((at - cut.start).or_zero());
-        let summary =
-            format!("the server reset the connection {into} into {what}, amid full segments, all of which came");
-        let mut found = finding(Cause::Reset, Nanos::ZERO, case.trust(0.6), summary);
-        report_cut(&mut found, cut, lost, frame);
-        let what =
-            "see in the server's log, or in that of the proxy before it, whether it gave up before it had said all";
-        found.remedies = fix(Actor::Application, what, None);
-        return Some(found);
-    }
-    let mut found = finding(Cause::Reset, wasted, case.trust(0.85), summary);
+    let mut found = finding(Cause::Reset, cost, case.trust(confidence), statement);
     report_cut(&mut found, cut, lost, frame);
-    found.remedies = fix(
-        Actor::Application,
-        "see in the server's log, or in that of the proxy before it, why it gave up; what came so far has to be transferred again",
-        None,
-    );
+    found.remedies = remedy(Actor::Application, ExchangeAction::ReadServerLog { about });
     Some(found)
 }
 
@@ -196,35 +177,31 @@ fn instead_of_an_answer(
     let server = !facts.client;
     let heard = facts.directions[server].last_payload.map(|(time, _)| time);
     let message = asked.message;
-    let what = asked.label.map_or_else(|| format!("{} B", thousands(message.bytes())), str::to_owned);
     // It had closed before, and the request came too late.
     if facts.fins[server] && message.start < at {
         return None;
     }
     let waited = if facts.fins[server] { facts.last - message.start } else { at - message.last_send }.or_zero();
     let at_once = waited <= facts.rtt.p50.unwrap_or_default() + AT_ONCE;
-    let summary = if facts.fins[server] {
-        format!("the server had closed the connection when a request came ({what}), and answered it by a reset")
+    let request = asked.as_statement();
+    let statement = if facts.fins[server] {
+        ExchangeStatement::ClosedBeforeRequest { request }
     } else if at_once {
-        format!("the server answered a request by a reset ({what})")
+        ExchangeStatement::RequestReset { request }
     } else {
-        format!("the server reset the connection {} after a request ({what}), without an answer", time(waited))
+        ExchangeStatement::ResetWithoutResponse { request, waited_s: waited }
     };
-    let mut found = finding(Cause::Reset, waited, case.trust(asked.due.max(0.75)), summary);
+    let mut found = finding(Cause::Reset, waited, case.trust(asked.due.max(0.75)), statement);
     let frames = [message.frames.0, message.frames.1];
-    found.evidence.push(evidence("request without an answer", message.bytes() as f64, Unit::Bytes, &frames));
-    found.evidence.push(evidence("from its end to the RST", waited.as_millis_f64(), Unit::Milliseconds, &[frame]));
+    found.evidence.push(evidence(Measure::UnansweredRequest, message.bytes() as f64, Unit::Bytes, &frames));
+    found.evidence.push(evidence(Measure::RequestToReset, waited.as_millis_f64(), Unit::Milliseconds, &[frame]));
     let idle = heard.map(|heard| message.start - heard).filter(|&idle| idle >= KEPT_ALIVE);
     if let Some(idle) = idle {
-        found.evidence.push(evidence("silence before the request", idle.as_secs_f64(), Unit::Seconds, &[]));
+        found.evidence.push(evidence(Measure::SilenceBeforeRequest, idle.as_secs_f64(), Unit::Seconds, &[]));
     }
     found.remedies = match idle {
         Some(idle) if at_once => forgotten(idle),
-        _ => fix(
-            Actor::Application,
-            "see in the server's log, or in that of the proxy before it, why it dropped this request",
-            None,
-        ),
+        _ => remedy(Actor::Application, ExchangeAction::ReadServerLog { about: LogTopic::RequestDropped }),
     };
     Some(found)
 }
@@ -244,24 +221,17 @@ fn by_client(case: &ConnectionCase<'_>) -> Option<Finding> {
         let patience = heard.map_or(Nanos::ZERO, |heard| (at - heard).or_zero());
         // A client that reads on loses no patience.
         let waited = if patience > facts.rtt.p50.unwrap_or_default() + AT_ONCE { patience } else { Nanos::ZERO };
-        let summary = format!(
-            "the client ended the connection {} into the server's answer, while {} of it were on their way",
-            time((at - answer.start).or_zero()),
-            bytes(lost)
-        );
-        let mut found = finding(Cause::Reset, waited, case.trust(0.8), summary);
+        let statement = ExchangeStatement::ResetAmid {
+            by: End::Client,
+            message: MessageKind::Response,
+            into_s: Some((at - answer.start).or_zero()),
+            unacknowledged: lost,
+        };
+        let mut found = finding(Cause::Reset, waited, case.trust(0.8), statement);
         report_cut(&mut found, answer, lost, frame);
-        found.evidence.push(evidence(
-            "silence of the server before it",
-            patience.as_millis_f64(),
-            Unit::Milliseconds,
-            &[],
-        ));
-        found.remedies = fix(
-            Actor::Application,
-            "see why the client's program closed before it had read all: a timeout, a limit, or somebody who went on",
-            None,
-        );
+        found.evidence.push(evidence(Measure::ServerSilence, patience.as_millis_f64(), Unit::Milliseconds, &[]));
+        let action = ExchangeAction::FindWhyClientClosed { state: ClientState::AmidResponse };
+        found.remedies = remedy(Actor::Application, action);
         return Some(found);
     }
     let asked = outstanding(facts)?;
@@ -272,12 +242,13 @@ fn by_client(case: &ConnectionCase<'_>) -> Option<Finding> {
     {
         return None;
     }
-    let summary = format!("the client ended the connection {} after its request, before an answer came", time(waited));
-    let mut found = finding(Cause::Reset, waited, case.trust(asked.due), summary);
+    let statement = ExchangeStatement::ClientLeft { waited_s: waited };
+    let mut found = finding(Cause::Reset, waited, case.trust(asked.due), statement);
     let frames = [asked.message.frames.0, asked.message.frames.1];
-    found.evidence.push(evidence("request without an answer", asked.message.bytes() as f64, Unit::Bytes, &frames));
-    found.evidence.push(evidence("from its end to the close", waited.as_millis_f64(), Unit::Milliseconds, &[frame]));
-    found.remedies = fix(Actor::Application, "see why the client's program did not wait for the answer", None);
+    found.evidence.push(evidence(Measure::UnansweredRequest, asked.message.bytes() as f64, Unit::Bytes, &frames));
+    found.evidence.push(evidence(Measure::RequestToClose, waited.as_millis_f64(), Unit::Milliseconds, &[frame]));
+    let action = ExchangeAction::FindWhyClientClosed { state: ClientState::BeforeResponse };
+    found.remedies = remedy(Actor::Application, action);
     Some(found)
 }
 
@@ -301,38 +272,24 @@ fn is_opened(facts: &Facts, at: Time) -> bool {
 
 fn before_anything(case: &ConnectionCase<'_>, at: Time, frame: Frame) -> Finding {
     let waited = case.facts.handshake.syn.map_or(Nanos::ZERO, |(syn, _)| (at - syn).or_zero());
-    let summary = format!("the server reset the connection {} after the SYN, before anything was sent", time(waited));
-    let mut found = finding(Cause::Reset, waited, case.trust(0.8), summary);
-    found.evidence.push(evidence("from the SYN to the RST", waited.as_millis_f64(), Unit::Milliseconds, &[frame]));
-    found.remedies = fix(
-        Actor::Application,
-        "see why the server drops connections that it has accepted: a full backlog (tcp_abort_on_overflow), a limit, or a proxy without a backend",
-        Some("nstat -az TcpExtListenOverflows TcpExtTCPAbortOnData TcpExtTCPAbortOnClose".into()),
-    );
+    let statement = ExchangeStatement::ResetBeforeData { waited_s: waited };
+    let mut found = finding(Cause::Reset, waited, case.trust(0.8), statement);
+    found.evidence.push(evidence(Measure::SynToReset, waited.as_millis_f64(), Unit::Milliseconds, &[frame]));
+    found.remedies = remedy(Actor::Application, ExchangeAction::FindWhyServerDrops);
     found
-}
-
-fn bytes(number: u64) -> String {
-    format!("{} B", thousands(number))
 }
 
 fn report_cut(found: &mut Finding, cut: &TransferFacts, lost: u64, frame: Frame) {
     let frames = [cut.frames.0, cut.frames.1];
     let arrived = cut.bytes().saturating_sub(lost);
-    found.evidence.push(evidence("acknowledged before the end", arrived as f64, Unit::Bytes, &frames));
-    found.evidence.push(evidence("sent and never acknowledged", lost as f64, Unit::Bytes, &[frame]));
+    found.evidence.push(evidence(Measure::AcknowledgedBytes, arrived as f64, Unit::Bytes, &frames));
+    found.evidence.push(evidence(Measure::UnacknowledgedBytes, lost as f64, Unit::Bytes, &[frame]));
 }
 
 /// A server that closed a connection for its silence.
-fn forgotten(idle: Nanos) -> Vec<Remedy> {
-    fix(
-        Actor::Application,
-        format!(
-            "the server had dropped the connection after {} of silence: let the client close idle connections sooner than the server does, and try again on a new one",
-            time(idle)
-        ),
-        None,
-    )
+fn forgotten(idle_s: Nanos) -> Vec<Remedy> {
+    let actions = [ExchangeAction::CloseIdleSooner { idle_s }, ExchangeAction::RetryOnNewConnection];
+    actions.map(|action| Remedy::new(Actor::Application, action)).into()
 }
 
 /// A box on the way may have sent it.
@@ -341,12 +298,9 @@ fn with_sender(mut found: Finding, facts: &Facts, reset: ResetFacts) -> Finding 
     let known = [syn, payload];
     let is_other = known.iter().flatten().all(|ttl| ttl.abs_diff(reset.ttl) >= HOPS);
     if let (true, Some(usual)) = (is_other, payload.or(syn)) {
-        found.evidence.push(evidence("time to live of the RST", f64::from(reset.ttl), Unit::Hops, &[]));
-        found.evidence.push(evidence("time to live of its other packets", f64::from(usual), Unit::Hops, &[]));
-        let end = if reset.from == facts.client { "client" } else { "server" };
-        found.to_confirm = confirm(format!(
-            "its time to live differs: a firewall or balancer on the way may have sent it in the {end}'s name; a capture at the {end} tells"
-        ));
+        found.evidence.push(evidence(Measure::ResetTtl, f64::from(reset.ttl), Unit::Hops, &[]));
+        found.evidence.push(evidence(Measure::UsualTtl, f64::from(usual), Unit::Hops, &[]));
+        found.to_confirm = confirm(ExchangeQuestion::ResetByMiddlebox { end: facts.end_of(reset.from) });
     }
     found
 }

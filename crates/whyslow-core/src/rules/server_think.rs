@@ -36,8 +36,8 @@ use super::black_hole::may_be_unseen;
 use super::case::TransferCase;
 use super::relay::{is_relayed, is_two_machines};
 use super::rule::{Check, Rule};
-use super::say::{confirm, evidence, finding, fix, time};
-use crate::analysis::{Actor, Finding, Limit, Unit};
+use super::say::{confirm, evidence, finding, remedy};
+use crate::analysis::{Actor, ExchangeAction, ExchangeQuestion, ExchangeStatement, Finding, Limit, Measure, Unit};
 use crate::cause::Cause;
 use crate::limit::NOTICEABLE_WAIT;
 use crate::units::Nanos;
@@ -59,27 +59,22 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
         return None;
     }
     // A switch connects to the controller that asks it.
-    let who = if case.sender == case.facts.client { "the client, which is asked here," } else { "the server" };
-    let summary = format!("{who} took {} to begin its answer, beside the round trip of {}", time(think), time(rtt));
+    let by = case.facts.end_of(case.sender);
+    let statement = ExchangeStatement::ResponseLate { by, took_s: think, rtt_s: rtt };
     // It may be a proxy, and then the time is spent behind it.
     let split = is_relayed(case) || is_two_machines(case);
     let unseen = may_be_unseen(case);
-    let mut found = finding(Cause::ServerThink, think, case.trust(if split || unseen { 0.5 } else { 0.85 }), summary);
+    let mut found = finding(Cause::ServerThink, think, case.trust(if split || unseen { 0.5 } else { 0.85 }), statement);
     found.evidence.push(evidence(
-        "request to first byte, less the path",
+        Measure::RequestToFirstByte,
         think.as_secs_f64(),
         Unit::Seconds,
         &[case.transfer.frames.0],
     ));
-    found.evidence.push(evidence("round trip", rtt.as_millis_f64(), Unit::Milliseconds, &[]));
-    let who = if case.sender == case.facts.client { "client" } else { "server" };
-    let what = format!("look at what the {who} does for this request, or at what it waits for");
-    found.remedies = fix(Actor::Application, what, None);
-    found.to_confirm = confirm(if unseen {
-        "no segment is as long as both ends agreed on: longer ones may have been sent meanwhile and lost on the way; a capture at the server tells, or one with IP numbers (tcpdump -v)"
-    } else {
-        "if this address is a proxy, the time may be spent behind it: capture there"
-    });
+    found.evidence.push(evidence(Measure::RoundTrip, rtt.as_millis_f64(), Unit::Milliseconds, &[]));
+    found.remedies = remedy(Actor::Application, ExchangeAction::ProfileRequest { at: by });
+    found.to_confirm =
+        confirm(if unseen { ExchangeQuestion::LongSegmentsUnseen } else { ExchangeQuestion::MayBeProxy { end: by } });
     Some(found)
 }
 

@@ -22,7 +22,7 @@ pub use flows::LargestFlows;
 
 use super::cost_over_time::CostOverTime;
 use super::say::{WORTH_SAYING, evidence, finding};
-use crate::analysis::{CommonStatement, Connection, Finding, Group, Unit};
+use crate::analysis::{CommonStatement, Connection, Finding, Group, Measure, Unit};
 use crate::cause::Cause;
 use crate::stats::{median, median_f64};
 use crate::units::Nanos;
@@ -176,10 +176,10 @@ fn shared_finding(
         .find(|evidence| !evidence.frames.is_empty())
         .map(|evidence| evidence.frames.clone())
         .unwrap_or_default();
-    found.evidence.push(evidence("connections that share it", costs.len() as f64, Unit::Connections, &[]));
-    found.evidence.push(evidence("typical cost of one", typical.as_secs_f64(), Unit::Seconds, &[]));
+    found.evidence.push(evidence(Measure::ConnectionsSharing, costs.len() as f64, Unit::Connections, &[]));
+    found.evidence.push(evidence(Measure::TypicalCost, typical.as_secs_f64(), Unit::Seconds, &[]));
     found.evidence.push(evidence(
-        "cost of the worst connection",
+        Measure::WorstCost,
         each().max().unwrap_or_default().as_secs_f64(),
         Unit::Seconds,
         &frames,

@@ -29,18 +29,15 @@
 
 use super::case::{ConnectionCase, is_half_open};
 use super::rule::{Check, Rule, Saving};
-use super::say::{confirm, count, evidence, finding, fix, time};
-use crate::analysis::{Actor, Finding, Frame, State, Unit};
+use super::say::{confirm, evidence, finding, remedy};
+use crate::analysis::{
+    Actor, ExchangeAction, ExchangeQuestion, ExchangeStatement, Finding, Frame, Measure, Opening, State, Unit,
+};
 use crate::cause::Cause;
 
 /// The handshake is one round trip then. Of a connection that never carried anything no time would
 /// be left.
 pub(super) const RULE: Rule = Rule::new(Cause::SynLoss, Check::Connection(check)).saves(Saving::CostIfCarried);
-
-/// How often: `once`, `3 times`.
-fn times(number: u64) -> String {
-    if number == 1 { "once".to_owned() } else { count(number, "time") }
-}
 
 fn check(case: &ConnectionCase<'_>) -> Option<Finding> {
     let facts = case.facts;
@@ -62,21 +59,17 @@ fn check(case: &ConnectionCase<'_>) -> Option<Finding> {
     }
     let again = handshake.retries[facts.client];
     let answers = handshake.retries[!facts.client];
-    let what = match (again, answers) {
-        (syns, 0) => format!("SYN retransmitted {}", times(syns)),
-        (0, answers) => format!("SYN-ACK retransmitted {}", times(answers)),
-        (syns, answers) => format!("SYN retransmitted {} and SYN-ACK {}", times(syns), times(answers)),
+    let statement = ExchangeStatement::HandshakeRetransmitted {
+        syns: again,
+        syn_acks: answers,
+        took_s: done - syn,
+        opening: if handshake.ack.is_some() { Opening::Opened } else { Opening::NeverOpened },
     };
-    let ended = if handshake.ack.is_some() { "opening the connection took" } else { "the connection never opened, in" };
-    let mut found = finding(Cause::SynLoss, lost, case.trust(0.9), format!("{what}: {ended} {}", time(done - syn)));
+    let mut found = finding(Cause::SynLoss, lost, case.trust(0.9), statement);
     let frames: Vec<Frame> = [Some(first), handshake.ack.map(|(_, frame)| frame)].into_iter().flatten().collect();
-    found.evidence.push(evidence("SYNs retransmitted", again as f64, Unit::Syns, &frames));
-    found.evidence.push(evidence("SYN-ACKs retransmitted", answers as f64, Unit::SynAcks, &[]));
-    found.remedies = fix(
-        Actor::Network,
-        "look for a full accept backlog on the server, a firewall that drops, or loss on the path",
-        Some("nstat -az TcpExtListenOverflows TcpExtListenDrops".into()),
-    );
-    found.to_confirm = confirm("a capture at the server shows whether the SYNs or the SYN-ACKs were lost");
+    found.evidence.push(evidence(Measure::SynsRetransmitted, again as f64, Unit::Syns, &frames));
+    found.evidence.push(evidence(Measure::SynAcksRetransmitted, answers as f64, Unit::SynAcks, &[]));
+    found.remedies = remedy(Actor::Network, ExchangeAction::FindSynDrops);
+    found.to_confirm = confirm(ExchangeQuestion::SynOrSynAckLost);
     Some(found)
 }

@@ -25,7 +25,7 @@
 use super::black_hole::lacks_full_size;
 use super::case::{has_unread_tls, lacks_ip_headers};
 use super::rule::{Check, Rule};
-use crate::analysis::{Near, Problem};
+use crate::analysis::{Near, Problem, ProblemDetail, TextField};
 use crate::cause::Cause;
 use crate::tcp::facts::{Facts, Release, TransferFacts};
 use crate::types::Side;
@@ -36,20 +36,15 @@ fn check(facts: &Facts) -> Option<Problem> {
     if !facts.is_text || facts.timeless {
         return None;
     }
-    let mut missing = Vec::new();
+    let mut fields = Vec::new();
     if lacks_ip_headers(facts) && Side::BOTH.into_iter().any(|sender| is_unclear(facts, sender)) {
-        missing.push(
-            "no IP numbers (tcpdump without -v): whether segments were sent in a silence and lost on the way here, and whether the \
-             sender or the network made a second copy, cannot be told",
-        );
+        fields.push(TextField::IpId);
     }
     if has_unread_tls(facts) && facts.directions.iter().all(|direction| direction.bytes > 0) {
-        missing
-            .push("no payload (tcpdump without -x): TLS handshakes count as transfers, and nothing is said of records");
+        fields.push(TextField::Payload);
     }
-    (!missing.is_empty()).then(|| {
-        Problem::new(RULE.cause.slug(), missing.len() as u64, format!("the text has {}", missing.join("; and ")))
-    })
+    let count = fields.len() as u64;
+    (count > 0).then(|| Problem::new(RULE.cause.slug(), count, ProblemDetail::FieldsNotInText { fields }))
 }
 
 /// Whether what this side sent, seen from elsewhere, would be judged by its IP numbers.
@@ -97,11 +92,7 @@ mod tests {
     #[test]
     fn ip_numbers_are_missed_where_they_would_tell() {
         let problem = check(&text(Some(0)).facts).unwrap();
-        assert!(
-            problem.detail.to_string().contains("-v") && !problem.detail.to_string().contains("-x"),
-            "{}",
-            problem.detail
-        );
+        assert_eq!(problem.detail, ProblemDetail::FieldsNotInText { fields: vec![TextField::IpId] });
         assert!(check(&text(Some(64)).facts).is_none());
         let mut near = text(Some(0));
         near.facts.vantage.near = Near::Server;
@@ -129,8 +120,7 @@ mod tests {
         scene.facts.endpoints[1].1 = 443;
         scene.facts.directions[0].bytes = 100;
         let problem = check(&scene.facts).unwrap();
-        let detail = problem.detail.to_string();
-        assert!(detail.contains("-x") && !detail.contains("-v"), "{detail}");
+        assert_eq!(problem.detail, ProblemDetail::FieldsNotInText { fields: vec![TextField::Payload] });
         scene.facts.content[0].protocol = Some(crate::tcp::payload::Protocol::Tls);
         assert!(check(&scene.facts).is_none());
     }

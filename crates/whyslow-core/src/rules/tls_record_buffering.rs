@@ -36,8 +36,8 @@
 
 use super::case::TransferCase;
 use super::rule::{Check, Rule};
-use super::say::{count, evidence, finding, fix, thousands, time};
-use crate::analysis::{Actor, Finding, Unit};
+use super::say::{evidence, finding, remedy};
+use crate::analysis::{Actor, ExchangeAction, ExchangeStatement, Finding, Measure, Unit};
 use crate::cause::Cause;
 
 pub(super) const RULE: Rule = Rule::new(Cause::TlsRecordBuffering, Check::Transfer(check));
@@ -64,40 +64,29 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
         return None;
     }
     let size = end - start;
-    let summary = format!(
-        "the first byte of the answer could be read {} late: its TLS record of {} B left in {}, and only a whole record can be decrypted",
-        time(lost),
-        thousands(size),
-        count(whole as u64 + 1, "flight"),
-    );
-    let mut found = finding(Cause::TlsRecordBuffering, lost, case.trust(0.8), summary);
+    let statement = ExchangeStatement::RecordSpansFlights { late_s: lost, record: size, flights: whole as u64 + 1 };
+    let mut found = finding(Cause::TlsRecordBuffering, lost, case.trust(0.8), statement);
     // Behind session tickets it begins in a later frame than the transfer.
     let frame = if start == transfer.seq.0 { &[first.first_frame][..] } else { &[] };
-    found.evidence.push(evidence("first record of the answer", size as f64, Unit::Bytes, frame));
+    found.evidence.push(evidence(Measure::FirstRecord, size as f64, Unit::Bytes, frame));
     found.evidence.push(evidence(
-        "first flight",
+        Measure::FirstFlight,
         first.bytes as f64,
         Unit::Bytes,
         &[first.first_frame, first.last_frame],
     ));
-    found.evidence.push(evidence("flight that made it whole", whole as f64 + 1.0, Unit::One, &[last.first_frame]));
+    found.evidence.push(evidence(Measure::CompletingFlight, whole as f64 + 1.0, Unit::One, &[last.first_frame]));
     let fits = first.bytes.checked_ilog2().map_or(MIN_ADVISED, |log| 1u64 << log);
     let advised = fits.clamp(MIN_ADVISED, MAX_ADVISED);
-    found.remedies = fix(
-        Actor::Application,
-        format!(
-            "begin answers with TLS records of {} B at most (the first flight is {} B); the bulk behind them is no slower or faster for it",
-            thousands(advised),
-            thousands(first.bytes),
-        ),
-        Some(format!("nginx: ssl_buffer_size {}k;   HAProxy: tune.ssl.maxrecord {advised}", advised / 1024)),
-    );
+    let limited = ExchangeAction::LimitTlsRecords { to: advised, first_flight: first.bytes };
+    found.remedies = remedy(Actor::Application, limited);
     Some(found)
 }
 
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
+    use crate::analysis::ExchangeAction;
     use crate::cause::Cause;
     use crate::rules::scene::{Scene, ms};
 
@@ -111,7 +100,10 @@ mod tests {
     fn a_record_larger_than_the_first_flight_is_readable_a_round_trip_late() {
         let found = record(16_408).finding(Cause::TlsRecordBuffering).unwrap();
         assert_eq!(found.cost_s, ms(100));
-        assert!(found.unconverted_fix().unwrap().command.unwrap().contains("ssl_buffer_size 4k"));
+        let limited = ExchangeAction::LimitTlsRecords { to: 4_096, first_flight: 10_000 };
+        assert_eq!(found.remedy().unwrap().action, limited.into());
+        let command = found.remedy().unwrap().action.command().unwrap();
+        assert_eq!(command, "nginx: ssl_buffer_size 4k;   HAProxy: tune.ssl.maxrecord 4096");
         assert_eq!(record(30_001).finding(Cause::TlsRecordBuffering).unwrap().cost_s, ms(200), "three flights");
     }
 

@@ -28,9 +28,9 @@
 
 use super::case::ConnectionCase;
 use super::rule::{Check, Rule, Saving};
-use super::say::{count, evidence, finding, fix, time};
+use super::say::{evidence, finding, remedy};
 use super::turns::{MIN_TURNS, Turns};
-use crate::analysis::{Actor, Finding, Unit};
+use crate::analysis::{Actor, ExchangeAction, ExchangeStatement, Finding, Measure, Remedy, Unit};
 use crate::cause::Cause;
 
 pub(super) const RULE: Rule = Rule::new(Cause::TurnTaking, Check::Connection(check))
@@ -42,22 +42,18 @@ fn check(case: &ConnectionCase<'_>) -> Option<Finding> {
     if turns.are_credited(case) {
         return None;
     }
-    let summary = format!(
-        "{} one after the other, each a round trip of {}: {} of {}",
-        count(turns.number(), "request"),
-        time(turns.rtt),
-        time(turns.lost),
-        time(turns.whole),
-    );
+    let statement = ExchangeStatement::RequestsOneByOne {
+        requests: turns.number(),
+        rtt_s: turns.rtt,
+        spent_s: turns.lost,
+        whole_s: turns.whole,
+    };
     let confidence = if turns.share() >= 0.5 { 0.9 } else { 0.7 };
-    let mut found = finding(Cause::TurnTaking, turns.lost, case.trust(confidence), summary);
-    found.evidence.push(evidence("turns", turns.number() as f64, Unit::Turns, &turns.frames()));
-    found.evidence.push(evidence("round trip", turns.rtt.as_millis_f64(), Unit::Milliseconds, &[]));
-    found.remedies = fix(
-        Actor::Application,
-        "ask for more at once: batch or pipeline the requests, or bring the two programs nearer to each other",
-        None,
-    );
+    let mut found = finding(Cause::TurnTaking, turns.lost, case.trust(confidence), statement);
+    found.evidence.push(evidence(Measure::Turns, turns.number() as f64, Unit::Turns, &turns.frames()));
+    found.evidence.push(evidence(Measure::RoundTrip, turns.rtt.as_millis_f64(), Unit::Milliseconds, &[]));
+    found.remedies = remedy(Actor::Application, ExchangeAction::BatchRequests);
+    found.remedies.push(Remedy::new(Actor::Application, ExchangeAction::MoveCloser));
     found.promise(turns.in_one_go(case));
     Some(found)
 }

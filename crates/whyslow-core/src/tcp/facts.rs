@@ -11,9 +11,9 @@ mod transfer;
 pub use super::icmp_notices::{Notice, Notices};
 use super::payload;
 use super::sender::rtt::OLD_FIRST_RTO;
-use crate::types::{Frame, Near, Side, State};
+pub use crate::types::Fate;
+use crate::types::{End, Frame, Near, Side, State, VantageReason};
 use crate::units::{Nanos, SeqNumber, Time};
-pub use crate::wire::Fate;
 use crate::wire::{Flags, Segment};
 pub use retransmission::{Retransmission, Retransmitted};
 use std::net::IpAddr;
@@ -85,6 +85,11 @@ impl Facts {
     /// The minimum RTT that was seen.
     pub fn min_rtt(&self) -> Option<Nanos> {
         self.rtt.min
+    }
+
+    /// The end at this side.
+    pub fn end_of(&self, side: Side) -> End {
+        if side == self.client { End::Client } else { End::Server }
     }
 
     /// Nothing that was captured is later than `last`: an ACK that reaches its sender after that is
@@ -252,8 +257,8 @@ impl Offer {
 pub struct Vantage {
     /// Next to which end.
     pub near: Near,
-    /// Why that was concluded, in plain words.
-    pub reason: String,
+    /// What shows that.
+    pub reason: VantageReason,
     /// Least time from the capture point to each side and back.
     pub toward: [Option<Nanos>; 2],
 }

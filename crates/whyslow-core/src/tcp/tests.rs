@@ -357,7 +357,7 @@ fn an_ack_inside_a_large_segment_proves_the_sending_host() {
     script.line(150.0, B, [1, 101], 8 * MSS);
     script.line(200.0, A, [101, 3001], 0);
     let facts = script.run();
-    assert_eq!(facts.vantage.near, Near::Server, "{}", facts.vantage.reason);
+    assert_eq!(facts.vantage.near, Near::Server, "{:?}", facts.vantage.reason);
     assert_eq!(facts.vantage.toward, [Some(Nanos::from_millis(50)), Some(Nanos::from_millis(50))]);
 }
 
@@ -368,5 +368,5 @@ fn one_ends_packets_do_not_tell_where_they_were_captured() {
     script.lines.retain(|line| line.from == A);
     let facts = script.run();
     assert!(facts.capture_defects.one_direction);
-    assert_eq!(facts.vantage.near, Near::Unknown, "{}", facts.vantage.reason);
+    assert_eq!(facts.vantage.near, Near::Unknown, "{:?}", facts.vantage.reason);
 }

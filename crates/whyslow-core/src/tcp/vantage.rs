@@ -10,7 +10,7 @@
 use super::facts::Vantage;
 use super::segment::Seg;
 use super::sender::rtt::{FIRST_RTO, OLD_FIRST_RTO};
-use crate::types::{End, Near, Side};
+use crate::types::{End, Near, Side, VantageReason};
 use crate::units::{Nanos, SeqNumber, Time};
 use crate::wire::Flags;
 
@@ -245,50 +245,33 @@ impl VantageEstimator {
             Some(share) if share <= NEXT_TO => (Near::Client, self.timing(client)),
             Some(share) if share >= 1.0 - NEXT_TO => (Near::Server, self.timing(server)),
             _ => match (cut_after, joined_before) {
-                (Some(side), _) => (
-                    near(ends(side)),
-                    format!(
-                        "segments larger than the MSS that were cut up only after the capture (TSO) prove the sending host{}",
-                        if share.is_some() { ", though the host itself holds packets back" } else { "" }
-                    ),
-                ),
-                (None, Some(side)) if share.is_none() => (
-                    near(ends(!side)),
-                    "segments larger than the MSS, acknowledged as they stand (GRO), point to the receiving host"
-                        .into(),
-                ),
+                (Some(side), _) if share.is_some() => (near(ends(side)), VantageReason::CutAfterCaptureWithDelay),
+                (Some(side), _) => (near(ends(side)), VantageReason::CutAfterCapture),
+                (None, Some(side)) if share.is_none() => (near(ends(!side)), VantageReason::JoinedBeforeCapture),
                 _ => self.by_ttl_or_middle(client, share),
             },
         };
         Vantage { near, reason, toward: self.toward }
     }
 
-    fn timing(&self, side: Side) -> String {
-        let ms = |side: Side| self.toward[side].map_or(0.0, Nanos::as_millis_f64);
-        format!(
-            "packets toward this end are answered after {:.1} ms, those toward the other after {:.1} ms",
-            ms(side),
-            ms(!side)
-        )
+    fn timing(&self, side: Side) -> VantageReason {
+        let [near_s, far_s] = [side, !side].map(|side| self.toward[side].unwrap_or_default());
+        VantageReason::ResponseTimes { near_s, far_s }
     }
 
-    fn by_ttl_or_middle(&self, client: Side, share: Option<f64>) -> (Near, String) {
-        if let Some(share) = share {
-            let part = (share * 100.0).round();
-            return (Near::Middle, format!("{part:.0} % of the round trip lies on the client's side of the capture"));
+    fn by_ttl_or_middle(&self, client: Side, share: Option<f64>) -> (Near, VantageReason) {
+        if let Some(client) = share {
+            return (Near::Middle, VantageReason::RoundTripShare { client });
         }
         let server = !client;
         // Of packets that no router touched, one end's tell nothing: the other end may be as near.
         let untouched = |side: Side| Some(matches!(self.sides[side].max_ttl_plus_one.checked_sub(1)?, 64 | 128 | 255));
         match (untouched(client), untouched(server)) {
-            (Some(true), Some(false)) => (Near::Client, "the client's packets have an untouched time to live".into()),
-            (Some(false), Some(true)) => (Near::Server, "the server's packets have an untouched time to live".into()),
-            (None, _) | (_, None) => (Near::Unknown, "packets of one end only were captured".into()),
-            _ if self.toward.iter().any(Option::is_some) => (
-                Near::Unknown,
-                "packets and their answers were captured within one tick of the clock, or in one direction".into(),
-            ),
-            _ => (Near::Unknown, "no packet and its answer were both captured".into()),
+            (Some(true), Some(false)) => (Near::Client, VantageReason::UntouchedTtl { end: End::Client }),
+            (Some(false), Some(true)) => (Near::Server, VantageReason::UntouchedTtl { end: End::Server }),
+            (None, _) | (_, None) => (Near::Unknown, VantageReason::OneEnd),
+            _ if self.toward.iter().any(Option::is_some) => (Near::Unknown, VantageReason::WithinClockTick),
+            _ => (Near::Unknown, VantageReason::NoPair),
         }
     }
 }

@@ -6,10 +6,11 @@
 //! the quoted one are not followed, so that an error costs the same however it was made. What it
 //! says is not proven (RFC 5927): anybody may have sent it.
 
-use super::icmp_error::{Fate, Icmp, V4};
+use super::icmp_error::{Icmp, V4};
 use super::ip_header::{Addresses, Header};
 use super::skip::Skip;
 use super::view::View;
+use crate::types::Fate;
 
 /// TCP's.
 const TCP: u8 = 6;

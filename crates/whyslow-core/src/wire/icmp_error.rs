@@ -1,6 +1,7 @@
 //! An ICMP error about a TCP segment.
 
 use super::flow_key::FlowKey;
+use crate::types::Fate;
 use std::net::IpAddr;
 
 /// An error about a TCP segment.
@@ -20,42 +21,6 @@ pub struct Icmp {
     pub seq: u32,
     /// How long its packet was, IP header included; none where it does not tell.
     pub size: Option<u32>,
-}
-
-/// What became of a packet.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Fate {
-    /// It was too large for the next link, and may not be fragmented. Packets of so many bytes
-    /// pass, if that is told.
-    TooBig(Option<u32>),
-    /// No route leads to its network.
-    NetworkUnreachable,
-    /// Its host does not answer where it should be.
-    HostUnreachable,
-    /// Its host does not speak TCP.
-    ProtocolUnreachable,
-    /// Its host has nobody at that port, or a firewall says so.
-    PortUnreachable,
-    /// A rule forbids it.
-    Prohibited,
-    /// It went by more routers than it may: they send it round in a circle, or its time to live was
-    /// too low.
-    TimeExceeded,
-}
-
-impl Fate {
-    /// Its public name.
-    pub const fn slug(self) -> &'static str {
-        match self {
-            Self::TooBig(_) => "too-big",
-            Self::NetworkUnreachable => "network-unreachable",
-            Self::HostUnreachable => "host-unreachable",
-            Self::ProtocolUnreachable => "protocol-unreachable",
-            Self::PortUnreachable => "port-unreachable",
-            Self::Prohibited => "prohibited",
-            Self::TimeExceeded => "time-exceeded",
-        }
-    }
 }
 
 impl Icmp {

@@ -35,10 +35,11 @@ mod testing;
 mod tunnel;
 mod view;
 
+pub use crate::types::Fate;
 pub use checksum_sample::{ChecksumSample, ChecksumTally};
 pub use fast::{FastPacket, PlainSegment, parse_fast};
 pub use flow_key::{FlowKey, RawFlowKey};
-pub use icmp_error::{Fate, Icmp};
+pub use icmp_error::Icmp;
 #[cfg(test)]
 use link::is_supported;
 pub use link::link_type_name;

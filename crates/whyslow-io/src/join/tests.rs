@@ -66,7 +66,7 @@ fn connection() -> Connection {
         state: State::Open,
         closed_by: None,
         near: Near::Unknown,
-        near_reason: String::new(),
+        near_reason: Default::default(),
         origin: Origin::default(),
         rtt_ms: Rtt::default(),
         handshake: None,

@@ -1,6 +1,7 @@
 //! Analyses of several connections, and all of them together.
 
 use super::*;
+use whyslow_core::analysis::Fate;
 
 /// Many connections over two captures.
 pub fn many() -> Analysis {
@@ -122,8 +123,8 @@ pub fn both_ends() -> Analysis {
 
 /// A SYN that two routers did not deliver, and packets that were too long.
 pub fn icmp_errors() -> Analysis {
-    let error = |kind: &'static str, (message, code), number, count, detail: &str| IcmpError {
-        kind: kind.into(),
+    let error = |kind: Fate, (message, code), number, count| IcmpError {
+        kind,
         message,
         code,
         by: "192.0.2.254".into(),
@@ -135,13 +136,10 @@ pub fn icmp_errors() -> Analysis {
         time_s: Nanos::from_millis(40),
         last_s: Nanos::from_millis(2_040),
         frame: frame(number),
-        detail: detail.into(),
     };
     let mut unanswered = without_payload(State::Unanswered);
-    unanswered.connections[0].icmp = vec![
-        error("host-unreachable", (3, 1), 2, 3, "192.0.2.254 says of the client's packets: the host cannot be reached"),
-        error("prohibited", (3, 13), 9, 1, "192.0.2.254 says of the client's packets: a filter forbids them"),
-    ];
+    unanswered.connections[0].icmp =
+        vec![error(Fate::HostUnreachable, (3, 1), 2, 3), error(Fate::Prohibited, (3, 13), 9, 1)];
     unanswered.connections[0].icmp_total = 1_204;
     let mut slow = slow_start();
     slow.connections[0].icmp = vec![IcmpError {
@@ -149,13 +147,7 @@ pub fn icmp_errors() -> Analysis {
         size: Some(1_500),
         mtu: Some(1_400),
         obeyed: Some(true),
-        ..error(
-            "too-big",
-            (3, 4),
-            14,
-            10,
-            "192.0.2.254 says of the server's packets of 1,500 B: too long, 1,400 B pass",
-        )
+        ..error(Fate::TooBig(Some(1_400)), (3, 4), 14, 10)
     }];
     slow.connections[0].icmp_total = 10;
     unanswered.connections.extend(slow.connections);

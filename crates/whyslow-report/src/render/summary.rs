@@ -43,7 +43,7 @@ pub fn markdown(capture: Option<&Capture>, connection: &Connection) -> String {
         let _ = writeln!(out, "{}", escaped(advice));
     }
     for problem in &connection.problems {
-        let _ = writeln!(out, "\n> **{}**: {}", problem.slug, escaped(&problem.detail.to_string()));
+        let _ = writeln!(out, "\n> **{}**: {}", problem.slug, escaped(&words::problem(problem, Lang::En)));
     }
     for finding in &connection.findings {
         print_finding(&mut out, finding);

@@ -31,7 +31,6 @@ fn hostile() -> Analysis {
     for connection in &mut analysis.connections {
         connection.client.address = text();
         connection.server.name = Some(text());
-        connection.near_reason = text();
         connection.problems.push(example::problem("no-handshake", 1, HOSTILE));
         connection.findings.push(example::finding(Cause::TurnTaking, 5.0, hostile_statement()));
         for transfer in &mut connection.transfers {
@@ -78,7 +77,7 @@ fn hides_nothing(what: &str, text: &str) {
 fn no_renderer_prints_what_is_hidden() {
     let analysis = hostile();
     for full in [false, true] {
-        let page = terminal::page(&analysis, terminal::View { width: 100, top: Some(9), full });
+        let page = terminal::page(&analysis, terminal::View { width: 100, top: Some(9), full, lang: crate::words::Lang::En });
         hides_nothing("terminal", &anstream::adapter::strip_str(&page).to_string());
     }
     for connection in &analysis.connections {

@@ -14,7 +14,8 @@ pub use sheet::WordSheet;
 
 use std::borrow::Cow;
 use whyslow_core::analysis::{
-    Action, Change, Finding, Measurement, PairCaveat, PairStatement, Question, Statement, Transfer, Unit, Verdict,
+    Action, Change, Finding, IcmpError, Measurement, PairCaveat, PairStatement, Problem, Question, Statement, Transfer,
+    Unit, VantageReason, Verdict,
 };
 use whyslow_core::compare::{ComparisonCaveat, ComparisonStatement};
 
@@ -108,6 +109,30 @@ fn question(question: &Question, lang: Lang) -> String {
     match lang {
         Lang::En => en::question(question),
         Lang::Zh => zh::question(question),
+    }
+}
+
+/// What an ICMP error reports, and whether the sender obeyed it.
+pub fn icmp_error(error: &IcmpError, lang: Lang) -> String {
+    match lang {
+        Lang::En => en::icmp_error(error),
+        Lang::Zh => zh::icmp_error(error),
+    }
+}
+
+/// A problem of a capture, in a sentence without a full stop.
+pub fn problem(problem: &Problem, lang: Lang) -> String {
+    match lang {
+        Lang::En => en::problem(problem),
+        Lang::Zh => zh::problem(problem),
+    }
+}
+
+/// What shows where a capture stands.
+pub fn vantage(reason: &VantageReason, lang: Lang) -> String {
+    match lang {
+        Lang::En => en::vantage(reason),
+        Lang::Zh => zh::vantage(reason),
     }
 }
 

@@ -2,15 +2,22 @@
 
 mod common;
 pub(super) mod compare;
+mod ends;
 mod exchange;
+mod icmp;
 mod link;
 mod loss;
 mod measure;
 pub(super) mod pair;
+mod problem;
 mod sending;
+mod vantage;
 mod verdict;
 
+pub(super) use icmp::icmp_error;
 pub(super) use measure::{measure, unit};
+pub(super) use problem::problem;
+pub(super) use vantage::vantage;
 pub(super) use verdict::verdict;
 use whyslow_core::analysis::{Action, Question, Statement};
 

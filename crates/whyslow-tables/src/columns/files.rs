@@ -5,6 +5,7 @@ use crate::column::{Column, flag, instant, int, raw, seconds, text};
 use crate::row::begins_in;
 use chrono::DateTime;
 use whyslow_core::units::Time;
+use whyslow_report::words::{self, Lang};
 
 /// All of `files`.
 pub(crate) fn files() -> Vec<Column> {
@@ -47,7 +48,7 @@ pub(crate) fn problems() -> Vec<Column> {
     columns.extend([
         text("problem", "Its name.", |row| Some(row.problem()?.slug.clone())),
         int("count", "How often.", |row| Some(row.problem()?.count)),
-        text("detail", "It in plain words.", |row| Some(row.problem()?.detail.to_string())),
+        text("detail", "It in plain words.", |row| Some(words::problem(row.problem()?, Lang::En))),
     ]);
     columns
 }

@@ -4,6 +4,7 @@ use crate::output::complain;
 use crate::progress::Meter;
 use whyslow_core::analysis::Connection;
 use whyslow_core::series::Point;
+use whyslow_report::words::{self, Lang};
 
 /// Where the packets are, and whose they are.
 pub(super) struct ConnectionPackets<'a> {
@@ -32,7 +33,7 @@ impl ConnectionPackets<'_> {
         }
         let unused = |slug: &str| {
             let problem = self.connection.problems.iter().find(|problem| problem.slug == slug)?;
-            complain(&format!("not in it: {}", problem.detail));
+            complain(&format!("not in it: {}", words::problem(problem, Lang::En)));
             Some(())
         };
         let _ = (unused("duplicate-frames"), unused("bad-checksum"));

@@ -88,7 +88,7 @@ pub(super) fn summary(totals: &Totals<'_>) -> String {
         );
     }
     for problem in totals.problems {
-        let _ = writeln!(page, "{}: {}", problem.slug, problem.detail);
+        let _ = writeln!(page, "{}: {}", problem.slug, words::problem(problem, Lang::En));
     }
     page
 }

@@ -7,7 +7,7 @@ mod loss;
 mod sending;
 
 pub use common::CommonAction;
-pub use exchange::ExchangeAction;
+pub use exchange::{ClientState, ExchangeAction, LogTopic};
 pub use link::LinkAction;
 pub use loss::{LossAction, RepairSpeed};
 pub use sending::{BufferNeed, FirstWindow, RateSource, SendingAction, SizedBy, UsualCap};

@@ -1,6 +1,7 @@
 //! What a capture says of packets that belong to no connection, or were damaged.
 
 use super::*;
+use crate::analysis::{Fate, ProblemDetail};
 
 #[test]
 fn what_is_no_segment_is_counted_once() {
@@ -106,22 +107,26 @@ fn icmp_errors_are_told_with_the_connection_that_they_quote() {
     for count in [1, 2, 8] {
         let analysis = explained(&packets, &[], count).finish().0;
         let [connection] = &analysis.connections[..] else { panic!("one connection") };
-        let about =
-            |error: &IcmpError| (error.kind.clone(), error.about.index(), error.mtu, error.count, error.frame.number);
+        let about = |error: &IcmpError| (error.kind, error.about.index(), error.mtu, error.count, error.frame.number);
         let outcome: Vec<_> = connection.icmp.iter().map(about).collect();
-        assert_eq!(outcome, [("time-exceeded".into(), 0, None, 1, 5), ("too-big".into(), 1, Some(1400), 2, 7)]);
+        let too_big = Fate::TooBig(Some(1400));
+        assert_eq!(outcome, [(Fate::TimeExceeded, 0, None, 1, 5), (too_big, 1, Some(1400), 2, 7)]);
         assert_eq!((connection.icmp_total, connection.icmp[1].size, connection.icmp[1].obeyed), (3, Some(1040), None));
-        assert_eq!(
-            connection.icmp[1].detail,
-            "10.9.9.9 says of the server's packets of 1,040 B: too long, 1,400 B pass (fragmentation needed)"
-        );
+        assert_eq!(connection.icmp[1].by, "10.9.9.9");
         let unmatched = analysis.captures[0].problems.iter().filter(|problem| problem.slug == "icmp-unmatched");
-        let unmatched: Vec<_> = unmatched.map(|problem| (problem.count, problem.detail.to_string())).collect();
+        let unmatched: Vec<_> = unmatched.map(|problem| (problem.count, problem.detail.clone())).collect();
         assert_eq!(unmatched.len(), 3, "{unmatched:?}");
         assert!(unmatched.iter().all(|(count, _)| *count == 1), "{unmatched:?}");
-        for frame in ["first in frame 9)", "first in frame 10)", "first in frame 11)"] {
-            assert!(unmatched.iter().any(|(_, detail)| detail.ends_with(frame)), "{frame}: {unmatched:?}");
+        let first = |detail: &ProblemDetail| match detail {
+            ProblemDetail::IcmpUnmatched { first, .. } => first.to_string(),
+            ProblemDetail::Text { text } => text.clone(),
+            other => panic!("{other:?}"),
+        };
+        let firsts: Vec<String> = unmatched.iter().map(|(_, detail)| first(detail)).collect();
+        for frame in ["9", "10"] {
+            assert!(firsts.iter().any(|first| first == frame), "{frame}: {firsts:?}");
         }
+        assert!(firsts.iter().any(|first| first.ends_with("first in frame 11)")), "{firsts:?}");
         assert_eq!(analysis.captures[0].tcp_packets, 7);
     }
 }

@@ -1,6 +1,6 @@
 //! A made-up download over a made-up path, and what two captures show of it.
 
-use crate::analysis::{Connection, Pair};
+use crate::analysis::{Connection, NotCompared, Pair};
 use crate::capture::{LinkType, Packet, Sink, Summary};
 use crate::explain::Explainer;
 use crate::pair::{ConnectionFingerprint, MatchedConnection, PacketCollector, WantedConnection, compare, find, shares};
@@ -264,7 +264,7 @@ pub fn found(captures: [&Captured; 2]) -> Vec<MatchedConnection> {
 }
 
 /// Compares what two captures share most of.
-pub fn compared(captures: [&Captured; 2]) -> Result<Pair, Option<String>> {
+pub fn compared(captures: [&Captured; 2]) -> Result<Pair, Option<NotCompared>> {
     let explained = captures.map(explained);
     let found = find(&explained[0].1, &explained[1].1).into_iter().next().ok_or(None)?;
     let most = shares(found.fingerprints.iter().map(|fingerprint| fingerprint.packets));

@@ -1,6 +1,7 @@
 #![allow(clippy::unwrap_used)]
 
 use super::*;
+use crate::analysis::End;
 use crate::rules::scene::{MSS, Scene, at_ms, ms};
 use crate::tcp::facts::Retransmission;
 use crate::types::{Frame, RetransmissionKind};
@@ -82,20 +83,14 @@ fn what_is_cut_behind_the_capture_point_is_no_longer_packet() {
 }
 
 #[test]
-fn all_of_it_is_told() {
+fn icmp_errors_of_both_sides_are_listed() {
     let (mut scene, notice) = scene_with_notice();
     copy(&mut scene, 1_010, MSS);
     scene.facts.notices.list = vec![notice, self::notice(Fate::Prohibited, Side::A, 1_500)];
-    let details = details(&scene);
-    assert_eq!(
-        details,
-        [
-            "192.0.2.9 says of the server's packets of 1,052 B: too long, 852 B pass (fragmentation needed); the sender does not heed it",
-            "192.0.2.9 says of the client's packets: a filter forbids them (administratively prohibited)",
-        ]
-    );
-}
-
-fn details(scene: &Scene) -> Vec<String> {
-    super::describe_all(&scene.facts, Time::ZERO).into_iter().map(|error| error.detail).collect()
+    let listed = super::describe_all(&scene.facts, Time::ZERO);
+    let [too_big, prohibited] = &listed[..] else { panic!("{listed:?}") };
+    assert_eq!((too_big.kind, too_big.about, too_big.by.as_str()), (Fate::TooBig(Some(852)), End::Server, "192.0.2.9"));
+    assert_eq!((too_big.size, too_big.mtu, too_big.obeyed), (Some(1_052), Some(852), Some(false)));
+    assert_eq!((prohibited.kind, prohibited.about), (Fate::Prohibited, End::Client));
+    assert_eq!((prohibited.mtu, prohibited.obeyed), (None, None));
 }

@@ -1,6 +1,7 @@
 #![allow(clippy::unwrap_used)]
 
 use super::*;
+use crate::analysis::{Action, Statement, UnansweredRequest, Undelivered};
 use crate::cause::Cause;
 use crate::rules::icmp::tests::notice;
 use crate::rules::scene::{MSS, Scene, at_ms, gap, ms};
@@ -17,29 +18,32 @@ fn asked() -> Scene {
     scene
 }
 
-fn summary(scene: &Scene) -> Option<String> {
-    scene.finding_without_answer(Cause::NoAnswer).map(|found| found.unconverted_summary())
+fn statement(scene: &Scene) -> Option<Statement> {
+    scene.finding_without_answer(Cause::NoAnswer).map(|found| found.statement)
+}
+
+/// The request of [`asked`].
+fn unanswered(line: Option<&str>, waited: i64, end: WaitEnd) -> Statement {
+    let request = UnansweredRequest { line: line.map(str::to_owned), bytes: 100 };
+    ExchangeStatement::RequestUnanswered { request, waited_s: ms(waited), end }.into()
 }
 
 #[test]
 fn a_request_that_is_not_answered_before_the_capture_ends() {
     let found = asked().finding_without_answer(Cause::NoAnswer).unwrap();
     assert_eq!((found.cost_s, found.confidence), (ms(2_500), 0.5), "nothing proves that it is a request");
-    assert!(
-        found.unconverted_summary().starts_with("the capture ends while the server has not answered for 2.50 s"),
-        "{found:?}"
-    );
+    assert_eq!(found.statement, unanswered(None, 2_500, WaitEnd::CaptureEnded));
     let mut scene = asked();
     scene.facts.content[0].heads = vec![(1, "GET /slow".into())];
     let found = scene.finding_without_answer(Cause::NoAnswer).unwrap();
     assert_eq!(found.confidence, 0.85);
-    assert!(found.unconverted_summary().contains("GET /slow"));
+    assert_eq!(found.statement, unanswered(Some("GET /slow"), 2_500, WaitEnd::CaptureEnded));
     // Within a second it may yet come.
     scene.facts.until = at_ms(1_850);
-    assert_eq!(summary(&scene), None);
+    assert_eq!(statement(&scene), None);
     // Nobody waits an hour.
     scene.facts.until = at_ms(3_600_000);
-    assert_eq!(summary(&scene), None);
+    assert_eq!(statement(&scene), None);
 }
 
 #[test]
@@ -56,13 +60,13 @@ fn connection_lasts_as_long_as_an_answer_is_waited_for() {
 fn who_closed_gave_up() {
     let mut scene = asked();
     (scene.facts.closing[0], scene.facts.fins[0]) = (Some((at_ms(3_000), Frame::default())), true);
-    assert!(summary(&scene).unwrap().starts_with("the client gave up after 2.10 s"));
+    assert_eq!(statement(&scene), Some(unanswered(None, 2_100, WaitEnd::GaveUp)));
     (scene.facts.closing[1], scene.facts.fins[1]) = (Some((at_ms(2_000), Frame::default())), true);
-    assert!(summary(&scene).unwrap().starts_with("the server closed after 1.10 s"));
+    assert_eq!(statement(&scene), Some(unanswered(None, 1_100, WaitEnd::Closed)));
     // A reset of the server has another name.
     scene.facts.fins = [false; 2];
     scene.facts.reset = Some(ResetFacts { from: Side::B, ttl: 64, is_bare: false });
-    assert_eq!(summary(&scene), None);
+    assert_eq!(statement(&scene), None);
 }
 
 #[test]
@@ -70,7 +74,7 @@ fn what_asks_for_nothing_is_not_waited_for() {
     let none = |change: fn(&mut Scene), why: &str| {
         let mut scene = asked();
         change(&mut scene);
-        assert_eq!(summary(&scene), None, "{why}");
+        assert_eq!(statement(&scene), None, "{why}");
     };
     none(|scene| scene.facts.capture_defects.one_direction = true, "one direction");
     none(|scene| scene.facts.directions[1].bytes = 5_000, "the answer was not captured");
@@ -123,12 +127,12 @@ fn of_what_cannot_be_read_answers_before_show_that_one_was_due() {
     let found = answered(&[60, 60, 60, 60], ms(1)).finding_without_answer(Cause::NoAnswer).unwrap();
     assert_eq!((found.cost_s, found.confidence), (ms(2_500), 0.65));
     // Credit at the end is smaller than what asked.
-    assert_eq!(summary(&answered(&[90, 90, 90, 35], ms(1))), None);
-    assert_eq!(summary(&answered(&[60, 60, 60], ms(1))), None, "two answers may be chance");
+    assert_eq!(statement(&answered(&[90, 90, 90, 35], ms(1))), None);
+    assert_eq!(statement(&answered(&[60, 60, 60], ms(1))), None, "two answers may be chance");
     // Where answers took as long before, nothing is out of the ordinary.
     let mut slow = answered(&[60, 60, 60, 60], ms(1));
     slow.facts.directions[1].transfers[0].answered = Some(PeerMessage::default());
-    assert_eq!(summary(&slow), None);
+    assert_eq!(statement(&slow), None);
     // With TLS a larger message is a request.
     let mut tls = answered(&[300, 300], ms(1));
     tls.facts.content[0].protocol = Some(Protocol::Tls);
@@ -150,15 +154,18 @@ fn syns_without_an_answer_are_told_by_how_many() {
     };
     let open = tried(&mut scene, 2, 3_800, 6_000).unwrap();
     assert_eq!(open.cost_s, ms(5_200));
-    assert!(
-        open.unconverted_summary().contains("capture ends") && open.unconverted_summary().contains("3 SYNs"),
-        "{}",
-        open.unconverted_summary()
-    );
+    let unanswered = |waited: i64, end: WaitEnd| {
+        let server = "192.0.2.2:443".to_owned();
+        Statement::from(ExchangeStatement::SynUnanswered { server, syns: 3, waited_s: ms(waited), end })
+    };
+    assert_eq!(open.statement, unanswered(5_200, WaitEnd::CaptureEnded));
     // The fourth would have come 4 s after the third.
     let over = tried(&mut scene, 2, 3_800, 30_000).unwrap();
     assert_eq!(over.cost_s, ms(3_000));
-    assert!(over.unconverted_summary().contains("never answered: 3 SYNs in 3.00 s"), "{}", over.unconverted_summary());
+    assert_eq!(over.statement, unanswered(3_000, WaitEnd::GaveUp));
+    let action = over.remedy().unwrap().action.clone();
+    assert_eq!(action, ExchangeAction::CheckServer { host: "192.0.2.2".to_owned(), port: 443 }.into());
+    assert_eq!(action.command().unwrap(), "traceroute -n -T -p 443 192.0.2.2");
     assert!(scene.finding_without_answer(Cause::SynLoss).is_none(), "it is told once");
     // Who did not try again after 3 s does not wait, and within a second nobody tries.
     assert_eq!(tried(&mut scene, 0, 800, 2_500).unwrap().confidence, 0.5);
@@ -176,11 +183,9 @@ fn answers_to_syns_that_never_reach_who_asks() {
     scene.facts.directions.iter_mut().for_each(|direction| direction.last_payload = None);
     let found = scene.finding_without_answer(Cause::NoAnswer).unwrap();
     assert_eq!(found.cost_s, ms(6_100));
-    assert!(
-        found.unconverted_summary().contains("answer to its 5 SYNs: 7 SYN-ACKs in 6.10 s"),
-        "{}",
-        found.unconverted_summary()
-    );
+    let client = "192.0.2.1:40000".to_owned();
+    let statement = ExchangeStatement::SynAckUnanswered { client, syns: 5, syn_acks: 7, waited_s: ms(6_100) };
+    assert_eq!(found.statement, statement.into());
     assert!(scene.finding_without_answer(Cause::SynLoss).is_none(), "it is told once");
     // Who asked once may be gone, and who was answered in the end had lost a SYN.
     for (retries, ack) in [([0, 6], None), ([4, 6], Some((at_ms(6_950), Frame::default())))] {
@@ -199,32 +204,40 @@ fn a_router_that_says_why_is_believed_at_once() {
     scene.facts.handshake.answered_syn = Some(at_ms(800));
     (scene.facts.handshake.syn_ack, scene.facts.handshake.ack) = (None, None);
     (scene.facts.last, scene.facts.until) = (at_ms(800), at_ms(9_000));
-    assert_eq!(summary(&scene), None, "one SYN, and nothing more, may be anything");
-    for (fate, words, what) in [
-        (Fate::NetworkUnreachable, "192.0.2.9 has no route to 192.0.2.2", "a route"),
-        (Fate::HostUnreachable, "192.0.2.9 cannot reach 192.0.2.2", "is up"),
-        (Fate::PortUnreachable, "192.0.2.9 says that port 443 is closed", "filter at 192.0.2.9"),
-        (Fate::Prohibited, "a filter at 192.0.2.9 forbids it", "filter at 192.0.2.9"),
-        (Fate::TimeExceeded, "its packets expired on the way, at 192.0.2.9", "routing loop"),
+    assert_eq!(statement(&scene), None, "one SYN, and nothing more, may be anything");
+    let (router, host) = ("192.0.2.9".to_owned(), "192.0.2.2".to_owned());
+    let allow = ExchangeAction::AllowPort { at: router.clone(), host: host.clone(), port: 443 };
+    for (fate, action) in [
+        (Fate::NetworkUnreachable, ExchangeAction::AddRoute { at: router.clone(), to: host.clone() }),
+        (Fate::HostUnreachable, ExchangeAction::CheckHost { host: host.clone(), router: router.clone() }),
+        (Fate::PortUnreachable, allow.clone()),
+        (Fate::Prohibited, allow),
+        (Fate::TimeExceeded, ExchangeAction::FindRoutingLoop { host: host.clone(), port: 443 }),
     ] {
         scene.facts.notices.list = vec![notice(fate, Side::A, 840)];
         let found = scene.finding_without_answer(Cause::NoAnswer).unwrap();
         assert_eq!((found.cost_s, found.confidence), (ms(40), 0.85));
-        assert_eq!(
-            found.unconverted_summary(),
-            format!("192.0.2.2:443 did not get the SYN: {words} (ICMP); 1 SYN in 40.0 ms")
-        );
-        assert!(found.unconverted_fix().unwrap().what.contains(what), "{words}");
+        let undelivered = ExchangeStatement::SynUndelivered {
+            server: "192.0.2.2:443".to_owned(),
+            reason: Undelivered { fate, by: router.clone(), host: host.clone(), port: 443 },
+            syns: 1,
+            waited_s: ms(40),
+        };
+        assert_eq!(found.statement, undelivered.into());
+        assert_eq!(found.remedies, remedy(Actor::Network, action));
         assert_eq!(found.evidence[2].frames[0].number, 77);
     }
     // Of the server's own port.
     scene.facts.notices.list[0] = Notice { by: [192, 0, 2, 2].into(), ..notice(Fate::PortUnreachable, Side::A, 840) };
-    let fix = scene.finding_without_answer(Cause::NoAnswer).unwrap().unconverted_fix().unwrap();
-    assert_eq!((fix.who, fix.command.as_deref()), (Actor::Application, Some("ss -ltn 'sport = :443'")));
+    let found = scene.finding_without_answer(Cause::NoAnswer).unwrap();
+    let [start, allow] = &found.remedies[..] else { panic!("{found:?}") };
+    assert_eq!(start.action, ExchangeAction::StartService { host: host.clone(), port: 443 }.into());
+    assert_eq!((start.actor, start.action.command().as_deref()), (Actor::Application, Some("ss -ltn 'sport = :443'")));
+    assert_eq!(allow.action, ExchangeAction::AllowPort { at: host.clone(), host, port: 443 }.into());
     // Nothing of that is said by packets that are too long, nor about the other side's.
     for other in [notice(Fate::TooBig(Some(852)), Side::A, 840), notice(Fate::Prohibited, Side::B, 840)] {
         scene.facts.notices.list = vec![other];
-        assert_eq!(summary(&scene), None);
+        assert_eq!(statement(&scene), None);
     }
 }
 
@@ -239,20 +252,22 @@ fn a_probe_that_was_meant_to_expire_is_nothing_and_who_tries_on_waits() {
     (scene.facts.last, scene.facts.until) = (at_ms(800), at_ms(9_000));
     scene.facts.notices.list = vec![notice(Fate::TimeExceeded, Side::A, 840)];
     scene.facts.ttl[0] = (Some(3), None);
-    assert_eq!(summary(&scene), None, "traceroute");
+    assert_eq!(statement(&scene), None, "traceroute");
     scene.facts.ttl[0] = (Some(61), None);
-    assert!(summary(&scene).is_some());
+    assert!(statement(&scene).is_some());
     // SYNs on and on, of which the last ones nobody answers any more.
     scene.facts.handshake.retries = [4, 0];
     scene.facts.handshake.answered_syn = Some(at_ms(15_800));
     (scene.facts.last, scene.facts.until) = (at_ms(15_800), at_ms(90_000));
     let found = scene.finding_without_answer(Cause::NoAnswer).unwrap();
-    assert!(
-        found.unconverted_summary().contains("never answered: 5 SYNs in 15.00 s"),
-        "{}",
-        found.unconverted_summary()
-    );
-    assert!(found.evidence.iter().any(|evidence| evidence.kind.slug().starts_with("ICMP: ")));
+    let unanswered = ExchangeStatement::SynUnanswered {
+        server: "192.0.2.2:443".to_owned(),
+        syns: 5,
+        waited_s: ms(15_000),
+        end: WaitEnd::GaveUp,
+    };
+    assert_eq!(found.statement, unanswered.into());
+    assert!(found.evidence.iter().any(|evidence| evidence.kind == Measure::IcmpTimeExceeded));
 }
 
 /// An answer whose last bytes are retransmitted after 0.3, 0.6 and 1.2 s, and never acknowledged.
@@ -279,20 +294,16 @@ fn a_router_that_lost_its_route_is_named() {
     scene.facts.notices.list =
         vec![notice(Fate::TooBig(Some(852)), Side::B, now), notice(Fate::NetworkUnreachable, Side::B, now)];
     let found = scene.finding_over_connection(Cause::NoAnswer).unwrap();
-    assert!(
-        found.unconverted_summary().ends_with("; 192.0.2.9 has no route to 192.0.2.1 (ICMP)"),
-        "{}",
-        found.unconverted_summary()
-    );
-    assert!(found.unconverted_fix().unwrap().what.starts_with("give 192.0.2.9 a route to 192.0.2.1"));
+    let (by, host) = ("192.0.2.9".to_owned(), "192.0.2.1".to_owned());
+    let route = ExchangeAction::AddRoute { at: by.clone(), to: host.clone() };
+    let reason = Undelivered { fate: Fate::NetworkUnreachable, by, host, port: 40_000 };
+    assert_eq!(found.details, [ExchangeStatement::Undelivered { reason }.into()]);
+    assert_eq!(found.remedies, remedy(Actor::Network, route));
     // What is said of the other side's packets tells nothing of these.
     scene.facts.notices.list[1].about = Side::A;
     let found = scene.finding_over_connection(Cause::NoAnswer).unwrap();
-    assert!(
-        !found.unconverted_summary().contains("ICMP") && !found.unconverted_fix().unwrap().what.contains("route to"),
-        "{}",
-        found.unconverted_summary()
-    );
+    assert!(found.details.is_empty(), "{found:?}");
+    assert_eq!(found.remedies, remedy(Actor::Network, ExchangeAction::CheckPeer { end: End::Client }));
 }
 
 #[test]
@@ -300,20 +311,15 @@ fn data_that_is_never_acknowledged_is_no_wait_for_the_timer_alone() {
     let scene = lost();
     let found = scene.finding_over_connection(Cause::NoAnswer).unwrap();
     assert_eq!(found.cost_s, ms(3_000));
-    assert!(
-        found.unconverted_summary().contains("capture ends while the client has acknowledged nothing"),
-        "{}",
-        found.unconverted_summary()
-    );
+    let unanswered = |waited: i64, end: WaitEnd| {
+        Statement::from(ExchangeStatement::DataUnanswered { by: End::Client, tries: 4, waited_s: ms(waited), end })
+    };
+    assert_eq!(found.statement, unanswered(3_000, WaitEnd::CaptureEnded));
     let mut over = lost();
     over.facts.until += ms(60_000);
     let found = over.finding_over_connection(Cause::NoAnswer).unwrap();
     assert_eq!(found.cost_s, ms(2_100));
-    assert!(
-        found.unconverted_summary().contains("sent the same data 4 times in 2.10 s"),
-        "{}",
-        found.unconverted_summary()
-    );
+    assert_eq!(found.statement, unanswered(2_100, WaitEnd::GaveUp));
     // A client that had closed waits for nothing, and one that resets the connection has answered.
     let mut closed = lost();
     closed.facts.closing[0] = Some((at_ms(1_050), Frame::default()));
@@ -328,7 +334,9 @@ fn after_a_long_silence_something_may_have_forgotten_the_connection() {
     let mut scene = lost();
     scene.facts.directions[0].transfers[0].last_send = at_ms(-300_000);
     let found = scene.finding_over_connection(Cause::NoAnswer).unwrap();
-    assert!(found.unconverted_fix().unwrap().command.unwrap().contains("tcp_keepalive_time"));
+    let action = &found.remedy().unwrap().action;
+    assert!(matches!(action, Action::Exchange(ExchangeAction::SendKeepalives { .. })), "{action:?}");
+    assert!(action.command().unwrap().contains("tcp_keepalive_time=60"));
 }
 
 #[test]
@@ -345,7 +353,8 @@ fn an_answer_that_stops_amid_full_segments_is_broken_off() {
     let closed = scene.transfer.end + ms(2_000);
     (scene.facts.closing[0], scene.facts.fins[0]) = (Some((closed, Frame::default())), true);
     let found = scene.finding_over_connection(Cause::NoAnswer).unwrap();
-    assert!(found.unconverted_summary().contains("the client gave up 2.10 s later"), "{}", found.unconverted_summary());
+    let stopped = ExchangeStatement::ResponseStopped { bytes: 24 * MSS, waited_s: ms(2_100), end: WaitEnd::GaveUp };
+    assert_eq!(found.statement, stopped.into());
     // A window that closed is another matter.
     scene.facts.directions[1].zero_windows = 1;
     assert!(scene.finding_over_connection(Cause::NoAnswer).is_none());

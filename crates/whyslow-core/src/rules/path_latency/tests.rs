@@ -1,6 +1,6 @@
 #![allow(clippy::unwrap_used)]
 
-use crate::analysis::{Frame, Near};
+use crate::analysis::{ExchangeStatement, FirstReply, Frame, Near};
 use crate::cause::Cause;
 use crate::rules::scene::{MSS, Scene, at_ms, ms};
 use crate::tcp::facts::Vantage;
@@ -20,11 +20,8 @@ fn opened(answer: i64) -> Scene {
 fn a_handshake_far_slower_than_the_rest_is_told() {
     let found = opened(500).finding_over_connection(Cause::PathLatency).unwrap();
     assert_eq!((found.cost_s, found.confidence), (ms(400), 0.8));
-    assert!(
-        found.unconverted_summary().contains("the answer to the SYN took 500 ms"),
-        "{}",
-        found.unconverted_summary()
-    );
+    let slow = ExchangeStatement::FirstReplySlow { reply: FirstReply::SynAck, took_s: ms(500), later_s: ms(100) };
+    assert_eq!(found.statement, slow.into());
     assert!(opened(190).finding_over_connection(Cause::PathLatency).is_none(), "not twice as long");
     let mut short = opened(45);
     (short.facts.rtt.p50, short.facts.rtt.p95) = (Some(ms(10)), Some(ms(10)));

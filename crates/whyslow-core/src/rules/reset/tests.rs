@@ -1,6 +1,7 @@
 #![allow(clippy::unwrap_used)]
 
 use super::*;
+use crate::analysis::{Statement, UnansweredRequest};
 use crate::cause::Cause;
 use crate::rules::scene::{MSS, Scene, at_ms, ms};
 use crate::tcp::facts::PeerMessage;
@@ -10,6 +11,12 @@ fn download() -> Scene {
     let mut scene = Scene::flights(&[8 * MSS, 8 * MSS]);
     scene.facts.handshake.syn_ack = Some((at_ms(850), Frame::default()));
     scene
+}
+
+/// Half of the response was never acknowledged.
+fn amid(by: End, into: Option<i64>) -> Statement {
+    let (message, unacknowledged) = (MessageKind::Response, 4 * MSS);
+    ExchangeStatement::ResetAmid { by, message, into_s: into.map(ms), unacknowledged }.into()
 }
 
 /// Side `from` resets the connection.
@@ -45,11 +52,7 @@ fn a_server_that_resets_amid_its_answer_wastes_all_of_it() {
     let found = scene.finding_over_connection(Cause::Reset).unwrap();
     // From the request at 0.9 s.
     assert_eq!(found.cost_s, ms(250));
-    assert!(
-        found.unconverted_summary().starts_with("the server reset the connection 150 ms into its answer"),
-        "{}",
-        found.unconverted_summary()
-    );
+    assert_eq!(found.statement, amid(End::Server, Some(150)));
     assert_eq!(found.evidence[0].value, 12_000.0);
 }
 
@@ -61,14 +64,11 @@ fn a_reset_right_behind_a_full_segment_cuts_an_answer_that_arrived_as_far_as_it_
         (scene.facts.directions[1].mss, scene.facts.directions[1].last_len) = (MSS, len);
         let found = scene.finding_over_connection(Cause::Reset)?;
         assert_eq!((found.cost_s, found.confidence), (ms(0), 0.6));
-        Some(found.unconverted_summary())
+        Some(found.statement)
     };
     // The last segment leaves at 1.1 s, and its ACK is there at 1.2 s.
-    let summary = says(MSS, 1_150).unwrap();
-    assert_eq!(
-        summary,
-        "the server reset the connection 150 ms into its answer, amid full segments, all of which came"
-    );
+    let behind = ExchangeStatement::ResetBehindFullSegment { into_s: ms(150) };
+    assert_eq!(says(MSS, 1_150), Some(behind.into()));
     assert!(says(3 * MSS, 1_150).is_some(), "as offload hands them over");
     assert_eq!((says(MSS - 1, 1_150), says(3 * MSS - 1, 1_150)), (None, None), "it had said all");
     assert_eq!(says(MSS, 1_190), None, "it knew that all had come");
@@ -89,11 +89,7 @@ fn a_client_that_has_enough_loses_nothing_and_one_that_lost_patience_its_wait() 
     scene.facts.directions[1].unacknowledged = 4 * MSS;
     let found = scene.finding_over_connection(Cause::Reset).unwrap();
     assert_eq!(found.cost_s, ms(0));
-    assert!(
-        found.unconverted_summary().contains("while 4,000 B of it were on their way"),
-        "{}",
-        found.unconverted_summary()
-    );
+    assert_eq!(found.statement, amid(End::Client, Some(150)));
     reset_by(&mut scene, Side::A, 4_100);
     assert_eq!(scene.finding_over_connection(Cause::Reset).unwrap().cost_s, ms(3_000));
 }
@@ -116,19 +112,12 @@ fn a_request_that_is_answered_by_a_reset() {
     reset_by(&mut scene, Side::B, 1_400);
     let found = scene.finding_without_answer(Cause::Reset).unwrap();
     assert_eq!((found.cost_s, found.confidence), (ms(500), 0.85));
-    assert!(
-        found.unconverted_summary().contains("500 ms after a request (GET /a), without an answer"),
-        "{}",
-        found.unconverted_summary()
-    );
+    let request = UnansweredRequest { line: Some("GET /a".to_owned()), bytes: 100 };
+    let late = ExchangeStatement::ResetWithoutResponse { request: request.clone(), waited_s: ms(500) };
+    assert_eq!(found.statement, late.into());
     reset_by(&mut scene, Side::B, 950);
-    assert!(
-        scene
-            .finding_without_answer(Cause::Reset)
-            .unwrap()
-            .unconverted_summary()
-            .starts_with("the server answered a request by a reset")
-    );
+    let found = scene.finding_without_answer(Cause::Reset).unwrap();
+    assert_eq!(found.statement, ExchangeStatement::RequestReset { request }.into());
 }
 
 #[test]
@@ -146,7 +135,7 @@ fn a_request_after_a_long_silence_met_a_server_that_had_gone() {
     scene.facts.content[0].heads = vec![(1, "GET /a".into()), (101, "GET /b".into())];
     reset_by(&mut scene, Side::B, 1_000);
     let found = scene.finding_without_answer(Cause::Reset).unwrap();
-    assert!(found.unconverted_fix().unwrap().what.contains("9.90 s of silence"), "{}", found.unconverted_summary());
+    assert_eq!(found.remedies, forgotten(ms(9_900)));
 }
 
 #[test]
@@ -159,12 +148,9 @@ fn a_refused_connection_says_how_soon() {
     scene.facts.state = State::Refused;
     let found = scene.finding_without_answer(Cause::Reset).unwrap();
     assert_eq!(found.cost_s, ms(40));
-    assert!(
-        found.unconverted_summary().contains("192.0.2.2:443 refused the connection: a RST came 40.0 ms after"),
-        "{}",
-        found.unconverted_summary()
-    );
-    assert_eq!(found.unconverted_fix().unwrap().command.unwrap(), "ss -ltn 'sport = :443'");
+    let server = "192.0.2.2:443".to_owned();
+    assert_eq!(found.statement, ExchangeStatement::Refused { server, times: 1, waited_s: ms(40) }.into());
+    assert_eq!(found.remedy().unwrap().action.command().unwrap(), "ss -ltn 'sport = :443'");
 }
 
 #[test]
@@ -173,8 +159,8 @@ fn a_time_to_live_of_its_own_tells_of_a_box_on_the_way() {
     reset_by(&mut scene, Side::B, 1_150);
     scene.facts.directions[1].unacknowledged = 4 * MSS;
     scene.facts.ttl[1] = (Some(64), Some(64));
-    assert!(scene.finding_over_connection(Cause::Reset).unwrap().unconverted_settle().is_none());
+    assert!(scene.finding_over_connection(Cause::Reset).unwrap().to_confirm.is_empty());
     scene.facts.ttl[1] = (Some(49), Some(49));
     let found = scene.finding_over_connection(Cause::Reset).unwrap();
-    assert!(found.unconverted_settle().unwrap().contains("in the server's name"));
+    assert_eq!(found.to_confirm, [ExchangeQuestion::ResetByMiddlebox { end: End::Server }.into()]);
 }

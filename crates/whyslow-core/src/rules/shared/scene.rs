@@ -56,7 +56,7 @@ pub(super) fn connection(id: u64, client: u8, port: u16, findings: &[(Cause, i64
         state: State::Closed,
         closed_by: None,
         near: Near::Client,
-        near_reason: String::new(),
+        near_reason: Default::default(),
         origin: Origin::default(),
         rtt_ms: Rtt { min: Some(20.0), p50: Some(20.0), p95: Some(20.0), samples: 9 },
         handshake: None,

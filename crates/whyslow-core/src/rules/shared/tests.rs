@@ -1,9 +1,19 @@
 #![allow(clippy::unwrap_used)]
 
-use super::scene::connection;
+use super::scene::{connection, ms};
 use super::*;
 use crate::analysis::{SpreadCost, Statement};
 use crate::cause::Cause;
+
+/// The connections that share the cause, all of the group, the group, and the cost.
+fn parts(shared: &Finding) -> (u64, u64, Group, SpreadCost) {
+    match &shared.statement {
+        Statement::Common(CommonStatement::Shared { sharing, of, group, cost, .. }) => {
+            (*sharing, *of, group.clone(), *cost)
+        }
+        other => panic!("{other:?}"),
+    }
+}
 
 #[test]
 fn what_most_connections_of_a_server_share_is_said_once() {
@@ -14,11 +24,9 @@ fn what_most_connections_of_a_server_share_is_said_once() {
     let [shared] = check(&all, &[]).try_into().unwrap();
     assert_eq!((shared.cause, shared.cost_s), (Cause::Loss, Nanos::from_millis(2_800)));
     assert_eq!(shared.connections, [1, 2, 3, 4, 5, 6, 7]);
-    assert!(
-        shared.shared && shared.unconverted_summary().starts_with("7 of 10 connections to 198.51.100.1:80"),
-        "{}",
-        shared.unconverted_summary()
-    );
+    let (sharing, of, group, _) = parts(&shared);
+    assert!(shared.shared);
+    assert_eq!((sharing, of, group), (7, 10, Group::Server { server: "198.51.100.1:80".to_owned() }));
     // With one more that was not held back it is less than 70 %.
     all.push(connection(11, 1, 80, &[]));
     assert!(check(&all, &[]).is_empty());
@@ -27,14 +35,11 @@ fn what_most_connections_of_a_server_share_is_said_once() {
 #[test]
 fn what_ran_at_the_same_time_is_not_added_up() {
     let mut all: Vec<_> = (1..=4).map(|id| connection(id, id as u8, 80, &[(Cause::Loss, 800)])).collect();
-    assert!(check(&all, &[])[0].unconverted_summary().contains("share this cause, 3.20 s in all; at its worst"));
+    let cost = |elapsed: i64, summed: i64| SpreadCost { elapsed_s: ms(elapsed), summed_s: ms(summed) };
+    assert_eq!(parts(&check(&all, &[])[0]).3, cost(3_200, 3_200));
     all.iter_mut().for_each(|connection| connection.start_s = Nanos::from_millis(500));
     let [shared] = check(&all, &[]).try_into().unwrap();
-    assert_eq!(shared.cost_s, Nanos::from_millis(800));
-    let cost = SpreadCost { elapsed_s: Nanos::from_millis(800), summed_s: Nanos::from_millis(3_200) };
-    assert!(
-        matches!(&shared.statement, Statement::Common(CommonStatement::Shared { cost: found, .. }) if *found == cost)
-    );
+    assert_eq!((shared.cost_s, parts(&shared).3), (ms(800), cost(800, 3_200)));
 }
 
 #[test]
@@ -47,11 +52,8 @@ fn two_connections_are_no_pattern() {
 fn servers_on_one_path_share_what_the_path_does() {
     let all: Vec<_> = (1..=4).map(|id| connection(id, 9, 80 + id as u16, &[(Cause::Loss, 100)])).collect();
     let [shared] = check(&all, &[]).try_into().unwrap();
-    assert!(
-        shared.unconverted_summary().contains("between 192.0.2.9 and 198.51.100.1"),
-        "{}",
-        shared.unconverted_summary()
-    );
+    let hosts = Group::Hosts { client: "192.0.2.9".to_owned(), server: "198.51.100.1".to_owned() };
+    assert_eq!(parts(&shared).2, hosts);
     assert_eq!(shared.connections.len(), 4);
 }
 

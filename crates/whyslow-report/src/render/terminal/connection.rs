@@ -5,6 +5,7 @@ use super::{exchanges, facts, names, notes, rounds, timeline, transfer, transfer
 use crate::ranking;
 use crate::text::styles::{BOLD, DIM};
 use crate::text::{Line, Page, units};
+use crate::words;
 use anstyle::Style;
 use whyslow_core::analysis::{Connection, End, Finding, Rtt, State};
 use whyslow_core::units::Nanos;
@@ -115,7 +116,7 @@ fn print_errors(page: &mut Page, connection: &Connection) {
             1 => frame,
             count => format!("{} times, first in {frame}", units::thousands(count)),
         };
-        let text = format!("{} ({place})", error.detail);
+        let text = format!("{} ({place})", words::icmp_error(error, page.lang()));
         page.hanging(&Line::new().pad(2).plain("ICMP: "), Style::new(), &text, 4);
     }
     let listed: u64 = connection.icmp.iter().map(|error| error.count).sum();

@@ -2,6 +2,7 @@
 
 use super::capture::near;
 use crate::text::{Column, Line, Page, Table, units};
+use crate::words;
 use anstyle::Style;
 use whyslow_core::analysis::{Connection, End, Handshake, Rtt, State};
 use whyslow_core::units::Nanos;
@@ -9,9 +10,8 @@ use whyslow_core::units::Nanos;
 /// Vantage, handshake and directions.
 pub(super) fn print(page: &mut Page, connection: &Connection) {
     let place = near(connection.near).unwrap_or("where it was captured cannot be told");
-    let reason =
-        if connection.near_reason.is_empty() { String::new() } else { format!(": {}", connection.near_reason) };
-    page.wrapped(&Line::new().pad(2), Style::new(), &format!("{place}{reason}"));
+    let reason = words::vantage(&connection.near_reason, page.lang());
+    page.wrapped(&Line::new().pad(2), Style::new(), &format!("{place}: {reason}"));
     let closed = match (connection.state, connection.closed_by) {
         (State::Closed, Some(End::Client)) => ", closed by the client first",
         (State::Closed, Some(End::Server)) => ", closed by the server first",

@@ -23,7 +23,7 @@ mod transfers;
 use crate::headline::{self, Headline, Tone};
 use crate::text::styles::{BOLD, GOOD, UNSURE, WARNING};
 use crate::text::{Line, Page};
-use crate::words::Lang;
+use crate::words::{self, Lang};
 use anstyle::Style;
 use whyslow_core::analysis::{Analysis, PARTIAL};
 
@@ -92,9 +92,10 @@ pub fn page(analysis: &Analysis, view: View) -> String {
 /// Prints first that not everything was read.
 fn print_partial(page: &mut Page, analysis: &Analysis) {
     let mut problems = analysis.captures.iter().flat_map(|capture| &capture.problems);
-    let text = problems
-        .find(|problem| problem.slug == PARTIAL)
-        .map_or_else(|| "reading was stopped: something was not read".to_owned(), |problem| problem.detail.to_string());
+    let text = problems.find(|problem| problem.slug == PARTIAL).map_or_else(
+        || "reading was stopped: something was not read".to_owned(),
+        |one| words::problem(one, page.lang()),
+    );
     page.hanging(&Line::new().styled(WARNING, "partial: "), Style::new(), &text, 2);
 }
 

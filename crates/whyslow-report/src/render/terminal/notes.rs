@@ -3,6 +3,7 @@
 use crate::problems::{SELECTION, is_grave, is_minor};
 use crate::text::styles::{DIM, WARNING};
 use crate::text::{Line, Page, first_clause, units};
+use crate::words;
 use anstyle::Style;
 use whyslow_core::analysis::{Analysis, Problem};
 
@@ -22,7 +23,7 @@ pub(super) fn print_others(page: &mut Page, analysis: &Analysis, full: bool) {
     }
     page.gap();
     if let Some(selection) = selection {
-        page.wrapped(&Line::new(), DIM, &selection.detail.to_string());
+        page.wrapped(&Line::new(), DIM, &words::problem(selection, page.lang()));
     }
     if full {
         others.iter().for_each(|problem| print(page, problem, 0));
@@ -40,7 +41,8 @@ fn print_notes(page: &mut Page, others: &[&Problem]) {
         }
         let more = others.iter().skip(index + 1).filter(|other| other.slug == problem.slug).count();
         let more = if more > 0 { format!(" (and {more} more)") } else { String::new() };
-        page.wrapped(&head, DIM, &format!("{}: {}{more}", problem.slug, first_clause(&problem.detail.to_string())));
+        let text = words::problem(problem, page.lang());
+        page.wrapped(&head, DIM, &format!("{}: {}{more}", problem.slug, first_clause(&text)));
         head = Line::new().pad(head.width());
     }
 }
@@ -60,7 +62,7 @@ fn problems(analysis: &Analysis) -> impl Iterator<Item = &Problem> {
 }
 
 fn print(page: &mut Page, problem: &Problem, indent: usize) {
-    let mut text = problem.detail.to_string();
+    let mut text = words::problem(problem, page.lang());
     let count = units::thousands(problem.count);
     let is_told = text.contains(&count) || text.contains(&problem.count.to_string());
     if problem.count > 1 && !is_told {

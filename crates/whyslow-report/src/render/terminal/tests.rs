@@ -14,7 +14,7 @@ fn plain(analysis: &Analysis, view: View) -> String {
 }
 
 fn brief(width: usize) -> View {
-    View { width, top: None, full: false }
+    View { width, top: None, full: false, lang: crate::words::Lang::En }
 }
 
 fn full(width: usize) -> View {

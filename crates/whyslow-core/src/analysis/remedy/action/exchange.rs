@@ -1,6 +1,7 @@
 //! Remedies for causes about applications, requests and connections.
 
-use crate::types::ModelChange;
+use crate::types::{End, Limit, ModelChange};
+use crate::units::Nanos;
 use borsh::{BorshDeserialize, BorshSerialize};
 use serde::Serialize;
 
@@ -8,8 +9,141 @@ use serde::Serialize;
 #[derive(Clone, Debug, PartialEq, Serialize, BorshSerialize, BorshDeserialize)]
 #[serde(tag = "kind", content = "parameters", rename_all = "kebab-case")]
 pub enum ExchangeAction {
-    /// An example of the family.
-    Placeholder,
+    /// The sending application has its data ready before it is due.
+    KeepDataReady,
+    /// The sending application writes larger pieces.
+    WriteLargerPieces,
+    /// Profile the request where it is processed.
+    ProfileRequest {
+        /// The end that responds.
+        at: End,
+    },
+    /// The client sends its requests earlier.
+    RequestEarlier,
+    /// Batch or pipeline the requests.
+    BatchRequests,
+    /// Run both applications nearer to each other.
+    MoveCloser,
+    /// The proxy keeps its connections to the server behind it open.
+    KeepUpstreamConnections,
+    /// An end keeps connections open.
+    KeepConnections {
+        /// The end that closes them first.
+        by: End,
+    },
+    /// Give a router a route.
+    AddRoute {
+        /// The router.
+        at: String,
+        /// The destination.
+        to: String,
+    },
+    /// Check that a host is up, as its last router gets no response from it.
+    CheckHost {
+        /// The host.
+        host: String,
+        /// The router.
+        router: String,
+    },
+    /// Start the service that should listen.
+    StartService {
+        /// Its host.
+        host: String,
+        /// Its port; 0 if unknown.
+        port: u16,
+    },
+    /// A filter lets packets pass.
+    AllowPort {
+        /// The host of the filter.
+        at: String,
+        /// The destination.
+        host: String,
+        /// Its port; 0 if unknown.
+        port: u16,
+    },
+    /// Find routers that forward packets in a loop.
+    FindRoutingLoop {
+        /// The destination.
+        host: String,
+        /// Its port; 0 if unknown.
+        port: u16,
+    },
+    /// Check that the server is up, listens, and is reached, and that its responses come back.
+    CheckServer {
+        /// The server.
+        host: String,
+        /// Its port; 0 if unknown.
+        port: u16,
+    },
+    /// Check that packets reach the client.
+    CheckWayBack {
+        /// The client.
+        host: String,
+    },
+    /// Check that an end is still up, and that packets pass in both directions.
+    CheckPeer {
+        /// The end.
+        end: End,
+    },
+    /// Send keep-alives before a NAT or firewall forgets the connection.
+    SendKeepalives {
+        /// For how long the connection had been silent.
+        idle_s: Nanos,
+    },
+    /// Look into the log of the server, or of the proxy before it.
+    ReadServerLog {
+        /// What to look for.
+        about: LogTopic,
+    },
+    /// Find out why the client's application closed the connection.
+    FindWhyClientClosed {
+        /// What it had received by then.
+        state: ClientState,
+    },
+    /// Find out why the server drops connections that it has accepted.
+    FindWhyServerDrops,
+    /// The client closes idle connections sooner than the server does.
+    CloseIdleSooner {
+        /// For how long the connection had been silent.
+        idle_s: Nanos,
+    },
+    /// The client repeats the request on a new connection.
+    RetryOnNewConnection,
+    /// Keep the state on the path that the first packet sets up.
+    KeepPathWarm,
+    /// Find where SYNs are dropped.
+    FindSynDrops,
+    /// Begin responses with smaller TLS records.
+    LimitTlsRecords {
+        /// The largest record, bytes.
+        to: u64,
+        /// The first flight, bytes.
+        first_flight: u64,
+    },
+}
+
+/// What the log of a server may show.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, BorshSerialize, BorshDeserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum LogTopic {
+    /// What the application does with a request that its host has acknowledged.
+    RequestReceived,
+    /// Why it dropped a request.
+    RequestDropped,
+    /// Why it reset the connection amid a message.
+    MessageCut,
+    /// Whether it gave up before its response was complete.
+    ResponseComplete,
+}
+
+/// What a client has received when it closes the connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, BorshSerialize, BorshDeserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ClientState {
+    /// A part of the response.
+    AmidResponse,
+    /// Nothing of it.
+    BeforeResponse,
 }
 
 impl From<ExchangeAction> for super::Action {
@@ -22,21 +156,103 @@ impl ExchangeAction {
     /// See [`Action::command`](super::Action::command).
     pub(super) fn command(&self) -> Option<String> {
         match self {
-            Self::Placeholder => None,
+            Self::AddRoute { at, to } => Some(format!("ip route get {to}   # at {at}")),
+            Self::CheckHost { host, router } => Some(format!("ip neigh show {host}   # at {router}")),
+            Self::StartService { port, .. } => Some(format!("ss -ltn 'sport = :{port}'")),
+            Self::AllowPort { at, .. } => Some(format!("nft list ruleset   # at {at}")),
+            Self::FindRoutingLoop { host, port } | Self::CheckServer { host, port } => {
+                Some(format!("traceroute -n -T -p {port} {host}"))
+            }
+            Self::CheckWayBack { host } => Some(format!("traceroute -n {host}")),
+            Self::SendKeepalives { .. } => {
+                Some("sysctl -w net.ipv4.tcp_keepalive_time=60 net.ipv4.tcp_keepalive_intvl=15".to_owned())
+            }
+            Self::FindWhyServerDrops => {
+                Some("nstat -az TcpExtListenOverflows TcpExtTCPAbortOnData TcpExtTCPAbortOnClose".to_owned())
+            }
+            Self::FindSynDrops => Some("nstat -az TcpExtListenOverflows TcpExtListenDrops".to_owned()),
+            Self::LimitTlsRecords { to, .. } => {
+                Some(format!("nginx: ssl_buffer_size {}k;   HAProxy: tune.ssl.maxrecord {to}", to / 1024))
+            }
+            Self::KeepDataReady
+            | Self::WriteLargerPieces
+            | Self::ProfileRequest { .. }
+            | Self::RequestEarlier
+            | Self::BatchRequests
+            | Self::MoveCloser
+            | Self::KeepUpstreamConnections
+            | Self::KeepConnections { .. }
+            | Self::CheckPeer { .. }
+            | Self::ReadServerLog { .. }
+            | Self::FindWhyClientClosed { .. }
+            | Self::CloseIdleSooner { .. }
+            | Self::RetryOnNewConnection
+            | Self::KeepPathWarm => None,
         }
     }
 
     /// See [`Action::changes`](super::Action::changes).
     pub(super) fn changes(&self) -> Option<&'static [ModelChange]> {
         match self {
-            Self::Placeholder => None,
+            Self::KeepDataReady | Self::WriteLargerPieces => Some(&[
+                ModelChange::SameFlights,
+                ModelChange::GrowingReceiveWindow,
+                ModelChange::NoSilence(Limit::Application),
+            ]),
+            Self::ProfileRequest { .. }
+            | Self::RequestEarlier
+            | Self::BatchRequests
+            | Self::MoveCloser
+            | Self::KeepUpstreamConnections
+            | Self::KeepConnections { .. }
+            | Self::AddRoute { .. }
+            | Self::CheckHost { .. }
+            | Self::StartService { .. }
+            | Self::AllowPort { .. }
+            | Self::FindRoutingLoop { .. }
+            | Self::CheckServer { .. }
+            | Self::CheckWayBack { .. }
+            | Self::CheckPeer { .. }
+            | Self::SendKeepalives { .. }
+            | Self::ReadServerLog { .. }
+            | Self::FindWhyClientClosed { .. }
+            | Self::FindWhyServerDrops
+            | Self::CloseIdleSooner { .. }
+            | Self::RetryOnNewConnection
+            | Self::KeepPathWarm
+            | Self::FindSynDrops
+            | Self::LimitTlsRecords { .. } => None,
         }
     }
 
     /// Applies `act` to every host that it names.
-    pub(super) fn each_host(&mut self, _act: &dyn Fn(&mut String)) {
+    pub(super) fn each_host(&mut self, act: &dyn Fn(&mut String)) {
         match self {
-            Self::Placeholder => {}
+            Self::AddRoute { at, to } => [at, to].into_iter().for_each(act),
+            Self::CheckHost { host, router } => [host, router].into_iter().for_each(act),
+            Self::AllowPort { at, host, .. } => [at, host].into_iter().for_each(act),
+            Self::StartService { host, .. }
+            | Self::FindRoutingLoop { host, .. }
+            | Self::CheckServer { host, .. }
+            | Self::CheckWayBack { host } => act(host),
+            Self::KeepDataReady
+            | Self::WriteLargerPieces
+            | Self::ProfileRequest { .. }
+            | Self::RequestEarlier
+            | Self::BatchRequests
+            | Self::MoveCloser
+            | Self::KeepUpstreamConnections
+            | Self::KeepConnections { .. }
+            | Self::CheckPeer { .. }
+            | Self::SendKeepalives { .. }
+            | Self::ReadServerLog { .. }
+            | Self::FindWhyClientClosed { .. }
+            | Self::FindWhyServerDrops
+            | Self::CloseIdleSooner { .. }
+            | Self::RetryOnNewConnection
+            | Self::KeepPathWarm
+            | Self::FindSynDrops
+            | Self::LimitTlsRecords { .. } => {}
         }
     }
 }
