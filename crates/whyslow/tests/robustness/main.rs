@@ -5,6 +5,7 @@
 #![allow(clippy::unwrap_used, clippy::print_stdout)]
 
 mod altered;
+mod commands;
 #[path = "../common/mod.rs"]
 mod common;
 
