@@ -81,6 +81,10 @@ fn answer(head: &str, arrivals: &Arrivals) -> String {
     let line = head.lines().next().unwrap_or_default();
     let mut words = line.split_whitespace();
     let (method, target) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
+    if method == "get" && target.starts_with("/bucket/.whyslow-gateway/settings") {
+        let body = "<Error><Code>NoSuchKey</Code></Error>";
+        return format!("HTTP/1.1 404 Not Found\r\nContent-Length: {}\r\n\r\n{body}", body.len());
+    }
     let id = if target.contains("warm") { "parked" } else { "large" };
     let body = match method {
         "get" if target.starts_with("/arrivals") => {

@@ -77,12 +77,7 @@ async fn serve(settings: Settings) -> anyhow::Result<ExitCode> {
     }
     keep_warm(&backend)?;
     let sealed = SealedStore::new(Arc::clone(&backend.store), Arc::clone(&settings.keyring), settings.sealed(&backend));
-    // In front of `s3://` the buckets that clients use are compared when they do.
-    if backend.bucket.is_some() || backend.s3.is_none() {
-        for bucket in backend.buckets().await? {
-            sealed.adopt(&bucket).await.with_context(|| backend.name.clone())?;
-        }
-    }
+    adopt(&sealed, &backend).await?;
     let address = listener.local_addr()?;
     for advice in advice::of(&settings, &backend, address).await {
         complain(&advice);
@@ -123,6 +118,18 @@ async fn serve(settings: Settings) -> anyhow::Result<ExitCode> {
 
 async fn bind(option: &str, address: SocketAddr) -> anyhow::Result<TcpListener> {
     TcpListener::bind(address).await.with_context(|| format!("{option} {address}"))
+}
+
+/// Compares the buckets' settings with those of this gateway. In front of `s3://` that is done for
+/// each bucket when a client uses it.
+async fn adopt(sealed: &SealedStore, backend: &Backend) -> anyhow::Result<()> {
+    if backend.bucket.is_none() && backend.s3.is_some() {
+        return Ok(());
+    }
+    for bucket in backend.buckets().await? {
+        sealed.adopt(&bucket).await.with_context(|| backend.name.clone())?;
+    }
+    Ok(())
 }
 
 fn keep_warm(backend: &Backend) -> anyhow::Result<()> {

@@ -23,6 +23,12 @@ fn limited(command: &Command, files: u32) -> Command {
     limited
 }
 
+/// Starts it on a free port, in front of this store.
+fn refused(place: &Place, store: &str) -> (Option<i32>, String, String) {
+    let arguments = ["serve", "--store", store, "--no-auth", "--listen", "127.0.0.1:0", "--admin", "off"];
+    output(&mut place.command(&arguments))
+}
+
 #[test]
 fn gateway_without_the_buckets_name_encryption_does_not_start() {
     let place = Place::new();
@@ -30,7 +36,7 @@ fn gateway_without_the_buckets_name_encryption_does_not_start() {
     assert_eq!(gateway.ask("PUT", "/photos", b"").0, 200);
     assert_eq!(gateway.ask("PUT", "/photos/secret-name", b"first").0, 200);
     gateway.end();
-    let (code, _, errors) = output(&mut place.command(&["serve", "--store", "file:store", "--no-auth"]));
+    let (code, _, errors) = refused(&place, "file:store");
     assert!(code == Some(2) && errors.contains("start the gateway with --encrypt-names"), "{errors}");
     let gateway = place.serve(&["--encrypt-names"]);
     assert_eq!(gateway.ask("GET", "/photos/secret-name", b""), (200, b"first".to_vec()));
@@ -40,7 +46,7 @@ fn gateway_without_the_buckets_name_encryption_does_not_start() {
 #[test]
 fn store_below_a_missing_folder_is_refused() {
     let place = Place::new();
-    let (code, _, errors) = output(&mut place.command(&["serve", "--store", "file:no/where", "--no-auth"]));
+    let (code, _, errors) = refused(&place, "file:no/where");
     assert!(code == Some(2) && errors.contains("the folder above it is not there"), "{errors}");
     assert!(!place.at("no").exists());
 }
