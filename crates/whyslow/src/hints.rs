@@ -1,8 +1,6 @@
 //! What to do about an input that cannot be read.
 
-use crate::args::Args;
 use crate::help_cause;
-use clap::CommandFactory;
 use std::fs;
 use std::io::ErrorKind;
 use std::path::Path;
@@ -46,15 +44,11 @@ fn hint(error: &Error) -> Option<String> {
 
 /// What may have been meant by the name of a file that does not exist.
 fn missing(name: &str) -> String {
-    let is_plain = !name.contains(['/', '.']);
     if help_cause::is_cause(name) {
         return format!("`whyslow help-cause {name}` explains that cause; a capture is named as a file");
     }
     if matches!(name, "version" | "help") {
         return format!("did you mean `whyslow --{name}`?");
-    }
-    if let Some(command) = Some(name).filter(|_| is_plain).and_then(near_command) {
-        return format!("did you mean the command `whyslow {command}`? It stands before all files");
     }
     if name.contains(['*', '?']) {
         return "no file matches this pattern".to_owned();
@@ -72,12 +66,6 @@ fn missing(name: &str) -> String {
         return format!("a URL begins with its scheme: https://{name}");
     }
     "check the name; `whyslow --help` shows how captures are given".to_owned()
-}
-
-fn near_command(name: &str) -> Option<String> {
-    let program = Args::command();
-    let names = program.get_subcommands().filter(|command| !command.is_hide_set()).map(clap::Command::get_name);
-    nearest(name, names.map(str::to_owned))
 }
 
 /// The file of the same folder whose name is most like this one.

@@ -140,7 +140,10 @@ impl Settings {
                 is_no_command(&args.explain.files)?;
                 explain(args.explain)?
             }
-            Some(Command::Explain(args)) => explain(args)?,
+            Some(Command::Explain(args)) => {
+                is_no_command(&args.files)?;
+                explain(args)?
+            }
             Some(Command::Scan(task)) => Task::Scan(task),
             Some(Command::Stitch(args)) => stitch(args)?,
             Some(Command::Compare(task)) => Task::Compare(task),

@@ -1,7 +1,8 @@
 //! Files of chosen connections: what they hold, what they say is missing, and how large they grow.
 
 use crate::net::{in_namespace, ip, open, send, server};
-use std::path::Path;
+use std::fs::File;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 use whyslow_core::analysis::Analysis;

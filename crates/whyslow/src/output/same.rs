@@ -1,7 +1,7 @@
 //! [`Sources`]: the files that a command reads. None of its outputs may replace one.
 
 use super::place::{Identity, Place, of_input, of_path, of_stdout};
-use anyhow::{Context, bail};
+use anyhow::bail;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -105,8 +105,7 @@ impl Sources {
     /// # Errors
     /// Returns an error if it is an input or cannot be found.
     pub(crate) fn refuse(&self, output: &Path) -> anyhow::Result<()> {
-        let place = Place::find(output).with_context(|| output.display().to_string())?;
-        self.claim(output, &place).map(drop)
+        self.claim(output, &Place::find(output)?).map(drop)
     }
 
     /// # Errors

@@ -65,7 +65,8 @@ impl Settings {
         }
         if let Some(log) = &operations.log {
             let read = Sources::default().and_files(&args.file.config).and_files(&keys.epochs);
-            read.and_files(&clients.tls_cert).and_files(&clients.tls_key).refuse(log).context("--log")?;
+            let read = read.and_files(&clients.tls_cert).and_files(&clients.tls_key);
+            read.refuse(log).with_context(|| format!("--log {}", log.display()))?;
         }
         let keyring = Arc::new(secrets::keyring(&keys.epochs, &keys.identities)?);
         let secret_files = secret_files(&keys, &clients);
