@@ -289,6 +289,12 @@ fn problems(facts: &Facts) -> Vec<Problem> {
     );
     add("stray-segments", doubts.stray, "segment", " not used: the sequence number is far outside the window");
     add(
+        "segments-not-tracked",
+        doubts.forgotten,
+        "segment",
+        " (or hole between segments) not tracked: more were outstanding at once than are remembered",
+    );
+    add(
         "malformed-options",
         doubts.malformed_options,
         "segment",

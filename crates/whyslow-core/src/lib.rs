@@ -52,6 +52,7 @@ pub mod predict;
 mod rules;
 pub mod series;
 mod stats;
+mod steps;
 mod tcp;
 pub mod types;
 pub mod units;
