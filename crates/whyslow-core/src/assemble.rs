@@ -282,6 +282,7 @@ fn problems(facts: &Facts) -> Vec<Problem> {
     let found = [
         ("duplicate-frames", doubts.duplicate_frames.saturating_sub(reported), ProblemDetail::CapturedTwice),
         ("stray-segments", doubts.stray, ProblemDetail::OutsideWindow),
+        ("segments-not-tracked", doubts.forgotten, ProblemDetail::SegmentsNotTracked),
         ("malformed-options", doubts.malformed_options, ProblemDetail::DamagedOptions),
         ("window-scale-over-14", doubts.scale_over_14, ProblemDetail::WindowScaleOver14),
         ("bad-checksum", doubts.bad_checksums, ProblemDetail::WrongChecksums),

@@ -414,4 +414,5 @@ fn error(about: &Recorded, kind: [u8; 2], mtu: u16) -> Recorded {
     Recorded { time: about.time, len: bytes.len() as u32, bytes }
 }
 
+mod growth;
 mod problems;

@@ -300,6 +300,8 @@ pub struct CaptureDefects {
     pub larger_than_mss: u64,
     /// Segments far outside the window, not used.
     pub stray: u64,
+    /// Segments in flight, and holes between them, beyond what is remembered.
+    pub forgotten: u64,
     /// Option lists cut or damaged.
     pub malformed_options: u64,
     /// Window scale shifts over 14.

@@ -94,8 +94,7 @@ impl SenderState {
         let heard = reported.time + path.loop_to_sender;
         let at_once = !waited || seg.time - heard < MIN_PROBE_TIMER;
         let too_long = |sent: &OutstandingSegment| sent.time <= heard && sent.len > reported.max_payload;
-        let mut first = self.outstanding.segments.iter().filter(|sent| sent.start() < end && sent.end > start);
-        (at_once && first.any(too_long)).then_some(reported.max_payload)
+        (at_once && self.outstanding.any_within(start, end, too_long)).then_some(reported.max_payload)
     }
 
     fn may_have_in_flight(&self, number: SeqNumber) -> bool {

@@ -429,6 +429,7 @@ impl Connection {
             unseen_stretches: a.unseen.stretches + b.unseen.stretches,
             first_unseen: a.unseen.first.or(b.unseen.first),
             stray: a.stray + b.stray + rare.capture_defects.stray,
+            forgotten: a.outstanding.forgotten() + b.outstanding.forgotten(),
             one_direction,
             larger_than_mss: tracking.estimator.larger_than_mss,
             ..rare.capture_defects

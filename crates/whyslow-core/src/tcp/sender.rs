@@ -244,7 +244,7 @@ impl SenderState {
 
     /// Little more comes: what is in flight or waits at times needs no room for more of it.
     pub fn shrink_buffers(&mut self) {
-        self.outstanding.segments.shrink_to_fit();
+        self.outstanding.shrink_to_fit();
         self.pending_acks.shrink_to_fit();
         self.retransmits.list.shrink_to_fit();
     }
@@ -292,7 +292,7 @@ impl SenderState {
         self.finish_transfer();
         // What the receiver waits for, or reports missing, was lost on the way.
         let reported = self.scoreboard.sacked.highest().unwrap_or(0);
-        for hole in self.outstanding.holes.iter().filter(|hole| hole.start != self.snd_una && hole.start >= reported) {
+        for hole in self.outstanding.holes().filter(|hole| hole.start != self.snd_una && hole.start >= reported) {
             elided::add(&mut self.facts.missing, (hole.previous_time, hole.time));
         }
         self.finalize_missing(path);

@@ -50,6 +50,8 @@ pub enum ProblemDetail {
     CapturedTwice,
     /// Sequence numbers are far outside the window.
     OutsideWindow,
+    /// Segments, or holes between segments, beyond the bound of what is remembered.
+    SegmentsNotTracked,
     /// TCP option lists are cut or damaged.
     DamagedOptions,
     /// Window scale shifts are over 14 (RFC 7323 section 2.3).

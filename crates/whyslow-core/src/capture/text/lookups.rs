@@ -6,8 +6,10 @@
 //! same name and type from another port. Answers whose query is not in the text tell nothing.
 
 use crate::capture::Lookup;
+use crate::steps;
 use crate::units::Time;
-use std::collections::VecDeque;
+use foldhash::HashMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// How many lookups are told, and how many that wait for their answer are remembered.
 const MAX: usize = 256;
@@ -83,60 +85,47 @@ fn host(end: &str) -> &str {
 /// The lookups of a text.
 #[derive(Debug, Default)]
 pub(super) struct LookupTracker {
-    open: VecDeque<(Open, Lookup)>,
+    /// Those without an answer, numbered in the order of their first queries.
+    open: BTreeMap<u64, (Open, Lookup)>,
+    /// The open lookup of a client, a name and a type.
+    by_name: HashMap<[Box<str>; 3], u64>,
+    /// The open lookups of a query, by its ends and its number.
+    by_query: HashMap<Query, BTreeSet<u64>>,
+    numbers: u64,
     done: Vec<Lookup>,
     /// Those that were met when there was no more room.
     pub(super) beyond: u64,
 }
 
+/// Client, server and number of a query.
+type Query = (Box<str>, Box<str>, u16);
+
 #[derive(Debug)]
 struct Open {
-    /// Ends and numbers of the queries for it.
-    asked: Vec<(Box<str>, Box<str>, u16)>,
+    /// The queries for it.
+    asked: Vec<Query>,
 }
+
+/// Most queries for one lookup that are remembered.
+const MAX_ASKED: usize = 16;
 
 impl LookupTracker {
     /// Takes what was said at `time`.
     pub(super) fn observe(&mut self, talk: DnsLine, time: Time) {
         match talk {
             DnsLine::Query { client, server, id, kind, name } => {
-                let address = host(&client);
-                let same = |lookup: &Lookup| lookup.client == address && lookup.name == *name && lookup.kind == *kind;
-                let key = (client.clone(), server.clone(), id);
-                match self.open.iter_mut().find(|(_, lookup)| same(lookup)) {
-                    Some((open, lookup)) => {
-                        lookup.queries += 1;
-                        lookup.server = server.into();
-                        if !open.asked.contains(&key) && open.asked.len() < 16 {
-                            open.asked.push(key);
-                        }
-                    }
-                    None => {
-                        let lookup = Lookup {
-                            client: address.to_owned(),
-                            server: server.into(),
-                            name: name.into(),
-                            kind: kind.into(),
-                            start: time,
-                            took: None,
-                            queries: 1,
-                            answers: None,
-                            refusal: None,
-                        };
-                        self.open.push_back((Open { asked: vec![key] }, lookup));
-                        if self.open.len() > MAX
-                            && let Some((_, oldest)) = self.open.pop_front()
-                        {
-                            self.keep(oldest);
-                        }
-                    }
+                let address: Box<str> = host(&client).into();
+                let known = self.by_name.get(&[address.clone(), name.clone(), kind.clone()]).copied();
+                let number = known.unwrap_or(self.numbers);
+                if known.is_none() {
+                    self.begin([address, name, kind], &server, time);
                 }
+                self.note_query(number, (client, server, id));
             }
             DnsLine::Answer { client, server, id, answers, refusal } => {
-                let asked = |(open, _): &(Open, Lookup)| open.asked.contains(&(client.clone(), server.clone(), id));
-                let Some((_, mut lookup)) = self.open.iter().position(asked).and_then(|at| self.open.remove(at)) else {
-                    return;
-                };
+                steps::count(1);
+                let asked = self.by_query.get(&(client, server.clone(), id)).and_then(|those| those.first().copied());
+                let Some(mut lookup) = asked.and_then(|number| self.take(number)) else { return };
                 lookup.took = Some((time - lookup.start).or_zero());
                 lookup.server = server.into();
                 lookup.answers = Some(answers);
@@ -144,6 +133,51 @@ impl LookupTracker {
                 self.keep(lookup);
             }
         }
+    }
+
+    /// Begins a lookup of `[client, name, kind]`.
+    fn begin(&mut self, key: [Box<str>; 3], server: &str, time: Time) {
+        let [client, name, kind] = key.clone().map(String::from);
+        let server = server.to_owned();
+        let lookup =
+            Lookup { client, server, name, kind, start: time, took: None, queries: 0, answers: None, refusal: None };
+        self.by_name.insert(key, self.numbers);
+        self.open.insert(self.numbers, (Open { asked: Vec::new() }, lookup));
+        self.numbers += 1;
+        if self.open.len() > MAX
+            && let Some((&oldest, _)) = self.open.first_key_value()
+            && let Some(oldest) = self.take(oldest)
+        {
+            self.keep(oldest);
+        }
+    }
+
+    /// Counts a query for an open lookup.
+    fn note_query(&mut self, number: u64, query: Query) {
+        steps::count(1);
+        let Some((open, lookup)) = self.open.get_mut(&number) else { return };
+        lookup.queries += 1;
+        lookup.server = query.1.clone().into();
+        if !open.asked.contains(&query) && open.asked.len() < MAX_ASKED {
+            open.asked.push(query.clone());
+            self.by_query.entry(query).or_default().insert(number);
+        }
+    }
+
+    /// Removes an open lookup.
+    fn take(&mut self, number: u64) -> Option<Lookup> {
+        let (open, lookup) = self.open.remove(&number)?;
+        let key = [&lookup.client, &lookup.name, &lookup.kind].map(|word| word.as_str().into());
+        self.by_name.remove(&key);
+        for query in open.asked {
+            if let Some(those) = self.by_query.get_mut(&query) {
+                those.remove(&number);
+                if those.is_empty() {
+                    self.by_query.remove(&query);
+                }
+            }
+        }
+        Some(lookup)
     }
 
     fn keep(&mut self, lookup: Lookup) {
@@ -157,7 +191,7 @@ impl LookupTracker {
     /// All of them, in the order in which they began. Without a clock how long they took is not
     /// known.
     pub(super) fn finish(mut self, clock: bool) -> (Vec<Lookup>, u64) {
-        for (_, lookup) in std::mem::take(&mut self.open) {
+        for (_, lookup) in std::mem::take(&mut self.open).into_values() {
             self.keep(lookup);
         }
         self.done.sort_by_key(|lookup| lookup.start);

@@ -13,12 +13,15 @@ use super::kind::{SMALL, is_text, kind_of};
 use super::protocol::{GATHER_MAX, Protocol};
 use super::streams::MIN_TEXT;
 use super::{http, tls};
+use crate::steps;
 use crate::units::SeqNumber;
 use std::ops::Range;
 
 /// As many bytes tell what begins: a record's header and that of the handshake message in it, or
 /// the longest method of HTTP.
 const ENOUGH: usize = 12;
+/// Bytes that show an empty line: the end of the line before, and its own or the byte after it.
+const EMPTY_LINE: usize = 3;
 /// Unfinished beginnings that are remembered of a side: behind them the oldest is given up.
 const MAX_UNFINISHED: usize = 16;
 
@@ -101,11 +104,12 @@ impl Readable {
     pub fn select(&mut self, seq: SeqNumber, payload: &[u8], len: u32, held: &mut Vec<Range<usize>>) {
         held.clear();
         self.select_unknown(seq, payload, held);
-        self.go_on(seq, payload, held);
+        let mut empty_lines = EmptyLines::default();
+        self.go_on(seq, payload, &mut empty_lines, held);
         let mut at = 0;
         while let Some(next) = payload.get(at..).and_then(|rest| rest.iter().position(|&byte| may_begin(byte))) {
             at += next;
-            self.begin(seq, payload, at, held);
+            self.begin(Place { seq, payload, at, before: 0 }, &mut empty_lines, held);
             at += 1;
         }
         join(held, payload.len());
@@ -126,7 +130,7 @@ impl Readable {
     }
 
     /// Holds what goes on here.
-    fn go_on(&mut self, seq: SeqNumber, payload: &[u8], held: &mut Vec<Range<usize>>) {
+    fn go_on(&mut self, seq: SeqNumber, payload: &[u8], empty_lines: &mut EmptyLines, held: &mut Vec<Range<usize>>) {
         let mut index = 0;
         while let Some(&Unfinished { at, part }) = self.unfinished.get(index) {
             let offset = at.distance(seq);
@@ -140,22 +144,24 @@ impl Readable {
                 Part::Beginning(bytes, length) => {
                     let mut known = bytes.get(..length).unwrap_or_default().to_vec();
                     known.extend(rest.iter().take(ENOUGH.saturating_sub(length)));
-                    self.hold(Place { seq, payload, at: offset, before: length }, &known, held);
+                    self.hold(Place { seq, payload, at: offset, before: length }, &known, empty_lines, held);
                 }
                 Part::Bytes(count) => self.hold_bytes(Place { seq, payload, at: offset, before: 0 }, count, held),
-                Part::Head(room) => self.hold_head(Place { seq, payload, at: offset, before: 0 }, room, held),
+                Part::Head(room) => {
+                    self.hold_head(Place { seq, payload, at: offset, before: 0 }, room, empty_lines, held);
+                }
             }
         }
     }
 
     /// Something may begin at this place of a payload.
-    fn begin(&mut self, seq: SeqNumber, payload: &[u8], at: usize, held: &mut Vec<Range<usize>>) {
-        let Some(rest) = payload.get(at..) else { return };
-        self.hold(Place { seq, payload, at, before: 0 }, rest.get(..ENOUGH).unwrap_or(rest), held);
+    fn begin(&mut self, place: Place<'_>, empty_lines: &mut EmptyLines, held: &mut Vec<Range<usize>>) {
+        let Some(rest) = place.payload.get(place.at..) else { return };
+        self.hold(place, rest.get(..ENOUGH).unwrap_or(rest), empty_lines, held);
     }
 
     /// Holds what belongs to that which begins with these bytes, those before the place included.
-    fn hold(&mut self, place: Place<'_>, known: &[u8], held: &mut Vec<Range<usize>>) {
+    fn hold(&mut self, place: Place<'_>, known: &[u8], empty_lines: &mut EmptyLines, held: &mut Vec<Range<usize>>) {
         match opening(known) {
             Opening::Nothing => {}
             Opening::More => {
@@ -165,7 +171,7 @@ impl Readable {
                 self.remember(place.end(), Part::Beginning(bytes, length));
             }
             Opening::Bytes(count) => self.hold_bytes(place, count, held),
-            Opening::Head => self.hold_head(place, GATHER_MAX, held),
+            Opening::Head => self.hold_head(place, GATHER_MAX, empty_lines, held),
         }
     }
 
@@ -179,12 +185,12 @@ impl Readable {
         }
     }
 
-    fn hold_head(&mut self, place: Place<'_>, room: usize, held: &mut Vec<Range<usize>>) {
+    fn hold_head(&mut self, place: Place<'_>, room: usize, empty_lines: &mut EmptyLines, held: &mut Vec<Range<usize>>) {
         let (at, length) = (place.at, place.payload.len());
-        let Some(rest) = place.payload.get(at..) else { return };
-        let end = rest.windows(3).position(|bytes| matches!(bytes, [b'\n', b'\r', b'\n'] | [b'\n', b'\n', _]));
-        held.push(at..end.map_or(length, |end| at + end + 3));
-        if let Some(room) = room.checked_sub(rest.len()).filter(|&room| room > 0 && end.is_none()) {
+        let end = empty_lines.first_end_after(place.payload, at);
+        held.push(at..end.unwrap_or(length));
+        let left = length.saturating_sub(at);
+        if let Some(room) = room.checked_sub(left).filter(|&room| room > 0 && end.is_none()) {
             self.remember(place.end(), Part::Head(room));
         }
     }
@@ -194,6 +200,32 @@ impl Readable {
             self.unfinished.remove(0);
         }
         self.unfinished.push(Unfinished { at, part });
+    }
+}
+
+/// The empty lines of one payload. Each is searched for once: very many heads may end with the same.
+#[derive(Debug, Default)]
+struct EmptyLines {
+    /// The last search: where it began, and what it found.
+    last: Option<(usize, Option<usize>)>,
+}
+
+impl EmptyLines {
+    /// Returns the end of the first empty line that begins at `at` or later.
+    fn first_end_after(&mut self, payload: &[u8], at: usize) -> Option<usize> {
+        if let Some((from, end)) = self.last
+            && from <= at
+            && end.is_none_or(|end| at + EMPTY_LINE <= end)
+        {
+            return end;
+        }
+        let rest = payload.get(at..).unwrap_or_default();
+        let is_empty_line = |bytes: &[u8]| matches!(bytes, [b'\n', b'\r', b'\n'] | [b'\n', b'\n', _]);
+        let found = rest.windows(EMPTY_LINE).position(is_empty_line);
+        steps::count(found.unwrap_or(rest.len()));
+        let end = found.map(|found| at + found + EMPTY_LINE);
+        self.last = Some((at, end));
+        end
     }
 }
 
@@ -366,6 +398,24 @@ mod tests {
                 reduced.push((start, len, kept, sent.turn));
             }
             prop_assert_eq!(content(&whole), content(&reduced));
+        }
+    }
+
+    /// Steps for one payload of so many openings of heads without an end, or with one at the end.
+    fn steps_of_heads(heads: usize, end: &[u8]) -> u64 {
+        let payload = [&b"GET /".repeat(heads)[..], end].concat();
+        let mut held = Vec::new();
+        let steps =
+            steps::steps_during(|| Readable::new().select(SeqNumber(1), &payload, payload.len() as u32, &mut held)).1;
+        assert_eq!(held, [0..payload.len()]);
+        steps
+    }
+
+    #[test]
+    fn heads_in_one_packet_take_steps_in_proportion_to_its_length() {
+        for end in [&b""[..], b"\r\n\r\n"] {
+            let [one, four] = [10_000, 40_000].map(|heads| steps_of_heads(heads, end));
+            assert!(one > 0 && four <= 5 * one, "{one} {four}");
         }
     }
 

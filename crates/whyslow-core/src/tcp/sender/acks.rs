@@ -40,7 +40,7 @@ impl SenderState {
             return;
         };
         let window = if seg.flags.has(Flags::SYN) { Some(u32::from(seg.window)) } else { self.window.offered(seg) };
-        if !self.outstanding.holes.is_empty() || ack > self.snd_max + 1 {
+        if self.outstanding.has_holes() || ack > self.snd_max + 1 {
             self.note_unseen_bytes(ack, seg);
         }
         self.note_peer_tsval(seg);
@@ -145,15 +145,10 @@ impl SenderState {
     fn note_unseen_bytes(&mut self, ack: u64, seg: &Seg) {
         let mut unseen = 0;
         let mut stretches = 0;
-        self.outstanding.holes.retain_mut(|hole| {
-            if hole.start >= ack {
-                return true;
-            }
-            unseen += hole.end.min(ack) - hole.start;
+        self.outstanding.take_holes_below(ack, |hole| {
+            unseen += hole.end - hole.start;
             stretches += 1;
             elided::add(&mut self.facts.missing, (hole.previous_time, hole.time));
-            hole.start = hole.end.min(ack);
-            hole.start < hole.end
         });
         // An ACK for a FIN that was not captured covers one more number.
         if ack > self.snd_max + 1 {

@@ -243,7 +243,11 @@ impl SenderState {
         let before = std::mem::replace(&mut self.snd_una, fields.ack);
         self.scoreboard.duplicate_acks = 0;
         let known = self.scoreboard.acknowledge(fields.ack);
-        let (newest, any_resent) = self.remove_acknowledged(fields.ack);
+        let awaits_larger = self.segment_size.awaits_larger();
+        let acknowledged = self.outstanding.acknowledge(fields.ack, awaits_larger);
+        if awaits_larger {
+            self.segment_size.note_acked(acknowledged.largest);
+        }
         if self.retransmits.end > before {
             self.check_eifel(before, fields.ack, fields.tsecr);
         }
@@ -253,8 +257,8 @@ impl SenderState {
         }
         // While holes are being filled, a cumulative ACK tells when the hole was filled, not when
         // its last byte arrived.
-        let timed = !any_resent && !recovering && !arrival.time_clamped;
-        (newest.filter(|_| timed).map(|time| arrival.time.after(time)), known)
+        let timed = !acknowledged.any_resent && !recovering && !arrival.time_clamped;
+        (acknowledged.newest.filter(|_| timed).map(|time| arrival.time.after(time)), known)
     }
 
     /// Leaves recovery once everything that was outstanding at its start is acknowledged.
@@ -268,27 +272,10 @@ impl SenderState {
                     recoveries.took += (at - self.scoreboard.recovery_start).or_zero();
                 }
                 self.scoreboard.recovery = Recovery::None;
-                self.outstanding.may_overlap &= !self.outstanding.segments.is_empty();
+                self.outstanding.may_overlap &= !self.outstanding.is_empty();
             }
             _ => {}
         }
-    }
-
-    /// Removes acknowledged segments. Returns when the newest of them was sent, if known, and
-    /// whether any was retransmitted.
-    #[inline(always)]
-    fn remove_acknowledged(&mut self, ack: u64) -> (Option<Time>, bool) {
-        let all = &self.outstanding.segments[..];
-        let count = all.iter().position(|sent| sent.end > ack).unwrap_or(all.len());
-        let those = all.get(..count).unwrap_or_default();
-        if self.segment_size.awaits_larger() {
-            let largest = those.iter().map(|sent| u64::from(sent.len)).max();
-            self.segment_size.note_acked(largest.unwrap_or(0));
-        }
-        let any_resent = those.iter().any(|sent| sent.retransmitted);
-        let newest = those.last().filter(|sent| !sent.tsval.time_clamped()).map(|sent| sent.time);
-        self.outstanding.segments.drop_first(count);
-        (newest, any_resent)
     }
 
     /// Counts a SACK hole that closes up to `ack` without a retransmission.

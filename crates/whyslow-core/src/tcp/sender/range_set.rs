@@ -1,5 +1,7 @@
 //! A small set of byte ranges, such as SACKed bytes.
 
+use crate::steps;
+
 /// Most ranges to keep; then the lowest is dropped (a receiver holds far fewer holes).
 const MAX_RANGES: usize = 2048;
 
@@ -39,6 +41,7 @@ impl RangeSet {
         let first = self.ranges.partition_point(|&(_, e)| e < start);
         let last = self.ranges.partition_point(|&(s, _)| s <= end);
         if first == last {
+            steps::count(1);
             self.ranges.insert(first, (start, end));
             self.total += end - start;
             if self.ranges.len() > MAX_RANGES {
@@ -53,6 +56,17 @@ impl RangeSet {
         self.ranges[first] = merged;
         self.ranges.drain(first + 1..last);
         new
+    }
+
+    /// Adds `[start, end)`. Beyond the limit the two lowest ranges become one, so that the set
+    /// covers too much and never too little.
+    pub fn insert_merging(&mut self, start: u64, end: u64) {
+        if self.ranges.len() == MAX_RANGES
+            && let [(low, _), (next, _), ..] = self.ranges[..]
+        {
+            self.insert(low, next);
+        }
+        self.insert(start, end);
     }
 
     /// Removes `[start, end)`. Returns how many of its bytes were present.
@@ -102,6 +116,7 @@ impl RangeSet {
         self.ranges[first..]
             .iter()
             .take_while(|&&(s, _)| s < end)
+            .inspect(|_| steps::count(1))
             .map(|&(s, e)| e.min(end).saturating_sub(s.max(start)))
             .sum()
     }

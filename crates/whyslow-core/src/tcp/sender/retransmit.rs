@@ -149,14 +149,14 @@ impl SenderState {
     /// Marks outstanding segments that are retransmitted. Returns the TSval of the first of them
     /// that has one, and the first of them.
     fn mark_retransmitted(&mut self, start: u64, end: u64) -> (Option<u32>, Option<PreviousCopy>) {
-        let (mut tsval, mut first) = (None, None);
-        let retransmits = &mut self.retransmits;
-        self.outstanding.mark_retransmitted(start, end, |sent| {
-            tsval = tsval.or(sent.tsval.tsval());
-            first.get_or_insert(PreviousCopy { time: sent.time, until: sent.time, passed_before: sent.passed_before });
-            retransmits.raise_end(sent.end);
-        });
-        (tsval, first)
+        let repeated = self.outstanding.mark_retransmitted(start, end);
+        self.retransmits.raise_end(repeated.end);
+        let copy = |sent: OutstandingSegment| PreviousCopy {
+            time: sent.time,
+            until: sent.time,
+            passed_before: sent.passed_before,
+        };
+        (repeated.tsval, repeated.first.map(copy))
     }
 
     fn enter_recovery(&mut self, reason: RetransmitReason, time: Time) {
@@ -451,8 +451,7 @@ impl SenderState {
 
     /// Inserts a late segment that ends at `end` among those outstanding.
     fn insert_outstanding(&mut self, seg: &Seg, end: u64) {
-        let sent = OutstandingSegment { retransmitted: true, ..OutstandingSegment::new(seg, end, self.passed) };
-        if self.outstanding.insert(sent) {
+        if self.outstanding.insert(OutstandingSegment::new(seg, end, self.passed)) {
             self.retransmits.raise_end(end);
         }
     }

@@ -1,5 +1,6 @@
 //! Segments that were retransmitted, until it is known whether they had to be.
 
+use crate::steps;
 use crate::tcp::facts::Retransmitted;
 use crate::types::RetransmissionKind;
 use crate::units::{Nanos, Time};
@@ -110,6 +111,12 @@ impl Retransmits {
     /// the wire, each retransmitted by itself.
     pub fn previous(&self, start: u64, end: u64) -> Option<Retransmit> {
         let recent = if self.end > start { RECENT_RETRANSMITS } else { 0 };
-        self.list.iter().rev().take(recent).find(|r| r.start < end && r.end > start).copied()
+        self.list
+            .iter()
+            .rev()
+            .take(recent)
+            .inspect(|_| steps::count(1))
+            .find(|r| r.start < end && r.end > start)
+            .copied()
     }
 }

@@ -1,6 +1,6 @@
 //! A queue whose members are contiguous: it derefs to a slice.
 
-use std::ops::{Deref, DerefMut};
+use std::ops::Deref;
 
 /// First in, first out. Removed members stay at the front of the memory until room is needed.
 #[derive(Clone, Debug)]
@@ -75,14 +75,6 @@ impl<T: Copy> SliceQueue<T> {
         self.removed = 0;
         self.all.shrink_to_fit();
     }
-
-    /// Inserts one at `index`, or at the end.
-    pub fn insert(&mut self, index: usize, one: T) {
-        if self.all.len() == self.all.capacity() {
-            self.make_room();
-        }
-        self.all.insert(self.removed + index.min(self.len()), one);
-    }
 }
 
 impl<T> Deref for SliceQueue<T> {
@@ -91,12 +83,6 @@ impl<T> Deref for SliceQueue<T> {
     #[inline(always)]
     fn deref(&self) -> &[T] {
         self.all.get(self.removed..).unwrap_or_default()
-    }
-}
-
-impl<T> DerefMut for SliceQueue<T> {
-    fn deref_mut(&mut self) -> &mut [T] {
-        self.all.get_mut(self.removed..).unwrap_or_default()
     }
 }
 
@@ -110,14 +96,12 @@ mod tests {
     enum Step {
         Push(u8),
         Skip(usize),
-        Insert(usize, u8),
     }
 
     fn step() -> impl Strategy<Value = Step> {
         prop_oneof![
             4 => any::<u8>().prop_map(Step::Push),
             2 => (0..6usize).prop_map(Step::Skip),
-            1 => (0..6usize, any::<u8>()).prop_map(|(index, one)| Step::Insert(index, one)),
         ]
     }
 
@@ -135,10 +119,6 @@ mod tests {
                     Step::Skip(count) => {
                         queue.drop_first(count);
                         other.drain(..count.min(other.len()));
-                    }
-                    Step::Insert(index, one) => {
-                        queue.insert(index, one);
-                        other.insert(index.min(other.len()), one);
                     }
                 }
                 prop_assert!(other.iter().eq(queue.iter()));

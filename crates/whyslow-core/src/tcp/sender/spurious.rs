@@ -11,14 +11,21 @@ impl SenderState {
     /// Processes a D-SACK for `[left, right)` (RFC 2883). It reports the newest copy that has not
     /// been reported yet.
     pub(super) fn on_dsack(&mut self, left: u64, right: u64) {
-        match self.retransmits.list.iter().rposition(|r| !r.dsacked && r.start < right && r.end > left) {
-            Some(index) => {
-                self.retransmits.list[index].dsacked = true;
-                if !self.retransmits.list[index].spurious {
+        let mut was_reported = false;
+        let mut copies = self.retransmits.list.iter_mut().enumerate().rev();
+        let found = copies.find(|(_, copy)| {
+            let is_within = copy.start < right && copy.end > left;
+            was_reported |= is_within && copy.dsacked;
+            is_within && !copy.dsacked
+        });
+        match found {
+            Some((index, copy)) => {
+                copy.dsacked = true;
+                if !copy.spurious {
                     self.mark_spurious(index);
                 }
             }
-            None if self.retransmits.list.iter().any(|r| r.start < right && r.end > left) => {}
+            None if was_reported => {}
             None => self.facts.duplicated += 1,
         }
     }

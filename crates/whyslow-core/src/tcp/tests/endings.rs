@@ -30,7 +30,7 @@ fn closed() -> Script {
 /// Room for segments in flight, of both sides.
 fn room(connection: &Connection) -> [usize; 2] {
     let Stage::Tracking(settled) = &connection.stage else { panic!("it has more segments than are held") };
-    [0, 1].map(|side| settled.senders[side].outstanding.segments.capacity())
+    [0, 1].map(|side| settled.senders[side].outstanding.capacity())
 }
 
 #[test]

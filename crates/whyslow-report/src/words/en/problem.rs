@@ -26,6 +26,10 @@ pub(in crate::words) fn problem(problem: &Problem) -> String {
         D::OneDirection => ONE_DIRECTION.to_owned(),
         D::CapturedTwice => format!("{} {CAPTURED_TWICE}", count(number, "packet")),
         D::OutsideWindow => format!("{} {OUTSIDE_WINDOW}", count(number, "segment")),
+        D::SegmentsNotTracked => format!(
+            "{} (or hole between segments) not tracked: more were outstanding at once than are remembered",
+            count(number, "segment")
+        ),
         D::DamagedOptions => format!("{} {DAMAGED_OPTIONS}", count(number, "segment")),
         D::WindowScaleOver14 => format!("{} {SCALE_OVER_14}", count(number, "SYN")),
         D::WrongChecksums => format!("{} {WRONG_CHECKSUMS}", count(number, "segment")),

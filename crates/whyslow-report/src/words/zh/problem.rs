@@ -31,6 +31,7 @@ pub(in crate::words) fn problem(problem: &Problem) -> String {
             format!("{number} 个报文被抓取两次（多个接口或镜像端口），因为接收端没有报告重复：副本被忽略")
         }
         D::OutsideWindow => format!("忽略 {number} 个报文段：序列号远在窗口之外"),
+        D::SegmentsNotTracked => format!("{number} 个报文段（或其间的空缺）未被跟踪：同时未确认的数量超过了上限"),
         D::DamagedOptions => format!("{number} 个报文段的 TCP 选项被截断或损坏：只使用损坏之前的选项"),
         D::WindowScaleOver14 => format!("{number} 个 SYN 的窗口扩大因子大于 14，按 14 处理（RFC 7323 第 2.3 节）"),
         D::WrongChecksums => {
