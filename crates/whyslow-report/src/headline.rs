@@ -70,9 +70,8 @@ fn without_connection(analysis: &Analysis) -> Headline {
     let problems = analysis.captures.iter().flat_map(|capture| &capture.problems);
     let quic: u64 = problems.filter(|problem| problem.slug == QUIC).map(|problem| problem.count).sum();
     if quic > 0 {
-        let of = units::count(packets, "packet");
-        let sentence =
-            format!("{NONE}: {} of {of} are QUIC, which is not TCP and is not read.", units::thousands(quic));
+        let of = [quic, packets].map(units::thousands).join(" of ");
+        let sentence = format!("{NONE}. Packets of QUIC, which is not TCP and is not read: {of}.");
         let advice = "To see the same over TCP, switch QUIC (HTTP/3) off in the client and capture again.".to_owned();
         return Headline { advice: Some(advice), ..Headline::new(Tone::Unknown, sentence) };
     }

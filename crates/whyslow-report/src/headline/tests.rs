@@ -36,7 +36,7 @@ fn capture_without_tcp_says_what_it_holds() {
     let headline = of(&analysis);
     assert_eq!(
         headline.sentence,
-        "There is no TCP connection to explain: 700 of 715 packets are QUIC, which is not TCP and is not read."
+        "There is no TCP connection to explain. Packets of QUIC, which is not TCP and is not read: 700 of 715."
     );
     assert!(headline.advice.is_some_and(|advice| advice.contains("switch QUIC (HTTP/3) off")));
 }

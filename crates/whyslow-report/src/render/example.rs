@@ -355,6 +355,7 @@ pub fn without_payload(state: State) -> Analysis {
     connection.rtt_ms = Rtt::default();
     if let (State::Unanswered, Some(handshake)) = (state, connection.handshake.as_mut()) {
         handshake.retries = [3, 0];
+        connection.duration_s = ms(7_200.0);
         connection.findings = vec![Finding {
             evidence: vec![Evidence {
                 frames: vec![frame(1), frame(2), frame(3), frame(4)],
