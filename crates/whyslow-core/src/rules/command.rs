@@ -33,11 +33,5 @@ pub(super) fn buffer_for(case: &TransferCase<'_>) -> Option<BufferNeed> {
     Some(BufferNeed { bytes, rate_bps: rate, rate: source, sized_by, rtt_s: rtt })
 }
 
-/// Sets an attribute of the default route that leads to `peer`, and leaves the rest of it as it is.
-pub(super) fn default_route(peer: std::net::IpAddr, attribute: &str) -> String {
-    let ip = if peer.is_ipv6() { "ip -6" } else { "ip" };
-    format!("{ip} route change $({ip} route show default | head -n 1) {attribute}")
-}
-
 #[cfg(test)]
 mod tests;

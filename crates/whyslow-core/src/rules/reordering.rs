@@ -107,7 +107,7 @@ mod tests {
         scene.transfer.rounds[6].retransmitted = 1;
         assert!(scene.finding(Cause::Reordering).is_none(), "the copy was needed");
         scene.transfer.spurious_fast = 1;
-        let found = scene.finding(Cause::Reordering).unwrap();
+        let found = scene.judge(super::check).unwrap();
         assert_eq!(found.cost_s, ms(300), "from the copy on, and the last flight takes its round trip in any case");
     }
 }

@@ -1,8 +1,6 @@
 //! Words and figures for findings.
 
-use crate::analysis::{
-    Action, Actor, CommonAction, Finding, Frame, Measure, Measurement, Question, Remedy, Statement, Unit,
-};
+use crate::analysis::{Action, Actor, Finding, Frame, Measure, Measurement, Question, Remedy, Statement, Unit};
 use crate::cause::Cause;
 use crate::units::Nanos;
 use std::net::{IpAddr, SocketAddr};
@@ -20,11 +18,6 @@ pub(crate) fn finding(cause: Cause, cost_s: Nanos, confidence: f64, statement: i
 pub(super) fn evidence(kind: impl Into<Measure>, value: f64, unit: Unit, frames: &[Frame]) -> Measurement {
     let value = if value.is_finite() { (value * 1e6).round() / 1e6 } else { 0.0 };
     Measurement { frames: frames.to_vec(), kind: kind.into(), value, unit }
-}
-
-/// The remedy that is recommended.
-pub(super) fn fix(who: Actor, what: impl Into<String>, command: Option<String>) -> Vec<Remedy> {
-    remedy(who, CommonAction::Text { text: what.into(), command })
 }
 
 /// The one remedy of a finding.
@@ -58,17 +51,6 @@ pub(crate) fn time(time: Nanos) -> String {
         ms_abs if ms_abs < 100.0 => format!("{ms:.1} ms"),
         ms_abs if ms_abs < 1_000.0 => format!("{ms:.0} ms"),
         _ => format!("{:.2} s", ms / 1e3),
-    }
-}
-
-/// A rate in bits per second, with three figures.
-pub(crate) fn rate(bits: f64) -> String {
-    match bits {
-        bits if bits < 1e4 => format!("{bits:.0} bit/s"),
-        bits if bits < 1e6 => format!("{:.0} kbit/s", bits / 1e3),
-        bits if bits < 1e7 => format!("{:.2} Mbit/s", bits / 1e6),
-        bits if bits < 1e9 => format!("{:.1} Mbit/s", bits / 1e6),
-        bits => format!("{:.2} Gbit/s", bits / 1e9),
     }
 }
 

@@ -345,6 +345,7 @@ pub fn without_payload(state: State) -> Analysis {
     connection.rtt_ms = Rtt::default();
     if let (State::Unanswered, Some(handshake)) = (state, connection.handshake.as_mut()) {
         handshake.retries = [3, 0];
+        connection.duration_s = ms(7_200.0);
         connection.findings = vec![Finding {
             evidence: vec![measured(Measure::Segments, 4.0, Unit::Syns, (1..=4).map(frame).collect())],
             ..finding(Cause::SynLoss, 7_000.0, full_window(7_000.0))
