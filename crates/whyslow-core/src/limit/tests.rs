@@ -164,8 +164,8 @@ fn any_release() -> impl Strategy<Value = Release> {
 }
 
 prop_compose! {
-    /// Rounds and pauses at any times, overlapping or not, and also after the transfer's end: clocks
-    /// jump back.
+    /// Rounds and pauses at any times, overlapping or not, and also after the transfer's end:
+    /// clocks jump back.
     fn any_transfer()(
         starts in prop::collection::vec((0i64..1000, 0u64..200_000, 0u32..3), 1..20),
         pauses in prop::collection::vec((0i64..1000, 0i64..300, any_release(), any::<[bool; 5]>(), 0i64..400), 0..30),

@@ -21,8 +21,8 @@ impl Work<'_> {
         Self { left, short: false, known: &[], results: Vec::new() }
     }
 
-    /// Returns the duration of the next simulation, and charges the steps that it took; `None` if it
-    /// needs more than are left, or than one simulation may take, and from then on.
+    /// Returns the duration of the next simulation, and charges the steps that it took; `None` if
+    /// it needs more than are left, or than one simulation may take, and from then on.
     pub(super) fn time(&mut self, scenario: &Scenario) -> Option<Nanos> {
         if self.short {
             return None;

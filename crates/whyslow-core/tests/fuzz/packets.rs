@@ -94,7 +94,7 @@ impl File {
     }
 
     /// Records of the same direction: this one, some, or all that follow.
-    fn from_here(&self, random: &mut Random, index: usize) -> Vec<usize> {
+    fn same_direction(&self, random: &mut Random, index: usize) -> Vec<usize> {
         let ends = self.ends(index);
         let most = match random.below(3) {
             0 => 1,
@@ -167,12 +167,12 @@ pub(crate) fn change(random: &mut Random, bytes: &mut Vec<u8>, pool: &[Vec<u8>])
     match random.below(12) {
         0 | 1 => {
             let (at, difference) = (*random.pick(&[4, 8]), jump(random));
-            let records = file.from_here(random, index);
+            let records = file.same_direction(random, index);
             file.add(&records, at, difference);
         }
         2 => {
             let window = random.pick(WINDOWS).to_be_bytes();
-            for index in file.from_here(random, index) {
+            for index in file.same_direction(random, index) {
                 if let Some(field) = file.tcp_header(index).and_then(|tcp| tcp.get_mut(14..16)) {
                     field.copy_from_slice(&window);
                 }
@@ -185,7 +185,7 @@ pub(crate) fn change(random: &mut Random, bytes: &mut Vec<u8>, pool: &[Vec<u8>])
         4 | 5 => {
             // Options stand in SYNs first of all.
             let index = if random.below(2) == 0 { random.below(4) } else { index };
-            for index in file.from_here(random, index) {
+            for index in file.same_direction(random, index) {
                 change_option(random, file.tcp_header(index).unwrap_or_default());
             }
         }

@@ -22,8 +22,8 @@ const MODEL_STEPS: u64 = 6_000_000;
 /// Steps for each byte of input: a packet of some 80 bytes may look at all others once.
 const STEPS_A_BYTE: u64 = 64;
 
-/// Runs `f` on an input, and checks that the steps that it takes and the memory that it holds follow
-/// from the input's length.
+/// Runs `f` on an input, and checks that the steps that it takes and the memory that it holds
+/// follow from the input's length.
 #[track_caller]
 pub(crate) fn bounded<T>(input: &[u8], f: impl FnOnce() -> T) -> T {
     let ((result, steps), peak) = peak_during(|| steps_during(f));

@@ -32,8 +32,8 @@ pub struct Timed {
     pub steps: u64,
 }
 
-/// Returns how long a transfer takes, for less work than [`simulate`] needs. `most` is the number of
-/// steps that it may take.
+/// Returns how long a transfer takes, for less work than [`simulate`] needs. It may take `most`
+/// steps.
 pub fn time(scenario: &Scenario, most: u64) -> Timed {
     let outcome = play::<NoLedger>(scenario, most).outcome;
     let duration = (outcome.steps <= most).then_some(outcome.duration);
