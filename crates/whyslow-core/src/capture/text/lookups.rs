@@ -6,8 +6,12 @@
 //! same name and type from another port. Answers whose query is not in the text tell nothing.
 
 use crate::capture::Lookup;
+use crate::steps;
 use crate::units::Time;
-use std::collections::VecDeque;
+use foldhash::HashMap;
+use foldhash::fast::RandomState;
+use std::collections::{BTreeMap, BTreeSet};
+use std::hash::BuildHasher;
 
 /// How many lookups are told, and how many that wait for their answer are remembered.
 const MAX: usize = 256;
@@ -83,7 +87,14 @@ fn host(end: &str) -> &str {
 /// The lookups of a text.
 #[derive(Debug, Default)]
 pub(super) struct LookupTracker {
-    open: VecDeque<(Open, Lookup)>,
+    /// Those without an answer, numbered in the order of their first queries.
+    open: BTreeMap<u64, Open>,
+    /// The open lookup of a client, a name and a type, by their hash.
+    by_name: HashMap<u64, u64>,
+    /// The open lookups of a query, by the hash of its ends and its number.
+    by_query: HashMap<u64, BTreeSet<u64>>,
+    hasher: RandomState,
+    numbers: u64,
     done: Vec<Lookup>,
     /// Those that were met when there was no more room.
     pub(super) beyond: u64,
@@ -91,52 +102,37 @@ pub(super) struct LookupTracker {
 
 #[derive(Debug)]
 struct Open {
-    /// Ends and numbers of the queries for it.
-    asked: Vec<(Box<str>, Box<str>, u16)>,
+    lookup: Lookup,
+    name_hash: u64,
+    /// Hashes of the queries for it.
+    asked: Vec<u64>,
 }
+
+/// Most queries for one lookup that are remembered.
+const MAX_ASKED: usize = 16;
 
 impl LookupTracker {
     /// Takes what was said at `time`.
     pub(super) fn observe(&mut self, talk: DnsLine, time: Time) {
         match talk {
             DnsLine::Query { client, server, id, kind, name } => {
-                let address = host(&client);
-                let same = |lookup: &Lookup| lookup.client == address && lookup.name == *name && lookup.kind == *kind;
-                let key = (client.clone(), server.clone(), id);
-                match self.open.iter_mut().find(|(_, lookup)| same(lookup)) {
-                    Some((open, lookup)) => {
-                        lookup.queries += 1;
-                        lookup.server = server.into();
-                        if !open.asked.contains(&key) && open.asked.len() < 16 {
-                            open.asked.push(key);
-                        }
-                    }
-                    None => {
-                        let lookup = Lookup {
-                            client: address.to_owned(),
-                            server: server.into(),
-                            name: name.into(),
-                            kind: kind.into(),
-                            start: time,
-                            took: None,
-                            queries: 1,
-                            answers: None,
-                            refusal: None,
-                        };
-                        self.open.push_back((Open { asked: vec![key] }, lookup));
-                        if self.open.len() > MAX
-                            && let Some((_, oldest)) = self.open.pop_front()
-                        {
-                            self.keep(oldest);
-                        }
-                    }
-                }
+                let query_hash = self.hasher.hash_one((&client, &server, id));
+                let name_hash = self.hasher.hash_one((host(&client), &name, &kind));
+                let known = self.by_name.get(&name_hash).copied();
+                let number = known.unwrap_or_else(|| {
+                    let (client, server) = (host(&client).to_owned(), String::new());
+                    let (name, kind, start) = (name.into(), kind.into(), time);
+                    let (took, queries, answers, refusal) = (None, 0, None, None);
+                    let lookup = Lookup { client, server, name, kind, start, took, queries, answers, refusal };
+                    self.begin(Open { lookup, name_hash, asked: Vec::new() })
+                });
+                self.note_query(number, query_hash, server);
             }
             DnsLine::Answer { client, server, id, answers, refusal } => {
-                let asked = |(open, _): &(Open, Lookup)| open.asked.contains(&(client.clone(), server.clone(), id));
-                let Some((_, mut lookup)) = self.open.iter().position(asked).and_then(|at| self.open.remove(at)) else {
-                    return;
-                };
+                steps::count(1);
+                let query_hash = self.hasher.hash_one((&client, &server, id));
+                let asked = self.by_query.get(&query_hash).and_then(|those| those.first().copied());
+                let Some(mut lookup) = asked.and_then(|number| self.take(number)) else { return };
                 lookup.took = Some((time - lookup.start).or_zero());
                 lookup.server = server.into();
                 lookup.answers = Some(answers);
@@ -144,6 +140,48 @@ impl LookupTracker {
                 self.keep(lookup);
             }
         }
+    }
+
+    /// Begins a lookup, and returns its number.
+    fn begin(&mut self, open: Open) -> u64 {
+        let number = self.numbers;
+        self.numbers += 1;
+        self.by_name.insert(open.name_hash, number);
+        self.open.insert(number, open);
+        if self.open.len() > MAX
+            && let Some((&oldest, _)) = self.open.first_key_value()
+            && let Some(oldest) = self.take(oldest)
+        {
+            self.keep(oldest);
+        }
+        number
+    }
+
+    /// Counts a query for an open lookup.
+    fn note_query(&mut self, number: u64, query_hash: u64, server: Box<str>) {
+        steps::count(1);
+        let Some(Open { lookup, asked, .. }) = self.open.get_mut(&number) else { return };
+        lookup.queries += 1;
+        lookup.server = server.into();
+        if !asked.contains(&query_hash) && asked.len() < MAX_ASKED {
+            asked.push(query_hash);
+            self.by_query.entry(query_hash).or_default().insert(number);
+        }
+    }
+
+    /// Removes an open lookup.
+    fn take(&mut self, number: u64) -> Option<Lookup> {
+        let Open { lookup, name_hash, asked } = self.open.remove(&number)?;
+        self.by_name.remove(&name_hash);
+        for query_hash in asked {
+            if let Some(those) = self.by_query.get_mut(&query_hash) {
+                those.remove(&number);
+                if those.is_empty() {
+                    self.by_query.remove(&query_hash);
+                }
+            }
+        }
+        Some(lookup)
     }
 
     fn keep(&mut self, lookup: Lookup) {
@@ -157,7 +195,7 @@ impl LookupTracker {
     /// All of them, in the order in which they began. Without a clock how long they took is not
     /// known.
     pub(super) fn finish(mut self, clock: bool) -> (Vec<Lookup>, u64) {
-        for (_, lookup) in std::mem::take(&mut self.open) {
+        for Open { lookup, .. } in std::mem::take(&mut self.open).into_values() {
             self.keep(lookup);
         }
         self.done.sort_by_key(|lookup| lookup.start);
