@@ -36,7 +36,7 @@ mod view;
 
 pub use checksum_sample::{ChecksumSample, ChecksumTally};
 pub use fast::{FastPacket, PlainSegment, parse_fast};
-pub use flow_key::{FlowKey, RawFlowKey};
+pub use flow_key::{FlowKey, HashSeed, RawFlowKey};
 pub use icmp_error::{Fate, Icmp};
 #[cfg(test)]
 use link::is_supported;
