@@ -42,7 +42,7 @@ use crate::capture::{CaptureOrigin, Clock, LinkType, Packet, Sink, Summary};
 use crate::flow::{ConnectionId, FlowTable, HashedKey, SweepClock, share_of};
 use crate::tcp::payload::readable::{Readable, is_all_text};
 use crate::units::Time;
-use crate::wire::{self, Flags, FlowKey, Segment, Skip};
+use crate::wire::{self, Flags, FlowKey, HashSeed, Segment, Skip};
 use share_rows::{HeldSegment, ShareRows};
 use std::net::IpAddr;
 use std::ops::Range;
@@ -99,6 +99,12 @@ impl<F: FnMut(usize, Vec<u8>)> Condenser<F> {
             held: Vec::new(),
             last: PacketTime { time: Time::ZERO, frame: 0 },
         }
+    }
+
+    /// Sets the seed of the table of connections, as
+    /// [`Explainer::set_hash_seed`](crate::explain::Explainer::set_hash_seed).
+    pub fn set_hash_seed(&mut self, seed: HashSeed) {
+        self.table = FlowTable::seeded(seed);
     }
 
     /// Ends them with what the capture's reader learnt.

@@ -19,6 +19,7 @@ mod shard_owners;
 mod unlisted;
 
 pub use crate::whatif::{ReplayJob, ReplayQueue, ReplayResult};
+pub use crate::wire::HashSeed;
 pub use fragment::{Fragment, MergedAnalysis};
 pub use unlisted::{UnlistedCompletion, UnlistedSink};
 
@@ -164,6 +165,13 @@ impl Explainer {
     /// buffers respect it. All explainers that share connections need the same value.
     pub fn set_path_rate(&mut self, rate: Option<f64>) {
         self.path_rate = rate.filter(|rate| *rate > 0.0);
+    }
+
+    /// Sets the seed of the table of connections, before the first packet. Programs that read
+    /// captures of others choose a random one; the analysis is the same with any.
+    pub fn set_hash_seed(&mut self, seed: HashSeed) {
+        debug_assert_eq!(self.packets, 0, "the table is empty until the first packet");
+        self.table = FlowTable::seeded(seed);
     }
 
     /// Whose connections it follows, as the first capture says.

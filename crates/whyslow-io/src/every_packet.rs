@@ -6,6 +6,7 @@
 
 use crate::error::Error;
 use crate::feed::InputReader;
+use crate::hash_seed::hash_seed;
 use crate::input::Progress;
 use crate::reading::{FileSet, Reading, segments};
 use crate::spill::{Merge, Spill};
@@ -93,6 +94,7 @@ impl<'a> PointsOfSet<'a> {
         };
         let mut feed = InputReader::new(files.iter().map(|file| &file.input), progress);
         let mut reader = EveryPacketReader::new(&mut put);
+        reader.set_hash_seed(hash_seed());
         for (at, file) in (0_u16..).zip(files) {
             reader.begin_capture(set.first.map(|first| first.saturating_add(at)));
             let second = feed.read(&mut file.open(stop)?, &mut reader)?;

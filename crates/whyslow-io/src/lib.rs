@@ -31,6 +31,7 @@ mod error;
 mod every_packet;
 mod feed;
 mod first;
+mod hash_seed;
 mod input;
 mod join;
 mod object;
@@ -54,6 +55,7 @@ mod worker_pool;
 
 pub use error::Error;
 pub use every_packet::EveryPacket;
+pub use hash_seed::{hash_seed, set_hash_seed};
 pub use input::{Input, Progress, is_url};
 pub use object::{Object, ObjectInput};
 pub use options::ExplainOptions;

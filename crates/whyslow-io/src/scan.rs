@@ -2,6 +2,7 @@
 
 use crate::error::Error;
 use crate::feed::InputReader;
+use crate::hash_seed::hash_seed;
 use crate::input::{Input, Progress};
 use crate::set::WaitingInput;
 use crate::stop::Stop;
@@ -83,6 +84,7 @@ pub fn scan_shares(
             failed = give(share, row).err();
         }
     });
+    condenser.set_hash_seed(hash_seed());
     let mut source = source.open(stop)?;
     let summary = InputReader::new([input], progress).read(&mut source, &mut condenser)?;
     condenser.finish(&summary);

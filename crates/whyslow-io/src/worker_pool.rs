@@ -9,6 +9,7 @@
 
 use crate::broadcast::{BlockBroadcast, BlockReader};
 use crate::error::Error;
+use crate::hash_seed::hash_seed;
 use crate::options::ExplainOptions;
 use crate::shard_exchange::ShardExchange;
 use crate::source::{Block, Filled, Gauge, Source};
@@ -45,7 +46,10 @@ impl WorkerPool {
     pub(crate) fn new(options: ExplainOptions, bytes: Option<u64>) -> Self {
         let count = if bytes.is_some_and(|bytes| bytes < SMALL) { 1 } else { options.threads.get() };
         let mut explainers = Explainer::sharing(count);
-        explainers.iter_mut().for_each(|explainer| explainer.set_path_rate(options.path_rate));
+        for explainer in &mut explainers {
+            explainer.set_hash_seed(hash_seed());
+            explainer.set_path_rate(options.path_rate);
+        }
         Self { explainers, unlisted: None }
     }
 

@@ -3,6 +3,7 @@
 use crate::closeups::CompressedAnswer;
 use crate::gzip::{compress, compress_quickly, plain};
 use crate::rows::Rows;
+use crate::worded::WordedComparison;
 use crate::{Opening, Proof, TransferSpot, closeups, repeats};
 use bytes::Bytes;
 use serde::Serialize;
@@ -71,7 +72,7 @@ struct Content<'a> {
     /// Why the requested comparison is missing.
     uncompared: Option<String>,
     /// Comparisons, if the page has no server to ask.
-    comparisons: Vec<Comparison>,
+    comparisons: Vec<WordedComparison>,
     /// Graphs by connection, if the page has no server to ask.
     series: BTreeMap<u64, Vec<CompressedAnswer>>,
     /// What made the packets, where a probe did.
@@ -177,7 +178,7 @@ impl Document {
             Err(why) => (None, Some(why.to_string())),
         };
         let both = both.ok().flatten().filter(|_| is_file);
-        let comparisons = both.iter().map(|[a, b]| compare::compare(a, b)).collect();
+        let comparisons = both.iter().map(|[a, b]| WordedComparison::new(compare::compare(a, b))).collect();
         let proof = opening.proof.as_ref().map(|proof| proof.fits(&reading.analysis).map(|()| proof)).transpose();
         let compared = compare.iter().flatten().map(|spot| spot.0);
         let wanted: Vec<u64> = compared.chain(proof.iter().flatten().map(|proof| proof.connection())).collect();

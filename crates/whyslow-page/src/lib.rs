@@ -24,6 +24,7 @@ mod rows;
 mod slice;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
+mod worded;
 
 pub use document::{Doc, Document, MAX_CONNECTIONS, docs, prepare};
 pub use graphs::{Graphs, GraphsAnswer, GraphsBuilder};

@@ -3,13 +3,12 @@
 //! The local server gets questions as addresses, a worker of the browser as messages. Both answer
 //! from here.
 
+use crate::worded::{WordedComparison, WordedConnection};
 use crate::{OpenCaptures, Query, packet};
 use serde::Serialize;
-use whyslow_core::analysis::Connection;
 use whyslow_core::compare::TransferName;
 use whyslow_core::units::Nanos;
 use whyslow_report::render::json;
-use whyslow_report::words::WordSheet;
 
 /// Columns of a graph if none are requested.
 pub const COLUMNS: usize = 1_024;
@@ -39,10 +38,7 @@ pub fn answer(opened: &OpenCaptures, wanted: &str, query: Query<'_>) -> Result<V
             let columns = query.number("columns").unwrap_or(COLUMNS);
             write(&opened.answer(id()?, range(query), columns)?)
         }
-        "connection" => {
-            let connection = opened.connection(id()?)?;
-            write(&WordedConnection { connection, words: WordSheet::of_connection(connection) })
-        }
+        "connection" => write(&WordedConnection::new(opened.connection(id()?)?)),
         "packet" => {
             let (place, _) = opened.place(id()?)?;
             let time = query.number::<f64>("t").filter(|time| time.is_finite()).ok_or("when?")?;
@@ -50,7 +46,7 @@ pub fn answer(opened: &OpenCaptures, wanted: &str, query: Query<'_>) -> Result<V
             write(&packet::read(&place, frame, Nanos::from_secs_f64(time))?)
         }
         "compare" => match ["a", "b"].map(|name| query.get(name).and_then(|text| TransferName::read(&text))) {
-            [Some(a), Some(b)] => write(&opened.compare([a, b])?),
+            [Some(a), Some(b)] => write(&WordedComparison::new(opened.compare([a, b])?)),
             _ => Err("which two transfers?".to_owned()),
         },
         "analysis" => {
@@ -72,14 +68,6 @@ pub fn range(query: Query<'_>) -> Option<(Nanos, Nanos)> {
 /// What a slice of a connection is called.
 pub fn slice_name(id: u64, packets: u64) -> String {
     format!("connection-{id}-{packets}-packets.pcapng")
-}
-
-/// A connection with its sentences.
-#[derive(Serialize)]
-struct WordedConnection<'a> {
-    #[serde(flatten)]
-    connection: &'a Connection,
-    words: WordSheet,
 }
 
 fn write(value: &impl Serialize) -> Result<Vec<u8>, String> {

@@ -36,9 +36,11 @@ thread_local! {
     static STATE: RefCell<State> = RefCell::default();
 }
 
-/// Makes ready what every analysis needs, before there is one.
+/// Makes ready what every analysis needs, before there is one. The two halves of `seed` are random
+/// numbers, which this module has no source of.
 #[unsafe(no_mangle)]
-pub extern "C" fn prepare() {
+pub extern "C" fn prepare(seed_high: u32, seed_low: u32) {
+    whyslow_io::set_hash_seed(u64::from(seed_high) << 32 | u64::from(seed_low));
     panic::set_hook(Box::new(|info| {
         let message = info.to_string();
         // SAFETY: the worker copies the message before it returns.

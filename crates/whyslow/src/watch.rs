@@ -47,6 +47,7 @@ use screen::Screen;
 use signal_hook::flag::{register, register_conditional_shutdown};
 use source::Source;
 use std::io::{IsTerminal, Write, stdin, stdout};
+use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -178,7 +179,8 @@ fn owners_of(from: &args::From, explainer: &mut LiveExplainer, task: &Watch) -> 
     missing.iter().for_each(|missing| complain(missing));
     // The file of --keep is renamed when it is full, so its folder must remain writable. Whoever ran
     // sudo gets it as an own file.
-    let kept: Vec<_> = task.keep.iter().map(|path| (path.as_path(), FileUse::Replace)).collect();
+    let kept: Vec<(&Path, FileUse)> =
+        task.keep.iter().map(|path| -> (&Path, FileUse) { (path, FileUse::Replace) }).collect();
     let rights = match User::of_sudo() {
         Some(_) => Rights::none(User::instead_of_root()),
         None => Rights::least(&kept),

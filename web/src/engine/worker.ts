@@ -9,7 +9,7 @@ const PAUSE = 100;
 
 interface Exports {
   memory: WebAssembly.Memory;
-  prepare(): void;
+  prepare(seedHigh: number, seedLow: number): void;
   request(length: number): number;
   open(): number;
   ask(): number;
@@ -69,7 +69,8 @@ async function call(of: Exports, id: number, run: () => number, request: string)
 async function handle(message: ToWorker) {
   if (message.kind === "prepare") {
     engine = new WebAssembly.Instance(message.module, imports).exports as unknown as Exports;
-    engine.prepare();
+    const [high, low] = crypto.getRandomValues(new Uint32Array(2));
+    engine.prepare(high!, low!);
   } else if (engine && message.kind === "open") {
     files = message.files;
     await call(engine, 0, engine.open, JSON.stringify(message.request));

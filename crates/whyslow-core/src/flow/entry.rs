@@ -9,12 +9,12 @@ use borsh::{BorshDeserialize, BorshSerialize};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, BorshSerialize, BorshDeserialize)]
 pub struct ConnectionId(pub u64);
 
-/// A key with its hash.
+/// A key with the hash that chooses its shard.
 #[derive(Clone, Copy, Debug)]
 pub struct HashedKey {
     /// The key.
     pub key: FlowKey,
-    /// Its hash.
+    /// The hash that is the same everywhere.
     pub hash: u64,
 }
 

@@ -16,7 +16,7 @@ mod sweep;
 
 use crate::types::{Share, Side};
 use crate::units::Time;
-use crate::wire::{Flags, RawFlowKey, Segment};
+use crate::wire::{Flags, HashSeed, RawFlowKey, Segment};
 use cache::{CacheEntry, FlowCache};
 pub use entry::{ConnectionId, Evicted, FlowEntry, FlowTimeouts, HashedKey};
 pub use shard::Shard;
@@ -116,14 +116,14 @@ pub struct FlowTable<T> {
 
 impl<T> Default for FlowTable<T> {
     fn default() -> Self {
-        Self::new(FlowTimeouts::default())
+        Self::new(FlowTimeouts::default(), HashSeed::default())
     }
 }
 
 impl<T> FlowTable<T> {
     /// An empty table.
-    pub fn new(timeouts: FlowTimeouts) -> Self {
-        let shards = Box::new(std::array::from_fn(|_| Shard::default()));
+    pub fn new(timeouts: FlowTimeouts, seed: HashSeed) -> Self {
+        let shards = Box::new(std::array::from_fn(|_| Shard::new(seed)));
         Self {
             shards,
             cache: FlowCache::default(),
@@ -133,6 +133,11 @@ impl<T> FlowTable<T> {
             sweeps: SweepClock::default(),
             evicted: 0,
         }
+    }
+
+    /// An empty table with this seed.
+    pub fn seeded(seed: HashSeed) -> Self {
+        Self::new(FlowTimeouts::default(), seed)
     }
 
     /// Returns the number of connections.
@@ -251,7 +256,9 @@ impl<T> FlowTable<T> {
     /// Removes a shard and returns its connections.
     pub fn take_shard(&mut self, shard: usize) -> Shard<T> {
         self.cache = FlowCache::default();
-        self.shards.get_mut(shard).map(std::mem::take).unwrap_or_default()
+        let place = &mut self.shards[shard % SHARDS];
+        let empty = place.emptied();
+        std::mem::replace(place, empty)
     }
 
     /// Inserts a shard from a table that was given the same times.

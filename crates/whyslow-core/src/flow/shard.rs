@@ -2,7 +2,9 @@
 //! connection itself is touched only for its own segments or when it leaves.
 
 use super::entry::{ConnectionId, Evicted, FlowEntry, FlowTimeouts, HashedKey};
+use crate::steps;
 use crate::units::Time;
+use crate::wire::HashSeed;
 use hashbrown::HashTable;
 use hashbrown::hash_table::Entry;
 
@@ -10,6 +12,8 @@ use hashbrown::hash_table::Entry;
 #[derive(Debug)]
 pub struct Shard<T> {
     slots: HashTable<Slot<T>>,
+    /// Decides where the slots are, and nothing else.
+    seed: HashSeed,
     /// Connections begun since the last search for single-segment ones.
     started_since_sweep: usize,
 }
@@ -17,6 +21,7 @@ pub struct Shard<T> {
 /// A slot of the hash table.
 #[derive(Debug)]
 pub(super) struct Slot<T> {
+    /// By the shard's seed.
     hash: u64,
     pub(super) last: LastSeen,
     pub(super) entry: Box<FlowEntry<T>>,
@@ -55,12 +60,6 @@ impl LastSeen {
     }
 }
 
-impl<T> Default for Shard<T> {
-    fn default() -> Self {
-        Self { slots: HashTable::new(), started_since_sweep: 0 }
-    }
-}
-
 /// Not inlined: most segments belong to known connections.
 #[cold]
 #[inline(never)]
@@ -69,11 +68,24 @@ fn boxed<T>(make: impl FnOnce() -> T) -> Box<T> {
 }
 
 #[inline(always)]
-fn is_of<T>(ends: &HashedKey) -> impl Fn(&Slot<T>) -> bool {
-    move |slot| slot.hash == ends.hash && slot.entry.key.same_connection(&ends.key)
+fn is_of<T>(ends: &HashedKey, hash: u64) -> impl Fn(&Slot<T>) -> bool {
+    move |slot| {
+        steps::count(1);
+        slot.hash == hash && slot.entry.key.same_connection(&ends.key)
+    }
 }
 
 impl<T> Shard<T> {
+    /// An empty shard.
+    pub(super) fn new(seed: HashSeed) -> Self {
+        Self { slots: HashTable::new(), seed, started_since_sweep: 0 }
+    }
+
+    /// An empty shard with the same seed.
+    pub(super) fn emptied(&self) -> Self {
+        Self::new(self.seed)
+    }
+
     pub(super) fn len(&self) -> usize {
         self.slots.len()
     }
@@ -81,14 +93,16 @@ impl<T> Shard<T> {
     /// Returns the slot with this key, if any.
     #[inline(always)]
     pub(super) fn find(&mut self, ends: &HashedKey) -> Option<&mut Slot<T>> {
-        self.slots.find_mut(ends.hash, is_of(ends))
+        let hash = ends.key.keyed_hash(&self.seed);
+        self.slots.find_mut(hash, is_of(ends, hash))
     }
 
     /// Like [`find`](Self::find), with the slot's index, which may be reused once the connection
     /// has left.
     #[inline]
     pub(super) fn find_place(&mut self, ends: &HashedKey) -> Option<(usize, &mut Slot<T>)> {
-        let place = self.slots.find_bucket_index(ends.hash, is_of(ends))?;
+        let hash = ends.key.keyed_hash(&self.seed);
+        let place = self.slots.find_bucket_index(hash, is_of(ends, hash))?;
         Some((place, self.slots.get_bucket_mut(place)?))
     }
 
@@ -106,7 +120,8 @@ impl<T> Shard<T> {
         fresh: impl FnOnce() -> FlowEntry<T>,
         is_over: impl FnOnce(&FlowEntry<T>) -> bool,
     ) -> Inserted<'_, T> {
-        match self.slots.entry(ends.hash, is_of(ends), |slot| slot.hash) {
+        let hash = ends.key.keyed_hash(&self.seed);
+        match self.slots.entry(hash, is_of(ends, hash), |slot| slot.hash) {
             Entry::Occupied(slot) => {
                 let slot = slot.into_mut();
                 let new = is_over(&slot.entry);
@@ -118,7 +133,7 @@ impl<T> Shard<T> {
             }
             Entry::Vacant(place) => {
                 self.started_since_sweep += 1;
-                let slot = Slot { hash: ends.hash, last: LastSeen::first(time), entry: boxed(fresh) };
+                let slot = Slot { hash, last: LastSeen::first(time), entry: boxed(fresh) };
                 Inserted { slot: place.insert(slot).into_mut(), new: true, replaced: None }
             }
         }
@@ -138,7 +153,7 @@ impl<T> Shard<T> {
     /// Visits the connections with a segment at `since` or later.
     pub(super) fn for_each_since(&self, since: Time, visit: &mut impl FnMut(HashedKey, &FlowEntry<T>)) {
         for slot in self.slots.iter().filter(|slot| slot.last.time() >= since) {
-            visit(HashedKey { key: slot.entry.key, hash: slot.hash }, &slot.entry);
+            visit(slot.entry.key.into(), &slot.entry);
         }
     }
 
@@ -219,10 +234,10 @@ mod tests {
             times in prop::collection::vec((0i64..6, any::<bool>()), 1..80),
             share in any::<prop::sample::Index>(),
         ) {
-            let mut shard = Shard::default();
+            let mut shard = Shard::new(HashSeed::default());
             for (number, &(time, is_single)) in (0u16..).zip(&times) {
                 let key = FlowKey::v4(&[192, 0, 2, 1, 192, 0, 2, 2], &[number as u8, (number >> 8) as u8, 9, 9]);
-                let ends = HashedKey { key, hash: key.hash() };
+                let ends = HashedKey::from(key);
                 let id = ConnectionId(u64::from(number));
                 let slot = shard.find_or_insert(&ends, Time(2 * time), || FlowEntry::new(id, key, ()), |_| false).slot;
                 if !is_single {

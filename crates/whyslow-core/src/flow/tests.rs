@@ -39,7 +39,7 @@ struct Flow {
 
 impl Flow {
     fn new(expiry: FlowTimeouts) -> Self {
-        Self { table: FlowTable::new(expiry), next: 0, evicted: Evicted::new() }
+        Self { table: FlowTable::new(expiry, HashSeed::default()), next: 0, evicted: Evicted::new() }
     }
 
     /// The connection's number, who sent the segment, and whether the connection is new.
@@ -244,4 +244,47 @@ fn what_another_table_has_is_recalled_as_that() {
     // Nothing was noted yet of any heading, not even of one of zeros.
     let nothing = RawFlowKey::default();
     assert!(matches!(flow.table.lookup_cached(&nothing), CacheLookup::Unknown));
+}
+
+/// Steps of so many connections, of IPv6 addresses that all have the same unkeyed hash.
+fn steps_of_colliding(connections: u16) -> u64 {
+    let mut flow = Flow::new(FlowTimeouts::default());
+    let lesser = IpAddr::from([0x157c, 0x4a7f, 0xb979, 0x379e, 0, 0, 0, 1]);
+    let mut hashes = Vec::new();
+    let steps = crate::steps::of(|| {
+        for i in 0..connections {
+            let other = IpAddr::from([0x2001, 0, 0, i, 0, 0, 0, 2]);
+            let syn = Segment { src: lesser, dst: other, ..segment(4000, 80, 1, Flags::SYN) };
+            hashes.push(FlowKey::of(&syn).hash());
+            flow.route(syn, seconds(0));
+        }
+    });
+    hashes.dedup();
+    assert_eq!((hashes.len(), flow.next), (1, u64::from(connections)));
+    steps
+}
+
+#[test]
+fn connections_with_the_same_unkeyed_hash_take_no_more_steps_than_others() {
+    let [one, four] = [2_000, 8_000].map(steps_of_colliding);
+    assert!(four <= 4 * 100 + 8 * one.max(100), "{one} {four}");
+}
+
+/// What leaves, and in which order, is the same with any seed.
+#[test]
+fn the_seed_changes_nothing_that_comes_out() {
+    let run = |seed: HashSeed| {
+        let timeouts = FlowTimeouts { connections: 64 * SHARDS, ..FlowTimeouts::default() };
+        let mut flow = Flow { table: FlowTable::new(timeouts, seed), next: 0, evicted: Evicted::new() };
+        for i in 0..20_000u16 {
+            flow.route(segment(1_024 + i, 80, i.into(), Flags::SYN), seconds(i64::from(i) / 100));
+        }
+        flow.evicted.extend(flow.table.drain());
+        flow.evicted()
+    };
+    let expected = run(HashSeed::default());
+    assert_eq!(expected.len(), 20_000);
+    for number in [1, 2, u64::MAX] {
+        assert_eq!(run(HashSeed::new(number)), expected);
+    }
 }

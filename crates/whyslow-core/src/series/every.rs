@@ -8,7 +8,7 @@ use crate::flow::{ConnectionId, Evicted, FlowTable};
 use crate::tcp::Connection;
 use crate::types::Side;
 use crate::units::Time;
-use crate::wire::{self, ChecksumSample, FlowKey, Icmp, Segment, Skip};
+use crate::wire::{self, ChecksumSample, FlowKey, HashSeed, Icmp, Segment, Skip};
 use borsh::{BorshDeserialize, BorshSerialize};
 
 /// Packets after which points are given, those of the last so many excepted: they wait for verdicts
@@ -107,6 +107,12 @@ impl<'a> EveryPacketReader<'a> {
             late: 0,
             give,
         }
+    }
+
+    /// Sets the seed of the table of connections, as
+    /// [`Explainer::set_hash_seed`](crate::explain::Explainer::set_hash_seed).
+    pub fn set_hash_seed(&mut self, seed: HashSeed) {
+        self.table = FlowTable::seeded(seed);
     }
 
     /// The packets that follow come from the capture at this place among all; none: it is the only

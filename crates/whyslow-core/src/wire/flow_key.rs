@@ -84,7 +84,8 @@ impl FlowKey {
         self.from_greater == other.from_greater
     }
 
-    /// The same for both directions.
+    /// The same for both directions, and everywhere: it says which shard, and which share of a
+    /// capture, a connection belongs to. Ends can be chosen so that very many have the same.
     #[inline(always)]
     pub fn hash(&self) -> u64 {
         let [a, b, c, d] = self.words;
@@ -95,6 +96,47 @@ impl FlowKey {
             // Neither factor is ever zero: an end has 48 bits.
             fold(a ^ FIRST, b ^ SECOND)
         }
+    }
+
+    /// The same for both directions. Without the seed no ends can be chosen that have the same.
+    #[inline(always)]
+    pub fn keyed_hash(&self, seed: &HashSeed) -> u64 {
+        let ([a, b, c, d], [k, l, m, n]) = (self.words, seed.0);
+        if self.is_v6 {
+            // Each end by itself: what differs in one of them cannot make up for the other.
+            fold(fold(a ^ k, b ^ l) ^ fold(c ^ m, d ^ n).rotate_left(32), l ^ n ^ u64::from(self.ports))
+        } else {
+            fold(fold(a ^ k, b ^ l), m)
+        }
+    }
+}
+
+/// Where a hash table of connections puts each is decided by this too. With a random one nobody can
+/// choose connections that all fall to the same place; the analysis is the same with any.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HashSeed([u64; 4]);
+
+impl HashSeed {
+    /// The seed of a number, which should be random.
+    pub const fn new(number: u64) -> Self {
+        // SplitMix64 (Steele, Lea and Flood, 2014).
+        let mut words = [0; 4];
+        let (mut state, mut at) = (number, 0);
+        while at < words.len() {
+            state = state.wrapping_add(FIRST);
+            let mixed = (state ^ (state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+            let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+            words[at] = mixed ^ (mixed >> 31);
+            at += 1;
+        }
+        Self(words)
+    }
+}
+
+impl Default for HashSeed {
+    /// The same everywhere: for input that nobody has made to collide.
+    fn default() -> Self {
+        Self::new(0)
     }
 }
 
@@ -201,10 +243,18 @@ mod tests {
     /// lower half, and even in the bits that choose a part of the table and those that choose
     /// within a group of its slots.
     fn assert_scattered(ends: impl Fn(u32, u16) -> FlowKey) {
+        assert_scattered_by(&ends, FlowKey::hash);
+        for number in [0, 1, 0x1234_5678_9abc_def0] {
+            let seed = HashSeed::new(number);
+            assert_scattered_by(&ends, |key| key.keyed_hash(&seed));
+        }
+    }
+
+    fn assert_scattered_by(ends: impl Fn(u32, u16) -> FlowKey, hash: impl Fn(&FlowKey) -> u64) {
         let (mut lower, mut parts, mut tags) = (HashSet::new(), [0u32; 64], [0u32; 128]);
         for client in 0..1000 {
             for port in 0..100 {
-                let hash = ends(client, 50_000 + port).hash();
+                let hash = hash(&ends(client, 50_000 + port));
                 lower.insert(hash & 0xffff_ffff);
                 parts[(hash >> 40) as usize % 64] += 1;
                 tags[(hash >> 57) as usize] += 1;
@@ -226,6 +276,25 @@ mod tests {
             [0x20, 0x01, 0x0d, 0xb8, 0, 0, 0, network, 0, 0, 0, 0, a, b, c, d]
         };
         assert_scattered(|client, port| v6((host(1, client), port), (host(2, 1), 443)));
+    }
+
+    /// Ends that differ so that the unkeyed hash is the same: a word of one makes up for a word of
+    /// the other, or makes a factor zero.
+    #[test]
+    fn ends_that_collide_without_a_key_do_not_with_one() {
+        let address =
+            |high: u64, low: u64| (u128::from(high.swap_bytes()) << 64 | u128::from(low.swap_bytes())).to_be_bytes();
+        let make_up = |i: u64| v6((address(1, i), 9), (address(2, 7 ^ i.rotate_right(32)), 9));
+        let make_zero = |i: u64| v6((address(FIRST, 1), 9), (address(i << 8, 2), 9));
+        for ends in [&make_up as &dyn Fn(u64) -> FlowKey, &make_zero] {
+            let all: HashSet<_> = (0..1_000).map(|i| ends(i + 3).hash()).collect();
+            assert!(all.len() < 10, "{}", all.len());
+            for number in [0, 1, 77] {
+                let seed = HashSeed::new(number);
+                let keyed: HashSet<_> = (0..1_000).map(|i| ends(i + 3).keyed_hash(&seed)).collect();
+                assert_eq!(keyed.len(), 1_000);
+            }
+        }
     }
 
     fn end() -> impl Strategy<Value = (IpAddr, u16)> {
@@ -304,6 +373,8 @@ mod tests {
             prop_assert_eq!(there.to_endpoints(), [(long(a), ports[0]), (long(b), ports[1])]);
             prop_assert_eq!(back.to_endpoints(), [(long(b), ports[1]), (long(a), ports[0])]);
             prop_assert_eq!(there.hash(), back.hash());
+            let seed = HashSeed::new(u64::from(ports[0]));
+            prop_assert_eq!(there.keyed_hash(&seed), back.keyed_hash(&seed));
             let same_end = if v { a == b } else { a[..4] == b[..4] } && p == q;
             prop_assert_eq!(there.same_sender(&back), same_end);
 

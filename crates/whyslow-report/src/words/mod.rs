@@ -10,7 +10,7 @@ pub mod quantity;
 mod sheet;
 mod zh;
 
-pub use sheet::WordSheet;
+pub use sheet::{ComparisonWords, WordSheet};
 
 use std::borrow::Cow;
 use whyslow_core::analysis::{

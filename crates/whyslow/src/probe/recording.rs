@@ -59,6 +59,7 @@ impl Recording {
         let is_pcap = file.and_then(Path::extension).is_some_and(|extension| extension == "pcap");
         let format = if is_pcap { Format::Pcap } else { Format::Pcapng };
         let mut explainer = Explainer::new();
+        explainer.set_hash_seed(whyslow_io::hash_seed());
         let path = || file.map(|path| path.display().to_string());
         explainer.begin_capture(&name.map(str::to_owned).or_else(path).unwrap_or_else(|| NAME.to_owned()));
         let inner = Inner { held: Vec::new(), file: target, reader: Reader::new(), explainer };

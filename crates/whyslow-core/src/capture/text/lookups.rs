@@ -9,7 +9,9 @@ use crate::capture::Lookup;
 use crate::steps;
 use crate::units::Time;
 use foldhash::HashMap;
+use foldhash::fast::RandomState;
 use std::collections::{BTreeMap, BTreeSet};
+use std::hash::BuildHasher;
 
 /// How many lookups are told, and how many that wait for their answer are remembered.
 const MAX: usize = 256;
@@ -86,24 +88,24 @@ fn host(end: &str) -> &str {
 #[derive(Debug, Default)]
 pub(super) struct LookupTracker {
     /// Those without an answer, numbered in the order of their first queries.
-    open: BTreeMap<u64, (Open, Lookup)>,
-    /// The open lookup of a client, a name and a type.
-    by_name: HashMap<[Box<str>; 3], u64>,
-    /// The open lookups of a query, by its ends and its number.
-    by_query: HashMap<Query, BTreeSet<u64>>,
+    open: BTreeMap<u64, Open>,
+    /// The open lookup of a client, a name and a type, by their hash.
+    by_name: HashMap<u64, u64>,
+    /// The open lookups of a query, by the hash of its ends and its number.
+    by_query: HashMap<u64, BTreeSet<u64>>,
+    hasher: RandomState,
     numbers: u64,
     done: Vec<Lookup>,
     /// Those that were met when there was no more room.
     pub(super) beyond: u64,
 }
 
-/// Client, server and number of a query.
-type Query = (Box<str>, Box<str>, u16);
-
 #[derive(Debug)]
 struct Open {
-    /// The queries for it.
-    asked: Vec<Query>,
+    lookup: Lookup,
+    name_hash: u64,
+    /// Hashes of the queries for it.
+    asked: Vec<u64>,
 }
 
 /// Most queries for one lookup that are remembered.
@@ -114,17 +116,22 @@ impl LookupTracker {
     pub(super) fn observe(&mut self, talk: DnsLine, time: Time) {
         match talk {
             DnsLine::Query { client, server, id, kind, name } => {
-                let address: Box<str> = host(&client).into();
-                let known = self.by_name.get(&[address.clone(), name.clone(), kind.clone()]).copied();
-                let number = known.unwrap_or(self.numbers);
-                if known.is_none() {
-                    self.begin([address, name, kind], &server, time);
-                }
-                self.note_query(number, (client, server, id));
+                let query_hash = self.hasher.hash_one((&client, &server, id));
+                let name_hash = self.hasher.hash_one((host(&client), &name, &kind));
+                let known = self.by_name.get(&name_hash).copied();
+                let number = known.unwrap_or_else(|| {
+                    let (client, server) = (host(&client).to_owned(), String::new());
+                    let (name, kind, start) = (name.into(), kind.into(), time);
+                    let (took, queries, answers, refusal) = (None, 0, None, None);
+                    let lookup = Lookup { client, server, name, kind, start, took, queries, answers, refusal };
+                    self.begin(Open { lookup, name_hash, asked: Vec::new() })
+                });
+                self.note_query(number, query_hash, server);
             }
             DnsLine::Answer { client, server, id, answers, refusal } => {
                 steps::count(1);
-                let asked = self.by_query.get(&(client, server.clone(), id)).and_then(|those| those.first().copied());
+                let query_hash = self.hasher.hash_one((&client, &server, id));
+                let asked = self.by_query.get(&query_hash).and_then(|those| those.first().copied());
                 let Some(mut lookup) = asked.and_then(|number| self.take(number)) else { return };
                 lookup.took = Some((time - lookup.start).or_zero());
                 lookup.server = server.into();
@@ -135,45 +142,42 @@ impl LookupTracker {
         }
     }
 
-    /// Begins a lookup of `[client, name, kind]`.
-    fn begin(&mut self, key: [Box<str>; 3], server: &str, time: Time) {
-        let [client, name, kind] = key.clone().map(String::from);
-        let server = server.to_owned();
-        let lookup =
-            Lookup { client, server, name, kind, start: time, took: None, queries: 0, answers: None, refusal: None };
-        self.by_name.insert(key, self.numbers);
-        self.open.insert(self.numbers, (Open { asked: Vec::new() }, lookup));
+    /// Begins a lookup, and returns its number.
+    fn begin(&mut self, open: Open) -> u64 {
+        let number = self.numbers;
         self.numbers += 1;
+        self.by_name.insert(open.name_hash, number);
+        self.open.insert(number, open);
         if self.open.len() > MAX
             && let Some((&oldest, _)) = self.open.first_key_value()
             && let Some(oldest) = self.take(oldest)
         {
             self.keep(oldest);
         }
+        number
     }
 
     /// Counts a query for an open lookup.
-    fn note_query(&mut self, number: u64, query: Query) {
+    fn note_query(&mut self, number: u64, query_hash: u64, server: Box<str>) {
         steps::count(1);
-        let Some((open, lookup)) = self.open.get_mut(&number) else { return };
+        let Some(Open { lookup, asked, .. }) = self.open.get_mut(&number) else { return };
         lookup.queries += 1;
-        lookup.server = query.1.clone().into();
-        if !open.asked.contains(&query) && open.asked.len() < MAX_ASKED {
-            open.asked.push(query.clone());
-            self.by_query.entry(query).or_default().insert(number);
+        lookup.server = server.into();
+        if !asked.contains(&query_hash) && asked.len() < MAX_ASKED {
+            asked.push(query_hash);
+            self.by_query.entry(query_hash).or_default().insert(number);
         }
     }
 
     /// Removes an open lookup.
     fn take(&mut self, number: u64) -> Option<Lookup> {
-        let (open, lookup) = self.open.remove(&number)?;
-        let key = [&lookup.client, &lookup.name, &lookup.kind].map(|word| word.as_str().into());
-        self.by_name.remove(&key);
-        for query in open.asked {
-            if let Some(those) = self.by_query.get_mut(&query) {
+        let Open { lookup, name_hash, asked } = self.open.remove(&number)?;
+        self.by_name.remove(&name_hash);
+        for query_hash in asked {
+            if let Some(those) = self.by_query.get_mut(&query_hash) {
                 those.remove(&number);
                 if those.is_empty() {
-                    self.by_query.remove(&query);
+                    self.by_query.remove(&query_hash);
                 }
             }
         }
@@ -191,7 +195,7 @@ impl LookupTracker {
     /// All of them, in the order in which they began. Without a clock how long they took is not
     /// known.
     pub(super) fn finish(mut self, clock: bool) -> (Vec<Lookup>, u64) {
-        for (_, lookup) in std::mem::take(&mut self.open).into_values() {
+        for Open { lookup, .. } in std::mem::take(&mut self.open).into_values() {
             self.keep(lookup);
         }
         self.done.sort_by_key(|lookup| lookup.start);

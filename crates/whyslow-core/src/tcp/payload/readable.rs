@@ -203,7 +203,7 @@ impl Readable {
     }
 }
 
-/// The empty lines of one payload. Each is searched for once: very many heads may end with the same.
+/// The empty lines of one payload, each searched for once: very many heads may share one.
 #[derive(Debug, Default)]
 struct EmptyLines {
     /// The last search: where it began, and what it found.
