@@ -251,14 +251,15 @@ fn steps_of_colliding(connections: u16) -> u64 {
     let mut flow = Flow::new(FlowTimeouts::default());
     let lesser = IpAddr::from([0x157c, 0x4a7f, 0xb979, 0x379e, 0, 0, 0, 1]);
     let mut hashes = Vec::new();
-    let steps = crate::steps::of(|| {
+    let steps = crate::steps::steps_during(|| {
         for i in 0..connections {
             let other = IpAddr::from([0x2001, 0, 0, i, 0, 0, 0, 2]);
             let syn = Segment { src: lesser, dst: other, ..segment(4000, 80, 1, Flags::SYN) };
             hashes.push(FlowKey::of(&syn).hash());
             flow.route(syn, seconds(0));
         }
-    });
+    })
+    .1;
     hashes.dedup();
     assert_eq!((hashes.len(), flow.next), (1, u64::from(connections)));
     steps

@@ -146,6 +146,7 @@ fn remedies(case: &TransferCase<'_>, initial: Option<u64>, needed: u64) -> Vec<R
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
+    use crate::analysis::{Action, Remedy, SendingAction, SendingStatement, Statement};
     use crate::cause::Cause;
     use crate::limit::rounds_needed;
     use crate::rules::scene::Scene;
@@ -156,7 +157,7 @@ mod tests {
         assert_eq!(scene.finding(Cause::SlowStart).unwrap().confidence, 0.9);
         scene.transfer.gaps.iter_mut().for_each(|gap| gap.app_limited = true);
         let found = scene.finding(Cause::SlowStart).unwrap();
-        assert!(found.confidence < 0.8 && found.unconverted_settle().is_some(), "{found:?}");
+        assert!(found.confidence < 0.8 && !found.to_confirm.is_empty(), "{found:?}");
     }
 
     #[test]
@@ -165,7 +166,13 @@ mod tests {
             let mut scene = Scene::flights(&[8_000, 20_000, 40_000, 80_000, 5_000]);
             change(&mut scene);
             let found = scene.finding(Cause::SlowStart).unwrap();
-            found.unconverted_fix().unwrap().what.contains("from 8 to 32")
+            let raises = |remedy: &Remedy| {
+                matches!(
+                    remedy.action,
+                    Action::Sending(SendingAction::RaiseInitialWindow { from: Some(8), to: 32, .. })
+                )
+            };
+            found.remedies.iter().any(raises)
         };
         assert!(from(|_| ()));
         assert!(!from(|scene| scene.transfer.gaps[0].app_limited = true), "the program had no more");
@@ -177,7 +184,11 @@ mod tests {
         let mut scene = Scene::flights(&[120, 10_000, 20_000, 40_000, 80_000, 5_000]);
         scene.transfer.gaps[0].app_limited = true;
         let found = scene.finding(Cause::SlowStart).unwrap();
-        assert!(found.unconverted_summary().ends_with("from 10,000 B a round trip"), "{}", found.unconverted_summary());
+        let is_bulk = matches!(
+            found.statement,
+            Statement::Sending(SendingStatement::SlowStart { first_flight: Some(10_000), .. })
+        );
+        assert!(is_bulk, "{found:?}");
     }
 
     #[test]

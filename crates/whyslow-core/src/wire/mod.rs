@@ -38,13 +38,8 @@ mod view;
 pub use crate::types::Fate;
 pub use checksum_sample::{ChecksumSample, ChecksumTally};
 pub use fast::{FastPacket, PlainSegment, parse_fast};
-<<<<<<< HEAD
-pub use flow_key::{FlowKey, RawFlowKey};
-pub use icmp_error::Icmp;
-=======
 pub use flow_key::{FlowKey, HashSeed, RawFlowKey};
-pub use icmp_error::{Fate, Icmp};
->>>>>>> linear
+pub use icmp_error::Icmp;
 #[cfg(test)]
 use link::is_supported;
 pub use link::link_type_name;

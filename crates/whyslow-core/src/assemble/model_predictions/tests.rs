@@ -2,7 +2,7 @@
 
 use super::super::wait_predictions::tests::finding;
 use super::*;
-use crate::analysis::Limit;
+use crate::analysis::{Actor, Finding, Limit, Remedy, SendingAction};
 use crate::cause::Cause;
 use crate::compare::tests::{connection, transfer};
 use crate::units::Nanos;
@@ -15,7 +15,12 @@ fn ms(millis: i64) -> Nanos {
 
 fn transfer_with_two_findings() -> Transfer {
     let mut transfer = transfer(100, Limit::SlowStart, &[10_000, 20_000, 40_000, 80_000, 5_000], None);
-    transfer.findings = [Cause::SlowStart, Cause::RestartAfterIdle].map(|cause| finding(cause, 300)).into();
+    let raise = SendingAction::RaiseInitialWindow { from: None, to: 32, cap: None, ipv6: false };
+    let remedies = [raise, SendingAction::KeepWindowWhenIdle].map(|action| Remedy::new(Actor::Sender, action));
+    let causes = [Cause::SlowStart, Cause::RestartAfterIdle];
+    let found = causes.into_iter().zip(remedies);
+    transfer.findings =
+        found.map(|(cause, remedy)| Finding { remedies: vec![remedy], ..finding(cause, 300) }).collect();
     transfer.model_skipped = true;
     transfer
 }
