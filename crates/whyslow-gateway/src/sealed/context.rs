@@ -1,7 +1,7 @@
 //! [`Context`]: what all operations know.
 
+use super::checked::Checked;
 use super::known::Known;
-use super::marker::Checked;
 use super::names::Names;
 use super::types::SealedOptions;
 use crate::format::{Kind, Object};

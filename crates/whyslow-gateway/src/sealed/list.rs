@@ -6,11 +6,11 @@
 //! be possible, and reading it says what is wrong.
 
 use super::attributes;
+use super::checked::OURS;
 use super::context::Context;
 use super::encrypted_list::{self, Page};
 use super::error::{SealedError, SealedErrorKind};
 use super::known::Size;
-use super::marker::OURS;
 use super::tags;
 use super::tail;
 use super::types::{Attributes, Info, Listing};

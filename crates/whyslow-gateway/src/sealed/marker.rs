@@ -1,6 +1,7 @@
 //! The object that holds a bucket's settings. A gateway with other ones refuses: with plain names
 //! instead of encrypted ones it would show ciphertext, and give away the names of what it stores.
 
+use super::checked::OURS;
 use super::context::Context;
 use super::error::{SealedError, SealedErrorKind};
 use super::tail;
@@ -10,11 +11,7 @@ use crate::pool::Body;
 use crate::store::{Conditions, ErrorKind, ListQuery, ObjectName, PutOptions, StoreError};
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
-use std::collections::HashMap;
-use std::sync::{Mutex, PoisonError};
 
-/// Keys of the gateway's own begin with this. Clients neither see nor use them.
-pub(super) const OURS: &str = ".whyslow-gateway/";
 const KEY: &str = ".whyslow-gateway/settings";
 /// Of `docs/gateway-format.md`.
 const FORMAT: u32 = 1;
@@ -36,24 +33,6 @@ struct Settings {
 enum Style {
     Plain,
     Encrypted,
-}
-
-/// Buckets whose settings are those of this gateway, and whether they have a marker.
-#[derive(Debug, Default)]
-pub(super) struct Checked(Mutex<HashMap<String, bool>>);
-
-impl Checked {
-    fn get(&self, bucket: &str) -> Option<bool> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).get(bucket).copied()
-    }
-
-    fn note(&self, bucket: &str, is_marked: bool) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(bucket.to_owned(), is_marked);
-    }
-
-    fn forget(&self, bucket: &str) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(bucket);
-    }
 }
 
 /// Before something is read or deleted in a bucket.

@@ -13,6 +13,7 @@
 //! - Nothing depends on what is remembered (`known`): any gateway with the same keys goes on.
 
 mod attributes;
+mod checked;
 mod context;
 mod copy;
 mod encrypted_list;

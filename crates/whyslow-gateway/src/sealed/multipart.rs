@@ -5,10 +5,10 @@
 //! took, and a client that completes it by that list would lose them. So such a list is refused.
 
 use super::attributes;
+use super::checked::OURS;
 use super::context::Context;
 use super::error::{SealedError, SealedErrorKind};
 use super::known::Size;
-use super::marker::OURS;
 use super::sealing::{Sealing, Taking};
 use super::tags;
 use super::types::{Attributes, Content, PartInfo, Receipt, UploadInfo, Whole};

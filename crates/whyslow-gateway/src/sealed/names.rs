@@ -1,7 +1,7 @@
 //! [`Names`]: what the storage calls what clients name.
 
+use super::checked::OURS;
 use super::error::{SealedError, SealedErrorKind};
-use super::marker::OURS;
 use crate::format::NameCipher;
 use crate::keys::Epoch;
 use crate::store::ObjectName;

@@ -264,8 +264,8 @@ fn completed(
     Ok(output)
 }
 
-/// What the request states of the whole object. Checksums of the parts' checksums (`COMPOSITE`), and
-/// SHA-1 and SHA-256, cannot be verified when the parts are stored: they are passed over.
+/// What the request states of the whole object. Checksums of the parts' checksums (`COMPOSITE`),
+/// SHA-1 and SHA-256 cannot be verified when the parts are stored: they are passed over.
 fn whole(input: &CompleteMultipartUploadInput) -> S3Result<Whole> {
     let size = input.mpu_object_size.map(|size| u64::try_from(size).map_err(|_| invalid("a size is negative")));
     let size = size.transpose()?;

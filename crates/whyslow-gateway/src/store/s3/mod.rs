@@ -1,9 +1,10 @@
 //! [`S3Store`]: an S3-compatible service.
 //!
 //! Requests are signed by Signature Version 4 without their payload: TLS protects the bytes, and
-//! they need not be read twice. They have a Content-Length and no `Expect`, which would cost a round
-//! trip. Objects go so that the service stores whole ones alone ([`Bodies`]). The signer is `aws-sigv4`, AWS' own: it signs header fields, which
-//! `rusty-s3` does not, and brings no credential chain along, as `reqsign` does.
+//! they need not be read twice. They have a Content-Length and no `Expect`, which would cost a
+//! round trip. Objects go so that the service stores whole ones alone ([`Bodies`]). The signer is
+//! `aws-sigv4`, AWS' own: it signs header fields, which `rusty-s3` does not, and brings no
+//! credential chain along, as `reqsign` does.
 
 mod client;
 mod credentials;

@@ -2,8 +2,8 @@
 //!
 //! A client that leaves halfway, a wrong checksum and a gateway that is killed all leave a body
 //! shorter than its Content-Length. Most services drop it, and some store it: versitygw 1.8 does,
-//! over the object that was there. So each service is tried out before the first body. It gets parts
-//! of an upload that is never completed: no object appears, and no version of one.
+//! over the object that was there. So each service is tried out before the first body. It gets
+//! parts of an upload that is never completed: no object appears, and no version of one.
 
 use super::client::Client;
 use super::objects::ask;

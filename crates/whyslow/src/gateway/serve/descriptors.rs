@@ -1,12 +1,12 @@
 //! The limit of open files, and how many connections of clients it allows.
 //!
-//! A request that finds no descriptor fails. So the limit is raised as far as the system lets it be,
-//! and no more connections are accepted than it allows.
+//! A request that finds no descriptor fails. So the limit is raised as far as the system allows,
+//! and no more connections are accepted than it covers.
 
 use super::super::place::Place;
 use anyhow::bail;
 
-/// Descriptors that the program has open by itself: its log, signals, listeners, the administration.
+/// Descriptors that the program has open by itself: log, signals, listeners, administration.
 const OWN: u64 = 32;
 /// Of a request in front of a folder: its connection, a draft twice, and a folder or a file.
 const FOLDER: u64 = 4;

@@ -1,5 +1,5 @@
-//! What keeps objects and names from harm: settings that a bucket remembers, files with secrets, and
-//! the limit of open files.
+//! What keeps objects and names from harm: settings that a bucket remembers, files with secrets,
+//! and the limit of open files.
 
 use super::output;
 use super::running::{Place, Running, ask};
