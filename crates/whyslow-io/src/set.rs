@@ -116,7 +116,7 @@ impl WaitingInput {
     /// # Errors
     /// When it cannot be read, or is not a capture.
     pub(crate) fn open(input: &Input, stop: &Stop) -> Result<Self, Error> {
-        let Beginning { mut source, block, mut scan, end } = Beginning::read(input, stop)?;
+        let Beginning { mut source, block, scan, end } = Beginning::read(input, stop)?;
         // What was looked at may break off anywhere: whatever is wrong with the end is told when
         // all is read.
         let clock = end.map_or(Clock::None, |summary| summary.clock);
