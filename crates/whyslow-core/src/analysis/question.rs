@@ -31,18 +31,6 @@ pub enum Question {
     Sending(SendingQuestion),
 }
 
-impl From<String> for Question {
-    fn from(text: String) -> Self {
-        Self::Common(CommonQuestion::Text { text })
-    }
-}
-
-impl From<&str> for Question {
-    fn from(text: &str) -> Self {
-        text.to_owned().into()
-    }
-}
-
 impl Question {
     /// Applies `act` to every host that it names.
     pub(crate) fn each_host(&mut self, act: &dyn Fn(&mut String)) {

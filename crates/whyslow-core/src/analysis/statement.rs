@@ -35,12 +35,6 @@ pub enum Statement {
     Sending(SendingStatement),
 }
 
-impl From<String> for Statement {
-    fn from(text: String) -> Self {
-        Self::Common(CommonStatement::Text { text })
-    }
-}
-
 impl Statement {
     /// Applies `act` to every host that it names.
     pub(crate) fn each_host(&mut self, act: &dyn Fn(&mut String)) {

@@ -36,7 +36,6 @@ fn each_host(finding: &mut Finding, act: &dyn Fn(&mut String)) {
     finding.details.iter_mut().for_each(|detail| detail.each_host(act));
     finding.to_confirm.iter_mut().for_each(|question| question.each_host(act));
     finding.remedies.iter_mut().for_each(|remedy| remedy.action.each_host(act));
-    finding.evidence.iter_mut().for_each(|measured| measured.kind.each_host(act));
 }
 
 /// `text` with `name` for the address, wherever that stands whole; none if it does not. A port that

@@ -261,7 +261,7 @@ mod tests {
         assert_eq!((found.len(), found[0].cost_s), (1, Nanos::from_millis(900)));
         assert_eq!(found[0].connections, [1, 2, 3]);
         assert!(found[0].shared, "its time is that of the findings of these connections");
-        assert!(found[0].unconverted_fix().as_ref().unwrap().command.as_ref().unwrap().contains("delete 192.0.2.1"));
+        assert!(found[0].remedy().and_then(|remedy| remedy.action.command()).unwrap().contains("delete 192.0.2.1"));
         assert!(across(&summaries[..2]).is_empty(), "two may be chance");
     }
 

@@ -15,9 +15,9 @@ pub(crate) fn finding(cause: Cause, cost_s: Nanos, confidence: f64, statement: i
 }
 
 /// A measured value with the frames that show it.
-pub(super) fn evidence(kind: impl Into<Measure>, value: f64, unit: Unit, frames: &[Frame]) -> Measurement {
+pub(super) fn evidence(kind: Measure, value: f64, unit: Unit, frames: &[Frame]) -> Measurement {
     let value = if value.is_finite() { (value * 1e6).round() / 1e6 } else { 0.0 };
-    Measurement { frames: frames.to_vec(), kind: kind.into(), value, unit }
+    Measurement { frames: frames.to_vec(), kind, value, unit }
 }
 
 /// The one remedy of a finding.

@@ -43,7 +43,6 @@ pub(super) fn question(question: &Question) -> String {
 
 pub(super) fn action(action: &Action) -> String {
     match action {
-        Action::Common(action) => common::action(action),
         Action::Exchange(action) => exchange::action(action),
         Action::Link(action) => link::action(action),
         Action::Loss(action) => loss::action(action),

@@ -6,19 +6,16 @@ use serde::{Serialize, Serializer};
 macro_rules! measures {
     ($($name:ident $slug:literal,)*) => {
         /// What a value measures.
-        #[derive(Clone, Debug, PartialEq, Eq, BorshSerialize, BorshDeserialize)]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, BorshSerialize, BorshDeserialize)]
         pub enum Measure {
             $(#[doc = concat!("`", $slug, "`")] $name,)*
-            /// Not converted yet.
-            Text(String),
         }
 
         impl Measure {
             /// Its public name.
-            pub fn slug(&self) -> &str {
+            pub const fn slug(self) -> &'static str {
                 match self {
                     $(Self::$name => $slug,)*
-                    Self::Text(text) => text,
                 }
             }
         }
@@ -204,30 +201,9 @@ measures! {
     WrongChecksums "wrong-checksums",
 }
 
-impl From<&str> for Measure {
-    fn from(text: &str) -> Self {
-        Self::Text(text.to_owned())
-    }
-}
-
-impl From<String> for Measure {
-    fn from(text: String) -> Self {
-        Self::Text(text)
-    }
-}
-
 /// As its public name.
 impl Serialize for Measure {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(self.slug())
-    }
-}
-
-impl Measure {
-    /// Applies `act` to every host that it names.
-    pub(crate) fn each_host(&mut self, act: &dyn Fn(&mut String)) {
-        if let Self::Text(text) = self {
-            act(text);
-        }
     }
 }

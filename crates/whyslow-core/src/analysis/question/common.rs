@@ -24,11 +24,6 @@ pub enum CommonQuestion {
     },
     /// The link was full meanwhile: what this transfer gains, those that share the link lose.
     LinkShared,
-    /// Not converted yet.
-    Text {
-        /// The sentence.
-        text: String,
-    },
 }
 
 impl From<CommonQuestion> for super::Question {
@@ -39,9 +34,8 @@ impl From<CommonQuestion> for super::Question {
 
 impl CommonQuestion {
     /// Applies `act` to every host that it names.
-    pub(super) fn each_host(&mut self, act: &dyn Fn(&mut String)) {
+    pub(super) fn each_host(&mut self, _act: &dyn Fn(&mut String)) {
         match self {
-            Self::Text { text } => act(text),
             Self::ModelTooFast { .. } | Self::ModelDisagrees { .. } | Self::LinkShared => {}
         }
     }

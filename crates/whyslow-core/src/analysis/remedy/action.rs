@@ -1,12 +1,10 @@
 //! [`Action`]: what a remedy changes, with its parameters. A file per family of causes.
 
-mod common;
 mod exchange;
 mod link;
 mod loss;
 mod sending;
 
-pub use common::CommonAction;
 pub use exchange::{ClientState, ExchangeAction, LogTopic};
 pub use link::LinkAction;
 pub use loss::{LossAction, RepairSpeed};
@@ -20,8 +18,6 @@ use serde::Serialize;
 #[derive(Clone, Debug, PartialEq, Serialize, BorshSerialize, BorshDeserialize)]
 #[serde(untagged)]
 pub enum Action {
-    /// About several causes.
-    Common(CommonAction),
     /// About applications, requests and connections.
     Exchange(ExchangeAction),
     /// About the rate of the link and its queue.
@@ -36,7 +32,6 @@ impl Action {
     /// The Linux command that makes the change, to be pasted whole; `None` if no command does.
     pub fn command(&self) -> Option<String> {
         match self {
-            Self::Common(action) => action.command(),
             Self::Exchange(action) => action.command(),
             Self::Link(action) => action.command(),
             Self::Loss(action) => action.command(),
@@ -56,7 +51,6 @@ impl Action {
     /// What it changes in the model of a transfer; `None` if the model cannot show it.
     pub(crate) fn changes(&self) -> Option<&'static [ModelChange]> {
         match self {
-            Self::Common(action) => action.changes(),
             Self::Exchange(action) => action.changes(),
             Self::Link(action) => action.changes(),
             Self::Loss(action) => action.changes(),
@@ -67,7 +61,6 @@ impl Action {
     /// Applies `act` to every host that it names.
     pub(crate) fn each_host(&mut self, act: &dyn Fn(&mut String)) {
         match self {
-            Self::Common(action) => action.each_host(act),
             Self::Exchange(action) => action.each_host(act),
             Self::Link(action) => action.each_host(act),
             Self::Loss(action) => action.each_host(act),

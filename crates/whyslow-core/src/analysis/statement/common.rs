@@ -35,11 +35,6 @@ pub enum CommonStatement {
         /// The statement of the costliest connection.
         worst: Option<Box<Statement>>,
     },
-    /// Not converted yet.
-    Text {
-        /// The sentence.
-        text: String,
-    },
 }
 
 impl From<CommonStatement> for super::Statement {
@@ -52,7 +47,6 @@ impl CommonStatement {
     /// Applies `act` to every host that it names.
     pub(super) fn each_host(&mut self, act: &dyn Fn(&mut String)) {
         match self {
-            Self::Text { text } => act(text),
             Self::Shared { worst: Some(worst), .. } => worst.each_host(act),
             Self::CostWhileLinkFull { .. } | Self::CountedUnder { .. } | Self::Shared { .. } => {}
         }

@@ -1,7 +1,7 @@
 #![allow(clippy::unwrap_used)]
 
 use super::*;
-use crate::analysis::{Actor, CommonAction, Limit, Remedy};
+use crate::analysis::{Actor, Limit, Remedy, SendingAction, SendingStatement};
 use crate::cause::Cause;
 use crate::compare::tests::{connection, transfer};
 
@@ -10,8 +10,16 @@ fn ms(millis: i64) -> Nanos {
 }
 
 pub(in crate::assemble) fn finding(cause: Cause, lost: i64) -> Finding {
-    let remedies = vec![Remedy::new(Actor::Network, CommonAction::Text { text: String::new(), command: None })];
-    Finding { remedies, ..crate::rules::say::finding(cause, ms(lost), 0.9, String::new()) }
+    let remedies = vec![Remedy::new(Actor::Network, SendingAction::WriteLargerPieces { bytes: 1 })];
+    Finding {
+        remedies,
+        ..crate::rules::say::finding(
+            cause,
+            ms(lost),
+            0.9,
+            SendingStatement::WindowClosed { closed_s: ms(1), whole_s: ms(1) },
+        )
+    }
 }
 
 fn promising(mut finding: Finding, time: Option<Nanos>) -> Finding {

@@ -1,7 +1,7 @@
 //! Several causes.
 
 use crate::words::quantity::time;
-use whyslow_core::analysis::{CommonAction, CommonQuestion, CommonStatement, Group, SpreadCost};
+use whyslow_core::analysis::{CommonQuestion, CommonStatement, Group, SpreadCost};
 
 pub(super) fn statement(statement: &CommonStatement) -> String {
     match statement {
@@ -15,7 +15,6 @@ pub(super) fn statement(statement: &CommonStatement) -> String {
             spread(*cost),
             worst.as_deref().map_or(String::new(), super::statement),
         ),
-        CommonStatement::Text { text } => text.clone(),
     }
 }
 
@@ -34,13 +33,6 @@ pub(super) fn question(question: &CommonQuestion) -> String {
         CommonQuestion::LinkShared => {
             "the link was full meanwhile: what this transfer gains, those that share it lose".to_owned()
         }
-        CommonQuestion::Text { text } => text.clone(),
-    }
-}
-
-pub(super) fn action(action: &CommonAction) -> String {
-    match action {
-        CommonAction::Text { text, .. } => text.clone(),
     }
 }
 

@@ -182,7 +182,6 @@ pub(in crate::words) fn measure(measure: &Measure) -> Cow<'_, str> {
         Measure::WorstCost => "cost of the worst connection",
         Measure::WriteRate => "rate at which it wrote",
         Measure::WrongChecksums => "segments with a wrong checksum",
-        Measure::Text(text) => text,
     })
 }
 

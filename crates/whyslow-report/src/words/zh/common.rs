@@ -1,7 +1,7 @@
 //! Several causes.
 
 use crate::words::quantity::time;
-use whyslow_core::analysis::{CommonAction, CommonQuestion, CommonStatement, Group, SpreadCost};
+use whyslow_core::analysis::{CommonQuestion, CommonStatement, Group, SpreadCost};
 
 pub(super) fn statement(statement: &CommonStatement) -> String {
     match statement {
@@ -13,7 +13,6 @@ pub(super) fn statement(statement: &CommonStatement) -> String {
             spread(*cost),
             worst.as_deref().map_or(String::new(), super::statement),
         ),
-        CommonStatement::Text { text } => text.clone(),
     }
 }
 
@@ -30,13 +29,6 @@ pub(super) fn question(question: &CommonQuestion) -> String {
             measured_s.as_secs_f64()
         ),
         CommonQuestion::LinkShared => "当时链路已满：本次传输变快，共用该链路的其他传输就会变慢".to_owned(),
-        CommonQuestion::Text { text } => text.clone(),
-    }
-}
-
-pub(super) fn action(action: &CommonAction) -> String {
-    match action {
-        CommonAction::Text { text, .. } => text.clone(),
     }
 }
 

@@ -182,7 +182,6 @@ pub(in crate::words) fn measure(measure: &Measure) -> Cow<'_, str> {
         Measure::WorstCost => "最严重连接的耗时",
         Measure::WriteRate => "写入速率",
         Measure::WrongChecksums => "校验和错误的报文段",
-        Measure::Text(text) => text,
     })
 }
 
