@@ -14,14 +14,14 @@ const own = (cause: string) => Number(cause === "client-think");
 export function causesOf(connection: Connection): [string, number][] {
   const sums = new Map<string, number>();
   for (const finding of findingsOf(connection)) {
-    sums.set(finding.cause, (sums.get(finding.cause) ?? 0) + finding.seconds);
+    sums.set(finding.cause, (sums.get(finding.cause) ?? 0) + finding.cost_s);
   }
   return [...sums].sort((a, b) => own(a[0]) - own(b[0]) || b[1] - a[1] || (a[0] < b[0] ? -1 : 1));
 }
 
 /** The transfer that lost most, or else the largest: the one to look at first. */
 export function mainTransfer(connection: Connection): number {
-  const lost = (transfer: Transfer) => transfer.findings.reduce((sum, finding) => sum + finding.seconds, 0);
+  const lost = (transfer: Transfer) => transfer.findings.reduce((sum, finding) => sum + finding.cost_s, 0);
   let best = 0;
   connection.transfers.forEach((transfer, index) => {
     const other = connection.transfers[best];

@@ -16,6 +16,7 @@ import { NoteList, type Notes } from "./notes";
 import { Rounds } from "./rounds";
 import { Tracks } from "./tracks";
 import { Waterfall } from "./waterfall";
+import { problemOf, verdictOf } from "./words";
 
 interface Props {
   content: Content;
@@ -100,7 +101,7 @@ function Head({ content, connection, index, transfer, go }: Part & { index: numb
       </div>
       {transfer && (
         <section class="verdict" aria-label="Verdict">
-          <h2 class={transfer.findings.length === 0 ? "good" : ""}>{transfer.verdict}</h2>
+          <h2 class={transfer.findings.length === 0 ? "good" : ""}>{verdictOf(transfer)}</h2>
           <p>
             {transfer.label && <>{transfer.label}: </>}
             {bytes(transfer.bytes)} from the {transfer.from} in {time(transfer.duration_s)} = {rate(transfer.rate_bps)}
@@ -147,7 +148,7 @@ function Reasons(part: Part & { index: number; show: (frames: Frame[]) => void }
           <b>
             ! <Cause slug={problem.slug} content={content} help={help} />
           </b>{" "}
-          {problem.detail}
+          {problemOf(problem)}
         </p>
       ))}
       {connection.exchanges_total > 0 && <Exchanges connection={connection} index={index} go={go} />}

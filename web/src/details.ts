@@ -4,6 +4,7 @@ import { useEffect, useState } from "preact/hooks";
 import type { Asker } from "./asker";
 import type { Content } from "./document";
 import type { Connection } from "./model";
+import { connectionOf, type WordSheet } from "./words";
 
 /** The connection, `null` while it is asked for, or why there is none. */
 export function useConnection(
@@ -25,7 +26,13 @@ export function useConnection(
     }
     asker
       .ask(`connection?c=${id}`)
-      .then(async (answer) => store(answer.ok ? ((await answer.json()) as Connection) : (await answer.text()).trim()))
+      .then(async (answer) =>
+        store(
+          answer.ok
+            ? connectionOf((await answer.json()) as Connection & { words: WordSheet })
+            : (await answer.text()).trim(),
+        ),
+      )
       .catch((error: Error) => store(error.message));
     return () => {
       wanted = false;

@@ -3,6 +3,7 @@
 import { roundBytes, thousands, time } from "./format";
 import { Term } from "./help";
 import type { Connection, Direction } from "./model";
+import { vantageOf } from "./words";
 
 const pair = <T,>(values: [T, T], show: (value: NonNullable<T>) => string) =>
   values.map((value) => (value == null ? "–" : show(value))).join(" / ");
@@ -20,7 +21,7 @@ export function Facts({ connection }: { connection: Connection }) {
     <dl class="facts">
       <div>
         <dt>captured</dt>
-        <dd title={connection.near_reason}>{near[connection.near]}</dd>
+        <dd title={vantageOf(connection)}>{near[connection.near]}</dd>
       </div>
       <div>
         <dt>state</dt>

@@ -5,7 +5,8 @@ import { frames } from "./analysis";
 import type { Content } from "./document";
 import { figure, rate, share, time } from "./format";
 import { Cause, Term } from "./help";
-import type { Finding, Frame, Transfer } from "./model";
+import type { Finding, Frame, Remedy, Transfer } from "./model";
+import { wordsOf } from "./words";
 
 export function FindingCard({
   finding,
@@ -22,30 +23,33 @@ export function FindingCard({
   show?: (frames: Frame[]) => void;
 }) {
   const all = finding.evidence.flatMap((one) => one.frames);
+  const words = wordsOf(finding);
   return (
     <article class="finding">
       <header>
         <Cause slug={finding.cause} content={content} help={help} />
-        <b class="number">{time(finding.seconds)}</b>
-        {transfer && finding.seconds <= transfer.duration_s && <span class="dim">of {time(transfer.duration_s)}</span>}
+        <b class="number">{time(finding.cost_s)}</b>
+        {transfer && finding.cost_s <= transfer.duration_s && <span class="dim">of {time(transfer.duration_s)}</span>}
         <span class="dim right">
           <Term of="confidence">{confidence(finding.confidence)}</Term>
         </span>
       </header>
       {show && all.length > 0 ? (
         <button type="button" class="summary" onClick={() => show(all)} title="Zoom to the evidence">
-          {finding.summary}
+          {words.summary}
         </button>
       ) : (
-        <p class="summary">{finding.summary}</p>
+        <p class="summary">{words.summary}</p>
       )}
       {finding.evidence.length > 0 && (
         <table class="evidence">
           <tbody>
             {finding.evidence.map((one, index) => (
               <tr key={index}>
-                <th scope="row">{one.figure}</th>
-                <td class="number">{one.value === null ? "unknown" : figure(one.value, one.unit)}</td>
+                <th scope="row">{words.evidence[index]?.[0] ?? one.kind}</th>
+                <td class="number">
+                  {one.value === null ? "unknown" : figure(one.value, words.evidence[index]?.[1] ?? one.unit)}
+                </td>
                 <td>
                   {one.frames.length > 0 &&
                     (show ? (
@@ -61,34 +65,25 @@ export function FindingCard({
           </tbody>
         </table>
       )}
-      {finding.fix && (
-        <div class="fix">
-          <span class="tag">fix</span>
+      {finding.remedies.map((remedy, index) => (
+        <div class="fix" key={index}>
+          <span class="tag">{index === 0 ? "fix" : "or"}</span>
           <div>
-            <Fix finding={finding} transfer={transfer} />
-            {finding.fix.verify && <p class="dim">To see that it worked: {finding.fix.verify}</p>}
+            <p>
+              <b>{who(remedy.actor, transfer)}:</b> {words.remedies[index]}
+            </p>
+            {remedy.commands.linux && (
+              <Command text={remedy.commands.linux} label={words.remedies[index] ?? "Command"} />
+            )}
+            {index === 0 && words.verify && <p class="dim">To see that it worked: {words.verify}</p>}
+            <Promised remedy={remedy} transfer={transfer} />
           </div>
         </div>
-      )}
-      {finding.predicted_s !== null && transfer && (
-        <div class="fix">
-          <span class="tag">if fixed</span>
-          <p>
-            <b>{time(finding.predicted_s)}</b> instead of {time(transfer.duration_s)}
-            {transfer.model_s !== null && (
-              <span class="dim">
-                {" "}
-                (the <Term of="model" /> reproduces {time(transfer.model_s)})
-              </span>
-            )}
-            <Assumed finding={finding} />
-          </p>
-        </div>
-      )}
-      {finding.settle && (
+      ))}
+      {words.to_confirm && (
         <div class="fix">
           <span class="tag">to confirm</span>
-          <p>{finding.settle}</p>
+          <p>{words.to_confirm}</p>
         </div>
       )}
     </article>
@@ -99,26 +94,30 @@ export function FindingCard({
 const confidence = (value: number): string =>
   `${value >= 0.9 ? "certain" : value >= 0.6 ? "likely" : "possible"} (${share(value)})`;
 
-/** Who is to do what, and how. */
-function Fix({ finding, transfer }: { finding: Finding; transfer?: Transfer | undefined }) {
-  if (!finding.fix) return null;
+/** The time after a remedy. */
+function Promised({ remedy, transfer }: { remedy: Remedy; transfer?: Transfer | undefined }) {
+  if (remedy.predicted_s === null || !transfer) return null;
   return (
-    <>
-      <p>
-        <b>{who(finding.fix.who, transfer)}:</b> {finding.fix.what}
-      </p>
-      {finding.fix.command && <Command text={finding.fix.command} />}
-    </>
+    <p>
+      if fixed <b>{time(remedy.predicted_s)}</b> instead of {time(transfer.duration_s)}
+      {transfer.model_s !== null && (
+        <span class="dim">
+          {" "}
+          (the <Term of="model" /> reproduces {time(transfer.model_s)})
+        </span>
+      )}
+      <Assumed remedy={remedy} />
+    </p>
   );
 }
 
-/** What a promise takes for granted of the path. */
-export function Assumed({ finding }: { finding: Finding }) {
-  const assumed = finding.predicted_assumes;
+/** What a promise assumes about the link. */
+export function Assumed({ remedy }: { remedy: Remedy }) {
+  const assumed = remedy.predicted_assumes;
   if (!assumed) return null;
   return (
     <span class="dim">
-      ; if the path carries more than {rate(assumed.needed_bps)}, of which the capture shows {rate(assumed.seen_bps)}
+      ; if the link carries more than {rate(assumed.needed_bps)}, of which the capture shows {rate(assumed.seen_bps)}
     </span>
   );
 }
@@ -131,8 +130,8 @@ function who(actor: string, transfer: Transfer | undefined): string {
   const names: Record<string, string> = {
     sender: "at the sender",
     receiver: "at the receiver",
-    network: "on the path",
-    application: "in the program",
+    network: "in the network",
+    application: "in the application",
     capture: "when capturing",
   };
   return names[actor] ?? actor;

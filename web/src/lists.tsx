@@ -19,7 +19,7 @@ interface TransferRow {
   index: number;
 }
 
-const lost = (findings: { seconds: number }[]) => findings.reduce((sum, finding) => sum + finding.seconds, 0);
+const lost = (findings: { cost_s: number }[]) => findings.reduce((sum, finding) => sum + finding.cost_s, 0);
 
 export interface TableProps {
   content: Content;
@@ -219,7 +219,7 @@ function transferColumns(show: Show, rows: TransferRow[]): Column<TransferRow>[]
 }
 
 const worstShare = ({ transfer }: TransferRow) =>
-  Math.min(1, (transfer.findings[0]?.seconds ?? 0) / (transfer.duration_s || 1));
+  Math.min(1, (transfer.findings[0]?.cost_s ?? 0) / (transfer.duration_s || 1));
 
 export function Transfers({ content, rows, go, help, pick }: TableProps) {
   const transfers = useMemo(() => {

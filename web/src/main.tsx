@@ -17,10 +17,11 @@ import { Overview } from "./overview";
 import { server } from "./server";
 import { embedded, engineBytes } from "./slots";
 import "./style.css";
-import { applyTheme, ThemeSwitch } from "./theme";
+import { applyTheme, LangSwitch, ThemeSwitch } from "./theme";
 import { save } from "./tracks/take";
 import { type Going, Waiting } from "./waiting";
 import { WatchView } from "./watch";
+import { type Lang, lang } from "./words";
 
 /** What is said above what is open: what did not come of it, and why. */
 interface Notice {
@@ -59,6 +60,14 @@ function App() {
       removeEventListener("popstate", moved);
       removeEventListener("hashchange", moved);
     };
+  }, []);
+
+  // The sentences are in another language from now on.
+  const [, setLanguage] = useState<Lang>(lang);
+  useEffect(() => {
+    const changed = () => setLanguage(lang());
+    addEventListener("langchange", changed);
+    return () => removeEventListener("langchange", changed);
   }, []);
 
   /**
@@ -224,6 +233,7 @@ function App() {
         )}
         {takes && isOpen && <SaveJson asker={opener} failed={setNotice} />}
         {isOpen && !content.watch && <SaveReport {...{ notes, asker: opener, failed: setNotice }} />}
+        <LangSwitch />
         <ThemeSwitch />
       </header>
       {notice !== null && (

@@ -1,5 +1,9 @@
-// Made by `npm run model` from docs/schema/whyslow-1.schema.json: change that.
+// Made by `npm run model` from docs/schema/whyslow-2.schema.json: change that.
 
+/**
+ * The public name of a cause; `whyslow help-cause SLUG` explains it. Later versions may add names.
+ */
+export type Cause = string;
 /**
  * A frame number, 1-based as in Wireshark; with several captures `"capture:frame"`, where `capture`
  * is the 1-based place in `captures`.
@@ -33,15 +37,13 @@ export type Limit =
   | "bandwidth"
   | "round-trip"
   | "unknown";
-/**
- * The public name of a cause; `whyslow help-cause SLUG` explains it. Later versions may add names.
- */
-export type Cause = string;
 
 /** Everything that was found: what `--json` prints. */
 export interface Analysis {
   /** The version of this contract. */
-  schema: "whyslow/1";
+  schema: "whyslow/2";
+  /** The costliest cause; null where nothing was slow. */
+  headline: Headline | null;
   /**
    * The inputs were not read to their end, for the reading was stopped (Ctrl-C), or `lab exec` was
    * stopped while they were captured; the problem `partial` of a capture says how far it goes. Left
@@ -61,6 +63,63 @@ export interface Analysis {
   pairs?: Pair[];
   /** How many such connections there are, those that could not be compared among them. */
   pairs_total?: number;
+}
+/** The cause that cost most over all connections. */
+export interface Headline {
+  cause: Cause;
+  /** Time that it cost, over all connections; simultaneous costs count once. */
+  cost_s: number;
+  /** 0–1: the share of findings said so that is right, as measured (docs/accuracy.md). */
+  confidence: number;
+  /** Ids of the connections that it slowed, the worst first. */
+  connections: number[];
+  /** What to do; null where nothing can be done. */
+  remedy: Remedy | null;
+}
+/** One fix. Its commands and its predicted time belong to it alone. */
+export interface Remedy {
+  /** What is changed. Later versions may add names. */
+  kind: string;
+  /** The quantities of that change. Left out where it has none. */
+  parameters?: {
+    [k: string]: unknown;
+  };
+  /**
+   * Who acts: the end that sends the payload, the one that receives it, the operator of the
+   * network, the application at one of the ends, or the person who captures.
+   */
+  actor: "sender" | "receiver" | "network" | "application" | "capture";
+  /** The command that makes the change, by platform. A platform without a command is left out. */
+  commands: {
+    /** For a shell on Linux, to be pasted whole. */
+    linux?: string;
+    /** For PowerShell. */
+    windows?: string;
+    /** For macOS; FreeBSD has the same where the name begins with net.inet. */
+    macos?: string;
+  };
+  /**
+   * The time after this remedy, seconds. Of a finding over a transfer: the transfer's, by the
+   * model; of one over a connection, the connection's; of one that spans connections, theirs
+   * together. Null when it is not known: the model was not run, does not come within 15 % of the
+   * transfer as it was, or knows no change that would save 2 %.
+   */
+  predicted_s: number | null;
+  /**
+   * Where predicted_s needs more of the path than the transfer shows of it, and nothing tells what
+   * the path carries (no queue, no burst, no --path-rate): what it must carry more than, and what
+   * it was seen to carry. Absent where the promise rests on nothing but the capture, or what was
+   * said of the path.
+   */
+  predicted_assumes?: {
+    /** The mean rate of what is promised. Bits per second of payload. */
+    needed_bps: number;
+    /**
+     * The most that was delivered within a round trip, or the mean rate. Bits per second of
+     * payload.
+     */
+    seen_bps: number;
+  };
 }
 /** One input. */
 export interface Capture {
@@ -93,8 +152,12 @@ export interface Problem {
   slug: string;
   /** How often. */
   count: number;
-  /** In plain words. */
-  detail: string;
+  /** What it is, with its quantities. */
+  detail: {
+    /** Which one. Later versions may add names. */
+    kind: string;
+    [k: string]: unknown;
+  };
 }
 /** One connection. */
 export interface Connection {
@@ -129,8 +192,12 @@ export interface Connection {
   closed_by: End | null;
   /** Where the capture stands. */
   near: "client" | "server" | "middle" | "unknown";
-  /** What that rests on, in plain words. */
-  near_reason: string;
+  /** What `near` rests on. */
+  near_reason: {
+    /** Which one. Later versions may add names. */
+    kind: string;
+    [k: string]: unknown;
+  };
   rtt_ms: Rtt;
   /** The opening; null when it was not captured. */
   handshake: Handshake | null;
@@ -253,8 +320,6 @@ export interface Icmp {
   last_s: number;
   /** The first of them. */
   frame: Frame;
-  /** The same in plain words. */
-  detail: string;
 }
 /** One direction of a connection. */
 export interface Direction {
@@ -433,7 +498,7 @@ export interface Transfer {
   timeline: LimitSpan[];
   /** Why it was slow, ordered by seconds lost; none when it was not. */
   findings: Finding[];
-  /** The verdict in one sentence. */
+  /** What the findings say together. Later versions may add names. */
   verdict: string;
 }
 /** Time under one limit. */
@@ -471,42 +536,20 @@ export interface LimitSpan {
   /** For how long. */
   seconds: number;
 }
-/** Why, with what it rests on and what to do. */
+/** A cause with its cost, its evidence and its remedies. */
 export interface Finding {
   cause: Cause;
-  /** Seconds lost to it. */
-  seconds: number;
+  /** Time that the cause cost, seconds. */
+  cost_s: number;
   /** 0–1: the share of findings said so that is right, as measured (docs/accuracy.md). */
   confidence: number;
-  /** One sentence. */
-  summary: string;
-  /** What it rests on. */
-  evidence: Evidence[];
-  /** What to do; null when nothing can be done. */
-  fix: Fix | null;
-  /**
-   * The time with this cause gone, seconds. Of a finding over a transfer: the transfer's, by the
-   * model; of one over a connection, the connection's; of one that spans connections, theirs
-   * together up to where each begins to close: both less what the cause took, which comes out of
-   * waits that nothing else fills. Null when that is not known: the model was not run, does not
-   * come within 15 % of the transfer as it was, or knows no change that would save 2 %.
-   */
-  predicted_s: number | null;
-  /**
-   * Where predicted_s needs more of the path than the transfer shows of it, and nothing tells what
-   * the path carries (no queue, no burst, no --path-rate): what it must carry more than, and what
-   * it was seen to carry. Absent where the promise rests on nothing but the capture, or what was
-   * said of the path.
-   */
-  predicted_assumes?: {
-    /** The mean rate of what is promised. Bits per second of payload. */
-    needed_bps: number;
-    /**
-     * The most that was delivered within a round trip, or the mean rate. Bits per second of
-     * payload.
-     */
-    seen_bps: number;
-  };
+  statement: Statement;
+  /** Further facts that qualify the statement. Left out where there are none. */
+  details?: Statement[];
+  /** Measurements that support it. */
+  evidence: Measurement[];
+  /** Possible fixes, the recommended one first. */
+  remedies: Remedy[];
   /**
    * Ids of the connections, when it spans several; of a transfer's part of a bottleneck, those that
    * share it.
@@ -514,36 +557,31 @@ export interface Finding {
   connections?: number[];
   /** It sums up findings of these connections, and its time is theirs. */
   shared?: true;
-  /** What would settle an open question. */
-  settle?: string;
+  /** Open questions. Left out where there are none. */
+  to_confirm?: Question[];
 }
-/** A figure, and the frames that show it. */
-export interface Evidence {
+/** What a finding states: its `kind`, and the quantities of that kind. */
+export interface Statement {
+  /** Which statement. Later versions may add names. */
+  kind: string;
+  [k: string]: unknown;
+}
+/** A quantity, and the frames that show it. */
+export interface Measurement {
   /** Where to look; two frames are a range, first to last. */
   frames: Frame[];
-  /** What was measured. */
-  figure: string;
-  /** How much. */
+  /** What was measured. Later versions may add names. */
+  kind: string;
+  /** The value, in `unit`. */
   value: number | null;
-  /** In what; empty for a plain number. */
+  /** The unit; empty for a ratio. Counted units stand in the plural. */
   unit: string;
 }
-/** What to do about a cause. */
-export interface Fix {
-  /**
-   * Who must act: the end that sends the payload, the one that gets it, whoever runs the path, the
-   * program at one of the ends, or whoever captures.
-   */
-  who: "sender" | "receiver" | "network" | "application" | "capture";
-  /** What, in plain words, with the value computed from this transfer. */
-  what: string;
-  /** A command that does it, where there is one. */
-  command: string | null;
-  /**
-   * What shows that it worked: a counter, a figure of ss, a second capture. Null where nothing of
-   * the kind is known.
-   */
-  verify: string | null;
+/** An open question: its `kind`, and the quantities of that kind. */
+export interface Question {
+  /** Which question. Later versions may add names. */
+  kind: string;
+  [k: string]: unknown;
 }
 /**
  * One connection, or the two connections of a proxy, in two captures. What has two members here is
@@ -603,8 +641,7 @@ export interface Pair {
     from: null | End;
     /** In how many packets. */
     count: number;
-    /** In plain words. */
-    detail: string;
+    [k: string]: unknown;
   }[];
   /** What a proxy in the middle does; null where there is none. */
   proxy: null | {
@@ -629,10 +666,18 @@ export interface Pair {
     /** The most that they held. */
     held_most_bytes: number;
   };
-  /** What follows, in plain words. */
-  summary: string[];
-  /** What could not be compared, in plain words. */
-  caveats: string[];
+  /** What follows. Items: A result of the comparison. */
+  statements: {
+    /** Which one. Later versions may add names. */
+    kind: string;
+    [k: string]: unknown;
+  }[];
+  /** What could not be compared. Items: A limit of the comparison. */
+  caveats: {
+    /** Which one. Later versions may add names. */
+    kind: string;
+    [k: string]: unknown;
+  }[];
 }
 /**
  * What one direction's packets met between two captures. `first` is the capture nearer to the

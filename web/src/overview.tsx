@@ -4,7 +4,7 @@ import { useState } from "preact/hooks";
 import { findingsOf, mainTransfer } from "./analysis";
 import type { Asker } from "./asker";
 import type { Content } from "./document";
-import { Assumed, Command, FindingCard } from "./finding";
+import { Command, FindingCard } from "./finding";
 import { count, rate, roundBytes, thousands, time } from "./format";
 import type { Go, State } from "./hash";
 import { Cause } from "./help";
@@ -14,6 +14,7 @@ import { NoteList, type Notes } from "./notes";
 import { ProofView } from "./proof";
 import { Requests } from "./requests";
 import { Waterfall } from "./waterfall";
+import { lang, pairOf, problemOf, wordsOf } from "./words";
 
 interface Props {
   content: Content;
@@ -74,7 +75,7 @@ function Across({ content, help }: { content: Content; help: (slug: string) => v
         <section key={index}>
           <h2>Both ends of connection {pair.connections.join(" and ")}</h2>
           <ul class="plain">
-            {[...pair.summary, ...pair.caveats].map((line) => (
+            {[...pairOf(pair).statements, ...pairOf(pair).caveats].map((line) => (
               <li key={line}>{line}</li>
             ))}
           </ul>
@@ -93,19 +94,13 @@ function Verdict({ content, help, go }: { content: Content; help: (slug: string)
   const finding = only ? (transfer?.findings[0] ?? only.findings[0]) : worst && exampleOf(content, worst.cause);
   return (
     <section class={headline.is_good ? "verdict good" : "verdict"}>
-      <h1>{headline.sentence}</h1>
-      {headline.advice !== null && <p class="advice">{headline.advice}</p>}
+      <h1>{headline[lang()].sentence}</h1>
+      {headline[lang()].advice !== null && <p class="advice">{headline[lang()].advice}</p>}
       <p>
         {finding && only && <Cause slug={finding.cause} content={content} help={help} />}
         {transfer && (
           <>
             {roundBytes(transfer.bytes)} in {time(transfer.duration_s)} = {rate(transfer.rate_bps)}
-          </>
-        )}
-        {transfer && finding?.predicted_s != null && (
-          <>
-            {" · "}if fixed <b>{time(finding.predicted_s)}</b>
-            <Assumed finding={finding} />
           </>
         )}
         {!only && worst && (
@@ -130,7 +125,12 @@ function Verdict({ content, help, go }: { content: Content; help: (slug: string)
           </>
         )}
       </p>
-      {finding?.fix?.command && <Command text={finding.fix.command} />}
+      {finding?.remedies.map(
+        (remedy, index) =>
+          remedy.commands.linux && (
+            <Command key={index} text={remedy.commands.linux} label={wordsOf(finding).remedies[index] ?? "Command"} />
+          ),
+      )}
     </section>
   );
 }
@@ -138,11 +138,8 @@ function Verdict({ content, help, go }: { content: Content; help: (slug: string)
 /** The costliest finding of a cause. */
 function exampleOf({ analysis }: Content, cause: string): Finding | undefined {
   const all = [...analysis.findings, ...analysis.connections.flatMap(findingsOf)];
-  const found = all.filter((one) => one.cause === cause && one.fix);
-  return found.reduce<Finding | undefined>(
-    (best, one) => (best && best.seconds >= one.seconds ? best : one),
-    undefined,
-  );
+  const found = all.filter((one) => one.cause === cause && one.remedies.length > 0);
+  return found.reduce<Finding | undefined>((best, one) => (best && best.cost_s >= one.cost_s ? best : one), undefined);
 }
 
 function CaptureLine({ capture }: { capture: Capture }) {
@@ -158,7 +155,7 @@ function CaptureLine({ capture }: { capture: Capture }) {
       </span>
       {capture.problems.map((problem) => (
         <span key={problem.slug} class="problem">
-          <b>! {problem.slug}</b> {problem.detail}
+          <b>! {problem.slug}</b> {problemOf(problem)}
         </span>
       ))}
     </div>

@@ -1,7 +1,7 @@
 // Captures that the local server opens.
 
 import { answerOf, localServer } from "./asker";
-import type { Content } from "./document";
+import { type Content, worded } from "./document";
 import { visible } from "./format";
 import type { Opened, Opener, Reading } from "./opener";
 import { asContent, isOfWatch, type WatchContent } from "./watch/content";
@@ -26,7 +26,7 @@ const status = async (): Promise<Status> => (await answerOf(localServer, "state"
 
 async function served(): Promise<Content> {
   const found = (await (await answerOf(localServer, "document")).json()) as Content | WatchContent;
-  return isOfWatch(found) ? asContent(found) : found;
+  return isOfWatch(found) ? asContent(found) : worded(found);
 }
 
 /** Waits until the opening of this number, or a later one, is read. */

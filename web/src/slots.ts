@@ -1,6 +1,7 @@
 // What the page holds in itself: the data of a report, or what reads captures without a server.
 
 import type { Content } from "./document";
+import { worded } from "./document";
 
 /** A place in the page's own file. `engine`: WebAssembly; `samples`: captures to try. */
 export type Slot = "data" | "engine" | "samples";
@@ -29,7 +30,7 @@ export const gunzip = (packed: Uint8Array<ArrayBuffer>): ReadableStream =>
 /** The document that is in the page itself; null where it is asked for. */
 export async function embedded(): Promise<Content | null> {
   const found = await unpacked("data");
-  return found && ((await found.json()) as Content);
+  return found && worded((await found.json()) as Content);
 }
 
 /** What reads captures in this browser; null where a server does. */

@@ -1,6 +1,7 @@
 // Light, dark, or as the system has it.
 
 import { useState } from "preact/hooks";
+import { type Lang, lang, setLang } from "./words";
 
 type Theme = "auto" | "light" | "dark";
 const NEXT: Record<Theme, Theme> = { auto: "light", light: "dark", dark: "auto" };
@@ -43,6 +44,22 @@ export function ThemeSwitch() {
       aria-label={`Colours: ${theme}; change`}
     >
       <span aria-hidden="true">{SIGN[theme]}</span>
+    </button>
+  );
+}
+
+/** English or Chinese sentences. */
+export function LangSwitch() {
+  const [current, setCurrent] = useState<Lang>(lang);
+  const next: Lang = current === "en" ? "zh" : "en";
+  const change = () => {
+    setLang(next);
+    setCurrent(next);
+  };
+  const name = next === "zh" ? "中文" : "English";
+  return (
+    <button type="button" class="theme" onClick={change} title={name} aria-label={`Language: ${name}`}>
+      <span aria-hidden="true">{next === "zh" ? "中" : "En"}</span>
     </button>
   );
 }

@@ -5,6 +5,7 @@ import { useState } from "preact/hooks";
 import { Axes, useWidth } from "../axes";
 import { bytes, roundBytes, time } from "../format";
 import { place, type Scale, value } from "../tracks/scale";
+import { lang, type WordedComparison } from "../words";
 import { NAMES, type Point, when } from "./comparison";
 import type { Comparison, Grown } from "./model";
 
@@ -35,7 +36,7 @@ function end(curve: Grown, most: number): Point | undefined {
   return [...curve.captured, ...curve.extrapolated].filter(([, size]) => size <= most).pop();
 }
 
-export function Chart({ told }: { told: Comparison }) {
+export function Chart({ told }: { told: WordedComparison }) {
   const { box, width } = useWidth(420);
   const [size, setSize] = useState<number | null>(null);
   const most = top(told);
@@ -53,7 +54,12 @@ export function Chart({ told }: { told: Comparison }) {
   return (
     <figure class="curves">
       <div ref={box} onPointerMove={point} onPointerLeave={() => setSize(null)}>
-        <svg width={width} height={HEIGHT} role="img" aria-label={`Bytes by time. ${told.summary[0] ?? ""}`}>
+        <svg
+          width={width}
+          height={HEIGHT}
+          role="img"
+          aria-label={`Bytes by time. ${told.words[lang()].statements[0] ?? ""}`}
+        >
           <clipPath id="curves-plot">
             <rect x={LEFT} y={TOP} width={Math.max(0, right - LEFT)} height={HEIGHT - FOOT - TOP} />
           </clipPath>
@@ -147,7 +153,7 @@ function Difference({ same, x, y }: { same: NonNullable<Comparison["same_size"]>
 }
 
 /** Who is faster at what size: the sizes are those of the axis. */
-function Strip({ told, x, y, most }: { told: Comparison; x: number; y: Scale; most: number }) {
+function Strip({ told, x, y, most }: { told: WordedComparison; x: number; y: Scale; most: number }) {
   return (
     <g class="strip">
       {told.leads.map((lead) => {

@@ -2,7 +2,8 @@
 
 import { type Asker, answerOf } from "../asker";
 import type { Content } from "../document";
-import type { Comparison, Grown, Told } from "./model";
+import type { WordedComparison } from "../words";
+import type { Grown, Told } from "./model";
 
 export type Two<T> = [T, T];
 /** A connection and its transfer, from 1. */
@@ -15,10 +16,10 @@ export const NAMES = ["A", "B"] as const;
 export const spotText = ([connection, transfer]: Spot): string => `${connection}.${transfer}`;
 
 /** A report holds the comparison that it was made for; who is asked makes any. */
-export async function comparison(content: Content, asker: Asker | null, [a, b]: Two<Spot>): Promise<Comparison> {
+export async function comparison(content: Content, asker: Asker | null, [a, b]: Two<Spot>): Promise<WordedComparison> {
   if (asker) {
     const answer = await answerOf(asker, `compare?a=${spotText(a)}&b=${spotText(b)}`);
-    return (await answer.json()) as Comparison;
+    return (await answer.json()) as WordedComparison;
   }
   const is = (told: Told, spot: Spot) => told.connection === spot[0] && told.transfer === spot[1];
   const held = content.comparisons.find(({ transfers }) => is(transfers[0], a) && is(transfers[1], b));

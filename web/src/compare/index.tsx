@@ -8,6 +8,7 @@ import type { Go } from "../hash";
 import { format, START } from "../hash";
 import { Chart } from "./chart";
 import "./compare.css";
+import { lang, type WordedComparison } from "../words";
 import { comparison, NAMES, type Spot, spotText, type Two } from "./comparison";
 import type { Comparison, Told } from "./model";
 import { FirstByte, Phases, Rounds, Settings } from "./tables";
@@ -23,7 +24,7 @@ export function CompareView({
   go: Go;
   asker: Asker | null;
 }) {
-  const [told, setTold] = useState<Comparison | null>(null);
+  const [told, setTold] = useState<WordedComparison | null>(null);
   const [why, setWhy] = useState<string | null>(null);
   const names = spots.map(spotText).join("~");
   useEffect(() => {
@@ -67,8 +68,8 @@ export function CompareView({
   );
 }
 
-function Page({ told, go, asker }: { told: Comparison; go: Go; asker: Asker | null }) {
-  const [first, ...rest] = told.summary;
+function Page({ told, go, asker }: { told: WordedComparison; go: Go; asker: Asker | null }) {
+  const [first, ...rest] = told.words[lang()].statements;
   const swap = (): Two<Spot> => [
     [told.transfers[1].connection, told.transfers[1].transfer],
     [told.transfers[0].connection, told.transfers[0].transfer],
@@ -80,7 +81,14 @@ function Page({ told, go, asker }: { told: Comparison; go: Go; asker: Asker | nu
       </section>
       <section class="pair" aria-label="The transfers">
         {told.transfers.map((one, which) => (
-          <Card key={which} told={one} name={NAMES[which]!} reach={told.reach[which] ?? null} go={go} />
+          <Card
+            key={which}
+            told={one}
+            verdict={told.words[lang()].verdicts[which] ?? ""}
+            name={NAMES[which]!}
+            reach={told.reach[which] ?? null}
+            go={go}
+          />
         ))}
         {asker && (
           <button
@@ -93,9 +101,9 @@ function Page({ told, go, asker }: { told: Comparison; go: Go; asker: Asker | nu
           </button>
         )}
       </section>
-      {told.caveats.length > 0 && (
+      {told.words[lang()].caveats.length > 0 && (
         <section aria-label="What limits the comparison">
-          {told.caveats.map((line) => (
+          {told.words[lang()].caveats.map((line) => (
             <p key={line} class="problem">
               <b>!</b> {line}
             </p>
@@ -130,7 +138,19 @@ const sentence = (text: string): string => text.charAt(0).toUpperCase() + text.s
 
 const KIND = { steady: "would keep to", window: "would reach", growing: "would reach more than" };
 
-function Card({ told, name, reach, go }: { told: Told; name: string; reach: Comparison["reach"][0]; go: Go }) {
+function Card({
+  told,
+  verdict,
+  name,
+  reach,
+  go,
+}: {
+  told: Told;
+  verdict: string;
+  name: string;
+  reach: Comparison["reach"][0];
+  go: Go;
+}) {
   const view = { ...START, connection: told.connection, transfer: told.transfer };
   const near = {
     client: "captured next to the client",
@@ -165,9 +185,9 @@ function Card({ told, name, reach, go }: { told: Told; name: string; reach: Comp
         {near && <span class="dim">, {near}</span>}
       </p>
       {told.label && <p class="dim">{told.label}</p>}
-      <p>{told.verdict}</p>
+      <p>{verdict}</p>
       {reach && (
-        <p title={reach.reason}>
+        <p title={`${bytes(reach.flight)} in ${time(reach.round_s)}`}>
           If it went on, it {KIND[reach.kind]} <b>{rate(reach.rate_bps)}</b>
         </p>
       )}

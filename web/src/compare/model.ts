@@ -1,6 +1,6 @@
 // Made by `npm run model` from docs/schema/whyslow-compare-1.schema.json: change that.
 
-/** What held a transfer back: see whyslow-1.schema.json. */
+/** What held a transfer back: see whyslow-2.schema.json. */
 export type Limit =
   | "handshake"
   | "tls-handshake"
@@ -53,10 +53,18 @@ export interface Comparison {
   curves: [Grown, Grown];
   /** Which is faster at what size, from one byte on, without gaps. */
   leads: Lead[];
-  /** What follows, in plain words. */
-  summary: string[];
-  /** What limits the comparison, in plain words. */
-  caveats: string[];
+  /** What follows. Items: A result of the comparison. */
+  statements: {
+    /** Which one. Later versions may add names. */
+    kind: string;
+    [k: string]: unknown;
+  }[];
+  /** What limits the comparison. Items: A limit of the comparison. */
+  caveats: {
+    /** Which one. Later versions may add names. */
+    kind: string;
+    [k: string]: unknown;
+  }[];
 }
 /** One of the two transfers. */
 export interface Told {
@@ -82,8 +90,20 @@ export interface Told {
   rate_bps: number | null;
   /** The minimum RTT of the connection. */
   rtt_s: number | null;
-  /** Why it was slow, in one sentence. */
+  /** What its findings say together. */
   verdict: string;
+  /**
+   * Its costliest finding, as in whyslow/2 (whyslow-2.schema.json). Left out where there is none.
+   */
+  finding?: {
+    /** The cause's name. */
+    cause: string;
+    /** What it cost, seconds. */
+    cost_s: number;
+    /** 0–1. */
+    confidence: number;
+    [k: string]: unknown;
+  };
 }
 /** Time under one limit. */
 export interface Phase {
@@ -156,8 +176,12 @@ export interface Reach {
    * what would stop it, so this or more.
    */
   kind: "steady" | "window" | "growing";
-  /** In plain words. */
-  reason: string;
+  /** Bytes of a round: of the last full one if it was growing, else on average. */
+  flight: number;
+  /** The length of a round, seconds. */
+  round_s: number;
+  /** The largest window that the receiver offered, bytes; null if it would not stop the growth. */
+  window: number | null;
 }
 /** Lines through [seconds, bytes], both rising. */
 export interface Grown {

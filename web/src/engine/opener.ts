@@ -3,6 +3,7 @@
 // next worker is made before it is needed: to start one and to fill it takes a while.
 
 import type { Content } from "../document";
+import { worded } from "../document";
 import { roundBytes, visible } from "../format";
 import { type Opened, type Opener, type Reading, type Sample, Stopped } from "../opener";
 import { fillSlot, fromBase64, gunzip, ownSource, packedSamples, toBase64 } from "../slots";
@@ -150,7 +151,7 @@ export class WorkerOpener implements Opener {
       const answer = await engine.open(groups.flat(), requestOf(groups, beside), progress);
       const text = new TextDecoder().decode(answer.bytes);
       if (!answer.isGood) throw new Error(text);
-      const content = JSON.parse(text) as Content;
+      const content = worded(JSON.parse(text) as Content);
       if (this.#reading !== engine) throw new Stopped();
       this.#open?.engine.end(new Error("another capture was opened"));
       this.#open = { engine, groups, content, seconds: answer.seconds, memory: answer.memory };

@@ -33,7 +33,7 @@ export interface Probe {
       url: string;
       /** of the answer */
       status: number;
-      http: "1.1" | "2";
+      http: "0.9" | "1.0" | "1.1" | "2";
       /** the connection was open before */
       reused: boolean;
       /** all times are between this machine and this proxy */
@@ -97,8 +97,10 @@ export interface Probe {
       first_record: number | null;
       /** of the answer */
       body_bytes: number;
-      /** of the request's body */
+      /** of the request's body that left this machine */
       sent_bytes: number;
+      /** of the request's whole body: more than was sent if the server answered early */
+      upload_bytes: number;
       /** that the connection carried for it: up, down; heads and TLS included Items: bytes */
       wire_bytes: [number, number];
       /** where it redirects to */
@@ -175,7 +177,7 @@ export interface Probe {
     /** why nothing was recorded; null where it was */
     missing: string | null;
   };
-  /** what the packets say: whyslow/1 (whyslow-1.schema.json); null where none were recorded */
+  /** what the packets say: whyslow/2 (whyslow-2.schema.json); null where none were recorded */
   analysis: {
     [k: string]: unknown;
   } | null;

@@ -5,18 +5,27 @@ import { localServer } from "../asker";
 import { ConnectionView } from "../connection";
 import { count } from "../format";
 import type { State } from "../hash";
+import { attachToConnection } from "../words";
 import type { WatchProps } from ".";
 import type { Board } from "./board";
 import type { Opened } from "./model";
 
 /** The connection as it is now; another `version` asks again. */
+/** A connection with its sentences attached. */
+function openedOf(opened: Opened): Opened {
+  attachToConnection(opened.connection, opened.words);
+  return opened;
+}
+
 function useOpened(id: number, version: number): Opened | string | null {
   const [opened, setOpened] = useState<Opened | string | null>(null);
   useEffect(() => {
     const end = new AbortController();
     localServer
       .ask(`connection?c=${id}`, end.signal)
-      .then(async (answer) => setOpened(answer.ok ? ((await answer.json()) as Opened) : (await answer.text()).trim()))
+      .then(async (answer) =>
+        setOpened(answer.ok ? openedOf((await answer.json()) as Opened) : (await answer.text()).trim()),
+      )
       .catch((error: Error) => !end.signal.aborted && setOpened(error.message));
     return () => end.abort();
   }, [id, version]);

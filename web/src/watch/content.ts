@@ -14,6 +14,7 @@ export function asContent(found: WatchContent): Content {
     ...found,
     analysis: {
       schema: "whyslow/2",
+      headline: null,
       captures: [],
       connections: [],
       findings: [],
@@ -23,7 +24,8 @@ export function asContent(found: WatchContent): Content {
     connections_total: 0,
     rows: NO_ROWS,
     causes: [],
-    headline: { is_good: true, sentence: "", advice: null },
+    headline: { is_good: true, en: { sentence: "", advice: null }, zh: { sentence: "", advice: null } },
+    words: NO_WORDS,
     compare: null,
     uncompared: null,
     comparisons: [],
@@ -33,6 +35,9 @@ export function asContent(found: WatchContent): Content {
     unproved: null,
   };
 }
+
+const NO_SHEET = { findings: [], verdicts: [], problems: [], icmp: [], vantages: [], pairs: [] };
+const NO_WORDS = { en: NO_SHEET, zh: NO_SHEET };
 
 const NO_ROWS: PackedRows = {
   id: { d: [], of: 1 },

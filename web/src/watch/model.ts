@@ -1,6 +1,7 @@
 // What the server tells the page of a watch: `live` in whyslow-serve.
 
 import type { Connection, End, Finding, Limit, Problem } from "../model";
+import type { WordSheet } from "../words";
 
 /** What transfers of a cause, or of a server, lost. */
 export interface Loss {
@@ -37,7 +38,7 @@ export interface WatchState {
   rates: { packets: number; bits: number; transfers: number };
   minute: LossTables;
   total: LossTables;
-  together: { time: string; finding: Finding }[];
+  together: { time: string; finding: Finding; words: WordSheet }[];
   notes: string[];
   problems: Problem[];
 }
@@ -82,6 +83,8 @@ export interface News {
 /** A connection that was opened. */
 export interface Opened {
   connection: Connection;
+  /** Its sentences. */
+  words: WordSheet;
   /** Of each transfer, its number among all. */
   serials: number[];
   /** Packets that are held; none where there can be no graphs. */

@@ -5,6 +5,7 @@ import { FindingCard } from "../finding";
 import { count, rate, roundBytes, thousands, time } from "../format";
 import type { Go } from "../hash";
 import { Cause } from "../help";
+import { findingOf, problemOf } from "../words";
 import type { WatchProps } from ".";
 import type { Board } from "./board";
 import type { Feed } from "./feed";
@@ -126,7 +127,7 @@ function Missing({ state }: { state: WatchState }) {
       )}
       {state.problems.map((problem) => (
         <p key={problem.slug} class="problem">
-          <b>! {problem.slug}</b> {problem.detail}
+          <b>! {problem.slug}</b> {problemOf(problem)}
         </p>
       ))}
       {state.notes.slice(-3).map((note, at) => (
@@ -226,12 +227,12 @@ function Together({ state, content, help }: Pick<LossProps, "state" | "content" 
     <details class="together">
       <summary>{count(state.together.length, "finding")} over several connections</summary>
       <div class="cards">
-        {[...state.together].reverse().map(({ time: at, finding }) => (
-          <div key={`${at} ${finding.summary}`}>
+        {[...state.together].reverse().map(({ time: at, finding, words }) => (
+          <div key={`${at} ${finding.cause}`}>
             <p class="dim">
               {at}, {count(finding.connections?.length ?? 0, "connection")}
             </p>
-            <FindingCard finding={finding} content={content} help={help} />
+            <FindingCard finding={findingOf(finding, words)} content={content} help={help} />
           </div>
         ))}
       </div>

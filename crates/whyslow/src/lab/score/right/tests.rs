@@ -42,7 +42,7 @@ fn the_clients_own_time_is_found_and_nothing_may_be_charged_to_its_pauses() {
     // It ranks behind whatever was waited for, however short that was.
     let own =
         analysis.connections[0].findings.iter().find(|finding| finding.cause == Cause::ClientThink).unwrap().clone();
-    let short = Finding { cause: Cause::SlowStart, seconds: own.seconds.scale(0.01), ..own.clone() };
+    let short = Finding { cause: Cause::SlowStart, cost_s: own.cost_s.scale(0.01), ..own.clone() };
     analysis.connections[0].transfers[0].findings.push(short);
     assert_eq!(said(&run, &analysis), "`slow-start`");
     assert_eq!(said(&requests("slow-start"), &analysis), "`client-think` beside it", "the pauses were nobody's");
@@ -96,7 +96,7 @@ fn what_is_cut_short_must_be_told_as_the_first_thing_only_where_the_rest_is_know
     };
     assert_eq!((wrong(&cut(0), &analysis), wrong(&cut(250_000), &analysis)), (None, None));
     let found = analysis.connections[0].findings.iter_mut().find(|finding| finding.cause == Cause::Reset).unwrap();
-    found.seconds = Nanos::ZERO;
+    found.cost_s = Nanos::ZERO;
     assert_eq!(wrong(&cut(250_000), &analysis), None);
     assert!(wrong(&cut(0), &analysis).is_some(), "nothing came of the answer");
     analysis.connections[0].findings.retain(|finding| finding.cause != Cause::Reset);
