@@ -1,7 +1,6 @@
 //! What the model says of the transfers that lost the most time, written to their entries.
 
-use crate::analysis::{Assumed, Connection, Finding, Promise, Transfer};
-use crate::rules;
+use crate::analysis::{Assumed, Connection, Promise, Transfer};
 use crate::whatif::{RankedReplay, ReplayInput, ReplayQueue, ReplayResult, Replays};
 
 /// Most steps to simulate over all replays of an analysis (two a segment): about a tenth of a
@@ -25,10 +24,8 @@ pub(crate) fn predict_within(
     let (inputs, places): (Vec<_>, Vec<_>) = found
         .map(|(ranked, (connection, transfer))| {
             let findings = &connections[connection].transfers[transfer].findings;
-            let changes = |finding: &Finding| {
-                finding.remedies.iter().map(|it| rules::changes_of(finding.cause, it)).collect::<Vec<_>>()
-            };
-            let fixes = findings.iter().flat_map(changes).collect();
+            let remedies = findings.iter().flat_map(|finding| &finding.remedies);
+            let fixes = remedies.map(|remedy| remedy.action.changes()).collect();
             (ReplayInput { replay: &ranked.replay, fixes }, (connection, transfer))
         })
         .unzip();

@@ -40,15 +40,10 @@ use crate::analysis::{Actor, End, Finding, Limit, Measure, SendingAction, Sendin
 use crate::cause::Cause;
 use crate::stats::median;
 use crate::tcp::facts::RoundFacts;
-use crate::types::ModelChange;
 use crate::units::Nanos;
 use std::collections::BTreeMap;
 
-/// Slow growth is flat around the window of an earlier loss (RFC 9438 section 4.2), and looks like
-/// a cap there.
-pub(super) const RULE: Rule = Rule::new(Cause::EarlySlowStartExit, Check::TransferAndAcross(check, across))
-    .remedied_by(&[ModelChange::SlowStartUntilLoss, ModelChange::NoSenderCap])
-    .inferred();
+pub(super) const RULE: Rule = Rule::new(Cause::EarlySlowStartExit, Check::TransferAndAcross(check, across)).inferred();
 
 /// One round in so many may seem smaller, as its segments slip into the next one.
 const SHRUNK: usize = 4;

@@ -83,11 +83,10 @@ pub(crate) use rule::Saving;
 pub use shared::{JointFindings, LargestFlows};
 pub use verdict::verdict;
 
-use crate::analysis::{Connection, Finding, Problem, Remedy};
+use crate::analysis::{Connection, Finding, Problem};
 use crate::cause::{Cause, for_each_cause};
 use crate::tcp::ShortConnectionBounds;
 use crate::tcp::facts::Facts;
-use crate::types::ModelChange;
 use crate::units::Time;
 use order::sorted;
 use rule::{Check, MayCost, Rule};
@@ -142,15 +141,6 @@ static MAY_COST: LazyLock<Vec<MayCost>> = LazyLock::new(|| RULES.iter().filter_m
 /// copy shows for what.
 pub(crate) fn cost_nothing(brief: &ShortConnectionBounds) -> bool {
     brief.one_direction || (brief.max_sending < say::WORTH_SAYING && !MAY_COST.iter().any(|may_cost| may_cost(brief)))
-}
-
-/// What a remedy of a cause changes in the model, if the model can show it.
-pub(crate) fn changes_of(cause: Cause, remedy: &Remedy) -> Option<&'static [ModelChange]> {
-    if let Some(changes) = remedy.action.changes() {
-        return Some(changes);
-    }
-    let rule = rule_of(cause);
-    rule.remedy.filter(|_| rule.remedy_by.is_none_or(|who| remedy.actor == who))
 }
 
 /// Whether the model plays all that the cause does.
@@ -213,7 +203,7 @@ pub fn capture_problems(facts: &Facts) -> Vec<Problem> {
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::scene::{MSS, Scene, at_ms, gap, ms};
-    use crate::analysis::{Actor, Remedy, SendingAction, Verdict};
+    use crate::analysis::{Action, SendingAction, Verdict};
     use crate::cause::Cause;
     use crate::tcp::facts::{Release, RoundFacts};
     use crate::types::Limit;
@@ -245,9 +235,7 @@ mod tests {
             sized_by: crate::analysis::SizedBy::BandwidthDelay,
             rtt_s: ms(100),
         };
-        let is_modelled = |action: SendingAction| {
-            super::changes_of(Cause::ReceiveWindow, &Remedy::new(Actor::Receiver, action)).is_some()
-        };
+        let is_modelled = |action: SendingAction| Action::from(action).changes().is_some();
         assert!(is_modelled(SendingAction::RaiseReceiveBuffer { need }));
         assert!(is_modelled(SendingAction::ReadFaster { closings: 3 }));
         assert!(!is_modelled(SendingAction::ReadForAcks { late_s: ms(40) }), "no buffer helps");

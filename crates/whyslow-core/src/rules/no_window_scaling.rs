@@ -31,13 +31,9 @@ use super::rule::{Check, Rule};
 use super::say::{evidence, finding, remedy, window_rate};
 use crate::analysis::{Actor, End, Finding, Limit, Measure, SendingAction, SendingStatement, Unit};
 use crate::cause::Cause;
-use crate::types::ModelChange;
 
-pub(super) const RULE: Rule = Rule::new(Cause::NoWindowScaling, Check::Transfer(check))
-    .shown_by(applies)
-    .remedied_by(&[ModelChange::UnlimitedReceiveWindow])
-    .fully_modelled()
-    .inferred();
+pub(super) const RULE: Rule =
+    Rule::new(Cause::NoWindowScaling, Check::Transfer(check)).shown_by(applies).fully_modelled().inferred();
 
 /// The option was seen to be missing, and what the windows held back is large enough to come from
 /// that.

@@ -1,11 +1,10 @@
 //! What a rule is.
 
 use super::case::{ConnectionCase, ConnectionSummary, TransferCase};
-use crate::analysis::{Actor, Finding, Problem};
+use crate::analysis::{Finding, Problem};
 use crate::cause::Cause;
 use crate::tcp::ShortConnectionBounds;
 use crate::tcp::facts::Facts;
-use crate::types::ModelChange;
 
 /// Whether a cause may have cost a connection time that is known by its bounds alone.
 pub(super) type MayCost = fn(&ShortConnectionBounds) -> bool;
@@ -20,10 +19,6 @@ pub(super) struct Rule {
     pub excluded_by: &'static [Cause],
     /// None of a cause that takes longer than any short connection lasts.
     pub may_cost: Option<MayCost>,
-    /// What its fix changes in the model; none where the model cannot show that.
-    pub remedy: Option<&'static [ModelChange]>,
-    /// Only a fix that is for this one to make is such.
-    pub remedy_by: Option<Actor>,
     /// The model plays all that the cause does.
     pub fully_modelled: bool,
     /// It is inferred from flights and rates, and no single packet proves it.
@@ -41,8 +36,6 @@ impl Rule {
             shows: |_| false,
             excluded_by: &[],
             may_cost: None,
-            remedy: None,
-            remedy_by: None,
             fully_modelled: false,
             inferred: false,
             saving: None,
@@ -63,16 +56,6 @@ impl Rule {
     /// It finds nothing in a short connection where this is false.
     pub const fn may_cost(self, may_cost: MayCost) -> Self {
         Self { may_cost: Some(may_cost), ..self }
-    }
-
-    /// Its fix makes these changes to the model of a transfer, in this order.
-    pub const fn remedied_by(self, remedy: &'static [ModelChange]) -> Self {
-        Self { remedy: Some(remedy), ..self }
-    }
-
-    /// The model plays its fix only where that is for this one to make.
-    pub const fn if_fixed_by(self, who: Actor) -> Self {
-        Self { remedy_by: Some(who), ..self }
     }
 
     /// The model plays all that the cause does: a model that takes much less time than was measured

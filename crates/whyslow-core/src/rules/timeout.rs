@@ -42,14 +42,9 @@ use super::say::{confirm, evidence, finding, remedy};
 use crate::analysis::{Actor, Finding, Limit, LossAction, LossQuestion, LossStatement, Measure, Remedy, Unit};
 use crate::cause::Cause;
 use crate::tcp::facts::{Notice, Release};
-use crate::types::ModelChange;
 use crate::units::Nanos;
 
-/// Remedies that ICMP errors ask for are not this rule's own; those of the network end the loss.
-pub(super) const RULE: Rule = Rule::new(Cause::Timeout, Check::Transfer(check))
-    .excluded_by(&[Cause::MtuBlackHole])
-    .remedied_by(&[ModelChange::NoLosses])
-    .if_fixed_by(Actor::Network);
+pub(super) const RULE: Rule = Rule::new(Cause::Timeout, Check::Transfer(check)).excluded_by(&[Cause::MtuBlackHole]);
 
 fn check(case: &TransferCase<'_>) -> Option<Finding> {
     if repair::lost_nothing(case) {

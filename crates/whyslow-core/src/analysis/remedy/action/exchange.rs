@@ -199,17 +199,18 @@ impl ExchangeAction {
                 ModelChange::GrowingReceiveWindow,
                 ModelChange::NoSilence(Limit::Application),
             ]),
+            // What routers report as undelivered was lost.
+            Self::AddRoute { .. }
+            | Self::CheckHost { .. }
+            | Self::StartService { .. }
+            | Self::AllowPort { .. }
+            | Self::FindRoutingLoop { .. } => Some(&[ModelChange::NoLosses]),
             Self::ProfileRequest { .. }
             | Self::RequestEarlier
             | Self::BatchRequests
             | Self::MoveCloser
             | Self::KeepUpstreamConnections
             | Self::KeepConnections { .. }
-            | Self::AddRoute { .. }
-            | Self::CheckHost { .. }
-            | Self::StartService { .. }
-            | Self::AllowPort { .. }
-            | Self::FindRoutingLoop { .. }
             | Self::CheckServer { .. }
             | Self::CheckWayBack { .. }
             | Self::CheckPeer { .. }

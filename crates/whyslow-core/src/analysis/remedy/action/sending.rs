@@ -232,7 +232,11 @@ impl SendingAction {
             Self::ReuseConnection { .. } => Some(&[ModelChange::ReusedConnection]),
             Self::RaiseInitialWindow { .. } => Some(&[ModelChange::LargeInitialWindow]),
             Self::EnableWindowScaling { .. } => Some(&[ModelChange::UnlimitedReceiveWindow]),
-            Self::DisableHystart | Self::ForgetThreshold { .. } => Some(&[ModelChange::SlowStartUntilLoss]),
+            // Slow growth is flat around the window of an earlier loss (RFC 9438 section 4.2), and looks
+            // like a cap there.
+            Self::DisableHystart | Self::ForgetThreshold { .. } => {
+                Some(&[ModelChange::SlowStartUntilLoss, ModelChange::NoSenderCap])
+            }
             Self::RaiseReceiveBuffer { .. } => Some(&[ModelChange::UnlimitedReceiveWindow]),
             Self::ReadFaster { .. } => Some(&[
                 ModelChange::PromptReader,
