@@ -233,11 +233,42 @@ local function not_found(program)
         .. "Preferences > Protocols > WHYSLOW (tshark: -o whyslow.program:PATH)."
 end
 
+-- Puts the sentences of an analysis next to its data: they come in the order of the data.
+local function attach_words(analysis)
+    local words, at = analysis.words.en, {}
+    local function take(kind)
+        at[kind] = (at[kind] or 0) + 1
+        return words[kind][at[kind]]
+    end
+    for _, capture in ipairs(analysis.captures) do
+        for _, problem in ipairs(capture.problems) do
+            problem.words = take("problems")
+        end
+    end
+    for _, connection in ipairs(analysis.connections) do
+        for _, problem in ipairs(connection.problems) do
+            problem.words = take("problems")
+        end
+        for _, transfer in ipairs(connection.transfers) do
+            transfer.words = take("verdicts")
+            for _, finding in ipairs(transfer.findings) do
+                finding.words = take("findings")
+            end
+        end
+        for _, finding in ipairs(connection.findings) do
+            finding.words = take("findings")
+        end
+    end
+    for _, finding in ipairs(analysis.findings) do
+        finding.words = take("findings")
+    end
+end
+
 -- What whyslow says of a capture, as a table.
 local function analysis_of(path)
     local program = preferences.program ~= "" and preferences.program or "whyslow"
     local complaints = path .. ".err"
-    local command = quoted(program) .. " " .. quoted(path) .. " --json 2>" .. quoted(complaints)
+    local command = quoted(program) .. " " .. quoted(path) .. " --json --words 2>" .. quoted(complaints)
     -- cmd.exe takes off the first and the last quotation mark.
     local pipe = io.popen(ON_WINDOWS and '"' .. command .. '"' or command, "r")
     local output = pipe:read("*a")
@@ -255,6 +286,7 @@ local function analysis_of(path)
     elseif analysis.connections[1] and not analysis.connections[1].first_frame then
         error(program .. " is too old for this plugin: its JSON has no first_frame. Install the whyslow that came with it.", 0)
     end
+    attach_words(analysis)
     return analysis
 end
 
@@ -365,30 +397,33 @@ local function add_finding(report, finding, streams)
     local function add(text)
         lines[#lines + 1] = text
     end
-    add(string.format("  [%d] %s   %s   %s", #report.filters, finding.cause, seconds(finding.seconds),
+    add(string.format("  [%d] %s   %s   %s", #report.filters, finding.cause, seconds(finding.cost_s),
         likelihood(finding.confidence)))
-    add("      " .. finding.summary)
-    for _, evidence in ipairs(finding.evidence) do
-        add("      evidence   " .. evidence.figure .. ": " .. figure(evidence.value) .. " " .. evidence.unit
+    local words = finding.words
+    add("      " .. words.summary)
+    for index, evidence in ipairs(finding.evidence) do
+        add("      evidence   " .. words.evidence[index][1] .. ": " .. figure(evidence.value) .. " " .. words.evidence[index][2]
             .. frames_named(evidence.frames, frames))
     end
     add("      filter     " .. filter)
-    add("      fix        " .. finding.fix.who .. ": " .. finding.fix.what)
-    if finding.fix.command then
-        add("                 " .. finding.fix.command)
-    end
-    if finding.fix.verify then
-        add("      verify     " .. finding.fix.verify)
-    end
-    if finding.predicted_s then
-        add("      if fixed   " .. seconds(finding.predicted_s))
+    for index, remedy in ipairs(finding.remedies) do
+        add((index == 1 and "      fix        " or "      or         ") .. remedy.actor .. ": " .. words.remedies[index])
+        if remedy.commands.linux then
+            add("                 " .. remedy.commands.linux)
+        end
+        if index == 1 and words.verify then
+            add("      verify     " .. words.verify)
+        end
+        if remedy.predicted_s then
+            add("      if fixed   " .. seconds(remedy.predicted_s))
+        end
     end
 end
 
 -- Problems name frames of the copy, and its snapshot length, which is not the open file's.
 local function add_problems(report, problems)
     for _, problem in ipairs(problems) do
-        local detail = problem.detail:gsub("(frame )(%d+)", function(word, frame)
+        local detail = problem.words:gsub("(frame )(%d+)", function(word, frame)
             local number = report.copy.frames[tonumber(frame)]
             return number and word .. string.format("%d", number)
         end):gsub(" %(snapshot length: [^)]*%)", "")
@@ -407,7 +442,7 @@ local function findings_of(connection)
             all[#all + 1] = finding
         end
     end
-    table.sort(all, function(a, b) return a.seconds > b.seconds end)
+    table.sort(all, function(a, b) return a.cost_s > b.cost_s end)
     return all
 end
 

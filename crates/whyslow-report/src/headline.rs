@@ -137,8 +137,8 @@ fn slow(connection: &Connection, main: &MainCause<'_>, lang: Lang) -> Headline {
         return Headline { advice, ..Headline::new(Tone::Healthy, sentence) };
     }
     let cost = match (main.times, transfer) {
-        (1, Some(transfer)) => cost(main.seconds, Some(transfer.duration_s)),
-        (1, None) => cost(main.seconds, None),
+        (1, Some(transfer)) => cost(main.seconds, Some(transfer.duration_s), lang),
+        (1, None) => cost(main.seconds, None, lang),
         (times, _) => Phrase::Times { cost: units::span(main.seconds), times: times as u64 }.text(lang),
     };
     let sentence = match main.finding.cause {
@@ -203,7 +203,7 @@ fn of_several(analysis: &Analysis, connections: &[Connection], lang: Lang) -> He
     let subject = Subject::Numbered(id);
     if worst.0 * 10 >= all.0 * 9 && transfer.is_some() {
         let whole = transfer.map(|one| one.duration_s).filter(|_| finding.cost_s == worst);
-        let sentence = Phrase::Slow { subject, sure, clause, cost: cost(worst, whole) }.text(lang);
+        let sentence = Phrase::Slow { subject, sure, clause, cost: cost(worst, whole, lang) }.text(lang);
         return Headline { advice: advice(finding, transfer, lang), ..Headline::new(Tone::Slow, sentence) };
     }
     let cost = units::span(first.seconds);
@@ -238,9 +238,12 @@ fn example<'a>(
 }
 
 /// `158 of 184 ms`; the cost alone if there is no whole, or it is smaller.
-pub fn cost(seconds: Nanos, of: Option<Nanos>) -> String {
+pub fn cost(seconds: Nanos, of: Option<Nanos>, lang: Lang) -> String {
     let part = units::span(seconds);
     let Some(whole) = of.filter(|of| seconds <= *of).map(units::span) else { return part };
+    if lang == Lang::Zh {
+        return format!("{whole} 中的 {part}");
+    }
     match (part.rsplit_once(' '), whole.rsplit_once(' ')) {
         (Some((number, unit)), Some((all, same))) if unit == same && !all.contains(' ') && !number.contains(' ') => {
             format!("{number} of {whole}")

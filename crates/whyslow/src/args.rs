@@ -166,6 +166,10 @@ pub(crate) struct Shape {
     #[arg(long, group = "shape")]
     pub json: bool,
 
+    /// With --json: the sentences about the data too, in both languages, in the order of the data.
+    #[arg(long, requires = "json")]
+    pub words: bool,
+
     /// Print JSON objects, one a line: captures, connections, findings that span connections.
     #[arg(long, group = "shape")]
     pub jsonl: bool,

@@ -70,7 +70,8 @@ pub(crate) fn run(task: &ExplainTask, out: Output) -> anyhow::Result<ExitCode> {
 
 fn print(analysis: &Analysis, task: &ExplainTask, mut out: Output) -> anyhow::Result<()> {
     match task.format {
-        Format::Json => out.raw(|out| json::pretty(analysis, out))?,
+        Format::Json { words: false } => out.raw(|out| json::pretty(analysis, out))?,
+        Format::Json { words: true } => out.raw(|out| json::with_words(analysis, out))?,
         Format::JsonLines => out.raw(|out| json::lines(analysis, out))?,
         Format::Brief => out.write(&brief::terminal(analysis, out.table_width()))?,
         Format::Tsv => out.raw(|out| brief::tsv(analysis, out))?,

@@ -112,7 +112,10 @@ pub(crate) enum Format {
     Tsv,
     /// A line a file.
     Table,
-    Json,
+    Json {
+        /// With the sentences about the data.
+        words: bool,
+    },
     JsonLines,
 }
 
@@ -230,7 +233,7 @@ fn stitch(args: Explain) -> anyhow::Result<Task> {
 
 fn format(shape: &Shape) -> Format {
     match shape {
-        Shape { json: true, .. } => Format::Json,
+        Shape { json: true, words, .. } => Format::Json { words: *words },
         Shape { jsonl: true, .. } => Format::JsonLines,
         Shape { brief: true, .. } => Format::Brief,
         Shape { tsv: true, .. } => Format::Tsv,

@@ -15,7 +15,7 @@ pub enum End {
 
 impl End {
     /// The other end.
-    pub fn other(self) -> Self {
+    pub const fn other(self) -> Self {
         match self {
             Self::Client => Self::Server,
             Self::Server => Self::Client,

@@ -94,8 +94,8 @@ fn every_cause_that_costs_time_has_words_of_its_own() {
 #[test]
 fn a_cost_names_its_unit_once() {
     let ms = Nanos::from_millis;
-    assert_eq!(cost(ms(158), Some(ms(184))), "158 of 184 ms");
-    assert_eq!(cost(ms(158), Some(ms(2_500))), "158 ms of 2.50 s");
-    assert_eq!(cost(ms(130_000), Some(ms(150_000))), "2 min 10 s of 2 min 30 s");
-    assert_eq!(cost(ms(200), Some(ms(184))), "200 ms");
+    assert_eq!(cost(ms(158), Some(ms(184)), Lang::En), "158 of 184 ms");
+    assert_eq!(cost(ms(158), Some(ms(2_500)), Lang::En), "158 ms of 2.50 s");
+    assert_eq!(cost(ms(130_000), Some(ms(150_000)), Lang::En), "2 min 10 s of 2 min 30 s");
+    assert_eq!(cost(ms(200), Some(ms(184)), Lang::En), "200 ms");
 }

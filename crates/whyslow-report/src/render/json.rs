@@ -4,6 +4,7 @@ mod indent;
 mod shown;
 
 use crate::headline::{self, HeadlineData};
+use crate::words::WordSheet;
 use indent::Indented;
 use serde::Serialize;
 use serde_json::Serializer;
@@ -18,6 +19,20 @@ use whyslow_core::analysis::{Analysis, Capture, Connection, Finding, Pair, SCHEM
 /// Only those of `out`.
 pub fn pretty(analysis: &Analysis, out: &mut impl Write) -> io::Result<()> {
     object(&Whole::of(analysis), out)
+}
+
+/// The same with the sentences about the data, in both languages: the member `words`.
+///
+/// # Errors
+/// Only those of `out`.
+pub fn with_words(analysis: &Analysis, out: &mut impl Write) -> io::Result<()> {
+    #[derive(Serialize)]
+    struct Worded<'a> {
+        #[serde(flatten)]
+        whole: Whole<'a>,
+        words: WordSheet,
+    }
+    object(&Worded { whole: Whole::of(analysis), words: WordSheet::of_analysis(analysis) }, out)
 }
 
 /// An analysis with its headline.

@@ -5,11 +5,13 @@
 //! No code reads a sentence back.
 
 mod en;
+mod label;
 mod letter;
 pub mod quantity;
 mod sheet;
 mod zh;
 
+pub use label::{Label, place};
 pub use sheet::{ComparisonWords, WordSheet};
 
 use std::borrow::Cow;

@@ -178,7 +178,7 @@ fn execute(task: &Exec, out: Output) -> anyhow::Result<ExitCode> {
 fn both_ends(done: exec::ExecOutcome, json: bool, cut: Option<String>) -> ExplainTask {
     let inputs = done.captures.into_iter().map(Input::Path).collect();
     let format =
-        if json { Explanation::Json } else { Explanation::Terminal { top: None, lang: crate::language::chosen(None) } };
+        if json { Explanation::Json { words: false } } else { Explanation::Terminal { top: None, lang: crate::language::chosen(None) } };
     ExplainTask {
         inputs,
         format,

@@ -46,7 +46,7 @@ pub fn consistent(analysis: &Value) -> Result<(), String> {
         known.connection(connection).map_err(|wrong| format!("connection {}: {wrong}", index + 1))?;
     }
     for finding in list(analysis, "findings")? {
-        let seconds = number(finding, "seconds")?;
+        let seconds = number(finding, "cost_s")?;
         ensure(seconds <= until + ROUNDED, || format!("{} takes {seconds} of {until} s", finding["cause"]))?;
     }
     known.findings(analysis)
@@ -122,7 +122,7 @@ impl Known<'_> {
         })?;
         ensure(known.first().is_none_or(|&least| least <= LONGEST_RTT_MS), || format!("a round trip of {rtt}"))?;
         for finding in list(connection, "findings")? {
-            let seconds = number(finding, "seconds")?;
+            let seconds = number(finding, "cost_s")?;
             ensure(seconds <= took + ROUNDED, || format!("{} takes {seconds} of {took} s", finding["cause"]))?;
         }
         self.findings(connection)
@@ -162,7 +162,7 @@ impl Known<'_> {
         // What is idle nobody waited for.
         let took_waited = took - under("idle");
         let held = seconds - under("round-trip") - under("idle");
-        let healthy = transfer["verdict"] == "nothing slowed it beyond what the path needs";
+        let healthy = transfer["verdict"] == "healthy";
         ensure(!healthy || held < 0.01 || held * 2.0 < took_waited, || {
             format!("held for {held} of {took} s, and called healthy")
         })?;
@@ -182,7 +182,7 @@ impl Known<'_> {
             positive(span, &["seconds"])?;
         }
         for finding in list(transfer, "findings")? {
-            let seconds = number(finding, "seconds")?;
+            let seconds = number(finding, "cost_s")?;
             // These are of the wait before it.
             let waits = ["server-think", "proxy-split", "timeout", "mtu-black-hole"];
             let is_wait = waits.iter().any(|cause| finding["cause"] == *cause);
@@ -202,7 +202,7 @@ impl Known<'_> {
         let findings = list(transfer, "findings")?;
         // That one delays the first byte, and no transfer as a whole.
         let of_transfer = findings.iter().filter(|finding| finding["cause"] != "tls-record-buffering");
-        let costs: f64 = of_transfer.map(|finding| finding["seconds"].as_f64().unwrap()).sum();
+        let costs: f64 = of_transfer.map(|finding| finding["cost_s"].as_f64().unwrap()).sum();
         ensure(costs <= before + took + SUM_ROUNDED, || format!("costs of {costs} s in {took} s after {before} s"))?;
         let model = transfer["model_s"].as_f64();
         let is_off = model.is_some_and(|model| (model - took).abs() > 0.3 * took);
@@ -219,8 +219,8 @@ impl Known<'_> {
     fn findings(&self, holder: &Value) -> Result<(), String> {
         let mut before = f64::INFINITY;
         for finding in list(holder, "findings")? {
-            positive(finding, &["seconds", "confidence"])?;
-            let (seconds, confidence) = (number(finding, "seconds")?, number(finding, "confidence")?);
+            positive(finding, &["cost_s", "confidence"])?;
+            let (seconds, confidence) = (number(finding, "cost_s")?, number(finding, "confidence")?);
             // What the client's own program took stands behind all that was lost.
             let lost = if finding["cause"] == "client-think" { 0.0 } else { seconds };
             ensure(lost <= before, || "findings are not ordered by seconds lost".to_owned())?;

@@ -99,7 +99,7 @@ fn top_cause(analysis: &Value) -> String {
     let connections = analysis["connections"].as_array().unwrap();
     let transfers = connections.iter().flat_map(|connection| connection["transfers"].as_array().unwrap());
     let findings = transfers.flat_map(|transfer| transfer["findings"].as_array().unwrap());
-    let seconds = |finding: &&Value| finding["seconds"].as_f64().unwrap();
+    let seconds = |finding: &&Value| finding["cost_s"].as_f64().unwrap();
     let top = findings.max_by(|a, b| seconds(a).total_cmp(&seconds(b)));
     top.map_or_else(|| "none".to_owned(), |finding| finding["cause"].as_str().unwrap().to_owned())
 }
@@ -385,7 +385,7 @@ fn a_signal_ends_a_run_and_what_was_captured_by_then_is_explained() {
             for capture in analysis["captures"].as_array().unwrap() {
                 let problem = &capture["problems"][0];
                 assert_eq!(problem["slug"], "partial");
-                assert!(problem["detail"].as_str().unwrap().starts_with("the run was stopped"), "{problem}");
+                assert!(problem["detail"]["text"].as_str().unwrap().starts_with("the run was stopped"), "{problem}");
             }
             // What the client had read when it said so had passed both captures.
             let folder = user.path("lab-results/exec");

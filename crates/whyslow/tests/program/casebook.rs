@@ -227,7 +227,7 @@ fn costs(analysis: &Value) -> BTreeMap<String, f64> {
     let holders = std::iter::once(analysis.clone()).chain(connections.iter().cloned()).chain(transfers);
     for finding in holders.flat_map(|holder| list(&holder, "findings")) {
         let cause = finding["cause"].as_str().unwrap().to_owned();
-        *costs.entry(cause).or_default() += finding["seconds"].as_f64().unwrap();
+        *costs.entry(cause).or_default() += finding["cost_s"].as_f64().unwrap();
     }
     for problem in list(analysis, "captures").iter().chain(&connections).flat_map(|holder| list(holder, "problems")) {
         costs.entry(problem["slug"].as_str().unwrap().to_owned()).or_default();
@@ -368,7 +368,7 @@ fn what_is_not_real_is_replaced() {
     let false_page = "x\n\n    $ whyslow samples/slow-start-client.pcap\n    all is well\n\n    and more\n\nafter\n";
     let real = with_pages(false_page);
     assert!(
-        real.contains("congestion window was still growing: 502 of 603 ms.")
+        real.contains("congestion window was still growing (slow start): 502")
             && !real.contains("all is well")
             && !real.contains("and more")
     );

@@ -22,9 +22,11 @@ fn commands() -> BTreeMap<String, String> {
 fn collect(value: &Value, found: &mut BTreeMap<String, String>) {
     match value {
         Value::Object(map) => {
-            if let (Some(cause), Some(command)) =
-                (map.get("cause"), map.get("fix").and_then(|fix| fix["command"].as_str()))
-            {
+            if let (Some(cause), Some(command)) = (
+                map.get("cause"),
+                map.get("remedies")
+                    .and_then(|all| all.as_array()?.iter().find_map(|one| one["commands"]["linux"].as_str())),
+            ) {
                 found.insert(command.to_owned(), cause.as_str().unwrap().to_owned());
             }
             map.values().for_each(|value| collect(value, found));

@@ -96,7 +96,7 @@ fn the_queue_is_found_on_the_way_that_has_it() {
     let pair = pair(&ends("bufferbloat"));
     let waited = |way: usize| pair["directions"][way]["queue_ms"]["p95"].as_f64().unwrap();
     assert!(waited(0) < 1.0 && waited(1) > 400.0, "{} and {} ms", waited(0), waited(1));
-    let summary = pair["summary"].to_string();
+    let summary = pair["statements"].to_string();
     assert!(summary.contains("packets wait between the captures on the way to the client"), "{summary}");
 }
 
@@ -107,7 +107,7 @@ fn findings_get_evidence_from_the_other_end() {
         analysis["connections"].as_array().unwrap().iter().find(|connection| connection["id"] == 2).unwrap();
     let finding = &common::bulk(connection)["findings"][0];
     let evidence = finding["evidence"].as_array().unwrap().last().unwrap();
-    assert_eq!(evidence["figure"], "retransmissions whose earlier copy never arrived");
+    assert_eq!(evidence["kind"], "retransmissions-of-lost");
     assert_eq!(evidence["value"], 7.0);
 }
 

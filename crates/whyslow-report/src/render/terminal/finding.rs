@@ -4,9 +4,9 @@ use super::{names, rounds};
 use crate::headline::{self, confidence};
 use crate::text::styles::{BOLD, COMMAND, DIM};
 use crate::text::{Line, Page, units, width};
-use crate::words;
+use crate::words::{self, Label, Lang};
 use anstyle::Style;
-use whyslow_core::analysis::{Actor, End, Finding, Measurement, Remedy, Transfer};
+use whyslow_core::analysis::{End, Finding, Measurement, Remedy, Transfer};
 use whyslow_core::units::Nanos;
 
 /// Where the label of a part stands, and where its text.
@@ -36,7 +36,7 @@ pub(super) fn print(page: &mut Page, finding: &Finding, context: &Context<'_>) {
         if index == 0
             && let Some(verify) = finding.cause.verify()
         {
-            page.wrapped(&label("verify"), Style::new(), verify);
+            page.wrapped(&label(Label::Verify.text(lang)), Style::new(), verify);
         }
         print_promise(page, finding, remedy, context);
     }
@@ -44,7 +44,7 @@ pub(super) fn print(page: &mut Page, finding: &Finding, context: &Context<'_>) {
         print_lack_of_estimate(page, context);
     }
     if let Some(open) = words::to_confirm(finding, lang) {
-        page.wrapped(&label("to confirm"), Style::new(), &open);
+        page.wrapped(&label(Label::ToConfirm.text(lang)), Style::new(), &open);
     }
 }
 
@@ -52,7 +52,7 @@ pub(super) fn print(page: &mut Page, finding: &Finding, context: &Context<'_>) {
 fn print_head(page: &mut Page, finding: &Finding, of: Option<Nanos>) {
     let mut head = Line::new().pad(2).styled(names::cause_color(finding.cause).bold(), finding.cause.slug());
     if finding.cost_s > Nanos::ZERO {
-        head = head.plain("   ").styled(BOLD, &headline::cost(finding.cost_s, of));
+        head = head.plain("   ").styled(BOLD, &headline::cost(finding.cost_s, of, page.lang()));
     }
     let sure = confidence(finding.confidence, page.lang());
     page.line(&head.plain("   ").styled(DIM, sure));
@@ -61,19 +61,27 @@ fn print_head(page: &mut Page, finding: &Finding, of: Option<Nanos>) {
 /// The time after a remedy.
 fn print_promise(page: &mut Page, finding: &Finding, remedy: &Remedy, context: &Context<'_>) {
     if let Some(promise) = remedy.promise {
+        let lang = page.lang();
         let mut text = units::span(promise.time_s);
-        match context.transfer.map(|transfer| (transfer.duration_s, transfer.model_s)) {
-            Some((measured, Some(model))) => {
-                text += &format!(" (the model reproduces the capture: {})", headline::cost(model, Some(measured)));
+        match (context.transfer.map(|transfer| (transfer.duration_s, transfer.model_s)), lang) {
+            (Some((measured, Some(model))), Lang::En) => {
+                text +=
+                    &format!(" (the model reproduces the capture: {})", headline::cost(model, Some(measured), lang));
             }
-            Some((measured, None)) => text += &format!(" instead of {}", units::span(measured)),
-            None if finding.connections.is_empty() => text += " for the connection",
-            None => text += " for the connections together",
+            (Some((measured, Some(model))), Lang::Zh) => {
+                text += &format!("（模型重现了抓包：{}）", headline::cost(model, Some(measured), lang));
+            }
+            (Some((measured, None)), Lang::En) => text += &format!(" instead of {}", units::span(measured)),
+            (Some((measured, None)), Lang::Zh) => text += &format!("，原为 {}", units::span(measured)),
+            (None, Lang::En) if finding.connections.is_empty() => text += " for the connection",
+            (None, Lang::En) => text += " for the connections together",
+            (None, Lang::Zh) if finding.connections.is_empty() => text += "（整条连接）",
+            (None, Lang::Zh) => text += "（各连接合计）",
         }
         if let Some(assumed) = promise.assumed {
             text += &format!("; {}", names::assumed(assumed));
         }
-        page.wrapped(&label("if fixed"), Style::new(), &text);
+        page.wrapped(&label(Label::IfFixed.text(page.lang())), Style::new(), &text);
     }
 }
 
@@ -82,11 +90,15 @@ fn print_lack_of_estimate(page: &mut Page, context: &Context<'_>) {
     let transfer = context.transfer;
     let Some(transfer) = transfer.filter(|_| context.rounds.is_some()) else { return };
     if transfer.model_skipped {
-        page.wrapped(&label("if fixed"), DIM, "no estimate: the simulation reached its work limit");
+        page.wrapped(
+            &label(Label::IfFixed.text(page.lang())),
+            DIM,
+            "no estimate: the simulation reached its work limit",
+        );
     } else if let (Some(false), Some(model)) = (transfer.model_fits(), transfer.model_s) {
         let off = (model - transfer.duration_s).0.abs() as f64 / transfer.duration_s.0.max(1) as f64;
         let text = format!("no estimate: the model is off by {}", units::share(off));
-        page.wrapped(&label("if fixed"), DIM, &text);
+        page.wrapped(&label(Label::IfFixed.text(page.lang())), DIM, &text);
     }
 }
 
@@ -107,7 +119,7 @@ fn print_evidence(page: &mut Page, evidence: &[Measurement]) {
     let name_width = evidence.iter().map(|one| width(&words::measure(one, lang))).max().unwrap_or(0);
     let name_width = name_width.min(page.width().saturating_sub(TEXT + value_width + 2));
     for (index, (evidence, figure)) in evidence.iter().zip(&figures).enumerate() {
-        let head = if index == 0 { label("evidence") } else { Line::new().pad(TEXT) };
+        let head = if index == 0 { label(Label::Evidence.text(lang)) } else { Line::new().pad(TEXT) };
         let end = TEXT + name_width + 2 + value_width;
         let line = head.plain(&words::measure(evidence, lang)).right(end, &Line::new().plain(figure));
         let frames = names::frames(&evidence.frames);
@@ -123,21 +135,10 @@ fn print_evidence(page: &mut Page, evidence: &[Measurement]) {
 }
 
 fn print_remedy(page: &mut Page, remedy: &Remedy, is_first: bool, sender: Option<End>) {
-    let end = |end: End| match end {
-        End::Client => "on the client",
-        End::Server => "on the server",
-    };
-    let place = match (remedy.actor, sender) {
-        (Actor::Sender, Some(sender)) => end(sender),
-        (Actor::Receiver, Some(sender)) => end(sender.other()),
-        (Actor::Sender, None) => "at the sender",
-        (Actor::Receiver, None) => "at the receiver",
-        (Actor::Network, _) => "on the path",
-        (Actor::Application, _) => "in the application",
-        (Actor::Capture, _) => "when capturing",
-    };
-    let text = format!("{place}: {}", words::action(&remedy.action, page.lang()));
-    page.wrapped(&label(if is_first { "fix" } else { "or" }), Style::new(), &text);
+    let lang = page.lang();
+    let place = words::place(remedy.actor, sender, lang);
+    let text = format!("{place}: {}", words::action(&remedy.action, lang));
+    page.wrapped(&label(if is_first { Label::Fix } else { Label::Or }.text(lang)), Style::new(), &text);
     if let Some(command) = &remedy.action.command() {
         // Whole, to be copied; at the left edge where it would not fit otherwise.
         let indent = if TEXT + width(command) <= page.width() { TEXT } else { LABEL };

@@ -87,8 +87,12 @@ fn no_promise_goes_beyond_the_path_that_was_said() {
         let transfer = transfers.pop().unwrap();
         let finding = transfer["findings"][0].clone();
         assert_eq!(finding["cause"], "receive-window");
-        let fix = finding["fix"]["what"].as_str().unwrap().to_owned();
-        (transfer["bytes"].as_f64().unwrap() * 8.0, finding["predicted_s"].as_f64(), fix)
+        let fix = finding["remedies"][0]["parameters"].to_string();
+        (
+            transfer["bytes"].as_f64().unwrap() * 8.0,
+            finding["remedies"].as_array().unwrap().iter().find_map(|remedy| remedy["predicted_s"].as_f64()),
+            fix,
+        )
     };
     let (bits, as_seen, _) = found(&[]);
     let (_, promised, fix) = found(&["--path-rate", "2Mbit"]);

@@ -125,7 +125,7 @@ pub(super) fn costs(connections: &[&Value], over: &[Value]) -> Costs {
     let mut add = |holder: &Value| {
         for finding in holder["findings"].as_array().map(Vec::as_slice).unwrap_or_default() {
             let cost = costs.entry(finding["cause"].as_str().unwrap().to_owned()).or_default();
-            cost.seconds += finding["seconds"].as_f64().unwrap();
+            cost.seconds += finding["cost_s"].as_f64().unwrap();
             cost.confidence = finding["confidence"].as_f64().unwrap().max(cost.confidence);
         }
     };
@@ -327,7 +327,7 @@ fn the_judge_sees_what_is_wrong() {
         problem: Vec::new(),
     };
     let finding =
-        |cause: &str, seconds: f64| serde_json::json!({ "cause": cause, "seconds": seconds, "confidence": 0.9 });
+        |cause: &str, seconds: f64| serde_json::json!({ "cause": cause, "cost_s": seconds, "confidence": 0.9 });
     let connection = |findings: &[(&str, f64)]| {
         let findings: Vec<_> = findings.iter().map(|(cause, seconds)| finding(cause, *seconds)).collect();
         serde_json::json!({ "findings": [], "transfers": [{ "findings": findings }] })
