@@ -261,7 +261,7 @@ fn rotation_sets_of_both_ends_are_paired_as_wholes() {
 fn capture_loss(analysis: &Value, connection: usize) -> String {
     let problems = analysis["connections"][connection]["problems"].as_array().unwrap();
     let problem = problems.iter().find(|problem| problem["slug"] == "capture-loss").unwrap();
-    problem["detail"].as_str().unwrap().to_owned()
+    problem.to_string()
 }
 
 #[test]
