@@ -209,6 +209,14 @@ pub(super) struct Trace {
 }
 
 impl Trace {
+    /// Adds a point in the order of time and returns its position. A suspect segment is processed
+    /// after its successors.
+    pub(super) fn add(&mut self, point: Point) -> usize {
+        let at = self.pending.partition_point(|one| one.time <= point.time);
+        self.pending.insert(at, point);
+        at
+    }
+
     /// The place of a frame. Numbers rise, but for a text that brings its own.
     pub(super) fn position_of_frame(&self, frame: Frame) -> Option<usize> {
         let is_it = |at: &usize| self.pending.get(*at).is_some_and(|point| point.frame == frame);

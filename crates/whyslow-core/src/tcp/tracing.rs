@@ -107,10 +107,7 @@ impl Tracking {
     /// A segment was processed.
     pub(super) fn trace_segment(&mut self, seg: &Seg, sack: &SackBlocks) {
         let Some(point) = self.point(seg, sack) else { return };
-        let at = self.trace.as_mut().map(|trace| {
-            trace.pending.push_back(point);
-            trace.pending.len() - 1
-        });
+        let at = self.trace.as_mut().map(|trace| trace.add(point));
         self.take_notes(!seg.from(), None);
         self.take_notes(seg.from(), at);
     }

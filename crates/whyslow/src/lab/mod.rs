@@ -177,8 +177,11 @@ fn execute(task: &Exec, out: Output) -> anyhow::Result<ExitCode> {
 /// everything for a program.
 fn both_ends(done: exec::ExecOutcome, json: bool, cut: Option<String>) -> ExplainTask {
     let inputs = done.captures.into_iter().map(Input::Path).collect();
-    let format =
-        if json { Explanation::Json { words: false } } else { Explanation::Terminal { top: None, lang: crate::language::chosen(None) } };
+    let format = if json {
+        Explanation::Json { words: false }
+    } else {
+        Explanation::Terminal { top: None, lang: crate::language::chosen(None) }
+    };
     ExplainTask {
         inputs,
         format,

@@ -17,4 +17,4 @@ mod statements;
 mod wild;
 
 // What the tests of the command line share.
-use cli::{Folder, complaint, json, pcap, whyslow};
+use cli::{Folder, complaint, json, json_with_words, pcap, whyslow};

@@ -71,6 +71,12 @@ pub(crate) fn json(files: &[PathBuf]) -> Value {
     serde_json::from_slice(&output.get_output().stdout).unwrap()
 }
 
+/// The JSON of a capture with its sentences (`--words`); the status must be 0.
+pub(crate) fn json_with_words(file: &Path) -> Value {
+    let output = whyslow().args(["--json", "--words"]).arg(file).assert().code(0).stderr("");
+    serde_json::from_slice(&output.get_output().stdout).unwrap()
+}
+
 /// stderr of a run that must fail with status 2 and print nothing on stdout.
 pub(crate) fn complaint(command: &mut Command) -> String {
     let output = command.assert().code(2).stdout("");

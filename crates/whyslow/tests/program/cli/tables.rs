@@ -1,6 +1,6 @@
 //! `whyslow export` of tables: what it writes, where, and what it refuses.
 
-use crate::{Folder, complaint, json, whyslow};
+use crate::{Folder, complaint, json, json_with_words, whyslow};
 use std::fs;
 use std::path::PathBuf;
 
@@ -29,10 +29,14 @@ fn lines_have_the_figures_of_the_json() {
         rows[row][place].clone()
     };
     assert_eq!(rows.len(), 1 + transfers.len());
+    let words = json_with_words(&PathBuf::from(&file))["words"]["en"]["verdicts"].clone();
+    assert_eq!(words.as_array().unwrap().len(), transfers.len());
+    for (row, sentence) in (1..).zip(words.as_array().unwrap()) {
+        assert_eq!(cell(row, "verdict"), sentence.as_str().unwrap());
+    }
     for (row, transfer) in (1..).zip(transfers) {
         assert_eq!(cell(row, "bytes"), transfer["bytes"].to_string());
         assert_eq!(cell(row, "duration_s").parse::<f64>().unwrap(), transfer["duration_s"].as_f64().unwrap());
-        assert_eq!(cell(row, "verdict"), transfer["verdict"].as_str().unwrap());
         let cause = transfer["findings"].get(0).map_or("", |finding| finding["cause"].as_str().unwrap());
         assert_eq!(cell(row, "cause"), cause);
     }

@@ -112,8 +112,8 @@ fn hidden_hosts_stay_as_written_in_all_output() {
                        10:00:00.100000 IP gw > client: ICMP host x.x.x.x unreachable, length 36\n";
     let (_folder, path) = self::folder(unreachable);
     let page = stdout(&[&path]);
-    assert!(page.contains("x.x.x.x:80 did not get the SYN: gw cannot reach x.x.x.x "), "{page}");
-    assert!(page.contains("ICMP: gw says of the client's packets: the host cannot be reached (frame 2)"), "{page}");
+    assert!(page.contains("x.x.x.x:80 did not receive the SYN: gw cannot reach x.x.x.x "), "{page}");
+    assert!(page.contains("ICMP: gw reports of the client's packets: the host cannot be reached (frame 2)"), "{page}");
     let connection = &json(&path)["connections"][0];
     assert!(connection["icmp"][0]["by"] == "gw" && !connection.to_string().contains("198.18."), "{connection}");
 }

@@ -1,6 +1,6 @@
 //! The plugin for Wireshark, `wireshark/whyslow.lua`, run by tshark.
 
-use crate::{Folder, json};
+use crate::{Folder, json, json_with_words};
 use std::path::PathBuf;
 use std::process::Command;
 
@@ -51,7 +51,7 @@ fn frames_and_figures_are_those_of_the_json() {
     }
     for sample in ["loss-server", "slow-start-client", "new-connection-each-time-server", "tls-server"] {
         let report = report(sample, &["why-slow"]);
-        let analysis = json(&[file(&format!("samples/{sample}.pcap"))]);
+        let analysis = json_with_words(&file(&format!("samples/{sample}.pcap")));
         let connections = analysis["connections"].as_array().unwrap();
         let all: Vec<_> = connections
             .iter()
@@ -60,8 +60,10 @@ fn frames_and_figures_are_those_of_the_json() {
             .flat_map(|holder| holder["findings"].as_array().unwrap())
             .collect();
         assert_eq!(findings(&report), all.len(), "{report}");
+        for words in analysis["words"]["en"]["findings"].as_array().unwrap() {
+            assert!(report.contains(words["summary"].as_str().unwrap()), "{words}: {report}");
+        }
         for finding in all {
-            assert!(report.contains(finding["summary"].as_str().unwrap()), "{finding}: {report}");
             for evidence in finding["evidence"].as_array().unwrap() {
                 let frames: Vec<_> = evidence["frames"].as_array().unwrap().iter().map(ToString::to_string).collect();
                 let separator = if frames.len() == 2 { "–" } else { ", " };
@@ -101,7 +103,7 @@ fn one_stream_of_several_is_found_by_its_number() {
     assert!(report.contains(&format!("36 packets, frames {first}–{}, 1 TCP connection", first + 35)), "{report}");
     let evidence = &connection["transfers"][1]["findings"][0]["evidence"][0];
     let expected: Vec<_> = evidence["frames"].as_array().unwrap().iter().map(|one| one.as_u64().unwrap()).collect();
-    assert_eq!(frames(&report, evidence["figure"].as_str().unwrap()), expected);
+    assert_eq!(frames(&report, "rounds that opened the window"), expected);
     let range = format!("(tcp.stream in {{4}} and frame.number in {{{}..{}}})", expected[0], expected[1]);
     assert!(report.contains(&range), "{report}");
 }
