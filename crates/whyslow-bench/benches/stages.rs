@@ -20,7 +20,7 @@ use whyslow_core::unstable::limit::{self, Context};
 use whyslow_core::unstable::tcp::Connection;
 use whyslow_core::unstable::tcp::facts::Facts;
 use whyslow_core::unstable::whatif::model::{
-    Algorithm, Losses, ReceiverSettings, Scenario, SenderSettings, Window, time,
+    Algorithm, Losses, MAX_STEPS, ReceiverSettings, Scenario, SenderSettings, Window, time,
 };
 use whyslow_core::unstable::wire::{self, FlowKey, PlainSegment, Segment};
 
@@ -251,7 +251,7 @@ fn scenario(kind: &str) -> Scenario {
 fn model(bencher: Bencher<'_, '_>, kind: &str) {
     let scenario = scenario(kind);
     let segments = scenario.bytes / scenario.mss;
-    bencher.counter(ItemsCount::new(segments)).bench(|| time(black_box(&scenario)));
+    bencher.counter(ItemsCount::new(segments)).bench(|| time(black_box(&scenario), MAX_STEPS));
 }
 
 /// Bytes → analysis.

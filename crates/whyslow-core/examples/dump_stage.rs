@@ -235,8 +235,8 @@ fn rules(out: &mut impl Write, analysis: &Analysis, only: Option<u64>) -> io::Re
 }
 
 fn findings(out: &mut impl Write, of: &str, findings: &[Finding]) -> io::Result<()> {
-    for Finding { cause, seconds, confidence, evidence, .. } in findings {
-        writeln!(out, "{of} {cause} {:.9} s confidence {confidence}", seconds.as_secs_f64())?;
+    for Finding { cause, cost_s, confidence, evidence, .. } in findings {
+        writeln!(out, "{of} {cause} {:.9} s confidence {confidence}", cost_s.as_secs_f64())?;
         for one in evidence {
             writeln!(out, "{of} {cause} {one:?}")?;
         }

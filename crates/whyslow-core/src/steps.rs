@@ -22,8 +22,8 @@ pub(crate) fn add(steps: u64) {
 #[inline(always)]
 pub(crate) fn add(_steps: u64) {}
 
-/// Adds steps within a loop that each packet may enter: only in this crate's own tests, so that a build with `unstable`
-/// (the benchmarks) measures the same code as a release.
+/// Adds steps within a loop that each packet may enter: only in this crate's own tests, so that a
+/// build with `unstable` (the benchmarks) measures the same code as a release.
 #[inline(always)]
 pub(crate) fn count(steps: usize) {
     #[cfg(test)]

@@ -215,8 +215,8 @@ fn left(connection: &Connection) -> Left {
 }
 
 /// Bytes of the request's body that left this machine. The kernel takes more than it can send at
-/// once, and an early answer ends the upload: what still waits in the send buffer has not left. With
-/// TLS the figure is exact to the overhead of its records.
+/// once, and an early answer ends the upload: what still waits in the send buffer has not left.
+/// With TLS the figure is exact to the overhead of its records.
 fn body_left(connection: &Connection, wire_before: u64) -> u64 {
     let written = connection.seen.body_written();
     let Some(left) = connection.sampler.as_ref().and_then(Sampler::bytes_left) else { return written };

@@ -145,8 +145,8 @@ mod linux {
             lock(&self.state).left
         }
 
-        /// Bytes that have left this machine since the connection began, each counted once. `None` if
-        /// the kernel does not have the figures.
+        /// Bytes that have left this machine since the connection began, each counted once. `None`
+        /// if the kernel does not have the figures.
         pub(crate) fn bytes_left(&self) -> Option<u64> {
             let state = lock(&self.state);
             let info = tcp_info::read(state.socket.as_fd())?;

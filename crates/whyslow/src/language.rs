@@ -10,8 +10,8 @@ pub(crate) fn parse(tag: &str) -> Result<Lang, String> {
     Lang::from_tag(tag).ok_or_else(|| format!("no sentences in `{tag}`: use en or zh"))
 }
 
-/// The option's language, else the first that POSIX looks at: LC_ALL, LC_MESSAGES, LANG. English if none of them names
-/// one of the two languages.
+/// The option's language, else the first that POSIX looks at: LC_ALL, LC_MESSAGES, LANG. English if
+/// none of them names one of the two languages.
 pub(crate) fn chosen(option: Option<Lang>) -> Lang {
     option.unwrap_or_else(|| of_environment(|name| std::env::var(name).ok()))
 }

@@ -1,8 +1,9 @@
 //! `whyslow probe`: make a request, and say where its time went.
 //!
-//! `args` is the command line; `rights` gives up what a probe of root could do; `requests` makes the
-//! requests; `recording` hands the packets to the explainer; `results` holds both; `figures`, `floor` and `kernel` say what they come to; `page`,
-//! `formats` and `json` print it, `web` is the page in a browser.
+//! `args` is the command line; `rights` gives up what a probe of root could do; `requests` makes
+//! the requests; `recording` hands the packets to the explainer; `results` holds both; `figures`,
+//! `floor` and `kernel` say what they come to; `page`, `formats` and `json` print it, `web` is the
+//! page in a browser.
 
 pub(crate) mod args;
 mod figures;

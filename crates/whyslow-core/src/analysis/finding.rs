@@ -1,4 +1,5 @@
-//! [`Finding`]: a cause with its evidence and its remedies, as data. Sentences about it are made by the renderers.
+//! [`Finding`]: a cause with its evidence and its remedies, as data. Sentences about it are made by
+//! the renderers.
 
 use super::measurement::Measurement;
 use super::question::Question;
@@ -68,8 +69,9 @@ impl Finding {
         self.remedies.first()
     }
 
-    /// The time after the recommended remedy, seconds: of the transfer, of the connection for a finding
-    /// over one, of the connections together for one that spans several. `None` if no remedy has a promise.
+    /// The time after the recommended remedy, seconds: of the transfer, of the connection for a
+    /// finding over one, of the connections together for one that spans several. `None` if no
+    /// remedy has a promise.
     pub fn predicted(&self) -> Option<Nanos> {
         self.remedies.iter().find_map(|remedy| remedy.promise).map(|promise| promise.time_s)
     }

@@ -1,4 +1,5 @@
-//! [`Question`]: an open question, and the observation that would answer it. A file per family of causes.
+//! [`Question`]: an open question, and the observation that would answer it. A file per family of
+//! causes.
 
 mod common;
 mod exchange;

@@ -16,7 +16,8 @@ pub struct Remedy {
     pub actor: Actor,
     /// The change, with its parameters.
     pub action: Action,
-    /// The time after this remedy. `None` if no model ran, or the model does not reproduce the capture.
+    /// The time after this remedy. `None` if no model ran, or the model does not reproduce the
+    /// capture.
     pub promise: Option<Promise>,
 }
 

@@ -9,8 +9,8 @@ const MAX: u64 = 16 << 20;
 /// Where the path's rate is not known, so many times the rate that was measured is a start.
 const A_START: f64 = 8.0;
 
-/// The buffer that a transfer over this path needs. The path's rate is the one that was given, or else what its bursts
-/// show. `None` without a round trip.
+/// The buffer that a transfer over this path needs. The path's rate is the one that was given, or
+/// else what its bursts show. `None` without a round trip.
 pub(super) fn buffer_for(case: &TransferCase<'_>) -> Option<BufferNeed> {
     let rtt = case.context.rtt?;
     // Next to the sender ACKs come together, and what they let go leaves at the sender's own rate.

@@ -45,9 +45,9 @@ pub(super) struct Cgroups {
 }
 
 impl Cgroups {
-    /// Finds the hierarchies. `ip netns exec` hides them behind a new /sys: then they are read through
-    /// the closest process that started this one and still sees them, which takes the same user or
-    /// root.
+    /// Finds the hierarchies. `ip netns exec` hides them behind a new /sys: then they are read
+    /// through the closest process that started this one and still sees them, which takes the same
+    /// user or root.
     pub fn new(proc: &Path) -> Self {
         let of = |process: &str| {
             parse_mounts(&std::fs::read_to_string(proc.join(process).join("mountinfo")).unwrap_or_default())

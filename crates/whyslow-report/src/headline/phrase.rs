@@ -148,18 +148,7 @@ impl Phrase {
             Self::UnknownElided { subject } => {
                 format!("The text does not show what slowed {}: some of its packets were left out.", name(subject))
             }
-            Self::Healthy { subject, took, idle: Nanos::ZERO } => format!(
-                "Nothing slowed {}: it took {}, which is what the network needs.",
-                name(subject),
-                units::span(*took)
-            ),
-            Self::Healthy { subject, took, idle } => format!(
-                "Nothing slowed {}: it was idle for {} of {}, and {} is what the network needs.",
-                name(subject),
-                units::span(*idle),
-                units::span(*took),
-                units::span(*took - *idle)
-            ),
+            Self::Healthy { subject, took, idle } => healthy(&name(subject), *took, *idle),
             Self::OnlyQuic { quic, of } => format!(
                 "There is no TCP connection to explain: {} of {} are QUIC, which whyslow does not read.",
                 units::thousands(*quic),
@@ -238,5 +227,17 @@ impl Phrase {
             ),
             Self::Costliest { cause } => format!("代价最大的原因是 {cause}。"),
         }
+    }
+}
+
+fn healthy(name: &str, took: Nanos, idle: Nanos) -> String {
+    let (span, busy) = (units::span(took), units::span(took - idle));
+    if idle == Nanos::ZERO {
+        format!("Nothing slowed {name}: it took {span}, which is what the network needs.")
+    } else {
+        format!(
+            "Nothing slowed {name}: it was idle for {} of {span}, and {busy} is what the network needs.",
+            units::span(idle)
+        )
     }
 }

@@ -1,51 +1,12 @@
 //! What each cause says after "because", and what to do about it.
 
 mod brief;
+mod ends;
 
 use crate::text::units;
 use crate::words::Lang;
-use whyslow_core::analysis::{Actor, Cause, End, Finding, Transfer, Unit};
-
-/// The two ends of a transfer.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Ends {
-    pub sender: EndName,
-    pub receiver: EndName,
-}
-
-/// An end as it is named.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum EndName {
-    Client,
-    Server,
-    Sender,
-    Receiver,
-}
-
-impl EndName {
-    pub(super) fn text(self, lang: Lang) -> &'static str {
-        match (self, lang) {
-            (Self::Client, Lang::En) => "client",
-            (Self::Server, Lang::En) => "server",
-            (Self::Sender, Lang::En) => "sender",
-            (Self::Receiver, Lang::En) => "receiver",
-            (Self::Client, Lang::Zh) => "客户端",
-            (Self::Server, Lang::Zh) => "服务器",
-            (Self::Sender, Lang::Zh) => "发送端",
-            (Self::Receiver, Lang::Zh) => "接收端",
-        }
-    }
-}
-
-impl Ends {
-    pub(super) fn of(transfer: Option<&Transfer>) -> Self {
-        match transfer.map(|transfer| transfer.from) {
-            Some(End::Server) => Self { sender: EndName::Server, receiver: EndName::Client },
-            Some(End::Client) => Self { sender: EndName::Client, receiver: EndName::Server },
-            None => Self { sender: EndName::Sender, receiver: EndName::Receiver },
-        }
-    }
-}
+pub(super) use ends::Ends;
+use whyslow_core::analysis::{Actor, Cause, Finding, Transfer, Unit};
 
 /// Why it was slow, as a clause.
 pub(super) fn because(finding: &Finding, ends: Ends, lang: Lang) -> String {

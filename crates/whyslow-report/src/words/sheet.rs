@@ -1,4 +1,5 @@
-//! [`WordSheet`]: the sentences of an analysis next to its data, for the page, which shows them in either language.
+//! [`WordSheet`]: the sentences of an analysis next to its data, for the page, which shows them in
+//! either language.
 
 use super::{Lang, action, measure, summary, to_confirm, unit, verdict};
 use crate::words;
@@ -6,9 +7,9 @@ use serde::Serialize;
 use whyslow_core::analysis::{Analysis, Connection, Finding, Pair, Problem};
 use whyslow_core::compare::Comparison;
 
-/// Sentences in both languages, in the order of the data: the problems of the captures; for each connection its vantage
-/// point, problems and ICMP errors, the verdict and the findings of each transfer, then its own findings; last the findings
-/// that span connections, and the pairs.
+/// Sentences in both languages, in the order of the data: the problems of the captures; for each
+/// connection its vantage point, problems and ICMP errors, the verdict and the findings of each
+/// transfer, then its own findings; last the findings that span connections, and the pairs.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct WordSheet {
     en: Sheet,

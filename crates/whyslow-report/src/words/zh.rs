@@ -11,6 +11,7 @@ mod measure;
 pub(super) mod pair;
 mod problem;
 mod sending;
+mod spread;
 mod vantage;
 mod verdict;
 
@@ -21,9 +22,9 @@ pub(super) use vantage::vantage;
 pub(super) use verdict::verdict;
 use whyslow_core::analysis::{Action, Question, Statement};
 
-pub(super) fn statement(statement: &Statement) -> String {
-    match statement {
-        Statement::Common(statement) => common::statement(statement),
+pub(super) fn statement(of: &Statement) -> String {
+    match of {
+        Statement::Common(shared) => common::statement(shared, &shared.worst().map_or(String::new(), statement)),
         Statement::Exchange(statement) => exchange::statement(statement),
         Statement::Link(statement) => link::statement(statement),
         Statement::Loss(statement) => loss::statement(statement),

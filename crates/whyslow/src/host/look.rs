@@ -60,13 +60,14 @@ impl<'a> Look<'a> {
             .map(move |live| Live { before: live.socket.cookie.and_then(|cookie| known.get(&cookie).copied()), ..live })
     }
 
-    /// The time that [`Live::grown`] covers: since the earlier look, or since each connection began.
+    /// The time that [`Live::grown`] covers: since the earlier look, or since each connection
+    /// began.
     pub(crate) fn since_connections(self) -> Since {
         self.earlier.map_or(Since::Connection, |(_, seconds)| Since::Seconds(seconds))
     }
 
-    /// Of the bytes that left by any device, the share of the loopback device; since the earlier look
-    /// where there was one. `None` if no device has counters.
+    /// Of the bytes that left by any device, the share of the loopback device; since the earlier
+    /// look where there was one. `None` if no device has counters.
     pub(crate) fn loopback_share(self) -> Option<f64> {
         let sent = |device: &Device| -> Option<u64> {
             let now = *device.counters.get("tx_bytes")?;

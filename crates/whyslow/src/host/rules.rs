@@ -143,7 +143,8 @@ fn say_each_advice_once(findings: &mut [Finding]) {
     let mut said: BTreeSet<(Option<String>, String)> = BTreeSet::new();
     for index in 0..findings.len() {
         let Some(command) = findings[index].fix.command.clone() else { continue };
-        // Of a setting the largest value is enough for all; of equals the one that sets more figures.
+        // Of a setting the largest value is enough for all; of equals the one that sets more
+        // figures.
         let advice = match setting(&command) {
             Some(name) => {
                 let largest = findings.iter().filter(|other| other.namespace == findings[index].namespace);

@@ -43,8 +43,8 @@ struct Inner {
 }
 
 impl Recording {
-    /// Starts it, if this user may record packets. Opens what needs rights, and gives the rights up before it starts a
-    /// thread.
+    /// Starts it, if this user may record packets. Opens what needs rights, and gives the rights up
+    /// before it starts a thread.
     ///
     /// # Errors
     /// Returns an error if a file is wanted and cannot be written, or if rights are left.

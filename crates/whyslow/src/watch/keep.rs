@@ -166,7 +166,8 @@ impl Keeper {
             &ends,
             || {
                 let (file, name) = match create_new(&path) {
-                    // A watch that root started continues as another user, who may not write to root's folder.
+                    // A watch that root started continues as another user, who may not write to
+                    // root's folder.
                     Err(error) if error.kind() == ErrorKind::PermissionDenied && path.is_relative() => {
                         create_new(&std::env::temp_dir().join(&path))?
                     }

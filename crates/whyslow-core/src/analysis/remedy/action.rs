@@ -43,7 +43,7 @@ impl Action {
     pub fn runs_on(&self) -> Option<End> {
         match self {
             Self::Loss(action) => action.runs_on(),
-            Self::Sending(SendingAction::EnableWindowScaling { on }) => Some(*on),
+            Self::Sending(action) => action.runs_on(),
             _ => None,
         }
     }

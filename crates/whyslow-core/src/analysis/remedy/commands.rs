@@ -1,5 +1,5 @@
-//! Commands that are printed to be pasted on Linux. Each is whole, and raises a value that is too small without lowering one
-//! that is larger already.
+//! Commands that are printed to be pasted on Linux. Each is whole, and raises a value that is too
+//! small without lowering one that is larger already.
 
 /// Has new connections use BBR.
 pub(super) const BBR: &str = "modprobe tcp_bbr && sysctl -w net.ipv4.tcp_congestion_control=bbr";

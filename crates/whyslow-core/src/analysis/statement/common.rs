@@ -44,6 +44,14 @@ impl From<CommonStatement> for super::Statement {
 }
 
 impl CommonStatement {
+    /// The statement of the costliest of several connections.
+    pub fn worst(&self) -> Option<&super::Statement> {
+        match self {
+            Self::Shared { worst, .. } => worst.as_deref(),
+            Self::CostWhileLinkFull { .. } | Self::CountedUnder { .. } => None,
+        }
+    }
+
     /// Applies `act` to every host that it names.
     pub(super) fn each_host(&mut self, act: &dyn Fn(&mut String)) {
         match self {

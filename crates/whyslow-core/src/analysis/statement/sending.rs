@@ -79,7 +79,8 @@ pub enum SendingStatement {
         /// The time of `bytes`.
         time_s: Nanos,
     },
-    /// The sender stopped at a number of bytes in flight until the receiver's application sent a message.
+    /// The sender stopped at a number of bytes in flight until the receiver's application sent a
+    /// message.
     ProtocolWindow {
         /// Bytes in flight.
         bytes: u64,

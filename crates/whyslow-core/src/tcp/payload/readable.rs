@@ -407,7 +407,7 @@ mod tests {
         let mut held = Vec::new();
         let steps =
             steps::steps_during(|| Readable::new().select(SeqNumber(1), &payload, payload.len() as u32, &mut held)).1;
-        assert_eq!(held, [0..payload.len()]);
+        assert_eq!(held.as_slice(), std::slice::from_ref(&(0..payload.len())));
         steps
     }
 

@@ -125,9 +125,9 @@ impl Rights {
         Self { user, files: false }
     }
 
-    /// The least with which these files can still be used. Root becomes another user if that one may
-    /// use all of them; else it stays root without capabilities, if root owns them; else it keeps
-    /// the capabilities that are about files.
+    /// The least with which these files can still be used. Root becomes another user if that one
+    /// may use all of them; else it stays root without capabilities, if root owns them; else it
+    /// keeps the capabilities that are about files.
     #[must_use]
     pub fn least(files: &[(&Path, FileUse)]) -> Self {
         let can = |user: User| files.iter().all(|(path, how)| user.may(path, *how));

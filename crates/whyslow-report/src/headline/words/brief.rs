@@ -1,6 +1,6 @@
 //! A remedy in a few words, for the headline.
 
-use super::{EndName, Ends};
+use super::ends::{EndName, Ends};
 use crate::text::first_clause;
 use crate::text::units::thousands;
 use crate::words::{self, Lang};

@@ -1,20 +1,19 @@
 //! Several causes.
 
+use super::spread::spread;
 use crate::words::quantity::time;
-use whyslow_core::analysis::{CommonQuestion, CommonStatement, Group, SpreadCost};
+use whyslow_core::analysis::{CommonQuestion, CommonStatement, Group};
 
-pub(super) fn statement(statement: &CommonStatement) -> String {
+/// `worst` is the sentence about the connection that lost the most time.
+pub(super) fn statement(statement: &CommonStatement, worst: &str) -> String {
     match statement {
         CommonStatement::CostWhileLinkFull { time_s } => format!("{} of that while the link was full", time(*time_s)),
         CommonStatement::CountedUnder { time_s, cause } => {
             format!("{} of that is counted under {cause}", time(*time_s))
         }
-        CommonStatement::Shared { sharing, of, group, cost, worst } => format!(
-            "{sharing} of {of} {} share this cause, {}; at its worst: {}",
-            name(group),
-            spread(*cost),
-            worst.as_deref().map_or(String::new(), super::statement),
-        ),
+        CommonStatement::Shared { sharing, of, group, cost, .. } => {
+            format!("{sharing} of {of} {} share this cause, {}; at its worst: {}", name(group), spread(*cost), worst,)
+        }
     }
 }
 
@@ -40,15 +39,5 @@ fn name(group: &Group) -> String {
     match group {
         Group::Server { server } => format!("connections to {server}"),
         Group::Hosts { client, server } => format!("connections between {client} and {server}"),
-    }
-}
-
-/// Elapsed time, and the sum where it differs.
-pub(super) fn spread(cost: SpreadCost) -> String {
-    let SpreadCost { elapsed_s, summed_s } = cost;
-    if elapsed_s < summed_s {
-        format!("{}, or {} summed", time(elapsed_s), time(summed_s))
-    } else {
-        format!("{} in all", time(summed_s))
     }
 }

@@ -3,9 +3,17 @@
 use whyslow_core::analysis::End;
 
 /// The end as a noun.
-pub(super) fn name(end: End) -> &'static str {
+pub(in crate::words) const fn name(end: End) -> &'static str {
     match end {
         End::Client => "client",
         End::Server => "server",
+    }
+}
+
+/// The segment with which the end opens a connection.
+pub(in crate::words) const fn syn(end: End) -> &'static str {
+    match end {
+        End::Client => "the client's SYN",
+        End::Server => "the server's SYN-ACK",
     }
 }

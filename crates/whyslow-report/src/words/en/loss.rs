@@ -1,7 +1,8 @@
 //! Lost, repeated and reordered packets.
 
+use super::ends::{name, syn};
 use crate::words::quantity::{count, percent, thousands, time};
-use whyslow_core::analysis::{End, LossAction, LossQuestion, LossStatement, RepairSpeed, TailRepair};
+use whyslow_core::analysis::{LossAction, LossQuestion, LossStatement, RepairSpeed, TailRepair};
 use whyslow_core::units::Nanos;
 
 #[expect(clippy::too_many_lines, reason = "one sentence a variant")]
@@ -198,19 +199,5 @@ pub(super) fn action(action: &LossAction) -> String {
         }
         LossAction::UpdateKernel => "update the kernel if it is older than Linux 4.0".to_owned(),
         LossAction::UseBbr => "use BBR until the loss is fixed: it reacts less to random loss".to_owned(),
-    }
-}
-
-const fn name(end: End) -> &'static str {
-    match end {
-        End::Client => "client",
-        End::Server => "server",
-    }
-}
-
-const fn syn(end: End) -> &'static str {
-    match end {
-        End::Client => "the client's SYN",
-        End::Server => "the server's SYN-ACK",
     }
 }

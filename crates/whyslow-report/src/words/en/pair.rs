@@ -1,5 +1,6 @@
 //! Two captures of one connection.
 
+use super::ends::name;
 use crate::words::quantity::{count, thousands, time};
 use std::fmt::Display;
 use whyslow_core::analysis::{
@@ -211,12 +212,5 @@ pub(in crate::words) fn caveat(caveat: &PairCaveat) -> String {
             who = name(*from)
         ),
         PairCaveat::OnePlace => "the two captures stand at one place: less than 0.1 ms lies between them".to_owned(),
-    }
-}
-
-const fn name(end: End) -> &'static str {
-    match end {
-        End::Client => "client",
-        End::Server => "server",
     }
 }

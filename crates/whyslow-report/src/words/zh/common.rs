@@ -1,17 +1,19 @@
 //! Several causes.
 
+use super::spread::spread;
 use crate::words::quantity::time;
-use whyslow_core::analysis::{CommonQuestion, CommonStatement, Group, SpreadCost};
+use whyslow_core::analysis::{CommonQuestion, CommonStatement, Group};
 
-pub(super) fn statement(statement: &CommonStatement) -> String {
+/// `worst` is the sentence about the connection that lost the most time.
+pub(super) fn statement(statement: &CommonStatement, worst: &str) -> String {
     match statement {
         CommonStatement::CostWhileLinkFull { time_s } => format!("其中 {} 是在链路已满期间", time(*time_s)),
         CommonStatement::CountedUnder { time_s, cause } => format!("其中 {} 计入 {cause}", time(*time_s)),
-        CommonStatement::Shared { sharing, of, group, cost, worst } => format!(
+        CommonStatement::Shared { sharing, of, group, cost, .. } => format!(
             "{}的 {of} 条连接中有 {sharing} 条有同一原因，{}；最严重的一条：{}",
             name(group),
             spread(*cost),
-            worst.as_deref().map_or(String::new(), super::statement),
+            worst,
         ),
     }
 }
@@ -36,15 +38,5 @@ fn name(group: &Group) -> String {
     match group {
         Group::Server { server } => format!("到 {server} "),
         Group::Hosts { client, server } => format!("{client} 与 {server} 之间"),
-    }
-}
-
-/// Elapsed time, and the sum where it differs.
-pub(super) fn spread(cost: SpreadCost) -> String {
-    let SpreadCost { elapsed_s, summed_s } = cost;
-    if elapsed_s < summed_s {
-        format!("耗时 {}（各连接合计 {}）", time(elapsed_s), time(summed_s))
-    } else {
-        format!("共耗时 {}", time(summed_s))
     }
 }

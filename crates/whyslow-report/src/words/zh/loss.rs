@@ -1,7 +1,8 @@
 //! Lost, repeated and reordered packets.
 
+use super::ends::{name, syn};
 use crate::words::quantity::{percent, thousands, time};
-use whyslow_core::analysis::{End, LossAction, LossQuestion, LossStatement, RepairSpeed, TailRepair};
+use whyslow_core::analysis::{LossAction, LossQuestion, LossStatement, RepairSpeed, TailRepair};
 use whyslow_core::units::Nanos;
 
 #[expect(clippy::too_many_lines, reason = "one sentence a variant")]
@@ -170,19 +171,5 @@ pub(super) fn action(action: &LossAction) -> String {
         LossAction::RaiseTimerFloor { .. } => "把超时重传的下限提高到网络时延尖峰之上".to_owned(),
         LossAction::UpdateKernel => "如果内核早于 Linux 4.0，请升级".to_owned(),
         LossAction::UseBbr => "在丢包修复之前使用 BBR：它对随机丢包反应较小".to_owned(),
-    }
-}
-
-const fn name(end: End) -> &'static str {
-    match end {
-        End::Client => "客户端",
-        End::Server => "服务器",
-    }
-}
-
-const fn syn(end: End) -> &'static str {
-    match end {
-        End::Client => "客户端的 SYN ",
-        End::Server => "服务器的 SYN-ACK ",
     }
 }

@@ -1,5 +1,6 @@
 //! Two captures of one connection.
 
+use super::ends::name;
 use crate::words::quantity::{thousands, time};
 use std::fmt::Display;
 use whyslow_core::analysis::{
@@ -203,12 +204,5 @@ pub(in crate::words) fn caveat(caveat: &PairCaveat) -> String {
             who = name(*from)
         ),
         PairCaveat::OnePlace => "两份抓包在同一地点：相距不到 0.1 ms".to_owned(),
-    }
-}
-
-const fn name(end: End) -> &'static str {
-    match end {
-        End::Client => "客户端",
-        End::Server => "服务器",
     }
 }

@@ -6,12 +6,13 @@ use whyslow_report::text::units;
 /// A larger buffer costs every connection memory that few can use, bytes: as for captures.
 const MOST: u64 = 16 << 20;
 /// Of the bytes that a round trip brings now. They are what the small buffer let through, and not
-/// what the path carries, so four times their need is advised: half of a buffer is the kernel's own.
+/// what the path carries, so four times their need is advised: half of a buffer is the kernel's
+/// own.
 const TIMES: f64 = 8.0;
 /// Buffers come in pieces of so many bytes.
 const PIECE: u64 = 65_536;
-/// Linux' default of the last figure of `tcp_rmem` and of `tcp_wmem`, bytes: with it a connection of
-/// 100 ms carries about 200 Mbit/s, whatever rate the smaller buffer held it at.
+/// Linux' default of the last figure of `tcp_rmem` and of `tcp_wmem`, bytes: with it a connection
+/// of 100 ms carries about 200 Mbit/s, whatever rate the smaller buffer held it at.
 pub(super) const RECEIVE: u64 = 6 << 20;
 pub(super) const SEND: u64 = 4 << 20;
 /// Linux' default of the second figure of `tcp_rmem`, bytes, and the most that is advised for it:

@@ -8,11 +8,12 @@
 //!
 //! ## How it is recognised
 //! By the kernel's count of full queues (`TcpExt.ListenOverflows`) together with the listener's own
-//! drops (`ss -ltm`: `d`), or by a queue that is longer than its bound at this moment. The listener's
-//! drops alone prove nothing: a RST or a late segment of a closed connection counts there as well.
-//! So no more drops are reported than queues were full, and less surely where the drops may be
-//! another listener's or, without an earlier look, from before this listener began. Drops count from
-//! one in a thousand connections that were accepted on: a second's wait for one in a thousand is the
+//! drops (`ss -ltm`: `d`), or by a queue that is longer than its bound at this moment. The
+//! listener's drops alone prove nothing: a RST or a late segment of a closed connection counts
+//! there as well. So no more drops are reported than queues were full, and less surely where the
+//! drops may be another listener's or, without an earlier look, from before this listener began.
+//! Drops count from one in a thousand connections that were accepted on: a second's wait for one in
+//! a thousand is the
 //! 99.9th percentile of response times. With `--for` or `--watch` only that time counts. Where no
 //! listener's own drops are known, the counter stands alone.
 //!

@@ -12,9 +12,10 @@
 //! one in a hundred of the segments sent. Needless are at least as many as there are D-SACKs beyond
 //! those that all other retransmissions can account for, so the figure is a lower bound. A live
 //! connection with a D-SACK whose round trip is four times its least one is what a proxy makes of
-//! it: then the finding is certain enough to act on. Counters are of all connections together: where
-//! most bytes went over the loopback device and no such connection is there, nothing is reported,
-//! because programs of one machine that wait for a processor cause needless probes as well.
+//! it: then the finding is certain enough to act on. Counters are of all connections together:
+//! where most bytes went over the loopback device and no such connection is there, nothing is
+//! reported, because programs of one machine that wait for a processor cause needless probes as
+//! well.
 //!
 //! ## What it is confused with
 //! - tail loss: the probe repaired something (`TcpExt.TCPLossProbeRecovery`). Where it does so for

@@ -1,9 +1,9 @@
 //! The queue of this machine's own network device drops packets before they leave.
 //!
 //! ## What it is
-//! Each device has a queueing discipline (`tc qdisc`) in front of it. When its queue is full, or its
-//! rate limit (`tbf`, `htb`) leaves no room, it drops. To TCP that is loss, but no packet was lost in
-//! the network: a capture on this machine may show the dropped packets or not.
+//! Each device has a queueing discipline (`tc qdisc`) in front of it. When its queue is full, or
+//! its rate limit (`tbf`, `htb`) leaves no room, it drops. To TCP that is loss, but no packet was
+//! lost in the network: a capture on this machine may show the dropped packets or not.
 //!
 //! ## How it is recognised
 //! The discipline's `dropped` counter (`tc -s qdisc`) is one in 10,000 of the packets that left or

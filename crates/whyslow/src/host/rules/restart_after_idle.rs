@@ -8,14 +8,14 @@
 //! ## How it is recognised
 //! Thresholds that `ip tcp_metrics` or a route remembers say nothing, and BBR keeps its window. Any
 //! of three, if the round trips that it costs add up to 50 ms:
-//! - an earlier look (`--for`, `--watch`) saw the connection idle with an open window, and now, after
-//!   it has sent again and lost nothing, the window is half of that or less;
+//! - an earlier look (`--for`, `--watch`) saw the connection idle with an open window, and now,
+//!   after it has sent again and lost nothing, the window is half of that or less;
 //! - a connection that lost nothing and whose window stands below a threshold: without a loss the
 //!   kernel sets a threshold at three quarters of the window when it takes the window back;
-//! - a connection that is idle for longer than its retransmission timeout still shows the window that
-//!   it had: the kernel takes it back when the connection sends again. It counts if the connection
-//!   was asked at least twice, and if an answer of its average size takes more round trips from the
-//!   initial window than from the open one.
+//! - a connection that is idle for longer than its retransmission timeout still shows the window
+//!   that it had: the kernel takes it back when the connection sends again. It counts if the
+//!   connection was asked at least twice, and if an answer of its average size takes more round
+//!   trips from the initial window than from the open one.
 //!
 //! ## What it is confused with
 //! - HyStart: it ends slow start without a loss, too, but leaves the window at the threshold.

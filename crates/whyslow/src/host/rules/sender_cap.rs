@@ -20,10 +20,10 @@
 //!
 //! ## The fix
 //! Take SO_SNDBUF out of the program (nginx `sndbuf=`), or, where the buffer has grown to the last
-//! figure of `net.ipv4.tcp_wmem`, raise that. What the path could carry is not known while the buffer
-//! holds it, so the advice is generous: eight times rate × round trip of the live connections, at
-//! least 4 MiB (Linux' own default), 16 MiB at most. Not where round trips grow with what is on its
-//! way.
+//! figure of `net.ipv4.tcp_wmem`, raise that. What the path could carry is not known while the
+//! buffer holds it, so the advice is generous: eight times rate × round trip of the live
+//! connections, at least 4 MiB (Linux' own default), 16 MiB at most. Not where round trips grow
+//! with what is on its way.
 //!
 //! ## To see that it worked
 //! `ss -tim` shows a flight as large as `cwnd`, and little `sndbuf_limited`.

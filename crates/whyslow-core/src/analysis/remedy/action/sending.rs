@@ -26,7 +26,8 @@ pub enum SendingAction {
         /// The peer is reached by IPv6.
         ipv6: bool,
     },
-    /// Switch window scaling on where this SYN comes from, or stop a middlebox that strips the option.
+    /// Switch window scaling on where this SYN comes from, or stop a middlebox that strips the
+    /// option.
     EnableWindowScaling {
         /// Whose SYN lacks the option.
         on: End,
@@ -129,8 +130,8 @@ pub struct FirstWindow {
     pub needed: u64,
 }
 
-/// A buffer that the link needs: twice the bandwidth-delay product or twice the payload, as a part of each buffer is the
-/// kernel's own.
+/// A buffer that the link needs: twice the bandwidth-delay product or twice the payload, as a part
+/// of each buffer is the kernel's own.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, BorshSerialize, BorshDeserialize)]
 pub struct BufferNeed {
     /// The size, bytes.
@@ -226,14 +227,22 @@ impl SendingAction {
         }
     }
 
+    /// See [`Action::runs_on`](super::Action::runs_on).
+    pub(super) const fn runs_on(&self) -> Option<End> {
+        match self {
+            Self::EnableWindowScaling { on } => Some(*on),
+            _ => None,
+        }
+    }
+
     /// See [`Action::changes`](super::Action::changes).
     pub(super) fn changes(&self) -> Option<&'static [ModelChange]> {
         match self {
             Self::ReuseConnection { .. } => Some(&[ModelChange::ReusedConnection]),
             Self::RaiseInitialWindow { .. } => Some(&[ModelChange::LargeInitialWindow]),
             Self::EnableWindowScaling { .. } => Some(&[ModelChange::UnlimitedReceiveWindow]),
-            // Slow growth is flat around the window of an earlier loss (RFC 9438 section 4.2), and looks
-            // like a cap there.
+            // Slow growth is flat around the window of an earlier loss (RFC 9438 section 4.2), and
+            // looks like a cap there.
             Self::DisableHystart | Self::ForgetThreshold { .. } => {
                 Some(&[ModelChange::SlowStartUntilLoss, ModelChange::NoSenderCap])
             }
@@ -241,7 +250,8 @@ impl SendingAction {
             Self::ReadFaster { .. } => Some(&[
                 ModelChange::PromptReader,
                 ModelChange::NoSilence(Limit::ZeroWindow),
-                // Shorter silences around a closed window, which nothing in the capture ended, come from it too.
+                // Shorter silences around a closed window, which nothing in the capture ended, come
+                // from it too.
                 ModelChange::NoSilence(Limit::Unknown),
             ]),
             Self::RaiseSendBuffer { .. } => Some(&[ModelChange::NoSenderCap, ModelChange::GrowingReceiveWindow]),

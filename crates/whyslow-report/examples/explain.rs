@@ -1,12 +1,13 @@
-//! Explains a capture file: each finding with its seconds and its fix.
+//! Explains a capture file: each finding with its seconds and its fixes.
 //!
-//!     cargo run -p whyslow-core --example explain -- samples/slow-start-client.pcap
+//!     cargo run -p whyslow-report --example explain -- samples/slow-start-client.pcap
 
 use std::error::Error;
 use std::fs::File;
 use std::io::{Read, Write};
 use whyslow_core::capture::Reader;
 use whyslow_core::explain::Explainer;
+use whyslow_report::words::{self, Lang};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let path = std::env::args().nth(1).ok_or("which capture?")?;
@@ -33,10 +34,10 @@ fn main() -> Result<(), Box<dyn Error>> {
                 "  {} {:.3} s: {}",
                 finding.cause,
                 finding.cost_s.as_secs_f64(),
-                finding.unconverted_summary()
+                words::summary(finding, Lang::En)
             )?;
-            if let Some(fix) = &finding.unconverted_fix() {
-                writeln!(out, "    fix: {}", fix.what)?;
+            for remedy in &finding.remedies {
+                writeln!(out, "    fix: {}", words::action(&remedy.action, Lang::En))?;
             }
         }
     }

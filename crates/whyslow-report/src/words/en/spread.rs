@@ -1,0 +1,14 @@
+//! The cost of a cause that several connections share.
+
+use crate::words::quantity::time;
+use whyslow_core::analysis::SpreadCost;
+
+/// Elapsed time, and the sum where it differs.
+pub(super) fn spread(cost: SpreadCost) -> String {
+    let SpreadCost { elapsed_s, summed_s } = cost;
+    if elapsed_s < summed_s {
+        format!("{}, or {} summed", time(elapsed_s), time(summed_s))
+    } else {
+        format!("{} in all", time(summed_s))
+    }
+}
