@@ -10,11 +10,14 @@ fn a_slow_transfer_is_told_with_its_fix_and_its_estimate() {
     assert_eq!(headline.tone, Tone::Slow);
     assert_eq!(
         headline.sentence,
-        "The download was slow because the server's congestion window was still growing: 158 of 184 ms."
+        "The download was slow because the server's congestion window was still growing (slow start): 158 of 184 ms."
     );
     assert_eq!(
         headline.advice.as_deref(),
-        Some("Fix: on the server, raise the initial congestion window; then about 52.0 ms.")
+        Some(
+            "Fix: reuse the connection, about 26.0 ms; or raise the server's initial window to 32 segments, \
+             about 52.0 ms."
+        )
     );
 }
 

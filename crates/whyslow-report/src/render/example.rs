@@ -64,9 +64,51 @@ pub fn finding(cause: Cause, millis: f64, statement: impl Into<Statement>) -> Fi
     Finding::new(cause, ms(millis), 0.9, statement)
 }
 
-/// A statement about a window that was full.
-fn full_window(millis: f64) -> SendingStatement {
-    SendingStatement::ReceiveWindowFull { window: 65_535, full_s: ms(millis), whole_s: ms(millis), rtt_s: ms(26.0) }
+/// What a finding of this cause and cost states.
+fn statement(cause: Cause, millis: f64) -> Statement {
+    let cost_s = ms(millis);
+    match cause {
+        Cause::Bufferbloat => LinkStatement::QueueGrew { least_s: ms(26.0), most_s: ms(26.0 + millis) }.into(),
+        Cause::Ecn => {
+            LinkStatement::Marked { echoes: 3, before: 65_535, after: 45_000, cost_s, whole_s: cost_s }.into()
+        }
+        Cause::Loss => LossStatement::Lost { share: 0.014, segments: 12, cost_s, whole_s: ms(millis * 4.0) }.into(),
+        Cause::NewConnectionEachTime => ExchangeStatement::NewConnections {
+            connections: 40,
+            server: "files.example.org:80".into(),
+            opening_s: cost_s,
+            whole_s: ms(millis * 40.0),
+            closed: ClosedFirst { with: CloseKind::Fin, by_client: 0, by_server: 40 },
+        }
+        .into(),
+        Cause::ReceiveWindow => {
+            SendingStatement::ReceiveWindowFull { window: 65_535, full_s: cost_s, whole_s: cost_s, rtt_s: ms(26.0) }
+                .into()
+        }
+        Cause::ServerThink => {
+            ExchangeStatement::ResponseLate { by: End::Server, took_s: cost_s, rtt_s: ms(26.0) }.into()
+        }
+        Cause::SynLoss => ExchangeStatement::SynUnanswered {
+            server: "files.example.org:80".into(),
+            syns: 4,
+            waited_s: cost_s,
+            end: WaitEnd::GaveUp,
+        }
+        .into(),
+        Cause::TurnTaking => ExchangeStatement::RequestsOneByOne {
+            requests: 5,
+            rtt_s: ms(millis / 4.0),
+            spent_s: cost_s,
+            whole_s: ms(millis * 2.0),
+        }
+        .into(),
+        other => panic!("no example states {other}"),
+    }
+}
+
+/// A finding with the statement that is usual for its cause.
+fn usual(cause: Cause, millis: f64) -> Finding {
+    finding(cause, millis, statement(cause, millis))
 }
 
 pub fn measured(kind: Measure, value: f64, unit: Unit, frames: Vec<Frame>) -> Measurement {
@@ -310,8 +352,8 @@ pub fn damaged() -> Analysis {
     let mut one = transfer(9_400_000, 0.0, &[], &[(Limit::Unknown, 2_900.0), (Limit::LossRecovery, 300.0)]);
     one.findings = vec![Finding {
         confidence: 0.3,
-        to_confirm: vec![SendingQuestion::WindowUnitUnknown.into()],
-        ..finding(Cause::Loss, 300.0, full_window(300.0))
+        to_confirm: vec![LossQuestion::FirstCopiesUnseen.into()],
+        ..usual(Cause::Loss, 300.0)
     }];
     one.verdict = Verdict::Mixed;
     let mut connection = connection(1, vec![one]);
@@ -348,7 +390,7 @@ pub fn without_payload(state: State) -> Analysis {
         connection.duration_s = ms(7_200.0);
         connection.findings = vec![Finding {
             evidence: vec![measured(Measure::Segments, 4.0, Unit::Syns, (1..=4).map(frame).collect())],
-            ..finding(Cause::SynLoss, 7_000.0, full_window(7_000.0))
+            ..usual(Cause::SynLoss, 7_000.0)
         }];
     }
     analysis(vec![connection])
@@ -381,7 +423,7 @@ pub fn reused() -> Analysis {
         one
     });
     let mut connection = connection(1, transfers.collect());
-    connection.findings = vec![finding(Cause::TurnTaking, 800.0, full_window(800.0))];
+    connection.findings = vec![usual(Cause::TurnTaking, 800.0)];
     connection.rtt_ms = Rtt { min: Some(200.1), p50: Some(201.0), p95: Some(380.0), samples: 41 };
     analysis(vec![connection])
 }

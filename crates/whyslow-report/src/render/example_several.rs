@@ -21,7 +21,7 @@ pub fn many() -> Analysis {
         );
         if let Some((cause, _)) = cause {
             let millis = 400.0 * (slow + 1) as f64;
-            one.findings = vec![finding(cause, millis, full_window(millis))];
+            one.findings = vec![usual(cause, millis)];
             let need = BufferNeed {
                 bytes: 2_097_152,
                 rate_bps: 100e6,
@@ -31,7 +31,7 @@ pub fn many() -> Analysis {
             };
             one.findings[0].remedies = vec![Remedy::new(Actor::Receiver, SendingAction::RaiseReceiveBuffer { need })];
             if id % 5 == 0 {
-                one.findings.push(finding(Cause::Bufferbloat, 90.0, full_window(90.0)));
+                one.findings.push(usual(Cause::Bufferbloat, 90.0));
             }
         }
         // One after the other.
@@ -54,7 +54,7 @@ pub fn many() -> Analysis {
             vec![Frame { file: Some(0), number: 17 }, Frame { file: Some(1), number: 4 }],
         )],
         remedies: vec![Remedy::new(Actor::Application, SendingAction::ReuseConnection { cap: None })],
-        ..finding(Cause::NewConnectionEachTime, 1_036.0, full_window(1_036.0))
+        ..usual(Cause::NewConnectionEachTime, 1_036.0)
     }];
     analysis
 }
@@ -192,7 +192,7 @@ pub fn everything() -> Analysis {
         connection.client.name = Some("\u{1b}[2J".into());
         connection.findings = vec![Finding {
             remedies: vec![Remedy::new(actor, SendingAction::KeepWindowWhenIdle)],
-            ..finding(Cause::Ecn, 0.0, full_window(0.0))
+            ..usual(Cause::Ecn, 0.0)
         }];
         connection.closed_by = None;
         connection.handshake = Some(Handshake {

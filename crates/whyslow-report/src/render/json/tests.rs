@@ -15,7 +15,8 @@ fn strict_schema(of: &str) -> Value {
     let mut schema = schema();
     schema["$ref"] = json!(format!("#/$defs/{of}"));
     for definition in schema["$defs"].as_object_mut().unwrap().values_mut() {
-        if definition.get("properties").is_some() {
+        // Some have members of their own for each `kind`.
+        if definition.get("properties").is_some() && definition.get("additionalProperties").is_none() {
             definition["additionalProperties"] = json!(false);
         }
     }
@@ -101,10 +102,10 @@ fn the_schema_refuses_what_is_not_the_contract() {
     let good = printed(&example::slow_start());
     assert!(validator.is_valid(&good));
     for (pointer, wrong) in [
-        ("/schema", json!("whyslow/2")),
+        ("/schema", json!("whyslow/1")),
         ("/connections/0/state", json!("half_closed")),
         ("/connections/0/transfers/0/limits/0/limit", json!("slow start")),
-        ("/connections/0/transfers/0/findings/0/fix/who", json!("somebody")),
+        ("/connections/0/transfers/0/findings/0/remedies/0/actor", json!("somebody")),
         ("/connections/0/transfers/0/findings/0/cause", json!("Slow-Start")),
         ("/connections/0/handshake/mss", json!([1_440])),
         ("/connections/0/transfers/0/rounds/0/first_frame", json!("0:7")),

@@ -113,7 +113,11 @@ impl LossAction {
         match self {
             Self::EnableRack => sysctl("net.ipv4.tcp_recovery=1 net.ipv4.tcp_sack=1 net.ipv4.tcp_timestamps=1"),
             Self::EnableSack { .. } | Self::EnableSackForProbes { .. } => sysctl("net.ipv4.tcp_sack=1"),
-            Self::EnableTailProbes { .. } => {
+            // SACK was in use where a probe was missed.
+            Self::EnableTailProbes { missed_s: Some(_) } => {
+                sysctl("net.ipv4.tcp_early_retrans=3 net.ipv4.tcp_recovery=1")
+            }
+            Self::EnableTailProbes { missed_s: None } => {
                 sysctl("net.ipv4.tcp_early_retrans=3 net.ipv4.tcp_recovery=1 net.ipv4.tcp_sack=1")
             }
             Self::FindDamage { .. } => Some(ERROR_COUNTERS.to_owned()),
