@@ -292,11 +292,8 @@ impl Explainer {
         self.segments += 1;
         let capture = self.captures.len() - 1;
         let frame = self.frame(packet);
-        // Who reports connections while they last asks all of them.
-        let may_wait = self.leaving.is_none();
         let begin = || {
-            let opening = || OpenConnection::opening(capture, segment, packet.time, frame);
-            let opening = if may_wait { opening() } else { None };
+            let opening = OpenConnection::opening(capture, segment, packet.time, frame);
             opening.unwrap_or_else(|| OpenConnection::new(capture, segment, packet.time, frame))
         };
         let id = self.id(frame);

@@ -134,6 +134,7 @@ pub(crate) fn run(task: &Watch, out: Output) -> anyhow::Result<ExitCode> {
     sources.refuse_stdout()?;
     let source = Source::open(&from, task.snaplen, task.ring)?;
     let mut explainer = LiveExplainer::new();
+    explainer.set_hash_seed(whyslow_io::hash_seed());
     explainer.set_path_rate(task.path_rate);
     let owners = owners_of(&from, &mut explainer, task)?;
     let keeper = match (&task.keep, is_screen || task.view.is_some()) {

@@ -14,6 +14,12 @@ use crate::units::{Nanos, Time};
 impl Explainer {
     /// Closes a connection without packets up to `until`: its account is kept, if it may be listed.
     pub(super) fn close(&mut self, mut entry: Box<FlowEntry<OpenConnection>>, until: Time) {
+        if entry.value.is_opening()
+            && let Some(leaving) = &mut self.leaving
+        {
+            leaving.push((entry, until));
+            return;
+        }
         if entry.value.is_opening() {
             let size = ConnectionSize { id: entry.id, until, active: Nanos::ZERO, bytes: 0 };
             if !self.accounts.could_be_listed(&size, size.active) {

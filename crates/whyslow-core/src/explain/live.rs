@@ -14,15 +14,17 @@ mod window;
 
 use super::Explainer;
 use super::accounts::ConnectionSize;
+use super::open_connection::OpenConnection;
 use crate::analysis::{Connection, End, Finding, MAX_TRANSFERS, Problem, ProblemDetail};
 use crate::assemble::{self, ListedTransfers};
 use crate::capture::{Clock, Packet, Sink};
-use crate::flow::{ConnectionId, HashedKey};
+use crate::flow::{ConnectionId, FlowEntry, HashedKey};
 use crate::rules;
 use crate::tcp::facts::Facts;
 use crate::types::Side;
 use crate::units::{Nanos, Time};
-use std::collections::HashMap;
+use crate::wire::HashSeed;
+use std::collections::{HashMap, VecDeque};
 use std::net::IpAddr;
 use window::Window;
 
@@ -35,6 +37,9 @@ const OUT_OF_ORDER: Nanos = Nanos::from_millis(1_000);
 const WORK_PER_SECOND: f64 = 2_000_000.0;
 /// A connection that goes on is checked no more often.
 const CHECK_INTERVAL: Nanos = Nanos::from_millis(1_000);
+/// Most connections that are reported at once: of very many that end together an account each would
+/// fill the memory.
+const PART: usize = 256;
 /// Most stretches in which packets were dropped that are remembered.
 const MAX_DROPS: usize = 64;
 
@@ -71,6 +76,12 @@ pub struct LiveExplainer {
     over: usize,
     /// Of connections that may have something to report though no packet comes.
     waiting: HashMap<ConnectionId, (HashedKey, Time)>,
+    /// Of these, those that are due; and connections that have left the table, with the time up to
+    /// which they had no packets. Both wait for their report.
+    due: VecDeque<(ConnectionId, HashedKey)>,
+    closed: VecDeque<(Box<FlowEntry<OpenConnection>>, Time)>,
+    /// Segments that the model may simulate for the reports of connections that are due.
+    work: u64,
     /// Connections that were reported.
     numbers: u64,
     newest: Time,
@@ -114,6 +125,8 @@ pub struct Ended {
     pub findings: Vec<Finding>,
     /// Transfers that have ended and are not among these, because one connection had too many.
     pub unlisted: u64,
+    /// There is more to report already: ask again before more packets are read.
+    pub more: bool,
 }
 
 /// Transfers of a connection that have ended.
@@ -142,6 +155,9 @@ impl LiveExplainer {
             reported: HashMap::new(),
             over: 0,
             waiting: HashMap::new(),
+            due: VecDeque::new(),
+            closed: VecDeque::new(),
+            work: 0,
             numbers: 0,
             newest: Time::MIN,
             checked: Time::MIN,
@@ -153,6 +169,11 @@ impl LiveExplainer {
     /// Sets what the path carries at most, as [`Explainer::set_path_rate`].
     pub fn set_path_rate(&mut self, rate: Option<f64>) {
         self.explainer.set_path_rate(rate);
+    }
+
+    /// Sets the seed of the table of connections, as [`Explainer::set_hash_seed`].
+    pub fn set_hash_seed(&mut self, seed: HashSeed) {
+        self.explainer.set_hash_seed(seed);
     }
 
     /// Begins a capture, which continues those before it.
@@ -205,48 +226,92 @@ impl LiveExplainer {
         self.explainer.captures.iter().flat_map(|capture| capture.problems(self.explainer.first_time)).collect()
     }
 
-    /// Reports what has ended by `now`, on the clock of the packets.
+    /// Reports what has ended by `now`, on the clock of the packets: a part of it, where that is
+    /// much ([`Ended::more`]).
     pub fn collect(&mut self, now: Time) -> Ended {
         let now = now.max(self.newest);
         if self.explainer.first_time.is_none() {
             return Ended::default();
         }
-        self.explainer.advance_time(now);
+        // A part goes on with what was found for the one before it.
+        if self.due.is_empty() && self.closed.is_empty() {
+            self.explainer.advance_time(now);
+            self.take_closed();
+            self.find_due(now);
+            let since = self.checked.max(self.explainer.first_time.unwrap_or(now));
+            let elapsed = if self.checked == Time::MIN { 1.0 } else { (now - since).as_secs_f64() };
+            self.checked = now;
+            self.work = (elapsed * WORK_PER_SECOND) as u64;
+        }
         let mut ended = Ended::default();
         self.report_closed(&mut ended);
-        for (id, key) in self.find_due(now) {
+        while ended.connections.len() < PART
+            && let Some((id, key)) = self.due.pop_front()
+        {
             self.report_open(id, &key, now, &mut ended);
         }
-        let since = self.checked.max(self.explainer.first_time.unwrap_or(now));
-        let elapsed = if self.checked == Time::MIN { 1.0 } else { (now - since).as_secs_f64() };
-        self.checked = now;
-        self.predict(&mut ended, (elapsed * WORK_PER_SECOND) as u64);
-        self.window.add(ended.connections.iter().map(|ended| &ended.connection));
-        if self.window.is_over(now) {
+        self.complete(&mut ended, 0);
+        if !ended.more && self.window.is_over(now) {
             ended.findings = self.window.finish(std::mem::take(&mut self.explainer.flows), now);
         }
         ended
     }
 
     /// Reports the rest: no more packets come.
-    pub fn finish(mut self) -> Ended {
-        if self.explainer.first_time.is_none() {
-            return Ended::default();
-        }
-        let end = self.newest;
-        for kept in self.explainer.table.drain() {
-            self.explainer.close(kept, end);
-        }
-        let mut ended = Ended::default();
-        self.report_closed(&mut ended);
-        self.predict(&mut ended, assemble::MAX_WORK);
-        self.window.add(ended.connections.iter().map(|ended| &ended.connection));
-        ended.findings = self.window.finish(std::mem::take(&mut self.explainer.flows), end);
-        ended
+    pub fn finish(self) -> Ended {
+        let mut all = Ended::default();
+        self.finish_in_parts(|part| {
+            all.connections.extend(part.connections);
+            all.findings.extend(part.findings);
+            all.unlisted += part.unlisted;
+        });
+        all
     }
 
-    /// Connections that may have something to report.
-    fn find_due(&mut self, now: Time) -> Vec<(ConnectionId, HashedKey)> {
+    /// Reports the rest, a part at a time: no more packets come.
+    pub fn finish_in_parts(mut self, mut give: impl FnMut(Ended)) {
+        if self.explainer.first_time.is_none() {
+            return;
+        }
+        let end = self.newest;
+        let mut open = self.explainer.table.drain().into_iter();
+        self.work = assemble::MAX_WORK;
+        loop {
+            for kept in open.by_ref().take(PART.saturating_sub(self.closed.len())) {
+                self.explainer.close(kept, end);
+            }
+            self.take_closed();
+            let mut ended = Ended::default();
+            self.report_closed(&mut ended);
+            self.complete(&mut ended, open.len());
+            if !ended.more {
+                ended.findings = self.window.finish(std::mem::take(&mut self.explainer.flows), end);
+                return give(ended);
+            }
+            if !ended.connections.is_empty() || ended.unlisted > 0 {
+                give(ended);
+            }
+        }
+    }
+
+    /// Takes the connections that have left the table.
+    fn take_closed(&mut self) {
+        self.closed.extend(self.explainer.leaving.as_mut().map(std::mem::take).unwrap_or_default());
+    }
+
+    /// Adds to a part what takes all of its connections, and whether there are other parts. `open`
+    /// connections will be closed for these.
+    fn complete(&mut self, ended: &mut Ended, open: usize) {
+        let waiting = self.due.len() + self.closed.len() + open;
+        ended.more = waiting > 0;
+        let work = self.work / (1 + waiting.div_ceil(PART) as u64);
+        self.work -= work;
+        self.predict(ended, work);
+        self.window.add(ended.connections.iter().map(|ended| &ended.connection));
+    }
+
+    /// Finds connections that may have something to report.
+    fn find_due(&mut self, now: Time) {
         let Self { explainer, reported, waiting, checked, .. } = self;
         let since = *checked - OUT_OF_ORDER;
         explainer.table.for_each_since(since, |key, entry| {
@@ -263,12 +328,17 @@ impl LiveExplainer {
         });
         let mut due: Vec<_> = waiting.extract_if(|_, (_, at)| *at <= now).map(|(id, (key, _))| (id, key)).collect();
         due.sort_unstable_by_key(|&(id, _)| id);
-        due
+        self.due = due.into();
     }
 
     /// Reports connections that have left the table.
     fn report_closed(&mut self, ended: &mut Ended) {
-        for (kept, until) in self.explainer.leaving.as_mut().map(std::mem::take).unwrap_or_default() {
+        while ended.connections.len() < PART
+            && let Some((mut kept, until)) = self.closed.pop_front()
+        {
+            if kept.value.is_opening() && has_cost_nothing(&mut kept, until) {
+                continue;
+            }
             self.waiting.remove(&kept.id);
             let reported = self.reported.remove(&kept.id).unwrap_or_default();
             if reported.over {
@@ -384,6 +454,12 @@ impl LiveExplainer {
         ended.connections =
             marked.map(|(connection, (grown, over))| EndedTransfers { connection, grown, over }).collect();
     }
+}
+
+/// Returns whether a connection of which there is a SYN alone has nothing to report.
+fn has_cost_nothing(kept: &mut FlowEntry<OpenConnection>, until: Time) -> bool {
+    let ends = kept.key.to_endpoints();
+    kept.value.tcp().short_connection_bounds(until, &ends).is_some_and(|brief| rules::cost_nothing(&brief))
 }
 
 /// Transfers that were dropped before they could be reported.

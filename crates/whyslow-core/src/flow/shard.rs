@@ -152,6 +152,7 @@ impl<T> Shard<T> {
 
     /// Visits the connections with a segment at `since` or later.
     pub(super) fn for_each_since(&self, since: Time, visit: &mut impl FnMut(HashedKey, &FlowEntry<T>)) {
+        steps::count(self.slots.len());
         for slot in self.slots.iter().filter(|slot| slot.last.time() >= since) {
             visit(slot.entry.key.into(), &slot.entry);
         }

@@ -59,9 +59,14 @@ pub(super) fn run(
         let due = Instant::now() >= next;
         if due || now - looked >= LOOK {
             looked = now;
-            let ended: Ended = intake.explainer.collect(now);
-            if (due || !ended.connections.is_empty()) && out.send(intake.batch(ended, now)).is_err() {
-                return;
+            let mut more = true;
+            while more {
+                let ended: Ended = intake.explainer.collect(now);
+                more = ended.more;
+                let is_news = due || !ended.connections.is_empty() || !ended.findings.is_empty();
+                if is_news && out.send(intake.batch(ended, now)).is_err() {
+                    return;
+                }
             }
         }
         if due {
@@ -69,7 +74,7 @@ pub(super) fn run(
         }
     }
     let finished = source.finish(&mut intake);
-    let (mut last, keeper) = intake.finish();
+    let (mut last, keeper) = intake.finish(|batch| out.send(batch).is_ok());
     last.failed = failed.or(finished.err());
     let first = last.first;
     if out.send(last).is_ok() {

@@ -122,20 +122,28 @@ impl Intake {
 }
 
 impl Intake {
-    /// The last batch, and the packets that are remembered: nothing more comes.
-    pub(super) fn finish(mut self) -> (Batch, Keeper) {
+    /// Ends: gives the reports of what is open, a batch at a time, until `give` returns false.
+    /// Returns the last batch, and the packets that are remembered.
+    pub(super) fn finish(mut self, mut give: impl FnMut(Batch) -> bool) -> (Batch, Keeper) {
         let now = self.now();
         let mut last = self.batch(Ended::default(), now);
         let (explainer, mut keeper, owners) = (self.explainer, self.keeper, self.owners);
         let first = explainer.first_time().unwrap_or_default();
         last.problems = [self.problems, explainer.problems()].concat();
-        let ended = explainer.finish();
-        last.counts.unlisted += ended.unlisted;
         last.counts.connections = 0;
-        last.together = ended.findings;
-        last.records = ended.connections.into_iter().flat_map(|ended| Record::split(ended, first)).collect();
-        last.records.iter_mut().for_each(|record| owners.iter().for_each(|owners| owners.name(record)));
-        last.records.iter().for_each(|record| last.notes.extend(keeper.offer(record)));
+        let mut is_wanted = true;
+        explainer.finish_in_parts(|ended| {
+            last.counts.unlisted += ended.unlisted;
+            last.together = ended.findings;
+            last.records = ended.connections.into_iter().flat_map(|ended| Record::split(ended, first)).collect();
+            last.records.iter_mut().for_each(|record| owners.iter().for_each(|owners| owners.name(record)));
+            last.records.iter().for_each(|record| last.notes.extend(keeper.offer(record)));
+            if ended.more {
+                let (records, notes) = (std::mem::take(&mut last.records), std::mem::take(&mut last.notes));
+                let counts = last.counts;
+                is_wanted = is_wanted && give(Batch { records, first, now, counts, notes, ..Batch::default() });
+            }
+        });
         last.notes.extend(keeper.finish(last.counts));
         last.done = true;
         (last, keeper)

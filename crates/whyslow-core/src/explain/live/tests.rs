@@ -5,9 +5,11 @@
 use super::*;
 use crate::analysis::Transfer;
 use crate::capture::Reader;
+use crate::steps;
 use crate::tcp::EARLIER_TRANSFERS;
 use std::collections::BTreeMap;
 use std::fs;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 /// Which transfer it is: its connection's client and server, who sends, and its first frame.
@@ -317,4 +319,93 @@ fn a_connection_that_was_closed_is_not_open() {
     assert!(explainer.explainer.table.count() > 0);
     drop(explainer.collect(newest + Nanos::from_millis(600_000)));
     assert_eq!((explainer.open_connections(), explainer.over), (0, 0));
+}
+
+/// Connections at the same time, each with one request and its response; or `only_syns`.
+fn crowd(explainer: &mut LiveExplainer, ports: Range<u16>, only_syns: bool) {
+    use crate::explain::tests::packet;
+    use crate::wire::Flags;
+    let (mut time, mut frame) = (explainer.newest().max(Time(1_700_000_000_000_000_000)), 0);
+    let mut send = |port: u16, from, flags, numbers, len: u32| {
+        time += Nanos::from_micros(10);
+        frame += 1;
+        let mut data = packet(1, from, flags, numbers, (len, frame as u16));
+        // The client's port.
+        data[34 + 2 * from..36 + 2 * from].copy_from_slice(&port.to_be_bytes());
+        // A SYN is captured whole, and its sum is 0 without the sum itself.
+        let sum = |bytes: &[u8]| bytes.chunks(2).map(|pair| u32::from(pair[0]) << 8 | u32::from(pair[1])).sum::<u32>();
+        let all = sum(&data[26..]) + 6 + 20;
+        let folded = (all & 0xffff) + (all >> 16);
+        data[50..52].copy_from_slice(&(!(((folded & 0xffff) + (folded >> 16)) as u16)).to_be_bytes());
+        let link = crate::capture::LinkType(1);
+        explainer.packet(&Packet { frame, time, link, data: &data, original_len: 54 + len });
+    };
+    for port in ports.clone() {
+        send(port, 0, Flags::SYN, [99, 0], 0);
+    }
+    if only_syns {
+        return;
+    }
+    for port in ports.clone() {
+        send(port, 1, Flags::SYN | Flags::ACK, [99, 100], 0);
+        send(port, 0, Flags::ACK, [100, 100], 0);
+        send(port, 0, Flags::ACK | Flags::PSH, [100, 100], 120);
+        send(port, 1, Flags::ACK | Flags::PSH, [100, 220], 900);
+        send(port, 0, Flags::ACK, [220, 1_000], 0);
+    }
+}
+
+fn collect_all(explainer: &mut LiveExplainer, now: Time) -> Vec<Ended> {
+    let mut parts = vec![explainer.collect(now)];
+    while parts.last().is_some_and(|last| last.more) {
+        parts.push(explainer.collect(now));
+    }
+    parts
+}
+
+#[test]
+fn parts_do_not_search_the_table_again() {
+    let mut explainer = LiveExplainer::new();
+    crowd(&mut explainer, 1_000..2_000, false);
+    explainer.newest += Nanos::from_millis(7_400_000);
+    crowd(&mut explainer, 3_000..4_000, true);
+    // The first ones leave, silent for two hours and four minutes; the others stay.
+    let (now, mut parts) = (explainer.newest() + Nanos::from_millis(50_000), Vec::new());
+    let steps = steps::steps_during(|| parts = collect_all(&mut explainer, now)).1;
+    assert!(parts.len() > 3 && explainer.open_connections() == 1_000, "{}", parts.len());
+    assert!(steps < 2_000, "{steps}");
+}
+
+#[test]
+fn very_many_connections_are_reported_in_parts_and_each_once() {
+    let count = 1_000_u64;
+    let mut on_the_way = LiveExplainer::new();
+    crowd(&mut on_the_way, 1_000..2_000, false);
+    let later = on_the_way.newest() + Nanos::from_millis(5_000);
+    let parts = collect_all(&mut on_the_way, later);
+    let mut at_end = LiveExplainer::new();
+    crowd(&mut at_end, 1_000..2_000, false);
+    let mut rest = Vec::new();
+    at_end.finish_in_parts(|part| rest.push(part));
+    for parts in [parts, rest] {
+        assert!(parts.len() > 3 && parts.iter().all(|part| part.connections.len() <= PART));
+        let mut ids: Vec<_> = parts.iter().flat_map(|part| &part.connections).map(|told| told.connection.id).collect();
+        assert_eq!(ids, (1..=count).collect::<Vec<_>>());
+        ids.dedup();
+        assert_eq!(ids.len() as u64, count);
+    }
+}
+
+#[test]
+fn connections_of_which_there_is_a_syn_alone_take_no_more_than_their_entry_and_are_not_reported() {
+    let mut explainer = LiveExplainer::new();
+    crowd(&mut explainer, 1_000..2_000, true);
+    let (mut waiting, mut begun) = (0, 0);
+    explainer.explainer.table.for_each_since(Time::ZERO, |_, entry| match entry.value.opened() {
+        None => waiting += 1,
+        Some(_) => begun += 1,
+    });
+    assert_eq!((waiting, begun), (1_000, 0));
+    let ended = explainer.finish();
+    assert_eq!((ended.connections.len(), ended.findings.len()), (0, 0));
 }
