@@ -15,6 +15,8 @@
 # make fuzz   hostile input for a minute a target (FUZZ_SECONDS to change that)
 # make bench  how fast it is, beside tcptrace, tshark and cat; a report under benches/runs/ (BENCH=small: two minutes, no report;
 #             BENCH_ROUNDS and BENCH_INPUTS="bulk full" to change how often and on what)
+# make growth how processor time and memory grow with hostile input: each input made once, twice and four times as large, and the
+#             exponent of time over size, which is about 1 where nothing is wrong (GROWTH_INPUTS="falling-hole holes" for some of them)
 # make stages what each stage of the analysis takes, one at a time
 # make install
 
@@ -25,13 +27,14 @@ RECORDED = target/recorded
 BENCH ?= full
 BENCH_ROUNDS ?= $(if $(filter small,$(BENCH)),3,5)
 BENCH_INPUTS ?=
+GROWTH_INPUTS ?=
 DIST ?=
 
 PAGE = web/dist/index.html
 WASM = target/wasm32-unknown-unknown/web/whyslow_wasm.wasm
 SITE = target/site
 
-.PHONY: help demo demo-python wheel dist dist-test site site-all check test test-spark fuzz bench stages install tools web page
+.PHONY: help demo demo-python wheel dist dist-test site site-all check test test-spark fuzz bench growth stages install tools web page
 
 help:
 	@sed -n '/^$$/q; s/^# //p' Makefile
@@ -120,6 +123,11 @@ bench: tools
 	    target/release/whyslow-bench run --rounds $(BENCH_ROUNDS) \
 	        --into benches/runs/$$(date -u +%Y-%m-%d)-$$(git rev-parse --short=10 HEAD).md $(BENCH_INPUTS); \
 	fi
+
+# Hostile inputs, a few MB each, are made and removed under target/growth/.
+growth: tools
+	$(CARGO) build --release --quiet -p whyslow -p whyslow-bench
+	target/release/whyslow-bench growth $(GROWTH_INPUTS)
 
 # One stage at a time, nanoseconds a packet.
 stages: tools

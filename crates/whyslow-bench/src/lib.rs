@@ -4,12 +4,15 @@
 //!   clock, no randomness but a fixed seed. So two machines measure the same bytes.
 //! - [`run`] runs whyslow and other programs on them in turn, and reports medians, ratios and which
 //!   targets are met.
+//! - [`growth`] runs whyslow on hostile inputs of growing size, and reports how time and memory
+//!   grow.
 //! - [`walk`](walk::walk) goes from record to record and does nothing else: a yardstick.
 //!
 //! This crate shares no code with the analysis. A generator with the same idea of TCP would make
 //! inputs that suit it.
 #![forbid(unsafe_code)]
 
+pub mod growth;
 pub mod make;
 pub mod run;
 pub mod walk;

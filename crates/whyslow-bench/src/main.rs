@@ -4,6 +4,7 @@ use anyhow::{Context, bail};
 use clap::{Parser, Subcommand};
 use std::fs;
 use std::path::{Path, PathBuf};
+use whyslow_bench::growth::{GrowthSettings, growth};
 use whyslow_bench::make::recipes;
 use whyslow_bench::run::{Settings, run};
 use whyslow_bench::walk::walk;
@@ -49,6 +50,22 @@ enum Command {
         #[arg(long, value_name = "FILE")]
         into: Option<PathBuf>,
     },
+    /// Run whyslow on hostile inputs of one, two and four times a size, and print how processor
+    /// time and memory grow.
+    Growth {
+        /// Inputs; all without a name.
+        #[arg(value_name = "NAME")]
+        names: Vec<String>,
+        /// The program to measure.
+        #[arg(long, default_value = "target/release/whyslow", value_name = "FILE")]
+        whyslow: PathBuf,
+        /// Where the inputs are put for their run.
+        #[arg(long, default_value = "target/growth", value_name = "DIR")]
+        folder: PathBuf,
+        /// Inputs this many times as large.
+        #[arg(long, default_value_t = 1.0, value_name = "N")]
+        scale: f64,
+    },
     /// Go from record to record of pcap files: a yardstick.
     Walk {
         /// The files.
@@ -66,6 +83,12 @@ fn main() -> anyhow::Result<()> {
             let report = run(&settings, &mut |step| anstream::eprintln!("{step}"), &mut keep)?;
             keep(&report)?;
             anstream::print!("{report}");
+            Ok(())
+        }
+        Command::Growth { names: only, whyslow, folder, scale } => {
+            let settings = GrowthSettings { whyslow, folder, scale, only };
+            let table = growth(&settings, &mut |line| anstream::eprintln!("{line}"))?;
+            anstream::print!("{table}");
             Ok(())
         }
         Command::Walk { files } => {

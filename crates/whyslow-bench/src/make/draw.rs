@@ -3,10 +3,10 @@
 
 /// splitmix64 (Steele, Lea, Flood 2014).
 #[derive(Clone, Debug)]
-pub(super) struct Draw(pub(super) u64);
+pub(crate) struct Draw(pub(crate) u64);
 
 impl Draw {
-    pub(super) fn next(&mut self) -> u64 {
+    pub(crate) fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut mixed = self.0;
         mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -15,12 +15,12 @@ impl Draw {
     }
 
     /// One of 0 to `below` - 1; 0 when there is none.
-    pub(super) fn below(&mut self, below: u64) -> u64 {
+    pub(crate) fn below(&mut self, below: u64) -> u64 {
         ((u128::from(self.next()) * u128::from(below)) >> 64) as u64
     }
 
     /// Between the two, and as often in each octave.
-    pub(super) fn octaves(&mut self, low: u64, high: u64) -> u64 {
+    pub(crate) fn octaves(&mut self, low: u64, high: u64) -> u64 {
         let low = low.max(1);
         let octaves = (high.max(low) / low).ilog2();
         let base = low << self.below(u64::from(octaves) + 1);
@@ -28,7 +28,7 @@ impl Draw {
     }
 
     /// Whether something of this probability, in millionths, happens.
-    pub(super) fn happens(&mut self, millionths: u64) -> bool {
+    pub(crate) fn happens(&mut self, millionths: u64) -> bool {
         millionths > 0 && self.below(1_000_000) < millionths
     }
 }

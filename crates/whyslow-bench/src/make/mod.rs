@@ -20,6 +20,7 @@ mod record;
 mod way;
 mod world;
 
+pub(crate) use draw::Draw;
 pub use recipe::{InputFiles, Recipe, Shape, recipes};
 pub use record::Pack;
 

@@ -19,6 +19,8 @@ pub(super) struct Sample {
     pub(super) cpu: f64,
     /// Its memory; none where the system does not tell, or the run was over before the first look.
     pub(super) memory: Option<Memory>,
+    /// The most memory it had by the kernel's account, files included, bytes; 0 if unknown.
+    pub(super) max_rss: u64,
 }
 
 /// The most memory that a program had, bytes.
@@ -73,9 +75,10 @@ pub(super) fn measure(program: &Program, most: u64) -> anyhow::Result<Run> {
     if !used.status.success() {
         bail!("{name} fails: {}", used.status);
     }
+    let max_rss = used.rusage.maxrss;
     let usages = [Some(used), fed].into_iter().flatten().map(|used| used.rusage);
     let cpu = usages.map(|usage| (usage.utime + usage.stime).as_secs_f64()).sum();
-    Ok(Run::Done(Sample { wall, cpu, memory }))
+    Ok(Run::Done(Sample { wall, cpu, memory, max_rss }))
 }
 
 /// The most memory that a process is seen to have, until `stopped` is, or it has more than

@@ -20,8 +20,46 @@ use input::Input;
 use machine::Machine;
 use measure::{Run, measure};
 use results::{Results, Row};
+use std::ffi::OsString;
 use std::fs;
 use std::path::PathBuf;
+
+/// What one run of a program took.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Measurement {
+    /// Seconds of all its threads, in user and kernel mode.
+    pub cpu: f64,
+    /// The most memory it had, bytes; `None` where the system does not report it.
+    pub peak: Option<u64>,
+}
+
+/// A run that ended, or did not.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Measured {
+    /// It ended.
+    Done(Measurement),
+    /// It took more than half of the machine's memory.
+    Stopped,
+}
+
+/// Runs a command, its output discarded, and measures it. With `through_pipe` the command reads
+/// that file from standard input.
+///
+/// # Errors
+/// When it does not start, or fails.
+pub fn measure_command(
+    name: &'static str,
+    command: Vec<OsString>,
+    through_pipe: Option<PathBuf>,
+) -> anyhow::Result<Measured> {
+    let program = Program { through_pipe, ..Program::new(name, command) };
+    Ok(match measure(&program, Machine::allowance())? {
+        Run::Done(sample) => {
+            Measured::Done(Measurement { cpu: sample.cpu, peak: Some(sample.max_rss).filter(|peak| *peak > 0) })
+        }
+        Run::Stopped(_) => Measured::Stopped,
+    })
+}
 
 /// What to run, and on what.
 #[derive(Clone, Debug)]

@@ -9,7 +9,7 @@ use super::*;
 
 fn row(input: &'static str, program: &'static str, walls: &[f64]) -> Row {
     let memory = Some(Memory { own: 50_000_000, peak: 150_000_000 });
-    let sample = |wall: &f64| Sample { wall: *wall, cpu: wall * 1.5, memory };
+    let sample = |wall: &f64| Sample { wall: *wall, cpu: wall * 1.5, memory, max_rss: 0 };
     Row {
         input,
         program,
