@@ -10,6 +10,7 @@
 //!
 //! There is no clock: [`LiveExplainer::collect`] is given the time.
 
+mod parts;
 mod window;
 
 use super::Explainer;
@@ -24,6 +25,7 @@ use crate::tcp::facts::Facts;
 use crate::types::Side;
 use crate::units::{Nanos, Time};
 use crate::wire::HashSeed;
+use parts::PART;
 use std::collections::{HashMap, VecDeque};
 use std::net::IpAddr;
 use window::Window;
@@ -37,9 +39,6 @@ const OUT_OF_ORDER: Nanos = Nanos::from_millis(1_000);
 const WORK_PER_SECOND: f64 = 2_000_000.0;
 /// A connection that goes on is checked no more often.
 const CHECK_INTERVAL: Nanos = Nanos::from_millis(1_000);
-/// Most connections that are reported at once: of very many that end together an account each would
-/// fill the memory.
-const PART: usize = 256;
 /// Most stretches in which packets were dropped that are remembered.
 const MAX_DROPS: usize = 64;
 
@@ -268,48 +267,6 @@ impl LiveExplainer {
         all
     }
 
-    /// Reports the rest, a part at a time: no more packets come.
-    pub fn finish_in_parts(mut self, mut give: impl FnMut(Ended)) {
-        if self.explainer.first_time.is_none() {
-            return;
-        }
-        let end = self.newest;
-        let mut open = self.explainer.table.drain().into_iter();
-        self.work = assemble::MAX_WORK;
-        loop {
-            for kept in open.by_ref().take(PART.saturating_sub(self.closed.len())) {
-                self.explainer.close(kept, end);
-            }
-            self.take_closed();
-            let mut ended = Ended::default();
-            self.report_closed(&mut ended);
-            self.complete(&mut ended, open.len());
-            if !ended.more {
-                ended.findings = self.window.finish(std::mem::take(&mut self.explainer.flows), end);
-                return give(ended);
-            }
-            if !ended.connections.is_empty() || ended.unlisted > 0 {
-                give(ended);
-            }
-        }
-    }
-
-    /// Takes the connections that have left the table.
-    fn take_closed(&mut self) {
-        self.closed.extend(self.explainer.leaving.as_mut().map(std::mem::take).unwrap_or_default());
-    }
-
-    /// Adds to a part what takes all of its connections, and whether there are other parts. `open`
-    /// connections will be closed for these.
-    fn complete(&mut self, ended: &mut Ended, open: usize) {
-        let waiting = self.due.len() + self.closed.len() + open;
-        ended.more = waiting > 0;
-        let work = self.work / (1 + waiting.div_ceil(PART) as u64);
-        self.work -= work;
-        self.predict(ended, work);
-        self.window.add(ended.connections.iter().map(|ended| &ended.connection));
-    }
-
     /// Finds connections that may have something to report.
     fn find_due(&mut self, now: Time) {
         let Self { explainer, reported, waiting, checked, .. } = self;
@@ -329,29 +286,6 @@ impl LiveExplainer {
         let mut due: Vec<_> = waiting.extract_if(|_, (_, at)| *at <= now).map(|(id, (key, _))| (id, key)).collect();
         due.sort_unstable_by_key(|&(id, _)| id);
         self.due = due.into();
-    }
-
-    /// Reports connections that have left the table.
-    fn report_closed(&mut self, ended: &mut Ended) {
-        while ended.connections.len() < PART
-            && let Some((mut kept, until)) = self.closed.pop_front()
-        {
-            if kept.value.is_opening() && has_cost_nothing(&mut kept, until) {
-                continue;
-            }
-            self.waiting.remove(&kept.id);
-            let reported = self.reported.remove(&kept.id).unwrap_or_default();
-            if reported.over {
-                self.over -= 1;
-            } else {
-                let (capture, ends) = (kept.value.capture(), kept.key.to_endpoints());
-                let facts = kept.value.into_tcp().finish(ends);
-                ended.unlisted += newly_forgotten(&facts, &reported);
-                let listed = reported.until.map(|after| ListedTransfers { after, ..ListedTransfers::ALL });
-                let pending = Pending { capture, reported, facts, listed, until, over: true };
-                self.report(pending, ended);
-            }
-        }
     }
 
     /// Reports a connection in the table.
@@ -454,12 +388,6 @@ impl LiveExplainer {
         ended.connections =
             marked.map(|(connection, (grown, over))| EndedTransfers { connection, grown, over }).collect();
     }
-}
-
-/// Returns whether a connection of which there is a SYN alone has nothing to report.
-fn has_cost_nothing(kept: &mut FlowEntry<OpenConnection>, until: Time) -> bool {
-    let ends = kept.key.to_endpoints();
-    kept.value.tcp().short_connection_bounds(until, &ends).is_some_and(|brief| rules::cost_nothing(&brief))
 }
 
 /// Transfers that were dropped before they could be reported.
