@@ -25,7 +25,6 @@ const cells = (page, rows) =>
     list.map((row) => [...row.querySelectorAll("th, td")].map((cell) => cell.textContent.trim())),
   );
 const thousands = (value) => value.toString().replace(/\B(?=(\d{3})+$)/g, ",");
-const upper = (text) => text.charAt(0).toUpperCase() + text.slice(1);
 /** Drops a file at a share of the page's width. */
 const drop = (page, name, bytes, share) =>
   page.evaluate(
@@ -39,14 +38,16 @@ const drop = (page, name, bytes, share) =>
     [name, bytes.toString("base64"), share],
   );
 
-/** That the page says what the program says. */
-async function agrees(page, told) {
+/** That the page has the program's data, and its sentences, which the terminal wraps. */
+async function agrees(page, a, b) {
+  const [told, text] = [compared(a, b), run("compare", a, b).toLowerCase().replace(/\s+/g, " ")];
   await page.waitForSelector(".compare .verdict h1");
-  assert.equal(await page.textContent(".verdict h1"), upper(told.summary[0]));
-  assert.deepEqual(
-    await page.$$eval(".words li", (list) => list.map((item) => item.textContent)),
-    told.summary.slice(1).map(upper),
-  );
+  const sentences = [
+    await page.textContent(".verdict h1"),
+    ...(await page.$$eval(".words li", (list) => list.map((item) => item.textContent))),
+  ];
+  assert.equal(sentences.length, told.statements.length);
+  for (const sentence of sentences) assert.ok(text.includes(sentence.toLowerCase()), sentence);
   assert.equal(await page.locator(".phases tbody tr").count(), told.phases.length);
   const rounds = await cells(page, ".figures.rounds tbody tr");
   assert.equal(rounds.length, told.rounds.length);
@@ -61,7 +62,7 @@ async function agrees(page, told) {
 test("two captures side by side say what the program says", async (t) => {
   const page = await served(t, await serve(["compare", CAPPED, GROWING, "--view"]));
   const told = compared(CAPPED, GROWING);
-  await agrees(page, told);
+  await agrees(page, CAPPED, GROWING);
   assert.match(page.url(), /compare=1\.2~2\.2|compare=1\.2%7E2\.2/);
   // The longest bar is that of the phase that differs most, and lies on the side of who waited.
   const bars = await page.$$eval(".phases tbody tr", (rows) =>
@@ -109,7 +110,7 @@ test("the transfers' names lead to their own pages, and the address back", async
   await page.waitForSelector(".compare .verdict h1");
   await page.click(".swap");
   await page.waitForFunction(() => document.querySelector(".side.A h2")?.textContent.includes("slow-start"));
-  await agrees(page, compared(`${GROWING}#1.1`, CAPPED));
+  await agrees(page, `${GROWING}#1.1`, CAPPED);
   await page.click(".brand");
   await page.waitForSelector(".overview");
 });
@@ -129,16 +130,16 @@ test("two transfers are chosen with check marks", async (t) => {
     "the third takes the place of the first",
   );
   await page.click(".choice button:has-text('Compare')");
-  await agrees(page, compared(`${path}#5`, `${path}#8`));
+  await agrees(page, `${path}#5`, `${path}#8`);
   await page.reload();
-  await agrees(page, compared(`${path}#5`, `${path}#8`));
+  await agrees(page, `${path}#5`, `${path}#8`);
 });
 
 test("a second capture is dropped beside the open one", async (t) => {
   const page = await served(t, await view(CAPPED), "#c=1");
   await page.waitForSelector('.figure[aria-busy="false"][data-range]');
   await drop(page, "other <b>.pcap", readFileSync(GROWING), 0.75);
-  await agrees(page, compared(CAPPED, GROWING));
+  await agrees(page, CAPPED, GROWING);
   assert.match(await page.textContent(".side.B h2"), /other <b>\.pcap: connection 2, transfer 2/);
   // What is no capture leaves open what was, and is said.
   const url = page.url();
@@ -147,7 +148,7 @@ test("a second capture is dropped beside the open one", async (t) => {
   const said = await page.textContent(".notice");
   assert.match(said, /no\.pcap: byte \d+: no packet was found .*expected tcpdump/);
   assert.doesNotMatch(said, /\/tmp/);
-  await agrees(page, compared(CAPPED, GROWING));
+  await agrees(page, CAPPED, GROWING);
   assert.equal(page.url(), url);
   // On the left half it is opened alone.
   await drop(page, "alone.pcap", readFileSync(GROWING), 0.25);
@@ -160,7 +161,7 @@ test("a comparison as one file opens without network, with graphs of both", asyn
   run("compare", CAPPED, GROWING, "--report", path);
   const page = await open(t, "about:blank", { offline: true });
   await page.goto(`file://${path}`);
-  await agrees(page, compared(CAPPED, GROWING));
+  await agrees(page, CAPPED, GROWING);
   assert.equal(await page.locator(".swap").count(), 0);
   await page.click(".side.A h2 a");
   await page.waitForSelector('.figure[aria-busy="false"][data-range]');
@@ -177,7 +178,7 @@ test("real captures tell their story", async (t) => {
   if (!captures || !existsSync(join(captures, "pku.cap"))) return t.skip("WHYSLOW_CAPTURES has none");
   const [a, b] = ["pku.cap", "thu.cap"].map((name) => join(captures, name));
   const page = await served(t, await serve(["compare", a, b, "--view"]));
-  await agrees(page, compared(a, b));
+  await agrees(page, a, b);
   const words = await page.textContent(".words");
   assert.match(
     words,

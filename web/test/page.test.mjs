@@ -53,7 +53,7 @@ test("a promise says what it takes for granted of the path", async (t) => {
   const { page } = await served(t, [sample("application-server")], "#c=1");
   await page.waitForSelector(".finding");
   const cards = (await page.textContent("main")).replace(/\s+/g, " ");
-  assert.match(cards, /if the path carries more than [\d.]+ .?bit\/s, of which the capture shows [\d.]+ .?bit\/s/);
+  assert.match(cards, /if the link carries more than [\d.]+ .?bit\/s, of which the capture shows [\d.]+ .?bit\/s/);
 });
 
 test("the overview says the verdict first, and what each cause cost", async (t) => {

@@ -15,7 +15,7 @@ use whyslow_report::headline;
 use whyslow_report::render::picture::{self, Picture, Track};
 use whyslow_report::render::terminal::{self, View};
 use whyslow_report::render::{compare as comparison, json};
-use whyslow_report::words::Lang;
+use whyslow_report::words::{self, Lang};
 
 /// The analysis of captures that were read together.
 #[pyclass(frozen, module = "whyslow._whyslow", name = "Analysis")]
@@ -116,6 +116,7 @@ fn draw(
     whyslow_io::follow(&place, &mut |point| builder.push(&point), &mut |_| {})?;
     let of = connection.directions.iter().max_by_key(|half| half.bytes).map_or(End::Server, |half| half.from);
     let largest = connection.transfers.iter().filter(|transfer| transfer.from == of).max_by_key(|one| one.bytes);
+    let verdict = largest.map(|transfer| words::verdict(transfer, Lang::En)).unwrap_or_default();
     let title = format!("{} to {}", connection.client.host_and_port(), connection.server.host_and_port());
     let picture = Picture {
         track,
@@ -123,7 +124,7 @@ fn draw(
         range: Some(whole),
         size,
         title: &title,
-        subtitle: largest.map_or("", |transfer| &transfer.verdict),
+        subtitle: &verdict,
         interval: None,
         rtt: connection.rtt_ms.p50.map(|ms| Nanos::from_secs_f64(ms / 1e3)),
     };
