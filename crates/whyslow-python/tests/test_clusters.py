@@ -58,6 +58,6 @@ def test_dask(rotated):
     for transfer in whyslow.explain(rotated).transfers:
         if transfer.findings:
             top = transfer.findings[0]
-            costs[top.cause] = costs.get(top.cause, 0) + top.seconds
+            costs[top.cause] = costs.get(top.cause, 0) + top.cost_s
     assert {line[0]: float(line[1]) for line in lines[1:]} == pytest.approx(costs)
     assert costs

@@ -60,7 +60,7 @@ def test_servers_are_ranked_over_rotated_captures(sample, tmp_path):
         for transfer in whyslow.explain(sample(name)).transfers:
             if transfer.findings:
                 top = transfer.findings[0]
-                whole[top.cause] = whole.get(top.cause, 0) + top.seconds
+                whole[top.cause] = whole.get(top.cause, 0) + top.cost_s
     assert {row[2]: float(row[0]) for row in rows} == pytest.approx(whole, abs=1e-3)
     assert picture.read_text().startswith("<svg")
     assert "torn" in run.stderr

@@ -15,7 +15,7 @@ def html(analysis, picture):
 
 def _transfers(analysis):
     listed = [
-        (transfer.findings[0].seconds if transfer.findings else 0.0, connection, transfer)
+        (transfer.findings[0].cost_s if transfer.findings else 0.0, connection, transfer)
         for connection in analysis.connections
         for transfer in connection.transfers
     ]
@@ -26,7 +26,7 @@ def _transfers(analysis):
     more = f"<p>and {len(listed) - MOST:,} more transfers</p>" if len(listed) > MOST else ""
     titles = "".join(
         f"<th>{title}</th>"
-        for title in ("connection", "server", "from", "bytes", "seconds", "verdict")
+        for title in ("connection", "server", "from", "bytes", "seconds", "cause")
     )
     return f"<table><thead><tr>{titles}</tr></thead><tbody>{rows}</tbody></table>{more}"
 
@@ -39,6 +39,6 @@ def _row(connection, transfer):
         transfer.__dict__["from"],
         f"{transfer.bytes:,}",
         f"{transfer.duration_s:.3f}",
-        transfer.verdict,
+        transfer.findings[0].cause if transfer.findings else transfer.verdict,
     )
     return "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in cells) + "</tr>"
