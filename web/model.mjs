@@ -11,7 +11,7 @@ const here = (path) => fileURLToPath(new URL(path, import.meta.url));
 /** The schema, the name of its root, where its types go. */
 const MODELS = [
   ["whyslow-2", "Analysis", "src/model.ts"],
-  ["whyslow-compare-1", "Comparison", "src/compare/model.ts"],
+  ["whyslow-compare-2", "Comparison", "src/compare/model.ts"],
   ["whyslow-probe-1", "Probe", "src/requests/model.ts"],
   ["whyslow-prove-1", "Proof", "src/proof/model.ts"],
 ];

@@ -157,7 +157,7 @@ def test_a_fork_after_use_explains_as_well(sample):
 
 def test_compare(sample):
     found = whyslow.compare(sample("loss-client"), sample("slow-start-client"))
-    assert found.to_dict()["schema"] == "whyslow-compare/1"
+    assert found.to_dict()["schema"] == "whyslow-compare/2"
     assert "loss" in str(found)
     one = whyslow.explain(sample("loss-client"))
     again = whyslow.compare((one, "1.1"), f"{sample('loss-client')}#1.2")

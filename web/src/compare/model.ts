@@ -1,4 +1,4 @@
-// Made by `npm run model` from docs/schema/whyslow-compare-1.schema.json: change that.
+// Made by `npm run model` from docs/schema/whyslow-compare-2.schema.json: change that.
 
 /** What held a transfer back: see whyslow-2.schema.json. */
 export type Limit =
@@ -30,7 +30,7 @@ export type Line = [number, number][];
  * to one zero, the request.
  */
 export interface Comparison {
-  schema: "whyslow-compare/1";
+  schema: "whyslow-compare/2";
   /** The transfers. */
   transfers: [Told, Told];
   /**

@@ -45,7 +45,7 @@ use crate::analysis::Transfer;
 use curve::{Curve, wait};
 
 /// The version of the contract.
-pub const SCHEMA: &str = "whyslow-compare/1";
+pub const SCHEMA: &str = "whyslow-compare/2";
 
 /// Compares two transfers.
 pub fn compare(a: &ChosenTransfer<'_>, b: &ChosenTransfer<'_>) -> Comparison {

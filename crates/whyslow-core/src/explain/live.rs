@@ -25,7 +25,6 @@ use crate::tcp::facts::Facts;
 use crate::types::Side;
 use crate::units::{Nanos, Time};
 use crate::wire::HashSeed;
-use parts::PART;
 use std::collections::{HashMap, VecDeque};
 use std::net::IpAddr;
 use window::Window;
@@ -37,6 +36,8 @@ const OUT_OF_ORDER: Nanos = Nanos::from_millis(1_000);
 /// Steps that the model may simulate for each second that passed (two a segment): a twentieth of a
 /// processor.
 const WORK_PER_SECOND: f64 = 2_000_000.0;
+/// Most connections that are reported at once.
+const PART: usize = 256;
 /// A connection that goes on is checked no more often.
 const CHECK_INTERVAL: Nanos = Nanos::from_millis(1_000);
 /// Most stretches in which packets were dropped that are remembered.

@@ -1,5 +1,5 @@
 //! Two transfers side by side (`whyslow compare`): a page, or JSON
-//! (`"schema": "whyslow-compare/1"`, see `docs/json.md`).
+//! (`"schema": "whyslow-compare/2"`, see `docs/json.md`).
 
 use super::terminal::{WIDTHS, names};
 use crate::text::styles::{BOLD, DIM, WARNING};

@@ -14,7 +14,7 @@ pub(crate) struct Compare {
     /// The other one.
     #[arg(value_name = "B", value_hint = clap::ValueHint::FilePath)]
     pub(super) b: PathBuf,
-    /// Print a JSON object (schema whyslow-compare/1).
+    /// Print a JSON object (schema whyslow-compare/2).
     #[arg(long)]
     pub(super) json: bool,
     /// Show it in the browser, on a page that only this machine can open.

@@ -52,7 +52,7 @@ pub(crate) struct Watch {
     #[arg(long, value_name = "CAUSE", value_parser = crate::help_cause::known, help_heading = "Selecting")]
     pub cause: Option<Cause>,
 
-    /// Print a JSON object a line for each transfer, and one at the end (schema whyslow-watch/1).
+    /// Print a JSON object a line for each transfer, and one at the end (schema whyslow-watch/2).
     #[arg(long, help_heading = "Output", conflicts_with_all = ["lines"])]
     pub jsonl: bool,
 

@@ -1,5 +1,5 @@
-//! Lines of JSON: the contract `whyslow-watch/1`, described by
-//! `docs/schema/whyslow-watch-1.schema.json`.
+//! Lines of JSON: the contract `whyslow-watch/2`, described by
+//! `docs/schema/whyslow-watch-2.schema.json`.
 
 use super::batch::Counts;
 use super::record::Record;
@@ -12,7 +12,7 @@ use whyslow_core::units::{Nanos, Time, iso_8601};
 use whyslow_report::render::json;
 
 /// The version of the contract.
-const SCHEMA: &str = "whyslow-watch/1";
+const SCHEMA: &str = "whyslow-watch/2";
 
 /// What a line is about.
 #[derive(Serialize)]

@@ -68,7 +68,7 @@ fn checked(line: &str) -> Value {
             panic!("{}: {wrong}", wrong.instance_path());
         }
     };
-    check(&read("whyslow-watch-1.schema.json"), &printed);
+    check(&read("whyslow-watch-2.schema.json"), &printed);
     if let Some(connection) = printed.get("connection") {
         let whole = read("whyslow-2.schema.json");
         let schema = serde_json::json!({"$ref": "#/$defs/connection", "$defs": whole["$defs"]});

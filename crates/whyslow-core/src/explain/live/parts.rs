@@ -1,15 +1,12 @@
 //! Reports in parts: of very many connections that end together an account each would fill the
 //! memory.
 
-use super::{Ended, LiveExplainer, Pending, newly_forgotten};
+use super::{Ended, LiveExplainer, PART, Pending, newly_forgotten};
 use crate::assemble::{self, ListedTransfers};
 use crate::explain::open_connection::OpenConnection;
 use crate::flow::FlowEntry;
 use crate::rules;
 use crate::units::Time;
-
-/// Most connections that are reported at once.
-pub(super) const PART: usize = 256;
 
 impl LiveExplainer {
     /// Reports the rest, a part at a time: no more packets come.

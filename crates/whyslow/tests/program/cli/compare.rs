@@ -16,7 +16,7 @@ fn compared(a: &str, b: &str) -> Value {
 #[test]
 fn two_captures_by_their_largest_transfers() {
     let comparison = compared(&sample("sender-cap-client"), &sample("slow-start-client"));
-    assert_eq!(comparison["schema"], "whyslow-compare/1");
+    assert_eq!(comparison["schema"], "whyslow-compare/2");
     let from: Vec<_> =
         comparison["transfers"].as_array().unwrap().iter().map(|comparison| &comparison["from"]).collect();
     assert_eq!(from, ["server", "server"]);
