@@ -142,8 +142,8 @@ local function unwritable(folder, why)
         .. "\nSet another temporary folder in Preferences > Protocols > WHYSLOW.", 0)
 end
 
--- A new folder for this user alone, with an empty file for the packets: nobody else can have made
--- it, and nobody else can read it (mktemp makes it with mode 0700, and the file has 0600).
+-- A new folder for this user alone, with an empty file for the packets: another user cannot have
+-- made it and cannot read it (mktemp makes it with mode 0700, and the file has 0600).
 local function temporary_folder()
     local parent = preferences.folder
     if ON_WINDOWS then

@@ -106,7 +106,7 @@ export interface Remedy {
    */
   predicted_s: number | null;
   /**
-   * Where predicted_s needs more of the path than the transfer shows of it, and nothing tells what
+   * Where predicted_s needs more of the path than the transfer shows of it, and it is unknown what
    * the path carries (no queue, no burst, no --path-rate): what it must carry more than, and what
    * it was seen to carry. Absent where the promise rests on nothing but the capture, or what was
    * said of the path.

@@ -17,7 +17,7 @@ pub(crate) fn add(steps: u64) {
     TAKEN.with(|taken| taken.set(taken.get().saturating_add(steps)));
 }
 
-/// Does nothing: nothing reads the count.
+/// Does nothing, because only tests read the count.
 #[cfg(not(any(test, feature = "unstable")))]
 #[inline(always)]
 pub(crate) fn add(_steps: u64) {}

@@ -123,7 +123,7 @@ impl Spotter {
 /// One request on an HTTP/1.1 connection.
 #[derive(Debug, Default)]
 pub(crate) struct One {
-    /// Body bytes that are not written yet, of so many.
+    /// Bytes of the body that are not written yet.
     body: u64,
     whole_body: u64,
     head_is_written: bool,

@@ -7,7 +7,7 @@ use std::path::Path;
 use whyslow_io::Error;
 
 /// Likeness from which one name is taken for another.
-const ALIKE: f64 = 0.85;
+const SIMILARITY_MIN: f64 = 0.85;
 /// Names of a folder that are compared.
 const MOST_NAMES: usize = 10_000;
 
@@ -79,5 +79,5 @@ fn near_file(path: &Path) -> Option<String> {
 fn nearest(name: &str, names: impl Iterator<Item = String>) -> Option<String> {
     let likeness = names.map(|other| (strsim::jaro_winkler(name, &other), other));
     let nearest = likeness.max_by(|a, b| a.0.total_cmp(&b.0).then_with(|| b.1.cmp(&a.1)));
-    nearest.filter(|(likeness, _)| *likeness > ALIKE).map(|(_, name)| name)
+    nearest.filter(|(likeness, _)| *likeness > SIMILARITY_MIN).map(|(_, name)| name)
 }

@@ -52,7 +52,7 @@ impl Output {
         if is_bounded { self.width() } else { usize::MAX }
     }
 
-    /// Prints a page, without its styles where they are not wanted. Nothing else in it steers the
+    /// Prints a page, without its styles where they are not wanted. No other text in it steers the
     /// terminal, even if a renderer has not checked a text.
     ///
     /// # Errors
@@ -93,7 +93,7 @@ impl Output {
     }
 }
 
-/// Reports something on stderr. It may name files and hosts: nothing in it steers the terminal.
+/// Reports something on stderr. It may name files and hosts; it cannot steer the terminal.
 pub(crate) fn complain(text: &str) {
     say(&format!("whyslow: {text}"));
 }

@@ -2,7 +2,7 @@
 //!
 //! `args` is the command line; `rights` gives up what a probe of root could do; `requests` makes
 //! the requests; `recording` hands the packets to the explainer; `results` holds both; `figures`,
-//! `floor` and `kernel` say what they come to; `page`, `formats` and `json` print it, `web` is the
+//! `floor` and `kernel` compute the results; `page`, `formats` and `json` print it, `web` is the
 //! page in a browser.
 
 pub(crate) mod args;

@@ -51,7 +51,7 @@ impl GrowthRow {
     /// Returns the exponent of processor time over the factor; `None` with fewer than two runs.
     pub fn exponent(&self) -> Option<f64> {
         let [(_, first), .., (_, last)] = &self.runs[..] else { return None };
-        // What takes less than a clock tick grows by nothing that can be measured.
+        // The growth of a time shorter than a clock tick cannot be measured.
         let growth = last.cpu.max(TICK) / first.cpu.max(TICK);
         let factor = FACTORS.get(self.runs.len() - 1)? / FACTORS[0];
         Some(growth.log2() / f64::from(factor).log2())

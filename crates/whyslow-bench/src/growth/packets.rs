@@ -201,11 +201,11 @@ impl<'a> Packets<'a> {
 /// Payload of a segment.
 #[derive(Clone, Copy)]
 pub(super) enum Payload<'a> {
-    /// So many bytes, of which none was captured.
+    /// This many bytes of payload, none of them captured.
     Cut(u32),
     Whole(&'a [u8]),
 }
 
-/// A segment of nobody.
+/// A segment without payload, flags or ends.
 pub(super) const NOTHING: Segment<'static> =
     Segment { from: (0, 0), to: (0, 0), seq: 0, ack: 0, flags: 0, window: 0, options: &[], payload: &[], length: 0 };

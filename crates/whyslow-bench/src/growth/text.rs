@@ -14,7 +14,7 @@ pub(super) fn names(out: &mut dyn Write, count: u64) -> io::Result<()> {
     Ok(())
 }
 
-/// A query for another name on each line, which nobody answers.
+/// A query for another name on each line, without a response.
 pub(super) fn lookups(out: &mut dyn Write, count: u64) -> io::Result<()> {
     for i in 0..count {
         let (time, id) = (i % 1_000_000, i % 65_536);

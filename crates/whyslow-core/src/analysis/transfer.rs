@@ -54,7 +54,7 @@ pub struct Transfer {
     pub timeline: Vec<LimitSpan>,
     /// Why it was slow, ordered by seconds lost; none when it was not.
     pub findings: Vec<Finding>,
-    /// What the findings say together.
+    /// The conclusion from all findings.
     pub verdict: Verdict,
 }
 

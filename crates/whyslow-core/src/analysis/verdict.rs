@@ -1,11 +1,11 @@
-//! [`Verdict`]: what the findings of a transfer say together.
+//! [`Verdict`]: the conclusion from all findings of a transfer.
 
 use crate::types::Limit;
 use crate::units::Nanos;
 use borsh::{BorshDeserialize, BorshSerialize};
 use serde::{Serialize, Serializer};
 
-/// What the findings of a transfer say together.
+/// The conclusion from all findings of a transfer.
 #[derive(Clone, Debug, PartialEq, Eq, BorshSerialize, BorshDeserialize)]
 pub enum Verdict {
     /// The first finding took half of the time, or twice as much as the next.

@@ -51,7 +51,7 @@ pub(super) fn response_times(case: &ConnectionCase<'_>) -> Option<ResponseTimes>
     Some(ResponseTimes { count: times.len() as u64, p50_s: at(0.5), p95_s: at(0.95), max_s })
 }
 
-/// The idle time within an exchange. What follows its last segment is no part of an exchange that
+/// The idle time within an exchange. Time after its last segment is not part of an exchange that
 /// goes on.
 fn idle_within(case: &ConnectionCase<'_>, wait: &Wait) -> Nanos {
     let (client, server) = (case.facts.requester, !case.facts.requester);

@@ -54,7 +54,7 @@ pub enum ReachKind {
     Steady,
     /// It was still growing, and the largest window that the receiver offered would stop it.
     Window,
-    /// It was still growing, and nothing in the capture says what would stop it: the rate of its
+    /// It was still growing, and the capture does not show a limit: the rate of its
     /// last full round, or more.
     Growing,
 }

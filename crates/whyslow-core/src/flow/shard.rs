@@ -12,7 +12,7 @@ use hashbrown::hash_table::Entry;
 #[derive(Debug)]
 pub struct Shard<T> {
     slots: HashTable<Slot<T>>,
-    /// Decides where the slots are, and nothing else.
+    /// Decides only where the slots are.
     seed: HashSeed,
     /// Connections begun since the last search for single-segment ones.
     started_since_sweep: usize,

@@ -246,7 +246,7 @@ fn what_another_table_has_is_recalled_as_that() {
     assert!(matches!(flow.table.lookup_cached(&nothing), CacheLookup::Unknown));
 }
 
-/// Steps of so many connections, of IPv6 addresses that all have the same unkeyed hash.
+/// Steps for connections between IPv6 addresses that all have the same unkeyed hash.
 fn steps_of_colliding(connections: u16) -> u64 {
     let mut flow = Flow::new(FlowTimeouts::default());
     let lesser = IpAddr::from([0x157c, 0x4a7f, 0xb979, 0x379e, 0, 0, 0, 1]);

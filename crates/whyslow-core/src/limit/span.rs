@@ -72,7 +72,7 @@ impl SpanCutter {
     }
 }
 
-/// The spans up to the end of what somebody waited for: without the idle time at the end, such as
+/// The spans up to the end of the last wait: without the idle time at the end, such as
 /// the wait for the ACK of bytes that had all arrived.
 pub fn without_idle_end(spans: &[Span]) -> &[Span] {
     let idle = spans.iter().rev().take_while(|span| span.limit == Limit::Idle).count();

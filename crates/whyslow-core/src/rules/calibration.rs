@@ -25,10 +25,10 @@ fn calibrated(confidence: f64) -> f64 {
     (share * 100.0).round() / 100.0
 }
 
-/// Decides how sure each finding is; once, when nothing else weighs confidences any more.
+/// Sets the confidence of each finding, once, after all other stages.
 ///
-/// What a rule says is replaced by the share that was measured, less what the model of the same
-/// transfer contradicts.
+/// A rule's own confidence is replaced by the share that was measured, less what the model of the
+/// same transfer contradicts.
 pub(crate) fn calibrate(connections: &mut [Connection], over: &mut [Finding]) {
     for connection in connections {
         connection.findings.iter_mut().for_each(measure);
@@ -73,7 +73,7 @@ const MODEL_TOLERANCE: f64 = 0.3;
 /// The highest confidence that is not called certain.
 const LIKELY: f64 = 0.89;
 
-/// Calls nothing certain that was inferred from how flights and rates look, if the model built from
+/// Lowers the confidence of findings inferred from flights and rates, if the model built from
 /// the same inference does not reproduce the transfer.
 fn cap_contradicted(transfer: &mut Transfer) {
     let measured = transfer.duration_s;

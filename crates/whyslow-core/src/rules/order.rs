@@ -9,7 +9,7 @@ pub(super) fn sorted(findings: impl Iterator<Item = Finding>) -> Vec<Finding> {
     findings
 }
 
-/// Most seconds first, and last what nobody is known to have waited for.
+/// Most seconds first; last, time for which it is unknown whether a user waited.
 pub(super) fn settle(findings: &mut [Finding]) {
     findings.sort_by_key(|finding| (!finding.is_waited_for(), std::cmp::Reverse(finding.cost_s), finding.cause));
 }

@@ -149,7 +149,7 @@ mod tests {
         }
         scene.transfer.segments = 50;
         let found = scene.finding(Cause::SmallSegments).unwrap();
-        assert_eq!(found.cost_s, Nanos::ZERO, "the time is told once");
+        assert_eq!(found.cost_s, Nanos::ZERO, "the time counts once");
         assert_eq!(scene.finding(Cause::ReceiveWindow).unwrap().cost_s, ms(3900));
         let expected = SendingStatement::SmallSegments {
             mean: 400,

@@ -159,7 +159,7 @@ mod tests {
             assert_eq!(remedies.remove(0), Remedy::new(Actor::Network, LossAction::FindFlightLoss));
             remedies
         };
-        assert_eq!(advised(&|_| ()), [], "defaults that the host has are no fix");
+        assert_eq!(advised(&|_| ()), [], "the host has these defaults already");
         let unsacked = advised(&|scene| {
             if let Some(offer) = &mut scene.facts.handshake.offers[Side::A] {
                 offer.sack = false;

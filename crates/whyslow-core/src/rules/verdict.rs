@@ -5,8 +5,8 @@ use super::say::WORTH_SAYING;
 use crate::analysis::{Finding, Limit, Verdict};
 use crate::units::Nanos;
 
-/// What the findings of a transfer say together. A cause is named alone only if it took half of the
-/// time, or twice as much as the next.
+/// The conclusion from all findings of a transfer. A cause is named alone only if it took half of
+/// the time, or twice as much as the next.
 pub fn verdict(case: &TransferCase<'_>, findings: &[Finding]) -> Verdict {
     // A risk costs no time, and does not explain the transfer's time.
     match verdict_of_findings(findings, case.duration()) {
@@ -18,7 +18,7 @@ pub fn verdict(case: &TransferCase<'_>, findings: &[Finding]) -> Verdict {
     }
 }
 
-/// What findings say of a transfer of this length; `None` if none of them cost time.
+/// The conclusion for a transfer of this length; `None` if no finding cost time.
 pub(super) fn verdict_of_findings(findings: &[Finding], whole: Nanos) -> Option<Verdict> {
     let costly = findings.iter().take_while(|finding| finding.cost_s > Nanos::ZERO).count();
     let [first, rest @ ..] = &findings[..costly] else {

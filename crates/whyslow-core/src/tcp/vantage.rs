@@ -109,7 +109,7 @@ impl VantageEstimator {
     /// Whether it is the least so far.
     fn sample(&mut self, side: Side, answer: &Seg, asked: Time) -> bool {
         let time = answer.time - asked;
-        // Whoever gets no ACK sends again, and payload may be a later request.
+        // A sender without an ACK retransmits, and payload may be a later request.
         let most = if answer.len > 0 { FIRST_RTO } else { OLD_FIRST_RTO };
         let may_be = time.0 >= 0 && time <= most && !answer.time_clamped();
         let is_least = may_be && self.toward[side].is_none_or(|least| time < least) && !self.is_probe(answer);

@@ -198,7 +198,7 @@ fn input(replay: &Replay) -> ReplayInput<'_> {
     ReplayInput { replay, fixes: FIXES.map(Some).into() }
 }
 
-/// What the model says of it, with work for so many steps.
+/// The model's times, with `work` steps.
 fn with_work(work: u64) -> (Option<Nanos>, [Option<Nanos>; 2], bool) {
     let replay = slow_start();
     let played = ReplayJob { input: &input(&replay), place: 0, work, known: &[] }.play();

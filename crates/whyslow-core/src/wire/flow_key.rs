@@ -84,7 +84,7 @@ impl FlowKey {
         self.from_greater == other.from_greater
     }
 
-    /// The same for both directions, and everywhere: it says which shard, and which share of a
+    /// The same for both directions, and everywhere: it selects the shard, and the share of a
     /// capture, a connection belongs to. Ends can be chosen so that very many have the same.
     #[inline(always)]
     pub fn hash(&self) -> u64 {
@@ -134,7 +134,7 @@ impl HashSeed {
 }
 
 impl Default for HashSeed {
-    /// The same everywhere: for input that nobody has made to collide.
+    /// The same everywhere: for input that is not hostile.
     fn default() -> Self {
         Self::new(0)
     }

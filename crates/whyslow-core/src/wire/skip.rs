@@ -19,7 +19,7 @@ pub enum Skip {
     Icmp(Icmp),
     /// UDP with a packet of QUIC.
     Quic,
-    /// An ICMP error about TCP that quotes too little of its segment to tell which one.
+    /// An ICMP error about TCP that quotes too little of its segment to identify it.
     IcmpCut,
     /// A frame that carries no packet, or none that can be read: what it is, in a few words.
     NoPacket(&'static str),

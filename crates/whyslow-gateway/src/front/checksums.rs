@@ -174,11 +174,11 @@ impl Verifier {
     pub(super) fn of_document(headers: &HeaderMap) -> S3Result<Self> {
         let mut this = Self(Vec::new());
         if let Some(value) = headers.get("content-md5") {
-            let invalid = || S3Error::with_message(S3ErrorCode::InvalidDigest, "Content-MD5 is no MD5 in base64");
+            let invalid = || S3Error::with_message(S3ErrorCode::InvalidDigest, "Content-MD5 is not an MD5 in base64");
             this.expect(Algorithm::Md5, value.as_bytes()).ok_or_else(invalid)?;
         }
         if let Some(value) = headers.get("x-amz-content-sha256") {
-            // What else can be there says how the bytes are signed (`UNSIGNED-PAYLOAD` and others).
+            // Other values describe how the bytes are signed (`UNSIGNED-PAYLOAD` and others).
             this.expect(Algorithm::Content, value.as_bytes());
         }
         Ok(this)

@@ -18,7 +18,7 @@ pub enum SealedErrorKind {
     NoSuchUpload,
     /// A part is not one of this upload.
     InvalidPart,
-    /// The parts together are not what the client says of the whole.
+    /// The parts do not add up to the object that the client described.
     BadDigest,
     /// The parts' numbers do not ascend.
     InvalidPartOrder,

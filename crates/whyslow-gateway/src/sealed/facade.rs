@@ -168,7 +168,7 @@ impl SealedStore {
         self.complete_whole(object, upload_id, parts, (&Whole::default(), conditions)).await
     }
 
-    /// The same, if the parts together are what the client says of the whole.
+    /// The same, if the parts add up to the object that the client described.
     ///
     /// # Errors
     /// [`super::SealedErrorKind::BadDigest`] if they are not: the upload stays as it is.

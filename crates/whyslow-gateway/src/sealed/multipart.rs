@@ -127,12 +127,12 @@ pub(super) async fn complete(
     Ok(Receipt { tag, transfer: done.transfer, sums, ..Receipt::default() })
 }
 
-/// Compares the parts with what the client says of the whole; gives the whole's CRCs. Without those
-/// of all parts, which earlier versions did not note, there is nothing to compare.
+/// Compares the parts with the client's description of the whole; gives the whole's CRCs. Without
+/// those of all parts, which earlier versions did not note, there is nothing to compare.
 fn verify(whole: &Whole, parts: &[PartToken]) -> Result<Option<Sums>, SealedError> {
     let size: u64 = parts.iter().map(|token| token.part.length).sum();
     if let Some(expected) = whole.size.filter(|expected| *expected != size) {
-        let why = format!("the parts have {size} bytes, and the request says {expected}");
+        let why = format!("the parts have {size} bytes, and the request states {expected}");
         return Err(SealedError::new(SealedErrorKind::InvalidRequest, why));
     }
     let all = parts.iter().try_fold(Sums::default(), |sums, token| Some(sums.then(token.sums?, token.part.length)));
@@ -201,7 +201,7 @@ pub(super) async fn list_uploads(
     };
     let mut uploads = Vec::new();
     let mut after = after;
-    // A page without one that is meant says nothing of the next.
+    // A page without a matching upload does not show what the next one holds.
     loop {
         let page = context.store.list_uploads(bucket, &stored_prefix, after.as_ref()).await?;
         after = page.uploads.last().map(|info| info.upload.clone());

@@ -51,7 +51,7 @@ pub struct Receipt {
     pub sums: Option<Sums>,
 }
 
-/// What a client says of an object when it completes the upload.
+/// A client's description of an object when it completes the upload.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Whole {
     /// Bytes of plaintext.

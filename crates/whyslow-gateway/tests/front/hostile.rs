@@ -207,11 +207,11 @@ fn list_of_files_without_attributes_is_an_error_that_names_the_key() {
         assert!(path.ends_with('b') || got.text().contains("`folder/b`"), "{}", got.text());
         assert!(!got.text().contains(file.parent().unwrap().to_str().unwrap()), "{}", got.text());
         let record = server.record(|record| record.error.as_deref() == Some("ObjectNotSealed"));
-        assert!(record.message.unwrap().contains(file.to_str().unwrap()), "the log says where");
+        assert!(record.message.unwrap().contains(file.to_str().unwrap()), "the log names the file");
     }
 }
 
-/// Where the store is, is no business of clients.
+/// Clients must not learn where the store is.
 #[test]
 fn answers_name_no_folders_of_the_machine() {
     let server = Server::start();

@@ -159,7 +159,7 @@ fn checksum_at_completion_is_that_of_the_whole_object() {
         assert_eq!(done.tag("ChecksumType").as_deref(), Some("FULL_OBJECT"));
         assert!(ask("GET", "/bucket/large").send(&server).ok().body == bytes);
     }
-    // What nobody could verify when the parts came is passed over, and not given back.
+    // A checksum that could not be verified when the parts came is ignored, and not returned.
     let id = begin(&server);
     let one = part(&server, &id, 1, bytes.clone());
     let request = completion(&id, &[(1, &one)]).with("x-amz-checksum-sha256", &STANDARD.encode([0; 32]));

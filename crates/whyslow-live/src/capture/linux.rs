@@ -68,7 +68,7 @@ impl RecorderSocket {
     /// Opens it. No packet is taken before a connection is expected.
     ///
     /// # Errors
-    /// When whoever runs this may not record packets.
+    /// If the user may not record packets.
     pub fn open() -> io::Result<Self> {
         let every_protocol = i32::from((libc::ETH_P_ALL as u16).to_be());
         let socket = Socket::new(Domain::PACKET, Type::DGRAM, Some(Protocol::from(every_protocol)))?;

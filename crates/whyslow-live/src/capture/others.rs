@@ -22,7 +22,7 @@ impl RecorderSocket {
 
 impl Recorder {
     /// # Errors
-    /// Never: there is no socket to begin with.
+    /// Never fails: there is no socket.
     pub fn start(
         socket: RecorderSocket,
         _format: Format,

@@ -1,4 +1,4 @@
-//! What each cause says after "because", and what to do about it.
+//! For each cause the clause after "because", and the fix.
 
 mod brief;
 mod ends;

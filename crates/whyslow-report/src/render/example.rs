@@ -250,7 +250,7 @@ pub fn exchanges(transfers: usize) -> Vec<Exchange> {
     all
 }
 
-/// Response times of so many exchanges with this median, milliseconds.
+/// Response times of `count` exchanges with this median, milliseconds.
 pub fn response_times(count: u64, median: i64) -> ResponseTimes {
     let [p50_s, p95_s, max_s] = [median, 980, 1_031].map(Nanos::from_millis);
     ResponseTimes { count, p50_s, p95_s, max_s }

@@ -37,7 +37,7 @@ pub fn rate(bits: f64) -> String {
     }
 }
 
-/// A share as `1.25 %`, and with two digits that say something where it is small: `0.0042 %`.
+/// A share as `1.25 %`, and with two significant digits if it is small: `0.0042 %`.
 pub fn percent(share: f64) -> String {
     let percent = share * 100.0;
     if percent <= 0.0 || percent >= 0.1 {

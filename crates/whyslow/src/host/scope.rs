@@ -3,7 +3,7 @@
 use super::args::{HostArgs, Process};
 use whyslow_live::host::{Host, Owner, State};
 
-/// Counters that confirm what a listener's own figures say.
+/// Counters that confirm a listener's own figures.
 const LISTENERS: [&str; 2] = ["TcpExt.ListenOverflows", "Tcp.PassiveOpens"];
 
 /// Leaves the sockets and remembered metrics that are asked for. What is counted for a whole
@@ -15,7 +15,7 @@ pub(super) fn narrow(host: &mut Host, args: &HostArgs) {
     host.cpu_pressure = None;
     host.softnet.clear();
     for namespace in &mut host.namespaces {
-        // Listeners are still judged: their drops mean nothing without these.
+        // Listeners are still judged: their drops prove nothing without these.
         namespace.counters.retain(|name, _| LISTENERS.contains(&name.as_str()));
         namespace.conntrack = None;
         namespace.devices.iter_mut().for_each(|device| device.counters.clear());

@@ -1,4 +1,4 @@
-//! [`Sources`]: the files that a command reads. None of its outputs may replace one.
+//! [`Sources`]: the files that a command reads. No output may replace one.
 
 use super::place::{Identity, Place, of_input, of_path, of_stdout};
 use anyhow::bail;

@@ -1,9 +1,9 @@
 //! [`Target`]: where a command writes what it was asked for.
 //!
-//! A file is written beside its place and gets it when it is complete: until then the file that was
-//! there stays. The new file gets the mode of the file it replaces and, if permitted, its owner. If
-//! the name is a symbolic link, the file it leads to is replaced; other hard links keep the old
-//! content. A FIFO, /dev/null, or a descriptor of the shell is written to directly.
+//! A file is written in the same folder and renamed when it is complete: until then the file that
+//! was there stays. The new file gets the mode of the file it replaces and, if permitted, its
+//! owner. If the name is a symbolic link, the file it leads to is replaced; other hard links keep
+//! the old content. A FIFO, /dev/null, or a descriptor of the shell is written to directly.
 
 use super::place::{Place, Replaced, Temporary, There};
 use super::same::{Claimed, Sources};

@@ -6,7 +6,7 @@
 use super::args::Probe;
 use std::path::Path;
 
-/// Gives up all rights that nothing needs any more. `packets` is where the packets are kept for the
+/// Gives up all rights that are no longer needed. `packets` is where the packets are kept for the
 /// page.
 ///
 /// # Errors

@@ -11,10 +11,10 @@ use whyslow_lab::scenario::script::Script;
 use whyslow_lab::scenario::units::{Share, Size, Time};
 use whyslow_lab::scenario::work::Work;
 
-/// So much of a transfer shows a pattern that repeats, seconds.
+/// A pattern that repeats shows within this part of a transfer, seconds.
 const ENOUGH: f64 = 12.0;
-/// A beginning is like the whole when so much of its time is under other limits at most.
-const ALIKE: f64 = 0.2;
+/// A beginning is like the whole if at most this share of its time is under other limits.
+const DIFFERENT_MAX: f64 = 0.2;
 /// What the capture does not show, and is tried.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Choice {
@@ -185,5 +185,5 @@ fn begins_alike(captured: &Captured, seconds: f64) -> bool {
             (own.map(within).sum::<f64>() / seconds - share.seconds.as_secs_f64() / whole).abs()
         })
         .sum();
-    apart / 2.0 <= ALIKE
+    apart / 2.0 <= DIFFERENT_MAX
 }

@@ -8,7 +8,7 @@ pub type Sample = (String, BTreeMap<String, String>, f64);
 /// The samples of a text, or the first rule that it breaks.
 ///
 /// # Errors
-/// Says the rule and the line.
+/// Names the rule and the line.
 pub fn check(text: &str) -> Result<Vec<Sample>, String> {
     if !text.ends_with('\n') {
         return Err("the last line has no end".to_owned());

@@ -193,7 +193,7 @@ impl Known<'_> {
     }
 
     /// That the figures of a transfer fit each other: its rate, the sum of its costs, and what its
-    /// model says of what is called certain.
+    /// model and certain findings.
     fn arithmetic(&self, transfer: &Value, took: f64, before: f64) -> Result<(), String> {
         if let Some(rate) = transfer["rate_bps"].as_f64() {
             let by_time = 8.0 * number(transfer, "bytes")? / took;

@@ -64,7 +64,7 @@ fn a_listener_that_overflows_is_named() {
     assert!(figure(found, "TcpExt.ListenOverflows") >= 1.0);
     assert!(found["summary"].as_str().unwrap().contains("on 127.0.0.1:9000"), "{found:#}");
     assert!(found["confidence"].as_f64().unwrap() >= 0.9, "{found:#}");
-    // The network has nothing to do with it.
+    // The network is not involved.
     assert_eq!(causes(&printed), ["listen-overflow"]);
 }
 

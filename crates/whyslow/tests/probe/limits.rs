@@ -25,7 +25,7 @@ fn serve(answer: impl Fn(&mut TcpStream) + Send + Sync + 'static) -> String {
     url
 }
 
-/// What is said of a failure.
+/// The message for a failure.
 #[track_caller]
 fn complaint(arguments: &[&str]) -> String {
     let output = run(arguments);

@@ -1,4 +1,4 @@
-//! A probe of root is none of root while it talks to a server.
+//! A probe started by root gives up root's rights before it talks to a server.
 
 use crate::{probe, servers};
 use std::net::TcpListener;
@@ -21,7 +21,7 @@ fn status_while_asking(arguments: &[&str]) -> (String, Child) {
 }
 
 #[track_caller]
-fn says(status: &str, lines: &[&str]) {
+fn assert_status_has(status: &str, lines: &[&str]) {
     for line in lines {
         assert!(status.lines().any(|found| found == *line), "{line:?} is not in {status}");
     }
@@ -44,8 +44,8 @@ fn root_becomes_nobody_before_it_asks() {
         return;
     }
     let (status, child) = status_while_asking(&["--json"]);
-    says(&status, &NOTHING);
-    says(&status, &["Uid:\t65534\t65534\t65534\t65534", "Gid:\t65534\t65534\t65534\t65534"]);
+    assert_status_has(&status, &NOTHING);
+    assert_status_has(&status, &["Uid:\t65534\t65534\t65534\t65534", "Gid:\t65534\t65534\t65534\t65534"]);
     let output = child.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
     // Packets are recorded all the same: the socket was open.
@@ -61,16 +61,16 @@ fn files_of_root_are_written_without_capabilities() {
     let folder = tempfile::tempdir().unwrap();
     let capture = folder.path().join("own.pcapng");
     let (status, child) = status_while_asking(&["--capture", &capture.display().to_string()]);
-    says(&status, &NOTHING);
-    says(&status, &["Uid:\t0\t0\t0\t0"]);
+    assert_status_has(&status, &NOTHING);
+    assert_status_has(&status, &["Uid:\t0\t0\t0\t0"]);
     let output = child.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
     assert!(std::fs::metadata(&capture).unwrap().len() > 500);
-    // Another user's folder: what is about files remains, and nothing else.
+    // Another user's folder: only the rights to files remain.
     std::os::unix::fs::chown(folder.path(), Some(4_711), Some(4_711)).unwrap();
     let other = folder.path().join("other.pcapng");
     let (status, child) = status_while_asking(&["--capture", &other.display().to_string()]);
-    says(&status, &["CapEff:\t000000000000000b", "CapBnd:\t0000000000000000", "NoNewPrivs:\t1"]);
+    assert_status_has(&status, &["CapEff:\t000000000000000b", "CapBnd:\t0000000000000000", "NoNewPrivs:\t1"]);
     assert!(child.wait_with_output().unwrap().status.success());
     assert!(Path::new(&other).exists());
 }

@@ -1,4 +1,4 @@
-//! What is said of a capture must be possible: no cost beyond the time that there was, no rate that
+//! Output must be possible for the capture: no cost beyond the time that there was, no rate that
 //! is not bytes by time, no round trip longer than its connection, no certainty that the model of
 //! the same transfer contradicts. This needs no truth, so it holds for every capture there is.
 
@@ -9,7 +9,7 @@ use std::process::Command;
 
 /// Captures that end within a second only in an optimised build.
 const LONG: &[&str] = &["hang.pcap"];
-/// Files that lie beside captures and are none.
+/// Files next to captures that are not captures.
 const OTHERS: &[&str] = &["gz.json", "json", "log", "md", "py", "sh", "toml", "zip"];
 
 /// All captures below a folder, in the order of their names.
@@ -27,7 +27,7 @@ fn captures_in(folder: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// What cannot be true of these captures; those that cannot be read say nothing.
+/// Contradictions in the output for these captures; unreadable captures have none.
 fn impossible(captures: &[PathBuf]) -> Vec<String> {
     let judge = |path: &PathBuf| {
         let out = Command::new(env!("CARGO_BIN_EXE_whyslow")).arg(path).arg("--json").output().unwrap();

@@ -1,4 +1,4 @@
-//! Hostile captures given to the commands of the program: none of them panics, is killed or hangs.
+//! Hostile captures given to the commands of the program: no command may panic, be killed or hang.
 //!
 //! The inputs come from the harness of the core's fuzz tests; its `README.md` has the settings.
 

@@ -39,7 +39,7 @@ pub enum ProblemDetail {
     HandshakeIncomplete {
         /// What is missing.
         missing: MissingHandshake,
-        /// Bytes in which windows are assumed to count; `None` if nothing shows it.
+        /// The assumed unit of windows, bytes; `None` if it is unknown.
         window_unit: Option<u64>,
     },
     /// Segments are larger than the MSS (TSO or GRO).
@@ -58,7 +58,7 @@ pub enum ProblemDetail {
     WindowScaleOver14,
     /// The TCP checksum is wrong, and others of that side are right.
     WrongChecksums,
-    /// The TCP checksum is wrong in so many segments that it means nothing.
+    /// The TCP checksum is wrong in most segments, so it is ignored.
     MeaninglessChecksums {
         /// Connections with such segments.
         connections: u64,

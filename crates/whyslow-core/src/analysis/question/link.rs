@@ -19,7 +19,7 @@ pub enum LinkQuestion {
     FallBySender,
     /// Which queue marks packets?
     MarkingQueue,
-    /// Transfers of the capture that are in none of the sums.
+    /// Transfers of the capture that are not part of the sums.
     NotCompared {
         /// How many.
         transfers: u64,

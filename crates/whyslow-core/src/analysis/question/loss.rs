@@ -32,7 +32,7 @@ pub enum LossQuestion {
     RandomOrQueue,
     /// Did the SYN leave its host with the SACK option?
     SackAtItsEnd {
-        /// Whose SYN lacks it in the capture.
+        /// The end whose SYN lacks it in the capture.
         end: End,
     },
 }

@@ -18,7 +18,7 @@ pub enum LossStatement {
         /// The time that the link spent on them.
         cost_s: Nanos,
     },
-    /// Segments were lost, too few to tell a share.
+    /// Segments were lost, too few to estimate a share.
     FewLost {
         /// Segments that were retransmitted.
         segments: u64,
@@ -80,7 +80,7 @@ pub enum LossStatement {
     },
     /// SACK is off, so each hole was repaired in a round trip of its own.
     NoSack {
-        /// Whose SYN lacks the option.
+        /// The end whose SYN lacks the option.
         missing: End,
         /// Recoveries.
         recoveries: u64,
@@ -107,7 +107,7 @@ pub enum LossStatement {
         /// The transfer.
         whole_s: Nanos,
     },
-    /// A router's ICMP error said which size passes, and the sender ignored it.
+    /// A router's ICMP error named the size that passes, and the sender ignored it.
     SizeIgnored {
         /// Who sent the error.
         by: String,

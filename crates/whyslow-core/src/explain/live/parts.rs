@@ -77,7 +77,7 @@ impl LiveExplainer {
     }
 }
 
-/// Returns whether a connection of which there is a SYN alone has nothing to report.
+/// Returns whether a connection with a SYN alone cost no time.
 fn has_cost_nothing(kept: &mut FlowEntry<OpenConnection>, until: Time) -> bool {
     let ends = kept.key.to_endpoints();
     kept.value.tcp().short_connection_bounds(until, &ends).is_some_and(|brief| rules::cost_nothing(&brief))

@@ -36,7 +36,7 @@ impl Connection {
         self.send(1, Flags::ACK, [offset.wrapping_add(1), 1], len);
     }
 
-    /// The client's ACK for so many of them.
+    /// The client's ACK of this many bytes.
     fn ack(&mut self, offset: u32) {
         self.send(0, Flags::ACK, [1, offset.wrapping_add(1)], 0);
     }

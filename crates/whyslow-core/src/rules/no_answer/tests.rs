@@ -336,7 +336,8 @@ fn after_a_long_silence_something_may_have_forgotten_the_connection() {
     let found = scene.finding_over_connection(Cause::NoAnswer).unwrap();
     let action = &found.remedy().unwrap().action;
     assert!(matches!(action, Action::Exchange(ExchangeAction::SendKeepalives { .. })), "{action:?}");
-    assert!(action.command().unwrap().contains("tcp_keepalive_time=60"));
+    let command = "sysctl -w net.ipv4.tcp_keepalive_time=60 net.ipv4.tcp_keepalive_intvl=15";
+    assert_eq!(action.command().as_deref(), Some(command));
 }
 
 #[test]

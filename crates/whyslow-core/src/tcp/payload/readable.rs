@@ -401,7 +401,7 @@ mod tests {
         }
     }
 
-    /// Steps for one payload of so many openings of heads without an end, or with one at the end.
+    /// Steps for one payload of `heads` openings of heads without an end, or with one at the end.
     fn steps_of_heads(heads: usize, end: &[u8]) -> u64 {
         let payload = [&b"GET /".repeat(heads)[..], end].concat();
         let mut held = Vec::new();

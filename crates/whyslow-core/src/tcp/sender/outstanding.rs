@@ -63,7 +63,7 @@ pub(in crate::tcp) struct Outstanding {
     segments: SliceQueue<OutstandingSegment>,
     /// Whether segments may overlap.
     pub may_overlap: bool,
-    /// What there is only around losses and reordering; `None` while there is none of it.
+    /// State that is needed around losses and reordering only.
     repair: Option<Box<Repair>>,
 }
 

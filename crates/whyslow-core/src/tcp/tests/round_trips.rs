@@ -18,7 +18,7 @@ fn ack_that_comes_with_a_later_request_is_no_round_trip() {
     let rtt = requests(&[0.0, 60_000.0, 88_000.0]).run().rtt;
     assert!(rtt.min.is_none_or(|rtt| rtt <= Nanos::from_millis(10)), "{rtt:?}");
     assert!(rtt.p95.is_none_or(|rtt| rtt <= Nanos::from_millis(10)), "{rtt:?}");
-    // What a delayed ACK may take is not told from the path.
+    // The delay of an ACK cannot be separated from the path's.
     assert!(requests(&[0.0, 300.0, 600.0]).run().rtt.p50.is_some_and(|rtt| rtt < Nanos::from_millis(400)));
 }
 

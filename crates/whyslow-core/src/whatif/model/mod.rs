@@ -10,7 +10,7 @@
 //! Work is bounded by what is simulated, whatever the scenario's figures are: a transfer longer
 //! than [`MAX_SEGMENTS`] is extrapolated at the rate of its last quarter, and one that takes more
 //! than [`MAX_STEPS`] (a window of one byte sends segments of one byte) at the rate of the second
-//! half of those steps. The [`Outcome`] says so.
+//! half of those steps. The [`Outcome`] records it.
 
 mod buffer;
 mod congestion;

@@ -139,7 +139,7 @@ async fn stored(client: &Client, upload: &Upload, number: u32) -> Result<Option<
     Ok(parts.iter().find(|part| part.number == number).map(|part| part.size))
 }
 
-/// What the service said to a request that it does not take.
+/// The service's response to a request that it refuses.
 fn refusal(error: StoreError) -> Result<String, StoreError> {
     match error.kind {
         ErrorKind::NoSuchBucket | ErrorKind::Busy | ErrorKind::Connection(_) | ErrorKind::TimedOut(_) => Err(error),
@@ -163,7 +163,7 @@ pub(super) async fn put_as_upload(
             Err(error) => Err(error),
         };
         if stored.is_err() {
-            // That it cannot be dropped is no news next to why it has to be.
+            // The error that made dropping necessary is the one to report.
             let _ = uploads::abort(&client, &upload).await;
         }
         stored

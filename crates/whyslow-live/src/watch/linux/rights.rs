@@ -60,7 +60,7 @@ impl User {
         Some(Self { uid: id("SUDO_UID")?, gid: id("SUDO_GID")? })
     }
 
-    /// The user to become instead of root: whoever ran `sudo`, else nobody. `None` if this is not
+    /// The user to become instead of root: the user of `sudo`, else `nobody`. `None` if this is not
     /// root, or if the user namespace has no such user.
     #[must_use]
     pub fn instead_of_root() -> Option<Self> {
@@ -188,7 +188,7 @@ fn threads_with_rights(kept: &CapsHashSet) -> io::Result<usize> {
     Ok(left)
 }
 
-/// Whether any other bit of `CapPrm` is set, or none is told.
+/// Whether any other bit of `CapPrm` is set, or the line is missing.
 fn has_rights(status: &str, kept: u64) -> bool {
     let permitted = status.lines().find_map(|line| line.strip_prefix("CapPrm:"));
     let permitted = permitted.and_then(|digits| u64::from_str_radix(digits.trim(), 16).ok());

@@ -97,13 +97,13 @@ fn reach(reach: &Reach) -> String {
 fn leads(leads: &[Lead]) -> String {
     match leads {
         [] => String::new(),
-        [only] => format!("at every size {}{}", leader(only), beyond(only)),
+        [only] => format!("at every size {}{}", leader(only), extrapolation(only)),
         [first, middle @ .., last] => {
             let mut parts = vec![format!("up to {} B {}", thousands(first.to_bytes), leader(first))];
             parts.extend(middle.iter().map(|lead| {
                 format!("from {} to {} B {}", thousands(lead.from_bytes), thousands(lead.to_bytes), leader(lead))
             }));
-            parts.push(format!("from {} B on {}{}", thousands(last.from_bytes), leader(last), beyond(last)));
+            parts.push(format!("from {} B on {}{}", thousands(last.from_bytes), leader(last), extrapolation(last)));
             parts.join("; ")
         }
     }
@@ -118,7 +118,7 @@ fn leader(lead: &Lead) -> String {
     }
 }
 
-fn beyond(lead: &Lead) -> String {
+fn extrapolation(lead: &Lead) -> String {
     if lead.extrapolated {
         format!(", up to {} B; beyond the captured bytes it is extrapolated", thousands(lead.to_bytes))
     } else {

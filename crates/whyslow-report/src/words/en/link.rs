@@ -144,7 +144,7 @@ pub(super) fn question(question: &LinkQuestion) -> String {
             "`tc -s qdisc show` on the routers counts ecn_mark; a capture behind the queue that marks shows CE in the IP header".to_owned()
         }
         LinkQuestion::NotCompared { transfers } => format!(
-            "{} of this capture, each smaller than those that were compared, {} in none of these sums",
+            "{} of this capture, each smaller than those that were compared, {} not part of these sums",
             count(*transfers, "transfer"),
             if *transfers == 1 { "is" } else { "are" },
         ),

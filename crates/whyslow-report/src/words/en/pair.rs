@@ -192,7 +192,7 @@ const fn syn(from: Option<End>) -> &'static str {
 pub(in crate::words) fn caveat(caveat: &PairCaveat) -> String {
     match caveat {
         PairCaveat::CapturedTwice { near, packets } => format!(
-            "the capture nearer to the {} has {} twice: the capture took them twice (several interfaces or mirror ports), and the network duplicated none of them",
+            "the capture nearer to the {} has {} twice: the capture took them twice (several interfaces or mirror ports), and the network did not duplicate them",
             name(*near),
             count(*packets, "packet")
         ),

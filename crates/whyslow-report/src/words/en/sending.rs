@@ -51,7 +51,7 @@ pub(super) fn statement(statement: &SendingStatement) -> String {
 pub(super) fn question(question: &SendingQuestion) -> String {
     match question {
         SendingQuestion::FlightsEndShort => {
-            "most flights end in a segment cut short, so that the program may have had no more to send: `ss -ti` on the sender says app_limited, or not".to_owned()
+            "most flights end in a segment cut short, so that the program may have had no more to send: `ss -ti` on the sender shows app_limited if so".to_owned()
         }
         SendingQuestion::RememberedThreshold { peer: Some(peer), segments } => {
             format!("`ip tcp_metrics show {peer}` on the sender names a ssthresh of about {segments}")

@@ -21,8 +21,8 @@ pub(in crate::words) fn verdict(verdict: &Verdict, findings: &[Finding]) -> Stri
             time(*whole)
         ),
         Verdict::Healthy => "nothing slowed it beyond what the path needs".to_owned(),
-        Verdict::Unknown => "what slowed it cannot be told from this capture".to_owned(),
-        Verdict::UnknownElided => "what slowed it cannot be told: packets of it were left out of the text".to_owned(),
+        Verdict::Unknown => "the capture does not show the cause".to_owned(),
+        Verdict::UnknownElided => "the text does not show the cause: packets were left out of it".to_owned(),
         Verdict::Unexplained { limits, whole } => unexplained(limits, *whole),
         Verdict::WaitedForOther => {
             "it waited for another connection between the same hosts, which worked meanwhile: nothing was lost by it"

@@ -93,13 +93,13 @@ fn reach(reach: &Reach) -> String {
 fn leads(leads: &[Lead]) -> String {
     match leads {
         [] => String::new(),
-        [only] => format!("在任何大小下{}{}", leader(only), beyond(only)),
+        [only] => format!("在任何大小下{}{}", leader(only), extrapolation(only)),
         [first, middle @ .., last] => {
             let mut parts = vec![format!("不超过 {} B 时{}", thousands(first.to_bytes), leader(first))];
             parts.extend(middle.iter().map(|lead| {
                 format!("{} 到 {} B 时{}", thousands(lead.from_bytes), thousands(lead.to_bytes), leader(lead))
             }));
-            parts.push(format!("从 {} B 起{}{}", thousands(last.from_bytes), leader(last), beyond(last)));
+            parts.push(format!("从 {} B 起{}{}", thousands(last.from_bytes), leader(last), extrapolation(last)));
             parts.join("；")
         }
     }
@@ -114,7 +114,7 @@ fn leader(lead: &Lead) -> String {
     }
 }
 
-fn beyond(lead: &Lead) -> String {
+fn extrapolation(lead: &Lead) -> String {
     if lead.extrapolated {
         format!("，直到 {} B；超出已抓取的字节的部分是外推", thousands(lead.to_bytes))
     } else {

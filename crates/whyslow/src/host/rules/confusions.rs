@@ -104,7 +104,7 @@ fn a_full_window_between_programs_of_one_machine_is_usual() {
     assert_eq!(with(20_000_000_000).causes(), [""; 0], "2 GB/s");
     let mut late = with(100_000_000);
     late.namespace().sockets[0].info.as_mut().unwrap().rtt = Some(12_000);
-    assert_eq!(late.causes(), ["receive-window"], "a reader that is late is no queue");
+    assert_eq!(late.causes(), ["receive-window"], "a late reader is not a queue");
     let found = with(100_000_000).finding("receive-window");
     assert_eq!((value(&found, "rwnd_limited"), value(&found, "busy")), (8.0, 10.0));
 }
@@ -142,7 +142,7 @@ fn a_window_that_is_shut_at_one_instant_is_no_slow_reader() {
     };
     assert_eq!(shut(40).causes(), [""; 0]);
     assert_eq!(shut(1_200).causes(), ["zero-window"]);
-    // What the kernel counted until then is told all the same.
+    // Counts of the kernel until then are reported all the same.
     let mut slow = shut(40);
     slow.namespace().sockets[0].info.as_mut().unwrap().rwnd_limited = Some(4_000_000);
     assert_eq!(slow.causes(), ["receive-window"]);
@@ -224,7 +224,7 @@ fn an_idle_connection_still_shows_the_window_that_it_will_lose() {
     assert_eq!(seen.causes(), [""; 0], "a loss");
 }
 
-/// A device that leads to the peer, with a discipline that dropped so many of a million packets.
+/// A device that leads to the peer, with a discipline that dropped `drops` of a million packets.
 fn with_qdisc(kind: &str, drops: u32, again: u32) -> Scene {
     let mut scene = Scene::new();
     let mut eth0 = device(&[("tx_bytes", 1_000_000_000)]);

@@ -45,8 +45,8 @@ pub(super) fn check(look: Look<'_>) -> Vec<Finding> {
     targets.into_iter().filter_map(|(target, sockets)| report(look, target, &sockets)).collect()
 }
 
-/// Whether the SYN goes to a listener of this machine whose queue is full: that is no matter of the
-/// network.
+/// Whether the SYN goes to a listener of this machine whose queue is full: that does not concern
+/// the network.
 fn is_dropped_here(look: Look<'_>, socket: &Socket) -> bool {
     let [local, remote] = [socket.local, socket.remote].map(plain);
     let is_here = remote.ip().is_loopback() || local.ip() == remote.ip();

@@ -17,7 +17,7 @@
 //!
 //! ## The fix
 //! Raise the rate or the limit of the discipline, make the device's queue longer (`txqueuelen`), or
-//! let senders pace (`fq`). A `netem` drops because it was told to: remove it.
+//! let senders pace (`fq`). A `netem` drops as configured: remove it.
 //!
 //! ## To see that it worked
 //! `tc -s qdisc show dev DEVICE` does not count on under `dropped`.

@@ -6,8 +6,8 @@
 //! sends its next answer as slowly as a new one.
 //!
 //! ## How it is recognised
-//! Thresholds that `ip tcp_metrics` or a route remembers say nothing, and BBR keeps its window. Any
-//! of three, if the round trips that it costs add up to 50 ms:
+//! Thresholds that `ip tcp_metrics` or a route remembers prove nothing, and BBR keeps its window.
+//! Any of three, if the round trips that it costs add up to 50 ms:
 //! - an earlier look (`--for`, `--watch`) saw the connection idle with an open window, and now,
 //!   after it has sent again and lost nothing, the window is half of that or less;
 //! - a connection that lost nothing and whose window stands below a threshold: without a loss the
@@ -76,7 +76,9 @@ pub(super) fn check(look: Look<'_>) -> Vec<Finding> {
     let restarts: Vec<Restart<'_>> = look
         .live()
         .filter(|live| live.socket.congestion_control.as_deref().is_some_and(|name| !name.starts_with("bbr")))
-        .filter_map(|live| seen(&live).or_else(|| by_threshold(look, &live)).or_else(|| expected(&live)))
+        .filter_map(|live| {
+            restarted_since_earlier_look(&live).or_else(|| by_threshold(look, &live)).or_else(|| expected(&live))
+        })
         .filter(|restart| restart.cost >= WORTH_S)
         .collect();
     report(look, &restarts).into_iter().collect()
@@ -89,7 +91,7 @@ fn is_idle(info: &TcpInfo) -> bool {
 }
 
 /// An earlier look had the window open, and it was taken back since.
-fn seen<'a>(live: &Live<'a>) -> Option<Restart<'a>> {
+fn restarted_since_earlier_look<'a>(live: &Live<'a>) -> Option<Restart<'a>> {
     let (before, now) = (live.before?, live.info);
     let has_sent = now.data_segs_out? > before.data_segs_out?;
     let is_unhurt = now.total_retrans? == before.total_retrans? && now.delivered_ce == before.delivered_ce;
@@ -140,7 +142,7 @@ fn doublings(window: f64) -> f64 {
     (window / INITIAL_WINDOW).log2().ceil().max(0.0)
 }
 
-/// Round trips that so many segments take from a window that doubles in each.
+/// Round trips for this many segments with a window that doubles in each.
 fn rounds(segments: f64, window: f64) -> u32 {
     (1..=MOST_ROUNDS).find(|rounds| window * (2_f64.powi(*rounds as i32) - 1.0) >= segments).unwrap_or(MOST_ROUNDS)
 }

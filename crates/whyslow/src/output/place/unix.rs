@@ -151,7 +151,7 @@ impl Place {
         Ok(renameat(&*self.folder, &self.name, &*self.folder, to)?)
     }
 
-    /// A place beside this one.
+    /// A place in the same folder.
     ///
     /// # Errors
     /// As [`Place::find`]; a link is not followed.
@@ -329,7 +329,7 @@ impl Drop for Temporary {
     }
 }
 
-/// Finds a name that nothing has.
+/// Finds an unused name.
 fn with_new_name<T>(mut create: impl FnMut(&OsStr) -> rustix::io::Result<T>) -> io::Result<(T, OsString)> {
     for attempt in 0..100_u8 {
         let name = OsString::from(format!("{PREFIX}{:016x}", RandomState::new().hash_one(attempt)));

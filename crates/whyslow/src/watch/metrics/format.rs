@@ -33,7 +33,7 @@ impl Format {
 }
 
 /// Prometheus' text format: a counter's family has the name of its samples, which ends in `_total`;
-/// there are no units and no end mark.
+/// units and the end mark are missing.
 fn plain(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut help = None;

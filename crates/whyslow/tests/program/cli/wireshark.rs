@@ -188,7 +188,7 @@ fn nothing_is_left_in_the_temporary_folder() {
 }
 
 /// In a folder where others can look, and however new files are usually made, only this user can
-/// read the copy; nobody else can have made it.
+/// read the copy; another user cannot have made it.
 #[cfg(target_os = "linux")]
 #[test]
 fn the_copy_is_for_this_user_alone() {

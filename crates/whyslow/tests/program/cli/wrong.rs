@@ -1,4 +1,4 @@
-//! Wrong inputs and arguments: what is printed, and that it says what to do.
+//! Wrong inputs and arguments: each error names what to do.
 
 use crate::{Folder, pcap, whyslow};
 use std::fs;
@@ -82,7 +82,7 @@ fn folder() -> Folder {
     folder
 }
 
-/// Words of a text that says what to do.
+/// Words of a text that names what to do.
 const HINTS: &[&str] = &[
     "did you mean",
     "try '--help'",

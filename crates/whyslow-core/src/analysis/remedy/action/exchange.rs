@@ -142,7 +142,7 @@ pub enum LogTopic {
 pub enum ClientState {
     /// A part of the response.
     AmidResponse,
-    /// Nothing of it.
+    /// No part of it.
     BeforeResponse,
 }
 

@@ -28,12 +28,12 @@ pub enum LossAction {
     EnableRack,
     /// Switch SACK on.
     EnableSack {
-        /// Whose SYN lacks the option.
+        /// The end whose SYN lacks the option.
         on: End,
     },
     /// Switch SACK on, without which a sender sends no tail loss probe.
     EnableSackForProbes {
-        /// Whose SYN lacks the option.
+        /// The end whose SYN lacks the option.
         on: End,
     },
     /// Let the sender probe for lost tails.

@@ -29,7 +29,7 @@ pub enum SendingAction {
     /// Switch window scaling on where this SYN comes from, or stop a middlebox that strips the
     /// option.
     EnableWindowScaling {
-        /// Whose SYN lacks the option.
+        /// The end whose SYN lacks the option.
         on: End,
     },
     /// Use BBR, or CUBIC without HyStart.
@@ -69,7 +69,7 @@ pub enum SendingAction {
     RaiseSendBuffer {
         /// Where the sender stops, bytes.
         bytes: u64,
-        /// What commonly has this size; `None` if nothing does.
+        /// The product that commonly has this size; `None` if unknown.
         usual: Option<UsualCap>,
         /// The size to use, and where it comes from.
         need: BufferNeed,

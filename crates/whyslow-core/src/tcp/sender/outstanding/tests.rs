@@ -19,7 +19,7 @@ fn hole(start: u64, end: u64) -> SequenceHole {
 
 #[derive(Clone, Copy, Debug)]
 enum Step {
-    /// New data, so many bytes beyond the last.
+    /// `len` bytes of new data, `skip` bytes after the last.
     Send {
         skip: u64,
         len: u32,
@@ -104,7 +104,7 @@ proptest! {
     }
 }
 
-/// Steps of a hole of so many bytes that is filled byte by byte, from its upper end or its lower.
+/// Steps for a hole of `bytes` that is filled byte by byte, from its upper end or its lower.
 fn steps_to_fill(bytes: u64, falling: bool) -> u64 {
     steps::steps_during(|| {
         let mut out = Outstanding::default();

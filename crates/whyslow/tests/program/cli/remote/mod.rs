@@ -264,7 +264,7 @@ fn a_redirect_from_the_internet_to_this_machine_is_refused_unless_allowed() {
     redirect(&local);
     let found = json(proxied(named).arg("--allow-local-redirects"));
     assert_eq!(found["connections"], local_findings()["connections"]);
-    // From this machine itself a redirect within it is no news.
+    // A redirect within this machine is allowed if it began here.
     let status = format!("302 Found\r\nlocation: {local}").leak();
     let moved = server.put("/moved.pcap", Served { status: Some(status), ..Served::default() });
     server.put("/secret.pcap", served("loss-client"));
