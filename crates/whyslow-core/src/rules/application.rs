@@ -17,7 +17,9 @@
 //! is not counted. Away from the sender its IPv4 numbers, which Linux counts up by one for each
 //! packet, show that it sent nothing meanwhile. Where there are none and the pauses are as long as
 //! the sender's timers, the cause is a possible one, and no fix is named: segments may have been
-//! lost before the capture point, and come again.
+//! lost before the capture point, and come again. A silence of more than a second is a pause if the
+//! message is known to be incomplete, or if more than an initial window follows it without another
+//! request: then it is likely, and not certain.
 //!
 //! Or segments that are short on average pass at one rate, though the sender waits for no ACK and
 //! no queue stands: a program that writes a little every moment. A sender that has more to send
@@ -97,7 +99,14 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
     let doubtful: Nanos = pauses.clone().filter(|gap| may_be_timer(case, gap)).map(|gap| gap.end - gap.start).sum();
     let doubtful = !case.near_sender() && doubtful.0 >= lost.0 / 2;
     let is_unread = may_follow_greeting(case, longest);
-    let confidence = if is_unread || doubtful { 0.5 } else { sure };
+    let is_inferred = case.transfer.inferred_stalls.0 >= lost.0 / 2;
+    let confidence = if is_unread || doubtful {
+        0.5
+    } else if is_inferred {
+        0.7
+    } else {
+        sure
+    };
     let (paused_s, whole_s) = (lost, case.duration());
     let statement = if doubtful {
         ExchangeStatement::NothingArrived { paused_s, whole_s, pauses: number }
@@ -119,6 +128,8 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
         ExchangeQuestion::SessionTickets
     } else if doubtful {
         ExchangeQuestion::PausesLikeTimers
+    } else if is_inferred {
+        ExchangeQuestion::OneMessage
     } else {
         ExchangeQuestion::MayBeProxy { end: case.facts.end_of(case.sender) }
     });

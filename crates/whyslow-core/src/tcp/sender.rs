@@ -29,6 +29,7 @@ pub(in crate::tcp) mod silence;
 mod slice_queue;
 mod snd_window;
 mod spurious;
+mod stalls;
 mod transfer_recorder;
 pub(in crate::tcp) mod turns;
 mod window_scale;
@@ -251,6 +252,7 @@ impl SenderState {
 
     /// The transfer that goes on is over.
     pub(super) fn finish_transfer(&mut self) {
+        self.join_over_silences(false);
         self.close_open_transfers();
         if let Some(transfer) = self.transfer.take() {
             self.push_transfer(transfer, self.last_send.at);

@@ -18,6 +18,8 @@ pub enum ExchangeQuestion {
         /// The end.
         end: End,
     },
+    /// Are the parts around the pauses one message, or did the sender push them without a request?
+    OneMessage,
     /// Does the sender wait for its application?
     AppLimited,
     /// No segment is as long as the ends agreed on: were longer ones lost?
@@ -65,6 +67,7 @@ impl ExchangeQuestion {
             Self::SessionTickets
             | Self::PausesLikeTimers
             | Self::MayBeProxy { .. }
+            | Self::OneMessage
             | Self::AppLimited
             | Self::LongSegmentsUnseen
             | Self::ProxyBetween

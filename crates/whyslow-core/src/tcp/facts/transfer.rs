@@ -71,6 +71,9 @@ pub struct TransferFacts {
     pub unseen: u64,
     /// How often a small payload of the other side resumed it.
     pub peer_resumes: u64,
+    /// Time in silences of which the length of the parts around them alone shows that they are one
+    /// message.
+    pub inferred_stalls: Nanos,
     /// ACKs that echoed congestion (ECE).
     pub ecn_echoes: u64,
     /// The first of them: when it reached the sender, and its frame.
@@ -144,6 +147,7 @@ impl TransferFacts {
         self.healed_holes += more.healed_holes;
         self.unseen += more.unseen;
         self.peer_resumes += more.peer_resumes;
+        self.inferred_stalls += more.inferred_stalls;
         self.ecn_echoes += more.ecn_echoes;
         self.first_echo = self.first_echo.or(more.first_echo);
         self.reductions += more.reductions;

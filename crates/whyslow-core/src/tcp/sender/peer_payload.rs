@@ -169,8 +169,8 @@ pub(super) struct OpenTransfer {
     pub(super) last: Option<(Time, FrameRef)>,
     /// The pause after it.
     pub(super) pause: Option<Gap>,
-    /// The message that ended it.
-    pub(super) message: PeerPayload,
+    /// The message that ended it; `None` after a silence.
+    pub(super) message: Option<PeerPayload>,
 }
 
 /// Returns whether a segment that acknowledges everything, after others that did not, is a message

@@ -8,7 +8,8 @@
 //! come after the same number of bytes.
 //!
 //! A *push* needs no request: new data is another message after a pause with nothing outstanding
-//! that is longer than any of TCP's own.
+//! that is longer than any of TCP's own. If more than an initial window follows the pause without a
+//! request, it is the rest of the message before it, and the pause is a stall (`stalls`).
 
 use super::peer_payload::{OpenTransfer, PROMPT_ANSWER, PeerPayload, PreviousTransfer, TurnOutcome};
 use super::scoreboard::Recovery;
@@ -43,6 +44,7 @@ impl SenderState {
     /// Returns what begins with new data at `start`.
     pub(super) fn what_begins(&mut self, seg: &Seg, start: u64, path: &PathEstimate) -> NewDataBegins {
         let heard = self.peer_payload.take();
+        self.join_over_silences(heard.is_some());
         let before = self.transfer.as_mut().map(|transfer| PreviousTransfer {
             bytes: transfer.facts().bytes(),
             request: self.turns.request_len,
@@ -71,7 +73,7 @@ impl SenderState {
             _ if self.was_idle(seg, start, path) => {
                 // It crossed this segment and is answered later.
                 self.peer_payload = heard.filter(|_| then == Some(TurnOutcome::GoesOn { resumed: false }));
-                self.begin_new_transfer(None)
+                self.begin_after_silence(seg, path)
             }
             (Some(TurnOutcome::GoesOn { resumed: true }), Some(heard)) => self.continue_transfer(heard, start),
             _ => NewDataBegins::Nothing,
@@ -79,7 +81,7 @@ impl SenderState {
     }
 
     /// Ends the transfer and its earlier parts.
-    fn begin_new_transfer(&mut self, asked: Option<PeerMessage>) -> NewDataBegins {
+    pub(super) fn begin_new_transfer(&mut self, asked: Option<PeerMessage>) -> NewDataBegins {
         self.finish_transfer();
         self.turns.request_len = asked.map(|asked| asked.bytes);
         NewDataBegins::Transfer(asked)
@@ -133,21 +135,28 @@ impl SenderState {
                 self.begin_new_transfer(Some(heard.peer_message()))
             };
         }
-        let last = self.turns.open_transfers.last_mut().map(|part| part.transfer.facts().bytes());
+        let last = self.turns.open_transfers.last_mut().filter(|part| part.message.is_some());
+        let last = last.map(|part| part.transfer.facts().bytes());
         if let Some(last) = last.filter(|&last| is_same_quota(last, sent)) {
             self.turns.quota = Some(sent.min(last));
             self.join_open_transfers(heard.bytes);
             return self.continue_transfer(heard, start);
         }
-        let pause = self.pause_before(seg, path);
-        if let Some(transfer) = self.transfer.take() {
-            if self.turns.open_transfers.len() >= MAX_OPEN_TRANSFERS {
-                let oldest = self.turns.open_transfers.remove(0);
-                self.push_transfer(oldest.transfer, oldest.last);
-            }
-            self.turns.open_transfers.push(OpenTransfer { transfer, last: self.last_send.at, pause, message: heard });
-        }
+        self.hold_transfer(Some(heard), seg, path);
         NewDataBegins::Transfer(Some(heard.peer_message()))
+    }
+
+    /// Holds the transfer, because what comes next may continue it. `ended_by`: the message that
+    /// ended it; `None` after a silence.
+    pub(super) fn hold_transfer(&mut self, ended_by: Option<PeerPayload>, seg: &Seg, path: &PathEstimate) {
+        let pause = self.pause_before(seg, path);
+        let Some(transfer) = self.transfer.take() else { return };
+        if self.turns.open_transfers.len() >= MAX_OPEN_TRANSFERS {
+            let oldest = self.turns.open_transfers.remove(0);
+            self.push_transfer(oldest.transfer, oldest.last);
+        }
+        let last = self.last_send.at;
+        self.turns.open_transfers.push(OpenTransfer { transfer, last, pause, message: ended_by });
     }
 
     /// Joins the parts into one transfer, as far as messages of this size lie between them.
@@ -155,9 +164,11 @@ impl SenderState {
         let Some(mut whole) = self.transfer.take() else { return };
         let mut open = std::mem::take(&mut self.turns.open_transfers);
         // Oldest first, in the order of their messages.
-        let joined = open.iter().rev().take_while(|part| part.message.bytes == message).count();
-        open.iter().rev().take(joined).rev().for_each(|part| self.turns.note_credit(part.message.seq_range));
-        while let Some(part) = open.pop_if(|part| part.message.bytes == message) {
+        let is_alike = |part: &OpenTransfer| part.message.is_some_and(|one| one.bytes == message);
+        let joined = open.iter().rev().take_while(|part| is_alike(part)).count();
+        let ranges = open.iter().rev().take(joined).rev().filter_map(|part| part.message);
+        ranges.for_each(|message| self.turns.note_credit(message.seq_range));
+        while let Some(part) = open.pop_if(|part| is_alike(part)) {
             let mut longer = part.transfer;
             longer.absorb(part.last, part.pause, whole);
             longer.facts().peer_resumes += 1;
@@ -172,6 +183,7 @@ impl SenderState {
     /// At the end of the data: decides whether the last message wanted no answer.
     pub(super) fn end_turns(&mut self) {
         let Some(heard) = self.peer_payload.take() else { return };
+        self.join_over_silences(true);
         heard.earlier_credit.into_iter().for_each(|place| self.turns.note_credit(place));
         let is_credit = match heard.kind {
             PayloadKind::Request => false,

@@ -185,6 +185,67 @@ proptest! {
     }
 }
 
+/// A request, and a response in parts of these sizes after these silences.
+fn response_in_parts(parts: &[(u32, f64)]) -> Talk {
+    let mut talk = Talk::new();
+    talk.fields(200, 0.0);
+    for &(bytes, silence) in parts {
+        talk.ms += silence;
+        talk.sends(bytes);
+        talk.is_acknowledged();
+    }
+    talk
+}
+
+const WINDOW: u32 = 10 * MSS;
+
+#[test]
+fn more_than_an_initial_window_after_a_silence_is_the_rest_of_a_response() {
+    let talk = response_in_parts(&[(30_000, 0.0), (WINDOW + 1, 3_000.0), (40_000, 9_000.0)]);
+    assert_eq!(talk.sizes(), [u64::from(70_000 + WINDOW + 1)]);
+    let facts = talk.facts();
+    let transfer = &facts.directions[1].transfers[0];
+    assert!(transfer.answered.is_some());
+    // A response that stalls for 3 and for 9 s, from its last segments on.
+    let stalled = transfer.inferred_stalls.as_secs_f64();
+    assert!((11.9..12.5).contains(&stalled), "{stalled}");
+    assert_eq!(transfer.gaps.iter().filter(|gap| gap.end - gap.start > Nanos::from_millis(2_900)).count(), 2);
+    assert!(transfer.rounds.iter().map(|round| round.bytes).sum::<u64>() == transfer.bytes());
+}
+
+#[test]
+fn small_messages_after_silences_are_pushes() {
+    let talk = response_in_parts(&[(30_000, 0.0), (WINDOW, 3_000.0), (500, 3_000.0), (500, 3_000.0)]);
+    assert_eq!(talk.sizes(), [30_000, u64::from(WINDOW), 500, 500]);
+    assert!(talk.facts().directions[1].transfers.iter().all(|one| one.inferred_stalls == Nanos::ZERO));
+}
+
+#[test]
+fn a_first_message_in_parts_is_one_if_it_is_answered() {
+    let upload = |is_answered: bool| {
+        let mut talk = Talk::new();
+        for silence in [0.0, 3_000.0] {
+            talk.ms += silence;
+            talk.sends(30_000);
+            talk.is_acknowledged();
+        }
+        if is_answered {
+            talk.fields(60, 50.0);
+        }
+        talk.sizes()
+    };
+    assert_eq!((upload(true), upload(false)), (vec![60_000], vec![30_000, 30_000]));
+}
+
+#[test]
+fn a_request_after_a_silence_begins_another_response() {
+    let mut talk = response_in_parts(&[(30_000, 0.0)]);
+    talk.fields(200, 3_000.0);
+    talk.sends(30_000);
+    talk.is_acknowledged();
+    assert_eq!(talk.sizes(), [30_000, 30_000]);
+}
+
 #[test]
 fn a_closed_window_and_what_is_outstanding_are_no_idleness() {
     let pushed_after = |change: fn(&mut Talk)| {

@@ -59,6 +59,9 @@ pub(super) fn statement(statement: &ExchangeStatement) -> String {
 pub(super) fn question(question: &ExchangeQuestion) -> String {
     use ExchangeQuestion as Q;
     match question {
+        Q::OneMessage => {
+            "if the sender may push data without a request, the pauses were between messages and cost no time: see the log of its application".to_owned()
+        }
         Q::SessionTickets => {
             "the bytes before the pause may be session tickets of TLS 1.3, and then the pause is the server's processing time: a capture with payload, or `tcpdump -x`, shows it".to_owned()
         }

@@ -59,6 +59,9 @@ pub(super) fn statement(statement: &ExchangeStatement) -> String {
 pub(super) fn question(question: &ExchangeQuestion) -> String {
     use ExchangeQuestion as Q;
     match question {
+        Q::OneMessage => {
+            "如果发送端会在没有请求时推送数据，这些停顿就在两条消息之间，没有耗费时间：请查看其应用的日志".to_owned()
+        }
         Q::SessionTickets => {
             "停顿之前的数据可能是 TLS 1.3 会话票据，那么停顿就是服务器的处理时间：抓取有效数据或用 `tcpdump -x` 可以确认"
                 .to_owned()

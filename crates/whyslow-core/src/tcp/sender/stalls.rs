@@ -1,0 +1,55 @@
+//! Silences inside a message: stalls, which the peer waits for.
+//!
+//! Readable payload may show that a message is incomplete (`payload::kind`). Where it does not, the
+//! data after the silence decides: more than an initial window (RFC 6928) that no request preceded
+//! is the rest of the message before it. A small message after a silence is a push: a line of a
+//! chat, an event, a heartbeat. A first message without an answer may be a stream in one direction,
+//! so its parts are one message only if the peer answers them.
+
+use super::turns::NewDataBegins;
+use super::{PathEstimate, SenderState};
+use crate::tcp::segment::Seg;
+use crate::units::Nanos;
+
+/// RFC 6928, segments.
+const INITIAL_WINDOW: u64 = 10;
+
+impl SenderState {
+    /// Begins what follows a silence: another message, or the rest of this one.
+    pub(super) fn begin_after_silence(&mut self, seg: &Seg, path: &PathEstimate) -> NewDataBegins {
+        let is_first = self.facts.transfers_total == 0 && self.turns.open_transfers.is_empty();
+        let after_stall = self.turns.open_transfers.last().is_some_and(|part| part.message.is_none());
+        let answers = self.transfer.as_mut().is_some_and(|transfer| transfer.facts().answered.is_some());
+        if self.peer_payload.is_some() || !(is_first || after_stall || answers) {
+            return self.begin_new_transfer(None);
+        }
+        self.hold_transfer(None, seg, path);
+        NewDataBegins::Transfer(None)
+    }
+
+    /// Joins the parts of a message that silences divide, if they are known to be one.
+    /// `is_answered`: the peer has sent payload since.
+    pub(super) fn join_over_silences(&mut self, is_answered: bool) {
+        if self.turns.open_transfers.last().is_none_or(|part| part.message.is_some()) {
+            return;
+        }
+        let window = INITIAL_WINDOW * self.segment_size.negotiated_or_usual();
+        let is_long = self.transfer.as_mut().is_some_and(|transfer| transfer.facts().bytes() > window);
+        let mut open = std::mem::take(&mut self.turns.open_transfers);
+        let is_answer = open.iter_mut().any(|part| part.message.is_none() && part.transfer.facts().answered.is_some());
+        if is_long
+            && (is_answer || is_answered)
+            && let Some(mut whole) = self.transfer.take()
+        {
+            while let Some(part) = open.pop_if(|part| part.message.is_none()) {
+                let mut longer = part.transfer;
+                let silence = part.last.map_or(Nanos::ZERO, |(last, _)| whole.facts().start - last);
+                longer.absorb(part.last, part.pause, whole);
+                longer.facts().inferred_stalls += silence;
+                whole = longer;
+            }
+            self.transfer = Some(whole);
+        }
+        self.turns.open_transfers = open;
+    }
+}
