@@ -12,6 +12,11 @@ const STEP_BACK: i64 = 100_000_000;
 /// Going forward this far is a clock that was set (from 1970, usually), not a quiet network.
 const STEP_FORWARD: i64 = 366 * 86_400 * 1_000_000_000;
 
+const MILLISECOND: i64 = 1_000_000;
+const SECOND: i64 = 1_000 * MILLISECOND;
+/// Fewer packets may all come within the first millisecond of a second by chance.
+const MIN_PACKETS: u64 = 20;
+
 /// Counts and remembers; [`CaptureLedger::summary`] tells.
 #[derive(Debug)]
 pub(super) struct CaptureLedger {
@@ -23,6 +28,8 @@ pub(super) struct CaptureLedger {
     timeless: u64,
     earliest: i64,
     latest: i64,
+    /// A packet came at another time than a whole second.
+    has_fractions: bool,
     links: Vec<LinkType>,
     links_seen: BTreeSet<LinkType>,
     cut: CutPackets,
@@ -60,6 +67,7 @@ impl Default for CaptureLedger {
             timeless: 0,
             earliest: i64::MAX,
             latest: i64::MIN,
+            has_fractions: false,
             links: Vec::new(),
             links_seen: BTreeSet::new(),
             cut: CutPackets::default(),
@@ -90,6 +98,9 @@ impl CaptureLedger {
     pub(super) fn packet<S: Sink>(&mut self, sink: &mut S, time: i64, record: CapturedRecord<'_>) {
         let CapturedRecord { link, data, original_len, snaplen } = record;
         self.frames += 1;
+        if !self.has_fractions {
+            self.has_fractions = time.rem_euclid(SECOND) >= MILLISECOND;
+        }
         if data.len() < original_len as usize {
             self.cut.count += 1;
             // All are as long as the first one, nearly always.
@@ -207,13 +218,21 @@ impl CaptureLedger {
             });
         }
         let timed = packets > self.timeless;
+        let is_coarse = timed && !self.has_fractions && packets >= MIN_PACKETS && self.latest - self.earliest >= SECOND;
+        if is_coarse {
+            self.problems.push(Problem {
+                slug: "coarse-times".into(),
+                count: packets,
+                detail: "all packets have times in whole seconds: nothing is concluded from times".into(),
+            });
+        }
         Summary {
             format,
             link_types: self.links,
             packets,
             first_time: timed.then_some(Time(self.earliest)),
             last_time: timed.then_some(Time(self.latest)),
-            clock: if self.timeless > 0 && !timed { Clock::None } else { Clock::Absolute },
+            clock: if is_coarse || (self.timeless > 0 && !timed) { Clock::None } else { Clock::Absolute },
             problems: self.problems,
             ..Summary::default()
         }

@@ -85,8 +85,8 @@ pub enum Clock {
     /// A text capture with times of day but no date, or times since its first packet: only
     /// differences mean something.
     Relative,
-    /// A text capture without times (`tcpdump -t`), with whole seconds only, or with times of which
-    /// nothing tells what they count from: nothing about time can be said.
+    /// A text capture without times (`tcpdump -t`), a capture with whole seconds only, or one whose
+    /// times have an unknown origin: nothing is concluded from times.
     None,
 }
 

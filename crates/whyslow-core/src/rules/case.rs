@@ -39,6 +39,11 @@ impl TransferCase<'_> {
         self.facts.vantage.near == if self.sender == self.facts.client { Near::Client } else { Near::Server }
     }
 
+    /// Whether the capture is next to the receiver.
+    pub(super) fn near_receiver(&self) -> bool {
+        self.facts.vantage.near == if self.sender == self.facts.client { Near::Server } else { Near::Client }
+    }
+
     /// For how long somebody waited for it: from its first byte to its end, but for what was idle.
     pub(crate) fn duration(&self) -> Nanos {
         (self.transfer.duration() - self.time(Limit::Idle)).or_zero()

@@ -1,4 +1,4 @@
-//! A text capture with times in whole seconds, from which nothing can be concluded.
+//! A capture with times in whole seconds, from which nothing can be concluded.
 //!
 //! ## What it is
 //! tcpdump prints microseconds. Where it was told to print no time (`-t`), and syslog, journald or
@@ -8,8 +8,9 @@
 //! told, nothing of time.
 //!
 //! ## How it is recognised
-//! The first packet's time has no fraction of a second, and tcpdump's own time is nowhere in the
-//! line.
+//! In text the first packet's time has no fraction of a second, and tcpdump's own time is nowhere in
+//! the line. In a file no packet of twenty or more, over a second or more, has a fraction of a
+//! millisecond or longer: a converter cut the times.
 //!
 //! ## What it is confused with
 //! - `log-times`: the log's times have fractions. They are used, and may be late by as long as

@@ -44,6 +44,9 @@ const AT_ONCE: Nanos = Nanos::from_millis(50);
 /// Of a protocol that cannot be read, so many answers show that the client is the one who asks.
 const ANSWERS: usize = 3;
 
+/// Payload of a record with a PING (8 bytes, its frame header and encryption), at most, bytes.
+const ECHO_MAX: u64 = 100;
+
 /// The port of SSH (RFC 4253 section 4), where most that is sent asks for nothing.
 const SSH: u16 = 22;
 
@@ -65,6 +68,9 @@ pub(super) fn outstanding(facts: &Facts) -> Option<OutstandingRequest<'_>> {
     }
     let answers = || answering.transfers.iter().filter_map(|answer| Some((answer, answer.answered?)));
     let usual = answers().map(|(answer, asked)| (answer.start - asked.last).or_zero()).max();
+    if is_echo(facts, message) {
+        return None;
+    }
     let label = head(&facts.content[client], message);
     let (due, times) = match label {
         Some(_) => (0.85, 1.0),
@@ -84,6 +90,14 @@ impl OutstandingRequest<'_> {
     pub fn is_usual(&self, waited: Nanos) -> bool {
         self.usual.is_some_and(|usual| waited <= usual.scale(self.times))
     }
+}
+
+/// Whether the client returns a small record of the server: the ACK of a PING (RFC 9113 section
+/// 6.7), which has the length of the PING, or a heartbeat.
+fn is_echo(facts: &Facts, message: &TransferFacts) -> bool {
+    let is_tls = facts.content[facts.client].protocol == Some(Protocol::Tls);
+    let before = facts.directions[!facts.client].transfers.last();
+    is_tls && message.bytes() <= ECHO_MAX && before.is_some_and(|ping| ping.bytes() == message.bytes())
 }
 
 /// The head that an HTTP message begins with.

@@ -44,7 +44,11 @@ fn check(case: &ConnectionCase<'_>) -> Option<Finding> {
     let handshake = &facts.handshake;
     let [a, b] = handshake.retries;
     // SYNs that nobody ever answered are no loss alone, nor are answers that never reach who asks.
-    if a + b == 0 || facts.state == State::Unanswered || is_half_open(facts) {
+    if a + b == 0 || matches!(facts.state, State::Unanswered | State::Refused) || is_half_open(facts) {
+        return None;
+    }
+    // SYN-ACKs alone may answer any SYN, and whether the client has them is not in the capture.
+    if handshake.syn.is_none() && handshake.ack.is_none() {
         return None;
     }
     let (syn, first) = handshake.syn.or(handshake.syn_ack)?;

@@ -33,7 +33,7 @@
 //! Virtue of Gentle Aggression", 2013.
 
 use super::case::TransferCase;
-use super::repair::{tail_waits, wait_for_tails};
+use super::repair::{BY_IP_NUMBERS, lost_nothing, tail_waits, wait_for_tails};
 use super::rule::{Check, Rule};
 use super::say::{confirm, evidence, finding};
 use crate::analysis::{
@@ -47,7 +47,7 @@ pub(super) const RULE: Rule = Rule::new(Cause::TailLoss, Check::Transfer(check))
 
 fn check(case: &TransferCase<'_>) -> Option<Finding> {
     let lost = wait_for_tails(case);
-    if !case.matters(lost, 0.1) {
+    if lost_nothing(case) || !case.matters(lost, 0.1) {
         return None;
     }
     let longest = tail_waits(case).max_by_key(|gap| gap.end - gap.start)?;
@@ -56,7 +56,7 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
     let repaired_by = if probes > 0 { TailRepair::Probe } else { TailRepair::Timer };
     let statement = LossStatement::TailLost { repaired_by, times: number, cost_s: lost, whole_s: case.duration() };
     let unseen = tail_waits(case).filter(|gap| gap.missing.is_some_and(|packets| packets > 0)).count() as u64;
-    let confidence = if unseen == 0 { 0.85 } else { 0.75 };
+    let confidence = if unseen == 0 { 0.85 } else { BY_IP_NUMBERS };
     let mut found = finding(Cause::TailLoss, lost, case.trust(confidence), statement);
     let frames = [longest.frames.0, longest.frames.1];
     if unseen > 0 {

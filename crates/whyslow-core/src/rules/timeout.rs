@@ -73,13 +73,16 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
     let longest = waits.max_by_key(|span| span.length())?;
     let length = longest.length();
     let gap = case.transfer.gaps.iter().find(|gap| gap.start == longest.start);
+    let by_timer = case.transfer.gaps.iter().filter(|gap| gap.release == Release::Timer && !gap.tail);
+    let missing: u32 = by_timer.clone().filter_map(|gap| gap.missing).fold(0, u32::saturating_add);
+    // A retransmission of what the capture holds proves a timer; IP numbers alone do not.
+    let proven: Nanos = by_timer.filter(|gap| gap.missing.unwrap_or(0) == 0).map(|gap| gap.end - gap.start).sum();
+    let confidence = if missing > 0 && proven < lost.scale(0.5) { repair::BY_IP_NUMBERS } else { 0.9 };
     let statement = LossStatement::TimerWaits { times: number, cost_s: lost, whole_s: case.duration() };
-    let mut found = finding(Cause::Timeout, lost, case.trust(0.9), statement);
+    let mut found = finding(Cause::Timeout, lost, case.trust(confidence), statement);
     let frames: Vec<_> = gap.iter().flat_map(|gap| [gap.frames.0, gap.frames.1]).collect();
     found.evidence.push(evidence(Measure::TimerWaits, number as f64, Unit::Waits, &[]));
     found.evidence.push(evidence(Measure::LongestWait, length.as_millis_f64(), Unit::Milliseconds, &frames));
-    let numbers = case.transfer.gaps.iter().filter(|gap| gap.release == Release::Timer && !gap.tail);
-    let missing: u32 = numbers.filter_map(|gap| gap.missing).fold(0, u32::saturating_add);
     if missing > 0 {
         found.evidence.push(evidence(Measure::PacketsMissingByIpId, f64::from(missing), Unit::Packets, &[]));
         found.to_confirm = confirm(LossQuestion::FirstCopiesUnseen);
@@ -119,7 +122,7 @@ fn first_copies(case: &TransferCase<'_>, waited: Nanos) -> Option<Finding> {
     }
     let missing = case.transfer.missing_before;
     let statement = LossStatement::LateResponse { wait_s: waited, packets: missing.into() };
-    let mut found = finding(Cause::Timeout, waited, case.trust(0.75), statement);
+    let mut found = finding(Cause::Timeout, waited, case.trust(repair::BY_IP_NUMBERS), statement);
     let frames = [case.transfer.frames.0];
     found.evidence.push(evidence(Measure::PacketsMissingByIpId, f64::from(missing), Unit::Packets, &frames));
     found.to_confirm = confirm(LossQuestion::FirstCopiesUnseen);

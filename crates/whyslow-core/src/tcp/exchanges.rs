@@ -14,6 +14,11 @@ use crate::units::{Nanos, Time};
 /// Most exchanges to keep: those with the longest wait.
 const MAX_EXCHANGES: usize = 1024;
 
+/// Payload of the records of a GOAWAY and a close_notify, at most, bytes.
+const GOODBYE_MAX: u64 = 100;
+/// A server that closes an idle connection has waited for at least this time.
+const SECOND: Nanos = Nanos::from_millis(1_000);
+
 /// Ports where the end that accepts a connection sends the requests: OpenFlow controllers (6633
 /// before IANA assigned 6653), and call home of NETCONF and RESTCONF (RFC 8071).
 const SERVER_ASKS_PORTS: [u16; 5] = [4334, 4335, 4336, 6633, 6653];
@@ -67,6 +72,16 @@ pub(super) fn note_greeting(
         let answers_finished = transfer.answered.is_some_and(|asked| asked.last == last);
         transfer.is_housekeeping |= answers_finished && transfer.start - last <= at_once;
     }
+}
+
+/// Marks what a server sent before its FIN, if it is too small for a response and nothing was due:
+/// a GOAWAY of HTTP/2 (RFC 9113 section 6.8, 17 bytes and its encryption) and a close_notify.
+/// `closed`: the server's FIN.
+pub(super) fn note_goodbye(directions: &mut [DirectionFacts; 2], server: Side, closed: Option<Time>) {
+    let Some((closed, last)) = closed.zip(directions[server].transfers.last_mut()) else { return };
+    let waited = last.answered.map_or(Nanos::ZERO, |asked| last.start - asked.last);
+    let is_goodbye = last.bytes() <= GOODBYE_MAX && closed - last.last_send <= PROMPT_ANSWER && waited >= SECOND;
+    last.is_housekeeping |= is_goodbye;
 }
 
 impl Conversation<'_> {

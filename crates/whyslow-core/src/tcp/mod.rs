@@ -382,6 +382,10 @@ impl Connection {
         if content[!client].tls13 != Some(false) {
             exchanges::note_greeting(&mut directions, client, &content[client], vantage.toward[!client]);
         }
+        if content[!client].protocol == Some(payload::Protocol::Tls) {
+            let closed = self.closing[!client].map(|packet| packet.time);
+            exchanges::note_goodbye(&mut directions, !client, closed);
+        }
         let requester = exchanges::requester(client, endpoints[!client].1);
         exchanges::note_request_retransmits(&mut directions, requester);
         let conversation =

@@ -45,7 +45,9 @@ impl Stream {
         let found = self.found();
         found.records += 1;
         found.largest_record = found.largest_record.max(u32::from(header.len) + tls::HEADER_LEN as u32);
-        let is_behind_handshake = fresh && found.firsts.len() == 1;
+        // A connection that was open before the capture has shown its greeting before.
+        let is_behind_handshake =
+            fresh && found.firsts.len() == 1 && matches!(found.firsts[0].2, tls::HANDSHAKE | tls::CHANGE_CIPHER_SPEC);
         if fresh && found.firsts.len() < LIST_MAX {
             if found.firsts.is_empty() {
                 // Of most connections one entry is all.

@@ -46,19 +46,21 @@ impl RateMeter {
         (self.since, self.from, self.due) = (Some(time), total, total + bin);
     }
 
-    /// Adds the bins of a meter that continues this one and has counted `less` bytes less. Between
-    /// the two lies a bin of its own.
+    /// Adds the bins of a meter that continues this one and has counted `less` bytes less, modulo
+    /// 2^64: bytes that never came to the capture point may make it negative. Between the two lies
+    /// a bin of its own.
     pub fn absorb(&mut self, more: Self, less: u64) {
         let Some((time, bytes)) = more.first else { return };
+        let bytes = bytes.wrapping_add(less);
         match self.since {
-            Some(since) if time > since && bytes + less > self.from => {
-                self.paces.push(pace(bytes + less - self.from, time - since));
+            Some(since) if time > since && bytes > self.from => {
+                self.paces.push(pace(bytes - self.from, time - since));
             }
             Some(_) => {}
-            None => self.first = Some((time, bytes + less)),
+            None => self.first = Some((time, bytes)),
         }
         self.paces.absorb(&more.paces);
-        (self.since, self.from, self.due) = (more.since, more.from + less, more.due + less);
+        (self.since, self.from, self.due) = (more.since, more.from.wrapping_add(less), more.due.wrapping_add(less));
     }
 
     pub fn finish(&self) -> RateSpread {

@@ -49,7 +49,7 @@ pub(in crate::words) fn problem(problem: &Problem) -> String {
 
 const TIMES_GO_BACK: &str = "with a time before that of the previous packet: they get the previous packet's time, and do not count for round trips; findings are less certain";
 const NO_TIMES: &str =
-    "the text has no usable times (`tcpdump -t`, or a log with whole seconds): only bytes and packets are counted";
+    "the capture has no usable times (`tcpdump -t`, or whole seconds only): only bytes and packets are counted";
 const LARGER_THAN_MSS: &str =
     "larger than the MSS (TSO or GRO on the capturing host): packet sizes and spacing differ from those on the link";
 const ONE_DIRECTION: &str =
