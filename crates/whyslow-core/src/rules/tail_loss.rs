@@ -100,8 +100,46 @@ mod tests {
     #![allow(clippy::unwrap_used)]
 
     use super::*;
+    use crate::analysis::Near;
     use crate::rules::scene::{MSS, Scene, gap, ms};
-    use crate::tcp::facts::Release;
+    use crate::tcp::facts::{Loss, Release};
+
+    /// A tail that came again 900 ms later.
+    fn tail() -> Scene {
+        let mut scene = Scene::flights(&[8 * MSS, 8 * MSS]);
+        let start = scene.transfer.last_send;
+        let end = start + ms(900);
+        scene.transfer.gaps.push(Gap { tail: true, is_retransmit: true, ..gap(start, end, Release::Timer) });
+        scene.transfer.retransmitted.timeout = 1;
+        scene.transfer.losses = vec![Loss::default()];
+        (scene.transfer.last_send, scene.transfer.end, scene.facts.last) = (end, end + ms(100), end + ms(100));
+        scene
+    }
+
+    #[test]
+    fn what_the_receivers_own_capture_holds_was_not_lost_on_the_way() {
+        let found = |change: fn(&mut Scene)| {
+            let mut scene = tail();
+            scene.facts.vantage.near = Near::Client;
+            change(&mut scene);
+            scene.finding(Cause::TailLoss).is_some() || scene.finding(Cause::Timeout).is_some()
+        };
+        assert!(!found(|_| ()));
+        assert!(found(|scene| scene.facts.vantage.near = Near::Server), "next to the sender");
+        assert!(found(|scene| scene.transfer.losses[0].unseen = true), "the first copy never came");
+        assert!(found(|scene| scene.transfer.retransmitted.fast = 1), "duplicate ACKs report a hole");
+    }
+
+    #[test]
+    fn a_loss_by_ip_numbers_alone_is_not_certain() {
+        let confidence = |missing: Option<u32>| {
+            let mut scene = tail();
+            scene.facts.vantage.near = Near::Middle;
+            scene.transfer.gaps.last_mut().unwrap().missing = missing;
+            scene.finding(Cause::TailLoss).unwrap().confidence
+        };
+        assert!(confidence(Some(1)) <= BY_IP_NUMBERS && confidence(None) > BY_IP_NUMBERS);
+    }
 
     #[test]
     fn a_probe_is_advised_where_it_would_come_sooner() {

@@ -466,3 +466,21 @@ fn pku_and_thu_a_fixed_window_against_one_that_opens() {
     assert_eq!(differ, ["window-scale", "first-flight", "initial-window", "first-record", "largest-record"]);
     assert!(printed["caveats"].as_array().unwrap().is_empty());
 }
+
+/// Small captures, each of which an earlier version explained by a cause that it does not have.
+#[test]
+fn what_is_not_slow_has_no_headline() {
+    let names = ["h2_goaway_after_answer", "heartbeat", "synack_alone", "tail_seen_at_receiver", "whole_seconds"];
+    for name in names {
+        let Some(analysis) = known(&format!("minimal/{name}.pcap")) else { return };
+        assert!(analysis["headline"].is_null(), "{name}: {}", analysis["headline"]);
+    }
+    let has = |name: &str, cause: &str| {
+        let analysis = known(&format!("minimal/{name}.pcap")).unwrap();
+        analysis["connections"].as_array().unwrap().iter().any(|one| causes(one).contains(&cause))
+    };
+    assert!(has("syn_rst_retry", "reset") && !has("syn_rst_retry", "syn-loss"));
+    assert!(!has("h2_ping_ack", "no-answer"), "the ACK of a PING is not a request");
+    let periodic = known("minimal/ipid_periodic.pcap").unwrap();
+    assert!(periodic["headline"]["confidence"].as_f64().unwrap() < 0.8, "{}", periodic["headline"]);
+}

@@ -477,3 +477,23 @@ fn every_cause_explains_itself() {
         assert!(page.lines().next().is_some_and(|line| line.ends_with('.')), "{}", cause.slug());
     }
 }
+
+#[test]
+fn a_file_with_times_in_whole_seconds_has_no_times() {
+    let mut bytes = std::fs::read(common::sample("receive-window-client")).unwrap();
+    let word = |bytes: &[u8], at: usize| u32::from_le_bytes(bytes[at..at + 4].try_into().unwrap());
+    let mut at = 24;
+    while at + 16 <= bytes.len() {
+        bytes[at + 4..at + 8].fill(0);
+        at += 16 + word(&bytes, at + 8) as usize;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("whole-seconds.pcap");
+    std::fs::write(&path, bytes).unwrap();
+    let analysis = common::explain(&path);
+    let slugs: Vec<_> =
+        analysis["captures"][0]["problems"].as_array().unwrap().iter().map(|problem| &problem["slug"]).collect();
+    assert!(slugs.iter().any(|slug| **slug == "coarse-times"), "{slugs:?}");
+    assert!(analysis["headline"].is_null(), "{}", analysis["headline"]);
+    assert_eq!(causes(&analysis), [""; 0]);
+}

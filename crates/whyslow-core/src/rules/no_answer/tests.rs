@@ -192,6 +192,9 @@ fn answers_to_syns_that_never_reach_who_asks() {
         (scene.facts.handshake.retries, scene.facts.handshake.ack) = (retries, ack);
         assert!(scene.finding_without_answer(Cause::NoAnswer).is_none(), "{retries:?}");
         assert!(scene.finding_without_answer(Cause::SynLoss).is_some(), "{retries:?}");
+        let opened = std::mem::replace(&mut scene.facts.state, State::Refused);
+        assert!(scene.finding_without_answer(Cause::SynLoss).is_none(), "refused, and tried again");
+        scene.facts.state = opened;
     }
 }
 

@@ -142,4 +142,14 @@ mod tests {
         let bytes = [record(23, &[1; 282]), record(23, &[1; 282]), record(23, &[1; 900])].concat();
         assert_eq!(content(&bytes, 2000, 2000).greeting, None);
     }
+
+    #[test]
+    fn an_open_connection_has_shown_its_greeting_before() {
+        let mut stream = Stream::default();
+        let heartbeat = record(23, &[1; 51]);
+        for at in [1, 1 + heartbeat.len() as u64] {
+            stream.feed(at, heartbeat.len() as u64, &heartbeat);
+            assert!(!stream.ends_with_greeting(), "its second message is a message");
+        }
+    }
 }
