@@ -56,7 +56,8 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
     let repaired_by = if probes > 0 { TailRepair::Probe } else { TailRepair::Timer };
     let statement = LossStatement::TailLost { repaired_by, times: number, cost_s: lost, whole_s: case.duration() };
     let unseen = tail_waits(case).filter(|gap| gap.missing.is_some_and(|packets| packets > 0)).count() as u64;
-    let confidence = if unseen == 0 { 0.85 } else { BY_IP_NUMBERS };
+    let is_guess = unseen > 0 && case.transfer.retransmitted.fast == 0;
+    let confidence = if is_guess { BY_IP_NUMBERS } else { 0.85 };
     let mut found = finding(Cause::TailLoss, lost, case.trust(confidence), statement);
     let frames = [longest.frames.0, longest.frames.1];
     if unseen > 0 {

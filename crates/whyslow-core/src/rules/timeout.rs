@@ -75,9 +75,11 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
     let gap = case.transfer.gaps.iter().find(|gap| gap.start == longest.start);
     let by_timer = case.transfer.gaps.iter().filter(|gap| gap.release == Release::Timer && !gap.tail);
     let missing: u32 = by_timer.clone().filter_map(|gap| gap.missing).fold(0, u32::saturating_add);
-    // A retransmission of what the capture holds proves a timer; IP numbers alone do not.
+    // A retransmission of what the capture holds proves a timer, and duplicate ACKs a path that
+    // loses packets; IP numbers alone do not.
     let proven: Nanos = by_timer.filter(|gap| gap.missing.unwrap_or(0) == 0).map(|gap| gap.end - gap.start).sum();
-    let confidence = if missing > 0 && proven < lost.scale(0.5) { repair::BY_IP_NUMBERS } else { 0.9 };
+    let is_guess = missing > 0 && proven < lost.scale(0.5) && case.transfer.retransmitted.fast == 0;
+    let confidence = if is_guess { repair::BY_IP_NUMBERS } else { 0.9 };
     let statement = LossStatement::TimerWaits { times: number, cost_s: lost, whole_s: case.duration() };
     let mut found = finding(Cause::Timeout, lost, case.trust(confidence), statement);
     let frames: Vec<_> = gap.iter().flat_map(|gap| [gap.frames.0, gap.frames.1]).collect();
