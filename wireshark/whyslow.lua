@@ -480,7 +480,7 @@ local function ranked(analysis)
     for place, connection in ipairs(analysis.connections) do
         local findings = findings_of(connection)
         all[place] = { connection = connection, findings = findings, place = place }
-        all[place].lost = findings[1] and findings[1].seconds or -1
+        all[place].lost = findings[1] and findings[1].cost_s or -1
     end
     table.sort(all, function(a, b)
         if a.lost ~= b.lost then
