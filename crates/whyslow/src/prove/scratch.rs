@@ -39,12 +39,20 @@ impl Drop for Scratch {
     }
 }
 
-/// A run that goes on meanwhile may still write a file.
+/// Removes the folder. A run may go on meanwhile: it finds a file at the folder's place, so it cannot
+/// create the folder again.
 fn remove(folder: &Path) {
+    let ended = folder.with_extension("ended");
+    let is_moved = fs::rename(folder, &ended).and_then(|()| fs::write(folder, "")).is_ok();
+    let folder_now = if is_moved { ended.as_path() } else { folder };
     for _ in 0..50 {
-        if fs::remove_dir_all(folder).is_ok_and(|()| !folder.exists()) {
-            return;
+        if fs::remove_dir_all(folder_now).is_ok_and(|()| !folder_now.exists()) {
+            break;
         }
         thread::sleep(Duration::from_millis(5));
+    }
+    if is_moved {
+        // The last thing before the program ends. If it fails, an empty file stays.
+        let _ = fs::remove_file(folder);
     }
 }
