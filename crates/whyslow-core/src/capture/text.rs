@@ -1,5 +1,8 @@
 //! tcpdump's text → packets.
 //!
+//! Reads the summary lines of tshark and Wireshark, which `summary_lines` rewrites to those of
+//! tcpdump.
+//!
 //! Knows what tcpdump prints (`-n`, every `-t`, `-S`, `-v`, `-e`, `-#`, `-x`, IPv4 and IPv6, names
 //! or numbers, the form before version 4.0) and what becomes of it in a web page, a mail or a log:
 //! prompts, prose, code fences, quotation marks, line numbers, wrapped lines, colours, entities,
@@ -17,8 +20,8 @@
 //! It promises that the packets do not depend on how the text was split over the pushes, that
 //! memory is bounded (by a line, by 64 packets held back until the meaning of their times is known,
 //! by the number of names and conversations remembered), and that a line which looks like a packet
-//! and cannot be read is counted. It refuses text without packets, `-q` (which leaves out the
-//! sequence numbers) and the summaries of tshark and Wireshark.
+//! and cannot be read is counted. It refuses text without packets, and `-q`, which leaves out the
+//! sequence numbers.
 //!
 //! A frame's number is the one that `-#` printed, as long as those numbers go up, else its place in
 //! the text. What a line does not show is written so that it claims nothing: TTL 0 and IP
@@ -45,11 +48,14 @@ mod relative;
 mod services;
 mod start;
 mod summary;
+mod summary_lines;
+mod summary_store;
 mod tally;
 mod tcp_line;
 #[cfg(test)]
 mod tests;
 mod time;
+mod tshark;
 
 use super::{CaptureError, LinkType, Sink, Summary};
 use delivery::{Delivery, NonTcp, TextPacket};
@@ -88,6 +94,8 @@ pub struct TextReader {
     /// What stands before every line.
     prefix: prefix::Prefix,
     pending: PendingPacket,
+    /// Lines of tshark or Wireshark.
+    summaries: summary_store::SummaryLines,
     frame: u64,
     /// Packets were left out before the one that comes next.
     left_out: bool,
@@ -141,6 +149,7 @@ impl TextReader {
             scratch: String::new(),
             prefix: prefix::Prefix::default(),
             pending: PendingPacket::default(),
+            summaries: summary_store::SummaryLines::new(),
             frame: 0,
             left_out: false,
             evidence: false,
@@ -209,6 +218,7 @@ impl TextReader {
         if !self.unfinished.is_empty() {
             self.read_unfinished(sink)?;
         }
+        self.end_summary_line(sink);
         self.end_packet(sink);
         self.delivery.finish(sink);
         if !self.evidence && self.delivery.pings.is_empty() {
@@ -263,11 +273,8 @@ impl TextReader {
             self.pending.take_blank();
             return Ok(());
         }
-        if !self.seen_tcp && line.contains("Seq=") && line.contains("Win=") && line.contains("Len=") {
-            return Err(self.refuse(
-                "this is a summary by tshark or Wireshark, which leaves out what the analysis needs; \
-                 save the packets as pcap or pcapng instead (tshark -w FILE, or File > Save As)",
-            ));
+        if self.take_summary_line(line, sink) {
+            return Ok(());
         }
         let mut start = start::find(line, self.timed, before.is_none() || self.prefix.is_none());
         if let (Some(start), Some(logged)) = (&mut start, logged)
@@ -317,10 +324,7 @@ impl TextReader {
             self.numbers_missing.add(missing, self.line);
             self.left_out = true;
         }
-        self.frame = match start.number {
-            Some(number) if number > self.frame => number,
-            _ => self.frame.saturating_add(1),
-        };
+        self.count_frame(start.number);
         self.logged.add(u64::from(start.logged), self.line);
         self.pending.begin(class, text);
         self.pending.stamp = start.stamp;
@@ -329,6 +333,14 @@ impl TextReader {
         self.pending.frame = self.frame;
         self.pending.line = self.line;
         Ok(())
+    }
+
+    /// Counts a packet's frame: by the number before its line, as long as those go up.
+    fn count_frame(&mut self, printed: Option<u64>) {
+        self.frame = match printed {
+            Some(number) if number > self.frame => number,
+            _ => self.frame.saturating_add(1),
+        };
     }
 
     /// Refuses `-q`, unless segments with sequence numbers came before; remembers that one did.
@@ -390,7 +402,7 @@ impl TextReader {
             _ => None,
         };
         let mut said = None;
-        let stamps = segment.and_then(|segment| segment.stamps);
+        let stamps = segment.and_then(|segment| segment.stamps).filter(|_| self.summaries.shows_timestamps());
         let original_len = match (segment, class) {
             (Some(segment), _) => segment.original_len,
             (None, Class::Ip(protocol)) => {
@@ -403,7 +415,11 @@ impl TextReader {
                 build::bare_ethernet(&mut out, ether_type)
             }
             (None, class) => {
-                let tally = if matches!(class, Class::Cut) { &mut self.headless } else { &mut self.unread };
+                let tally = match class {
+                    Class::Cut => &mut self.headless,
+                    Class::Unplaced => &mut self.summaries.unplaced,
+                    _ => &mut self.unread,
+                };
                 tally.add(1, self.pending.line);
                 build::bare_ip(&mut out, 6)
             }
@@ -455,7 +471,11 @@ impl TextReader {
         let stamps = stamps.map(|stamps| SegmentTimestamps { from: (src, src_port), to: (dst, dst_port), ..stamps });
         let payload_len = line.payload_len();
         let printed = relative::SegmentNumbers { flags: line.flags, seq: line.seq, ack: line.ack, length: payload_len };
-        let numbers = self.conversations.resolve((src, src_port), (dst, dst_port), &printed);
+        let ends = ((src, src_port), (dst, dst_port));
+        let numbers = match line.as_printed {
+            true => self.conversations.as_printed(ends.0, ends.1, &printed),
+            false => self.conversations.resolve(ends.0, ends.1, &printed),
+        };
         let options = options::encode(line.options.of(text), &numbers);
         self.unread_options.add(u64::from(options.unread), pending.line);
         let payload = pending.http.get(..pending.http.len().min(payload_len as usize)).unwrap_or(&[]);

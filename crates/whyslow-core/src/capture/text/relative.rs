@@ -95,6 +95,14 @@ impl Conversations {
         state.resolve(own, printed)
     }
 
+    /// The numbers of a segment that prints them as they are, which decides for its conversation.
+    pub(super) fn as_printed(&mut self, from: End, to: End, printed: &SegmentNumbers) -> WireNumbers {
+        let (state, own) = self.state(from, to);
+        state.style = Some(NumberStyle::AsIs);
+        state.advance(own, printed);
+        WireNumbers { seq: printed.seq.unwrap_or(0), ack: printed.ack.unwrap_or(0), sack_zero: 0, sack_unsure: false }
+    }
+
     /// Follows a segment whose real numbers are known from its bytes.
     pub(super) fn follow(&mut self, from: End, to: End, real: &SegmentNumbers) {
         let (state, own) = self.state(from, to);

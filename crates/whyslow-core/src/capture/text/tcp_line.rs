@@ -43,6 +43,8 @@ pub(super) struct TcpLine {
     pub(super) pair: Pair,
     pub(super) ip: IpLine,
     pub(super) flags: u16,
+    /// Its numbers are relative to no other packet's.
+    pub(super) as_printed: bool,
     pub(super) seq: Option<u32>,
     pub(super) seq_end: Option<u32>,
     pub(super) ack: Option<u32>,
@@ -89,6 +91,8 @@ pub(super) enum Class {
     Quiet,
     /// TCP whose header tcpdump itself found cut or broken.
     Cut,
+    /// A TCP segment whose summary shows neither its ports nor its numbers.
+    Unplaced,
     /// Like a TCP segment, and yet not to be read.
     Bad,
     /// Another protocol over IP; its number, or 253 if it is not told.

@@ -27,13 +27,6 @@ fn quiet_output() {
 }
 
 #[test]
-fn summaries_of_wireshark() {
-    let error =
-        refusal("    1   0.000000    192.0.2.1 → 192.0.2.2    TCP 74 4 → 80 [SYN] Seq=0 Win=64240 Len=0 MSS=1460\n");
-    assert!(error.message.contains("save the packets as pcap"), "{error}");
-}
-
-#[test]
 fn text_without_packets() {
     for text in ["", "hello\n", "the time is 10:00:00 IP > x\n", "16:54:06.286416 write(3, \"abc\", 3) = 3\n", "...\n"]
     {
