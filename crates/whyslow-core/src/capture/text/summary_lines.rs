@@ -1,5 +1,5 @@
-//! Lines of tshark and Wireshark on their way through the reader: each becomes a packet in tcpdump's
-//! words.
+//! Lines of tshark and Wireshark on their way through the reader: each becomes a packet in
+//! tcpdump's words.
 
 use super::TextReader;
 use super::grammar;
