@@ -28,8 +28,7 @@ pub(super) fn old_body(text: &str, head: &str, at: usize) -> Option<Class> {
         let start = body.at;
         if line.window.is_none() && is_cut(body.rest()) {
             // A mail breaks a line anywhere between its words.
-            let has_ports = !pair.src_port.of(text).is_empty() && !pair.dst_port.of(text).is_empty();
-            return (known || has_ports).then(|| line.partial());
+            return (known || pair.has_ports(text)).then(|| line.partial());
         }
         if body.take("cksum 0x") {
             body.checksum(&mut line);

@@ -253,8 +253,8 @@ fn unquoted(line: &str) -> &str {
     line.trim().trim_start_matches("> ")
 }
 
-/// Whether a text that `line` does not complete is a packet's all the same: it has its flags, or the
-/// line has words before the addresses, or numbers as tcpdump printed them before version 4.0.
+/// Whether a text that `line` does not complete is a packet's all the same: it has its flags, or
+/// the line has words before the addresses, or numbers in the form of before version 4.0.
 fn is_begun(text: &str, line: &str) -> bool {
     let first = line.split(' ').next().unwrap_or("");
     let is_pair = line.ends_with(" >") || line.ends_with(": Flags") || line.ends_with(':') && line.contains('.');

@@ -10,6 +10,8 @@ use crate::capture::Sink;
 impl TextReader {
     /// Takes a line of tshark or Wireshark, or a part of one; false if it is something else.
     pub(super) fn take_summary_line<S: Sink>(&mut self, line: &str, sink: &mut S) -> bool {
+        let row = tshark::columns_of_csv(line);
+        let line = row.as_deref().unwrap_or(line);
         if self.summaries.is_start(line) {
             self.end_packet(sink);
             self.end_summary_line(sink);

@@ -25,6 +25,13 @@ pub(super) struct Pair {
     pub(super) v6: bool,
 }
 
+impl Pair {
+    /// Whether both ends show a port.
+    pub(super) fn has_ports(&self, text: &str) -> bool {
+        !self.src_port.of(text).is_empty() && !self.dst_port.of(text).is_empty()
+    }
+}
+
 /// The IP header as `-v` prints it; 0 or none where it does not.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct IpLine {

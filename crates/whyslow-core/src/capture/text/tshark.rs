@@ -102,6 +102,13 @@ pub(super) fn is_header(line: &str) -> bool {
     first == Some("Time") && words.next() == Some("Source") && words.next() == Some("Destination")
 }
 
+/// A row of the packet list that Wireshark exports as CSV, with spaces for the commas; `None` if it
+/// is another line.
+pub(super) fn columns_of_csv(line: &str) -> Option<String> {
+    let fields = line.trim().strip_prefix('"')?.strip_suffix('"')?;
+    fields.contains("\",\"").then(|| fields.replace("\",\"", " "))
+}
+
 /// Whether a line goes on with the fields of a segment's info.
 pub(super) fn is_fields(line: &str) -> bool {
     const NAMES: [&str; 13] = [

@@ -27,6 +27,18 @@ fn quiet_output() {
 }
 
 #[test]
+fn exports_of_other_formats_are_named() {
+    for (text, name) in [
+        ("[\n  {\n    \"_index\": \"packets-2026-01-05\",\n    \"_source\": {\n", "-T json"),
+        ("<?xml version=\"1.0\"?>\n<pdml version=\"0\">\n<packet>\n", "PDML"),
+        ("ESTAB 0 0 192.0.2.1:80 192.0.2.2:4000\n\t cubic rto:204 rtt:3.5/1 mss:1448 cwnd:10\n", "whyslow host"),
+    ] {
+        let error = refusal(text);
+        assert!(error.message.contains(name) && error.message.contains("FILE"), "{error}");
+    }
+}
+
+#[test]
 fn text_without_packets() {
     for text in ["", "hello\n", "the time is 10:00:00 IP > x\n", "16:54:06.286416 write(3, \"abc\", 3) = 3\n", "...\n"]
     {

@@ -49,6 +49,22 @@ fn quoted_and_wrapped_lines_are_the_same_segments() {
 }
 
 #[test]
+fn rows_of_csv_are_the_same_segments() {
+    let row = |line: &str| {
+        let (columns, info) = line.split_once(" 40000 → ").or_else(|| line.split_once(" 80 → ")).unwrap();
+        let port = if line.contains(" 40000 → ") { 40000 } else { 80 };
+        let columns: Vec<_> = columns.split_whitespace().filter(|word| *word != "→").collect();
+        let (first, note) = columns.split_at(6);
+        let note: String = note.iter().map(|word| format!("{word} ")).collect();
+        format!("\"{}\",\"{note}{port} → {info}\"\n", first.join("\",\""))
+    };
+    let rows: String = LINES.iter().map(|line| row(line)).collect();
+    let read = read(&format!("\"No.\",\"Time\",\"Source\",\"Destination\",\"Protocol\",\"Length\",\"Info\"\n{rows}"));
+    assert_eq!(read.segments(), super::read(&text()).segments());
+    assert_eq!(read.summary.problems, []);
+}
+
+#[test]
 fn steps_between_packets_are_added_up() {
     // As with `tshark -t d`.
     let times = ["0.000000000", "0.020000000", "0.000100000", "0.000100000"];

@@ -19,7 +19,7 @@ fn rewritten(lines: &[&str]) -> Vec<(String, Option<bool>)> {
         let rewritten = conversations.rewrite(&line, &mut words);
         (words, rewritten.map(|rewritten| rewritten.after_gap))
     };
-    lines.iter().map(|line| rewrite(line)).collect()
+    lines.iter().map(&mut rewrite).collect()
 }
 
 #[test]
