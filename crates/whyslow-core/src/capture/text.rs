@@ -46,6 +46,7 @@ mod pending;
 mod pings;
 mod prefix;
 mod relative;
+mod sections;
 mod segment;
 mod services;
 mod start;
@@ -110,6 +111,7 @@ pub struct TextReader {
     timed: Option<bool>,
     names: names::Names,
     conversations: relative::Conversations,
+    sections: sections::Sections,
     /// What else than TCP there is.
     others: errors::OtherProtocols,
     out: Vec<u8>,
@@ -154,6 +156,7 @@ impl TextReader {
             timed: None,
             names: names::Names::new(),
             conversations: relative::Conversations::new(),
+            sections: sections::Sections::new(),
             others: errors::OtherProtocols::default(),
             out: Vec::new(),
             not_ip: false,
@@ -424,7 +427,11 @@ impl TextReader {
                 build::bare_ip(&mut out, 6)
             }
         };
-        let PendingPacket { stamp, digits, frame, left_out, .. } = self.pending;
+        let PendingPacket { stamp, digits, frame, left_out, line, .. } = self.pending;
+        if self.sections.take(stamp, line) {
+            self.out = out;
+            return;
+        }
         let (link, data) = (LinkType(link), out.as_slice());
         let packet = TextPacket { stamp, digits, frame, link, data, original_len, left_out, stamps, said };
         self.delivery.deliver(packet, sink);

@@ -23,8 +23,8 @@ const MAX_CONVERSATIONS: usize = 65_536;
 const MAX_LOOKS: u64 = 1 << 26;
 
 const FIN: u16 = 0x01;
-const SYN: u16 = 0x02;
-const ACK: u16 = 0x10;
+pub(super) const SYN: u16 = 0x02;
+pub(super) const ACK: u16 = 0x10;
 pub(super) const RST: u16 = 0x04;
 
 /// An address and a port.

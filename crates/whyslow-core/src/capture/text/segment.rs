@@ -58,6 +58,9 @@ impl TextReader {
             true => self.conversations.as_printed(ends.0, ends.1, &printed),
             false => self.conversations.resolve(ends.0, ends.1, &printed),
         };
+        if line.flags & (relative::SYN | relative::ACK) == relative::SYN {
+            self.sections.see_syn([ends.0, ends.1], numbers.seq, pending.stamp);
+        }
         let options = options::encode(line.options.of(text), &numbers);
         self.unread_options.add(u64::from(options.unread), pending.line);
         let payload = pending.http.get(..pending.http.len().min(payload_len as usize)).unwrap_or(&[]);

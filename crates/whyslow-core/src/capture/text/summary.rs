@@ -78,6 +78,12 @@ impl TextReader {
             ("unread-line", self.unread, "lines that look like packets and could not be read"),
             ("unread-info", self.summaries.unplaced, "TCP packets whose summary shows no sequence number, left out"),
             ("inferred-info", self.summaries.inferred, inferred),
+            (
+                "second-capture",
+                self.sections.skipped,
+                "packets of a second capture of the same connections, left out: \
+                                                       give each capture as a file of its own, to compare them",
+            ),
             ("cut-header", self.headless, "TCP packets whose header tcpdump itself could not read"),
             ("cut-line", self.cut, "packets whose line ends too early, read as far as it goes"),
             ("long-line", self.long_lines, "lines of more than 64 KiB, read as far as that"),

@@ -252,3 +252,17 @@ fn lines_of_before_version_4_are_whole_again_wherever_they_are_wrapped() {
         }
     }
 }
+
+#[test]
+fn a_second_capture_of_the_same_connection_is_left_out() {
+    let other_end = handshake().replace("10:00:00.0", "09:59:59.9").replace("mss 1460", "mss 1452");
+    let both = read(&format!("at the client:\n{}\nat the server:\n{other_end}", handshake()));
+    assert_eq!(both.packets, read(&handshake()).packets);
+    assert_eq!(both.count("second-capture"), 4);
+    // A SYN that is sent again is a part of the first capture, after midnight too.
+    for (first, again) in [("10:00:00.000000", "10:00:01.000000"), ("23:59:59.500000", "00:00:00.500000")] {
+        let at = |time: &str| SYN.replace("10:00:00.000000", time);
+        let read = read(&format!("{}\n{}\n", at(first), at(again)));
+        assert_eq!((read.packets.len(), read.summary.problems.len()), (2, 0));
+    }
+}
