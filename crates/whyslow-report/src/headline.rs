@@ -6,7 +6,7 @@
 mod phrase;
 mod words;
 
-use crate::problems::SELECTION;
+use crate::problems::{SELECTION, UNREAD};
 use crate::ranking::{self, CauseCost, MainCause};
 use crate::text::units;
 use crate::words::Lang;
@@ -87,6 +87,22 @@ pub fn confidence(value: f64, lang: Lang) -> &'static str {
 
 /// The headline of an analysis.
 pub fn of(analysis: &Analysis, lang: Lang) -> Headline {
+    let headline = of_connections(analysis, lang);
+    match mostly_unread(analysis) {
+        Some(phrase) if headline.tone != Tone::Slow => Headline::new(Tone::Unknown, phrase.text(lang)),
+        _ => headline,
+    }
+}
+
+/// Half of the packets of a text or more could not be read: the rest proves nothing healthy.
+fn mostly_unread(analysis: &Analysis) -> Option<Phrase> {
+    let of: u64 = analysis.captures.iter().map(|capture| capture.packets).sum();
+    let problems = analysis.captures.iter().flat_map(|capture| &capture.problems);
+    let unread: u64 = problems.filter(|problem| UNREAD.contains(&&*problem.slug)).map(|problem| problem.count).sum();
+    (unread > 0 && unread * 2 >= of).then_some(Phrase::MostlyUnread { unread, of: of.max(unread) })
+}
+
+fn of_connections(analysis: &Analysis, lang: Lang) -> Headline {
     match analysis.connections.as_slice() {
         [] if is_selection(analysis) => Headline::new(Tone::Unknown, Phrase::NoMatch.text(lang)),
         [] => without_connection(analysis, lang),

@@ -1,5 +1,8 @@
 //! tcpdump's text → packets.
 //!
+//! Reads the summary lines of tshark and Wireshark, which `summary_lines` rewrites to those of
+//! tcpdump.
+//!
 //! Knows what tcpdump prints (`-n`, every `-t`, `-S`, `-v`, `-e`, `-#`, `-x`, IPv4 and IPv6, names
 //! or numbers, the form before version 4.0) and what becomes of it in a web page, a mail or a log:
 //! prompts, prose, code fences, quotation marks, line numbers, wrapped lines, colours, entities,
@@ -17,8 +20,8 @@
 //! It promises that the packets do not depend on how the text was split over the pushes, that
 //! memory is bounded (by a line, by 64 packets held back until the meaning of their times is known,
 //! by the number of names and conversations remembered), and that a line which looks like a packet
-//! and cannot be read is counted. It refuses text without packets, `-q` (which leaves out the
-//! sequence numbers) and the summaries of tshark and Wireshark.
+//! and cannot be read is counted. It refuses text without packets, and `-q`, which leaves out the
+//! sequence numbers.
 //!
 //! A frame's number is the one that `-#` printed, as long as those numbers go up, else its place in
 //! the text. What a line does not show is written so that it claims nothing: TTL 0 and IP
@@ -31,6 +34,7 @@ mod delivery;
 mod dump;
 mod echoes;
 mod errors;
+mod exports;
 mod grammar;
 mod icmp;
 mod line;
@@ -42,24 +46,28 @@ mod pending;
 mod pings;
 mod prefix;
 mod relative;
+mod sections;
+mod segment;
 mod services;
 mod start;
 mod summary;
+mod summary_lines;
+mod summary_store;
 mod tally;
 mod tcp_line;
 #[cfg(test)]
 mod tests;
 mod time;
+mod tshark;
 
 use super::{CaptureError, LinkType, Sink, Summary};
 use delivery::{Delivery, NonTcp, TextPacket};
-use echoes::SegmentTimestamps;
 use lookups::DnsLine;
 use pending::{LineRole, PendingPacket};
 use pings::EchoLine;
 use start::Start;
 use tally::Tally;
-use tcp_line::{Class, TcpLine};
+use tcp_line::Class;
 
 /// How long a line may be; the rest of a longer one is left out.
 const MAX_LINE: usize = 64 * 1024;
@@ -88,6 +96,10 @@ pub struct TextReader {
     /// What stands before every line.
     prefix: prefix::Prefix,
     pending: PendingPacket,
+    /// Another format of which a line is.
+    export: Option<exports::Export>,
+    /// Lines of tshark or Wireshark.
+    summaries: summary_store::SummaryLines,
     frame: u64,
     /// Packets were left out before the one that comes next.
     left_out: bool,
@@ -99,6 +111,7 @@ pub struct TextReader {
     timed: Option<bool>,
     names: names::Names,
     conversations: relative::Conversations,
+    sections: sections::Sections,
     /// What else than TCP there is.
     others: errors::OtherProtocols,
     out: Vec<u8>,
@@ -113,14 +126,6 @@ pub struct TextReader {
     cut: Tally,
     long_lines: Tally,
     unread_options: Tally,
-}
-
-/// A segment that was written as a packet.
-#[derive(Clone, Copy)]
-struct WrittenSegment {
-    /// Its length on the wire.
-    original_len: u32,
-    stamps: Option<SegmentTimestamps>,
 }
 
 impl Default for TextReader {
@@ -141,6 +146,8 @@ impl TextReader {
             scratch: String::new(),
             prefix: prefix::Prefix::default(),
             pending: PendingPacket::default(),
+            export: None,
+            summaries: summary_store::SummaryLines::new(),
             frame: 0,
             left_out: false,
             evidence: false,
@@ -149,6 +156,7 @@ impl TextReader {
             timed: None,
             names: names::Names::new(),
             conversations: relative::Conversations::new(),
+            sections: sections::Sections::new(),
             others: errors::OtherProtocols::default(),
             out: Vec::new(),
             not_ip: false,
@@ -209,14 +217,16 @@ impl TextReader {
         if !self.unfinished.is_empty() {
             self.read_unfinished(sink)?;
         }
+        self.end_summary_line(sink);
         self.end_packet(sink);
         self.delivery.finish(sink);
         if !self.evidence && self.delivery.pings.is_empty() {
-            let message = format!(
+            let message = self.export.map(exports::Export::message);
+            let found_none = format!(
                 "no packet was found in {} of text; expected tcpdump's output, with lines such as \"{EXAMPLE}\"",
                 if self.line == 1 { "1 line".to_owned() } else { format!("{} lines", self.line) }
             );
-            return Err(CaptureError { offset: self.offset, message });
+            return Err(CaptureError { offset: self.offset, message: message.unwrap_or(found_none) });
         }
         Ok(self.summary())
     }
@@ -263,12 +273,10 @@ impl TextReader {
             self.pending.take_blank();
             return Ok(());
         }
-        if !self.seen_tcp && line.contains("Seq=") && line.contains("Win=") && line.contains("Len=") {
-            return Err(self.refuse(
-                "this is a summary by tshark or Wireshark, which leaves out what the analysis needs; \
-                 save the packets as pcap or pcapng instead (tshark -w FILE, or File > Save As)",
-            ));
+        if self.take_summary_line(line, sink) {
+            return Ok(());
         }
+        self.export = self.export.or_else(|| exports::Export::of(line, self.line));
         let mut start = start::find(line, self.timed, before.is_none() || self.prefix.is_none());
         if let (Some(start), Some(logged)) = (&mut start, logged)
             && start.stamp.is_none()
@@ -317,10 +325,7 @@ impl TextReader {
             self.numbers_missing.add(missing, self.line);
             self.left_out = true;
         }
-        self.frame = match start.number {
-            Some(number) if number > self.frame => number,
-            _ => self.frame.saturating_add(1),
-        };
+        self.count_frame(start.number);
         self.logged.add(u64::from(start.logged), self.line);
         self.pending.begin(class, text);
         self.pending.stamp = start.stamp;
@@ -329,6 +334,14 @@ impl TextReader {
         self.pending.frame = self.frame;
         self.pending.line = self.line;
         Ok(())
+    }
+
+    /// Counts a packet's frame: by the number before its line, as long as those go up.
+    fn count_frame(&mut self, printed: Option<u64>) {
+        self.frame = match printed {
+            Some(number) if number > self.frame => number,
+            _ => self.frame.saturating_add(1),
+        };
     }
 
     /// Refuses `-q`, unless segments with sequence numbers came before; remembers that one did.
@@ -366,6 +379,7 @@ impl TextReader {
             self.delivery.pings.left_out();
         } else if part == LineRole::None && line.contains(": Flags [") || line::is_packet(line) {
             self.unread.add(1, self.line);
+            self.left_out = true;
         }
     }
 
@@ -389,8 +403,8 @@ impl TextReader {
             }
             _ => None,
         };
-        let mut said = None;
-        let stamps = segment.and_then(|segment| segment.stamps);
+        let (mut said, mut is_unread) = (None, false);
+        let stamps = segment.and_then(|segment| segment.stamps).filter(|_| self.summaries.shows_timestamps());
         let original_len = match (segment, class) {
             (Some(segment), _) => segment.original_len,
             (None, Class::Ip(protocol)) => {
@@ -403,79 +417,33 @@ impl TextReader {
                 build::bare_ethernet(&mut out, ether_type)
             }
             (None, class) => {
-                let tally = if matches!(class, Class::Cut) { &mut self.headless } else { &mut self.unread };
+                let tally = match class {
+                    Class::Cut => &mut self.headless,
+                    Class::Unplaced => &mut self.summaries.unplaced,
+                    _ => &mut self.unread,
+                };
                 tally.add(1, self.pending.line);
+                is_unread = true;
                 build::bare_ip(&mut out, 6)
             }
         };
-        let PendingPacket { stamp, digits, frame, left_out, .. } = self.pending;
+        let PendingPacket { stamp, digits, frame, left_out, line, .. } = self.pending;
+        if self.sections.take(stamp, line) {
+            self.out = out;
+            return;
+        }
         let (link, data) = (LinkType(link), out.as_slice());
         let packet = TextPacket { stamp, digits, frame, link, data, original_len, left_out, stamps, said };
         self.delivery.deliver(packet, sink);
         self.out = out;
+        // Bytes and times of a packet that was not read are as unknown as those of one left out.
+        self.left_out |= is_unread;
     }
 
     /// What the pending packet says, if it is not TCP.
     fn non_tcp(&self) -> Option<NonTcp> {
         let text = &self.pending.text;
         EchoLine::read(text).map(NonTcp::Echo).or_else(|| DnsLine::read(text).map(NonTcp::Dns))
-    }
-
-    /// Writes the segment of `line` to `out`; none if its ends make no sense.
-    fn segment<S: Sink>(&mut self, line: &TcpLine, out: &mut Vec<u8>, sink: &mut S) -> Option<WrittenSegment> {
-        let pending = &self.pending;
-        let text = &pending.text;
-        let pair = line.pair;
-        let [src_port, dst_port] = [pair.src_port.of(text), pair.dst_port.of(text)];
-        let stamps = options::timestamps(line.options.of(text)).map(|(value, echo)| {
-            let nowhere = (std::net::Ipv4Addr::UNSPECIFIED.into(), 0);
-            let echo = Some(echo).filter(|_| line.ack.is_some() && line.flags & relative::RST == 0);
-            SegmentTimestamps { from: nowhere, to: nowhere, value, echo }
-        });
-        let dumped = pending.dump.segment(names::number(src_port), names::number(dst_port), line.window.unwrap_or(0));
-        if let Some(found) = dumped {
-            self.names.learn(pair.src.of(text), found.src, sink);
-            self.names.learn(pair.dst.of(text), found.dst, sink);
-            let printed_len = found.headers.saturating_add(line.payload_len());
-            let original_len = found.original_len.unwrap_or(printed_len);
-            let (from, to) = ((found.src, found.src_port), (found.dst, found.dst_port));
-            let length = original_len.saturating_sub(found.headers);
-            let (seq, ack) = (Some(found.seq), Some(found.ack));
-            self.conversations.follow(from, to, &relative::SegmentNumbers { flags: found.flags, seq, ack, length });
-            out.clear();
-            out.extend_from_slice(found.bytes);
-            let original_len = original_len.max(out.len() as u32);
-            let stamps = stamps.map(|stamps| SegmentTimestamps { from, to, ..stamps });
-            return Some(WrittenSegment { original_len, stamps });
-        }
-        let src = self.names.end([pair.src.of(text), src_port], pair.v6, sink);
-        let dst = self.names.end([pair.dst.of(text), dst_port], pair.v6, sink);
-        let (src, dst) = src.zip(dst).filter(|(src, dst)| src.0.is_ipv4() == dst.0.is_ipv4())?;
-        let ((src, src_port), (dst, dst_port)) = (src, dst);
-        let stamps = stamps.map(|stamps| SegmentTimestamps { from: (src, src_port), to: (dst, dst_port), ..stamps });
-        let payload_len = line.payload_len();
-        let printed = relative::SegmentNumbers { flags: line.flags, seq: line.seq, ack: line.ack, length: payload_len };
-        let numbers = self.conversations.resolve((src, src_port), (dst, dst_port), &printed);
-        let options = options::encode(line.options.of(text), &numbers);
-        self.unread_options.add(u64::from(options.unread), pending.line);
-        let payload = pending.http.get(..pending.http.len().min(payload_len as usize)).unwrap_or(&[]);
-        let segment = build::SegmentToWrite {
-            src,
-            dst,
-            src_port,
-            dst_port,
-            seq: numbers.seq,
-            ack: numbers.ack,
-            flags: line.flags,
-            window: line.window.unwrap_or(0),
-            urgent: line.urgent,
-            options: options.as_slice(),
-            payload,
-            payload_len,
-            checksum: line.checksum,
-            ip: line.ip,
-        };
-        Some(WrittenSegment { original_len: build::segment(out, &segment), stamps })
     }
 }
 

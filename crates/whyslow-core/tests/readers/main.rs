@@ -3,6 +3,7 @@
 
 mod capture_vs_tshark;
 mod condensed;
+mod summary_verdicts;
 mod text_verdicts;
 mod text_vs_pcap;
 mod wire_vs_tshark;

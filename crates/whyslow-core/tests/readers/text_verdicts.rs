@@ -11,8 +11,8 @@ use whyslow_core::explain::Explainer;
 
 /// What was found on a capture: of each connection with payload (`CLIENT:PORT → SERVER:PORT`) its
 /// causes, and what the program says that it cannot see.
-struct Explanation {
-    causes: Vec<(String, &'static str, f64)>,
+pub(super) struct Explanation {
+    pub(super) causes: Vec<(String, &'static str, f64)>,
     problems: Vec<String>,
     verdicts: Vec<Verdict>,
 }
@@ -29,7 +29,7 @@ impl Explanation {
 }
 
 /// Explains a capture of any format.
-fn explain(bytes: &[u8]) -> Result<Explanation, CaptureError> {
+pub(super) fn explain(bytes: &[u8]) -> Result<Explanation, CaptureError> {
     let mut explainer = Explainer::new();
     explainer.begin_capture("input");
     let mut reader = Reader::new();
@@ -65,7 +65,7 @@ fn explain(bytes: &[u8]) -> Result<Explanation, CaptureError> {
 }
 
 /// The captures of the samples, but for those that others are made from.
-fn samples() -> Vec<PathBuf> {
+pub(super) fn samples() -> Vec<PathBuf> {
     let mut found = Vec::new();
     files(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../../samples"), &mut found);
     found.retain(|path| is_capture(path) && !path.to_str().unwrap().contains("derived"));

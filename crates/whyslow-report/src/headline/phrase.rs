@@ -101,6 +101,7 @@ pub(super) enum Phrase {
     Healthy { subject: Subject, took: Nanos, idle: Nanos },
     OnlyQuic { quic: u64, of: u64 },
     NoTcp { packets: u64 },
+    MostlyUnread { unread: u64, of: u64 },
     SwitchQuicOff,
     Took { subject: Subject, took: String, verdict: String },
     NeverOpened,
@@ -157,6 +158,11 @@ impl Phrase {
             Self::NoTcp { packets } => {
                 format!("There is no TCP connection to explain: none of {} is TCP.", units::count(*packets, "packet"))
             }
+            Self::MostlyUnread { unread, of } => format!(
+                "The text does not show whether anything was slow: {} of {} could not be read.",
+                units::thousands(*unread),
+                units::count(*of, "packet")
+            ),
             Self::SwitchQuicOff => {
                 "To see the same over TCP, switch QUIC (HTTP/3) off in the client and capture again.".to_owned()
             }
@@ -213,6 +219,11 @@ impl Phrase {
             Self::NoTcp { packets } => {
                 format!("没有可以解释的 TCP 连接：{} 个报文中没有 TCP。", units::thousands(*packets))
             }
+            Self::MostlyUnread { unread, of } => format!(
+                "看不出有没有变慢：文本中 {} 个报文有 {} 个无法读取。",
+                units::thousands(*of),
+                units::thousands(*unread)
+            ),
             Self::SwitchQuicOff => "要在 TCP 上查看同样的传输，请在客户端关闭 QUIC（HTTP/3）后重新抓包。".to_owned(),
             Self::Took { subject, took, verdict } => format!("{}用时 {took}：{verdict}。", name(subject)),
             Self::NeverOpened => "连接没有建立：服务器没有应答。".to_owned(),

@@ -45,6 +45,19 @@ fn capture_without_tcp_says_what_it_holds() {
 }
 
 #[test]
+fn text_of_which_half_is_unread_is_not_healthy() {
+    let mut analysis = example::healthy();
+    let packets = analysis.captures[0].packets;
+    analysis.captures[0].problems.push(Problem::new("unread-line", packets / 2 + 1, "lines"));
+    let headline = of(&analysis, Lang::En);
+    assert_eq!(headline.tone, Tone::Unknown);
+    assert!(headline.sentence.contains("could not be read"), "{}", headline.sentence);
+    assert!(of(&analysis, Lang::Zh).sentence.contains("无法读取"));
+    analysis.captures[0].problems[0].count = packets / 4;
+    assert_eq!(of(&analysis, Lang::En).tone, Tone::Healthy);
+}
+
+#[test]
 fn the_headline_is_about_the_costliest_cause() {
     let many = example::many();
     let first = ranking::by_cause(&many).remove(0);

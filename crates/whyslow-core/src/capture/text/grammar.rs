@@ -83,6 +83,13 @@ fn is_head_only(text: &str) -> bool {
     if group.is_some_and(|group| !group.contains(" > ")) {
         return true;
     }
+    if text.ends_with(" >") {
+        return true;
+    }
+    if let Some(frame) = after_ethernet(text) {
+        // The words of the frame follow its length.
+        return frame.split_once(": ").is_none_or(|(_, packet)| !packet.contains(' ') && packet.contains('.'));
+    }
     if let Some((before, after)) = text.rfind(" > ").map(|at| text.split_at(at)) {
         let src = before.rsplit(' ').next().unwrap_or("");
         let (dst, rest) = after[3..].split_once(' ').unwrap_or((&after[3..], ""));
@@ -90,6 +97,20 @@ fn is_head_only(text: &str) -> bool {
     }
     let rest = text.strip_prefix("IP6").or_else(|| text.strip_prefix("IP")).unwrap_or("x");
     rest.is_empty() || rest.strip_prefix(' ').is_some_and(|rest| !rest.contains(' ')) || rest.ends_with(" >")
+}
+
+/// Whether the text stops before the addresses of the packet in an Ethernet frame (`-e`).
+pub(super) fn is_ethernet_head(text: &str) -> bool {
+    after_ethernet(text).is_some()
+}
+
+/// The words behind the two Ethernet addresses that `-e` prints, if no other addresses follow.
+fn after_ethernet(text: &str) -> Option<&str> {
+    let (before, after) = text.rfind(" > ").map(|at| text.split_at(at))?;
+    let after = after.get(3..)?;
+    let (dst, rest) = after.split_once(',').unwrap_or((after, ""));
+    let is_ethernet = |word: &str| word.len() == 17 && word.split(':').count() == 6;
+    (is_ethernet(dst) && is_ethernet(before.rsplit(' ').next()?)).then_some(rest)
 }
 
 /// The protocol of a packet that is not TCP, or whose text ends before its body.

@@ -10,7 +10,8 @@ use super::tcp_line::{Class, IpLine, Span, TcpLine};
 /// <mss 1460,nop>`; older still, without the commas.
 pub(super) fn old_body(text: &str, head: &str, at: usize) -> Option<Class> {
     let mut body = Body { text, at };
-    let letters = body.rest().find([' ', ',']).map(|end| Span { start: at, end: at + end })?;
+    let end = body.rest().find([' ', ',']).unwrap_or(body.rest().len());
+    let letters = Span { start: at, end: at + end };
     if letters.of(text).is_empty() || !letters.of(text).bytes().all(|b| b"SFRPWEU.".contains(&b)) {
         return None;
     }
@@ -25,6 +26,10 @@ pub(super) fn old_body(text: &str, head: &str, at: usize) -> Option<Class> {
     loop {
         while body.take(" ") || body.take(",") {}
         let start = body.at;
+        if line.window.is_none() && is_cut(body.rest()) {
+            // A mail breaks a line anywhere between its words.
+            return (known || pair.has_ports(text)).then(|| line.partial());
+        }
         if body.take("cksum 0x") {
             body.checksum(&mut line);
             body.take(",");
@@ -47,25 +52,31 @@ pub(super) fn old_body(text: &str, head: &str, at: usize) -> Option<Class> {
             }
             known = true;
         } else if body.take("<") {
-            let end = body.rest().find('>').unwrap_or(body.rest().len());
-            line.options = Span { start: body.at, end: body.at + end };
-            body.at += end + usize::from(end < body.rest().len());
+            let end = body.rest().find('>');
+            line.options = Span { start: body.at, end: body.at + end.unwrap_or(body.rest().len()) };
+            if end.is_none() && line.window.is_some() {
+                line.length = line.length.or(Some(0));
+                return Some(line.partial());
+            }
+            body.at = line.options.end + usize::from(end.is_some());
             break;
         } else {
             body.at = start;
             break;
         }
     }
-    // A window's number is the last that every segment has; before it, at least one other must have
-    // made sense.
-    if line.window.is_none() {
-        let short = body.rest().is_empty() && known;
-        return if short { Some(Class::Partial(None)) } else { None };
-    }
+    // A window's number is the last that every segment has.
+    line.window?;
     line.length = line.length.or(Some(0));
     line.tail = Span { start: body.at, end: text.len() };
     read_tail(&mut line.ip, line.tail.of(text));
     Some(Class::Tcp(line))
+}
+
+/// Whether a line that has no window yet stops before the next word, or in it.
+fn is_cut(rest: &str) -> bool {
+    let rest = rest.trim_end();
+    ["ack", "win", "urg"].iter().any(|word| word.starts_with(rest))
 }
 
 /// What `-v` prints behind a segment: `(DF) (ttl 64, id 7)`.

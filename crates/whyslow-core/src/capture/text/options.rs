@@ -80,8 +80,8 @@ pub(super) fn irregularities(list: &str) -> u32 {
     items(list).filter(odd).count() as u32
 }
 
-/// The items of a list: a comma parts them, save in braces and before a space (`md5` explains
-/// itself in a sentence).
+/// The items of a list. A comma separates them, except in braces and before a space: `md5` explains
+/// itself in a sentence. Before version 4.0 a space precedes ` sack` as well.
 fn items(list: &str) -> impl Iterator<Item = &str> {
     let mut depth = 0_i32;
     let mut chars = list.char_indices().peekable();
@@ -95,7 +95,10 @@ fn items(list: &str) -> impl Iterator<Item = &str> {
             match c {
                 '{' => depth += 1,
                 '}' => depth -= 1,
-                ',' if depth <= 0 && chars.peek().is_none_or(|&(_, next)| next != ' ') => {
+                ',' if depth <= 0
+                    && (chars.peek().is_none_or(|&(_, next)| next != ' ')
+                        || list.get(at + 1..).is_some_and(|rest| rest.starts_with(" sack "))) =>
+                {
                     let item = list.get(start..at);
                     start = at + 1;
                     return item;

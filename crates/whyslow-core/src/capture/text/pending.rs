@@ -97,6 +97,18 @@ impl PendingPacket {
                 self.take_http(line.trim());
                 true
             }
+            // Before version 4.0 the options came last.
+            Class::Tcp(tcp) if unquoted(line).starts_with('<') && tcp.options.of(&self.text).is_empty() => {
+                let text = self.joined(unquoted(line), " ");
+                let class = grammar::classify(&text);
+                let is_more = matches!(&class, Class::Tcp(tcp) | Class::Partial(Some(tcp)) if tcp.options.start > 0);
+                if is_more {
+                    self.accept(text, class);
+                } else {
+                    self.spare = text;
+                }
+                is_more || indented
+            }
             Class::Tcp(_) => {
                 // The first character of -A is the IP version and header length.
                 self.in_ascii |= line.starts_with(['E', '`', 'F', 'G']) && line.contains("..");
@@ -113,7 +125,9 @@ impl PendingPacket {
     /// Whether `line` goes on where the text stopped: after the IP line of `-v`, or in a wrapped
     /// line.
     fn join(&mut self, line: &str) -> bool {
-        let line = line.trim().trim_start_matches("> ");
+        // A mark may be the packet's own: between its ends, or behind its options.
+        let marked = line.trim().trim_start_matches("> ").len() < line.trim().len();
+        let line = unquoted(line);
         let goes_on = line.starts_with(|c: char| c.is_ascii_alphanumeric() || ",.:[](){}<>".contains(c));
         if !goes_on || self.tried >= MAX_JOINED || line::is_ellipsis(line) {
             return false;
@@ -128,6 +142,13 @@ impl PendingPacket {
             let other = Joined::of(&unspaced, line);
             if other.rank < joined.rank {
                 (text, joined) = (unspaced, other);
+            }
+        }
+        if joined.rank > 0 && marked {
+            let kept = format!("{} > {line}", self.text.trim_end());
+            let other = Joined::of(&kept, line);
+            if other.rank < joined.rank {
+                (text, joined) = (kept, other);
             }
         }
         let useful = joined.rank != Joined::USELESS;
@@ -218,13 +239,27 @@ impl Joined {
         let rank = match &class {
             Class::Tcp(tcp) => tcp.irregularities(text),
             Class::Partial(Some(tcp)) => Self::UNFINISHED + tcp.irregularities(text),
-            Class::Partial(None) if text.contains(": Flags [") => 2 * Self::UNFINISHED,
+            Class::Partial(None) if is_begun(text, line) => 2 * Self::UNFINISHED,
             Class::Quiet | Class::Cut => 0,
             Class::Ip(_) if line.contains(" > ") => 0,
             _ => Self::USELESS,
         };
         Self { class, rank }
     }
+}
+
+/// The line without the marks of a mail that quotes it.
+fn unquoted(line: &str) -> &str {
+    line.trim().trim_start_matches("> ")
+}
+
+/// Whether a text that `line` does not complete is a packet's all the same: it has its flags, or
+/// the line has words before the addresses, or numbers in the form of before version 4.0.
+fn is_begun(text: &str, line: &str) -> bool {
+    let first = line.split(' ').next().unwrap_or("");
+    let is_pair = line.ends_with(" >") || line.ends_with(": Flags") || line.ends_with(':') && line.contains('.');
+    let is_old = first.ends_with(')') || matches!(first, "ack" | "win");
+    text.contains(": Flags [") || grammar::is_ethernet_head(text) || is_pair || is_old
 }
 
 /// Whether all of an HTTP/1 message's first line is there (RFC 9112 sections 3 and 4).

@@ -23,8 +23,8 @@ const MAX_CONVERSATIONS: usize = 65_536;
 const MAX_LOOKS: u64 = 1 << 26;
 
 const FIN: u16 = 0x01;
-const SYN: u16 = 0x02;
-const ACK: u16 = 0x10;
+pub(super) const SYN: u16 = 0x02;
+pub(super) const ACK: u16 = 0x10;
 pub(super) const RST: u16 = 0x04;
 
 /// An address and a port.
@@ -93,6 +93,14 @@ impl Conversations {
     pub(super) fn resolve(&mut self, from: End, to: End, printed: &SegmentNumbers) -> WireNumbers {
         let (state, own) = self.state(from, to);
         state.resolve(own, printed)
+    }
+
+    /// The numbers of a segment that prints them as they are, which decides for its conversation.
+    pub(super) fn as_printed(&mut self, from: End, to: End, printed: &SegmentNumbers) -> WireNumbers {
+        let (state, own) = self.state(from, to);
+        state.style = Some(NumberStyle::AsIs);
+        state.advance(own, printed);
+        WireNumbers { seq: printed.seq.unwrap_or(0), ack: printed.ack.unwrap_or(0), sack_zero: 0, sack_unsure: false }
     }
 
     /// Follows a segment whose real numbers are known from its bytes.

@@ -62,6 +62,8 @@ impl TextReader {
             (self.elided, "tcpdump counted more packets than the text shows")
         } else if self.numbers_missing.count > 0 {
             (self.numbers_missing, "packets whose numbers (tcpdump -#) are not in the text")
+        } else if self.summaries.gaps.count > 0 {
+            (self.summaries.gaps, "packets before which the text lacks others that Wireshark has seen")
         } else {
             (self.elided, "lines of dots stand for packets that were left out of the text")
         };
@@ -70,8 +72,18 @@ impl TextReader {
 
     /// Lines, or parts of them, that could not be read.
     fn add_unread(&self, problems: &mut Problems) {
+        let inferred = "packets whose summary is another protocol's: their length is that of the frame less the usual \
+                        headers, and they follow what was sent before";
         for (slug, tally, what) in [
             ("unread-line", self.unread, "lines that look like packets and could not be read"),
+            ("unread-info", self.summaries.unplaced, "TCP packets whose summary shows no sequence number, left out"),
+            ("inferred-info", self.summaries.inferred, inferred),
+            (
+                "second-capture",
+                self.sections.skipped,
+                "packets of a second capture of the same connections, left out: \
+                                                       give each capture as a file of its own, to compare them",
+            ),
             ("cut-header", self.headless, "TCP packets whose header tcpdump itself could not read"),
             ("cut-line", self.cut, "packets whose line ends too early, read as far as it goes"),
             ("long-line", self.long_lines, "lines of more than 64 KiB, read as far as that"),

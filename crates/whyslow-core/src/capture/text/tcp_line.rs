@@ -25,6 +25,13 @@ pub(super) struct Pair {
     pub(super) v6: bool,
 }
 
+impl Pair {
+    /// Whether both ends show a port.
+    pub(super) fn has_ports(&self, text: &str) -> bool {
+        !self.src_port.of(text).is_empty() && !self.dst_port.of(text).is_empty()
+    }
+}
+
 /// The IP header as `-v` prints it; 0 or none where it does not.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct IpLine {
@@ -43,6 +50,8 @@ pub(super) struct TcpLine {
     pub(super) pair: Pair,
     pub(super) ip: IpLine,
     pub(super) flags: u16,
+    /// Its numbers are relative to no other packet's.
+    pub(super) as_printed: bool,
     pub(super) seq: Option<u32>,
     pub(super) seq_end: Option<u32>,
     pub(super) ack: Option<u32>,
@@ -89,6 +98,8 @@ pub(super) enum Class {
     Quiet,
     /// TCP whose header tcpdump itself found cut or broken.
     Cut,
+    /// A TCP segment whose summary shows neither its ports nor its numbers.
+    Unplaced,
     /// Like a TCP segment, and yet not to be read.
     Bad,
     /// Another protocol over IP; its number, or 253 if it is not told.

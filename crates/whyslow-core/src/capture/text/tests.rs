@@ -8,6 +8,7 @@ mod numbers;
 mod pasted;
 mod refused;
 mod roundtrip;
+mod summaries;
 mod times;
 
 use super::TextReader;

@@ -35,6 +35,8 @@ pub(super) enum TextTime {
     Day(i64),
     /// Since the packet before, in the form of tcpdump before 4.0.
     Delta(i64),
+    /// Since the first packet, or the packet before: the time column of tshark.
+    Elapsed(i64),
 }
 
 /// A time as it stands in a line.
@@ -242,6 +244,8 @@ struct UndecidedTimes {
     /// All of them, added up.
     sum: i64,
     steps: u32,
+    /// They are tshark's, which count from the first packet unless the times themselves deny it.
+    from_first: bool,
     up: u32,
     down: u32,
     halved: u32,
@@ -374,13 +378,16 @@ impl Timeline {
                 (None, _) => Mode::Untimed,
                 (Some(TextTime::Epoch(_)), _) => Mode::Epoch,
                 (Some(TextTime::Delta(_)), _) => Mode::Delta { now: 0 },
+                (Some(TextTime::Elapsed(_)), _) => {
+                    Mode::Undecided(Box::new(UndecidedTimes { from_first: true, ..UndecidedTimes::default() }))
+                }
                 (Some(TextTime::Day(at)), Some(3)) if at < HOUR => Mode::Delta { now: 0 },
                 (Some(TextTime::Day(at)), None) if at < HOUR && !self.coarse => Mode::Undecided(Box::default()),
                 (Some(TextTime::Day(at)), _) => Mode::Day { days: 0, before: at },
             };
         }
         let at = match (&mut self.mode, stamp) {
-            (Mode::Undecided(undecided), Some(TextTime::Day(at))) => {
+            (Mode::Undecided(undecided), Some(TextTime::Day(at) | TextTime::Elapsed(at))) => {
                 undecided.observe(at, ticks);
                 if undecided.steps >= UNDECIDED {
                     self.decide();
@@ -392,14 +399,14 @@ impl Timeline {
             // A whole second among finer times says less than the packet before.
             (_, Some(_)) if digits == 0 && !self.coarse => None,
             (Mode::Epoch, Some(TextTime::Epoch(at))) => Some(at),
-            (Mode::Day { days, before }, Some(TextTime::Day(at))) => {
+            (Mode::Day { days, before }, Some(TextTime::Day(at) | TextTime::Elapsed(at))) => {
                 if at < before.saturating_sub(DAY / 2) {
                     *days = days.saturating_add(1);
                 }
                 *before = at;
                 Some(days.saturating_mul(DAY).saturating_add(at))
             }
-            (Mode::Delta { now }, Some(TextTime::Delta(step) | TextTime::Day(step))) => {
+            (Mode::Delta { now }, Some(TextTime::Delta(step) | TextTime::Day(step) | TextTime::Elapsed(step))) => {
                 *now = now.saturating_add(step);
                 Some(*now)
             }
@@ -417,7 +424,7 @@ impl Timeline {
     pub(super) fn decide(&mut self) {
         if let Mode::Undecided(undecided) = &self.mode {
             let steps = undecided.are_steps();
-            self.unclear = steps.is_none();
+            self.unclear = steps.is_none() && !undecided.from_first;
             self.mode = match steps {
                 Some(true) => Mode::Delta { now: 0 },
                 _ => Mode::Day { days: 0, before: i64::MIN },

@@ -214,3 +214,55 @@ fn only_the_start_of_an_endless_packet_is_looked_at() {
     let read = try_read(endless.as_bytes(), usize::MAX).unwrap();
     assert_eq!((read.segments().len(), read.count("cut-line")), (1, 1));
 }
+
+#[test]
+fn link_layer_lines_wrapped_by_a_mail_are_whole_again() {
+    let line = "10:00:00.000000 02:00:00:00:00:01 > 02:00:00:00:00:02, ethertype IPv4 (0x0800), length 190: \
+                192.0.2.1.44120 > 192.0.2.2.2049: Flags [P.], seq 1000:1124, ack 5000, win 2356, \
+                options [nop,nop,TS val 1000 ecr 500], length 124: NFS request xid 77 120 access\n";
+    let expected = read(line).segments();
+    assert_eq!((expected.len(), expected[0].len), (1, 124));
+    let words: Vec<_> = line.match_indices(' ').map(|(at, _)| at).filter(|at| *at > 33).collect();
+    for &first in &words {
+        for width in 3..8 {
+            let mut wrapped = line.as_bytes().to_vec();
+            words.iter().filter(|at| **at >= first).step_by(width).for_each(|at| wrapped[*at] = b'\n');
+            let wrapped = String::from_utf8(wrapped).unwrap();
+            let read =
+                try_read(wrapped.as_bytes(), usize::MAX).map_err(|error| format!("{error} in {wrapped}")).unwrap();
+            assert_eq!(read.segments(), expected, "{wrapped}");
+            assert_eq!(read.summary.problems, [], "{wrapped}");
+        }
+    }
+}
+
+#[test]
+fn lines_of_before_version_4_are_whole_again_wherever_they_are_wrapped() {
+    let line = "10:00:00.000000 192.0.2.1.4000 > 192.0.2.2.80: P 1:292(291) ack 7 win 5840 <nop,nop,timestamp 7 9,nop,nop, \
+                sack 1 {11:19} > (DF)\n";
+    let expected = read(line).segments();
+    assert_eq!(expected[0].options, ["nop", "nop", "TS 7 9", "nop", "nop", "sack 11:19"]);
+    let start = line.find(": P").unwrap();
+    for (at, _) in line.match_indices(' ').filter(|(at, _)| *at > start) {
+        for glue in ["\n", " \n", "\n> "] {
+            let wrapped = format!("{}{glue}{}{line}", &line[..at], &line[at + 1..]);
+            let read = read(&wrapped);
+            assert_eq!(read.segments()[0], expected[0], "{wrapped}");
+            assert_eq!((read.segments().len(), read.summary.problems.len()), (2, 0), "{wrapped}");
+        }
+    }
+}
+
+#[test]
+fn a_second_capture_of_the_same_connection_is_left_out() {
+    let other_end = handshake().replace("10:00:00.0", "09:59:59.9").replace("mss 1460", "mss 1452");
+    let both = read(&format!("at the client:\n{}\nat the server:\n{other_end}", handshake()));
+    assert_eq!(both.packets, read(&handshake()).packets);
+    assert_eq!(both.count("second-capture"), 4);
+    // A SYN that is sent again is a part of the first capture, after midnight too.
+    for (first, again) in [("10:00:00.000000", "10:00:01.000000"), ("23:59:59.500000", "00:00:00.500000")] {
+        let at = |time: &str| SYN.replace("10:00:00.000000", time);
+        let read = read(&format!("{}\n{}\n", at(first), at(again)));
+        assert_eq!((read.packets.len(), read.summary.problems.len()), (2, 0));
+    }
+}

@@ -27,10 +27,15 @@ fn quiet_output() {
 }
 
 #[test]
-fn summaries_of_wireshark() {
-    let error =
-        refusal("    1   0.000000    192.0.2.1 → 192.0.2.2    TCP 74 4 → 80 [SYN] Seq=0 Win=64240 Len=0 MSS=1460\n");
-    assert!(error.message.contains("save the packets as pcap"), "{error}");
+fn exports_of_other_formats_are_named() {
+    for (text, name) in [
+        ("[\n  {\n    \"_index\": \"packets-2026-01-05\",\n    \"_source\": {\n", "-T json"),
+        ("<?xml version=\"1.0\"?>\n<pdml version=\"0\">\n<packet>\n", "PDML"),
+        ("ESTAB 0 0 192.0.2.1:80 192.0.2.2:4000\n\t cubic rto:204 rtt:3.5/1 mss:1448 cwnd:10\n", "whyslow host"),
+    ] {
+        let error = refusal(text);
+        assert!(error.message.contains(name) && error.message.contains("FILE"), "{error}");
+    }
 }
 
 #[test]

@@ -189,7 +189,10 @@ proptest! {
             "{}10:00:01.000000 IP (tos 0x0, ttl 64, id 1, offset 0, flags [DF], proto TCP (6), length 60)\n    \
              a.b.1 > c.d.80: Flags [P.], cksum 0x1 (correct), seq 5:6, ack 7, win 1, options [nop,nop,sack 1 {{9:10}}], \
              length 1: HTTP, length: 1\n\tGET / HTTP/1.1\n\t0x0000:  4500 0028 0000 4000 4006 0000 c000 0201\n\
-             10:00:02 IP 192.0.2.1.4 > 192.0.2.2.80: P 1:3(2) ack 4 win 5 <mss 5,timestamp 1 2>\n", handshake()
+             10:00:02 IP 192.0.2.1.4 > 192.0.2.2.80: P 1:3(2) ack 4 win 5 <mss 5,timestamp 1 2>\n\
+             7 0.5 192.0.2.1 → 192.0.2.2 TCP 74 4 → 80 [SYN] Seq=0 Win=9 Len=0 MSS=1460 WS=128 TSval=1 TSecr=0\n\
+             8 0.6 192.0.2.2 → 192.0.2.1 TCP 66 80 → 4 [SYN, ACK] Seq=0 Ack=1 Win=9\n> Len=0 SLE=1 SRE=2\n\
+             9 0.7 192.0.2.1 → 192.0.2.2 TLSv1.3 166 Application Data\n", handshake()
         ).into_bytes();
         for (index, byte, kind) in changes {
             let at = index.index(text.len());

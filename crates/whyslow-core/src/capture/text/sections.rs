@@ -1,0 +1,60 @@
+//! Several captures of one connection in one text, pasted below each other.
+//!
+//! A second one begins where a SYN comes again, with the same ports and number, at a time before
+//! that of the line above. One capture cannot show that. Read as one, both would be a connection in
+//! which everything happens twice.
+
+use super::relative::End;
+use super::tally::Tally;
+use super::time::TextTime;
+use foldhash::{HashMap, HashMapExt};
+
+/// How many connections are remembered by their SYN.
+const MAX_SYNS: usize = 4_096;
+const SECOND: i64 = 1_000_000_000;
+/// Times below this one may count from the packet before.
+const MIN_DAY: i64 = 3_600 * SECOND;
+/// A larger step back is midnight.
+const MAX_BACK: i64 = 12 * 3_600 * SECOND;
+/// A smaller one is a packet that another overtook on its way to tcpdump.
+const MIN_BACK: i64 = SECOND / 1_000;
+
+/// Where a text goes on with another capture.
+pub(super) struct Sections {
+    syns: HashMap<[End; 2], u32>,
+    last: Option<TextTime>,
+    is_later: bool,
+    /// Packets of the later captures.
+    pub(super) skipped: Tally,
+}
+
+impl Sections {
+    pub(super) fn new() -> Self {
+        Self { syns: HashMap::new(), last: None, is_later: false, skipped: Tally::default() }
+    }
+
+    /// Takes the ends and the number of a SYN without ACK, before its time.
+    pub(super) fn see_syn(&mut self, ends: [End; 2], seq: u32, stamp: Option<TextTime>) {
+        let again = self.syns.get(&ends) == Some(&seq);
+        self.is_later |= again && self.goes_back(stamp);
+        if !again && self.syns.len() < MAX_SYNS {
+            self.syns.insert(ends, seq);
+        }
+    }
+
+    /// Takes the time of a packet; gives whether it is of a later capture.
+    pub(super) fn take(&mut self, stamp: Option<TextTime>, line: u64) -> bool {
+        self.last = stamp;
+        self.skipped.add(u64::from(self.is_later), line);
+        self.is_later
+    }
+
+    fn goes_back(&self, stamp: Option<TextTime>) -> bool {
+        let back = match (self.last, stamp) {
+            (Some(TextTime::Epoch(last)), Some(TextTime::Epoch(now))) => last.saturating_sub(now),
+            (Some(TextTime::Day(last)), Some(TextTime::Day(now))) if now >= MIN_DAY => last.saturating_sub(now),
+            _ => 0,
+        };
+        (MIN_BACK..MAX_BACK).contains(&back)
+    }
+}
