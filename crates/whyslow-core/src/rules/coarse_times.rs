@@ -8,8 +8,8 @@
 //! told, nothing of time.
 //!
 //! ## How it is recognised
-//! In text the first packet's time has no fraction of a second, and tcpdump's own time is nowhere in
-//! the line. In a file no packet of twenty or more, over a second or more, has a fraction of a
+//! In text the first packet's time has no fraction of a second, and tcpdump's own time is nowhere
+//! in the line. In a file no packet of twenty or more, over a second or more, has a fraction of a
 //! millisecond or longer: a converter cut the times.
 //!
 //! ## What it is confused with

@@ -39,8 +39,8 @@ impl Drop for Scratch {
     }
 }
 
-/// Removes the folder. A run may go on meanwhile: it finds a file at the folder's place, so it cannot
-/// create the folder again.
+/// Removes the folder. A run may go on meanwhile: it finds a file at the folder's place, so it
+/// cannot create the folder again.
 fn remove(folder: &Path) {
     let ended = folder.with_extension("ended");
     let is_moved = fs::rename(folder, &ended).and_then(|()| fs::write(folder, "")).is_ok();
