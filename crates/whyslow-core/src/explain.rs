@@ -131,7 +131,7 @@ pub struct Rebalance {
 /// # fn main() -> Result<(), whyslow_core::capture::CaptureError> {
 /// let analysis = explain("loss.pcap", include_bytes!("../../../samples/loss-client.pcap"))?;
 /// for finding in &analysis.connections[0].transfers[0].findings {
-///     println!("{} ({} s): {}", finding.cause, finding.seconds.as_secs_f64(), finding.summary);
+///     println!("{} ({} s): {:?}", finding.cause, finding.cost_s.as_secs_f64(), finding.statement);
 /// }
 /// # Ok(())
 /// # }

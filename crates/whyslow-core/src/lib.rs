@@ -32,7 +32,7 @@
 //! let analysis = explainer.finish();
 //! let finding = &analysis.connections[0].transfers[1].findings[0];
 //! assert_eq!(finding.cause.slug(), "slow-start");
-//! assert!(finding.fix.is_some());
+//! assert!(finding.remedy().is_some());
 //! # Ok(())
 //! # }
 //! ```
