@@ -41,8 +41,9 @@ pub struct Transfer {
     /// whole, and what held it beside these is not known. Left out where it is not so.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub elided: bool,
-    /// What the model of `whatif` takes for the transfer as it was; null when it was not run. It
-    /// promises nothing (see [`Finding::predicted_s`]) unless it is within 15 % of `duration_s`.
+    /// What the model of `whatif` takes for the transfer as it was; null when it was not run.
+    /// Without it within 15 % of `duration_s` there is no
+    /// [`Remedy::promise`](super::Remedy::promise).
     pub model_s: Option<Nanos>,
     /// The model was not run for it, or not for all of its findings, though it could have been: the
     /// work is bounded, and transfers that lost more came first.
