@@ -11,7 +11,7 @@ pub(crate) fn parse(tag: &str) -> Result<Lang, String> {
 }
 
 /// The option's language, else the first that POSIX looks at: LC_ALL, LC_MESSAGES, LANG. English if
-/// none of them names one of the two languages.
+/// they name neither language.
 pub(crate) fn chosen(option: Option<Lang>) -> Lang {
     option.unwrap_or_else(|| of_environment(|name| std::env::var(name).ok()))
 }

@@ -178,8 +178,8 @@ fn owners_of(from: &args::From, explainer: &mut LiveExplainer, task: &Watch) -> 
     // What only rights can see is seen before they are dropped.
     let (known, missing) = Owners::join(explainer);
     missing.iter().for_each(|missing| complain(missing));
-    // The file of --keep is renamed when it is full, so its folder must remain writable. Whoever
-    // ran sudo gets it as an own file.
+    // The file of --keep is renamed when it is full, so its folder must remain writable. The user
+    // of sudo owns the file.
     let kept: Vec<(&Path, FileUse)> =
         task.keep.iter().map(|path| -> (&Path, FileUse) { (path, FileUse::Replace) }).collect();
     let rights = match User::of_sudo() {

@@ -43,7 +43,7 @@ pub struct GrowthRow {
     input: GrowingInput,
     /// Size of the input in bytes, and what its run took.
     runs: Vec<(u64, Measurement)>,
-    /// Why there are no more runs: one took too much memory, or failed.
+    /// Why the runs ended: one took too much memory, or failed.
     remark: Option<String>,
 }
 

@@ -201,7 +201,7 @@ impl<'a> Packets<'a> {
 /// Payload of a segment.
 #[derive(Clone, Copy)]
 pub(super) enum Payload<'a> {
-    /// This many bytes of payload, none of them captured.
+    /// This many bytes of payload, which were not captured.
     Cut(u32),
     Whole(&'a [u8]),
 }

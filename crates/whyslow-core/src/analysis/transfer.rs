@@ -42,8 +42,7 @@ pub struct Transfer {
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub elided: bool,
     /// What the model of `whatif` takes for the transfer as it was; null when it was not run.
-    /// Without it within 15 % of `duration_s` there is no
-    /// [`Remedy::promise`](super::Remedy::promise).
+    /// A [`Remedy::promise`](super::Remedy::promise) needs it within 15 % of `duration_s`.
     pub model_s: Option<Nanos>,
     /// The model was not run for it, or not for all of its findings, though it could have been: the
     /// work is bounded, and transfers that lost more came first.

@@ -96,7 +96,7 @@ pub struct TextReader {
     /// What stands before every line.
     prefix: prefix::Prefix,
     pending: PendingPacket,
-    /// Another format of which a line is.
+    /// The format of another program, if a line shows one.
     export: Option<exports::Export>,
     /// Lines of tshark or Wireshark.
     summaries: summary_store::SummaryLines,

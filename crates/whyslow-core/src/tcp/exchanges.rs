@@ -74,9 +74,9 @@ pub(super) fn note_greeting(
     }
 }
 
-/// Marks what a server sent before its FIN, if it is too small for a response and nothing was due:
-/// a GOAWAY of HTTP/2 (RFC 9113 section 6.8, 17 bytes and its encryption) and a close_notify.
-/// `closed`: the server's FIN.
+/// Marks the last payload of a server before its FIN as housekeeping, if it is too small for a
+/// response and came after a second or more: a GOAWAY of HTTP/2 (RFC 9113 section 6.8, 17 bytes and
+/// its encryption) and a close_notify. `closed`: the server's FIN.
 pub(super) fn note_goodbye(directions: &mut [DirectionFacts; 2], server: Side, closed: Option<Time>) {
     let Some((closed, last)) = closed.zip(directions[server].transfers.last_mut()) else { return };
     let waited = last.answered.map_or(Nanos::ZERO, |asked| last.start - asked.last);

@@ -22,7 +22,7 @@ impl RecorderSocket {
 
 impl Recorder {
     /// # Errors
-    /// Never fails: there is no socket.
+    /// Cannot fail on this system, which has no packet sockets.
     pub fn start(
         socket: RecorderSocket,
         _format: Format,

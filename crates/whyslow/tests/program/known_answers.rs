@@ -467,7 +467,7 @@ fn pku_and_thu_a_fixed_window_against_one_that_opens() {
     assert!(printed["caveats"].as_array().unwrap().is_empty());
 }
 
-/// Small captures, each of which an earlier version explained by a cause that it does not have.
+/// Small captures that are not slow. An earlier version named a cause for each.
 #[test]
 fn what_is_not_slow_has_no_headline() {
     let names = ["h2_goaway_after_answer", "heartbeat", "synack_alone", "tail_seen_at_receiver", "whole_seconds"];

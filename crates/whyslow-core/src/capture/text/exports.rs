@@ -1,6 +1,6 @@
 //! Texts of other programs and formats, by their first lines: named when no packet is found.
 
-/// How many lines are looked at.
+/// Lines that are examined.
 const MAX_LINES: u64 = 200;
 
 const CAPTURE: &str = "give the capture file itself, or its summary lines: tshark -r FILE > packets.txt";
@@ -18,29 +18,37 @@ pub(super) enum Export {
     SocketStatistics,
 }
 
+/// How each format is recognized, in this order: the start of a line, and words within it.
+const MARKS: &[(Export, &str, &[&str])] = &[
+    (Export::Ek, "{\"index\":", &[]),
+    (Export::Ek, "", &["{\"timestamp\":", "\"layers\""]),
+    (Export::Json, "\"_index\":", &[]),
+    (Export::Json, "\"_source\":", &[]),
+    (Export::Pdml, "<pdml", &[]),
+    (Export::Psml, "<psml", &[]),
+    (Export::Fields, "frame.", &[]),
+    (Export::Fields, "ip.src", &[]),
+    (Export::Fields, "tcp.", &[]),
+    (Export::Details, "Transmission Control Protocol, Src Port", &[]),
+    (Export::Follow, "Follow: tcp", &[]),
+    (Export::Follow, "Filter: tcp.stream eq", &[]),
+    (Export::SocketStatistics, "", &["rtt:", "cwnd:", "mss:"]),
+];
+
 impl Export {
-    /// What a line shows; `None` if it may be of anything.
+    /// Returns the format that a line shows; `None` if the line is of no known format.
     pub(super) fn of(line: &str, number: u64) -> Option<Self> {
         if number > MAX_LINES {
             return None;
         }
         let text = line.trim_start();
-        let has_all = |words: &[&str]| words.iter().all(|word| text.contains(word));
-        const TCP_DETAILS: &str = "Transmission Control Protocol, Src Port";
-        Some(match text {
-            _ if text.starts_with("{\"index\":") || has_all(&["{\"timestamp\":", "\"layers\""]) => Self::Ek,
-            _ if text.starts_with("\"_index\":") || text.starts_with("\"_source\":") => Self::Json,
-            _ if text.starts_with("<pdml") => Self::Pdml,
-            _ if text.starts_with("<psml") => Self::Psml,
-            _ if text.starts_with("frame.") || text.starts_with("ip.src") || text.starts_with("tcp.") => Self::Fields,
-            _ if text.starts_with(TCP_DETAILS) => Self::Details,
-            _ if text.starts_with("Follow: tcp") || text.starts_with("Filter: tcp.stream eq") => Self::Follow,
-            _ if has_all(&["rtt:", "cwnd:"]) && text.contains("mss:") => Self::SocketStatistics,
-            _ => return None,
-        })
+        let fits = |(_, start, words): &&(Self, &str, &[&str])| {
+            text.starts_with(start) && words.iter().all(|word| text.contains(word))
+        };
+        MARKS.iter().find(fits).map(|&(export, ..)| export)
     }
 
-    /// What it is, and what to give instead.
+    /// Names the format and the input to use instead.
     pub(super) fn message(self) -> String {
         let (name, advice) = match self {
             Self::Json => ("JSON of tshark (-T json) or Wireshark", CAPTURE),

@@ -14,7 +14,7 @@ pub(super) struct WrittenSegment {
 }
 
 impl TextReader {
-    /// Writes the segment of `line` to `out`; none if its ends make no sense.
+    /// Writes the segment of `line` to `out`. Returns `None` if an address or port cannot be read.
     pub(super) fn segment<S: Sink>(
         &mut self,
         line: &TcpLine,

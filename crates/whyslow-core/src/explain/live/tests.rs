@@ -30,7 +30,7 @@ fn by_key(connections: &[Connection]) -> BTreeMap<Key, String> {
     all.map(|(connection, transfer)| (key(connection, transfer), format!("{transfer:#?}"))).collect()
 }
 
-/// Connections of which an analysis lists the largest transfers alone.
+/// Connections with more transfers than an analysis lists.
 fn partly_listed(connections: &[Connection]) -> Vec<(String, String)> {
     let partly = connections.iter().filter(|one| one.transfers_total > one.transfers.len() as u64);
     let ends = |one: &Connection| [&one.client, &one.server].map(|end| format!("{} {}", end.address, end.port));

@@ -71,8 +71,8 @@ pub struct TransferFacts {
     pub unseen: u64,
     /// How often a small payload of the other side resumed it.
     pub peer_resumes: u64,
-    /// Time in silences of which the length of the parts around them alone shows that they are one
-    /// message.
+    /// Time in silences inside this message. That the parts around them are one message is inferred
+    /// from their lengths.
     pub inferred_stalls: Nanos,
     /// ACKs that echoed congestion (ECE).
     pub ecn_echoes: u64,

@@ -60,8 +60,8 @@ impl User {
         Some(Self { uid: id("SUDO_UID")?, gid: id("SUDO_GID")? })
     }
 
-    /// The user to become instead of root: the user of `sudo`, else `nobody`. `None` if this is not
-    /// root, or if the user namespace has no such user.
+    /// The user to become instead of root: the user of `sudo`, or the user `nobody` without `sudo`.
+    /// `None` if this is not root, or if the user namespace has no such user.
     #[must_use]
     pub fn instead_of_root() -> Option<Self> {
         if !Uid::effective().is_root() {
