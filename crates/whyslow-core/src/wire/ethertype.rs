@@ -8,6 +8,9 @@ use super::{ip, tunnel};
 /// Values below this are a length: an LLC header follows (IEEE 802.3 section 3.2.6).
 pub(super) const SMALLEST: u16 = 0x0600;
 
+/// The link type of a bare 802.11 frame (LINKTYPE_IEEE802_11).
+const IEEE_802_11: u16 = 105;
+
 /// A packet of which the EtherType was just read.
 pub(super) fn decode<'a>(context: DecodeContext, kind: u16, view: View<'a>) -> Decoded<'a> {
     let (mut kind, mut view) = (kind, view);
@@ -26,6 +29,8 @@ pub(super) fn decode<'a>(context: DecodeContext, kind: u16, view: View<'a>) -> D
             0x88e7 => return context.deeper()?.decode(Inside::Ethernet, view.skip(4)?),
             0x6558 => return context.deeper()?.decode(Inside::Ethernet, view),
             0x894f => return tunnel::nsh(context, view),
+            // An 802.11 frame, as Intel's Centrino driver writes what it hears of other stations.
+            0x2452 => return context.deeper()?.decode(Inside::Link(IEEE_802_11), view),
             _ => return Err(Skip::NotIp(kind)),
         };
         kind = view.u16(header - 2)?;

@@ -155,7 +155,11 @@ fn teredo(context: DecodeContext, view: View<'_>) -> Decoded<'_> {
     context.decode(Inside::Ip, view)
 }
 
-/// Generic routing encapsulation (RFC 2784, RFC 2890), and its PPTP form (RFC 2637).
+/// PPP as a protocol of GRE (RFC 2637 section 4.1).
+const PPP: u16 = 0x880b;
+
+/// Generic routing encapsulation (RFC 2784, RFC 2890), and its PPTP form (RFC 2637), in which some
+/// clouds carry IP.
 fn gre(context: DecodeContext, view: View<'_>) -> Decoded<'_> {
     let (flags, protocol) = (view.u16(0)?, view.u16(2)?);
     let has = |bit: u16| flags & bit != 0;
@@ -165,7 +169,8 @@ fn gre(context: DecodeContext, view: View<'_>) -> Decoded<'_> {
         if !has(0x1000) {
             return Err(Skip::NoPacket("a PPTP acknowledgement"));
         }
-        return context.decode(Inside::Ppp, view.skip(length)?);
+        let inside = if protocol == PPP { Inside::Ppp } else { Inside::EtherType(protocol) };
+        return context.decode(inside, view.skip(length)?);
     }
     // Checksum (there also for a route), key, sequence number.
     length += if flags & 0xc000 != 0 { 4 } else { 0 };

@@ -94,11 +94,14 @@ fn counts(files: &[PathBuf]) -> BTreeMap<PathBuf, u64> {
     rows.map(|(name, count)| (PathBuf::from(name), count.trim().parse().unwrap())).collect()
 }
 
+/// LINKTYPE_ERF.
+const ERF: u16 = 197;
+
 /// Bytes that Wireshark takes off the packet as a pseudo-header, by link type.
 fn pseudo_header(link: u16) -> usize {
     match link {
         123 | 139 | 201 | 254 => 4,
-        144 | 177 => 16,
+        144 | 177 | ERF => 16,
         196 | 209 => 5,
         204 => 1,
         _ => 0,
@@ -108,8 +111,8 @@ fn pseudo_header(link: u16) -> usize {
 fn nanos(epoch: &str) -> i64 {
     let (seconds, fraction) = epoch.split_once('.').unwrap_or((epoch, ""));
     let fraction: i64 = format!("{fraction:0<9}").parse().unwrap();
-    let whole = seconds.parse::<i64>().unwrap() * 1_000_000_000;
-    if seconds.starts_with('-') { whole - fraction } else { whole + fraction }
+    let whole = seconds.parse::<i64>().unwrap().saturating_mul(1_000_000_000);
+    if seconds.starts_with('-') { whole.saturating_sub(fraction) } else { whole.saturating_add(fraction) }
 }
 
 fn count(summary: &Summary, slug: &str) -> u64 {
@@ -153,7 +156,10 @@ impl Comparison {
             } else if count(&summary, "odd-time") > 0 {
                 // Wireshark makes nanoseconds of microseconds in 32 bits, and merging rounds them
                 // down again.
-                assert!((ours.time - nanos(time)) % (1 << 32) < 1_000, "{name}: time of frame {frame}");
+                assert!(ours.time.wrapping_sub(nanos(time)) % (1 << 32) < 1_000, "{name}: time of frame {frame}");
+            } else if ours.link == ERF {
+                // Wireshark takes the time from its header.
+                assert!((ours.time - nanos(time)).abs() < 1_000, "{name}: time of frame {frame}");
             } else {
                 assert_eq!(ours.time, nanos(time), "{name}: time of frame {frame}");
             }
@@ -170,9 +176,21 @@ fn every_frame_of_every_capture() {
     let Some(folder) = captures(&["capinfos", "mergecap", "tshark", "tcpdump"]) else { return };
     let all = files(&folder);
     let counts = counts(&all);
+    // Formats of other programs are refused, with the command that converts them.
+    let commands = ["editcap -F", "gunzip FILE"];
+    let is_other_format = |file: &PathBuf| {
+        try_read(file).is_err_and(|error| commands.iter().any(|command| error.message.contains(command)))
+    };
+    let (other_formats, all): (Vec<PathBuf>, Vec<_>) = all.into_iter().partition(is_other_format);
+    assert!(other_formats.len() < 50, "{} files of other formats", other_formats.len());
     let (readable, foreign): (Vec<PathBuf>, _) = all.into_iter().partition(|file| counts.contains_key(file));
     assert!(readable.len() > 900 && foreign.len() < 50, "{} files, {} foreign", readable.len(), foreign.len());
     let mut comparison = Comparison::default();
+
+    // Of torn and damaged ones tests of their own know.
+    let is_damaged = |summary: &Summary| count(summary, "damaged-record") + count(summary, "torn-record") > 0;
+    let (damaged, readable): (Vec<_>, Vec<_>) = readable.into_iter().partition(|file| is_damaged(&read(file).1));
+    assert!(damaged.len() < 50, "{} damaged files", damaged.len());
 
     // One file of them all, so that tshark needs to start only once; but for those with custom
     // blocks, of which merging keeps only some.
@@ -201,12 +219,16 @@ fn every_frame_of_every_capture() {
     );
 
     // Wireshark refuses link types that it does not know; they are read here, and named later.
+    let mut counted = 0;
     for file in &foreign {
         let (ours, _) = read(file);
+        // Of some, as of those with ns-3's own link types, neither tool reads a packet.
         let (count, _) = run("tcpdump", &["--count", "-r"], std::slice::from_ref(file));
         let count = count.split_whitespace().next().map(|count| count.parse::<usize>().unwrap());
-        assert_eq!(Some(ours.len()), count, "{}", file.display());
+        assert!(count.is_none_or(|count| ours.len() == count), "{}: {count:?}", file.display());
+        counted += usize::from(count.is_some());
     }
+    assert!(counted > 10, "{counted} of {} files counted by tcpdump", foreign.len());
 }
 
 /// Wireshark counts the frames up to the one that the file ends in; so must the reader, and say

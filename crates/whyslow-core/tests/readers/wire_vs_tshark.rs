@@ -384,8 +384,14 @@ fn explained(ours: &Result<Segment<'_>, Skip>, theirs: &Theirs, differences: &[S
         Ok(segment) if segment.fragment && only("len ") && theirs.first("tcp.len").is_empty() => {
             Some("tshark gives no payload length for a first fragment")
         }
-        Ok(_) if only("checksum Unknown/0") && remark("total length exceeds packet length") => {
+        Ok(_)
+            if only("checksum Unknown/")
+                && (remark("total length exceeds packet length") || remark("payload length exceeds")) =>
+        {
             Some("tshark sums up a segment although IP says that the end of it is missing")
+        }
+        Ok(segment) if only("checksum Unknown/0") && segment.payload_len > 1500 => {
+            Some("tshark sums up a segment whose length was left to the network card")
         }
         Ok(_) if only("segment one/none") && remark("Bad length value 0 < 8") => {
             Some("tshark does not look into UDP whose length was left to the network card")

@@ -44,11 +44,11 @@ pub(super) fn decode(context: DecodeContext, view: View<'_>, padded: bool) -> De
 
     let mut body = view.skip(header)?;
     if flags & 0x40 != 0 && !body.starts_with(&SNAP) {
-        // Deciphered by the card, with the eight bytes of the cipher's header left in place?
-        match body.skip(8) {
-            Ok(clear) if clear.starts_with(&SNAP) => body = clear,
-            _ => return Err(Skip::NoPacket("an encrypted 802.11 frame")),
-        }
+        // Deciphered by the card, with the cipher's header left in place: of four bytes in WEP, of
+        // eight in TKIP and CCMP (IEEE 802.11-2020 section 12).
+        let clear = [4, 8].into_iter().filter_map(|header| body.skip(header).ok());
+        let mut clear = clear.filter(|body| body.starts_with(&SNAP));
+        body = clear.next().ok_or(Skip::NoPacket("an encrypted 802.11 frame"))?;
     }
     if aggregate && !body.starts_with(&SNAP) {
         let length = usize::from(body.u16(12)?);

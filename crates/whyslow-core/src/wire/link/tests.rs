@@ -182,6 +182,9 @@ fn wireless_frames_without_a_readable_packet() {
 fn wireless_frames_that_the_card_deciphered() {
     assert_whole(read(105, &wireless(0x42, 0, &snap())));
     assert_whole(read(105, &wireless(0x42, 0, &join(&[&[9; 8], &snap()]))));
+    assert_whole(read(105, &wireless(0x42, 0, &join(&[&[9; 4], &snap()]))));
+    // What Centrino's driver hears of others, as an Ethernet frame.
+    assert_whole(read(1, &join(&[&ADDRESSES, &[0x24, 0x52], &wireless(0x41, 0, &join(&[&[9; 4], &snap()]))])));
 }
 
 #[test]

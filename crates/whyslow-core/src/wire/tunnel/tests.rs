@@ -74,6 +74,8 @@ fn pptp() {
     let ppp = join(&[&[0xff, 0x03, 0x00, 0x21], &inner()]);
     assert_eq!(within(47, &join(&[&[0x30, 1, 0x88, 0x0b, 0, 40, 0, 7, 0, 0, 0, 1], &ppp])), Ok(1));
     assert_eq!(within(47, &join(&[&[0x30, 0x81, 0x88, 0x0b, 0, 40, 0, 7, 0, 0, 0, 1, 0, 0, 0, 9], &ppp])), Ok(1));
+    let without_ppp = [0x30, 1, 0x08, 0, 0, 0, 0, 7, 0, 0, 0, 1];
+    assert_eq!(within(47, &join(&[&without_ppp, &inner()])), Ok(1), "IP, in the form of PPTP");
     assert!(matches!(within(47, &[0x20, 0x81, 0x88, 0x0b, 0, 0, 0, 7, 0, 0, 0, 9]), Err(Skip::NoPacket(_))));
 }
 
