@@ -225,7 +225,11 @@ fn lost_contact(case: &ConnectionCase<'_>) -> Option<Wait> {
     // Whoever still speaks is there, and whoever had closed before awaits nothing.
     let is_there = facts.directions[!side].last_payload.is_some_and(|(time, _)| time > transfer.last_send);
     let had_closed = facts.closing[!side].is_some_and(|(time, _)| time <= first.start);
-    if is_there || had_closed || facts.reset.is_some() {
+    // A RST that answers the last try says that the host no longer knows the connection: the tries
+    // before it were in vain all the same. Who sends one itself gives up.
+    let last_try = facts.directions[side].last_payload.map_or(last.end, |(time, _)| time);
+    let is_reset_earlier = facts.reset.is_some() && facts.closing.iter().flatten().any(|&(time, _)| time < last_try);
+    if is_there || had_closed || is_reset_earlier {
         return None;
     }
     // The wait before the first copy began with the first one.

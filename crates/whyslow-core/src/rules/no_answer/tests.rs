@@ -323,13 +323,18 @@ fn data_that_is_never_acknowledged_is_no_wait_for_the_timer_alone() {
     let found = over.finding_over_connection(Cause::NoAnswer).unwrap();
     assert_eq!(found.cost_s, ms(2_100));
     assert_eq!(found.statement, unanswered(2_100, WaitEnd::GaveUp));
-    // A client that had closed waits for nothing, and one that resets the connection has answered.
+    // A client that had closed waits for nothing. One that answers the last try by a RST has
+    // forgotten the connection, and the tries were in vain.
     let mut closed = lost();
     closed.facts.closing[0] = Some((at_ms(1_050), Frame::default()));
     assert!(closed.finding_over_connection(Cause::NoAnswer).is_none());
     let mut reset = lost();
     reset.facts.reset = Some(ResetFacts { from: Side::A, ttl: 64, is_bare: false });
-    assert!(reset.finding_over_connection(Cause::NoAnswer).is_none());
+    reset.facts.closing[0] = Some((reset.facts.until, Frame::default()));
+    let found = reset.finding_over_connection(Cause::NoAnswer).unwrap();
+    assert!(found.cost_s >= ms(2_100), "{found:?}");
+    reset.facts.closing[0] = Some((at_ms(1_050), Frame::default()));
+    assert!(reset.finding_over_connection(Cause::NoAnswer).is_none(), "it was there before the tries");
 }
 
 #[test]

@@ -153,11 +153,12 @@ impl SenderState {
         let (last, last_place) = self.last_send.at?;
         let (release, prompt) = self.release(seg, again, path);
         let since = self.since_send;
+        let no_room = again.is_some_and(|again| again.no_room);
         Some(Gap {
             start: last,
             end: seg.time,
             release,
-            closed: self.zero_window_in(last, seg.time).filter(|_| self.is_window_limited(seg)),
+            closed: self.zero_window_in(last, seg.time).filter(|_| no_room || self.is_window_limited(seg)),
             recovering: self.scoreboard.recovery != Recovery::None,
             ack_late: if prompt { since.ack_late } else { Nanos::ZERO },
             snd_max: self.snd_max,

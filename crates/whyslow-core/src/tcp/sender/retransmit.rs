@@ -65,6 +65,12 @@ impl SenderState {
             return None;
         }
         let hole = self.outstanding.fill_hole(start, end);
+        if hole.is_none() && self.had_no_room(start) {
+            self.facts.window_probes += 1;
+            self.mark_retransmitted(start, end);
+            self.scoreboard.retransmitted.insert(start, end);
+            return Some(RetransmitContext { no_room: true, ..RetransmitContext::default() });
+        }
         if let Some(hole) = hole
             && self.is_reordered(seg, &hole, path)
         {
@@ -116,7 +122,20 @@ impl SenderState {
         self.count_retransmit(reason, end - start, unseen, spurious);
         self.retransmits.push(retransmit);
         let tail = reason == RetransmitReason::TailProbe || (waited && end + 1 >= self.snd_max);
-        Some(RetransmitContext { by_timer: waited, tail, lost_retransmit: lost_copy.is_some(), max_timer_wait: None })
+        Some(RetransmitContext {
+            by_timer: waited,
+            tail,
+            lost_retransmit: lost_copy.is_some(),
+            ..RetransmitContext::default()
+        })
+    }
+
+    /// Returns whether the receiver had no room for the bytes from here on: since they were sent,
+    /// its window has closed before them. It discards what lies beyond its window (RFC 9293 section
+    /// 3.10.7.4), and nothing was lost on the path.
+    fn had_no_room(&self, start: u64) -> bool {
+        let is_closed = self.window.wnd == Some(0) && self.window.closed_since.is_some();
+        is_closed && start == self.snd_una && self.window.right_edge == Some(start)
     }
 
     /// Returns whether this probes a closed window or keeps an idle connection alive; counts it.
@@ -274,7 +293,7 @@ impl SenderState {
             transfer.on_unseen_retransmit(seg.frame());
         }
         let most = Some(self.max_timer_wait(missing));
-        Some(RetransmitContext { by_timer: true, tail, lost_retransmit: false, max_timer_wait: most })
+        Some(RetransmitContext { by_timer: true, tail, max_timer_wait: most, ..RetransmitContext::default() })
     }
 
     /// Returns how long a sender waits at most while sending this many packets in vain.

@@ -20,7 +20,7 @@ pub(super) enum RetransmitReason {
 }
 
 /// The circumstances of a retransmission.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(super) struct RetransmitContext {
     /// A timer or probe sent it, not an ACK.
     pub by_timer: bool,
@@ -28,6 +28,8 @@ pub(super) struct RetransmitContext {
     pub tail: bool,
     /// It had been retransmitted before, for duplicate ACKs.
     pub lost_retransmit: bool,
+    /// The receiver's closed window ended before it.
+    pub no_room: bool,
     /// If only IP IDs tell of it: the timers took no longer than this, so the program was silent
     /// before.
     pub max_timer_wait: Option<Nanos>,

@@ -59,6 +59,24 @@ fn a_closed_window_is_timed_and_its_probes_are_no_retransmissions() {
 }
 
 #[test]
+fn a_segment_that_a_receiver_without_room_threw_away_was_not_lost() {
+    let retransmitted = |window: u16| {
+        let mut script = Script::asked();
+        script.line(200.0, B, [1, 101], MSS);
+        script.line(200.0, B, [1001, 101], MSS);
+        script.line(300.0, A, [101, 1001], 0).window = window;
+        script.line(800.0, B, [1001, 101], MSS);
+        script.line(900.0, A, [101, 2001], 0);
+        script.line(900.0, B, [2001, 101], MSS);
+        let facts = script.run();
+        let (gap, again) = (bulk(&facts).gaps[0], facts.directions[1].retransmitted);
+        (again.timeout + again.tail_probe, gap.closed.is_some(), gap.release)
+    };
+    assert_eq!(retransmitted(0), (0, true, Release::WindowUpdate), "its window ended before the segment");
+    assert_eq!(retransmitted(4000), (1, false, Release::Timer));
+}
+
+#[test]
 fn a_window_of_less_than_a_segment_holds_a_sender_that_has_one() {
     let released = |len: u32| {
         let mut script = Script::asked();
