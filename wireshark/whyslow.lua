@@ -408,8 +408,9 @@ local function add_finding(report, finding, streams)
     add("      filter     " .. filter)
     for index, remedy in ipairs(finding.remedies) do
         add((index == 1 and "      fix        " or "      or         ") .. remedy.actor .. ": " .. words.remedies[index])
-        if remedy.commands.linux then
-            add("                 " .. remedy.commands.linux)
+        local command = remedy.commands[remedy.platform or "linux"]
+        if command then
+            add("                 " .. command)
         end
         if index == 1 and words.verify then
             add("      verify     " .. words.verify)

@@ -8,6 +8,11 @@ import { Cause, Term } from "./help";
 import type { Finding, Frame, Remedy, Transfer } from "./model";
 import { wordsOf } from "./words";
 
+/** The command for the platform of the host that acts, or for Linux where that is unknown. */
+export function commandOf(remedy: Remedy): string | undefined {
+  return remedy.commands[remedy.platform ?? "linux"];
+}
+
 export function FindingCard({
   finding,
   transfer,
@@ -72,8 +77,8 @@ export function FindingCard({
             <p>
               <b>{who(remedy.actor, transfer)}:</b> {words.remedies[index]}
             </p>
-            {remedy.commands.linux && (
-              <Command text={remedy.commands.linux} label={words.remedies[index] ?? "Command"} />
+            {commandOf(remedy) && (
+              <Command text={commandOf(remedy) ?? ""} label={words.remedies[index] ?? "Command"} />
             )}
             {index === 0 && words.verify && <p class="dim">To see that it worked: {words.verify}</p>}
             <Promised remedy={remedy} transfer={transfer} />

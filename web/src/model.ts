@@ -95,9 +95,15 @@ export interface Remedy {
     linux?: string;
     /** For PowerShell. */
     windows?: string;
-    /** For macOS; FreeBSD has the same where the name begins with net.inet. */
+    /** For a shell on macOS. */
     macos?: string;
+    /** For a shell on FreeBSD. */
+    freebsd?: string;
   };
+  /** The platform of the host that acts. Left out if it is unknown: then Linux is printed. */
+  platform?: "linux" | "windows" | "macos" | "freebsd";
+  /** The program at the end that acts, and the line of its configuration that makes the change. */
+  product?: { name: string; line: string };
   /**
    * The time after this remedy, seconds. Of a finding over a transfer: the transfer's, by the
    * model; of one over a connection, the connection's; of one that spans connections, theirs

@@ -4,7 +4,7 @@ import { useState } from "preact/hooks";
 import { findingsOf, mainTransfer } from "./analysis";
 import type { Asker } from "./asker";
 import type { Content } from "./document";
-import { Command, FindingCard } from "./finding";
+import { Command, FindingCard, commandOf } from "./finding";
 import { count, rate, roundBytes, thousands, time } from "./format";
 import type { Go, State } from "./hash";
 import { Cause } from "./help";
@@ -127,8 +127,8 @@ function Verdict({ content, help, go }: { content: Content; help: (slug: string)
       </p>
       {finding?.remedies.map(
         (remedy, index) =>
-          remedy.commands.linux && (
-            <Command key={index} text={remedy.commands.linux} label={wordsOf(finding).remedies[index] ?? "Command"} />
+          commandOf(remedy) && (
+            <Command key={index} text={commandOf(remedy) ?? ""} label={wordsOf(finding).remedies[index] ?? "Command"} />
           ),
       )}
     </section>

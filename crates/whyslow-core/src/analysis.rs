@@ -21,6 +21,7 @@ mod remedy;
 mod statement;
 mod transfer;
 mod verdict;
+mod verify;
 
 pub use capture::{Capture, Lookup, Ping, PingRtt};
 pub use detail::Detail;
@@ -40,8 +41,12 @@ pub use remedy::*;
 pub use statement::*;
 pub use transfer::{MAX_ROUNDS, MAX_SPANS, Round, Transfer};
 pub use verdict::Verdict;
+pub use verify::{Check, Verify};
 
 pub use crate::cause::Cause;
+pub use crate::types::{
+    Application, Platform, Product, ProductEstimate, ProductEvidence, Stack, StackFields, StackReason,
+};
 pub use crate::types::{End, Fate, Frame, Limit, MAX_RETRANSMISSIONS, Near, RetransmissionKind, State, VantageReason};
 
 use crate::units::Nanos;
@@ -128,6 +133,12 @@ pub struct Connection {
     pub rtt_ms: Rtt,
     /// The opening; null when it was not captured.
     pub handshake: Option<Handshake>,
+    /// The platform of each end, client's first.
+    pub stacks: [Stack; 2],
+    /// The program at each end, client's first.
+    pub products: [Option<ProductEstimate>; 2],
+    /// The protocol above TCP. Null if unknown.
+    pub application: Option<Application>,
     /// Capture problems that concern this connection.
     pub problems: Vec<Problem>,
     /// What ICMP errors said of its packets, in the order of their first ones; at most eight that

@@ -2,6 +2,7 @@
 //! [`Analysis`](crate::analysis::Analysis).
 
 mod exchanges;
+mod hosts;
 mod label;
 mod model_predictions;
 mod transfer;
@@ -17,6 +18,7 @@ use crate::analysis::{
     Connection, Direction, Elided, Endpoint, Finding, Frame, Handshake, Limit, MAX_TRANSFERS, Near, Origin, Problem,
     ProblemDetail, Retransmission, Retransmitted, Rtt, State, Transfer,
 };
+use crate::estimate;
 use crate::limit::{self, Context, Partition};
 use crate::rules::{self, ConnectionCase, ConnectionSummary};
 use crate::tcp::facts::{self, Facts, RttFacts, TransferFacts};
@@ -143,6 +145,9 @@ fn entry(
         near_reason: facts.vantage.reason,
         rtt_ms: if facts.timeless { Rtt::default() } else { rtt(&facts.rtt) },
         handshake: handshake(facts),
+        stacks: [client, !client].map(|side| estimate::stack::of(facts, side)),
+        products: [client, !client].map(|side| estimate::product::of(facts, side)),
+        application: estimate::product::application(facts),
         problems: problems(facts),
         icmp: rules::icmp::describe_all(facts, first),
         icmp_total: facts.notices.total,
@@ -157,6 +162,7 @@ fn entry(
         origin: origin(facts),
     };
     written::restore(&mut connection, facts, names);
+    hosts::fill(&mut connection);
     connection
 }
 

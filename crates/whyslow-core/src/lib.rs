@@ -44,6 +44,7 @@ pub mod capture;
 pub mod cause;
 pub mod compare;
 pub mod condense;
+mod estimate;
 pub mod explain;
 mod flow;
 mod limit;

@@ -2,6 +2,7 @@
 
 mod connection;
 mod frame;
+mod host;
 mod icmp;
 mod limit;
 mod model_change;
@@ -13,6 +14,7 @@ mod vantage_reason;
 
 pub use connection::{End, Near, State};
 pub use frame::Frame;
+pub use host::{Application, Platform, Product, ProductEstimate, ProductEvidence, Stack, StackFields, StackReason};
 pub use icmp::Fate;
 pub use limit::Limit;
 pub use model_change::ModelChange;

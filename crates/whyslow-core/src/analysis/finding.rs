@@ -5,6 +5,7 @@ use super::measurement::Measurement;
 use super::question::Question;
 use super::remedy::{Promise, Remedy};
 use super::statement::Statement;
+use super::verify::Verify;
 use crate::cause::Cause;
 use crate::types::Frame;
 use crate::units::Nanos;
@@ -29,6 +30,9 @@ pub struct Finding {
     pub evidence: Vec<Measurement>,
     /// Possible fixes, the recommended one first.
     pub remedies: Vec<Remedy>,
+    /// How to see that the fix worked. Left out if the finding spans connections.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub verify: Option<Verify>,
     /// Ids of the connections, when it spans several; of a transfer's part of a bottleneck, those
     /// that share it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -58,6 +62,7 @@ impl Finding {
             details: Vec::new(),
             evidence: Vec::new(),
             remedies: Vec::new(),
+            verify: None,
             connections: Vec::new(),
             shared: false,
             to_confirm: Vec::new(),
@@ -70,10 +75,10 @@ impl Finding {
     }
 
     /// The time after the recommended remedy, seconds: of the transfer, of the connection for a
-    /// finding over one, of the connections together for one that spans several. `None` if no
-    /// remedy has a promise.
+    /// finding over one, of the connections together for one that spans several. `None` if that
+    /// remedy has no promise: another one's would stand next to the wrong fix.
     pub fn predicted(&self) -> Option<Nanos> {
-        self.remedies.iter().find_map(|remedy| remedy.promise).map(|promise| promise.time_s)
+        self.remedies.first().and_then(|remedy| remedy.promise).map(|promise| promise.time_s)
     }
 
     /// Attaches the time after the recommended remedy, if there is one.

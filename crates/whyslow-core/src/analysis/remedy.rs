@@ -2,9 +2,14 @@
 
 mod action;
 mod commands;
+mod products;
+mod programs;
+mod step;
 
 pub use action::*;
+pub use step::{Form, Step};
 
+use crate::types::{End, Platform, Product};
 use crate::units::Nanos;
 use borsh::{BorshDeserialize, BorshSerialize};
 use serde::{Serialize, Serializer};
@@ -19,6 +24,17 @@ pub struct Remedy {
     /// The time after this remedy. `None` if no model ran, or the model does not reproduce the
     /// capture.
     pub promise: Option<Promise>,
+    /// The host that acts, as far as the capture tells.
+    pub host: Host,
+}
+
+/// What is known of a host that acts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, BorshSerialize, BorshDeserialize)]
+pub struct Host {
+    /// Its platform.
+    pub platform: Option<Platform>,
+    /// Its program.
+    pub product: Option<Product>,
 }
 
 /// The time after a remedy.
@@ -60,32 +76,80 @@ pub enum Actor {
 impl Remedy {
     /// A remedy without a promise.
     pub fn new(actor: Actor, action: impl Into<Action>) -> Self {
-        Self { actor, action: action.into(), promise: None }
+        Self { actor, action: action.into(), promise: None, host: Host::default() }
+    }
+
+    /// The end that acts; `None` for the network, or if no transfer says who sends.
+    pub fn acts_at(&self, sender: Option<End>) -> Option<End> {
+        match (self.action.runs_on(), self.actor) {
+            (Some(end), _) => Some(end),
+            (None, Actor::Sender) => sender,
+            (None, Actor::Receiver) => sender.map(End::other),
+            (None, Actor::Application) => programs::end(&self.action, sender),
+            (None, Actor::Network | Actor::Capture) => None,
+        }
+    }
+
+    /// The platform and the command that are printed: those of the host, or of Linux if the host's
+    /// platform is unknown.
+    pub fn printed(&self) -> Option<(Platform, Form)> {
+        let platform = self.host.platform.unwrap_or(Platform::Linux);
+        Some((platform, self.action.form(platform)?))
+    }
+
+    /// The line that makes the change in the product of the host.
+    pub fn product_line(&self) -> Option<(Product, &'static str)> {
+        let product = self.host.product?;
+        Some((product, products::line(&self.action, product)?))
     }
 }
 
-/// As `kind` and `parameters` of the action, `actor`, `commands` by platform, and `predicted_s`.
+/// As `kind` and `parameters` of the action, `actor`, `platform` and `product` of the host,
+/// `commands` by platform, and `predicted_s`.
 impl Serialize for Remedy {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         #[derive(Serialize)]
         struct Commands {
             #[serde(skip_serializing_if = "Option::is_none")]
             linux: Option<String>,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            windows: Option<String>,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            macos: Option<String>,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            freebsd: Option<String>,
+        }
+        #[derive(Serialize)]
+        struct InProduct {
+            name: Product,
+            line: &'static str,
         }
         #[derive(Serialize)]
         struct Row<'a> {
             #[serde(flatten)]
             action: &'a Action,
             actor: Actor,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            platform: Option<Platform>,
             commands: Commands,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            product: Option<InProduct>,
             predicted_s: Option<Nanos>,
             #[serde(skip_serializing_if = "Option::is_none")]
             predicted_assumes: Option<Assumed>,
         }
+        let command = |platform| self.action.form(platform).and_then(Form::command);
         let row = Row {
             action: &self.action,
             actor: self.actor,
-            commands: Commands { linux: self.action.command() },
+            platform: self.host.platform,
+            commands: Commands {
+                linux: command(Platform::Linux),
+                windows: command(Platform::Windows),
+                macos: command(Platform::Macos),
+                freebsd: command(Platform::Freebsd),
+            },
+            product: self.product_line().map(|(name, line)| InProduct { name, line }),
             predicted_s: self.promise.map(|promise| promise.time_s),
             predicted_assumes: self.promise.and_then(|promise| promise.assumed),
         };

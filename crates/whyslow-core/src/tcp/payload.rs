@@ -32,6 +32,7 @@ mod records;
 pub(super) mod streams;
 mod tls;
 
+use crate::types::Product;
 pub use content::Content;
 use gather::{Gather, GatherKind, NOWHERE, Piece};
 use greeting::Greeting;
@@ -62,6 +63,7 @@ pub struct Stream {
     /// What came behind the handshake of TLS 1.3, on the side of the server.
     greeting: Option<Box<Greeting>>,
     protocol: Option<Protocol>,
+    product: Option<Product>,
     gather: Option<Box<Gather>>,
     /// HTTP heads, and the name in them: of most connections that is all.
     heads: Heads,
@@ -82,6 +84,7 @@ impl Default for Stream {
             greeted: false,
             greeting: None,
             protocol: None,
+            product: None,
             gather: None,
             heads: Heads::default(),
             found: None,
@@ -211,7 +214,8 @@ impl Stream {
         let found = self.found.map(|found| *found).unwrap_or_default();
         let greeting = self.greeting.and_then(|greeting| greeting.certain());
         let (heads, host) = self.heads.unpack();
-        Content { protocol: self.protocol, heads, server_name: found.server_name.or(host), greeting, ..found }
+        let server_name = found.server_name.or(host);
+        Content { protocol: self.protocol, product: self.product, heads, server_name, greeting, ..found }
     }
 
     /// Gives up what was found before this position, but for the name, and what it begins with.

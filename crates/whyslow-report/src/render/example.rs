@@ -182,6 +182,9 @@ pub fn connection(id: u64, transfers: Vec<Transfer>) -> Connection {
         closed_by: Some(End::Client),
         near: Near::Client,
         near_reason: VantageReason::ResponseTimes { near_s: Nanos::from_micros(100), far_s: Nanos::from_millis(25) },
+        stacks: [linux(64_240), linux(65_160)],
+        products: [None; 2],
+        application: None,
         origin: Origin::default(),
         rtt_ms: Rtt { min: Some(25.2), p50: Some(25.8), p95: Some(27.1), samples: 212 },
         handshake: Some(Handshake {
@@ -426,4 +429,9 @@ pub fn reused() -> Analysis {
     connection.findings = vec![usual(Cause::TurnTaking, 800.0)];
     connection.rtt_ms = Rtt { min: Some(200.1), p50: Some(201.0), p95: Some(380.0), samples: 41 };
     analysis(vec![connection])
+}
+
+fn linux(window: u16) -> Stack {
+    let evidence = StackFields { ttl: 64, window, mss: 1460, window_scale: Some(7), timestamps: true };
+    Stack::Known { value: Platform::Linux, evidence }
 }

@@ -5,7 +5,7 @@ use crate::headline::{self, confidence};
 use crate::text::{harmless, units};
 use crate::words::{self, Lang};
 use std::fmt::Write;
-use whyslow_core::analysis::{Capture, Connection, End, Finding, Near, Transfer};
+use whyslow_core::analysis::{Capture, Connection, End, Finding, Form, Near, Transfer};
 
 /// The most transfers that are described; the largest ones.
 const TRANSFERS: usize = 3;
@@ -99,13 +99,15 @@ fn print_finding(out: &mut String, finding: &Finding) {
     for (index, remedy) in finding.remedies.iter().enumerate() {
         let label = if index == 0 { "Fix" } else { "Or" };
         let _ = writeln!(out, "\n{label}: {}", escaped(&words::action(&remedy.action, Lang::En)));
-        if let Some(command) = &remedy.action.command() {
-            let _ = writeln!(out, "\n    {}", harmless(command));
+        if let Some((platform, Form::Command(command))) = remedy.printed() {
+            let unknown = remedy.host.platform.is_none() && remedy.acts_at(Some(End::Client)).is_some();
+            let named = if unknown { format!("   # {}", platform.name()) } else { String::new() };
+            let _ = writeln!(out, "\n    {}{named}", harmless(&command));
         }
         if index == 0
-            && let Some(verify) = finding.cause.verify()
+            && let Some(verify) = words::verify(finding, Lang::En)
         {
-            let _ = writeln!(out, "\nVerify: {}", escaped(verify));
+            let _ = writeln!(out, "\nVerify: {}", escaped(&verify));
         }
         if let Some(promise) = remedy.promise {
             let assumed = promise.assumed.map(|assumed| format!("; {}", names::assumed(assumed)));

@@ -20,7 +20,7 @@ pub(super) use measure::{measure, unit};
 pub(super) use problem::problem;
 pub(super) use vantage::vantage;
 pub(super) use verdict::verdict;
-use whyslow_core::analysis::{Action, Question, Statement};
+use whyslow_core::analysis::{Action, Check, Question, Statement};
 
 pub(super) fn statement(of: &Statement) -> String {
     match of {
@@ -48,5 +48,16 @@ pub(super) fn action(action: &Action) -> String {
         Action::Link(action) => link::action(action),
         Action::Loss(action) => loss::action(action),
         Action::Sending(action) => sending::action(action),
+    }
+}
+
+/// What shows that a fix worked, with the command that measures it.
+pub(super) fn verify(check: Check, command: &str) -> String {
+    match check {
+        Check::FirstByte => format!("the first byte comes earlier, and all takes less time: `{command}`"),
+        Check::Connect => format!("it takes no longer after a pause than right after another: `{command}`"),
+        Check::Reuse => {
+            format!("a client that keeps its connection shows no new one for each request: `{command}`")
+        }
     }
 }

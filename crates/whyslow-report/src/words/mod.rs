@@ -16,8 +16,8 @@ pub use sheet::{ComparisonWords, WordSheet};
 
 use std::borrow::Cow;
 use whyslow_core::analysis::{
-    Action, Change, Finding, IcmpError, Measurement, PairCaveat, PairStatement, Problem, Question, Statement, Transfer,
-    Unit, VantageReason, Verdict,
+    Action, Change, Check, Finding, IcmpError, Measurement, PairCaveat, PairStatement, Problem, Question, Statement,
+    Transfer, Unit, VantageReason, Verdict,
 };
 use whyslow_core::compare::{ComparisonCaveat, ComparisonStatement};
 
@@ -105,6 +105,27 @@ pub fn action(action: &Action, lang: Lang) -> String {
 pub fn to_confirm(finding: &Finding, lang: Lang) -> Option<String> {
     let questions: Vec<String> = finding.to_confirm.iter().map(|one| question(one, lang)).collect();
     (!questions.is_empty()).then(|| questions.join(separator(lang)))
+}
+
+/// What shows that the fix of a finding worked; `None` if its cause has no such clause.
+pub fn verify(finding: &Finding, lang: Lang) -> Option<String> {
+    let clause = finding.cause.verify()?;
+    let (Some(check), Some(verify)) = (Check::of(finding.cause), &finding.verify) else {
+        return Some(clause.to_owned());
+    };
+    let command = verify.command(check);
+    Some(match lang {
+        Lang::En => en::verify(check, &command),
+        Lang::Zh => zh::verify(check, &command),
+    })
+}
+
+/// That a platform has no setting for a remedy.
+pub const fn lacks(lang: Lang) -> &'static str {
+    match lang {
+        Lang::En => "has no such setting",
+        Lang::Zh => "没有这项设置",
+    }
 }
 
 fn question(question: &Question, lang: Lang) -> String {

@@ -42,7 +42,7 @@ struct FindingWords {
     evidence: Vec<(String, &'static str)>,
     /// What each remedy does.
     remedies: Vec<String>,
-    verify: Option<&'static str>,
+    verify: Option<String>,
     to_confirm: Option<String>,
 }
 
@@ -164,7 +164,7 @@ impl FindingWords {
             summary: summary(finding, lang),
             evidence: evidence.map(|one| (measure(one, lang).into_owned(), unit(one.unit, one.value, lang))).collect(),
             remedies: finding.remedies.iter().map(|remedy| action(&remedy.action, lang)).collect(),
-            verify: finding.remedy().and(finding.cause.verify()),
+            verify: finding.remedy().and_then(|_| words::verify(finding, lang)),
             to_confirm: to_confirm(finding, lang),
         }
     }

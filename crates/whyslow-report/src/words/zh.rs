@@ -20,7 +20,7 @@ pub(super) use measure::{measure, unit};
 pub(super) use problem::problem;
 pub(super) use vantage::vantage;
 pub(super) use verdict::verdict;
-use whyslow_core::analysis::{Action, Question, Statement};
+use whyslow_core::analysis::{Action, Check, Question, Statement};
 
 pub(super) fn statement(of: &Statement) -> String {
     match of {
@@ -48,5 +48,14 @@ pub(super) fn action(action: &Action) -> String {
         Action::Link(action) => link::action(action),
         Action::Loss(action) => loss::action(action),
         Action::Sending(action) => sending::action(action),
+    }
+}
+
+/// What shows that a fix worked, with the command that measures it.
+pub(super) fn verify(check: Check, command: &str) -> String {
+    match check {
+        Check::FirstByte => format!("第一个字节来得更早，总时间更短：`{command}`"),
+        Check::Connect => format!("停顿之后建立连接不比紧接着建立更慢：`{command}`"),
+        Check::Reuse => format!("保持连接的客户端不再为每个请求新建连接：`{command}`"),
     }
 }

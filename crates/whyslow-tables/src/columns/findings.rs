@@ -89,7 +89,7 @@ fn fix() -> [Column; 5] {
         text("fix_command", "A command that does it, where there is one.", |row| fix(row)?.action.command()),
         text("fix_verify", "What shows that it worked.", |row| {
             fix(row)?;
-            row.finding()?.cause.verify().map(str::to_owned)
+            words::verify(row.finding()?, Lang::En)
         }),
         text("to_confirm", "What would answer an open question.", |row| words::to_confirm(row.finding()?, Lang::En)),
     ]

@@ -10,7 +10,8 @@ pub use link::LinkAction;
 pub use loss::{LossAction, RepairSpeed};
 pub use sending::{BufferNeed, FirstWindow, RateSource, SendingAction, SizedBy, UsualCap};
 
-use crate::types::{End, ModelChange};
+use super::step::{Form, Step};
+use crate::types::{End, ModelChange, Platform};
 use borsh::{BorshDeserialize, BorshSerialize};
 use serde::Serialize;
 
@@ -29,13 +30,23 @@ pub enum Action {
 }
 
 impl Action {
-    /// The Linux command that makes the change, to be pasted whole; `None` if no command does.
+    /// The command that makes the change on Linux, to be pasted whole; `None` if no command does.
     pub fn command(&self) -> Option<String> {
+        self.form(Platform::Linux)?.command()
+    }
+
+    /// Its form on a platform; `None` if it is no command's on any.
+    pub fn form(&self, platform: Platform) -> Option<Form> {
+        self.step().map(|step| step.form(platform))
+    }
+
+    /// What is set or looked at on the host; `None` if no command does it.
+    pub fn step(&self) -> Option<Step> {
         match self {
-            Self::Exchange(action) => action.command(),
-            Self::Link(action) => action.command(),
-            Self::Loss(action) => action.command(),
-            Self::Sending(action) => action.command(),
+            Self::Exchange(action) => action.step(),
+            Self::Link(action) => action.step(),
+            Self::Loss(action) => action.step(),
+            Self::Sending(action) => action.step(),
         }
     }
 

@@ -1,6 +1,7 @@
 //! What the payload of one direction showed.
 
 use super::protocol::Protocol;
+use crate::types::Product;
 
 /// What the payload of one direction showed. Positions are relative sequence numbers, as they were
 /// fed.
@@ -9,6 +10,8 @@ pub struct Content {
     /// What the payload is; none when it was not recognised. HTTP that turns into TLS (a CONNECT
     /// tunnel) is TLS.
     pub protocol: Option<Protocol>,
+    /// The product that the first Server or User-Agent field with a known one names.
+    pub product: Option<Product>,
     /// The name in the ClientHello (RFC 6066 section 3), or else in the first Host header, without
     /// the port: 1 to 255 printable ASCII characters. Only one that was captured to its end.
     pub server_name: Option<String>,

@@ -1,6 +1,7 @@
 //! Heads of HTTP/1 messages (RFC 9112): the start line, and the three fields that matter here.
 
 use super::protocol::is_name;
+use crate::types::Product;
 use std::borrow::Cow;
 
 /// Longest target or reason in a label, in characters.
@@ -45,6 +46,8 @@ pub(super) struct Head<'a> {
     pub label: Cow<'a, [u8]>,
     /// The Host field without the port, if it was captured to its end and can be printed.
     pub host: Option<&'a [u8]>,
+    /// The product that a Server or User-Agent field names.
+    pub product: Option<Product>,
     /// Where the next head of this direction starts, in bytes from the start of this one, if the
     /// message's length tells.
     pub next: Option<u64>,
@@ -108,7 +111,7 @@ pub(super) fn parse(bytes: &[u8], message: bool, more: bool) -> Parsed<'_> {
             Some(([], body)) => {
                 let head = (bytes.len() - body.len()) as u64;
                 let next = fields.body(line, method.copied()).and_then(|len| head.checked_add(len));
-                return Parsed::Head(Head { label, host: fields.host, next });
+                return Parsed::Head(Head { label, host: fields.host, product: fields.product, next });
             }
             Some((field, following)) => {
                 fields.read(field);
@@ -123,7 +126,7 @@ pub(super) fn parse(bytes: &[u8], message: bool, more: bool) -> Parsed<'_> {
                 {
                     fields.read_host(value);
                 }
-                return Parsed::Head(Head { label, host: fields.host, next: None });
+                return Parsed::Head(Head { label, host: fields.host, product: fields.product, next: None });
             }
         }
     }
@@ -133,6 +136,7 @@ pub(super) fn parse(bytes: &[u8], message: bool, more: bool) -> Parsed<'_> {
 #[derive(Default)]
 struct Fields<'a> {
     host: Option<&'a [u8]>,
+    product: Option<Product>,
     length: Option<u64>,
     /// The body's length is told in another way, or not at all.
     length_unknown: bool,
@@ -148,6 +152,8 @@ impl<'a> Fields<'a> {
             self.length_unknown |= self.length.is_none();
         } else if name.eq_ignore_ascii_case(b"transfer-encoding") || name.eq_ignore_ascii_case(b"upgrade") {
             self.length_unknown = true;
+        } else if name.eq_ignore_ascii_case(b"server") || name.eq_ignore_ascii_case(b"user-agent") {
+            self.product = self.product.or_else(|| Product::of_field(value));
         }
     }
 

@@ -124,6 +124,7 @@ impl Stream {
             Parsed::Head(head) => {
                 self.protocol = Some(Protocol::Http);
                 self.awaited = head.next.map_or(NOWHERE, |next| at.saturating_add(next));
+                self.product = self.product.or(head.product);
                 self.heads.push(at, &head.label, head.host);
                 OpeningKind::Head
             }

@@ -4,7 +4,7 @@ use super::ends::{EndName, Ends};
 use crate::text::first_clause;
 use crate::text::units::thousands;
 use crate::words::{self, Lang};
-use whyslow_core::analysis::{Action, Actor, Cause, Remedy, SendingAction};
+use whyslow_core::analysis::{Action, Actor, Cause, ExchangeAction, LinkAction, LossAction, Remedy, SendingAction};
 
 /// A remedy in a few words, with the place where it is made.
 pub(super) fn remedy(cause: Cause, remedy: &Remedy, ends: Ends, lang: Lang) -> String {
@@ -15,7 +15,7 @@ pub(super) fn remedy(cause: Cause, remedy: &Remedy, ends: Ends, lang: Lang) -> S
     }
     let action = words::action(&remedy.action, lang);
     let what = match lang {
-        Lang::En => of_cause(cause).map_or_else(|| first_clause(&action).to_owned(), str::to_owned),
+        Lang::En => of_cause(cause, &remedy.action).map_or_else(|| first_clause(&action).to_owned(), str::to_owned),
         Lang::Zh => first_clause(&action).to_owned(),
     };
     match lang {
@@ -81,18 +81,34 @@ fn sending(action: &SendingAction, ends: Ends, lang: Lang) -> Option<String> {
     })
 }
 
-/// Short forms by cause, where the action's first clause is too long.
-fn of_cause(cause: Cause) -> Option<&'static str> {
-    Some(match cause {
-        Cause::Bandwidth => "use a faster link, or send less",
-        Cause::EarlySlowStartExit => "forget the slow-start threshold that is remembered for this peer",
-        Cause::Ecn => "give the queue that marks packets more capacity or a higher target",
-        Cause::MtuBlackHole => "let ICMP \"packet too big\" pass, or clamp the MSS",
-        Cause::NoSack => "enable SACK",
-        Cause::NoWindowScaling => "enable window scaling, or find what strips the option",
-        Cause::PathLatency => "find what the first packet sets up, and keep it warm",
-        Cause::ProxySplit => "keep the proxy's connections open, and capture behind it",
-        Cause::TurnTaking => "batch or pipeline the requests",
+/// Short forms of actions whose first clause is too long; each of one remedy, whose number stands
+/// next to it.
+fn of_cause(cause: Cause, action: &Action) -> Option<&'static str> {
+    Some(match (cause, action) {
+        (Cause::Bandwidth, Action::Link(LinkAction::AddCapacity { .. })) => "use a faster link",
+        (Cause::Bandwidth, Action::Link(LinkAction::SendLess)) => "send less",
+        (Cause::EarlySlowStartExit, Action::Sending(SendingAction::ForgetThreshold { .. })) => {
+            "forget the slow-start threshold that is remembered for this peer"
+        }
+        (Cause::Ecn, Action::Link(LinkAction::TuneMarking { .. })) => {
+            "give the queue that marks packets a higher target"
+        }
+        (Cause::Ecn, Action::Link(LinkAction::AddCapacity { .. })) => "give the queue that marks packets more capacity",
+        (Cause::MtuBlackHole, Action::Loss(LossAction::PassIcmp)) => "let ICMP \"packet too big\" pass",
+        (Cause::MtuBlackHole, Action::Loss(LossAction::ClampMss { .. })) => "clamp the MSS",
+        (Cause::NoSack, Action::Loss(LossAction::EnableSack { .. })) => "enable SACK",
+        (Cause::NoSack, Action::Loss(LossAction::FindSackStripper)) => "find what strips the SACK option",
+        (Cause::NoWindowScaling, Action::Sending(SendingAction::EnableWindowScaling { .. })) => {
+            "enable window scaling, or find what strips the option"
+        }
+        (Cause::PathLatency, Action::Exchange(ExchangeAction::KeepPathWarm)) => {
+            "find what the first packet sets up, and keep it warm"
+        }
+        (Cause::ProxySplit, Action::Exchange(ExchangeAction::KeepUpstreamConnections)) => {
+            "keep the proxy's connections open, and capture behind it"
+        }
+        (Cause::TurnTaking, Action::Exchange(ExchangeAction::BatchRequests)) => "batch or pipeline the requests",
+        (Cause::TurnTaking, Action::Exchange(ExchangeAction::MoveCloser)) => "run both applications closer together",
         _ => return None,
     })
 }

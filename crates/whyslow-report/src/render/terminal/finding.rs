@@ -6,7 +6,7 @@ use crate::text::styles::{BOLD, COMMAND, DIM};
 use crate::text::{Line, Page, units, width};
 use crate::words::{self, Label, Lang};
 use anstyle::Style;
-use whyslow_core::analysis::{End, Finding, Measurement, Remedy, Transfer};
+use whyslow_core::analysis::{End, Finding, Measurement, Platform, Remedy, Transfer};
 use whyslow_core::units::Nanos;
 
 /// Where the label of a part stands, and where its text.
@@ -34,9 +34,9 @@ pub(super) fn print(page: &mut Page, finding: &Finding, context: &Context<'_>) {
     for (index, remedy) in finding.remedies.iter().enumerate() {
         print_remedy(page, remedy, index == 0, context.transfer.map(|transfer| transfer.from));
         if index == 0
-            && let Some(verify) = finding.cause.verify()
+            && let Some(verify) = words::verify(finding, lang)
         {
-            page.wrapped(&label(Label::Verify.text(lang)), Style::new(), verify);
+            page.wrapped(&label(Label::Verify.text(lang)), Style::new(), &verify);
         }
         print_promise(page, finding, remedy, context);
     }
@@ -139,9 +139,27 @@ fn print_remedy(page: &mut Page, remedy: &Remedy, is_first: bool, sender: Option
     let place = words::place(remedy.actor, sender, lang);
     let text = format!("{place}: {}", words::action(&remedy.action, lang));
     page.wrapped(&label(if is_first { Label::Fix } else { Label::Or }.text(lang)), Style::new(), &text);
-    if let Some(command) = &remedy.action.command() {
-        // Whole, to be copied; at the left edge where it would not fit otherwise.
-        let indent = if TEXT + width(command) <= page.width() { TEXT } else { LABEL };
-        page.line(&Line::new().pad(indent).styled(COMMAND, command));
+    print_command(page, remedy);
+    if let Some((product, does)) = remedy.product_line() {
+        page.line(&label("").styled(DIM, &format!("{}: ", product.name())).styled(COMMAND, &does.replace('\n', "; ")));
+    }
+}
+
+/// Prints the command for the host's platform. It is named unless it is known to be Linux.
+fn print_command(page: &mut Page, remedy: &Remedy) {
+    let Some((platform, form)) = remedy.printed() else { return };
+    let is_usual = remedy.host.platform == Some(Platform::Linux) || remedy.acts_at(Some(End::Client)).is_none();
+    let named = if is_usual { label("") } else { label(platform.name()) };
+    let Some(command) = form.command() else {
+        page.wrapped(&named, DIM, words::lacks(page.lang()));
+        return;
+    };
+    // Whole, to be copied; at the left edge where it would not fit otherwise.
+    let fits = TEXT + width(&command) <= page.width();
+    if fits || !is_usual {
+        page.line(&if fits { named.styled(COMMAND, &command) } else { named });
+    }
+    if !fits {
+        page.line(&Line::new().pad(LABEL).styled(COMMAND, &command));
     }
 }

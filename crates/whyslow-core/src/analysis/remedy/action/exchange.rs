@@ -1,5 +1,6 @@
 //! Remedies for causes about applications, requests and connections.
 
+use super::super::step::Step;
 use crate::types::{End, Limit, ModelChange};
 use crate::units::Nanos;
 use borsh::{BorshDeserialize, BorshSerialize};
@@ -153,27 +154,21 @@ impl From<ExchangeAction> for super::Action {
 }
 
 impl ExchangeAction {
-    /// See [`Action::command`](super::Action::command).
-    pub(super) fn command(&self) -> Option<String> {
-        match self {
-            Self::AddRoute { at, to } => Some(format!("ip route get {to}   # at {at}")),
-            Self::CheckHost { host, router } => Some(format!("ip neigh show {host}   # at {router}")),
-            Self::StartService { port, .. } => Some(format!("ss -ltn 'sport = :{port}'")),
-            Self::AllowPort { at, .. } => Some(format!("nft list ruleset   # at {at}")),
+    /// See [`Action::step`](super::Action::step).
+    pub(super) fn step(&self) -> Option<Step> {
+        Some(match self {
+            Self::AddRoute { at, to } => Step::Route { at: at.clone(), to: to.clone() },
+            Self::CheckHost { host, router } => Step::Neighbour { host: host.clone(), at: router.clone() },
+            Self::StartService { port, .. } => Step::Listener(*port),
+            Self::AllowPort { at, .. } => Step::Filter { at: at.clone() },
             Self::FindRoutingLoop { host, port } | Self::CheckServer { host, port } => {
-                Some(format!("traceroute -n -T -p {port} {host}"))
+                Step::Trace { host: host.clone(), port: Some(*port) }
             }
-            Self::CheckWayBack { host } => Some(format!("traceroute -n {host}")),
-            Self::SendKeepalives { .. } => {
-                Some("sysctl -w net.ipv4.tcp_keepalive_time=60 net.ipv4.tcp_keepalive_intvl=15".to_owned())
-            }
-            Self::FindWhyServerDrops => {
-                Some("nstat -az TcpExtListenOverflows TcpExtTCPAbortOnData TcpExtTCPAbortOnClose".to_owned())
-            }
-            Self::FindSynDrops => Some("nstat -az TcpExtListenOverflows TcpExtListenDrops".to_owned()),
-            Self::LimitTlsRecords { to, .. } => {
-                Some(format!("nginx: ssl_buffer_size {}k;   HAProxy: tune.ssl.maxrecord {to}", to / 1024))
-            }
+            Self::CheckWayBack { host } => Step::Trace { host: host.clone(), port: None },
+            Self::SendKeepalives { .. } => Step::Keepalive,
+            Self::FindWhyServerDrops => Step::DroppedConnections,
+            Self::FindSynDrops => Step::DroppedSyns,
+            Self::LimitTlsRecords { to, .. } => Step::TlsRecords(*to),
             Self::KeepDataReady
             | Self::WriteLargerPieces
             | Self::ProfileRequest { .. }
@@ -187,8 +182,8 @@ impl ExchangeAction {
             | Self::FindWhyClientClosed { .. }
             | Self::CloseIdleSooner { .. }
             | Self::RetryOnNewConnection
-            | Self::KeepPathWarm => None,
-        }
+            | Self::KeepPathWarm => return None,
+        })
     }
 
     /// See [`Action::changes`](super::Action::changes).

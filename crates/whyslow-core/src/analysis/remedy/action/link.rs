@@ -1,6 +1,6 @@
 //! Remedies for causes about the rate of the link and its queue, and about the hosts at its ends.
 
-use super::super::commands::{QUEUES, RECEIVING_PROCESSORS, SENDING_PROCESSORS};
+use super::super::step::Step;
 use crate::types::ModelChange;
 use crate::units::Nanos;
 use borsh::{BorshDeserialize, BorshSerialize};
@@ -78,25 +78,20 @@ impl From<LinkAction> for super::Action {
 }
 
 impl LinkAction {
-    /// See [`Action::command`](super::Action::command).
-    pub(super) fn command(&self) -> Option<String> {
+    /// See [`Action::step`](super::Action::step).
+    pub(super) fn step(&self) -> Option<Step> {
         Some(match self {
-            Self::CheckReceivingProcessors => RECEIVING_PROCESSORS.to_owned(),
-            Self::CheckSendingProcessors => SENDING_PROCESSORS.to_owned(),
+            Self::CheckReceivingProcessors => Step::ReceivingProcessors,
+            Self::CheckSendingProcessors => Step::SendingProcessors,
             Self::ManageQueue { rate_bps } => {
-                let rate = rate_bps.map_or("RATE".to_owned(), |rate| format!("{:.0}kbit", BELOW * rate / 1e3));
-                format!("tc qdisc replace dev DEV root cake bandwidth {rate}")
+                Step::ManagedQueue(rate_bps.map(|rate| (BELOW * rate / 1e3).round() as u64))
             }
-            Self::PaceBelow { rate_bps } => format!(
-                "setsockopt(fd, SOL_SOCKET, SO_MAX_PACING_RATE, &(unsigned){{{:.0}}}, sizeof(unsigned))",
-                rate_bps * BELOW / 8.0
-            ),
-            Self::RaiseShapedRate { .. } => QUEUES.to_owned(),
-            Self::TuneMarking { target_s, interval_s, .. } => format!(
-                "tc qdisc change dev DEV root fq_codel ecn target {:.0}ms interval {:.0}ms",
-                target_s.as_millis_f64(),
-                interval_s.as_millis_f64()
-            ),
+            Self::PaceBelow { rate_bps } => Step::Pacing((rate_bps * BELOW / 8.0).round() as u64),
+            Self::RaiseShapedRate { .. } => Step::Queues,
+            Self::TuneMarking { target_s, interval_s, .. } => Step::Marking {
+                target: target_s.as_millis_f64().round() as u64,
+                interval: interval_s.as_millis_f64().round() as u64,
+            },
             Self::AddCapacity { .. }
             | Self::AskForShaping { .. }
             | Self::RaisePolicedRate { .. }

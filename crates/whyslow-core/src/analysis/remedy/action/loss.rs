@@ -1,6 +1,6 @@
 //! Remedies for causes about lost, repeated and reordered packets.
 
-use super::super::commands::{BBR, ERROR_COUNTERS, default_route};
+use super::super::step::Step;
 use crate::types::{End, Limit, ModelChange};
 use crate::units::Nanos;
 use borsh::{BorshDeserialize, BorshSerialize};
@@ -107,23 +107,17 @@ impl From<LossAction> for super::Action {
 }
 
 impl LossAction {
-    /// See [`Action::command`](super::Action::command).
-    pub(super) fn command(&self) -> Option<String> {
-        let sysctl = |settings: &str| Some(format!("sysctl -w {settings}"));
-        match self {
-            Self::EnableRack => sysctl("net.ipv4.tcp_recovery=1 net.ipv4.tcp_sack=1 net.ipv4.tcp_timestamps=1"),
-            Self::EnableSack { .. } | Self::EnableSackForProbes { .. } => sysctl("net.ipv4.tcp_sack=1"),
+    /// See [`Action::step`](super::Action::step).
+    pub(super) fn step(&self) -> Option<Step> {
+        Some(match self {
+            Self::EnableRack => Step::Rack,
+            Self::EnableSack { .. } | Self::EnableSackForProbes { .. } => Step::Sack,
             // SACK was in use where a probe was missed.
-            Self::EnableTailProbes { missed_s: Some(_) } => {
-                sysctl("net.ipv4.tcp_early_retrans=3 net.ipv4.tcp_recovery=1")
-            }
-            Self::EnableTailProbes { missed_s: None } => {
-                sysctl("net.ipv4.tcp_early_retrans=3 net.ipv4.tcp_recovery=1 net.ipv4.tcp_sack=1")
-            }
-            Self::FindDamage { .. } => Some(ERROR_COUNTERS.to_owned()),
-            Self::ProbeMtu => sysctl("net.ipv4.tcp_mtu_probing=1"),
-            Self::RaiseTimerFloor { ipv6 } => Some(default_route(*ipv6, "rto_min 500ms")),
-            Self::UseBbr => Some(BBR.to_owned()),
+            Self::EnableTailProbes { missed_s } => Step::TailProbes { sack: missed_s.is_none() },
+            Self::FindDamage { .. } => Step::ErrorCounters,
+            Self::ProbeMtu => Step::MtuProbing,
+            Self::RaiseTimerFloor { ipv6 } => Step::TimerFloor { ipv6: *ipv6 },
+            Self::UseBbr => Step::Bbr,
             Self::AcceptIcmp { .. }
             | Self::BalanceByFlow
             | Self::ClampMss { .. }
@@ -137,8 +131,8 @@ impl LossAction {
             | Self::PaceSender
             | Self::PassIcmp
             | Self::PassIcmpOf { .. }
-            | Self::UpdateKernel => None,
-        }
+            | Self::UpdateKernel => return None,
+        })
     }
 
     /// See [`Action::runs_on`](super::Action::runs_on).
@@ -217,7 +211,7 @@ mod tests {
             LossAction::EnableSackForProbes { on: End::Client },
             LossAction::UseBbr,
         ] {
-            assert!(sender.changes().is_none() && sender.command().is_some(), "{sender:?}");
+            assert!(sender.changes().is_none() && sender.step().is_some(), "{sender:?}");
         }
     }
 }

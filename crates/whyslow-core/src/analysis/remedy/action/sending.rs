@@ -1,6 +1,6 @@
 //! Remedies for causes about windows, segments and ACKs.
 
-use super::super::commands::{default_route, receive_buffer, send_buffer};
+use super::super::step::Step;
 use crate::types::{End, Limit, ModelChange};
 use crate::units::Nanos;
 use borsh::{BorshDeserialize, BorshSerialize};
@@ -195,36 +195,28 @@ impl From<SendingAction> for super::Action {
 }
 
 impl SendingAction {
-    /// See [`Action::command`](super::Action::command).
-    pub(super) fn command(&self) -> Option<String> {
-        match self {
-            Self::RaiseInitialWindow { to, ipv6, .. } => Some(default_route(*ipv6, &format!("initcwnd {to}"))),
-            Self::EnableWindowScaling { .. } => Some("sysctl -w net.ipv4.tcp_window_scaling=1".to_owned()),
-            Self::DisableHystart => Some("echo 0 > /sys/module/tcp_cubic/parameters/hystart".to_owned()),
-            Self::ForgetThreshold { peer, .. } => {
-                let which = peer.as_ref().map_or("flush all".to_owned(), |peer| format!("delete {peer}"));
-                Some(format!("ip tcp_metrics {which}; sysctl -w net.ipv4.tcp_no_ssthresh_metrics_save=1"))
-            }
-            Self::RaiseReceiveBuffer { need } => Some(receive_buffer(need.bytes)),
-            Self::RaiseSendBuffer { need, .. } => Some(send_buffer(need.bytes)),
-            Self::OfferLargerWindows { bytes } => Some(receive_buffer(*bytes)),
-            Self::NoDelay { .. } => Some("setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &(int){1}, sizeof(int))".to_owned()),
-            Self::QuickAck { ipv6 } => Some(default_route(*ipv6, "quickack 1")),
-            Self::RaiseRateLimit { rate_bps } => {
-                let kilobytes = (rate_bps / 8_000.0) as u64;
-                Some(format!("grep -r limit_rate /etc/nginx; tc -s qdisc show   # look for about {kilobytes}k"))
-            }
-            Self::CapInitialWindow { segments, ipv6, .. } => {
-                Some(default_route(*ipv6, &format!("initcwnd {segments}")))
-            }
-            Self::KeepWindowWhenIdle => Some("sysctl -w net.ipv4.tcp_slow_start_after_idle=0".to_owned()),
+    /// See [`Action::step`](super::Action::step).
+    pub(super) fn step(&self) -> Option<Step> {
+        Some(match self {
+            Self::RaiseInitialWindow { to, ipv6, .. } => Step::InitialWindow { segments: *to, ipv6: *ipv6 },
+            Self::EnableWindowScaling { .. } => Step::WindowScaling,
+            Self::DisableHystart => Step::Hystart,
+            Self::ForgetThreshold { peer, .. } => Step::Threshold { peer: peer.clone() },
+            Self::RaiseReceiveBuffer { need } => Step::ReceiveBuffer(need.bytes),
+            Self::RaiseSendBuffer { need, .. } => Step::SendBuffer(need.bytes),
+            Self::OfferLargerWindows { bytes } => Step::ReceiveBuffer(*bytes),
+            Self::NoDelay { .. } => Step::NoDelay,
+            Self::QuickAck { ipv6 } => Step::QuickAck { ipv6: *ipv6 },
+            Self::RaiseRateLimit { rate_bps } => Step::RateLimit((rate_bps / 8_000.0) as u64),
+            Self::CapInitialWindow { segments, ipv6, .. } => Step::InitialWindow { segments: *segments, ipv6: *ipv6 },
+            Self::KeepWindowWhenIdle => Step::IdleWindow,
             Self::ReuseConnection { .. }
             | Self::ReadUnread { .. }
             | Self::ReadForAcks { .. }
             | Self::ReadFaster { .. }
             | Self::RaiseProtocolWindow { .. }
-            | Self::WriteLargerPieces { .. } => None,
-        }
+            | Self::WriteLargerPieces { .. } => return None,
+        })
     }
 
     /// See [`Action::runs_on`](super::Action::runs_on).
