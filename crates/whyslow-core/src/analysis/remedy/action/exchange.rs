@@ -102,6 +102,11 @@ pub enum ExchangeAction {
     },
     /// Find out why the server drops connections that it has accepted.
     FindWhyServerDrops,
+    /// Find the box on the way that sends resets in the name of one end.
+    FindResettingBox {
+        /// Whose address the reset has.
+        end: End,
+    },
     /// The client closes idle connections sooner than the server does.
     CloseIdleSooner {
         /// For how long the connection had been silent.
@@ -187,6 +192,7 @@ impl ExchangeAction {
             | Self::FindWhyClientClosed { .. }
             | Self::CloseIdleSooner { .. }
             | Self::RetryOnNewConnection
+            | Self::FindResettingBox { .. }
             | Self::KeepPathWarm => None,
         }
     }
@@ -218,6 +224,7 @@ impl ExchangeAction {
             | Self::ReadServerLog { .. }
             | Self::FindWhyClientClosed { .. }
             | Self::FindWhyServerDrops
+            | Self::FindResettingBox { .. }
             | Self::CloseIdleSooner { .. }
             | Self::RetryOnNewConnection
             | Self::KeepPathWarm
@@ -249,6 +256,7 @@ impl ExchangeAction {
             | Self::ReadServerLog { .. }
             | Self::FindWhyClientClosed { .. }
             | Self::FindWhyServerDrops
+            | Self::FindResettingBox { .. }
             | Self::CloseIdleSooner { .. }
             | Self::RetryOnNewConnection
             | Self::KeepPathWarm
