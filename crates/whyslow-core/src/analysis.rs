@@ -65,6 +65,8 @@ pub struct Analysis {
     /// [`PARTIAL`] says how far. Left out where it is not so.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub partial: bool,
+    /// Least cost that is called slow.
+    pub threshold_s: Nanos,
     /// The inputs, in the order in which they were read.
     pub captures: Vec<Capture>,
     /// Connections, in the order of their first packets.

@@ -50,6 +50,7 @@ mod flow;
 mod limit;
 pub mod pair;
 pub mod predict;
+pub mod ranking;
 mod rules;
 pub mod series;
 mod stats;

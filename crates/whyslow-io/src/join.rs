@@ -10,6 +10,7 @@ pub(crate) fn join(analyses: impl Iterator<Item = Analysis>) -> Analysis {
     let mut joined = Analysis {
         schema: SCHEMA,
         partial: false,
+        threshold_s: whyslow_core::ranking::DEFAULT_THRESHOLD,
         captures: vec![],
         connections: vec![],
         findings: vec![],

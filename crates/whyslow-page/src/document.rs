@@ -281,10 +281,11 @@ fn worst(analysis: &Analysis, wanted: &[u64], most: usize) -> Analysis {
         worst.truncate(most);
         worst.sort_by_key(|one| one.id);
     }
-    let Analysis { schema, partial, pairs_total, .. } = *analysis;
+    let Analysis { schema, partial, threshold_s, pairs_total, .. } = *analysis;
     Analysis {
         schema,
         partial,
+        threshold_s,
         captures: analysis.captures.clone(),
         connections: worst.into_iter().cloned().collect(),
         findings: analysis.findings.clone(),

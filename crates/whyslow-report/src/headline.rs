@@ -6,8 +6,8 @@
 mod phrase;
 mod words;
 
-use crate::problems::{SELECTION, UNREAD};
-use crate::ranking::{self, CauseCost, MainCause};
+use crate::problems::SELECTION;
+use crate::ranking::{self, CauseCost, Conclusion, MainCause};
 use crate::text::units;
 use crate::words::Lang;
 use phrase::{Phrase, Subject, Sure};
@@ -61,7 +61,7 @@ pub struct HeadlineData<'a> {
 
 /// The headline of an analysis as data; `None` if nothing was slow.
 pub fn data(analysis: &Analysis) -> Option<HeadlineData<'_>> {
-    let causes = ranking::by_cause(analysis);
+    let causes = ranking::slow_by_cause(analysis);
     let first = causes.into_iter().find(|cost| cost.seconds > Nanos::ZERO)?;
     let (finding, _) = example(analysis, &analysis.connections, &first)?;
     Some(HeadlineData {
@@ -88,25 +88,20 @@ pub fn confidence(value: f64, lang: Lang) -> &'static str {
 /// The headline of an analysis.
 pub fn of(analysis: &Analysis, lang: Lang) -> Headline {
     let headline = of_connections(analysis, lang);
-    match mostly_unread(analysis) {
-        Some(phrase) if headline.tone != Tone::Slow => Headline::new(Tone::Unknown, phrase.text(lang)),
+    match Conclusion::of(analysis).unread {
+        Some(unread) if headline.tone != Tone::Slow => {
+            let phrase = Phrase::MostlyUnread { unread: unread.packets, of: unread.of };
+            Headline::new(Tone::Unknown, phrase.text(lang))
+        }
         _ => headline,
     }
-}
-
-/// Half of the packets of a text or more could not be read: the rest proves nothing healthy.
-fn mostly_unread(analysis: &Analysis) -> Option<Phrase> {
-    let of: u64 = analysis.captures.iter().map(|capture| capture.packets).sum();
-    let problems = analysis.captures.iter().flat_map(|capture| &capture.problems);
-    let unread: u64 = problems.filter(|problem| UNREAD.contains(&&*problem.slug)).map(|problem| problem.count).sum();
-    (unread > 0 && unread * 2 >= of).then_some(Phrase::MostlyUnread { unread, of: of.max(unread) })
 }
 
 fn of_connections(analysis: &Analysis, lang: Lang) -> Headline {
     match analysis.connections.as_slice() {
         [] if is_selection(analysis) => Headline::new(Tone::Unknown, Phrase::NoMatch.text(lang)),
         [] => without_connection(analysis, lang),
-        [one] if analysis.findings.is_empty() => of_connection(one, lang),
+        [one] if analysis.findings.is_empty() => of_connection(one, analysis.threshold_s, lang),
         several => of_several(analysis, several, lang),
     }
 }
@@ -132,12 +127,26 @@ fn is_selection(analysis: &Analysis) -> bool {
     problems.any(|problem| problem.slug == SELECTION)
 }
 
-/// The headline of one connection.
-pub fn of_connection(connection: &Connection, lang: Lang) -> Headline {
-    match ranking::main_cause(connection) {
-        Some(main) => slow(connection, &main, lang),
-        None => not_slow(connection, lang),
+/// The headline of one connection, whose costs below `threshold` are not called slow.
+pub fn of_connection(connection: &Connection, threshold: Nanos, lang: Lang) -> Headline {
+    match (ranking::slow_cause(connection, threshold), ranking::main_cause(connection)) {
+        (Some(main), _) => slow(connection, &main, lang),
+        (None, Some(main)) if main.seconds == Nanos::ZERO => slow(connection, &main, lang),
+        (None, Some(main)) => little(connection, &main, lang),
+        (None, None) => not_slow(connection, lang),
     }
+}
+
+/// A cost that nobody notices.
+fn little(connection: &Connection, main: &MainCause<'_>, lang: Lang) -> Headline {
+    let transfer = main.transfer.and_then(|index| connection.transfers.get(index));
+    let subject = transfer.map_or(Subject::Connection, Subject::of);
+    let clause = words::because(main.finding, Ends::of(transfer), lang);
+    let phrase = match main.finding.cause {
+        Cause::NoAnswer | Cause::Reset => Phrase::NotSlowedBut { subject, clause },
+        _ => Phrase::Little { cost: units::span(main.seconds), clause },
+    };
+    Headline::new(Tone::Healthy, phrase.text(lang))
 }
 
 fn slow(connection: &Connection, main: &MainCause<'_>, lang: Lang) -> Headline {
@@ -200,7 +209,7 @@ fn without_payload(connection: &Connection, lang: Lang) -> Headline {
 
 fn of_several(analysis: &Analysis, connections: &[Connection], lang: Lang) -> Headline {
     let of = connections.len() as u64;
-    let causes = ranking::by_cause(analysis);
+    let causes = ranking::slow_by_cause(analysis);
     let Some(first) = causes.iter().find(|cost| cost.seconds > Nanos::ZERO) else {
         let unknown = connections.iter().flat_map(|one| &one.transfers).filter(|one| one.is_verdict_unknown()).count();
         return match unknown as u64 {

@@ -5,9 +5,6 @@ use whyslow_core::analysis::{PARTIAL, Problem};
 /// The slug of the note that connections were left out on request: no fault of the capture.
 pub const SELECTION: &str = "selection";
 
-/// Slugs of packets of a text that could not be read.
-pub(crate) const UNREAD: &[&str] = &["unread-line", "unread-info", "cut-header"];
-
 /// Slugs of problems that change no verdict: what they take away was not needed, or was made up
 /// for.
 const MINOR: &[&str] = &[

@@ -50,6 +50,7 @@ pub(crate) fn run(task: &ExplainTask, out: Output) -> anyhow::Result<ExitCode> {
             capture.problems.insert(0, Problem::new(PARTIAL, 1, why.clone()));
         }
     }
+    analysis.threshold_s = task.threshold;
     task.selection.apply(&mut analysis)?;
     let code = match task.fail_on.iter().any(|cause| cause.is_in(&analysis)) {
         _ if analysis.partial => ExitCode::from(INTERRUPTED),

@@ -62,6 +62,8 @@ pub(crate) struct ExplainTask {
     pub selection: Selection,
     /// What makes the exit status 1.
     pub fail_on: Vec<FailOn>,
+    /// Least cost that is called slow.
+    pub threshold: whyslow_core::units::Nanos,
     /// How they are explained.
     pub how: ExplainOptions,
     /// Why the captures end before what they show did, where that is known: what comes of them is
@@ -215,9 +217,9 @@ fn explain(args: Explain) -> anyhow::Result<Task> {
         files => inputs(files)?,
     };
     let how = ExplainOptions { threads: threads(args.threads), path_rate: args.path_rate };
-    let (selection, fail_on) = (args.selection, args.fail_on);
+    let (selection, fail_on, threshold) = (args.selection, args.fail_on, args.threshold);
     let format = format(&args.shape);
-    Ok(Task::Explain(ExplainTask { inputs, format, selection, fail_on, how, cut: None, stitched: false }))
+    Ok(Task::Explain(ExplainTask { inputs, format, selection, fail_on, threshold, how, cut: None, stitched: false }))
 }
 
 /// # Errors

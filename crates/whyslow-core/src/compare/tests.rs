@@ -126,6 +126,7 @@ fn analysis(connections: Vec<Connection>) -> Analysis {
     Analysis {
         schema: crate::analysis::SCHEMA,
         partial: false,
+        threshold_s: crate::ranking::DEFAULT_THRESHOLD,
         captures: vec![capture],
         connections,
         findings: Vec::new(),

@@ -143,6 +143,7 @@ impl Fragment {
         let analysis = Analysis {
             schema: SCHEMA,
             partial: false,
+            threshold_s: crate::ranking::DEFAULT_THRESHOLD,
             captures,
             connections,
             findings,

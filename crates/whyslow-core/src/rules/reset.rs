@@ -22,7 +22,7 @@
 //! ## What it is confused with
 //! - `no-answer`: nothing came back at all, or the client gave up after a long wait.
 //! - A box on the way may send the RST: its time to live is often another one than that of the
-//!   end's other packets.
+//!   end's other packets. If that end sends data or its SYN-ACK behind the RST, it never sent it.
 //! - `capture-loss`: the rest of the answer was not captured.
 //! - `elided-text`: a FIN or an ACK of the last exchange is not in the text; then nothing is said.
 //!
@@ -294,6 +294,12 @@ fn forgotten(idle_s: Nanos) -> Vec<Remedy> {
 
 /// A box on the way may have sent it.
 fn with_sender(mut found: Finding, facts: &Facts, reset: ResetFacts) -> Finding {
+    if reset.is_denied {
+        let end = facts.end_of(reset.from);
+        found.remedies = remedy(Actor::Network, ExchangeAction::FindResettingBox { end });
+        found.to_confirm = confirm(ExchangeQuestion::ResetByMiddlebox { end });
+        return found;
+    }
     let (syn, payload) = facts.ttl[reset.from];
     let known = [syn, payload];
     let is_other = known.iter().flatten().all(|ttl| ttl.abs_diff(reset.ttl) >= HOPS);

@@ -53,6 +53,8 @@ pub(super) struct Reset {
     pub(super) from: Side,
     /// It has no ACK flag.
     pub(super) is_bare: bool,
+    /// The end whose address it has went on behind it.
+    pub(super) is_denied: bool,
     pub(super) ttl: u8,
 }
 

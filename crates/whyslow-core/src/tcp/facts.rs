@@ -133,6 +133,8 @@ pub struct ResetFacts {
     /// It has no ACK flag: it answers a segment for which there is no socket any more (RFC 9293
     /// section 3.10.7.1).
     pub is_bare: bool,
+    /// The end whose address it has sent data or its SYN-ACK behind it: a box on the way sent it.
+    pub is_denied: bool,
 }
 
 /// Content type of a handshake record (RFC 8446 section 5.1).

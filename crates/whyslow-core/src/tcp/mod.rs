@@ -53,6 +53,8 @@ mod tests;
 /// After a silence this long, in nanoseconds, new data may be another message even if nobody asked
 /// for it.
 const SILENCE: u64 = sender::turns::MIN_IDLE.0.cast_unsigned();
+/// Segments of one host overtake each other by less.
+const REORDERED: Nanos = Nanos::from_millis(1);
 
 impl Connection {
     /// Begins a connection with this segment, sent by side A.
@@ -269,13 +271,23 @@ impl Connection {
     fn note_close(&mut self, seg: &Seg) -> bool {
         let from = seg.from();
         let closes = seg.flags.has(Flags::FIN) || seg.flags.has(Flags::RST);
+        let closed = self.closing[from].map_or(seg.time, |closed| closed.time);
+        if let Some(reset) = self.reset.as_mut().filter(|reset| reset.from == from && !seg.flags.has(Flags::RST)) {
+            let is_sent = seg.len > 0 || seg.flags.has(Flags::SYN);
+            reset.is_denied |= is_sent && seg.time - closed > REORDERED;
+        }
         if !closes && self.fin[!from].is_none() {
             // There is no FIN to acknowledge either.
             return false;
         }
         let ended = self.has_ended();
         if seg.flags.has(Flags::RST) {
-            self.reset.get_or_insert(Reset { from, is_bare: !seg.flags.has(Flags::ACK), ttl: seg.ttl });
+            self.reset.get_or_insert(Reset {
+                from,
+                is_bare: !seg.flags.has(Flags::ACK),
+                is_denied: false,
+                ttl: seg.ttl,
+            });
             self.closing[from].get_or_insert(PacketRef::of(seg));
         } else if seg.flags.has(Flags::FIN) {
             self.fin[from].get_or_insert(seg.seq + seg.len);
@@ -404,7 +416,12 @@ impl Connection {
             closed_by: self.closed_by(),
             closing: self.closing.map(|at| at.map(PacketRef::into_parts)),
             fins: self.fin.map(|fin| fin.is_some()),
-            reset: self.reset.map(|reset| ResetFacts { from: reset.from, ttl: reset.ttl, is_bare: reset.is_bare }),
+            reset: self.reset.map(|reset| ResetFacts {
+                from: reset.from,
+                ttl: reset.ttl,
+                is_bare: reset.is_bare,
+                is_denied: reset.is_denied,
+            }),
             ttl: self.ttl.map(|[of_syn, of_payload]| (of_syn.map(NonZeroU8::get), of_payload.map(NonZeroU8::get))),
             handshake,
             vantage,

@@ -103,6 +103,7 @@ fn analysis(path: &str, seconds: i64) -> Analysis {
     Analysis {
         schema: SCHEMA,
         partial: false,
+        threshold_s: whyslow_core::ranking::DEFAULT_THRESHOLD,
         captures: vec![capture],
         connections: vec![connection()],
         findings: vec![finding(seconds, &[1])],

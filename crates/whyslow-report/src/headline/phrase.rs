@@ -102,6 +102,7 @@ pub(super) enum Phrase {
     OnlyQuic { quic: u64, of: u64 },
     NoTcp { packets: u64 },
     MostlyUnread { unread: u64, of: u64 },
+    Little { cost: String, clause: String },
     SwitchQuicOff,
     Took { subject: Subject, took: String, verdict: String },
     NeverOpened,
@@ -163,6 +164,7 @@ impl Phrase {
                 units::thousands(*unread),
                 units::count(*of, "packet")
             ),
+            Self::Little { cost, clause } => format!("Nothing was slow: only {cost} went by because {clause}."),
             Self::SwitchQuicOff => {
                 "To see the same over TCP, switch QUIC (HTTP/3) off in the client and capture again.".to_owned()
             }
@@ -224,6 +226,7 @@ impl Phrase {
                 units::thousands(*of),
                 units::thousands(*unread)
             ),
+            Self::Little { cost, clause } => format!("没有变慢：只有 {cost} 是因为{clause}。"),
             Self::SwitchQuicOff => "要在 TCP 上查看同样的传输，请在客户端关闭 QUIC（HTTP/3）后重新抓包。".to_owned(),
             Self::Took { subject, took, verdict } => format!("{}用时 {took}：{verdict}。", name(subject)),
             Self::NeverOpened => "连接没有建立：服务器没有应答。".to_owned(),

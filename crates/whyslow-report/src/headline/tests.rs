@@ -119,3 +119,39 @@ fn a_cost_names_its_unit_once() {
     assert_eq!(cost(ms(130_000), Some(ms(150_000)), Lang::En), "2 min 10 s of 2 min 30 s");
     assert_eq!(cost(ms(200), Some(ms(184)), Lang::En), "200 ms");
 }
+
+#[test]
+fn cost_below_the_threshold_is_not_called_slow() {
+    let mut analysis = example::slow_start();
+    assert_eq!(of(&analysis, Lang::En).tone, Tone::Slow);
+    // 158 ms.
+    analysis.threshold_s = Nanos::from_millis(200);
+    let headline = of(&analysis, Lang::En);
+    assert_eq!((headline.tone, data(&analysis).is_none()), (Tone::Healthy, true));
+    assert!(headline.sentence.starts_with("Nothing was slow: only 158 ms"), "{}", headline.sentence);
+    assert!(of(&analysis, Lang::Zh).sentence.starts_with("没有变慢"));
+    analysis.threshold_s = Nanos::ZERO;
+    assert_eq!(of(&analysis, Lang::En).tone, Tone::Slow);
+}
+
+#[test]
+fn connections_that_lost_little_are_not_called_slow_together() {
+    let mut many = example::many();
+    let costly = ranking::slow_by_cause(&many);
+    many.threshold_s = Nanos::from_millis(3_600_000);
+    assert!(!costly.is_empty() && ranking::slow_by_cause(&many).is_empty());
+    assert_eq!(of(&many, Lang::En).tone, Tone::Healthy);
+}
+
+#[test]
+fn conclusion_is_data() {
+    let mut analysis = example::slow_start();
+    assert_eq!(Conclusion::of(&analysis).status, ranking::Status::Slow);
+    analysis.threshold_s = Nanos::from_millis(200);
+    assert_eq!(Conclusion::of(&analysis).status, ranking::Status::Healthy);
+    let packets = analysis.captures[0].packets;
+    analysis.captures[0].problems.push(Problem::new("unread-line", packets, "lines"));
+    let conclusion = Conclusion::of(&analysis);
+    assert_eq!(conclusion.status, ranking::Status::Unknown);
+    assert_eq!(conclusion.unread, Some(ranking::Unread { packets, of: packets }));
+}

@@ -263,6 +263,7 @@ pub fn analysis(connections: Vec<Connection>) -> Analysis {
     Analysis {
         schema: SCHEMA,
         partial: false,
+        threshold_s: whyslow_core::ranking::DEFAULT_THRESHOLD,
         captures: vec![Capture {
             path: "slow.pcap".into(),
             format: "pcap".into(),

@@ -12,6 +12,7 @@ use serde_json::ser::CompactFormatter;
 use shown::Harmless;
 use std::io::{self, Write};
 use whyslow_core::analysis::{Analysis, Capture, Connection, Finding, Pair, SCHEMA};
+use whyslow_core::ranking::Conclusion;
 
 /// Writes the whole analysis as one indented object and a line feed.
 ///
@@ -40,6 +41,7 @@ pub fn with_words(analysis: &Analysis, out: &mut impl Write) -> io::Result<()> {
 struct Whole<'a> {
     schema: &'static str,
     headline: Option<HeadlineData<'a>>,
+    conclusion: Conclusion,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     partial: bool,
     captures: &'a [Capture],
@@ -51,10 +53,12 @@ struct Whole<'a> {
 
 impl<'a> Whole<'a> {
     fn of(analysis: &'a Analysis) -> Self {
-        let Analysis { schema, partial, captures, connections, findings, pairs, pairs_total } = analysis;
+        let Analysis { schema, partial, threshold_s: _, captures, connections, findings, pairs, pairs_total } =
+            analysis;
         Self {
             schema,
             headline: headline::data(analysis),
+            conclusion: Conclusion::of(analysis),
             partial: *partial,
             captures,
             connections,

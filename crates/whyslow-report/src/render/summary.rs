@@ -37,7 +37,7 @@ pub fn markdown(capture: Option<&Capture>, connection: &Connection) -> String {
         units::bytes(bytes(End::Server)),
         units::seconds(connection.duration_s)
     );
-    let headline = headline::of_connection(connection, Lang::En);
+    let headline = headline::of_connection(connection, whyslow_core::ranking::DEFAULT_THRESHOLD, Lang::En);
     let _ = writeln!(out, "\n**{}**", escaped(&headline.sentence));
     if let Some(advice) = &headline.advice {
         let _ = writeln!(out, "{}", escaped(advice));

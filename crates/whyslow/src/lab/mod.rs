@@ -183,6 +183,7 @@ fn both_ends(done: exec::ExecOutcome, json: bool, cut: Option<String>) -> Explai
         Explanation::Terminal { top: None, lang: crate::language::chosen(None) }
     };
     ExplainTask {
+        threshold: whyslow_core::ranking::DEFAULT_THRESHOLD,
         inputs,
         format,
         selection: Default::default(),

@@ -98,6 +98,7 @@ impl Record {
         Analysis {
             schema: SCHEMA,
             partial: false,
+            threshold_s: whyslow_core::ranking::DEFAULT_THRESHOLD,
             captures: vec![capture],
             connections: vec![connection],
             findings: Vec::new(),

@@ -65,7 +65,7 @@ fn who_closed_gave_up() {
     assert_eq!(statement(&scene), Some(unanswered(None, 1_100, WaitEnd::Closed)));
     // A reset of the server has another name.
     scene.facts.fins = [false; 2];
-    scene.facts.reset = Some(ResetFacts { from: Side::B, ttl: 64, is_bare: false });
+    scene.facts.reset = Some(ResetFacts { from: Side::B, ttl: 64, is_bare: false, is_denied: false });
     assert_eq!(statement(&scene), None);
 }
 
@@ -329,7 +329,7 @@ fn data_that_is_never_acknowledged_is_no_wait_for_the_timer_alone() {
     closed.facts.closing[0] = Some((at_ms(1_050), Frame::default()));
     assert!(closed.finding_over_connection(Cause::NoAnswer).is_none());
     let mut reset = lost();
-    reset.facts.reset = Some(ResetFacts { from: Side::A, ttl: 64, is_bare: false });
+    reset.facts.reset = Some(ResetFacts { from: Side::A, ttl: 64, is_bare: false, is_denied: false });
     reset.facts.closing[0] = Some((reset.facts.until, Frame::default()));
     let found = reset.finding_over_connection(Cause::NoAnswer).unwrap();
     assert!(found.cost_s >= ms(2_100), "{found:?}");

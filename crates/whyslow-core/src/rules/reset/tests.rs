@@ -22,7 +22,7 @@ fn amid(by: End, into: Option<i64>) -> Statement {
 /// Side `from` resets the connection.
 fn reset_by(scene: &mut Scene, from: Side, at: i64) {
     scene.facts.state = State::Reset;
-    scene.facts.reset = Some(ResetFacts { from, ttl: 64, is_bare: false });
+    scene.facts.reset = Some(ResetFacts { from, ttl: 64, is_bare: false, is_denied: false });
     scene.facts.closing[from] = Some((at_ms(at), Frame::default()));
     scene.facts.last = at_ms(at);
 }
@@ -163,4 +163,15 @@ fn a_time_to_live_of_its_own_tells_of_a_box_on_the_way() {
     scene.facts.ttl[1] = (Some(49), Some(49));
     let found = scene.finding_over_connection(Cause::Reset).unwrap();
     assert_eq!(found.to_confirm, [ExchangeQuestion::ResetByMiddlebox { end: End::Server }.into()]);
+}
+
+#[test]
+fn reset_behind_which_its_end_goes_on_came_from_a_box() {
+    let mut scene = download();
+    reset_by(&mut scene, Side::B, 1_150);
+    scene.facts.directions[1].unacknowledged = 4 * MSS;
+    let by_whom = |scene: &Scene| scene.finding_over_connection(Cause::Reset).unwrap().remedies[0].actor;
+    assert_eq!(by_whom(&scene), Actor::Application);
+    scene.facts.reset = Some(ResetFacts { from: Side::B, ttl: 64, is_bare: false, is_denied: true });
+    assert_eq!(by_whom(&scene), Actor::Network);
 }

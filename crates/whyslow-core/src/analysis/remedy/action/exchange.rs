@@ -103,6 +103,11 @@ pub enum ExchangeAction {
     },
     /// Find out why the server drops connections that it has accepted.
     FindWhyServerDrops,
+    /// Find the box on the way that sends resets in the name of one end.
+    FindResettingBox {
+        /// Whose address the reset has.
+        end: End,
+    },
     /// The client closes idle connections sooner than the server does.
     CloseIdleSooner {
         /// For how long the connection had been silent.
@@ -182,6 +187,7 @@ impl ExchangeAction {
             | Self::FindWhyClientClosed { .. }
             | Self::CloseIdleSooner { .. }
             | Self::RetryOnNewConnection
+            | Self::FindResettingBox { .. }
             | Self::KeepPathWarm => return None,
         })
     }
@@ -213,6 +219,7 @@ impl ExchangeAction {
             | Self::ReadServerLog { .. }
             | Self::FindWhyClientClosed { .. }
             | Self::FindWhyServerDrops
+            | Self::FindResettingBox { .. }
             | Self::CloseIdleSooner { .. }
             | Self::RetryOnNewConnection
             | Self::KeepPathWarm
@@ -244,6 +251,7 @@ impl ExchangeAction {
             | Self::ReadServerLog { .. }
             | Self::FindWhyClientClosed { .. }
             | Self::FindWhyServerDrops
+            | Self::FindResettingBox { .. }
             | Self::CloseIdleSooner { .. }
             | Self::RetryOnNewConnection
             | Self::KeepPathWarm

@@ -43,6 +43,13 @@ pub(in crate::words::zh) fn action(action: &ExchangeAction) -> String {
             "查明客户端应用为何未读完就关闭：超时、限制，或用户离开".to_owned()
         }
         A::FindWhyClientClosed { state: ClientState::BeforeResponse } => "查明客户端应用为何没有等待响应".to_owned(),
+        A::FindResettingBox { end } => {
+            format!(
+                "找出两端之间以{}名义发送 RST 的防火墙或负载均衡：{}在这个 RST 之后仍在发送",
+                name(*end),
+                name(*end)
+            )
+        }
         A::FindWhyServerDrops => {
             "查明服务器为何丢弃已接受的连接：队列已满（tcp_abort_on_overflow）、限制，或代理没有后端".to_owned()
         }
