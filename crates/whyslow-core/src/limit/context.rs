@@ -64,12 +64,35 @@ impl Context {
         (round.retransmitted == 0 && !pauses.any(is_held)).then(|| next.start - round.start)
     }
 
+    /// Returns whether ACKs kept coming in a round, as they do from a link with a queue. A sender
+    /// that waits for long leaves the link idle meanwhile: however long the round trip is, it is
+    /// the path's own, which may have become longer.
+    pub(super) fn is_clocked(&self, transfer: &TransferFacts, index: usize) -> bool {
+        let rounds = &transfer.rounds;
+        let Some(round) = rounds.get(index) else { return false };
+        let end = rounds.get(index + 1).map_or(transfer.last_send, |next| next.start);
+        let length = (end - round.start).or_zero();
+        let long = length.scale(LONG_PAUSE_SEGMENTS * self.mss as f64 / round.bytes.max(1) as f64);
+        let within = transfer.gaps.partition_point(|gap| gap.end <= round.start);
+        let pauses = transfer.gaps.iter().skip(within).take_while(|gap| gap.start < end);
+        let idle: Nanos =
+            pauses.map(|gap| gap.end.min(end) - gap.start.max(round.start)).filter(|time| *time > long).sum();
+        length > Nanos::ZERO && idle < length.scale(IDLE_SHARE)
+    }
+
     /// Returns whether at least half of a round's flight stood in a queue.
     pub fn stands_in_queue(&self, transfer: &TransferFacts, index: usize) -> bool {
         let least = self.rtt.map(|rtt| rtt.scale(QUEUED_FACTOR).max(rtt + MIN_QUEUE));
         self.round_trip(transfer, index).zip(least).is_some_and(|(trip, least)| trip >= least)
+            && self.is_clocked(transfer, index)
     }
 }
+
+/// A pause as long as so many segments take at the rate of the round is none that a queue makes:
+/// ACKs are for two segments, and radio links bring a few of them at once.
+const LONG_PAUSE_SEGMENTS: f64 = 8.0;
+/// Of a round, what such pauses take where the link is idle.
+const IDLE_SHARE: f64 = 0.25;
 
 /// At this multiple of the path's RTT at least half of the window stands in a queue, …
 const QUEUED_FACTOR: f64 = 2.0;

@@ -6,6 +6,7 @@
 
 mod alike;
 mod context;
+mod full_link;
 mod inter_loss;
 mod overrun;
 mod partition;
@@ -14,6 +15,7 @@ mod pauses;
 mod phases;
 mod plateau;
 mod rates;
+mod reader;
 mod rounds;
 mod server_push;
 mod slow_start;

@@ -100,8 +100,10 @@ fn is_long_as_a_rule(transfer: &TransferFacts, context: &Context, from: Time) ->
     let Some(least) = context.rtt.filter(|_| !context.near_receiver) else {
         return false;
     };
-    let rounds = &transfer.rounds[first_round(transfer, from)..];
-    median(rounds.iter().filter_map(|round| round.rtt).collect()).is_some_and(|typical| typical > queued_rtt(least))
+    let rounds = first_round(transfer, from)..transfer.rounds.len();
+    let clocked = rounds.clone().filter(|&index| context.is_clocked(transfer, index)).count();
+    let trips = transfer.rounds[rounds.clone()].iter().filter_map(|round| round.rtt);
+    clocked * 2 > rounds.len() && median(trips.collect()).is_some_and(|typical| typical > queued_rtt(least))
 }
 
 /// Bytes that were sent between one pause and the next, where pauses take most of the time; else
@@ -117,7 +119,7 @@ const MIN_PROBES: usize = 2;
 /// By so much their round trips are longer than the least.
 const QUEUED_RTT_FACTOR: f64 = 1.15;
 
-fn queued_rtt(least: Nanos) -> Nanos {
+pub(super) fn queued_rtt(least: Nanos) -> Nanos {
     least.scale(QUEUED_RTT_FACTOR) + Nanos::from_millis(1)
 }
 

@@ -2,10 +2,12 @@
 
 use super::alike::alike_rates;
 use super::context::Context;
+use super::full_link::full_link;
 use super::inter_loss::{InterLossRate, inter_loss_rate};
 use super::overrun::{Overrun, overrun};
 use super::plateau::{Plateau, mark_plateaus};
 use super::rates::{self, Burst};
+use super::reader::is_unread;
 use super::slow_start::{first_repair, is_message, mark_slow_start, restarts};
 use crate::tcp::facts::{RateSpread, TransferFacts};
 use crate::types::Limit;
@@ -31,6 +33,8 @@ pub struct Shape {
     /// The one rate at which bytes pass whenever they do, bits per second of payload, if there is
     /// one. It governs the rounds that it fills.
     pub steady: Option<f64>,
+    /// It is the median of a rate that varies: only the queue shows that the link was full.
+    pub varies: bool,
     /// What passed before that rate came into force.
     pub burst: Option<Burst>,
     /// That rate came into force then, when losses were over.
@@ -43,8 +47,7 @@ pub struct Shape {
     pub inter_loss_rate: Option<InterLossRate>,
     /// What became of what was offered beyond that rate, or the steady one.
     pub overrun: Option<Overrun>,
-    /// The receiver's window closed again and again: what had arrived lay unread, so that its
-    /// program was slower than the path.
+    /// What had arrived lay unread, so that the receiver's program was slower than the path.
     pub receiver_unread: bool,
     /// Growth that began again after a pause or at the timer: indices of the first rounds.
     pub restarts: Vec<usize>,
@@ -67,7 +70,7 @@ pub(super) fn shape(transfer: &TransferFacts, context: &Context) -> Shape {
         restarts: restarts(transfer, context),
         ..Shape::default()
     };
-    shape.receiver_unread = is_unread(transfer);
+    shape.receiver_unread = is_unread(transfer, context);
     shape.inter_loss_rate = inter_loss_rate(transfer, context);
     let from = find_rate(&mut shape, transfer, context, late.map(|(rate, _)| rate));
     let passes = shape.steady.or(shape.inter_loss_rate.map(|between| between.rate));
@@ -76,7 +79,17 @@ pub(super) fn shape(transfer: &TransferFacts, context: &Context) -> Shape {
     mark_messages(transfer, context, &mut shape);
     mark_slow_start(&mut shape.base, transfer, context, &shape.restarts, lost);
     shape.lost_before = lost_before_capture(transfer);
-    let at_rate = shape.steady.or(shape.written).map(|rate| filled(transfer, context, rate, from));
+    let mut at_rate = shape.steady.or(shape.written).map(|rate| filled(transfer, context, rate, from));
+    let is_open = shape.written.is_none() && !shape.receiver_unread;
+    if let Some(varying) = is_open.then(|| full_link(transfer, context)).flatten() {
+        at_rate = Some(match (shape.steady, at_rate) {
+            (Some(_), Some(filled)) => filled.iter().zip(&varying.full).map(|(one, two)| *one || *two).collect(),
+            _ => varying.full,
+        });
+        shape.paced &= shape.steady.is_some();
+        shape.varies = shape.steady.is_none();
+        shape.steady = shape.steady.or(Some(varying.rate));
+    }
     shape.plateau = mark_plateaus(&mut shape.base, transfer, context, at_rate.as_deref());
     // A last flight that nothing holds back costs its round trip and no more.
     if let Some(last) = shape.base.last_mut()
@@ -118,16 +131,6 @@ fn find_rate(shape: &mut Shape, transfer: &TransferFacts, context: &Context, lat
         }
     }
     from
-}
-
-/// Closings of a window that are no accident, and of the rounds, how many they ended.
-const CLOSINGS: usize = 8;
-const CLOSED: usize = 5;
-
-/// Whether the window closed at the end of a good part of the rounds.
-fn is_unread(transfer: &TransferFacts) -> bool {
-    let closings = transfer.gaps.iter().filter(|gap| gap.closed.is_some()).count();
-    closings >= CLOSINGS && closings * CLOSED >= transfer.rounds.len()
 }
 
 /// The rate of the whole, if equal amounts of bytes took equal times all along, where segments

@@ -10,6 +10,11 @@
 //! where losses interrupt that (a short queue, CoDel): one rate passed between losses, always, and
 //! round trips were long when something was lost.
 //!
+//! Or the rate varies (LTE, Wi-Fi, cross traffic, both directions at once) while a queue stands:
+//! for half of the time or more even the quickest segment of a round took longer than the path
+//! alone, and ACKs kept coming. The rate told is then the median over these rounds. Losses in
+//! them are how TCP shares a full link.
+//!
 //! Or several transfers share it: their rates add up to one, always, while each of them goes up and
 //! down (the sum varies far less than those of independent transfers would), or has more by what
 //! another one had when that one ends; and queues or losses show that something is full. They are
@@ -88,6 +93,8 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
     let share = case.share(held);
     let hidden = case.queue_is_hidden();
     let confidence = match share {
+        // One sign alone, the queue, is not certain.
+        share if share >= 0.5 && case.partition.shape.varies => 0.7,
         share if share >= ALL_ALONG && !hidden => 0.85,
         share if share >= 0.5 => 0.75,
         _ => 0.6,
@@ -176,5 +183,18 @@ mod tests {
         let found = scene.finding(Cause::Bandwidth).unwrap();
         assert!(found.confidence < 0.8, "{found:?}");
         assert_eq!(found.to_confirm, [LinkQuestion::ConfiguredLimit, LinkQuestion::QueueHidden].map(Into::into));
+    }
+
+    #[test]
+    fn a_rate_that_varies_in_a_queue_is_the_links_but_less_sure() {
+        let mut scene = Scene::flights(&[60_000; 20]);
+        scene.transfer.gaps.clear();
+        scene.facts.rtt.min = Some(ms(40));
+        for (index, round) in scene.transfer.rounds.iter_mut().enumerate() {
+            round.rtt = Some(ms(60 + 25 * (index as i64 % 5)));
+        }
+        let found = scene.finding(Cause::Bandwidth).unwrap();
+        assert!(found.confidence < 0.8, "{found:?}");
+        assert!(scene.finding(Cause::EarlySlowStartExit).is_none() && scene.finding(Cause::Loss).is_none());
     }
 }

@@ -7,13 +7,16 @@
 //!
 //! ## How it is recognised
 //! Bytes in flight reach the right edge (ACK + window), and it is an ACK or a window update that
-//! starts the sender again. The rate that follows, window / RTT, agrees with the measured one.
+//! starts the sender again. The rate that follows, window / RTT, agrees with the measured one: by
+//! the round trips of the time for which the window was full, as a path may become longer.
 //!
 //! ## What it is confused with
 //! - `no-window-scaling`: the window is at most 65,535 bytes because the option was missing from a
 //!   SYN.
 //! - `zero-window`: the window closes because the application reads too slowly; here it stays about
-//!   the same.
+//!   the same. Between the two, the reader is the cause, and a larger buffer no fix: the
+//!   window is below half of its size for a fifth of the time, or ACKs of whole flights are held
+//!   back.
 //! - `sender-cap`: flights stop growing below the window.
 //! - `bandwidth`: the window fills because a queue of the path does. Where round trips are twice
 //!   the path's own and 10 ms more by then, and one rate governs, the path held it; without one
@@ -66,6 +69,15 @@ pub(super) fn full_window(case: &TransferCase<'_>) -> Option<u64> {
     median(windows.collect())
 }
 
+/// The mean round trip of the rounds that a full window held: a path may become longer meanwhile,
+/// and each window counts by the round trip of its own time.
+fn round_trip_while_full(case: &TransferCase<'_>) -> Option<Nanos> {
+    let held = (0..case.partition.rounds.len()).filter(|&index| case.partition.rounds[index] == Limit::ReceiveWindow);
+    let trips: Vec<Nanos> = held.filter_map(|index| case.round_trip(index)).collect();
+    let all: Nanos = trips.iter().copied().sum();
+    (!trips.is_empty()).then(|| all.scale(1.0 / trips.len() as f64))
+}
+
 /// The typical round trip of the rounds that a full window held, and the path's own, where half of
 /// what was in flight stood in a queue.
 fn in_a_queue(case: &TransferCase<'_>) -> Option<(Nanos, Nanos)> {
@@ -87,7 +99,7 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
         return None;
     }
     let window = full_window(case)?;
-    let rtt = case.rtt()?;
+    let rtt = round_trip_while_full(case).or(case.rtt())?;
     let predicted = window_rate(window, rtt);
     let closure = case.rate() / predicted;
     let share = case.share(lost);
@@ -129,6 +141,10 @@ fn remedies(case: &TransferCase<'_>, window: u64) -> Vec<Remedy> {
     }
     if let Some(late_s) = held_back(case) {
         return remedy(Actor::Application, SendingAction::ReadForAcks { late_s });
+    }
+    if case.partition.shape.receiver_unread {
+        let before = case.direction().max_window.unwrap_or(window).max(window);
+        return remedy(Actor::Application, SendingAction::ReadUnread { before, window });
     }
     let need = command::buffer_for(case);
     need.map(|need| remedy(Actor::Receiver, SendingAction::RaiseReceiveBuffer { need })).unwrap_or_default()
@@ -187,9 +203,14 @@ mod tests {
     #[test]
     fn a_full_window_in_a_long_queue_is_doubted() {
         let found = |least: i64| {
-            let mut scene = Scene::flights(&[60_000; 12]);
-            scene.transfer.rounds.iter_mut().for_each(|round| round.window = Some(60_000));
-            scene.transfer.gaps.iter_mut().for_each(|gap| gap.release = Release::WindowAck);
+            let mut scene = Scene::flights(&[60_000; 7]);
+            for round in &mut scene.transfer.rounds {
+                (round.window, round.window_full) = (Some(60_000), ms(80));
+            }
+            // ACKs keep coming from a queue.
+            for gap in &mut scene.transfer.gaps {
+                (gap.release, gap.start) = (Release::WindowAck, gap.end - ms(20));
+            }
             scene.facts.rtt.min = Some(ms(least));
             scene.finding(Cause::ReceiveWindow).unwrap()
         };
@@ -198,5 +219,20 @@ mod tests {
         assert!(doubted.confidence < 0.5 && doubted.remedies.is_empty(), "{doubted:?}");
         let question = SendingQuestion::WindowFullInQueue { least_s: ms(14), typical_s: ms(100) };
         assert_eq!(doubted.to_confirm, [question.into()]);
+    }
+
+    #[test]
+    fn full_window_on_a_path_that_becomes_longer_is_no_queue() {
+        for (before, after) in [(30, 90), (40, 120), (100, 300)] {
+            let mut scene = Scene::flights(&[60_000; 16]);
+            scene.facts.rtt =
+                crate::tcp::facts::RttFacts { min: Some(ms(before)), p50: Some(ms(before)), ..scene.facts.rtt };
+            for (index, round) in scene.transfer.rounds.iter_mut().enumerate() {
+                (round.window, round.rtt) = (Some(60_000), Some(ms(if index < 4 { before } else { after })));
+            }
+            scene.transfer.gaps.iter_mut().for_each(|gap| gap.release = Release::WindowAck);
+            let found = scene.finding(Cause::ReceiveWindow).unwrap();
+            assert!(found.to_confirm.is_empty() && !found.remedies.is_empty(), "{before} to {after} ms: {found:?}");
+        }
     }
 }

@@ -63,7 +63,10 @@ fn a_window_that_is_full_because_a_queue_is_does_not_hold_the_path() {
         let mut transfer = flights(&[300_000; 6], Release::WindowAck);
         for round in &mut transfer.rounds {
             (round.window, round.rtt) = (Some(300_000), Some(Nanos::from_millis(100)));
+            round.window_full = Nanos::from_millis(80);
         }
+        // ACKs keep coming from a queue.
+        transfer.gaps.iter_mut().for_each(|gap| gap.start = gap.end - Nanos::from_millis(20));
         transfer.acked_rate = RateSpread { p10: 24e6, p50: 24e6, p90: 24e6, bins: 20 };
         partition(&transfer, &context(rtt)).spans[0].limit
     };

@@ -82,6 +82,9 @@ pub struct TransferFacts {
     pub reductions: u64,
     /// … and segments that passed the capture point with a congestion mark (CE).
     pub marked: u64,
+    /// Time between ACKs that offered less than half of the largest window so far: the rest of the
+    /// receiver's buffer held what its program had not read.
+    pub window_low: Nanos,
     /// Most bytes in flight.
     pub max_in_flight: u64,
     /// Rates at which its segments passed the capture point.
@@ -152,6 +155,7 @@ impl TransferFacts {
         self.first_echo = self.first_echo.or(more.first_echo);
         self.reductions += more.reductions;
         self.marked += more.marked;
+        self.window_low += more.window_low;
         self.max_in_flight = self.max_in_flight.max(more.max_in_flight);
     }
 

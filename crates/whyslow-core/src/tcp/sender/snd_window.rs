@@ -16,6 +16,8 @@ pub(in crate::tcp) struct SndWindow {
     pub wnd: Option<u64>,
     /// Since when it is closed, if it is.
     pub closed_since: Option<Time>,
+    /// The last ACK that offered less than half of the largest window so far, if the last one did.
+    pub low_since: Option<Time>,
 }
 
 impl SndWindow {

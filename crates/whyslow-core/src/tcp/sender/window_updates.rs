@@ -31,6 +31,9 @@ impl SenderState {
         if self.window.scale.is_some() && self.facts.max_window.is_none_or(|most| window > most) {
             self.facts.max_window = Some(window);
         }
+        if self.window.low_since.is_some() || self.facts.max_window.is_some_and(|most| window < most / 2) {
+            self.note_low_window(window, at);
+        }
         let is_closure = window == 0 || self.window.closed_since.is_some();
         if is_closure && fields.flags.0 & (Flags::RST | Flags::SYN).0 == 0 {
             self.note_zero_window(window, at);
@@ -77,6 +80,17 @@ impl SenderState {
             self.note_zero_window(1, at);
         }
         true
+    }
+
+    /// Adds the time since the last ACK if that offered less than half of the largest window.
+    #[inline(never)]
+    fn note_low_window(&mut self, window: u64, at: Time) {
+        if let (Some(since), Some(transfer)) = (self.window.low_since, &mut self.transfer) {
+            let facts = transfer.facts();
+            facts.window_low += (at - since.max(facts.start)).or_zero();
+        }
+        let is_low = self.facts.max_window.is_some_and(|most| window < most / 2);
+        self.window.low_since = is_low.then_some(at);
     }
 
     /// Records that the window has closed or opened again.

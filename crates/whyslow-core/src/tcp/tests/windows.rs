@@ -106,3 +106,21 @@ fn a_keep_alive_is_no_retransmission() {
     assert_eq!((direction.keep_alives, direction.window_probes, direction.bytes), (2, 0, 1000));
     assert_eq!(direction.retransmitted, Default::default());
 }
+
+#[test]
+fn window_below_half_of_its_size_is_timed() {
+    let mut script = Script::asked();
+    for line in &mut script.lines {
+        line.window = 60_000;
+    }
+    script.line(200.0, B, [1, 101], MSS);
+    script.line(300.0, A, [101, 1001], 0).window = 60_000;
+    script.line(300.0, B, [1001, 101], MSS);
+    script.line(400.0, A, [101, 2001], 0).window = 20_000;
+    script.line(500.0, A, [101, 2001], 0).window = 25_000;
+    script.line(650.0, A, [101, 2001], 0).window = 60_000;
+    script.line(650.0, B, [2001, 101], MSS);
+    script.line(750.0, A, [101, 3001], 0).window = 31_000;
+    let facts = script.run();
+    assert_eq!(bulk(&facts).window_low, Nanos::from_millis(250));
+}
