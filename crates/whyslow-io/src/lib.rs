@@ -63,6 +63,8 @@ pub use reading::{FilesRead, PacketSource, Reading, follow, follow_all, pick};
 #[cfg(not(target_family = "wasm"))]
 pub use scan::{ScanError, Scanned, scan, scan_into, scan_shares, unread};
 pub use scratch::Scratch;
+#[cfg(not(target_family = "wasm"))]
+pub use source::peek_stdin;
 pub use spool::Spool;
 pub use stitch::{RowFiles, stitch};
 pub use stop::Stop;

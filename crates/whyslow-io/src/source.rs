@@ -28,10 +28,10 @@ pub(crate) use block::{BLOCK, Block};
 use head::PeekedReader;
 pub(crate) use pipe::Pipe;
 use std::fs::{self, File};
-use std::io::{self, BufReader, ErrorKind, Read};
+use std::io::{self, BufReader, Cursor, ErrorKind, Read, Seek, SeekFrom};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use whyslow_core::analysis::PARTIAL;
 use whyslow_core::capture::{CaptureError, Problem, Summary};
 
@@ -136,7 +136,7 @@ impl Source {
                 let file = stdin().map_err(open_error)?;
                 match file.metadata().is_ok_and(|metadata| metadata.is_file()) {
                     true => Self::over(name, file, false, stop),
-                    false => Self::over(name, Pipe::new(file), true, stop),
+                    false => Self::over(name, Cursor::new(take_peeked()).chain(Pipe::new(file)), true, stop),
                 }
             }
             Input::Path(path) => {
@@ -301,6 +301,44 @@ impl Source {
     pub(crate) fn put_back(&mut self, block: Block) {
         self.put_back = Some(block);
     }
+}
+
+/// Bytes of standard input that [`peek_stdin`] has taken from a pipe.
+static PEEKED: Mutex<Vec<u8>> = Mutex::new(Vec::new());
+
+fn take_peeked() -> Vec<u8> {
+    std::mem::take(&mut *PEEKED.lock().unwrap_or_else(PoisonError::into_inner))
+}
+
+/// Reads the beginning of standard input while `wants_more` says so, and leaves it to be read
+/// again. Returns these bytes, and whether they are all.
+///
+/// # Errors
+/// Those of reading.
+#[cfg(not(target_family = "wasm"))]
+pub fn peek_stdin(mut wants_more: impl FnMut(&[u8]) -> bool) -> io::Result<(Vec<u8>, bool)> {
+    let mut file = stdin()?;
+    let is_file = file.metadata().is_ok_and(|metadata| metadata.is_file());
+    let start = if is_file { file.stream_position()? } else { 0 };
+    let (mut head, mut block, mut is_all) = (Vec::new(), vec![0; 64 << 10], false);
+    while head.is_empty() || wants_more(&head) {
+        match file.read(&mut block) {
+            Ok(0) => {
+                is_all = true;
+                break;
+            }
+            Ok(length) => head.extend_from_slice(&block[..length]),
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            // What is wrong is reported by the reading that follows.
+            Err(_) => break,
+        }
+    }
+    if is_file {
+        file.seek(SeekFrom::Start(start))?;
+    } else {
+        PEEKED.lock().unwrap_or_else(PoisonError::into_inner).clone_from(&head);
+    }
+    Ok((head, is_all))
 }
 
 /// Standard input, without the buffer of [`io::stdin`] before it.

@@ -1,5 +1,6 @@
 //! `whyslow explain`: read, tell, and answer `--fail-on`.
 
+use crate::evidence;
 use crate::exit::FOUND;
 use crate::interrupt::{INTERRUPTED, Interrupt};
 use crate::output::{Output, Sources, complain, is_broken_pipe};
@@ -7,9 +8,11 @@ use crate::place::Readable;
 use crate::progress::Meter;
 use crate::settings::{ExplainTask, Format};
 use crate::table;
+use anyhow::bail;
 use std::io::{IsTerminal, stdin};
 use std::process::ExitCode;
 use whyslow_core::analysis::{Analysis, PARTIAL, Problem};
+use whyslow_evidence::Report;
 use whyslow_io::Input;
 use whyslow_report::render::{brief, json, terminal};
 
@@ -22,6 +25,33 @@ pub(crate) fn run(task: &ExplainTask, out: Output) -> anyhow::Result<ExitCode> {
         return table::run(task, out);
     }
     Sources::of(&task.inputs).refuse_stdout()?;
+    if !task.stitched {
+        let sorted = evidence::sort(&task.inputs)?;
+        if let Some(report) = sorted.report {
+            return with_evidence(task, &report, sorted.captures, out);
+        }
+    }
+    captures(task, out)
+}
+
+/// Prints what follows from captures, if there are any, and then from the output of other tools.
+fn with_evidence(task: &ExplainTask, report: &Report, inputs: Vec<Input>, mut out: Output) -> anyhow::Result<ExitCode> {
+    let is_json = matches!(task.format, Format::Json { .. } | Format::JsonLines | Format::Tsv);
+    if !inputs.is_empty() && is_json {
+        bail!("captures and the output of other tools have different JSON: give them one after the other");
+    }
+    let mut code = ExitCode::SUCCESS;
+    if !inputs.is_empty() {
+        code = captures(&ExplainTask { inputs, ..task.clone() }, Output::again(&out))?;
+        out.write("\n")?;
+    }
+    evidence::print(report, task.format, &mut out)?;
+    let is_found = task.fail_on.iter().any(|cause| cause.is_in_evidence(report));
+    Ok(if is_found { ExitCode::from(FOUND) } else { code })
+}
+
+/// Explains captures.
+fn captures(task: &ExplainTask, out: Output) -> anyhow::Result<ExitCode> {
     if task.inputs.contains(&Input::Stdin) && stdin().is_terminal() {
         complain("reading from the terminal: paste what tcpdump printed, and end with Ctrl-D");
     }

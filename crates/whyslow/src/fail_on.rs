@@ -4,6 +4,7 @@ use crate::quantity;
 use whyslow_core::analysis::Analysis;
 use whyslow_core::cause::Cause;
 use whyslow_core::units::Nanos;
+use whyslow_evidence::Report;
 use whyslow_report::ranking;
 
 /// A cause, or any, that was found; or that cost more than so much time.
@@ -43,6 +44,17 @@ impl FailOn {
         let problems = captures.chain(analysis.connections.iter().map(|connection| &connection.problems));
         let is_problem = |slug: &str| self.cause.is_some_and(|cause| cause.slug() == slug);
         is_found || problems.flatten().any(|problem| is_problem(&problem.slug))
+    }
+
+    /// The same for the output of other tools.
+    pub(crate) fn is_in_evidence(&self, report: &Report) -> bool {
+        let findings = report.subjects.iter().flat_map(|subject| &subject.findings);
+        let is_over =
+            |cost: Option<f64>| self.over.is_none_or(|over| cost.is_some_and(|cost| cost > over.as_secs_f64()));
+        findings.filter(|finding| is_over(finding.cost_s)).any(|finding| match self.cause {
+            None => true,
+            Some(cause) => finding.cause.is_some_and(|found| found.slug() == cause.slug()),
+        })
     }
 
     fn is_for(&self, cause: Cause) -> bool {

@@ -6,6 +6,7 @@
 
 mod args;
 mod compare;
+mod evidence;
 mod exit;
 mod explain;
 mod export;

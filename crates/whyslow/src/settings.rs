@@ -54,7 +54,7 @@ pub(crate) enum Task {
     Usage,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct ExplainTask {
     pub inputs: Vec<Input>,
     pub format: Format,

@@ -2,6 +2,7 @@
 
 pub mod brief;
 pub mod compare;
+pub mod evidence;
 pub mod forecast;
 pub mod json;
 pub mod markdown;

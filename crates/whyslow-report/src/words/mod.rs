@@ -5,6 +5,7 @@
 //! No code reads a sentence back.
 
 mod en;
+pub mod evidence;
 mod label;
 mod letter;
 pub mod quantity;

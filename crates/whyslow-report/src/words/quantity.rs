@@ -58,6 +58,16 @@ pub fn window_rate(bytes: u64, rtt: Nanos) -> f64 {
     if rtt > Nanos::ZERO { bytes as f64 * 8.0 / rtt.as_secs_f64() } else { 0.0 }
 }
 
+/// A count that is kept as a float.
+pub(super) fn number(value: f64) -> String {
+    thousands(value.clamp(0.0, 1e15).round() as u64)
+}
+
+/// As [`time`], of seconds.
+pub(super) fn seconds(value: f64) -> String {
+    time(Nanos::from_secs_f64(value))
+}
+
 #[cfg(test)]
 mod tests {
     #[test]

@@ -3,6 +3,7 @@
 mod common;
 pub(super) mod compare;
 mod ends;
+pub(super) mod evidence;
 mod exchange;
 mod icmp;
 mod link;

@@ -221,7 +221,7 @@ impl Live<'_> {
     /// 10 ms more, as for captures.
     pub(crate) fn stands_in_queue(&self) -> bool {
         let (Some(rtt), Some(least)) = (self.rtt(), self.min_rtt()) else { return false };
-        rtt >= 2.0 * least + 0.01
+        whyslow_evidence::in_queue(rtt, least)
     }
 
     /// A counter of the connection: since the earlier look if the connection was there then, else

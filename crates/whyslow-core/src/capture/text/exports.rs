@@ -62,7 +62,7 @@ impl Export {
             }
             Self::SocketStatistics => (
                 "the output of ss -ti, which has counters and no packets",
-                "run whyslow host on that machine, or capture the connection: tcpdump -s 128 -w FILE",
+                "whyslow FILE explains it; other commands need packets: tcpdump -s 128 -w FILE, or whyslow host on that machine",
             ),
         };
         format!("this is {name}; {advice}")

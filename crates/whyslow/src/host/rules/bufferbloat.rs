@@ -27,12 +27,8 @@
 use crate::host::causes::HostCause;
 use crate::host::finding::{Finding, Fix, Since, Source, Who, figure, text};
 use crate::host::look::{Live, Look, Peer, dst};
+use whyslow_evidence::{QUEUE_GROWTH_S as GROWTH_S, QUEUE_SEGMENTS as SEGMENTS};
 use whyslow_report::text::units;
-
-/// Segments on their way that stand in no delayed ACK.
-const SEGMENTS: u32 = 4;
-/// The growth that is told, seconds.
-const GROWTH_S: f64 = 0.03;
 
 pub(super) fn check(look: Look<'_>) -> Vec<Finding> {
     Peer::all(look.live().filter(|live| is_queued(live) && !live.stays_in_memory()))

@@ -3,18 +3,8 @@
 use crate::host::causes::HostCause;
 use crate::host::finding::{Evidence, Finding, Fix, Source, figure};
 use crate::host::look::{Look, Share};
+pub(super) use whyslow_evidence::{DROPPED, ENOUGH, FEW, LOSSY};
 use whyslow_report::text::units;
-
-/// Losses that hold a transfer: at 1 % and 100 ms no more than about 1.7 Mbit/s pass (Mathis et
-/// al. 1997: MSS · √1.5 / (RTT · √p)). The threshold of `loss` in captures.
-pub(super) const LOSSY: f64 = 0.01;
-/// What a host drops of its own, where nothing need be lost: at 1 in 10,000 and 100 ms no more than
-/// about 14 Mbit/s pass, by the same formula.
-pub(super) const DROPPED: f64 = 0.0001;
-/// Fewer make no share, as for captures.
-pub(super) const FEW: u64 = 10;
-/// Segments since boot that a share of 1 % needs.
-pub(super) const ENOUGH: u64 = 1_000;
 
 /// A counter that rose, and what it is a share of.
 #[derive(Debug)]

@@ -41,13 +41,10 @@ use super::zero_window;
 use crate::host::causes::HostCause;
 use crate::host::finding::{Evidence, Finding, Fix, Since, Source, Who, figure, text};
 use crate::host::look::{Live, Look, Peer, dst};
+use whyslow_evidence::{HELD_LEAST_US as LEAST_US, HELD_SHARE as SHARE};
 use whyslow_live::tcp_info::TcpInfo;
 use whyslow_report::text::units;
 
-/// Of the time with data to send.
-const SHARE: f64 = 0.2;
-/// Less is not worth saying, µs.
-const LEAST_US: u64 = 100_000;
 /// A reader that takes more is not slow, bytes per second: one processor copies more than 1 Gbit/s.
 const FAST: f64 = 125e6;
 /// Of the window, what a round trip brings: where it can the kernel offers twice as much

@@ -35,14 +35,11 @@ use super::buffers::{SEND, needed, raise};
 use crate::host::causes::HostCause;
 use crate::host::finding::{Evidence, Finding, Fix, Since, Source, Who, figure, text};
 use crate::host::look::{Live, Look, Peer, dst, live as with_info};
+use whyslow_evidence::{HELD_LEAST_US as LEAST_US, HELD_SHARE as SHARE};
 use whyslow_live::host::Namespace;
 use whyslow_live::tcp_info::TcpInfo;
 use whyslow_report::text::units;
 
-/// Of the time with data to send.
-const SHARE: f64 = 0.2;
-/// Less is not worth saying, µs.
-const LEAST_US: u64 = 100_000;
 /// A full buffer is filled to so much: the rest is for what a program writes at once.
 const FILLED: f64 = 0.6;
 /// A flight that the congestion window holds is as large as that.

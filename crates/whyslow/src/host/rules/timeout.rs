@@ -32,14 +32,13 @@ use super::qdisc_drops;
 use crate::host::causes::HostCause;
 use crate::host::finding::{Finding, Fix, Since, Source, Who, figure, text};
 use crate::host::look::{Live, Look, Peer, Share};
+use whyslow_evidence::TIMEOUTS as SHARE;
 use whyslow_live::host::TimerKind;
 use whyslow_live::tcp_info::TcpInfo;
 use whyslow_report::text::units;
 
 /// TCP_RTO_MIN of Linux, seconds.
 const LEAST_S: f64 = 0.2;
-/// A timeout in so many segments.
-const SHARE: f64 = 0.001;
 /// What shows that it worked.
 const VERIFY: &str = "`nstat -az TcpExtTCPTimeouts` rises slowly";
 /// In a row.

@@ -4,6 +4,7 @@
 mod action;
 mod arguments;
 mod compare;
+mod evidence;
 mod export;
 mod gateway;
 mod inputs;

@@ -1,0 +1,85 @@
+//! What follows from the output of other tools, where there are no packets.
+//!
+//! ```text
+//!   bytes ─▶ text ─▶ ss, counters, iperf, curl, path ─▶ Subject ─▶ Report
+//! ```
+//!
+//! Bytes in, data out: no file, socket, clock or environment, and no sentence. Each format is a
+//! module that implements `Evidence` and recognises its text by content. A text may hold several.
+//! What a source cannot show is a [`Gap`].
+#![forbid(unsafe_code)]
+
+mod counters;
+mod curl;
+mod iperf;
+mod limits;
+mod path;
+mod report;
+mod ss;
+mod text;
+
+pub use limits::{
+    DROPPED, ENOUGH, FEW, HELD_LEAST_US, HELD_SHARE, LOSSY, QUEUE_GROWTH_S, QUEUE_SEGMENTS, TIMEOUTS, in_queue,
+};
+pub use report::*;
+pub use text::Text;
+
+use report::Evidence;
+
+/// Most bytes of one text that are read: a log of `ss` every second for an hour is smaller.
+pub const MAX_BYTES: usize = 64 << 20;
+/// Most subjects of one source.
+const MAX_SUBJECTS: usize = 10_000;
+
+const KINDS: &[&dyn Evidence] = &[&ss::Ss, &counters::Counters, &iperf::Iperf, &curl::Curl, &path::Path];
+
+/// Reads texts with their names. Returns `None` if none of them is evidence of a known kind.
+pub fn read(inputs: &[(&str, &[u8])]) -> Option<Report> {
+    let mut report = Report::default();
+    for (index, (name, bytes)) in inputs.iter().enumerate() {
+        let clean = String::from_utf8_lossy(&bytes[..bytes.len().min(MAX_BYTES)]);
+        let clean = text::clean(&clean);
+        let text = Text::new(&clean);
+        let mut found: Vec<Subject> = KINDS.iter().flat_map(|kind| kind.read(&text)).collect();
+        found.truncate(MAX_SUBJECTS);
+        found.iter_mut().for_each(|subject| subject.input = index);
+        report.inputs.push(Input { name: (*name).to_owned(), sources: sources(&found) });
+        report.subjects.append(&mut found);
+    }
+    if report.subjects.is_empty() {
+        return None;
+    }
+    iperf::use_round_trip(&mut report.subjects);
+    report.subjects.iter_mut().for_each(Subject::settle);
+    // The one that somebody waited for longest, or that is surest, first; the sort is stable.
+    report.subjects.sort_by(|a, b| b.weight().total_cmp(&a.weight()));
+    Some(report)
+}
+
+/// Whether a text is evidence and not a listing of packets.
+pub fn is_evidence(bytes: &[u8]) -> bool {
+    let head = String::from_utf8_lossy(&bytes[..bytes.len().min(MAX_BYTES)]);
+    if head.contains('\0') {
+        return false;
+    }
+    let is_packets = |line: &str| line.contains("Flags [") || (line.contains("Seq=") && line.contains("Win="));
+    if head.lines().any(is_packets) {
+        return false;
+    }
+    let clean = text::clean(&head);
+    let text = Text::new(&clean);
+    KINDS.iter().any(|kind| !kind.read(&text).is_empty())
+}
+
+fn sources(subjects: &[Subject]) -> Vec<Source> {
+    let mut sources: Vec<Source> = Vec::new();
+    for subject in subjects {
+        if !sources.contains(&subject.source) {
+            sources.push(subject.source);
+        }
+    }
+    sources
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,28 @@
+//! Thresholds of the kernel's account, shared by `whyslow host` and the readers of texts.
+
+/// Of the time with data to send, what a window or a buffer must hold: as for captures.
+pub const HELD_SHARE: f64 = 0.2;
+/// A shorter hold is not reported, µs: as for captures.
+pub const HELD_LEAST_US: u64 = 100_000;
+/// Losses that hold a transfer: at 1 % and 100 ms no more than about 1.7 Mbit/s pass (Mathis et
+/// al. 1997: MSS · √1.5 / (RTT · √p)). The threshold of `loss` in captures.
+pub const LOSSY: f64 = 0.01;
+/// What a host drops of its own, where nothing need be lost: at 1 in 10,000 and 100 ms no more than
+/// about 14 Mbit/s pass, by the same formula.
+pub const DROPPED: f64 = 0.0001;
+/// Fewer make no share, as for captures.
+pub const FEW: u64 = 10;
+/// Segments since boot that a share of 1 % needs.
+pub const ENOUGH: u64 = 1_000;
+/// A retransmission timeout in so many segments: each is a silence of 200 ms or more.
+pub const TIMEOUTS: f64 = 0.001;
+/// Segments in flight that are in no delayed ACK.
+pub const QUEUE_SEGMENTS: u32 = 4;
+/// Growth of the round trip that is reported, seconds: as for captures.
+pub const QUEUE_GROWTH_S: f64 = 0.03;
+
+/// Whether what is in flight stands in a queue: the round trip is twice the least one and 10 ms
+/// more, as for captures. Seconds.
+pub fn in_queue(rtt: f64, least: f64) -> bool {
+    rtt >= 2.0 * least + 0.01
+}

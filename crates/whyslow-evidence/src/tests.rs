@@ -1,0 +1,122 @@
+//! Outputs in the style of public threads, and what must be concluded of them.
+#![allow(clippy::unwrap_used)]
+
+mod counters;
+mod curl;
+mod iperf;
+mod paths;
+mod sockets;
+
+use super::*;
+use proptest::prelude::*;
+
+/// What is concluded: causes in their order, `-` for a finding without one.
+fn causes(text: &str) -> Vec<&'static str> {
+    let report = report(text);
+    let findings = report.subjects.iter().flat_map(|subject| &subject.findings);
+    findings.map(|finding| finding.cause.map_or("-", Slug::slug)).collect()
+}
+
+#[track_caller]
+fn report(text: &str) -> Report {
+    assert!(is_evidence(text.as_bytes()), "{text}");
+    read(&[("text", text.as_bytes())]).unwrap()
+}
+
+/// The one subject of a text.
+#[track_caller]
+fn subject(text: &str) -> Subject {
+    let mut report = report(text);
+    assert_eq!(report.subjects.len(), 1, "{:?}", report.subjects);
+    report.subjects.pop().unwrap()
+}
+
+#[track_caller]
+fn healthy(text: &str) {
+    let subject = subject(text);
+    assert!(subject.findings.is_empty(), "{:?}", subject.findings);
+    assert_eq!(subject.verdict, Verdict::Healthy, "{subject:?}");
+}
+
+#[test]
+fn packets_and_other_texts_are_no_evidence() {
+    for text in [
+        "10:45:49.051409 IP 192.0.2.1.44612 > 192.0.2.2.80: Flags [S], seq 1, win 64240, length 0\n",
+        "hello, it is slow since Monday: 3 seconds\n",
+        "    1   0.000000    192.0.2.1 → 192.0.2.2    TCP 74 40000 → 80 [SYN] Seq=0 Win=64240 Len=0 MSS=1460\n",
+        "",
+        "{\"a\": 1}",
+        "\0\0\0\0 cwnd:10 rto:204 rtt:1/1 mss:1448",
+    ] {
+        assert!(!is_evidence(text.as_bytes()), "{text}");
+    }
+}
+
+/// Words of all formats in any order.
+fn words() -> impl Strategy<Value = String> {
+    let known = [
+        "ESTAB",
+        "0",
+        "10.0.0.1:80",
+        "10.0.0.2:5000",
+        "cubic",
+        "cwnd:10",
+        "rto:204",
+        "rtt:1/0.5",
+        "retrans:0/99",
+        "timer:(on,1sec,9)",
+        "skmem:(r1,rb2)",
+        "busy:9ms",
+        "rwnd_limited:9s(99%)",
+        "\n",
+        "Recv-Q Send-Q",
+        "TcpExtX 3 0.0",
+        "TcpExt: A B",
+        "TcpExt: 1 2",
+        "Tcp:",
+        "9 segments retransmited",
+        "[  5]",
+        "0.00-1.00",
+        "sec",
+        "MBytes",
+        "1",
+        "Mbits/sec",
+        "9/10 (90%)",
+        "sender",
+        "time_total: 1,5",
+        "time_connect: 0.1",
+        "time_starttransfer: 9",
+        "PING x",
+        "64 bytes from",
+        "time=1 ms",
+        "packets transmitted,",
+        "Loss% Snt",
+        "1.|--",
+        "0.0%",
+        "traceroute to",
+        "*",
+        "9.9",
+        "{\"intervals\":[{}]}",
+        "{\"event\":\"start\",\"data\":{}}",
+        "99999999999999999999",
+        ">",
+        "é",
+        "10:15:01",
+    ];
+    prop::collection::vec(prop::sample::select(known.to_vec()), 0..80).prop_map(|words| words.join(" "))
+}
+
+proptest! {
+    #[test]
+    fn any_words_are_read(text in words()) {
+        if let Some(report) = read(&[("a", text.as_bytes()), ("b", b"x")]) {
+            let json = serde_json::to_string(&report).unwrap();
+            prop_assert!(!json.contains("null,\"unit\""), "{json}");
+        }
+    }
+
+    #[test]
+    fn any_bytes_are_read(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
+        let _ = (read(&[("a", &bytes)]), is_evidence(&bytes));
+    }
+}

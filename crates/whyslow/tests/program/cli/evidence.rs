@@ -1,0 +1,57 @@
+//! The output of other tools instead of a capture.
+
+use super::{Folder, whyslow};
+use serde_json::Value;
+
+const SS: &str = "State Recv-Q Send-Q Local Address:Port Peer Address:Port\n\
+                  ESTAB 0 2896000 10.10.0.5:443 10.20.0.9:51522\n\t cubic wscale:7,9 rto:292 rtt:91.7/0.3 mss:1448 cwnd:812 \
+                  bytes_acked:47800001 data_segs_out:33238 busy:19400ms rwnd_limited:18900ms(97.4%) unacked:181 minrtt:91.2\n";
+const PING: &str =
+    "10 packets transmitted, 10 received, 0% packet loss, time 9012ms\nrtt min/avg/max/mdev = 13.1/14.4/17.0/0.2 ms\n";
+
+fn schema() -> Value {
+    serde_json::from_str(include_str!("../../../../../docs/schema/whyslow-evidence-2.schema.json")).unwrap()
+}
+
+#[test]
+fn output_of_ss_is_explained_from_a_file_and_a_pipe() {
+    let folder = Folder::new();
+    let file = folder.put("ss.txt", SS.as_bytes());
+    let printed = whyslow().arg(&file).output().unwrap();
+    let text = String::from_utf8(printed.stdout).unwrap();
+    assert!(printed.status.success() && text.starts_with("The peer's receive window was full for 18.90 s"), "{text}");
+    let piped = whyslow().write_stdin(SS).output().unwrap();
+    assert_eq!(String::from_utf8(piped.stdout).unwrap(), text);
+    let chinese = whyslow().args(["--lang", "zh"]).arg(&file).output().unwrap();
+    assert!(String::from_utf8(chinese.stdout).unwrap().contains("对端接收窗口"));
+}
+
+#[test]
+fn json_of_evidence_fits_its_schema() {
+    let folder = Folder::new();
+    let ss = folder.put("ss.txt", SS.as_bytes());
+    let ping = folder.put("ping.txt", PING.as_bytes());
+    let printed = whyslow().arg("--json").args([&ss, &ping]).output().unwrap();
+    let json: Value = serde_json::from_slice(&printed.stdout).unwrap();
+    let validator = jsonschema::validator_for(&schema()).unwrap();
+    let errors: Vec<String> = validator.iter_errors(&json).map(|error| error.to_string()).collect();
+    assert!(errors.is_empty(), "{errors:?}");
+    assert_eq!(json["subjects"][0]["findings"][0]["cause"], "receive-window");
+    assert_eq!(json["inputs"][1]["sources"][0], "ping");
+}
+
+#[test]
+fn exit_status_of_evidence_follows_fail_on() {
+    let code =
+        |text: &str, rule: &str| whyslow().args(["--fail-on", rule]).write_stdin(text).output().unwrap().status.code();
+    assert_eq!(code(SS, "receive-window>10s"), Some(1));
+    assert_eq!((code(SS, "loss"), code(PING, "any")), (Some(0), Some(0)));
+    assert_eq!(code("hello\n", "any"), Some(2));
+}
+
+#[test]
+fn every_cause_of_evidence_is_documented() {
+    for slug in ["listen-overflow", "close-wait", "receive-drops", "checksum-errors"] {
+        assert!(whyslow().args(["help-cause", slug]).output().unwrap().status.success(), "{slug}");
+    }
+}
