@@ -28,7 +28,7 @@ const CONTRADICTED_SHARE: f64 = 0.6;
 /// Sets the grade and the confidence of each finding, once, after all other stages.
 pub(crate) fn set_confidence(connections: &mut [Connection], across: &mut [Finding]) {
     for connection in &mut *connections {
-        connection.findings.iter_mut().for_each(|finding| grade_without_model(finding));
+        connection.findings.iter_mut().for_each(grade_without_model);
         for transfer in &mut connection.transfers {
             let model = Model::of(transfer);
             for finding in &mut transfer.findings {

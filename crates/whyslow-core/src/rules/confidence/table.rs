@@ -1,14 +1,19 @@
 //! How often findings of a grade and a weight were right, as measured.
 //!
 //! `confidence.tsv` holds counts: of how many findings the cause was known, and of how many of
-//! these it was right. `make calibrate` writes it. From the counts follow shares by the rule of
-//! succession (Laplace 1814), so that few findings earn little, and these are made to rise with
-//! the weight (isotonic regression by pooling adjacent violators; Barlow et al. 1972).
+//! these it was right. `make calibrate` writes it. To each count come some findings of which the
+//! share that is right is the weight itself, so that few findings change little (m-estimate;
+//! Cestnik 1990, "Estimating probabilities: a crucial task in machine learning"). The shares are
+//! then made to rise with the weight (isotonic regression by pooling adjacent violators; Barlow et
+//! al. 1972).
 
 use crate::analysis::Grade;
 use std::sync::LazyLock;
 
 const MEASURED: &str = include_str!("../confidence.tsv");
+
+/// How many findings a rule's own weight counts for: about as many as one score has of a weight.
+const PRIOR: f64 = 10.0;
 
 /// A weight, and the share of findings of about that weight that is right.
 type Knot = (f64, f64);
@@ -58,7 +63,11 @@ fn knots<'a>(counts: impl Iterator<Item = &'a Counted>) -> Vec<Knot> {
     counts.sort_by(|a, b| a.weight.total_cmp(&b.weight));
     let mut pools: Vec<Pool> = Vec::new();
     for counted in counts {
-        pools.push(Pool { weights: vec![counted.weight], findings: counted.findings, right: counted.right });
+        pools.push(Pool {
+            weights: vec![counted.weight],
+            findings: counted.findings + PRIOR,
+            right: counted.right + PRIOR * counted.weight,
+        });
         while let [.., before, last] = &pools[..]
             && before.share() >= last.share()
         {
@@ -84,7 +93,7 @@ struct Pool {
 
 impl Pool {
     fn share(&self) -> f64 {
-        (self.right + 1.0) / (self.findings + 2.0)
+        self.right / self.findings
     }
 }
 
@@ -113,11 +122,11 @@ mod tests {
     #[test]
     fn shares_follow_from_counts() {
         let counted = |weight, findings, right| Counted { grade: Grade::Shown, weight, findings, right };
-        let line = knots([counted(0.8, 98.0, 97.0), counted(0.5, 8.0, 4.0)].iter());
+        let line = knots([counted(0.8, 90.0, 90.0), counted(0.5, 10.0, 5.0)].iter());
         assert_eq!(line, [(0.0, 0.0), (0.5, 0.5), (0.8, 0.98), (1.0, 1.0)]);
         // Surer findings that were right less often: both get the share of all of them.
-        let line = knots([counted(0.6, 8.0, 8.0), counted(0.9, 10.0, 7.0)].iter());
-        assert_eq!(line, [(0.0, 0.0), (0.6, 0.8), (0.9, 0.8), (1.0, 1.0)]);
+        let line = knots([counted(0.6, 10.0, 10.0), counted(0.9, 10.0, 5.0)].iter());
+        assert_eq!(line, [(0.0, 0.0), (0.6, 0.75), (0.9, 0.75), (1.0, 1.0)]);
     }
 
     #[test]
