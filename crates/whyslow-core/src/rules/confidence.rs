@@ -7,12 +7,14 @@
 //! cause is known: [`table`] (Murphy and Winkler 1977, "Reliability of subjective probability
 //! forecasts"). It is 0.9 or more only if packets show the cause, or if two readings agree.
 
+mod evidence;
 mod table;
 
 use super::rule::Proof;
 use super::{is_fully_modelled, proof_of};
 use crate::analysis::{CommonQuestion, Connection, Finding, Grade, Transfer};
 use crate::units::Nanos;
+use evidence::Seen;
 
 /// The highest confidence that is not called certain.
 const LIKELY: f64 = 0.89;
@@ -28,7 +30,11 @@ const CONTRADICTED_SHARE: f64 = 0.6;
 /// Sets the grade and the confidence of each finding, once, after all other stages.
 pub(crate) fn set_confidence(connections: &mut [Connection], across: &mut [Finding]) {
     for connection in &mut *connections {
-        connection.findings.iter_mut().for_each(|finding| grade_without_model(finding));
+        let seen = Seen::of(connection);
+        for finding in &mut connection.findings {
+            grade_without_model(finding);
+            seen.cap_unproven(finding, 0);
+        }
         for transfer in &mut connection.transfers {
             let model = Model::of(transfer);
             for finding in &mut transfer.findings {
@@ -36,6 +42,7 @@ pub(crate) fn set_confidence(connections: &mut [Connection], across: &mut [Findi
                     Some(model) => grade_by_model(finding, model),
                     None => grade_without_model(finding),
                 }
+                seen.cap_unproven(finding, transfer.bytes);
             }
         }
     }
