@@ -33,7 +33,7 @@ pub(crate) fn set_confidence(connections: &mut [Connection], across: &mut [Findi
         let seen = Seen::of(connection);
         for finding in &mut connection.findings {
             grade_without_model(finding);
-            seen.cap_unproven(finding, 0);
+            cap_unproven(finding, seen.lacks(finding.cause, 0));
         }
         for transfer in &mut connection.transfers {
             let model = Model::of(transfer);
@@ -42,7 +42,7 @@ pub(crate) fn set_confidence(connections: &mut [Connection], across: &mut [Findi
                     Some(model) => grade_by_model(finding, model),
                     None => grade_without_model(finding),
                 }
-                seen.cap_unproven(finding, transfer.bytes);
+                cap_unproven(finding, seen.lacks(finding.cause, transfer.bytes));
             }
         }
     }
@@ -116,6 +116,14 @@ fn grade_by_model(finding: &mut Finding, model: &Model) {
                 set(finding, Grade::Contradicted, finding.confidence);
             }
         }
+    }
+}
+
+/// Lowers the confidence of a finding that is certain only with evidence which the capture lacks.
+fn cap_unproven(finding: &mut Finding, lacks: Option<CommonQuestion>) {
+    if let Some(question) = lacks.filter(|_| finding.confidence > LIKELY) {
+        set(finding, finding.grade.min(Grade::Inferred), finding.weight);
+        finding.to_confirm.insert(0, question.into());
     }
 }
 

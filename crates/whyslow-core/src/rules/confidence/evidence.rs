@@ -1,7 +1,6 @@
 //! What a finding rests on and the capture lacks.
 
-use super::{LIKELY, set};
-use crate::analysis::{CommonQuestion, Connection, Finding, Grade};
+use crate::analysis::{CommonQuestion, Connection};
 use crate::cause::Cause;
 use crate::rules::certain_with;
 use crate::rules::rule::Evidence;
@@ -27,25 +26,18 @@ impl Seen {
         }
     }
 
-    /// Lowers the confidence of a finding that is certain only with evidence that is not there.
+    /// Returns why a cause is not certain; `None` if the capture has the evidence that it rests on.
     /// `bytes` of its transfer.
-    pub(super) fn cap_unproven(&self, finding: &mut Finding, bytes: u64) {
-        let lacking = |evidence: &&Evidence| match evidence {
+    pub(super) fn lacks(&self, cause: Cause, bytes: u64) -> Option<CommonQuestion> {
+        let is_missing = |evidence: &&Evidence| match evidence {
             Evidence::Opening => !self.opening,
             Evidence::Options => !self.options,
             Evidence::Protocol => !self.protocol && bytes <= BULK,
         };
-        if finding.confidence <= LIKELY {
-            return;
-        }
-        if let Some(missing) = certain_with(finding.cause).iter().find(lacking) {
-            set(finding, finding.grade.min(Grade::Inferred), finding.weight);
-            let question = match missing {
-                Evidence::Opening => CommonQuestion::OpeningNotCaptured,
-                Evidence::Options => CommonQuestion::OptionsNotCaptured,
-                Evidence::Protocol => CommonQuestion::ProtocolUnknown,
-            };
-            finding.to_confirm.insert(0, question.into());
-        }
+        certain_with(cause).iter().find(is_missing).map(|missing| match missing {
+            Evidence::Opening => CommonQuestion::OpeningNotCaptured,
+            Evidence::Options => CommonQuestion::OptionsNotCaptured,
+            Evidence::Protocol => CommonQuestion::ProtocolUnknown,
+        })
     }
 }
