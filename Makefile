@@ -15,6 +15,8 @@
 # make fuzz   hostile input for a minute a target (FUZZ_SECONDS to change that)
 # make bench  how fast it is, beside tcptrace, tshark and cat; a report under benches/runs/ (BENCH=small: two minutes, no report;
 #             BENCH_ROUNDS and BENCH_INPUTS="bulk full" to change how often and on what)
+# make metamorphic  the verdict on a capture that is cut, truncated, anonymised, merged … must stay: all captures with known answers
+#             (`make test` does it with the bundled ones)
 # make growth how processor time and memory grow with hostile input: each input made once, twice and four times as large, and the
 #             exponent of time over size, which is about 1 where nothing is wrong (GROWTH_INPUTS="falling-hole holes" for some of them)
 # make calibrate  how often findings are right, by grade and weight: makes the lab's drawn transfers and real programs anew (an hour), and
@@ -38,7 +40,7 @@ PAGE = web/dist/index.html
 WASM = target/wasm32-unknown-unknown/web/whyslow_wasm.wasm
 SITE = target/site
 
-.PHONY: help demo demo-python wheel dist dist-test site site-all check test test-spark fuzz bench growth calibrate stages install tools web page
+.PHONY: help demo demo-python wheel dist dist-test site site-all check test test-spark fuzz bench metamorphic growth calibrate stages install tools web page
 
 help:
 	@sed -n '/^$$/q; s/^# //p' Makefile
@@ -129,6 +131,9 @@ bench: tools
 	fi
 
 # Hostile inputs, a few MB each, are made and removed under target/growth/.
+metamorphic: tools
+	METAMORPHIC=all $(CARGO) test --quiet -p whyslow-io --test metamorphic -- --nocapture
+
 growth: tools
 	$(CARGO) build --release --quiet -p whyslow -p whyslow-bench
 	target/release/whyslow-bench growth $(GROWTH_INPUTS)

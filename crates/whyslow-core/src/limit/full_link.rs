@@ -4,7 +4,7 @@
 //! alone, and ACKs kept coming. Its rate over time is what it delivered in these rounds.
 
 use super::context::Context;
-use super::rates::queued_rtt;
+use super::rates::{queued_rtt, runs_empty};
 use crate::stats::median_f64;
 use crate::tcp::facts::TransferFacts;
 use crate::units::Nanos;
@@ -35,7 +35,8 @@ pub(super) fn full_link(transfer: &TransferFacts, context: &Context) -> Option<F
     let rounds = &transfer.rounds;
     let least = context.rtt?;
     let hidden = context.near_receiver && !context.has_timestamps;
-    if rounds.len() < MIN_ROUNDS || hidden || context.one_direction || context.is_multipath {
+    let empty = runs_empty(transfer, context);
+    if rounds.len() < MIN_ROUNDS || empty || hidden || context.one_direction || context.is_multipath {
         return None;
     }
     let end = |index: usize| rounds.get(index + 1).map_or(transfer.last_send, |next| next.start);

@@ -32,6 +32,7 @@ pub use path::{INITIAL_WINDOW, LARGEST_INITIAL_WINDOW, burst_rate, first_lossy_f
 pub use pauses::DELAYED_ACK;
 pub use phases::{handshake, phases_before, tls_handshake};
 pub use plateau::Plateau;
+pub use rates::queued_rtt;
 #[cfg(feature = "unstable")]
 pub use rounds::Shape;
 pub use server_push::may_speak_unasked;

@@ -119,7 +119,8 @@ const MIN_PROBES: usize = 2;
 /// By so much their round trips are longer than the least.
 const QUEUED_RTT_FACTOR: f64 = 1.15;
 
-pub(super) fn queued_rtt(least: Nanos) -> Nanos {
+/// The least round trip that shows a queue.
+pub fn queued_rtt(least: Nanos) -> Nanos {
     least.scale(QUEUED_RTT_FACTOR) + Nanos::from_millis(1)
 }
 
@@ -145,12 +146,27 @@ const SAME_RATE_FACTOR: f64 = 1.25;
 /// segments that were sent together by this rate; a rate that shows nothing of these is kept by
 /// the sender or its program, and the path may carry any other.
 pub(super) fn is_path_rate(transfer: &TransferFacts, context: &Context, rate: f64, from: Time) -> bool {
+    if runs_empty(transfer, context) {
+        return false;
+    }
     let spaced = || {
         let burst = super::path::burst_rate(transfer, context).filter(|_| context.near_receiver);
         burst.is_some_and(|burst| burst <= SAME_RATE_FACTOR * rate && rate <= SAME_RATE_FACTOR * burst)
     };
     let queued = queues(transfer, context, rate, from) || was_path_probed(transfer, context, rate, from);
     queued || transfer.ecn_echoes > 0 || (!is_trickle(transfer, context) && (has_lost(transfer) || spaced()))
+}
+
+/// Of the pauses between rounds, those for the ACK of all that was sent.
+const EMPTIED: f64 = 0.8;
+
+/// Whether the sender waits in nearly every round until all is acknowledged: then the link has
+/// nothing to carry for a round trip each time, and is not full.
+pub(super) fn runs_empty(transfer: &TransferFacts, context: &Context) -> bool {
+    let Some(rtt) = context.rtt.filter(|_| !context.near_receiver) else { return false };
+    let is_emptied = |gap: &&Gap| gap.release == Release::Ack && gap.idle && gap.end - gap.start >= rtt.scale(0.5);
+    let rounds = transfer.rounds_total.saturating_sub(1);
+    rounds >= MIN_ROUNDS as u64 && transfer.gaps.iter().filter(is_emptied).count() as f64 >= EMPTIED * rounds as f64
 }
 
 /// Something was lost on the way, and not only sent twice.
@@ -261,6 +277,10 @@ const FULL: f64 = 0.8;
 /// Ethernet's own overhead.
 const LINKS: [f64; 6] = [10e6, 100e6, 1e9, 2.5e9, 10e9, 25e9];
 
+/// One byte in so many may be missing from the capture: what is in flight differs by less than a
+/// round.
+const MAX_UNSEEN: u64 = 50;
+
 /// Whether the sender itself keeps to the steady rate: nothing queues, as no more than rate × round
 /// trip is ever in flight and that does not grow; and it waits neither for ACKs nor for a window. A
 /// sender that is held by the path has a window that grows, or a queue.
@@ -269,7 +289,7 @@ pub(super) fn is_paced(transfer: &TransferFacts, context: &Context, rate: f64, f
         return false;
     };
     // Where a text has packets left out, the rounds are those that it shows whole.
-    let unseen = transfer.unseen > 0 && transfer.known_span.is_none();
+    let unseen = transfer.unseen > transfer.bytes() / MAX_UNSEEN && transfer.known_span.is_none();
     let doubtful = context.one_direction || unseen || transfer.retransmitted_bytes > 0;
     // A mark is made by a queue.
     let marked = transfer.ecn_echoes > 0;

@@ -51,7 +51,7 @@
 
 use super::case::{TransferCase, has_unread_tls};
 use super::relay::is_relayed;
-use super::rule::{Check, Rule};
+use super::rule::{Check, Evidence, Rule};
 use super::say::{confirm, evidence, finding, remedy};
 use crate::analysis::{Actor, ExchangeAction, ExchangeQuestion, ExchangeStatement, Finding, Limit, Measure, Unit};
 use crate::cause::Cause;
@@ -60,7 +60,8 @@ use crate::tcp::facts::{Gap, Release};
 use crate::types::RTO_MIN;
 use crate::units::Nanos;
 
-pub(super) const RULE: Rule = Rule::new(Cause::Application, Check::Transfer(check));
+pub(super) const RULE: Rule =
+    Rule::new(Cause::Application, Check::Transfer(check)).certain_with(&[Evidence::Opening, Evidence::Protocol]);
 
 /// Bytes of session tickets and settings, at most.
 const GREETING_MOST: u64 = 2_100;

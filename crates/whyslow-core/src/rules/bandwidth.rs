@@ -52,6 +52,8 @@ use super::rule::{Check, Proof, Rule};
 use super::say::{evidence, finding};
 use crate::analysis::{Actor, Finding, Limit, LinkAction, LinkQuestion, LinkStatement, Measure, Remedy, Unit};
 use crate::cause::Cause;
+use crate::limit::queued_rtt;
+use crate::stats::median;
 use crate::tcp::ShortConnectionBounds;
 use crate::units::Nanos;
 
@@ -72,6 +74,12 @@ const ALL_ALONG: f64 = 0.75;
 /// several rounds needs more.
 fn may_be_steady(brief: &ShortConnectionBounds) -> bool {
     brief.largest_transfer_segments >= 80
+}
+
+/// Whether round trips are longer than the least, as a rule.
+fn has_queue(case: &TransferCase<'_>) -> bool {
+    let trips = (0..case.transfer.rounds.len()).filter_map(|index| case.round_trip(index)).collect();
+    case.context.rtt.zip(median(trips)).is_some_and(|(least, typical)| typical > queued_rtt(least))
 }
 
 fn check(case: &TransferCase<'_>) -> Option<Finding> {
@@ -95,6 +103,8 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
     let confidence = match share {
         // One sign alone, the queue, is not certain.
         share if share >= 0.5 && case.partition.shape.varies => 0.7,
+        // Losses keep a sender to a steady rate as well, on a link that is not full.
+        _ if case.transfer.retransmitted_bytes > 0 && !has_queue(case) => 0.7,
         share if share >= ALL_ALONG && !hidden => 0.85,
         share if share >= 0.5 => 0.75,
         _ => 0.6,

@@ -9,6 +9,9 @@ use crate::units::{Nanos, Time};
 use borsh::{BorshDeserialize, BorshSerialize};
 use std::net::IpAddr;
 
+/// RFC 4253 section 4.1.
+const SSH_PORT: u16 = 22;
+
 /// One transfer.
 #[derive(Debug)]
 pub struct TransferCase<'a> {
@@ -102,6 +105,9 @@ impl TransferCase<'_> {
         if self.context.rtt.is_none() {
             trust *= 0.6;
         }
+        if self.transfer.begun_blind {
+            trust *= 0.5;
+        }
         trust
     }
 
@@ -126,8 +132,7 @@ impl TransferCase<'_> {
     /// their echoes: less than an initial window passes without a round trip, so no program can
     /// have had more to send.
     pub(super) fn is_ssh_message(&self) -> bool {
-        let is_ssh = self.facts.content.iter().any(|content| content.protocol == Some(Protocol::Ssh));
-        is_ssh && self.transfer.bytes() <= INITIAL_WINDOW * self.context.mss
+        is_ssh(self.facts) && self.transfer.bytes() <= INITIAL_WINDOW * self.context.mss
     }
 
     /// Next to the receiver, where ACKs leave at once whatever a queue does, only echoed timestamps
@@ -232,6 +237,13 @@ pub struct Exit {
     pub hystart: bool,
     /// First frame of that flight.
     pub frame: Frame,
+}
+
+/// Whether the connection is SSH: by its greeting, or where none was captured by its port.
+pub(super) fn is_ssh(facts: &Facts) -> bool {
+    let mut protocols = facts.content.iter().filter_map(|content| content.protocol).peekable();
+    let by_port = facts.endpoints[!facts.client].1 == SSH_PORT && protocols.peek().is_none();
+    by_port || protocols.any(|protocol| protocol == Protocol::Ssh)
 }
 
 /// The client asks again though the server has answered, and nothing else ever comes of it. A

@@ -34,7 +34,7 @@
 //! to notice.
 
 use super::case::ConnectionCase;
-use super::rule::{Check, Rule};
+use super::rule::{Check, Evidence, Rule};
 use super::say::{evidence, finding, remedy};
 use crate::analysis::{Actor, ExchangeAction, ExchangeStatement, Finding, Frame, Measure, Pauses, Unit};
 use crate::cause::Cause;
@@ -42,7 +42,8 @@ use crate::limit::{NOTICEABLE_WAIT, Wait};
 use crate::tcp::payload::Protocol;
 use crate::units::Nanos;
 
-pub(super) const RULE: Rule = Rule::new(Cause::ClientThink, Check::Connection(check));
+pub(super) const RULE: Rule =
+    Rule::new(Cause::ClientThink, Check::Connection(check)).certain_with(&[Evidence::Opening, Evidence::Protocol]);
 
 /// So many pauses between requests make a series.
 const MIN_SERIES: usize = 2;

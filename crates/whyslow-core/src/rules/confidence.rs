@@ -7,12 +7,14 @@
 //! cause is known: [`table`] (Murphy and Winkler 1977, "Reliability of subjective probability
 //! forecasts"). It is 0.9 or more only if packets show the cause, or if two readings agree.
 
+mod evidence;
 mod table;
 
 use super::rule::Proof;
 use super::{is_fully_modelled, proof_of};
 use crate::analysis::{CommonQuestion, Connection, Finding, Grade, Transfer};
 use crate::units::Nanos;
+use evidence::Seen;
 
 /// The highest confidence that is not called certain.
 const LIKELY: f64 = 0.89;
@@ -28,7 +30,11 @@ const CONTRADICTED_SHARE: f64 = 0.6;
 /// Sets the grade and the confidence of each finding, once, after all other stages.
 pub(crate) fn set_confidence(connections: &mut [Connection], across: &mut [Finding]) {
     for connection in &mut *connections {
-        connection.findings.iter_mut().for_each(grade_without_model);
+        let seen = Seen::of(connection);
+        for finding in &mut connection.findings {
+            grade_without_model(finding);
+            cap_unproven(finding, seen.lacks(finding.cause, 0));
+        }
         for transfer in &mut connection.transfers {
             let model = Model::of(transfer);
             for finding in &mut transfer.findings {
@@ -36,6 +42,7 @@ pub(crate) fn set_confidence(connections: &mut [Connection], across: &mut [Findi
                     Some(model) => grade_by_model(finding, model),
                     None => grade_without_model(finding),
                 }
+                cap_unproven(finding, seen.lacks(finding.cause, transfer.bytes));
             }
         }
     }
@@ -50,9 +57,9 @@ fn grade_by_parts(finding: &mut Finding, connections: &[Connection]) {
     let is_its = |connection: &&Connection| finding.connections.contains(&connection.id);
     let transfers = connections.iter().filter(is_its).flat_map(|connection| &connection.transfers);
     let parts = transfers.flat_map(|transfer| &transfer.findings).filter(|part| part.cause == finding.cause);
-    match (proof_of(finding.cause), parts.map(|part| part.grade).max()) {
-        (Proof::Model, Some(grade)) => set(finding, grade, finding.confidence),
-        _ => grade_without_model(finding),
+    match parts.map(|part| part.grade).max() {
+        Some(grade) => set(finding, grade, finding.confidence),
+        None => grade_without_model(finding),
     }
 }
 
@@ -109,6 +116,14 @@ fn grade_by_model(finding: &mut Finding, model: &Model) {
                 set(finding, Grade::Contradicted, finding.confidence);
             }
         }
+    }
+}
+
+/// Lowers the confidence of a finding that is certain only with evidence which the capture lacks.
+fn cap_unproven(finding: &mut Finding, lacks: Option<CommonQuestion>) {
+    if let Some(question) = lacks.filter(|_| finding.confidence > LIKELY) {
+        set(finding, finding.grade.min(Grade::Inferred), finding.weight);
+        finding.to_confirm.insert(0, question.into());
     }
 }
 

@@ -33,13 +33,13 @@
 //! reduction for marks), RFC 9768.
 
 use super::case::TransferCase;
-use super::rule::{Check, Rule};
+use super::rule::{Check, Evidence, Rule};
 use super::say::{confirm, evidence, finding};
 use crate::analysis::{Actor, Finding, Limit, LinkAction, LinkQuestion, LinkStatement, Measure, Remedy, Unit};
 use crate::cause::Cause;
 use crate::units::Nanos;
 
-pub(super) const RULE: Rule = Rule::new(Cause::Ecn, Check::Transfer(check));
+pub(super) const RULE: Rule = Rule::new(Cause::Ecn, Check::Transfer(check)).certain_with(&[Evidence::Opening]);
 
 /// CoDel's defaults, milliseconds (RFC 8289 section 4).
 const TARGET: f64 = 5.0;

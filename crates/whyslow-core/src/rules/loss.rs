@@ -38,14 +38,15 @@
 
 use super::case::TransferCase;
 use super::repair;
-use super::rule::{Check, Rule};
+use super::rule::{Check, Evidence, Rule};
 use super::say::{confirm, evidence, finding, remedy};
 use crate::analysis::{Actor, Finding, Limit, LossAction, LossQuestion, LossStatement, Measure, Remedy, Unit};
 use crate::cause::Cause;
 use crate::units::Nanos;
 
-pub(super) const RULE: Rule =
-    Rule::new(Cause::Loss, Check::Transfer(check)).excluded_by(&[Cause::Policer, Cause::RandomLoss]);
+pub(super) const RULE: Rule = Rule::new(Cause::Loss, Check::Transfer(check))
+    .excluded_by(&[Cause::Policer, Cause::RandomLoss])
+    .certain_with(&[Evidence::Opening, Evidence::Options]);
 
 fn check(case: &TransferCase<'_>) -> Option<Finding> {
     let kinds = &case.transfer.retransmitted;
@@ -78,6 +79,14 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
     let confidence = match share_lost > 0.01 || explains {
         // A policer with few stretches between its losses leaves nothing else to see.
         _ if in_bursts => 0.58,
+        // That the sender went on slower because of a few losses is inferred.
+        _ if few && recovering.0 * 2 < cost.0 => {
+            if explains {
+                0.7
+            } else {
+                0.5
+            }
+        }
         true => 0.9,
         false => 0.7,
     };

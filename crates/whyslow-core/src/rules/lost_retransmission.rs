@@ -33,14 +33,15 @@
 
 use super::case::TransferCase;
 use super::repair::{cost_of_lost_retransmits, wait_for_lost_retransmits};
-use super::rule::{Check, Rule};
+use super::rule::{Check, Evidence, Rule};
 use super::say::{evidence, finding};
 use crate::analysis::{Actor, Finding, LossAction, LossStatement, Measure, Remedy, Unit};
 use crate::cause::Cause;
 use crate::tcp::facts::LostRetransmits;
 use crate::units::Nanos;
 
-pub(super) const RULE: Rule = Rule::new(Cause::LostRetransmission, Check::Transfer(check));
+pub(super) const RULE: Rule =
+    Rule::new(Cause::LostRetransmission, Check::Transfer(check)).certain_with(&[Evidence::Options]);
 
 fn check(case: &TransferCase<'_>) -> Option<Finding> {
     let LostRetransmits { count: number, frames, .. } = &case.transfer.lost_retransmits;

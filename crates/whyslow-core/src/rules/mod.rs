@@ -153,6 +153,11 @@ fn proof_of(cause: Cause) -> Proof {
     rule_of(cause).proof
 }
 
+/// The evidence without which the cause is likely at most.
+fn certain_with(cause: Cause) -> &'static [rule::Evidence] {
+    rule_of(cause).certain_with
+}
+
 /// What the fix of a cause saves a connection, where no model is needed.
 pub(crate) fn saving_of(cause: Cause) -> Option<Saving> {
     rule_of(cause).saving

@@ -44,7 +44,7 @@
 //! RFC 1191 (path MTU discovery), RFC 2923 (TCP problems with path MTU discovery), RFC 4821 and RFC
 //! 8899 (packetization layer path MTU discovery), RFC 8201.
 
-use super::black_hole::{Unseen, is_black_hole, is_seen, unseen, waits};
+use super::black_hole::{Unseen, is_seen, unseen, waits};
 use super::case::TransferCase;
 use super::icmp;
 use super::repair::end_of;
@@ -55,7 +55,8 @@ use crate::cause::Cause;
 use crate::tcp::facts::{Fate, Notice};
 use crate::units::Nanos;
 
-pub(super) const RULE: Rule = Rule::new(Cause::MtuBlackHole, Check::Transfer(check)).shown_by(is_black_hole);
+pub(super) const RULE: Rule =
+    Rule::new(Cause::MtuBlackHole, Check::Transfer(check)).shown_by(|case| check(case).is_some());
 
 fn check(case: &TransferCase<'_>) -> Option<Finding> {
     if is_seen(case) { report_seen(case) } else { unseen(case).and_then(|unseen| report_unseen(case, &unseen)) }

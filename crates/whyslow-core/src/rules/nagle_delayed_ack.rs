@@ -33,7 +33,7 @@
 //! between Nagle's Algorithm and Delayed ACK", 2005.
 
 use super::case::ConnectionCase;
-use super::rule::{Check, Rule, Saving};
+use super::rule::{Check, Evidence, Rule, Saving};
 use super::say::{confirm, evidence, finding, remedy};
 use crate::analysis::{Actor, End, Finding, Limit, Measure, SendingAction, SendingQuestion, SendingStatement, Unit};
 use crate::cause::Cause;
@@ -42,6 +42,7 @@ use crate::units::Nanos;
 
 pub(super) const RULE: Rule = Rule::new(Cause::NagleDelayedAck, Check::Connection(check))
     .may_cost(|brief| brief.pauses >= MIN as u64)
+    .certain_with(&[Evidence::Opening])
     .saves(Saving::Cost);
 
 const MIN: usize = 3;

@@ -110,6 +110,18 @@ pub(super) fn cost_of_lost_retransmits(case: &TransferCase<'_>) -> Nanos {
     if !other && case.matters(lost, 0.1) { lost } else { Nanos::ZERO }
 }
 
+/// After a copy, its D-SACK comes within a round trip and a delayed ACK.
+const DSACK_DELAY: Nanos = Nanos::from_millis(500);
+
+/// Whether the capture ends before it is known that the last copy was needed: an ACK alone may be
+/// that of the first copy.
+pub(super) fn may_be_needless(case: &TransferCase<'_>) -> bool {
+    let last = case.transfer.gaps.iter().rfind(|gap| gap.release == Release::Timer).map(|gap| gap.end);
+    let settled = case.rtt().unwrap_or_default().scale(2.0) + DSACK_DELAY;
+    let is_open = !case.transfer.acknowledged || case.facts.closing == [None; 2];
+    is_open && last.is_some_and(|last| case.facts.last - last < settled)
+}
+
 /// Whether all that was sent again had arrived: whatever its timer made the sender do, nothing was
 /// lost.
 pub(super) fn lost_nothing(case: &TransferCase<'_>) -> bool {

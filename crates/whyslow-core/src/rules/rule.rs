@@ -9,6 +9,17 @@ use crate::tcp::facts::Facts;
 /// Whether a cause may have cost a connection time that is known by its bounds alone.
 pub(super) type MayCost = fn(&ShortConnectionBounds) -> bool;
 
+/// Evidence that some captures lack.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Evidence {
+    /// The opening of the connection: window scale, segment size, who asks, the first round trips.
+    Opening,
+    /// The options of all segments: SACK and timestamps show which copies were needed.
+    Options,
+    /// The protocol above TCP: what small messages mean.
+    Protocol,
+}
+
 /// A rule: what it finds, what it looks at, and what it yields to.
 pub(super) struct Rule {
     pub cause: Cause,
@@ -23,6 +34,8 @@ pub(super) struct Rule {
     pub fully_modelled: bool,
     /// What its findings rest on.
     pub proof: Proof,
+    /// Without this evidence the cause is likely at most.
+    pub certain_with: &'static [Evidence],
     /// What the fix saves a connection, where no model is needed.
     pub saving: Option<Saving>,
 }
@@ -38,6 +51,7 @@ impl Rule {
             may_cost: None,
             fully_modelled: false,
             proof: Proof::Packets,
+            certain_with: &[],
             saving: None,
         }
     }
@@ -64,9 +78,15 @@ impl Rule {
         Self { fully_modelled: true, ..self }
     }
 
-    /// Its findings rest on this.
+    /// Its findings rest on this. What is inferred from flights and rates needs the opening.
     pub const fn proof(self, proof: Proof) -> Self {
-        Self { proof, ..self }
+        let certain_with = if matches!(proof, Proof::Model) { &[Evidence::Opening] } else { self.certain_with };
+        Self { proof, certain_with, ..self }
+    }
+
+    /// It is certain only if the capture has this evidence.
+    pub const fn certain_with(self, certain_with: &'static [Evidence]) -> Self {
+        Self { certain_with, ..self }
     }
 
     /// Its fix saves a connection so much.

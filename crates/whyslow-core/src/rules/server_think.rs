@@ -35,7 +35,7 @@
 use super::black_hole::may_be_unseen;
 use super::case::TransferCase;
 use super::relay::{is_relayed, is_two_machines};
-use super::rule::{Check, Rule};
+use super::rule::{Check, Evidence, Rule};
 use super::say::{confirm, evidence, finding, remedy};
 use crate::analysis::{Actor, ExchangeAction, ExchangeQuestion, ExchangeStatement, Finding, Limit, Measure, Unit};
 use crate::cause::Cause;
@@ -46,8 +46,9 @@ use crate::units::Nanos;
 /// it.
 const LOGIN: Nanos = Nanos::from_millis(200);
 
-pub(super) const RULE: Rule =
-    Rule::new(Cause::ServerThink, Check::Transfer(check)).may_cost(|brief| brief.max_answer > NOTICEABLE_WAIT);
+pub(super) const RULE: Rule = Rule::new(Cause::ServerThink, Check::Transfer(check))
+    .may_cost(|brief| brief.max_answer > NOTICEABLE_WAIT)
+    .certain_with(&[Evidence::Opening, Evidence::Protocol]);
 
 fn check(case: &TransferCase<'_>) -> Option<Finding> {
     let think = case.before.iter().find(|phase| phase.limit == Limit::ServerThink)?.time;

@@ -26,7 +26,7 @@
 //! RFC 2883, RFC 3522, RFC 5682 (F-RTO), RFC 8985.
 
 use super::case::{TransferCase, lacks_ip_headers};
-use super::rule::{Check, Rule};
+use super::rule::{Check, Evidence, Rule};
 use super::say::{confirm, evidence, finding};
 use crate::analysis::{
     Actor, Finding, Limit, LossAction, LossQuestion, LossStatement, Measure, Remedy, RetransmissionKind, Unit,
@@ -35,7 +35,8 @@ use crate::cause::Cause;
 use crate::limit::Span;
 use crate::units::Nanos;
 
-pub(super) const RULE: Rule = Rule::new(Cause::SpuriousRetransmission, Check::Transfer(check));
+pub(super) const RULE: Rule =
+    Rule::new(Cause::SpuriousRetransmission, Check::Transfer(check)).certain_with(&[Evidence::Options]);
 
 fn check(case: &TransferCase<'_>) -> Option<Finding> {
     let kinds = &case.transfer.retransmitted;

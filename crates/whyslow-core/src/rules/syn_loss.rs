@@ -28,7 +28,7 @@
 //! RFC 6298 sections 2.1 and 5.7; RFC 5681 section 3.1; Linux `tcp_init_transfer`; listen(2).
 
 use super::case::{ConnectionCase, is_half_open};
-use super::rule::{Check, Rule, Saving};
+use super::rule::{Check, Evidence, Rule, Saving};
 use super::say::{confirm, evidence, finding, remedy};
 use crate::analysis::{
     Actor, ExchangeAction, ExchangeQuestion, ExchangeStatement, Finding, Frame, Measure, Opening, State, Unit,
@@ -37,7 +37,8 @@ use crate::cause::Cause;
 
 /// The handshake is one round trip then. Of a connection that never carried anything no time would
 /// be left.
-pub(super) const RULE: Rule = Rule::new(Cause::SynLoss, Check::Connection(check)).saves(Saving::CostIfCarried);
+pub(super) const RULE: Rule =
+    Rule::new(Cause::SynLoss, Check::Connection(check)).certain_with(&[Evidence::Opening]).saves(Saving::CostIfCarried);
 
 fn check(case: &ConnectionCase<'_>) -> Option<Finding> {
     let facts = case.facts;
@@ -49,6 +50,11 @@ fn check(case: &ConnectionCase<'_>) -> Option<Finding> {
     }
     // SYN-ACKs alone may answer any SYN, and whether the client has them is not in the capture.
     if handshake.syn.is_none() && handshake.ack.is_none() {
+        return None;
+    }
+    // A client that answers SYN-ACKs by RSTs does not want them; they came.
+    let is_unwanted = facts.reset.as_ref().is_some_and(|reset| reset.from == facts.client);
+    if handshake.retries[facts.client] == 0 && handshake.ack.is_none() && is_unwanted {
         return None;
     }
     let (syn, first) = handshake.syn.or(handshake.syn_ack)?;

@@ -33,8 +33,8 @@
 //! Virtue of Gentle Aggression", 2013.
 
 use super::case::TransferCase;
-use super::repair::{BY_IP_NUMBERS, lost_nothing, tail_waits, wait_for_tails};
-use super::rule::{Check, Rule};
+use super::repair::{self, BY_IP_NUMBERS, lost_nothing, tail_waits, wait_for_tails};
+use super::rule::{Check, Evidence, Rule};
 use super::say::{confirm, evidence, finding};
 use crate::analysis::{
     Actor, Finding, LossAction, LossQuestion, LossStatement, Measure, Remedy, RepairSpeed, TailRepair, Unit,
@@ -43,7 +43,9 @@ use crate::cause::Cause;
 use crate::tcp::facts::Gap;
 use crate::types::RTO_MIN;
 
-pub(super) const RULE: Rule = Rule::new(Cause::TailLoss, Check::Transfer(check)).excluded_by(&[Cause::MtuBlackHole]);
+pub(super) const RULE: Rule = Rule::new(Cause::TailLoss, Check::Transfer(check))
+    .excluded_by(&[Cause::MtuBlackHole])
+    .certain_with(&[Evidence::Options]);
 
 fn check(case: &TransferCase<'_>) -> Option<Finding> {
     let lost = wait_for_tails(case);
@@ -57,7 +59,13 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
     let statement = LossStatement::TailLost { repaired_by, times: number, cost_s: lost, whole_s: case.duration() };
     let unseen = tail_waits(case).filter(|gap| gap.missing.is_some_and(|packets| packets > 0)).count() as u64;
     let is_guess = unseen > 0 && case.transfer.retransmitted.fast == 0;
-    let confidence = if is_guess { BY_IP_NUMBERS } else { 0.85 };
+    let confidence = if is_guess {
+        BY_IP_NUMBERS
+    } else if repair::may_be_needless(case) {
+        0.7
+    } else {
+        0.85
+    };
     let mut found = finding(Cause::TailLoss, lost, case.trust(confidence), statement);
     let frames = [longest.frames.0, longest.frames.1];
     if unseen > 0 {

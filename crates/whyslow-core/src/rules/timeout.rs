@@ -37,14 +37,16 @@
 use super::black_hole::waited_before;
 use super::case::TransferCase;
 use super::repair;
-use super::rule::{Check, Rule};
+use super::rule::{Check, Evidence, Rule};
 use super::say::{confirm, evidence, finding, remedy};
 use crate::analysis::{Actor, Finding, Limit, LossAction, LossQuestion, LossStatement, Measure, Remedy, Unit};
 use crate::cause::Cause;
 use crate::tcp::facts::{Notice, Release};
 use crate::units::Nanos;
 
-pub(super) const RULE: Rule = Rule::new(Cause::Timeout, Check::Transfer(check)).excluded_by(&[Cause::MtuBlackHole]);
+pub(super) const RULE: Rule = Rule::new(Cause::Timeout, Check::Transfer(check))
+    .excluded_by(&[Cause::MtuBlackHole])
+    .certain_with(&[Evidence::Options]);
 
 fn check(case: &TransferCase<'_>) -> Option<Finding> {
     if repair::lost_nothing(case) {

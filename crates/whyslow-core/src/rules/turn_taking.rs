@@ -27,7 +27,7 @@
 //! Cheshire, "It's the Latency, Stupid", 1996.
 
 use super::case::ConnectionCase;
-use super::rule::{Check, Rule, Saving};
+use super::rule::{Check, Evidence, Rule, Saving};
 use super::say::{evidence, finding, remedy};
 use super::turns::{MIN_TURNS, Turns};
 use crate::analysis::{Actor, ExchangeAction, ExchangeStatement, Finding, Measure, Remedy, Unit};
@@ -35,7 +35,12 @@ use crate::cause::Cause;
 
 pub(super) const RULE: Rule = Rule::new(Cause::TurnTaking, Check::Connection(check))
     .may_cost(|brief| brief.transfers >= MIN_TURNS)
+    .certain_with(&[Evidence::Opening, Evidence::Protocol])
     .saves(Saving::Predicted);
+
+/// Opening protocols take as many turns as the fewest that count: TLS four, STARTTLS and a login
+/// as many more. Twice as many are a habit of the applications.
+const SURE_TURNS: u64 = 2 * MIN_TURNS;
 
 fn check(case: &ConnectionCase<'_>) -> Option<Finding> {
     let turns = Turns::of(case)?;
@@ -48,7 +53,8 @@ fn check(case: &ConnectionCase<'_>) -> Option<Finding> {
         spent_s: turns.lost,
         whole_s: turns.whole,
     };
-    let confidence = if turns.share() >= 0.5 { 0.9 } else { 0.7 };
+    let is_sure = turns.share() >= 0.5 && turns.number() >= SURE_TURNS;
+    let confidence = if is_sure { 0.9 } else { 0.7 };
     let mut found = finding(Cause::TurnTaking, turns.lost, case.trust(confidence), statement);
     found.evidence.push(evidence(Measure::Turns, turns.number() as f64, Unit::Turns, &turns.frames()));
     found.evidence.push(evidence(Measure::RoundTrip, turns.rtt.as_millis_f64(), Unit::Milliseconds, &[]));

@@ -77,8 +77,26 @@ pub(super) struct Tracking {
     pub(super) checksums_reliable: [bool; 2],
     /// The segment, if any, that waits until the next ones show whether it arrived.
     pub(super) suspect: Option<Box<SuspectSegment>>,
+    /// ACKs that wait for the data that they acknowledge.
+    pub(super) early: EarlyAcks,
     /// Segments that did not arrive, until the connection has undone them.
     pub(super) dropped: Vec<Seg>,
+}
+
+/// Segments of one side that wait, in file order: the first acknowledges data that was not captured
+/// so far.
+#[derive(Clone, Debug, Default)]
+pub(super) struct EarlyAcks {
+    pub(super) segs: Vec<(Seg, SackBlocks)>,
+    /// Of the newest segment that was processed meanwhile.
+    pub(super) passed: Time,
+}
+
+impl EarlyAcks {
+    #[inline(always)]
+    pub fn is_waiting(&self) -> bool {
+        !self.segs.is_empty()
+    }
 }
 
 /// Parts that few connections have.

@@ -6,6 +6,7 @@
 
 mod buffering;
 mod connection;
+mod early_acks;
 pub mod elided;
 mod exchanges;
 pub mod facts;
@@ -15,6 +16,7 @@ mod icmp;
 mod icmp_notices;
 pub mod payload;
 mod recent_packets;
+mod roles;
 mod segment;
 mod sender;
 mod short_connection;
@@ -143,7 +145,7 @@ impl Connection {
             return;
         }
         // Queues of one device may be recorded slightly out of order; that is no step of the clock.
-        if seg.time + Nanos::from_millis(1) < self.last {
+        if seg.time + early_acks::MAX_DISORDER < self.last {
             self.capture_defects().backwards += 1;
         }
         seg.clamp_time(self.last);
@@ -339,18 +341,7 @@ impl Connection {
     fn client(&self) -> Side {
         match self.proven_client() {
             Some(side) => side,
-            None => {
-                let [a, b] = self.ports;
-                let service = |port: u16| port < 1024;
-                match (service(a), service(b)) {
-                    (true, false) => Side::B,
-                    (false, true) => Side::A,
-                    // Clients use high ports (RFC 6056), so the lower one belongs to the service.
-                    _ if a < 32768 && b >= 32768 => Side::B,
-                    _ if b < 32768 && a >= 32768 => Side::A,
-                    _ => self.first_payload_side.unwrap_or_default(),
-                }
-            }
+            None => roles::by_ports(self.ports).or(self.first_payload_side).unwrap_or_default(),
         }
     }
 
@@ -363,6 +354,8 @@ impl Connection {
             // Only a SYN-ACK was captured: the other side is the client.
             (None, Some(_), true, false) => Some(Side::B),
             (None, Some(_), false, true) => Some(Side::A),
+            // The options of the SYN cannot be read.
+            (Some(_), Some(_), false, true) => Some(Side::A),
             (_, _, true, false) => Some(Side::A),
             (_, _, false, true) => Some(Side::B),
             // The first packet is a SYN of side A. With SYNs from both sides (simultaneous open)
@@ -378,7 +371,9 @@ impl Connection {
 
     /// What there is to tell of it: no more segments may follow.
     fn take_facts(&mut self, endpoints: [(IpAddr, u16); 2]) -> Facts {
-        let client = self.client();
+        let begins_with_text = self.payload_streams.begins_with_text();
+        let content = std::mem::take(&mut self.payload_streams).finish(self.isns);
+        let client = self.proven_client().or_else(|| roles::by_heads(&content)).unwrap_or_else(|| self.client());
         let is_joined = self.rare.as_ref().is_some_and(|rare| rare.joined.is_some());
         let handshake = HandshakeFacts { is_joined, ..self.opening.facts() };
         self.start_tracking().finish_suspect();
@@ -389,8 +384,6 @@ impl Connection {
         let vantage = tracking.estimator.conclude(client);
         let rtt = tracking.rtt(handshake.rtt_sample());
         let mut directions = tracking.finish_directions(last, &origins);
-        let begins_with_text = self.payload_streams.begins_with_text();
-        let content = std::mem::take(&mut self.payload_streams).finish(origins);
         if content[!client].tls13 != Some(false) {
             exchanges::note_greeting(&mut directions, client, &content[client], vantage.toward[!client]);
         }

@@ -57,6 +57,10 @@ use transfer_recorder::TransferRecorder;
 
 /// Most finished transfers to keep. Beyond that, the half that users waited for least is dropped.
 const MAX_TRANSFERS: usize = 1024;
+/// A loop to the sender that proves later to be shorter than by this was no property of the path:
+/// its round trip varies less, but for a full queue.
+const BLIND_FACTOR: f64 = 2.0;
+const BLIND_MARGIN: Nanos = Nanos::from_millis(5);
 /// Fewest RTT samples for a meaningful median of ACK delays.
 const MIN_DELAYS: u64 = 50;
 /// A sequence number farther than this from SND.MAX does not belong to the connection.
@@ -298,6 +302,10 @@ impl SenderState {
             elided::add(&mut self.facts.missing, (hole.previous_time, hole.time));
         }
         self.finalize_missing(path);
+        let most = path.loop_to_sender.scale(BLIND_FACTOR) + BLIND_MARGIN;
+        for transfer in &mut self.facts.transfers {
+            transfer.begun_blind = transfer.loop_at_start > most;
+        }
         let mut facts = std::mem::take(&mut self.facts);
         let top = self.snd_max.min(self.fin.sent.unwrap_or(u64::MAX));
         facts.bytes = top.saturating_sub(1);

@@ -67,7 +67,7 @@ impl Connection {
         let is_over = copy.is_over(now) || now - copy.last >= STALLED;
         let within = copy.payload_streams.within_messages(&copy.isns);
         let tracking = copy.start_tracking();
-        let is_suspended = tracking.suspect.is_some();
+        let is_suspended = tracking.suspect.is_some() || tracking.early.is_waiting();
         let current = tracking.senders.each_ref().map(SenderState::first_open);
         let facts = copy.take_facts(endpoints);
         let Tracking { senders, paths, .. } = copy.start_tracking();

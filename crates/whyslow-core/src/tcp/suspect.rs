@@ -48,7 +48,7 @@ enum SegmentVerdict {
 impl SenderState {
     /// SND.NXT; `None` before the first segment.
     #[inline]
-    fn snd_nxt(&self) -> Option<SeqNumber> {
+    pub(super) fn snd_nxt(&self) -> Option<SeqNumber> {
         Some(self.isn? + self.snd_max as u32)
     }
 
@@ -75,13 +75,13 @@ impl Tracking {
         let (own, other) = (&self.senders[seg.from()], &self.senders[!seg.from()]);
         let is_next = own.snd_nxt() == Some(seg.seq);
         let is_sent = seg.ack().is_some_and(|ack| other.unwrap_ack_of_sent(ack).is_some());
-        !(is_next & is_sent) | self.suspect.is_some() | seg.has_bad_checksum()
+        !(is_next & is_sent) | self.suspect.is_some() | self.early.is_waiting() | seg.has_bad_checksum()
     }
 
     /// Returns whether to drop or defer a segment.
     #[inline(never)]
     pub(super) fn defers_or_drops(&mut self, seg: &Seg, sack: &SackBlocks) -> bool {
-        let aside = self.checks_and_defers(seg, sack);
+        let aside = self.checks_and_defers(seg, sack) || self.waits_for_data(seg, sack);
         if aside {
             // A duplicate frame is just that.
             self.recent[seg.from()].note(seg, sack);
@@ -156,6 +156,7 @@ impl Tracking {
 
     /// No more segments come.
     pub(super) fn finish_suspect(&mut self) {
+        self.release_early_acks(|_, _| true);
         match &self.suspect {
             // Nothing has continued from there.
             Some(doubted) if !matches!(doubted.reason, SuspectReason::Sum) => self.drop_suspect(),

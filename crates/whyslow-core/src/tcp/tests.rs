@@ -9,6 +9,7 @@ use crate::wire::{Options, SackBlocks};
 use Side::{A, B};
 
 mod copies;
+mod early_acks;
 mod endings;
 mod fast_path;
 mod ip_id;

@@ -96,11 +96,17 @@ impl Tracking {
         if is_odd && self.defers_or_drops(seg, sack) {
             return false;
         }
+        self.observe_and_track(seg, sack);
+        !is_odd
+    }
+
+    /// Processes a segment for the vantage and for both directions.
+    #[inline(always)]
+    pub(super) fn observe_and_track(&mut self, seg: &Seg, sack: &SackBlocks) {
         if self.estimator.observe(seg) {
             self.refresh_paths();
         }
         self.track(seg, sack);
-        !is_odd
     }
 
     /// Whether this is a packet captured a second time.

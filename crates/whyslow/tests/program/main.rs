@@ -1,7 +1,6 @@
 //! The program over whole captures, and as its users meet it.
 #![allow(clippy::print_stdout, clippy::unwrap_used, missing_docs)]
 
-mod alterations;
 mod casebook;
 mod cli;
 #[path = "../common/mod.rs"]

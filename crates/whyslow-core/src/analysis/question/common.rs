@@ -22,6 +22,12 @@ pub enum CommonQuestion {
         /// The measured time.
         measured_s: Nanos,
     },
+    /// The connection's opening was not captured, so the cause is not certain.
+    OpeningNotCaptured,
+    /// The options of the segments were cut, so the cause is not certain.
+    OptionsNotCaptured,
+    /// What the messages mean is not known, so the cause is not certain.
+    ProtocolUnknown,
     /// The link was full meanwhile: what this transfer gains, those that share the link lose.
     LinkShared,
 }
@@ -36,7 +42,12 @@ impl CommonQuestion {
     /// Applies `act` to every host that it names.
     pub(super) fn each_host(&mut self, _act: &dyn Fn(&mut String)) {
         match self {
-            Self::ModelTooFast { .. } | Self::ModelDisagrees { .. } | Self::LinkShared => {}
+            Self::ModelTooFast { .. }
+            | Self::ModelDisagrees { .. }
+            | Self::OpeningNotCaptured
+            | Self::OptionsNotCaptured
+            | Self::ProtocolUnknown
+            | Self::LinkShared => {}
         }
     }
 }

@@ -1,6 +1,6 @@
 use super::super::say;
 use super::*;
-use crate::analysis::{Limit, SendingStatement};
+use crate::analysis::{Application, Limit, Problem, ProblemDetail, SendingStatement};
 use crate::cause::Cause;
 use crate::compare::tests::{connection, transfer};
 
@@ -76,4 +76,36 @@ fn finding_over_connections_that_have_none_is_graded_without_a_model() {
     let mut across = [Cause::Bandwidth, Cause::SynLoss].map(|cause| say::finding(cause, ms(900), 0.95, statement()));
     set_confidence(&mut [], &mut across);
     assert_eq!(across.map(|finding| finding.grade), [Grade::Inferred, Grade::Shown]);
+}
+
+#[test]
+fn cause_without_the_evidence_it_rests_on_is_likely() {
+    let found = |cause: Cause, bytes: u64, change: &dyn Fn(&mut Connection)| {
+        let mut transfer = transfer(100, Limit::SlowStart, &[bytes], None);
+        (transfer.duration_s, transfer.model_s, transfer.bytes) = (ms(500), Some(ms(500)), bytes);
+        let statement = SendingStatement::WindowClosed { closed_s: ms(1), whole_s: ms(1) };
+        transfer.findings = vec![say::finding(cause, ms(400), 0.9, statement)];
+        let mut one = connection(1, 100, vec![transfer]);
+        one.application = Some(Application::Http);
+        change(&mut one);
+        let mut connections = [one];
+        set_confidence(&mut connections, &mut []);
+        let finding = &connections[0].transfers[0].findings[0];
+        (finding.confidence >= 0.9, finding.to_confirm.clone())
+    };
+    let lacks = |slug: &'static str| {
+        move |connection: &mut Connection| {
+            connection.problems.push(Problem::new(slug, 1, ProblemDetail::OneDirection));
+        }
+    };
+    let opening = (false, vec![CommonQuestion::OpeningNotCaptured.into()]);
+    assert_eq!(found(Cause::SlowStart, 100_000, &lacks("no-handshake")), opening);
+    assert!(found(Cause::ZeroWindow, 100_000, &lacks("no-handshake")).0, "packets prove a closed window");
+    let options = (false, vec![CommonQuestion::OptionsNotCaptured.into()]);
+    assert_eq!(found(Cause::TailLoss, 100_000, &lacks("malformed-options")), options);
+    let unknown = |connection: &mut Connection| connection.application = None;
+    let protocol = (false, vec![CommonQuestion::ProtocolUnknown.into()]);
+    assert_eq!(found(Cause::ServerThink, 100, &unknown), protocol);
+    assert!(found(Cause::ServerThink, 100_000, &unknown).0, "so much was asked for");
+    assert!(found(Cause::ServerThink, 100, &|_| ()).0);
 }

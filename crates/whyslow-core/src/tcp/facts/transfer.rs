@@ -74,6 +74,11 @@ pub struct TransferFacts {
     /// Time in silences inside this message. That the parts around them are one message is inferred
     /// from their lengths.
     pub inferred_stalls: Nanos,
+    /// The least time from the capture point to its sender and back that was known when it began.
+    pub loop_at_start: Nanos,
+    /// That was far from the truth: which ACKs the sender had, and how long round trips were, is in
+    /// doubt.
+    pub begun_blind: bool,
     /// ACKs that echoed congestion (ECE).
     pub ecn_echoes: u64,
     /// The first of them: when it reached the sender, and its frame.

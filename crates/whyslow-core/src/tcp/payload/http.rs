@@ -188,7 +188,11 @@ fn request_label<'a>(line: &'a [u8], method: &[u8], whole: bool, message: bool) 
         (target, false)
     } else {
         let target = rest.split(|&byte| byte == b' ').next()?;
-        let plausible = matches!(target, [b'/' | b'*', ..]) || target.starts_with(b"http") || method == b"CONNECT ";
+        let plausible = match method {
+            // A host and its port (RFC 9110 section 9.3.6); NATS has a command of this name.
+            b"CONNECT " => target.iter().all(|byte| byte.is_ascii_alphanumeric() || b".-:[]_".contains(byte)),
+            _ => matches!(target, [b'/' | b'*', ..]) || target.starts_with(b"http"),
+        };
         if !message || !plausible {
             return None;
         }

@@ -360,6 +360,13 @@ fn a_tunnel_becomes_tls() {
 }
 
 #[test]
+fn command_of_nats_that_was_cut_is_no_request() {
+    let mut stream = Stream::default();
+    feed(&mut stream, b"CONNECT {\"verbose\":false,\"pedantic", 1000, 1000);
+    assert_eq!(labels(&stream.finish()), [""; 0]);
+}
+
+#[test]
 fn ssh_is_named() {
     for size in [1, 3, 100] {
         assert_eq!(

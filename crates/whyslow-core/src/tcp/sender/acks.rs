@@ -87,6 +87,11 @@ impl SenderState {
         self.unwrap_ack_of_sent(number).or_else(|| self.unwrap_any_ack(number))
     }
 
+    /// Whether packets of this side were captured.
+    pub(in crate::tcp) fn is_captured(&self) -> bool {
+        self.facts.packets > 0
+    }
+
     /// The same, for numbers up to SND.MAX.
     #[inline(always)]
     pub(in crate::tcp) fn unwrap_ack_of_sent(&self, number: SeqNumber) -> Option<u64> {

@@ -117,6 +117,9 @@ impl SenderState {
     fn apply_new_ack(&mut self, ack: &Ack, sack: &SackBlocks, at: Time, path: &PathEstimate) -> Option<Nanos> {
         let Ack { arrival, fields } = ack;
         let release = ReleasingAck { frame: arrival.frame_ref, at, is_new: true, with_payload: fields.with_payload };
+        // A receiver has held back an ACK for no longer than since the one before it: what came in
+        // between was spaced by the path.
+        let since_last = self.since_send.acked_at().map_or(Nanos(i64::MAX), |last| at - last);
         self.since_send.on_release(release, self.window.right_edge);
         if !self.scoreboard.sacked.is_empty() {
             // Before this ACK's own SACKs are noted: they lie above a hole that nobody had
@@ -133,7 +136,7 @@ impl SenderState {
             Some(delay) if self.is_round_trip(delay, fields.with_payload, path) => self.rtt_sample(delay, path),
             _ => (None, Nanos::ZERO),
         };
-        self.since_send.ack_late = late;
+        self.since_send.ack_late = late.min(since_last);
         self.since_send.emptied = self.snd_una >= self.snd_max;
         self.update_snd_wnd(fields, at);
         self.record_ack(ack, at, AckOutcome { delivered, rtt, late });

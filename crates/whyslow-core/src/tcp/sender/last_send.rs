@@ -86,6 +86,12 @@ impl SinceSend {
         self.closed_at.is_some()
     }
 
+    /// Returns when the last ACK of new data reached the sender, if no window update came since.
+    #[inline]
+    pub fn acked_at(&self) -> Option<Time> {
+        self.released_at.filter(|_| self.acked_new && !self.window_update)
+    }
+
     /// Records an ACK that could release data; `edge` is the right edge before it.
     #[inline]
     pub fn on_release(&mut self, by: ReleasingAck, edge: Option<u64>) {

@@ -64,6 +64,7 @@ impl SenderState {
             let first = start.min(self.snd_max.max(1));
             let mut transfer = TransferRecorder::new(first, seg.time, seg.frame(), path.epsilon, self.rate_bin());
             transfer.facts().answered = request;
+            transfer.facts().loop_at_start = path.loop_to_sender;
             transfer.facts().missing_before = self.ip_ids.missing_before(seg, request.map(|asked| asked.last));
             self.transfer = Some(transfer);
             self.last_send.at = None;

@@ -29,6 +29,17 @@ pub(super) fn question(question: &CommonQuestion) -> String {
             model_s.as_secs_f64(),
             measured_s.as_secs_f64()
         ),
+        CommonQuestion::OpeningNotCaptured => {
+            "not certain, because the opening of the connection was not captured: start the capture before it"
+                .to_owned()
+        }
+        CommonQuestion::OptionsNotCaptured => {
+            "not certain, because SACK and timestamps were cut: capture 128 bytes of each packet or more".to_owned()
+        }
+        CommonQuestion::ProtocolUnknown => {
+            "not certain, because the protocol is unknown: a small message may not be the response to the one before it"
+                .to_owned()
+        }
         CommonQuestion::LinkShared => {
             "the link was full meanwhile: what this transfer gains, those that share it lose".to_owned()
         }

@@ -30,6 +30,13 @@ pub(super) fn question(question: &CommonQuestion) -> String {
             model_s.as_secs_f64(),
             measured_s.as_secs_f64()
         ),
+        CommonQuestion::OpeningNotCaptured => {
+            "不能确定，因为没有抓到连接的建立过程：请在建立连接之前开始抓包".to_owned()
+        }
+        CommonQuestion::OptionsNotCaptured => {
+            "不能确定，因为 SACK 和时间戳选项被截断：每个数据包请至少抓取 128 字节".to_owned()
+        }
+        CommonQuestion::ProtocolUnknown => "不能确定，因为协议未知：一条小消息不一定是对前一条消息的响应".to_owned(),
         CommonQuestion::LinkShared => "当时链路已满：本次传输变快，共用该链路的其他传输就会变慢".to_owned(),
     }
 }

@@ -1,0 +1,43 @@
+//! What a finding rests on and the capture lacks.
+
+use crate::analysis::{CommonQuestion, Connection};
+use crate::cause::Cause;
+use crate::rules::certain_with;
+use crate::rules::rule::Evidence;
+
+/// More than an initial window of ten segments (RFC 6928) is no news or sign of life: such a
+/// response was asked for, whatever the protocol.
+const BULK: u64 = 14_600;
+
+/// Which evidence the capture has of a connection.
+pub(super) struct Seen {
+    opening: bool,
+    options: bool,
+    protocol: bool,
+}
+
+impl Seen {
+    pub(super) fn of(connection: &Connection) -> Self {
+        let lacks = |slug: &str| connection.problems.iter().any(|problem| problem.slug == slug);
+        Self {
+            opening: !lacks(Cause::NoHandshake.slug()),
+            options: !lacks("malformed-options"),
+            protocol: connection.application.is_some(),
+        }
+    }
+
+    /// Returns why a cause is not certain; `None` if the capture has the evidence that it rests on.
+    /// `bytes` of its transfer.
+    pub(super) fn lacks(&self, cause: Cause, bytes: u64) -> Option<CommonQuestion> {
+        let is_missing = |evidence: &&Evidence| match evidence {
+            Evidence::Opening => !self.opening,
+            Evidence::Options => !self.options,
+            Evidence::Protocol => !self.protocol && bytes <= BULK,
+        };
+        certain_with(cause).iter().find(is_missing).map(|missing| match missing {
+            Evidence::Opening => CommonQuestion::OpeningNotCaptured,
+            Evidence::Options => CommonQuestion::OptionsNotCaptured,
+            Evidence::Protocol => CommonQuestion::ProtocolUnknown,
+        })
+    }
+}
