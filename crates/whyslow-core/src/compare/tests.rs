@@ -83,6 +83,7 @@ pub(crate) fn connection(id: u64, rtt: i64, transfers: Vec<Transfer>) -> Connect
         closed_by: None,
         near: Near::Client,
         near_reason: Default::default(),
+        quic: None,
         origin: Origin::default(),
         rtt_ms: Rtt { min: Some(rtt as f64), p50: None, p95: None, samples: 0 },
         handshake: Some(Handshake {

@@ -10,7 +10,7 @@ use super::segment::Seg;
 use super::sender::{PathEstimate, SenderState};
 use super::trace;
 use super::vantage::VantageEstimator;
-use crate::types::Side;
+use crate::types::{Quic, Side};
 use crate::units::{SeqNumber, Time};
 use crate::wire::{ChecksumTally, Flags, SackBlocks};
 use std::num::NonZeroU8;
@@ -86,6 +86,17 @@ pub(super) struct Rare {
     pub(super) notices: Notices,
     /// What its ends agreed on, where that is known from elsewhere than the capture.
     pub(super) joined: Option<JoinedHandshake>,
+    /// It is of QUIC.
+    pub(super) quic: Option<Box<QuicNotes>>,
+}
+
+/// What is known of a QUIC connection beside its segments.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct QuicNotes {
+    /// What the handshake and the packets show.
+    pub facts: Quic,
+    /// The server's name (SNI).
+    pub name: Option<String>,
 }
 
 /// A segment that waits until the next ones show whether it arrived.

@@ -67,6 +67,7 @@ fn connection() -> Connection {
         closed_by: None,
         near: Near::Unknown,
         near_reason: Default::default(),
+        quic: None,
         origin: Origin::default(),
         rtt_ms: Rtt::default(),
         handshake: None,

@@ -182,6 +182,7 @@ pub fn connection(id: u64, transfers: Vec<Transfer>) -> Connection {
         closed_by: Some(End::Client),
         near: Near::Client,
         near_reason: VantageReason::ResponseTimes { near_s: Nanos::from_micros(100), far_s: Nanos::from_millis(25) },
+        quic: None,
         origin: Origin::default(),
         rtt_ms: Rtt { min: Some(25.2), p50: Some(25.8), p95: Some(27.1), samples: 212 },
         handshake: Some(Handshake {

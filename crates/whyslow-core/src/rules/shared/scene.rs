@@ -57,6 +57,7 @@ pub(super) fn connection(id: u64, client: u8, port: u16, findings: &[(Cause, i64
         closed_by: None,
         near: Near::Client,
         near_reason: Default::default(),
+        quic: None,
         origin: Origin::default(),
         rtt_ms: Rtt { min: Some(20.0), p50: Some(20.0), p95: Some(20.0), samples: 9 },
         handshake: None,
