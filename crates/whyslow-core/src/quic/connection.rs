@@ -3,7 +3,7 @@
 use super::header::{Kind, Long};
 use super::hello::CryptoStream;
 use super::protection::{InitialKeys, TAG};
-use super::{Endpoint, Sent};
+use super::sent::{Endpoint, Sent};
 use crate::types::{End, Frame, Quic};
 use crate::units::{Nanos, SeqNumber, Time};
 use crate::wire::{Checksum, Datagram, Flags, Options, SackBlocks, Segment};

@@ -12,18 +12,17 @@ mod connection;
 mod header;
 mod hello;
 mod protection;
+mod sent;
 
 use crate::capture::Packet;
 use crate::types::{Frame, Quic};
 use crate::units::{Nanos, Time};
-use crate::wire::{Datagram, FlowKey, Segment};
+use crate::wire::Datagram;
 use connection::QuicConnection;
 use header::{Kind, Long};
+use sent::Endpoint;
+pub use sent::Sent;
 use std::collections::HashMap;
-use std::net::IpAddr;
-
-/// One end.
-type Endpoint = (IpAddr, u16);
 
 /// Most connections that are followed at the same time; of more the ones that were silent for
 /// longest are let go.
@@ -32,24 +31,6 @@ const MAX_CONNECTIONS: usize = 4096;
 /// What is sent to a connection after a longer silence is of another one: the longest idle timeout
 /// in use is 10 minutes (Chrome's and quic-go's are 30 s).
 const SILENCE: Nanos = Nanos::from_millis(600_000);
-
-/// What a datagram did, as a segment.
-#[derive(Clone, Copy, Debug)]
-pub struct Sent {
-    /// As TCP would have sent it.
-    pub segment: Segment<'static>,
-    /// When.
-    pub time: Time,
-    /// In which packet.
-    pub frame: Frame,
-}
-
-impl Sent {
-    /// Whose it is.
-    pub fn flow_key(&self) -> FlowKey {
-        FlowKey::of(&self.segment).over_quic()
-    }
-}
 
 /// Follows all QUIC connections of a capture.
 #[derive(Debug, Default)]

@@ -5,12 +5,13 @@ use super::facts::CaptureDefects;
 use super::handshake::{HandshakeTracker, JoinedHandshake, PacketRef};
 use super::icmp_notices::Notices;
 use super::payload::streams::PayloadStreams;
+use super::quic_notes::QuicNotes;
 use super::recent_packets::RecentPackets;
 use super::segment::Seg;
 use super::sender::{PathEstimate, SenderState};
 use super::trace;
 use super::vantage::VantageEstimator;
-use crate::types::{Quic, Side};
+use crate::types::Side;
 use crate::units::{SeqNumber, Time};
 use crate::wire::{ChecksumTally, Flags, SackBlocks};
 use std::num::NonZeroU8;
@@ -88,15 +89,6 @@ pub(super) struct Rare {
     pub(super) joined: Option<JoinedHandshake>,
     /// It is of QUIC.
     pub(super) quic: Option<Box<QuicNotes>>,
-}
-
-/// What is known of a QUIC connection beside its segments.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct QuicNotes {
-    /// What the handshake and the packets show.
-    pub facts: Quic,
-    /// The server's name (SNI).
-    pub name: Option<String>,
 }
 
 /// A segment that waits until the next ones show whether it arrived.

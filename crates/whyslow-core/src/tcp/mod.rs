@@ -14,6 +14,7 @@ mod handshake;
 mod icmp;
 mod icmp_notices;
 pub mod payload;
+mod quic_notes;
 mod recent_packets;
 mod segment;
 mod sender;
@@ -25,7 +26,7 @@ mod tracing;
 mod tracking;
 mod vantage;
 
-pub use connection::{Connection, QuicNotes};
+pub use connection::Connection;
 pub use handshake::JoinedHandshake;
 pub use short_connection::{INITIAL_SYN_TIMERS, ShortConnectionBounds};
 #[cfg(test)]
@@ -40,6 +41,7 @@ use exchanges::Conversation;
 use facts::{CaptureDefects, Facts, HandshakeFacts, ResetFacts};
 use handshake::{HandshakeTracker, Negotiated, PacketRef};
 use payload::streams::PayloadStreams;
+pub use quic_notes::QuicNotes;
 pub use segment::FrameRef;
 use segment::Seg;
 use sender::SenderState;
