@@ -159,6 +159,7 @@ fn entry(
         transfers,
         transfers_total,
         findings,
+        quic: facts.quic.as_ref().map(|notes| notes.facts.clone()),
         origin: origin(facts),
     };
     written::restore(&mut connection, facts, names);
@@ -215,7 +216,8 @@ fn endpoint(facts: &Facts, side: Side, names: &Names) -> Endpoint {
 }
 
 fn server_name(facts: &Facts) -> Option<String> {
-    facts.content[facts.client].server_name.clone()
+    let of_quic = facts.quic.as_ref().and_then(|notes| notes.name.clone());
+    of_quic.or_else(|| facts.content[facts.client].server_name.clone())
 }
 
 fn rtt(facts: &RttFacts) -> Rtt {

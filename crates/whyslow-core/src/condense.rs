@@ -161,6 +161,8 @@ impl<F: FnMut(usize, Vec<u8>)> Condenser<F> {
     /// A packet that is no segment: the first share counts it. An ICMP error is one of a
     /// connection, too, and of others only a closer look shows that they are no segment of one.
     fn on_skipped(&mut self, packet: &Packet<'_>, skip: Skip, for_all: bool) {
+        // Datagrams are not held: one of them stands for all.
+        let skip = if matches!(skip, Skip::Quic(_) | Skip::Udp(_)) { skip.counted() } else { skip };
         let of = self.shares.len();
         let key = match skip {
             Skip::Icmp(error) => Some(error.flow_key()),

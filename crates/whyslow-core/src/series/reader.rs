@@ -4,11 +4,12 @@ use super::Point;
 use super::numbering::ConnectionNumbering;
 use crate::analysis::{self, End, Frame};
 use crate::capture::{Packet, Sink};
+use crate::quic::{QuicReader, Taken};
 use crate::tcp::Connection;
 use crate::tcp::trace::MAX_PENDING_POINTS;
 use crate::types::Side;
 use crate::units::Time;
-use crate::wire::{self, ChecksumSample, Icmp, Segment, Skip};
+use crate::wire::{self, ChecksumSample, Datagram, Icmp, Segment, Skip};
 use borsh::{BorshDeserialize, BorshSerialize};
 use std::net::IpAddr;
 
@@ -78,6 +79,7 @@ pub struct SeriesReader<'a> {
     /// By their ids.
     followed: Vec<Followed>,
     numbering: ConnectionNumbering,
+    quic: QuicReader,
     first: Option<Time>,
     /// The first packets of the capture that is read, and how many of all there were.
     sample: ChecksumSample,
@@ -116,6 +118,7 @@ impl<'a> SeriesReader<'a> {
         Self {
             followed,
             numbering: ConnectionNumbering::default(),
+            quic: QuicReader::default(),
             first: None,
             sample: ChecksumSample::default(),
             seen: 0,
@@ -160,6 +163,26 @@ fn find(followed: &mut [Followed], id: u64) -> Option<&mut Followed> {
 }
 
 impl SeriesReader<'_> {
+    /// What a datagram of QUIC did is shown as the analysis takes it.
+    fn take_datagram(&mut self, packet: &Packet<'_>, datagram: &Datagram, first: Time) {
+        let frame = Frame { file: self.file, number: packet.frame };
+        if let Taken::Known { sent, .. } = self.quic.take(packet, datagram, frame) {
+            for sent in sent {
+                let (id, from) = self.numbering.of_quic(&sent);
+                let Some(Followed { wanted, place, connection }) = find(&mut self.followed, id) else { continue };
+                let connection = connection.get_or_insert_with(|| {
+                    let mut connection = Box::new(Connection::new(&sent.segment, sent.time, sent.frame));
+                    connection.trace(wanted.client(&sent.segment), first);
+                    connection
+                });
+                connection.push(&sent.segment, from, sent.time, sent.frame);
+                while let Some(point) = connection.next_point(wanted.waiting) {
+                    (self.give)(*place, point);
+                }
+            }
+        }
+    }
+
     /// What was too long for the path is retransmitted for that, and not for a loss.
     fn take_error(&mut self, error: &Icmp, time: Time, frame: Frame) {
         if let Some((id, about)) = self.numbering.of_error(error)
@@ -190,6 +213,7 @@ impl Sink for SeriesReader<'_> {
         } else {
             let segment = match wire::decode(packet) {
                 Ok(segment) => segment,
+                Err(Skip::Quic(datagram) | Skip::Udp(datagram)) => return self.take_datagram(packet, &datagram, first),
                 Err(Skip::Icmp(error)) => return self.take_error(&error, packet.time, frame),
                 Err(_) => return,
             };

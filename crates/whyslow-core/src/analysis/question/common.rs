@@ -24,6 +24,8 @@ pub enum CommonQuestion {
     },
     /// The link was full meanwhile: what this transfer gains, those that share the link lose.
     LinkShared,
+    /// QUIC encrypts acknowledgements, windows, and what is sent again.
+    Encrypted,
 }
 
 impl From<CommonQuestion> for super::Question {
@@ -36,7 +38,7 @@ impl CommonQuestion {
     /// Applies `act` to every host that it names.
     pub(super) fn each_host(&mut self, _act: &dyn Fn(&mut String)) {
         match self {
-            Self::ModelTooFast { .. } | Self::ModelDisagrees { .. } | Self::LinkShared => {}
+            Self::ModelTooFast { .. } | Self::ModelDisagrees { .. } | Self::LinkShared | Self::Encrypted => {}
         }
     }
 }

@@ -32,6 +32,9 @@ pub(super) fn question(question: &CommonQuestion) -> String {
         CommonQuestion::LinkShared => {
             "the link was full meanwhile: what this transfer gains, those that share it lose".to_owned()
         }
+        CommonQuestion::Encrypted => {
+            "QUIC encrypts its acknowledgements, windows and losses, and this rests on sizes and times alone: a qlog of either end tells".to_owned()
+        }
     }
 }
 

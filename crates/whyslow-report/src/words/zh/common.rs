@@ -31,6 +31,9 @@ pub(super) fn question(question: &CommonQuestion) -> String {
             measured_s.as_secs_f64()
         ),
         CommonQuestion::LinkShared => "当时链路已满：本次传输变快，共用该链路的其他传输就会变慢".to_owned(),
+        CommonQuestion::Encrypted => {
+            "QUIC 加密了确认、窗口和丢包，此结论只依据报文的大小和时间：任一端的 qlog 可以确认".to_owned()
+        }
     }
 }
 
