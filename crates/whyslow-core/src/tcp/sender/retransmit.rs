@@ -66,10 +66,7 @@ impl SenderState {
         }
         let hole = self.outstanding.fill_hole(start, end);
         if hole.is_none() && self.had_no_room(start) {
-            self.facts.window_probes += 1;
-            self.mark_retransmitted(start, end);
-            self.scoreboard.retransmitted.insert(start, end);
-            return Some(RetransmitContext { no_room: true, ..RetransmitContext::default() });
+            return Some(self.on_discarded(start, end));
         }
         if let Some(hole) = hole
             && self.is_reordered(seg, &hole, path)
@@ -81,11 +78,7 @@ impl SenderState {
             return None;
         }
         let (reason, waited) = self.reason_of(seg, start, end, path);
-        if !self.reported_mtus.is_empty()
-            && self.scoreboard.recovery == Recovery::None
-            && let Some(fits) = self.exceeded_reported_mtu(seg, (start, end), waited, path)
-        {
-            self.on_mtu_retransmit(seg, start, end, fits.into());
+        if self.is_for_reported_mtu(seg, (start, end), waited, path) {
             return None;
         }
         let earlier = self.retransmits.previous(start, end);
@@ -136,6 +129,27 @@ impl SenderState {
     fn had_no_room(&self, start: u64) -> bool {
         let is_closed = self.window.wnd == Some(0) && self.window.closed_since.is_some();
         is_closed && start == self.snd_una && self.window.right_edge == Some(start)
+    }
+
+    /// Returns whether a router's word on its MTU made the sender send these bytes again, in pieces
+    /// that fit; processes them then.
+    fn is_for_reported_mtu(&mut self, seg: &Seg, (start, end): (u64, u64), waited: bool, path: &PathEstimate) -> bool {
+        if self.reported_mtus.is_empty() || self.scoreboard.recovery != Recovery::None {
+            return false;
+        }
+        let Some(fits) = self.exceeded_reported_mtu(seg, (start, end), waited, path) else {
+            return false;
+        };
+        self.on_mtu_retransmit(seg, start, end, fits.into());
+        true
+    }
+
+    /// Processes the copy of bytes that the receiver had no room for: it probes the window.
+    fn on_discarded(&mut self, start: u64, end: u64) -> RetransmitContext {
+        self.facts.window_probes += 1;
+        self.mark_retransmitted(start, end);
+        self.scoreboard.retransmitted.insert(start, end);
+        RetransmitContext { no_room: true, ..RetransmitContext::default() }
     }
 
     /// Returns whether this probes a closed window or keeps an idle connection alive; counts it.

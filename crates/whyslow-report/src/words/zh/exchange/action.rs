@@ -43,13 +43,7 @@ pub(in crate::words::zh) fn action(action: &ExchangeAction) -> String {
             "查明客户端应用为何未读完就关闭：超时、限制，或用户离开".to_owned()
         }
         A::FindWhyClientClosed { state: ClientState::BeforeResponse } => "查明客户端应用为何没有等待响应".to_owned(),
-        A::FindResettingBox { end } => {
-            format!(
-                "找出两端之间以{}名义发送 RST 的防火墙或负载均衡：{}在这个 RST 之后仍在发送",
-                name(*end),
-                name(*end)
-            )
-        }
+        A::FindResettingBox { end } => resetting_box(name(*end)),
         A::FindWhyServerDrops => {
             "查明服务器为何丢弃已接受的连接：队列已满（tcp_abort_on_overflow）、限制，或代理没有后端".to_owned()
         }
@@ -67,6 +61,10 @@ pub(in crate::words::zh) fn action(action: &ExchangeAction) -> String {
             thousands(*first_flight),
         ),
     }
+}
+
+fn resetting_box(end: &str) -> String {
+    format!("找出两端之间以{end}名义发送 RST 的防火墙或负载均衡：{end}在这个 RST 之后仍在发送")
 }
 
 fn of_port(port: u16) -> String {
