@@ -16,7 +16,7 @@ pub(crate) use written::Names;
 
 use crate::analysis::{
     Connection, Direction, Elided, Endpoint, Finding, Frame, Handshake, Limit, MAX_TRANSFERS, Near, Origin, Problem,
-    ProblemDetail, Retransmission, Retransmitted, Rtt, State, Transfer,
+    ProblemDetail, Retransmission, Retransmitted, Rtt, Stack, State, Transfer,
 };
 use crate::estimate;
 use crate::limit::{self, Context, Partition};
@@ -145,7 +145,7 @@ fn entry(
         near_reason: facts.vantage.reason,
         rtt_ms: if facts.timeless { Rtt::default() } else { rtt(&facts.rtt) },
         handshake: handshake(facts),
-        stacks: [client, !client].map(|side| estimate::stack::of(facts, side)),
+        stacks: [client, !client].map(|side| stack(facts, side)),
         products: [client, !client].map(|side| estimate::product::of(facts, side)),
         application: estimate::product::application(facts),
         problems: problems(facts),
@@ -165,6 +165,11 @@ fn entry(
     written::restore(&mut connection, facts, names);
     hosts::fill(&mut connection);
     connection
+}
+
+/// The SYNs of QUIC are made up, and tell nothing of who sends.
+fn stack(facts: &Facts, side: Side) -> Stack {
+    if facts.quic.is_some() { Stack::UNKNOWN } else { estimate::stack::of(facts, side) }
 }
 
 /// Without its place among the others, which is not known yet.

@@ -253,7 +253,9 @@ impl QuicConnection {
             return;
         }
         let answers = self.senders[other].last.is_some_and(|last| at.time - last < SPONTANEOUS);
-        let is_data = data > DATA || (data >= SMALL_REQUEST && is_short && !answers);
+        // A server says that little of itself only before it ends the connection.
+        let asks = at.from == End::Client && is_short && !answers && data >= SMALL_REQUEST;
+        let is_data = data > DATA || asks;
         self.acknowledge(at);
         let bytes = if is_data { data.saturating_sub(FRAME_HEADER) } else { 0 };
         if is_data && at.from == End::Client {
