@@ -17,6 +17,7 @@ const PARTS = [
       "docs/wireshark.md",
       "docs/json.md",
       "docs/tables.md",
+      "docs/evidence.md",
       "docs/export.md",
       "docs/python.md",
       "docs/spark.md",

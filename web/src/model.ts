@@ -44,6 +44,7 @@ export interface Analysis {
   schema: "whyslow/2";
   /** The costliest cause; null where nothing was slow. */
   headline: Headline | null;
+  conclusion?: Conclusion;
   /**
    * The inputs were not read to their end, for the reading was stopped (Ctrl-C), or `lab exec` was
    * stopped while they were captured; the problem `partial` of a capture says how far it goes. Left
@@ -89,7 +90,10 @@ export interface Remedy {
    * network, the application at one of the ends, or the person who captures.
    */
   actor: "sender" | "receiver" | "network" | "application" | "capture";
-  /** The command that makes the change, by platform. A platform without a command is left out. */
+  /**
+   * The command that makes the change, by platform. A platform without a command, or without such a
+   * setting, is left out.
+   */
   commands: {
     /** For a shell on Linux, to be pasted whole. */
     linux?: string;
@@ -100,10 +104,6 @@ export interface Remedy {
     /** For a shell on FreeBSD. */
     freebsd?: string;
   };
-  /** The platform of the host that acts. Left out if it is unknown: then Linux is printed. */
-  platform?: "linux" | "windows" | "macos" | "freebsd";
-  /** The program at the end that acts, and the line of its configuration that makes the change. */
-  product?: { name: string; line: string };
   /**
    * The time after this remedy, seconds. Of a finding over a transfer: the transfer's, by the
    * model; of one over a connection, the connection's; of one that spans connections, theirs
@@ -112,7 +112,7 @@ export interface Remedy {
    */
   predicted_s: number | null;
   /**
-   * Where predicted_s needs more of the path than the transfer shows of it, and it is unknown what
+   * Where predicted_s needs more of the path than the transfer shows of it, and nothing tells what
    * the path carries (no queue, no burst, no --path-rate): what it must carry more than, and what
    * it was seen to carry. Absent where the promise rests on nothing but the capture, or what was
    * said of the path.
@@ -126,6 +126,35 @@ export interface Remedy {
      */
     seen_bps: number;
   };
+  /**
+   * The platform of the host that acts, by its connection's `stacks`. Left out if it is unknown:
+   * then the command for Linux is printed.
+   */
+  platform?: "linux" | "windows" | "macos" | "freebsd";
+  /**
+   * The program at the end that acts, by its connection's `products`, and the line of its
+   * configuration, or of code, that makes the change. Left out if the program is unknown or has
+   * none.
+   */
+  product?: {
+    name: string;
+    line: string;
+  };
+}
+/** Whether anything was slow. */
+export interface Conclusion {
+  /**
+   * slow: a cause cost at least the threshold and a tenth of what somebody waited for; healthy:
+   * nothing did; unknown: the captures do not show it.
+   */
+  status: "slow" | "healthy" | "unknown";
+  /** Least cost that is called slow (`--threshold`). */
+  threshold_s: number;
+  /** Packets of a text that could not be read, if they are half of it or more; else null. */
+  unread: {
+    packets: number;
+    of: number;
+  } | null;
 }
 /** One input. */
 export interface Capture {
@@ -248,6 +277,32 @@ export interface Connection {
   transfers_total: number;
   /** Findings over the connection's transfers, ordered by seconds lost. */
   findings: Finding[];
+  /**
+   * The platform of the client and of the server: an estimate, from the fields of their SYNs.
+   * Items: `known` with its value and the fields that tell, or `hidden` with the reason.
+   */
+  stacks?: [
+    {
+      [k: string]: unknown;
+    },
+    {
+      [k: string]: unknown;
+    },
+  ];
+  /**
+   * The program at the client and at the server: its `value`, and the `evidence` (header, greeting;
+   * port is weaker). Null if unknown.
+   */
+  products?: [
+    {
+      [k: string]: unknown;
+    } | null,
+    {
+      [k: string]: unknown;
+    } | null,
+  ];
+  /** The protocol above TCP. Null if unknown. Later versions may add names. */
+  application?: string | null;
 }
 /** One end of a connection. */
 export interface Endpoint {
@@ -565,6 +620,14 @@ export interface Finding {
   shared?: true;
   /** Open questions. Left out where there are none. */
   to_confirm?: Question[];
+  /**
+   * How to measure that the fix worked: the protocol (`application`, null if unknown), the address
+   * of the server (`host`, null if it is not known) and its `port`, 0 if unknown. Left out if the
+   * finding spans connections.
+   */
+  verify?: {
+    [k: string]: unknown;
+  };
 }
 /** What a finding states: its `kind`, and the quantities of that kind. */
 export interface Statement {

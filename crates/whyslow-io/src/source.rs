@@ -28,7 +28,7 @@ pub(crate) use block::{BLOCK, Block};
 use head::PeekedReader;
 pub(crate) use pipe::Pipe;
 use std::fs::{self, File};
-use std::io::{self, BufReader, Cursor, ErrorKind, Read, Seek, SeekFrom};
+use std::io::{self, BufReader, Cursor, ErrorKind, Read};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -319,7 +319,7 @@ fn take_peeked() -> Vec<u8> {
 pub fn peek_stdin(mut wants_more: impl FnMut(&[u8]) -> bool) -> io::Result<(Vec<u8>, bool)> {
     let mut file = stdin()?;
     let is_file = file.metadata().is_ok_and(|metadata| metadata.is_file());
-    let start = if is_file { file.stream_position()? } else { 0 };
+    let start = if is_file { io::Seek::stream_position(&mut file)? } else { 0 };
     let (mut head, mut block, mut is_all) = (Vec::new(), vec![0; 64 << 10], false);
     while head.is_empty() || wants_more(&head) {
         match file.read(&mut block) {
@@ -334,7 +334,7 @@ pub fn peek_stdin(mut wants_more: impl FnMut(&[u8]) -> bool) -> io::Result<(Vec<
         }
     }
     if is_file {
-        file.seek(SeekFrom::Start(start))?;
+        io::Seek::seek(&mut file, io::SeekFrom::Start(start))?;
     } else {
         PEEKED.lock().unwrap_or_else(PoisonError::into_inner).clone_from(&head);
     }

@@ -133,10 +133,10 @@ pub(crate) struct Explain {
     #[arg(long, value_name = "RATE", value_parser = crate::quantity::rate)]
     pub path_rate: Option<f64>,
 
-    /// Call slow what cost at least this time and a tenth of what somebody waited for; with 0
-    /// whatever cost any time. What cost less is shown below the verdict.
-    #[arg(long, value_name = "TIME", default_value = "100ms", value_parser = crate::quantity::pause)]
-    pub threshold: whyslow_core::units::Nanos,
+    /// Call slow what cost at least this time (100ms unless given) and a tenth of what somebody
+    /// waited for; with 0 whatever cost any time. What cost less is shown below the verdict.
+    #[arg(long, value_name = "TIME", value_parser = crate::quantity::pause)]
+    pub threshold: Option<whyslow_core::units::Nanos>,
 
     /// Exit with status 1 if this cause was found: `slow-start`, `slow-start>1s` if it cost more
     /// than that over all selected connections, `any` for any cause; may be given more than once.

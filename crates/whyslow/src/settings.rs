@@ -217,7 +217,8 @@ fn explain(args: Explain) -> anyhow::Result<Task> {
         files => inputs(files)?,
     };
     let how = ExplainOptions { threads: threads(args.threads), path_rate: args.path_rate };
-    let (selection, fail_on, threshold) = (args.selection, args.fail_on, args.threshold);
+    let (selection, fail_on) = (args.selection, args.fail_on);
+    let threshold = args.threshold.unwrap_or(whyslow_core::ranking::DEFAULT_THRESHOLD);
     let format = format(&args.shape);
     Ok(Task::Explain(ExplainTask { inputs, format, selection, fail_on, threshold, how, cut: None, stitched: false }))
 }

@@ -233,7 +233,7 @@ impl Connection {
             note_payload(seg, &mut self.ttl[from][1], &mut self.first_payload_side);
         }
         let origins = self.isns[0].is_some() && self.isns[1].is_some();
-        let is_open = origins && !self.opening.awaits_ack() && self.fin[0].is_none() && self.fin[1].is_none();
+        let is_open = origins && !self.opening.awaits_ack() && self.fin == [None; 2] && self.reset.is_none();
         for side in Side::BOTH {
             // A side's first payload always comes here, but payload on a SYN (Fast Open) tells less
             // than other payload.
