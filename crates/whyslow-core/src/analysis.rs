@@ -230,6 +230,11 @@ pub struct Handshake {
 }
 
 impl Connection {
+    /// Sets its number among the TCP connections; `quic_before`: connections of QUIC up to this.
+    pub(crate) fn number_stream(&mut self, quic_before: u64) {
+        self.origin.stream = self.quic.is_none().then(|| self.id.saturating_sub(1 + quic_before));
+    }
+
     /// Does something with every frame that is named of it, so that frames of several captures can
     /// be told apart.
     pub fn for_each_frame(&mut self, act: impl Fn(&mut Frame) + Copy) {

@@ -65,6 +65,8 @@ pub struct Explainer {
     table: FlowTable<OpenConnection>,
     /// Of all connections of this explainer.
     openings: OpeningPositions,
+    /// Of these, those of QUIC.
+    quic_openings: OpeningPositions,
     accounts: AccountList,
     host_names: Names,
     replays: Replays,
@@ -93,6 +95,7 @@ impl Default for Explainer {
             sample_until: 1,
             table: FlowTable::default(),
             openings: OpeningPositions::default(),
+            quic_openings: OpeningPositions::default(),
             accounts: AccountList::default(),
             host_names: Names::default(),
             replays: Replays::default(),
@@ -270,6 +273,7 @@ impl Explainer {
         Fragment {
             captures: self.captures,
             openings: vec![self.openings],
+            quic_openings: vec![self.quic_openings],
             accounts,
             replays: self.replays,
             flows: self.flows,

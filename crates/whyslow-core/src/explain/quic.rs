@@ -9,16 +9,20 @@ use crate::types::{Frame, Quic};
 use crate::wire::Datagram;
 
 impl Explainer {
-    /// Processes a datagram. Says whether it is of a QUIC connection that is known. Every explainer
-    /// follows all of them, as only connection ids tell whose a packet is.
+    /// Processes a datagram. Returns whether it is of a known QUIC connection. The first explainer
+    /// follows all of them, as only connection ids tell whose a packet is; the others count the
+    /// packet as its work.
     #[inline(never)]
     pub(super) fn on_datagram(&mut self, packet: &Packet<'_>, datagram: &Datagram) -> bool {
+        self.owners.count(0);
+        if !self.owners.is_first() {
+            return false;
+        }
         let frame = self.frame(packet);
         let mut reader = std::mem::take(&mut self.quic);
         let is_known = match reader.take(packet, datagram, frame) {
             Taken::Unknown => false,
             Taken::Known { sent, facts, name } => {
-                self.advance_time(packet.time);
                 sent.for_each(|sent| self.on_quic(&sent, Some((facts, name))));
                 true
             }
@@ -35,8 +39,8 @@ impl Explainer {
 
     fn on_quic(&mut self, sent: &Sent, notes: Option<(&Quic, Option<&str>)>) {
         let Sent { segment, time, frame } = sent;
-        let ends = HashedKey::from(sent.flow_key());
-        if !self.owners.owns(ends.hash) || self.captures.is_empty() {
+        let ends = HashedKey::in_first_shard(sent.flow_key());
+        if self.captures.is_empty() {
             return;
         }
         let capture = self.captures.len() - 1;
@@ -45,6 +49,7 @@ impl Explainer {
         let routed = self.table.route(segment, &ends, id, begin);
         if routed.new && self.leaving.is_none() {
             self.openings.push(id);
+            self.quic_openings.push(id);
         }
         let connection = routed.value.tcp();
         if let Some((facts, name)) = notes {

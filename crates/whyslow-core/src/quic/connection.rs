@@ -2,7 +2,7 @@
 
 use super::header::{Kind, Long};
 use super::hello::CryptoStream;
-use super::protection::{InitialKeys, TAG};
+use super::protection::{InitialKeys, Opened, TAG};
 use super::sent::{Endpoint, Sent};
 use crate::types::{End, Frame, Quic};
 use crate::units::{Nanos, SeqNumber, Time};
@@ -21,6 +21,14 @@ const FRAME_HEADER: u64 = 4;
 /// An ACK is sent so soon after what it acknowledges (RFC 9000 section 18.2, max_ack_delay's
 /// default is 25 ms). Twice as long after it a packet comes of itself.
 const SPONTANEOUS: Nanos = Nanos::from_millis(50);
+/// Bytes that an ACK frame may grow by from one packet to the next: of each hole it names two
+/// numbers, mostly of one or two bytes.
+const GROWTH: u64 = 16;
+/// The longest packet that is taken for one that only acknowledges: 64 ranges, which quic-go, quinn
+/// and aioquic send at most.
+const LONGEST_ACK: u64 = 400;
+/// After such a silence nothing is on its way any more.
+const QUIET: Nanos = Nanos::from_millis(1_000);
 /// Less is no request, but a PING, or the end.
 const SMALL_REQUEST: u64 = 24;
 /// What the server says of itself after the handshake (session tickets, SETTINGS, HANDSHAKE_DONE)
@@ -28,11 +36,14 @@ const SMALL_REQUEST: u64 = 24;
 const GREETING: u64 = 2_000;
 /// Most packets that wait until it is known what a server's first ones are.
 const MAX_HELD: usize = 64;
+/// Most connection ids and paths by which one is found: the ends' ids, that of a Retry, and a few
+/// migrations.
+const MAX_NAMES: u8 = 12;
 /// Most datagrams of one end that are not acknowledged.
 const MAX_FLIGHT: usize = 16_384;
 /// The window that everything fits into: the real one is encrypted.
 const WINDOW: Options = Options {
-    mss: Some(1_200),
+    mss: None,
     window_scale: Some(14),
     sack_permitted: true,
     sack: SackBlocks::NONE,
@@ -56,7 +67,10 @@ struct Sender {
     id_length: u64,
     /// How long what passes takes to this end and its answer back.
     toward: Nanos,
-    last: Option<Time>,
+    /// When its last packet passed, and which that was.
+    last: Option<Place>,
+    /// Longer packets of this end carry data, while the other end sends much.
+    longest_ack: u64,
     /// Bytes of datagrams.
     wire: u64,
 }
@@ -84,6 +98,12 @@ pub(super) struct QuicConnection {
     held: Vec<Sent>,
     greeting: Option<Greeting>,
     out: Vec<Sent>,
+    /// Ids and paths beyond the first path.
+    names: u8,
+    /// The first packet after a long silence, until the other end sends: it answers.
+    lone: Option<(End, Time)>,
+    /// When the last segment passed.
+    given: Time,
     pub(super) last: Time,
 }
 
@@ -117,6 +137,9 @@ impl QuicConnection {
             held: Vec::new(),
             greeting: None,
             out: Vec::new(),
+            names: 0,
+            lone: None,
+            given: time,
             last: time,
         })
     }
@@ -126,24 +149,35 @@ impl QuicConnection {
         if client <= server { [client, server] } else { [server, client] }
     }
 
+    /// Counts one more name; returns whether there is room for it.
+    pub(super) fn may_have_more_names(&mut self) -> bool {
+        let is_room = self.names < MAX_NAMES;
+        self.names += u8::from(is_room);
+        is_room
+    }
+
     pub(super) fn taken(&mut self) -> (std::vec::Drain<'_, Sent>, &Quic, Option<&str>) {
         (self.out.drain(..), &self.facts, self.name.as_deref())
     }
 
     /// What is held is data.
     pub(super) fn finish(&mut self) -> Vec<Sent> {
-        std::mem::take(&mut self.held)
+        self.settle_acks(None);
+        let out = std::mem::take(&mut self.out);
+        std::mem::take(&mut self.held).into_iter().chain(out).collect()
     }
 
     /// Takes a datagram; gives the id that its sender chose, where it says so.
     pub(super) fn take(&mut self, payload: &[u8], datagram: &Datagram, time: Time, frame: Frame) -> Option<Vec<u8>> {
-        self.last = self.last.max(time);
         let from = if datagram.from == self.ends[1] { End::Server } else { End::Client };
         if from == End::Client && datagram.from != self.client_now {
             self.client_now = datagram.from;
             self.facts.migrations += 1;
         }
         let at = Place { from, time, frame, ttl: datagram.ttl, ecn: datagram.ecn };
+        self.settle_acks(Some(time));
+        self.time_lone_exchange(at);
+        self.last = self.last.max(time);
         self.senders[from.index()].wire += u64::from(datagram.wire);
         let beyond = u64::from(datagram.wire).saturating_sub(payload.len() as u64);
         let (mut rest, mut chosen, mut is_opening) = (payload, None, false);
@@ -164,7 +198,7 @@ impl QuicConnection {
         if !is_opening {
             self.on_data(at, data, is_short);
         }
-        self.senders[from.index()].last = Some(time);
+        self.senders[from.index()].last = Some(at);
         chosen
     }
 
@@ -187,6 +221,7 @@ impl QuicConnection {
             }
             (_, End::Server) if self.answered.is_none() => {
                 self.answered = Some(at.time);
+                self.hello = CryptoStream::default();
                 self.facts.version = long.version;
                 if let Some(syn) = self.syn {
                     self.senders[1].toward = at.time - syn;
@@ -203,11 +238,12 @@ impl QuicConnection {
 
     /// The first one stands for a SYN, and so does each that brings nothing new before the answer.
     fn on_client_initial(&mut self, long: &Long<'_>, at: Place) -> bool {
-        let Some(frames) = self.keys.as_ref().and_then(|keys| keys.open(long)) else { return false };
-        let repeated = self.hello.take(&frames.frames);
         if self.answered.is_some() {
             return false;
         }
+        let opened = self.keys.as_ref().and_then(|keys| keys.open(long));
+        let Some(opened) = opened.or_else(|| self.begin_again(long)) else { return false };
+        let repeated = self.hello.take(&opened.frames);
         if let Some(hello) = self.hello.hello() {
             self.name = hello.server_name;
             self.facts.alpn = hello.alpn;
@@ -220,6 +256,18 @@ impl QuicConnection {
             self.give(at, Flags::SYN, 0);
         }
         true
+    }
+
+    /// With another version, or another id, the client begins anew: after a version negotiation, or
+    /// a Retry that was not captured.
+    fn begin_again(&mut self, long: &Long<'_>) -> Option<Opened> {
+        let keys = InitialKeys::of_client(long.version, long.dcid)?;
+        let opened = keys.open(long)?;
+        self.facts.version = long.version;
+        self.keys = Some(keys);
+        self.hello = CryptoStream::default();
+        self.syn = None;
+        Some(opened)
     }
 
     /// Until the client's address is proven the server sends three times what it received.
@@ -252,10 +300,10 @@ impl QuicConnection {
         if self.answered.is_none() && data == 0 {
             return;
         }
-        let answers = self.senders[other].last.is_some_and(|last| at.time - last < SPONTANEOUS);
+        let answers = self.senders[other].last.is_some_and(|last| at.time - last.time < SPONTANEOUS);
         // A server says that little of itself only before it ends the connection.
         let asks = at.from == End::Client && is_short && !answers && data >= SMALL_REQUEST;
-        let is_data = data > DATA || asks;
+        let is_data = data > self.longest_ack(at.from, data, answers) || asks;
         self.acknowledge(at);
         let bytes = if is_data { data.saturating_sub(FRAME_HEADER) } else { 0 };
         if is_data && at.from == End::Client {
@@ -264,6 +312,62 @@ impl QuicConnection {
         self.settle_greeting(at, bytes);
         let sent = self.give(at, Flags::ACK, bytes);
         self.greet(at, bytes, sent);
+    }
+
+    /// The longest packet that may only acknowledge, now that one with `data` bytes comes. With
+    /// each loss an ACK frame has a range more, so that ACKs grow step by step, a request at once.
+    fn longest_ack(&mut self, from: End, data: u64, answers: bool) -> u64 {
+        let is_flooded = !self.senders[from.other().index()].flight.is_empty();
+        let sender = &mut self.senders[from.index()];
+        if !answers || !is_flooded {
+            sender.longest_ack = DATA;
+        }
+        let longest = sender.longest_ack.max(DATA);
+        if data <= longest {
+            sender.longest_ack = longest.max(data + GROWTH).min(LONGEST_ACK);
+        }
+        longest
+    }
+
+    /// An end acknowledges what it has within [`SPONTANEOUS`]: where it sent something behind the
+    /// last data of the other end, and nothing since, that was the ACK of all of them. `now`: none
+    /// at the end of the capture.
+    fn settle_acks(&mut self, now: Option<Time>) {
+        if self.greeting.is_none() {
+            return;
+        }
+        for from in [End::Client, End::Server] {
+            let [own, other] = [from, from.other()].map(|end| &self.senders[end.index()]);
+            let (Some(&(sent, end)), Some(at)) = (other.flight.back(), own.last) else { continue };
+            let toward = own.toward;
+            let is_overdue = now.is_none_or(|now| now - sent > toward + SPONTANEOUS);
+            if !is_overdue || at.time < sent {
+                continue;
+            }
+            self.senders[from.index()].toward = toward.min(at.time - sent);
+            let other = &mut self.senders[from.other().index()];
+            other.acknowledged = end;
+            other.flight.clear();
+            // Behind what was given since, which acknowledges nothing of it.
+            let at = Place { time: at.time.max(self.given), ..at };
+            let ack = self.give(at, Flags::ACK, 0);
+            self.greet(at, 0, ack);
+        }
+    }
+
+    /// What comes after a long silence is answered at once, if only by an ACK, and sooner than the
+    /// handshake was, for which an end makes keys.
+    fn time_lone_exchange(&mut self, at: Place) {
+        if at.time - self.last > QUIET {
+            self.lone = Some((at.from, at.time));
+        } else if let Some((from, time)) = self.lone.filter(|(from, _)| *from != at.from) {
+            let toward = &mut self.senders[from.other().index()].toward;
+            let took = at.time - time;
+            if took.scale(4.0) >= *toward {
+                *toward = took.min(*toward);
+            }
+            self.lone = None;
+        }
     }
 
     /// Whatever passed before `toward` has been had by the end that answers now.
@@ -337,6 +441,7 @@ impl QuicConnection {
 
     /// Makes the segment; those of the handshake go out at once.
     fn give(&mut self, at: Place, flags: Flags, bytes: u64) -> Option<Sent> {
+        self.given = self.given.max(at.time);
         let opens = flags.has(Flags::SYN);
         let (own, other) = (at.from.index(), at.from.other().index());
         let acknowledged = self.senders[other].acknowledged.max(1);

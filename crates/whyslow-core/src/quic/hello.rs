@@ -6,6 +6,9 @@ use crate::types::TransportParameters;
 /// Most bytes of a hello: with post-quantum keys one has about 1,800.
 const MAX_HELLO: usize = 16_384;
 
+/// Most pieces with gaps between them: Chrome sends its hello in up to some 20, in any order.
+const MAX_PIECES: usize = 64;
+
 /// Puts the CRYPTO frames of a hello together.
 #[derive(Debug, Default)]
 pub(super) struct CryptoStream {
@@ -42,6 +45,9 @@ impl CryptoStream {
     fn add(&mut self, start: usize, data: &[u8]) -> bool {
         let Some(end) = start.checked_add(data.len()).filter(|&end| end <= MAX_HELLO) else { return true };
         if self.have.iter().any(|&(from, to)| from <= start && end <= to) {
+            return true;
+        }
+        if self.have.len() >= MAX_PIECES {
             return true;
         }
         if self.bytes.len() < end {

@@ -32,6 +32,9 @@ const MAX_CONNECTIONS: usize = 4096;
 /// in use is 10 minutes (Chrome's and quic-go's are 30 s).
 const SILENCE: Nanos = Nanos::from_millis(600_000);
 
+/// A client fills up the datagrams of its Initial packets to this (RFC 9000 section 14.1).
+const LEAST_INITIAL: u32 = 1_200;
+
 /// Follows all QUIC connections of a capture.
 #[derive(Debug, Default)]
 pub struct QuicReader {
@@ -62,27 +65,35 @@ pub enum Taken<'a> {
 impl QuicReader {
     /// Takes a datagram of a packet.
     pub fn take(&mut self, packet: &Packet<'_>, datagram: &Datagram, frame: Frame) -> Taken<'_> {
+        if datagram.is_cut() {
+            return Taken::Unknown;
+        }
         let payload = datagram.payload(packet);
         let long = Long::split(payload).map(|(long, _)| long);
-        let opens = long.filter(|long| long.kind == Kind::Initial);
+        let opens = long.as_ref().filter(|long| long.kind == Kind::Initial && datagram.wire >= LEAST_INITIAL);
         if self.connections.is_empty() && opens.is_none() {
             return Taken::Unknown;
         }
         let known = self.find(datagram, payload, packet.time);
         let index = match known {
             Some(index) => index,
-            None => match opens.and_then(|long| QuicConnection::open(&long, datagram, packet.time)) {
+            None => match opens.and_then(|long| QuicConnection::open(long, datagram, packet.time)) {
                 Some(connection) => self.insert(connection),
                 None => return Taken::Unknown,
             },
         };
         let Some(connection) = self.connections.get_mut(index) else { return Taken::Unknown };
         let from = connection.take(payload, datagram, packet.time, frame);
-        if let Some(id) = from.filter(|id| id.len() >= MIN_ID) {
+        if let Some(id) = from.filter(|id| id.len() >= MIN_ID && !self.by_id.contains_key(id))
+            && connection.may_have_more_names()
+        {
             self.id_lengths |= 1 << id.len();
             self.by_id.insert(id, index);
         }
-        let Some(connection) = self.connections.get_mut(index) else { return Taken::Unknown };
+        if known.is_some() && !self.by_ends.contains_key(&in_order(datagram)) && connection.may_have_more_names() {
+            // It moved to another path.
+            self.by_ends.insert(in_order(datagram), index);
+        }
         let (sent, facts, name) = connection.taken();
         Taken::Known { sent, facts, name }
     }

@@ -107,7 +107,7 @@ impl InitialKeys {
     pub(super) fn seal(version: u32, dcid: &[u8], number: u8, frames: &[u8]) -> Vec<u8> {
         let keys = Self::of_client(version, dcid).unwrap();
         let mut frames = frames.to_vec();
-        frames.resize(frames.len().max(1_160), 0);
+        frames.resize(frames.len().max(1_164), 0);
         let mut header = vec![if version == V2 { 0xd0 } else { 0xc0 }];
         header.extend(version.to_be_bytes());
         header.push(dcid.len() as u8);
@@ -131,7 +131,32 @@ impl InitialKeys {
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
+    use super::super::header::Kind;
+    use super::super::hello::CryptoStream;
     use super::*;
+
+    /// The client's Initial packets of RFC 9001 appendix A.2 and RFC 9369 appendix A.2.
+    #[test]
+    fn packets_of_the_standards_are_opened() {
+        let packets =
+            [(1, &include_bytes!("vectors/rfc9001-a2.bin")[..]), (V2, include_bytes!("vectors/rfc9369-a2.bin"))];
+        for (version, packet) in packets {
+            let (long, rest) = Long::split(packet).unwrap();
+            assert_eq!((long.version, long.kind, rest.len()), (version, Kind::Initial, 0));
+            let opened = InitialKeys::of_client(long.version, long.dcid).unwrap().open(&long).unwrap();
+            let mut stream = CryptoStream::default();
+            assert_eq!(stream.take(&opened.frames), Some(false));
+            let hello = stream.hello().unwrap();
+            assert_eq!(hello.server_name.as_deref(), Some("example.com"));
+            assert_eq!(hello.alpn, ["alpn"]);
+            assert_eq!(hello.parameters.initial_max_data, Some(u64::MAX >> 2));
+            assert_eq!(hello.parameters.max_idle_timeout_ms, Some(30_000));
+            let mut damaged = packet.to_vec();
+            damaged[1_199] ^= 1;
+            let (long, _) = Long::split(&damaged).unwrap();
+            assert!(InitialKeys::of_client(version, long.dcid).unwrap().open(&long).is_none());
+        }
+    }
 
     /// RFC 9001 appendix A.1 and RFC 9369 appendix A.1.
     #[test]

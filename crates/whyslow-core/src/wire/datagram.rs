@@ -3,6 +3,11 @@
 use crate::capture::Packet;
 use std::net::{IpAddr, Ipv4Addr};
 
+/// The first byte and the longest connection id (RFC 9000 section 17.2).
+const SHORT_HEADER: u32 = 21;
+/// A long header's first byte, its version, and a byte more.
+const LEAST: u32 = 6;
+
 /// Where a datagram lies in its packet, and who sent it to whom.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Datagram {
@@ -33,6 +38,34 @@ impl Datagram {
         ttl: 0,
         ecn: 0,
     };
+
+    /// Bytes of its packet up to the last one that is read of it: of packets with long headers all,
+    /// of the others the connection id.
+    pub fn held(&self, packet: &Packet<'_>) -> usize {
+        let is_long = self.payload(packet).first().is_some_and(|first| first & 0x80 != 0);
+        let read = if is_long { self.captured } else { self.captured.min(SHORT_HEADER) };
+        self.offset.saturating_add(read) as usize
+    }
+
+    /// Bytes of its packet by which it is counted as what it is, and [too short](Self::is_cut) to
+    /// be of a connection.
+    pub fn unread(&self, packet: &Packet<'_>) -> usize {
+        let first = self.payload(packet).first().copied().unwrap_or_default();
+        // Of a long header the version is needed; of a short one its first byte, at HTTPS' port.
+        let read = if first & 0x80 != 0 { LEAST - 1 } else { 1 };
+        self.offset.saturating_add(self.captured.min(read)) as usize
+    }
+
+    /// Too little of it was captured to read anything: a packet has 21 bytes at least (RFC 9001
+    /// section 5.4.2).
+    pub fn is_cut(&self) -> bool {
+        self.captured < LEAST
+    }
+
+    /// Whether another is the same, whatever was captured of its payload.
+    pub fn is_same(&self, other: &Self) -> bool {
+        Self { captured: other.captured, ..*self } == *other
+    }
 
     /// The payload that was captured, of the packet that it was found in.
     pub fn payload<'a>(&self, packet: &Packet<'a>) -> &'a [u8] {

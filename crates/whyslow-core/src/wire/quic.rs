@@ -11,10 +11,11 @@ const HTTPS: u16 = 443;
 
 /// Of a datagram at no tunnel's port: what it is.
 pub(super) fn datagram(context: DecodeContext, header: &Header<'_>, (from, to): (u16, u16), payload: View<'_>) -> Skip {
-    // The fixed bit (RFC 9000 section 17): other UDP mostly ends here.
+    // The fixed bit (RFC 9000 section 17), or a version negotiation, which need not have it: other
+    // UDP mostly ends here.
     let Ok(first) = payload.u8(0) else { return Skip::NotTcp(17) };
     let is_quic = is_quic(from, to, payload);
-    if !is_quic && first & 0xc0 != 0x40 {
+    if !is_quic && first & 0xc0 != 0x40 && !(first & 0x80 != 0 && payload.array(1) == Ok(&[0; 4])) {
         return Skip::NotTcp(17);
     }
     let offset = payload.data().as_ptr().addr().wrapping_sub(context.base);
