@@ -143,7 +143,7 @@ fn entry(
         closed_by: facts.closed_by.map(|side| end_of(facts, side)),
         near: if facts.timeless { Near::Unknown } else { facts.vantage.near },
         near_reason: facts.vantage.reason,
-        rtt_ms: if facts.timeless { Rtt::default() } else { rtt(&facts.rtt) },
+        rtt_ms: if facts.timeless { Rtt::default() } else { round_trips(facts) },
         handshake: handshake(facts),
         stacks: [client, !client].map(|side| stack(facts, side)),
         products: [client, !client].map(|side| estimate::product::of(facts, side)),
@@ -175,7 +175,7 @@ fn stack(facts: &Facts, side: Side) -> Stack {
 /// Without its place among the others, which is not known yet.
 fn origin(facts: &Facts) -> Origin {
     let isn = facts.origins[facts.client].filter(|_| facts.handshake.offers[facts.client].is_some());
-    Origin { stream: 0, frame: facts.first_frame, time: facts.first, isn }
+    Origin { stream: None, frame: facts.first_frame, time: facts.first, isn }
 }
 
 fn cut_all<'a>(facts: &'a Facts, sender: Side, context: &Context) -> Vec<(&'a TransferFacts, Partition)> {
@@ -225,6 +225,12 @@ fn server_name(facts: &Facts) -> Option<String> {
     of_quic.or_else(|| facts.content[facts.client].server_name.clone())
 }
 
+/// Of QUIC the handshake alone shows a round trip: ACKs are encrypted.
+fn round_trips(facts: &Facts) -> Rtt {
+    let known = rtt(&facts.rtt);
+    if facts.quic.is_some() { Rtt { min: known.min, ..Rtt::default() } } else { known }
+}
+
 fn rtt(facts: &RttFacts) -> Rtt {
     let ms = |time: Option<Nanos>| time.filter(can_tell).map(|time| (time.as_millis_f64() * 1000.0).round() / 1000.0);
     let (min, p50, p95) = (ms(facts.min), ms(facts.p50), ms(facts.p95));
@@ -242,7 +248,8 @@ fn handshake(facts: &Facts) -> Option<Handshake> {
     if handshake.offers.iter().all(Option::is_none) {
         return None;
     }
-    let offer = |side: Side| handshake.offers[side];
+    // QUIC agrees on nothing of these.
+    let offer = |side: Side| handshake.offers[side].filter(|_| facts.quic.is_none());
     Some(Handshake {
         rtt_ms: handshake.rtt().filter(can_tell).filter(|_| !facts.timeless).map(|rtt| rtt.as_millis_f64()),
         mss: order.map(|side| offer(side)?.mss),
@@ -255,6 +262,8 @@ fn handshake(facts: &Facts) -> Option<Handshake> {
 
 fn direction(facts: &Facts, sender: Side, first: Time) -> Direction {
     let direction = &facts.directions[sender];
+    // What QUIC encrypts is not known.
+    let is_quic = facts.quic.is_some();
     Direction {
         from: end_of(facts, sender),
         bytes: direction.bytes,
@@ -263,7 +272,7 @@ fn direction(facts: &Facts, sender: Side, first: Time) -> Direction {
         retransmissions: direction.retransmissions.iter().map(|one| retransmission(one, first)).collect(),
         retransmissions_total: direction.retransmissions_total,
         out_of_order: direction.out_of_order,
-        duplicate_acks: direction.duplicate_acks,
+        duplicate_acks: if is_quic { 0 } else { direction.duplicate_acks },
         window_probes: direction.window_probes,
         keep_alives: direction.keep_alives,
         duplicated: direction.duplicated,
@@ -271,7 +280,7 @@ fn direction(facts: &Facts, sender: Side, first: Time) -> Direction {
         zero_window_s: direction.zero_window,
         window_full: direction.window_full,
         max_in_flight: direction.max_in_flight,
-        max_window: direction.max_window,
+        max_window: direction.max_window.filter(|_| !is_quic),
         largest_record: Some(facts.content[sender].largest_record).filter(|&bytes| bytes > 0),
     }
 }

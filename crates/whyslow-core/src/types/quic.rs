@@ -28,6 +28,18 @@ pub struct Quic {
     pub client: TransportParameters,
 }
 
+impl Quic {
+    /// The client prefers HTTP/3, or one of its drafts (RFC 9114 section 3.1).
+    pub fn is_http3(&self) -> bool {
+        self.alpn.first().is_some_and(|name| name == "h3" || name.starts_with("h3-"))
+    }
+
+    /// What the packets carry, as tables and pages name it.
+    pub fn label(&self) -> &'static str {
+        if self.is_http3() { "QUIC (HTTP/3)" } else { "QUIC" }
+    }
+}
+
 /// Transport parameters (RFC 9000 section 18.2); null where one was not sent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, BorshSerialize, BorshDeserialize)]
 #[non_exhaustive]

@@ -26,6 +26,8 @@ pub enum CommonQuestion {
     LinkShared,
     /// QUIC encrypts acknowledgements, windows, and what is sent again.
     Encrypted,
+    /// Were the client's first packets of a QUIC handshake lost, or the server's answers?
+    InitialOrAnswerLost,
 }
 
 impl From<CommonQuestion> for super::Question {
@@ -38,7 +40,11 @@ impl CommonQuestion {
     /// Applies `act` to every host that it names.
     pub(super) fn each_host(&mut self, _act: &dyn Fn(&mut String)) {
         match self {
-            Self::ModelTooFast { .. } | Self::ModelDisagrees { .. } | Self::LinkShared | Self::Encrypted => {}
+            Self::ModelTooFast { .. }
+            | Self::ModelDisagrees { .. }
+            | Self::LinkShared
+            | Self::Encrypted
+            | Self::InitialOrAnswerLost => {}
         }
     }
 }

@@ -33,7 +33,10 @@ pub(super) fn question(question: &CommonQuestion) -> String {
             "the link was full meanwhile: what this transfer gains, those that share it lose".to_owned()
         }
         CommonQuestion::Encrypted => {
-            "QUIC encrypts its acknowledgements, windows and losses, and this rests on sizes and times alone: a qlog of either end tells".to_owned()
+            "QUIC encrypts acknowledgements, windows and losses: this rests on the sizes and times of packets, and the capture cannot show more (a qlog of either end does)".to_owned()
+        }
+        CommonQuestion::InitialOrAnswerLost => {
+            "a capture at the server shows whether the client's first packets or the server's answers were lost".to_owned()
         }
     }
 }
