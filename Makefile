@@ -17,6 +17,8 @@
 #             BENCH_ROUNDS and BENCH_INPUTS="bulk full" to change how often and on what)
 # make growth how processor time and memory grow with hostile input: each input made once, twice and four times as large, and the
 #             exponent of time over size, which is about 1 where nothing is wrong (GROWTH_INPUTS="falling-hole holes" for some of them)
+# make calibrate  how often findings are right, by grade and weight: makes the lab's drawn transfers and real programs anew (an hour), and
+#             writes the table from which confidences are made (CALIBRATE_SEED, CALIBRATE_EACH)
 # make stages what each stage of the analysis takes, one at a time
 # make install
 
@@ -27,6 +29,8 @@ RECORDED = target/recorded
 BENCH ?= full
 BENCH_ROUNDS ?= $(if $(filter small,$(BENCH)),3,5)
 BENCH_INPUTS ?=
+CALIBRATE_SEED ?= 1
+CALIBRATE_EACH ?= 2
 GROWTH_INPUTS ?=
 DIST ?=
 
@@ -34,7 +38,7 @@ PAGE = web/dist/index.html
 WASM = target/wasm32-unknown-unknown/web/whyslow_wasm.wasm
 SITE = target/site
 
-.PHONY: help demo demo-python wheel dist dist-test site site-all check test test-spark fuzz bench growth stages install tools web page
+.PHONY: help demo demo-python wheel dist dist-test site site-all check test test-spark fuzz bench growth calibrate stages install tools web page
 
 help:
 	@sed -n '/^$$/q; s/^# //p' Makefile
@@ -128,6 +132,14 @@ bench: tools
 growth: tools
 	$(CARGO) build --release --quiet -p whyslow -p whyslow-bench
 	target/release/whyslow-bench growth $(GROWTH_INPUTS)
+
+# The analysis that is judged was built with the table before: weights and grades do not depend on it.
+calibrate: tools
+	$(CARGO) build --release --quiet -p whyslow
+	@rm -f target/confidence.tsv
+	target/release/whyslow lab score --each $(CALIBRATE_EACH) --seed $(CALIBRATE_SEED) --out target/calibrate --calibrate target/confidence.tsv
+	target/release/whyslow lab score --real --each $(CALIBRATE_EACH) --seed $(CALIBRATE_SEED) --out target/calibrate --calibrate target/confidence.tsv
+	cp target/confidence.tsv crates/whyslow-core/src/rules/confidence.tsv
 
 # One stage at a time, nanoseconds a packet.
 stages: tools

@@ -640,6 +640,14 @@ export interface Finding {
   cost_s: number;
   /** 0–1: the share of findings said so that is right, as measured (docs/accuracy.md). */
   confidence: number;
+  /**
+   * What supports the finding besides its rule. `shown`: single packets show the cause.
+   * `reproduced`: it is inferred from flights and rates, and the model of the transfer with this
+   * cause takes the measured time, within 30 %. `inferred`: no model was run, or none tests this
+   * cause. `contradicted`: the model takes another time. Only `shown` and `reproduced` have a
+   * confidence of 0.9 or more.
+   */
+  grade: "shown" | "reproduced" | "inferred" | "contradicted";
   statement: Statement;
   /** Further facts that qualify the statement. Left out where there are none. */
   details?: Statement[];

@@ -27,7 +27,7 @@ pub use capture::{Capture, Lookup, Ping, PingRtt};
 pub use detail::Detail;
 pub use direction::{Direction, Retransmission, Retransmitted};
 pub use exchange::*;
-pub use finding::Finding;
+pub use finding::{Finding, Grade};
 pub use icmp::IcmpError;
 pub use limit::{LimitShare, LimitSpan};
 pub use measurement::{Measure, Measurement, Unit};

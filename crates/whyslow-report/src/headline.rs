@@ -172,7 +172,9 @@ fn slow(connection: &Connection, main: &MainCause<'_>, lang: Lang) -> Headline {
         Cause::NoAnswer | Cause::Reset => Phrase::Failed { clause, cost },
         _ => Phrase::Slow { subject, sure: Sure::of(main.finding), clause, cost },
     };
-    Headline { advice, ..Headline::new(Tone::Slow, sentence.text(lang)) }
+    // Whether a user waited for the client's own program, only that program knows.
+    let tone = if main.finding.is_waited_for() { Tone::Slow } else { Tone::Healthy };
+    Headline { advice, ..Headline::new(tone, sentence.text(lang)) }
 }
 
 fn not_slow(connection: &Connection, lang: Lang) -> Headline {
@@ -226,6 +228,10 @@ fn of_several(analysis: &Analysis, connections: &[Connection], lang: Lang) -> He
     // A cause of nearly one connection alone is reported for that one.
     let all: Nanos = first.connections.iter().map(|(_, seconds)| *seconds).sum();
     let subject = Subject::Numbered(id);
+    if finding.cause == Cause::ClientThink {
+        let sentence = Phrase::OwnProcessing { clause, cost: units::span(first.seconds) }.text(lang);
+        return Headline { advice: advice(finding, transfer, lang), ..Headline::new(Tone::Healthy, sentence) };
+    }
     if worst.0 * 10 >= all.0 * 9 && transfer.is_some() {
         let whole = transfer.map(|one| one.duration_s).filter(|_| finding.cost_s == worst);
         let sentence = Phrase::Slow { subject, sure, clause, cost: cost(worst, whole, lang) }.text(lang);

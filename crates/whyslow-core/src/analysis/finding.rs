@@ -21,6 +21,11 @@ pub struct Finding {
     pub cost_s: Nanos,
     /// 0–1.
     pub confidence: f64,
+    /// What supports the finding besides its rule.
+    pub grade: Grade,
+    /// How sure its rule is, 0–1: `confidence` follows from this and `grade`.
+    #[serde(skip)]
+    pub weight: f64,
     /// What happened, with its quantities.
     pub statement: Statement,
     /// Further facts that qualify the statement.
@@ -45,6 +50,35 @@ pub struct Finding {
     pub to_confirm: Vec<Question>,
 }
 
+/// What supports a finding besides the rule that made it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, BorshSerialize, BorshDeserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Grade {
+    /// The model of the transfer, built with the same cause, does not take the measured time.
+    Contradicted,
+    /// Nothing: it is inferred from how flights and rates look, and no model was run.
+    Inferred,
+    /// The model of the transfer, built with the same cause, takes the measured time.
+    Reproduced,
+    /// Single packets show the cause.
+    Shown,
+}
+
+impl Grade {
+    /// All of them, the weakest first.
+    pub const ALL: [Self; 4] = [Self::Contradicted, Self::Inferred, Self::Reproduced, Self::Shown];
+
+    /// Its name in JSON.
+    pub const fn slug(self) -> &'static str {
+        match self {
+            Self::Contradicted => "contradicted",
+            Self::Inferred => "inferred",
+            Self::Reproduced => "reproduced",
+            Self::Shown => "shown",
+        }
+    }
+}
+
 impl Finding {
     /// Whether a user waited for the network or the server meanwhile. The client's own processing
     /// time is reported, and ranks behind all other causes.
@@ -54,10 +88,13 @@ impl Finding {
 
     /// A finding to which evidence and remedies are added.
     pub fn new(cause: Cause, cost_s: Nanos, confidence: f64, statement: impl Into<Statement>) -> Self {
+        let confidence = (confidence.clamp(0.0, 1.0) * 100.0).round() / 100.0;
         Self {
             cause,
             cost_s,
-            confidence: (confidence.clamp(0.0, 1.0) * 100.0).round() / 100.0,
+            confidence,
+            grade: Grade::Inferred,
+            weight: confidence,
             statement: statement.into(),
             details: Vec::new(),
             evidence: Vec::new(),

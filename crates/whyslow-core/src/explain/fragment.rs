@@ -71,7 +71,7 @@ impl MergedAnalysis {
     pub fn finish_with(mut self, play: impl FnOnce(&mut ReplayQueue<'_>)) -> (Analysis, Vec<ConnectionFingerprint>) {
         assemble::predict_by_model(&self.replays, &mut self.analysis.connections, play);
         assemble::predict_waits(&mut self.analysis.connections, &mut self.analysis.findings, self.path_rate);
-        rules::calibrate(&mut self.analysis.connections, &mut self.analysis.findings);
+        rules::set_confidence(&mut self.analysis.connections, &mut self.analysis.findings);
         (self.analysis, self.fingerprints)
     }
 }

@@ -384,7 +384,7 @@ impl LiveExplainer {
             }
         });
         assemble::predict_waits(&mut connections, &mut [], self.explainer.path_rate);
-        rules::calibrate(&mut connections, &mut []);
+        rules::set_confidence(&mut connections, &mut []);
         let marked = connections.into_iter().zip(marks);
         ended.connections =
             marked.map(|(connection, (grown, over))| EndedTransfers { connection, grown, over }).collect();

@@ -69,7 +69,7 @@ impl UnlistedCompletion {
         }
         let connection = std::slice::from_mut(connection);
         assemble::predict_waits(connection, &mut [], self.path_rate);
-        rules::calibrate(connection, &mut []);
+        rules::set_confidence(connection, &mut []);
         if self.is_alone {
             assemble::forget_files(connection, &mut []);
         }

@@ -1,6 +1,6 @@
 //! [`Conclusion`]: whether anything in the captures was slow.
 
-use super::{CauseCost, MainCause, by_cause, causes, of_cause};
+use super::{CauseCost, MainCause, by_cause, causes, is_waited_for, of_cause};
 use crate::analysis::{Analysis, Connection, Problem};
 use crate::cause::Cause;
 use crate::units::Nanos;
@@ -52,7 +52,8 @@ impl Conclusion {
     pub fn of(analysis: &Analysis) -> Self {
         let unread = mostly_unread(analysis);
         let mut transfers = analysis.connections.iter().flat_map(|one| &one.transfers);
-        let status = if slow_by_cause(analysis).iter().any(|cost| cost.seconds > Nanos::ZERO) {
+        let is_wait = |cost: &CauseCost| cost.seconds > Nanos::ZERO && is_waited_for(cost.cause);
+        let status = if slow_by_cause(analysis).iter().any(is_wait) {
             Status::Slow
         } else if unread.is_some()
             || analysis.connections.is_empty()

@@ -48,7 +48,7 @@
 //! Cardwell et al., "BBR: Congestion-Based Congestion Control", 2016 (delivery rate); RFC 6349.
 
 use super::case::TransferCase;
-use super::rule::{Check, Rule};
+use super::rule::{Check, Proof, Rule};
 use super::say::{evidence, finding};
 use crate::analysis::{Actor, Finding, Limit, LinkAction, LinkQuestion, LinkStatement, Measure, Remedy, Unit};
 use crate::cause::Cause;
@@ -58,7 +58,7 @@ use crate::units::Nanos;
 pub(super) const RULE: Rule = Rule::new(Cause::Bandwidth, Check::Transfer(check))
     .excluded_by(&[Cause::Policer, Cause::Shaper])
     .may_cost(may_be_steady)
-    .inferred();
+    .proof(Proof::Model);
 
 /// A transfer shorter than this says little about a path's rate.
 const MIN_TIME: Nanos = Nanos::from_millis(200);

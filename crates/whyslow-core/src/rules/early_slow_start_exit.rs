@@ -34,7 +34,7 @@
 
 use super::case::{ConnectionSummary, Exit, TransferCase};
 use super::cost_over_time::CostOverTime;
-use super::rule::{Check, Rule};
+use super::rule::{Check, Proof, Rule};
 use super::say::{confirm, evidence, finding, remedy};
 use crate::analysis::{Actor, End, Finding, Limit, Measure, SendingAction, SendingQuestion, SendingStatement, Unit};
 use crate::cause::Cause;
@@ -43,7 +43,8 @@ use crate::tcp::facts::RoundFacts;
 use crate::units::Nanos;
 use std::collections::BTreeMap;
 
-pub(super) const RULE: Rule = Rule::new(Cause::EarlySlowStartExit, Check::TransferAndAcross(check, across)).inferred();
+pub(super) const RULE: Rule =
+    Rule::new(Cause::EarlySlowStartExit, Check::TransferAndAcross(check, across)).proof(Proof::Model);
 
 /// One round in so many may seem smaller, as its segments slip into the next one.
 const SHRUNK: usize = 4;

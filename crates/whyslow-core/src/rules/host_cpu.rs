@@ -37,7 +37,7 @@
 //! transfers are not limited by the network); Linux Documentation/networking/scaling.rst.
 
 use super::case::TransferCase;
-use super::rule::{Check, Rule};
+use super::rule::{Check, Proof, Rule};
 use super::say::{confirm, evidence, finding, remedy};
 use crate::analysis::{Actor, Finding, Limit, LinkAction, LinkQuestion, LinkStatement, Measure, Unit};
 use crate::cause::Cause;
@@ -45,7 +45,7 @@ use crate::limit::DELAYED_ACK;
 use crate::tcp::facts::{Gap, Release};
 use crate::units::Nanos;
 
-pub(super) const RULE: Rule = Rule::new(Cause::HostCpu, Check::Transfer(check));
+pub(super) const RULE: Rule = Rule::new(Cause::HostCpu, Check::Transfer(check)).proof(Proof::Pattern);
 
 /// Pauses of the sender that make a habit.
 const MIN_PAUSES: usize = 5;

@@ -11,13 +11,13 @@ mod bad_checksums;
 mod bandwidth;
 mod black_hole;
 mod bufferbloat;
-mod calibration;
 mod capture_loss;
 mod case;
 mod client_think;
 mod clock_step;
 mod coarse_times;
 mod command;
+mod confidence;
 mod cost_over_time;
 mod cost_shares;
 mod delayed_ack;
@@ -76,8 +76,8 @@ mod turns;
 mod verdict;
 mod zero_window;
 
-pub(crate) use calibration::calibrate;
 pub use case::{ConnectionCase, ConnectionSummary, Exit, TransferCase};
+pub(crate) use confidence::set_confidence;
 pub use cost_over_time::CostOverTime;
 pub use early_slow_start_exit::exit_of;
 pub(crate) use rule::Saving;
@@ -90,7 +90,7 @@ use crate::tcp::ShortConnectionBounds;
 use crate::tcp::facts::Facts;
 use crate::units::Time;
 use order::sorted;
-use rule::{Check, MayCost, Rule};
+use rule::{Check, MayCost, Proof, Rule};
 use std::sync::LazyLock;
 
 macro_rules! rules {
@@ -147,14 +147,13 @@ pub(crate) fn cost_nothing(brief: &ShortConnectionBounds) -> bool {
 }
 
 /// Whether the model plays all that the cause does.
-pub(crate) fn is_fully_modelled(cause: Cause) -> bool {
+fn is_fully_modelled(cause: Cause) -> bool {
     rule_of(cause).fully_modelled
 }
 
-/// Whether the cause is inferred from flights and rates, so that the model of a transfer is a test
-/// of it.
-pub(crate) fn is_inferred(cause: Cause) -> bool {
-    rule_of(cause).inferred
+/// What findings of the cause rest on.
+fn proof_of(cause: Cause) -> Proof {
+    rule_of(cause).proof
 }
 
 /// What the fix of a cause saves a connection, where no model is needed.

@@ -27,13 +27,13 @@
 //! RFC 7323 section 2.
 
 use super::case::TransferCase;
-use super::rule::{Check, Rule};
+use super::rule::{Check, Proof, Rule};
 use super::say::{evidence, finding, remedy, window_rate};
 use crate::analysis::{Actor, End, Finding, Limit, Measure, SendingAction, SendingStatement, Unit};
 use crate::cause::Cause;
 
 pub(super) const RULE: Rule =
-    Rule::new(Cause::NoWindowScaling, Check::Transfer(check)).shown_by(applies).fully_modelled().inferred();
+    Rule::new(Cause::NoWindowScaling, Check::Transfer(check)).shown_by(applies).fully_modelled().proof(Proof::Model);
 
 /// The option was seen to be missing, and what the windows held back is large enough to come from
 /// that.

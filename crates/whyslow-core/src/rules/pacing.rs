@@ -39,12 +39,12 @@
 //! "Understanding the Performance of TCP Pacing", INFOCOM 2000.
 
 use super::case::TransferCase;
-use super::rule::{Check, Rule};
+use super::rule::{Check, Proof, Rule};
 use super::say::{confirm, evidence, finding, remedy};
 use crate::analysis::{Actor, Finding, Limit, Measure, SendingAction, SendingQuestion, SendingStatement, Unit};
 use crate::cause::Cause;
 
-pub(super) const RULE: Rule = Rule::new(Cause::Pacing, Check::Transfer(check)).inferred();
+pub(super) const RULE: Rule = Rule::new(Cause::Pacing, Check::Transfer(check)).proof(Proof::Model);
 
 fn check(case: &TransferCase<'_>) -> Option<Finding> {
     let shape = &case.partition.shape;

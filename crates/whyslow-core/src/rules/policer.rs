@@ -56,7 +56,7 @@
 
 use super::case::TransferCase;
 use super::policing::{BURST, PolicerSign, is_policed, policer_sign};
-use super::rule::{Check, Rule};
+use super::rule::{Check, Proof, Rule};
 use super::say::{confirm, evidence, finding};
 use crate::analysis::{
     Actor, Finding, Limit, LinkAction, LinkQuestion, LinkStatement, Measure, Measurement, PolicerEvidence, QueueSight,
@@ -66,7 +66,8 @@ use crate::cause::Cause;
 use crate::limit::Overrun;
 use crate::units::Nanos;
 
-pub(super) const RULE: Rule = Rule::new(Cause::Policer, Check::Transfer(check)).shown_by(is_policed);
+pub(super) const RULE: Rule =
+    Rule::new(Cause::Policer, Check::Transfer(check)).shown_by(is_policed).proof(Proof::Pattern);
 
 /// Next to a receiver without timestamps a full queue loses in the same way.
 const HIDDEN: f64 = 0.4;

@@ -34,7 +34,7 @@
 
 use super::case::{ConnectionCase, TransferCase};
 use super::command;
-use super::rule::{Check, Rule, Saving};
+use super::rule::{Check, Proof, Rule, Saving};
 use super::say::{confirm, evidence, finding, remedy, window_rate};
 use super::turns::Turns;
 use crate::analysis::{
@@ -42,8 +42,9 @@ use crate::analysis::{
 };
 use crate::cause::Cause;
 
-pub(super) const RULE: Rule =
-    Rule::new(Cause::ProtocolWindow, Check::TransferAndConnection(check, in_turns)).saves(Saving::Predicted).inferred();
+pub(super) const RULE: Rule = Rule::new(Cause::ProtocolWindow, Check::TransferAndConnection(check, in_turns))
+    .saves(Saving::Predicted)
+    .proof(Proof::Model);
 
 /// Credit is a small part of what it is given for: messages of the receiver with more than one byte
 /// for so many are something else too.

@@ -35,7 +35,7 @@
 
 use super::case::TransferCase;
 use super::relay::{Rhythm, is_two_machines, rhythm};
-use super::rule::{Check, Rule};
+use super::rule::{Check, Proof, Rule};
 use super::say::{confirm, evidence, finding, remedy};
 use crate::analysis::{
     Actor, ExchangeAction, ExchangeQuestion, ExchangeStatement, Finding, Limit, Measure, Measurement, Unit,
@@ -43,7 +43,7 @@ use crate::analysis::{
 use crate::cause::Cause;
 use crate::units::Nanos;
 
-pub(super) const RULE: Rule = Rule::new(Cause::ProxySplit, Check::Transfer(check));
+pub(super) const RULE: Rule = Rule::new(Cause::ProxySplit, Check::Transfer(check)).proof(Proof::Pattern);
 
 /// A wait of so many round trips is not the path's.
 const LONG_WAIT: f64 = 10.0;

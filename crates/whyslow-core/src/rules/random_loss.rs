@@ -40,7 +40,7 @@
 
 use super::case::TransferCase;
 use super::repair;
-use super::rule::{Check, Rule};
+use super::rule::{Check, Proof, Rule};
 use super::say::{confirm, evidence, finding, remedy};
 use crate::analysis::{Actor, Finding, LossAction, LossQuestion, LossStatement, Measure, Measurement, Remedy, Unit};
 use crate::cause::Cause;
@@ -48,7 +48,8 @@ use crate::stats::median;
 use crate::tcp::facts::TransferFacts;
 use crate::units::{Nanos, Time};
 
-pub(super) const RULE: Rule = Rule::new(Cause::RandomLoss, Check::Transfer(check)).shown_by(is_random);
+pub(super) const RULE: Rule =
+    Rule::new(Cause::RandomLoss, Check::Transfer(check)).shown_by(is_random).proof(Proof::Pattern);
 
 /// Fewer losses make no distribution.
 const MIN: usize = 10;

@@ -41,7 +41,7 @@
 
 use super::case::TransferCase;
 use super::command;
-use super::rule::{Check, Rule};
+use super::rule::{Check, Proof, Rule};
 use super::say::{confirm, evidence, finding, remedy, window_rate};
 use crate::analysis::{Actor, Finding, Limit, Measure, Remedy, SendingAction, SendingQuestion, SendingStatement, Unit};
 use crate::cause::Cause;
@@ -52,7 +52,7 @@ use crate::units::Nanos;
 pub(super) const RULE: Rule = Rule::new(Cause::ReceiveWindow, Check::Transfer(check))
     .excluded_by(&[Cause::NoWindowScaling])
     .fully_modelled()
-    .inferred();
+    .proof(Proof::Model);
 
 /// Where the unit of windows is not told but
 /// [taken](crate::tcp::facts::DirectionFacts::assumed_shift): a buffer of the sender's that is as

@@ -30,7 +30,7 @@
 //! RFC 5681 section 4.1, RFC 2861, RFC 7661 (the better way); Linux ip-sysctl(7).
 
 use super::case::TransferCase;
-use super::rule::{Check, Rule};
+use super::rule::{Check, Proof, Rule};
 use super::say::{evidence, finding, remedy};
 use crate::analysis::{Actor, Finding, Limit, Measure, SendingAction, SendingStatement, Unit};
 use crate::cause::Cause;
@@ -38,7 +38,7 @@ use crate::types::RTO_MIN;
 use crate::units::Nanos;
 
 pub(super) const RULE: Rule =
-    Rule::new(Cause::RestartAfterIdle, Check::Transfer(check)).shown_by(is_restart).inferred();
+    Rule::new(Cause::RestartAfterIdle, Check::Transfer(check)).shown_by(is_restart).proof(Proof::Model);
 
 /// What Linux' retransmission timer is at least beyond the round trip; no common sender restarts
 /// sooner.

@@ -21,8 +21,8 @@ pub(super) struct Rule {
     pub may_cost: Option<MayCost>,
     /// The model plays all that the cause does.
     pub fully_modelled: bool,
-    /// It is inferred from flights and rates, and no single packet proves it.
-    pub inferred: bool,
+    /// What its findings rest on.
+    pub proof: Proof,
     /// What the fix saves a connection, where no model is needed.
     pub saving: Option<Saving>,
 }
@@ -37,7 +37,7 @@ impl Rule {
             excluded_by: &[],
             may_cost: None,
             fully_modelled: false,
-            inferred: false,
+            proof: Proof::Packets,
             saving: None,
         }
     }
@@ -64,10 +64,9 @@ impl Rule {
         Self { fully_modelled: true, ..self }
     }
 
-    /// It is inferred from how flights and rates look, and no single packet proves it. So it is
-    /// certain only if the model built from the same inference reproduces the transfer.
-    pub const fn inferred(self) -> Self {
-        Self { inferred: true, ..self }
+    /// Its findings rest on this.
+    pub const fn proof(self, proof: Proof) -> Self {
+        Self { proof, ..self }
     }
 
     /// Its fix saves a connection so much.
@@ -86,6 +85,18 @@ pub(crate) enum Saving {
     CostIfCarried,
     /// The rule says what time is left.
     Predicted,
+}
+
+/// What the findings of a rule rest on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Proof {
+    /// Single packets show the cause: a retransmission, a closed window, an answer that is late.
+    Packets,
+    /// How flights and rates look. The model is built from the same inference, so it tests it: a
+    /// second reading that agrees or contradicts.
+    Model,
+    /// A pattern of many packets that other causes can make as well, and that no model tests.
+    Pattern,
 }
 
 /// What a rule looks at.

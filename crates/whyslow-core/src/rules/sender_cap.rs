@@ -37,7 +37,7 @@
 
 use super::case::TransferCase;
 use super::command;
-use super::rule::{Check, Rule};
+use super::rule::{Check, Proof, Rule};
 use super::say::{confirm, evidence, finding, remedy, window_rate};
 use crate::analysis::{
     Actor, Finding, Limit, Measure, Measurement, SendingAction, SendingQuestion, SendingStatement, Unit, UsualCap,
@@ -49,7 +49,7 @@ use crate::units::Nanos;
 
 // Between a policer's losses a window may stand still at the policed rate.
 pub(super) const RULE: Rule =
-    Rule::new(Cause::SenderCap, Check::Transfer(check)).excluded_by(&[Cause::Policer]).inferred();
+    Rule::new(Cause::SenderCap, Check::Transfer(check)).excluded_by(&[Cause::Policer]).proof(Proof::Model);
 
 /// One in so many pauses may end with payload of the receiver by chance.
 const MESSAGES: u64 = 5;

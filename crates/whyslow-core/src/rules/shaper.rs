@@ -33,7 +33,7 @@
 //! Shaping Using Active Methods", IMC 2011.
 
 use super::case::TransferCase;
-use super::rule::{Check, Rule};
+use super::rule::{Check, Proof, Rule};
 use super::say::{confirm, evidence, finding};
 use crate::analysis::{
     Actor, Finding, Limit, LinkAction, LinkQuestion, LinkStatement, Measure, QueueRise, Remedy, Unit,
@@ -42,8 +42,10 @@ use crate::cause::Cause;
 use crate::stats::median;
 use crate::units::Nanos;
 
-pub(super) const RULE: Rule =
-    Rule::new(Cause::Shaper, Check::Transfer(check)).shown_by(is_shaped).excluded_by(&[Cause::Policer]);
+pub(super) const RULE: Rule = Rule::new(Cause::Shaper, Check::Transfer(check))
+    .shown_by(is_shaped)
+    .excluded_by(&[Cause::Policer])
+    .proof(Proof::Pattern);
 
 /// By so much the round trip rises at least, of the one before and in time.
 const RISE: (f64, Nanos) = (1.25, Nanos::from_millis(2));

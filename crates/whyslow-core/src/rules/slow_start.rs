@@ -35,7 +35,7 @@
 //! Congestion Window", 2010.
 
 use super::case::TransferCase;
-use super::rule::{Check, Rule};
+use super::rule::{Check, Proof, Rule};
 use super::say::{confirm, evidence, finding, remedy};
 use crate::analysis::{
     Actor, Finding, FirstWindow, Limit, Measure, Remedy, SendingAction, SendingQuestion, SendingStatement, Unit,
@@ -47,7 +47,7 @@ use crate::tcp::facts::Gap;
 pub(super) const RULE: Rule = Rule::new(Cause::SlowStart, Check::Transfer(check))
     .excluded_by(&[Cause::RestartAfterIdle])
     .fully_modelled()
-    .inferred();
+    .proof(Proof::Model);
 
 fn check(case: &TransferCase<'_>) -> Option<Finding> {
     let lost = case.time(Limit::SlowStart);

@@ -155,3 +155,27 @@ fn conclusion_is_data() {
     assert_eq!(conclusion.status, ranking::Status::Unknown);
     assert_eq!(conclusion.unread, Some(ranking::Unread { packets, of: packets }));
 }
+
+#[test]
+fn clients_own_processing_slows_nothing() {
+    let one = example::slow_start();
+    let mut two = example::slow_start();
+    two.connections.push(two.connections[0].clone());
+    two.connections[1].id += 1;
+    for mut analysis in [one, two] {
+        for connection in &mut analysis.connections {
+            let cost_s = Nanos::from_millis(150);
+            let statement =
+                whyslow_core::analysis::ExchangeStatement::RequestsLate { first_s: Some(cost_s), later: None };
+            let finding = Finding::new(Cause::ClientThink, cost_s, 0.9, statement);
+            connection.transfers[0].findings = Vec::from([finding]);
+            connection.findings.clear();
+        }
+        let headline = of(&analysis, Lang::En);
+        assert_eq!((headline.tone, Conclusion::of(&analysis).status), (Tone::Healthy, ranking::Status::Healthy));
+        assert!(
+            headline.sentence.starts_with("Neither the network nor the server was slow: the client"),
+            "{headline:?}"
+        );
+    }
+}

@@ -19,6 +19,7 @@ use anyhow::Context;
 use args::{Check, Exec, Format, Lab, Path, Run, Score, Shell, Show};
 use ending::Ending;
 use replaced::refuse_to_replace;
+use score::Counts;
 pub(crate) use score::are_alike;
 use std::process::{ExitCode, ExitStatus};
 use whyslow_io::Input;
@@ -239,6 +240,7 @@ fn score_real_programs(task: &Score, mut out: Output) -> anyhow::Result<ExitCode
     } else {
         out.write(&harmless_lines(&report.page()))?;
     }
+    add_to_table(task.calibrate.as_deref(), report.counts())?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -286,10 +288,11 @@ fn score_explanations(task: &Score, mut out: Output) -> anyhow::Result<ExitCode>
     let is_named = |run: &Variant| task.only.iter().any(|only| run.label.contains(only.as_str()));
     let mut page = String::new();
     let mut made = Vec::new();
+    let mut counts = Counts::default();
     // What is named nowhere is an error that lists the causes.
     if task.only.is_empty() || experiment.runs.iter().any(is_named) || !lossy.runs.iter().any(is_named) {
         let results = make(&experiment)?;
-        page += &score::report(&experiment, &results, &task.out)?;
+        page += &score::report(&experiment, &results, &task.out, &mut counts)?;
         made.push((experiment, results));
     }
     if task.only.is_empty() || lossy.runs.iter().any(is_named) {
@@ -310,7 +313,22 @@ fn score_explanations(task: &Score, mut out: Output) -> anyhow::Result<ExitCode>
         page += &forecast::report(&made);
     }
     out.write(&page)?;
+    add_to_table(task.calibrate.as_deref(), counts)?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Adds counts to a file of such counts.
+fn add_to_table(file: Option<&std::path::Path>, mut counts: Counts) -> anyhow::Result<()> {
+    let Some(file) = file else { return Ok(()) };
+    let name = || file.display().to_string();
+    match std::fs::read_to_string(file) {
+        Ok(before) => counts.add_text(&before).map_err(|line| {
+            anyhow::anyhow!("{}: line {line} is not `grade, weight, findings, right` with tabs between", name())
+        })?,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+        Err(error) => return Err(error).with_context(name),
+    }
+    std::fs::write(file, counts.text()).with_context(name)
 }
 
 /// Transfers over lossy paths for each one of a cause.

@@ -10,6 +10,8 @@ mod calibration;
 pub(super) mod real;
 mod right;
 
+pub(crate) use calibration::Counts;
+use calibration::Said;
 pub(crate) use right::are_alike;
 use right::{HEALTHY, WrongFinding};
 use std::collections::{BTreeMap, BTreeSet};
@@ -33,8 +35,8 @@ struct Judged {
     end: End,
     /// It is the end of the host that sends the payload.
     sends: bool,
-    /// The cause that cost most, and the confidence in it.
-    top: Option<(&'static str, f64)>,
+    /// The cause that cost most.
+    top: Option<Said>,
     wrong: Option<WrongFinding>,
     /// Least round trip: said, and the sender's kernel's, seconds.
     rtt: Option<(f64, f64)>,
@@ -52,11 +54,17 @@ struct Judged {
 /// Who holds a transfer, as a kernel tells them apart.
 const HOLDERS: [&str; 3] = ["windows", "application", "congestion window and path"];
 
-/// A table of what is right and what is not, in Markdown.
+/// A table of what is right and what is not, in Markdown. Adds how often findings were right to
+/// `counts`.
 ///
 /// # Errors
 /// When a capture cannot be read.
-pub(super) fn report(experiment: &Experiment, results: &[RunResult], out: &Path) -> anyhow::Result<String> {
+pub(super) fn report(
+    experiment: &Experiment,
+    results: &[RunResult],
+    out: &Path,
+    counts: &mut Counts,
+) -> anyhow::Result<String> {
     let mut judged = Vec::new();
     for (run, result) in
         experiment.runs.iter().filter_map(|run| Some((run, results.iter().find(|r| r.label == run.label)?)))
@@ -90,6 +98,7 @@ pub(super) fn report(experiment: &Experiment, results: &[RunResult], out: &Path)
             judged.push(judgement);
         }
     }
+    counts.add(&checked(&judged));
     Ok(page(experiment, results, &judged))
 }
 
@@ -194,29 +203,29 @@ fn page(experiment: &Experiment, results: &[RunResult], judged: &[Judged]) -> St
     }
     let broken: Vec<String> = judged
         .iter()
-        .filter_map(|j| j.wrong.as_ref()?.cause.map(|(cause, confidence)| (j, cause, confidence)))
-        .filter(|(_, _, confidence)| *confidence >= HIGH)
-        .map(|(j, cause, confidence)| format!("- {} at the {}: `{cause}` ({confidence:.2})\n", j.label, name(j.end)))
+        .filter_map(|j| Some((j, j.wrong.as_ref()?.cause?)))
+        .filter(|(_, said)| said.confidence >= HIGH)
+        .map(|(j, said)| format!("- {} at the {}: `{}` ({:.2})\n", j.label, name(j.end), said.cause, said.confidence))
         .collect();
     let _ = writeln!(page, "## Wrong at a confidence of {HIGH} or more: {} of {}\n", broken.len(), judged.len());
     page += &broken.concat();
     page += "\n";
-    page += &calibration::table(&calibration::bins(&by_confidence(judged)));
+    page += &calibration::table(&calibration::bins(&checked(judged)));
     page += "\n";
     page += &attribution(judged);
     page += &promises(judged);
     page
 }
 
-/// The causes that cost most, and those that were said wrongly beside them, with their confidence
-/// and whether they are right.
-fn by_confidence(judged: &[Judged]) -> Vec<(f64, bool)> {
+/// The causes that cost most, and those that were said wrongly beside them, and whether they are
+/// right.
+fn checked(judged: &[Judged]) -> Vec<(Said, bool)> {
     let of = |judged: &Judged| {
         let wrong = judged.wrong.as_ref().and_then(|wrong| wrong.cause);
         let top = judged.top.filter(|_| judged.wrong.as_ref().is_none_or(|wrong| wrong.cause.is_some()));
-        let top = top.map(|(cause, confidence)| (confidence, wrong.is_none_or(|(wrong, _)| wrong != cause)));
-        let beside = wrong.filter(|(wrong, _)| judged.top.is_none_or(|(cause, _)| cause != *wrong));
-        top.into_iter().chain(beside.map(|(_, confidence)| (confidence, false)))
+        let top = top.map(|said| (said, wrong.is_none_or(|wrong| wrong.cause != said.cause)));
+        let beside = wrong.filter(|wrong| judged.top.is_none_or(|said| said.cause != wrong.cause));
+        top.into_iter().chain(beside.map(|said| (said, false)))
     };
     judged.iter().flat_map(of).collect()
 }
@@ -279,7 +288,7 @@ fn confusion(judged: &[&Judged]) -> String {
     let right = |of: &[&&Judged]| of.iter().filter(|j| j.wrong.is_none()).count();
     for draw in draws {
         let of: Vec<_> = judged.iter().filter(|j| drawn(&j.label) == draw).collect();
-        let said: Vec<_> = judged.iter().filter(|j| j.top.map_or(HEALTHY, |(top, _)| top) == draw).collect();
+        let said: Vec<_> = judged.iter().filter(|j| j.top.map_or(HEALTHY, |said| said.cause) == draw).collect();
         let precision = if said.is_empty() { "–".to_owned() } else { format!("{}/{}", right(&said), said.len()) };
         let mut instead: BTreeMap<String, usize> = BTreeMap::new();
         for (judged, wrong) in of.iter().filter_map(|j| Some((j, j.wrong.as_ref()?))) {
@@ -316,6 +325,7 @@ fn errors(judged: &[&Judged]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use whyslow_core::analysis::Grade;
 
     #[test]
     fn a_confusion_table_counts_what_was_found_and_what_was_said() {
@@ -324,7 +334,7 @@ mod tests {
             cause: cause.to_owned(),
             end: End::Client,
             sends: false,
-            top: top.map(|cause| (cause, 0.9)),
+            top: top.map(|cause| Said { cause, confidence: 0.9, grade: Grade::Shown, weight: 0.9 }),
             wrong: (top.unwrap_or(HEALTHY) != cause)
                 .then(|| WrongFinding { said: format!("`{}`", top.unwrap_or_default()), cause: None }),
             rtt: Some((0.0101, 0.01)),

@@ -53,7 +53,7 @@ fn explain_each(bytes: &[u8]) -> Option<Vec<Connection>> {
         }
     });
     assemble::predict_waits(&mut connections, &mut [], None);
-    rules::calibrate(&mut connections, &mut []);
+    rules::set_confidence(&mut connections, &mut []);
     Some(connections)
 }
 

@@ -4,7 +4,79 @@
 //! why.
 
 use serde::Serialize;
+use std::collections::BTreeMap;
 use std::fmt::Write;
+use whyslow_core::analysis::{Finding, Grade};
+
+/// A cause that was said of a capture.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Said {
+    pub cause: &'static str,
+    pub confidence: f64,
+    pub grade: Grade,
+    /// How sure its rule was.
+    pub weight: f64,
+}
+
+impl Said {
+    pub fn of(finding: &Finding) -> Self {
+        let Finding { cause, confidence, grade, weight, .. } = *finding;
+        Self { cause: cause.slug(), confidence, grade, weight }
+    }
+}
+
+/// Of how many findings the cause is known, and how many were right: by grade, and by weight in
+/// twentieths. The analysis is built with such a table (`whyslow-core/src/rules/confidence.tsv`).
+#[derive(Debug, Default, PartialEq)]
+pub(crate) struct Counts(BTreeMap<(Grade, u8), (u64, u64)>);
+
+impl Counts {
+    /// Twentieths of a weight of 1.
+    const STEPS: f64 = 20.0;
+
+    pub(super) fn add(&mut self, all: &[(Said, bool)]) {
+        for (said, is_right) in all {
+            let step = (said.weight * Self::STEPS).round().clamp(0.0, Self::STEPS) as u8;
+            let (findings, right) = self.0.entry((said.grade, step)).or_default();
+            *findings += 1;
+            *right += u64::from(*is_right);
+        }
+    }
+
+    /// Adds what [`Self::text`] wrote.
+    ///
+    /// # Errors
+    /// The number of a line that is no such line, from 1.
+    pub(crate) fn add_text(&mut self, text: &str) -> Result<(), usize> {
+        for (number, line) in (1usize..).zip(text.lines()).filter(|(_, line)| !line.starts_with('#')) {
+            let (key, (findings, right)) = counted(line).ok_or(number)?;
+            let sum = self.0.entry(key).or_default();
+            (sum.0, sum.1) = (sum.0.saturating_add(findings), sum.1.saturating_add(right));
+        }
+        Ok(())
+    }
+
+    /// The file that the analysis is built with.
+    pub(crate) fn text(&self) -> String {
+        let mut text = "# How often findings were right whose cause is known. `make calibrate` writes this file.\n\
+            # grade\tweight\tfindings\tright\n"
+            .to_owned();
+        for ((grade, step), (findings, right)) in &self.0 {
+            // Writing to a string cannot fail.
+            let weight = f64::from(*step) / Self::STEPS;
+            let _ = writeln!(text, "{}\t{weight:.2}\t{findings}\t{right}", grade.slug());
+        }
+        text
+    }
+}
+
+fn counted(line: &str) -> Option<((Grade, u8), (u64, u64))> {
+    let [grade, weight, findings, right] = line.split('\t').collect::<Vec<_>>().try_into().ok()?;
+    let grade = Grade::ALL.into_iter().find(|known| known.slug() == grade)?;
+    let weight: f64 = weight.parse().ok().filter(|weight| (0.0..=1.0).contains(weight))?;
+    let (findings, right) = (findings.parse().ok()?, right.parse().ok()?);
+    (right <= findings).then_some(((grade, (weight * Counts::STEPS).round() as u8), (findings, right)))
+}
 
 /// Bins of confidence: from, and to.
 const BINS: [(f64, f64); 5] = [(0.0, 0.6), (0.6, 0.7), (0.7, 0.8), (0.8, 0.9), (0.9, 1.01)];
@@ -19,11 +91,11 @@ pub(super) struct Bin {
     mean_confidence: Option<f64>,
 }
 
-/// Of findings, each with its confidence and whether it is right.
-pub(super) fn bins(all: &[(f64, bool)]) -> Vec<Bin> {
+/// Of causes that were said, each with whether it is right.
+pub(super) fn bins(all: &[(Said, bool)]) -> Vec<Bin> {
     let bin = |(from, to): (f64, f64)| {
-        let of: Vec<_> = all.iter().filter(|(confidence, _)| (from..to).contains(confidence)).collect();
-        let mean = of.iter().map(|(confidence, _)| confidence).sum::<f64>() / of.len() as f64;
+        let of: Vec<_> = all.iter().filter(|(said, _)| (from..to).contains(&said.confidence)).collect();
+        let mean = of.iter().map(|(said, _)| said.confidence).sum::<f64>() / of.len() as f64;
         Bin {
             from,
             to: to.min(1.0),
@@ -54,9 +126,35 @@ pub(super) fn table(bins: &[Bin]) -> String {
 mod tests {
     use super::*;
 
+    fn said(confidence: f64) -> Said {
+        Said { cause: "loss", confidence, grade: Grade::Shown, weight: confidence }
+    }
+
+    #[test]
+    fn counts_survive_their_file_and_add_up() {
+        let mut counts = Counts::default();
+        counts.add(&[(said(0.9), true), (said(0.88), false), (said(0.7), true)]);
+        let text = counts.text();
+        assert!(text.ends_with("shown\t0.70\t1\t1\nshown\t0.90\t2\t1\n"), "{text}");
+        let mut again = Counts::default();
+        again.add_text(&text).unwrap();
+        assert_eq!(again, counts);
+        again.add_text(&text).unwrap();
+        assert!(again.text().ends_with("shown\t0.90\t4\t2\n"), "{again:?}");
+    }
+
+    #[test]
+    fn line_that_is_no_count_is_refused_by_its_number() {
+        for line in ["shown\t0.5\t1", "sure\t0.5\t1\t1", "shown\t2\t1\t1", "shown\t0.5\t1\t2", ""] {
+            let text = format!("# a comment\n{line}\n");
+            assert_eq!(Counts::default().add_text(&text), Err(2), "{line:?}");
+        }
+    }
+
     #[test]
     fn each_finding_counts_in_its_bin() {
-        let table = table(&bins(&[(0.5, false), (0.6, true), (0.65, false), (1.0, true)]));
+        let all = [(0.5, false), (0.6, true), (0.65, false), (1.0, true)];
+        let table = table(&bins(&all.map(|(confidence, right)| (said(confidence), right))));
         assert!(
             table.contains("| 0.0–0.6 | 1 | 0 | 0.00, said 0.50 |\n| 0.6–0.7 | 2 | 1 | 0.50, said 0.62 |"),
             "{table}"

@@ -5,6 +5,7 @@
 //! Promises: a judgement reads the scenario and the explanation alone. Ignores: whether the cause
 //! was confirmed, which is the run's.
 
+use super::calibration::Said;
 use std::collections::BTreeMap;
 use whyslow_core::analysis::{Analysis, End, Finding, Transfer};
 use whyslow_lab::draws::drawn;
@@ -76,8 +77,8 @@ const NEVER: &[(&str, &[&str])] = &[
 pub(super) struct WrongFinding {
     /// In a table's words.
     pub said: String,
-    /// The cause that was said, and the confidence in it; none where something is missing.
-    pub cause: Option<(&'static str, f64)>,
+    /// The cause that was said; none where something is missing.
+    pub cause: Option<Said>,
 }
 
 /// Whether the judgement is about the last large transfer alone.
@@ -92,17 +93,18 @@ pub(super) fn is_invisible(run: &Variant, figures: &Figures, end: End) -> bool {
         || end == End::Server && figure("up.packets") > 0.0 && figure("up.lost") >= figure("up.packets")
 }
 
-/// The cause that costs most over these findings, and the confidence in it. What the client's own
+/// The cause that costs most over these findings, as sure as its surest one. What the client's own
 /// program took ranks behind all else, as on the page.
-pub(super) fn top(findings: &[&Finding]) -> Option<(&'static str, f64)> {
-    let mut cost: BTreeMap<&'static str, (bool, f64, f64)> = BTreeMap::new();
+pub(super) fn top(findings: &[&Finding]) -> Option<Said> {
+    let mut cost: BTreeMap<&'static str, (bool, f64, Said)> = BTreeMap::new();
     for finding in findings {
-        let sum = cost.entry(finding.cause.slug()).or_insert((finding.is_waited_for(), 0.0, 0.0));
+        let said = Said::of(finding);
+        let sum = cost.entry(said.cause).or_insert((finding.is_waited_for(), 0.0, said));
         sum.1 += finding.cost_s.as_secs_f64();
-        sum.2 = sum.2.max(finding.confidence);
+        sum.2 = if said.confidence > sum.2.confidence { said } else { sum.2 };
     }
-    let most = cost.into_iter().max_by(|(_, a), (_, b)| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)));
-    most.map(|(cause, (_, _, confidence))| (cause, confidence))
+    let most = cost.into_values().max_by(|a, b| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)));
+    most.map(|(_, _, said)| said)
 }
 
 /// All findings, or those about the last large transfer.
@@ -123,14 +125,14 @@ pub(super) fn findings(analysis: &Analysis, of_the_last: bool) -> Vec<&Finding> 
 pub(super) fn wrong(run: &Variant, analysis: &Analysis) -> Option<WrongFinding> {
     let findings = findings(analysis, is_about_the_last(run));
     let top = top(&findings);
-    let is_right = is_right(&run.scenario.cause, top.map(|(cause, _)| cause), &findings);
+    let is_right = is_right(&run.scenario.cause, top.map(|said| said.cause), &findings);
     if !(is_right || may_be_enough(run) && findings.iter().any(|finding| finding.cause.slug() == run.scenario.cause)) {
-        let said = top.map_or("nothing".to_owned(), |(cause, _)| format!("`{cause}`"));
+        let said = top.map_or("nothing".to_owned(), |said| format!("`{}`", said.cause));
         return Some(WrongFinding { said, cause: top });
     }
     if let Some(finding) = findings.iter().find(|finding| is_ruled_out(run, finding.cause.slug())) {
-        let (cause, confidence) = (finding.cause.slug(), finding.confidence);
-        return Some(WrongFinding { said: format!("`{cause}` beside it"), cause: Some((cause, confidence)) });
+        let said = Said::of(finding);
+        return Some(WrongFinding { said: format!("`{}` beside it", said.cause), cause: Some(said) });
     }
     let missing = |said| WrongFinding { said, cause: None };
     wrong_exchanges(run, analysis).or_else(|| wrong_shares(run, analysis)).map(missing)

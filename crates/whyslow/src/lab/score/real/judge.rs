@@ -1,6 +1,6 @@
 //! What is said of one capture, and whether it is right.
 
-use super::super::calibration::{self, Bin};
+use super::super::calibration::{self, Bin, Said};
 use super::super::{HIGH, name, right};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
@@ -26,6 +26,9 @@ pub(super) struct NamedCause {
     pub(super) cause: &'static str,
     pub(super) confidence: f64,
     pub(super) seconds: f64,
+    /// The surest finding of the cause.
+    #[serde(skip)]
+    pub(super) surest: Said,
 }
 
 /// Explains one capture.
@@ -37,17 +40,18 @@ pub(super) fn explain(capture: &Path) -> anyhow::Result<Analysis> {
 pub(super) fn judge(label: &Label, end: End, capture: PathBuf, analysis: &Analysis) -> Judged {
     let findings = right::findings(analysis, false);
     let seconds = |cause| findings.iter().filter(|f| f.cause.slug() == cause).map(|f| f.cost_s.as_secs_f64()).sum();
-    let confidence = |cause| {
-        let all = findings.iter().filter(|f| f.cause.slug() == cause).map(|f| f.confidence);
-        all.fold(0.0, f64::max)
+    let say = |surest: Said| NamedCause {
+        cause: surest.cause,
+        confidence: surest.confidence,
+        seconds: seconds(surest.cause),
+        surest,
     };
-    let say = |cause| NamedCause { cause, confidence: confidence(cause), seconds: seconds(cause) };
-    let said = right::top(&findings).map(|(cause, _)| say(cause));
-    let mut ruled_out: Vec<&'static str> =
-        findings.iter().map(|f| f.cause.slug()).filter(|c| label.never.contains(c)).collect();
-    ruled_out.sort_unstable();
-    ruled_out.dedup();
-    ruled_out.retain(|cause| said.as_ref().is_none_or(|said| said.cause != *cause));
+    let said = right::top(&findings).map(say);
+    let mut ruled_out: Vec<Said> = findings.iter().map(|finding| Said::of(finding)).collect();
+    ruled_out
+        .retain(|one| label.never.contains(&one.cause) && said.as_ref().is_none_or(|said| said.cause != one.cause));
+    ruled_out.sort_by(|a, b| a.cause.cmp(b.cause).then(b.confidence.total_cmp(&a.confidence)));
+    ruled_out.dedup_by_key(|one| one.cause);
     let ruled_out: Vec<NamedCause> = ruled_out.into_iter().map(say).collect();
     let wrong = wrong(label, said.as_ref(), &findings, &ruled_out);
     Judged { end: name(end), capture, said, wrong, ruled_out }
@@ -85,14 +89,18 @@ impl Judged {
     }
 }
 
-/// For each bin of confidence the causes that cost most, and those that the configuration rules
-/// out: how many there were, and were right.
-pub(super) fn calibration(judged: &[&Judged]) -> Vec<Bin> {
+/// The causes that cost most, and those that the configuration rules out, and whether they are
+/// right.
+pub(super) fn checked(judged: &[&Judged]) -> Vec<(Said, bool)> {
     let top = judged.iter().filter_map(|j| {
         let is_right = j.wrong.as_ref().is_none_or(|wrong| wrong.ends_with("beside it"));
-        Some((j.said.as_ref()?.confidence, is_right))
+        Some((j.said.as_ref()?.surest, is_right))
     });
-    let ruled_out = judged.iter().flat_map(|j| &j.ruled_out).map(|said| (said.confidence, false));
-    let all: Vec<(f64, bool)> = top.chain(ruled_out).collect();
-    calibration::bins(&all)
+    let ruled_out = judged.iter().flat_map(|j| &j.ruled_out).map(|said| (said.surest, false));
+    top.chain(ruled_out).collect()
+}
+
+/// How many of these there were for each bin of confidence, and were right.
+pub(super) fn calibration(judged: &[&Judged]) -> Vec<Bin> {
+    calibration::bins(&checked(judged))
 }

@@ -1,7 +1,7 @@
 //! All runs of a score, judged.
 
-use super::super::calibration::Bin;
-use super::judge::{Judged, calibration, explain, judge};
+use super::super::calibration::{Bin, Counts};
+use super::judge::{Judged, calibration, checked, explain, judge};
 use super::promise::Promise;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -98,6 +98,14 @@ pub(crate) fn report(
 }
 
 impl Report {
+    /// How often its findings were right.
+    pub(crate) fn counts(&self) -> Counts {
+        let judged: Vec<&Judged> = self.runs.iter().flat_map(|run| &run.ends).collect();
+        let mut counts = Counts::default();
+        counts.add(&checked(&judged));
+        counts
+    }
+
     /// Adds what the fixes brought.
     ///
     /// # Errors

@@ -1,9 +1,10 @@
 #![allow(clippy::unwrap_used)]
+use super::super::calibration::Said;
 use super::judge::{Judged, NamedCause, calibration, wrong};
 use super::promise::{Promise, PromiseScope};
 use super::report::{Report, Run, SCHEMA};
 use std::collections::BTreeMap;
-use whyslow_core::analysis::End;
+use whyslow_core::analysis::{End, Grade};
 use whyslow_lab::net::config::Host;
 use whyslow_lab::real::Label;
 
@@ -11,7 +12,8 @@ const LABEL: Label =
     Label { right: &["loss", "random-loss"], never: &["policer"], why: "it loses", unseen: &[], enough: false };
 
 fn named(cause: &'static str, confidence: f64) -> NamedCause {
-    NamedCause { cause, confidence, seconds: 1.0 }
+    let surest = Said { cause, confidence, grade: Grade::Shown, weight: confidence };
+    NamedCause { cause, confidence, seconds: 1.0, surest }
 }
 
 fn judged(top: Option<NamedCause>, ruled_out: Vec<NamedCause>) -> Judged {

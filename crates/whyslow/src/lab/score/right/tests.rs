@@ -50,7 +50,7 @@ fn the_clients_own_time_is_found_and_nothing_may_be_charged_to_its_pauses() {
     assert_eq!(wrong(&requests("slow-start"), &analysis), None);
     analysis.connections[0].transfers[0].findings.push(Finding { cause: Cause::Application, ..own });
     let found = wrong(&requests("application"), &analysis).unwrap();
-    assert_eq!((found.said.as_str(), found.cause.unwrap().0), ("`application` beside it", "application"));
+    assert_eq!((found.said.as_str(), found.cause.unwrap().cause), ("`application` beside it", "application"));
 }
 
 #[test]

@@ -1,0 +1,151 @@
+//! How sure a finding is: from its rule's weight, from what it rests on, and from how often such
+//! findings were right.
+//!
+//! A rule weighs its own evidence and knows no other reading of the transfer. Here each finding
+//! gets a [`Grade`], which says whether something independent of the rule supports it. A printed
+//! confidence is then the share of findings of that weight and grade that was right where the
+//! cause is known: [`table`] (Murphy and Winkler 1977, "Reliability of subjective probability
+//! forecasts"). It is 0.9 or more only if packets show the cause, or if two readings agree.
+
+mod table;
+
+use super::over_quic::MOST;
+use super::rule::Proof;
+use super::{is_fully_modelled, proof_of};
+use crate::analysis::{CommonQuestion, Connection, ExchangeStatement, Finding, Grade, Statement, Transfer};
+use crate::units::Nanos;
+
+/// The highest confidence that is not called certain.
+const LIKELY: f64 = 0.89;
+/// A model that is further from the measured time than this share of it contradicts what it was
+/// built from.
+const MODEL_TOLERANCE: f64 = 0.3;
+/// A transfer took this many times what the model takes with all limits that were found: then
+/// something else held it.
+const CONTRADICTION_FACTOR: f64 = 2.0;
+/// The share of the weight of a cause that is left then.
+const CONTRADICTED_SHARE: f64 = 0.6;
+
+/// Sets the grade and the confidence of each finding, once, after all other stages.
+pub(crate) fn set_confidence(connections: &mut [Connection], across: &mut [Finding]) {
+    for connection in &mut *connections {
+        if connection.quic.is_some() {
+            keep_bounds(connection);
+            continue;
+        }
+        connection.findings.iter_mut().for_each(|finding| grade_without_model(finding));
+        for transfer in &mut connection.transfers {
+            let model = Model::of(transfer);
+            for finding in &mut transfer.findings {
+                match &model {
+                    Some(model) => grade_by_model(finding, model),
+                    None => grade_without_model(finding),
+                }
+            }
+        }
+    }
+    for finding in across {
+        let is_its = |connection: &&Connection| finding.connections.contains(&connection.id);
+        let mut its = connections.iter().filter(is_its).peekable();
+        if its.peek().is_some() && its.all(|connection| connection.quic.is_some()) {
+            keep_bound(finding);
+            finding.confidence = finding.confidence.min(MOST);
+        } else {
+            grade_by_parts(finding, connections);
+        }
+    }
+}
+
+/// The table is of TCP, which shows more than QUIC: there the bounds of the rules hold.
+fn keep_bounds(connection: &mut Connection) {
+    let of_transfers = connection.transfers.iter_mut().flat_map(|transfer| &mut transfer.findings);
+    connection.findings.iter_mut().chain(of_transfers).for_each(keep_bound);
+}
+
+fn keep_bound(finding: &mut Finding) {
+    let is_shown = matches!(finding.statement, Statement::Exchange(ExchangeStatement::InitialRetransmitted { .. }));
+    finding.grade = if is_shown { Grade::Shown } else { Grade::Inferred };
+    finding.weight = finding.confidence;
+}
+
+/// A finding over connections is as well supported as what it sums up: the best grade that the
+/// same cause has in one of its transfers.
+fn grade_by_parts(finding: &mut Finding, connections: &[Connection]) {
+    let is_its = |connection: &&Connection| finding.connections.contains(&connection.id);
+    let transfers = connections.iter().filter(is_its).flat_map(|connection| &connection.transfers);
+    let parts = transfers.flat_map(|transfer| &transfer.findings).filter(|part| part.cause == finding.cause);
+    match (proof_of(finding.cause), parts.map(|part| part.grade).max()) {
+        (Proof::Model, Some(grade)) => set(finding, grade, finding.confidence),
+        _ => grade_without_model(finding),
+    }
+}
+
+/// The model's time for a transfer next to the measured one.
+struct Model {
+    time: Nanos,
+    measured: Nanos,
+    /// It was not played for all findings.
+    is_partial: bool,
+}
+
+impl Model {
+    fn of(transfer: &Transfer) -> Option<Self> {
+        let time = transfer.model_s?;
+        Some(Self { time, measured: transfer.duration_s, is_partial: transfer.model_skipped })
+    }
+
+    /// Whether it takes about as long as the transfer did.
+    fn reproduces(&self) -> bool {
+        (self.time - self.measured).0.abs() as f64 <= MODEL_TOLERANCE * self.measured.0 as f64
+    }
+
+    /// Whether the transfer took so much longer that this cause, which the model plays whole and
+    /// which took most of the time, cannot be all of it.
+    fn leaves_most_open(&self, finding: &Finding) -> bool {
+        !self.is_partial
+            && self.time.scale(CONTRADICTION_FACTOR) < self.measured
+            && finding.cost_s.0 * 2 >= self.measured.0
+            && is_fully_modelled(finding.cause)
+    }
+}
+
+fn grade_without_model(finding: &mut Finding) {
+    let grade = match proof_of(finding.cause) {
+        Proof::Packets => Grade::Shown,
+        Proof::Model | Proof::Pattern => Grade::Inferred,
+    };
+    set(finding, grade, finding.confidence);
+}
+
+fn grade_by_model(finding: &mut Finding, model: &Model) {
+    match proof_of(finding.cause) {
+        Proof::Packets | Proof::Pattern => grade_without_model(finding),
+        Proof::Model if model.reproduces() => set(finding, Grade::Reproduced, finding.confidence),
+        Proof::Model => {
+            let (model_s, measured_s) = (model.time, model.measured);
+            if model.leaves_most_open(finding) {
+                finding.to_confirm.insert(0, CommonQuestion::ModelTooFast { model_s, measured_s }.into());
+                set(finding, Grade::Contradicted, finding.confidence * CONTRADICTED_SHARE);
+            } else {
+                if table::share_right(Grade::Reproduced, finding.confidence) > LIKELY {
+                    finding.to_confirm.insert(0, CommonQuestion::ModelDisagrees { model_s, measured_s }.into());
+                }
+                set(finding, Grade::Contradicted, finding.confidence);
+            }
+        }
+    }
+}
+
+/// Sets the grade, the weight, and the confidence that follows from both.
+fn set(finding: &mut Finding, grade: Grade, weight: f64) {
+    let ceiling = match grade {
+        Grade::Shown | Grade::Reproduced => 1.0,
+        Grade::Inferred | Grade::Contradicted => LIKELY,
+    };
+    finding.grade = grade;
+    finding.weight = weight;
+    finding.confidence = (table::share_right(grade, weight).min(ceiling) * 100.0).round() / 100.0;
+}
+
+#[cfg(test)]
+mod tests;
