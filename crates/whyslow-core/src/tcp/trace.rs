@@ -72,7 +72,7 @@ pub struct Point {
 impl Point {
     /// Without what QUIC encrypts, and the segments that stand for its datagrams make up.
     pub(crate) fn without_encrypted(self) -> Self {
-        Self { window: None, raw_window: 0, duplicate_ack: false, rtt: None, ..self }
+        Self { window: None, duplicate_ack: false, rtt: None, ..self }
     }
 
     /// Behind its last byte, SYN and FIN counted.
