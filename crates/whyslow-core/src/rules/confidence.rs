@@ -33,7 +33,7 @@ pub(crate) fn set_confidence(connections: &mut [Connection], across: &mut [Findi
             keep_bounds(connection);
             continue;
         }
-        connection.findings.iter_mut().for_each(|finding| grade_without_model(finding));
+        connection.findings.iter_mut().for_each(grade_without_model);
         for transfer in &mut connection.transfers {
             let model = Model::of(transfer);
             for finding in &mut transfer.findings {
