@@ -40,9 +40,7 @@ use crate::capture::condensed::write::{HeldPayload, PacketTime, RowWriter};
 use crate::capture::condensed::write_origin;
 use crate::capture::{CaptureOrigin, Clock, LinkType, Packet, Sink, Summary};
 use crate::flow::{ConnectionId, FlowTable, HashedKey, SweepClock, share_of};
-use crate::quic::{QuicReader, Taken};
 use crate::tcp::payload::readable::{Readable, is_all_text};
-use crate::types::Frame;
 use crate::units::Time;
 use crate::wire::{self, Datagram, Flags, FlowKey, HashSeed, Segment, Skip};
 use share_rows::{HeldSegment, ShareRows};
@@ -56,7 +54,6 @@ pub struct Condenser<F> {
     /// A condensed capture for each share of the connections.
     shares: Vec<ShareRows>,
     table: FlowTable<Conversation>,
-    quic: QuicReader,
     sweeps: SweepClock,
     packets: u64,
     builder: PacketBuilder,
@@ -96,7 +93,6 @@ impl<F: FnMut(usize, Vec<u8>)> Condenser<F> {
             origin: origin.clone(),
             shares: shares.map(begin).collect(),
             table: FlowTable::default(),
-            quic: QuicReader::default(),
             sweeps: SweepClock::default(),
             packets: 0,
             builder: PacketBuilder::default(),
@@ -166,7 +162,7 @@ impl<F: FnMut(usize, Vec<u8>)> Condenser<F> {
     /// connection, too, and of others only a closer look shows that they are no segment of one.
     fn on_skipped(&mut self, packet: &Packet<'_>, skip: Skip, for_all: bool) {
         if let Skip::Quic(datagram) | Skip::Udp(datagram) = skip {
-            return self.on_datagram(packet, &datagram, skip, for_all);
+            return self.on_datagram(packet, &datagram, for_all);
         }
         let of = self.shares.len();
         let key = match skip {
@@ -181,25 +177,17 @@ impl<F: FnMut(usize, Vec<u8>)> Condenser<F> {
         }
     }
 
-    /// A datagram. Those of known QUIC connections are held as far as they are read; they are all
-    /// in the first share, whose first explainer alone reads them. Of others one stands for all,
-    /// without what could make it one of a connection.
-    fn on_datagram(&mut self, packet: &Packet<'_>, datagram: &Datagram, skip: Skip, for_all: bool) {
-        let frame = Frame { file: None, number: packet.frame };
-        let is_known = !matches!(self.quic.take(packet, datagram, frame), Taken::Unknown);
-        let held = if is_known { datagram.held(packet) } else { datagram.unread(packet) };
+    /// A datagram that may be of QUIC is held as far as it is read: an earlier capture may have
+    /// begun its connection. All are in the first share, whose first explainer alone reads them.
+    fn on_datagram(&mut self, packet: &Packet<'_>, datagram: &Datagram, for_all: bool) {
         let cut = |length: usize| Packet { data: packet.data.get(..length).unwrap_or(packet.data), ..*packet };
-        let mut short = cut(held);
-        if !matches!(wire::decode(&short), Err(Skip::Quic(one) | Skip::Udp(one)) if one.is_same(datagram)) && is_known {
-            short = cut(MAX_VERBATIM);
+        let mut held = cut(datagram.held(packet));
+        if !matches!(wire::decode(&held), Err(Skip::Quic(one) | Skip::Udp(one)) if one.is_same(datagram)) {
+            held = cut(MAX_VERBATIM);
         }
         for share in &mut self.shares {
-            match is_known {
-                true if for_all || share.number() == 0 => share.write_whole(&short, &mut self.give),
-                false if for_all || share.number() == 0 => {
-                    share.write_skipped(&short, skip.counted(), &mut self.give);
-                }
-                _ => {}
+            if for_all || share.number() == 0 {
+                share.write_whole(&held, &mut self.give);
             }
         }
     }

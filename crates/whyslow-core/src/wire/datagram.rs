@@ -5,7 +5,7 @@ use std::net::{IpAddr, Ipv4Addr};
 
 /// The first byte and the longest connection id (RFC 9000 section 17.2).
 const SHORT_HEADER: u32 = 21;
-/// A long header's first byte, its version, and a byte more.
+/// Less is read of no packet.
 const LEAST: u32 = 6;
 
 /// Where a datagram lies in its packet, and who sent it to whom.
@@ -45,15 +45,6 @@ impl Datagram {
         let is_long = self.payload(packet).first().is_some_and(|first| first & 0x80 != 0);
         let read = if is_long { self.captured } else { self.captured.min(SHORT_HEADER) };
         self.offset.saturating_add(read) as usize
-    }
-
-    /// Bytes of its packet by which it is counted as what it is, and [too short](Self::is_cut) to
-    /// be of a connection.
-    pub fn unread(&self, packet: &Packet<'_>) -> usize {
-        let first = self.payload(packet).first().copied().unwrap_or_default();
-        // Of a long header the version is needed; of a short one its first byte, at HTTPS' port.
-        let read = if first & 0x80 != 0 { LEAST - 1 } else { 1 };
-        self.offset.saturating_add(self.captured.min(read)) as usize
     }
 
     /// Too little of it was captured to read anything: a packet has 21 bytes at least (RFC 9001
