@@ -1,6 +1,6 @@
 // What the page reads off an analysis, and how it names ends and frames.
 
-import type { Connection, Endpoint, Finding, Frame, Transfer } from "./model";
+import type { Connection, Endpoint, Finding, Frame, Quic, Transfer } from "./model";
 
 /** A connection's findings, its transfers' and its own. */
 export function findingsOf(connection: Connection): Finding[] {
@@ -44,6 +44,11 @@ export function endpoint({ name, address, port }: Endpoint): string {
   // A text may show none.
   if (port === 0) return host;
   return host.includes(":") ? `[${host}]:${port}` : `${host}:${port}`;
+}
+
+/** What a QUIC connection carries: HTTP/3, if the client prefers it. */
+export function protocol(quic: Quic): string {
+  return /^h3(-|$)/.test(quic.alpn[0] ?? "") ? "QUIC (HTTP/3)" : "QUIC";
 }
 
 /** `frame 7`, `frames 3–9`, `frames 1, 4, 8`: two are a range, as everywhere. */

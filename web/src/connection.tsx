@@ -1,7 +1,7 @@
 // One connection: its transfers, why each was slow, and what happened in time.
 
 import { useMemo } from "preact/hooks";
-import { endpoint, mainTransfer } from "./analysis";
+import { endpoint, mainTransfer, protocol } from "./analysis";
 import type { Asker } from "./asker";
 import type { Content } from "./document";
 import { Exchanges, TransferList } from "./exchanges";
@@ -97,6 +97,7 @@ function Head({ content, connection, index, transfer, go }: Part & { index: numb
             →
           </span>{" "}
           {endpoint(connection.server)}
+          {connection.quic && <small class="dim"> {protocol(connection.quic)}</small>}
         </h1>
       </div>
       {transfer && (

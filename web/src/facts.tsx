@@ -1,8 +1,8 @@
 // What is known of a connection: its settings, and what passed in both directions.
 
-import { roundBytes, thousands, time } from "./format";
+import { count, roundBytes, thousands, time } from "./format";
 import { Term } from "./help";
-import type { Connection, Direction } from "./model";
+import type { Connection, Direction, Quic } from "./model";
 import { vantageOf } from "./words";
 
 const pair = <T,>(values: [T, T], show: (value: NonNullable<T>) => string) =>
@@ -37,10 +37,14 @@ export function Facts({ connection }: { connection: Connection }) {
         <dd>
           {rtt.min === null
             ? "unknown"
-            : `minimum ${time(rtt.min / 1e3)}, median ${time((rtt.p50 ?? 0) / 1e3)}, p95 ${time((rtt.p95 ?? 0) / 1e3)}`}
+            : rtt.p50 === null
+              ? time(rtt.min / 1e3)
+              : `minimum ${time(rtt.min / 1e3)}, median ${time(rtt.p50 / 1e3)}, p95 ${time((rtt.p95 ?? 0) / 1e3)}`}
         </dd>
       </div>
-      {handshake ? (
+      {connection.quic ? (
+        <QuicFacts quic={connection.quic} />
+      ) : handshake ? (
         <>
           <div>
             <dt>
@@ -77,9 +81,50 @@ export function Facts({ connection }: { connection: Connection }) {
   );
 }
 
+/** What the handshake of QUIC shows without keys. */
+function QuicFacts({ quic }: { quic: Quic }) {
+  const window = quic.client.initial_max_data;
+  const notes = [
+    quic.retry && "the server asked for a proof of the address (Retry), one round trip more",
+    quic.version_negotiation && "the versions were negotiated, one round trip more",
+    quic.initial_retransmissions > 0 && `first packet sent again ${count(quic.initial_retransmissions, "time")}`,
+    quic.amplification_wait_s > 0 &&
+      `the server had sent three times what it had received, and waited ${time(quic.amplification_wait_s)}`,
+    quic.migrations > 0 && `the client's address or port changed ${count(quic.migrations, "time")}`,
+  ].filter(Boolean);
+  return (
+    <>
+      <div>
+        <dt>QUIC</dt>
+        <dd>
+          version {quic.version === 1 ? 1 : 2}
+          {quic.alpn.length > 0 && `, offers ${quic.alpn.join(", ")}`}
+        </dd>
+      </div>
+      {window != null && (
+        <div>
+          <dt>client's first window</dt>
+          <dd>{roundBytes(window)}</dd>
+        </div>
+      )}
+      {notes.length > 0 && (
+        <div>
+          <dt>handshake</dt>
+          <dd>{notes.join("; ")}</dd>
+        </div>
+      )}
+      <div>
+        <dt>encrypted</dt>
+        <dd>acknowledgements, windows, losses</dd>
+      </div>
+    </>
+  );
+}
+
 export function Directions({ connection }: { connection: Connection }) {
   const [up, down] = connection.directions;
   if (!up || !down) return null;
+  const isTcp = !connection.quic;
   const row = (label: preact.ComponentChildren, show: (direction: Direction) => string) => (
     <tr>
       <th scope="row">{label}</th>
@@ -111,26 +156,29 @@ export function Directions({ connection }: { connection: Connection }) {
         <tbody>
           {row("bytes", (direction) => thousands(direction.bytes))}
           {row("packets", (direction) => thousands(direction.packets))}
-          {row(<Term of="retransmitted" />, sent)}
-          {row(<Term of="out of order" />, (direction) => thousands(direction.out_of_order))}
-          {row(<Term of="duplicate ACKs">duplicate ACKs received</Term>, (direction) =>
-            thousands(direction.duplicate_acks),
-          )}
-          {row(<Term of="zero window">window closed for</Term>, (direction) =>
-            direction.zero_window_s > 0 ? time(direction.zero_window_s) : "–",
-          )}
+          {isTcp && row(<Term of="retransmitted" />, sent)}
+          {isTcp && row(<Term of="out of order" />, (direction) => thousands(direction.out_of_order))}
+          {isTcp &&
+            row(<Term of="duplicate ACKs">duplicate ACKs received</Term>, (direction) =>
+              thousands(direction.duplicate_acks),
+            )}
+          {isTcp &&
+            row(<Term of="zero window">window closed for</Term>, (direction) =>
+              direction.zero_window_s > 0 ? time(direction.zero_window_s) : "–",
+            )}
           {row(
             <>
               maximum <Term of="in flight" />
             </>,
             (direction) => roundBytes(direction.max_in_flight),
           )}
-          {row(
-            <>
-              largest <Term of="window" /> offered
-            </>,
-            (direction) => (direction.max_window === null ? "unknown" : roundBytes(direction.max_window)),
-          )}
+          {isTcp &&
+            row(
+              <>
+                largest <Term of="window" /> offered
+              </>,
+              (direction) => (direction.max_window === null ? "unknown" : roundBytes(direction.max_window)),
+            )}
         </tbody>
       </table>
     </section>

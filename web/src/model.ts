@@ -200,9 +200,10 @@ export interface Connection {
   id: number;
   /** 0-based place in `captures` of the (first) capture that holds it. */
   capture: number;
+  quic?: Quic;
   /**
-   * Its place, from 0, among the connections of the captures that continue each other: Wireshark's
-   * `tcp.stream` of one file. Absent in documents of earlier programs.
+   * Its place, from 0, among the TCP connections of the captures that continue each other:
+   * Wireshark's `tcp.stream` of one file. Absent for QUIC, and in documents of earlier programs.
    */
   tcp_stream?: number;
   /** Its first packet. Absent in documents of earlier programs. */
@@ -303,6 +304,41 @@ export interface Connection {
   ];
   /** The protocol above TCP. Null if unknown. Later versions may add names. */
   application?: string | null;
+}
+/** What is known of a QUIC connection beside the rest, without keys. Absent for TCP. */
+export interface Quic {
+  /** 1 (RFC 9000) or 1798521807 (version 2, RFC 9369). */
+  version: number;
+  /** Protocols that the client offers, the preferred one first. */
+  alpn: string[];
+  /** The server asked the client to prove its address, which cost a round trip. */
+  retry: boolean;
+  /** The server named the versions that it speaks, which cost a round trip. */
+  version_negotiation: boolean;
+  /** How often the client sent its first packet again. */
+  initial_retransmissions: number;
+  /**
+   * For how long the server had sent three times what it had received, and waited for the client.
+   */
+  amplification_wait_s: number;
+  /** How often packets came from another address or port of the client. */
+  migrations: number;
+  client: TransportParameters;
+}
+/** What a client of QUIC offered (RFC 9000 section 18.2); null where one was not sent. */
+export interface TransportParameters {
+  /** Bytes that the connection may receive before more are granted. */
+  initial_max_data: number | null;
+  /** The same of a stream that the client opened: of a response. */
+  initial_max_stream_data_bidi_local: number | null;
+  /** Of a stream that the server opened. */
+  initial_max_stream_data_bidi_remote: number | null;
+  /** Of a stream in one direction. */
+  initial_max_stream_data_uni: number | null;
+  /** After so long without a packet the connection ends, milliseconds. */
+  max_idle_timeout_ms: number | null;
+  /** Largest datagram, bytes. */
+  max_udp_payload_size: number | null;
 }
 /** One end of a connection. */
 export interface Endpoint {

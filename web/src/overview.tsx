@@ -150,7 +150,7 @@ function CaptureLine({ capture }: { capture: Capture }) {
       <span>
         {capture.format}, {count(capture.packets, "packet")}
         {capture.duration_s !== null && ` in ${time(capture.duration_s)}`}
-        {others > 0 && `, ${thousands(others)} of them not TCP`}
+        {others > 0 && `, ${thousands(capture.tcp_packets)} of them TCP`}
         {capture.first_time && `, from ${capture.first_time.replace("T", " ").replace(/\.\d+Z$/, " UTC")}`}
       </span>
       {capture.problems.map((problem) => (

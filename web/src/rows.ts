@@ -23,6 +23,8 @@ export interface PackedRows {
   lost: number[];
   causes: number[][];
   largest: number[];
+  /** Places of the connections of QUIC. */
+  quic: number[];
   repeats: (0 | 1)[];
   spans: [number, number, number][][];
   words: string[];
@@ -37,7 +39,7 @@ export interface Span {
 
 export interface Row {
   id: number;
-  /** `host:port`. */
+  /** `host:port`; a server of QUIC is marked so. */
   client: string;
   server: string;
   ports: [number, number];
@@ -82,6 +84,7 @@ export function hostAndPort(host: string, port: number): string {
 
 function unpackRows(packed: PackedRows): Row[] {
   const word = (at: number) => packed.words[at] ?? "";
+  const quic = new Set(packed.quic);
   return unpack(packed.id).map((id, at) => {
     const [clientPort, serverPort] = [packed.client_port[at] ?? 0, packed.server_port[at] ?? 0];
     const start = packed.start[at] ?? 0;
@@ -89,7 +92,7 @@ function unpackRows(packed: PackedRows): Row[] {
     return {
       id: id ?? 0,
       client: hostAndPort(word(packed.client[at]!), clientPort),
-      server: hostAndPort(word(packed.server[at]!), serverPort),
+      server: (quic.has(at) ? "QUIC " : "") + hostAndPort(word(packed.server[at]!), serverPort),
       ports: [clientPort, serverPort],
       start,
       duration: packed.duration[at] ?? 0,

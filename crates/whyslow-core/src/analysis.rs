@@ -47,7 +47,10 @@ pub use crate::cause::Cause;
 pub use crate::types::{
     Application, Platform, Product, ProductEstimate, ProductEvidence, Stack, StackFields, StackReason,
 };
-pub use crate::types::{End, Fate, Frame, Limit, MAX_RETRANSMISSIONS, Near, RetransmissionKind, State, VantageReason};
+pub use crate::types::{
+    End, Fate, Frame, Limit, MAX_RETRANSMISSIONS, Near, Quic, RetransmissionKind, State, TransportParameters,
+    VantageReason,
+};
 
 use crate::units::Nanos;
 use borsh::{BorshDeserialize, BorshSerialize};
@@ -171,6 +174,9 @@ pub struct Connection {
     pub transfers_total: u64,
     /// Findings over the connection's transfers, ordered by seconds lost.
     pub findings: Vec<Finding>,
+    /// What is known of a QUIC connection beside the rest; null for TCP. Left out where it is null.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub quic: Option<Quic>,
     /// What identifies it elsewhere.
     #[serde(flatten)]
     pub origin: Origin,
@@ -224,6 +230,11 @@ pub struct Handshake {
 }
 
 impl Connection {
+    /// Sets its number among the TCP connections; `quic_before`: connections of QUIC up to this.
+    pub(crate) fn number_stream(&mut self, quic_before: u64) {
+        self.origin.stream = self.quic.is_none().then(|| self.id.saturating_sub(1 + quic_before));
+    }
+
     /// Does something with every frame that is named of it, so that frames of several captures can
     /// be told apart.
     pub fn for_each_frame(&mut self, act: impl Fn(&mut Frame) + Copy) {

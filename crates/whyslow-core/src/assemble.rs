@@ -16,7 +16,7 @@ pub(crate) use written::Names;
 
 use crate::analysis::{
     Connection, Direction, Elided, Endpoint, Finding, Frame, Handshake, Limit, MAX_TRANSFERS, Near, Origin, Problem,
-    ProblemDetail, Retransmission, Retransmitted, Rtt, State, Transfer,
+    ProblemDetail, Retransmission, Retransmitted, Rtt, Stack, State, Transfer,
 };
 use crate::estimate;
 use crate::limit::{self, Context, Partition};
@@ -143,9 +143,9 @@ fn entry(
         closed_by: facts.closed_by.map(|side| end_of(facts, side)),
         near: if facts.timeless { Near::Unknown } else { facts.vantage.near },
         near_reason: facts.vantage.reason,
-        rtt_ms: if facts.timeless { Rtt::default() } else { rtt(&facts.rtt) },
+        rtt_ms: if facts.timeless { Rtt::default() } else { round_trips(facts) },
         handshake: handshake(facts),
-        stacks: [client, !client].map(|side| estimate::stack::of(facts, side)),
+        stacks: [client, !client].map(|side| stack(facts, side)),
         products: [client, !client].map(|side| estimate::product::of(facts, side)),
         application: estimate::product::application(facts),
         problems: problems(facts),
@@ -159,6 +159,7 @@ fn entry(
         transfers,
         transfers_total,
         findings,
+        quic: facts.quic.as_ref().map(|notes| notes.facts.clone()),
         origin: origin(facts),
     };
     written::restore(&mut connection, facts, names);
@@ -166,10 +167,15 @@ fn entry(
     connection
 }
 
+/// The SYNs of QUIC are made up, and tell nothing of who sends.
+fn stack(facts: &Facts, side: Side) -> Stack {
+    if facts.quic.is_some() { Stack::UNKNOWN } else { estimate::stack::of(facts, side) }
+}
+
 /// Without its place among the others, which is not known yet.
 fn origin(facts: &Facts) -> Origin {
     let isn = facts.origins[facts.client].filter(|_| facts.handshake.offers[facts.client].is_some());
-    Origin { stream: 0, frame: facts.first_frame, time: facts.first, isn }
+    Origin { stream: None, frame: facts.first_frame, time: facts.first, isn }
 }
 
 fn cut_all<'a>(facts: &'a Facts, sender: Side, context: &Context) -> Vec<(&'a TransferFacts, Partition)> {
@@ -215,7 +221,14 @@ fn endpoint(facts: &Facts, side: Side, names: &Names) -> Endpoint {
 }
 
 fn server_name(facts: &Facts) -> Option<String> {
-    facts.content[facts.client].server_name.clone()
+    let of_quic = facts.quic.as_ref().and_then(|notes| notes.name.clone());
+    of_quic.or_else(|| facts.content[facts.client].server_name.clone())
+}
+
+/// Of QUIC the handshake alone shows a round trip: ACKs are encrypted.
+fn round_trips(facts: &Facts) -> Rtt {
+    let known = rtt(&facts.rtt);
+    if facts.quic.is_some() { Rtt { min: known.min, ..Rtt::default() } } else { known }
 }
 
 fn rtt(facts: &RttFacts) -> Rtt {
@@ -235,7 +248,8 @@ fn handshake(facts: &Facts) -> Option<Handshake> {
     if handshake.offers.iter().all(Option::is_none) {
         return None;
     }
-    let offer = |side: Side| handshake.offers[side];
+    // QUIC agrees on nothing of these.
+    let offer = |side: Side| handshake.offers[side].filter(|_| facts.quic.is_none());
     Some(Handshake {
         rtt_ms: handshake.rtt().filter(can_tell).filter(|_| !facts.timeless).map(|rtt| rtt.as_millis_f64()),
         mss: order.map(|side| offer(side)?.mss),
@@ -248,6 +262,8 @@ fn handshake(facts: &Facts) -> Option<Handshake> {
 
 fn direction(facts: &Facts, sender: Side, first: Time) -> Direction {
     let direction = &facts.directions[sender];
+    // What QUIC encrypts is not known.
+    let is_quic = facts.quic.is_some();
     Direction {
         from: end_of(facts, sender),
         bytes: direction.bytes,
@@ -256,7 +272,7 @@ fn direction(facts: &Facts, sender: Side, first: Time) -> Direction {
         retransmissions: direction.retransmissions.iter().map(|one| retransmission(one, first)).collect(),
         retransmissions_total: direction.retransmissions_total,
         out_of_order: direction.out_of_order,
-        duplicate_acks: direction.duplicate_acks,
+        duplicate_acks: if is_quic { 0 } else { direction.duplicate_acks },
         window_probes: direction.window_probes,
         keep_alives: direction.keep_alives,
         duplicated: direction.duplicated,
@@ -264,7 +280,7 @@ fn direction(facts: &Facts, sender: Side, first: Time) -> Direction {
         zero_window_s: direction.zero_window,
         window_full: direction.window_full,
         max_in_flight: direction.max_in_flight,
-        max_window: direction.max_window,
+        max_window: direction.max_window.filter(|_| !is_quic),
         largest_record: Some(facts.content[sender].largest_record).filter(|&bytes| bytes > 0),
     }
 }

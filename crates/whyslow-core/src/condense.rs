@@ -34,7 +34,7 @@ mod skipped;
 
 pub use crate::types::Share;
 
-use crate::capture::condensed::build::{PacketBuilder, Payload, Piece};
+use crate::capture::condensed::build::{MAX_VERBATIM, PacketBuilder, Payload, Piece};
 use crate::capture::condensed::headers::TcpHeaders;
 use crate::capture::condensed::write::{HeldPayload, PacketTime, RowWriter};
 use crate::capture::condensed::write_origin;
@@ -42,7 +42,7 @@ use crate::capture::{CaptureOrigin, Clock, LinkType, Packet, Sink, Summary};
 use crate::flow::{ConnectionId, FlowTable, HashedKey, SweepClock, share_of};
 use crate::tcp::payload::readable::{Readable, is_all_text};
 use crate::units::Time;
-use crate::wire::{self, Flags, FlowKey, HashSeed, Segment, Skip};
+use crate::wire::{self, Datagram, Flags, FlowKey, HashSeed, Segment, Skip};
 use share_rows::{HeldSegment, ShareRows};
 use std::net::IpAddr;
 use std::ops::Range;
@@ -161,6 +161,9 @@ impl<F: FnMut(usize, Vec<u8>)> Condenser<F> {
     /// A packet that is no segment: the first share counts it. An ICMP error is one of a
     /// connection, too, and of others only a closer look shows that they are no segment of one.
     fn on_skipped(&mut self, packet: &Packet<'_>, skip: Skip, for_all: bool) {
+        if let Skip::Quic(datagram) | Skip::Udp(datagram) = skip {
+            return self.on_datagram(packet, &datagram, for_all);
+        }
         let of = self.shares.len();
         let key = match skip {
             Skip::Icmp(error) => Some(error.flow_key()),
@@ -170,6 +173,21 @@ impl<F: FnMut(usize, Vec<u8>)> Condenser<F> {
         for share in &mut self.shares {
             if for_all || share.number() == 0 || share.number() == about {
                 share.write_skipped(packet, skip, &mut self.give);
+            }
+        }
+    }
+
+    /// A datagram that may be of QUIC is held as far as it is read: an earlier capture may have
+    /// begun its connection. All are in the first share, whose first explainer alone reads them.
+    fn on_datagram(&mut self, packet: &Packet<'_>, datagram: &Datagram, for_all: bool) {
+        let cut = |length: usize| Packet { data: packet.data.get(..length).unwrap_or(packet.data), ..*packet };
+        let mut held = cut(datagram.held(packet));
+        if !matches!(wire::decode(&held), Err(Skip::Quic(one) | Skip::Udp(one)) if one.is_same(datagram)) {
+            held = cut(MAX_VERBATIM);
+        }
+        for share in &mut self.shares {
+            if for_all || share.number() == 0 {
+                share.write_whole(&held, &mut self.give);
             }
         }
     }

@@ -14,6 +14,7 @@ mod joined;
 pub mod live;
 mod open_connection;
 mod openings;
+mod quic;
 mod sent;
 mod shard_owners;
 mod unlisted;
@@ -28,6 +29,7 @@ use crate::assemble::Names;
 use crate::capture::{CaptureError, CaptureOrigin, Clock, Packet, Reader, Sink, Summary};
 use crate::flow::{self, ConnectionId, FlowEntry, FlowTable, HashedKey};
 use crate::pair::ConnectionFingerprint;
+use crate::quic::QuicReader;
 use crate::rules::LargestFlows;
 use crate::types::Share;
 use crate::units::{Nanos, Time};
@@ -63,6 +65,8 @@ pub struct Explainer {
     table: FlowTable<OpenConnection>,
     /// Of all connections of this explainer.
     openings: OpeningPositions,
+    /// Of these, those of QUIC.
+    quic_openings: OpeningPositions,
     accounts: AccountList,
     host_names: Names,
     replays: Replays,
@@ -77,6 +81,7 @@ pub struct Explainer {
     joined: JoinedConnections,
     /// Who wants the connections that are not listed.
     unlisted: Option<UnlistedSink>,
+    quic: QuicReader,
 }
 
 impl Default for Explainer {
@@ -90,6 +95,7 @@ impl Default for Explainer {
             sample_until: 1,
             table: FlowTable::default(),
             openings: OpeningPositions::default(),
+            quic_openings: OpeningPositions::default(),
             accounts: AccountList::default(),
             host_names: Names::default(),
             replays: Replays::default(),
@@ -99,6 +105,7 @@ impl Default for Explainer {
             leaving: None,
             joined: JoinedConnections::default(),
             unlisted: None,
+            quic: QuicReader::default(),
         }
     }
 }
@@ -233,6 +240,7 @@ impl Explainer {
 
     /// Closes the connections that are still open.
     pub fn close_all(&mut self) {
+        self.finish_quic();
         let end = self.end();
         for entry in self.table.drain() {
             self.close(entry, end);
@@ -265,6 +273,7 @@ impl Explainer {
         Fragment {
             captures: self.captures,
             openings: vec![self.openings],
+            quic_openings: vec![self.quic_openings],
             accounts,
             replays: self.replays,
             flows: self.flows,
@@ -395,6 +404,11 @@ impl Explainer {
                 }
             }
             Err(skip) => {
+                if let Skip::Quic(datagram) | Skip::Udp(datagram) = skip
+                    && self.on_datagram(packet, &datagram)
+                {
+                    return;
+                }
                 if let Skip::Icmp(error) = skip {
                     self.on_icmp_error(packet, &error);
                 }

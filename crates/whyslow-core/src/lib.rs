@@ -4,6 +4,7 @@
 //!
 //! 1. [`capture`]: bytes pushed in any split → packets;
 //! 2. `wire`: a packet → a TCP segment;
+//!    of QUIC, `quic`: datagrams → what TCP would have sent for the same;
 //! 3. `flow`: segments → connections;
 //! 4. `tcp`: a connection's segments → what TCP did;
 //! 5. `limit`: what TCP did → what held it back, a partition of the time;
@@ -50,6 +51,7 @@ mod flow;
 mod limit;
 pub mod pair;
 pub mod predict;
+mod quic;
 pub mod ranking;
 mod rules;
 pub mod series;

@@ -6,6 +6,7 @@ mod host;
 mod icmp;
 mod limit;
 mod model_change;
+mod quic;
 mod retransmission;
 mod share;
 mod side;
@@ -18,6 +19,7 @@ pub use host::{Application, Platform, Product, ProductEstimate, ProductEvidence,
 pub use icmp::Fate;
 pub use limit::Limit;
 pub use model_change::ModelChange;
+pub use quic::{Quic, TransportParameters};
 pub use retransmission::{MAX_RETRANSMISSIONS, RetransmissionKind};
 pub use share::Share;
 pub use side::Side;

@@ -42,6 +42,8 @@ pub(crate) struct Rows {
     causes: Vec<Vec<usize>>,
     /// The transfer that carried most, from 1; 0 where there is none.
     largest: Vec<usize>,
+    /// Places in these lists of the connections of QUIC.
+    quic: Vec<usize>,
     /// Another capture tells of the connection too.
     repeats: Vec<u8>,
     /// Limit, place in `words`; from when, after the connection's beginning, and for how long,
@@ -86,6 +88,9 @@ impl Rows {
         let Connection { client, server, directions, .. } = connection;
         let host = |end: &whyslow_core::analysis::Endpoint| end.name.clone().unwrap_or_else(|| end.address.clone());
         let bytes = |side: usize| directions.get(side).map_or(0, |direction| direction.bytes);
+        if connection.quic.is_some() {
+            self.quic.push(self.capture.len());
+        }
         self.id.count(0, Some(connection.id));
         self.capture.push(connection.capture);
         self.client.push(words.place(&host(client)));
@@ -96,7 +101,7 @@ impl Rows {
         self.duration.push(connection.duration_s);
         self.up.push(bytes(0));
         self.down.push(bytes(1));
-        self.rtt.push(connection.rtt_ms.p50);
+        self.rtt.push(connection.rtt_ms.p50.or(connection.rtt_ms.min));
         self.resent.push(directions.iter().map(|one| resent(&one.retransmitted)).sum());
         self.state.push(connection.state.slug());
         self.lost.push(ranking::cost(connection));

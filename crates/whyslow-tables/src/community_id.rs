@@ -6,20 +6,21 @@ use base64::engine::general_purpose::STANDARD;
 use sha1::{Digest, Sha1};
 use std::net::IpAddr;
 
-/// TCP, as IP numbers protocols.
+/// As IP numbers protocols.
 const TCP: u8 = 6;
+const UDP: u8 = 17;
 /// What organisations may add so that others cannot guess theirs; tools take 0 unless told.
 const SEED: u16 = 0;
 
-/// Of a TCP connection, in either order of its ends.
-pub(crate) fn community_id(mut ends: [(IpAddr, u16); 2]) -> String {
+/// Of a connection over TCP, or of QUIC over UDP, in either order of its ends.
+pub(crate) fn community_id(mut ends: [(IpAddr, u16); 2], is_quic: bool) -> String {
     ends.sort_by_key(|(address, port)| (octets(*address), *port));
     let mut hash = Sha1::new();
     hash.update(SEED.to_be_bytes());
     for (address, _) in ends {
         hash.update(octets(address));
     }
-    hash.update([TCP, 0]);
+    hash.update([if is_quic { UDP } else { TCP }, 0]);
     for (_, port) in ends {
         hash.update(port.to_be_bytes());
     }
@@ -38,7 +39,7 @@ mod tests {
     use super::community_id;
 
     fn of(ends: [(&str, u16); 2]) -> String {
-        community_id(ends.map(|(address, port)| (address.parse().expect("an address"), port)))
+        community_id(ends.map(|(address, port)| (address.parse().expect("an address"), port)), false)
     }
 
     /// Of the specification's baseline, and of Zeek's test.

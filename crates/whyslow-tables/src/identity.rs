@@ -23,7 +23,7 @@ impl Identity {
             |end: &Endpoint| Some((end.address.parse::<IpAddr>().ok()?, Some(end.port).filter(|&port| port > 0)?));
         let tuple = ends.map(known);
         let community_id = match tuple {
-            [Some(client), Some(server)] => Some(community_id([client, server])),
+            [Some(client), Some(server)] => Some(community_id([client, server], connection.quic.is_some())),
             _ => None,
         };
         Self { uid: uid(connection, point), community_id }

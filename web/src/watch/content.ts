@@ -56,6 +56,7 @@ const NO_ROWS: PackedRows = {
   lost: [],
   causes: [],
   largest: [],
+  quic: [],
   repeats: [],
   spans: [],
   words: [],

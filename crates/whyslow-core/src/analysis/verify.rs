@@ -40,6 +40,11 @@ impl Check {
 }
 
 impl Verify {
+    /// Counters of the kernel's TCP say nothing of it.
+    pub fn is_over_quic(&self) -> bool {
+        matches!(self.application, Some(Application::Http3 | Application::Quic))
+    }
+
     /// The command that repeats it.
     pub fn command(&self, check: Check) -> String {
         let host = self.host.as_deref().unwrap_or("HOST");
@@ -53,6 +58,13 @@ impl Verify {
                 "curl -so /dev/null -w '%{time_connect}\\n' URL".to_owned()
             }
             (Some(Application::Http | Application::Https), Check::Reuse) => "curl -v URL URL".to_owned(),
+            (Some(Application::Http3), Check::FirstByte) => {
+                "curl --http3-only -so /dev/null -w '%{time_starttransfer} %{time_total}\\n' URL".to_owned()
+            }
+            (Some(Application::Http3), Check::Connect) => {
+                "curl --http3-only -so /dev/null -w '%{time_appconnect}\\n' URL".to_owned()
+            }
+            (Some(Application::Http3), Check::Reuse) => "curl --http3-only -v URL URL".to_owned(),
             (Some(Application::Ssh), _) => format!("time ssh -p {port} {host} true"),
             (Some(Application::Postgresql), Check::Connect) => format!("time pg_isready -h {host} -p {port}"),
             (Some(Application::Postgresql), _) => format!("psql -h {host} -p {port} -c '\\timing on' -c 'SELECT 1'"),
@@ -67,7 +79,9 @@ impl Verify {
             (Some(Application::Ftp), _) => format!("time curl -sI ftp://{}/", at(host, &port)),
             (Some(Application::Rsync), _) => format!("time rsync --port={port} rsync://{host}/"),
             (Some(Application::Iperf), _) => format!("iperf3 -c {host} -p {port}"),
-            (None, _) => format!("tcpdump -i any -w again.pcap host {host} and port {port}; whyslow again.pcap"),
+            (None | Some(Application::Quic), _) => {
+                format!("tcpdump -i any -w again.pcap host {host} and port {port}; whyslow again.pcap")
+            }
         }
     }
 }
@@ -90,6 +104,7 @@ mod tests {
         assert_eq!(verify(Some(Application::Ssh), 22), "time ssh -p 22 192.0.2.1 true");
         assert!(verify(Some(Application::Imap), 143).ends_with("-connect 192.0.2.1:143 -starttls imap </dev/null"));
         assert!(verify(None, 7).starts_with("tcpdump "));
+        assert!(verify(Some(Application::Http3), 443).starts_with("curl --http3-only "));
         for application in [Application::Ssh, Application::Postgresql, Application::Imaps, Application::Redis] {
             assert!(!verify(Some(application), 1).contains("curl"));
         }

@@ -11,6 +11,9 @@ pub(super) fn end_of(facts: &Facts, side: Side) -> End {
 
 /// What the payload tells of a transfer.
 pub(super) fn label(facts: &Facts, sender: Side, transfer: &TransferFacts) -> Option<String> {
+    if let Some(notes) = &facts.quic {
+        return Some(notes.facts.label().to_owned());
+    }
     let content = &facts.content[sender];
     let in_it = |seq: u64| seq >= transfer.seq.0 && seq < transfer.seq.1.max(transfer.seq.0 + 1);
     if let Some((_, head)) = content.heads.iter().find(|(seq, _)| in_it(*seq)) {

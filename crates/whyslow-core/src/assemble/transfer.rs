@@ -50,14 +50,18 @@ pub(super) fn entry(
     let before = limit::phases_before(facts, sender, transfer, opening, wait);
     let case = TransferCase { facts, sender, transfer, partition, before: &before, context: *context, earlier };
     let findings = if facts.timeless { Vec::new() } else { rules::check_transfer(&case) };
-    kept.flows.offer(&case, id, first);
+    if !context.encrypted {
+        kept.flows.offer(&case, id, first);
+    }
     let exit = rules::exit_of(&case).filter(|_| !facts.timeless);
     let spans = limit::without_idle_end(&partition.spans);
     let end = spans.last().map_or(transfer.start, |last| last.end);
     let duration = (end - transfer.start).or_zero();
     let seconds = duration.as_secs_f64();
     let worst = findings.first().map(|worst| worst.cost_s).filter(|cost| *cost > Nanos::ZERO);
-    if let Some(worst) = worst.filter(|worst| kept.replays.wants(*worst, id))
+    // The model plays TCP.
+    let modelled = worst.filter(|_| !context.encrypted);
+    if let Some(worst) = modelled.filter(|worst| kept.replays.wants(*worst, id))
         && let Some(replay) = Replay::new(transfer, partition, context, EarlierTransfers::of(up_to_this, context))
     {
         kept.replays.keep(worst, id, transfer.start - first, replay);
@@ -71,12 +75,12 @@ pub(super) fn entry(
         label: label(facts, sender, transfer),
         first_byte_s: first_byte(facts, sender, transfer),
         first_record: first_record(facts, sender, transfer).map(|(start, end)| end.saturating_sub(start)),
-        rounds: rounds(transfer, partition, end, first),
+        rounds: rounds(transfer, (partition, context.encrypted), end, first),
         rounds_total: transfer.rounds_total,
         elided: transfer.known_span.is_some(),
         model_s: None,
         // Until the model has run.
-        model_skipped: worst.is_some() && Replay::is_possible(transfer, context),
+        model_skipped: modelled.is_some() && Replay::is_possible(transfer, context),
         limits: LimitShare::of(&limit::sum_by_limit(spans.iter().map(Span::limit_time))),
         timeline: timeline(partition, end, first),
         verdict: rules::verdict(&case, &findings),
@@ -96,7 +100,8 @@ fn timeline(partition: &Partition, end: Time, first: Time) -> Vec<LimitSpan> {
     partition.timeline(MAX_SPANS).iter().filter(|span| span.start < end).map(listed).collect()
 }
 
-fn rounds(transfer: &TransferFacts, partition: &Partition, end: Time, first: Time) -> Vec<Round> {
+/// Where all is encrypted, no window is known.
+fn rounds(transfer: &TransferFacts, (partition, encrypted): (&Partition, bool), end: Time, first: Time) -> Vec<Round> {
     let end = transfer.known_span.map_or(end, |(_, until)| until);
     let ends = transfer.rounds.iter().skip(1).map(|round| round.start).chain([end]);
     transfer
@@ -113,7 +118,7 @@ fn rounds(transfer: &TransferFacts, partition: &Partition, end: Time, first: Tim
             first_frame: round.first_frame,
             last_frame: round.last_frame,
             in_flight: round.in_flight,
-            window: round.window,
+            window: round.window.filter(|_| !encrypted),
             limit,
         })
         .collect()

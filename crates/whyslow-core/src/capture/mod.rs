@@ -41,7 +41,7 @@ mod records;
 pub mod text;
 
 #[cfg(test)]
-mod build;
+pub(crate) mod build;
 
 pub use condensed::{CONDENSED_VERSION, CaptureOrigin, MAX_ROW};
 pub use reader::Reader;

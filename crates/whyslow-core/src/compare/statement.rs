@@ -118,6 +118,11 @@ pub enum ComparisonCaveat {
         /// Which one.
         which: usize,
     },
+    /// It is of QUIC, which encrypts its windows, ACKs and losses.
+    Encrypted {
+        /// Which one.
+        which: usize,
+    },
     /// Only the first rounds are listed.
     FirstRounds {
         /// Which one.

@@ -111,6 +111,9 @@ pub(super) fn caveats(comparison: &Comparison, both: [&ChosenTransfer<'_>; 2]) -
         if one.transfer.elided {
             caveats.push(ComparisonCaveat::Elided { which });
         }
+        if one.connection.quic.is_some() {
+            caveats.push(ComparisonCaveat::Encrypted { which });
+        }
         let listed = one.transfer.rounds.len() as u64;
         if one.transfer.rounds_total > listed {
             caveats.push(ComparisonCaveat::FirstRounds { which, listed });

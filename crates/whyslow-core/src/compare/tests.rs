@@ -86,6 +86,7 @@ pub(crate) fn connection(id: u64, rtt: i64, transfers: Vec<Transfer>) -> Connect
         stacks: [crate::analysis::Stack::UNKNOWN; 2],
         products: [None; 2],
         application: None,
+        quic: None,
         origin: Origin::default(),
         rtt_ms: Rtt { min: Some(rtt as f64), p50: None, p95: None, samples: 0 },
         handshake: Some(Handshake {

@@ -108,6 +108,12 @@ impl ShareRows {
         }
     }
 
+    /// A packet that is held as it is.
+    pub(super) fn write_whole(&mut self, packet: &Packet<'_>, give: &mut impl FnMut(usize, Vec<u8>)) {
+        self.count.packets += 1;
+        self.row(PacketTime::of(packet), give).verbatim(packet, packet.data);
+    }
+
     /// A packet that is no segment.
     pub(super) fn write_skipped(&mut self, packet: &Packet<'_>, skip: Skip, give: &mut impl FnMut(usize, Vec<u8>)) {
         self.count.packets += 1;

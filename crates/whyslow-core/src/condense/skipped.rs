@@ -26,7 +26,8 @@ impl SkippedPackets {
             return row.repeated(number, PacketTime { time: packet.time, frame: packet.frame });
         }
         let short = packet.data.get(..SHORT).unwrap_or(packet.data);
-        let is_enough = wire::decode(&Packet { data: short, ..*packet }) == Err(skip);
+        let is_enough = wire::decode(&Packet { data: short, ..*packet });
+        let is_enough = is_enough.is_err_and(|short| short == skip || short.counted() == skip);
         let held = if is_enough { short } else { packet.data.get(..MAX_VERBATIM).unwrap_or(packet.data) };
         let number = row.verbatim(packet, held);
         if self.0.len() < MAX_REASONS {

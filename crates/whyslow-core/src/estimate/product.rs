@@ -7,6 +7,9 @@ use crate::types::{Application, Product, ProductEstimate, ProductEvidence, Side}
 
 /// The protocol of a connection.
 pub(crate) fn application(facts: &Facts) -> Option<Application> {
+    if let Some(notes) = &facts.quic {
+        return Some(if notes.facts.is_http3() { Application::Http3 } else { Application::Quic });
+    }
     let port = facts.endpoints[!facts.client].1;
     let said = |protocol| facts.content.iter().any(|content| content.protocol == Some(protocol));
     if said(Protocol::Ssh) {
@@ -85,7 +88,9 @@ pub(crate) fn of(facts: &Facts, side: Side) -> Option<ProductEstimate> {
         | Application::Ftp
         | Application::Rsync
         | Application::Iperf
-        | Application::Tls => return None,
+        | Application::Tls
+        | Application::Http3
+        | Application::Quic => return None,
     };
     estimate(value, ProductEvidence::Port)
 }

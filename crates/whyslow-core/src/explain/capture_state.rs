@@ -296,7 +296,7 @@ impl NamedSkip {
             Skip::IcmpCut => (1, 0),
             Skip::Fragment => (2, 0),
             Skip::Cut => (3, 0),
-            Skip::Quic => (5, 0),
+            Skip::Quic(_) => (5, 0),
             _ => (4, 0),
         };
         Some(Self { order, what: skip.to_string(), slug })
@@ -311,7 +311,7 @@ fn problem_slug(skip: Skip) -> Option<&'static str> {
         Skip::Cut => Some("cut-headers"),
         Skip::Malformed(_) => Some("malformed-packet"),
         Skip::IcmpCut => Some("icmp-unmatched"),
-        Skip::Quic => Some(QUIC),
+        Skip::Quic(_) => Some(QUIC),
         _ => None,
     }
 }

@@ -19,6 +19,8 @@ pub struct Fragment {
     pub(super) captures: Vec<CaptureState>,
     /// Connections are known by the place of their first packets among all.
     pub(super) openings: Vec<OpeningPositions>,
+    /// Of these, those of QUIC.
+    pub(super) quic_openings: Vec<OpeningPositions>,
     pub(super) accounts: ListedAccounts,
     pub(super) replays: Replays,
     pub(super) flows: LargestFlows,
@@ -88,6 +90,7 @@ impl Fragment {
     pub fn merge(&mut self, other: Self) {
         merge_captures(&mut self.captures, other.captures);
         self.openings.extend(other.openings);
+        self.quic_openings.extend(other.quic_openings);
         self.accounts.merge(other.accounts);
         self.replays.merge(other.replays);
         self.flows.merge(other.flows);
@@ -113,21 +116,23 @@ impl Fragment {
     pub fn into_merged(mut self) -> MergedAnalysis {
         let listed = self.accounts.finish();
         self.give_others();
-        let Self { captures, openings, accounts, mut replays, mut flows, evicted, first_time, path_rate, .. } = self;
+        let Self { captures, openings, quic_openings, accounts, mut replays, mut flows, .. } = self;
+        let Self { evicted, first_time, path_rate, .. } = self;
         let (names, unlisted) = (self.host_names, accounts.unlisted);
         let several = captures.len() > 1;
         // From the place of the first packet to the place among connections.
         let ids: Vec<_> = listed.iter().map(ConnectionAccount::id).collect();
         let places = openings::ranks(&openings, &ids);
+        let quic_before = openings::ranks(&quic_openings, &ids);
         let place = |id| Some(places[ids.binary_search(&ConnectionId(id)).ok()?]);
         replays.renumber(place);
         flows.renumber(place);
         let (mut connections, mut summaries, mut marks) = (Vec::new(), Vec::new(), Vec::new());
-        for (ConnectionAccount { mut connection, summary: mut outline, fingerprint: mark, .. }, &id) in
-            listed.into_iter().zip(&places)
+        for (ConnectionAccount { mut connection, summary: mut outline, fingerprint: mark, .. }, (&id, &before)) in
+            listed.into_iter().zip(places.iter().zip(&quic_before))
         {
             (connection.id, outline.id) = (id, id);
-            connection.origin.stream = id.saturating_sub(1);
+            connection.number_stream(before);
             marks.extend(mark.map(|mark| ConnectionFingerprint { id, ..mark }));
             connections.push(connection);
             summaries.push(outline);
@@ -150,7 +155,7 @@ impl Fragment {
             pairs: Vec::new(),
             pairs_total: 0,
         };
-        let unlisted = UnlistedCompletion::new(openings, names, !several, path_rate);
+        let unlisted = UnlistedCompletion::new([openings, quic_openings], names, !several, path_rate);
         MergedAnalysis { analysis, fingerprints: marks, unlisted, replays, path_rate }
     }
 }

@@ -25,7 +25,7 @@ impl Fragment {
     pub fn write_to(&self, out: &mut impl Write) -> io::Result<()> {
         borsh::to_writer(&mut *out, &(self.captures.len() as u64))?;
         self.captures.iter().try_for_each(|capture| capture.write_to(out))?;
-        borsh::to_writer(&mut *out, &self.openings)?;
+        borsh::to_writer(&mut *out, &(&self.openings, &self.quic_openings))?;
         self.accounts.write_to(out)?;
         borsh::to_writer(&mut *out, &self.replays)?;
         borsh::to_writer(&mut *out, &self.flows)?;
@@ -40,12 +40,24 @@ impl Fragment {
     pub fn read_from(input: &mut impl Read) -> io::Result<Self> {
         let captures = u64::deserialize_reader(input)?;
         let captures = (0..captures).map(|_| CaptureState::read_from(input)).collect::<io::Result<_>>()?;
-        let openings = Vec::<OpeningPositions>::deserialize_reader(input)?;
+        let (openings, quic_openings) = <[Vec<OpeningPositions>; 2]>::deserialize_reader(input)?.into();
         let accounts = ListedAccounts::read_from(input)?;
         let (replays, flows) = (Replays::deserialize_reader(input)?, LargestFlows::deserialize_reader(input)?);
         let (evicted, first_time, path_rate) = <(u64, Option<Time>, Option<f64>)>::deserialize_reader(input)?;
         let host_names = Names::deserialize_reader(input)?;
         let unlisted = None;
-        Ok(Self { captures, openings, accounts, replays, flows, evicted, first_time, path_rate, host_names, unlisted })
+        Ok(Self {
+            captures,
+            openings,
+            quic_openings,
+            accounts,
+            replays,
+            flows,
+            evicted,
+            first_time,
+            path_rate,
+            host_names,
+            unlisted,
+        })
     }
 }

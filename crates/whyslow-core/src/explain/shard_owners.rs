@@ -139,7 +139,8 @@ impl ShardOwners {
             let Some((most, least)) = most.zip(least) else { return };
             let gap = sums[most] - sums[least];
             let may_go = |&part: &usize| self.owners[part] == most && (1..gap).contains(&self.loads[part]);
-            let parts = (0..SHARDS).filter(may_go).min_by_key(|&part| gap.abs_diff(2 * self.loads[part]));
+            // The first stays where it is: all of QUIC is in it, and its reader does not move.
+            let parts = (1..SHARDS).filter(may_go).min_by_key(|&part| gap.abs_diff(2 * self.loads[part]));
             let Some(part) = parts.filter(|_| gap > fair / IMBALANCE) else { return };
             self.owners[part] = least;
             sums[most] -= self.loads[part];

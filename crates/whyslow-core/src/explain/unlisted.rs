@@ -39,6 +39,8 @@ impl fmt::Debug for UnlistedSink {
 #[derive(Debug, Default)]
 pub struct UnlistedCompletion {
     pub(super) numbers: ConnectionNumbers,
+    /// Of connections of QUIC alone.
+    pub(super) quic_numbers: ConnectionNumbers,
     pub(super) names: Names,
     /// There is one capture, and a frame's number is enough.
     pub(super) is_alone: bool,
@@ -46,14 +48,22 @@ pub struct UnlistedCompletion {
 }
 
 impl UnlistedCompletion {
-    pub(super) fn new(openings: Vec<OpeningPositions>, names: Names, is_alone: bool, path_rate: Option<f64>) -> Self {
-        Self { numbers: ConnectionNumbers::new(openings), names, is_alone, path_rate }
+    /// `openings`: of all connections, and of those of QUIC.
+    pub(super) fn new(
+        openings: [Vec<OpeningPositions>; 2],
+        names: Names,
+        is_alone: bool,
+        path_rate: Option<f64>,
+    ) -> Self {
+        let [numbers, quic_numbers] = openings.map(ConnectionNumbers::new);
+        Self { numbers, quic_numbers, names, is_alone, path_rate }
     }
 
     /// Completes a connection. They come by rising places of their first packets.
     pub fn complete(&mut self, connection: &mut Connection) {
+        let quic_before = self.quic_numbers.number(ConnectionId(connection.id));
         connection.id = self.numbers.number(ConnectionId(connection.id));
-        connection.origin.stream = connection.id.saturating_sub(1);
+        connection.number_stream(quic_before);
         for end in [&mut connection.client, &mut connection.server] {
             name(end, &self.names);
         }

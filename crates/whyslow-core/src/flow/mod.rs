@@ -16,7 +16,7 @@ mod sweep;
 
 use crate::types::{Share, Side};
 use crate::units::Time;
-use crate::wire::{Flags, HashSeed, RawFlowKey, Segment};
+use crate::wire::{Flags, FlowKey, HashSeed, RawFlowKey, Segment};
 use cache::{CacheEntry, FlowCache};
 pub use entry::{ConnectionId, Evicted, FlowEntry, FlowTimeouts, HashedKey};
 pub use shard::Shard;
@@ -32,9 +32,20 @@ pub const SHARDS: usize = Share::MOST;
 /// Returns the shard of a four-tuple with this hash.
 #[inline(always)]
 pub fn shard_of(hash: u64) -> usize {
-    // The hash table itself uses the lowest and the highest bits.
-    (hash >> 40) as usize % SHARDS
+    (hash >> SHARD_SHIFT) as usize % SHARDS
 }
+
+impl HashedKey {
+    /// Of a connection that is in the first shard whatever its ends are: where one reader has to
+    /// see all connections of a kind.
+    pub fn in_first_shard(key: FlowKey) -> Self {
+        Self { key, hash: key.hash() & !((SHARDS as u64 - 1) << SHARD_SHIFT) }
+    }
+}
+
+/// Where in a hash the shard's number is: the hash table itself uses the lowest and the highest
+/// bits.
+const SHARD_SHIFT: u32 = 40;
 
 /// Returns the share, of so many, of a four-tuple with this hash.
 pub fn share_of(hash: u64, of: usize) -> usize {

@@ -17,6 +17,8 @@ pub struct Context {
     pub one_direction: bool,
     /// Packets were left out of a text capture.
     pub elided: bool,
+    /// Acknowledgements, windows and losses are encrypted (QUIC).
+    pub encrypted: bool,
     /// The capture point is nearer to the receiver than to the sender.
     pub near_receiver: bool,
     /// Both sides send timestamps.

@@ -46,6 +46,10 @@ impl Pause<'_> {
     pub(super) fn cut(&self, spans: &mut SpanCutter) {
         let Self { gap, base, context, .. } = self;
         let base = *base;
+        if context.encrypted {
+            spans.add(self.encrypted_limit(), gap.end);
+            return;
+        }
         if let Some((from, length)) = gap.closed.filter(|_| gap.release != Release::Timer) {
             // A window that closed was full before, and may be full again after it opened.
             let from = from.max(gap.start).min(gap.end);
@@ -103,6 +107,19 @@ impl Pause<'_> {
             }
         };
         spans.add(limit, gap.end);
+    }
+
+    /// Returns the limit of a pause of QUIC, whose acknowledgements and losses are not known. One
+    /// that is longer than a lost packet explains is not the path's; a shorter one tells nothing.
+    fn encrypted_limit(&self) -> Limit {
+        let Self { gap, base, context, .. } = self;
+        let rtt = context.rtt.unwrap_or_default();
+        match gap.end - gap.start {
+            length if length <= rtt + context.epsilon => *base,
+            length if length > probe_timeout(rtt) && gap.release == Release::Nothing => Limit::Application,
+            _ if is_rate_limit(*base) => *base,
+            _ => Limit::Unknown,
+        }
     }
 
     /// Returns whether one segment followed the pause and waited for its ACK before the next.
@@ -172,6 +189,17 @@ impl Pause<'_> {
         if is_brief { base } else { Limit::Unknown }
     }
 }
+
+/// After such a silence QUIC sends something if any of its data are not acknowledged, and after a
+/// round trip more they may arrive (RFC 9002 sections 5.3 and 6.2.1: three round trips before the
+/// variation is known, and the receiver's max_ack_delay, 25 ms by default). A timer that was backed
+/// off is longer, and needs two losses in a row.
+fn probe_timeout(rtt: Nanos) -> Nanos {
+    (rtt.scale(4.0) + Nanos::from_millis(25)).max(MIN_SILENCE)
+}
+
+/// Less may be the scheduling of a busy host.
+const MIN_SILENCE: Nanos = Nanos::from_millis(200);
 
 /// Returns whether one rate holds the transfer, whatever single pauses show.
 pub(super) fn is_rate_limit(base: Limit) -> bool {

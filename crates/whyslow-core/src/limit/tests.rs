@@ -25,6 +25,7 @@ pub(crate) fn context(rtt_ms: i64) -> Context {
         epsilon: Nanos::from_millis(rtt_ms.max(10) / 10),
         one_direction: false,
         elided: false,
+        encrypted: false,
         near_receiver: false,
         has_timestamps: true,
         next_to_receiver: false,

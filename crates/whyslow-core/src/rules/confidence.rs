@@ -10,9 +10,10 @@
 mod evidence;
 mod table;
 
+use super::over_quic::MOST;
 use super::rule::Proof;
 use super::{is_fully_modelled, proof_of};
-use crate::analysis::{CommonQuestion, Connection, Finding, Grade, Transfer};
+use crate::analysis::{CommonQuestion, Connection, ExchangeStatement, Finding, Grade, Statement, Transfer};
 use crate::units::Nanos;
 use evidence::Seen;
 
@@ -30,6 +31,10 @@ const CONTRADICTED_SHARE: f64 = 0.6;
 /// Sets the grade and the confidence of each finding, once, after all other stages.
 pub(crate) fn set_confidence(connections: &mut [Connection], across: &mut [Finding]) {
     for connection in &mut *connections {
+        if connection.quic.is_some() {
+            keep_bounds(connection);
+            continue;
+        }
         let seen = Seen::of(connection);
         for finding in &mut connection.findings {
             grade_without_model(finding);
@@ -47,8 +52,27 @@ pub(crate) fn set_confidence(connections: &mut [Connection], across: &mut [Findi
         }
     }
     for finding in across {
-        grade_by_parts(finding, connections);
+        let is_its = |connection: &&Connection| finding.connections.contains(&connection.id);
+        let mut its = connections.iter().filter(is_its).peekable();
+        if its.peek().is_some() && its.all(|connection| connection.quic.is_some()) {
+            keep_bound(finding);
+            finding.confidence = finding.confidence.min(MOST);
+        } else {
+            grade_by_parts(finding, connections);
+        }
     }
+}
+
+/// The table is of TCP, which shows more than QUIC: there the bounds of the rules hold.
+fn keep_bounds(connection: &mut Connection) {
+    let of_transfers = connection.transfers.iter_mut().flat_map(|transfer| &mut transfer.findings);
+    connection.findings.iter_mut().chain(of_transfers).for_each(keep_bound);
+}
+
+fn keep_bound(finding: &mut Finding) {
+    let is_shown = matches!(finding.statement, Statement::Exchange(ExchangeStatement::InitialRetransmitted { .. }));
+    finding.grade = if is_shown { Grade::Shown } else { Grade::Inferred };
+    finding.weight = finding.confidence;
 }
 
 /// A finding over connections is as well supported as what it sums up: the best grade that the

@@ -40,6 +40,7 @@ mod offload;
 mod one_direction;
 mod order;
 mod outstanding;
+mod over_quic;
 mod pacing;
 mod path_latency;
 mod policer;
@@ -109,6 +110,7 @@ pub fn check_transfer(case: &TransferCase<'_>) -> Vec<Finding> {
         }
         _ => None,
     });
+    let found = found.filter_map(|finding| over_quic::adapt(case.facts, finding));
     let mut found: Vec<Finding> = found.collect();
     cost_shares::share_time(&mut found, case.partition.times(), case.before.iter().copied());
     sorted(found.into_iter())
@@ -121,10 +123,11 @@ fn is_excluded(rule: &Rule, case: &TransferCase<'_>) -> bool {
 
 /// What a connection's transfers lost together; most seconds first.
 pub fn check_connection(case: &ConnectionCase<'_>) -> Vec<Finding> {
-    sorted(RULES.iter().filter_map(|rule| match rule.check {
+    let found = RULES.iter().filter_map(|rule| match rule.check {
         Check::Connection(check) | Check::TransferAndConnection(_, check) => check(case),
         _ => None,
-    }))
+    });
+    sorted(found.filter_map(|finding| over_quic::adapt(case.facts, finding)))
 }
 
 /// Until when an answer that never came is waited for, by a connection with these findings.
@@ -200,6 +203,7 @@ pub fn capture_problems(facts: &Facts) -> Vec<Problem> {
             Check::Capture(check) => check(facts),
             _ => None,
         })
+        .filter(|problem| over_quic::is_problem(facts, &problem.slug))
         .collect()
 }
 

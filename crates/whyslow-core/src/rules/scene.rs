@@ -118,6 +118,7 @@ fn facts_until(end: Time) -> Facts {
         content: Default::default(),
         begins_with_text: [false; 2],
         capture_defects: CaptureDefects::default(),
+        quic: None,
         is_text: false,
         notices: Default::default(),
         elided: Vec::new(),

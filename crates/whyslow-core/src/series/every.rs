@@ -4,11 +4,12 @@ use super::Point;
 use super::reader::Opening;
 use crate::analysis::{self, End, Frame};
 use crate::capture::{Packet, Sink};
-use crate::flow::{ConnectionId, Evicted, FlowTable};
+use crate::flow::{ConnectionId, Evicted, FlowTable, HashedKey};
+use crate::quic::{QuicReader, Sent, Taken};
 use crate::tcp::Connection;
 use crate::types::Side;
 use crate::units::Time;
-use crate::wire::{self, ChecksumSample, FlowKey, HashSeed, Icmp, Segment, Skip};
+use crate::wire::{self, ChecksumSample, Datagram, FlowKey, HashSeed, Icmp, Segment, Skip};
 use borsh::{BorshDeserialize, BorshSerialize};
 
 /// Packets after which points are given, those of the last so many excepted: they wait for verdicts
@@ -53,6 +54,7 @@ impl TracedPoints {
 /// points of all connections. Memory is bounded by the connections that are open.
 pub struct EveryPacketReader<'a> {
     table: FlowTable<Traced>,
+    quic: QuicReader,
     /// Connections so far.
     opened: u64,
     sample: ChecksumSample,
@@ -74,12 +76,23 @@ struct Traced {
     opening: Opening,
     /// How often points of it were given.
     given: u64,
+    is_quic: bool,
 }
 
 impl Traced {
+    fn new(segment: &Segment<'_>, time: Time, frame: Frame) -> Self {
+        let mut connection = Box::new(Connection::new(segment, time, frame));
+        connection.trace(Side::A, Time(0));
+        Self { connection, opening: Opening::of(segment), given: 0, is_quic: false }
+    }
+
     fn give(&mut self, id: ConnectionId, points: &[Point], give: &mut dyn FnMut(u64, TracedPoints)) {
         for points in points.chunks(CHUNK) {
-            give(id.0 + 1, TracedPoints { points: points.to_vec(), opening: self.opening, number: self.given });
+            let mut points = points.to_vec();
+            if self.is_quic {
+                points.iter_mut().for_each(|point| *point = point.without_encrypted());
+            }
+            give(id.0 + 1, TracedPoints { points, opening: self.opening, number: self.given });
             self.given += 1;
         }
     }
@@ -97,6 +110,7 @@ impl<'a> EveryPacketReader<'a> {
     pub fn new(give: &'a mut dyn FnMut(u64, TracedPoints)) -> Self {
         Self {
             table: FlowTable::default(),
+            quic: QuicReader::default(),
             opened: 0,
             sample: ChecksumSample::default(),
             seen: 0,
@@ -125,6 +139,8 @@ impl<'a> EveryPacketReader<'a> {
     /// Everything was read: gives the points that waited. Says how many verdicts came when their
     /// points had been given.
     pub fn finish(mut self) -> u64 {
+        let held = self.quic.finish();
+        held.iter().for_each(|sent| self.take_sent(sent));
         let open = self.table.drain();
         self.end(open);
         self.late
@@ -149,6 +165,27 @@ impl<'a> EveryPacketReader<'a> {
             let evicted = self.table.take_evicted();
             self.end(evicted);
         }
+    }
+
+    /// What a datagram of QUIC did, as the analysis takes it.
+    fn take_datagram(&mut self, packet: &Packet<'_>, datagram: &Datagram, frame: Frame) {
+        let mut reader = std::mem::take(&mut self.quic);
+        if let Taken::Known { sent, .. } = reader.take(packet, datagram, frame) {
+            sent.for_each(|sent| self.take_sent(&sent));
+        }
+        self.quic = reader;
+    }
+
+    fn take_sent(&mut self, sent: &Sent) {
+        let Sent { segment, time, frame } = sent;
+        let ends = HashedKey::in_first_shard(sent.flow_key());
+        let routed =
+            self.table.route(segment, &ends, ConnectionId(self.opened), || Traced::new(segment, *time, *frame));
+        self.opened += u64::from(routed.new);
+        routed.value.is_quic = true;
+        routed.value.connection.push(segment, routed.from, *time, *frame);
+        self.end_evicted();
+        self.sweep(*time);
     }
 
     /// A segment was taken.
@@ -196,14 +233,13 @@ impl Sink for EveryPacketReader<'_> {
         let segment = match wire::decode(packet) {
             Ok(segment) => segment,
             Err(Skip::Icmp(error)) => return self.take_error(&error, time, frame),
+            Err(Skip::Quic(datagram) | Skip::Udp(datagram)) => return self.take_datagram(packet, &datagram, frame),
             Err(_) => return,
         };
         self.advance_time(time);
         let judged = |is_first| Segment { checksum: self.sample.judge(&segment, packet, is_first), ..segment };
         let routed = self.table.route(&segment, &FlowKey::of(&segment).into(), ConnectionId(self.opened), || {
-            let mut connection = Box::new(Connection::new(&judged(true), time, frame));
-            connection.trace(Side::A, Time(0));
-            Traced { connection, opening: Opening::of(&segment), given: 0 }
+            Traced::new(&judged(true), time, frame)
         });
         self.opened += u64::from(routed.new);
         let segment = judged(routed.new);

@@ -4,6 +4,7 @@
 //! tells connections apart is the first pass' own.
 
 use crate::flow::{ConnectionId, FlowTable};
+use crate::quic::Sent;
 use crate::types::Side;
 use crate::units::Time;
 use crate::wire::{FastPacket, FlowKey, Icmp, PlainSegment, Segment};
@@ -37,9 +38,18 @@ impl ConnectionNumbering {
 
     /// The id that an analysis has for the segment's connection, and who of it sent the segment.
     pub fn of(&mut self, segment: &Segment<'_>, time: Time) -> (u64, Side) {
+        self.with_key(segment, FlowKey::of(segment), time)
+    }
+
+    /// The same of what QUIC sent.
+    pub fn of_quic(&mut self, sent: &Sent) -> (u64, Side) {
+        self.with_key(&sent.segment, sent.flow_key(), sent.time)
+    }
+
+    fn with_key(&mut self, segment: &Segment<'_>, key: FlowKey, time: Time) -> (u64, Side) {
         self.advance_time(time);
         let next = ConnectionId(self.opened);
-        let routed = self.table.route(segment, &FlowKey::of(segment).into(), next, || ());
+        let routed = self.table.route(segment, &key.into(), next, || ());
         let (id, from) = (routed.id, routed.from);
         self.opened += u64::from(routed.new);
         (id.0 + 1, from)

@@ -3,8 +3,10 @@
 use super::WantedConnection;
 use super::numbering::ConnectionNumbering;
 use crate::capture::{Packet, Sink};
+use crate::quic::{QuicReader, Taken};
+use crate::types::Frame;
 use crate::units::{Nanos, Time};
-use crate::wire;
+use crate::wire::{self, Datagram, Skip};
 
 /// Takes the packets of a capture once more, and gives those of one connection in a time range,
 /// whole.
@@ -13,6 +15,7 @@ pub struct PacketPicker<'a> {
     /// From the capture's first packet.
     range: (Nanos, Nanos),
     numbering: ConnectionNumbering,
+    quic: QuicReader,
     first: Option<Time>,
     give: &'a mut dyn FnMut(&Packet<'_>),
 }
@@ -27,7 +30,23 @@ impl<'a> PacketPicker<'a> {
     /// `give` is called for each packet of the connection from `range.0` to `range.1`, in the
     /// capture's order.
     pub fn new(wanted: WantedConnection, range: (Nanos, Nanos), give: &'a mut dyn FnMut(&Packet<'_>)) -> Self {
-        Self { wanted, range, numbering: ConnectionNumbering::default(), first: None, give }
+        Self {
+            wanted,
+            range,
+            numbering: ConnectionNumbering::default(),
+            quic: QuicReader::default(),
+            first: None,
+            give,
+        }
+    }
+
+    /// Whose a datagram is: what is still held of its connection tells no more than that.
+    fn of_datagram(&mut self, packet: &Packet<'_>, datagram: &Datagram) -> Option<u64> {
+        let frame = Frame { file: None, number: packet.frame };
+        match self.quic.take(packet, datagram, frame) {
+            Taken::Unknown => None,
+            Taken::Known { sent, .. } => sent.map(|one| self.numbering.of_quic(&one).0).last(),
+        }
     }
 }
 
@@ -39,6 +58,10 @@ impl Sink for PacketPicker<'_> {
             Some((id, ..)) => id,
             None => match wire::decode(packet) {
                 Ok(segment) => self.numbering.of(&segment, packet.time).0,
+                Err(Skip::Quic(datagram) | Skip::Udp(datagram)) => match self.of_datagram(packet, &datagram) {
+                    Some(id) => id,
+                    None => return,
+                },
                 Err(_) => return,
             },
         };

@@ -4,11 +4,12 @@ use super::Point;
 use super::numbering::ConnectionNumbering;
 use crate::analysis::{self, End, Frame};
 use crate::capture::{Packet, Sink};
+use crate::quic::{QuicReader, Sent, Taken};
 use crate::tcp::Connection;
 use crate::tcp::trace::MAX_PENDING_POINTS;
 use crate::types::Side;
 use crate::units::Time;
-use crate::wire::{self, ChecksumSample, Icmp, Segment, Skip};
+use crate::wire::{self, ChecksumSample, Datagram, Icmp, Segment, Skip};
 use borsh::{BorshDeserialize, BorshSerialize};
 use std::net::IpAddr;
 
@@ -78,6 +79,7 @@ pub struct SeriesReader<'a> {
     /// By their ids.
     followed: Vec<Followed>,
     numbering: ConnectionNumbering,
+    quic: QuicReader,
     first: Option<Time>,
     /// The first packets of the capture that is read, and how many of all there were.
     sample: ChecksumSample,
@@ -93,6 +95,7 @@ struct Followed {
     /// Its place among those that are wanted.
     place: usize,
     connection: Option<Box<Connection>>,
+    is_quic: bool,
 }
 
 impl std::fmt::Debug for SeriesReader<'_> {
@@ -109,13 +112,14 @@ impl<'a> SeriesReader<'a> {
         let is_alone = wanted.len() == 1;
         let follow = |(place, wanted): (usize, WantedConnection)| {
             let waiting = if is_alone { MAX_PENDING_POINTS } else { wanted.waiting };
-            Followed { wanted: WantedConnection { waiting, ..wanted }, place, connection: None }
+            Followed { wanted: WantedConnection { waiting, ..wanted }, place, connection: None, is_quic: false }
         };
         let mut followed: Vec<_> = wanted.into_iter().enumerate().map(follow).collect();
         followed.sort_by_key(|one| one.wanted.id);
         Self {
             followed,
             numbering: ConnectionNumbering::default(),
+            quic: QuicReader::default(),
             first: None,
             sample: ChecksumSample::default(),
             seen: 0,
@@ -140,12 +144,14 @@ impl<'a> SeriesReader<'a> {
 
     /// Everything was read: gives the points that waited. Says how many verdicts came when their
     /// points had been given.
-    pub fn finish(self) -> u64 {
+    pub fn finish(mut self) -> u64 {
+        let (held, first) = (self.quic.finish(), self.first.unwrap_or(Time::ZERO));
+        held.iter().for_each(|sent| self.take_sent(sent, first));
         let mut late = 0;
-        for Followed { place, connection, .. } in self.followed {
+        for Followed { place, connection, is_quic, .. } in self.followed {
             let Some(mut connection) = connection else { continue };
             for point in connection.finish_trace() {
-                (self.give)(place, point);
+                (self.give)(place, if is_quic { point.without_encrypted() } else { point });
             }
             late += connection.late_verdicts();
         }
@@ -160,6 +166,31 @@ fn find(followed: &mut [Followed], id: u64) -> Option<&mut Followed> {
 }
 
 impl SeriesReader<'_> {
+    /// What a datagram of QUIC did is shown as the analysis takes it.
+    fn take_datagram(&mut self, packet: &Packet<'_>, datagram: &Datagram, first: Time) {
+        let frame = Frame { file: self.file, number: packet.frame };
+        let mut reader = std::mem::take(&mut self.quic);
+        if let Taken::Known { sent, .. } = reader.take(packet, datagram, frame) {
+            sent.for_each(|sent| self.take_sent(&sent, first));
+        }
+        self.quic = reader;
+    }
+
+    fn take_sent(&mut self, sent: &Sent, first: Time) {
+        let (id, from) = self.numbering.of_quic(sent);
+        let Some(Followed { wanted, place, connection, is_quic }) = find(&mut self.followed, id) else { return };
+        *is_quic = true;
+        let connection = connection.get_or_insert_with(|| {
+            let mut connection = Box::new(Connection::new(&sent.segment, sent.time, sent.frame));
+            connection.trace(wanted.client(&sent.segment), first);
+            connection
+        });
+        connection.push(&sent.segment, from, sent.time, sent.frame);
+        while let Some(point) = connection.next_point(wanted.waiting) {
+            (self.give)(*place, point.without_encrypted());
+        }
+    }
+
     /// What was too long for the path is retransmitted for that, and not for a loss.
     fn take_error(&mut self, error: &Icmp, time: Time, frame: Frame) {
         if let Some((id, about)) = self.numbering.of_error(error)
@@ -190,11 +221,12 @@ impl Sink for SeriesReader<'_> {
         } else {
             let segment = match wire::decode(packet) {
                 Ok(segment) => segment,
+                Err(Skip::Quic(datagram) | Skip::Udp(datagram)) => return self.take_datagram(packet, &datagram, first),
                 Err(Skip::Icmp(error)) => return self.take_error(&error, packet.time, frame),
                 Err(_) => return,
             };
             let (id, from) = self.numbering.of(&segment, packet.time);
-            let Some(Followed { wanted, place, connection }) = find(&mut self.followed, id) else { return };
+            let Some(Followed { wanted, place, connection, .. }) = find(&mut self.followed, id) else { return };
             let checksum = self.sample.judge(&segment, packet, connection.is_none());
             let segment = Segment { checksum, ..segment };
             let connection = connection.get_or_insert_with(|| {

@@ -5,6 +5,7 @@ use super::facts::CaptureDefects;
 use super::handshake::{HandshakeTracker, JoinedHandshake, PacketRef};
 use super::icmp_notices::Notices;
 use super::payload::streams::PayloadStreams;
+use super::quic_notes::QuicNotes;
 use super::recent_packets::RecentPackets;
 use super::segment::Seg;
 use super::sender::{PathEstimate, SenderState};
@@ -106,6 +107,8 @@ pub(super) struct Rare {
     pub(super) notices: Notices,
     /// What its ends agreed on, where that is known from elsewhere than the capture.
     pub(super) joined: Option<JoinedHandshake>,
+    /// It is of QUIC.
+    pub(super) quic: Option<Box<QuicNotes>>,
 }
 
 /// A segment that waits until the next ones show whether it arrived.

@@ -8,6 +8,7 @@
 mod retransmission;
 mod transfer;
 
+use super::QuicNotes;
 pub use super::icmp_notices::{Notice, Notices};
 use super::payload;
 use super::sender::rtt::OLD_FIRST_RTO;
@@ -73,6 +74,8 @@ pub struct Facts {
     pub capture_defects: CaptureDefects,
     /// What ICMP errors said of its segments.
     pub notices: Notices,
+    /// It is of QUIC.
+    pub quic: Option<Box<QuicNotes>>,
     /// It comes from a text.
     pub is_text: bool,
     /// Of a text: where packets of it are missing, in time order.

@@ -15,6 +15,7 @@ mod handshake;
 mod icmp;
 mod icmp_notices;
 pub mod payload;
+mod quic_notes;
 mod recent_packets;
 mod roles;
 mod segment;
@@ -33,7 +34,7 @@ pub use short_connection::{INITIAL_SYN_TIMERS, ShortConnectionBounds};
 #[cfg(test)]
 pub use snapshot::EARLIER_TRANSFERS;
 
-use crate::types::{Frame, Side, State};
+use crate::types::{Frame, Quic, Side, State};
 use crate::units::{Nanos, SeqNumber, Time};
 use crate::wire::{Checksum, ChecksumTally, Flags, SackBlocks, Segment};
 use buffering::Buffering;
@@ -42,6 +43,7 @@ use exchanges::Conversation;
 use facts::{CaptureDefects, Facts, HandshakeFacts, ResetFacts};
 use handshake::{HandshakeTracker, Negotiated, PacketRef};
 use payload::streams::PayloadStreams;
+pub use quic_notes::QuicNotes;
 pub use segment::FrameRef;
 use segment::Seg;
 use sender::SenderState;
@@ -185,6 +187,14 @@ impl Connection {
                     self.start_tracking();
                 }
             }
+        }
+    }
+
+    /// It is of QUIC, and this is what its handshake and its packets show.
+    pub fn note_quic(&mut self, facts: &Quic, name: Option<&str>) {
+        let notes = &mut self.rare.get_or_insert_default().quic;
+        if notes.as_ref().is_none_or(|notes| notes.facts != *facts) {
+            *notes = Some(Box::new(QuicNotes { facts: facts.clone(), name: name.map(str::to_owned) }));
         }
     }
 
@@ -378,7 +388,7 @@ impl Connection {
         let handshake = HandshakeFacts { is_joined, ..self.opening.facts() };
         self.start_tracking().finish_suspect();
         self.undo_dropped();
-        let Rare { capture_defects, notices, .. } = self.take_rare();
+        let Rare { capture_defects, notices, quic, .. } = self.take_rare();
         let (last, origins) = (self.last, self.isns);
         let tracking = self.start_tracking();
         let vantage = tracking.estimator.conclude(client);
@@ -426,6 +436,7 @@ impl Connection {
             begins_with_text,
             capture_defects,
             notices,
+            quic,
             is_text: false,
             elided: Vec::new(),
             timeless: false,

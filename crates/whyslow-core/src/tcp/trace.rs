@@ -70,6 +70,11 @@ pub struct Point {
 }
 
 impl Point {
+    /// Without what QUIC encrypts, and the segments that stand for its datagrams make up.
+    pub(crate) fn without_encrypted(self) -> Self {
+        Self { window: None, duplicate_ack: false, rtt: None, ..self }
+    }
+
     /// Behind its last byte, SYN and FIN counted.
     pub fn end(&self) -> Option<u64> {
         let space = |flag| u64::from(self.flags.has(flag));

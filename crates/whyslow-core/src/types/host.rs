@@ -126,6 +126,10 @@ pub enum Application {
     Iperf,
     /// TLS that carries something unknown.
     Tls,
+    /// HTTP/3, over QUIC.
+    Http3,
+    /// QUIC that carries something else.
+    Quic,
 }
 
 /// What tells the protocol or the product.

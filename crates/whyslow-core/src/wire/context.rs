@@ -44,6 +44,8 @@ pub(super) struct DecodeContext {
     /// Packets and frames around this one, counted to end a packet that was made to nest without
     /// end.
     pub depth: u8,
+    /// Where the packet begins in memory, to tell later where in it a datagram lies.
+    pub base: usize,
     /// Reads what lies inside.
     pub inner: Inner,
 }
@@ -54,7 +56,7 @@ impl DecodeContext {
 
     /// Around the outermost packet; `inner` reads what lies within others.
     pub const fn new(inner: Inner) -> Self {
-        Self { verify: false, tunnels: 0, fragment: false, depth: 0, inner }
+        Self { verify: false, tunnels: 0, fragment: false, depth: 0, base: 0, inner }
     }
 
     /// For what lies within one more packet or frame.

@@ -13,6 +13,8 @@ pub struct FlowKey {
     ports: u32,
     is_v6: bool,
     from_greater: bool,
+    /// Of QUIC: TCP may have a connection between the same ends.
+    is_quic: bool,
 }
 
 const _: () = assert!(size_of::<FlowKey>() <= 40, "every connection has one");
@@ -41,7 +43,13 @@ impl FlowKey {
         let (addresses, ports) = (u64::from_le_bytes(*addresses), u64::from(u32::from_le_bytes(*ports)));
         let from = addresses & 0xffff_ffff | (ports & 0xffff) << 32;
         let to = addresses >> 32 | (ports >> 16) << 32;
-        Self { words: [from.min(to), from.max(to), 0, 0], ports: 0, is_v6: false, from_greater: from > to }
+        Self {
+            words: [from.min(to), from.max(to), 0, 0],
+            ports: 0,
+            is_v6: false,
+            from_greater: from > to,
+            is_quic: false,
+        }
     }
 
     /// As [`v4`](Self::v4).
@@ -53,7 +61,12 @@ impl FlowKey {
         // The words that hosts of one network do not have in common come first.
         let from_greater = (b, a, ports & 0xffff) > (d, c, ports >> 16);
         let (words, ports) = if from_greater { ([c, d, a, b], ports.rotate_left(16)) } else { ([a, b, c, d], ports) };
-        Self { words, ports, is_v6: true, from_greater }
+        Self { words, ports, is_v6: true, from_greater, is_quic: false }
+    }
+
+    /// Of a QUIC connection between the same ends.
+    pub fn over_quic(self) -> Self {
+        Self { is_quic: true, ..self }
     }
 
     /// Addresses and ports, the sender's first.
@@ -74,7 +87,7 @@ impl FlowKey {
     pub fn same_connection(&self, other: &Self) -> bool {
         let [a, b, c, d] = self.words;
         let [e, f, g, h] = other.words;
-        let first = a == e && b == f && self.is_v6 == other.is_v6;
+        let first = a == e && b == f && self.is_v6 == other.is_v6 && self.is_quic == other.is_quic;
         first && (!self.is_v6 || (c == g && d == h && self.ports == other.ports))
     }
 

@@ -17,6 +17,7 @@
 mod checksum;
 mod checksum_sample;
 mod context;
+mod datagram;
 mod ethertype;
 mod fast;
 mod flow_key;
@@ -37,6 +38,7 @@ mod view;
 
 pub use crate::types::Fate;
 pub use checksum_sample::{ChecksumSample, ChecksumTally};
+pub use datagram::Datagram;
 pub use fast::{FastPacket, PlainSegment, parse_fast};
 pub use flow_key::{FlowKey, HashSeed, RawFlowKey};
 pub use icmp_error::Icmp;
@@ -75,6 +77,7 @@ fn decode_with<'a>(context: DecodeContext, packet: &Packet<'a>) -> Decoded<'a> {
 /// Layer after layer.
 #[inline(never)]
 fn decode_layers<'a>(context: DecodeContext, packet: &Packet<'a>) -> Decoded<'a> {
+    let context = DecodeContext { base: packet.data.as_ptr().addr(), ..context };
     link::decode(context, packet.link, View::new(packet.data, packet.original_len as usize))
 }
 

@@ -1,13 +1,38 @@
-//! Recognises QUIC (RFC 9000), which runs over UDP and whose packets are counted, not read.
+//! Recognises QUIC (RFC 9000), which runs over UDP.
 
+use super::datagram::Datagram;
+use super::ip_header::Header;
 use super::view::View;
+use super::{Skip, context::DecodeContext};
 
 /// The port of HTTP/3 (RFC 9114 section 3.1), where packets with short headers are taken for QUIC
 /// too: they have no version.
 const HTTPS: u16 = 443;
 
+/// Of a datagram at no tunnel's port: what it is.
+pub(super) fn datagram(context: DecodeContext, header: &Header<'_>, (from, to): (u16, u16), payload: View<'_>) -> Skip {
+    // The fixed bit (RFC 9000 section 17), or a version negotiation, which need not have it: other
+    // UDP mostly ends here.
+    let Ok(first) = payload.u8(0) else { return Skip::NotTcp(17) };
+    let is_quic = is_quic(from, to, payload);
+    if !is_quic && first & 0xc0 != 0x40 && !(first & 0x80 != 0 && payload.array(1) == Ok(&[0; 4])) {
+        return Skip::NotTcp(17);
+    }
+    let offset = payload.data().as_ptr().addr().wrapping_sub(context.base);
+    let found = Datagram {
+        from: (header.addresses.src(), from),
+        to: (header.addresses.dst(), to),
+        offset: u32::try_from(offset).unwrap_or(u32::MAX),
+        captured: u32::try_from(payload.data().len()).unwrap_or(u32::MAX),
+        wire: u32::try_from(payload.wire()).unwrap_or(u32::MAX),
+        ttl: header.ttl,
+        ecn: header.ecn,
+    };
+    if is_quic { Skip::Quic(found) } else { Skip::Udp(found) }
+}
+
 /// Returns whether the payload of a UDP datagram begins with the header of a QUIC packet.
-pub(super) fn is_quic(from: u16, to: u16, payload: View<'_>) -> bool {
+fn is_quic(from: u16, to: u16, payload: View<'_>) -> bool {
     let Ok(first) = payload.u8(0) else { return false };
     let is_https = from == HTTPS || to == HTTPS;
     if first & 0x80 == 0 {

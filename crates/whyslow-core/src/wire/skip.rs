@@ -1,5 +1,6 @@
 //! Why a packet gave no segment, and how that is said.
 
+use super::datagram::Datagram;
 use super::icmp_error::{self, Icmp};
 use super::link;
 use crate::capture::LinkType;
@@ -18,7 +19,9 @@ pub enum Skip {
     /// The same, an ICMP error about a TCP segment.
     Icmp(Icmp),
     /// UDP with a packet of QUIC.
-    Quic,
+    Quic(Datagram),
+    /// UDP that may be of a QUIC connection that is known: nothing else tells.
+    Udp(Datagram),
     /// An ICMP error about TCP that quotes too little of its segment to identify it.
     IcmpCut,
     /// A frame that carries no packet, or none that can be read: what it is, in a few words.
@@ -38,6 +41,8 @@ impl Skip {
         match self {
             Self::Icmp(error) if error.from.0.is_ipv6() => Self::NotTcp(icmp_error::V6),
             Self::Icmp(_) => Self::NotTcp(icmp_error::V4),
+            Self::Quic(_) => Self::Quic(Datagram::ANY),
+            Self::Udp(_) => Self::NotTcp(17),
             other => other,
         }
     }
@@ -58,8 +63,8 @@ impl fmt::Display for Skip {
                 Some(name) => write!(f, "not TCP: {name}"),
                 None => write!(f, "not TCP: IP protocol {value}"),
             },
-            Self::Quic => f.write_str("QUIC, which is not TCP: not read"),
-            Self::Icmp(_) => self.counted().fmt(f),
+            Self::Quic(_) => f.write_str("QUIC of connections whose beginning was not captured: not read"),
+            Self::Icmp(_) | Self::Udp(_) => self.counted().fmt(f),
             Self::IcmpCut => f.write_str("an ICMP error that quotes too little of a TCP segment to tell which one"),
             Self::NoPacket(what) => f.write_str(what),
             Self::Fragment => f.write_str("an IP fragment without the TCP header"),

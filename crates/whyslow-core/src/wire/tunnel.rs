@@ -5,7 +5,7 @@ use super::context::{DecodeContext, Decoded, Inside};
 use super::icmp;
 use super::icmp_error::{V4, V6};
 use super::ip_header::Header;
-use super::quic::is_quic;
+use super::quic::datagram;
 use super::skip::Skip;
 use super::view::View;
 
@@ -19,7 +19,7 @@ pub(super) fn decode<'a>(context: DecodeContext, outer: &Header<'_>, protocol: u
     match protocol {
         // IPv4, IPv6, and KA9Q's number for the former.
         4 | 41 | 94 => context.decode(Inside::Ip, view),
-        17 => udp(context, view),
+        17 => udp(context, outer, view),
         47 => gre(context, view),
         // EtherIP (RFC 3378).
         97 => context.decode(Inside::Ethernet, view.skip(2)?),
@@ -31,7 +31,7 @@ pub(super) fn decode<'a>(context: DecodeContext, outer: &Header<'_>, protocol: u
 }
 
 /// UDP datagrams are of interest only where a tunnel's port is one of theirs.
-fn udp(context: DecodeContext, view: View<'_>) -> Decoded<'_> {
+fn udp<'a>(context: DecodeContext, outer: &Header<'_>, view: View<'a>) -> Decoded<'a> {
     let (from, to, length) = (view.u16(0)?, view.u16(2)?, usize::from(view.u16(4)?));
     let inside = if length < 8 { view.skip(8)? } else { view.limit(length).skip(8)? };
     match (from, to) {
@@ -45,8 +45,7 @@ fn udp(context: DecodeContext, view: View<'_>) -> Decoded<'_> {
         (_, 4341) => context.decode(Inside::Ip, inside.skip(8)?),
         (1701, _) | (_, 1701) => l2tp(context, inside),
         (3544, _) | (_, 3544) => teredo(context, inside),
-        _ if is_quic(from, to, inside) => Err(Skip::Quic),
-        _ => Err(NOT_A_TUNNEL),
+        _ => Err(datagram(context, outer, (from, to), inside)),
     }
 }
 

@@ -294,7 +294,7 @@ fn condensed_captures() {
 /// What any packets are condensed to is read as what they were.
 #[test]
 fn condenser() {
-    fuzz("condenser", [seeds::pcap(), seeds::found("pcap"), texts()].concat(), |input| {
+    fuzz("condenser", [seeds::pcap(), seeds::quic(), seeds::found("pcap"), texts()].concat(), |input| {
         let mut rows = Vec::new();
         let mut condenser = Condenser::new(&CaptureOrigin::default(), 1, |_, row: Vec<u8>| rows.extend(row));
         let mut reader = Reader::new();
@@ -316,6 +316,11 @@ fn condenser() {
 #[test]
 fn wire() {
     fuzz("wire", packets(), packet);
+}
+
+#[test]
+fn quic() {
+    fuzz("quic", seeds::quic(), explain);
 }
 
 #[test]

@@ -45,6 +45,36 @@ pub(crate) fn pcap() -> Vec<Vec<u8>> {
     files
 }
 
+/// QUIC: the client's first packet of RFC 9001 appendix A.2 or of RFC 9369, the server's answer,
+/// and packets with short headers both ways.
+pub(crate) fn quic() -> Vec<Vec<u8>> {
+    let first = [
+        &include_bytes!("../../src/quic/vectors/rfc9001-a2.bin")[..],
+        include_bytes!("../../src/quic/vectors/rfc9369-a2.bin"),
+    ];
+    let captures = first.map(|first| {
+        // Of a server that chose an id of eight bytes.
+        let head = [&first[..5], &[0, 8, 1, 2, 3, 4, 5, 6, 7, 8, 0, 0x44, 0]].concat();
+        let answer = [head, vec![7; 1_024]].concat();
+        let to_server = |length: usize| [&[0x41, 1, 2, 3, 4, 5, 6, 7, 8][..], &vec![5; length]].concat();
+        let mut packets = vec![(true, first.to_vec()), (true, first.to_vec()), (false, answer), (true, to_server(100))];
+        packets.extend((0..20).flat_map(|_| [(false, vec![0x42; 1_200]), (true, to_server(20))]));
+        let mut file = PcapBuilder::new(MICROS, false);
+        for ((up, data), at) in packets.iter().zip(0..) {
+            let ports: [u16; 2] = if *up { [50_000, 443] } else { [443, 50_000] };
+            let hosts = if *up { [1, 2] } else { [2, 1] };
+            let length = data.len() as u16;
+            let mut packet = [&PACKET[..16], &(28 + length).to_be_bytes(), &[0, 1, 0, 0, 64, 17, 0, 0]].concat();
+            hosts.iter().for_each(|host| packet.extend([10, 0, 0, *host]));
+            [ports[0], ports[1], 8 + length, 0].iter().for_each(|word| packet.extend(word.to_be_bytes()));
+            packet.extend(data);
+            file = file.packet(1_600_000_000 + at / 10, at % 10 * 90_000, &packet);
+        }
+        file.bytes()
+    });
+    captures.to_vec()
+}
+
 /// Bundled captures of a few hundred packets at most.
 pub(crate) fn samples() -> Vec<Vec<u8>> {
     let mut paths = Vec::new();

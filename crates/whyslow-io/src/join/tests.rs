@@ -70,6 +70,7 @@ fn connection() -> Connection {
         stacks: [whyslow_core::analysis::Stack::UNKNOWN; 2],
         products: [None; 2],
         application: None,
+        quic: None,
         origin: Origin::default(),
         rtt_ms: Rtt::default(),
         handshake: None,

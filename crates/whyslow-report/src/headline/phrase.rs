@@ -152,7 +152,7 @@ impl Phrase {
             }
             Self::Healthy { subject, took, idle } => healthy(&name(subject), *took, *idle),
             Self::OnlyQuic { quic, of } => format!(
-                "There is no TCP connection to explain: {} of {} are QUIC, which whyslow does not read.",
+                "There is no connection to explain: {} of {} are QUIC of connections whose first packets were not captured whole.",
                 units::thousands(*quic),
                 units::count(*of, "packet")
             ),
@@ -166,7 +166,7 @@ impl Phrase {
             ),
             Self::Little { cost, clause } => format!("Nothing was slow: only {cost} went by because {clause}."),
             Self::SwitchQuicOff => {
-                "To see the same over TCP, switch QUIC (HTTP/3) off in the client and capture again.".to_owned()
+                "Begin the capture before the client connects, with whole packets (tcpdump -s 0); to see the same over TCP, switch QUIC (HTTP/3) off in the client.".to_owned()
             }
             Self::Took { subject, took, verdict } => format!("{} took {took}: {verdict}.", capital(subject)),
             Self::NeverOpened => "The connection was never opened: the server did not answer.".to_owned(),
@@ -214,7 +214,7 @@ impl Phrase {
                 units::span(*took - *idle)
             ),
             Self::OnlyQuic { quic, of } => format!(
-                "没有可以解释的 TCP 连接：{} 个报文中有 {} 个是 QUIC，whyslow 尚不支持。",
+                "没有可以解释的连接：{} 个报文中有 {} 个是 QUIC，但没有完整抓到这些连接的首个报文。",
                 units::thousands(*of),
                 units::thousands(*quic)
             ),
@@ -227,7 +227,9 @@ impl Phrase {
                 units::thousands(*unread)
             ),
             Self::Little { cost, clause } => format!("没有变慢：只有 {cost} 是因为{clause}。"),
-            Self::SwitchQuicOff => "要在 TCP 上查看同样的传输，请在客户端关闭 QUIC（HTTP/3）后重新抓包。".to_owned(),
+            Self::SwitchQuicOff => {
+                "请在客户端建立连接之前开始抓包，并抓取完整报文（tcpdump -s 0）；要在 TCP 上查看同样的传输，请在客户端关闭 QUIC（HTTP/3）。".to_owned()
+            },
             Self::Took { subject, took, verdict } => format!("{}用时 {took}：{verdict}。", name(subject)),
             Self::NeverOpened => "连接没有建立：服务器没有应答。".to_owned(),
             Self::Refused => "连接被拒绝：SYN 收到了 RST。".to_owned(),

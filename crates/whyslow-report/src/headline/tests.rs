@@ -39,7 +39,7 @@ fn capture_without_tcp_says_what_it_holds() {
     let headline = of(&analysis, Lang::En);
     assert_eq!(
         headline.sentence,
-        "There is no TCP connection to explain: 700 of 715 packets are QUIC, which whyslow does not read."
+        "There is no connection to explain: 700 of 715 packets are QUIC of connections whose first packets were not captured whole."
     );
     assert!(headline.advice.is_some_and(|advice| advice.contains("switch QUIC (HTTP/3) off")));
 }

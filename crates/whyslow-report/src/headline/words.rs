@@ -6,7 +6,7 @@ mod ends;
 use crate::text::units;
 use crate::words::Lang;
 pub(super) use ends::Ends;
-use whyslow_core::analysis::{Actor, Cause, Finding, Transfer, Unit};
+use whyslow_core::analysis::{Actor, Cause, ExchangeStatement, Finding, Statement, Transfer, Unit};
 
 /// Why it was slow, as a clause.
 pub(super) fn because(finding: &Finding, ends: Ends, lang: Lang) -> String {
@@ -18,6 +18,15 @@ pub(super) fn because(finding: &Finding, ends: Ends, lang: Lang) -> String {
 
 fn english(finding: &Finding, ends: Ends) -> String {
     let [sender, receiver] = [ends.sender, ends.receiver].map(|end| end.text(Lang::En));
+    match finding.statement {
+        Statement::Exchange(ExchangeStatement::InitialRetransmitted { .. }) => {
+            return "the first packet of the QUIC handshake had to be sent again".to_owned();
+        }
+        Statement::Exchange(ExchangeStatement::SilentUnderEncryption { .. }) => {
+            return format!("the {sender} was silent amid the transfer, for a reason that QUIC encrypts");
+        }
+        _ => {}
+    }
     match finding.cause {
         Cause::Application => format!("the {sender}'s application had nothing to send"),
         Cause::DelayedAck => format!("the {receiver} delayed its ACKs"),
@@ -43,6 +52,15 @@ fn english(finding: &Finding, ends: Ends) -> String {
 
 fn chinese(finding: &Finding, ends: Ends) -> String {
     let [sender, receiver] = [ends.sender, ends.receiver].map(|end| end.text(Lang::Zh));
+    match finding.statement {
+        Statement::Exchange(ExchangeStatement::InitialRetransmitted { .. }) => {
+            return "QUIC 握手的首个报文不得不重发".to_owned();
+        }
+        Statement::Exchange(ExchangeStatement::SilentUnderEncryption { .. }) => {
+            return format!("{sender}在传输中途停止发送，原因被 QUIC 加密");
+        }
+        _ => {}
+    }
     match finding.cause {
         Cause::Application => format!("{sender}应用没有数据可发"),
         Cause::DelayedAck => format!("{receiver}延迟了 ACK"),

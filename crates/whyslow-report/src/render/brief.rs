@@ -70,7 +70,7 @@ pub fn terminal(analysis: &Analysis, width: usize) -> String {
     ]);
     for row in rows(analysis) {
         let Row { connection, transfer, finding } = row;
-        let ends = format!("{} → {}", names::endpoint(&connection.client), names::endpoint(&connection.server));
+        let ends = names::ends(connection);
         let (number, figures) = match transfer {
             Some((number, one)) => (format!("#{}.{number}", connection.id), figures(one)),
             None => (format!("#{}", connection.id), whole(connection)),

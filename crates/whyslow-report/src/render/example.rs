@@ -185,7 +185,8 @@ pub fn connection(id: u64, transfers: Vec<Transfer>) -> Connection {
         stacks: [linux(64_240), linux(65_160)],
         products: [None; 2],
         application: None,
-        origin: Origin::default(),
+        quic: None,
+        origin: Origin { stream: Some(0), ..Origin::default() },
         rtt_ms: Rtt { min: Some(25.2), p50: Some(25.8), p95: Some(27.1), samples: 212 },
         handshake: Some(Handshake {
             rtt_ms: Some(25.9),

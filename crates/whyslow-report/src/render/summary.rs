@@ -15,8 +15,7 @@ const ROUNDS: usize = 24;
 /// The findings of a connection in Markdown.
 pub fn markdown(capture: Option<&Capture>, connection: &Connection) -> String {
     let mut out = String::new();
-    let ends = [&connection.client, &connection.server].map(|end| escaped(&names::endpoint(end)));
-    let _ = writeln!(out, "### {} → {}\n", ends[0], ends[1]);
+    let _ = writeln!(out, "### {}\n", escaped(&names::ends(connection)));
     let near = match connection.near {
         Near::Client => "at the client",
         Near::Server => "at the server",
@@ -32,7 +31,8 @@ pub fn markdown(capture: Option<&Capture>, connection: &Connection) -> String {
     let bytes = |end: End| connection.directions.iter().find(|half| half.from == end).map_or(0, |half| half.bytes);
     let _ = writeln!(
         out,
-        "{} up, {} down in {}, minimum RTT {rtt}",
+        "{}{} up, {} down in {}, minimum RTT {rtt}",
+        connection.quic.as_ref().map_or(String::new(), |quic| format!("{}, ", quic.label())),
         units::bytes(bytes(End::Client)),
         units::bytes(bytes(End::Server)),
         units::seconds(connection.duration_s)

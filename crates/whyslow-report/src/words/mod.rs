@@ -18,7 +18,7 @@ pub use sheet::{ComparisonWords, WordSheet};
 use std::borrow::Cow;
 use whyslow_core::analysis::{
     Action, Change, Check, Finding, IcmpError, Measurement, PairCaveat, PairStatement, Problem, Question, Statement,
-    Transfer, Unit, VantageReason, Verdict,
+    Transfer, Unit, VantageReason, Verdict, Verify,
 };
 use whyslow_core::compare::{ComparisonCaveat, ComparisonStatement};
 
@@ -112,6 +112,10 @@ pub fn to_confirm(finding: &Finding, lang: Lang) -> Option<String> {
 pub fn verify(finding: &Finding, lang: Lang) -> Option<String> {
     let clause = finding.cause.verify()?;
     let (Some(check), Some(verify)) = (Check::of(finding.cause), &finding.verify) else {
+        // Such a clause names counters of TCP.
+        if finding.verify.as_ref().is_some_and(Verify::is_over_quic) {
+            return None;
+        }
         return Some(clause.to_owned());
     };
     let command = verify.command(check);

@@ -23,6 +23,9 @@ pub(crate) fn connections() -> Vec<Column> {
             "How it stood at its last packet: unanswered, refused, open, half-closed, closed, reset.",
             |row| Some(row.connection()?.state.slug().to_owned()),
         ),
+        text("transport", "tcp, or quic: what QUIC encrypts (windows, retransmissions) is null or 0.", |row| {
+            Some(if row.connection()?.quic.is_some() { "quic" } else { "tcp" }.to_owned())
+        }),
         text("closed_by", "Who sent FIN or RST first: client, server; null where nobody did.", |row| {
             row.connection()?.closed_by.map(end)
         }),

@@ -12,8 +12,8 @@ pub(super) fn of_connection() -> Vec<Column> {
         int(
             "tcp_stream",
             "Place of the connection, from 0, among those of the inputs that continue each other: Wireshark's \
-             tcp.stream of one file.",
-            |row| Some(row.connection()?.origin.stream),
+             tcp.stream of one file; null for QUIC.",
+            |row| row.connection()?.origin.stream,
         ),
         int("first_frame", "Frame of the first packet in `file`, from 1 as in Wireshark.", |row| {
             Some(row.connection()?.origin.frame.number)

@@ -5,7 +5,8 @@
 //! | `host ADDRESS`, `ip.addr == ADDRESS` | of this address, or of this name |
 //! | `net 192.0.2.0/24`, `ip.addr == 192.0.2.0/24` | of an address in this network |
 //! | `port 443`, `tcp.port == 443` | of this port |
-//! | `tcp.stream == 5` | numbered so in Wireshark: connection 6 |
+//! | `tcp.stream == 5` | numbered so in Wireshark |
+//! | `tcp`, `quic` | of this protocol |
 //!
 //! `client` and `server` (or `src` and `dst`) before `host`, `net` and `port` name one end. Tests
 //! are combined with `and`, `or`, `not` (`&&`, `||`, `!`) and parentheses.
@@ -42,10 +43,12 @@ pub(crate) enum Test {
     Net(Which, IpAddr, u8),
     /// An end's port compares so.
     Port(Which, Comparison, u16),
-    /// The number of the connection, counted from 0, compares so.
+    /// The number of the TCP connection, counted from 0, compares so.
     Stream(Comparison, u64),
-    /// Every connection has it.
+    /// It is a TCP connection.
     Tcp,
+    /// It is a QUIC connection.
+    Quic,
 }
 
 /// Whose property it is.
@@ -106,8 +109,11 @@ impl Test {
             Self::Host(which, host) => which.any(connection, |end| is_host(end, host)),
             Self::Net(which, net, bits) => which.any(connection, |end| is_within(end, *net, *bits)),
             Self::Port(which, comparison, port) => which.any(connection, |end| comparison.holds(end.port, *port)),
-            Self::Stream(comparison, number) => comparison.holds(connection.id.saturating_sub(1), *number),
-            Self::Tcp => true,
+            Self::Stream(comparison, number) => {
+                connection.origin.stream.is_some_and(|stream| comparison.holds(stream, *number))
+            }
+            Self::Tcp => connection.quic.is_none(),
+            Self::Quic => connection.quic.is_some(),
         }
     }
 }
@@ -183,6 +189,7 @@ impl fmt::Display for Test {
             Self::Port(Which::Server, comparison, port) => write!(f, "tcp.dstport {} {port}", comparison.symbol()),
             Self::Stream(comparison, number) => write!(f, "tcp.stream {} {number}", comparison.symbol()),
             Self::Tcp => f.write_str("tcp"),
+            Self::Quic => f.write_str("quic"),
         }
     }
 }

@@ -30,6 +30,10 @@ pub enum CommonQuestion {
     ProtocolUnknown,
     /// The link was full meanwhile: what this transfer gains, those that share the link lose.
     LinkShared,
+    /// QUIC encrypts acknowledgements, windows, and what is sent again.
+    Encrypted,
+    /// Were the client's first packets of a QUIC handshake lost, or the server's answers?
+    InitialOrAnswerLost,
 }
 
 impl From<CommonQuestion> for super::Question {
@@ -47,7 +51,9 @@ impl CommonQuestion {
             | Self::OpeningNotCaptured
             | Self::OptionsNotCaptured
             | Self::ProtocolUnknown
-            | Self::LinkShared => {}
+            | Self::LinkShared
+            | Self::Encrypted
+            | Self::InitialOrAnswerLost => {}
         }
     }
 }

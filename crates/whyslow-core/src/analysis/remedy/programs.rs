@@ -23,6 +23,7 @@ pub(super) fn end(action: &Action, sender: Option<End>) -> Option<End> {
             | ExchangeAction::ReadServerLog { .. }
             | ExchangeAction::FindWhyServerDrops
             | ExchangeAction::FindSynDrops
+            | ExchangeAction::FindUdpDrops
             | ExchangeAction::LimitTlsRecords { .. },
         ) => Some(End::Server),
         Action::Exchange(ExchangeAction::KeepDataReady | ExchangeAction::WriteLargerPieces)

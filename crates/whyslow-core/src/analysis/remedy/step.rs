@@ -106,6 +106,8 @@ pub enum Step {
     DroppedConnections,
     /// Counters of dropped SYNs.
     DroppedSyns,
+    /// Counters of dropped datagrams.
+    DroppedDatagrams,
     /// The largest TLS record, bytes.
     TlsRecords(u64),
 }

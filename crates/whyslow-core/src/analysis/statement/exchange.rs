@@ -34,6 +34,24 @@ pub enum ExchangeStatement {
         /// How many pauses.
         pauses: u64,
     },
+    /// The sender was silent, and QUIC's encryption hides why.
+    SilentUnderEncryption {
+        /// Time in the pauses.
+        paused_s: Nanos,
+        /// The transfer.
+        whole_s: Nanos,
+        /// How many pauses.
+        pauses: u64,
+    },
+    /// The first packets of a QUIC handshake were sent again.
+    InitialRetransmitted {
+        /// How often the client sent its first packet again.
+        times: u64,
+        /// The handshake, or the attempt.
+        took_s: Nanos,
+        /// Whether the connection opened.
+        opening: Opening,
+    },
     /// The sending application wrote small pieces at an even rate.
     SmallWrites {
         /// Its rate.
@@ -273,6 +291,8 @@ impl ExchangeStatement {
             Self::Undelivered { reason } => reason.each_host(act),
             Self::NothingToSend { .. }
             | Self::NothingArrived { .. }
+            | Self::SilentUnderEncryption { .. }
+            | Self::InitialRetransmitted { .. }
             | Self::SmallWrites { .. }
             | Self::ResponseLate { .. }
             | Self::RequestsLate { .. }

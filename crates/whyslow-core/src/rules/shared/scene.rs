@@ -60,6 +60,7 @@ pub(super) fn connection(id: u64, client: u8, port: u16, findings: &[(Cause, i64
         stacks: [crate::analysis::Stack::UNKNOWN; 2],
         products: [None; 2],
         application: None,
+        quic: None,
         origin: Origin::default(),
         rtt_ms: Rtt { min: Some(20.0), p50: Some(20.0), p95: Some(20.0), samples: 9 },
         handshake: None,

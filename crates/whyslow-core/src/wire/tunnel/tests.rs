@@ -1,7 +1,7 @@
 #![allow(clippy::unwrap_used)]
 
 use crate::wire::testing::{assert_whole, ethernet, ipv4, ipv6, join, read, segment, udp};
-use crate::wire::{Segment, Skip};
+use crate::wire::{Datagram, Segment, Skip};
 
 /// LINKTYPE_RAW.
 const RAW: u16 = 101;
@@ -17,7 +17,7 @@ fn tunnels(read: Result<Segment<'_>, Skip>) -> Result<u8, Skip> {
     if read.is_ok() {
         assert_whole(read);
     }
-    read.map(|segment| segment.tunnels)
+    read.map(|segment| segment.tunnels).map_err(Skip::counted)
 }
 
 fn inner() -> Vec<u8> {
@@ -120,11 +120,11 @@ fn tunnels_over_udp() {
 fn quic_is_told_from_other_udp() {
     let long = |version: u32| join(&[&[0xc3], &version.to_be_bytes(), &[8, 1, 2, 3, 4, 5, 6, 7, 8]]);
     for version in [1, 0x6b33_43cf, 0xff00_001d, u32::from_be_bytes(*b"Q046")] {
-        assert_eq!(within(17, &udp(4433, &long(version))), Err(Skip::Quic), "{version:x}");
+        assert_eq!(within(17, &udp(4433, &long(version))), Err(Skip::Quic(Datagram::ANY)), "{version:x}");
     }
-    assert_eq!(within(17, &udp(443, &long(0))), Err(Skip::Quic), "version negotiation");
-    assert_eq!(within(17, &udp(443, &[0x4f; 20])), Err(Skip::Quic), "a short header");
-    assert_eq!(within(17, &udp(5000, &[0x4f; 20])), Err(Skip::NotTcp(17)));
+    assert_eq!(within(17, &udp(443, &long(0))), Err(Skip::Quic(Datagram::ANY)), "version negotiation");
+    assert_eq!(within(17, &udp(443, &[0x4f; 20])), Err(Skip::Quic(Datagram::ANY)), "a short header");
+    assert_eq!(within(17, &udp(5000, &[0x4f; 20])), Err(Skip::NotTcp(17)), "it is counted as other UDP");
     assert_eq!(within(17, &udp(443, &[23, 254, 253, 0, 1])), Err(Skip::NotTcp(17)), "DTLS");
     assert_eq!(within(17, &udp(443, &[])), Err(Skip::NotTcp(17)));
     assert_eq!(within(17, &udp(5000, &long(0x8000_0001))), Err(Skip::NotTcp(17)), "a stranger's version");

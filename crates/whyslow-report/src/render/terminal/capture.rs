@@ -14,8 +14,8 @@ pub(super) fn source(analysis: &Analysis, connection: &Connection) -> String {
         Some(capture) if analysis.connections.len() == 1 => Some(name(capture).to_owned()),
         _ => None,
     };
-    let is_one_of_several = analysis.connections.len() > 1 || connection.origin.stream > 0;
-    let stream = is_one_of_several.then(|| format!("tcp.stream {}", connection.origin.stream));
+    let is_one_of_several = |stream: &u64| analysis.connections.len() > 1 || *stream > 0;
+    let stream = connection.origin.stream.filter(is_one_of_several).map(|stream| format!("tcp.stream {stream}"));
     let place = near(connection.near).map(|near| match analysis.captures.len() {
         0 | 1 => near,
         _ => near.trim_start_matches("captured "),
@@ -51,6 +51,12 @@ pub(super) fn print(page: &mut Page, analysis: &Analysis, index: usize, capture:
     }
     if !connections.is_empty() || analysis.pairs.is_empty() {
         said += &format!(", {}", units::count(connections.len() as u64, "connection"));
+        let quic = connections.iter().filter(|connection| connection.quic.is_some()).count();
+        match (quic, connections.len()) {
+            (0, _) => {}
+            (quic, all) if quic == all => said += " of QUIC",
+            (quic, _) => said += &format!(" ({} of them QUIC)", units::thousands(quic as u64)),
+        }
     }
     if let Some((first, rest)) = connections.split_first()
         && rest.iter().all(|connection| connection.near == first.near)

@@ -77,10 +77,11 @@ pub(super) fn print_header(page: &mut Page, connection: &Connection, id: Option<
 
 /// A connection's payload: its transfer's figures, or those of both directions if it has several.
 fn figures(connection: &Connection) -> String {
+    let quic = connection.quic.as_ref().map_or(String::new(), |quic| format!("{}   ", quic.label()));
     if let Some(one) = transfers::alone(connection) {
-        return transfer::figures(one);
+        return quic + &transfer::figures(one);
     }
-    match connection.transfers.as_slice() {
+    quic + &match connection.transfers.as_slice() {
         [] => format!("no payload{}", time(connection)),
         _ => {
             let [up, down] = ranking::payload(connection);

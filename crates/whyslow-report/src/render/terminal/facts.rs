@@ -4,7 +4,7 @@ use super::capture::near;
 use crate::text::{Column, Line, Page, Table, units};
 use crate::words;
 use anstyle::Style;
-use whyslow_core::analysis::{Connection, End, Handshake, Rtt, State};
+use whyslow_core::analysis::{Connection, End, Handshake, Quic, Rtt, State};
 use whyslow_core::units::Nanos;
 
 /// Vantage, handshake and directions.
@@ -31,10 +31,50 @@ pub(super) fn print(page: &mut Page, connection: &Connection) {
         page.wrapped(&Line::new().pad(2), Style::new(), &text);
     }
     page.gap();
-    if let Some(handshake) = &connection.handshake {
-        print_handshake(page, handshake);
+    match (&connection.quic, &connection.handshake) {
+        (Some(quic), _) => print_quic(page, quic),
+        (None, Some(handshake)) => print_handshake(page, handshake),
+        (None, None) => {}
     }
     print_directions(page, connection);
+}
+
+/// What the handshake of QUIC shows without keys.
+fn print_quic(page: &mut Page, quic: &Quic) {
+    let version = if quic.version == 1 { "1" } else { "2" };
+    let mut facts = vec![format!("QUIC version {version}")];
+    if !quic.alpn.is_empty() {
+        facts.push(format!("the client offers {}", quic.alpn.join(", ")));
+    }
+    let said = [
+        (quic.retry, "the server asked the client to prove its address (Retry), one round trip more"),
+        (quic.version_negotiation, "the server answered with the versions that it speaks, one round trip more"),
+    ];
+    facts.extend(said.iter().filter(|(is, _)| *is).map(|(_, fact)| (*fact).to_owned()));
+    if quic.initial_retransmissions > 0 {
+        facts.push(format!("first packet sent again {}", units::count(quic.initial_retransmissions, "time")));
+    }
+    if quic.amplification_wait_s > Nanos::ZERO {
+        let waited = units::span(quic.amplification_wait_s);
+        facts.push(format!("the server had sent three times what it had received, and waited {waited}"));
+    }
+    if quic.migrations > 0 {
+        facts.push(format!("the client's address or port changed {}", units::count(quic.migrations, "time")));
+    }
+    page.wrapped(&Line::new().pad(2), Style::new(), &facts.join("; "));
+    let client = &quic.client;
+    let windows = [
+        (client.initial_max_data, "all streams together"),
+        (client.initial_max_stream_data_bidi_local, "a response"),
+        (client.initial_max_stream_data_uni, "a one-way stream"),
+    ];
+    let windows = windows.iter().filter_map(|(bytes, of)| Some(format!("{} for {of}", units::bytes((*bytes)?))));
+    let windows: Vec<String> = windows.collect();
+    if !windows.is_empty() {
+        let text = format!("the client's first windows: {}", windows.join(", "));
+        page.wrapped(&Line::new().pad(2), Style::new(), &text);
+    }
+    page.gap();
 }
 
 fn print_handshake(page: &mut Page, handshake: &Handshake) {
@@ -121,8 +161,8 @@ fn print_directions(page: &mut Page, connection: &Connection) {
             some(direction.packets),
             some(direction.max_in_flight),
             direction.max_window.map_or("?".to_owned(), units::thousands),
-            some(total),
-            some(direction.out_of_order),
+            if connection.quic.is_some() { "?".to_owned() } else { some(total) },
+            if connection.quic.is_some() { "?".to_owned() } else { some(direction.out_of_order) },
             some(direction.duplicate_acks),
             if direction.zero_window_s > Nanos::ZERO { units::span(direction.zero_window_s) } else { String::new() },
         ]);

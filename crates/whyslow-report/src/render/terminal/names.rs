@@ -2,7 +2,7 @@
 
 use crate::text::units;
 use anstyle::{AnsiColor, Effects, Style};
-use whyslow_core::analysis::{Assumed, Cause, Endpoint, Frame, Limit};
+use whyslow_core::analysis::{Assumed, Cause, Connection, Endpoint, Frame, Limit};
 
 /// What a promise rests on.
 pub(in crate::render) fn assumed(assumed: Assumed) -> String {
@@ -102,6 +102,12 @@ pub(in crate::render) fn cause_color(cause: Cause) -> Style {
         _ => Limit::LossRecovery,
     };
     color(limit)
+}
+
+/// Both ends; those of QUIC say so, as TCP's go without.
+pub(in crate::render) fn ends(connection: &Connection) -> String {
+    let quic = if connection.quic.is_some() { " (QUIC)" } else { "" };
+    format!("{} → {}{quic}", endpoint(&connection.client), endpoint(&connection.server))
 }
 
 /// Its name, or its address, with its port; an IPv6 address in brackets (RFC 5952 section 6).

@@ -175,7 +175,7 @@ fn print_worst(page: &mut Page, worst: &[&Connection]) {
         let others = if causes.len() > 1 { format!(" + {} more", causes.len() - 1) } else { String::new() };
         table.styled_row([
             (BOLD, format!("#{}", one.id)),
-            (Style::new(), format!("{} → {}", names::endpoint(&one.client), names::endpoint(&one.server))),
+            (Style::new(), names::ends(one)),
             (Style::new(), units::thousands(up)),
             (Style::new(), units::thousands(down)),
             (Style::new(), units::span(one.duration_s)),

@@ -129,7 +129,7 @@ fn extrapolation(lead: &Lead) -> String {
 /// What a sender waits for.
 const fn held(limit: Limit) -> &'static str {
     match limit {
-        Limit::Handshake => "for the TCP handshake",
+        Limit::Handshake => "to open the connection",
         Limit::TlsHandshake => "for the TLS handshake",
         Limit::RequestWait => "for the request's round trip",
         Limit::ServerThink => "for the server's processing",
@@ -157,6 +157,10 @@ pub(in crate::words) fn caveat(caveat: &ComparisonCaveat) -> String {
     match caveat {
         ComparisonCaveat::Elided { which } => format!(
             "packets were left out of {}'s text: the timing of its bytes is unknown and not compared",
+            name(*which)
+        ),
+        ComparisonCaveat::Encrypted { which } => format!(
+            "{} is QUIC, which encrypts ACKs, windows and losses: only sizes and times are compared, and its last byte counts as received one round trip after it passed",
             name(*which)
         ),
         ComparisonCaveat::FirstRounds { which, listed } => {

@@ -16,6 +16,10 @@ pub(super) fn statement(statement: &ExchangeStatement) -> String {
     match statement {
         S::NothingToSend { paused_s, whole_s, pauses } => application::nothing_to_send(*paused_s, *whole_s, *pauses),
         S::NothingArrived { paused_s, whole_s, pauses } => application::nothing_arrived(*paused_s, *whole_s, *pauses),
+        S::SilentUnderEncryption { paused_s, whole_s, pauses } => {
+            application::silent_under_encryption(*paused_s, *whole_s, *pauses)
+        }
+        S::InitialRetransmitted { times, took_s, opening } => opening::initial_retransmitted(*times, *took_s, *opening),
         S::SmallWrites { rate_bps, segment, spent_s, whole_s } => {
             application::small_writes(*rate_bps, *segment, *spent_s, *whole_s)
         }

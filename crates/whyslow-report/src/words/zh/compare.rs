@@ -154,6 +154,12 @@ pub(in crate::words) fn caveat(caveat: &ComparisonCaveat) -> String {
         ComparisonCaveat::Elided { which } => {
             format!("{} 的文本省略了部分报文：其字节的到达时间未知，没有比较", name(*which))
         }
+        ComparisonCaveat::Encrypted { which } => {
+            format!(
+                "{} 是 QUIC，其确认、窗口和丢包已加密：只比较了大小和时间，最后一个字节按经过后一个往返算作收到",
+                name(*which)
+            )
+        }
         ComparisonCaveat::FirstRounds { which, listed } => {
             format!("只列出 {} 的前 {} 轮", name(*which), thousands(*listed))
         }

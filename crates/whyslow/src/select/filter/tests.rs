@@ -22,6 +22,7 @@ fn tests_are_written_as_in_tcpdump_and_in_wireshark() {
     assert_eq!(parse("net 2001:db8::/32"), parse("ipv6.addr == 2001:db8::/32"));
     assert_eq!(parse("tcp.stream >= 5"), Ok(test(Test::Stream(Comparison::GreaterOrEqual, 5))));
     assert_eq!(parse("tcp"), Ok(test(Test::Tcp)));
+    assert_eq!(parse("quic"), Ok(test(Test::Quic)));
 }
 
 #[test]
@@ -80,6 +81,7 @@ fn filters() -> impl Strategy<Value = Filter> {
         (which, comparison.clone(), any::<u16>()).prop_map(|(which, how, port)| Test::Port(which, how, port)),
         (comparison, any::<u64>()).prop_map(|(how, number)| Test::Stream(how, number)),
         Just(Test::Tcp),
+        Just(Test::Quic),
     ];
     test.prop_map(Filter::Test).prop_recursive(4, 24, 3, |inner| {
         prop_oneof![

@@ -119,6 +119,8 @@ pub enum ExchangeAction {
     KeepPathWarm,
     /// Find where SYNs are dropped.
     FindSynDrops,
+    /// Find where datagrams of UDP are dropped.
+    FindUdpDrops,
     /// Begin responses with smaller TLS records.
     LimitTlsRecords {
         /// The largest record, bytes.
@@ -173,6 +175,7 @@ impl ExchangeAction {
             Self::SendKeepalives { .. } => Step::Keepalive,
             Self::FindWhyServerDrops => Step::DroppedConnections,
             Self::FindSynDrops => Step::DroppedSyns,
+            Self::FindUdpDrops => Step::DroppedDatagrams,
             Self::LimitTlsRecords { to, .. } => Step::TlsRecords(*to),
             Self::KeepDataReady
             | Self::WriteLargerPieces
@@ -224,6 +227,7 @@ impl ExchangeAction {
             | Self::RetryOnNewConnection
             | Self::KeepPathWarm
             | Self::FindSynDrops
+            | Self::FindUdpDrops
             | Self::LimitTlsRecords { .. } => None,
         }
     }
@@ -256,6 +260,7 @@ impl ExchangeAction {
             | Self::RetryOnNewConnection
             | Self::KeepPathWarm
             | Self::FindSynDrops
+            | Self::FindUdpDrops
             | Self::LimitTlsRecords { .. } => {}
         }
     }

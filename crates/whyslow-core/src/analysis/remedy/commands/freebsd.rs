@@ -45,6 +45,7 @@ pub(in super::super) fn form(step: &Step) -> Form {
         Step::Filter { .. } => command("pfctl -sr; ipfw list"),
         Step::Trace { host, port: Some(port) } => Form::Command(format!("traceroute -n -P tcp -p {port} {host}")),
         Step::Trace { host, port: None } => Form::Command(format!("traceroute -n {host}")),
+        Step::DroppedDatagrams => command("netstat -s -p udp"),
         Step::DroppedConnections | Step::DroppedSyns => command("netstat -s -p tcp; netstat -Lan"),
         Step::NoDelay | Step::TlsRecords(_) => linux::form(step),
         // Socket pacing needs an interface that does it; CUBIC's HyStart and the restart after idle

@@ -106,6 +106,7 @@ pub(in super::super) fn form(step: &Step) -> Form {
             "nstat -az TcpExtListenOverflows TcpExtTCPAbortOnData TcpExtTCPAbortOnClose".to_owned()
         }
         Step::DroppedSyns => "nstat -az TcpExtListenOverflows TcpExtListenDrops".to_owned(),
+        Step::DroppedDatagrams => "nstat -az UdpRcvbufErrors UdpInErrors Udp6RcvbufErrors Udp6InErrors".to_owned(),
         Step::TlsRecords(to) => tls_records(*to),
     })
 }

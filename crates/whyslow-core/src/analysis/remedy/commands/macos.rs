@@ -35,6 +35,7 @@ pub(in super::super) fn form(step: &Step) -> Form {
         Step::Filter { .. } => command("pfctl -sr"),
         Step::Trace { host, port: Some(port) } => Form::Command(format!("traceroute -n -P tcp -p {port} {host}")),
         Step::Trace { host, port: None } => Form::Command(format!("traceroute -n {host}")),
+        Step::DroppedDatagrams => command("netstat -s -p udp"),
         Step::DroppedConnections | Step::DroppedSyns => command("netstat -s -p tcp; netstat -Lan"),
         Step::NoDelay | Step::TlsRecords(_) => linux::form(step),
         // Scaling is always on since 10.14; XNU has no such setting for the others.

@@ -54,6 +54,7 @@ pub(in super::super) fn form(step: &Step) -> Form {
         Step::Keepalive => command(
             "Set-ItemProperty HKLM:\\SYSTEM\\CurrentControlSet\\Services\\Tcpip\\Parameters KeepAliveTime 60000 -Type DWord",
         ),
+        Step::DroppedDatagrams => command("netstat -s -p udp"),
         Step::DroppedConnections | Step::DroppedSyns => command("netstat -s -p tcp"),
         Step::TlsRecords(to) => Form::Command(tls_records(*to)),
         // SACK and the search for black holes are always on since Vista; send buffers grow by

@@ -4,6 +4,8 @@ use crate::words::en::ends::name;
 use crate::words::quantity::{thousands, time};
 use whyslow_core::analysis::{ClientState, End, ExchangeAction, LogTopic};
 
+const UDP_DROPS: &str = "look for a firewall or a rate limit that drops UDP, a full receive buffer of the server's UDP socket, or a lossy link";
+
 pub(in crate::words::en) fn action(action: &ExchangeAction) -> String {
     use ExchangeAction as A;
     match action {
@@ -61,6 +63,7 @@ pub(in crate::words::en) fn action(action: &ExchangeAction) -> String {
         A::FindSynDrops => {
             "look for a full accept backlog on the server, a firewall that drops SYNs, or a lossy link".to_owned()
         }
+        A::FindUdpDrops => UDP_DROPS.to_owned(),
         A::LimitTlsRecords { to, first_flight } => limit_records(*to, *first_flight),
     }
 }

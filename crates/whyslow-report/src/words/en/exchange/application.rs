@@ -18,6 +18,15 @@ pub(super) fn nothing_arrived(paused: Nanos, whole: Nanos, pauses: u64) -> Strin
     )
 }
 
+pub(super) fn silent_under_encryption(paused: Nanos, whole: Nanos, pauses: u64) -> String {
+    format!(
+        "no data came from the sender for {} of {}, in {}: QUIC encrypts whether its application had none, a window was full, or packets were lost",
+        time(paused),
+        time(whole),
+        count(pauses, "pause"),
+    )
+}
+
 pub(super) fn small_writes(bits: f64, segment: u64, spent: Nanos, whole: Nanos) -> String {
     format!(
         "the sending application wrote {}, in segments of {} B on average, for {} of {}: there was no queue, and no wait for an ACK",

@@ -65,6 +65,14 @@ pub(super) fn retransmitted(syns: u64, syn_acks: u64, took: Nanos, opening: Open
     }
 }
 
+pub(super) fn initial_retransmitted(again: u64, took: Nanos, opening: Opening) -> String {
+    let what = format!("the client sent the first packet of its QUIC handshake again, {}", times(again));
+    match opening {
+        Opening::Opened => format!("{what}: opening the connection took {}", time(took)),
+        Opening::NeverOpened => format!("{what}: the connection never opened, in {}", time(took)),
+    }
+}
+
 /// `once`, `3 times`.
 fn times(number: u64) -> String {
     if number == 1 { "once".to_owned() } else { count(number, "time") }

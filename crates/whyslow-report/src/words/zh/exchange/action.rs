@@ -55,6 +55,9 @@ pub(in crate::words::zh) fn action(action: &ExchangeAction) -> String {
             "查明第一个报文要建立什么（地址解析、NAT 或防火墙、VPN、无线、负载均衡自身的连接），并保持其有效".to_owned()
         }
         A::FindSynDrops => "检查服务器的 accept 队列是否已满、防火墙是否丢弃 SYN，以及链路是否丢包".to_owned(),
+        A::FindUdpDrops => {
+            "检查防火墙或限速是否丢弃 UDP、服务器 UDP 套接字的接收缓冲区是否已满，以及链路是否丢包".to_owned()
+        }
         A::LimitTlsRecords { to, first_flight } => format!(
             "响应开头的 TLS 记录不超过 {} B（第一批数据为 {} B）；其后的大块数据用时不变",
             thousands(*to),

@@ -17,6 +17,13 @@ pub(super) fn nothing_arrived(paused: Nanos, whole: Nanos, pauses: u64) -> Strin
     )
 }
 
+pub(super) fn silent_under_encryption(paused: Nanos, whole: Nanos, pauses: u64) -> String {
+    let (paused, whole, pauses) = (time(paused), time(whole), thousands(pauses));
+    format!(
+        "{whole} 中有 {paused} 没有收到发送端的数据，共停顿 {pauses} 次：QUIC 已加密，无法区分应用无数据可发、窗口已满还是丢包"
+    )
+}
+
 pub(super) fn small_writes(bits: f64, segment: u64, spent: Nanos, whole: Nanos) -> String {
     format!(
         "{} 中有 {} 发送端应用以 {} 写入数据，报文段平均 {} B：没有排队，也没有等待 ACK",

@@ -53,6 +53,14 @@ pub(super) fn first_reply_slow(reply: FirstReply, took: Nanos, later: Nanos) -> 
     format!("{reply}在路径上用了 {took}，而之后的往返时延为 {later}：第一个报文要先建立某种状态")
 }
 
+pub(super) fn initial_retransmitted(again: u64, took: Nanos, opening: Opening) -> String {
+    let again = thousands(again);
+    match opening {
+        Opening::Opened => format!("客户端重发了 {again} 次 QUIC 握手的首个报文：建立连接用了 {}", time(took)),
+        Opening::NeverOpened => format!("客户端重发了 {again} 次 QUIC 握手的首个报文：{} 内未能建立连接", time(took)),
+    }
+}
+
 pub(super) fn retransmitted(syns: u64, syn_acks: u64, took: Nanos, opening: Opening) -> String {
     let syn = (syns > 0).then(|| format!("SYN 重传 {} 次", thousands(syns)));
     let syn_ack = (syn_acks > 0).then(|| format!("SYN-ACK 重传 {} 次", thousands(syn_acks)));

@@ -1,0 +1,61 @@
+//! Datagrams of QUIC, which go their way to a connection as segments.
+
+use super::Explainer;
+use super::open_connection::OpenConnection;
+use crate::capture::Packet;
+use crate::flow::HashedKey;
+use crate::quic::{QuicReader, Sent, Taken};
+use crate::types::{Frame, Quic};
+use crate::wire::Datagram;
+
+impl Explainer {
+    /// Processes a datagram. Returns whether it is of a known QUIC connection. The first explainer
+    /// follows all of them, as only connection ids tell whose a packet is; the others count the
+    /// packet as its work.
+    #[inline(never)]
+    pub(super) fn on_datagram(&mut self, packet: &Packet<'_>, datagram: &Datagram) -> bool {
+        self.owners.count(0);
+        if !self.owners.is_first() {
+            return false;
+        }
+        let frame = self.frame(packet);
+        let mut reader = std::mem::take(&mut self.quic);
+        let is_known = match reader.take(packet, datagram, frame) {
+            Taken::Unknown => false,
+            Taken::Known { sent, facts, name } => {
+                sent.for_each(|sent| self.on_quic(&sent, Some((facts, name))));
+                true
+            }
+        };
+        self.quic = reader;
+        is_known
+    }
+
+    /// Processes what is still held.
+    pub(super) fn finish_quic(&mut self) {
+        let held = QuicReader::finish(&mut self.quic);
+        held.iter().for_each(|sent| self.on_quic(sent, None));
+    }
+
+    fn on_quic(&mut self, sent: &Sent, notes: Option<(&Quic, Option<&str>)>) {
+        let Sent { segment, time, frame } = sent;
+        let ends = HashedKey::in_first_shard(sent.flow_key());
+        if self.captures.is_empty() {
+            return;
+        }
+        let capture = self.captures.len() - 1;
+        let id = self.id(Frame { file: self.file, number: frame.number });
+        let begin = || OpenConnection::new(capture, segment, *time, *frame);
+        let routed = self.table.route(segment, &ends, id, begin);
+        if routed.new && self.leaving.is_none() {
+            self.openings.push(id);
+            self.quic_openings.push(id);
+        }
+        let connection = routed.value.tcp();
+        if let Some((facts, name)) = notes {
+            connection.note_quic(facts, name);
+        }
+        connection.push(segment, routed.from, *time, *frame);
+        self.close_evicted(*time);
+    }
+}

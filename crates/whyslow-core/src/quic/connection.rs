@@ -1,0 +1,496 @@
+//! One QUIC connection without its keys.
+
+use super::header::{Kind, Long};
+use super::hello::CryptoStream;
+use super::protection::{InitialKeys, Opened, TAG};
+use super::sent::{Endpoint, Sent};
+use crate::types::{End, Frame, Quic};
+use crate::units::{Nanos, SeqNumber, Time};
+use crate::wire::{Checksum, Datagram, Flags, Options, SackBlocks, Segment};
+use std::collections::VecDeque;
+
+/// A packet with less than this beside its header and tag only acknowledges, or grants data: an
+/// ACK frame of two ranges with MAX_DATA and MAX_STREAM_DATA has 12 + 9 + 17 bytes (RFC 9000
+/// section 19), a request of HTTP/3 seldom less than 60.
+const DATA: u64 = 48;
+/// What stands around the data of a packet with a short header: its first byte, two bytes of the
+/// packet number, and the tag.
+const AROUND: u64 = 3 + TAG as u64;
+/// What a stream's frame has before its data.
+const FRAME_HEADER: u64 = 4;
+/// An ACK is sent so soon after what it acknowledges (RFC 9000 section 18.2, max_ack_delay's
+/// default is 25 ms). Twice as long after it a packet comes of itself.
+const SPONTANEOUS: Nanos = Nanos::from_millis(50);
+/// Bytes that an ACK frame may grow by from one packet to the next: of each hole it names two
+/// numbers, mostly of one or two bytes.
+const GROWTH: u64 = 16;
+/// The longest packet that is taken for one that only acknowledges: 64 ranges, which quic-go, quinn
+/// and aioquic send at most.
+const LONGEST_ACK: u64 = 400;
+/// After such a silence nothing is on its way any more.
+const QUIET: Nanos = Nanos::from_millis(1_000);
+/// Less is no request, but a PING, or the end.
+const SMALL_REQUEST: u64 = 24;
+/// What the server says of itself after the handshake (session tickets, SETTINGS, HANDSHAKE_DONE)
+/// is less than this.
+const GREETING: u64 = 2_000;
+/// Most packets that wait until it is known what a server's first ones are.
+const MAX_HELD: usize = 64;
+/// Most connection ids and paths by which one is found: the ends' ids, that of a Retry, and a few
+/// migrations.
+const MAX_NAMES: u8 = 12;
+/// Most datagrams of one end that are not acknowledged.
+const MAX_FLIGHT: usize = 16_384;
+/// The window that everything fits into: the real one is encrypted.
+const WINDOW: Options = Options {
+    mss: None,
+    window_scale: Some(14),
+    sack_permitted: true,
+    sack: SackBlocks::NONE,
+    timestamps: None,
+    fast_open: false,
+    mptcp: false,
+    mptcp_join: false,
+    malformed: false,
+};
+
+/// What one end has sent.
+#[derive(Debug, Default)]
+struct Sender {
+    /// Bytes, and the SYN that stands for the first Initial packet.
+    next: u64,
+    /// What the other end can have had.
+    acknowledged: u64,
+    /// When it passed, and up to which byte: what is not acknowledged.
+    flight: VecDeque<(Time, u64)>,
+    /// Length of the connection id in what it sends with a short header: the other end chose it.
+    id_length: u64,
+    /// How long what passes takes to this end and its answer back.
+    toward: Nanos,
+    /// When its last packet passed, and which that was.
+    last: Option<Place>,
+    /// Longer packets of this end carry data, while the other end sends much.
+    longest_ack: u64,
+    /// Bytes of datagrams.
+    wire: u64,
+}
+
+/// A connection.
+#[derive(Debug)]
+pub(super) struct QuicConnection {
+    /// The client, and the server.
+    ends: [Endpoint; 2],
+    /// From where the client sends now.
+    client_now: Endpoint,
+    keys: Option<InitialKeys>,
+    hello: CryptoStream,
+    name: Option<String>,
+    facts: Quic,
+    senders: [Sender; 2],
+    syn: Option<Time>,
+    answered: Option<Time>,
+    opened: bool,
+    /// The client has sent data: the handshake is over.
+    asked: bool,
+    /// Since when the server may send no more.
+    blocked: Option<Time>,
+    /// Packets since the server's greeting, or its answer, which it is not clear yet.
+    held: Vec<Sent>,
+    greeting: Option<Greeting>,
+    out: Vec<Sent>,
+    /// Ids and paths beyond the first path.
+    names: u8,
+    /// The first packet after a long silence, until the other end sends: it answers.
+    lone: Option<(End, Time)>,
+    /// When the last segment passed.
+    given: Time,
+    pub(super) last: Time,
+}
+
+/// The first data of a server.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Greeting {
+    /// It is held.
+    Held { last: Time, bytes: u64 },
+    /// What follows is data.
+    Over,
+}
+
+impl QuicConnection {
+    /// Begins with the client's first Initial packet; none where it cannot be opened.
+    pub(super) fn open(long: &Long<'_>, datagram: &Datagram, time: Time) -> Option<Self> {
+        let keys = InitialKeys::of_client(long.version, long.dcid)?;
+        keys.open(long)?;
+        Some(Self {
+            ends: [datagram.from, datagram.to],
+            client_now: datagram.from,
+            keys: Some(keys),
+            hello: CryptoStream::default(),
+            name: None,
+            facts: Quic { version: long.version, ..Quic::default() },
+            senders: Default::default(),
+            syn: None,
+            answered: None,
+            opened: false,
+            asked: false,
+            blocked: None,
+            held: Vec::new(),
+            greeting: None,
+            out: Vec::new(),
+            names: 0,
+            lone: None,
+            given: time,
+            last: time,
+        })
+    }
+
+    pub(super) fn key(&self) -> [Endpoint; 2] {
+        let [client, server] = self.ends;
+        if client <= server { [client, server] } else { [server, client] }
+    }
+
+    /// Counts one more name; returns whether there is room for it.
+    pub(super) fn may_have_more_names(&mut self) -> bool {
+        let is_room = self.names < MAX_NAMES;
+        self.names += u8::from(is_room);
+        is_room
+    }
+
+    pub(super) fn taken(&mut self) -> (std::vec::Drain<'_, Sent>, &Quic, Option<&str>) {
+        (self.out.drain(..), &self.facts, self.name.as_deref())
+    }
+
+    /// What is held is data.
+    pub(super) fn finish(&mut self) -> Vec<Sent> {
+        self.settle_acks(None);
+        let out = std::mem::take(&mut self.out);
+        std::mem::take(&mut self.held).into_iter().chain(out).collect()
+    }
+
+    /// Takes a datagram; gives the id that its sender chose, where it says so.
+    pub(super) fn take(&mut self, payload: &[u8], datagram: &Datagram, time: Time, frame: Frame) -> Option<Vec<u8>> {
+        let from = if datagram.from == self.ends[1] { End::Server } else { End::Client };
+        if from == End::Client && datagram.from != self.client_now {
+            self.client_now = datagram.from;
+            self.facts.migrations += 1;
+        }
+        let at = Place { from, time, frame, ttl: datagram.ttl, ecn: datagram.ecn };
+        self.settle_acks(Some(time));
+        self.time_lone_exchange(at);
+        self.last = self.last.max(time);
+        self.senders[from.index()].wire += u64::from(datagram.wire);
+        let beyond = u64::from(datagram.wire).saturating_sub(payload.len() as u64);
+        let (mut rest, mut chosen, mut is_opening) = (payload, None, false);
+        let mut data = 0;
+        while let Some((long, behind)) = Long::split(rest) {
+            chosen = self.on_long(&long, at, &mut is_opening).or(chosen);
+            if long.kind == Kind::ZeroRtt {
+                data += (long.packet.len() as u64).saturating_sub(long.number_at as u64 + AROUND + FRAME_HEADER);
+            }
+            rest = behind;
+        }
+        let is_short = rest.first().is_some_and(|first| first & 0xc0 == 0x40);
+        if is_short {
+            let around = 1 + self.senders[from.index()].id_length + AROUND - 1;
+            data = (rest.len() as u64 + beyond).saturating_sub(around);
+        }
+        self.amplification(at);
+        if !is_opening {
+            self.on_data(at, data, is_short);
+        }
+        self.senders[from.index()].last = Some(at);
+        chosen
+    }
+
+    fn on_long(&mut self, long: &Long<'_>, at: Place, is_opening: &mut bool) -> Option<Vec<u8>> {
+        match (long.kind, at.from) {
+            (Kind::Initial, End::Client) => {
+                *is_opening |= self.on_client_initial(long, at);
+            }
+            (Kind::Retry, End::Server) => {
+                self.facts.retry = true;
+                // What follows is protected by the id that the server chose.
+                self.keys = InitialKeys::of_client(long.version, long.scid);
+                self.hello = CryptoStream::default();
+                self.syn = None;
+                return None;
+            }
+            (Kind::VersionNegotiation, _) => {
+                self.facts.version_negotiation = true;
+                return None;
+            }
+            (_, End::Server) if self.answered.is_none() => {
+                self.answered = Some(at.time);
+                self.hello = CryptoStream::default();
+                self.facts.version = long.version;
+                if let Some(syn) = self.syn {
+                    self.senders[1].toward = at.time - syn;
+                }
+                self.give(at, Flags::SYN | Flags::ACK, 0);
+                *is_opening = true;
+            }
+            _ => {}
+        }
+        let to = at.from.other().index();
+        self.senders[to].id_length = long.scid.len() as u64;
+        Some(long.scid.to_vec())
+    }
+
+    /// The first one stands for a SYN, and so does each that brings nothing new before the answer.
+    fn on_client_initial(&mut self, long: &Long<'_>, at: Place) -> bool {
+        if self.answered.is_some() {
+            return false;
+        }
+        let opened = self.keys.as_ref().and_then(|keys| keys.open(long));
+        let Some(opened) = opened.or_else(|| self.begin_again(long)) else { return false };
+        let repeated = self.hello.take(&opened.frames);
+        if let Some(hello) = self.hello.hello() {
+            self.name = hello.server_name;
+            self.facts.alpn = hello.alpn;
+            self.facts.client = hello.parameters;
+        }
+        let Some(repeated) = repeated else { return false };
+        if self.syn.is_none() || repeated {
+            self.facts.initial_retransmissions += u64::from(repeated);
+            self.syn = Some(at.time);
+            self.give(at, Flags::SYN, 0);
+        }
+        true
+    }
+
+    /// With another version, or another id, the client begins anew: after a version negotiation, or
+    /// a Retry that was not captured.
+    fn begin_again(&mut self, long: &Long<'_>) -> Option<Opened> {
+        let keys = InitialKeys::of_client(long.version, long.dcid)?;
+        let opened = keys.open(long)?;
+        self.facts.version = long.version;
+        self.keys = Some(keys);
+        self.hello = CryptoStream::default();
+        self.syn = None;
+        Some(opened)
+    }
+
+    /// Until the client's address is proven the server sends three times what it received.
+    fn amplification(&mut self, at: Place) {
+        let [client, server] = &self.senders;
+        if self.asked || self.opened && at.from == End::Server && self.blocked.is_none() {
+            return;
+        }
+        match at.from {
+            // A datagram less: what does not fit any more.
+            End::Server => {
+                if let Some(since) = self.blocked.take() {
+                    self.facts.amplification_wait_s += at.time - since;
+                }
+                let full = server.wire + 1_200 > 3 * client.wire;
+                self.blocked = (full && !self.opened).then_some(at.time);
+            }
+            End::Client => {}
+        }
+    }
+
+    fn on_data(&mut self, at: Place, data: u64, is_short: bool) {
+        let other = at.from.other().index();
+        if at.from == End::Client && self.answered.is_some() && !self.opened {
+            self.opened = true;
+            let since = self.answered.unwrap_or(at.time);
+            self.senders[0].toward = at.time - since;
+            self.give(at, Flags::ACK, 0);
+        }
+        if self.answered.is_none() && data == 0 {
+            return;
+        }
+        let answers = self.senders[other].last.is_some_and(|last| at.time - last.time < SPONTANEOUS);
+        // A server says that little of itself only before it ends the connection.
+        let asks = at.from == End::Client && is_short && !answers && data >= SMALL_REQUEST;
+        let is_data = data > self.longest_ack(at.from, data, answers) || asks;
+        self.acknowledge(at);
+        let bytes = if is_data { data.saturating_sub(FRAME_HEADER) } else { 0 };
+        if is_data && at.from == End::Client {
+            self.asked = true;
+        }
+        self.settle_greeting(at, bytes);
+        let sent = self.give(at, Flags::ACK, bytes);
+        self.greet(at, bytes, sent);
+    }
+
+    /// The longest packet that may only acknowledge, now that one with `data` bytes comes. With
+    /// each loss an ACK frame has a range more, so that ACKs grow step by step, a request at once.
+    fn longest_ack(&mut self, from: End, data: u64, answers: bool) -> u64 {
+        let is_flooded = !self.senders[from.other().index()].flight.is_empty();
+        let sender = &mut self.senders[from.index()];
+        if !answers || !is_flooded {
+            sender.longest_ack = DATA;
+        }
+        let longest = sender.longest_ack.max(DATA);
+        if data <= longest {
+            sender.longest_ack = longest.max(data + GROWTH).min(LONGEST_ACK);
+        }
+        longest
+    }
+
+    /// An end acknowledges what it has within [`SPONTANEOUS`]: where it sent something behind the
+    /// last data of the other end, and nothing since, that was the ACK of all of them. `now`: none
+    /// at the end of the capture.
+    fn settle_acks(&mut self, now: Option<Time>) {
+        if self.greeting.is_none() {
+            return;
+        }
+        for from in [End::Client, End::Server] {
+            let [own, other] = [from, from.other()].map(|end| &self.senders[end.index()]);
+            let (Some(&(sent, end)), Some(at)) = (other.flight.back(), own.last) else { continue };
+            let toward = own.toward;
+            let is_overdue = now.is_none_or(|now| now - sent > toward + SPONTANEOUS);
+            if !is_overdue || at.time < sent {
+                continue;
+            }
+            self.senders[from.index()].toward = toward.min(at.time - sent);
+            let other = &mut self.senders[from.other().index()];
+            other.acknowledged = end;
+            other.flight.clear();
+            // Behind what was given since, which acknowledges nothing of it.
+            let at = Place { time: at.time.max(self.given), ..at };
+            let ack = self.give(at, Flags::ACK, 0);
+            self.greet(at, 0, ack);
+        }
+    }
+
+    /// What comes after a long silence is answered at once, if only by an ACK, and sooner than the
+    /// handshake was, for which an end makes keys.
+    fn time_lone_exchange(&mut self, at: Place) {
+        if at.time - self.last > QUIET {
+            self.lone = Some((at.from, at.time));
+        } else if let Some((from, time)) = self.lone.filter(|(from, _)| *from != at.from) {
+            let toward = &mut self.senders[from.other().index()].toward;
+            let took = at.time - time;
+            if took.scale(4.0) >= *toward {
+                *toward = took.min(*toward);
+            }
+            self.lone = None;
+        }
+    }
+
+    /// Whatever passed before `toward` has been had by the end that answers now.
+    fn acknowledge(&mut self, at: Place) {
+        let until = at.time - self.senders[at.from.index()].toward;
+        let other = &mut self.senders[at.from.other().index()];
+        while let Some(&(time, end)) = other.flight.front()
+            && time <= until
+        {
+            other.acknowledged = end;
+            other.flight.pop_front();
+        }
+    }
+
+    /// What a server sends first is its greeting, if something else comes later without being asked
+    /// for; else it is the answer.
+    fn settle_greeting(&mut self, at: Place, bytes: u64) {
+        let Some(Greeting::Held { last, bytes: so_far }) = self.greeting else { return };
+        let round_trip = self.senders[0].toward + self.senders[1].toward;
+        let is_late = at.time - last > SPONTANEOUS.max(round_trip.scale(0.5));
+        let is_over = match at.from {
+            End::Server => bytes > 0 && (is_late || so_far + bytes > GREETING),
+            End::Client => bytes > 0,
+        };
+        if !is_over && self.held.len() < MAX_HELD {
+            return;
+        }
+        self.greeting = Some(Greeting::Over);
+        let mut held = std::mem::take(&mut self.held);
+        if at.from == End::Server && is_late && bytes > 0 {
+            // Its bytes were nobody's.
+            let server = &mut self.senders[1];
+            server.next -= so_far;
+            server.acknowledged = server.acknowledged.min(server.next);
+            server.flight.clear();
+            let start = SeqNumber(server.next.max(1) as u32);
+            for sent in &mut held {
+                if (sent.segment.src, sent.segment.src_port) == self.ends[1] {
+                    (sent.segment.seq, sent.segment.payload_len) = (start, 0);
+                } else {
+                    sent.segment.ack = start;
+                }
+            }
+        }
+        self.out.extend(held);
+    }
+
+    /// Holds what may be a greeting.
+    fn greet(&mut self, at: Place, bytes: u64, sent: Option<Sent>) {
+        let Some(sent) = sent else { return };
+        let is_server = at.from == End::Server && bytes > 0;
+        match &mut self.greeting {
+            None if is_server && bytes < GREETING => {
+                self.greeting = Some(Greeting::Held { last: at.time, bytes });
+                self.held.push(sent);
+            }
+            None if is_server => {
+                self.greeting = Some(Greeting::Over);
+                self.out.push(sent);
+            }
+            Some(Greeting::Held { last, bytes: so_far }) => {
+                if is_server {
+                    *last = at.time;
+                    *so_far += bytes;
+                }
+                self.held.push(sent);
+            }
+            _ => self.out.push(sent),
+        }
+    }
+
+    /// Makes the segment; those of the handshake go out at once.
+    fn give(&mut self, at: Place, flags: Flags, bytes: u64) -> Option<Sent> {
+        self.given = self.given.max(at.time);
+        let opens = flags.has(Flags::SYN);
+        let (own, other) = (at.from.index(), at.from.other().index());
+        let acknowledged = self.senders[other].acknowledged.max(1);
+        let sender = &mut self.senders[own];
+        let start = if opens { 0 } else { sender.next.max(1) };
+        sender.next = start + bytes;
+        if bytes > 0 {
+            if sender.flight.len() == MAX_FLIGHT {
+                sender.flight.pop_front();
+            }
+            sender.flight.push_back((at.time, sender.next));
+        }
+        let is_pure = bytes == 0 && !opens;
+        let ends = if at.from == End::Client { self.ends } else { [self.ends[1], self.ends[0]] };
+        let segment = Segment {
+            src: ends[0].0,
+            dst: ends[1].0,
+            src_port: ends[0].1,
+            dst_port: ends[1].1,
+            seq: SeqNumber(start as u32),
+            ack: SeqNumber(if flags.has(Flags::ACK) { acknowledged as u32 } else { 0 }),
+            flags,
+            window: u16::MAX,
+            payload_len: u32::try_from(bytes).unwrap_or(u32::MAX),
+            payload: &[],
+            options: if opens { WINDOW } else { Options::default() },
+            ip_id: None,
+            ttl: at.ttl,
+            ecn: at.ecn,
+            checksum: Checksum::Unknown,
+            fragment: false,
+            tunnels: 0,
+        };
+        let sent = Sent { segment, time: at.time, frame: at.frame };
+        let is_handshake = opens || is_pure && self.senders[own].next <= 1 && self.greeting.is_none();
+        if is_handshake {
+            self.out.push(sent);
+            return None;
+        }
+        Some(sent)
+    }
+}
+
+/// Whose packet it is, and which.
+#[derive(Clone, Copy, Debug)]
+struct Place {
+    from: End,
+    time: Time,
+    frame: Frame,
+    ttl: u8,
+    ecn: u8,
+}

@@ -1,0 +1,180 @@
+//! What of a rule's findings holds for QUIC, whose packets are encrypted.
+//!
+//! Rates, bursts and pauses show; acknowledgements, windows, losses and what is sent again do not.
+//! So causes that rest on these are not told, and none that is told is more than likely.
+
+use super::say::confirm;
+use crate::analysis::{
+    Action, Actor, CommonQuestion, ExchangeAction, ExchangeQuestion, ExchangeStatement, Finding, Measure, Question,
+    Remedy, SendingAction, SendingStatement, Statement,
+};
+use crate::cause::Cause;
+use crate::tcp::facts::Facts;
+use crate::types::Quic;
+
+/// Of a handshake whose repetition was read: its packets are no secret.
+const PROVEN: f64 = 0.85;
+/// Of what rests on sizes and times alone.
+pub(super) const MOST: f64 = 0.7;
+/// Of a window that nothing else confirms.
+const WINDOW: f64 = 0.55;
+/// Of a silence, which three things may explain.
+const SILENCE: f64 = 0.5;
+/// Flights that double twice are how a congestion window opens; one that is larger than the one
+/// before may be chance.
+const GROWING_ROUNDS: f64 = 2.0;
+/// Flights are so near to a window that the client offered: their last packets may be of the next
+/// flight, and a grant may come when a half of the window is used.
+const NEAR: std::ops::RangeInclusive<f64> = 0.8..=1.1;
+
+/// The finding as far as it holds; a connection that is not of QUIC keeps it.
+pub(super) fn adapt(facts: &Facts, mut finding: Finding) -> Option<Finding> {
+    let Some(notes) = &facts.quic else { return Some(finding) };
+    let mut most = MOST;
+    match finding.cause {
+        Cause::SynLoss => return handshake(&notes.facts, finding),
+        Cause::SenderCap | Cause::ProtocolWindow | Cause::ReceiveWindow => window(&notes.facts, &mut finding)?,
+        Cause::Application => {
+            silence(&mut finding)?;
+            most = SILENCE;
+        }
+        Cause::ClientThink => first_request(&mut finding)?,
+        Cause::SlowStart if value(&finding, Measure::RoundsOfSlowStart)? < GROWING_ROUNDS => return None,
+        Cause::Bandwidth
+        | Cause::NewConnectionEachTime
+        | Cause::Pacing
+        | Cause::PathLatency
+        | Cause::ServerThink
+        | Cause::Shaper
+        | Cause::SlowStart
+        | Cause::TurnTaking => finding.remedies.retain(|remedy| !is_of_tcp(&remedy.action)),
+        _ => return None,
+    }
+    finding.confidence = finding.confidence.min(most);
+    finding.evidence.retain(|one| !is_made_up(one.kind));
+    finding.details.clear();
+    finding.to_confirm.retain(|question| matches!(question, Question::Exchange(ExchangeQuestion::MayBeProxy { .. })));
+    finding.to_confirm.extend(confirm(CommonQuestion::Encrypted));
+    Some(finding)
+}
+
+fn value(finding: &Finding, kind: Measure) -> Option<f64> {
+    finding.evidence.iter().find(|one| one.kind == kind).map(|one| one.value)
+}
+
+/// What counts segments, or rests on a window that no packet shows.
+fn is_made_up(kind: Measure) -> bool {
+    matches!(
+        kind,
+        Measure::LargestWindow
+            | Measure::LeastWindowMeanwhile
+            | Measure::SegmentsToSend
+            | Measure::InitialWindowAssumed
+            | Measure::RoundsNeeded
+            | Measure::SegmentSize
+            | Measure::AgreedSegmentSize
+    )
+}
+
+/// The client's Initial packets can be read, so that one which was sent again is known as such.
+fn handshake(quic: &Quic, mut finding: Finding) -> Option<Finding> {
+    let Statement::Exchange(ExchangeStatement::HandshakeRetransmitted { took_s, opening, .. }) = finding.statement
+    else {
+        return None;
+    };
+    let times = quic.initial_retransmissions;
+    if times == 0 {
+        return None;
+    }
+    finding.statement = ExchangeStatement::InitialRetransmitted { times, took_s, opening }.into();
+    finding.confidence = finding.confidence.min(PROVEN);
+    finding.evidence.clear();
+    finding.remedies = vec![Remedy::new(Actor::Network, ExchangeAction::FindUdpDrops)];
+    finding.to_confirm = confirm(CommonQuestion::InitialOrAnswerLost);
+    Some(finding)
+}
+
+/// Before its first request a client waits for the end of the handshake, whose packets do not tell
+/// where that is: this is not its own time.
+fn first_request(finding: &mut Finding) -> Option<()> {
+    let Statement::Exchange(ExchangeStatement::RequestsLate { later: Some(later), .. }) = finding.statement else {
+        return None;
+    };
+    finding.statement = ExchangeStatement::RequestsLate { first_s: None, later: Some(later) }.into();
+    finding.cost_s = later.sum_s;
+    Some(())
+}
+
+/// Nothing tells whether the application, a window or a loss kept the sender silent.
+fn silence(finding: &mut Finding) -> Option<()> {
+    use ExchangeStatement::{NothingArrived, NothingToSend};
+    let Statement::Exchange(NothingToSend { paused_s, whole_s, pauses } | NothingArrived { paused_s, whole_s, pauses }) =
+        finding.statement
+    else {
+        return None;
+    };
+    finding.statement = ExchangeStatement::SilentUnderEncryption { paused_s, whole_s, pauses }.into();
+    finding.remedies.clear();
+    Some(())
+}
+
+/// Flights of one size, one each round trip, are what a window looks like.
+fn window(quic: &Quic, finding: &mut Finding) -> Option<()> {
+    let flight = finding.evidence.iter().find(|one| {
+        matches!(one.kind, Measure::MostInFlight | Measure::MaxInFlight | Measure::LargestWindow) && one.value > 0.0
+    })?;
+    let bytes = flight.value as u64;
+    let rtt =
+        finding.evidence.iter().find(|one| one.kind == Measure::RoundTrip || one.kind == Measure::MinRoundTrip)?;
+    let rtt_s = crate::units::Nanos::from_secs_f64(rtt.value / 1e3);
+    let client = &quic.client;
+    let offered = [client.initial_max_data, client.initial_max_stream_data_bidi_local];
+    let is_offered =
+        offered.into_iter().flatten().any(|offered| NEAR.contains(&(bytes as f64 / offered.max(1) as f64)));
+    finding.cause = Cause::ProtocolWindow;
+    finding.statement = SendingStatement::ProtocolWindow { bytes, rtt_s }.into();
+    finding.confidence = finding.confidence.min(if is_offered { MOST } else { WINDOW });
+    finding.remedies = vec![Remedy::new(Actor::Receiver, SendingAction::RaiseProtocolWindow { at: None, need: None })];
+    Some(())
+}
+
+/// Settings of the kernel's TCP, which QUIC does not use.
+fn is_of_tcp(action: &Action) -> bool {
+    action.command().is_some_and(|command| command.contains("tcp_") || command.contains("initcwnd"))
+}
+
+/// What is no problem of a capture of QUIC: its payload is not read.
+pub(super) fn is_problem(facts: &Facts, slug: &str) -> bool {
+    facts.quic.is_none()
+        || ![Cause::ShortSnaplen, Cause::NoHandshake, Cause::Offload].iter().any(|of| of.slug() == slug)
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use crate::cause::Cause;
+    use crate::rules::scene::Scene;
+    use crate::tcp::QuicNotes;
+    use crate::types::{Quic, TransportParameters};
+
+    fn capped(offered: u64) -> Scene {
+        let mut scene = Scene::flights(&[64_000; 20]);
+        let client = TransportParameters { initial_max_data: Some(offered), ..TransportParameters::default() };
+        let facts = Quic { version: 1, client, ..Quic::default() };
+        scene.facts.quic = Some(Box::new(QuicNotes { facts, name: None }));
+        scene
+    }
+
+    #[test]
+    fn flights_of_one_size_may_be_a_window() {
+        let found = capped(1 << 20).finding(Cause::ProtocolWindow).unwrap();
+        assert!(found.confidence < 0.6 && !found.to_confirm.is_empty(), "{found:?}");
+        assert!(found.remedy().unwrap().action.command().is_none(), "no setting of TCP mends it");
+    }
+
+    #[test]
+    fn a_window_that_the_client_offered_is_likely() {
+        let found = capped(65_536).finding(Cause::ProtocolWindow).unwrap();
+        assert_eq!(found.confidence, 0.7);
+    }
+}
