@@ -15,6 +15,7 @@ const PARTS = [
     "Use elsewhere",
     [
       "docs/wireshark.md",
+      "docs/mcp.md",
       "docs/json.md",
       "docs/tables.md",
       "docs/evidence.md",

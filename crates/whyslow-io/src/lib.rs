@@ -59,7 +59,7 @@ pub use hash_seed::{hash_seed, set_hash_seed};
 pub use input::{Input, Progress, is_url};
 pub use object::{Object, ObjectInput};
 pub use options::ExplainOptions;
-pub use reading::{FilesRead, PacketSource, Reading, follow, follow_all, pick};
+pub use reading::{FilesRead, PacketSource, Reading, follow, follow_all, follow_until, pick};
 #[cfg(not(target_family = "wasm"))]
 pub use scan::{ScanError, Scanned, scan, scan_into, scan_shares, unread};
 pub use scratch::Scratch;

@@ -12,7 +12,7 @@ use crate::stop::Stop;
 use crate::unlisted::UnlistedConnections;
 use std::ops::Range;
 use whyslow_core::analysis::{Analysis, Connection};
-use whyslow_core::capture::Packet;
+use whyslow_core::capture::{Packet, Summary};
 use whyslow_core::series::{PacketPicker, Point, SeriesReader, WantedConnection};
 use whyslow_core::units::Nanos;
 
@@ -206,17 +206,48 @@ pub fn follow_all(
     give: &mut dyn FnMut(usize, Point),
     progress: &mut dyn FnMut(Progress),
 ) -> Result<u64, Error> {
-    let Some(place) = places.first() else { return Ok(0) };
+    let (late, files) = read_again(places, &Stop::default(), give, progress)?;
+    files.iter().try_for_each(|(file, second)| file.is_all(second))?;
+    Ok(late)
+}
+
+/// Does the same until a `stop` request: `give` may make it when it has enough. Whether the files
+/// hold as much as before is not checked.
+///
+/// # Errors
+/// When a file can no longer be read.
+pub fn follow_until(
+    places: &[&PacketSource],
+    stop: &Stop,
+    give: &mut dyn FnMut(usize, Point),
+    progress: &mut dyn FnMut(Progress),
+) -> Result<(), Error> {
+    read_again(places, stop, give, progress).map(|_| ())
+}
+
+/// The number of late verdicts, and what each file held this time.
+type ReadAgain<'a> = (u64, Vec<(&'a FirstRead, Summary)>);
+
+fn read_again<'a>(
+    places: &[&'a PacketSource],
+    stop: &Stop,
+    give: &mut dyn FnMut(usize, Point),
+    progress: &mut dyn FnMut(Progress),
+) -> Result<ReadAgain<'a>, Error> {
+    let Some(place) = places.first() else { return Ok((0, Vec::new())) };
     place.is_there()?;
     let mut feed = InputReader::new(place.files(), progress);
     let wanted = places.iter().map(|place| place.wanted.clone()).collect();
     let mut follow = SeriesReader::new(wanted, give);
+    let mut read = Vec::new();
     for (at, file) in (0_u16..).zip(&place.files) {
+        if stop.is_asked() {
+            break;
+        }
         follow.begin_capture(place.first.map(|first| first.saturating_add(at)));
-        let second = feed.read(&mut file.open(&Stop::default())?, &mut follow)?;
-        file.is_all(&second)?;
+        read.push((file, feed.read(&mut file.open(stop)?, &mut follow)?));
     }
-    Ok(follow.finish())
+    Ok((follow.finish(), read))
 }
 
 /// Reads the files of a connection again and calls `give` for each of its packets in a time range,
@@ -234,4 +265,28 @@ pub fn pick(place: &PacketSource, range: (Nanos, Nanos), give: &mut dyn FnMut(&P
         file.is_all(&second)?;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use super::*;
+    use std::path::PathBuf;
+    use std::sync::atomic::Ordering;
+
+    #[test]
+    fn a_stop_request_ends_the_second_reading_without_an_error() {
+        let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../samples/loss-client.pcap");
+        let reading = crate::read(&[&[Input::Path(path)]], &Stop::default(), &mut |_| {}).unwrap();
+        let place = reading.place(&reading.analysis.connections[0]).unwrap();
+        let given = |stop: &Stop| {
+            let mut given = 0_u64;
+            follow_until(&[&place], stop, &mut |_, _| given += 1, &mut |_| {}).map(|()| given)
+        };
+        assert_eq!(given(&Stop::default()).unwrap(), place.segments());
+        let stop = Stop::default();
+        stop.flag().store(true, Ordering::Relaxed);
+        assert_eq!(given(&stop).unwrap(), 0);
+    }
 }

@@ -67,6 +67,9 @@ pub(crate) enum Command {
     View(View),
     /// Write the page as one file, to be sent and opened without network.
     Report(Report),
+    /// Serve assistants: a server of the Model Context Protocol on standard input and output, or on
+    /// a loopback address.
+    Mcp(crate::mcp::Mcp),
     /// Say how long a transfer would take, and what each change would bring, without a capture.
     Predict(Box<crate::predict::Predict>),
     /// Make a request, and say where its time went and why.

@@ -25,6 +25,7 @@ mod stitched;
 mod lab;
 mod language;
 mod manual;
+mod mcp;
 mod output;
 mod place;
 mod predict;
@@ -83,6 +84,7 @@ fn run(settings: &Settings) -> anyhow::Result<ExitCode> {
         Task::Host(task) => return host::run(task, out),
         Task::Watch(task) => return watch::run(task, out),
         Task::View(task) => view::run(task)?,
+        Task::Mcp(task) => mcp::run(task)?,
         Task::Report(task) => return report::run(task),
         Task::Compare(task) => return compare::run(task, out),
         Task::Export(task) => return export::run(task),

@@ -42,6 +42,7 @@ pub(crate) enum Task {
     #[cfg(target_os = "linux")]
     Prove(Box<crate::prove::args::Prove>),
     View(ViewTask),
+    Mcp(crate::mcp::Mcp),
     Watch(Box<crate::watch::Watch>),
     Report(ReportTask),
     /// Only on Linux, for this reason.
@@ -170,6 +171,7 @@ impl Settings {
                 Task::LinuxOnly("whyslow lab works on Linux only: its hosts are Linux' network namespaces")
             }
             Some(Command::Watch(watch)) => Task::Watch(watch),
+            Some(Command::Mcp(mcp)) => Task::Mcp(mcp),
             #[cfg(target_os = "linux")]
             Some(Command::Prove(prove)) => Task::Prove(prove),
             #[cfg(not(target_os = "linux"))]

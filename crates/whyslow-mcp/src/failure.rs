@@ -1,0 +1,36 @@
+//! [`Failure`]: why a tool has no result, and what to do about it.
+
+use rmcp::model::{CallToolResult, ContentBlock};
+
+/// What a client is told in place of a result: it is for the assistant, which can act on it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Failure {
+    what: String,
+    hint: String,
+}
+
+impl Failure {
+    /// What is wrong, and what to do.
+    pub(crate) fn new(what: impl Into<String>, hint: impl Into<String>) -> Self {
+        Self { what: what.into(), hint: hint.into() }
+    }
+
+    /// Both in a line each.
+    pub(crate) fn text(&self) -> String {
+        format!("Error: {}\nHint: {}", self.what, self.hint)
+    }
+
+    /// A fault of this program.
+    pub(crate) fn fault() -> Self {
+        Self::new(
+            "a fault in whyslow ended this call",
+            "other calls still work; `whyslow FILE` on the command line shows whether the capture causes it",
+        )
+    }
+}
+
+impl From<Failure> for CallToolResult {
+    fn from(failure: Failure) -> Self {
+        Self::error(vec![ContentBlock::text(failure.text())])
+    }
+}

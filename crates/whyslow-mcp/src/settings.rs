@@ -1,0 +1,19 @@
+//! [`Settings`]: what the server may read and do.
+
+use crate::allowed::Allowed;
+use crate::folders::Folders;
+use std::path::PathBuf;
+use whyslow_report::words::Lang;
+
+/// What the server may read and do.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// The only folders whose files it reads.
+    pub folders: Folders,
+    /// Language of the sentences.
+    pub lang: Lang,
+    /// Tools that look at more than captures.
+    pub allowed: Allowed,
+    /// The program whyslow, which is run again for those.
+    pub program: PathBuf,
+}

@@ -1,0 +1,31 @@
+//! Bundled captures, and the cause that each was recorded with (samples/README.md).
+
+/// The capture, and the cause that costs most in it.
+pub const KNOWN: &[(&str, &str)] = &[
+    ("slow-start-client", "slow-start"),
+    ("loss-client", "loss"),
+    ("random-loss-server", "random-loss"),
+    ("tail-loss-client", "tail-loss"),
+    ("timeout-server", "timeout"),
+    ("spurious-retransmission-server", "spurious-retransmission"),
+    ("no-sack-client", "no-sack"),
+    ("bandwidth-server", "bandwidth"),
+    ("policer-server", "policer"),
+    ("shaper-client", "shaper"),
+    ("ecn-server", "ecn"),
+    ("receive-window-server", "receive-window"),
+    ("zero-window-client", "zero-window"),
+    ("no-window-scaling-server", "no-window-scaling"),
+    ("sender-cap-server", "sender-cap"),
+    ("pacing-client", "pacing"),
+    ("application-server", "application"),
+    ("server-think-server", "server-think"),
+    ("turn-taking-server", "turn-taking"),
+    ("delayed-ack-client", "delayed-ack"),
+    ("nagle-delayed-ack-server", "nagle-delayed-ack"),
+    ("mtu-black-hole-server", "mtu-black-hole"),
+    ("new-connection-each-time-server", "new-connection-each-time"),
+    ("shared-bottleneck-client", "bandwidth"),
+    ("no-answer-client", "no-answer"),
+    ("reset-server", "reset"),
+];
