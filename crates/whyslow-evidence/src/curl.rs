@@ -1,6 +1,7 @@
 //! `curl -w`: the phases of a request, whatever the format calls them.
 
-use crate::report::{Advice, Evidence, Finding, Gap, Phase, Source, Statement, Subject, Verdict};
+use crate::evidence::Evidence;
+use crate::report::{Advice, Finding, Gap, Phase, Source, Statement, Subject, Verdict};
 use crate::text::{Text, number};
 use whyslow_core::analysis::{Actor, End, ExchangeAction, SendingAction, Unit};
 use whyslow_core::cause::Cause;
@@ -31,7 +32,18 @@ struct Times {
     size: Option<f64>,
 }
 
+/// The tool.
+pub(crate) const SOURCE: Source = Source::new("curl");
+
 impl Evidence for Curl {
+    fn sources(&self) -> &'static [Source] {
+        &[SOURCE]
+    }
+
+    fn cannot_show(&self) -> &'static [Gap] {
+        &[Gap::OneRequest]
+    }
+
     fn read(&self, text: &Text<'_>) -> Vec<Subject> {
         let mut all: Vec<Times> = vec![Times::default()];
         for (key, value) in text.lines().flat_map(pairs) {
@@ -158,7 +170,7 @@ impl Times {
 
 fn subject(index: usize, of: usize, times: &Times) -> Subject {
     let name = if of > 1 { format!("#{}", index + 1) } else { String::new() };
-    let mut out = Subject::new(Source::Curl, name);
+    let mut out = Subject::new(SOURCE, name);
     let phases = times.phases();
     let whole = times.total.or(times.start).unwrap_or(0.0);
     for (phase, seconds) in phases {

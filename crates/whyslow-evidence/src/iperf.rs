@@ -4,8 +4,10 @@ mod json;
 mod measured;
 mod text;
 
+use crate::evidence::Evidence;
 use crate::limits::{FEW, LOSSY, in_queue};
-use crate::report::{Advice, Evidence, Finding, Gap, Source, Statement, Subject, Verdict};
+use crate::path;
+use crate::report::{Advice, Finding, Gap, Source, Statement, Subject, Verdict};
 use crate::text::Text;
 use measured::{Interval, SEGMENT, Test};
 use whyslow_core::analysis::{Actor, LinkAction, LossAction, Unit};
@@ -27,7 +29,18 @@ const PARALLEL: f64 = 1.5;
 /// iperf's rate for UDP where `-b` is not given, bit/s, and a little more.
 const UDP_RATE: f64 = 1.1e6;
 
+/// The tool.
+pub(crate) const SOURCE: Source = Source::new("iperf");
+
 impl Evidence for Iperf {
+    fn sources(&self) -> &'static [Source] {
+        &[SOURCE]
+    }
+
+    fn cannot_show(&self) -> &'static [Gap] {
+        &[Gap::TestOnly]
+    }
+
     fn read(&self, text: &Text<'_>) -> Vec<Subject> {
         let mut tests = json::tests(text.all());
         if tests.is_empty() {
@@ -37,10 +50,14 @@ impl Evidence for Iperf {
         compare(&tests, &mut subjects);
         subjects
     }
+
+    fn complete(&self, subjects: &mut [Subject]) {
+        use_round_trip(subjects);
+    }
 }
 
 fn subject(test: &Test) -> Subject {
-    let mut out = Subject::new(Source::Iperf, test.name.clone());
+    let mut out = Subject::new(SOURCE, test.name.clone());
     let rate = test.rate().unwrap_or(0.0);
     out.figure("rate", Some(rate), Unit::BitsPerSecond);
     out.figure("steady rate", test.steady_rate().filter(|_| !test.udp), Unit::BitsPerSecond);
@@ -210,17 +227,18 @@ fn compare(tests: &[Test], subjects: &mut [Subject]) {
 }
 
 /// Gives the round trip of a ping to tests that have none.
-pub(crate) fn use_round_trip(subjects: &mut [Subject]) {
+/// A ping or a traceroute in the texts gives the round trip.
+fn use_round_trip(subjects: &mut [Subject]) {
     let figure =
         |subject: &Subject, name: &str| subject.figures.iter().find(|one| one.name == name).map(|one| one.value);
     let pings: Vec<f64> = subjects
         .iter()
-        .filter(|subject| matches!(subject.source, Source::Ping | Source::Mtr | Source::Traceroute))
+        .filter(|subject| path::Path.sources().contains(&subject.source))
         .filter_map(|subject| figure(subject, "min"))
         .collect();
     let [rtt] = pings[..] else { return };
     for subject in subjects.iter_mut() {
-        if subject.source != Source::Iperf || !subject.gaps.contains(&Gap::NoRoundTrip) {
+        if subject.source != SOURCE || !subject.gaps.contains(&Gap::NoRoundTrip) {
             continue;
         }
         let one = || Some(figure(subject, "rate")? / figure(subject, "streams").unwrap_or(1.0));

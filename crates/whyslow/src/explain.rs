@@ -14,7 +14,8 @@ use std::process::ExitCode;
 use whyslow_core::analysis::{Analysis, PARTIAL, Problem};
 use whyslow_evidence::Report;
 use whyslow_io::Input;
-use whyslow_report::render::{brief, json, terminal};
+use whyslow_report::render::{answers, brief, json, terminal};
+use whyslow_report::words::Lang;
 
 /// Reads the inputs and prints what is found.
 ///
@@ -31,27 +32,27 @@ pub(crate) fn run(task: &ExplainTask, out: Output) -> anyhow::Result<ExitCode> {
             return with_evidence(task, &report, sorted.captures, out);
         }
     }
-    captures(task, out)
+    captures(task, None, out)
 }
 
-/// Prints what follows from captures, if there are any, and then from the output of other tools.
+/// Prints what follows from captures, if there are any, then what other tools' output says of it,
+/// and what follows from that output.
 fn with_evidence(task: &ExplainTask, report: &Report, inputs: Vec<Input>, mut out: Output) -> anyhow::Result<ExitCode> {
-    let is_json = matches!(task.format, Format::Json { .. } | Format::JsonLines | Format::Tsv);
-    if !inputs.is_empty() && is_json {
-        bail!("captures and the output of other tools have different JSON: give them one after the other");
+    if !inputs.is_empty() && task.format == Format::Tsv {
+        bail!("--tsv has no columns for the output of other tools: use --json, or give the captures alone");
     }
-    let mut code = ExitCode::SUCCESS;
-    if !inputs.is_empty() {
-        code = captures(&ExplainTask { inputs, ..task.clone() }, Output::again(&out))?;
-        out.write("\n")?;
-    }
-    evidence::print(report, task.format, &mut out)?;
+    let code = if inputs.is_empty() {
+        evidence::print(report, task.format, &mut out)?;
+        ExitCode::SUCCESS
+    } else {
+        captures(&ExplainTask { inputs, ..task.clone() }, Some(report), out)?
+    };
     let is_found = task.fail_on.iter().any(|cause| cause.is_in_evidence(report));
-    Ok(if is_found { ExitCode::from(FOUND) } else { code })
+    Ok(if is_found && code == ExitCode::SUCCESS { ExitCode::from(FOUND) } else { code })
 }
 
-/// Explains captures.
-fn captures(task: &ExplainTask, out: Output) -> anyhow::Result<ExitCode> {
+/// Explains captures, with what other tools' output says of their findings.
+fn captures(task: &ExplainTask, other: Option<&Report>, out: Output) -> anyhow::Result<ExitCode> {
     if task.inputs.contains(&Input::Stdin) && stdin().is_terminal() {
         complain("reading from the terminal: paste what tcpdump printed, and end with Ctrl-D");
     }
@@ -87,7 +88,7 @@ fn captures(task: &ExplainTask, out: Output) -> anyhow::Result<ExitCode> {
         true => ExitCode::from(FOUND),
         false => readable.status(),
     };
-    let printed = print(&analysis, task, out);
+    let printed = print(&analysis, task, other, out);
     // The program ends with it: of very many connections it is many small pieces of memory, which
     // nobody waits for.
     std::mem::forget(analysis);
@@ -99,7 +100,37 @@ fn captures(task: &ExplainTask, out: Output) -> anyhow::Result<ExitCode> {
     }
 }
 
-fn print(analysis: &Analysis, task: &ExplainTask, mut out: Output) -> anyhow::Result<()> {
+fn print(analysis: &Analysis, task: &ExplainTask, other: Option<&Report>, mut out: Output) -> anyhow::Result<()> {
+    if let Some(report) = other {
+        return print_both(analysis, task, report, out);
+    }
+    print_analysis(analysis, task, &mut out)
+}
+
+/// Prints the analysis, then the answers of the other output, then its own page; or one JSON.
+fn print_both(analysis: &Analysis, task: &ExplainTask, report: &Report, mut out: Output) -> anyhow::Result<()> {
+    let answers = whyslow_evidence::answers(analysis, report);
+    match task.format {
+        Format::Json { words } => {
+            out.raw(|out| json::with_evidence(analysis, words, (report, &answers), out))?;
+        }
+        Format::JsonLines => out.raw(|out| {
+            json::lines(analysis, out)?;
+            json::evidence_lines(report, &answers, out)
+        })?,
+        format => {
+            print_analysis(analysis, task, &mut out)?;
+            let lang = if let Format::Terminal { lang, .. } = format { lang } else { Lang::En };
+            let text = answers::terminal(&answers, out.width(), lang);
+            out.write(&if text.is_empty() { text } else { format!("\n{text}") })?;
+            out.write("\n")?;
+            evidence::print(report, format, &mut out)?;
+        }
+    }
+    Ok(())
+}
+
+fn print_analysis(analysis: &Analysis, task: &ExplainTask, out: &mut Output) -> anyhow::Result<()> {
     match task.format {
         Format::Json { words: false } => out.raw(|out| json::pretty(analysis, out))?,
         Format::Json { words: true } => out.raw(|out| json::with_words(analysis, out))?,

@@ -1,7 +1,11 @@
 //! Reads `ss`' text as a stream of words, because mails break its lines anywhere.
 
+use crate::report::Source;
 use crate::text::{self, Text};
 use std::collections::BTreeMap;
+
+/// The tool.
+pub(crate) const SOURCE: Source = Source::new("ss");
 
 /// Most sockets of a text.
 const MOST: usize = 100_000;

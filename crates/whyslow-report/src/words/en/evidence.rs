@@ -249,6 +249,10 @@ pub(in crate::words) fn gap(gap: Gap) -> &'static str {
             "loss at hops in between that the last hop does not have is routers limiting their replies, and no fault"
         }
         Gap::UdpRate => "iperf3 -u sends 1 Mbit/s unless -b is given: that is not the rate of the link",
+        Gap::OneEnd => "this is one end's account: what the other end's application waits for is only seen there",
+        Gap::WhichConnection => "counters are of the whole host: ss -tin shows which connection it is",
+        Gap::TestOnly => "this is the rate of a test: another application may have limits of its own",
+        Gap::OneRequest => "this is about these requests alone: others may take longer, at other times too",
     }
 }
 

@@ -201,6 +201,10 @@ pub(in crate::words) fn gap(gap: Gap) -> &'static str {
         Gap::FewProbes => "探测少于 100 个：看不出少量丢包",
         Gap::HopsLimitReplies => "中间跳有丢失而最后一跳没有，是路由器限制其应答，并非故障",
         Gap::UdpRate => "不带 -b 时 iperf3 -u 只发 1 Mbit/s：这不是链路的速率",
+        Gap::OneEnd => "这是一端的视角：另一端的应用在等待什么，只有在那里才能看到",
+        Gap::WhichConnection => "计数属于整台主机：ss -tin 可以看出是哪条连接",
+        Gap::TestOnly => "这是测试的速率：其他应用可能有自己的限制",
+        Gap::OneRequest => "这里只涉及这些请求：其他请求、其他时间可能更慢",
     }
 }
 

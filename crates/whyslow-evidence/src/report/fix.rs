@@ -1,0 +1,64 @@
+//! [`Fix`]: what to do.
+
+use serde::Serialize;
+use whyslow_core::analysis::{Actor, Remedy};
+
+/// What to do.
+#[derive(Clone, Debug, Serialize)]
+#[serde(untagged)]
+pub enum Fix {
+    /// A remedy that captures have too.
+    OfCaptures(Remedy),
+    /// A remedy of hosts and tools.
+    Own {
+        /// Who acts.
+        actor: Actor,
+        /// The change.
+        #[serde(flatten)]
+        action: Advice,
+    },
+}
+
+/// A remedy that captures do not have.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(tag = "kind", content = "parameters", rename_all = "kebab-case")]
+pub enum Advice {
+    /// Enlarge the receive buffer at the peer, or let its application read faster.
+    EnlargePeerWindow,
+    /// Enlarge the receive buffer here.
+    EnlargeOwnWindow,
+    /// The application at the peer must read.
+    PeerReads,
+    /// The application here must read.
+    ReadHere,
+    /// Remove SO_SNDBUF, or raise `tcp_wmem`.
+    EnlargeSendBuffer,
+    /// Turn window scaling on, or find what strips the option.
+    WindowScaling,
+    /// Accept faster, or enlarge the backlog.
+    AcceptFaster,
+    /// Close connections that the peer has closed.
+    CloseSockets,
+    /// Enlarge the receive buffer of the UDP application.
+    EnlargeUdpBuffer,
+    /// Check the server, its port, and the way to it.
+    CheckReach,
+    /// Find what damages packets.
+    FindDamage,
+    /// Send slower than what arrives.
+    SendSlower {
+        /// Received, bits per second.
+        received_bps: f64,
+    },
+    /// Check the resolver.
+    CheckResolver,
+    /// Check the TLS server.
+    CheckTls,
+    /// Link the last URL directly.
+    AvoidRedirects,
+    /// Find what fills the way between two hops.
+    LookAtHop {
+        /// The hop.
+        hop: String,
+    },
+}
