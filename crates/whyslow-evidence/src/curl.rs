@@ -21,15 +21,15 @@ const REQUESTS: usize = 10_000;
 
 /// Times since the start, seconds.
 #[derive(Clone, Debug, Default)]
-struct Times {
-    dns: Option<f64>,
-    connect: Option<f64>,
-    tls: Option<f64>,
-    pre: Option<f64>,
-    start: Option<f64>,
-    redirect: Option<f64>,
-    total: Option<f64>,
-    size: Option<f64>,
+pub(crate) struct Times {
+    pub dns: Option<f64>,
+    pub connect: Option<f64>,
+    pub tls: Option<f64>,
+    pub pre: Option<f64>,
+    pub start: Option<f64>,
+    pub redirect: Option<f64>,
+    pub total: Option<f64>,
+    pub size: Option<f64>,
 }
 
 /// The tool.
@@ -65,7 +65,7 @@ impl Evidence for Curl {
         }
         all.retain(Times::is_enough);
         all.iter_mut().for_each(Times::repair);
-        all.iter().enumerate().map(|(index, times)| subject(index, all.len(), times)).collect()
+        all.iter().enumerate().map(|(index, times)| subject(SOURCE, index, all.len(), times)).collect()
     }
 }
 
@@ -168,9 +168,10 @@ impl Times {
     }
 }
 
-fn subject(index: usize, of: usize, times: &Times) -> Subject {
+/// The subject of a request of several.
+pub(crate) fn subject(source: Source, index: usize, of: usize, times: &Times) -> Subject {
     let name = if of > 1 { format!("#{}", index + 1) } else { String::new() };
-    let mut out = Subject::new(SOURCE, name);
+    let mut out = Subject::new(source, name);
     let phases = times.phases();
     let whole = times.total.or(times.start).unwrap_or(0.0);
     for (phase, seconds) in phases {

@@ -5,7 +5,7 @@ mod measured;
 mod text;
 
 use crate::evidence::Evidence;
-use crate::limits::{FEW, LOSSY, in_queue};
+use crate::limits::{FEW, LOSSY, in_queue, line_rate};
 use crate::path;
 use crate::report::{Advice, Finding, Gap, Source, Statement, Subject, Verdict};
 use crate::text::Text;
@@ -16,10 +16,6 @@ use whyslow_core::cause::Cause;
 /// iperf's text, JSON, and lines of JSON.
 pub(crate) struct Iperf;
 
-/// Nominal rates of Ethernet, Mbit/s; payload is 94.1 % of it (1448 of 1538 bytes).
-const NOMINAL: [f64; 9] = [10.0, 100.0, 1000.0, 2500.0, 5000.0, 10_000.0, 25_000.0, 40_000.0, 100_000.0];
-/// A full link carries this share of its nominal rate as payload.
-const FULL: std::ops::RangeInclusive<f64> = 0.90..=0.96;
 /// A limit predicts the rate within this, as for captures.
 const CLOSES: std::ops::RangeInclusive<f64> = 0.75..=1.3;
 /// A window of fewer segments is what a timeout leaves.
@@ -116,7 +112,7 @@ fn tcp(test: &Test, rate: f64, out: &mut Subject) {
     if !out.findings.is_empty() {
         return;
     }
-    if let Some(nominal) = NOMINAL.iter().map(|mega| mega * 1e6).find(|nominal| FULL.contains(&(rate / nominal))) {
+    if let Some(nominal) = line_rate(rate) {
         out.figure("line rate", Some(nominal), Unit::BitsPerSecond);
         return;
     }

@@ -7,19 +7,26 @@
 //! Bytes in, data out: no file, socket, clock or environment, and no sentence. Each format is a
 //! module that implements `Evidence`, recognises its text by content, and is a line in `KINDS`. A
 //! text may hold several.
-//! What a source cannot show is a [`Gap`]. What a kernel's account says of a capture's findings is an
-//! [`Answer`].
+//! What a source cannot show is a [`Gap`]. What a kernel's account says of a capture's findings is
+//! an [`Answer`].
 #![forbid(unsafe_code)]
 
 mod answers;
 mod counters;
 mod curl;
+mod curl_trace;
+mod ethtool;
 mod evidence;
+mod har;
 mod iperf;
+mod json;
 mod limits;
+mod ndt;
+mod netperf;
 mod path;
 mod report;
 mod ss;
+mod strace;
 mod text;
 
 pub use answers::{Answer, MatchedBy, Outcome, Reading, answers};
@@ -37,7 +44,19 @@ pub const MAX_BYTES: usize = 64 << 20;
 const MAX_SUBJECTS: usize = 10_000;
 
 /// Every kind of output; subjects that matter equally are in this order.
-const KINDS: &[&dyn Evidence] = &[&ss::Ss, &counters::Counters, &iperf::Iperf, &curl::Curl, &path::Path];
+const KINDS: &[&dyn Evidence] = &[
+    &ss::Ss,
+    &ndt::Ndt,
+    &counters::Counters,
+    &ethtool::Ethtool,
+    &iperf::Iperf,
+    &netperf::Netperf,
+    &curl::Curl,
+    &curl_trace::CurlTrace,
+    &har::Har,
+    &strace::Strace,
+    &path::Path,
+];
 
 /// Reads texts with their names. Returns `None` if none of them is evidence of a known kind.
 pub fn read(inputs: &[(&str, &[u8])]) -> Option<Report> {

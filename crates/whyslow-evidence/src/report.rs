@@ -1,21 +1,29 @@
 //! [`Report`]: the conclusions as data. This is the JSON contract `whyslow-evidence/2`.
 
 mod account;
+mod calls;
+mod device;
 mod figure;
 mod finding;
 mod fix;
 mod gap;
+mod page;
+mod phase;
 mod source;
 mod statement;
 mod subject;
 
 pub use account::{Account, Place};
+pub use calls::{Call, CallStatement};
+pub use device::{Allowance, DeviceStatement};
 pub use figure::Figure;
 pub use finding::{Finding, Slug};
 pub use fix::{Advice, Fix};
 pub use gap::Gap;
+pub use page::PageStatement;
+pub use phase::Phase;
 pub use source::Source;
-pub use statement::{Phase, Statement};
+pub use statement::Statement;
 pub use subject::{Subject, Verdict};
 
 use serde::Serialize;

@@ -1,7 +1,7 @@
 //! `ss -ti`: the kernel's account of each connection.
 
-mod judge;
-mod parse;
+pub(crate) mod judge;
+pub(crate) mod parse;
 
 use crate::evidence::Evidence;
 use crate::report::{Gap, Source, Subject};

@@ -1,11 +1,15 @@
 //! Outputs in the style of public threads, and what must be concluded of them.
 #![allow(clippy::unwrap_used)]
 
+mod archives;
+mod cards;
 mod counters;
 mod curl;
 mod iperf;
+mod netperf;
 mod paths;
 mod sockets;
+mod traces;
 
 use super::*;
 use proptest::prelude::*;

@@ -56,6 +56,30 @@ pub enum Advice {
     CheckTls,
     /// Link the last URL directly.
     AvoidRedirects,
+    /// Let the receive ring be larger, and its interrupts be served by more processors.
+    EnlargeRing,
+    /// Let the send queue be longer, or more queues send.
+    EnlargeSendRing,
+    /// Replace the cable or the transceiver, or set both ends alike.
+    CheckCable,
+    /// Find which device sends pause frames.
+    FindPause,
+    /// Use a larger instance, or send less through this one.
+    LargerInstance,
+    /// Reuse connections, or use a larger instance.
+    FewerConnections,
+    /// Find out at the peer why it responds late.
+    LookAtPeer,
+    /// Do not wait for the disk, a lock or a timer between two pieces of data.
+    OwnWork,
+    /// Use HTTP/2 or HTTP/3, or fewer requests a host.
+    MoreStreams,
+    /// Connect to fewer hosts, or before they are needed.
+    Preconnect,
+    /// Send smaller responses, or from a place that is nearer.
+    SmallerResponses,
+    /// Set TCP_NODELAY, or write each message at once.
+    NoDelay,
     /// Find what fills the way between two hops.
     LookAtHop {
         /// The hop.

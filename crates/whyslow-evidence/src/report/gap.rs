@@ -46,4 +46,20 @@ pub enum Gap {
     TestOnly,
     /// Others may take longer.
     OneRequest,
+    /// Where a card's packets belong to.
+    WhichTraffic,
+    /// Counts of a card are since it was set up.
+    SinceUp,
+    /// Whether the peer or the network took the time.
+    PeerOrNetwork,
+    /// The trace has no time for each call.
+    NoCallTimes,
+    /// Only what the process asked the kernel for.
+    CallsOnly,
+    /// What the browser did, not what the network did.
+    BrowserOnly,
+    /// The text ends in the middle.
+    Cut,
+    /// Only the server's kernel is seen.
+    ServerKernel,
 }

@@ -1,5 +1,9 @@
 //! [`Statement`]: what a finding states.
 
+use super::calls::CallStatement;
+use super::device::DeviceStatement;
+use super::page::PageStatement;
+use super::phase::Phase;
 use serde::Serialize;
 
 /// What a finding states.
@@ -231,6 +235,18 @@ pub enum Statement {
         /// Of the request.
         whole_s: f64,
     },
+    /// Transactions, one after the other.
+    Transactions {
+        /// Per second.
+        per_s: f64,
+        /// How long each took.
+        each_s: f64,
+    },
+    /// Transactions that take as long as a delayed ACK.
+    DelayedTransactions {
+        /// How long each took.
+        each_s: f64,
+    },
     /// Probes had no answer.
     ProbesLost {
         /// 0–1.
@@ -263,19 +279,13 @@ pub enum Statement {
         /// The round trip to the end.
         rtt_s: f64,
     },
-}
-
-/// A phase of a request.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-#[expect(missing_docs, reason = "they are those of curl")]
-pub enum Phase {
-    Blocked,
-    Dns,
-    Connect,
-    Tls,
-    Redirect,
-    Send,
-    Wait,
-    Download,
+    /// About a network card.
+    #[serde(untagged)]
+    Device(DeviceStatement),
+    /// About system calls.
+    #[serde(untagged)]
+    Calls(CallStatement),
+    /// About the loading of a page.
+    #[serde(untagged)]
+    Page(PageStatement),
 }

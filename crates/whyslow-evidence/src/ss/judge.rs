@@ -15,7 +15,7 @@ use states::{close_wait, listener, unanswered};
 use std::collections::HashMap;
 use whyslow_core::analysis::Unit;
 
-pub(super) fn subjects(looks: &[Look]) -> Vec<Subject> {
+pub(crate) fn subjects(looks: &[Look]) -> Vec<Subject> {
     let mut out = connections(looks);
     if out.is_empty() && !looks.is_empty() {
         let mut none = Subject::new(SOURCE, "");
