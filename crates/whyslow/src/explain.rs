@@ -1,7 +1,10 @@
 //! `whyslow explain`: read, tell, and answer `--fail-on`.
 
+use crate::ci;
+use crate::ci::baseline::{self, Baseline, Change};
 use crate::evidence;
 use crate::exit::FOUND;
+use crate::fail_on::FailOn;
 use crate::interrupt::{INTERRUPTED, Interrupt};
 use crate::output::{Output, Sources, complain, is_broken_pipe};
 use crate::place::Readable;
@@ -83,12 +86,17 @@ fn captures(task: &ExplainTask, other: Option<&Report>, out: Output) -> anyhow::
     }
     analysis.threshold_s = task.threshold;
     task.selection.apply(&mut analysis)?;
-    let code = match task.fail_on.iter().any(|cause| cause.is_in(&analysis)) {
+    let changes = match &task.baseline {
+        Some(path) => Baseline::read(path)?.changes(&analysis),
+        None => Vec::new(),
+    };
+    let is_slower = |rule: &FailOn| changes.iter().any(|change| rule.is_slower(change));
+    let code = match task.fail_on.iter().any(|rule| rule.is_in(&analysis) || is_slower(rule)) {
         _ if analysis.partial => ExitCode::from(INTERRUPTED),
         true => ExitCode::from(FOUND),
         false => readable.status(),
     };
-    let printed = print(&analysis, task, other, out);
+    let printed = print(&analysis, task, &changes, other, out);
     // The program ends with it: of very many connections it is many small pieces of memory, which
     // nobody waits for.
     std::mem::forget(analysis);
@@ -100,11 +108,28 @@ fn captures(task: &ExplainTask, other: Option<&Report>, out: Output) -> anyhow::
     }
 }
 
-fn print(analysis: &Analysis, task: &ExplainTask, other: Option<&Report>, mut out: Output) -> anyhow::Result<()> {
-    if let Some(report) = other {
-        return print_both(analysis, task, report, out);
+fn print(
+    analysis: &Analysis,
+    task: &ExplainTask,
+    changes: &[Change],
+    other: Option<&Report>,
+    mut out: Output,
+) -> anyhow::Result<()> {
+    let baseline = task.baseline.as_ref().map(|_| baseline::text(changes));
+    let cases = || ci::cases(analysis, &task.fail_on, changes);
+    match (task.format, other) {
+        (Format::Junit, _) => out.raw(|out| ci::junit(&cases(), out))?,
+        (Format::Github, _) => out.write(&ci::github(analysis, &cases()))?,
+        (Format::Markdown, _) => out.write(&ci::markdown(analysis, &cases(), baseline.as_deref()))?,
+        (_, Some(report)) => print_both(analysis, task, report, out)?,
+        (format, None) => {
+            print_analysis(analysis, task, &mut out)?;
+            if let (Format::Terminal { .. } | Format::Brief, Some(text)) = (format, baseline) {
+                out.write(&format!("\n{text}"))?;
+            }
+        }
     }
-    print_analysis(analysis, task, &mut out)
+    Ok(())
 }
 
 /// Prints the analysis, then the answers of the other output, then its own page; or one JSON.
@@ -137,8 +162,8 @@ fn print_analysis(analysis: &Analysis, task: &ExplainTask, out: &mut Output) -> 
         Format::JsonLines => out.raw(|out| json::lines(analysis, out))?,
         Format::Brief => out.write(&brief::terminal(analysis, out.table_width()))?,
         Format::Tsv => out.raw(|out| brief::tsv(analysis, out))?,
-        // Printed as its files are read.
-        Format::Table => {}
+        // Printed as its files are read, or by their own writers.
+        Format::Table | Format::Junit | Format::Github | Format::Markdown => {}
         Format::Terminal { top, lang } => {
             let view = terminal::View { width: out.width(), top, full: task.selection.connection.is_some(), lang };
             out.write(&terminal::page(analysis, view))?;
