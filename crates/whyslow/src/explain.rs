@@ -32,7 +32,11 @@ pub(crate) fn run(task: &ExplainTask, out: Output) -> anyhow::Result<ExitCode> {
     if !task.stitched {
         let sorted = evidence::sort(&task.inputs)?;
         if let Some(report) = sorted.report {
-            return with_evidence(task, &report, sorted.captures, out);
+            if sorted.is_stopped {
+                complain("reading was stopped: this is what is known of what was read");
+            }
+            let code = with_evidence(task, &report, sorted.captures, out)?;
+            return Ok(if sorted.is_stopped { ExitCode::from(INTERRUPTED) } else { code });
         }
     }
     captures(task, None, out)

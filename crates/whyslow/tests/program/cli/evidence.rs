@@ -28,6 +28,20 @@ fn output_of_ss_is_explained_from_a_file_and_a_pipe() {
 }
 
 #[test]
+fn compressed_texts_are_read() {
+    let folder = Folder::new();
+    let mut packed = Vec::new();
+    std::io::Write::write_all(
+        &mut flate2::write::GzEncoder::new(&mut packed, flate2::Compression::fast()),
+        SS.as_bytes(),
+    )
+    .unwrap();
+    let file = folder.put("ss.txt.gz", &packed);
+    let printed = whyslow().arg(&file).output().unwrap();
+    assert!(String::from_utf8(printed.stdout).unwrap().starts_with("The peer's receive window was full for 18.90 s"));
+}
+
+#[test]
 fn json_of_evidence_fits_its_schema() {
     let folder = Folder::new();
     let ss = folder.put("ss.txt", SS.as_bytes());
