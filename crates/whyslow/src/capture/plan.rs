@@ -97,7 +97,7 @@ fn tcpdump(task: &Capture, system: System) -> Vec<String> {
         match system {
             // macOS has no timeout(1).
             System::Macos => all.extend(words(&["perl", "-e", "alarm shift; exec @ARGV", &seconds])),
-            System::Linux | System::Windows => all.extend(words(&["timeout", "--signal=INT", &seconds])),
+            System::Linux | System::Windows => all.extend(words(&["timeout", "-s", "INT", &seconds])),
         }
     }
     all.extend(words(&["tcpdump", "-n", "-i", task.interface.as_deref().unwrap_or("any")]));
@@ -132,8 +132,8 @@ fn ssh(task: &Capture, host: &str, port: Option<u16>, tcpdump: &[String]) -> any
     all.extend(["--".to_owned(), host.to_owned()]);
     // tcpdump joins its last arguments to one filter.
     let remote = format!(
-        "set -- ${{SSH_CONNECTION:-0.0.0.0 0}}; if [ \"$(id -u)\" != 0 ]; then sudo='sudo -n'; fi; \
-         exec $sudo {} and not '(host' \"$1\" and tcp port \"$2\" ')'",
+        "set -- ${{SSH_CONNECTION:-0.0.0.0 0}}; if [ \"$(id -u)\" != 0 ]; then sudo=\"sudo -n\"; fi; \
+         exec $sudo {} and not \"(host\" \"$1\" and tcp port \"$2\" \")\"",
         quoted(tcpdump)?
     );
     all.push(remote);
