@@ -19,17 +19,17 @@ use std::sync::atomic::AtomicBool;
 pub(crate) fn run(task: &Capture, mut out: Output) -> anyhow::Result<ExitCode> {
     let plan = plan::plan(task)?;
     if !task.run {
-        out.write(&plan.text()?)?;
+        out.write(&plan.text(&task.explain)?)?;
         return Ok(ExitCode::SUCCESS);
     }
     let Plan::Stream(words) = plan else {
         bail!("--run needs a stream, and this writes files: run what `whyslow capture` prints without --run");
     };
-    stream(&words)
+    stream(&words, &task.explain)
 }
 
 /// Starts the capture, and this program again to read what it writes.
-fn stream(words: &[String]) -> anyhow::Result<ExitCode> {
+fn stream(words: &[String], explain: &[String]) -> anyhow::Result<ExitCode> {
     let [program, rest @ ..] = words else { bail!("there is no command") };
     // Ctrl-C reaches all three: tcpdump ends, and what it wrote is explained.
     signal_hook::flag::register(signal_hook::consts::SIGINT, Arc::new(AtomicBool::new(false)))?;
@@ -41,7 +41,7 @@ fn stream(words: &[String]) -> anyhow::Result<ExitCode> {
         .with_context(|| format!("{program} cannot be started"))?;
     let packets = source.stdout.take().context("the capture has no output")?;
     let explained = std::env::current_exe()
-        .and_then(|own| Command::new(own).arg("-").stdin(packets).status())
+        .and_then(|own| Command::new(own).args(explain).arg("-").stdin(packets).status())
         .context("this program cannot be started again");
     let captured = source.wait();
     let code = explained?.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(crate::exit::FAILED);

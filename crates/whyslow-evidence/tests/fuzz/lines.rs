@@ -53,7 +53,8 @@ pub(crate) fn change(random: &mut Random, bytes: &mut Vec<u8>, pool: &[Vec<u8>])
         }
         // A part of another output.
         7 => {
-            let other = String::from_utf8_lossy(random.pick(pool)).into_owned();
+            let other: &Vec<u8> = random.pick(pool);
+            let other = String::from_utf8_lossy(other).into_owned();
             let from = random.below(other.lines().count());
             lines.extend(other.lines().skip(from).take(1 + random.below(20)).map(str::to_owned));
         }

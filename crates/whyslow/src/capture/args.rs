@@ -44,6 +44,9 @@ pub(crate) struct Capture {
     /// The ssh command with its options, as `ssh -J gate`.
     #[arg(long, value_name = "COMMAND", default_value = "ssh")]
     pub(super) ssh: String,
+    /// Options of whyslow for the packets, behind `--`, as `-- --json`.
+    #[arg(last = true, value_name = "OPTION")]
+    pub(super) explain: Vec<String>,
 }
 
 /// A system that captures.

@@ -20,9 +20,10 @@ pub(super) enum Plan {
 
 impl Plan {
     /// As it is typed.
-    pub(super) fn text(&self) -> anyhow::Result<String> {
+    pub(super) fn text(&self, explain: &[String]) -> anyhow::Result<String> {
+        let own = [&words(&["whyslow"]), explain, &words(&["-"])].concat();
         Ok(match self {
-            Self::Stream(words) => format!("{} | whyslow -\n", quoted(words)?),
+            Self::Stream(words) => format!("{} | {}\n", quoted(words)?, quoted(&own)?),
             Self::Lines(lines) => lines.iter().fold(String::new(), |text, line| text + line + "\n"),
         })
     }

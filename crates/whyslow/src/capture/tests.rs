@@ -13,7 +13,9 @@ struct Line {
 
 fn printed(words: &[&str]) -> String {
     let line = Line::try_parse_from([&["capture"], words].concat()).unwrap();
-    plan(&line.capture).and_then(|plan| plan.text()).unwrap_or_else(|error| format!("error: {error}\n"))
+    plan(&line.capture)
+        .and_then(|plan| plan.text(&line.capture.explain))
+        .unwrap_or_else(|error| format!("error: {error}\n"))
 }
 
 #[test]
@@ -31,7 +33,7 @@ fn every_target_has_its_command() {
         &["local", "--on", "windows", "--for", "10s"],
         &["docker://web_1", "--port", "8080"],
         &["podman://web", "--image", "registry.example/tcpdump:1"],
-        &["k8s://web-0"],
+        &["k8s://web-0", "--", "--json", "-Y", "port 80"],
         &["k8s://shop/web-0/nginx", "--port", "80", "--for", "1min"],
         &["k8s://shop/web-0", "--ring", "3"],
         &["docker://web", "--on", "windows"],

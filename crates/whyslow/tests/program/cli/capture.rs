@@ -120,6 +120,7 @@ fn capture_through_ssh_is_explained_without_its_own_connection() {
         .args(["capture", "--run", "--for", "4s", "--interface", "lo", "--ssh", &ssh])
         .args(["--filter", &format!("tcp port {served} or tcp port {port}")])
         .arg(format!("ssh://127.0.0.1:{port}"))
+        .args(["--", "--brief"])
         .timeout(Duration::from_secs(60))
         .output()
         .unwrap();
