@@ -79,6 +79,12 @@ fn what_no_output_shows_is_stated_where_nothing_was_found() {
     assert!(KINDS.iter().all(|kind| !kind.cannot_show().is_empty()));
 }
 
+#[test]
+fn year_of_many_digits_is_no_date() {
+    assert_eq!(text::time("600000000000000000-05-01T10:15:01"), Some(36_901.0));
+    assert!(text::time("2024-05-01T10:15:01").is_some_and(|seconds| seconds > 1e10));
+}
+
 /// Words of all formats in any order.
 fn words() -> impl Strategy<Value = String> {
     let known = [

@@ -1,4 +1,5 @@
 //! What is printed for each kind of target.
+#![allow(clippy::unwrap_used)]
 
 use super::args::Capture;
 use super::plan::plan;
