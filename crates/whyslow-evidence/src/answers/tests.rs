@@ -156,6 +156,16 @@ fn accounts_are_matched_through_address_translation() {
 }
 
 #[test]
+fn account_of_a_connection_that_has_ended_is_the_last_one_with_figures() {
+    let analysis = sample!("sender-cap-server");
+    let closing = ss(37468, "rtt:40/1 minrtt:39 bytes_acked:409601 busy:2090ms sndbuf_limited:1700ms(81.3%)")
+        .replace("ESTAB", "FIN-WAIT-1");
+    let over = "TIME-WAIT 0 0 10.77.0.2:5001 10.77.0.1:37468 timer:(timewait,59sec,0)\n";
+    let text = format!("10:15:01\n{closing}10:15:02\n{over}");
+    assert_eq!(answered(&analysis, &text), [(Outcome::Confirms, Reading::SendBuffer { limited_s: 1.7, busy_s: 2.09 })]);
+}
+
+#[test]
 fn idle_sender_is_told_from_one_with_data() {
     let analysis = sample!("application-server");
     let text = ss(60726, "rtt:40/1 minrtt:39 bytes_acked:400001 busy:300ms app_limited");

@@ -41,6 +41,8 @@ fn connections(looks: &[Look]) -> Vec<Subject> {
             first.entry(key).or_insert((index, socket));
             seen.entry(key).or_default().push(socket);
             match place.get(&key) {
+                // What is left behind the end (TIME-WAIT) has no figures: those of before stay.
+                Some(&at) if last[at].2.has_info() && !socket.has_info() => {}
                 Some(&at) => last[at] = (key, index, socket),
                 None => {
                     place.insert(key, last.len());
@@ -74,9 +76,11 @@ fn subject(seen: Seen<'_>) -> Option<Subject> {
     if now.state == "SYN-SENT" {
         return Some(unanswered(seen));
     }
-    let has_info = now.get("cwnd").is_some() || now.get("rto").is_some();
+    let has_info = now.has_info();
     let queues = now.recv_q.unwrap_or(0.0) + now.send_q.unwrap_or(0.0);
-    if now.state != "ESTAB" || (!has_info && queues == 0.0) {
+    // The application has closed, and what it wrote is still sent.
+    let is_open = now.state == "ESTAB" || (has_info && matches!(now.state.as_str(), "FIN-WAIT-1" | "LAST-ACK"));
+    if !is_open || (!has_info && queues == 0.0) {
         return None;
     }
     let name = if now.remote.is_empty() { String::new() } else { format!("{} → {}", now.local, now.remote) };

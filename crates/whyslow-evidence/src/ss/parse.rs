@@ -52,6 +52,11 @@ impl Socket {
         self.values.contains_key(key)
     }
 
+    /// Whether the kernel's figures are there (`-i`, and not in TIME-WAIT).
+    pub(crate) fn has_info(&self) -> bool {
+        self.has("cwnd") || self.has("rto")
+    }
+
     pub(crate) fn flag(&self, name: &str) -> bool {
         self.flags.iter().any(|flag| flag == name)
     }

@@ -8,7 +8,9 @@ use crate::ss::parse::Socket;
 /// the kernel's figures.
 pub(super) fn of(now: &Socket, looks: &[&Socket]) -> Option<Account> {
     let (local, remote) = (Place::read(&now.local)?, Place::read(&now.remote)?);
-    now.get("rto").or(now.get("cwnd"))?;
+    if !now.has_info() {
+        return None;
+    }
     // An address that is used again is another connection.
     let looks: Vec<&&Socket> = looks.iter().filter(|look| same(look, now)).collect();
     let busy: Vec<&&&Socket> =
