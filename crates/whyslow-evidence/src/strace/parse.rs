@@ -200,8 +200,8 @@ impl Reader {
             result.rsplit_once('<').and_then(|(_, took)| number(took.trim_end_matches('>'))).map(|(took, _)| took);
         self.timed += usize::from(took.is_some());
         let returned = result.split_whitespace().next().and_then(|word| word.split('<').next()).unwrap_or("");
-        let fd = arguments.split([',', ')', '<']).next().and_then(|word| word.trim().parse::<u32>().ok());
-        self.names(pid, name, arguments, returned, fd);
+        let fd = descriptor(arguments);
+        self.names(pid, name, arguments, returned);
         let Some(kind) = what(name, arguments) else { return };
         if self.trace.calls.len() >= CALLS {
             return;
@@ -218,7 +218,8 @@ impl Reader {
     }
 
     /// Learns what descriptors are.
-    fn names(&mut self, pid: u32, name: &str, arguments: &str, returned: &str, fd: Option<u32>) {
+    fn names(&mut self, pid: u32, name: &str, arguments: &str, returned: &str) {
+        let fd = descriptor(arguments);
         let named = |text: &str, is_socket: bool| Named { text: text.to_owned(), is_socket };
         match name {
             "socket" => {
@@ -264,6 +265,11 @@ impl Reader {
         self.open.insert((0, fd), self.trace.names.len());
         self.trace.names.push(named);
     }
+}
+
+/// The descriptor that a call begins with.
+fn descriptor(arguments: &str) -> Option<u32> {
+    arguments.split([',', ')', '<']).next()?.trim().parse().ok()
 }
 
 /// The only descriptor that is polled.
