@@ -118,6 +118,7 @@ test-spark: tools
 
 fuzz: tools
 	FUZZ_SECONDS=$(FUZZ_SECONDS) $(CARGO) test -p whyslow-core --test fuzz -- --test-threads 2
+	FUZZ_SECONDS=$(FUZZ_SECONDS) $(CARGO) test -p whyslow-evidence --test fuzz -- --test-threads 2
 	FUZZ_SECONDS=$(FUZZ_SECONDS) $(CARGO) test -p whyslow --test robustness commands -- --test-threads 2
 
 # Inputs are made once, about 9 GB of them (0.3 GB when small), under target/.

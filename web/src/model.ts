@@ -64,6 +64,16 @@ export interface Analysis {
   pairs?: Pair[];
   /** How many such connections there are, those that could not be compared among them. */
   pairs_total?: number;
+  /**
+   * What a kernel's account (`ss -ti`) says of the findings, if it was given next to the captures;
+   * the findings are the captures' own. Left out otherwise.
+   */
+  answers?: Answer[];
+  /**
+   * What follows from the output of other tools that was given next to the captures:
+   * `whyslow-evidence/2`. Left out otherwise.
+   */
+  evidence?: {};
 }
 /** The cause that cost most over all connections. */
 export interface Headline {
@@ -864,4 +874,38 @@ export interface OneWay {
   p95: number | null;
   /** How many packets these stand on. */
   samples: number;
+}
+/** What a kernel's account of a connection says of a finding. */
+export interface Answer {
+  /** Id of the connection. */
+  connection: number;
+  /** The number of its transfer, from 1. */
+  transfer: number;
+  cause: Cause;
+  /** The open question that it answers; null if it is about the cause itself. */
+  question: Question | null;
+  /** Index in `evidence.subjects`. */
+  subject: number;
+  /**
+   * How the account was found to be this connection's: both addresses and ports; both ports and one
+   * address; one address with its port and the amount of data.
+   */
+  matched_by: "addresses" | "ports" | "one-end";
+  /** Whether it agrees with the finding. */
+  outcome: "confirms" | "contradicts";
+  /** What the figures show: its `kind`, and the quantities of that kind. */
+  reading: {
+    /** Which reading. Later versions may add names. */
+    kind: string;
+    [k: string]: number | null | string;
+  };
+  /** The kernel's figures, under the kernel's names. */
+  evidence: {
+    /** As `ss` prints it. */
+    name: string;
+    /** In `unit`. */
+    value: number;
+    /** The unit of `value`. */
+    unit: string;
+  }[];
 }

@@ -3,13 +3,23 @@
 mod judge;
 mod parse;
 
-use crate::report::{Evidence, Subject};
+use crate::evidence::Evidence;
+use crate::report::{Gap, Source, Subject};
 use crate::text::Text;
+use parse::SOURCE;
 
 /// Counters of the kernel, one look or two.
 pub(crate) struct Counters;
 
 impl Evidence for Counters {
+    fn sources(&self) -> &'static [Source] {
+        &[SOURCE]
+    }
+
+    fn cannot_show(&self) -> &'static [Gap] {
+        &[Gap::WhichConnection]
+    }
+
     fn read(&self, text: &Text<'_>) -> Vec<Subject> {
         let looks = parse::looks(text);
         judge::subject(&looks).into_iter().collect()

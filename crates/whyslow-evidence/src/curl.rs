@@ -1,6 +1,7 @@
 //! `curl -w`: the phases of a request, whatever the format calls them.
 
-use crate::report::{Advice, Evidence, Finding, Gap, Phase, Source, Statement, Subject, Verdict};
+use crate::evidence::Evidence;
+use crate::report::{Advice, Finding, Gap, Phase, Source, Statement, Subject, Verdict};
 use crate::text::{Text, number};
 use whyslow_core::analysis::{Actor, End, ExchangeAction, SendingAction, Unit};
 use whyslow_core::cause::Cause;
@@ -20,18 +21,29 @@ const REQUESTS: usize = 10_000;
 
 /// Times since the start, seconds.
 #[derive(Clone, Debug, Default)]
-struct Times {
-    dns: Option<f64>,
-    connect: Option<f64>,
-    tls: Option<f64>,
-    pre: Option<f64>,
-    start: Option<f64>,
-    redirect: Option<f64>,
-    total: Option<f64>,
-    size: Option<f64>,
+pub(crate) struct Times {
+    pub dns: Option<f64>,
+    pub connect: Option<f64>,
+    pub tls: Option<f64>,
+    pub pre: Option<f64>,
+    pub start: Option<f64>,
+    pub redirect: Option<f64>,
+    pub total: Option<f64>,
+    pub size: Option<f64>,
 }
 
+/// The tool.
+pub(crate) const SOURCE: Source = Source::new("curl");
+
 impl Evidence for Curl {
+    fn sources(&self) -> &'static [Source] {
+        &[SOURCE]
+    }
+
+    fn cannot_show(&self) -> &'static [Gap] {
+        &[Gap::OneRequest]
+    }
+
     fn read(&self, text: &Text<'_>) -> Vec<Subject> {
         let mut all: Vec<Times> = vec![Times::default()];
         for (key, value) in text.lines().flat_map(pairs) {
@@ -53,7 +65,7 @@ impl Evidence for Curl {
         }
         all.retain(Times::is_enough);
         all.iter_mut().for_each(Times::repair);
-        all.iter().enumerate().map(|(index, times)| subject(index, all.len(), times)).collect()
+        all.iter().enumerate().map(|(index, times)| subject(SOURCE, index, all.len(), times)).collect()
     }
 }
 
@@ -156,9 +168,10 @@ impl Times {
     }
 }
 
-fn subject(index: usize, of: usize, times: &Times) -> Subject {
+/// The subject of a request of several.
+pub(crate) fn subject(source: Source, index: usize, of: usize, times: &Times) -> Subject {
     let name = if of > 1 { format!("#{}", index + 1) } else { String::new() };
-    let mut out = Subject::new(Source::Curl, name);
+    let mut out = Subject::new(source, name);
     let phases = times.phases();
     let whole = times.total.or(times.start).unwrap_or(0.0);
     for (phase, seconds) in phases {

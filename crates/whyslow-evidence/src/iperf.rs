@@ -4,8 +4,10 @@ mod json;
 mod measured;
 mod text;
 
-use crate::limits::{FEW, LOSSY, in_queue};
-use crate::report::{Advice, Evidence, Finding, Gap, Source, Statement, Subject, Verdict};
+use crate::evidence::Evidence;
+use crate::limits::{FEW, LOSSY, in_queue, line_rate};
+use crate::path;
+use crate::report::{Advice, Finding, Gap, Source, Statement, Subject, Verdict};
 use crate::text::Text;
 use measured::{Interval, SEGMENT, Test};
 use whyslow_core::analysis::{Actor, LinkAction, LossAction, Unit};
@@ -14,10 +16,6 @@ use whyslow_core::cause::Cause;
 /// iperf's text, JSON, and lines of JSON.
 pub(crate) struct Iperf;
 
-/// Nominal rates of Ethernet, Mbit/s; payload is 94.1 % of it (1448 of 1538 bytes).
-const NOMINAL: [f64; 9] = [10.0, 100.0, 1000.0, 2500.0, 5000.0, 10_000.0, 25_000.0, 40_000.0, 100_000.0];
-/// A full link carries this share of its nominal rate as payload.
-const FULL: std::ops::RangeInclusive<f64> = 0.90..=0.96;
 /// A limit predicts the rate within this, as for captures.
 const CLOSES: std::ops::RangeInclusive<f64> = 0.75..=1.3;
 /// A window of fewer segments is what a timeout leaves.
@@ -27,7 +25,18 @@ const PARALLEL: f64 = 1.5;
 /// iperf's rate for UDP where `-b` is not given, bit/s, and a little more.
 const UDP_RATE: f64 = 1.1e6;
 
+/// The tool.
+pub(crate) const SOURCE: Source = Source::new("iperf");
+
 impl Evidence for Iperf {
+    fn sources(&self) -> &'static [Source] {
+        &[SOURCE]
+    }
+
+    fn cannot_show(&self) -> &'static [Gap] {
+        &[Gap::TestOnly]
+    }
+
     fn read(&self, text: &Text<'_>) -> Vec<Subject> {
         let mut tests = json::tests(text.all());
         if tests.is_empty() {
@@ -37,10 +46,14 @@ impl Evidence for Iperf {
         compare(&tests, &mut subjects);
         subjects
     }
+
+    fn complete(&self, subjects: &mut [Subject]) {
+        use_round_trip(subjects);
+    }
 }
 
 fn subject(test: &Test) -> Subject {
-    let mut out = Subject::new(Source::Iperf, test.name.clone());
+    let mut out = Subject::new(SOURCE, test.name.clone());
     let rate = test.rate().unwrap_or(0.0);
     out.figure("rate", Some(rate), Unit::BitsPerSecond);
     out.figure("steady rate", test.steady_rate().filter(|_| !test.udp), Unit::BitsPerSecond);
@@ -99,7 +112,7 @@ fn tcp(test: &Test, rate: f64, out: &mut Subject) {
     if !out.findings.is_empty() {
         return;
     }
-    if let Some(nominal) = NOMINAL.iter().map(|mega| mega * 1e6).find(|nominal| FULL.contains(&(rate / nominal))) {
+    if let Some(nominal) = line_rate(rate) {
         out.figure("line rate", Some(nominal), Unit::BitsPerSecond);
         return;
     }
@@ -210,17 +223,18 @@ fn compare(tests: &[Test], subjects: &mut [Subject]) {
 }
 
 /// Gives the round trip of a ping to tests that have none.
-pub(crate) fn use_round_trip(subjects: &mut [Subject]) {
+/// A ping or a traceroute in the texts gives the round trip.
+fn use_round_trip(subjects: &mut [Subject]) {
     let figure =
         |subject: &Subject, name: &str| subject.figures.iter().find(|one| one.name == name).map(|one| one.value);
     let pings: Vec<f64> = subjects
         .iter()
-        .filter(|subject| matches!(subject.source, Source::Ping | Source::Mtr | Source::Traceroute))
+        .filter(|subject| path::Path.sources().contains(&subject.source))
         .filter_map(|subject| figure(subject, "min"))
         .collect();
     let [rtt] = pings[..] else { return };
     for subject in subjects.iter_mut() {
-        if subject.source != Source::Iperf || !subject.gaps.contains(&Gap::NoRoundTrip) {
+        if subject.source != SOURCE || !subject.gaps.contains(&Gap::NoRoundTrip) {
             continue;
         }
         let one = || Some(figure(subject, "rate")? / figure(subject, "streams").unwrap_or(1.0));

@@ -5,33 +5,58 @@
 //! ```
 //!
 //! Bytes in, data out: no file, socket, clock or environment, and no sentence. Each format is a
-//! module that implements `Evidence` and recognises its text by content. A text may hold several.
-//! What a source cannot show is a [`Gap`].
+//! module that implements `Evidence`, recognises its text by content, and is a line in `KINDS`. A
+//! text may hold several.
+//! What a source cannot show is a [`Gap`]. What a kernel's account says of a capture's findings is
+//! an [`Answer`].
 #![forbid(unsafe_code)]
 
+mod answers;
 mod counters;
 mod curl;
+mod curl_trace;
+mod ethtool;
+mod evidence;
+mod har;
 mod iperf;
+mod json;
 mod limits;
+mod ndt;
+mod netperf;
 mod path;
 mod report;
 mod ss;
+mod strace;
 mod text;
 
+pub use answers::{Answer, MatchedBy, Outcome, Reading, answers};
 pub use limits::{
     DROPPED, ENOUGH, FEW, HELD_LEAST_US, HELD_SHARE, LOSSY, QUEUE_GROWTH_S, QUEUE_SEGMENTS, TIMEOUTS, in_queue,
 };
 pub use report::*;
 pub use text::Text;
 
-use report::Evidence;
+use evidence::Evidence;
 
 /// Most bytes of one text that are read: a log of `ss` every second for an hour is smaller.
 pub const MAX_BYTES: usize = 64 << 20;
 /// Most subjects of one source.
 const MAX_SUBJECTS: usize = 10_000;
 
-const KINDS: &[&dyn Evidence] = &[&ss::Ss, &counters::Counters, &iperf::Iperf, &curl::Curl, &path::Path];
+/// Every kind of output; subjects that matter equally are in this order.
+const KINDS: &[&dyn Evidence] = &[
+    &ss::Ss,
+    &ndt::Ndt,
+    &counters::Counters,
+    &ethtool::Ethtool,
+    &iperf::Iperf,
+    &netperf::Netperf,
+    &curl::Curl,
+    &curl_trace::CurlTrace,
+    &har::Har,
+    &strace::Strace,
+    &path::Path,
+];
 
 /// Reads texts with their names. Returns `None` if none of them is evidence of a known kind.
 pub fn read(inputs: &[(&str, &[u8])]) -> Option<Report> {
@@ -49,8 +74,11 @@ pub fn read(inputs: &[(&str, &[u8])]) -> Option<Report> {
     if report.subjects.is_empty() {
         return None;
     }
-    iperf::use_round_trip(&mut report.subjects);
-    report.subjects.iter_mut().for_each(Subject::settle);
+    KINDS.iter().for_each(|kind| kind.complete(&mut report.subjects));
+    for subject in &mut report.subjects {
+        let kind = KINDS.iter().find(|kind| kind.sources().contains(&subject.source));
+        subject.settle(kind.map_or(&[], |kind| kind.cannot_show()));
+    }
     // The one that somebody waited for longest, or that is surest, first; the sort is stable.
     report.subjects.sort_by(|a, b| b.weight().total_cmp(&a.weight()));
     Some(report)

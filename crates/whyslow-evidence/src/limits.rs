@@ -26,3 +26,13 @@ pub const QUEUE_GROWTH_S: f64 = 0.03;
 pub fn in_queue(rtt: f64, least: f64) -> bool {
     rtt >= 2.0 * least + 0.01
 }
+
+/// Nominal rates of Ethernet, Mbit/s; payload is 94.1 % of it (1448 of 1538 bytes).
+const NOMINAL: [f64; 9] = [10.0, 100.0, 1000.0, 2500.0, 5000.0, 10_000.0, 25_000.0, 40_000.0, 100_000.0];
+/// A full link carries this share of its nominal rate as payload.
+const FULL: std::ops::RangeInclusive<f64> = 0.90..=0.96;
+
+/// The nominal rate of a full link of Ethernet, if this is the rate of one, bits per second.
+pub(crate) fn line_rate(rate: f64) -> Option<f64> {
+    NOMINAL.iter().map(|mega| mega * 1e6).find(|nominal| FULL.contains(&(rate / nominal)))
+}

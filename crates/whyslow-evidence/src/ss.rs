@@ -1,15 +1,25 @@
 //! `ss -ti`: the kernel's account of each connection.
 
-mod judge;
-mod parse;
+pub(crate) mod judge;
+pub(crate) mod parse;
 
-use crate::report::{Evidence, Subject};
+use crate::evidence::Evidence;
+use crate::report::{Gap, Source, Subject};
 use crate::text::Text;
+use parse::SOURCE;
 
 /// `ss -tin`, `-tinmo`, `-tie`, once or in a loop.
 pub(crate) struct Ss;
 
 impl Evidence for Ss {
+    fn sources(&self) -> &'static [Source] {
+        &[SOURCE]
+    }
+
+    fn cannot_show(&self) -> &'static [Gap] {
+        &[Gap::OneEnd]
+    }
+
     fn read(&self, text: &Text<'_>) -> Vec<Subject> {
         judge::subjects(&parse::looks(text))
     }

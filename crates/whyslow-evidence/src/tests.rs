@@ -1,11 +1,15 @@
 //! Outputs in the style of public threads, and what must be concluded of them.
 #![allow(clippy::unwrap_used)]
 
+mod archives;
+mod cards;
 mod counters;
 mod curl;
 mod iperf;
+mod netperf;
 mod paths;
 mod sockets;
+mod traces;
 
 use super::*;
 use proptest::prelude::*;
@@ -50,6 +54,35 @@ fn packets_and_other_texts_are_no_evidence() {
     ] {
         assert!(!is_evidence(text.as_bytes()), "{text}");
     }
+}
+
+#[test]
+fn every_tool_is_in_the_schema_and_in_the_documentation() {
+    let schema = include_str!("../../../docs/schema/whyslow-evidence-2.schema.json");
+    let docs = include_str!("../../../docs/evidence.md");
+    for source in KINDS.iter().flat_map(|kind| kind.sources()) {
+        assert!(schema.contains(&format!("\"{}\"", source.slug())), "{source:?}");
+        assert!(docs.contains(source.slug()) || source.slug() == "counters", "{source:?}");
+    }
+    let mut slugs: Vec<&str> = KINDS.iter().flat_map(|kind| kind.sources()).map(|source| source.slug()).collect();
+    slugs.sort_unstable();
+    slugs.dedup();
+    assert_eq!(slugs.len(), KINDS.iter().map(|kind| kind.sources().len()).sum::<usize>(), "one module a tool");
+}
+
+#[test]
+fn what_no_output_shows_is_stated_where_nothing_was_found() {
+    let text = "ESTAB 0 36 192.168.1.4:22 192.168.1.9:50312\n cubic rto:204 rtt:1.2/0.5 cwnd:10 bytes_acked:40213 \
+                send 96.5Mbps lastsnd:3 app_limited unacked:1\n";
+    assert!(subject(text).gaps.contains(&Gap::OneEnd));
+    assert!(subject("time_connect: 0.01 time_starttransfer: 0.02 time_total: 0.03\n").gaps.contains(&Gap::OneRequest));
+    assert!(KINDS.iter().all(|kind| !kind.cannot_show().is_empty()));
+}
+
+#[test]
+fn year_of_many_digits_is_no_date() {
+    assert_eq!(text::time("600000000000000000-05-01T10:15:01"), Some(36_901.0));
+    assert!(text::time("2024-05-01T10:15:01").is_some_and(|seconds| seconds > 1e10));
 }
 
 /// Words of all formats in any order.

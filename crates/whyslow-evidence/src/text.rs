@@ -89,7 +89,8 @@ pub(crate) fn time(line: &str) -> Option<f64> {
 fn date(word: &str) -> Option<f64> {
     let mut parts = word.split('-').map(whole);
     let (year, month, day) = (parts.next()??, parts.next()??, parts.next()??);
-    (year > 1900 && month <= 12 && day <= 31).then(|| (((year * 12 + month) * 31 + day) * 86_400) as f64)
+    ((1901..=9999).contains(&year) && month <= 12 && day <= 31)
+        .then(|| (((year * 12 + month) * 31 + day) * 86_400) as f64)
 }
 
 /// `10:15:01.25`, with or without a zone.

@@ -64,7 +64,7 @@ pub use reading::{FilesRead, PacketSource, Reading, follow, follow_all, follow_u
 pub use scan::{ScanError, Scanned, scan, scan_into, scan_shares, unread};
 pub use scratch::Scratch;
 #[cfg(not(target_family = "wasm"))]
-pub use source::peek_stdin;
+pub use source::{open_decompressed, peek_stdin};
 pub use spool::Spool;
 pub use stitch::{RowFiles, stitch};
 pub use stop::Stop;

@@ -311,7 +311,8 @@ fn take_peeked() -> Vec<u8> {
 }
 
 /// Reads the beginning of standard input while `wants_more` says so, and leaves it to be read
-/// again. Returns these bytes, and whether they are all.
+/// again. While no bytes come from a pipe, it is asked again every 100 ms. Returns these bytes, and
+/// whether they are all.
 ///
 /// # Errors
 /// Those of reading.
@@ -320,15 +321,17 @@ pub fn peek_stdin(mut wants_more: impl FnMut(&[u8]) -> bool) -> io::Result<(Vec<
     let mut file = stdin()?;
     let is_file = file.metadata().is_ok_and(|metadata| metadata.is_file());
     let start = if is_file { io::Seek::stream_position(&mut file)? } else { 0 };
+    let mut reader: Box<dyn Read> =
+        if is_file { Box::new(file.try_clone()?) } else { Box::new(Pipe::new(file.try_clone()?)) };
     let (mut head, mut block, mut is_all) = (Vec::new(), vec![0; 64 << 10], false);
     while head.is_empty() || wants_more(&head) {
-        match file.read(&mut block) {
+        match reader.read(&mut block) {
             Ok(0) => {
                 is_all = true;
                 break;
             }
             Ok(length) => head.extend_from_slice(&block[..length]),
-            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            Err(error) if matches!(error.kind(), ErrorKind::Interrupted | ErrorKind::WouldBlock) => {}
             // What is wrong is reported by the reading that follows.
             Err(_) => break,
         }
@@ -339,6 +342,29 @@ pub fn peek_stdin(mut wants_more: impl FnMut(&[u8]) -> bool) -> io::Result<(Vec<
         PEEKED.lock().unwrap_or_else(PoisonError::into_inner).clone_from(&head);
     }
     Ok((head, is_all))
+}
+
+/// The decompressed bytes of a file, for texts: a decoder with a fault is a read error.
+///
+/// # Errors
+/// Those of opening it, and of its first bytes.
+#[cfg(not(target_family = "wasm"))]
+pub fn open_decompressed(path: &std::path::Path) -> io::Result<impl Read + Send> {
+    let mut bytes = PeekedReader::new(BufReader::with_capacity(1 << 16, File::open(path)?));
+    let compression = Compression::of(bytes.peek_frame()?);
+    Ok(Guarded(stream(bytes, compression)?))
+}
+
+/// A reader whose panics are errors.
+#[cfg(not(target_family = "wasm"))]
+struct Guarded(Box<dyn Read + Send>);
+
+#[cfg(not(target_family = "wasm"))]
+impl Read for Guarded {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = catch_unwind(AssertUnwindSafe(|| self.0.read(buffer)));
+        read.unwrap_or_else(|_| Err(io::Error::other("the decoder has failed")))
+    }
 }
 
 /// Standard input, without the buffer of [`io::stdin`] before it.

@@ -40,6 +40,8 @@ pub(crate) struct Args {
 pub(crate) enum Command {
     /// Say why the transfers in captures were slow (the default).
     Explain(Explain),
+    /// Print, or run, the command that captures on another machine, in a container, a pod or here.
+    Capture(Box<crate::capture::args::Capture>),
     /// Set two transfers side by side: where the time of each went, their rounds, and which is
     /// faster at what size.
     Compare(crate::compare::args::Compare),
@@ -142,9 +144,16 @@ pub(crate) struct Explain {
     pub threshold: Option<whyslow_core::units::Nanos>,
 
     /// Exit with status 1 if this cause was found: `slow-start`, `slow-start>1s` if it cost more
-    /// than that over all selected connections, `any` for any cause; may be given more than once.
+    /// than that over all selected connections, `any` for any cause, `slower>20%` with --baseline;
+    /// may be given more than once.
     #[arg(long, value_name = "CAUSE", value_parser = FailOn::read)]
     pub fail_on: Vec<FailOn>,
+
+    /// Compare with an earlier run: what `whyslow --json` printed of it. `--fail-on 'slower>20%'`
+    /// fails if a transfer takes that much longer than the one with the same server, direction and
+    /// label.
+    #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
+    pub baseline: Option<PathBuf>,
 
     #[command(flatten)]
     pub selection: Selection,
@@ -181,6 +190,19 @@ pub(crate) struct Shape {
     /// Print JSON objects, one a line: captures, connections, findings that span connections.
     #[arg(long, group = "shape")]
     pub jsonl: bool,
+
+    /// Print JUnit's XML for build servers: a test case for each transfer, which fails by
+    /// --fail-on.
+    #[arg(long, group = "shape")]
+    pub junit: bool,
+
+    /// Print GitHub's annotations: an error for each transfer that fails by --fail-on.
+    #[arg(long, group = "shape")]
+    pub github: bool,
+
+    /// Print Markdown for a job's summary: the verdict, and a table of slow transfers.
+    #[arg(long, group = "shape")]
+    pub markdown: bool,
 
     /// Of many connections, show the N that lost most time, with their findings [default: 1 of up
     /// to 20, else a table alone].

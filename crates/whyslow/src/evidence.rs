@@ -1,8 +1,8 @@
 //! Inputs that hold no packets but the output of another tool: `ss`, `nstat`, iperf3, curl, ping.
 
+use crate::interrupt::Interrupt;
 use crate::output::Output;
 use crate::settings::Format;
-use std::fs::File;
 use std::io::{self, IsTerminal, Read, stdin};
 use whyslow_evidence::{MAX_BYTES, Report};
 use whyslow_io::Input;
@@ -17,6 +17,8 @@ const BEGINNING: usize = 64 << 10;
 pub(crate) struct Sorted {
     pub report: Option<Report>,
     pub captures: Vec<Input>,
+    /// Ctrl-C ended the reading of standard input.
+    pub is_stopped: bool,
 }
 
 /// Reads the inputs that are the output of other tools. What cannot be opened is left to the reader
@@ -25,11 +27,15 @@ pub(crate) struct Sorted {
 /// # Errors
 /// When standard input cannot be read.
 pub(crate) fn sort(inputs: &[Input]) -> anyhow::Result<Sorted> {
-    let (mut texts, mut captures) = (Vec::new(), Vec::new());
+    let (mut texts, mut captures, mut is_stopped) = (Vec::new(), Vec::new(), false);
     for input in inputs {
         let text = match input {
             Input::Path(path) => file(path).unwrap_or_default(),
-            Input::Stdin if !stdin().is_terminal() => standard_input()?,
+            Input::Stdin if !stdin().is_terminal() => {
+                let (text, stopped) = standard_input()?;
+                is_stopped |= stopped;
+                text
+            }
             Input::Stdin | Input::Object(_) => None,
         };
         match text {
@@ -38,15 +44,15 @@ pub(crate) fn sort(inputs: &[Input]) -> anyhow::Result<Sorted> {
         }
     }
     let texts: Vec<(&str, &[u8])> = texts.iter().map(|(name, text)| (name.as_str(), text.as_slice())).collect();
-    Ok(Sorted { report: whyslow_evidence::read(&texts), captures })
+    Ok(Sorted { report: whyslow_evidence::read(&texts), captures, is_stopped })
 }
 
-/// The text of a file, if it is evidence.
+/// The text of a file, compressed or not, if it is evidence.
 fn file(path: &std::path::Path) -> io::Result<Option<Vec<u8>>> {
     if !path.metadata()?.is_file() {
         return Ok(None);
     }
-    let mut file = File::open(path)?;
+    let mut file = whyslow_io::open_decompressed(path)?;
     let mut text = Vec::new();
     file.by_ref().take(BEGINNING as u64).read_to_end(&mut text)?;
     if !may_be_text(&text) {
@@ -56,16 +62,31 @@ fn file(path: &std::path::Path) -> io::Result<Option<Vec<u8>>> {
     Ok(whyslow_evidence::is_evidence(&text).then_some(text))
 }
 
-/// The text of standard input, if its beginning is evidence; else it can still be read.
-fn standard_input() -> io::Result<Option<Vec<u8>>> {
-    let undecided = |head: &[u8]| {
-        may_be_text(head)
-            && head.len() < MAX_BYTES
-            && !has_packets(head)
-            && (head.len() < BEGINNING || whyslow_evidence::is_evidence(head))
+/// The text of standard input, if its beginning is evidence; else it can still be read. Ctrl-C ends
+/// the reading of evidence, and what came by then is explained. Also returns whether it did.
+fn standard_input() -> io::Result<(Option<Vec<u8>>, bool)> {
+    // Not before it is known: captures have their own.
+    let mut interrupt: Option<Interrupt> = None;
+    let wants_more = |head: &[u8]| {
+        if let Some(interrupt) = &interrupt {
+            return head.len() < MAX_BYTES && !interrupt.is_asked();
+        }
+        if !may_be_text(head) || has_packets(head) {
+            return false;
+        }
+        if whyslow_evidence::is_evidence(head)
+            && let Ok(mut listening) = Interrupt::listen()
+        {
+            listening.has_read();
+            interrupt = Some(listening);
+        }
+        interrupt.is_some() || head.len() < BEGINNING
     };
-    let (head, _) = whyslow_io::peek_stdin(undecided)?;
-    Ok((may_be_text(&head) && whyslow_evidence::is_evidence(&head)).then_some(head))
+    let (head, is_all) = whyslow_io::peek_stdin(wants_more)?;
+    let is_stopped = interrupt.as_ref().is_some_and(|interrupt| interrupt.is_asked()) && !is_all;
+    interrupt.iter().for_each(Interrupt::is_done);
+    let is_evidence = may_be_text(&head) && whyslow_evidence::is_evidence(&head);
+    Ok((is_evidence.then_some(head), is_stopped && is_evidence))
 }
 
 /// A capture, and what is compressed, has bytes that no text has.
@@ -88,7 +109,9 @@ pub(crate) fn print(report: &Report, format: Format, out: &mut Output) -> io::Re
     match format {
         Format::Json { .. } => out.raw(|out| evidence::pretty(report, out)),
         Format::JsonLines => out.raw(|out| evidence::line(report, out)),
-        Format::Brief | Format::Tsv | Format::Table => out.write(&evidence::lines(report, Lang::En)),
+        Format::Brief | Format::Tsv | Format::Table | Format::Junit | Format::Github | Format::Markdown => {
+            out.write(&evidence::lines(report, Lang::En))
+        }
         Format::Terminal { top, lang } => out.write(&evidence::terminal(report, out.width(), top, lang)),
     }
 }

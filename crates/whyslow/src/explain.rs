@@ -1,7 +1,10 @@
 //! `whyslow explain`: read, tell, and answer `--fail-on`.
 
+use crate::ci;
+use crate::ci::baseline::{self, Baseline, Change};
 use crate::evidence;
 use crate::exit::FOUND;
+use crate::fail_on::FailOn;
 use crate::interrupt::{INTERRUPTED, Interrupt};
 use crate::output::{Output, Sources, complain, is_broken_pipe};
 use crate::place::Readable;
@@ -14,7 +17,8 @@ use std::process::ExitCode;
 use whyslow_core::analysis::{Analysis, PARTIAL, Problem};
 use whyslow_evidence::Report;
 use whyslow_io::Input;
-use whyslow_report::render::{brief, json, terminal};
+use whyslow_report::render::{answers, brief, json, terminal};
+use whyslow_report::words::Lang;
 
 /// Reads the inputs and prints what is found.
 ///
@@ -28,30 +32,34 @@ pub(crate) fn run(task: &ExplainTask, out: Output) -> anyhow::Result<ExitCode> {
     if !task.stitched {
         let sorted = evidence::sort(&task.inputs)?;
         if let Some(report) = sorted.report {
-            return with_evidence(task, &report, sorted.captures, out);
+            if sorted.is_stopped {
+                complain("reading was stopped: this is what is known of what was read");
+            }
+            let code = with_evidence(task, &report, sorted.captures, out)?;
+            return Ok(if sorted.is_stopped { ExitCode::from(INTERRUPTED) } else { code });
         }
     }
-    captures(task, out)
+    captures(task, None, out)
 }
 
-/// Prints what follows from captures, if there are any, and then from the output of other tools.
+/// Prints what follows from captures, if there are any, then what other tools' output says of it,
+/// and what follows from that output.
 fn with_evidence(task: &ExplainTask, report: &Report, inputs: Vec<Input>, mut out: Output) -> anyhow::Result<ExitCode> {
-    let is_json = matches!(task.format, Format::Json { .. } | Format::JsonLines | Format::Tsv);
-    if !inputs.is_empty() && is_json {
-        bail!("captures and the output of other tools have different JSON: give them one after the other");
+    if !inputs.is_empty() && task.format == Format::Tsv {
+        bail!("--tsv has no columns for the output of other tools: use --json, or give the captures alone");
     }
-    let mut code = ExitCode::SUCCESS;
-    if !inputs.is_empty() {
-        code = captures(&ExplainTask { inputs, ..task.clone() }, Output::again(&out))?;
-        out.write("\n")?;
-    }
-    evidence::print(report, task.format, &mut out)?;
+    let code = if inputs.is_empty() {
+        evidence::print(report, task.format, &mut out)?;
+        ExitCode::SUCCESS
+    } else {
+        captures(&ExplainTask { inputs, ..task.clone() }, Some(report), out)?
+    };
     let is_found = task.fail_on.iter().any(|cause| cause.is_in_evidence(report));
-    Ok(if is_found { ExitCode::from(FOUND) } else { code })
+    Ok(if is_found && code == ExitCode::SUCCESS { ExitCode::from(FOUND) } else { code })
 }
 
-/// Explains captures.
-fn captures(task: &ExplainTask, out: Output) -> anyhow::Result<ExitCode> {
+/// Explains captures, with what other tools' output says of their findings.
+fn captures(task: &ExplainTask, other: Option<&Report>, out: Output) -> anyhow::Result<ExitCode> {
     if task.inputs.contains(&Input::Stdin) && stdin().is_terminal() {
         complain("reading from the terminal: paste what tcpdump printed, and end with Ctrl-D");
     }
@@ -82,12 +90,17 @@ fn captures(task: &ExplainTask, out: Output) -> anyhow::Result<ExitCode> {
     }
     analysis.threshold_s = task.threshold;
     task.selection.apply(&mut analysis)?;
-    let code = match task.fail_on.iter().any(|cause| cause.is_in(&analysis)) {
+    let changes = match &task.baseline {
+        Some(path) => Baseline::read(path)?.changes(&analysis),
+        None => Vec::new(),
+    };
+    let is_slower = |rule: &FailOn| changes.iter().any(|change| rule.is_slower(change));
+    let code = match task.fail_on.iter().any(|rule| rule.is_in(&analysis) || is_slower(rule)) {
         _ if analysis.partial => ExitCode::from(INTERRUPTED),
         true => ExitCode::from(FOUND),
         false => readable.status(),
     };
-    let printed = print(&analysis, task, out);
+    let printed = print(&analysis, task, &changes, other, out);
     // The program ends with it: of very many connections it is many small pieces of memory, which
     // nobody waits for.
     std::mem::forget(analysis);
@@ -99,15 +112,62 @@ fn captures(task: &ExplainTask, out: Output) -> anyhow::Result<ExitCode> {
     }
 }
 
-fn print(analysis: &Analysis, task: &ExplainTask, mut out: Output) -> anyhow::Result<()> {
+fn print(
+    analysis: &Analysis,
+    task: &ExplainTask,
+    changes: &[Change],
+    other: Option<&Report>,
+    mut out: Output,
+) -> anyhow::Result<()> {
+    let baseline = task.baseline.as_ref().map(|_| baseline::text(changes));
+    let cases = || ci::cases(analysis, &task.fail_on, changes);
+    match (task.format, other) {
+        (Format::Junit, _) => out.raw(|out| ci::junit(&cases(), out))?,
+        (Format::Github, _) => out.write(&ci::github(analysis, &cases()))?,
+        (Format::Markdown, _) => out.write(&ci::markdown(analysis, &cases(), baseline.as_deref()))?,
+        (_, Some(report)) => print_both(analysis, task, report, out)?,
+        (format, None) => {
+            print_analysis(analysis, task, &mut out)?;
+            if let (Format::Terminal { .. } | Format::Brief, Some(text)) = (format, baseline) {
+                out.write(&format!("\n{text}"))?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Prints the analysis, then the answers of the other output, then its own page; or one JSON.
+fn print_both(analysis: &Analysis, task: &ExplainTask, report: &Report, mut out: Output) -> anyhow::Result<()> {
+    let answers = whyslow_evidence::answers(analysis, report);
+    match task.format {
+        Format::Json { words } => {
+            out.raw(|out| json::with_evidence(analysis, words, (report, &answers), out))?;
+        }
+        Format::JsonLines => out.raw(|out| {
+            json::lines(analysis, out)?;
+            json::evidence_lines(report, &answers, out)
+        })?,
+        format => {
+            print_analysis(analysis, task, &mut out)?;
+            let lang = if let Format::Terminal { lang, .. } = format { lang } else { Lang::En };
+            let text = answers::terminal(&answers, out.width(), lang);
+            out.write(&if text.is_empty() { text } else { format!("\n{text}") })?;
+            out.write("\n")?;
+            evidence::print(report, format, &mut out)?;
+        }
+    }
+    Ok(())
+}
+
+fn print_analysis(analysis: &Analysis, task: &ExplainTask, out: &mut Output) -> anyhow::Result<()> {
     match task.format {
         Format::Json { words: false } => out.raw(|out| json::pretty(analysis, out))?,
         Format::Json { words: true } => out.raw(|out| json::with_words(analysis, out))?,
         Format::JsonLines => out.raw(|out| json::lines(analysis, out))?,
         Format::Brief => out.write(&brief::terminal(analysis, out.table_width()))?,
         Format::Tsv => out.raw(|out| brief::tsv(analysis, out))?,
-        // Printed as its files are read.
-        Format::Table => {}
+        // Printed as its files are read, or by their own writers.
+        Format::Table | Format::Junit | Format::Github | Format::Markdown => {}
         Format::Terminal { top, lang } => {
             let view = terminal::View { width: out.width(), top, full: task.selection.connection.is_some(), lang };
             out.write(&terminal::page(analysis, view))?;

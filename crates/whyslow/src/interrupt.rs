@@ -71,6 +71,11 @@ impl Interrupt {
         self.stop.clone()
     }
 
+    /// Whether it came.
+    pub(crate) fn is_asked(&self) -> bool {
+        self.stop.flag().load(Ordering::Relaxed)
+    }
+
     /// Something was read.
     pub(crate) fn has_read(&mut self) {
         if !self.reading {

@@ -5,6 +5,8 @@
 //! stdout before all input was read.
 
 mod args;
+mod capture;
+mod ci;
 mod compare;
 mod evidence;
 mod exit;
@@ -86,6 +88,7 @@ fn run(settings: &Settings) -> anyhow::Result<ExitCode> {
         Task::View(task) => view::run(task)?,
         Task::Mcp(task) => mcp::run(task)?,
         Task::Report(task) => return report::run(task),
+        Task::Capture(task) => return capture::run(task, out),
         Task::Compare(task) => return compare::run(task, out),
         Task::Export(task) => return export::run(task),
         Task::Scan(task) => return scan::run(task),

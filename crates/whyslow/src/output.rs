@@ -38,11 +38,6 @@ impl Output {
         Self(BufWriter::new(AutoStream::new(stdout(), color)))
     }
 
-    /// The same output once more.
-    pub(crate) fn again(&self) -> Self {
-        Self::new(self.0.get_ref().current_choice())
-    }
-
     /// Columns to lay a page out for: those of COLUMNS, or else the terminal's.
     pub(crate) fn width(&self) -> usize {
         let wanted = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());

@@ -28,6 +28,7 @@ pub(crate) struct Settings {
 #[derive(Debug)]
 pub(crate) enum Task {
     Explain(ExplainTask),
+    Capture(Box<crate::capture::args::Capture>),
     Compare(crate::compare::args::Compare),
     Export(Box<crate::export::args::Export>),
     Scan(crate::scan::Scan),
@@ -63,6 +64,8 @@ pub(crate) struct ExplainTask {
     pub selection: Selection,
     /// What makes the exit status 1.
     pub fail_on: Vec<FailOn>,
+    /// An earlier run to compare with.
+    pub baseline: Option<PathBuf>,
     /// Least cost that is called slow.
     pub threshold: whyslow_core::units::Nanos,
     /// How they are explained.
@@ -115,6 +118,10 @@ pub(crate) enum Format {
     Tsv,
     /// A line a file.
     Table,
+    /// For build servers.
+    Junit,
+    Github,
+    Markdown,
     Json {
         /// With the sentences about the data.
         words: bool,
@@ -152,6 +159,7 @@ impl Settings {
             }
             Some(Command::Scan(task)) => Task::Scan(task),
             Some(Command::Stitch(args)) => stitch(args)?,
+            Some(Command::Capture(task)) => Task::Capture(task),
             Some(Command::Compare(task)) => Task::Compare(task),
             Some(Command::Export(task)) => Task::Export(task),
             Some(Command::Gateway { task }) => Task::Gateway(task),
@@ -222,7 +230,21 @@ fn explain(args: Explain) -> anyhow::Result<Task> {
     let (selection, fail_on) = (args.selection, args.fail_on);
     let threshold = args.threshold.unwrap_or(whyslow_core::ranking::DEFAULT_THRESHOLD);
     let format = format(&args.shape);
-    Ok(Task::Explain(ExplainTask { inputs, format, selection, fail_on, threshold, how, cut: None, stitched: false }))
+    if args.baseline.is_none() && fail_on.iter().any(FailOn::needs_baseline) {
+        let message = "--fail-on slower compares with a run that --baseline names";
+        return Err(Args::command().error(ErrorKind::MissingRequiredArgument, message).into());
+    }
+    Ok(Task::Explain(ExplainTask {
+        inputs,
+        format,
+        selection,
+        fail_on,
+        baseline: args.baseline,
+        threshold,
+        how,
+        cut: None,
+        stitched: false,
+    }))
 }
 
 /// # Errors
@@ -243,6 +265,9 @@ fn format(shape: &Shape) -> Format {
         Shape { brief: true, .. } => Format::Brief,
         Shape { tsv: true, .. } => Format::Tsv,
         Shape { table: true, .. } => Format::Table,
+        Shape { junit: true, .. } => Format::Junit,
+        Shape { github: true, .. } => Format::Github,
+        Shape { markdown: true, .. } => Format::Markdown,
         Shape { top, lang, .. } => Format::Terminal { top: *top, lang: language::chosen(*lang) },
     }
 }

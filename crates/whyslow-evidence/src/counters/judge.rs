@@ -1,8 +1,8 @@
 //! What counters explain: rates and shares, with the thresholds of `whyslow host`.
 
-use super::parse::Look;
+use super::parse::{Look, SOURCE};
 use crate::limits::{DROPPED, ENOUGH, FEW, LOSSY, TIMEOUTS};
-use crate::report::{Advice, Finding, Gap, Slug, Source, Statement, Subject, Verdict};
+use crate::report::{Advice, Finding, Gap, Slug, Statement, Subject, Verdict};
 use whyslow_core::analysis::{Actor, LossAction, Unit};
 use whyslow_core::cause::Cause;
 
@@ -53,7 +53,7 @@ pub(super) fn subject(looks: &[Look]) -> Option<Subject> {
     let now = looks.last()?;
     let before = looks.first().filter(|_| looks.len() > 1);
     let counted = Counted { now, before };
-    let mut out = Subject::new(Source::Counters, "");
+    let mut out = Subject::new(SOURCE, "");
     let between = before.and_then(|before| Some(now.time? - before.time?));
     out.over_s = between.map(|seconds| if seconds < 0.0 { seconds + 86_400.0 } else { seconds }).filter(|s| *s > 0.0);
     figures(&counted, &mut out);

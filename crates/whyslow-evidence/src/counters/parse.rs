@@ -1,7 +1,11 @@
 //! Reads counters under the names of `nstat` with a point behind the group: `TcpExt.ListenDrops`.
 
+use crate::report::Source;
 use crate::text::{self, Text};
 use std::collections::BTreeMap;
+
+/// The tools.
+pub(crate) const SOURCE: Source = Source::new("counters");
 
 /// Most looks of a text.
 const LOOKS: usize = 10_000;

@@ -6,6 +6,11 @@ use crate::report::{Advice, Finding, Gap, Source, Statement, Subject, Verdict};
 use crate::text::{Text, number, whole};
 use whyslow_core::analysis::{Actor, Unit};
 
+/// `mtr`, WinMTR.
+pub(crate) const MTR: Source = Source::new("mtr");
+/// `traceroute`, `tracert`.
+pub(crate) const TRACEROUTE: Source = Source::new("traceroute");
+
 /// Most hops: TTL has eight bits.
 const HOPS: usize = 256;
 /// Of the round trip to the end, what one hop adds to be named.
@@ -31,7 +36,7 @@ pub(super) fn mtr(text: &Text<'_>) -> Option<Subject> {
     let winmtr = all.contains("WinMTR");
     let hops: Vec<Hop> =
         text.lines().filter_map(|line| if winmtr { win_row(line) } else { row(line) }).take(HOPS).collect();
-    (!hops.is_empty()).then(|| judge(Source::Mtr, &hops))
+    (!hops.is_empty()).then(|| judge(MTR, &hops))
 }
 
 fn row(line: &str) -> Option<Hop> {
@@ -97,7 +102,7 @@ pub(super) fn traceroute(text: &Text<'_>) -> Option<Subject> {
             most: times.iter().copied().reduce(f64::max),
         });
     }
-    (!hops.is_empty()).then(|| judge(Source::Traceroute, &hops))
+    (!hops.is_empty()).then(|| judge(TRACEROUTE, &hops))
 }
 
 fn judge(source: Source, hops: &[Hop]) -> Subject {
@@ -107,8 +112,8 @@ fn judge(source: Source, hops: &[Hop]) -> Subject {
     out.figure("min", end.least, Unit::Seconds);
     out.figure("avg", end.mean, Unit::Seconds);
     out.figure("sent", Some(end.sent), Unit::Probes);
-    out.figure("Loss%", Some(end.loss * 100.0).filter(|_| source == Source::Mtr), Unit::Percent);
-    let is_mtr = source == Source::Mtr;
+    out.figure("Loss%", Some(end.loss * 100.0).filter(|_| source == MTR), Unit::Percent);
+    let is_mtr = source == MTR;
     let between = hops[..hops.len() - 1].iter().any(|hop| hop.loss > end.loss + LOSSY && hop.loss < 1.0);
     if is_mtr && end.loss < 1.0 {
         let gone = (end.loss * end.sent).round();

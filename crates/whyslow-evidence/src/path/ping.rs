@@ -6,6 +6,9 @@ use crate::text::{Text, number, whole};
 use whyslow_core::analysis::{Actor, LinkAction, LossAction, Unit};
 use whyslow_core::cause::Cause;
 
+/// `ping`.
+pub(crate) const PING: Source = Source::new("ping");
+
 /// Fewer probes show no share of 1 %.
 pub(super) const ENOUGH: f64 = 100.0;
 /// Most pings and replies of a text.
@@ -83,7 +86,7 @@ fn read(ping: &mut Ping, line: &str) {
 }
 
 fn judge(ping: &Ping) -> Subject {
-    let mut out = Subject::new(Source::Ping, ping.to.clone());
+    let mut out = Subject::new(PING, ping.to.clone());
     let least = ping.least.or_else(|| ping.times.iter().copied().reduce(f64::min));
     let most = ping.most.or_else(|| ping.times.iter().copied().reduce(f64::max));
     let count = ping.times.len() as f64;

@@ -1,7 +1,11 @@
 //! Reads `ss`' text as a stream of words, because mails break its lines anywhere.
 
+use crate::report::Source;
 use crate::text::{self, Text};
 use std::collections::BTreeMap;
+
+/// The tool.
+pub(crate) const SOURCE: Source = Source::new("ss");
 
 /// Most sockets of a text.
 const MOST: usize = 100_000;
@@ -24,14 +28,14 @@ const STATES: &[&str] = &[
 
 /// A look at all sockets.
 #[derive(Debug, Default)]
-pub(super) struct Look {
+pub(crate) struct Look {
     pub time: Option<f64>,
     pub sockets: Vec<Socket>,
 }
 
 /// A socket as `ss` prints it.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Socket {
+pub(crate) struct Socket {
     pub state: String,
     pub recv_q: Option<f64>,
     pub send_q: Option<f64>,
@@ -48,22 +52,27 @@ impl Socket {
         self.values.contains_key(key)
     }
 
-    pub(super) fn flag(&self, name: &str) -> bool {
+    /// Whether the kernel's figures are there (`-i`, and not in TIME-WAIT).
+    pub(crate) fn has_info(&self) -> bool {
+        self.has("cwnd") || self.has("rto")
+    }
+
+    pub(crate) fn flag(&self, name: &str) -> bool {
         self.flags.iter().any(|flag| flag == name)
     }
 
     /// The number that a value begins with.
-    pub(super) fn get(&self, key: &str) -> Option<f64> {
+    pub(crate) fn get(&self, key: &str) -> Option<f64> {
         text::number(self.values.get(key)?).map(|(value, _)| value)
     }
 
     /// What follows the slash of `rtt:A/B`, `retrans:A/B`.
-    pub(super) fn second(&self, key: &str) -> Option<f64> {
+    pub(crate) fn second(&self, key: &str) -> Option<f64> {
         text::number(self.values.get(key)?.split_once('/')?.1).map(|(value, _)| value)
     }
 
     /// A time with its unit, seconds; without a unit milliseconds.
-    pub(super) fn seconds(&self, key: &str) -> Option<f64> {
+    pub(crate) fn seconds(&self, key: &str) -> Option<f64> {
         let (value, unit) = text::number(self.values.get(key)?)?;
         let unit = unit.split(['(', '/']).next()?;
         Some(match unit {
@@ -75,12 +84,12 @@ impl Socket {
     }
 
     /// A rate, bits per second: of `a/b` the first.
-    pub(super) fn rate(&self, key: &str) -> Option<f64> {
+    pub(crate) fn rate(&self, key: &str) -> Option<f64> {
         self.rate_of(self.values.get(key)?.split('/').next()?)
     }
 
     /// The second rate of `a/b`.
-    pub(super) fn second_rate(&self, key: &str) -> Option<f64> {
+    pub(crate) fn second_rate(&self, key: &str) -> Option<f64> {
         self.rate_of(self.values.get(key)?.split_once('/')?.1)
     }
 
@@ -91,7 +100,7 @@ impl Socket {
     }
 
     /// `on`, `persist`, …, and how often it ran out.
-    pub(super) fn timer(&self) -> Option<(&str, f64)> {
+    pub(crate) fn timer(&self) -> Option<(&str, f64)> {
         let inner = self.values.get("timer")?.trim_matches(['(', ')']);
         let mut parts = inner.split(',');
         let kind = parts.next()?;
@@ -99,7 +108,7 @@ impl Socket {
     }
 
     /// A part of `skmem:(r0,rb131072,…)`.
-    pub(super) fn memory(&self, part: &str) -> Option<f64> {
+    pub(crate) fn memory(&self, part: &str) -> Option<f64> {
         let inner = self.values.get("skmem").or_else(|| self.values.get("mem"))?.trim_matches(['(', ')']);
         inner.split(',').find_map(|word| {
             let digits = word.strip_prefix(part)?;
@@ -109,7 +118,7 @@ impl Socket {
 }
 
 /// All looks of a text; empty if it is not of `ss`.
-pub(super) fn looks(text: &Text<'_>) -> Vec<Look> {
+pub(crate) fn looks(text: &Text<'_>) -> Vec<Look> {
     // What every `ss -i` has: no other text has both.
     let all = text.all();
     let is_ss = all.contains("cwnd:") && (all.contains("rto:") || all.contains("rtt:"))

@@ -41,7 +41,7 @@ fn window_needs_the_round_trip_which_a_ping_gives() {
     let ping = |least: f64| format!("rtt min/avg/max/mdev = {least}/{least}/{least}/0.2 ms\n");
     let both = |least: f64| {
         let report = read(&[("iperf", text.as_bytes()), ("ping", ping(least).as_bytes())]).unwrap();
-        let of = report.subjects.into_iter().find(|subject| subject.source == Source::Iperf).unwrap();
+        let of = report.subjects.into_iter().find(|subject| subject.source == crate::iperf::SOURCE).unwrap();
         of.findings.first().and_then(|finding| finding.cause).map(Slug::slug)
     };
     assert_eq!(both(68.1), Some("sender-cap"));
@@ -100,7 +100,7 @@ fn json_has_the_round_trip() {
         "{{\"event\":\"start\",\"data\":{{\"test_start\":{{\"protocol\":\"TCP\"}}}}}}\n{{\"event\":\"interval\",\"data\":{}}}\n",
         interval(841_728, 71_000)
     );
-    assert_eq!(subject(&stream).source, Source::Iperf);
+    assert_eq!(subject(&stream).source, crate::iperf::SOURCE);
 }
 
 #[test]

@@ -67,8 +67,8 @@ fn capitalised(text: &str) -> String {
 }
 
 fn print_subject(page: &mut Page, subject: &Subject, report: &Report) {
-    let source = format!("{:?}", subject.source).to_ascii_lowercase();
-    let mut head = Line::new().pad(2).styled(BOLD, &source);
+    let source = subject.source.slug();
+    let mut head = Line::new().pad(2).styled(BOLD, source);
     if !subject.name.is_empty() {
         head = head.plain("   ").plain(&subject.name);
     }
@@ -133,7 +133,7 @@ fn unit(figure: &Figure, lang: Lang) -> String {
     if figure.unit == Unit::Times { String::new() } else { words::unit(figure.unit, figure.value, lang).to_owned() }
 }
 
-fn shown(figure: &Figure, lang: Lang) -> String {
+pub(super) fn shown(figure: &Figure, lang: Lang) -> String {
     format!("{} {}", figure.name, units::figure(figure.value, &unit(figure, lang)))
 }
 
@@ -158,7 +158,7 @@ pub fn line(report: &Report, out: &mut impl Write) -> io::Result<()> {
 pub fn lines(report: &Report, lang: Lang) -> String {
     let mut out = String::new();
     for subject in &report.subjects {
-        let source = format!("{:?}", subject.source).to_ascii_lowercase();
+        let source = subject.source.slug();
         let text = match subject.findings.first() {
             Some(finding) => evidence::statement(&finding.statement, lang),
             None => evidence::no_finding(subject.verdict == Verdict::Healthy, lang).to_owned(),

@@ -13,6 +13,7 @@ use shown::Harmless;
 use std::io::{self, Write};
 use whyslow_core::analysis::{Analysis, Capture, Connection, Finding, Pair, SCHEMA};
 use whyslow_core::ranking::Conclusion;
+use whyslow_evidence::{Answer, Report};
 
 /// Writes the whole analysis as one indented object and a line feed.
 ///
@@ -34,6 +35,30 @@ pub fn with_words(analysis: &Analysis, out: &mut impl Write) -> io::Result<()> {
         words: WordSheet,
     }
     object(&Worded { whole: Whole::of(analysis), words: WordSheet::of_analysis(analysis) }, out)
+}
+
+/// The same next to what follows from the output of other tools: the members `evidence` and
+/// `answers`.
+///
+/// # Errors
+/// Only those of `out`.
+pub fn with_evidence(
+    analysis: &Analysis,
+    words: bool,
+    (evidence, answers): (&Report, &[Answer]),
+    out: &mut impl Write,
+) -> io::Result<()> {
+    #[derive(Serialize)]
+    struct Both<'a> {
+        #[serde(flatten)]
+        whole: Whole<'a>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        words: Option<WordSheet>,
+        answers: &'a [Answer],
+        evidence: &'a Report,
+    }
+    let words = words.then(|| WordSheet::of_analysis(analysis));
+    object(&Both { whole: Whole::of(analysis), words, answers, evidence }, out)
 }
 
 /// An analysis with its headline.
@@ -113,6 +138,8 @@ enum Row<'a> {
     Connection(&'a Connection),
     Finding(&'a Finding),
     Pair(&'a Pair),
+    Answer(&'a Answer),
+    Evidence(&'a Report),
 }
 
 #[derive(Serialize)]
@@ -133,12 +160,21 @@ pub fn lines(analysis: &Analysis, out: &mut impl Write) -> io::Result<()> {
     let connections = analysis.connections.iter().map(Row::Connection);
     let findings = analysis.findings.iter().map(Row::Finding);
     let pairs = analysis.pairs.iter().map(Row::Pair);
-    for row in captures.chain(connections).chain(findings).chain(pairs) {
-        let line = Line { schema: SCHEMA, row };
-        line.serialize(&mut Serializer::with_formatter(&mut *out, Harmless::<CompactFormatter>::to_programs()))?;
-        writeln!(out)?;
-    }
-    Ok(())
+    captures.chain(connections).chain(findings).chain(pairs).try_for_each(|row| write_row(row, out))
+}
+
+/// Writes the answers and the report about the output of other tools, an object a line: `answer`,
+/// and then `evidence`.
+///
+/// # Errors
+/// Only those of `out`.
+pub fn evidence_lines(evidence: &Report, answers: &[Answer], out: &mut impl Write) -> io::Result<()> {
+    let rows = answers.iter().map(Row::Answer).chain([Row::Evidence(evidence)]);
+    rows.into_iter().try_for_each(|row| write_row(row, out))
+}
+
+fn write_row(row: Row<'_>, out: &mut impl Write) -> io::Result<()> {
+    line(&Line { schema: SCHEMA, row }, out)
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! The renderers: each a pure function of what it prints.
 
+pub mod answers;
 pub mod brief;
 pub mod compare;
 pub mod evidence;

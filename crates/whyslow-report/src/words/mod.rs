@@ -4,6 +4,7 @@
 //! datum with one `match` over all of its variants, so that a missing translation does not compile.
 //! No code reads a sentence back.
 
+pub mod answers;
 mod en;
 pub mod evidence;
 mod label;

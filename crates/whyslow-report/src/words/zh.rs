@@ -1,5 +1,6 @@
 //! Chinese. A file per family of causes, and one each for measurements and verdicts.
 
+pub(super) mod answers;
 mod common;
 pub(super) mod compare;
 mod ends;

@@ -184,6 +184,7 @@ fn both_ends(done: exec::ExecOutcome, json: bool, cut: Option<String>) -> Explai
         Explanation::Terminal { top: None, lang: crate::language::chosen(None) }
     };
     ExplainTask {
+        baseline: None,
         threshold: whyslow_core::ranking::DEFAULT_THRESHOLD,
         inputs,
         format,

@@ -1,7 +1,11 @@
 //! What follows without packets.
 
+mod device;
+mod phase;
+mod process;
+
 use crate::words::quantity::{number, percent as share, rate, seconds, thousands};
-use whyslow_evidence::{Advice, Gap, Phase, Statement as S};
+use whyslow_evidence::{Advice, Gap, Statement as S};
 
 fn bytes(value: f64) -> String {
     format!("{} B", number(value))
@@ -150,7 +154,7 @@ pub(in crate::words) fn statement(statement: &S) -> String {
             format!("a processor {} is busy: {percent:.0} %", if *at_peer { "at the peer" } else { "here" })
         }
         S::Phase { phase, took_s, whole_s } => {
-            format!("{} took {} of {}", self::phase(*phase), seconds(*took_s), seconds(*whole_s))
+            format!("{} took {} of {}", phase::name(*phase), seconds(*took_s), seconds(*whole_s))
         }
         S::SynRetried { took_s } => format!(
             "connecting took {}, as long as when the first SYN or its answer is lost and sent again",
@@ -162,6 +166,17 @@ pub(in crate::words) fn statement(statement: &S) -> String {
             seconds(*rtt_s),
             seconds(*whole_s)
         ),
+        S::Transactions { per_s, each_s } => format!(
+            "{} transactions a second: each takes {}, a round trip and the time of both applications",
+            number(*per_s),
+            seconds(*each_s)
+        ),
+        S::DelayedTransactions { each_s } => {
+            format!("each transaction takes {}, as long as a delayed ACK", seconds(*each_s))
+        }
+        S::Device(statement) => device::statement(statement),
+        S::Calls(statement) => process::calls(statement),
+        S::Page(statement) => process::page(statement),
         S::ProbesLost { share: lost, of: all, from } => format!(
             "{} of {} probes got no reply{}",
             share(*lost),
@@ -183,19 +198,6 @@ pub(in crate::words) fn statement(statement: &S) -> String {
     }
 }
 
-fn phase(phase: Phase) -> &'static str {
-    match phase {
-        Phase::Blocked => "waiting for a free connection",
-        Phase::Dns => "the DNS lookup",
-        Phase::Connect => "connecting",
-        Phase::Tls => "the TLS handshake",
-        Phase::Redirect => "redirects",
-        Phase::Send => "sending the request",
-        Phase::Wait => "the wait for the first byte",
-        Phase::Download => "receiving the response",
-    }
-}
-
 pub(in crate::words) fn advice(advice: &Advice) -> String {
     match advice {
         Advice::EnlargePeerWindow => "let the peer's receive buffer grow (tcp_rmem), remove SO_RCVBUF (iperf3 -w) from its application, or let that application read faster".to_owned(),
@@ -213,6 +215,18 @@ pub(in crate::words) fn advice(advice: &Advice) -> String {
         Advice::CheckResolver => "check the resolvers in /etc/resolv.conf one by one (dig), and cache names".to_owned(),
         Advice::CheckTls => "look at the TLS server: its processor, its certificate chain, session resumption".to_owned(),
         Advice::AvoidRedirects => "ask for the last URL directly".to_owned(),
+        Advice::EnlargeRing => "let the receive ring be as large as the card can (ethtool -G), and spread its interrupts over processors (ethtool -L)".to_owned(),
+        Advice::EnlargeSendRing => "let the send ring be larger (ethtool -G tx), and use more send queues (ethtool -L)".to_owned(),
+        Advice::CheckCable => "replace the cable or the transceiver, and check that both ends have the same speed and duplex".to_owned(),
+        Advice::FindPause => "find the device that sends the pause frames (usually the switch port, or a slow host behind it), or turn flow control off (ethtool -A)".to_owned(),
+        Advice::LargerInstance => "use a larger instance, or spread the traffic over several".to_owned(),
+        Advice::FewerConnections => "reuse connections, avoid connection tracking (security groups that allow all), or use a larger instance".to_owned(),
+        Advice::LookAtPeer => "find out at the peer why it responds late: its log, or a capture there".to_owned(),
+        Advice::OwnWork => "do this work beside the transfer: read ahead, write behind, or use another thread".to_owned(),
+        Advice::MoreStreams => "use HTTP/2 or HTTP/3, or send fewer requests to one host: browsers open six connections a host for HTTP/1.1".to_owned(),
+        Advice::Preconnect => "connect to fewer hosts, keep connections open, or connect before they are needed (rel=preconnect)".to_owned(),
+        Advice::SmallerResponses => "send less (compression, smaller images), or from a place that is nearer".to_owned(),
+        Advice::NoDelay => "set TCP_NODELAY (netperf -- -D), or write each message at once".to_owned(),
         Advice::LookAtHop { hop } => format!("ask the operator of {hop}, or of the hop before it, about the link between them"),
     }
 }
@@ -249,6 +263,22 @@ pub(in crate::words) fn gap(gap: Gap) -> &'static str {
             "loss at hops in between that the last hop does not have is routers limiting their replies, and no fault"
         }
         Gap::UdpRate => "iperf3 -u sends 1 Mbit/s unless -b is given: that is not the rate of the link",
+        Gap::OneEnd => "this is one end's account: what the other end's application waits for is only seen there",
+        Gap::WhichConnection => "counters are of the whole host: ss -tin shows which connection it is",
+        Gap::TestOnly => "this is the rate of a test: another application may have limits of its own",
+        Gap::OneRequest => "this is about these requests alone: others may take longer, at other times too",
+        Gap::WhichTraffic => "counters are of the whole card: which connection lost packets is shown by ss -tin",
+        Gap::SinceUp => {
+            "counts are since the card was set up: a second look some seconds later, with date, shows what happens now"
+        }
+        Gap::PeerOrNetwork => "whether the peer or the network took the time: a capture, or ss -tin, shows it",
+        Gap::NoCallTimes => "the trace has no time for each call: run strace with -T",
+        Gap::CallsOnly => "this is what the process asked the kernel for: losses and windows are not seen",
+        Gap::BrowserOnly => "this is the browser's account: losses, windows and the server's reasons are not seen",
+        Gap::Cut => "the text ends in the middle: what follows is not known",
+        Gap::ServerKernel => {
+            "this is the account of the server's kernel: what the client's network did is only estimated"
+        }
     }
 }
 

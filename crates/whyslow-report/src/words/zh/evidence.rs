@@ -1,7 +1,11 @@
 //! 没有报文时的结论。
 
+mod device;
+mod phase;
+mod process;
+
 use crate::words::quantity::{number, percent as share, rate, seconds, thousands};
-use whyslow_evidence::{Advice, Gap, Phase, Statement as S};
+use whyslow_evidence::{Advice, Gap, Statement as S};
 
 fn bytes(value: f64) -> String {
     format!("{} B", number(value))
@@ -115,7 +119,7 @@ pub(in crate::words) fn statement(statement: &S) -> String {
             format!("{}的处理器繁忙：{percent:.0} %", if *at_peer { "对端" } else { "本端" })
         }
         S::Phase { phase, took_s, whole_s } => {
-            format!("{} 中，{}用了 {}", seconds(*whole_s), self::phase(*phase), seconds(*took_s))
+            format!("{} 中，{}用了 {}", seconds(*whole_s), phase::name(*phase), seconds(*took_s))
         }
         S::SynRetried { took_s } => {
             format!("建立连接用了 {}，与第一个 SYN 或其应答丢失后重发的时间相符", seconds(*took_s))
@@ -126,6 +130,13 @@ pub(in crate::words) fn statement(statement: &S) -> String {
             number(*count),
             seconds(*rtt_s)
         ),
+        S::Transactions { per_s, each_s } => {
+            format!("每秒 {} 次事务：每次 {}，即往返时间加两端应用的时间", number(*per_s), seconds(*each_s))
+        }
+        S::DelayedTransactions { each_s } => format!("每次事务耗时 {}，与延迟确认的时间相同", seconds(*each_s)),
+        S::Device(statement) => device::statement(statement),
+        S::Calls(statement) => process::calls(statement),
+        S::Page(statement) => process::page(statement),
         S::ProbesLost { share: lost, of, from } => format!(
             "{} 个探测中有 {} 没有应答{}",
             number(*of),
@@ -144,19 +155,6 @@ pub(in crate::words) fn statement(statement: &S) -> String {
             seconds(*rtt_s),
             seconds(*by_s)
         ),
-    }
-}
-
-fn phase(phase: Phase) -> &'static str {
-    match phase {
-        Phase::Blocked => "等待空闲连接",
-        Phase::Dns => "DNS 查询",
-        Phase::Connect => "建立连接",
-        Phase::Tls => "TLS 握手",
-        Phase::Redirect => "重定向",
-        Phase::Send => "发送请求",
-        Phase::Wait => "等待第一个字节",
-        Phase::Download => "接收响应",
     }
 }
 
@@ -179,6 +177,24 @@ pub(in crate::words) fn advice(advice: &Advice) -> String {
         Advice::CheckResolver => "逐个检查 /etc/resolv.conf 中的解析器（dig），并缓存名称".to_owned(),
         Advice::CheckTls => "检查 TLS 服务器：处理器、证书链、会话恢复".to_owned(),
         Advice::AvoidRedirects => "直接请求最终的 URL".to_owned(),
+        Advice::EnlargeRing => {
+            "把接收环设为网卡允许的最大值（ethtool -G），并把其中断分配到多个处理器（ethtool -L）".to_owned()
+        }
+        Advice::EnlargeSendRing => "增大发送环（ethtool -G tx），并使用更多发送队列（ethtool -L）".to_owned(),
+        Advice::CheckCable => "更换网线或光模块，并检查两端的速率和双工是否一致".to_owned(),
+        Advice::FindPause => {
+            "找出发送暂停帧的设备（通常是交换机端口或其后较慢的主机），或关闭流控（ethtool -A）".to_owned()
+        }
+        Advice::LargerInstance => "使用更大的实例，或把流量分散到多个实例".to_owned(),
+        Advice::FewerConnections => "复用连接，避免连接跟踪（放行全部的安全组），或使用更大的实例".to_owned(),
+        Advice::LookAtPeer => "在对端查明其响应慢的原因：看日志或在那里抓包".to_owned(),
+        Advice::OwnWork => "让这些工作与传输并行：预读、延后写入，或使用其他线程".to_owned(),
+        Advice::MoreStreams => {
+            "使用 HTTP/2 或 HTTP/3，或减少对同一主机的请求：浏览器对 HTTP/1.1 每个主机只开六条连接".to_owned()
+        }
+        Advice::Preconnect => "减少要连接的主机，保持连接，或提前连接（rel=preconnect）".to_owned(),
+        Advice::SmallerResponses => "减少数据量（压缩、较小的图片），或从更近的地方发送".to_owned(),
+        Advice::NoDelay => "设置 TCP_NODELAY（netperf -- -D），或一次写出整条消息".to_owned(),
         Advice::LookAtHop { hop } => format!("向 {hop} 或其前一跳的运营者询问两者之间的链路"),
     }
 }
@@ -201,6 +217,18 @@ pub(in crate::words) fn gap(gap: Gap) -> &'static str {
         Gap::FewProbes => "探测少于 100 个：看不出少量丢包",
         Gap::HopsLimitReplies => "中间跳有丢失而最后一跳没有，是路由器限制其应答，并非故障",
         Gap::UdpRate => "不带 -b 时 iperf3 -u 只发 1 Mbit/s：这不是链路的速率",
+        Gap::OneEnd => "这是一端的视角：另一端的应用在等待什么，只有在那里才能看到",
+        Gap::WhichConnection => "计数属于整台主机：ss -tin 可以看出是哪条连接",
+        Gap::TestOnly => "这是测试的速率：其他应用可能有自己的限制",
+        Gap::OneRequest => "这里只涉及这些请求：其他请求、其他时间可能更慢",
+        Gap::WhichTraffic => "计数属于整个网卡：ss -tin 可以看出哪条连接丢包",
+        Gap::SinceUp => "计数从网卡启用算起：几秒后连同 date 再看一次，才能知道现在的情况",
+        Gap::PeerOrNetwork => "是对端还是网络耗时：抓包或 ss -tin 可以看出",
+        Gap::NoCallTimes => "跟踪中没有每次调用的时间：请用 strace -T",
+        Gap::CallsOnly => "这是进程向内核的请求：看不出丢包和窗口",
+        Gap::BrowserOnly => "这是浏览器的记录：看不出丢包、窗口以及服务器的原因",
+        Gap::Cut => "文本中途结束：之后的内容未知",
+        Gap::ServerKernel => "这是服务器内核的统计：客户端网络的情况只能推测",
     }
 }
 

@@ -97,3 +97,31 @@ fn what_was_read_to_its_end_is_not_partial() {
     let analysis = crate::json(&[file]);
     assert_eq!(analysis.get("partial"), None);
 }
+
+/// `ss` in a loop, or `strace`: what came before Ctrl-C is explained.
+#[test]
+fn a_live_text_of_another_tool_is_explained_when_it_is_stopped() {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_whyslow"))
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    let look = |busy: u32| {
+        format!(
+            "ESTAB 0 2896000 10.10.0.5:443 10.20.0.9:51522\n\t cubic wscale:7,9 rto:292 rtt:91.7/0.3 mss:1448 cwnd:812 \
+             bytes_acked:47800001 busy:{busy}ms rwnd_limited:{busy}ms(97.4%) unacked:181 minrtt:91.2\n"
+        )
+    };
+    for second in 0..3 {
+        stdin.write_all(format!("10:15:0{second}\n{}", look(1_000 * (second + 1))).as_bytes()).unwrap();
+        std::thread::sleep(std::time::Duration::from_millis(300));
+    }
+    interrupt(&child);
+    let output = child.wait_with_output().unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert_eq!(output.status.code(), Some(130), "{text}");
+    assert!(text.starts_with("The peer's receive window was full"), "{text}");
+    drop(stdin);
+}

@@ -3,6 +3,8 @@
 #[cfg(target_os = "linux")]
 mod action;
 mod arguments;
+mod capture;
+mod ci;
 mod compare;
 mod evidence;
 mod export;

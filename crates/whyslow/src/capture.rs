@@ -1,0 +1,54 @@
+//! `whyslow capture`: the command that captures on another machine, in a container or here.
+
+pub(crate) mod args;
+mod plan;
+mod target;
+
+use crate::output::Output;
+use anyhow::{Context, bail};
+use args::Capture;
+use plan::Plan;
+use std::process::{Command, ExitCode, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+/// Prints the command, or runs it and explains what comes.
+///
+/// # Errors
+/// When the options do not fit the target, a program cannot be started, or stdout fails.
+pub(crate) fn run(task: &Capture, mut out: Output) -> anyhow::Result<ExitCode> {
+    let plan = plan::plan(task)?;
+    if !task.run {
+        out.write(&plan.text(&task.explain)?)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let Plan::Stream(words) = plan else {
+        bail!("--run needs a stream, and this writes files: run what `whyslow capture` prints without --run");
+    };
+    stream(&words, &task.explain)
+}
+
+/// Starts the capture, and this program again to read what it writes.
+fn stream(words: &[String], explain: &[String]) -> anyhow::Result<ExitCode> {
+    let [program, rest @ ..] = words else { bail!("there is no command") };
+    // Ctrl-C reaches all three: tcpdump ends, and what it wrote is explained.
+    signal_hook::flag::register(signal_hook::consts::SIGINT, Arc::new(AtomicBool::new(false)))?;
+    let mut source = Command::new(program)
+        .args(rest)
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .spawn()
+        .with_context(|| format!("{program} cannot be started"))?;
+    let packets = source.stdout.take().context("the capture has no output")?;
+    let explained = std::env::current_exe()
+        .and_then(|own| Command::new(own).args(explain).arg("-").stdin(packets).status())
+        .context("this program cannot be started again");
+    let captured = source.wait();
+    let code = explained?.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(crate::exit::FAILED);
+    // What was explained counts: `timeout` and Ctrl-C end a capture with a status of their own.
+    captured?;
+    Ok(ExitCode::from(code))
+}
+
+#[cfg(test)]
+mod tests;
