@@ -6,7 +6,15 @@ import { join } from "node:path";
 const PARTS = [
   [
     "Start",
-    ["README.md", "docs/install.md", "docs/usage.md", "docs/capturing.md", "docs/page.md", "docs/both-ends.md", "docs/quic.md"],
+    [
+      "README.md",
+      "docs/install.md",
+      "docs/usage.md",
+      "docs/capturing.md",
+      "docs/page.md",
+      "docs/both-ends.md",
+      "docs/quic.md",
+    ],
   ],
   ["Understand", ["casebook/README.md", "docs/glossary.md", "docs/ideas.md", "docs/accuracy.md", "samples/README.md"]],
   ["Reproduce", ["docs/lab.md", "docs/prove.md", "docs/predict.md"]],

@@ -77,9 +77,7 @@ export function FindingCard({
             <p>
               <b>{who(remedy.actor, transfer)}:</b> {words.remedies[index]}
             </p>
-            {commandOf(remedy) && (
-              <Command text={commandOf(remedy) ?? ""} label={words.remedies[index] ?? "Command"} />
-            )}
+            {commandOf(remedy) && <Command text={commandOf(remedy) ?? ""} label={words.remedies[index] ?? "Command"} />}
             {index === 0 && words.verify && <p class="dim">To see that it worked: {words.verify}</p>}
             <Promised remedy={remedy} transfer={transfer} />
           </div>

@@ -73,7 +73,9 @@ export interface Analysis {
    * What follows from the output of other tools that was given next to the captures:
    * `whyslow-evidence/2`. Left out otherwise.
    */
-  evidence?: {};
+  evidence?: {
+    [k: string]: unknown;
+  };
 }
 /** The cause that cost most over all connections. */
 export interface Headline {

@@ -4,7 +4,7 @@ import { useState } from "preact/hooks";
 import { findingsOf, mainTransfer } from "./analysis";
 import type { Asker } from "./asker";
 import type { Content } from "./document";
-import { Command, FindingCard, commandOf } from "./finding";
+import { Command, commandOf, FindingCard } from "./finding";
 import { count, rate, roundBytes, thousands, time } from "./format";
 import type { Go, State } from "./hash";
 import { Cause } from "./help";

@@ -40,11 +40,15 @@ pub struct Report {
     pub inputs: Vec<Input>,
     /// What they are about: the worst first.
     pub subjects: Vec<Subject>,
+    /// Empty: programs that read captures' JSON find no captures here.
+    pub captures: [Input; 0],
+    /// Empty, likewise.
+    pub connections: [Subject; 0],
 }
 
 impl Default for Report {
     fn default() -> Self {
-        Self { schema: SCHEMA, inputs: Vec::new(), subjects: Vec::new() }
+        Self { schema: SCHEMA, inputs: Vec::new(), subjects: Vec::new(), captures: [], connections: [] }
     }
 }
 
