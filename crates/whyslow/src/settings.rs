@@ -153,51 +153,56 @@ impl Settings {
                 is_no_command(&args.explain.files)?;
                 explain(args.explain)?
             }
-            Some(Command::Explain(args)) => {
-                is_no_command(&args.files)?;
-                explain(args)?
-            }
-            Some(Command::Scan(task)) => Task::Scan(task),
-            Some(Command::Stitch(args)) => stitch(args)?,
-            Some(Command::Capture(task)) => Task::Capture(task),
-            Some(Command::Compare(task)) => Task::Compare(task),
-            Some(Command::Export(task)) => Task::Export(task),
-            Some(Command::Gateway { task }) => Task::Gateway(task),
-            Some(Command::HelpCause { slug }) => Task::HelpCause(slug),
-            Some(Command::Predict(predict)) => Task::Predict(predict),
-            Some(Command::Probe(probe)) => Task::Probe(probe),
-            #[cfg(target_os = "linux")]
-            Some(Command::Host(host)) => Task::Host(host),
-            #[cfg(target_os = "linux")]
-            Some(Command::Lab(lab)) => Task::Lab(lab),
-            #[cfg(not(target_os = "linux"))]
-            Some(Command::Host(_)) => Task::LinuxOnly(
-                "whyslow host works on Linux only: it reads sockets, settings and counters from Linux' kernel",
-            ),
-            #[cfg(not(target_os = "linux"))]
-            Some(Command::Lab(_)) => {
-                Task::LinuxOnly("whyslow lab works on Linux only: its hosts are Linux' network namespaces")
-            }
-            Some(Command::Watch(watch)) => Task::Watch(watch),
-            Some(Command::Mcp(mcp)) => Task::Mcp(mcp),
-            #[cfg(target_os = "linux")]
-            Some(Command::Prove(prove)) => Task::Prove(prove),
-            #[cfg(not(target_os = "linux"))]
-            Some(Command::Prove(_)) => Task::LinuxOnly(
-                "prove makes the transfer again on Linux' TCP, in network namespaces: run it on a Linux machine or in a \
-                 virtual one, with the same file; `whyslow FILE` explains it here",
-            ),
-            Some(Command::View(View { files, port, open, proof })) => {
-                Task::View(ViewTask { inputs: inputs(&files)?, proof, page: PageTask { port, open } })
-            }
-            Some(Command::Report(Report { files, output, proof })) => {
-                Task::Report(ReportTask { inputs: inputs(&files)?, output, proof })
-            }
-            Some(Command::Completions { shell }) => Task::Completions(shell),
-            Some(Command::Man { output }) => Task::Man(output),
+            Some(command) => of_command(command)?,
         };
         Ok(Self { task, color })
     }
+}
+
+/// What a command is to do.
+fn of_command(command: Command) -> anyhow::Result<Task> {
+    Ok(match command {
+        Command::Explain(args) => {
+            is_no_command(&args.files)?;
+            explain(args)?
+        }
+        Command::Scan(task) => Task::Scan(task),
+        Command::Stitch(args) => stitch(args)?,
+        Command::Capture(task) => Task::Capture(task),
+        Command::Compare(task) => Task::Compare(task),
+        Command::Export(task) => Task::Export(task),
+        Command::Gateway { task } => Task::Gateway(task),
+        Command::HelpCause { slug } => Task::HelpCause(slug),
+        Command::Predict(predict) => Task::Predict(predict),
+        Command::Probe(probe) => Task::Probe(probe),
+        #[cfg(target_os = "linux")]
+        Command::Host(host) => Task::Host(host),
+        #[cfg(target_os = "linux")]
+        Command::Lab(lab) => Task::Lab(lab),
+        #[cfg(not(target_os = "linux"))]
+        Command::Host(_) => Task::LinuxOnly(
+            "whyslow host works on Linux only: it reads sockets, settings and counters from Linux' kernel",
+        ),
+        #[cfg(not(target_os = "linux"))]
+        Command::Lab(_) => Task::LinuxOnly("whyslow lab works on Linux only: its hosts are Linux' network namespaces"),
+        Command::Watch(watch) => Task::Watch(watch),
+        Command::Mcp(mcp) => Task::Mcp(mcp),
+        #[cfg(target_os = "linux")]
+        Command::Prove(prove) => Task::Prove(prove),
+        #[cfg(not(target_os = "linux"))]
+        Command::Prove(_) => Task::LinuxOnly(
+            "prove makes the transfer again on Linux' TCP, in network namespaces: run it on a Linux machine or in a \
+                 virtual one, with the same file; `whyslow FILE` explains it here",
+        ),
+        Command::View(View { files, port, open, proof }) => {
+            Task::View(ViewTask { inputs: inputs(&files)?, proof, page: PageTask { port, open } })
+        }
+        Command::Report(Report { files, output, proof }) => {
+            Task::Report(ReportTask { inputs: inputs(&files)?, output, proof })
+        }
+        Command::Completions { shell } => Task::Completions(shell),
+        Command::Man { output } => Task::Man(output),
+    })
 }
 
 /// # Errors
