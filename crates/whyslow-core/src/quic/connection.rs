@@ -194,6 +194,11 @@ impl QuicConnection {
             let around = 1 + self.senders[from.index()].id_length + AROUND - 1;
             data = (rest.len() as u64 + beyond).saturating_sub(around);
         }
+        // Its Initial packet was not captured, or is none.
+        if is_short && from == End::Server && self.answered.is_none() {
+            self.answer(at);
+            is_opening = true;
+        }
         self.amplification(at);
         if !is_opening {
             self.on_data(at, data, is_short);
@@ -220,13 +225,8 @@ impl QuicConnection {
                 return None;
             }
             (_, End::Server) if self.answered.is_none() => {
-                self.answered = Some(at.time);
-                self.hello = CryptoStream::default();
                 self.facts.version = long.version;
-                if let Some(syn) = self.syn {
-                    self.senders[1].toward = at.time - syn;
-                }
-                self.give(at, Flags::SYN | Flags::ACK, 0);
+                self.answer(at);
                 *is_opening = true;
             }
             _ => {}
@@ -234,6 +234,16 @@ impl QuicConnection {
         let to = at.from.other().index();
         self.senders[to].id_length = long.scid.len() as u64;
         Some(long.scid.to_vec())
+    }
+
+    /// The server's first packet stands for a SYN-ACK.
+    fn answer(&mut self, at: Place) {
+        self.answered = Some(at.time);
+        self.hello = CryptoStream::default();
+        if let Some(syn) = self.syn {
+            self.senders[1].toward = at.time - syn;
+        }
+        self.give(at, Flags::SYN | Flags::ACK, 0);
     }
 
     /// The first one stands for a SYN, and so does each that brings nothing new before the answer.

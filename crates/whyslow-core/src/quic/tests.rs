@@ -117,6 +117,18 @@ fn explained(script: &Script) -> Analysis {
 }
 
 #[test]
+fn connection_whose_servers_initial_is_missing_stays_one() {
+    let mut script = opening(1);
+    script.remove(1);
+    script.insert(1, (40, false, short(900)));
+    script.push((45, false, short(900)));
+    let analysis = explained(&script);
+    let [connection] = &analysis.connections[..] else { panic!("{:?}", analysis.connections) };
+    assert_eq!(connection.state, State::Open);
+    assert_eq!(connection.handshake.as_ref().and_then(|one| one.rtt_ms), Some(41.0));
+}
+
+#[test]
 fn both_versions_are_opened() {
     for version in [1, V2] {
         let analysis = explained(&opening(version));

@@ -117,11 +117,16 @@ impl Model {
 }
 
 fn grade_without_model(finding: &mut Finding) {
-    let grade = match proof_of(finding.cause) {
-        Proof::Packets => Grade::Shown,
-        Proof::Model | Proof::Pattern => Grade::Inferred,
-    };
-    set(finding, grade, finding.confidence);
+    let weight = finding.confidence;
+    match proof_of(finding.cause) {
+        Proof::Packets => set(finding, Grade::Shown, weight),
+        Proof::Model => set(finding, Grade::Inferred, weight),
+        Proof::Pattern => {
+            set(finding, Grade::Inferred, weight);
+            // How often the pattern has this cause in the lab is how often the lab makes it.
+            finding.confidence = finding.confidence.min(weight);
+        }
+    }
 }
 
 fn grade_by_model(finding: &mut Finding, model: &Model) {

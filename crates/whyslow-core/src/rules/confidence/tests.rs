@@ -53,6 +53,10 @@ fn pattern_is_not_certain_even_if_the_model_reproduces_the_transfer() {
     for cause in [Cause::Policer, Cause::Shaper, Cause::RandomLoss, Cause::HostCpu, Cause::ProxySplit] {
         let found = against_model(500, Some(500), &[cause]);
         assert_eq!((found[0].grade, found[0].confidence), (Grade::Inferred, LIKELY), "{cause}");
+        let mut weak =
+            say::finding(cause, ms(900), 0.5, SendingStatement::WindowClosed { closed_s: ms(1), whole_s: ms(1) });
+        grade_without_model(&mut weak);
+        assert_eq!(weak.confidence, 0.5, "no surer than its rule");
     }
 }
 
