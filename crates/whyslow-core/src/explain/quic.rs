@@ -46,6 +46,7 @@ impl Explainer {
         let capture = self.captures.len() - 1;
         let id = self.id(Frame { file: self.file, number: frame.number });
         let begin = || OpenConnection::new(capture, segment, *time, *frame);
+        self.table.note_time(*time);
         let routed = self.table.route(segment, &ends, id, begin);
         if routed.new && self.leaving.is_none() {
             self.openings.push(id);

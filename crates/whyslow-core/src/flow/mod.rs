@@ -166,6 +166,12 @@ impl<T> FlowTable<T> {
         }
     }
 
+    /// Like [`advance_time`](Self::advance_time), but no connection leaves: other tables do not see
+    /// this packet, and all sweep at the same packets.
+    pub fn note_time(&mut self, time: Time) {
+        self.now = self.now.max(time);
+    }
+
     /// Returns whether connections have left since they were last [taken](Self::take_evicted).
     #[inline]
     pub fn has_evicted(&self) -> bool {

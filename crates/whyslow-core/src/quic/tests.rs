@@ -94,20 +94,24 @@ fn opening(version: u32) -> Script {
     ]
 }
 
+fn datagram(at: u32, up: bool, data: &[u8]) -> Vec<u8> {
+    // The client's port changes at `MOVES`.
+    let client = (CLIENT.0, CLIENT.1 + u16::from(at >= MOVES));
+    let (from, to) = if up { (client, SERVER) } else { (SERVER, client) };
+    let length = (28 + data.len()) as u16;
+    let mut packet = vec![0x45, 0];
+    packet.extend(length.to_be_bytes());
+    packet.extend([0, 0, 0x40, 0, 64, 17, 0, 0, 192, 0, 2, from.0, 192, 0, 2, to.0]);
+    packet.extend([from.1, to.1, length - 20, 0].iter().flat_map(|word| word.to_be_bytes()));
+    packet.extend(data);
+    packet
+}
+
 fn capture(script: &Script) -> Vec<u8> {
     let mut file = PcapBuilder::new(MICROS, false);
     file.network = 101;
     for (at, up, data) in script {
-        // The client's port changes at `MOVES`.
-        let client = (CLIENT.0, CLIENT.1 + u16::from(*at >= MOVES));
-        let (from, to) = if *up { (client, SERVER) } else { (SERVER, client) };
-        let length = (28 + data.len()) as u16;
-        let mut packet = vec![0x45, 0];
-        packet.extend(length.to_be_bytes());
-        packet.extend([0, 0, 0x40, 0, 64, 17, 0, 0, 192, 0, 2, from.0, 192, 0, 2, to.0]);
-        packet.extend([from.1, to.1, length - 20, 0].iter().flat_map(|word| word.to_be_bytes()));
-        packet.extend(data);
-        file = file.packet(at / 1000, at % 1000 * 1000, &packet);
+        file = file.packet(at / 1000, at % 1000 * 1000, &datagram(*at, *up, data));
     }
     file.bytes()
 }
@@ -126,6 +130,24 @@ fn connection_whose_servers_initial_is_missing_stays_one() {
     let [connection] = &analysis.connections[..] else { panic!("{:?}", analysis.connections) };
     assert_eq!(connection.state, State::Open);
     assert_eq!(connection.handshake.as_ref().and_then(|one| one.rtt_ms), Some(41.0));
+}
+
+/// Old connections leave the table when a TCP segment comes: one of QUIC is as old as its last
+/// datagram.
+#[test]
+fn tcp_between_the_first_packets_divides_no_connection() {
+    let mut tcp = vec![0x45, 0, 0, 40, 0, 0, 0x40, 0, 64, 6, 0, 0, 192, 0, 2, 1, 192, 0, 2, 9];
+    tcp.extend([0xc0, 1, 0, 80, 0, 0, 0, 1, 0, 0, 0, 1, 0x50, 0x10, 255, 255, 0, 0, 0, 0]);
+    let mut file = PcapBuilder::new(MICROS, false);
+    file.network = 101;
+    for (at, up, data) in &opening(1) {
+        let time = 1_700_000_000;
+        file = file.packet(time, at * 1000, &datagram(*at, *up, data));
+        file = file.packet(time, at * 1000 + 500, &tcp);
+    }
+    let analysis = explain("both.pcap", &file.bytes()).unwrap();
+    let quic: Vec<_> = analysis.connections.iter().filter(|one| one.quic.is_some()).collect();
+    assert!(quic.len() == 1 && quic[0].state == State::Open, "{quic:?}");
 }
 
 #[test]

@@ -179,6 +179,7 @@ impl<'a> EveryPacketReader<'a> {
     fn take_sent(&mut self, sent: &Sent) {
         let Sent { segment, time, frame } = sent;
         let ends = HashedKey::in_first_shard(sent.flow_key());
+        self.table.note_time(*time);
         let routed =
             self.table.route(segment, &ends, ConnectionId(self.opened), || Traced::new(segment, *time, *frame));
         self.opened += u64::from(routed.new);

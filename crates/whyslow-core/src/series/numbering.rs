@@ -38,16 +38,17 @@ impl ConnectionNumbering {
 
     /// The id that an analysis has for the segment's connection, and who of it sent the segment.
     pub fn of(&mut self, segment: &Segment<'_>, time: Time) -> (u64, Side) {
-        self.with_key(segment, FlowKey::of(segment), time)
+        self.advance_time(time);
+        self.with_key(segment, FlowKey::of(segment))
     }
 
     /// The same of what QUIC sent.
     pub fn of_quic(&mut self, sent: &Sent) -> (u64, Side) {
-        self.with_key(&sent.segment, sent.flow_key(), sent.time)
+        self.table.note_time(sent.time);
+        self.with_key(&sent.segment, sent.flow_key())
     }
 
-    fn with_key(&mut self, segment: &Segment<'_>, key: FlowKey, time: Time) -> (u64, Side) {
-        self.advance_time(time);
+    fn with_key(&mut self, segment: &Segment<'_>, key: FlowKey) -> (u64, Side) {
         let next = ConnectionId(self.opened);
         let routed = self.table.route(segment, &key.into(), next, || ());
         let (id, from) = (routed.id, routed.from);

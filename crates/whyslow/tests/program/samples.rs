@@ -279,7 +279,7 @@ fn one_capture_never_proves_a_proxy() {
     let found = common::bulk(&analysis["connections"][0])["findings"].as_array().unwrap().clone();
     let causes: Vec<_> = found.iter().map(|finding| finding["cause"].as_str().unwrap()).collect();
     assert_eq!(causes, ["proxy-split", "server-think"]);
-    assert!(found.iter().all(|finding| finding["confidence"].as_f64().unwrap() <= 0.5));
+    assert!(found.iter().all(|finding| finding["confidence"].as_f64().unwrap() < 0.6), "possible at most");
     assert!(found.iter().all(|finding| finding["to_confirm"].is_array()));
 }
 
