@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use tokio::sync::watch;
 use tokio::task::spawn_blocking;
-use tokio::time::{MissedTickBehavior, interval};
+use tokio::time::{Interval, MissedTickBehavior, interval};
 use whyslow_io::{Progress, Stop};
 
 /// Time between two notifications of progress: a person notices no more.
@@ -49,7 +49,7 @@ pub(crate) async fn run<T: Send + 'static>(
         tokio::select! {
             done = &mut task => return done.map_err(|_| Failure::fault()),
             () = context.ct.cancelled() => return Err(cancelled()),
-            _ = ticks.tick(), if token.is_some() => {
+            () = next(&mut ticks, &mut latest), if token.is_some() => {
                 let progress = *latest.borrow_and_update();
                 if let (Some(token), Some(progress)) = (&token, progress.filter(|progress| progress.read > shown)) {
                     shown = progress.read;
@@ -57,6 +57,15 @@ pub(crate) async fn run<T: Send + 'static>(
                 }
             }
         }
+    }
+}
+
+/// Waits for a tick, and then for progress: the first one is reported as soon as it is made.
+async fn next(ticks: &mut Interval, latest: &mut watch::Receiver<Option<Progress>>) {
+    ticks.tick().await;
+    if latest.changed().await.is_err() {
+        // The work is done.
+        std::future::pending::<()>().await;
     }
 }
 

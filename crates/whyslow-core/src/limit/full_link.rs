@@ -54,7 +54,8 @@ pub(super) fn full_link(transfer: &TransferFacts, context: &Context) -> Option<F
         .collect();
     let in_queue: Vec<usize> = (0..rounds.len()).filter(|&index| queued[index]).collect();
     let time: Nanos = in_queue.iter().map(|&index| length(index)).sum();
-    if in_queue.len() < MIN_ROUNDS || time.0 * 10 < transfer.known_for().0 * MIN_FULL_TENTHS {
+    if in_queue.len() < MIN_ROUNDS || time.0.saturating_mul(10) < transfer.known_for().0.saturating_mul(MIN_FULL_TENTHS)
+    {
         return None;
     }
     if is_longer_path(transfer, context, &in_queue) {

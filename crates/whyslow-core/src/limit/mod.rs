@@ -48,7 +48,7 @@ use server_push::ServerPush;
 
 /// What the path carries, payload bits per second, if the user said so.
 pub fn seen_rate(transfer: &TransferFacts, partition: &Partition, context: &Context) -> Option<f64> {
-    let held = partition.time(Limit::Bandwidth).0 * MIN_HELD_SHARE >= transfer.duration().0;
+    let held = partition.time(Limit::Bandwidth).0.saturating_mul(MIN_HELD_SHARE) >= transfer.duration().0;
     partition.shape.steady.filter(|_| held).or_else(|| burst_rate(transfer, context))
 }
 

@@ -25,7 +25,7 @@ pub(super) fn is_unread(transfer: &TransferFacts, context: &Context) -> bool {
         return true;
     }
     let whole = transfer.known_for();
-    let is_a_part = |time: Nanos| time.0 * A_PART >= whole.0;
+    let is_a_part = |time: Nanos| time.0.saturating_mul(A_PART) >= whole.0;
     let full: Vec<&Gap> = transfer.gaps.iter().filter(|gap| is_full(gap)).collect();
     let stopped: Nanos = full.iter().map(|gap| gap.end - gap.start).sum();
     let short: Nanos = transfer.rounds.iter().map(|round| round.window_full).sum();

@@ -162,7 +162,7 @@ fn held_back(case: &TransferCase<'_>) -> Option<Nanos> {
     let lates: Vec<Nanos> = full.clone().map(late).collect();
     let all: Nanos = full.map(|gap| gap.end - gap.start).sum();
     let sum: Nanos = lates.iter().copied().sum();
-    median(lates).filter(|late| *late > Nanos::ZERO && sum.0 * A_PART >= all.0)
+    median(lates).filter(|late| *late > Nanos::ZERO && sum.0.saturating_mul(A_PART) >= all.0)
 }
 
 /// The largest window before those that held the transfer, if they are much smaller: a buffer does

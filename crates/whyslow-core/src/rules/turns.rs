@@ -44,7 +44,8 @@ impl<'a> Turns<'a> {
         let whole = (facts.last - facts.first - idle).or_zero();
         // A clock that was set may have shortened the connection, and not the round trips.
         let lost = rtt.scale(turns.len() as f64).min(whole);
-        let matter = turns.len() as u64 >= MIN_TURNS && lost.0 * MIN_SHARE >= whole.0 && lost >= WORTH_SAYING;
+        let matter =
+            turns.len() as u64 >= MIN_TURNS && lost.0.saturating_mul(MIN_SHARE) >= whole.0 && lost >= WORTH_SAYING;
         matter.then_some(Self { turns, rtt, lost, whole })
     }
 

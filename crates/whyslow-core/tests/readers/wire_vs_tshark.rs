@@ -370,8 +370,12 @@ fn explained(ours: &Result<Segment<'_>, Skip>, theirs: &Theirs, differences: &[S
     let remark = |text: &str| theirs.field("_ws.expert.message").contains(text);
     match ours {
         Err(Skip::LinkType(_)) => Some("a link type that is not read, and is said to be so"),
-        Err(Skip::NotTcp(17)) if outside.contains(&"ayiya") => Some("AYIYA, a tunnel that nobody runs any more"),
-        Err(Skip::NotTcp(17)) if outside.contains(&"sflow") => Some("sFlow quotes packets, it does not carry them"),
+        Err(Skip::NotTcp(17) | Skip::Udp(_)) if outside.contains(&"ayiya") => {
+            Some("AYIYA, a tunnel that nobody runs any more")
+        }
+        Err(Skip::NotTcp(17) | Skip::Udp(_)) if outside.contains(&"sflow") => {
+            Some("sFlow quotes packets, it does not carry them")
+        }
         Err(Skip::NotIp(0x8200..=0x83ff)) if outside.ends_with(&["gre", "wlan", "llc", "ip"]) => {
             Some("802.11 in GRE under one vendor's unregistered numbers")
         }

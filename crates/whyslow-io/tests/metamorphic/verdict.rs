@@ -11,8 +11,8 @@ use whyslow_core::ranking::{by_cause, slow_by_cause};
 
 /// From here on a cause is called certain.
 const CERTAIN: f64 = 0.9;
-/// A cause that is called no more than possible.
-const POSSIBLE: f64 = 0.5;
+/// From here on a cause is called likely; below, no more than possible.
+const LIKELY: f64 = 0.6;
 
 /// What a cause cost.
 #[derive(Clone, Copy, Debug, Default)]
@@ -126,7 +126,7 @@ impl Change {
             Some(before) => known >= NEAR * whole.cost(before).seconds,
             None => known >= NEAR * cost.seconds,
         };
-        let less_sure = whole.top.is_some() && cost.confidence <= POSSIBLE;
+        let less_sure = whole.top.is_some() && cost.confidence < LIKELY;
         match (stays, less_sure) {
             (true, _) => Self::Stays,
             (_, true) => Self::LessSure,

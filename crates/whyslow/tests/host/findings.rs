@@ -59,7 +59,9 @@ fn a_listener_that_overflows_is_named() {
     );
     let Some(printed) = json_within(&["python3", "curl"], &script) else { return };
     let found = finding(&printed, "listen-overflow");
-    assert_eq!((figure(found, "backlog"), figure(found, "waiting")), (2.0, 3.0));
+    assert_eq!(figure(found, "backlog"), 2.0);
+    // One more than the backlog; another may be on its way out.
+    assert!(figure(found, "waiting") >= 3.0, "{found:#}");
     assert!(figure(found, "drops of this listener") >= 1.0);
     assert!(figure(found, "TcpExt.ListenOverflows") >= 1.0);
     assert!(found["summary"].as_str().unwrap().contains("on 127.0.0.1:9000"), "{found:#}");
