@@ -210,7 +210,7 @@ pub(crate) struct Score {
     /// Add to this file how often findings were right, by grade and weight: the table from which
     /// confidences are made. Created if it is missing.
     #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
-    pub calibrate: Option<PathBuf>,
+    pub calibrate: Option<OutputPath>,
 
     /// Try a run so many times in all when the machine spoils it.
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..))]

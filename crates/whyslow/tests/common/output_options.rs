@@ -33,6 +33,7 @@ pub const OUTPUTS: &[(&str, &str, &[Run])] = &[
     ("lab gallery", "out", &[folder("results/gallery-own/base-1/own.toml", "lab gallery {in} --out {dir}/results")]),
     ("lab gallery", "page", &[run("out", "lab gallery {in} --page {place}")]),
     ("lab run", "out", &[folder("results/own/base-1/own.toml", "lab run {in} --out {dir}/results")]),
+    ("lab score", "calibrate", &[]),
     ("lab score", "out", &[]),
     ("man", "output", &[]),
     (
@@ -113,9 +114,11 @@ const fn folder(place: &'static str, arguments: &'static str) -> Run {
 /// Options that name a file or folder to read, and two of the gateway's that it appends to or
 /// passes on to `watch --keep`.
 pub const INPUTS: &[(&str, &str)] = &[
+    ("", "baseline"),
     ("", "files"),
     ("compare", "a"),
     ("compare", "b"),
+    ("explain", "baseline"),
     ("explain", "files"),
     ("export", "files"),
     ("gateway clean", "config"),
@@ -136,11 +139,13 @@ pub const INPUTS: &[(&str, &str)] = &[
     ("lab gallery", "name"),
     ("lab run", "names"),
     ("lab show", "folder"),
+    ("mcp", "dir"),
     ("probe", "cacert"),
     ("prove", "capture"),
     ("report", "files"),
     ("report", "proof"),
     ("scan", "files"),
+    ("stitch", "baseline"),
     ("stitch", "files"),
     ("view", "files"),
     ("view", "proof"),
