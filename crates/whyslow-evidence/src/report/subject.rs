@@ -11,7 +11,7 @@ use whyslow_core::analysis::Unit;
 /// A connection, a host, a test, a request or a path.
 #[derive(Clone, Debug, Serialize)]
 pub struct Subject {
-    /// Index in [`Report::inputs`].
+    /// Index in [`Report::inputs`](super::Report::inputs).
     pub input: usize,
     /// Who printed it.
     pub source: Source,

@@ -1,6 +1,6 @@
 //! [`Step`]: what is set or looked at on a host, whatever its platform.
 
-/// What is set or looked at on a host. Its commands are in [`commands`](super::commands), a file a
+/// What is set or looked at on a host. Its commands are in `commands`, a file a
 /// platform, each with one `match` over all steps, so that a new one must be decided for all.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Step {
