@@ -292,7 +292,7 @@ export interface Connection {
   findings: Finding[];
   /**
    * The platform of the client and of the server: an estimate, from the fields of their SYNs.
-   * Items: `known` with its value and the fields that tell, or `hidden` with the reason.
+   * Items: `known` with its value and the fields that show it, or `hidden` with the reason.
    */
   stacks?: [
     {

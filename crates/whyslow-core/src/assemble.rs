@@ -167,7 +167,7 @@ fn entry(
     connection
 }
 
-/// The SYNs of QUIC are made up, and tell nothing of who sends.
+/// The SYNs of QUIC are made up: they do not show the stack of their sender.
 fn stack(facts: &Facts, side: Side) -> Stack {
     if facts.quic.is_some() { Stack::UNKNOWN } else { estimate::stack::of(facts, side) }
 }

@@ -77,7 +77,7 @@ pub fn read(inputs: &[(&str, &[u8])]) -> Option<Report> {
     KINDS.iter().for_each(|kind| kind.complete(&mut report.subjects));
     for subject in &mut report.subjects {
         let kind = KINDS.iter().find(|kind| kind.sources().contains(&subject.source));
-        subject.settle(kind.map_or(&[], |kind| kind.cannot_show()));
+        subject.conclude(kind.map_or(&[], |kind| kind.cannot_show()));
     }
     // The one that somebody waited for longest, or that is surest, first; the sort is stable.
     report.subjects.sort_by(|a, b| b.weight().total_cmp(&a.weight()));

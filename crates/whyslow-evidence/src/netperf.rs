@@ -92,7 +92,7 @@ fn is_name(name: &str) -> bool {
 }
 
 /// The values of the classic table: sizes, seconds, and the result. What the last column is, the
-/// titles tell.
+/// titles show.
 fn row(test: &mut Test, line: &str, before: &[&str]) {
     let values: Option<Vec<f64>> = line
         .split_whitespace()

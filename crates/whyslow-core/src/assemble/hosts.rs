@@ -3,7 +3,7 @@
 use crate::analysis::{Connection, End, Finding, Host, Verify};
 use std::net::IpAddr;
 
-/// Tells every finding of a connection what its ends run.
+/// Adds to every finding of a connection what its ends run.
 pub(super) fn fill(connection: &mut Connection) {
     let hosts = [End::Client, End::Server].map(|end| Host {
         platform: connection.stacks[end.index()].platform(),
@@ -15,12 +15,12 @@ pub(super) fn fill(connection: &mut Connection) {
     let verify = Verify { application: connection.application, host, port: server.port };
     for transfer in &mut connection.transfers {
         let sender = Some(transfer.from);
-        transfer.findings.iter_mut().for_each(|finding| tell(finding, sender, hosts, &verify));
+        transfer.findings.iter_mut().for_each(|finding| attach_hosts(finding, sender, hosts, &verify));
     }
-    connection.findings.iter_mut().for_each(|finding| tell(finding, None, hosts, &verify));
+    connection.findings.iter_mut().for_each(|finding| attach_hosts(finding, None, hosts, &verify));
 }
 
-fn tell(finding: &mut Finding, sender: Option<End>, hosts: [Host; 2], verify: &Verify) {
+fn attach_hosts(finding: &mut Finding, sender: Option<End>, hosts: [Host; 2], verify: &Verify) {
     for remedy in &mut finding.remedies {
         if let Some(end) = remedy.acts_at(sender) {
             remedy.host = hosts[end.index()];

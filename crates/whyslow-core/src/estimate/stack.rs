@@ -45,7 +45,7 @@ fn fields(facts: &Facts, side: Side) -> Result<StackFields, StackReason> {
     }
     let mss = offer.mss.ok_or(StackReason::Ambiguous)?;
     let offers = offer.sack || offer.timestamps;
-    // Without options a box took them off, or the stack is none of those that are known.
+    // Without options a box took them off, or the stack is unknown.
     if !offers || mss <= TIMESTAMPS {
         return Err(StackReason::Ambiguous);
     }
@@ -70,7 +70,7 @@ fn platform(fields: StackFields) -> Option<Platform> {
     }
     match window_scale {
         Some(shift) if window == MAX_WINDOW && timestamps => (3..=5).contains(&shift).then_some(Platform::Macos),
-        // Windows behind 64 hops is no more likely than a balancer with scale 8 and no timestamps.
+        // A balancer with scale 8 and no timestamps is as likely as Windows behind 64 hops.
         Some(_) if by_segments => Some(Platform::Linux),
         _ => None,
     }
@@ -80,28 +80,28 @@ fn platform(fields: StackFields) -> Option<Platform> {
 mod tests {
     use super::*;
 
-    fn seen(ttl: u8, window: u16, mss: u16, window_scale: Option<u8>, timestamps: bool) -> Option<Platform> {
+    fn platform_of(ttl: u8, window: u16, mss: u16, window_scale: Option<u8>, timestamps: bool) -> Option<Platform> {
         platform(StackFields { ttl, window, mss, window_scale, timestamps })
     }
 
     #[test]
     fn syn_of_a_default_installation_names_its_platform() {
-        assert_eq!(seen(64, 64_240, 1460, Some(7), true), Some(Platform::Linux));
-        assert_eq!(seen(52, 65_160, 1460, Some(7), true), Some(Platform::Linux));
-        assert_eq!(seen(57, 28_960, 1460, Some(9), true), Some(Platform::Linux));
-        assert_eq!(seen(128, 64_240, 1460, Some(8), false), Some(Platform::Windows));
-        assert_eq!(seen(113, 8_192, 1440, Some(8), false), Some(Platform::Windows));
-        assert_eq!(seen(64, 65_535, 1460, Some(5), true), Some(Platform::Macos));
+        assert_eq!(platform_of(64, 64_240, 1460, Some(7), true), Some(Platform::Linux));
+        assert_eq!(platform_of(52, 65_160, 1460, Some(7), true), Some(Platform::Linux));
+        assert_eq!(platform_of(57, 28_960, 1460, Some(9), true), Some(Platform::Linux));
+        assert_eq!(platform_of(128, 64_240, 1460, Some(8), false), Some(Platform::Windows));
+        assert_eq!(platform_of(113, 8_192, 1440, Some(8), false), Some(Platform::Windows));
+        assert_eq!(platform_of(64, 65_535, 1460, Some(5), true), Some(Platform::Macos));
     }
 
     #[test]
     fn fields_that_fit_two_platforms_or_none_are_hidden() {
         // FreeBSD and macOS both.
-        assert_eq!(seen(64, 65_535, 1460, Some(6), true), None);
+        assert_eq!(platform_of(64, 65_535, 1460, Some(6), true), None);
         // A balancer's TTL of 255.
-        assert_eq!(seen(250, 64_240, 1460, Some(7), true), None);
+        assert_eq!(platform_of(250, 64_240, 1460, Some(7), true), None);
         // An MSS that was clamped on the way.
-        assert_eq!(seen(60, 64_240, 1380, Some(7), true), None);
-        assert_eq!(seen(20, 64_240, 1460, Some(7), true), None);
+        assert_eq!(platform_of(60, 64_240, 1380, Some(7), true), None);
+        assert_eq!(platform_of(20, 64_240, 1460, Some(7), true), None);
     }
 }

@@ -110,7 +110,7 @@ impl Pause<'_> {
     }
 
     /// Returns the limit of a pause of QUIC, whose acknowledgements and losses are not known. One
-    /// that is longer than a lost packet explains is not the path's; a shorter one tells nothing.
+    /// that is longer than a lost packet explains is not the path's; a shorter one may be.
     fn encrypted_limit(&self) -> Limit {
         let Self { gap, base, context, .. } = self;
         let rtt = context.rtt.unwrap_or_default();

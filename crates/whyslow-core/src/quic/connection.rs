@@ -29,7 +29,7 @@ const GROWTH: u64 = 16;
 const LONGEST_ACK: u64 = 400;
 /// After such a silence nothing is on its way any more.
 const QUIET: Nanos = Nanos::from_millis(1_000);
-/// Less is no request, but a PING, or the end.
+/// A smaller packet is a PING or a close, not a request.
 const SMALL_REQUEST: u64 = 24;
 /// What the server says of itself after the handshake (session tickets, SETTINGS, HANDSHAKE_DONE)
 /// is less than this.
@@ -117,7 +117,7 @@ enum Greeting {
 }
 
 impl QuicConnection {
-    /// Begins with the client's first Initial packet; none where it cannot be opened.
+    /// Begins with the client's first Initial packet; `None` if it cannot be opened.
     pub(super) fn open(long: &Long<'_>, datagram: &Datagram, time: Time) -> Option<Self> {
         let keys = InitialKeys::of_client(long.version, long.dcid)?;
         keys.open(long)?;
@@ -408,7 +408,7 @@ impl QuicConnection {
         self.greeting = Some(Greeting::Over);
         let mut held = std::mem::take(&mut self.held);
         if at.from == End::Server && is_late && bytes > 0 {
-            // Its bytes were nobody's.
+            // Its bytes belong to no message.
             let server = &mut self.senders[1];
             server.next -= so_far;
             server.acknowledged = server.acknowledged.min(server.next);

@@ -4,7 +4,7 @@
 //! which anybody can open. From these the stage makes the [`Segment`]s that TCP would have sent for
 //! the same: the handshake, the bytes of each datagram, and what each end can have had when it
 //! answered. All later stages take them as they take TCP's. What is lost, sent again or held by a
-//! window does not show in them, and no cause that rests on these is told.
+//! window does not show in them, and causes that rest on these are left out.
 //!
 //! The state of a connection is small, and that of all of them bounded.
 

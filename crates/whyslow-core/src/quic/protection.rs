@@ -1,5 +1,5 @@
 //! The protection of Initial packets (RFC 9001 section 5, RFC 9369 section 3.3): its keys come from
-//! a connection id that everybody sees.
+//! a connection id that is sent in clear.
 
 use super::header::{Long, V2};
 use aes_gcm::aead::AeadInPlace;
@@ -66,7 +66,7 @@ impl InitialKeys {
         Some(Self { aead: Aes128Gcm::new(&key.into()), iv, header: Aes128::new(&header.into()) })
     }
 
-    /// Opens a packet; none where it is cut, damaged or protected by other keys.
+    /// Opens a packet; `None` if it is cut, damaged or protected by other keys.
     pub(super) fn open(&self, long: &Long<'_>) -> Option<Opened> {
         let sample = long.packet.get(long.number_at + 4..long.number_at + 4 + TAG)?;
         let mut mask = aes_gcm::aes::Block::clone_from_slice(sample);

@@ -15,7 +15,7 @@ use super::rule::Proof;
 use super::{is_fully_modelled, proof_of};
 use crate::analysis::{CommonQuestion, Connection, ExchangeStatement, Finding, Grade, Statement, Transfer};
 use crate::units::Nanos;
-use evidence::Seen;
+use evidence::CapturedEvidence;
 
 /// The highest confidence that is not called certain.
 const LIKELY: f64 = 0.89;
@@ -35,10 +35,10 @@ pub(crate) fn set_confidence(connections: &mut [Connection], across: &mut [Findi
             keep_bounds(connection);
             continue;
         }
-        let seen = Seen::of(connection);
+        let evidence = CapturedEvidence::of(connection);
         for finding in &mut connection.findings {
             grade_without_model(finding);
-            cap_unproven(finding, seen.lacks(finding.cause, 0));
+            cap_unproven(finding, evidence.lacks(finding.cause, 0));
         }
         for transfer in &mut connection.transfers {
             let model = Model::of(transfer);
@@ -47,7 +47,7 @@ pub(crate) fn set_confidence(connections: &mut [Connection], across: &mut [Findi
                     Some(model) => grade_by_model(finding, model),
                     None => grade_without_model(finding),
                 }
-                cap_unproven(finding, seen.lacks(finding.cause, transfer.bytes));
+                cap_unproven(finding, evidence.lacks(finding.cause, transfer.bytes));
             }
         }
     }

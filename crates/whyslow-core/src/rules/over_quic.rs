@@ -1,7 +1,7 @@
 //! What of a rule's findings holds for QUIC, whose packets are encrypted.
 //!
 //! Rates, bursts and pauses show; acknowledgements, windows, losses and what is sent again do not.
-//! So causes that rest on these are not told, and none that is told is more than likely.
+//! So causes that rest on these are left out, and all others are likely at most.
 
 use super::say::confirm;
 use crate::analysis::{
@@ -25,7 +25,7 @@ const SILENCE: f64 = 0.5;
 const GROWING_ROUNDS: f64 = 2.0;
 /// Flights are so near to a window that the client offered: their last packets may be of the next
 /// flight, and a grant may come when a half of the window is used.
-const NEAR: std::ops::RangeInclusive<f64> = 0.8..=1.1;
+const WINDOW_SHARE: std::ops::RangeInclusive<f64> = 0.8..=1.1;
 
 /// The finding as far as it holds; a connection that is not of QUIC keeps it.
 pub(super) fn adapt(facts: &Facts, mut finding: Finding) -> Option<Finding> {
@@ -94,7 +94,7 @@ fn handshake(quic: &Quic, mut finding: Finding) -> Option<Finding> {
     Some(finding)
 }
 
-/// Before its first request a client waits for the end of the handshake, whose packets do not tell
+/// Before its first request a client waits for the end of the handshake, whose packets do not show
 /// where that is: this is not its own time.
 fn first_request(finding: &mut Finding) -> Option<()> {
     let Statement::Exchange(ExchangeStatement::RequestsLate { later: Some(later), .. }) = finding.statement else {
@@ -105,7 +105,7 @@ fn first_request(finding: &mut Finding) -> Option<()> {
     Some(())
 }
 
-/// Nothing tells whether the application, a window or a loss kept the sender silent.
+/// The application, a window or a loss may have kept the sender silent: no packet shows which.
 fn silence(finding: &mut Finding) -> Option<()> {
     use ExchangeStatement::{NothingArrived, NothingToSend};
     let Statement::Exchange(NothingToSend { paused_s, whole_s, pauses } | NothingArrived { paused_s, whole_s, pauses }) =
@@ -130,7 +130,7 @@ fn window(quic: &Quic, finding: &mut Finding) -> Option<()> {
     let client = &quic.client;
     let offered = [client.initial_max_data, client.initial_max_stream_data_bidi_local];
     let is_offered =
-        offered.into_iter().flatten().any(|offered| NEAR.contains(&(bytes as f64 / offered.max(1) as f64)));
+        offered.into_iter().flatten().any(|offered| WINDOW_SHARE.contains(&(bytes as f64 / offered.max(1) as f64)));
     finding.cause = Cause::ProtocolWindow;
     finding.statement = SendingStatement::ProtocolWindow { bytes, rtt_s }.into();
     finding.confidence = finding.confidence.min(if is_offered { MOST } else { WINDOW });
@@ -140,10 +140,10 @@ fn window(quic: &Quic, finding: &mut Finding) -> Option<()> {
 
 /// Settings of the kernel's TCP, which QUIC does not use.
 fn is_of_tcp(action: &Action) -> bool {
-    action.command().is_some_and(|command| command.contains("tcp_") || command.contains("initcwnd"))
+    action.step().is_some_and(|step| step.is_tcp_setting())
 }
 
-/// What is no problem of a capture of QUIC: its payload is not read.
+/// Whether a problem matters for QUIC, whose payload is not read.
 pub(super) fn is_problem(facts: &Facts, slug: &str) -> bool {
     facts.quic.is_none()
         || ![Cause::ShortSnaplen, Cause::NoHandshake, Cause::Offload].iter().any(|of| of.slug() == slug)

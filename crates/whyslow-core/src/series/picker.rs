@@ -40,7 +40,7 @@ impl<'a> PacketPicker<'a> {
         }
     }
 
-    /// Whose a datagram is: what is still held of its connection tells no more than that.
+    /// Whose a datagram is: no more is known of its connection.
     fn of_datagram(&mut self, packet: &Packet<'_>, datagram: &Datagram) -> Option<u64> {
         let frame = Frame { file: None, number: packet.frame };
         match self.quic.take(packet, datagram, frame) {

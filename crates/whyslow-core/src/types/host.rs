@@ -40,7 +40,7 @@ pub enum Stack {
     Known {
         /// The platform.
         value: Platform,
-        /// The fields that tell.
+        /// The fields that show it.
         evidence: StackFields,
     },
     /// The capture does not tell.
@@ -132,7 +132,7 @@ pub enum Application {
     Quic,
 }
 
-/// What tells the protocol or the product.
+/// Where the protocol or the product shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, BorshSerialize, BorshDeserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ProductEvidence {
@@ -266,6 +266,6 @@ impl Product {
 pub struct ProductEstimate {
     /// The product.
     pub value: Product,
-    /// What tells it.
+    /// Where it shows.
     pub evidence: ProductEvidence,
 }

@@ -44,7 +44,7 @@ pub(super) struct DecodeContext {
     /// Packets and frames around this one, counted to end a packet that was made to nest without
     /// end.
     pub depth: u8,
-    /// Where the packet begins in memory, to tell later where in it a datagram lies.
+    /// Where the packet begins in memory, from which a datagram's place in it follows.
     pub base: usize,
     /// Reads what lies inside.
     pub inner: Inner,

@@ -20,7 +20,7 @@ pub enum Skip {
     Icmp(Icmp),
     /// UDP with a packet of QUIC.
     Quic(Datagram),
-    /// UDP that may be of a QUIC connection that is known: nothing else tells.
+    /// UDP that may be of a known QUIC connection; its content alone does not show it.
     Udp(Datagram),
     /// An ICMP error about TCP that quotes too little of its segment to identify it.
     IcmpCut,

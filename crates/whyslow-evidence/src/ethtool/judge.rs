@@ -45,7 +45,7 @@ impl Counted<'_> {
         if self.before.is_some() { value } else { value - 0.25 }
     }
 
-    /// A count that is a share of at least one in 10,000; without a total, any that is no chance.
+    /// A count that is at least one in 10,000; without a total, one that chance does not explain.
     fn share(&self, kind: Kind, of: Kind) -> Option<(f64, Option<f64>)> {
         let count = self.get(kind).filter(|count| *count >= FEW as f64)?;
         let of = self.of(of).map(|all| all + count);

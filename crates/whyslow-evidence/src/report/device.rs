@@ -37,7 +37,7 @@ pub enum DeviceStatement {
         frames: f64,
         /// A second; `None` from one look.
         per_s: Option<f64>,
-        /// This card was told to stop; otherwise it told the other end of the link.
+        /// This card received pause frames; otherwise it sent them.
         is_told: bool,
     },
     /// A cloud's limit was exceeded.

@@ -67,7 +67,7 @@ impl Subject {
 
     /// Orders the findings, and takes the verdict from them. Without one, what such an output never
     /// shows is added.
-    pub(crate) fn settle(&mut self, never: &[Gap]) {
+    pub(crate) fn conclude(&mut self, never: &[Gap]) {
         self.findings.sort_by(|a, b| b.weight().total_cmp(&a.weight()));
         if self.findings.is_empty() {
             let new: Vec<Gap> = never.iter().copied().filter(|gap| !self.gaps.contains(gap)).collect();

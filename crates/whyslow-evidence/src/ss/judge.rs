@@ -3,14 +3,14 @@
 mod account;
 mod held;
 mod network;
-mod seen;
+mod snapshot;
 mod states;
 
 use super::parse::{Look, SOURCE, Socket};
 use crate::report::{Gap, Subject, Verdict};
 use held::{no_scaling, own_window, peer_window, send_buffer, shut, timing_out, unread};
 use network::{application, loss, moment, paced, queue, spurious};
-use seen::{BULK, Seen, same};
+use snapshot::{BULK, SocketSnapshot, same};
 use states::{close_wait, listener, unanswered};
 use std::collections::HashMap;
 use whyslow_core::analysis::Unit;
@@ -30,7 +30,7 @@ fn connections(looks: &[Look]) -> Vec<Subject> {
     let mut first: HashMap<(&str, &str), (usize, &Socket)> = HashMap::new();
     let mut last: Vec<((&str, &str), usize, &Socket)> = Vec::new();
     let mut place: HashMap<(&str, &str), usize> = HashMap::new();
-    let mut seen: HashMap<(&str, &str), Vec<&Socket>> = HashMap::new();
+    let mut by_ends: HashMap<(&str, &str), Vec<&Socket>> = HashMap::new();
     for (index, look) in looks.iter().enumerate() {
         for socket in &look.sockets {
             let key = (socket.local.as_str(), socket.remote.as_str());
@@ -39,7 +39,7 @@ fn connections(looks: &[Look]) -> Vec<Subject> {
                 continue;
             }
             first.entry(key).or_insert((index, socket));
-            seen.entry(key).or_default().push(socket);
+            by_ends.entry(key).or_default().push(socket);
             match place.get(&key) {
                 // What is left behind the end (TIME-WAIT) has no figures: those of before stay.
                 Some(&at) if last[at].2.has_info() && !socket.has_info() => {}
@@ -58,23 +58,24 @@ fn connections(looks: &[Look]) -> Vec<Subject> {
             let seconds = looks[*index].time? - looks[*at].time?;
             Some(if seconds < 0.0 { seconds + 86_400.0 } else { seconds }).filter(|seconds| *seconds > 0.0)
         });
-        let Some(mut subject) = subject(Seen { now, before: earlier.map(|(_, before)| *before), over }) else {
+        let Some(mut subject) = subject(SocketSnapshot { now, before: earlier.map(|(_, before)| *before), over })
+        else {
             continue;
         };
-        subject.account = seen.get(key).and_then(|looks| account::of(now, looks)).map(Box::new);
+        subject.account = by_ends.get(key).and_then(|looks| account::of(now, looks)).map(Box::new);
         out.push(subject);
     }
     out.extend(close_wait(&last));
     out
 }
 
-fn subject(seen: Seen<'_>) -> Option<Subject> {
-    let now = seen.now;
+fn subject(snapshot: SocketSnapshot<'_>) -> Option<Subject> {
+    let now = snapshot.now;
     if now.state == "LISTEN" {
         return listener(now);
     }
     if now.state == "SYN-SENT" {
-        return Some(unanswered(seen));
+        return Some(unanswered(snapshot));
     }
     let has_info = now.has_info();
     let queues = now.recv_q.unwrap_or(0.0) + now.send_q.unwrap_or(0.0);
@@ -85,8 +86,8 @@ fn subject(seen: Seen<'_>) -> Option<Subject> {
     }
     let name = if now.remote.is_empty() { String::new() } else { format!("{} → {}", now.local, now.remote) };
     let mut out = Subject::new(SOURCE, name);
-    out.over_s = seen.over;
-    figures(seen, &mut out);
+    out.over_s = snapshot.over;
+    figures(snapshot, &mut out);
     let rules = [
         timing_out,
         shut,
@@ -101,44 +102,44 @@ fn subject(seen: Seen<'_>) -> Option<Subject> {
         own_window,
         moment,
     ];
-    out.findings = rules.iter().filter_map(|rule| rule(seen)).collect();
+    out.findings = rules.iter().filter_map(|rule| rule(snapshot)).collect();
     if out.findings.is_empty() {
-        out.findings.extend(application(seen));
+        out.findings.extend(application(snapshot));
     }
-    gaps(seen, &mut out);
+    gaps(snapshot, &mut out);
     Some(out)
 }
 
-fn figures(seen: Seen<'_>, out: &mut Subject) {
-    let now = seen.now;
-    out.figure("rtt", seen.rtt(), Unit::Seconds);
-    out.figure("minrtt", seen.least(), Unit::Seconds);
+fn figures(snapshot: SocketSnapshot<'_>, out: &mut Subject) {
+    let now = snapshot.now;
+    out.figure("rtt", snapshot.rtt(), Unit::Seconds);
+    out.figure("minrtt", snapshot.least(), Unit::Seconds);
     out.figure("cwnd", now.get("cwnd"), Unit::Segments);
     out.figure("ssthresh", now.get("ssthresh"), Unit::Segments);
     out.figure("unacked", now.get("unacked"), Unit::Segments);
     out.figure("retrans", now.second("retrans"), Unit::Segments);
     out.figure("delivery_rate", now.rate("delivery_rate"), Unit::BitsPerSecond);
-    out.figure("busy", seen.seconds("busy"), Unit::Seconds);
-    if let Some((bytes, over)) = seen.count("bytes_acked").zip(seen.over).filter(|(bytes, _)| *bytes > 0.0) {
+    out.figure("busy", snapshot.seconds("busy"), Unit::Seconds);
+    if let Some((bytes, over)) = snapshot.count("bytes_acked").zip(snapshot.over).filter(|(bytes, _)| *bytes > 0.0) {
         out.figure("bytes_acked / time", Some(bytes * 8.0 / over), Unit::BitsPerSecond);
     }
 }
 
-fn gaps(seen: Seen<'_>, out: &mut Subject) {
-    let sent = seen.count("bytes_acked").or_else(|| seen.count("bytes_sent")).unwrap_or(0.0);
-    let came = seen.count("bytes_received").unwrap_or(0.0);
+fn gaps(snapshot: SocketSnapshot<'_>, out: &mut Subject) {
+    let sent = snapshot.count("bytes_acked").or_else(|| snapshot.count("bytes_sent")).unwrap_or(0.0);
+    let came = snapshot.count("bytes_received").unwrap_or(0.0);
     let receives = came > BULK && came > 2.0 * sent;
     if receives {
         out.gaps.push(Gap::ReceiverSide);
     }
-    let waits = seen.now.send_q.unwrap_or(0.0) > 0.0 || seen.unacked() > 0.0;
+    let waits = snapshot.now.send_q.unwrap_or(0.0) > 0.0 || snapshot.unacked() > 0.0;
     if out.findings.is_empty() && !waits && sent < BULK && !receives {
         out.gaps.push(Gap::Idle);
     }
     if out.findings.is_empty() && receives {
         out.verdict = Verdict::Unknown;
     }
-    out.gaps.push(match (seen.before, seen.over) {
+    out.gaps.push(match (snapshot.before, snapshot.over) {
         (None, _) => Gap::SinceConnection,
         (Some(_), None) => Gap::NoTimes,
         (Some(_), Some(_)) => return,

@@ -155,7 +155,7 @@ fn head(line: &str) -> Option<(u32, Option<f64>, bool, &str)> {
             && name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_')
     };
     let is_call = is_name(&rest[..name_end]) || rest.starts_with("<... ");
-    // Without a time a call is told from prose by its result.
+    // Without a time the result distinguishes a call from prose.
     (is_call && (time.is_some() || rest.contains(") = ") || rest.contains("<unfinished"))).then_some((
         pid,
         time,

@@ -75,7 +75,7 @@ impl fmt::Display for Verdict {
     }
 }
 
-/// Causes that a capture may not tell apart: which of them is said depends on its evidence.
+/// Causes that a capture may not distinguish: which one is named depends on its evidence.
 const ALIKE: &[&[Cause]] = &[
     &[Cause::Loss, Cause::RandomLoss, Cause::LostRetransmission, Cause::Policer, Cause::NoSack],
     &[Cause::Bandwidth, Cause::Shaper, Cause::Bufferbloat],

@@ -28,7 +28,7 @@ pub fn gap(gap: Gap, lang: Lang) -> &'static str {
     }
 }
 
-/// The verdict where there is no finding: nothing is slow, or it is not known.
+/// The verdict without findings: nothing is slow, or it is not known.
 pub fn no_finding(known: bool, lang: Lang) -> &'static str {
     match (known, lang) {
         (true, Lang::En) => en::evidence::healthy(),

@@ -35,7 +35,7 @@ impl Action {
         self.form(Platform::Linux)?.command()
     }
 
-    /// Its form on a platform; `None` if it is no command's on any.
+    /// Its form on a platform; `None` if no command does it.
     pub fn form(&self, platform: Platform) -> Option<Form> {
         self.step().map(|step| step.form(platform))
     }

@@ -1,7 +1,7 @@
 //! [`Step`]: what is set or looked at on a host, whatever its platform.
 
-/// What is set or looked at on a host. Its commands are in `commands`, a file a
-/// platform, each with one `match` over all steps, so that a new one must be decided for all.
+/// What is set or looked at on a host. Its commands are in `commands`, a file a platform, each with
+/// one `match` over all steps, so that a new one must be decided for all.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Step {
     /// The initial congestion window, segments.
@@ -110,6 +110,47 @@ pub enum Step {
     DroppedDatagrams,
     /// The largest TLS record, bytes.
     TlsRecords(u64),
+}
+
+impl Step {
+    /// Whether it sets something of the kernel's TCP, which other transports do not use.
+    pub fn is_tcp_setting(&self) -> bool {
+        match self {
+            Self::InitialWindow { .. }
+            | Self::WindowScaling
+            | Self::Hystart
+            | Self::Threshold { .. }
+            | Self::ReceiveBuffer(_)
+            | Self::SendBuffer(_)
+            | Self::NoDelay
+            | Self::QuickAck { .. }
+            | Self::IdleWindow
+            | Self::Rack
+            | Self::Sack
+            | Self::TailProbes { .. }
+            | Self::MtuProbing
+            | Self::TimerFloor { .. }
+            | Self::Bbr
+            | Self::Pacing(_)
+            | Self::Keepalive
+            | Self::DroppedSyns => true,
+            Self::RateLimit(_)
+            | Self::ErrorCounters
+            | Self::ReceivingProcessors
+            | Self::SendingProcessors
+            | Self::ManagedQueue(_)
+            | Self::Queues
+            | Self::Marking { .. }
+            | Self::Route { .. }
+            | Self::Neighbour { .. }
+            | Self::Listener(_)
+            | Self::Filter { .. }
+            | Self::Trace { .. }
+            | Self::DroppedConnections
+            | Self::DroppedDatagrams
+            | Self::TlsRecords(_) => false,
+        }
+    }
 }
 
 /// The form of a step on one platform.

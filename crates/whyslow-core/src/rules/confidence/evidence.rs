@@ -5,18 +5,18 @@ use crate::cause::Cause;
 use crate::rules::certain_with;
 use crate::rules::rule::Evidence;
 
-/// More than an initial window of ten segments (RFC 6928) is no news or sign of life: such a
+/// More than an initial window of ten segments (RFC 6928) cannot be a notification or a keep-alive: such a
 /// response was asked for, whatever the protocol.
 const BULK: u64 = 14_600;
 
 /// Which evidence the capture has of a connection.
-pub(super) struct Seen {
+pub(super) struct CapturedEvidence {
     opening: bool,
     options: bool,
     protocol: bool,
 }
 
-impl Seen {
+impl CapturedEvidence {
     pub(super) fn of(connection: &Connection) -> Self {
         let lacks = |slug: &str| connection.problems.iter().any(|problem| problem.slug == slug);
         Self {

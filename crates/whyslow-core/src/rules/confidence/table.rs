@@ -43,7 +43,7 @@ struct Counted {
 }
 
 /// Reads lines `grade, weight, findings, right` with tabs between; `#` begins a comment. A line
-/// that is no such line is left out: a test reads the file that is built in.
+/// in another form is left out: a test reads the file that is built in.
 fn counts(text: &str) -> Vec<Counted> {
     let lines = text.lines().filter(|line| !line.starts_with('#'));
     let counted = lines.filter_map(|line| {

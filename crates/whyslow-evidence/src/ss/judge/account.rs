@@ -1,6 +1,6 @@
 //! A socket as an [`Account`].
 
-use super::seen::same;
+use super::snapshot::same;
 use crate::report::{Account, Place};
 use crate::ss::parse::Socket;
 

@@ -1,7 +1,7 @@
 //! Losses, queues, and what the sender itself limits.
 
 use super::held::held;
-use super::seen::{BULK, Seen};
+use super::snapshot::{BULK, SocketSnapshot};
 use crate::limits::{FEW, LOSSY, QUEUE_GROWTH_S, QUEUE_SEGMENTS, in_queue};
 use crate::report::{Finding, Gap, Statement};
 use whyslow_core::analysis::{Actor, ExchangeAction, LinkAction, LossAction, SendingAction, Unit};
@@ -10,12 +10,12 @@ use whyslow_core::cause::Cause;
 /// A connection that had data to send for less of the time was the application's to fill.
 const BUSY: f64 = 0.8;
 
-pub(super) fn queue(seen: Seen<'_>) -> Option<Finding> {
-    let (rtt_s, least_s) = (seen.rtt()?, seen.least()?);
+pub(super) fn queue(snapshot: SocketSnapshot<'_>) -> Option<Finding> {
+    let (rtt_s, least_s) = (snapshot.rtt()?, snapshot.least()?);
     if !in_queue(rtt_s, least_s)
         || rtt_s - least_s < QUEUE_GROWTH_S
-        || seen.unacked() < f64::from(QUEUE_SEGMENTS)
-        || seen.is_local()
+        || snapshot.unacked() < f64::from(QUEUE_SEGMENTS)
+        || snapshot.is_local()
     {
         return None;
     }
@@ -23,24 +23,25 @@ pub(super) fn queue(seen: Seen<'_>) -> Option<Finding> {
         Finding::new(Cause::Bufferbloat, 0.65, Statement::Queue { rtt_s, least_s })
             .shown("rtt", rtt_s, Unit::Seconds)
             .shown("minrtt", least_s, Unit::Seconds)
-            .shown("unacked", seen.unacked(), Unit::Segments)
+            .shown("unacked", snapshot.unacked(), Unit::Segments)
             .remedied(Actor::Network, LinkAction::ManageQueue { rate_bps: None }),
     )
 }
 
-pub(super) fn loss(seen: Seen<'_>) -> Option<Finding> {
-    let again = seen.retransmitted();
-    let lost = (again - seen.count("dsack_dups").unwrap_or(0.0)).max(0.0);
-    let sent = seen.sent();
+pub(super) fn loss(snapshot: SocketSnapshot<'_>) -> Option<Finding> {
+    let again = snapshot.retransmitted();
+    let lost = (again - snapshot.count("dsack_dups").unwrap_or(0.0)).max(0.0);
+    let sent = snapshot.sent();
     let is_much = match sent {
         Some(sent) => lost >= LOSSY * sent,
         // The window that losses left behind.
-        None => seen.now.get("cwnd").is_some_and(|cwnd| cwnd <= 20.0) && seen.now.get("ssthresh").is_some(),
+        None => snapshot.now.get("cwnd").is_some_and(|cwnd| cwnd <= 20.0) && snapshot.now.get("ssthresh").is_some(),
     };
     if lost < FEW as f64 || !is_much {
         return None;
     }
-    let confidence = if seen.now.get("data_segs_out").or(seen.now.get("segs_out")).is_some() { 0.85 } else { 0.65 };
+    let confidence =
+        if snapshot.now.get("data_segs_out").or(snapshot.now.get("segs_out")).is_some() { 0.85 } else { 0.65 };
     let share = sent.map(|sent| (lost / sent.max(lost)).min(1.0));
     let mut finding = Finding::new(Cause::Loss, confidence, Statement::Lost { segments: lost, of: sent })
         .shown("retrans", again, Unit::Segments)
@@ -48,8 +49,9 @@ pub(super) fn loss(seen: Seen<'_>) -> Option<Finding> {
         .remedied(Actor::Sender, LossAction::UseBbr)
         .open(Gap::WhereLost);
     // BBR does not slow down by it.
-    let by_loss = share.filter(|_| !seen.now.flags.iter().any(|flag| flag.starts_with("bbr")));
-    if let (Some(share), Some(rtt), Some(mss)) = (by_loss, seen.least().or(seen.rtt()), seen.now.get("mss")) {
+    let by_loss = share.filter(|_| !snapshot.now.flags.iter().any(|flag| flag.starts_with("bbr")));
+    if let (Some(share), Some(rtt), Some(mss)) = (by_loss, snapshot.least().or(snapshot.rtt()), snapshot.now.get("mss"))
+    {
         // Mathis et al. 1997.
         finding =
             finding.shown("MSS / (RTT × √(2p/3))", mss * 8.0 / (rtt * (share * 2.0 / 3.0).sqrt()), Unit::BitsPerSecond);
@@ -57,9 +59,9 @@ pub(super) fn loss(seen: Seen<'_>) -> Option<Finding> {
     Some(finding)
 }
 
-pub(super) fn spurious(seen: Seen<'_>) -> Option<Finding> {
-    let copies = seen.count("dsack_dups")?;
-    let (again, sent) = (seen.retransmitted(), seen.sent()?);
+pub(super) fn spurious(snapshot: SocketSnapshot<'_>) -> Option<Finding> {
+    let copies = snapshot.count("dsack_dups")?;
+    let (again, sent) = (snapshot.retransmitted(), snapshot.sent()?);
     let is_much = copies >= FEW as f64 && copies >= again / 2.0 && copies >= LOSSY * sent;
     is_much.then(|| {
         Finding::new(Cause::SpuriousRetransmission, 0.8, Statement::Spurious { segments: copies, of: again })
@@ -69,9 +71,9 @@ pub(super) fn spurious(seen: Seen<'_>) -> Option<Finding> {
 }
 
 /// `ss` prints a second pacing rate where the application or a setting bounds it.
-pub(super) fn paced(seen: Seen<'_>) -> Option<Finding> {
-    let most = seen.now.second_rate("pacing_rate").or_else(|| seen.now.rate("max_pacing_rate"))?;
-    let rate = seen.now.rate("delivery_rate").or_else(|| seen.now.rate("pacing_rate"))?;
+pub(super) fn paced(snapshot: SocketSnapshot<'_>) -> Option<Finding> {
+    let most = snapshot.now.second_rate("pacing_rate").or_else(|| snapshot.now.rate("max_pacing_rate"))?;
+    let rate = snapshot.now.rate("delivery_rate").or_else(|| snapshot.now.rate("pacing_rate"))?;
     (rate >= 0.8 * most && most > 0.0).then(|| {
         Finding::new(Cause::Pacing, 0.8, Statement::Paced { rate_bps: most })
             .shown("delivery_rate", rate, Unit::BitsPerSecond)
@@ -80,11 +82,11 @@ pub(super) fn paced(seen: Seen<'_>) -> Option<Finding> {
 }
 
 /// What holds it at this moment, where the counts name nothing.
-pub(super) fn moment(seen: Seen<'_>) -> Option<Finding> {
-    let now = seen.now;
+pub(super) fn moment(snapshot: SocketSnapshot<'_>) -> Option<Finding> {
+    let now = snapshot.now;
     let (cwnd, waiting) = (now.get("cwnd")?, now.get("notsent").unwrap_or(0.0));
-    let full = seen.unacked() >= 0.9 * cwnd && waiting > 0.0 && seen.retransmitted() < FEW as f64;
-    if !full || seen.queued() || seen.is_local() || held(seen, "rwnd_limited").is_some() {
+    let full = snapshot.unacked() >= 0.9 * cwnd && waiting > 0.0 && snapshot.retransmitted() < FEW as f64;
+    if !full || snapshot.queued() || snapshot.is_local() || held(snapshot, "rwnd_limited").is_some() {
         return None;
     }
     if now.flags.iter().any(|flag| flag.starts_with("bbr")) {
@@ -102,7 +104,7 @@ pub(super) fn moment(seen: Seen<'_>) -> Option<Finding> {
             Finding::new(Cause::SlowStart, 0.5, Statement::SlowStart { window: cwnd })
                 .remedied(Actor::Application, SendingAction::ReuseConnection { cap: None })
         }
-        Some(threshold) if seen.retransmitted() == 0.0 => {
+        Some(threshold) if snapshot.retransmitted() == 0.0 => {
             let statement = Statement::CongestionWindow { window: cwnd, threshold };
             let forget = SendingAction::ForgetThreshold { sender: None, peer: None, segments: None };
             Finding::new(Cause::EarlySlowStartExit, 0.55, statement)
@@ -113,20 +115,20 @@ pub(super) fn moment(seen: Seen<'_>) -> Option<Finding> {
     };
     Some(
         finding
-            .shown("unacked", seen.unacked(), Unit::Segments)
+            .shown("unacked", snapshot.unacked(), Unit::Segments)
             .shown("cwnd", cwnd, Unit::Segments)
             .open(Gap::SinceConnection),
     )
 }
 
 /// Nothing else held it: the application wrote less than the connection could send.
-pub(super) fn application(seen: Seen<'_>) -> Option<Finding> {
-    let sent = seen.count("bytes_acked").or_else(|| seen.count("bytes_sent"))?;
+pub(super) fn application(snapshot: SocketSnapshot<'_>) -> Option<Finding> {
+    let sent = snapshot.count("bytes_acked").or_else(|| snapshot.count("bytes_sent"))?;
     if sent < BULK {
         return None;
     }
     let action = ExchangeAction::KeepDataReady;
-    if let Some((over, busy)) = seen.over.zip(seen.seconds("busy")) {
+    if let Some((over, busy)) = snapshot.over.zip(snapshot.seconds("busy")) {
         let idle = (over - busy).max(0.0);
         return (idle >= 0.1 && busy < BUSY * over).then(|| {
             Finding::new(Cause::Application, 0.7, Statement::Application { idle_s: Some(idle), over_s: Some(over) })
@@ -135,9 +137,9 @@ pub(super) fn application(seen: Seen<'_>) -> Option<Finding> {
                 .remedied(Actor::Application, action)
         });
     }
-    let recent = seen.is_recent("lastsnd");
-    let empty = seen.now.get("notsent").unwrap_or(0.0) == 0.0;
-    (recent && empty && seen.now.flag("app_limited")).then(|| {
+    let recent = snapshot.is_recent("lastsnd");
+    let empty = snapshot.now.get("notsent").unwrap_or(0.0) == 0.0;
+    (recent && empty && snapshot.now.flag("app_limited")).then(|| {
         Finding::new(Cause::Application, 0.5, Statement::Application { idle_s: None, over_s: None })
             .remedied(Actor::Application, action)
             .open(Gap::SinceConnection)

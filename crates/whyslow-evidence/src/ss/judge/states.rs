@@ -1,6 +1,6 @@
 //! States that show which end does not act.
 
-use super::seen::Seen;
+use super::snapshot::SocketSnapshot;
 use crate::report::{Advice, Finding, Slug, Statement, Subject, Verdict};
 use crate::ss::parse::{SOURCE, Socket};
 use whyslow_core::analysis::Actor;
@@ -25,10 +25,10 @@ pub(super) fn listener(now: &Socket) -> Option<Subject> {
     Some(out)
 }
 
-pub(super) fn unanswered(seen: Seen<'_>) -> Subject {
-    let retries = seen.now.timer().map_or(0.0, |(_, row)| row).max(seen.now.get("backoff").unwrap_or(0.0));
-    let retries = retries.max(seen.now.second("retrans").unwrap_or(0.0));
-    let mut out = Subject::new(SOURCE, format!("{} → {}", seen.now.local, seen.now.remote));
+pub(super) fn unanswered(snapshot: SocketSnapshot<'_>) -> Subject {
+    let retries = snapshot.now.timer().map_or(0.0, |(_, row)| row).max(snapshot.now.get("backoff").unwrap_or(0.0));
+    let retries = retries.max(snapshot.now.second("retrans").unwrap_or(0.0));
+    let mut out = Subject::new(SOURCE, format!("{} → {}", snapshot.now.local, snapshot.now.remote));
     if retries >= 1.0 {
         out.findings.push(
             Finding::new(Cause::NoAnswer, 0.85, Statement::SynUnanswered { retries, connections: 1.0 })

@@ -46,7 +46,7 @@ impl Counts {
     /// Adds what [`Self::text`] wrote.
     ///
     /// # Errors
-    /// The number of a line that is no such line, from 1.
+    /// The number of a line in another form, from 1.
     pub(crate) fn add_text(&mut self, text: &str) -> Result<(), usize> {
         for (number, line) in (1usize..).zip(text.lines()).filter(|(_, line)| !line.starts_with('#')) {
             let (key, (findings, right)) = counted(line).ok_or(number)?;

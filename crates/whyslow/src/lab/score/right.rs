@@ -77,7 +77,7 @@ const NEVER: &[(&str, &[&str])] = &[
 pub(super) struct WrongFinding {
     /// In a table's words.
     pub said: String,
-    /// The cause that was said; none where something is missing.
+    /// The cause that was said; `None` if something is missing.
     pub cause: Option<Said>,
 }
 

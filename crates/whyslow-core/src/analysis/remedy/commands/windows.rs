@@ -58,7 +58,7 @@ pub(in super::super) fn form(step: &Step) -> Form {
         Step::DroppedConnections | Step::DroppedSyns => command("netstat -s -p tcp"),
         Step::TlsRecords(to) => Form::Command(tls_records(*to)),
         // SACK and the search for black holes are always on since Vista; send buffers grow by
-        // themselves; thresholds are not kept; a router's queue is none of Windows'.
+        // themselves; thresholds are not kept; Windows has no router's queue.
         Step::Threshold { .. }
         | Step::SendBuffer(_)
         | Step::Sack

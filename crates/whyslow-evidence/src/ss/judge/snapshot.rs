@@ -1,4 +1,4 @@
-//! [`Seen`]: a connection as `ss` shows it, with the look before.
+//! [`SocketSnapshot`]: a connection as `ss` shows it, with the look before.
 
 use crate::limits::in_queue;
 use crate::ss::parse::Socket;
@@ -10,13 +10,13 @@ pub(super) const RECENT_S: f64 = 1.0;
 
 /// A connection as it is, and as it was at the look before.
 #[derive(Clone, Copy)]
-pub(super) struct Seen<'a> {
+pub(super) struct SocketSnapshot<'a> {
     pub now: &'a Socket,
     pub before: Option<&'a Socket>,
     pub over: Option<f64>,
 }
 
-impl Seen<'_> {
+impl SocketSnapshot<'_> {
     /// A count: since the look before, else since the connection began.
     fn grown(self, get: impl Fn(&Socket) -> Option<f64>) -> Option<f64> {
         let now = get(self.now)?;
