@@ -5,8 +5,8 @@ use crate::cause::Cause;
 use crate::rules::certain_with;
 use crate::rules::rule::Evidence;
 
-/// More than an initial window of ten segments (RFC 6928) cannot be a notification or a keep-alive: such a
-/// response was asked for, whatever the protocol.
+/// More than an initial window of ten segments (RFC 6928) cannot be a notification or a keep-alive:
+/// such a response was asked for, whatever the protocol.
 const BULK: u64 = 14_600;
 
 /// Which evidence the capture has of a connection.
