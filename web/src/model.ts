@@ -12,6 +12,11 @@ export type Frame = number | string;
 /** Which end of a connection: the one that opened it, or the other. */
 export type End = "client" | "server";
 /**
+ * Who is waited for. `network`: the path between the two: distance, capacity, losses. `nobody`: no
+ * side has anything to send. `unknown`: the capture does not show it.
+ */
+export type Party = "client" | "server" | "network" | "nobody" | "unknown";
+/**
  * What held a transfer back at one instant. Limits partition its time. `whyslow help-cause`
  * explains them.
  */
@@ -542,6 +547,13 @@ export interface Exchange {
    */
   wait_s: number;
   /**
+   * Who was waited for, without gaps from `start_s` on: `wait_s` and the idle time within it long.
+   * Left out where `wait_s` is less than 10 ms.
+   */
+  spans?: WaitSpan[];
+  /** How many spans there are, where the shortest were added to their neighbours. */
+  spans_total?: number;
+  /**
    * 0-based places in the connection's `transfers` of those below it, as far as they are listed:
    * request, answer.
    */
@@ -559,6 +571,17 @@ export interface Message {
   duration_s: number;
   /** What it is, where the payload tells. */
   label: string | null;
+}
+/** A stretch of an exchange: who was waited for, and why. */
+export interface WaitSpan {
+  /** From, as the client lives it, seconds. */
+  start_s: number;
+  /** For how long. */
+  seconds: number;
+  party: Party;
+  reason: Limit;
+  /** What shows it. `shown`: single packets. `inferred`: how flights and rates look. */
+  grade: "shown" | "inferred";
 }
 /** One contiguous bulk of payload in one direction. */
 export interface Transfer {
@@ -650,6 +673,14 @@ export interface Finding {
   cause: Cause;
   /** Time that the cause cost, seconds. */
   cost_s: number;
+  /**
+   * When that was, in time order: no two findings of a transfer have the same moment, and their sum
+   * is `cost_s`. The longest, where `spans_total` is there. Left out of findings over a connection
+   * or several.
+   */
+  spans?: CostSpan[];
+  /** How many spans there are, where not all are listed. */
+  spans_total?: number;
   /** 0–1: the share of findings said so that is right, as measured (docs/accuracy.md). */
   confidence: number;
   /**
@@ -684,6 +715,13 @@ export interface Finding {
   verify?: {
     [k: string]: unknown;
   };
+}
+/** A stretch of time that belongs to one finding. */
+export interface CostSpan {
+  /** From, seconds. */
+  start_s: number;
+  /** For how long. */
+  seconds: number;
 }
 /** What a finding states: its `kind`, and the quantities of that kind. */
 export interface Statement {

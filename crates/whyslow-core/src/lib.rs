@@ -9,6 +9,7 @@
 //! 4. `tcp`: a connection's segments → what TCP did;
 //! 5. `limit`: what TCP did → what held it back, a partition of the time;
 //! 6. `rules`: limits and events → findings;
+//! 7. `timeline`: who was waited for in each span, and which finding has it;
 //!
 //! beside which [`pair`] compares the packets of a connection that two captures hold, and
 //! [`compare`] any two transfers, and [`series`] gives a connection's packets as graphs of bounded
@@ -58,6 +59,7 @@ pub mod series;
 mod stats;
 mod steps;
 mod tcp;
+mod timeline;
 pub mod types;
 pub mod units;
 mod whatif;

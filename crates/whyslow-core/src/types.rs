@@ -23,5 +23,5 @@ pub use quic::{Quic, TransportParameters};
 pub use retransmission::{MAX_RETRANSMISSIONS, RetransmissionKind};
 pub use share::Share;
 pub use side::Side;
-pub use timers::{RTO_MIN, SHORTEST_RTO};
+pub use timers::{MIN_NOTICEABLE_DELAY, RTO_MIN, SHORTEST_RTO};
 pub use vantage_reason::VantageReason;

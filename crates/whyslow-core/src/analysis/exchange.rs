@@ -1,6 +1,7 @@
 //! Exchanges: who waited for whom.
 
 use super::End;
+use super::span::WaitSpan;
 use crate::units::Nanos;
 use borsh::{BorshDeserialize, BorshSerialize};
 use serde::Serialize;
@@ -28,6 +29,13 @@ pub struct Exchange {
     /// For how long its user waited: from the first byte of the request to the last of the answer,
     /// as the client lives it.
     pub wait_s: Nanos,
+    /// Who was waited for, moment by moment: without gaps from `start_s` on, `wait_s` and the idle
+    /// time within it long. None where `wait_s` is shorter than anybody notices.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub spans: Vec<WaitSpan>,
+    /// How many spans there were, where the shortest were added to their neighbours.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub spans_total: Option<u64>,
     /// Its transfers, by their places in the connection's list (from 0), as far as they are listed.
     pub transfers: Vec<usize>,
 }

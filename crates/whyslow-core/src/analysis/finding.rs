@@ -1,9 +1,11 @@
 //! [`Finding`]: a cause with its evidence and its remedies, as data. Sentences about it are made by
 //! the renderers.
 
+use super::grade::Grade;
 use super::measurement::Measurement;
 use super::question::Question;
 use super::remedy::{Promise, Remedy};
+use super::span::{CostSpan, MAX_COST_SPANS};
 use super::statement::Statement;
 use super::verify::Verify;
 use crate::cause::Cause;
@@ -19,6 +21,13 @@ pub struct Finding {
     pub cause: Cause,
     /// Time that the cause cost.
     pub cost_s: Nanos,
+    /// When that was, in time order: no two findings of a transfer have the same moment. At most
+    /// [`MAX_COST_SPANS`], the longest; none of a finding over a connection or several.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub spans: Vec<CostSpan>,
+    /// How many spans there were, where not all are listed. Where all are, they add up to `cost_s`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub spans_total: Option<u64>,
     /// 0–1.
     pub confidence: f64,
     /// What supports the finding besides its rule.
@@ -50,35 +59,6 @@ pub struct Finding {
     pub to_confirm: Vec<Question>,
 }
 
-/// What supports a finding besides the rule that made it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, BorshSerialize, BorshDeserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Grade {
-    /// The model of the transfer, built with the same cause, does not take the measured time.
-    Contradicted,
-    /// Nothing: it is inferred from how flights and rates look, and no model was run.
-    Inferred,
-    /// The model of the transfer, built with the same cause, takes the measured time.
-    Reproduced,
-    /// Single packets show the cause.
-    Shown,
-}
-
-impl Grade {
-    /// All of them, the weakest first.
-    pub const ALL: [Self; 4] = [Self::Contradicted, Self::Inferred, Self::Reproduced, Self::Shown];
-
-    /// Its name in JSON.
-    pub const fn slug(self) -> &'static str {
-        match self {
-            Self::Contradicted => "contradicted",
-            Self::Inferred => "inferred",
-            Self::Reproduced => "reproduced",
-            Self::Shown => "shown",
-        }
-    }
-}
-
 impl Finding {
     /// Whether a user waited for the network or the server meanwhile. The client's own processing
     /// time is reported, and ranks behind all other causes.
@@ -92,6 +72,8 @@ impl Finding {
         Self {
             cause,
             cost_s,
+            spans: Vec::new(),
+            spans_total: None,
             confidence,
             grade: Grade::Inferred,
             weight: confidence,
@@ -104,6 +86,27 @@ impl Finding {
             shared: false,
             to_confirm: Vec::new(),
         }
+    }
+
+    /// Says when its cost was. Spans that meet become one.
+    pub(crate) fn place(&mut self, mut spans: Vec<CostSpan>) {
+        spans.sort_unstable_by_key(|span| span.start_s);
+        spans.dedup_by(|next, last| {
+            let meet = next.start_s <= last.end();
+            if meet {
+                last.seconds = last.seconds.max(next.end() - last.start_s);
+            }
+            meet
+        });
+        self.spans_total = None;
+        if spans.len() > MAX_COST_SPANS {
+            self.spans_total = Some(spans.len() as u64);
+            spans.sort_by_key(|span| (std::cmp::Reverse(span.seconds), span.start_s));
+            spans.truncate(MAX_COST_SPANS);
+            spans.sort_unstable_by_key(|span| span.start_s);
+        }
+        spans.shrink_to_fit();
+        self.spans = spans;
     }
 
     /// The recommended remedy.

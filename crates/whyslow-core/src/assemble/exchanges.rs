@@ -2,10 +2,11 @@
 
 use super::label::{end_of, label};
 use crate::analysis::{Exchange, Limit, MAX_EXCHANGES, Message, ResponseTimes, Transfer};
-use crate::limit::{Span, Wait};
+use crate::limit::Wait;
 use crate::rules::ConnectionCase;
 use crate::tcp::facts::{Facts, PeerMessage, TransferFacts};
-use crate::types::Side;
+use crate::timeline::{ExchangeCut, ExchangeParts};
+use crate::types::{MIN_NOTICEABLE_DELAY, Side};
 use crate::units::{Nanos, Time};
 use std::cmp::Reverse;
 
@@ -38,7 +39,7 @@ pub(super) fn response_times(case: &ConnectionCase<'_>) -> Option<ResponseTimes>
     if facts.timeless || facts.capture_defects.one_direction {
         return None;
     }
-    let mut times: Vec<Nanos> = waits.iter().map(|wait| (wait.waited() - idle_within(case, wait)).or_zero()).collect();
+    let mut times: Vec<Nanos> = waits.iter().map(|wait| cut(case, wait).waited()).collect();
     times.sort_unstable();
     let &max_s = times.last()?;
     if facts.exchanges_total > facts.exchanges.len() as u64 {
@@ -49,22 +50,6 @@ pub(super) fn response_times(case: &ConnectionCase<'_>) -> Option<ResponseTimes>
     }
     let at = |share: f64| times[((times.len() as f64 * share).ceil() as usize).clamp(1, times.len()) - 1];
     Some(ResponseTimes { count: times.len() as u64, p50_s: at(0.5), p95_s: at(0.95), max_s })
-}
-
-/// The idle time within an exchange. Time after its last segment is not part of an exchange that
-/// goes on.
-fn idle_within(case: &ConnectionCase<'_>, wait: &Wait) -> Nanos {
-    let (client, server) = (case.facts.requester, !case.facts.requester);
-    let has_answer = wait.exchange.answer.is_some();
-    let idle_in = |(side, index): (Side, Option<usize>)| {
-        let cut = index.and_then(|index| case.transfers[side].get(index));
-        let of_it = |span: &&Span, last: Time| span.limit == Limit::Idle && (!has_answer || span.end <= last);
-        cut.map(|(transfer, cut)| {
-            cut.spans.iter().filter(|span| of_it(span, transfer.last_send)).map(Span::length).sum()
-        })
-        .unwrap_or_default()
-    };
-    [(client, wait.exchange.request), (server, wait.exchange.answer)].map(idle_in).into_iter().sum()
 }
 
 fn exchange(case: &ConnectionCase<'_>, wait: &Wait, transfers: &[Transfer], first: Time) -> Exchange {
@@ -78,7 +63,10 @@ fn exchange(case: &ConnectionCase<'_>, wait: &Wait, transfers: &[Transfer], firs
         transfers.iter().position(|listed| listed.from == from && listed.start_s == start)
     };
     let places = [(client, request), (server, answer)];
-    let within = idle_within(case, wait);
+    let cut = cut(case, wait);
+    let wait_s = cut.waited();
+    let is_noticed = wait_s >= MIN_NOTICEABLE_DELAY;
+    let (spans, spans_total) = if is_noticed { cut.spans(end_of(facts, client), first) } else { (Vec::new(), None) };
     Exchange {
         start_s: wait.exchange.start - first,
         request: match (request, asked) {
@@ -95,11 +83,36 @@ fn exchange(case: &ConnectionCase<'_>, wait: &Wait, transfers: &[Transfer], firs
         },
         answer: answer.map(|answer| message(facts, server, answer, None, first)),
         client_s: wait.client,
-        idle_s: wait.idle + wait.polled.unwrap_or_default() + within,
+        idle_s: wait.idle + (wait.exchange.wait() - wait_s),
         server_s: wait.server,
-        wait_s: (wait.waited() - within).or_zero(),
+        wait_s,
+        spans,
+        spans_total,
         transfers: places.into_iter().filter_map(|(side, transfer)| place(side, transfer?)).collect(),
     }
+}
+
+/// Its time, by who was waited for.
+fn cut(case: &ConnectionCase<'_>, wait: &Wait) -> ExchangeCut {
+    let (client, server) = (case.facts.requester, !case.facts.requester);
+    let of = |side: Side, index: Option<usize>| case.transfers[side].get(index?);
+    let (request, answer) = (of(client, wait.exchange.request), of(server, wait.exchange.answer));
+    let asked = answer.and_then(|(answer, _)| answer.answered);
+    let sent = asked.map(|asked| asked.last).or(request.map(|(transfer, _)| transfer.last_send));
+    let between = match answer {
+        Some(_) if wait.polled.is_some() => Limit::Idle,
+        Some((answer, _)) if answer.missing_before > 0 => Limit::Timeout,
+        Some((answer, _)) if answer.begins_lost() => Limit::LossRecovery,
+        _ => Limit::ServerThink,
+    };
+    ExchangeCut::new(&ExchangeParts {
+        start: wait.exchange.start,
+        whole: wait.exchange.wait(),
+        request: sent.map(|sent| (request.map_or(&[][..], |(_, cut)| &cut.spans), sent)),
+        answer: answer.map(|(answer, cut)| (&cut.spans[..], answer.start, answer.last_send)),
+        rtt: case.facts.min_rtt().unwrap_or_default(),
+        between,
+    })
 }
 
 /// `asked`: what of it was answered, where credit went before it.

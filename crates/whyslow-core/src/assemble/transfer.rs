@@ -48,7 +48,7 @@ pub(super) fn entry(
             .iter()
             .any(|t| t.start < transfer.start && facts.is_listed(!sender, t) && sender == facts.client);
     let before = limit::phases_before(facts, sender, transfer, opening, wait);
-    let case = TransferCase { facts, sender, transfer, partition, before: &before, context: *context, earlier };
+    let case = TransferCase { facts, first, sender, transfer, partition, before: &before, context: *context, earlier };
     let findings = if facts.timeless { Vec::new() } else { rules::check_transfer(&case) };
     if !context.encrypted {
         kept.flows.offer(&case, id, first);
@@ -97,7 +97,7 @@ fn timeline(partition: &Partition, end: Time, first: Time) -> Vec<LimitSpan> {
         start_s: span.start - first,
         seconds: (span.end.min(end) - span.start).or_zero(),
     };
-    partition.timeline(MAX_SPANS).iter().filter(|span| span.start < end).map(listed).collect()
+    limit::merge_runs(&partition.spans, MAX_SPANS).iter().filter(|span| span.start < end).map(listed).collect()
 }
 
 /// Where all is encrypted, no window is known.

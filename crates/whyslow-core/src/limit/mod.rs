@@ -37,6 +37,7 @@ pub use rates::queued_rtt;
 pub use rounds::Shape;
 pub use server_push::may_speak_unasked;
 pub use span::{LimitTime, Span, sum_by_limit, without_idle_end};
+pub(crate) use span::{SpanCutter, merge_runs};
 pub use wait::{NOTICEABLE_WAIT, Wait};
 pub use waits::waits;
 

@@ -29,32 +29,6 @@ impl Partition {
     pub fn times(&self) -> Vec<LimitTime> {
         sum_by_limit(self.spans.iter().map(Span::limit_time))
     }
-
-    /// Returns runs of one limit in time order, at most `most`: the shortest are added to their
-    /// longer neighbours.
-    pub fn timeline(&self, most: usize) -> Vec<Span> {
-        let mut runs: Vec<Span> = Vec::new();
-        let push = |runs: &mut Vec<Span>, span: Span| match runs.last_mut() {
-            Some(last) if last.limit == span.limit => last.end = span.end,
-            _ => runs.push(span),
-        };
-        for &span in &self.spans {
-            push(&mut runs, span);
-        }
-        let mut shortest = Nanos::from_micros(100);
-        while runs.len() > most {
-            let mut fewer: Vec<Span> = Vec::with_capacity(runs.len());
-            for span in runs {
-                match fewer.last_mut() {
-                    Some(last) if span.length() < shortest => last.end = span.end,
-                    _ => push(&mut fewer, span),
-                }
-            }
-            runs = fewer;
-            shortest = shortest.scale(2.0);
-        }
-        runs
-    }
 }
 
 /// Cuts up a transfer's time.

@@ -31,7 +31,7 @@ impl Span {
 /// Each span starts where the previous one ended, and none reaches beyond the end of the stretch,
 /// so that they add up to it whatever the times of packets are.
 #[derive(Debug)]
-pub(super) struct SpanCutter {
+pub(crate) struct SpanCutter {
     spans: Vec<Span>,
     start: Time,
     end: Time,
@@ -39,12 +39,12 @@ pub(super) struct SpanCutter {
 
 impl SpanCutter {
     /// Starts at the beginning of the stretch from `start` to `end`.
-    pub(super) fn new(start: Time, end: Time) -> Self {
+    pub(crate) fn new(start: Time, end: Time) -> Self {
         Self { spans: Vec::new(), start, end }
     }
 
     /// Adds a span up to this time, if it takes any.
-    pub(super) fn add(&mut self, limit: Limit, until: Time) {
+    pub(crate) fn add(&mut self, limit: Limit, until: Time) {
         let start = self.spans.last().map_or(self.start, |last| last.end);
         let end = until.min(self.end);
         if end > start {
@@ -53,7 +53,7 @@ impl SpanCutter {
     }
 
     /// Removes what was cut after this time.
-    pub(super) fn truncate(&mut self, until: Time) {
+    pub(crate) fn truncate(&mut self, until: Time) {
         self.spans.truncate(self.spans.partition_point(|span| span.start < until));
         if let Some(last) = self.spans.last_mut() {
             last.end = last.end.min(until);
@@ -61,12 +61,12 @@ impl SpanCutter {
     }
 
     /// Returns the spans so far.
-    pub(super) fn spans(&self) -> &[Span] {
+    pub(crate) fn spans(&self) -> &[Span] {
         &self.spans
     }
 
     /// Returns the spans of the whole stretch: what is left of it is unknown.
-    pub(super) fn finish(mut self) -> Vec<Span> {
+    pub(crate) fn finish(mut self) -> Vec<Span> {
         self.add(Limit::Unknown, self.end);
         self.spans
     }
@@ -77,6 +77,32 @@ impl SpanCutter {
 pub fn without_idle_end(spans: &[Span]) -> &[Span] {
     let idle = spans.iter().rev().take_while(|span| span.limit == Limit::Idle).count();
     spans.get(..spans.len() - idle).unwrap_or(spans)
+}
+
+/// The same as at most about `most` runs of one limit, in time order: the shortest are added to
+/// their neighbours.
+pub(crate) fn merge_runs(spans: &[Span], most: usize) -> Vec<Span> {
+    let mut runs: Vec<Span> = Vec::new();
+    let push = |runs: &mut Vec<Span>, span: Span| match runs.last_mut() {
+        Some(last) if last.limit == span.limit => last.end = span.end,
+        _ => runs.push(span),
+    };
+    for &span in spans {
+        push(&mut runs, span);
+    }
+    let mut shortest = Nanos::from_micros(100);
+    while runs.len() > most {
+        let mut fewer: Vec<Span> = Vec::with_capacity(runs.len());
+        for span in runs {
+            match fewer.last_mut() {
+                Some(last) if span.length() < shortest => last.end = span.end,
+                _ => push(&mut fewer, span),
+            }
+        }
+        runs = fewer;
+        shortest = shortest.scale(2.0);
+    }
+    runs
 }
 
 /// Time under one limit.

@@ -1,5 +1,6 @@
 #![allow(clippy::unwrap_used)]
 
+use super::span::merge_runs;
 use super::*;
 use crate::tcp::facts::{Loss, RateSpread, RoundFacts};
 use proptest::prelude::*;
@@ -208,7 +209,7 @@ proptest! {
         prop_assert_eq!(at, transfer.end);
         prop_assert_eq!(cut.rounds.len(), transfer.rounds.len());
         prop_assert_eq!(cut.times().iter().map(|part| part.time).sum::<Nanos>(), transfer.duration());
-        let line = cut.timeline(most);
+        let line = merge_runs(&cut.spans, most);
         prop_assert!(line.len() <= most);
         prop_assert_eq!(line.iter().map(Span::length).sum::<Nanos>(), transfer.duration());
     }

@@ -115,6 +115,7 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
         ExchangeStatement::NothingToSend { paused_s, whole_s, pauses: number }
     };
     let mut found = finding(Cause::Application, lost, case.trust(confidence), statement);
+    found.spans = case.spans_at(silences(case));
     let length: Nanos = longest.end - longest.start;
     let frames = [longest.frames.0, longest.frames.1];
     found.evidence.push(evidence(Measure::Pauses, number as f64, Unit::Pauses, &[]));
@@ -163,13 +164,17 @@ fn in_trickles(case: &TransferCase<'_>, written: f64) -> Option<Finding> {
 /// Time of the program's pauses, less that between messages which follow each other as the other
 /// side's do.
 fn silent(case: &TransferCase<'_>) -> Nanos {
+    silences(case).map(Span::length).sum()
+}
+
+fn silences<'a>(case: &'a TransferCase<'_>) -> impl Iterator<Item = &'a Span> {
     let mut silences = case.transfer.gaps.iter().filter(|gap| gap.release == Release::Nothing).peekable();
     let spans = case.partition.spans.iter().filter(|span| span.limit == Limit::Application);
-    let of_silence = |span: &&Span| {
+    let of_silence = move |span: &&Span| {
         while silences.next_if(|gap| gap.end <= span.start).is_some() {}
         silences.peek().is_some_and(|gap| gap.start < span.end)
     };
-    spans.filter(of_silence).map(Span::length).sum()
+    spans.filter(of_silence)
 }
 
 /// Whether a silence is as long as one of the sender's timers would make it, and nothing shows that

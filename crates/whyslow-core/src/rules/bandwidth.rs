@@ -57,10 +57,8 @@ use crate::stats::median;
 use crate::tcp::ShortConnectionBounds;
 use crate::units::Nanos;
 
-pub(super) const RULE: Rule = Rule::new(Cause::Bandwidth, Check::Transfer(check))
-    .excluded_by(&[Cause::Policer, Cause::Shaper])
-    .may_cost(may_be_steady)
-    .proof(Proof::Model);
+pub(super) const RULE: Rule =
+    Rule::new(Cause::Bandwidth, Check::Transfer(check)).may_cost(may_be_steady).proof(Proof::Model);
 
 /// A transfer shorter than this says little about a path's rate.
 const MIN_TIME: Nanos = Nanos::from_millis(200);

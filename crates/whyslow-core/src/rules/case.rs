@@ -1,8 +1,8 @@
 //! What a rule may look at.
 
-use crate::analysis::{End, Frame, Limit, Near, State};
-use crate::limit::{Context, INITIAL_WINDOW, LimitTime, Partition, Plateau, Wait};
-use crate::tcp::facts::{CaptureDefects, DirectionFacts, Facts, TransferFacts};
+use crate::analysis::{CostSpan, End, Frame, Limit, Near, State};
+use crate::limit::{Context, INITIAL_WINDOW, LimitTime, Partition, Plateau, Span, Wait};
+use crate::tcp::facts::{CaptureDefects, DirectionFacts, Facts, Gap, TransferFacts};
 use crate::tcp::payload::Protocol;
 use crate::types::Side;
 use crate::units::{Nanos, Time};
@@ -17,6 +17,8 @@ const SSH_PORT: u16 = 22;
 pub struct TransferCase<'a> {
     /// Its connection.
     pub facts: &'a Facts,
+    /// Times are counted from here.
+    pub first: Time,
     /// Who sends.
     pub sender: Side,
     /// What TCP did.
@@ -113,7 +115,7 @@ impl TransferCase<'_> {
 
     /// The limit took at least this share of the time, and enough of it to be worth saying.
     pub(super) fn matters(&self, time: Nanos, share: f64) -> bool {
-        time >= super::say::WORTH_SAYING && self.share(time) >= share
+        time >= crate::types::MIN_NOTICEABLE_DELAY && self.share(time) >= share
     }
 
     /// Payload bits per second over the rounds of a plateau.
@@ -139,6 +141,18 @@ impl TransferCase<'_> {
     /// tell when the sender had them.
     pub(super) fn queue_is_hidden(&self) -> bool {
         self.context.near_receiver && !self.context.has_timestamps
+    }
+
+    /// These pauses, as a finding tells when its cost was.
+    pub(super) fn spans_of<'g>(&self, pauses: impl Iterator<Item = &'g Gap>) -> Vec<CostSpan> {
+        pauses
+            .map(|gap| CostSpan { start_s: gap.start - self.first, seconds: (gap.end - gap.start).or_zero() })
+            .collect()
+    }
+
+    /// The same of these spans.
+    pub(super) fn spans_at<'s>(&self, spans: impl Iterator<Item = &'s Span>) -> Vec<CostSpan> {
+        spans.map(|span| CostSpan { start_s: span.start - self.first, seconds: span.length() }).collect()
     }
 
     /// First and last frame of the rounds under a limit.

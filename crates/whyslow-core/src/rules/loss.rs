@@ -44,9 +44,8 @@ use crate::analysis::{Actor, Finding, Limit, LossAction, LossQuestion, LossState
 use crate::cause::Cause;
 use crate::units::Nanos;
 
-pub(super) const RULE: Rule = Rule::new(Cause::Loss, Check::Transfer(check))
-    .excluded_by(&[Cause::Policer, Cause::RandomLoss])
-    .certain_with(&[Evidence::Opening, Evidence::Options]);
+pub(super) const RULE: Rule =
+    Rule::new(Cause::Loss, Check::Transfer(check)).certain_with(&[Evidence::Opening, Evidence::Options]);
 
 fn check(case: &TransferCase<'_>) -> Option<Finding> {
     let kinds = &case.transfer.retransmitted;
@@ -91,6 +90,7 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
         false => 0.7,
     };
     let mut found = finding(Cause::Loss, cost, case.trust(confidence), statement);
+    found.spans = repair::spans(case);
     let frames: Vec<_> = case.transfer.retransmitted_frames.iter().copied().take(6).collect();
     found.evidence.push(evidence(Measure::SegmentsRetransmitted, lost_segments as f64, Unit::Segments, &frames));
     found.evidence.push(evidence(Measure::RetransmittedShare, share_lost * 100.0, Unit::Percent, &[]));

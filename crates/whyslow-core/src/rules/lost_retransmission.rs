@@ -32,7 +32,7 @@
 //! timeouts happen.
 
 use super::case::TransferCase;
-use super::repair::{cost_of_lost_retransmits, wait_for_lost_retransmits};
+use super::repair::{cost_of_lost_retransmits, wait_for_lost_retransmits, waits_for_lost_retransmits};
 use super::rule::{Check, Evidence, Rule};
 use super::say::{evidence, finding};
 use crate::analysis::{Actor, Finding, LossAction, LossStatement, Measure, Remedy, Unit};
@@ -53,6 +53,7 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
     let segments = *number;
     let statement = LossStatement::RetransmissionsLost { segments, cost_s: lost, whole_s: case.duration() };
     let mut found = finding(Cause::LostRetransmission, lost, case.trust(0.85), statement);
+    found.spans = case.spans_of(waits_for_lost_retransmits(case));
     found.evidence.push(evidence(Measure::RetransmissionsLost, segments as f64, Unit::Segments, frames));
     found.evidence.push(evidence(Measure::WaitForTimer, by_timer.as_millis_f64(), Unit::Milliseconds, &[]));
     if let Some(rtt) = case.rtt() {

@@ -19,7 +19,6 @@ mod coarse_times;
 mod command;
 mod confidence;
 mod cost_over_time;
-mod cost_shares;
 mod delayed_ack;
 mod duplication;
 mod early_slow_start_exit;
@@ -84,10 +83,11 @@ pub(crate) use rule::Saving;
 pub use shared::{JointFindings, LargestFlows};
 pub use verdict::verdict;
 
-use crate::analysis::{Connection, Finding, Problem};
+use crate::analysis::{Connection, CostSpan, Finding, Problem};
 use crate::cause::{Cause, for_each_cause};
 use crate::tcp::ShortConnectionBounds;
 use crate::tcp::facts::Facts;
+use crate::timeline::{self, Stretch};
 use crate::units::Time;
 use order::sorted;
 use rule::{Check, MayCost, Proof, Rule};
@@ -112,13 +112,26 @@ pub fn check_transfer(case: &TransferCase<'_>) -> Vec<Finding> {
     });
     let found = found.filter_map(|finding| over_quic::adapt(case.facts, finding));
     let mut found: Vec<Finding> = found.collect();
-    cost_shares::share_time(&mut found, case.partition.times(), case.before.iter().copied());
+    if !found.is_empty() {
+        timeline::attribute(&mut found, time_of(case));
+    }
     sorted(found.into_iter())
+}
+
+/// The time of a transfer, and that before it.
+fn time_of<'a>(case: &'a TransferCase<'_>) -> impl Iterator<Item = Stretch> + 'a {
+    let first = case.first;
+    let within = case.partition.spans.iter().map(move |span| {
+        let moments = CostSpan { start_s: span.start - first, seconds: span.length() };
+        Stretch { limit: span.limit, span: moments, is_before: false }
+    });
+    let before = case.before.iter().map(|phase| (phase.limit, phase.time));
+    timeline::end_to_end(before, case.transfer.start - first).into_iter().chain(within)
 }
 
 /// Whether the transfer shows a cause that the rule yields to.
 fn is_excluded(rule: &Rule, case: &TransferCase<'_>) -> bool {
-    rule.excluded_by.iter().any(|&cause| (rule_of(cause).shows)(case))
+    timeline::excluded_by(rule.cause).iter().any(|&cause| (rule_of(cause).shows)(case))
 }
 
 /// What a connection's transfers lost together; most seconds first.
@@ -143,7 +156,8 @@ static MAY_COST: LazyLock<Vec<MayCost>> = LazyLock::new(|| RULES.iter().filter_m
 /// alone, in order, no rule tells of any time, whoever may have been waiting: no ACK, answer or
 /// copy shows for what.
 pub(crate) fn cost_nothing(brief: &ShortConnectionBounds) -> bool {
-    brief.one_direction || (brief.max_sending < say::WORTH_SAYING && !MAY_COST.iter().any(|may_cost| may_cost(brief)))
+    brief.one_direction
+        || (brief.max_sending < crate::types::MIN_NOTICEABLE_DELAY && !MAY_COST.iter().any(|may_cost| may_cost(brief)))
 }
 
 /// Whether the model plays all that the cause does.
@@ -221,7 +235,11 @@ mod tests {
         assert!(super::RULES.iter().map(|rule| rule.cause).eq(Cause::ALL.iter().copied()));
         for rule in super::RULES {
             let capture = |cause: &Cause| !matches!(super::RULES[*cause as usize].check, super::Check::Transfer(_));
-            assert!(!rule.excluded_by.iter().any(capture), "only what a transfer shows excludes {}", rule.cause);
+            assert!(
+                !crate::timeline::excluded_by(rule.cause).iter().any(capture),
+                "only what a transfer shows excludes {}",
+                rule.cause
+            );
         }
     }
 

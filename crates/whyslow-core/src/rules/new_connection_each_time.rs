@@ -82,7 +82,7 @@ fn check_group(group: &mut Vec<&ConnectionSummary>) -> Option<Finding> {
     let again = runs.iter().flat_map(|run| &run[1..]);
     let lost: Nanos = again.map(|outline| outline.handshakes + outline.slow_start).sum();
     let whole: Nanos = series.iter().map(|outline| outline.end - outline.start + outline.unseen).sum();
-    if (lost.0 as f64) < SHARE * whole.0 as f64 || lost < super::say::WORTH_SAYING {
+    if (lost.0 as f64) < SHARE * whole.0 as f64 || lost < crate::types::MIN_NOTICEABLE_DELAY {
         return None;
     }
     let first = series[0];

@@ -69,7 +69,7 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
             (lost, statement, hops_shown(case, lost))
         }
     };
-    if lost < super::say::WORTH_SAYING || lost < case.duration().scale(0.15) {
+    if lost < crate::types::MIN_NOTICEABLE_DELAY || lost < case.duration().scale(0.15) {
         return None;
     }
     let mut found = finding(Cause::ProxySplit, lost, case.trust(0.5), statement);

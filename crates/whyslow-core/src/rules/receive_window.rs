@@ -49,10 +49,8 @@ use crate::stats::median;
 use crate::tcp::facts::{Gap, Release};
 use crate::units::Nanos;
 
-pub(super) const RULE: Rule = Rule::new(Cause::ReceiveWindow, Check::Transfer(check))
-    .excluded_by(&[Cause::NoWindowScaling])
-    .fully_modelled()
-    .proof(Proof::Model);
+pub(super) const RULE: Rule =
+    Rule::new(Cause::ReceiveWindow, Check::Transfer(check)).fully_modelled().proof(Proof::Model);
 
 /// Where the unit of windows is not told but
 /// [taken](crate::tcp::facts::DirectionFacts::assumed_shift): a buffer of the sender's that is as

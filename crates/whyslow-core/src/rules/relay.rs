@@ -1,9 +1,9 @@
 //! What shows that another connection stands behind this one.
 
 use super::case::TransferCase;
-use super::say::WORTH_SAYING;
 use crate::analysis::Frame;
 use crate::tcp::facts::Release;
+use crate::types::MIN_NOTICEABLE_DELAY;
 use crate::units::{Nanos, Time};
 
 /// So many round trips of this connection at least is an interval of another one.
@@ -37,7 +37,7 @@ pub(super) fn is_relayed(case: &TransferCase<'_>) -> bool {
 
 pub(super) fn rhythm(case: &TransferCase<'_>) -> Option<Rhythm> {
     let (transfer, rtt) = (case.transfer, case.context.rtt?);
-    let far = rtt.scale(FAR).max(WORTH_SAYING);
+    let far = rtt.scale(FAR).max(MIN_NOTICEABLE_DELAY);
     let silences = transfer.gaps.iter().filter(|gap| gap.release == Release::Nothing && gap.idle);
     // Each silence with what came after it begins a burst.
     let long = silences.filter(|gap| gap.end - gap.start > rtt.scale(2.0));

@@ -3,7 +3,8 @@
 use super::black_hole::is_black_hole;
 use super::case::TransferCase;
 use super::policing::is_policed;
-use crate::analysis::{End, Limit};
+use crate::analysis::{CostSpan, End, Limit};
+use crate::limit::Span;
 use crate::stats::median_f64;
 use crate::tcp::facts::{DirectionFacts, Facts, Gap, Recoveries, Release, TransferFacts};
 use crate::types::Side;
@@ -20,11 +21,22 @@ pub(super) fn cost(case: &TransferCase<'_>) -> Nanos {
 
 /// Time in congestion avoidance after the first loss.
 fn slow_since_loss(case: &TransferCase<'_>) -> Nanos {
-    let Some(first) = case.transfer.rounds.iter().find(|round| round.retransmitted > 0) else {
-        return Nanos::ZERO;
-    };
+    slow_spans(case).map(Span::length).sum()
+}
+
+fn slow_spans<'a>(case: &'a TransferCase<'_>) -> impl Iterator<Item = &'a Span> {
+    let first =
+        case.transfer.rounds.iter().find(|round| round.retransmitted > 0).map_or(Time::MAX, |round| round.start);
     let spans = case.partition.spans.iter();
-    spans.filter(|s| s.limit == Limit::CongestionAvoidance && s.start >= first.start).map(|s| s.length()).sum()
+    spans.filter(move |span| span.limit == Limit::CongestionAvoidance && span.start >= first)
+}
+
+/// When that was.
+pub(super) fn spans(case: &TransferCase<'_>) -> Vec<CostSpan> {
+    let repairing = case.partition.spans.iter().filter(|span| span.limit == Limit::LossRecovery);
+    let mut spans = case.spans_at(repairing.chain(slow_spans(case)));
+    spans.sort_unstable_by_key(|span| span.start_s);
+    spans
 }
 
 /// Bits per second that Reno reaches at this loss (Mathis et al. 1997, equation 3, with an ACK for
@@ -96,9 +108,11 @@ pub(super) fn cost_without_sack(case: &TransferCase<'_>) -> Nanos {
 
 /// Of the waits for the timer, those for a copy that answered duplicate ACKs.
 pub(super) fn wait_for_lost_retransmits(case: &TransferCase<'_>) -> Nanos {
-    let waits =
-        case.transfer.gaps.iter().filter(|gap| gap.release == Release::Timer && gap.lost_retransmit && !gap.tail);
-    waits.map(|gap| gap.end - gap.start).sum()
+    waits_for_lost_retransmits(case).map(|gap| gap.end - gap.start).sum()
+}
+
+pub(super) fn waits_for_lost_retransmits<'a>(case: &'a TransferCase<'_>) -> impl Iterator<Item = &'a Gap> {
+    case.transfer.gaps.iter().filter(|gap| gap.release == Release::Timer && gap.lost_retransmit && !gap.tail)
 }
 
 /// What waiting for copies of lost copies took, where it matters. A path that carries all it can

@@ -238,7 +238,7 @@ fn by_client(case: &ConnectionCase<'_>) -> Option<Finding> {
     let waited = (at - asked.message.last_send).or_zero();
     // A longer wait has a name of its own.
     if waited >= INITIAL_SYN_TIMERS[0].max(facts.rtt.p50.unwrap_or_default().scale(2.0))
-        || waited < super::say::WORTH_SAYING
+        || waited < crate::types::MIN_NOTICEABLE_DELAY
     {
         return None;
     }

@@ -20,14 +20,12 @@ pub(super) enum Evidence {
     Protocol,
 }
 
-/// A rule: what it finds, what it looks at, and what it yields to.
+/// A rule: what it finds, and what it looks at.
 pub(super) struct Rule {
     pub cause: Cause,
     pub check: Check,
     /// Whether a transfer shows the cause, whatever it cost.
     pub shows: fn(&TransferCase<'_>) -> bool,
-    /// Where a transfer shows one of these causes, this one is not said of it.
-    pub excluded_by: &'static [Cause],
     /// None of a cause that takes longer than any short connection lasts.
     pub may_cost: Option<MayCost>,
     /// The model plays all that the cause does.
@@ -41,13 +39,12 @@ pub(super) struct Rule {
 }
 
 impl Rule {
-    /// A rule that yields to no other.
+    /// A rule of this cause.
     pub const fn new(cause: Cause, check: Check) -> Self {
         Self {
             cause,
             check,
             shows: |_| false,
-            excluded_by: &[],
             may_cost: None,
             fully_modelled: false,
             proof: Proof::Packets,
@@ -56,15 +53,10 @@ impl Rule {
         }
     }
 
-    /// A transfer shows the cause where this is true, and then rules that are
-    /// [excluded](Self::excluded_by) by it find nothing.
+    /// A transfer shows the cause where this is true, and then causes that are
+    /// [excluded](crate::timeline::excluded_by) by it are not named.
     pub const fn shown_by(self, shows: fn(&TransferCase<'_>) -> bool) -> Self {
         Self { shows, ..self }
-    }
-
-    /// It finds nothing in a transfer that shows one of these causes.
-    pub const fn excluded_by(self, excluded_by: &'static [Cause]) -> Self {
-        Self { excluded_by, ..self }
     }
 
     /// It finds nothing in a short connection where this is false.

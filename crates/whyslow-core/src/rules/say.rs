@@ -5,10 +5,6 @@ use crate::cause::Cause;
 use crate::units::Nanos;
 use std::net::{IpAddr, SocketAddr};
 
-/// Less than this is not worth a finding: a person does not notice it, and timers and schedulers
-/// alone can cost it.
-pub(super) const WORTH_SAYING: Nanos = Nanos::from_millis(10);
-
 /// A finding to which evidence and remedies are added.
 pub(crate) fn finding(cause: Cause, cost_s: Nanos, confidence: f64, statement: impl Into<Statement>) -> Finding {
     Finding::new(cause, cost_s, confidence, statement)

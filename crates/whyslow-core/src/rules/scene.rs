@@ -152,6 +152,7 @@ impl Scene {
         assert_eq!(whole, self.transfer.duration(), "the limits partition the time");
         by(&TransferCase {
             facts: &self.facts,
+            first: Time::ZERO,
             sender: Side::B,
             transfer: &self.transfer,
             partition: &partition,

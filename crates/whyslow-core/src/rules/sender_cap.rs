@@ -48,8 +48,7 @@ use crate::tcp::facts::Release;
 use crate::units::Nanos;
 
 // Between a policer's losses a window may stand still at the policed rate.
-pub(super) const RULE: Rule =
-    Rule::new(Cause::SenderCap, Check::Transfer(check)).excluded_by(&[Cause::Policer]).proof(Proof::Model);
+pub(super) const RULE: Rule = Rule::new(Cause::SenderCap, Check::Transfer(check)).proof(Proof::Model);
 
 /// One in so many pauses may end with payload of the receiver by chance.
 const MESSAGES: u64 = 5;

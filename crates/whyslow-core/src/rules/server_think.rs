@@ -145,8 +145,9 @@ mod tests {
             scene.facts.content[1].protocol = protocol;
             let before = [LimitTime { limit: Limit::ServerThink, time: ms(milliseconds) }];
             scene.judge(|case| {
-                let TransferCase { facts, sender, transfer, partition, context, earlier, .. } = *case;
-                let case = TransferCase { facts, sender, transfer, partition, before: &before, context, earlier };
+                let TransferCase { facts, first, sender, transfer, partition, context, earlier, .. } = *case;
+                let case =
+                    TransferCase { facts, first, sender, transfer, partition, before: &before, context, earlier };
                 super::check(&case).is_some()
             })
         };

@@ -42,10 +42,8 @@ use crate::cause::Cause;
 use crate::stats::median;
 use crate::units::Nanos;
 
-pub(super) const RULE: Rule = Rule::new(Cause::Shaper, Check::Transfer(check))
-    .shown_by(is_shaped)
-    .excluded_by(&[Cause::Policer])
-    .proof(Proof::Pattern);
+pub(super) const RULE: Rule =
+    Rule::new(Cause::Shaper, Check::Transfer(check)).shown_by(is_shaped).proof(Proof::Pattern);
 
 /// By so much the round trip rises at least, of the one before and in time.
 const RISE: (f64, Nanos) = (1.25, Nanos::from_millis(2));

@@ -21,10 +21,11 @@ mod waiting;
 pub use flows::LargestFlows;
 
 use super::cost_over_time::CostOverTime;
-use super::say::{WORTH_SAYING, evidence, finding};
+use super::say::{evidence, finding};
 use crate::analysis::{CommonStatement, Connection, Finding, Group, Measure, Unit};
 use crate::cause::Cause;
 use crate::stats::{median, median_f64};
+use crate::types::MIN_NOTICEABLE_DELAY;
 use crate::units::Nanos;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -126,7 +127,7 @@ fn check_group(group: &[&Connection], known: &[Finding], of_server: bool) -> Opt
     for (start, end, seconds) in costs.iter().flat_map(|cost| cost.spans.iter().copied()) {
         lost.add(start, end, seconds);
     }
-    if lost.elapsed() < WORTH_SAYING {
+    if lost.elapsed() < MIN_NOTICEABLE_DELAY {
         return None;
     }
     Some(shared_finding(cause, &lost, &costs, group, of_server))

@@ -44,10 +44,7 @@ use crate::cause::Cause;
 use crate::limit::{INITIAL_WINDOW, LARGEST_INITIAL_WINDOW, rounds_needed};
 use crate::tcp::facts::Gap;
 
-pub(super) const RULE: Rule = Rule::new(Cause::SlowStart, Check::Transfer(check))
-    .excluded_by(&[Cause::RestartAfterIdle])
-    .fully_modelled()
-    .proof(Proof::Model);
+pub(super) const RULE: Rule = Rule::new(Cause::SlowStart, Check::Transfer(check)).fully_modelled().proof(Proof::Model);
 
 fn check(case: &TransferCase<'_>) -> Option<Finding> {
     let lost = case.time(Limit::SlowStart);

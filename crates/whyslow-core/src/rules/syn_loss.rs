@@ -64,7 +64,7 @@ fn check(case: &ConnectionCase<'_>) -> Option<Finding> {
     let only_answers = handshake.retries[facts.client] == 0;
     let waited_from = handshake.syn_ack.filter(|_| only_answers).map_or(syn, |(time, _)| time);
     let lost = (handshake.last_retry? - waited_from).or_zero();
-    if lost < super::say::WORTH_SAYING {
+    if lost < crate::types::MIN_NOTICEABLE_DELAY {
         return None;
     }
     let again = handshake.retries[facts.client];

@@ -43,9 +43,7 @@ use crate::cause::Cause;
 use crate::tcp::facts::Gap;
 use crate::types::RTO_MIN;
 
-pub(super) const RULE: Rule = Rule::new(Cause::TailLoss, Check::Transfer(check))
-    .excluded_by(&[Cause::MtuBlackHole])
-    .certain_with(&[Evidence::Options]);
+pub(super) const RULE: Rule = Rule::new(Cause::TailLoss, Check::Transfer(check)).certain_with(&[Evidence::Options]);
 
 fn check(case: &TransferCase<'_>) -> Option<Finding> {
     let lost = wait_for_tails(case);
@@ -67,6 +65,7 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
         0.85
     };
     let mut found = finding(Cause::TailLoss, lost, case.trust(confidence), statement);
+    found.spans = case.spans_of(tail_waits(case));
     let frames = [longest.frames.0, longest.frames.1];
     if unseen > 0 {
         found.evidence.push(evidence(Measure::WaitsWithMissingIpId, unseen as f64, Unit::Waits, &frames));

@@ -59,10 +59,10 @@ fn is_unclear(facts: &Facts, sender: Side) -> bool {
     let mut silences = silences.filter(|gap| {
         gap.release == Release::Nothing
             && (gap.app_limited || gap.idle)
-            && gap.end - gap.start >= super::say::WORTH_SAYING
+            && gap.end - gap.start >= crate::types::MIN_NOTICEABLE_DELAY
     });
     let late = |answer: &TransferFacts| {
-        answer.answered.is_some_and(|request| answer.start - request.last >= super::say::WORTH_SAYING)
+        answer.answered.is_some_and(|request| answer.start - request.last >= crate::types::MIN_NOTICEABLE_DELAY)
     };
     let mut answers = direction.transfers.iter().filter(|transfer| late(transfer));
     let small = answers.any(|answer| lacks_full_size(facts, direction, answer));

@@ -44,9 +44,7 @@ use crate::cause::Cause;
 use crate::tcp::facts::{Notice, Release};
 use crate::units::Nanos;
 
-pub(super) const RULE: Rule = Rule::new(Cause::Timeout, Check::Transfer(check))
-    .excluded_by(&[Cause::MtuBlackHole])
-    .certain_with(&[Evidence::Options]);
+pub(super) const RULE: Rule = Rule::new(Cause::Timeout, Check::Transfer(check)).certain_with(&[Evidence::Options]);
 
 fn check(case: &TransferCase<'_>) -> Option<Finding> {
     if repair::lost_nothing(case) {
@@ -72,6 +70,7 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
     let tails = |start| tails(start) || given_up.first().is_some_and(|first| start >= first.start);
     let waits = case.partition.spans.iter().filter(|span| span.limit == Limit::Timeout && !tails(span.start));
     let number = waits.clone().count() as u64;
+    let spans = case.spans_at(waits.clone());
     let longest = waits.max_by_key(|span| span.length())?;
     let length = longest.length();
     let gap = case.transfer.gaps.iter().find(|gap| gap.start == longest.start);
@@ -84,6 +83,7 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
     let confidence = if is_guess { repair::BY_IP_NUMBERS } else { 0.9 };
     let statement = LossStatement::TimerWaits { times: number, cost_s: lost, whole_s: case.duration() };
     let mut found = finding(Cause::Timeout, lost, case.trust(confidence), statement);
+    found.spans = spans;
     let frames: Vec<_> = gap.iter().flat_map(|gap| [gap.frames.0, gap.frames.1]).collect();
     found.evidence.push(evidence(Measure::TimerWaits, number as f64, Unit::Waits, &[]));
     found.evidence.push(evidence(Measure::LongestWait, length.as_millis_f64(), Unit::Milliseconds, &frames));
@@ -121,7 +121,7 @@ fn remedies(case: &TransferCase<'_>) -> Vec<Remedy> {
 
 /// The first copies of a response's first bytes never came here.
 fn first_copies(case: &TransferCase<'_>, waited: Nanos) -> Option<Finding> {
-    if waited < super::say::WORTH_SAYING || waited < case.duration().scale(0.1) {
+    if waited < crate::types::MIN_NOTICEABLE_DELAY || waited < case.duration().scale(0.1) {
         return None;
     }
     let missing = case.transfer.missing_before;

@@ -60,7 +60,7 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
     let whole = transfer.round_of(end)?;
     let (first, last) = (transfer.rounds.first()?, transfer.rounds.get(whole)?);
     let lost = last.start - transfer.start;
-    if whole == 0 || lost < super::say::WORTH_SAYING {
+    if whole == 0 || lost < crate::types::MIN_NOTICEABLE_DELAY {
         return None;
     }
     let size = end - start;

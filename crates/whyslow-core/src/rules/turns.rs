@@ -1,12 +1,12 @@
 //! Turns: messages that a program asks for as soon as it has the answer before them.
 
 use super::case::ConnectionCase;
-use super::say::WORTH_SAYING;
 use crate::analysis::Frame;
 use crate::limit::{INITIAL_WINDOW, NOTICEABLE_WAIT, Wait, rounds_needed};
 use crate::stats::median;
 use crate::tcp::facts::TransferFacts;
 use crate::tcp::payload::Protocol;
+use crate::types::MIN_NOTICEABLE_DELAY;
 use crate::types::Side;
 use crate::units::Nanos;
 
@@ -44,8 +44,9 @@ impl<'a> Turns<'a> {
         let whole = (facts.last - facts.first - idle).or_zero();
         // A clock that was set may have shortened the connection, and not the round trips.
         let lost = rtt.scale(turns.len() as f64).min(whole);
-        let matter =
-            turns.len() as u64 >= MIN_TURNS && lost.0.saturating_mul(MIN_SHARE) >= whole.0 && lost >= WORTH_SAYING;
+        let matter = turns.len() as u64 >= MIN_TURNS
+            && lost.0.saturating_mul(MIN_SHARE) >= whole.0
+            && lost >= MIN_NOTICEABLE_DELAY;
         matter.then_some(Self { turns, rtt, lost, whole })
     }
 

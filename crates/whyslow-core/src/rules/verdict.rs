@@ -1,8 +1,8 @@
 //! The verdict on a transfer.
 
 use super::case::TransferCase;
-use super::say::WORTH_SAYING;
 use crate::analysis::{Finding, Limit, Verdict};
+use crate::types::MIN_NOTICEABLE_DELAY;
 use crate::units::Nanos;
 
 /// The conclusion from all findings of a transfer. A cause is named alone only if it took half of
@@ -56,7 +56,7 @@ fn without_cause(case: &TransferCase<'_>) -> Verdict {
         return Verdict::Healthy;
     };
     let is_brief = sum < UNEXPLAINED.max(case.rtt().unwrap_or_default().scale(UNEXPLAINED_ROUND_TRIPS));
-    if (case.share(sum) < HELD && is_brief) || sum < WORTH_SAYING {
+    if (case.share(sum) < HELD && is_brief) || sum < MIN_NOTICEABLE_DELAY {
         return Verdict::Healthy;
     }
     let most = if first.time >= sum.scale(ALONE) { 1 } else { 3 };

@@ -1,4 +1,4 @@
-//! Linux's least retransmission timer.
+//! Times that several stages compare with.
 
 use crate::units::Nanos;
 
@@ -9,3 +9,7 @@ pub const RTO_MIN: Nanos = Nanos::from_millis(200);
 /// The shortest silence that counts as such a timer's: kernels fire it at a clock tick, and
 /// captures note times late.
 pub const SHORTEST_RTO: Nanos = Nanos::from_millis(190);
+
+/// A shorter delay is no finding: a person does not notice it, and timers and schedulers alone cost
+/// it (a tick of 4 ms at 250 Hz, and a time slice of about as much).
+pub const MIN_NOTICEABLE_DELAY: Nanos = Nanos::from_millis(10);

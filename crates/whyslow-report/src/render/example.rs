@@ -226,6 +226,8 @@ pub fn exchanges(transfers: usize) -> Vec<Exchange> {
         idle_s: ms(idle),
         server_s: server.map(ms),
         wait_s: ms(wait),
+        spans: Vec::new(),
+        spans_total: None,
         transfers: Vec::new(),
     };
     let mut all = vec![
@@ -251,6 +253,18 @@ pub fn exchanges(transfers: usize) -> Vec<Exchange> {
         exchange(9_100.0, message(End::Client, 120, 9_100.0, 0.0, None), None, 74.0, 0.0, None, 26.0),
     ];
     all[0].transfers = (0..transfers.min(2)).collect();
+    let span = |start: f64, took: f64, party, reason, grade| WaitSpan {
+        start_s: ms(start),
+        seconds: ms(took),
+        party,
+        reason,
+        grade,
+    };
+    all[0].spans = vec![
+        span(80.0, 25.8, Party::Network, Limit::RequestWait, Grade::Shown),
+        span(105.8, 0.4, Party::Server, Limit::ServerThink, Grade::Shown),
+        span(106.2, 183.9, Party::Server, Limit::SlowStart, Grade::Inferred),
+    ];
     all
 }
 

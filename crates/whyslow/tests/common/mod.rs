@@ -57,6 +57,8 @@ const ROUNDED: f64 = 2e-9;
 
 /// Sums of findings, each of which may be off by a microsecond where a time was scaled.
 const SUM_ROUNDED: f64 = 1e-4;
+/// Shares of a span are rounded to nanoseconds, and what a finding may be off is a microsecond.
+const SPANS_ROUNDED: f64 = 3e-6;
 /// Round trips are printed in microseconds, and those on one host may be shorter.
 const RTT_ROUNDED: f64 = 1e-6;
 /// No path of these captures is slower; an ACK that comes later came with something else.
@@ -123,6 +125,7 @@ impl Known<'_> {
             format!("a round trip of {rtt} in {took} s")
         })?;
         ensure(known.first().is_none_or(|&least| least <= LONGEST_RTT_MS), || format!("a round trip of {rtt}"))?;
+        list(connection, "exchanges")?.iter().try_for_each(spans_of_exchange)?;
         for finding in list(connection, "findings")? {
             let seconds = number(finding, "cost_s")?;
             ensure(seconds <= took + ROUNDED, || format!("{} takes {seconds} of {took} s", finding["cause"]))?;
@@ -191,6 +194,7 @@ impl Known<'_> {
             let most = if is_wait { before + took } else { took };
             ensure(seconds <= most + ROUNDED, || format!("{} takes {seconds} s of {most} s", finding["cause"]))?;
         }
+        spans_of_findings(transfer)?;
         self.findings(transfer)
     }
 
@@ -250,6 +254,45 @@ impl Known<'_> {
             format!("frame {frame} of {packets} packets")
         })
     }
+}
+
+/// Each finding of a transfer costs its spans, and no two have the same moment.
+fn spans_of_findings(transfer: &Value) -> Result<(), String> {
+    let mut all: Vec<(f64, f64, &Value)> = Vec::new();
+    // That one delays the first byte, and no transfer as a whole.
+    for finding in list(transfer, "findings")?.iter().filter(|one| one["cause"] != "tls-record-buffering") {
+        let (cost, mut sum) = (number(finding, "cost_s")?, 0.0);
+        for span in finding["spans"].as_array().into_iter().flatten() {
+            positive(span, &["seconds"])?;
+            let (start, seconds) = (number(span, "start_s")?, number(span, "seconds")?);
+            sum += seconds;
+            all.push((start, start + seconds, &finding["cause"]));
+        }
+        let is_whole = finding["spans_total"].is_null();
+        ensure(!is_whole || (cost - sum).abs() <= SPANS_ROUNDED, || {
+            format!("{} costs {cost} s in spans of {sum} s", finding["cause"])
+        })?;
+    }
+    all.sort_by(|one, other| one.0.total_cmp(&other.0));
+    let shared = all.windows(2).find(|pair| pair[1].0 < pair[0].1 - SPANS_ROUNDED);
+    ensure(shared.is_none(), || format!("two findings have the same moment: {shared:?}"))
+}
+
+/// Who was waited for in an exchange is known for all of it, and adds up to its wait.
+fn spans_of_exchange(exchange: &Value) -> Result<(), String> {
+    let Some(spans) = exchange["spans"].as_array() else { return Ok(()) };
+    let (mut at, mut waited) = (number(exchange, "start_s")?, 0.0);
+    for span in spans {
+        positive(span, &["seconds"])?;
+        let (start, seconds) = (number(span, "start_s")?, number(span, "seconds")?);
+        ensure((start - at).abs() <= SPANS_ROUNDED, || format!("nothing from {at} s to {start} s: {spans:?}"))?;
+        at = start + seconds;
+        waited += if span["party"] == "nobody" { 0.0 } else { seconds };
+    }
+    let told = number(exchange, "wait_s")?;
+    // Of very many spans, the shortest ones are added to others.
+    let is_whole = exchange["spans_total"].is_null();
+    ensure(!is_whole || (waited - told).abs() <= SPANS_ROUNDED, || format!("waited {told} s in spans of {waited} s"))
 }
 
 fn ensure(holds: bool, wrong: impl Fn() -> String) -> Result<(), String> {

@@ -5,13 +5,14 @@
 use super::bottleneck::{Bottleneck, BottleneckShare};
 use super::flows::Flow;
 use crate::analysis::{
-    Actor, CommonEnds, CommonQuestion, CommonStatement, Connection, Excess, Finding, Limit, LimitShare, LinkAction,
-    LinkQuestion, LinkStatement, Measure, Remedy, SharedBottleneck, Transfer, Unit,
+    Actor, CommonEnds, CommonQuestion, CommonStatement, Connection, CostSpan, Excess, Finding, Limit, LimitShare,
+    LinkAction, LinkQuestion, LinkStatement, Measure, Remedy, SharedBottleneck, Transfer, Unit,
 };
 use crate::cause::Cause;
 use crate::limit::{LimitTime, sum_by_limit};
-use crate::rules::cost_shares::share_time;
-use crate::rules::say::{WORTH_SAYING, evidence, finding};
+use crate::rules::say::{evidence, finding};
+use crate::timeline::{self, Stretch};
+use crate::types::MIN_NOTICEABLE_DELAY;
 use crate::units::Nanos;
 use std::net::IpAddr;
 
@@ -122,10 +123,10 @@ fn change(transfer: &mut Transfer, shared: &Bottleneck<'_>, part: &BottleneckSha
         }
         let rest = finding.cost_s.scale(left);
         finding.details.push(CommonStatement::CostWhileLinkFull { time_s: finding.cost_s - rest }.into());
-        finding.cost_s = rest;
+        timeline::reduce_to(finding, rest);
         finding.cause != cause(shared)
             && finding.cause != Cause::Bandwidth
-            && rest >= whole.scale(LITTLE).max(WORTH_SAYING)
+            && rest >= whole.scale(LITTLE).max(MIN_NOTICEABLE_DELAY)
     });
     lower(transfer);
     if !shared.policed {
@@ -143,12 +144,22 @@ fn change(transfer: &mut Transfer, shared: &Bottleneck<'_>, part: &BottleneckSha
     add(&mut found, shared);
     found.connections = ids.to_vec();
     transfer.findings.push(found);
-    let time = |part: &LimitShare| LimitTime { limit: part.limit, time: part.seconds };
-    share_time(&mut transfer.findings, transfer.limits.iter().map(time), transfer.before.iter().map(time));
+    let time: Vec<Stretch> = time_of(transfer).collect();
+    timeline::attribute(&mut transfer.findings, time);
     crate::rules::order::settle(&mut transfer.findings);
     if let Some(verdict) = crate::rules::verdict::verdict_of_findings(&transfer.findings, whole) {
         transfer.verdict = verdict;
     }
+}
+
+/// A transfer's time and that before it, as its entry tells it.
+fn time_of(transfer: &Transfer) -> impl Iterator<Item = Stretch> + '_ {
+    let before = transfer.before.iter().map(|phase| (phase.limit, phase.seconds));
+    let within = transfer.timeline.iter().map(|span| {
+        let moments = CostSpan { start_s: span.start_s, seconds: span.seconds };
+        Stretch { limit: span.limit, span: moments, is_before: false }
+    });
+    timeline::end_to_end(before, transfer.start_s).into_iter().chain(within)
 }
 
 /// Time under limits of its own, nanoseconds.

@@ -6,9 +6,10 @@
 //! most of it, and end as it ends, as that is what was waited for. Work that merely goes on at the
 //! same time says nothing.
 
-use crate::analysis::{Connection, Limit, Transfer, Verdict};
+use crate::analysis::{Connection, CostSpan, Limit, Transfer, Verdict};
 use crate::cause::Cause;
-use crate::rules::say::WORTH_SAYING;
+use crate::timeline;
+use crate::types::MIN_NOTICEABLE_DELAY;
 use crate::units::Nanos;
 use std::collections::BTreeMap;
 
@@ -81,33 +82,32 @@ fn take_back(connection: &mut Connection, work: &[Work]) {
     let (id, slack) = (connection.id, slack(connection));
     for transfer in &mut connection.transfers {
         let start = transfer.start_s;
-        let own = |transfer: &Transfer, cause: Cause| -> Nanos {
+        let own = |transfer: &Transfer, cause: Cause| -> Vec<CostSpan> {
+            let is_filled = |span: &CostSpan| is_filled(id, (span.start_s, span.end()), slack, work);
             if cause == Cause::ServerThink {
                 let thought = transfer.before.iter().find(|phase| phase.limit == Limit::ServerThink);
-                let thought = thought.map_or(Nanos::ZERO, |phase| phase.seconds);
-                return if is_filled(id, (start - thought, start), slack, work) { thought } else { Nanos::ZERO };
+                let thought = thought.map(|phase| CostSpan { start_s: start - phase.seconds, seconds: phase.seconds });
+                return thought.into_iter().filter(is_filled).collect();
             }
             let spans = transfer.timeline.iter().filter(|span| span.limit == Limit::Application);
-            let wait = |span: &&crate::analysis::LimitSpan| {
-                is_filled(id, (span.start_s, span.start_s + span.seconds), slack, work)
-            };
-            spans.filter(wait).map(|span| span.seconds).sum()
+            spans.map(|span| CostSpan { start_s: span.start_s, seconds: span.seconds }).filter(is_filled).collect()
         };
         let mut changed = false;
-        let explained: Vec<Nanos> = transfer
+        let explained: Vec<Vec<CostSpan>> = transfer
             .findings
             .iter()
-            .map(|finding| if WAITS.contains(&finding.cause) { own(transfer, finding.cause) } else { Nanos::ZERO })
+            .map(|finding| if WAITS.contains(&finding.cause) { own(transfer, finding.cause) } else { Vec::new() })
             .collect();
         let mut explained = explained.into_iter();
         transfer.findings.retain_mut(|finding| {
-            let of_others = explained.next().unwrap_or_default();
+            let moments = explained.next().unwrap_or_default();
+            let of_others: Nanos = moments.iter().map(|span| span.seconds).sum();
             if of_others.0 * 2 < finding.cost_s.0.max(1) {
                 return true;
             }
             changed = true;
-            finding.cost_s = (finding.cost_s - of_others).or_zero();
-            finding.cost_s >= WORTH_SAYING.max(of_others.scale(0.25))
+            timeline::give_up(finding, &moments, of_others);
+            finding.cost_s >= MIN_NOTICEABLE_DELAY.max(of_others.scale(0.25))
         });
         if changed {
             crate::rules::order::settle(&mut transfer.findings);
@@ -121,7 +121,7 @@ fn take_back(connection: &mut Connection, work: &[Work]) {
 /// Whether work of others begins within a wait, fills most of it, and ends as it does. `work` is in
 /// the order of its beginnings.
 fn is_filled(id: u64, (from, to): (Nanos, Nanos), (trip, slack): (Nanos, Nanos), work: &[Work]) -> bool {
-    if to - from < WORTH_SAYING {
+    if to - from < MIN_NOTICEABLE_DELAY {
         return false;
     }
     // What began long before the wait may reach into it: such work is another matter.

@@ -3,7 +3,9 @@
 use super::super::example;
 use super::*;
 use serde_json::{Value, json};
-use whyslow_core::analysis::{MAX_LOST_FRAMES, MAX_PAIRS, MAX_ROUNDS, MAX_SPANS, MAX_TRANSFERS, State};
+use whyslow_core::analysis::{
+    MAX_COST_SPANS, MAX_LOST_FRAMES, MAX_PAIRS, MAX_ROUNDS, MAX_SPANS, MAX_TRANSFERS, MAX_WAIT_SPANS, Party, State,
+};
 
 fn schema() -> Value {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/schema/whyslow-2.schema.json");
@@ -133,6 +135,10 @@ fn the_schema_has_the_slugs_and_bounds_of_the_analysis() {
     assert_eq!(schema["$defs"]["analysis"]["properties"]["schema"]["const"], json!(SCHEMA));
     assert_eq!(schema["$defs"]["transfer"]["properties"]["rounds"]["maxItems"], json!(MAX_ROUNDS));
     assert_eq!(schema["$defs"]["transfer"]["properties"]["timeline"]["maxItems"], json!(MAX_SPANS));
+    assert_eq!(schema["$defs"]["finding"]["properties"]["spans"]["maxItems"], json!(MAX_COST_SPANS));
+    assert_eq!(schema["$defs"]["exchange"]["properties"]["spans"]["maxItems"], json!(MAX_WAIT_SPANS));
+    assert_eq!(schema["$defs"]["party"]["enum"], json!(Party::ALL.map(Party::slug)));
+    assert_eq!(serde_json::to_value(Party::ALL).unwrap(), json!(Party::ALL.map(Party::slug)));
     assert_eq!(schema["$defs"]["connection"]["properties"]["transfers"]["maxItems"], json!(MAX_TRANSFERS));
     assert_eq!(schema["$defs"]["analysis"]["properties"]["pairs"]["maxItems"], json!(MAX_PAIRS));
     assert_eq!(schema["$defs"]["pair_direction"]["properties"]["lost_frames"]["maxItems"], json!(MAX_LOST_FRAMES));

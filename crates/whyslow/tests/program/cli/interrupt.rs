@@ -77,7 +77,7 @@ fn the_second_ends_it_at_once() {
     let (mut child, stdin, _) = reading(&["--json", "-"]);
     let mut stdout = child.stdout.take().unwrap();
     // The output does not fit into the pipe, so the program waits for its reader and cannot end by
-    // itself. A pipe of the default size (64 KiB) may hold all that a busy machine had read by then.
+    // itself. A pipe of the default size (64 KiB) may hold all that a busy machine had read.
     rustix::pipe::fcntl_setpipe_size(&stdout, 4_096).unwrap();
     interrupt(&child);
     let mut stderr = String::new();

@@ -1,0 +1,76 @@
+//! Moments: which of them a cause cost, and who was waited for in them.
+
+use super::grade::Grade;
+use crate::types::Limit;
+use crate::units::Nanos;
+use borsh::{BorshDeserialize, BorshSerialize};
+use serde::Serialize;
+
+/// A stretch of time that belongs to one finding.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, BorshSerialize, BorshDeserialize)]
+pub struct CostSpan {
+    /// From.
+    pub start_s: Nanos,
+    /// For how long.
+    pub seconds: Nanos,
+}
+
+impl CostSpan {
+    /// To.
+    pub fn end(&self) -> Nanos {
+        self.start_s + self.seconds
+    }
+}
+
+/// Most spans listed of one finding.
+pub const MAX_COST_SPANS: usize = 64;
+
+/// A stretch of an exchange: who was waited for, and why.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, BorshSerialize, BorshDeserialize)]
+pub struct WaitSpan {
+    /// From, as the client lives it.
+    pub start_s: Nanos,
+    /// For how long.
+    pub seconds: Nanos,
+    /// Who was waited for.
+    pub party: Party,
+    /// Why.
+    pub reason: Limit,
+    /// What shows it: single packets, or how flights and rates look.
+    pub grade: Grade,
+}
+
+/// Most spans listed of one exchange: the shortest ones are added to their neighbours.
+pub const MAX_WAIT_SPANS: usize = 32;
+
+/// Who is waited for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, BorshSerialize, BorshDeserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Party {
+    /// The client: its program, or its TCP.
+    Client,
+    /// The server: its program, or its TCP.
+    Server,
+    /// The path between them: distance, capacity, losses.
+    Network,
+    /// Nobody: no side has anything to send.
+    Nobody,
+    /// The capture does not show it.
+    Unknown,
+}
+
+impl Party {
+    /// All of them.
+    pub const ALL: [Self; 5] = [Self::Client, Self::Server, Self::Network, Self::Nobody, Self::Unknown];
+
+    /// Its name in JSON.
+    pub const fn slug(self) -> &'static str {
+        match self {
+            Self::Client => "client",
+            Self::Server => "server",
+            Self::Network => "network",
+            Self::Nobody => "nobody",
+            Self::Unknown => "unknown",
+        }
+    }
+}

@@ -1,0 +1,70 @@
+//! Who is waited for while a limit holds, and what shows it.
+
+use crate::analysis::{Grade, Party};
+use crate::types::{End, Limit};
+
+/// Who was waited for under `limit`, in a message that `sender` sends.
+pub(super) fn party(limit: Limit, sender: End) -> Party {
+    let of = |end: End| if end == End::Client { Party::Client } else { Party::Server };
+    match limit {
+        Limit::Handshake
+        | Limit::TlsHandshake
+        | Limit::RequestWait
+        | Limit::RoundTrip
+        | Limit::LossRecovery
+        | Limit::Timeout
+        | Limit::Bandwidth => Party::Network,
+        Limit::ServerThink => Party::Server,
+        Limit::ClientThink => Party::Client,
+        // Its congestion window, its buffer, its program, its pace, its Nagle algorithm.
+        Limit::SlowStart
+        | Limit::CongestionAvoidance
+        | Limit::SenderCap
+        | Limit::Application
+        | Limit::Pacing
+        | Limit::NagleDelayedAck => of(sender),
+        Limit::ReceiveWindow | Limit::ZeroWindow | Limit::ProtocolWindow | Limit::AckDelay => of(sender.other()),
+        Limit::Idle => Party::Nobody,
+        Limit::Unknown => Party::Unknown,
+    }
+}
+
+/// What shows that `limit` held: single packets, or how flights and rates look.
+pub(super) const fn grade(limit: Limit) -> Grade {
+    match limit {
+        Limit::Handshake
+        | Limit::TlsHandshake
+        | Limit::RequestWait
+        | Limit::RoundTrip
+        | Limit::ServerThink
+        | Limit::ClientThink
+        | Limit::Idle
+        | Limit::ReceiveWindow
+        | Limit::ZeroWindow
+        | Limit::NagleDelayedAck
+        | Limit::AckDelay
+        | Limit::LossRecovery
+        | Limit::Timeout => Grade::Shown,
+        Limit::SlowStart
+        | Limit::CongestionAvoidance
+        | Limit::SenderCap
+        | Limit::ProtocolWindow
+        | Limit::Application
+        | Limit::Pacing
+        | Limit::Bandwidth
+        | Limit::Unknown => Grade::Inferred,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn window_of_the_receiver_is_the_receivers_and_program_is_the_senders() {
+        assert_eq!(party(Limit::ReceiveWindow, End::Server), Party::Client);
+        assert_eq!(party(Limit::Application, End::Server), Party::Server);
+        assert_eq!(party(Limit::SlowStart, End::Client), Party::Client);
+        assert_eq!(party(Limit::Idle, End::Client), Party::Nobody);
+    }
+}
