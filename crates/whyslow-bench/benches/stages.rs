@@ -15,8 +15,9 @@ use whyslow_core::capture::{Packet, Reader, Sink};
 use whyslow_core::explain::Explainer;
 use whyslow_core::types::Side;
 use whyslow_core::units::{Nanos, Time};
+use whyslow_core::unstable::estimate::Context;
 use whyslow_core::unstable::flow::{ConnectionId, FlowTable};
-use whyslow_core::unstable::limit::{self, Context};
+use whyslow_core::unstable::limit;
 use whyslow_core::unstable::tcp::Connection;
 use whyslow_core::unstable::tcp::facts::Facts;
 use whyslow_core::unstable::whatif::model::{

@@ -19,7 +19,9 @@ use crate::analysis::{
     ProblemDetail, Retransmission, Retransmitted, Rtt, Stack, State, Transfer,
 };
 use crate::estimate;
-use crate::limit::{self, Context, Partition};
+use crate::estimate::Context;
+use crate::limit::{self, Partition};
+use crate::message;
 use crate::rules::{self, ConnectionCase, ConnectionSummary};
 use crate::tcp::facts::{self, Facts, RttFacts, TransferFacts};
 use crate::types::Side;
@@ -68,7 +70,7 @@ pub(crate) fn connection(input: &ConnectionInput<'_>, kept: &mut KeptTransfers<'
     let client = facts.client;
     let contexts = Side::BOTH.map(|side| Context { path_rate: input.path_rate, ..Context::new(facts, side) });
     let cut = Side::BOTH.map(|side| cut_all(facts, side, &contexts[side]));
-    let waits = limit::waits(facts);
+    let waits = message::waits(facts);
     let case = ConnectionCase { facts, transfers: [&cut[0], &cut[1]], waits: &waits };
     let mut transfers: Vec<Transfer> = Vec::new();
     let mut early_exit = None;

@@ -7,9 +7,11 @@
 //!    of QUIC, `quic`: datagrams → what TCP would have sent for the same;
 //! 3. `flow`: segments → connections;
 //! 4. `tcp`: a connection's segments → what TCP did;
-//! 5. `limit`: what TCP did → what held it back, a partition of the time;
-//! 6. `rules`: limits and events → findings;
-//! 7. `timeline`: who was waited for in each span, and which finding has it;
+//! 5. `message`: what TCP did → exchanges, and whose time they took;
+//! 6. `estimate`: what TCP did → the path and the hosts;
+//! 7. `limit`: all of these → what held a transfer back, a partition of the time;
+//! 8. `rules`: limits and events → findings;
+//! 9. `timeline`: who was waited for in each span, and which finding has it;
 //!
 //! beside which [`pair`] compares the packets of a connection that two captures hold, and
 //! [`compare`] any two transfers, and [`series`] gives a connection's packets as graphs of bounded
@@ -50,6 +52,7 @@ mod estimate;
 pub mod explain;
 mod flow;
 mod limit;
+mod message;
 pub mod pair;
 pub mod predict;
 mod quic;
@@ -83,6 +86,10 @@ pub mod unstable {
     /// See the [crate's description](crate).
     pub mod tcp {
         pub use crate::tcp::*;
+    }
+    /// See the [crate's description](crate).
+    pub mod estimate {
+        pub use crate::estimate::*;
     }
     /// See the [crate's description](crate).
     pub mod limit {

@@ -2,7 +2,7 @@
 
 use super::label::{end_of, label};
 use crate::analysis::{Exchange, Limit, MAX_EXCHANGES, Message, ResponseTimes, Transfer};
-use crate::limit::Wait;
+use crate::message::Wait;
 use crate::rules::ConnectionCase;
 use crate::tcp::facts::{Facts, PeerMessage, TransferFacts};
 use crate::timeline::{ExchangeCut, ExchangeParts};

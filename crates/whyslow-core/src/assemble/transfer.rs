@@ -2,7 +2,8 @@
 
 use super::label::{end_of, label};
 use crate::analysis::{LimitShare, LimitSpan, MAX_ROUNDS, MAX_SPANS, Round, Transfer};
-use crate::limit::{self, Context, Partition, Span};
+use crate::estimate::Context;
+use crate::limit::{self, Partition, Span};
 use crate::rules::{self, ConnectionCase, Exit, LargestFlows, TransferCase};
 use crate::tcp::facts::{Facts, TransferFacts};
 use crate::types::Side;

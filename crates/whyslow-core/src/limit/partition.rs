@@ -1,9 +1,9 @@
 //! [`Partition`]: a transfer's time, cut into spans of one limit each.
 
-use super::context::Context;
 use super::pauses::{MAX_DELAYED_ACK, Pause, is_between_messages, is_rate_limit};
 use super::rounds::{self, Shape};
 use super::span::{LimitTime, Span, SpanCutter, sum_by_limit};
+use crate::estimate::Context;
 use crate::tcp::facts::{Retransmitted, RoundFacts, TransferFacts};
 use crate::types::Limit;
 use crate::units::Nanos;

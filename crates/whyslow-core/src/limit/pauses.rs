@@ -1,9 +1,9 @@
 //! [`Pause`]: which limits a silence of the sender falls under.
 
-use super::context::Context;
 use super::rounds::Shape;
 use super::span::SpanCutter;
-use super::wait::SEGMENT;
+use crate::estimate::Context;
+use crate::message::SEGMENT;
 use crate::steps;
 use crate::tcp::facts::{Gap, Release, RoundFacts, TransferFacts};
 use crate::types::{Limit, SHORTEST_RTO};

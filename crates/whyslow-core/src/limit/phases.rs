@@ -2,7 +2,7 @@
 //! thinking.
 
 use super::span::LimitTime;
-use super::wait::{NOTICEABLE_WAIT, Wait};
+use crate::message::{NOTICEABLE_WAIT, Wait};
 use crate::tcp::facts::{Facts, TransferFacts};
 use crate::types::{Limit, Side};
 use crate::units::{Nanos, Time};

@@ -1,7 +1,6 @@
 //! Flights that stay the same: a cap of the sender, or a window of the program's own protocol.
 
-use super::alike::rises;
-use super::context::Context;
+use crate::estimate::{Context, is_growing};
 use crate::stats::median;
 use crate::steps;
 use crate::tcp::facts::{Gap, Release, RoundFacts, TransferFacts};
@@ -133,7 +132,7 @@ fn behind_a_ramp(rounds: &[RoundFacts], mss: u64) -> usize {
     let mut first = 0;
     while first * 2 <= flights.len() {
         let rest = flights.get(first..flights.len().saturating_sub(1)).unwrap_or_default();
-        if !rises(rest, mss) {
+        if !is_growing(rest, mss) {
             return first;
         }
         first += rest.len() / 8 + 1;
@@ -158,7 +157,7 @@ fn granted(transfer: &TransferFacts, context: &Context, base: &[Limit], lost: us
     let is_granted = whole >= MIN_PLATEAU
         && bytes > context.mss
         && room_left
-        && !rises(&flights, context.mss)
+        && !is_growing(&flights, context.mss)
         && waits_for_acks(transfer, first, lost, MIN_WAIT)
         && are_granted(receiver_waits(transfer, first, lost));
     is_granted.then_some(Plateau { first, after: lost, bytes, window, cycle: None })
@@ -174,7 +173,7 @@ fn alike(top: u64, mss: u64) -> u64 {
 /// (half a segment a round, RFC 9438 section 4.3, and one RFC 5681).
 fn stands_still(tops: &[u64], mss: u64) -> bool {
     let (low, high) = tops.iter().fold((u64::MAX, 0), |(low, high), &top| (low.min(top), high.max(top)));
-    high - low <= alike(high, mss) && !rises(tops, mss)
+    high - low <= alike(high, mss) && !is_growing(tops, mss)
 }
 
 /// Runs of rounds with the same flight, in order.

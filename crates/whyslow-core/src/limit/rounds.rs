@@ -1,14 +1,10 @@
 //! What the rounds of a transfer show together: growth, a plateau, a steady rate.
 
-use super::alike::alike_rates;
-use super::context::Context;
-use super::full_link::full_link;
-use super::inter_loss::{InterLossRate, inter_loss_rate};
-use super::overrun::{Overrun, overrun};
 use super::plateau::{Plateau, mark_plateaus};
-use super::rates::{self, Burst};
-use super::reader::is_unread;
 use super::slow_start::{first_repair, is_message, mark_slow_start, restarts};
+use crate::estimate::{
+    self, Burst, Context, InterLossRate, OfferedLoad, alike_rates, full_link, inter_loss_rate, is_unread, offered_load,
+};
 use crate::tcp::facts::{RateSpread, TransferFacts};
 use crate::types::Limit;
 use crate::units::Time;
@@ -46,7 +42,7 @@ pub struct Shape {
     /// The one rate at which bytes passed between losses, if there is one.
     pub inter_loss_rate: Option<InterLossRate>,
     /// What became of what was offered beyond that rate, or the steady one.
-    pub overrun: Option<Overrun>,
+    pub overrun: Option<OfferedLoad>,
     /// What had arrived lay unread, so that the receiver's program was slower than the path.
     pub receiver_unread: bool,
     /// Growth that began again after a pause or at the timer: indices of the first rounds.
@@ -58,11 +54,11 @@ pub(super) fn shape(transfer: &TransferFacts, context: &Context) -> Shape {
     if rounds.is_empty() {
         return Shape::default();
     }
-    let late = rates::after_burst(transfer, context).filter(|&(rate, burst)| {
+    let late = estimate::after_burst(transfer, context).filter(|&(rate, burst)| {
         let hidden = context.near_receiver && !context.has_timestamps;
         hidden
-            || rates::queues(transfer, context, rate, burst.until)
-            || rates::is_paced(transfer, context, rate, burst.until)
+            || estimate::queues(transfer, context, rate, burst.until)
+            || estimate::is_paced(transfer, context, rate, burst.until)
     });
     let mut shape = Shape {
         base: vec![Limit::CongestionAvoidance; rounds.len()],
@@ -74,7 +70,7 @@ pub(super) fn shape(transfer: &TransferFacts, context: &Context) -> Shape {
     shape.inter_loss_rate = inter_loss_rate(transfer, context);
     let from = find_rate(&mut shape, transfer, context, late.map(|(rate, _)| rate));
     let passes = shape.steady.or(shape.inter_loss_rate.map(|between| between.rate));
-    shape.overrun = passes.and_then(|rate| overrun(transfer, context, rate));
+    shape.overrun = passes.and_then(|rate| offered_load(transfer, context, rate));
     let lost = first_repair(transfer);
     mark_messages(transfer, context, &mut shape);
     mark_slow_start(&mut shape.base, transfer, context, &shape.restarts, lost);
@@ -112,18 +108,18 @@ fn find_rate(shape: &mut Shape, transfer: &TransferFacts, context: &Context, lat
     shape.steady = late
         .or_else(|| steady_rate(transfer).filter(|&rate| is_told_from_a_window(transfer, context, rate)))
         .or(full)
-        .or_else(|| rates::clumped_rate(transfer, context));
+        .or_else(|| estimate::clumped_rate(transfer, context));
     if shape.steady.is_none()
-        && let Some((rate, since)) = rates::after_losses(transfer, context)
+        && let Some((rate, since)) = estimate::after_losses(transfer, context)
     {
         (shape.steady, shape.since) = (Some(rate), Some(since));
     }
     let from = shape.burst.map(|burst| burst.until).or(shape.since).unwrap_or(transfer.start);
     if let Some(rate) = shape.steady {
-        shape.written = Some(rate).filter(|&rate| rates::program_rate(transfer, context, rate));
-        shape.paced = shape.written.is_none() && rates::is_paced(transfer, context, rate, from);
+        shape.written = Some(rate).filter(|&rate| estimate::program_rate(transfer, context, rate));
+        shape.paced = shape.written.is_none() && estimate::is_paced(transfer, context, rate, from);
         let hidden = context.near_receiver && !context.has_timestamps;
-        let is_told = shape.paced || hidden || rates::is_path_rate(transfer, context, rate, from);
+        let is_told = shape.paced || hidden || estimate::is_path_rate(transfer, context, rate, from);
         // A queue of the path and a receiver that is full of unread bytes exclude each other: one
         // of the two is slower.
         if shape.written.is_some() || !is_told || shape.receiver_unread {
@@ -142,7 +138,8 @@ fn steady_rate(transfer: &TransferFacts) -> Option<f64> {
 /// A full window of the receiver makes one rate too. Where the windows are unknown, a rate is the
 /// path's only if a queue stands.
 fn is_told_from_a_window(transfer: &TransferFacts, context: &Context, rate: f64) -> bool {
-    transfer.rounds.iter().any(|round| round.window.is_some()) || rates::queues(transfer, context, rate, transfer.start)
+    transfer.rounds.iter().any(|round| round.window.is_some())
+        || estimate::queues(transfer, context, rate, transfer.start)
 }
 
 fn steady(spread: &RateSpread) -> bool {
@@ -165,7 +162,7 @@ fn lost_before_capture(transfer: &TransferFacts) -> bool {
 /// For each round, whether it ran at the rate, or nearly.
 fn filled(transfer: &TransferFacts, context: &Context, rate: f64, from: Time) -> Vec<bool> {
     let rounds = &transfer.rounds;
-    let first = rates::first_round(transfer, from);
+    let first = estimate::first_round(transfer, from);
     let is_filled = |index: usize| {
         let round = &rounds[index];
         let carries = |bytes: u64, end: Time| {

@@ -1,6 +1,6 @@
 //! Growth of the window: which rounds waited for it, and where it begins again.
 
-use super::context::Context;
+use crate::estimate::Context;
 use crate::tcp::facts::{Gap, Release, RoundFacts, TransferFacts};
 use crate::types::{Limit, RTO_MIN};
 

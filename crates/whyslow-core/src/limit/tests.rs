@@ -2,13 +2,13 @@
 
 use super::span::merge_runs;
 use super::*;
-use crate::tcp::facts::{Loss, RateSpread, RoundFacts};
+use crate::estimate::scene::{MSS, context, flights, gap};
+use crate::tcp::facts::{Gap, Loss, RateSpread, Release, RoundFacts};
+use crate::units::{Nanos, Time};
 use proptest::prelude::*;
 
 mod pauses;
 mod rounds;
-
-pub(crate) const MSS: u64 = 1000;
 
 fn ms(milliseconds: i64) -> Nanos {
     Nanos::from_millis(milliseconds)
@@ -17,71 +17,6 @@ fn ms(milliseconds: i64) -> Nanos {
 /// The instant so many milliseconds after that from which times are counted.
 fn at_ms(milliseconds: i64) -> Time {
     Time::from_millis(milliseconds)
-}
-
-pub(crate) fn context(rtt_ms: i64) -> Context {
-    Context {
-        mss: MSS,
-        rtt: Some(Nanos::from_millis(rtt_ms)),
-        epsilon: Nanos::from_millis(rtt_ms.max(10) / 10),
-        one_direction: false,
-        elided: false,
-        encrypted: false,
-        near_receiver: false,
-        has_timestamps: true,
-        next_to_receiver: false,
-        opening_seen: true,
-        small_window: None,
-        announces_length: false,
-        first_loss: None,
-        server_push: Default::default(),
-        is_multipath: false,
-        path_rate: None,
-        pooled_rate: None,
-    }
-}
-
-/// A transfer of these flights, a round trip of 100 ms apart, each but the last followed by a wait
-/// for an ACK.
-pub(crate) fn flights(sizes: &[u64], release: Release) -> TransferFacts {
-    let at = |index: usize| Time::from_millis(100 * index as i64);
-    let rounds: Vec<RoundFacts> = sizes
-        .iter()
-        .enumerate()
-        .map(|(index, &bytes)| RoundFacts {
-            start: at(index),
-            last_send: at(index),
-            bytes,
-            in_flight: bytes,
-            window: Some(1_000_000),
-            merged: 1,
-            ..RoundFacts::default()
-        })
-        .collect();
-    let gaps = (1..sizes.len()).map(|index| gap(at(index - 1), at(index), release)).collect();
-    TransferFacts {
-        seq: (1, 1 + sizes.iter().sum::<u64>()),
-        end: at(sizes.len()),
-        last_send: at(sizes.len() - 1),
-        acknowledged: true,
-        rounds_total: sizes.len() as u64,
-        max_in_flight: sizes.iter().copied().max().unwrap_or(0),
-        rounds,
-        gaps,
-        ..TransferFacts::default()
-    }
-}
-
-pub(crate) fn gap(start: Time, end: Time, release: Release) -> Gap {
-    Gap {
-        release,
-        in_flight: MSS,
-        window_room: Some(100_000),
-        before_len: MSS,
-        last_ack: true,
-        after_len: MSS,
-        ..Gap::example(start, end)
-    }
 }
 
 /// Flights whose pauses end with a message of the receiver, one in two of which acknowledges all.

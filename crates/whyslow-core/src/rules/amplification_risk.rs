@@ -39,7 +39,7 @@ use super::rule::{Check, Rule};
 use super::say::{confirm, evidence, finding, remedy};
 use crate::analysis::{Actor, Finding, Measure, SendingAction, SendingQuestion, SendingStatement, Unit};
 use crate::cause::Cause;
-use crate::limit::INITIAL_WINDOW;
+use crate::estimate::INITIAL_WINDOW;
 use crate::units::Nanos;
 
 pub(super) const RULE: Rule = Rule::new(Cause::AmplificationRisk, Check::Transfer(check));

@@ -52,8 +52,6 @@ use super::rule::{Check, Proof, Rule};
 use super::say::{evidence, finding};
 use crate::analysis::{Actor, Finding, Limit, LinkAction, LinkQuestion, LinkStatement, Measure, Remedy, Unit};
 use crate::cause::Cause;
-use crate::limit::queued_rtt;
-use crate::stats::median;
 use crate::tcp::ShortConnectionBounds;
 use crate::units::Nanos;
 
@@ -76,8 +74,7 @@ fn may_be_steady(brief: &ShortConnectionBounds) -> bool {
 
 /// Whether round trips are longer than the least, as a rule.
 fn has_queue(case: &TransferCase<'_>) -> bool {
-    let trips = (0..case.transfer.rounds.len()).filter_map(|index| case.round_trip(index)).collect();
-    case.context.rtt.zip(median(trips)).is_some_and(|(least, typical)| typical > queued_rtt(least))
+    case.context.usually_sees_queue(case.transfer, 0..case.transfer.rounds.len())
 }
 
 fn check(case: &TransferCase<'_>) -> Option<Finding> {

@@ -1,7 +1,9 @@
 //! What a rule may look at.
 
 use crate::analysis::{CostSpan, End, Frame, Limit, Near, State};
-use crate::limit::{Context, INITIAL_WINDOW, LimitTime, Partition, Plateau, Span, Wait};
+use crate::estimate::{Context, INITIAL_WINDOW};
+use crate::limit::{LimitTime, Partition, Plateau, Span};
+use crate::message::Wait;
 use crate::tcp::facts::{CaptureDefects, DirectionFacts, Facts, Gap, TransferFacts};
 use crate::tcp::payload::Protocol;
 use crate::types::Side;

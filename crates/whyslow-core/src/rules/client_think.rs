@@ -38,7 +38,7 @@ use super::rule::{Check, Evidence, Rule};
 use super::say::{evidence, finding, remedy};
 use crate::analysis::{Actor, ExchangeAction, ExchangeStatement, Finding, Frame, Measure, Pauses, Unit};
 use crate::cause::Cause;
-use crate::limit::{NOTICEABLE_WAIT, Wait};
+use crate::message::{NOTICEABLE_WAIT, Wait};
 use crate::tcp::payload::Protocol;
 use crate::units::Nanos;
 
@@ -101,7 +101,7 @@ fn check(case: &ConnectionCase<'_>) -> Option<Finding> {
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
-    use crate::limit::waits;
+    use crate::message::waits;
     use crate::rules::scene::{Scene, at_ms, ms};
     use crate::tcp::facts::{ExchangeFacts, TransferFacts};
 

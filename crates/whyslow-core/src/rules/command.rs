@@ -2,7 +2,7 @@
 
 use super::TransferCase;
 use crate::analysis::{BufferNeed, RateSource, SizedBy};
-use crate::limit;
+use crate::estimate;
 
 /// A larger buffer costs every connection of the host memory that few can use, bytes.
 const MAX: u64 = 16 << 20;
@@ -15,7 +15,7 @@ pub(super) fn buffer_for(case: &TransferCase<'_>) -> Option<BufferNeed> {
     let rtt = case.context.rtt?;
     // Next to the sender ACKs come together, and what they let go leaves at the sender's own rate.
     let near = case.context.near_receiver;
-    let seen = limit::burst_rate(case.transfer, &case.context).filter(|_| near);
+    let seen = estimate::burst_rate(case.transfer, &case.context).filter(|_| near);
     let (rate, source) = match (case.context.path_rate, seen) {
         (Some(given), _) => (given, RateSource::Given),
         (None, Some(best)) => (best, RateSource::Bursts),

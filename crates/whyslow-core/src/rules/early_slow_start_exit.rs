@@ -83,7 +83,7 @@ fn exit_with_slow_rounds<'a>(case: &'a TransferCase<'_>) -> Option<(Exit, &'a [R
     // More than a message a round, and growing as congestion avoidance does: else something holds
     // the flights down.
     let flights: Vec<u64> = slow.iter().map(|round| round.in_flight).collect();
-    let grows = last.in_flight > start.in_flight && crate::limit::rises(&flights, mss);
+    let grows = last.in_flight > start.in_flight && crate::estimate::is_growing(&flights, mss);
     // No window shrinks where nothing is lost: flights that do are held by something else.
     let shrunk = flights.iter().filter(|&&flight| flight + 3 * mss < start.in_flight).count();
     if !room || start.in_flight < 2 * mss || !grows || shrunk * SHRUNK > flights.len() {

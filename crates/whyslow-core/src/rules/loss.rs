@@ -42,6 +42,7 @@ use super::rule::{Check, Evidence, Rule};
 use super::say::{confirm, evidence, finding, remedy};
 use crate::analysis::{Actor, Finding, Limit, LossAction, LossQuestion, LossStatement, Measure, Remedy, Unit};
 use crate::cause::Cause;
+use crate::estimate::{loss_episodes, mean_size};
 use crate::units::Nanos;
 
 pub(super) const RULE: Rule =
@@ -118,13 +119,9 @@ const FEW: u64 = 10;
 /// So many losses within a round trip, on average, are no accidents that come one by one.
 const IN_BURSTS: f64 = 2.5;
 
-/// Losses within one round trip, on average over the round trips that have any.
+/// Losses of an episode, on average.
 fn burst(case: &TransferCase<'_>) -> f64 {
-    let mut times: Vec<_> = case.transfer.losses.iter().map(|loss| loss.time).collect();
-    times.sort_unstable();
-    let rtt = case.context.rtt.unwrap_or_default();
-    let events = 1 + times.windows(2).filter(|pair| pair[1] - pair[0] > rtt).count();
-    times.len() as f64 / events as f64
+    mean_size(&loss_episodes(&case.transfer.losses, case.context.rtt.unwrap_or_default()))
 }
 
 #[cfg(test)]

@@ -42,7 +42,7 @@ use crate::analysis::{
     SendingAction, Unit,
 };
 use crate::cause::Cause;
-use crate::limit::NOTICEABLE_WAIT;
+use crate::message::NOTICEABLE_WAIT;
 use crate::tcp::facts::Facts;
 use crate::types::Side;
 use crate::units::Nanos;

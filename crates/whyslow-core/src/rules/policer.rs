@@ -63,7 +63,7 @@ use crate::analysis::{
     Remedy, Unit,
 };
 use crate::cause::Cause;
-use crate::limit::Overrun;
+use crate::estimate::OfferedLoad;
 use crate::units::Nanos;
 
 pub(super) const RULE: Rule =
@@ -115,18 +115,18 @@ fn read_sign(case: &TransferCase<'_>, sign: PolicerSign) -> Reading {
         PolicerSign::Rate(between) => {
             let queue = if hidden { QueueSight::Hidden } else { QueueSight::Absent };
             let confidence = match between.burst {
-                _ if case.partition.shape.overrun.is_some_and(|overrun| overrun.is_free()) => EXCESS,
+                _ if case.partition.shape.overrun.is_some_and(|overrun| overrun.passed_unqueued()) => EXCESS,
                 burst if burst >= BURST => 0.65,
                 _ => 0.55,
             };
             let shown = PolicerEvidence::RateBetweenLosses { rate_bps: between.rate, queue };
             Reading { passed: between.rate, shown, confidence: if hidden { HIDDEN } else { confidence } }
         }
-        PolicerSign::Excess(Overrun { offered, rate, .. }) => {
+        PolicerSign::Excess(OfferedLoad { offered, rate, .. }) => {
             let shown = PolicerEvidence::ExcessLost { offered_bps: offered, passed_bps: rate };
             Reading { passed: rate, shown, confidence: EXCESS }
         }
-        PolicerSign::Unspaced(Overrun { offered, rate, .. }) => {
+        PolicerSign::Unspaced(OfferedLoad { offered, rate, .. }) => {
             let shown = PolicerEvidence::FasterFirstFlight { offered_bps: offered, passed_bps: rate };
             Reading { passed: rate, shown, confidence: HIDDEN }
         }
@@ -219,7 +219,7 @@ mod tests {
 
     /// 8 Mbit/s pass; in five flights twice as much was offered, and half of it lost, as what
     /// passed took so long.
-    fn overrun(trip: Nanos) -> Scene {
+    fn offered_load(trip: Nanos) -> Scene {
         let sizes: Vec<u64> = (0..30).map(|n| if (3..8).contains(&n) { 200 * MSS } else { 100 * MSS }).collect();
         let mut scene = Scene::flights(&sizes);
         scene.transfer.acked_rate = RateSpread { p10: 7.9e6, p50: 8e6, p90: 8.1e6, bins: 100 };
@@ -235,11 +235,11 @@ mod tests {
 
     #[test]
     fn what_is_too_much_is_dropped_and_the_rest_waits_for_nothing() {
-        let found = overrun(ms(101)).finding(Cause::Policer).unwrap();
+        let found = offered_load(ms(101)).finding(Cause::Policer).unwrap();
         assert!(found.confidence == 0.75 && matches!(shown(&found), PolicerEvidence::ExcessLost { .. }), "{found:?}");
-        assert!(overrun(ms(101)).finding(Cause::Bandwidth).is_none(), "it is said once");
+        assert!(offered_load(ms(101)).finding(Cause::Bandwidth).is_none(), "it is said once");
         for trip in [103, 130] {
-            let queued = overrun(ms(trip));
+            let queued = offered_load(ms(trip));
             assert!(queued.finding(Cause::Policer).is_none() && queued.finding(Cause::Bandwidth).is_some(), "{trip}");
         }
     }
@@ -247,7 +247,7 @@ mod tests {
     #[test]
     fn a_queue_that_is_seen_refutes_what_losses_look_like() {
         let mut scene = policed();
-        let beside = overrun(ms(130)).transfer;
+        let beside = offered_load(ms(130)).transfer;
         scene.transfer.rounds[3..9].clone_from_slice(&beside.rounds[3..9]);
         scene.transfer.acked_rate = beside.acked_rate;
         scene.transfer.losses.extend(beside.losses);
@@ -256,7 +256,7 @@ mod tests {
 
     #[test]
     fn without_round_trips_the_first_flight_tells_a_link() {
-        let mut scene = overrun(ms(101));
+        let mut scene = offered_load(ms(101));
         scene.facts.vantage.toward = [Some(Nanos::ZERO), Some(ms(100))];
         scene.facts.handshake.offers.iter_mut().flatten().for_each(|offer| offer.timestamps = false);
         assert!(scene.finding(Cause::Policer).is_none(), "how it began is not known");

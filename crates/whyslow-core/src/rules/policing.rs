@@ -2,7 +2,7 @@
 
 use super::case::TransferCase;
 use crate::analysis::Limit;
-use crate::limit::{InterLossRate, Overrun};
+use crate::estimate::{InterLossRate, OfferedLoad};
 use crate::stats::median;
 use crate::tcp::facts::TransferFacts;
 use crate::units::Nanos;
@@ -32,9 +32,9 @@ pub(super) enum PolicerSign {
     /// One rate between losses.
     Rate(InterLossRate),
     /// What was too much was lost, and the rest waited for nothing.
-    Excess(Overrun),
+    Excess(OfferedLoad),
     /// What was too much was lost, and no link spaced the first flight; more is not seen here.
-    Unspaced(Overrun),
+    Unspaced(OfferedLoad),
 }
 
 /// Whether the losses fit a policer; then the rest of the rules need not explain them.
@@ -51,7 +51,7 @@ pub(super) fn policer_sign(case: &TransferCase<'_>) -> Option<PolicerSign> {
         let overrun = overrun.filter(|_| held_by_others(case) <= OTHERS)?;
         let is_unspaced =
             case.queue_is_hidden() && overrun.began_spaced == Some(false) && case.partition.shape.burst.is_none();
-        match overrun.is_free() {
+        match overrun.passed_unqueued() {
             true => Some(PolicerSign::Excess(overrun)),
             false => is_unspaced.then_some(PolicerSign::Unspaced(overrun)),
         }

@@ -44,6 +44,7 @@ use super::rule::{Check, Proof, Rule};
 use super::say::{confirm, evidence, finding, remedy};
 use crate::analysis::{Actor, Finding, LossAction, LossQuestion, LossStatement, Measure, Measurement, Remedy, Unit};
 use crate::cause::Cause;
+use crate::estimate::{LossEpisode, loss_episodes, mean_size};
 use crate::stats::median;
 use crate::tcp::facts::TransferFacts;
 use crate::units::{Nanos, Time};
@@ -114,27 +115,19 @@ fn loss_independence(case: &TransferCase<'_>) -> Option<LossIndependence> {
     if transfer.losses.len() < MIN || doubtful {
         return None;
     }
-    let mut losses: Vec<(Time, u64)> = transfer.losses.iter().map(|loss| (loss.time, loss.seq)).collect();
-    losses.sort_unstable();
-    // What is lost within a round trip is one event: TCP takes it as one, and so does a full queue.
-    let mut events = losses.clone();
-    events.dedup_by(|next, before| {
-        let same = next.0 - before.0 <= least;
-        before.0 = if same { next.0 } else { before.0 };
-        same
-    });
+    let events = loss_episodes(&transfer.losses, least);
     if events.len() < MIN {
         return None;
     }
-    let burst = losses.len() as f64 / events.len() as f64;
-    let mut places: Vec<u64> = events.iter().map(|event| event.1).collect();
+    let burst = mean_size(&events);
+    let mut places: Vec<u64> = events.iter().map(|event| event.seq).collect();
     places.sort_unstable();
     let distances: Vec<f64> = places.windows(2).map(|pair| (pair[1] - pair[0]) as f64).collect();
     let rounds = &transfer.rounds;
     let home = |time: Time| rounds.partition_point(|round| round.start <= time).max(1) - 1;
-    let flights: Vec<f64> = events.iter().map(|event| rounds[home(event.0)].in_flight as f64).collect();
+    let flights: Vec<f64> = events.iter().map(|event| rounds[home(event.last)].in_flight as f64).collect();
     // The round before: in the lossy one itself there are few samples (Karn).
-    let times = losses.iter().filter_map(|loss| case.round_trip(home(loss.0).saturating_sub(1)));
+    let times = transfer.losses.iter().filter_map(|loss| case.round_trip(home(loss.time).saturating_sub(1)));
     let (from_large, skew) = skew(transfer, &events, home);
     let found = LossIndependence {
         burst,
@@ -150,7 +143,7 @@ fn loss_independence(case: &TransferCase<'_>) -> Option<LossIndependence> {
         && found.rtt <= least.scale(RTT_INFLATION) + Nanos::from_millis(1)
         && found.skew <= MAX_SKEW
         && case.partition.shape.inter_loss_rate.is_none()
-        && !case.partition.shape.overrun.is_some_and(|overrun| overrun.is_free())
+        && !case.partition.shape.overrun.is_some_and(|overrun| overrun.passed_unqueued())
         && case.context.pooled_rate.is_none();
     is_random.then_some(found)
 }
@@ -159,7 +152,7 @@ fn loss_independence(case: &TransferCase<'_>) -> Option<LossIndependence> {
 /// that is too small loses from the large ones. The share of events that fell on the half of the
 /// bytes that went in larger flights, and how many more these are than half, in standard
 /// deviations of a fair coin.
-fn skew(transfer: &TransferFacts, events: &[(Time, u64)], home: impl Fn(Time) -> usize) -> (f64, f64) {
+fn skew(transfer: &TransferFacts, events: &[LossEpisode], home: impl Fn(Time) -> usize) -> (f64, f64) {
     let mut order: Vec<usize> = (0..transfer.rounds.len()).collect();
     order.sort_by_key(|&index| transfer.rounds[index].in_flight);
     let whole: u64 = transfer.rounds.iter().map(|round| round.bytes).sum();
@@ -169,7 +162,7 @@ fn skew(transfer: &TransferFacts, events: &[(Time, u64)], home: impl Fn(Time) ->
         passed += transfer.rounds[index].bytes;
         is_large[index] = passed * 2 > whole;
     }
-    let large = events.iter().filter(|event| is_large[home(event.0)]).count() as f64;
+    let large = events.iter().filter(|event| is_large[home(event.last)]).count() as f64;
     let all = events.len() as f64;
     (large / all, (large - all / 2.0) / (all.sqrt() / 2.0))
 }

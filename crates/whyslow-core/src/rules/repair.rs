@@ -90,7 +90,7 @@ fn ignores_losses(case: &TransferCase<'_>) -> bool {
     let room = rest.iter().all(|round| round.window.is_none_or(|window| window > 2 * round.in_flight));
     let flights: Vec<u64> = rest.iter().map(|round| round.in_flight).collect();
     let waits = case.time(Limit::Application) + case.time(Limit::SenderCap);
-    rest.len() >= GROWING && room && case.share(waits) < 0.1 && !crate::limit::rises(&flights, case.context.mss)
+    rest.len() >= GROWING && room && case.share(waits) < 0.1 && !crate::estimate::is_growing(&flights, case.context.mss)
 }
 
 /// What recoveries took beyond the round trip that each needs with SACK, where it matters; nothing

@@ -3,7 +3,8 @@
 use super::{ConnectionCase, TransferCase, awaited_until, check_connection, check_transfer, verdict};
 use crate::analysis::{Finding, Frame, State};
 use crate::cause::Cause;
-use crate::limit::{self, Context};
+use crate::estimate::Context;
+use crate::limit;
 use crate::tcp::facts::{
     CaptureDefects, DirectionFacts, Facts, Gap, HandshakeFacts, Offer, PeerMessage, Release, RoundFacts, RttFacts,
     TransferFacts, Vantage,
@@ -32,7 +33,7 @@ pub(super) fn at_ms(milliseconds: i64) -> Time {
 
 /// A pause within a transfer.
 pub(super) fn gap(start: Time, end: Time, release: Release) -> Gap {
-    Gap { last_ack: false, ..limit::tests::gap(start, end, release) }
+    Gap { last_ack: false, ..crate::estimate::scene::gap(start, end, release) }
 }
 
 /// Flights of these sizes, a round trip of 100 ms apart, each but the last followed by a wait for
@@ -199,5 +200,5 @@ fn with_connection<T>(facts: &Facts, by: impl Fn(&ConnectionCase<'_>) -> T) -> T
             direction.bytes = last.seq.1 - 1;
         }
     }
-    by(&ConnectionCase { facts: &facts, transfers: [&[], &[]], waits: &limit::waits(&facts) })
+    by(&ConnectionCase { facts: &facts, transfers: [&[], &[]], waits: &crate::message::waits(&facts) })
 }

@@ -39,7 +39,7 @@ use super::rule::{Check, Evidence, Rule};
 use super::say::{confirm, evidence, finding, remedy};
 use crate::analysis::{Actor, ExchangeAction, ExchangeQuestion, ExchangeStatement, Finding, Limit, Measure, Unit};
 use crate::cause::Cause;
-use crate::limit::NOTICEABLE_WAIT;
+use crate::message::NOTICEABLE_WAIT;
 use crate::units::Nanos;
 
 /// What a server takes to make keys, or to look a user up: each login needs it, and nobody notices
@@ -82,7 +82,8 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
 #[cfg(test)]
 mod tests {
     use crate::analysis::Limit;
-    use crate::limit::{LimitTime, waits};
+    use crate::limit::LimitTime;
+    use crate::message::waits;
     use crate::rules::TransferCase;
     use crate::rules::scene::{Scene, at_ms, ms};
     use crate::tcp::facts::{ExchangeFacts, Gap, Loss, PeerMessage, TransferFacts};

@@ -41,7 +41,7 @@ use crate::analysis::{
     Actor, Finding, FirstWindow, Limit, Measure, Remedy, SendingAction, SendingQuestion, SendingStatement, Unit,
 };
 use crate::cause::Cause;
-use crate::limit::{INITIAL_WINDOW, LARGEST_INITIAL_WINDOW, rounds_needed};
+use crate::estimate::{INITIAL_WINDOW, LARGEST_INITIAL_WINDOW, rounds_needed};
 use crate::tcp::facts::Gap;
 
 pub(super) const RULE: Rule = Rule::new(Cause::SlowStart, Check::Transfer(check)).fully_modelled().proof(Proof::Model);
@@ -145,7 +145,7 @@ mod tests {
     #![allow(clippy::unwrap_used)]
     use crate::analysis::{Action, Remedy, SendingAction, SendingStatement, Statement};
     use crate::cause::Cause;
-    use crate::limit::rounds_needed;
+    use crate::estimate::rounds_needed;
     use crate::rules::scene::Scene;
 
     #[test]

@@ -2,7 +2,8 @@
 
 use super::case::ConnectionCase;
 use crate::analysis::Frame;
-use crate::limit::{INITIAL_WINDOW, NOTICEABLE_WAIT, Wait, rounds_needed};
+use crate::estimate::{INITIAL_WINDOW, rounds_needed};
+use crate::message::{NOTICEABLE_WAIT, Wait};
 use crate::stats::median;
 use crate::tcp::facts::TransferFacts;
 use crate::tcp::payload::Protocol;

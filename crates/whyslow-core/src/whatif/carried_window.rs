@@ -7,7 +7,8 @@
 //! become slow, ends slow start for the rest of the connection. Ignores later slow growth.
 
 use super::window::{cap, initial_window, ssthresh};
-use crate::limit::{Context, Partition};
+use crate::estimate::Context;
+use crate::limit::Partition;
 use crate::tcp::facts::{Release, TransferFacts};
 use borsh::{BorshDeserialize, BorshSerialize};
 

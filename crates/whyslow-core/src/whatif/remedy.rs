@@ -4,7 +4,7 @@ use super::carried_window::CarriedWindow;
 use super::model::{Algorithm, Losses, Scenario, Silence, Window};
 use super::plan::DEFAULT_RECEIVE_WINDOW;
 use super::replay::{Fitted, Replay};
-use crate::limit::LARGEST_INITIAL_WINDOW;
+use crate::estimate::LARGEST_INITIAL_WINDOW;
 use crate::types::{Limit, ModelChange};
 use crate::units::Nanos;
 

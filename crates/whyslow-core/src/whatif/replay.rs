@@ -10,7 +10,8 @@ use super::carried_window::CarriedWindow;
 use super::model::{Algorithm, Losses, Pause, ReceiverSettings, Scenario, SenderSettings, Silence, Window};
 use super::window::{cap, initial_window, ssthresh};
 use super::work::Work;
-use crate::limit::{Context, Partition, Span, burst_rate, least_rate, seen_rate, without_idle_end};
+use crate::estimate::{Context, burst_rate, least_rate};
+use crate::limit::{Partition, Span, seen_rate, without_idle_end};
 use crate::stats::{median, median_f64};
 use crate::steps;
 use crate::tcp::facts::{Gap, Release, TransferFacts};
@@ -462,7 +463,7 @@ fn usual_rtt(transfer: &TransferFacts, least: Nanos) -> Option<Nanos> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::limit::tests::{flights, gap};
+    use crate::estimate::scene::{flights, gap};
 
     #[test]
     fn a_silence_up_to_a_probe_with_new_bytes_is_part_of_the_timers() {

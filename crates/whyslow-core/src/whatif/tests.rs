@@ -6,8 +6,8 @@ use super::remedy;
 use super::replay::{EarlierTransfers, Fitted, Replay};
 use super::replay_queue::{AssumedRate, ReplayInput, ReplayJob};
 use super::work::Work;
+use crate::estimate::scene::{context, flights};
 use crate::limit::partition;
-use crate::limit::tests::{context, flights};
 use crate::tcp::facts::{Loss, Release, TransferFacts};
 use crate::types::{Limit, ModelChange};
 use crate::units::{Nanos, Time};
@@ -175,8 +175,8 @@ fn a_lost_segment_stands_at_its_place() {
 fn without_a_round_trip_there_is_no_replay() {
     let transfer = flights(&[10_000, 20_000], Release::Ack);
     for context in [
-        crate::limit::Context { rtt: None, ..context(100) },
-        crate::limit::Context { one_direction: true, ..context(100) },
+        crate::estimate::Context { rtt: None, ..context(100) },
+        crate::estimate::Context { one_direction: true, ..context(100) },
     ] {
         assert!(
             Replay::new(&transfer, &partition(&transfer, &context), &context, EarlierTransfers::default()).is_none()
@@ -333,7 +333,7 @@ fn a_burst_tells_what_the_path_carries() {
     transfer.segments = 150;
     transfer.rounds[2].last_send = transfer.rounds[2].start + ms(2);
     let at = |near_receiver| {
-        let context = crate::limit::Context { near_receiver, ..context(100) };
+        let context = crate::estimate::Context { near_receiver, ..context(100) };
         Replay::new(&transfer, &partition(&transfer, &context), &context, EarlierTransfers::default())
             .unwrap()
             .burst_rate
@@ -358,7 +358,7 @@ fn without_pacing_the_path_sets_the_rate_and_without_a_burst_nobody_knows_it() {
 fn windowed(path_rate: Option<f64>, earlier: Option<f64>) -> Replay {
     let mut transfer = flights(&[30_000; 20], Release::WindowAck);
     transfer.rounds.iter_mut().for_each(|round| round.window = Some(30_000));
-    let context = crate::limit::Context { path_rate, ..context(100) };
+    let context = crate::estimate::Context { path_rate, ..context(100) };
     let earlier = EarlierTransfers { rate: earlier, ..EarlierTransfers::default() };
     Replay::new(&transfer, &partition(&transfer, &context), &context, earlier).unwrap()
 }

@@ -1,7 +1,8 @@
 //! What a transfer shows of its sender's windows: the first one, where doubling stopped, and what
 //! capped them.
 
-use crate::limit::{Partition, first_lossy_flight};
+use crate::estimate::first_lossy_flight;
+use crate::limit::Partition;
 use crate::tcp::facts::{Release, TransferFacts};
 use crate::types::Limit;
 

@@ -286,7 +286,7 @@ fn what_is_pushed_in_small_messages_waits_for_nobody() {
     };
     assert_eq!(pause_of(small, &context(100)), Limit::Application);
     assert_eq!(pause_of(pushed, &context(100)), Limit::Idle);
-    let either = Context { server_push: ServerPush::Unknown, ..context(100) };
+    let either = Context { server_push: crate::message::ServerPush::Unknown, ..context(100) };
     assert_eq!(pause_of(small, &either), Limit::Idle, "of a shell it need be no answer");
     let lossy = |transfer: &mut TransferFacts| {
         pushed(transfer);

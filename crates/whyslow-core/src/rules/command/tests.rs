@@ -6,7 +6,7 @@ fn a_buffer_is_made_for_the_path_that_was_said() {
     let scene = crate::rules::scene::Scene::flights(&[60_000; 20]);
     let needed = |path_rate| {
         scene.judge(|case| {
-            let context = crate::limit::Context { path_rate, ..case.context };
+            let context = crate::estimate::Context { path_rate, ..case.context };
             buffer_for(&TransferCase { context, ..*case }).unwrap()
         })
     };

@@ -1,8 +1,8 @@
 #![allow(clippy::unwrap_used)]
 
 use super::{CarriedWindow, grown};
+use crate::estimate::scene::{MSS, context, flights, gap};
 use crate::limit::partition;
-use crate::limit::tests::{MSS, context, flights, gap};
 use crate::tcp::facts::{Loss, Release, TransferFacts};
 use crate::units::Time;
 

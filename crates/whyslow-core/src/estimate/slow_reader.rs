@@ -19,7 +19,7 @@ const MIN_FULL: usize = 4;
 const HELD_BACK: Nanos = Nanos::from_millis(5);
 
 /// Whether what has arrived lies unread for a good part of the time.
-pub(super) fn is_unread(transfer: &TransferFacts, context: &Context) -> bool {
+pub(crate) fn is_unread(transfer: &TransferFacts, context: &Context) -> bool {
     let closings = transfer.gaps.iter().filter(|gap| gap.closed.is_some()).count();
     if closings >= CLOSINGS && closings * CLOSED >= transfer.rounds.len() {
         return true;
@@ -53,7 +53,7 @@ fn held_back(gap: &Gap, context: &Context) -> Nanos {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::limit::tests::{context, flights};
+    use crate::estimate::scene::{context, flights};
 
     /// Twelve full windows, each of which waits 100 ms for its ACK.
     fn full_windows() -> TransferFacts {

@@ -2,7 +2,7 @@
 
 /// Whether flights grow from the first half of them to the second by as much as congestion
 /// avoidance would make them.
-pub(crate) fn rises(tops: &[u64], mss: u64) -> bool {
+pub(crate) fn is_growing(tops: &[u64], mss: u64) -> bool {
     let direction = tops.len() / 2;
     let mean = |part: &[u64]| part.iter().sum::<u64>() as f64 / part.len().max(1) as f64;
     let rise = mean(&tops[tops.len() - direction..]) - mean(&tops[..direction]);
@@ -10,7 +10,7 @@ pub(crate) fn rises(tops: &[u64], mss: u64) -> bool {
 }
 
 /// Whether rates between these are one rate.
-pub(super) fn alike_rates(low: f64, high: f64) -> bool {
+pub(crate) fn alike_rates(low: f64, high: f64) -> bool {
     low > 0.0 && high / low <= STEADY
 }
 

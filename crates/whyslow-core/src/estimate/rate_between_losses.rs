@@ -3,6 +3,7 @@
 //! losses cut the time into intervals of any rate.
 
 use super::context::{Context, PooledRate};
+use super::loss_episodes::{is_new_episode, loss_episodes, median_size};
 use crate::stats::median;
 use crate::tcp::facts::{Loss, TransferFacts};
 use crate::units::{Nanos, Time};
@@ -50,7 +51,7 @@ pub struct InterLossRate {
 }
 
 /// See [`PooledRate`]; none where there is but one transfer that lost anything.
-pub(super) fn pooled_rate(transfers: &[TransferFacts], context: &Context) -> Option<PooledRate> {
+pub(crate) fn pooled_rate(transfers: &[TransferFacts], context: &Context) -> Option<PooledRate> {
     let rtt = context.rtt?;
     let lossy = || transfers.iter().filter(|transfer| !transfer.losses.is_empty());
     let losses: usize = lossy().map(|transfer| transfer.losses.len()).sum();
@@ -75,17 +76,12 @@ fn rates(losses: &[Loss], mss: u64, rtt: Nanos, strict: bool) -> Vec<(f64, Nanos
     // segment was lost: at that end, or at the head of the next flight. Either such losses are left
     // out, or, when all was well before, room ran out at the end.
     let seen = |loss: &Loss| loss.until - loss.time <= rtt.scale(0.25);
-    let ends = |loss: &Loss, since| is_new_burst(since, rtt) && (seen(loss) || (!strict && since > rtt.scale(1.5)));
+    let ends = |loss: &Loss, since| is_new_episode(since, rtt) && (seen(loss) || (!strict && since > rtt.scale(1.5)));
     stretches(losses, MIN_SEGMENTS * mss, ends)
 }
 
-/// Returns whether a loss belongs to another burst than the one before it.
-fn is_new_burst(since: Nanos, rtt: Nanos) -> bool {
-    since > rtt.scale(0.5)
-}
-
 /// Returns the rate at which bytes passed between losses, if it is one rate.
-pub(super) fn inter_loss_rate(transfer: &TransferFacts, context: &Context) -> Option<InterLossRate> {
+pub(crate) fn inter_loss_rate(transfer: &TransferFacts, context: &Context) -> Option<InterLossRate> {
     let rtt = context.rtt?;
     if transfer.losses.len() < if context.pooled_rate.is_some() { FEW_LOSSES } else { MIN_LOSSES } {
         return None;
@@ -102,7 +98,15 @@ pub(super) fn inter_loss_rate(transfer: &TransferFacts, context: &Context) -> Op
     let queued = are_long(rtts_before_losses(transfer, context), rtt)
         || are_long(all, rtt)
         || context.pooled_rate.is_some_and(|pool| pool.queued);
-    Some(InterLossRate { rate, low, high, stretches, burst: burst(&losses, rtt), by_others, queued })
+    Some(InterLossRate {
+        rate,
+        low,
+        high,
+        stretches,
+        burst: median_size(&loss_episodes(&losses, rtt)),
+        by_others,
+        queued,
+    })
 }
 
 /// Returns whether the intervals of one transfer agree with those of all.
@@ -118,22 +122,6 @@ fn is_of(pool: &PooledRate, mut own: Vec<(f64, Nanos)>, losses: &[Loss], mss: u6
         let middle = tenths(&own, |time| time.as_secs_f64())[1];
         middle <= ABOVE * rate && rate <= BELOW * middle
     }
-}
-
-/// Returns the losses of a typical burst.
-fn burst(losses: &[Loss], rtt: Nanos) -> f64 {
-    let mut sizes = vec![1usize];
-    for pair in losses.windows(2) {
-        if is_new_burst(pair[1].time - pair[0].time, rtt) {
-            sizes.push(0);
-        }
-        if let Some(size) = sizes.last_mut() {
-            *size += 1;
-        }
-    }
-    sizes.sort_unstable();
-    let middle = sizes.len() / 2;
-    (sizes[(sizes.len() - 1) / 2] + sizes[middle]) as f64 / 2.0
 }
 
 /// Rates of the stretches between losses that `ends` takes (given how long before no other was
@@ -216,11 +204,11 @@ fn are_long(times: Vec<Nanos>, least: Nanos) -> bool {
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
-    use crate::limit::tests::MSS;
+    use crate::estimate::scene::MSS;
     use crate::tcp::facts::RoundFacts;
 
     fn context() -> Context {
-        crate::limit::tests::context(20)
+        crate::estimate::scene::context(20)
     }
 
     /// Two losses at each of these times, milliseconds, after so many segments had passed.
@@ -314,7 +302,7 @@ mod tests {
         let at = |ms: i64| Loss { time: Time::from_millis(ms), ..Loss::default() };
         let mut losses = vec![at(0); 200];
         losses.extend([at(100), at(200), at(300), at(301)]);
-        assert_eq!(burst(&losses, Nanos::from_millis(20)), 1.5);
+        assert_eq!(median_size(&loss_episodes(&losses, Nanos::from_millis(20))), 1.5);
     }
 
     #[test]

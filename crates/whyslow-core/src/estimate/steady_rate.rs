@@ -1,8 +1,8 @@
 //! What equal amounts of bytes tell: one rate that governs a transfer, a burst that went before it,
 //! and whether it is the sender's own.
 
-use super::alike::{alike_rates, rises};
 use super::context::Context;
+use super::stability::{alike_rates, is_growing};
 use crate::stats::median;
 use crate::tcp::facts::{Gap, Release, RoundFacts, TransferFacts};
 use crate::units::{Nanos, Time};
@@ -29,7 +29,7 @@ const BURST_USED_SHARE: f64 = 0.95;
 const MIN_BURST_SEGMENTS: u64 = 20;
 
 /// The rate of the later part of a transfer, bits per second, and the burst before it.
-pub(super) fn after_burst(transfer: &TransferFacts, context: &Context) -> Option<(f64, Burst)> {
+pub(crate) fn after_burst(transfer: &TransferFacts, context: &Context) -> Option<(f64, Burst)> {
     let curve = &transfer.delivered;
     let doubtful = transfer.unseen > 0 && transfer.retransmitted.unseen_original == 0;
     if curve.len() < MIN_BEFORE + MIN_AFTER || doubtful {
@@ -79,7 +79,7 @@ pub(super) fn after_burst(transfer: &TransferFacts, context: &Context) -> Option
 /// only for what the sender lets go at once, as writes that come in clumps are in flight whole,
 /// and wait nowhere. Else it is no path's rate, however even: a sender that always has the same in
 /// flight is even too.
-pub(super) fn queues(transfer: &TransferFacts, context: &Context, rate: f64, from: Time) -> bool {
+pub(crate) fn queues(transfer: &TransferFacts, context: &Context, rate: f64, from: Time) -> bool {
     let rounds = &transfer.rounds[first_round(transfer, from)..];
     let flights = rounds.iter().map(|round| round.in_flight);
     let Some(needed) = needed(context, rate) else { return false };
@@ -97,13 +97,9 @@ fn needed(context: &Context, rate: f64) -> Option<f64> {
 /// length is all that there is of its round trip, and a program that writes in clumps makes it
 /// longer too.
 fn is_long_as_a_rule(transfer: &TransferFacts, context: &Context, from: Time) -> bool {
-    let Some(least) = context.rtt.filter(|_| !context.near_receiver) else {
-        return false;
-    };
     let rounds = first_round(transfer, from)..transfer.rounds.len();
     let clocked = rounds.clone().filter(|&index| context.is_clocked(transfer, index)).count();
-    let trips = transfer.rounds[rounds.clone()].iter().filter_map(|round| round.rtt);
-    clocked * 2 > rounds.len() && median(trips.collect()).is_some_and(|typical| typical > queued_rtt(least))
+    !context.near_receiver && clocked * 2 > rounds.len() && context.usually_sees_queue(transfer, rounds)
 }
 
 /// Bytes that were sent between one pause and the next, where pauses take most of the time; else
@@ -116,25 +112,16 @@ fn clump(transfer: &TransferFacts) -> f64 {
 
 /// Rounds that show that something is full.
 const MIN_PROBES: usize = 2;
-/// By so much their round trips are longer than the least.
-const QUEUED_RTT_FACTOR: f64 = 1.15;
-
-/// The least round trip that shows a queue.
-pub fn queued_rtt(least: Nanos) -> Nanos {
-    least.scale(QUEUED_RTT_FACTOR) + Nanos::from_millis(1)
-}
 
 /// Whether the sender had more in flight than this rate needs, now and then at least, and the
 /// round trip grew by it: then the path gives no more. BBR keeps no queue, but it probes for more
 /// rate, and its beginning overruns the path.
 fn was_path_probed(transfer: &TransferFacts, context: &Context, rate: f64, from: Time) -> bool {
-    let (Some(least), Some(needed)) = (context.rtt, needed(context, rate)) else {
-        return false;
-    };
+    let Some(needed) = needed(context, rate) else { return false };
     let needed = needed + if context.near_receiver { clump(transfer) } else { 0.0 };
     let full = (first_round(transfer, from)..transfer.rounds.len()).filter(|&index| {
         let is_large = transfer.rounds[index].in_flight as f64 > needed;
-        is_large && context.round_trip(transfer, index).is_some_and(|time| time > queued_rtt(least))
+        is_large && context.sees_queue(transfer, index)
     });
     full.take(MIN_PROBES).count() == MIN_PROBES
 }
@@ -145,7 +132,7 @@ const SAME_RATE_FACTOR: f64 = 1.25;
 /// Whether it is the path's rate. A path that is full leaves a queue, a loss or a mark, or spaces
 /// segments that were sent together by this rate; a rate that shows nothing of these is kept by
 /// the sender or its program, and the path may carry any other.
-pub(super) fn is_path_rate(transfer: &TransferFacts, context: &Context, rate: f64, from: Time) -> bool {
+pub(crate) fn is_path_rate(transfer: &TransferFacts, context: &Context, rate: f64, from: Time) -> bool {
     if runs_empty(transfer, context) {
         return false;
     }
@@ -162,7 +149,7 @@ const EMPTIED: f64 = 0.8;
 
 /// Whether the sender waits in nearly every round until all is acknowledged: then the link has
 /// nothing to carry for a round trip each time, and is not full.
-pub(super) fn runs_empty(transfer: &TransferFacts, context: &Context) -> bool {
+pub(crate) fn runs_empty(transfer: &TransferFacts, context: &Context) -> bool {
     let Some(rtt) = context.rtt.filter(|_| !context.near_receiver) else { return false };
     let is_emptied = |gap: &&Gap| gap.release == Release::Ack && gap.idle && gap.end - gap.start >= rtt.scale(0.5);
     let rounds = transfer.rounds_total.saturating_sub(1);
@@ -175,13 +162,13 @@ fn has_lost(transfer: &TransferFacts) -> bool {
 }
 
 /// Segments are short on average: a sender that has more to send than it may fills them.
-pub(super) fn is_trickle(transfer: &TransferFacts, context: &Context) -> bool {
+pub(crate) fn is_trickle(transfer: &TransferFacts, context: &Context) -> bool {
     (transfer.bytes() as f64) < FULL * context.mss as f64 * transfer.segments as f64
 }
 
 /// The rate at which a program writes: its segments are short, it waits for no ACK, and nothing
 /// queues.
-pub(super) fn program_rate(transfer: &TransferFacts, context: &Context, rate: f64) -> bool {
+pub(crate) fn program_rate(transfer: &TransferFacts, context: &Context, rate: f64) -> bool {
     let waits = |gap: &&Gap| match gap.release {
         Release::Ack => gap.end - gap.start >= context.rtt.unwrap_or_default().scale(0.5),
         Release::Nothing => false,
@@ -202,7 +189,7 @@ const MAX_OF_IT: f64 = 0.5;
 
 /// The rate of the later part of a transfer, bits per second, and from when on, where something
 /// was lost before: one episode of losses is no matter of the rest.
-pub(super) fn after_losses(transfer: &TransferFacts, context: &Context) -> Option<(f64, Time)> {
+pub(crate) fn after_losses(transfer: &TransferFacts, context: &Context) -> Option<(f64, Time)> {
     let curve = &transfer.delivered;
     let doubtful = transfer.unseen > 0 && transfer.retransmitted.unseen_original == 0;
     if curve.len() <= MIN_AFTER || transfer.losses.is_empty() || doubtful {
@@ -245,7 +232,7 @@ fn is_even_rate(points: &[(Time, u64)]) -> bool {
 /// Index of the first round that belongs to what holds from a time on: the one that goes on then,
 /// if more of it comes after. A queue that takes all that is left of a transfer makes one long
 /// round of it, which began before the queue was full.
-pub(super) fn first_round(transfer: &TransferFacts, from: Time) -> usize {
+pub(crate) fn first_round(transfer: &TransferFacts, from: Time) -> usize {
     let rounds = &transfer.rounds;
     let next = rounds.partition_point(|round| round.start < from);
     let end = rounds.get(next).map_or(transfer.end, |round| round.start);
@@ -284,7 +271,7 @@ const MAX_UNSEEN: u64 = 50;
 /// Whether the sender itself keeps to the steady rate: nothing queues, as no more than rate × round
 /// trip is ever in flight and that does not grow; and it waits neither for ACKs nor for a window. A
 /// sender that is held by the path has a window that grows, or a queue.
-pub(super) fn is_paced(transfer: &TransferFacts, context: &Context, rate: f64, from: Time) -> bool {
+pub(crate) fn is_paced(transfer: &TransferFacts, context: &Context, rate: f64, from: Time) -> bool {
     let Some(rtt) = context.rtt.filter(|rtt| *rtt > Nanos::ZERO) else {
         return false;
     };
@@ -316,7 +303,7 @@ pub(super) fn is_paced(transfer: &TransferFacts, context: &Context, rate: f64, f
     rounds.len() >= MIN_ROUNDS
         && rounds.iter().all(has_room)
         && queued * 10 <= rounds.len()
-        && !rises(whole, context.mss)
+        && !is_growing(whole, context.mss)
         && time_otherwise_spent(transfer, rtt, from).0 as f64 <= OTHERWISE * transfer.known_for().0 as f64
 }
 
@@ -325,7 +312,7 @@ const SPACED: u64 = 3;
 
 /// Whether the first flight, of the segments that left before anything was acknowledged, came
 /// spaced by this rate; none where too little of it is known.
-pub(super) fn begins_spaced(transfer: &TransferFacts, context: &Context, rate: f64) -> Option<bool> {
+pub(crate) fn begins_spaced(transfer: &TransferFacts, context: &Context, rate: f64) -> Option<bool> {
     let first = transfer.rounds.first().filter(|_| context.opening_seen)?;
     let behind = first.bytes.saturating_sub(context.mss);
     let at_rate = behind as f64 * 8.0 / rate.max(1.0);
@@ -348,7 +335,7 @@ fn governed(rounds: &[RoundFacts], rate: f64, from: Time) -> &[RoundFacts] {
 /// The rate of a sender that spaces clumps of segments, too few of them in ten segments to be even
 /// there: equal over halves of a round trip, in which a window that is used up leaves its mark. Or
 /// of a path whose queue says by marks (ECN) that it is full.
-pub(super) fn clumped_rate(transfer: &TransferFacts, context: &Context) -> Option<f64> {
+pub(crate) fn clumped_rate(transfer: &TransferFacts, context: &Context) -> Option<f64> {
     let (first, last) = (transfer.delivered.first()?, transfer.delivered.last()?);
     let rate = (last.1 - first.1) as f64 / (last.0 - first.0).as_secs_f64().max(1e-9);
     let direction = (rate * context.rtt?.as_secs_f64() / 2.0) as u64;

@@ -90,7 +90,7 @@ fn rate_of(bytes: u64, took: Nanos) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::limit::tests::{context, flights};
+    use crate::estimate::scene::{context, flights};
     use crate::tcp::facts::Release;
 
     #[test]
@@ -102,7 +102,7 @@ mod tests {
                 round.last_send = round.start + Nanos::from_millis(18);
                 round.window = Some(window);
             }
-            let context = crate::limit::Context { near_receiver, ..context(100) };
+            let context = crate::estimate::Context { near_receiver, ..context(100) };
             let megabits = |rate: f64| (rate / 1e6).round();
             (burst_rate(&transfer, &context).map(megabits), megabits(least_rate(&transfer, &context)))
         };

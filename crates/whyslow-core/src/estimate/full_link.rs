@@ -4,7 +4,7 @@
 //! alone, and ACKs kept coming. Its rate over time is what it delivered in these rounds.
 
 use super::context::Context;
-use super::rates::{queued_rtt, runs_empty};
+use super::steady_rate::runs_empty;
 use crate::stats::median_f64;
 use crate::tcp::facts::TransferFacts;
 use crate::units::Nanos;
@@ -23,7 +23,7 @@ const FLAT: f64 = 1.15;
 const DIFFERENT: f64 = 1.3;
 
 /// A full link whose rate may vary.
-pub(super) struct FullLink {
+pub(crate) struct FullLink {
     /// For each round, whether it ran at what the link gave.
     pub full: Vec<bool>,
     /// What it delivered typically, payload bits per second.
@@ -31,9 +31,8 @@ pub(super) struct FullLink {
 }
 
 /// Returns when and at what rate the link was full, if it was for most of the time.
-pub(super) fn full_link(transfer: &TransferFacts, context: &Context) -> Option<FullLink> {
+pub(crate) fn full_link(transfer: &TransferFacts, context: &Context) -> Option<FullLink> {
     let rounds = &transfer.rounds;
-    let least = context.rtt?;
     let hidden = context.near_receiver && !context.has_timestamps;
     let empty = runs_empty(transfer, context);
     if rounds.len() < MIN_ROUNDS || empty || hidden || context.one_direction || context.is_multipath {
@@ -48,7 +47,7 @@ pub(super) fn full_link(transfer: &TransferFacts, context: &Context) -> Option<F
     let queued: Vec<bool> = (0..rounds.len())
         .map(|index| {
             rounds[index].in_flight >= MIN_SEGMENTS * context.mss
-                && context.round_trip(transfer, index).is_some_and(|trip| trip > queued_rtt(least))
+                && context.sees_queue(transfer, index)
                 && context.is_clocked(transfer, index)
         })
         .collect();
@@ -88,7 +87,7 @@ fn spread(mut values: Vec<f64>) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::limit::tests::{context, flights, gap};
+    use crate::estimate::scene::{context, flights, gap};
     use crate::tcp::facts::Release;
 
     /// Rounds of 100 ms with these flights and round trips, without long pauses; the path's own

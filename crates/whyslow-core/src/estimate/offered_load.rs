@@ -5,7 +5,7 @@
 //! this.
 
 use super::context::Context;
-use super::rates::begins_spaced;
+use super::steady_rate::begins_spaced;
 use crate::stats::median_f64;
 use crate::steps;
 use crate::tcp::facts::TransferFacts;
@@ -34,7 +34,7 @@ const MIN_QUEUE_SEGMENTS: f64 = 4.0;
 
 /// What passed while more than the rate was offered and the excess was lost.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Overrun {
+pub struct OfferedLoad {
     /// Payload bits per second that pass.
     pub rate: f64,
     /// Payload bits per second that were offered, the median over the rounds.
@@ -53,9 +53,9 @@ pub struct Overrun {
     segment: Nanos,
 }
 
-impl Overrun {
+impl OfferedLoad {
     /// What passed has waited for nothing: no link's queue was full.
-    pub fn is_free(&self) -> bool {
+    pub fn passed_unqueued(&self) -> bool {
         self.segment >= MIN_SEGMENT_TIME
             && self.wait.is_some_and(|wait| wait <= self.segment.scale(MAX_FREE_WAIT) + HOST_NOISE)
     }
@@ -74,7 +74,7 @@ struct OverrunRound {
 }
 
 /// None where too little was lost so.
-pub(super) fn overrun(transfer: &TransferFacts, context: &Context, rate: f64) -> Option<Overrun> {
+pub(crate) fn offered_load(transfer: &TransferFacts, context: &Context, rate: f64) -> Option<OfferedLoad> {
     let least = context.rtt.filter(|_| !context.one_direction)?;
     if transfer.losses.len() < MIN_LOSSES {
         return None;
@@ -91,7 +91,7 @@ pub(super) fn overrun(transfer: &TransferFacts, context: &Context, rate: f64) ->
     // A round is as long as its round trip at least, and as the sender's pauses make it: next to
     // the receiver short ones tell.
     let place = if context.near_receiver { MIN_ROUNDS - 1 } else { waits.len() / 2 };
-    Some(Overrun {
+    Some(OfferedLoad {
         rate,
         offered: median_f64(over.iter().map(|over| over.offered).collect())?,
         rounds: over.len(),
@@ -140,7 +140,7 @@ fn overrun_round(
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
-    use crate::limit::tests::{MSS, context, flights};
+    use crate::estimate::scene::{MSS, context, flights};
     use crate::tcp::facts::{Loss, Release};
     use crate::units::{Nanos, Time};
 
@@ -167,25 +167,25 @@ mod tests {
     #[test]
     fn what_passes_a_policer_waits_for_nothing() {
         let ms = Nanos::from_millis;
-        let found = overrun(&overran(ms(101)), &context(100), 8e6).unwrap();
-        assert!(found.is_free() && !found.is_queued());
+        let found = offered_load(&overran(ms(101)), &context(100), 8e6).unwrap();
+        assert!(found.passed_unqueued() && !found.is_queued());
         assert_eq!((found.rounds, found.losses, found.wait), (4, 400, Some(ms(1))));
         assert!((found.offered - 16e6).abs() < 1.0);
         // A queue of ten segments that are 1 ms each.
-        let found = overrun(&overran(ms(110)), &context(100), 8e6).unwrap();
-        assert!(found.is_queued() && !found.is_free());
+        let found = offered_load(&overran(ms(110)), &context(100), 8e6).unwrap();
+        assert!(found.is_queued() && !found.passed_unqueued());
         // Of three, it is not known.
-        let found = overrun(&overran(ms(103)), &context(100), 8e6).unwrap();
-        assert!(!found.is_queued() && !found.is_free());
+        let found = offered_load(&overran(ms(103)), &context(100), 8e6).unwrap();
+        assert!(!found.is_queued() && !found.passed_unqueued());
     }
 
     #[test]
     fn losses_below_the_rate_tell_nothing() {
-        assert_eq!(overrun(&overran(Nanos::from_millis(101)), &context(100), 16e6), None);
+        assert_eq!(offered_load(&overran(Nanos::from_millis(101)), &context(100), 16e6), None);
         let mut transfer = overran(Nanos::from_millis(101));
         // What was too much passed, as tokens let it.
         transfer.losses.retain(|loss| loss.seq % 7 == 1);
-        assert_eq!(overrun(&transfer, &context(100), 8e6), None);
+        assert_eq!(offered_load(&transfer, &context(100), 8e6), None);
     }
 
     #[test]
@@ -193,26 +193,26 @@ mod tests {
         let mut transfer = overran(Nanos::from_millis(100));
         transfer.rounds.iter_mut().for_each(|round| round.bytes *= 100);
         transfer.losses.iter_mut().for_each(|loss| loss.bytes *= 100);
-        let found = overrun(&transfer, &context(100), 8e8).unwrap();
-        assert!(!found.is_free() && !found.is_queued(), "{found:?}");
+        let found = offered_load(&transfer, &context(100), 8e8).unwrap();
+        assert!(!found.passed_unqueued() && !found.is_queued(), "{found:?}");
     }
 
     #[test]
     fn next_to_the_receiver_rounds_tell_where_there_are_timestamps() {
         let near = Context { near_receiver: true, ..context(99) };
-        let found = overrun(&overran(Nanos::ZERO), &near, 8e6).unwrap();
-        assert!(found.is_free(), "{found:?}");
+        let found = offered_load(&overran(Nanos::ZERO), &near, 8e6).unwrap();
+        assert!(found.passed_unqueued(), "{found:?}");
         let found =
-            overrun(&overran(Nanos::ZERO), &Context { rtt: Some(Nanos::from_millis(80)), ..near }, 8e6).unwrap();
+            offered_load(&overran(Nanos::ZERO), &Context { rtt: Some(Nanos::from_millis(80)), ..near }, 8e6).unwrap();
         assert!(found.is_queued(), "{found:?}");
-        let found = overrun(&overran(Nanos::ZERO), &Context { has_timestamps: false, ..near }, 8e6).unwrap();
-        assert!(found.wait.is_none() && !found.is_free() && !found.is_queued());
+        let found = offered_load(&overran(Nanos::ZERO), &Context { has_timestamps: false, ..near }, 8e6).unwrap();
+        assert!(found.wait.is_none() && !found.passed_unqueued() && !found.is_queued());
         assert_eq!(found.began_spaced, Some(false));
         let mut spaced = overran(Nanos::ZERO);
         spaced.rounds[0].last_send = Time::from_millis(190);
-        let found = overrun(&spaced, &Context { has_timestamps: false, ..near }, 8e6).unwrap();
+        let found = offered_load(&spaced, &Context { has_timestamps: false, ..near }, 8e6).unwrap();
         assert_eq!(found.began_spaced, Some(true));
-        let found = overrun(&spaced, &Context { opening_seen: false, ..near }, 8e6).unwrap();
+        let found = offered_load(&spaced, &Context { opening_seen: false, ..near }, 8e6).unwrap();
         assert_eq!(found.began_spaced, None);
     }
 }

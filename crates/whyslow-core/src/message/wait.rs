@@ -5,7 +5,7 @@ use crate::units::Nanos;
 
 /// A message of one segment, as large as Ethernet's are: loopback's hold a bulk, and where the
 /// handshake is missing no size is known.
-pub(super) const SEGMENT: u64 = 1_460;
+pub(crate) const SEGMENT: u64 = 1_460;
 
 /// An exchange, and whose time it took.
 #[derive(Clone, Copy, Debug)]

@@ -1,0 +1,58 @@
+//! What a partition needs besides the transfer.
+
+use crate::message::ServerPush;
+use crate::units::{Nanos, Time};
+
+/// What a partition needs besides the transfer.
+#[derive(Clone, Copy, Debug)]
+pub struct Context {
+    /// The MSS.
+    pub mss: u64,
+    /// Minimum RTT of the path.
+    pub rtt: Option<Nanos>,
+    /// What counts as "at once".
+    pub epsilon: Nanos,
+    /// Only one direction was captured.
+    pub one_direction: bool,
+    /// Packets were left out of a text capture.
+    pub elided: bool,
+    /// Acknowledgements, windows and losses are encrypted (QUIC).
+    pub encrypted: bool,
+    /// The capture point is nearer to the receiver than to the sender.
+    pub near_receiver: bool,
+    /// Both sides send timestamps.
+    pub has_timestamps: bool,
+    /// The capture point is next to the receiver.
+    pub next_to_receiver: bool,
+    /// A SYN was captured, so the first bytes captured are the first sent.
+    pub opening_seen: bool,
+    /// The sender's initial window, bytes, if it has shown one of less than four segments.
+    pub small_window: Option<u64>,
+    /// The sender's protocol announces lengths: HTTP, or TLS with any content.
+    pub announces_length: bool,
+    /// When this direction first retransmitted: the reduced window stays for later transfers.
+    pub first_loss: Option<Time>,
+    /// When a side may send without a request.
+    pub(crate) server_push: ServerPush,
+    /// What the path carries, payload bits per second, where somebody said so.
+    pub path_rate: Option<f64>,
+    /// The connection may carry only a part of a stream (Multipath TCP); the rest uses other
+    /// subflows.
+    pub is_multipath: bool,
+    /// The rate between losses over all transfers of this direction, if it is one rate.
+    pub pooled_rate: Option<PooledRate>,
+}
+
+/// What passed between the losses of all transfers of a connection, if that is one rate: the path
+/// is the same for all of them.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PooledRate {
+    /// Lower tenth, median and upper tenth of the rates, payload bits per second.
+    pub(super) rates: [f64; 3],
+    /// How many stretches there are.
+    pub(super) stretches: usize,
+    /// Segments lost in all of them.
+    pub losses: usize,
+    /// Round trips were longer than the path needs when something was lost.
+    pub queued: bool,
+}

@@ -1,0 +1,33 @@
+//! `estimate`: what a connection's facts say of its path and its hosts, a file an estimate, each
+//! with one definition. Thresholds about paths and hosts stand here, with their sources.
+
+mod context;
+mod full_link;
+mod loss_episodes;
+mod offered_load;
+mod path;
+pub(crate) mod product;
+mod queue;
+mod rate_between_losses;
+#[cfg(test)]
+pub(crate) mod scene;
+mod sender;
+mod slow_reader;
+mod stability;
+pub(crate) mod stack;
+mod steady_rate;
+
+pub use context::Context;
+pub(crate) use full_link::full_link;
+pub(crate) use loss_episodes::{LossEpisode, loss_episodes, mean_size};
+pub use offered_load::OfferedLoad;
+pub(crate) use offered_load::offered_load;
+pub use path::{INITIAL_WINDOW, LARGEST_INITIAL_WINDOW, burst_rate, first_lossy_flight, least_rate, rounds_needed};
+pub use rate_between_losses::InterLossRate;
+pub(crate) use rate_between_losses::inter_loss_rate;
+pub(crate) use slow_reader::is_unread;
+pub(crate) use stability::{alike_rates, is_growing};
+pub use steady_rate::Burst;
+pub(crate) use steady_rate::{
+    after_burst, after_losses, clumped_rate, first_round, is_paced, is_path_rate, program_rate, queues,
+};

@@ -1,0 +1,11 @@
+//! `message`: exchanges, whose time they took, and whether a server speaks unasked.
+
+mod server_push;
+mod wait;
+mod waits;
+
+pub(crate) use server_push::ServerPush;
+pub use server_push::may_speak_unasked;
+pub(crate) use wait::SEGMENT;
+pub use wait::{NOTICEABLE_WAIT, Wait};
+pub use waits::waits;
