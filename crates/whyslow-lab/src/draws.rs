@@ -5,15 +5,19 @@
 //! the kernel's counters must then show. The same seed draws the same scenarios. Nothing here
 //! depends on how the analysis tells causes apart.
 
+mod changed;
 mod ends;
 mod exchanges;
 mod links;
 mod losses;
 mod settings;
+mod stalls;
+mod varying;
 
 pub use losses::{LOSSES, losses};
 
 use crate::scenario::{Experiment, ScenarioError};
+use changed::{in_tls, mirrored};
 use settings::{AMPLE, common};
 pub(crate) use settings::{Chance, MSS, Setting, bits, build, bytes, ms, set, verify};
 
@@ -60,7 +64,53 @@ const DRAWS: &[Draw] = &[
     ("slow-second-query", exchanges::slow_second_query),
     ("no-answer", exchanges::no_answer),
     ("reset", exchanges::reset),
+    ("stall-in-response", stalls::response),
+    ("stall-in-tls-response", stalls::tls_response),
+    ("stall-in-upload", stalls::upload),
+    ("trickle", stalls::trickle),
+    ("slow-reader", stalls::slow_reader),
+    ("slow-reading-server", |chance| mirrored(stalls::slow_reader(chance))),
+    ("stopped-server", |chance| caused_by("zero-window", mirrored(ends::zero_window(chance)))),
+    ("chat", stalls::chat),
+    ("heartbeats", stalls::heartbeats),
+    ("news", stalls::news),
+    ("radio", varying::radio),
+    ("managed-queue", varying::managed),
+    ("jittery-link", varying::jittery),
+    ("longer-path-window", varying::longer_window),
+    ("longer-path-link", varying::longer_link),
+    ("lost-acks", varying::lost_acks),
+    ("burst-losses", varying::burst_losses),
+    ("narrow-at-once", varying::narrow_at_once),
+    ("upload-slow-start", |chance| caused_by("slow-start", mirrored(ends::slow_start(chance)))),
+    ("upload-receive-window", |chance| caused_by("receive-window", mirrored(ends::receive_window(chance)))),
+    ("upload-no-window-scaling", |chance| caused_by("no-window-scaling", mirrored(ends::no_window_scaling(chance)))),
+    ("upload-sender-cap", |chance| caused_by("sender-cap", mirrored(ends::sender_cap(chance)))),
+    ("upload-bandwidth", |chance| caused_by("bandwidth", mirrored(links::bandwidth(chance)))),
+    ("upload-policer", |chance| caused_by("policer", mirrored(links::policer(chance)))),
+    ("upload-loss", |chance| caused_by("loss", mirrored(links::loss(chance)))),
+    ("upload-timeout", |chance| caused_by("timeout", mirrored(links::timeout(chance)))),
+    ("tls-receive-window", |chance| {
+        let mut settings = caused_by("receive-window", in_tls(chance, ends::receive_window));
+        // Handshakes take a part of the few round trips.
+        settings.push(verify(&["server.rwnd_limited >= 40%", "server.retransmitted <= 0"]));
+        settings
+    }),
+    ("tls-server-think", |chance| caused_by("server-think", in_tls(chance, ends::server_think))),
+    ("tls-bandwidth", |chance| caused_by("bandwidth", in_tls(chance, links::bandwidth))),
+    ("tls-loss", |chance| {
+        let mut settings = caused_by("loss", in_tls(chance, links::loss));
+        // Where few segments are lost, slow start may cost more.
+        settings.push(set("path.down.loss", format!("{:.2}%", chance.between(1.0, 3.0))));
+        settings
+    }),
 ];
+
+/// The same draw, by the name of its cause where the draw has another.
+fn caused_by(cause: &str, mut settings: Vec<Setting>) -> Vec<Setting> {
+    settings.push(set("cause", cause));
+    settings
+}
 
 /// What mends a cause in the lab, as settings over those that made it, an empty one for what is
 /// left out; only where the mended transfer is the same but for the cause.
@@ -142,7 +192,14 @@ mod tests {
                     "pushes" => &others[1..3],
                     "shared-bottleneck" => &["bandwidth"],
                     "slow-second-query" => &["server-think"],
-                    cause => &[cause],
+                    "stall-in-response" | "stall-in-tls-response" | "stall-in-upload" | "trickle" => &["application"],
+                    "slow-reader" | "slow-reading-server" | "stopped-server" => &["zero-window"],
+                    "chat" | "heartbeats" | "news" => &["none"],
+                    "radio" | "managed-queue" | "jittery-link" | "longer-path-link" | "lost-acks" => &["bandwidth"],
+                    "longer-path-window" | "narrow-at-once" => &["receive-window"],
+                    "burst-losses" => &["loss"],
+                    "tls-record-buffering" => &["tls-record-buffering"],
+                    cause => &[cause.trim_start_matches("upload-").trim_start_matches("tls-")],
                 };
                 assert!(expected.contains(&run.scenario.cause.as_str()), "{}: {}", run.label, run.scenario.cause);
             }

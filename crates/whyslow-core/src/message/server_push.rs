@@ -8,7 +8,7 @@
 
 use super::wait::{NOTICEABLE_WAIT, SEGMENT, Wait};
 use crate::stats::median;
-use crate::tcp::facts::{Facts, Gap, Release};
+use crate::tcp::facts::{Facts, Gap, Release, TransferFacts};
 use crate::tcp::payload::Protocol;
 use crate::units::{Nanos, Time};
 
@@ -118,6 +118,22 @@ impl ServerPush {
 /// unasked.
 pub fn may_speak_unasked(facts: &Facts, time: Time) -> bool {
     ServerPush::of(facts).may_push_at(time)
+}
+
+/// Whether a small message that the server sends so `late` may be no answer to the small one before
+/// it: no protocol is known, and no other exchange of the connection shows that small requests are
+/// answered at once as a rule. It may be a chat, or news.
+pub fn may_be_unrelated(facts: &Facts, answer: &TransferFacts, late: Nanos) -> bool {
+    let server = !facts.client;
+    let (_, port) = facts.endpoints[server];
+    let is_known = facts.content.iter().any(|content| content.protocol.is_some()) || CLIENT_ASKS_PORTS.contains(&port);
+    let asked = answer.answered.map_or(0, |asked| asked.bytes);
+    if is_known || late <= NEWS_DELAY || answer.bytes() > SEGMENT || asked > SEGMENT {
+        return false;
+    }
+    let times = facts.exchanges.iter().filter(|exchange| exchange.request.is_some()).filter_map(|one| one.server);
+    let (prompt, late): (Vec<Nanos>, Vec<Nanos>) = times.partition(|time| *time <= NOTICEABLE_WAIT);
+    prompt.len() < late.len() || prompt.is_empty()
 }
 
 /// When the answer began with which the server left HTTP for another protocol.

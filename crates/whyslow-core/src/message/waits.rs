@@ -7,7 +7,7 @@ use crate::tcp::payload::Protocol;
 use crate::types::Side;
 use crate::units::Nanos;
 
-use super::server_push::ServerPush;
+use super::server_push::{ServerPush, may_be_unrelated};
 use super::wait::{SEGMENT, Wait};
 
 /// Pauses of a program between its own requests are shorter than this, or than a few round trips:
@@ -58,13 +58,29 @@ pub fn waits(facts: &Facts) -> Vec<Wait> {
         let is_unseen = answer.is_some_and(|answer| has_unseen(facts, answer));
         // Records of a request are larger than those that acknowledge a push.
         let asks = is_tls && request.is_some_and(|request| request.bytes() >= MAX_KEEPALIVE_LEN);
-        if is_unseen || (!asks && unasked.may_be_push(&wait, rtt)) {
+        if is_unseen
+            || is_conversation(facts, unasked, [request, answer], exchange.server)
+            || (!asks && unasked.may_be_push(&wait, rtt))
+        {
             wait.polled = wait.server.take();
         }
         all.push(wait);
     }
     mark_polls(facts, &mut all);
     all
+}
+
+/// Whether small messages of no protocol that is known, so far apart, are each end's own: both are
+/// as small as signs of life, or the server speaks unasked elsewhere on the connection.
+fn is_conversation(
+    facts: &Facts,
+    unasked: ServerPush,
+    [request, answer]: [Option<&TransferFacts>; 2],
+    server: Option<Nanos>,
+) -> bool {
+    let are_tiny = request.zip(answer).is_some_and(|pair| pair.0.bytes().max(pair.1.bytes()) < MAX_KEEPALIVE_LEN);
+    let is_own = are_tiny || unasked != ServerPush::Never;
+    is_own && answer.zip(server).is_some_and(|(answer, late)| may_be_unrelated(facts, answer, late))
 }
 
 /// Whether something of either side that was not captured passed between a message and its answer:

@@ -9,7 +9,10 @@
 //! round trip and 50 ms. The request was acknowledged at once, so the network had delivered it.
 //! Where the server is asked by nobody in particular (a shell, a chat, a routing session, a
 //! connection that was open before the capture began and shows no protocol), what it says behind a
-//! prompt message of the client's, or seconds later, may be no answer, and is none here. OpenFlow's
+//! prompt message of the client's, or seconds later, may be no answer, and is none here. Small
+//! messages of an unknown protocol that are more than a second apart, with no prompt answers beside
+//! them, are possibly a question and its answer, and no more; where the server speaks unasked
+//! elsewhere on the connection, or both are as small as signs of life, they are none. OpenFlow's
 //! switches connect to the controller that asks them: there the client is the one whose answers are
 //! late. Less than 200 ms between the messages of an SSH login are what keys take to make.
 //!
@@ -39,7 +42,7 @@ use super::rule::{Check, Evidence, Rule};
 use super::say::{confirm, evidence, finding, remedy};
 use crate::analysis::{Actor, ExchangeAction, ExchangeQuestion, ExchangeStatement, Finding, Limit, Measure, Unit};
 use crate::cause::Cause;
-use crate::message::NOTICEABLE_WAIT;
+use crate::message::{NOTICEABLE_WAIT, may_be_unrelated};
 use crate::units::Nanos;
 
 /// What a server takes to make keys, or to look a user up: each login needs it, and nobody notices
@@ -65,7 +68,10 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
     // It may be a proxy, and then the time is spent behind it.
     let split = is_relayed(case) || is_two_machines(case);
     let unseen = may_be_unseen(case);
-    let mut found = finding(Cause::ServerThink, think, case.trust(if split || unseen { 0.5 } else { 0.85 }), statement);
+    // Of small messages of an unknown protocol nothing shows that one answers the other.
+    let is_open = may_be_unrelated(case.facts, case.transfer, think);
+    let weight = if split || unseen || is_open { 0.5 } else { 0.85 };
+    let mut found = finding(Cause::ServerThink, think, case.trust(weight), statement);
     found.evidence.push(evidence(
         Measure::RequestToFirstByte,
         think.as_secs_f64(),
@@ -85,7 +91,7 @@ mod tests {
     use crate::limit::LimitTime;
     use crate::message::waits;
     use crate::rules::TransferCase;
-    use crate::rules::scene::{Scene, at_ms, ms};
+    use crate::rules::scene::{MSS, Scene, at_ms, ms};
     use crate::tcp::facts::{ExchangeFacts, Gap, Loss, PeerMessage, TransferFacts};
     use crate::tcp::payload::Protocol;
     use crate::types::Side;
@@ -292,6 +298,46 @@ mod tests {
             }
         };
         assert_eq!(servers(joins, &PROMPT_QUESTIONS), [None; 3]);
+    }
+
+    #[test]
+    fn small_messages_far_apart_of_no_known_protocol_are_a_conversation() {
+        let late = [(true, 900, 1_500), (true, 900, 2_500)];
+        let sized = |bytes: u64| {
+            move |scene: &mut Scene| {
+                let grow = |transfer: &mut TransferFacts| transfer.seq.1 = transfer.seq.0 + bytes;
+                scene.facts.directions.iter_mut().flat_map(|half| &mut half.transfers).for_each(grow);
+            }
+        };
+        let asked = [Some(ms(1_500)), Some(ms(2_500))];
+        assert_eq!(servers(sized(30), &late), [None; 2], "signs of life");
+        assert_eq!(servers(sized(300), &late), asked, "possibly a question and its answer");
+        let news = [(true, 900, 1_500), (false, 4_000, 0)];
+        assert_eq!(servers(sized(300), &news), [None; 2], "the server speaks unasked");
+        let database = |scene: &mut Scene| {
+            sized(30)(scene);
+            scene.facts.endpoints[1].1 = 5_432;
+        };
+        assert_eq!(servers(database, &late), asked);
+        let prompt = [(true, 900, 5), (true, 900, 2_500), (true, 900, 4)];
+        assert_eq!(servers(sized(30), &prompt)[1], Some(ms(2_500)), "small requests are answered at once as a rule");
+    }
+
+    #[test]
+    fn what_may_be_unrelated_is_a_possible_cause_at_most() {
+        let sure = |bytes: u64, milliseconds: i64| {
+            let mut scene = Scene::flights(&[bytes]);
+            scene.facts.endpoints[1].1 = 5_000;
+            scene.facts.directions[1].largest_len = MSS;
+            let before = [LimitTime { limit: Limit::ServerThink, time: ms(milliseconds) }];
+            scene.judge(|case| {
+                let TransferCase { facts, first, sender, transfer, partition, context, earlier, .. } = *case;
+                let case =
+                    TransferCase { facts, first, sender, transfer, partition, before: &before, context, earlier };
+                super::check(&case).unwrap().confidence
+            })
+        };
+        assert_eq!((sure(300, 1_500), sure(300, 700), sure(9_000, 1_500)), (0.5, 0.85, 0.85));
     }
 
     #[test]

@@ -29,6 +29,9 @@ const ALIKE: &[[&str; 2]] = &[
 /// another connection.
 const INVISIBLE: &[(&str, End)] =
     &[("syn-loss", End::Server), ("mtu-black-hole", End::Client), ("proxy-split", End::Server)];
+/// Draws of which two causes are right: a reader that is slower than the path closes its window, or
+/// keeps it a few segments wide, as its buffer and its reads fall together.
+const EITHER: &[(&str, &str)] = &[("slow-reader", "receive-window"), ("slow-reading-server", "receive-window")];
 /// Draws that are about the last transfer alone; the first one prepares it.
 const ABOUT_THE_LAST: &[&str] = &["early-slow-start-exit", "restart-after-idle"];
 /// Causes that never cost most where they can be made, for they come with another that costs more:
@@ -125,7 +128,8 @@ pub(super) fn findings(analysis: &Analysis, of_the_last: bool) -> Vec<&Finding> 
 pub(super) fn wrong(run: &Variant, analysis: &Analysis) -> Option<WrongFinding> {
     let findings = findings(analysis, is_about_the_last(run));
     let top = top(&findings);
-    let is_right = is_right(&run.scenario.cause, top.map(|said| said.cause), &findings);
+    let is_either = top.is_some_and(|said| EITHER.contains(&(drawn(&run.label), said.cause)));
+    let is_right = is_either || is_right(&run.scenario.cause, top.map(|said| said.cause), &findings);
     if !(is_right || may_be_enough(run) && findings.iter().any(|finding| finding.cause.slug() == run.scenario.cause)) {
         let said = top.map_or("nothing".to_owned(), |said| format!("`{}`", said.cause));
         return Some(WrongFinding { said, cause: top });
