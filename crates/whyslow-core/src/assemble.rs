@@ -183,7 +183,11 @@ fn origin(facts: &Facts) -> Origin {
 fn cut_all<'a>(facts: &'a Facts, sender: Side, context: &Context) -> Vec<(&'a TransferFacts, Partition)> {
     let mut context = *context;
     context.one_direction |= facts.timeless;
-    facts.directions[sender].transfers.iter().map(|t| (t, limit::partition(t, &context))).collect()
+    let cut = |transfer: &'a TransferFacts| {
+        let is_announced = facts.content[sender].is_announced(transfer.seq);
+        (transfer, limit::partition(transfer, &Context { is_announced, ..context }))
+    };
+    facts.directions[sender].transfers.iter().map(cut).collect()
 }
 
 /// Whether it was captured at the server, and the server ended it: its client had the answer later.

@@ -240,7 +240,8 @@ fn of_several(analysis: &Analysis, connections: &[Connection], lang: Lang) -> He
     let cost = units::span(first.seconds);
     let phrase = match first.connections.len() as u64 {
         1 => Phrase::Slow { subject, sure, clause, cost },
-        slowed => Phrase::SeveralSlow { slowed, of, sure, clause, cost },
+        // One of them may have been selected.
+        slowed => Phrase::SeveralSlow { slowed, of: of.max(slowed), sure, clause, cost },
     };
     let advice = words::fix(finding, transfer, false, lang);
     Headline { advice, ..Headline::new(Tone::Slow, phrase.text(lang)) }

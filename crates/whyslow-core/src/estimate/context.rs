@@ -28,6 +28,8 @@ pub struct Context {
     pub opening_seen: bool,
     /// The sender's initial window, bytes, if it has shown one of less than four segments.
     pub small_window: Option<u64>,
+    /// The transfer is a part of one message whose length is announced.
+    pub is_announced: bool,
     /// The sender's protocol announces lengths: HTTP, or TLS with any content.
     pub announces_length: bool,
     /// When this direction first retransmitted: the reduced window stays for later transfers.

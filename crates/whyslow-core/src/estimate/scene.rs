@@ -20,6 +20,7 @@ pub(crate) fn context(rtt_ms: i64) -> Context {
         next_to_receiver: false,
         opening_seen: true,
         small_window: None,
+        is_announced: false,
         announces_length: false,
         first_loss: None,
         server_push: Default::default(),

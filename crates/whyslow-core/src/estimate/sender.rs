@@ -29,6 +29,7 @@ impl Context {
             is_multipath: facts.handshake.is_multipath(),
             path_rate: None,
             pooled_rate: None,
+            is_announced: false,
             announces_length: matches!(facts.content[sender].protocol, Some(Protocol::Http | Protocol::Tls)),
         };
         Self { pooled_rate: rate_between_losses::pooled_rate(&facts.directions[sender].transfers, &alone), ..alone }

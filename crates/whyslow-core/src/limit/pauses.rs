@@ -252,8 +252,12 @@ fn has_lost(transfer: &TransferFacts, gap: &Gap) -> bool {
 /// Returns whether nobody waited for the data after this pause. Log lines, echoes of keystrokes and
 /// chat messages are complete when sent, nothing is outstanding, and nobody can tell whether more
 /// was due. Without a request, messages of a few segments are such; an answer may be one message in
-/// several writes, and counts as several messages only if each is less than a segment.
+/// several writes, and counts as several messages only if each is less than a segment. Where a head
+/// announces the length of the whole, it is one message.
 pub(super) fn is_between_messages(gap: &Gap, transfer: &TransferFacts, context: &Context) -> bool {
+    if context.is_announced {
+        return false;
+    }
     let (segments, least) = match transfer.answered {
         // If neither side needs to ask, a screen that fits the first flight (RFC 6928) is one.
         _ if context.server_push.may_push_at(transfer.start) => (10, 0),

@@ -17,6 +17,8 @@
 //! late. Less than 200 ms between the messages of an SSH login are what keys take to make.
 //!
 //! ## What it is confused with
+//! - a long poll, or a time limit of what the server asks: the wait is as long as such timers are
+//!   set to (10, 30, 60 s …), within a hundredth. Then it is a possible cause.
 //! - `proxy-split`: a proxy near the client has acknowledged the request and fetches the answer
 //!   from afar. From one side the two look the same.
 //! - `loss`: the request or the first answer was lost and retransmitted.
@@ -70,7 +72,8 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
     let unseen = may_be_unseen(case);
     // Of small messages of an unknown protocol nothing shows that one answers the other.
     let is_open = may_be_unrelated(case.facts, case.transfer, think);
-    let weight = if split || unseen || is_open { 0.5 } else { 0.85 };
+    let timer = timer_of(think);
+    let weight = if split || unseen || is_open || timer.is_some() { 0.5 } else { 0.85 };
     let mut found = finding(Cause::ServerThink, think, case.trust(weight), statement);
     found.evidence.push(evidence(
         Measure::RequestToFirstByte,
@@ -80,9 +83,25 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
     ));
     found.evidence.push(evidence(Measure::RoundTrip, rtt.as_millis_f64(), Unit::Milliseconds, &[]));
     found.remedies = remedy(Actor::Application, ExchangeAction::ProfileRequest { at: by });
-    found.to_confirm =
-        confirm(if unseen { ExchangeQuestion::LongSegmentsUnseen } else { ExchangeQuestion::MayBeProxy { end: by } });
+    found.to_confirm = confirm(match timer {
+        Some(timer_s) => ExchangeQuestion::WaitLikeTimer { timer_s },
+        None if unseen => ExchangeQuestion::LongSegmentsUnseen,
+        None => ExchangeQuestion::MayBeProxy { end: by },
+    });
     Some(found)
+}
+
+/// Seconds that long polls and time limits are set to (nginx `proxy_read_timeout` 60, gunicorn
+/// `timeout` 30, Consul's blocking queries 300, Couchbase's `waitChange` 10, Telegram's polls 50).
+const TIMERS: [i64; 11] = [10, 15, 20, 25, 30, 45, 50, 60, 90, 120, 300];
+/// Within such a share of it a wait ends by a timer: of waits by chance between 10 and 60 s one in
+/// ten does.
+const TIMER_SHARE: f64 = 0.01;
+
+/// The timer that a wait is as long as; none of most waits.
+fn timer_of(wait: Nanos) -> Option<Nanos> {
+    let mut timers = TIMERS.iter().map(|seconds| Nanos::from_millis(1_000 * seconds));
+    timers.find(|timer| (wait - *timer).0.abs() <= timer.scale(TIMER_SHARE).0)
 }
 
 #[cfg(test)]
@@ -321,6 +340,13 @@ mod tests {
         assert_eq!(servers(database, &late), asked);
         let prompt = [(true, 900, 5), (true, 900, 2_500), (true, 900, 4)];
         assert_eq!(servers(sized(30), &prompt)[1], Some(ms(2_500)), "small requests are answered at once as a rule");
+    }
+
+    #[test]
+    fn wait_that_ends_as_a_timer_does_is_one() {
+        let of = |milliseconds: i64| super::timer_of(ms(milliseconds)).map(|timer| timer.as_secs_f64());
+        assert_eq!([of(9_910), of(10_090), of(30_020)], [Some(10.0), Some(10.0), Some(30.0)]);
+        assert_eq!([of(9_500), of(1_000), of(12_300), of(33_000)], [None; 4]);
     }
 
     #[test]

@@ -36,7 +36,7 @@ use crate::types::Product;
 pub use content::Content;
 use gather::{Gather, GatherKind, NOWHERE, Piece};
 use greeting::Greeting;
-use heads::Heads;
+use heads::{Heads, UnpackedHeads};
 pub(crate) use kind::PayloadKind;
 pub(super) use kind::{SMALL, is_text};
 pub use protocol::Protocol;
@@ -213,9 +213,9 @@ impl Stream {
         }
         let found = self.found.map(|found| *found).unwrap_or_default();
         let greeting = self.greeting.and_then(|greeting| greeting.certain());
-        let (heads, host) = self.heads.unpack();
+        let UnpackedHeads { heads, announced, host } = self.heads.unpack();
         let server_name = found.server_name.or(host);
-        Content { protocol: self.protocol, product: self.product, heads, server_name, greeting, ..found }
+        Content { protocol: self.protocol, product: self.product, heads, announced, server_name, greeting, ..found }
     }
 
     /// Gives up what was found before this position, but for the name, and what it begins with.

@@ -39,9 +39,10 @@ pub(super) fn tls_response(chance: &mut Chance) -> Vec<Setting> {
     in_parts(chance, "download", &["https", "tls"])
 }
 
-/// A client that stops amid what it uploads.
+/// A client that stops amid what it uploads. Of bytes without a protocol nobody could say whether
+/// parts seconds apart are one message.
 pub(super) fn upload(chance: &mut Chance) -> Vec<Setting> {
-    in_parts(chance, "upload", &["plain", "http", "https"])
+    in_parts(chance, "upload", &["http", "https"])
 }
 
 /// A program that writes less than a segment every few milliseconds.

@@ -72,6 +72,19 @@ fn the_headline_is_about_the_costliest_cause() {
 }
 
 #[test]
+fn one_of_several_connections_is_not_counted_as_all() {
+    let mut one = example::many();
+    let cause = ranking::slow_by_cause(&one).remove(0);
+    let mut spanning = one.connections[0].transfers[0].findings[0].clone();
+    (spanning.cause, spanning.cost_s) = (cause.cause, cause.seconds.scale(2.0));
+    spanning.connections = one.connections.iter().map(|connection| connection.id).collect();
+    one.findings = vec![spanning];
+    one.connections.truncate(1);
+    let sentence = of(&one, Lang::En).sentence;
+    assert!(!sentence.contains("of 1 connection"), "{sentence}");
+}
+
+#[test]
 fn doubt_is_said_in_words() {
     assert_eq!(
         [0.97, 0.9, 0.89, 0.6, 0.59, 0.0].map(|value| confidence(value, Lang::En)).concat(),

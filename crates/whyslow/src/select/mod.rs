@@ -60,7 +60,8 @@ impl Selection {
         let left: Vec<u64> = analysis.connections.iter().map(|connection| connection.id).collect();
         let is_left = |id: &u64| left.binary_search(id).is_ok();
         if self.connection.is_some() {
-            analysis.findings.retain(|finding| finding.connections.iter().any(is_left));
+            // The connection has its own part of what is summed up.
+            analysis.findings.retain(|finding| !finding.shared && finding.connections.iter().any(is_left));
         } else {
             // What sums up connections of which some were left out would be wrong.
             analysis.findings.retain(|finding| finding.connections.iter().all(is_left));

@@ -1,6 +1,7 @@
 //! Open questions about applications, requests and connections.
 
 use crate::types::End;
+use crate::units::Nanos;
 use borsh::{BorshDeserialize, BorshSerialize};
 use serde::Serialize;
 
@@ -17,6 +18,12 @@ pub enum ExchangeQuestion {
     MayBeProxy {
         /// The end.
         end: End,
+    },
+    /// The wait is as long as timers are set to: was it a long poll in which nothing happened, or a
+    /// time limit?
+    WaitLikeTimer {
+        /// What the timer is set to.
+        timer_s: Nanos,
     },
     /// Are the parts around the pauses one message, or did the sender push them without a request?
     OneMessage,
@@ -67,6 +74,7 @@ impl ExchangeQuestion {
             Self::SessionTickets
             | Self::PausesLikeTimers
             | Self::MayBeProxy { .. }
+            | Self::WaitLikeTimer { .. }
             | Self::OneMessage
             | Self::AppLimited
             | Self::LongSegmentsUnseen

@@ -288,6 +288,8 @@ fn what_is_pushed_in_small_messages_waits_for_nobody() {
     assert_eq!(pause_of(pushed, &context(100)), Limit::Idle);
     let either = Context { server_push: crate::message::ServerPush::Unknown, ..context(100) };
     assert_eq!(pause_of(small, &either), Limit::Idle, "of a shell it need be no answer");
+    let announced = Context { is_announced: true, ..either };
+    assert_eq!(pause_of(small, &announced), Limit::Application, "a part of a message is no message");
     let lossy = |transfer: &mut TransferFacts| {
         pushed(transfer);
         transfer.retransmitted.timeout = 1;

@@ -36,6 +36,9 @@ pub struct Content {
     /// HTTP heads: start, and `GET /path` or `200 OK`, in printable ASCII (and `…` where it was
     /// cut). In order.
     pub heads: Vec<(u64, String)>,
+    /// Start of HTTP messages whose length their head announces, and where they end at the latest.
+    /// In order.
+    pub announced: Vec<(u64, u64)>,
     /// TLS records whose header was seen.
     pub records: u64,
     /// The largest of them, in bytes with its header.
@@ -47,6 +50,12 @@ pub struct Content {
 const FINISHED_RECORD_LENS: [u64; 2] = [58, 74];
 
 impl Content {
+    /// Whether these bytes are a part of one message whose length is announced.
+    pub(crate) fn is_announced(&self, (from, to): (u64, u64)) -> bool {
+        let next = self.announced.partition_point(|(start, _)| *start <= from);
+        self.announced[..next].last().is_some_and(|(_, end)| to <= *end)
+    }
+
     /// Where the handshake ends of a side that sends no more in it than a Finished: behind that,
     /// which travels as application data in TLS 1.3.
     pub(crate) fn finished_end(&self) -> Option<u64> {

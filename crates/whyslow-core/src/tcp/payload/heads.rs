@@ -1,40 +1,40 @@
-//! HTTP heads in few bytes: where each starts, and its label; and the first host that one of them
-//! names.
+//! HTTP heads in few bytes: where each starts, where its message ends, and its label; and the first
+//! host that one of them names.
 
 use super::protocol::LIST_MAX;
 
 /// A list of heads. It allocates once for most connections.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Heads {
-    /// For each: 1 more than its start (0: this is the host) and the length of its text, as numbers
-    /// of seven bits a byte (LEB128), and the text.
+    /// For each: 1 more than its start (0: this is the host), the length of its message (0: it is
+    /// not announced) and that of its text, as numbers of seven bits a byte (LEB128), and the text.
     bytes: Vec<u8>,
     count: u16,
     named: bool,
 }
 
 impl Heads {
-    /// A head at `start`, its label and the host that it names, in UTF-8. Those beyond the first
-    /// [`LIST_MAX`] are not listed.
-    pub fn push(&mut self, start: u64, label: &[u8], host: Option<&[u8]>) {
+    /// A head at `start`, the length of its message where it is announced, its label and the host
+    /// that it names, in UTF-8. Those beyond the first [`LIST_MAX`] are not listed.
+    pub fn push(&mut self, start: u64, announced: Option<u64>, label: &[u8], host: Option<&[u8]>) {
         let host = host.filter(|_| !self.named);
         let listed = usize::from(self.count) < LIST_MAX;
         if self.bytes.is_empty() {
-            // Two numbers of up to two bytes, and two lengths of one.
-            self.bytes.reserve_exact(label.len() + host.map_or(3, |host| host.len() + 6));
+            // Two numbers of up to two bytes, lengths of one, and that of a message of three.
+            self.bytes.reserve_exact(label.len() + host.map_or(6, |host| host.len() + 10));
         }
         if listed {
             self.count += 1;
-            self.entry(start.saturating_add(1), label);
+            self.entry([start.saturating_add(1), announced.unwrap_or(0)], label);
         }
         if let Some(host) = host {
             self.named = true;
-            self.entry(0, host);
+            self.entry([0, 0], host);
         }
     }
 
-    fn entry(&mut self, start: u64, text: &[u8]) {
-        for mut number in [start, text.len() as u64] {
+    fn entry(&mut self, [start, announced]: [u64; 2], text: &[u8]) {
+        for mut number in [start, announced, text.len() as u64] {
             while number >= 0x80 {
                 self.bytes.push(number as u8 | 0x80);
                 number >>= 7;
@@ -46,31 +46,46 @@ impl Heads {
 
     /// Gives up the heads before this position.
     pub fn forget(&mut self, before: u64) {
-        let (heads, host) = self.unpack();
+        let UnpackedHeads { heads, announced, host } = self.unpack();
         *self = Self { named: self.named, ..Self::default() };
-        host.iter().for_each(|host| self.entry(0, host.as_bytes()));
+        host.iter().for_each(|host| self.entry([0, 0], host.as_bytes()));
         for (start, label) in heads.iter().filter(|(start, _)| *start >= before) {
-            self.push(*start, label.as_bytes(), None);
+            let end = announced.iter().find(|(of, _)| of == start).map(|(_, end)| end - start);
+            self.push(*start, end, label.as_bytes(), None);
         }
     }
 
-    /// The heads, and the host.
-    pub fn unpack(&self) -> (Vec<(u64, String)>, Option<String>) {
-        let (mut heads, mut host) = (Vec::with_capacity(self.count.into()), None);
+    /// What was pushed.
+    pub fn unpack(&self) -> UnpackedHeads {
+        let (mut heads, mut announced, mut host) = (Vec::with_capacity(self.count.into()), Vec::new(), None);
         let mut rest = &self.bytes[..];
         while !rest.is_empty() {
-            let start = number(&mut rest);
+            let (start, message) = (number(&mut rest), number(&mut rest));
             let len = usize::try_from(number(&mut rest)).unwrap_or(usize::MAX);
             let (text, behind) = rest.split_at_checked(len).unwrap_or((rest, &[]));
             rest = behind;
             let text = String::from_utf8_lossy(text).into_owned();
             match start.checked_sub(1) {
-                Some(start) => heads.push((start, text)),
+                Some(start) => {
+                    heads.push((start, text));
+                    announced.extend((message > 0).then(|| (start, start.saturating_add(message))));
+                }
                 None => host = Some(text),
             }
         }
-        (heads, host)
+        UnpackedHeads { heads, announced, host }
     }
+}
+
+/// Heads as they were pushed.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct UnpackedHeads {
+    /// Start and label of each.
+    pub heads: Vec<(u64, String)>,
+    /// Start and end of the messages whose length is announced.
+    pub announced: Vec<(u64, u64)>,
+    /// The first host that one names.
+    pub host: Option<String>,
 }
 
 fn number(rest: &mut &[u8]) -> u64 {
@@ -97,13 +112,22 @@ mod tests {
 
         #[test]
         fn what_is_listed_is_told(
-            heads in prop::collection::vec((0..u64::MAX, "[ -~]{0,200}…?", prop::option::of("[!-~]{1,255}")), 0..600),
+            heads in prop::collection::vec(
+                (0..u64::MAX / 2, prop::option::of(1..u64::MAX / 2), "[ -~]{0,200}…?", prop::option::of("[!-~]{1,255}")),
+                0..600,
+            ),
         ) {
             let mut list = Heads::default();
-            heads.iter().for_each(|(start, label, host)| list.push(*start, label.as_bytes(), host.as_ref().map(String::as_bytes)));
-            let first: Vec<_> = heads.iter().take(LIST_MAX).map(|(start, label, _)| (*start, label.clone())).collect();
-            let host = heads.iter().find_map(|(.., host)| host.clone());
-            prop_assert_eq!(list.unpack(), (first, host));
+            for (start, length, label, host) in &heads {
+                list.push(*start, *length, label.as_bytes(), host.as_ref().map(String::as_bytes));
+            }
+            let listed = || heads.iter().take(LIST_MAX);
+            let unpacked = UnpackedHeads {
+                heads: listed().map(|(start, _, label, _)| (*start, label.clone())).collect(),
+                announced: listed().filter_map(|(start, length, ..)| Some((*start, *start + (*length)?))).collect(),
+                host: heads.iter().find_map(|(.., host)| host.clone()),
+            };
+            prop_assert_eq!(list.unpack(), unpacked);
         }
     }
 }

@@ -51,7 +51,14 @@ pub(super) struct Head<'a> {
     /// Where the next head of this direction starts, in bytes from the start of this one, if the
     /// message's length tells.
     pub next: Option<u64>,
+    /// How long the message is at most, if its length was captured: where the head was not captured
+    /// to its end, with [`MAX_HEAD_REST`] for that.
+    pub announced: Option<u64>,
 }
+
+/// Bytes of a head that may be missing behind what was captured of it (nginx sends what it takes
+/// from a backend in 4 KiB at most, `proxy_buffer_size`).
+const MAX_HEAD_REST: u64 = 4_096;
 
 /// Whether a head can start with this byte.
 #[inline]
@@ -111,7 +118,7 @@ pub(super) fn parse(bytes: &[u8], message: bool, more: bool) -> Parsed<'_> {
             Some(([], body)) => {
                 let head = (bytes.len() - body.len()) as u64;
                 let next = fields.body(line, method.copied()).and_then(|len| head.checked_add(len));
-                return Parsed::Head(Head { label, host: fields.host, product: fields.product, next });
+                return Parsed::Head(Head { label, host: fields.host, product: fields.product, next, announced: next });
             }
             Some((field, following)) => {
                 fields.read(field);
@@ -126,7 +133,9 @@ pub(super) fn parse(bytes: &[u8], message: bool, more: bool) -> Parsed<'_> {
                 {
                     fields.read_host(value);
                 }
-                return Parsed::Head(Head { label, host: fields.host, product: fields.product, next: None });
+                let length = fields.length.filter(|_| !fields.length_unknown);
+                let announced = length.and_then(|length| length.checked_add(bytes.len() as u64 + MAX_HEAD_REST));
+                return Parsed::Head(Head { label, host: fields.host, product: fields.product, next: None, announced });
             }
         }
     }

@@ -125,7 +125,7 @@ impl Stream {
                 self.protocol = Some(Protocol::Http);
                 self.awaited = head.next.map_or(NOWHERE, |next| at.saturating_add(next));
                 self.product = self.product.or(head.product);
-                self.heads.push(at, &head.label, head.host);
+                self.heads.push(at, head.announced, &head.label, head.host);
                 OpeningKind::Head
             }
             Parsed::More => OpeningKind::More,

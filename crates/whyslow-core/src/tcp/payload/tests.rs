@@ -53,6 +53,19 @@ pub(super) fn content(bytes: &[u8], size: usize, snap: usize) -> Content {
     stream.finish()
 }
 
+#[test]
+fn message_whose_length_is_announced_has_an_end() {
+    let head = b"HTTP/1.1 200 OK\r\nContent-Length: 5000\r\nServer: x\r\n\r\n";
+    let whole = content(head, head.len() + 5_000, head.len());
+    let end = 1 + head.len() as u64 + 5_000;
+    assert!(whole.is_announced((1, end)) && whole.is_announced((400, end)) && !whole.is_announced((1, end + 1)));
+    // Behind the length the head is cut, and may go on for a while.
+    let cut = content(head, head.len() + 5_000, head.len() - 5);
+    assert!(cut.is_announced((1, end)) && !cut.is_announced((1, end + 10_000)));
+    let chunked = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n";
+    assert!(!content(chunked, 1_000, chunked.len()).is_announced((1, 500)), "events may be pushed so");
+}
+
 fn labels(content: &Content) -> Vec<&str> {
     content.heads.iter().map(|(_, label)| label.as_str()).collect()
 }

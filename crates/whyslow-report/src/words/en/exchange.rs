@@ -66,6 +66,10 @@ pub(super) fn question(question: &ExchangeQuestion) -> String {
         Q::OneMessage => {
             "if the sender may push data without a request, the pauses were between messages and cost no time: see the log of its application".to_owned()
         }
+        Q::WaitLikeTimer { timer_s } => {
+            let seconds = timer_s.as_secs_f64();
+            format!("{seconds} s is a common setting of timers: if the request waits for news (a long poll), nothing was slow; else something that the server asks did not respond, as its log shows")
+        }
         Q::SessionTickets => {
             "the bytes before the pause may be session tickets of TLS 1.3, and then the pause is the server's processing time: a capture with payload, or `tcpdump -x`, shows it".to_owned()
         }

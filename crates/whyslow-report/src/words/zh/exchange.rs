@@ -66,6 +66,10 @@ pub(super) fn question(question: &ExchangeQuestion) -> String {
         Q::OneMessage => {
             "如果发送端会在没有请求时推送数据，这些停顿就在两条消息之间，没有耗费时间：请查看其应用的日志".to_owned()
         }
+        Q::WaitLikeTimer { timer_s } => {
+            let seconds = timer_s.as_secs_f64();
+            format!("定时器常设为 {seconds} 秒：如果该请求在等待消息（长轮询），就没有变慢；否则是服务器所调用的服务没有响应，请查看其日志")
+        }
         Q::SessionTickets => {
             "停顿之前的数据可能是 TLS 1.3 会话票据，那么停顿就是服务器的处理时间：抓取有效数据或用 `tcpdump -x` 可以确认"
                 .to_owned()

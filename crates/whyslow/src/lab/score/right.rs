@@ -29,9 +29,14 @@ const ALIKE: &[[&str; 2]] = &[
 /// another connection.
 const INVISIBLE: &[(&str, End)] =
     &[("syn-loss", End::Server), ("mtu-black-hole", End::Client), ("proxy-split", End::Server)];
-/// Draws of which two causes are right: a reader that is slower than the path closes its window, or
-/// keeps it a few segments wide, as its buffer and its reads fall together.
-const EITHER: &[(&str, &str)] = &[("slow-reader", "receive-window"), ("slow-reading-server", "receive-window")];
+/// Draws of which other causes are right too: a reader that is slower than the path closes its
+/// window, or keeps it a few segments wide, as its buffer and its reads fall together; and a server
+/// answers when it has read the rest of what the kernel took for it.
+const EITHER: &[(&str, &str)] = &[
+    ("slow-reader", "receive-window"),
+    ("slow-reading-server", "receive-window"),
+    ("slow-reading-server", "server-think"),
+];
 /// Draws that are about the last transfer alone; the first one prepares it.
 const ABOUT_THE_LAST: &[&str] = &["early-slow-start-exit", "restart-after-idle"];
 /// Causes that never cost most where they can be made, for they come with another that costs more:
