@@ -31,9 +31,11 @@ const PARTS = [
       "docs/python.md",
       "docs/spark.md",
       "docs/cluster.md",
-      "docs/gateway.md",
-      "docs/gateway-format.md",
     ],
+  ],
+  [
+    "The gateway",
+    ["README", "operations", "clients", "sealing", "storage", "format"].map((name) => `docs/gateway/${name}.md`),
   ],
   [
     "Work on it",
@@ -72,7 +74,7 @@ export function documents(root) {
       return { path, source, title: titleOf(source, path), part };
     }),
   );
-  const forgotten = readdirSync(join(root, "docs"))
+  const forgotten = readdirSync(join(root, "docs"), { recursive: true })
     .filter((name) => name.endsWith(".md"))
     .filter((name) => !listed.some(({ path }) => path === `docs/${name}`));
   if (forgotten.length > 0) throw new Error(`site/pages.mjs names no part for docs/${forgotten.join(", docs/")}`);

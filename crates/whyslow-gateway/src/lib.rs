@@ -11,7 +11,7 @@
 //!   bytes of a stored object a range needs, [`format::Reader`] opens them. All of it is bytes in
 //!   and bytes out: no file, socket, thread or clock, so that any kind of program can drive it.
 //! - [`keys`] holds the secrets. Only [`keys::SecretSource`] touches the outside.
-//! - What the bytes mean, and what they protect against: `docs/gateway-format.md`.
+//! - What the bytes mean, and what they protect against: `docs/gateway/format.md`.
 //! - [`store`] is the way to somebody else's storage, [`pool`] the connections to it: they stay
 //!   warm, and each transfer says what limited it. Neither knows what the bytes mean.
 //! - [`sealed`] puts them together: objects by their plaintext, in a store that sees none of it.

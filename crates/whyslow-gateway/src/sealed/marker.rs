@@ -13,7 +13,7 @@ use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 
 const KEY: &str = ".whyslow-gateway/settings";
-/// Of `docs/gateway-format.md`.
+/// Of `docs/gateway/format.md`.
 const FORMAT: u32 = 1;
 /// Bytes of a marker at most.
 const LONGEST: u64 = 4 << 10;

@@ -1,6 +1,6 @@
 //! Uploads over a path of the lab: 200 ms, 1 Gbit/s, a backend that closes idle connections after
 //! 5 s. As a test it is short, and compares within the run; `cargo test -p whyslow-gateway --test
-//! far -- figures` prints what docs/gateway.md has.
+//! far -- figures` prints what docs/gateway/storage.md has.
 #![allow(clippy::print_stdout, clippy::unwrap_used)]
 
 mod backend;

@@ -337,7 +337,7 @@ fn links(text: &str) -> Vec<&str> {
 /// The project's own Markdown.
 fn texts() -> Vec<PathBuf> {
     let crates = fs::read_dir(root().join("crates")).unwrap().map(|entry| entry.unwrap().path());
-    let folders = ["", "casebook", "docs", "samples", ".github"].map(|folder| root().join(folder));
+    let folders = ["", "casebook", "docs", "docs/gateway", "samples", ".github"].map(|folder| root().join(folder));
     let files = folders.into_iter().chain(crates).flat_map(|folder| fs::read_dir(folder).unwrap());
     let paths = files.map(|entry| entry.unwrap().path());
     paths.filter(|path| path.extension().is_some_and(|extension| extension == "md")).collect()
