@@ -153,6 +153,21 @@ pub fn rare_tools(names: &[&str]) -> bool {
     all_start(names, Lack::Program)
 }
 
+/// A program of the workspace that another crate builds, beside the one that the tests are of. Tests
+/// of the whole workspace build it first; those of one crate need not.
+#[track_caller]
+pub fn neighbour(name: &str) -> Option<PathBuf> {
+    // target/PROFILE/deps/TESTS-HASH
+    let tests = std::env::current_exe().unwrap_or_default();
+    let program =
+        tests.ancestors().nth(2).unwrap_or(Path::new("")).join(name).with_extension(std::env::consts::EXE_EXTENSION);
+    if program.exists() {
+        return Some(program);
+    }
+    skip(Lack::Machine, format!("{name} is not built: cargo build -p {name}"));
+    None
+}
+
 #[track_caller]
 fn all_start(names: &[&str], lack: Lack) -> bool {
     let missing: Vec<&str> = names.iter().copied().filter(|name| !starts(name)).collect();

@@ -48,12 +48,8 @@ pub(crate) enum Command {
     /// Write one connection's packets, graphs or findings for other programs, tickets and papers,
     /// or tables of all connections.
     Export(Box<crate::export::args::Export>),
-    /// Serve S3, and keep what clients store encrypted elsewhere, over connections that stay warm;
-    /// seal and open such objects.
-    Gateway {
-        #[command(subcommand)]
-        task: Box<crate::gateway::args::Gateway>,
-    },
+    /// Start `whyslow-gateway`: serve S3, and keep what clients store encrypted elsewhere.
+    Gateway(crate::gateway::Gateway),
     /// Explain a cause: how it is recognised, why it costs time, what to do; without a name, list
     /// all.
     HelpCause {

@@ -2,7 +2,7 @@
 
 pub(crate) mod args;
 
-use crate::output::{Output, Sources, Target};
+use crate::output::{Output, Target, sources};
 use crate::place::{self, TransferPlace};
 use crate::settings::PageTask;
 use crate::spooled::SpooledInputs;
@@ -24,7 +24,7 @@ pub(crate) fn run(task: &Compare, mut out: Output) -> anyhow::Result<ExitCode> {
     if task.view || task.report.is_some() {
         return page(task, &places);
     }
-    Sources::of(&inputs(&places)).refuse_stdout()?;
+    sources(&inputs(&places)).refuse_stdout()?;
     let first = place::explain(&places[0].input)?;
     let other = if places[0].input == places[1].input { None } else { Some(place::explain(&places[1].input)?) };
     let second = other.as_ref().unwrap_or(&first);
@@ -62,7 +62,7 @@ fn are_two(a: &ChosenTransfer<'_>, b: &ChosenTransfer<'_>) -> anyhow::Result<()>
 fn page(task: &Compare, places: &[TransferPlace; 2]) -> anyhow::Result<ExitCode> {
     let typed = inputs(places);
     let is_one = typed.len() == 1;
-    let sources = Sources::of(&typed);
+    let sources = sources(&typed);
     let target = match &task.report {
         Some(path) => Some(Target::open(Some(path), &sources)?),
         None => sources.refuse_stdout().map(|()| None)?,

@@ -4,5 +4,5 @@
 pub(crate) const FOUND: u8 = 1;
 /// Some of several inputs could not be read; the others were.
 pub(crate) const IN_PART: u8 = 1;
-/// The input could not be read, or the arguments make no sense.
-pub(crate) const FAILED: u8 = 2;
+
+pub(crate) use whyslow_output::exit::FAILED;

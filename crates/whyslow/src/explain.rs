@@ -6,7 +6,7 @@ use crate::evidence;
 use crate::exit::FOUND;
 use crate::fail_on::FailOn;
 use crate::interrupt::{INTERRUPTED, Interrupt};
-use crate::output::{Output, Sources, complain, is_broken_pipe};
+use crate::output::{Output, complain, is_broken_pipe, sources};
 use crate::place::Readable;
 use crate::progress::Meter;
 use crate::settings::{ExplainTask, Format};
@@ -28,7 +28,7 @@ pub(crate) fn run(task: &ExplainTask, out: Output) -> anyhow::Result<ExitCode> {
     if task.format == Format::Table {
         return table::run(task, out);
     }
-    Sources::of(&task.inputs).refuse_stdout()?;
+    sources(&task.inputs).refuse_stdout()?;
     if !task.stitched {
         let sorted = evidence::sort(&task.inputs)?;
         if let Some(report) = sorted.report {

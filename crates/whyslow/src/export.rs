@@ -11,7 +11,7 @@ mod parquet;
 mod png;
 mod tables;
 
-use crate::output::{Sources, Target};
+use crate::output::{Target, sources};
 use crate::place::{Readable, TransferPlace};
 use crate::report;
 use crate::spooled::SpooledInputs;
@@ -47,7 +47,7 @@ pub(crate) fn run(task: &Export) -> anyhow::Result<ExitCode> {
             table.name()
         );
     }
-    let sources = Sources::of(&inputs);
+    let sources = sources(&inputs);
     if task.png && task.output.is_none() && stdout().is_terminal() {
         bail!("a PNG is no text: write it to a file with --output, or into a pipe");
     }

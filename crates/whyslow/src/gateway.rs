@@ -1,47 +1,63 @@
-//! `whyslow gateway`: the endpoint, its operations, and objects and keys on local files.
+//! `whyslow gateway`: starts `whyslow-gateway`, a program of its own, with the same arguments.
 
-pub(crate) mod args;
-mod backend;
-mod clean;
-mod config;
-mod init;
-mod layout;
-mod objects;
-mod options;
-mod place;
-mod quantities;
-mod secrets;
-mod serve;
-mod source;
-mod stats;
+use crate::exit::FAILED;
+use crate::output::complain;
+use anstream::ColorChoice;
+use std::env::{consts::EXE_SUFFIX, current_exe};
+use std::ffi::OsString;
+use std::io::{self, ErrorKind};
+use std::path::PathBuf;
+use std::process::{Command, ExitCode};
 
-use self::args::Gateway;
-use crate::output::Output;
-use std::process::ExitCode;
+/// What is passed on.
+#[derive(Debug, clap::Args)]
+#[command(disable_help_flag = true)]
+pub(crate) struct Gateway {
+    /// Those of `whyslow-gateway`; --help tells of them.
+    #[arg(value_name = "ARGUMENT", trailing_var_arg = true, allow_hyphen_values = true)]
+    arguments: Vec<OsString>,
+}
 
-/// Does it.
+/// Becomes the other program.
 ///
 /// # Errors
-/// When a file cannot be read or written, a key does not fit, or an object is not what was sealed.
-pub(crate) fn run(task: &Gateway, mut out: Output) -> anyhow::Result<ExitCode> {
-    let text = match task {
-        Gateway::Keygen { output } => secrets::keygen(output)?,
-        Gateway::Epoch { to, output } => secrets::epoch(&to.recipients, output)?,
-        Gateway::Rekey { epoch, identities, to, output } => secrets::rekey(epoch, identities, &to.recipients, output)?,
-        Gateway::Seal(seal) => objects::seal(seal)?,
-        Gateway::Open(open) => {
-            objects::open(open)?;
-            String::new()
+/// When it is there and cannot be started.
+pub(crate) fn run(task: &Gateway, color: ColorChoice) -> anyhow::Result<ExitCode> {
+    let program = program();
+    let mut command = Command::new(&program);
+    match color {
+        ColorChoice::Always => _ = command.args(["--color", "always"]),
+        ColorChoice::Never => _ = command.args(["--color", "never"]),
+        _ => {}
+    }
+    match become_it(command.args(&task.arguments)) {
+        Ok(code) => Ok(code),
+        Err(error) if error.kind() == ErrorKind::NotFound => {
+            complain(
+                "the gateway is a program of its own, and `whyslow-gateway` is neither beside this one nor on PATH: \
+                 install the release's package whyslow-gateway, or `cargo install whyslow-gateway`",
+            );
+            Ok(FAILED.into())
         }
-        Gateway::Layout(stored) => layout::run(stored, out.table_width())?,
-        Gateway::Init { folder, store } => {
-            init::make(folder, store.as_ref())?;
-            init::next(folder, store.as_ref())
-        }
-        Gateway::Serve(args) => return serve::run(args),
-        Gateway::Stats(args) => stats::run(args, out.table_width())?,
-        Gateway::Clean(args) => return clean::run(args, out),
-    };
-    out.write(&text)?;
-    Ok(ExitCode::SUCCESS)
+        Err(error) => Err(anyhow::Error::new(error).context(program.display().to_string())),
+    }
+}
+
+/// It beside this program, or else what PATH finds.
+fn program() -> PathBuf {
+    let name = format!("whyslow-gateway{EXE_SUFFIX}");
+    let beside = current_exe().ok().map(|own| own.with_file_name(&name)).filter(|path| path.is_file());
+    beside.unwrap_or_else(|| name.into())
+}
+
+/// In place of this process: signals and exit status are the gateway's.
+#[cfg(unix)]
+fn become_it(command: &mut Command) -> io::Result<ExitCode> {
+    Err(std::os::unix::process::CommandExt::exec(command))
+}
+
+#[cfg(not(unix))]
+fn become_it(command: &mut Command) -> io::Result<ExitCode> {
+    let code = command.status()?.code();
+    Ok(ExitCode::from(code.and_then(|code| u8::try_from(code).ok()).unwrap_or(FAILED)))
 }

@@ -12,15 +12,10 @@ use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use whyslow_io::Stop;
+pub(crate) use whyslow_output::exit::ended_by;
 
 /// The exit status of a program that was interrupted.
 pub(crate) const INTERRUPTED: u8 = ended_by(SIGINT);
-
-/// The exit status of a program that a signal ended: 128 and the signal's number, as a shell tells
-/// it.
-pub(crate) const fn ended_by(signal: i32) -> u8 {
-    128 + signal as u8
-}
 
 /// The signals that ask a program to end: Ctrl-C, `kill`, and a terminal that is closed, unless
 /// whoever started it had the program outlive that (`nohup`).

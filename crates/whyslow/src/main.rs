@@ -26,7 +26,6 @@ mod stitched;
 #[cfg(target_os = "linux")]
 mod lab;
 mod language;
-mod manual;
 mod mcp;
 mod output;
 mod place;
@@ -47,7 +46,7 @@ mod watch;
 
 use crate::args::Args;
 use crate::exit::FAILED;
-use crate::output::{Output, complain};
+use crate::output::{Output, complain, manual};
 use crate::settings::{Settings, Task};
 use clap::{CommandFactory, Parser};
 use std::process::ExitCode;
@@ -92,7 +91,7 @@ fn run(settings: &Settings) -> anyhow::Result<ExitCode> {
         Task::Compare(task) => return compare::run(task, out),
         Task::Export(task) => return export::run(task),
         Task::Scan(task) => return scan::run(task),
-        Task::Gateway(task) => return gateway::run(task, out),
+        Task::Gateway(task) => return gateway::run(task, settings.color),
         Task::HelpCause(None) => out.write(&help_cause::list(out.width()))?,
         Task::HelpCause(Some(slug)) => out.write(&help_cause::one(slug, out.width())?)?,
         #[cfg(target_os = "linux")]
@@ -106,8 +105,8 @@ fn run(settings: &Settings) -> anyhow::Result<ExitCode> {
             clap_complete::generate(*shell, &mut Args::command(), "whyslow", &mut script);
             out.write_bytes(&script)?;
         }
-        Task::Man(None) => out.write_bytes(&manual::pages()?)?,
-        Task::Man(Some(folder)) => manual::write(folder)?,
+        Task::Man(None) => out.write_bytes(&manual::pages(Args::command())?)?,
+        Task::Man(Some(folder)) => manual::write(Args::command(), folder)?,
         Task::Usage => {
             anstream::eprint!("{}", Args::command().render_help().ansi());
             return Ok(ExitCode::from(FAILED));

@@ -1,117 +1,56 @@
-//! All outputs: pages on stdout ([`Output`]), data on stdout or in files ([`Target`]), packets in a
-//! file that grows ([`GrowingFile`]), and messages on stderr ([`complain`]).
-//!
-//! No command writes a file in another way, and no output replaces a file that the command reads
-//! ([`Sources`]). Options that name an output have the type [`OutputPath`].
+//! Outputs, as `whyslow_output` writes them: no command writes a file in another way, and no output
+//! replaces a file that the command reads.
 
-mod growing;
 // Some commands are Linux' alone.
 #[cfg(all(test, target_os = "linux", feature = "parquet"))]
 mod options;
-mod path;
-mod place;
-mod same;
-mod target;
 
-pub(crate) use growing::{GrowingFile, create_new};
-pub(crate) use path::OutputPath;
-pub(crate) use same::Sources;
-pub(crate) use target::Target;
+pub(crate) use whyslow_output::{
+    Output, OutputPath, Sources, Target, create_new, is_broken_pipe, manual, print_line, say,
+};
 
-use anstream::{AutoStream, ColorChoice};
-use std::io::{self, BufWriter, IsTerminal, Stdout, Write, stdout};
-#[cfg(target_os = "linux")]
-use whyslow_report::render::json;
-use whyslow_report::text::{harmless_lines, harmless_page};
-
-/// Columns where stdout is no terminal, unless COLUMNS says otherwise.
-const WIDTH: usize = 100;
-
-/// Bytes that are handed to stdout at once: as many as a pipe holds.
-const PIECE: usize = 64 << 10;
-
-/// stdout.
-pub(crate) struct Output(BufWriter<AutoStream<Stdout>>);
-
-impl Output {
-    pub(crate) fn new(color: ColorChoice) -> Self {
-        Self(BufWriter::new(AutoStream::new(stdout(), color)))
-    }
-
-    /// Columns to lay a page out for: those of COLUMNS, or else the terminal's.
-    pub(crate) fn width(&self) -> usize {
-        let wanted = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
-        let of_terminal = || terminal_size::terminal_size_of(stdout()).map(|(width, _)| width.0.into());
-        wanted.filter(|columns| *columns > 0).or_else(of_terminal).unwrap_or(WIDTH)
-    }
-
-    /// The same for a table with a line for each of many: as wide as it needs where that is no
-    /// terminal's matter.
-    pub(crate) fn table_width(&self) -> usize {
-        let is_bounded = stdout().is_terminal() || std::env::var_os("COLUMNS").is_some();
-        if is_bounded { self.width() } else { usize::MAX }
-    }
-
-    /// Prints a page, without its styles where they are not wanted. No other text in it steers the
-    /// terminal, even if a renderer has not checked a text.
-    ///
-    /// # Errors
-    /// Those of stdout.
-    pub(crate) fn write(&mut self, page: &str) -> io::Result<()> {
-        self.0.write_all(harmless_page(page).as_bytes())?;
-        self.0.flush()
-    }
-
-    /// Prints bytes as they are: they are for a program.
-    ///
-    /// # Errors
-    /// Those of stdout.
-    pub(crate) fn write_bytes(&mut self, bytes: &[u8]) -> io::Result<()> {
-        self.raw(|out| out.write_all(bytes))
-    }
-
-    /// Prints a value as one indented JSON object and a line feed, its text harmless.
-    ///
-    /// # Errors
-    /// Those of stdout.
-    #[cfg(target_os = "linux")]
-    pub(crate) fn json(&mut self, value: &impl serde::Serialize) -> io::Result<()> {
-        self.raw(|out| json::object(value, out))
-    }
-
-    /// Prints what `print` writes, as it is.
-    ///
-    /// # Errors
-    /// Those of stdout.
-    pub(crate) fn raw(
-        &mut self,
-        print: impl FnOnce(&mut BufWriter<io::StdoutLock<'_>>) -> io::Result<()>,
-    ) -> io::Result<()> {
-        let mut out = BufWriter::with_capacity(PIECE, stdout().lock());
-        print(&mut out)?;
-        out.flush()
-    }
-}
+use std::fs::File;
+use std::io;
+use std::path::Path;
+use whyslow_io::Input;
+use whyslow_live::watch::{Keep, KeepPlace};
+use whyslow_output::Source;
 
 /// Reports something on stderr. It may name files and hosts; it cannot steer the terminal.
 pub(crate) fn complain(text: &str) {
-    say(&format!("whyslow: {text}"));
+    whyslow_output::complain("whyslow", text);
 }
 
-/// The same without the program's name.
-pub(crate) fn say(text: &str) {
-    anstream::eprintln!("{}", harmless_lines(text));
+/// The inputs of a command, which no output may replace.
+pub(crate) fn sources(inputs: &[Input]) -> Sources {
+    Sources::of(inputs.iter().map(|input| match input {
+        Input::Path(path) => Source::Path(path.clone()),
+        Input::Stdin => Source::Stdin,
+        Input::Object(_) => Source::Elsewhere(input.name()),
+    }))
 }
 
-/// Prints a line on stdout at once.
-pub(crate) fn print_line(text: &str) {
-    anstream::println!("{}", harmless_lines(text));
+/// The file of kept packets, which others may read while it is written.
+#[derive(Debug)]
+pub(crate) struct GrowingFile(whyslow_output::GrowingFile);
+
+impl GrowingFile {
+    /// Resolves its path; the file is opened later. If it rotates, it becomes the previous file when
+    /// it is full.
+    ///
+    /// # Errors
+    /// Returns an error if it, or the previous file, is one of the inputs or cannot be written to.
+    pub(crate) fn find(path: &Path, rotates: bool, sources: &Sources) -> anyhow::Result<Self> {
+        whyslow_output::GrowingFile::find(path, &Keep::previous(path), rotates, sources).map(Self)
+    }
 }
 
-/// Whether whoever read stdout has enough, as `head` does: no reason to complain.
-pub(crate) fn is_broken_pipe(error: &anyhow::Error) -> bool {
-    error
-        .chain()
-        .filter_map(|cause| cause.downcast_ref::<io::Error>())
-        .any(|cause| cause.kind() == io::ErrorKind::BrokenPipe)
+impl KeepPlace for GrowingFile {
+    fn open(&mut self) -> io::Result<File> {
+        self.0.open()
+    }
+
+    fn rotate(&mut self) -> io::Result<File> {
+        self.0.rotate()
+    }
 }

@@ -1,7 +1,7 @@
 //! `whyslow report`: the page in a file.
 
 use crate::hints;
-use crate::output::{Sources, Target};
+use crate::output::{Target, sources};
 use crate::place::Readable;
 use crate::progress::Meter;
 use crate::settings::ReportTask;
@@ -19,7 +19,7 @@ use whyslow_serve::{Document, Opening, Proof};
 /// When an input cannot be read, the file cannot be written, or the program was built without the
 /// page.
 pub(crate) fn run(task: &ReportTask) -> anyhow::Result<ExitCode> {
-    let sources = Sources::of(&task.inputs).and_files(&task.proof);
+    let sources = sources(&task.inputs).and_files(&task.proof);
     let target = Target::open(Some(&task.output), &sources)?;
     whyslow_serve::page()?;
     let proof = proof(task.proof.as_deref())?;

@@ -3,7 +3,7 @@
 use crate::exit::{FAILED, FOUND, IN_PART};
 use crate::hints;
 use crate::interrupt::{INTERRUPTED, Interrupt};
-use crate::output::{Output, Sources};
+use crate::output::{Output, sources};
 use crate::progress::Meter;
 use crate::settings::ExplainTask;
 use std::process::ExitCode;
@@ -15,7 +15,7 @@ use whyslow_report::render::table::{self, CaptureRow};
 /// # Errors
 /// When stdout fails or is an input.
 pub(crate) fn run(task: &ExplainTask, mut out: Output) -> anyhow::Result<ExitCode> {
-    Sources::of(&task.inputs).refuse_stdout()?;
+    sources(&task.inputs).refuse_stdout()?;
     let mut interrupt = Interrupt::listen()?;
     let stop = interrupt.stop();
     let (mut rows, mut code, mut unread) = (Vec::new(), ExitCode::SUCCESS, 0);

@@ -2,7 +2,7 @@
 
 #[cfg(unix)]
 use crate::interrupt::{ended_by, ending};
-use crate::output::{Sources, complain, print_line};
+use crate::output::{complain, print_line, sources};
 use crate::place::Readable;
 use crate::report;
 use crate::settings::{PageTask, ViewTask};
@@ -24,7 +24,7 @@ use whyslow_serve::{Opening, Server};
 /// # Errors
 /// When a file cannot be opened, the port cannot be had, or the program was built without the page.
 pub(crate) fn run(task: &ViewTask) -> anyhow::Result<()> {
-    Sources::of(&task.inputs).and_files(&task.proof).refuse_stdout()?;
+    sources(&task.inputs).and_files(&task.proof).refuse_stdout()?;
     let inputs = Readable::of(&task.inputs)?.inputs;
     check(&inputs)?;
     let proof = report::proof(task.proof.as_deref())?;

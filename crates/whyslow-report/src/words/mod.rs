@@ -15,6 +15,7 @@ mod zh;
 
 pub use label::{Label, place};
 pub use sheet::{ComparisonWords, WordSheet};
+pub use whyslow_text::Lang;
 
 use std::borrow::Cow;
 use whyslow_core::analysis::{
@@ -22,39 +23,6 @@ use whyslow_core::analysis::{
     Transfer, Unit, VantageReason, Verdict, Verify,
 };
 use whyslow_core::compare::{ComparisonCaveat, ComparisonStatement};
-
-/// A language of the output.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Lang {
-    /// English.
-    #[default]
-    En,
-    /// Simplified Chinese.
-    Zh,
-}
-
-impl Lang {
-    /// Both languages.
-    pub const ALL: [Self; 2] = [Self::En, Self::Zh];
-
-    /// The language of a tag such as `zh`, `zh_CN.UTF-8` or `en-GB` (RFC 5646, POSIX); `None` if it
-    /// is neither English nor Chinese.
-    pub fn from_tag(tag: &str) -> Option<Self> {
-        match tag.split(['_', '-', '.', '@']).next()?.to_ascii_lowercase().as_str() {
-            "en" | "c" | "posix" => Some(Self::En),
-            "zh" => Some(Self::Zh),
-            _ => None,
-        }
-    }
-
-    /// Its tag (RFC 5646).
-    pub const fn tag(self) -> &'static str {
-        match self {
-            Self::En => "en",
-            Self::Zh => "zh",
-        }
-    }
-}
 
 /// What happened, in one sentence without a full stop.
 pub fn summary(finding: &Finding, lang: Lang) -> String {

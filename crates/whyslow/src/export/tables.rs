@@ -4,7 +4,7 @@ use super::args::{Export, Of};
 use super::captures::Captures;
 #[cfg(feature = "parquet")]
 use super::parquet;
-use crate::output::{Sources, Target};
+use crate::output::{Target, sources};
 use crate::place::Readable;
 use anyhow::bail;
 use std::io::{IsTerminal, stdout};
@@ -44,7 +44,7 @@ pub(super) fn run(task: &Export, form: Format, inputs: &[Input], which: Transfer
         }
         None => None,
     };
-    let sources = Sources::of(inputs);
+    let sources = sources(inputs);
     let readable = Readable::of(inputs)?;
     #[cfg(feature = "parquet")]
     if let Some(place) = &task.parquet {

@@ -63,7 +63,7 @@ fn text(name: &str, mut out: Output) -> anyhow::Result<ExitCode> {
     let text = match experiments::text(name) {
         Some(text) => text.to_owned(),
         None => {
-            Sources::of(&[Input::Path(name.into())]).refuse_stdout()?;
+            crate::output::sources(&[Input::Path(name.into())]).refuse_stdout()?;
             experiments::open(name, &[])?;
             std::fs::read_to_string(name).with_context(|| name.to_owned())?
         }

@@ -30,7 +30,7 @@ const DISAGREES: u8 = 1;
 /// forbidden.
 pub(crate) fn run(task: &Prove, mut out: Output) -> anyhow::Result<ExitCode> {
     let place = TransferPlace::read(&task.capture)?;
-    let sources = Sources::of(std::slice::from_ref(&place.input));
+    let sources = crate::output::sources(std::slice::from_ref(&place.input));
     sources.refuse_stdout()?;
     let target = page_target(task, &sources)?;
     let kept =

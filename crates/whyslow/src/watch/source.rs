@@ -19,7 +19,7 @@ use whyslow_io::Input;
 /// The files that are read, and those that will be.
 pub(super) fn sources(from: &From) -> Sources {
     match from {
-        From::Pipe => Sources::of(&[Input::Stdin]),
+        From::Pipe => crate::output::sources(&[Input::Stdin]),
         From::Files(names) => {
             let (patterns, files): (Vec<_>, Vec<_>) =
                 follow::patterns(names).into_iter().partition(|name| follow::is_pattern(name));

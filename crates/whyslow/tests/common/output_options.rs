@@ -18,16 +18,6 @@ pub const OUTPUTS: &[(&str, &str, &[Run])] = &[
             run("tables/transfers.parquet", "export {in} --parquet {dir}/tables"),
         ],
     ),
-    ("gateway epoch", "output", &[run("out", "gateway epoch --recipient {recipient} --output {place}")]),
-    ("gateway init", "folder", &[run("keys/access.key", "gateway init {dir}/keys")]),
-    ("gateway keygen", "output", &[run("out", "gateway keygen --output {place}")]),
-    (
-        "gateway open",
-        "output",
-        &[run("out", "gateway open {in} --epoch {other} -i env:NONE --name a/b --metadata x -o {place}")],
-    ),
-    ("gateway rekey", "output", &[run("out", "gateway rekey {epoch} -i file:{key} -r {recipient} --output {place}")]),
-    ("gateway seal", "output", &[run("out", "gateway seal {in} --epoch {epoch} -i file:{key} --name a/b -o {place}")]),
     // The programs of `exec` and the scenarios of `score` are not files of the command line.
     ("lab exec", "out", &[]),
     ("lab gallery", "out", &[folder("results/gallery-own/base-1/own.toml", "lab gallery {in} --out {dir}/results")]),
@@ -111,8 +101,7 @@ const fn folder(place: &'static str, arguments: &'static str) -> Run {
     Run { way: Way::Folder, place, arguments }
 }
 
-/// Options that name a file or folder to read, and two of the gateway's that it appends to or
-/// passes on to `watch --keep`.
+/// Options that name a file or folder to read.
 pub const INPUTS: &[(&str, &str)] = &[
     ("", "baseline"),
     ("", "files"),
@@ -121,21 +110,6 @@ pub const INPUTS: &[(&str, &str)] = &[
     ("explain", "baseline"),
     ("explain", "files"),
     ("export", "files"),
-    ("gateway clean", "config"),
-    ("gateway layout", "config"),
-    ("gateway layout", "epochs"),
-    ("gateway layout", "object"),
-    ("gateway open", "epochs"),
-    ("gateway open", "object"),
-    ("gateway rekey", "epoch"),
-    ("gateway seal", "epochs"),
-    ("gateway seal", "file"),
-    ("gateway serve", "config"),
-    ("gateway serve", "epochs"),
-    ("gateway serve", "keep"),
-    ("gateway serve", "log"),
-    ("gateway serve", "tls_cert"),
-    ("gateway serve", "tls_key"),
     ("lab gallery", "name"),
     ("lab run", "names"),
     ("lab show", "folder"),

@@ -8,6 +8,7 @@ mod ci;
 mod compare;
 mod evidence;
 mod export;
+#[cfg(unix)]
 mod gateway;
 mod inputs;
 #[cfg(unix)]
@@ -26,8 +27,6 @@ mod remote;
 #[cfg(all(target_os = "linux", feature = "parquet"))]
 mod replaced;
 mod select;
-#[cfg(target_os = "linux")]
-mod serve;
 mod sets;
 mod stitch;
 mod tables;

@@ -56,44 +56,21 @@ impl Scene {
         Self { folder, place, input, bytes }
     }
 
-    fn arguments(&self, line: &str, keys: &Keys) -> Vec<String> {
+    fn arguments(&self, line: &str) -> Vec<String> {
         let text = |path: &Path| path.to_str().unwrap().to_owned();
         let values = [
             ("{in}", text(&self.input)),
             ("{place}", text(&self.place)),
             ("{dir}", text(self.folder.0.path())),
             ("{other}", text(&common::sample("loss-client"))),
-            ("{epoch}", text(&keys.epoch)),
-            ("{key}", text(&keys.key)),
-            ("{recipient}", keys.recipient.clone()),
         ];
         let fill = |word: &str| values.iter().fold(word.to_owned(), |word, (name, value)| word.replace(name, value));
         line.split_whitespace().map(fill).collect()
     }
 }
 
-/// An operator's key, and an epoch for it.
-struct Keys {
-    _folder: Folder,
-    key: PathBuf,
-    epoch: PathBuf,
-    recipient: String,
-}
-
-impl Keys {
-    fn new() -> Self {
-        let folder = Folder::new();
-        let [key, epoch] = ["key", "epoch"].map(|name| folder.0.path().join(name));
-        let made = whyslow().args(["gateway", "keygen", "-o"]).arg(&key).assert().code(0).get_output().stdout.clone();
-        let recipient = String::from_utf8(made).unwrap().trim().to_owned();
-        whyslow().args(["gateway", "epoch", "-r", &recipient, "-o"]).arg(&epoch).assert().code(0);
-        Self { _folder: folder, key, epoch, recipient }
-    }
-}
-
 #[test]
 fn an_output_that_is_an_input_is_refused_for_every_option() {
-    let keys = Keys::new();
     for (command, option, runs) in OUTPUTS {
         for run in *runs {
             for name in [Name::Same, Name::Hard, Name::Soft] {
@@ -102,7 +79,7 @@ fn an_output_that_is_an_input_is_refused_for_every_option() {
                 }
                 let scene = Scene::new(run, name);
                 let before = fs::symlink_metadata(&scene.place).unwrap().ino();
-                let arguments = scene.arguments(run.arguments, &keys);
+                let arguments = scene.arguments(run.arguments);
                 let said = complaint(whyslow().args(&arguments));
                 let is_named = ["name another", "File exists", "is there already"].iter().any(|why| said.contains(why));
                 assert!(is_named, "{command} --{option}, {name:?}: {arguments:?}: {said}");
@@ -139,21 +116,4 @@ fn two_outputs_of_one_command_have_two_names() {
         "{said}"
     );
     assert!(!out.exists());
-}
-
-#[test]
-fn a_gateway_does_not_log_into_what_it_reads() {
-    let (keys, folder) = (Keys::new(), Folder::new());
-    let settings = folder.put("gateway.toml", b"");
-    for read in [&keys.epoch, &settings] {
-        let before = fs::read(read).unwrap();
-        let mut serve = whyslow();
-        serve
-            .args(["gateway", "serve", "--store", "file:store", "--identity"])
-            .arg(format!("file:{}", keys.key.display()));
-        serve.current_dir(folder.0.path()).arg("--epoch").arg(&keys.epoch).arg("--config").arg(&settings);
-        let said = complaint(serve.arg("--log").arg(read));
-        assert!(said.contains("--log ") && said.contains("name another file"), "{said}");
-        assert_eq!(fs::read(read).unwrap(), before);
-    }
 }

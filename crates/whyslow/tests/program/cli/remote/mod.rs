@@ -1,11 +1,13 @@
 //! Captures behind URLs and in object storage: what is found is what is found in the file.
 
+#[path = "../../../../../whyslow-gateway/tests/program/serve/running.rs"]
+#[expect(dead_code, reason = "most of it is for the gateway's own tests")]
+mod running;
 mod server;
 
-use super::serve::running::Place;
-use super::serve::running::Running;
 use crate::common;
 use assert_cmd::Command;
+use running::{Place, Running};
 use serde_json::Value;
 use server::{Served, Server};
 use std::fs;
@@ -157,6 +159,9 @@ fn signed(gateway: &Running) -> Command {
 
 #[test]
 fn objects_of_s3_give_what_their_files_give() {
+    if whyslow_testing::neighbour("whyslow-gateway").is_none() {
+        return;
+    }
     let place = Place::new();
     let gateway = gateway(&place);
     let (client, server) = ("s3://traces/day/client-1.pcap", "s3://traces/day/server-1.pcap.zst");
@@ -180,6 +185,9 @@ fn objects_of_s3_give_what_their_files_give() {
 
 #[test]
 fn an_object_of_s3_that_cannot_be_read_says_why() {
+    if whyslow_testing::neighbour("whyslow-gateway").is_none() {
+        return;
+    }
     let place = Place::new();
     let gateway = gateway(&place);
     let refused = |command: &mut Command, url: &str| crate::complaint(command.arg(url));

@@ -1,0 +1,154 @@
+//! `whyslow-gateway serve`: the endpoint, from its settings to its end.
+//!
+//! ```text
+//!   arguments, variables, file ─▶ Settings ─▶ store, keys ─▶ Front ─▶ records
+//!                                  log, metrics, statistics ◀─ Observer ◀─┘
+//!                                                 admin (HTTP) ◀─┘
+//! ```
+
+mod admin;
+mod advice;
+mod descriptors;
+mod keep;
+mod log;
+mod metrics;
+mod observer;
+mod page;
+pub(super) mod row;
+mod settings;
+mod signals;
+pub(super) mod stats;
+
+use super::args::ServeArgs;
+use super::backend::{self, Backend};
+use super::options::Admin;
+use crate::complain;
+use anyhow::Context;
+use keep::Recorder;
+use observer::Observer;
+use settings::Settings;
+use std::net::SocketAddr;
+use std::process::ExitCode;
+use std::sync::Arc;
+use tokio::net::TcpListener;
+use whyslow_gateway::front::{Access, Front};
+use whyslow_gateway::sealed::SealedStore;
+use whyslow_output::exit::FAILED;
+use whyslow_text::units::{count, figure};
+
+/// Serves until a signal ends it.
+///
+/// # Errors
+/// When the settings make no sense, the store cannot be used, or an address not be had.
+pub(super) fn run(args: &ServeArgs) -> anyhow::Result<ExitCode> {
+    let mut settings = Settings::resolve(args)?;
+    let limit = descriptors::raise();
+    let (wanted, to_store) = (settings.limits.connections, settings.pool.max_connections);
+    settings.limits.connections = descriptors::connections(limit, wanted, settings.storage.store.as_ref(), to_store)?;
+    if let Some(limit) = limit.filter(|_| settings.limits.connections < wanted) {
+        complain(&format!(
+            "note: {} of clients at most, as {limit} open files are allowed (ulimit -n, LimitNOFILE); {wanted} were meant \
+             (--max-connections)",
+            count(settings.limits.connections as u64, "connection")
+        ));
+    }
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    let code = runtime.block_on(serve(settings))?;
+    // What still runs was told to end, and had its time.
+    runtime.shutdown_background();
+    Ok(code)
+}
+
+async fn serve(settings: Settings) -> anyhow::Result<ExitCode> {
+    let mut signals = signals::Signals::listen()?;
+    let listener = bind("--listen", settings.listen).await?;
+    let admin = match settings.admin {
+        Admin::At(address) => Some(bind("--admin", address).await?),
+        Admin::Off => None,
+    };
+    let backend = Arc::new(backend::open(&settings.storage, settings.pool.clone()).await?);
+    backend.check().await?;
+    let recorder = settings.keep.as_ref().map(|keep| keep.record(backend.packets.as_deref())).transpose()?;
+    let observer = Arc::new(Observer::new(&settings, Arc::clone(&backend))?);
+    let mut administration = String::new();
+    if let Some(admin) = admin {
+        administration = format!("; administration at http://{}", admin.local_addr()?);
+        tokio::spawn(admin::serve(admin, Arc::clone(&observer) as _));
+    }
+    keep_warm(&backend)?;
+    let sealed = SealedStore::new(Arc::clone(&backend.store), Arc::clone(&settings.keyring), settings.sealed(&backend));
+    adopt(&sealed, &backend).await?;
+    let address = listener.local_addr()?;
+    for advice in advice::of(&settings, &backend, address).await {
+        complain(&advice);
+    }
+    // Who reads the line and asks at once is told the same.
+    observer.begin();
+    complain(&(ready(&settings, &backend, address) + &administration));
+    let front = Front::new(sealed, settings.front(Arc::clone(&observer) as _));
+    let ending = {
+        let observer = Arc::clone(&observer);
+        async move {
+            signals.wait(|| observer.reopen_log()).await;
+            observer.end();
+            complain("no new requests; those that run may end (the next signal ends at once)");
+            signals.leave_at_the_next();
+        }
+    };
+    let drained = front.serve(listener, ending).await;
+    let closed = match &backend.s3 {
+        Some(s3) => s3.close().await,
+        None => Ok(()),
+    };
+    observer.finish();
+    if let Err(error) = closed {
+        complain(&format!("the upload that takes bursts is left in the store, with one part at most: {error}"));
+    }
+    recorder.map(Recorder::end).transpose()?;
+    if drained.cut > 0 {
+        let time = figure(settings.limits.drain.as_secs_f64(), "s");
+        complain(&format!(
+            "{} cut that had not ended within {time} (--drain)",
+            count(drained.cut as u64, "connection")
+        ));
+        return Ok(ExitCode::from(FAILED));
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+async fn bind(option: &str, address: SocketAddr) -> anyhow::Result<TcpListener> {
+    TcpListener::bind(address).await.with_context(|| format!("{option} {address}"))
+}
+
+/// Compares the buckets' settings with those of this gateway. In front of `s3://` that is done for
+/// each bucket when a client uses it.
+async fn adopt(sealed: &SealedStore, backend: &Backend) -> anyhow::Result<()> {
+    if backend.bucket.is_none() && backend.s3.is_some() {
+        return Ok(());
+    }
+    for bucket in backend.buckets().await? {
+        sealed.adopt(&bucket).await.with_context(|| backend.name.clone())?;
+    }
+    Ok(())
+}
+
+fn keep_warm(backend: &Backend) -> anyhow::Result<()> {
+    if let (Some(s3), Some(bucket)) = (&backend.s3, &backend.bucket) {
+        s3.keep_warm(bucket)?;
+    }
+    Ok(())
+}
+
+/// The one line that says that clients may come.
+fn ready(settings: &Settings, backend: &Backend, address: SocketAddr) -> String {
+    let scheme = if settings.tls.is_some() { "https" } else { "http" };
+    let who = match &settings.access {
+        Access::Everybody => "everybody of this machine".to_owned(),
+        Access::Keys(keys) => keys.iter().map(|key| key.id.as_str()).collect::<Vec<_>>().join(", "),
+    };
+    format!(
+        "ready: S3 at {scheme}://{address} for {who}; sealed to epoch {} in {}",
+        settings.keyring.current().id(),
+        backend.name
+    )
+}

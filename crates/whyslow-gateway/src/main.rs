@@ -1,0 +1,38 @@
+//! `whyslow-gateway`: S3 in front of somebody else's storage, which sees nothing of what it stores.
+//!
+//! The binary is thin: arguments ([`cli`]) become settings, settings become calls of the library.
+
+mod cli;
+
+use anstream::ColorChoice;
+use clap::Parser;
+use cli::args::{Args, Color};
+use std::process::ExitCode;
+use whyslow_output::exit::FAILED;
+use whyslow_output::{Output, is_broken_pipe};
+
+/// Requests are many pieces of memory, taken and given back.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+fn main() -> ExitCode {
+    let args = Args::parse();
+    let color = match args.color {
+        Color::Auto => ColorChoice::Auto,
+        Color::Always => ColorChoice::Always,
+        Color::Never => ColorChoice::Never,
+    };
+    match cli::run(&args.task, Output::new(color)) {
+        Ok(code) => code,
+        Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
+        Err(error) => {
+            complain(&format!("{error:#}"));
+            ExitCode::from(FAILED)
+        }
+    }
+}
+
+/// Reports something on stderr. It may name files and clients; it cannot steer the terminal.
+fn complain(text: &str) {
+    whyslow_output::complain("whyslow-gateway", text);
+}
