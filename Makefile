@@ -23,6 +23,7 @@
 #             writes the table from which confidences are made (CALIBRATE_SEED, CALIBRATE_EACH)
 # make stages what each stage of the analysis takes, one at a time
 # make install
+# make gateway  build and install whyslow-gateway, the S3 endpoint that encrypts (docs/gateway/)
 
 SAMPLE ?= samples/slow-start-client.pcap
 CARGO ?= cargo
@@ -40,7 +41,7 @@ PAGE = web/dist/index.html
 WASM = target/wasm32-unknown-unknown/web/whyslow_wasm.wasm
 SITE = target/site
 
-.PHONY: help demo demo-python wheel dist dist-test site site-all check test test-spark fuzz bench metamorphic growth calibrate stages install tools web page
+.PHONY: help demo demo-python wheel dist dist-test site site-all check test test-spark fuzz bench metamorphic growth calibrate stages install gateway tools web page
 
 help:
 	@sed -n '/^$$/q; s/^# //p' Makefile
@@ -153,3 +154,6 @@ stages: tools
 
 install: tools page
 	$(CARGO) install --locked --path crates/whyslow
+
+gateway: tools
+	$(CARGO) install --locked --path crates/whyslow-gateway

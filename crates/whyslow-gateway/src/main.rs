@@ -3,10 +3,12 @@
 //! The binary is thin: arguments ([`cli`]) become settings, settings become calls of the library.
 
 mod cli;
+mod complain;
 
 use anstream::ColorChoice;
 use clap::Parser;
 use cli::args::{Args, Color};
+use complain::complain;
 use std::process::ExitCode;
 use whyslow_output::exit::FAILED;
 use whyslow_output::{Output, is_broken_pipe};
@@ -30,9 +32,4 @@ fn main() -> ExitCode {
             ExitCode::from(FAILED)
         }
     }
-}
-
-/// Reports something on stderr. It may name files and clients; it cannot steer the terminal.
-fn complain(text: &str) {
-    whyslow_output::complain("whyslow-gateway", text);
 }

@@ -10,14 +10,14 @@ pub mod units {
     use whyslow_core::units::Nanos;
     pub use whyslow_text::units::{bytes, count, figure, millis, rate, share, thousands};
 
-    /// A duration in seconds, to the millisecond while that matters: `0.184 s`, `63.21 s`, `4,512 s`.
-    /// Below 10 ms it is in milliseconds.
+    /// A duration in seconds, to the millisecond while that matters: `0.184 s`, `63.21 s`,
+    /// `4,512 s`. Below 10 ms it is in milliseconds.
     pub fn seconds(time: Nanos) -> String {
         whyslow_text::units::seconds(time.0)
     }
 
-    /// A duration to three digits, in a unit that fits: `340 µs`, `25.8 ms`, `1.02 s`, `4 min 12 s`, `3
-    /// h 05 min`.
+    /// A duration to three digits, in a unit that fits: `340 µs`, `25.8 ms`, `1.02 s`,
+    /// `4 min 12 s`, `3 h 05 min`.
     pub fn span(time: Nanos) -> String {
         whyslow_text::units::span(time.0)
     }

@@ -153,8 +153,8 @@ pub fn rare_tools(names: &[&str]) -> bool {
     all_start(names, Lack::Program)
 }
 
-/// A program of the workspace that another crate builds, beside the one that the tests are of. Tests
-/// of the whole workspace build it first; those of one crate need not.
+/// A program that another crate of the workspace builds. Tests of the whole workspace build it
+/// first; those of one crate need not.
 #[track_caller]
 pub fn neighbour(name: &str) -> Option<PathBuf> {
     // target/PROFILE/deps/TESTS-HASH

@@ -35,8 +35,8 @@ pub(crate) fn sources(inputs: &[Input]) -> Sources {
 pub(crate) struct GrowingFile(whyslow_output::GrowingFile);
 
 impl GrowingFile {
-    /// Resolves its path; the file is opened later. If it rotates, it becomes the previous file when
-    /// it is full.
+    /// Resolves its path; the file is opened later. If it rotates, it becomes the previous file
+    /// when it is full.
     ///
     /// # Errors
     /// Returns an error if it, or the previous file, is one of the inputs or cannot be written to.

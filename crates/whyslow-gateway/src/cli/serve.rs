@@ -22,7 +22,7 @@ pub(super) mod stats;
 use super::args::ServeArgs;
 use super::backend::{self, Backend};
 use super::options::Admin;
-use crate::complain;
+use crate::complain::complain;
 use anyhow::Context;
 use keep::Recorder;
 use observer::Observer;

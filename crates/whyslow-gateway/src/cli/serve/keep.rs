@@ -3,7 +3,7 @@
 //! It is a process of its own, so that what may capture packets holds no secret, and what serves
 //! clients needs no right to capture.
 
-use crate::complain;
+use crate::complain::complain;
 use anyhow::{Context, bail};
 use std::io::{BufRead, BufReader, Read};
 use std::path::PathBuf;

@@ -106,7 +106,7 @@ impl Writer {
             self.reopen();
             let result = self.write(&line, waiting);
             if let Err(error) = result {
-                crate::complain(&format!("the log cannot be written: {error}"));
+                crate::complain::complain(&format!("the log cannot be written: {error}"));
             }
         }
     }
@@ -136,7 +136,7 @@ impl Writer {
         {
             match append(file) {
                 Ok(new) => self.out = Some(BufWriter::new(new)),
-                Err(error) => crate::complain(&format!("{}: {error}", file.display())),
+                Err(error) => crate::complain::complain(&format!("{}: {error}", file.display())),
             }
         }
     }

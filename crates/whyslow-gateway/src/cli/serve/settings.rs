@@ -7,7 +7,7 @@ use super::super::options::{Admin, Clients, KeyFiles, LogFormat, NamedSource, Op
 use super::super::place::Place;
 use super::super::{init, secrets};
 use super::keep::Keep;
-use crate::complain;
+use crate::complain::complain;
 use anyhow::{Context, bail};
 use std::net::SocketAddr;
 use std::path::PathBuf;

@@ -1,0 +1,6 @@
+//! Messages to whoever started the program.
+
+/// Reports something on stderr. It may name files and clients; it cannot steer the terminal.
+pub(crate) fn complain(text: &str) {
+    whyslow_output::complain("whyslow-gateway", text);
+}
