@@ -11,6 +11,7 @@
 # make check  before a commit: format, layers, lints, and the unit tests of what differs from main; a minute at most when warm
 # make test   everything that must hold: format, lints, tests, the lab on this kernel, documentation, layers, the page; what is skipped
 #             is listed, and WHYSLOW_REQUIRE_ALL=1 makes it fail
+# make soak   the same with all inputs in place of a part of them, hostile input for longer, the site as it is published: every night
 # make test-spark  that Spark, Dask and Ray read what whyslow reads; needs Java, and half a gigabyte of Python packages
 # make fuzz   hostile input for a minute a target (FUZZ_SECONDS to change that)
 # make bench  how fast it is, beside tcptrace, tshark and cat; a report under benches/runs/ (BENCH=small: two minutes, no report;
@@ -38,10 +39,11 @@ GROWTH_INPUTS ?=
 DIST ?=
 
 PAGE = web/dist/index.html
-WASM = target/wasm32-unknown-unknown/web/whyslow_wasm.wasm
+WEB_PROFILE ?= web
+WASM = target/wasm32-unknown-unknown/$(WEB_PROFILE)/whyslow_wasm.wasm
 SITE = target/site
 
-.PHONY: help demo demo-python wheel dist dist-test site site-all check test test-spark fuzz bench metamorphic growth calibrate stages install gateway tools web page
+.PHONY: help demo demo-python wheel dist dist-test site site-all check test soak test-spark fuzz bench metamorphic growth calibrate stages install gateway tools web page
 
 help:
 	@sed -n '/^$$/q; s/^# //p' Makefile
@@ -101,7 +103,7 @@ dist-test:
 site: tools web
 	@test -d "$$(rustc --print target-libdir --target wasm32-unknown-unknown)" || \
 	    { echo "Rust's target for browsers is missing: rustup target add wasm32-unknown-unknown"; exit 1; }
-	$(CARGO) build --profile web --quiet --target wasm32-unknown-unknown -p whyslow-wasm --lib
+	$(CARGO) build --profile $(WEB_PROFILE) --quiet --target wasm32-unknown-unknown -p whyslow-wasm --lib
 	node web/site/build.mjs $(WASM) $(SITE)
 
 site-all: site
@@ -113,6 +115,9 @@ check: tools
 
 test: tools page
 	tools/test
+
+soak: tools page
+	WHYSLOW_SOAK=1 FUZZ_SECONDS=$${FUZZ_SECONDS:-10} METAMORPHIC=$${METAMORPHIC:-all} tools/test
 
 test-spark: tools
 	tools/test spark

@@ -130,6 +130,18 @@ pub fn captures_if_any() -> Option<PathBuf> {
     folder.is_dir().then_some(folder)
 }
 
+/// Whether tests run at length (`make soak`, which sets WHYSLOW_SOAK=1).
+pub fn soaks() -> bool {
+    set("WHYSLOW_SOAK")
+}
+
+/// Of very many things that a test does the same with, every tenth, which stand for all;
+/// [all of them](soaks) every night.
+pub fn part_of<T>(all: Vec<T>) -> Vec<T> {
+    let step = if soaks() { 1 } else { 10 };
+    all.into_iter().step_by(step).collect()
+}
+
 /// One of these captures.
 #[track_caller]
 pub fn capture(name: &str) -> Option<PathBuf> {

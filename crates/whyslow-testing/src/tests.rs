@@ -16,6 +16,15 @@ fn victim() {
     }
 }
 
+#[test]
+fn part_of_many_is_every_tenth_and_never_none() {
+    if soaks() {
+        return assert_eq!(part_of((0..25).collect()).len(), 25);
+    }
+    assert_eq!(part_of((0..25).collect()), [0, 10, 20]);
+    assert_eq!(part_of(vec![7]), [7]);
+}
+
 /// How the victim ended, what it said, and what was noted of it.
 fn run(lacks: &str, more: &[(&str, &str)]) -> (bool, String, String) {
     let file = std::env::temp_dir().join(format!("whyslow-testing-{}-{lacks}-{}", std::process::id(), more.len()));

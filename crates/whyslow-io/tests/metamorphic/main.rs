@@ -18,8 +18,8 @@ mod verdict;
 use packets::Capture;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::{LazyLock, Mutex};
-use transform::Transformation;
+use std::sync::{LazyLock, Mutex, OnceLock};
+use transform::{ALL, Transformation};
 use verdict::{Change, Verdict, verdict};
 
 /// Least share of verdicts that stay or become less sure, over all transformations.
@@ -78,6 +78,8 @@ static WHOLE: LazyLock<Vec<Whole>> = LazyLock::new(|| {
     whole
 });
 
+static FOUND: [OnceLock<Changes>; ALL.len()] = [const { OnceLock::new() }; ALL.len()];
+
 /// Calls `act` for each on all processors; the results that there are, in any order.
 fn parallel<T: Sync, R: Send>(all: &[T], act: impl Fn(&T) -> Option<R> + Sync) -> Vec<R> {
     let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
@@ -111,7 +113,13 @@ impl Changes {
         }
     }
 
-    fn of(transformation: &Transformation) -> Self {
+    /// What a transformation changes, found out once for all tests.
+    fn of(transformation: &Transformation) -> &'static Self {
+        let at = ALL.iter().position(|one| one.name == transformation.name).unwrap();
+        FOUND[at].get_or_init(|| Self::find(transformation))
+    }
+
+    fn find(transformation: &Transformation) -> Self {
         let changes = Mutex::new(Self::default());
         parallel(&WHOLE, |whole| {
             let Whole { name, capture, verdict: before } = whole;
@@ -145,10 +153,11 @@ impl Changes {
 
     /// # Panics
     /// If too many verdicts change, or one becomes another certain cause.
-    fn assert_few(mut self, name: &str) {
-        self.wrong.sort();
+    fn assert_few(&self, name: &str) {
+        let mut wrong: Vec<_> = self.wrong.iter().collect();
+        wrong.sort();
         println!("{}", self.row(name));
-        for (change, what) in &self.wrong {
+        for (change, what) in wrong {
             println!("  {change:?}: {what}");
         }
         let (all, right) = self.right();

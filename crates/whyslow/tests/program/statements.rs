@@ -54,6 +54,6 @@ fn captures_of_others_are_explained_without_contradiction() {
     let Some(folder) = whyslow_testing::captures() else { return };
     let mut captures = Vec::new();
     captures_in(&folder, &mut captures);
-    let wrong = impossible(&captures);
+    let wrong = impossible(&whyslow_testing::part_of(captures));
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
