@@ -67,10 +67,10 @@ page:
 	@if command -v npm >/dev/null; then $(MAKE) --no-print-directory web; \
 	else echo "note: Node is missing, so this build goes without the page of \`whyslow view\`"; fi
 
-# A quick build of the same program (see Cargo.toml's profile): what is delivered is optimised by `make install`. A path of 100 ms, so that
+# A quick build (see Cargo.toml's profile) of what is run here: what is delivered is whole, and optimised by `make install`. A path of 100 ms, so that
 # a busy machine does not spoil the run.
 demo: tools page
-	$(CARGO) build --profile demo --quiet -p whyslow
+	$(CARGO) build --profile demo --quiet -p whyslow --no-default-features
 	@rm -rf $(RECORDED)
 	@echo
 	@echo '$$ whyslow lab run far --only new --out $(RECORDED)'
@@ -80,7 +80,7 @@ demo: tools page
 	    echo "nothing was recorded here: this is a bundled capture"; file=$(SAMPLE); \
 	fi; \
 	echo; echo "\$$ whyslow $$file"; target/demo/whyslow $$file; \
-	echo; echo "the program is target/demo/whyslow; make install builds it as fast as it can be"
+	echo; echo "the program is target/demo/whyslow, without object stores and Parquet; make install builds all, as fast as it can be"
 
 demo-python: tools
 	@venv=$$(tools/wheel demo target/demo-python | tail -n 1); \
@@ -91,7 +91,7 @@ demo-python: tools
 # The program in it is the static one, which needs nothing of the machine where it is installed.
 wheel: tools page
 	@target=$$(tools/dist targets | tr ' ' '\n' | grep "^$$(uname -m | sed s/arm64/aarch64/)-" | head -n 1); \
-	tools/dist build $$target && tools/wheel release target/wheel target/dist/bin/$$target/whyslow >/dev/null
+	PROGRAMS=whyslow tools/dist build $$target && tools/wheel release target/wheel target/dist/bin/$$target/whyslow >/dev/null
 	@ls -l target/wheel/*.whl
 
 dist: tools page

@@ -12,7 +12,7 @@ use std::path::Path;
 fn all(mut program: Command) -> Vec<Command> {
     program.build();
     let mut pages = vec![program.clone()];
-    add(&program, &program.get_name().to_owned(), &mut pages);
+    add(&program, program.get_name(), &mut pages);
     pages
 }
 

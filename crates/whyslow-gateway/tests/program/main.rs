@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, missing_docs)]
 
 mod objects;
+#[cfg(unix)]
 mod outputs;
 #[cfg(target_os = "linux")]
 mod serve;
