@@ -1,5 +1,5 @@
 //! Takes the page into the crate where `make web` has built it, compressed. Without it all the rest
-//! still builds, and says so.
+//! still builds, with a note.
 
 use flate2::Compression;
 use flate2::write::GzEncoder;

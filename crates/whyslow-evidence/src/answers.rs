@@ -1,4 +1,4 @@
-//! [`Answer`]: what a kernel's account of a connection says of the findings of a capture. The
+//! [`Answer`]: a kernel's account of a connection compared with the findings of a capture. The
 //! findings stay as they are; the answers stand next to them.
 
 mod coverage;

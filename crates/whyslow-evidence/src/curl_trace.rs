@@ -155,7 +155,7 @@ fn subject(index: usize, of: usize, request: &Request) -> Subject {
     let mut out = curl::subject(SOURCE, index, of, &times);
     let whole_s = request.last - request.begin;
     if request.silence >= STALL_S {
-        // It is a part of receiving, and says more.
+        // It is a part of receiving, with more detail.
         out.findings.push(
             Finding::unnamed(0.75, Statement::Stalled { seconds: request.silence, of_s: whole_s })
                 .costs(request.silence)

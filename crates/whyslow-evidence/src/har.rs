@@ -44,7 +44,7 @@ impl Evidence for Har {
     }
 }
 
-/// The members of an entry that say where its time went. Bodies, headers and cookies are not read.
+/// The members of an entry with its times. Bodies, headers and cookies are not read.
 #[derive(Debug, Deserialize)]
 struct Entry {
     #[serde(rename = "startedDateTime")]
@@ -189,7 +189,7 @@ fn covered(requests: &[Request], phase: Phase) -> f64 {
 fn judge(requests: &[Request], phase: Phase, name: &str, took_s: f64, whole_s: f64) -> Option<Finding> {
     let slow: Vec<&Request> = requests.iter().filter(|request| request.took(phase) >= SLOW_S).collect();
     let worst = slow.iter().max_by(|a, b| a.took(phase).total_cmp(&b.took(phase)))?;
-    // Many short ones together are no fault of one phase, but for the queue.
+    // Many short ones together are not the fault of one phase, except the queue.
     let cost = union(slow.iter().map(|request| request.span(phase)).collect());
     if cost < SLOW_S || cost < SLOW * whole_s {
         return None;

@@ -20,7 +20,7 @@ pub(crate) struct Iperf;
 const CLOSES: std::ops::RangeInclusive<f64> = 0.75..=1.3;
 /// A window of fewer segments is what a timeout leaves.
 const COLLAPSED: f64 = 2.5 * SEGMENT;
-/// Tests in parallel that are so much faster than one show a limit of each connection.
+/// Parallel tests that are faster than one by this factor show a limit of each connection.
 const PARALLEL: f64 = 1.5;
 /// iperf's rate for UDP where `-b` is not given, bit/s, and a little more.
 const UDP_RATE: f64 = 1.1e6;
@@ -82,7 +82,7 @@ fn udp(test: &Test, rate: f64, out: &mut Subject) {
         let received = test.received.map(|one| one.bps).filter(|bps| *bps > 0.0);
         let received = received.or_else(|| (of > 0.0).then(|| rate * (1.0 - datagrams / of)));
         let statement = Statement::UdpLost { datagrams, of, received_bps: received };
-        // A tenth or more is what no link loses by accident: more was sent than it carries.
+        // No link loses a tenth or more by accident: more was sent than it carries.
         let over = datagrams >= 0.1 * of;
         let cause = if over { Cause::Bandwidth } else { Cause::Loss };
         let finding =

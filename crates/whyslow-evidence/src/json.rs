@@ -1,4 +1,4 @@
-//! Lists of objects in JSON, read one by one: a file that was cut gives what came before.
+//! Lists of objects in JSON, read one by one: a truncated file gives the objects before the cut.
 
 use serde::de::DeserializeOwned;
 

@@ -7,8 +7,8 @@
 //! Bytes in, data out: no file, socket, clock or environment, and no sentence. Each format is a
 //! module that implements `Evidence`, recognises its text by content, and is a line in `KINDS`. A
 //! text may hold several.
-//! What a source cannot show is a [`Gap`]. What a kernel's account says of a capture's findings is
-//! an [`Answer`].
+//! A fact that a source cannot show is a [`Gap`]. An [`Answer`] is a kernel's account of a
+//! capture's finding.
 #![forbid(unsafe_code)]
 
 mod answers;
@@ -79,7 +79,7 @@ pub fn read(inputs: &[(&str, &[u8])]) -> Option<Report> {
         let kind = KINDS.iter().find(|kind| kind.sources().contains(&subject.source));
         subject.conclude(kind.map_or(&[], |kind| kind.cannot_show()));
     }
-    // The one that somebody waited for longest, or that is surest, first; the sort is stable.
+    // The one with the longest wait, or the surest, first; the sort is stable.
     report.subjects.sort_by(|a, b| b.weight().total_cmp(&a.weight()));
     Some(report)
 }

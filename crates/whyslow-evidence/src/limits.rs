@@ -1,6 +1,6 @@
 //! Thresholds of the kernel's account, shared by `whyslow host` and the readers of texts.
 
-/// Of the time with data to send, what a window or a buffer must hold: as for captures.
+/// Share of the time with data that a window or a buffer must limit: as for captures.
 pub const HELD_SHARE: f64 = 0.2;
 /// A shorter hold is not reported, µs: as for captures.
 pub const HELD_LEAST_US: u64 = 100_000;
@@ -14,14 +14,14 @@ pub const DROPPED: f64 = 0.0001;
 pub const FEW: u64 = 10;
 /// Segments since boot that a share of 1 % needs.
 pub const ENOUGH: u64 = 1_000;
-/// A retransmission timeout in so many segments: each is a silence of 200 ms or more.
+/// Segments per retransmission timeout: each is a silence of 200 ms or more.
 pub const TIMEOUTS: f64 = 0.001;
 /// Segments in flight that are in no delayed ACK.
 pub const QUEUE_SEGMENTS: u32 = 4;
 /// Growth of the round trip that is reported, seconds: as for captures.
 pub const QUEUE_GROWTH_S: f64 = 0.03;
 
-/// Whether what is in flight stands in a queue: the round trip is twice the least one and 10 ms
+/// Whether data in flight is in a queue: the round trip is twice the least one and 10 ms
 /// more, as for captures. Seconds.
 pub fn in_queue(rtt: f64, least: f64) -> bool {
     rtt >= 2.0 * least + 0.01

@@ -49,7 +49,7 @@ fn push_line(out: &mut String, line: &str) {
     }
 }
 
-/// A number at the beginning, and what follows it. A decimal comma is read as a point.
+/// A number at the beginning, and the rest. A decimal comma is read as a point.
 pub(crate) fn number(text: &str) -> Option<(f64, &str)> {
     let end = text.find(|c: char| !(c.is_ascii_digit() || c == '.' || c == ',')).unwrap_or(text.len());
     let (digits, rest) = text.split_at(end);

@@ -18,7 +18,7 @@ use whyslow_core::pair::{
 
 /// A set of captures, as read the first time.
 pub(crate) struct ReadSet {
-    /// Its files in the order of reading; none when one of them was a pipe.
+    /// Its files in the order of reading; `None` if one of them was a pipe.
     pub(crate) files: Option<Vec<FirstRead>>,
     /// The same where each capture is in several files, by shares of the connections.
     pub(crate) shares: Vec<ShareFiles>,
@@ -28,7 +28,7 @@ pub(crate) struct ReadSet {
     pub(crate) captures: usize,
     /// Number of connections in the sets before it.
     pub(crate) connections: u64,
-    /// What its analysis does not list, where somebody wants that.
+    /// Its unlisted connections, if they are requested.
     pub(crate) unlisted: Option<UnlistedOfSet>,
 }
 
@@ -116,7 +116,7 @@ fn collect(
     stop: &Stop,
 ) -> Result<BTreeMap<usize, PacketCollector>, Error> {
     let readable = |set: usize| sets.get(set).is_some_and(|set| set.files.is_some() || !set.shares.is_empty());
-    // In the order of what they carried; one that three sets hold is read once in each.
+    // In the order of their payload; one that three sets hold is read once in each.
     let mut wanted: Vec<(usize, &ConnectionFingerprint)> = Vec::new();
     let mut known = HashSet::new();
     for shared in shared.iter().filter(|shared| shared.sets.iter().all(|&set| readable(set))) {

@@ -24,7 +24,7 @@ pub enum Error {
     Open {
         /// The input.
         name: String,
-        /// What the system says.
+        /// The system's error.
         cause: io::Error,
     },
     /// It is a directory.
@@ -40,7 +40,7 @@ pub enum Error {
         name: String,
         /// How far it was read, in bytes.
         offset: u64,
-        /// What the system says.
+        /// The system's error.
         cause: io::Error,
     },
     /// It is a pipe, and cannot be spooled to be read twice.
@@ -48,7 +48,7 @@ pub enum Error {
     Keep {
         /// The input.
         name: String,
-        /// What the system says.
+        /// The system's error.
         cause: io::Error,
     },
     /// The second reading found less than the first.
@@ -69,10 +69,10 @@ pub enum Error {
         std::env::temp_dir().display()
     )]
     NoRoom {
-        /// What the system says.
+        /// The system's error.
         cause: io::Error,
     },
-    /// Packets are wanted of what cannot be read twice.
+    /// Packets are requested from an input that cannot be read twice.
     #[error("a capture came through a pipe, and packets are read twice: write it to a file first")]
     Pipe,
     /// There is nothing to stitch.
@@ -83,7 +83,7 @@ pub enum Error {
     Share {
         /// The input.
         name: String,
-        /// Of the shard, from 0.
+        /// Number of the shard, from 0.
         number: usize,
         /// How many there are.
         of: usize,

@@ -45,7 +45,7 @@ impl<'a> EveryPacket<'a> {
         Self { reading, stop: stop.clone(), progress, open: None, late: 0 }
     }
 
-    /// The next packets of this connection, in the capture's order; none when there are no more.
+    /// The next packets of this connection, in the capture's order; `None` after the last.
     /// Their times are since the epoch, where the capture has a date.
     ///
     /// # Errors

@@ -37,13 +37,13 @@ pub(crate) fn last_id(analysis: &Analysis) -> u64 {
     analysis.connections.iter().map(|connection| connection.id).max().unwrap_or(0)
 }
 
-/// Frames get their capture's number, of which so many come before.
+/// Frames get their capture's number, after this number of others.
 fn place_frame(captures: usize) -> impl Fn(&mut Frame) + Copy {
     let offset = u16::try_from(captures).unwrap_or(u16::MAX);
     move |frame| frame.file = Some(frame.file.unwrap_or(0).saturating_add(offset))
 }
 
-/// A connection behind so many captures and connections of others.
+/// A connection after this number of other captures and connections.
 pub(crate) fn renumber_connection(connection: &mut Connection, captures: usize, connections: u64) {
     let finding = |finding: &mut Finding| finding.connections.iter_mut().for_each(|id| *id += connections);
     connection.id += connections;

@@ -1,4 +1,4 @@
-//! Where the bytes come from: files, pipes, standard input, and what others open ([`Object`]);
+//! Sources of bytes: files, pipes, standard input, and objects that others open ([`Object`]);
 //! compressed or not, one or a set.
 //!
 //! [`explain`] opens its inputs one after the other and undoes their compression as it reads
@@ -94,7 +94,7 @@ use worker_pool::{PoolFindings, WorkerPool};
 /// # Errors
 /// When an input cannot be opened or read, is empty, or is not a capture: then nothing is
 /// explained. An input that is damaged or truncated further on is explained as far as it goes, and
-/// its [`Capture`] has a problem that says so.
+/// its [`Capture`] has a problem that reports it.
 ///
 /// [`Capture`]: whyslow_core::analysis::Capture
 pub fn explain(inputs: &[Input], stop: &Stop, progress: &mut dyn FnMut(Progress)) -> Result<Analysis, Error> {
@@ -258,13 +258,13 @@ fn finish_sets(open: Vec<OpenSet>, stop: &Stop, feed: &mut InputReader<'_>) -> R
 /// A set that was read, explained.
 struct FoundSet {
     found: PoolFindings,
-    /// None when one of them was a pipe.
+    /// `None` if one of them was a pipe.
     files: Option<Vec<FirstRead>>,
     /// The files of each capture, where they are one for each share of the connections.
     shares: Vec<ShareFiles>,
 }
 
-/// Joins what was found of sets, and compares the connections that two of them hold.
+/// Joins the results of sets, and compares the connections that two of them hold.
 fn join_sets(
     found: impl Iterator<Item = Result<FoundSet, Error>>,
     stop: &Stop,

@@ -1,4 +1,4 @@
-//! [`Object`]: bytes that are neither file nor pipe, and that somebody else opens.
+//! [`Object`]: bytes that are neither file nor pipe, opened by another crate.
 
 use std::fmt::Debug;
 use std::io::{self, Read};
@@ -11,7 +11,7 @@ pub trait Object: Debug + Send + Sync {
     /// Its name in messages and in the analysis.
     fn name(&self) -> &str;
 
-    /// What tells it from all others; it may hold what is not to be shown.
+    /// Identifies it; it may hold secrets.
     fn location(&self) -> &str;
 
     /// Its size in bytes, as it is stored, if that can be known.

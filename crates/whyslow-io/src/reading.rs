@@ -35,11 +35,11 @@ pub(crate) struct GroupRead {
 /// Files that continue each other.
 #[derive(Clone, Debug)]
 pub(crate) struct FileSet {
-    /// In the order of time; none when one of them was a pipe.
+    /// In the order of time; `None` if one of them was a pipe.
     pub(crate) files: Option<Vec<FirstRead>>,
     /// Their places among all captures.
     pub(crate) captures: Range<usize>,
-    /// The place of the first among all captures; none where there is only one.
+    /// The place of the first among all captures; `None` if there is only one.
     pub(crate) first: Option<u16>,
     /// The offset of their connection numbers over those in the files alone.
     pub(crate) before: u64,
@@ -56,7 +56,7 @@ impl FileSet {
 #[derive(Clone, Debug)]
 pub struct PacketSource {
     files: Vec<FirstRead>,
-    /// The place of the first file among all captures; none where there is only one.
+    /// The place of the first file among all captures; `None` if there is only one.
     first: Option<u16>,
     wanted: WantedConnection,
     /// Segments that the analysis counted.
@@ -97,7 +97,8 @@ pub(crate) fn segments(connection: &Connection) -> u64 {
 }
 
 impl Reading {
-    /// Appends the results of a group to those of the groups before it; with what is not listed.
+    /// Appends the results of a group, unlisted connections included, to those of the groups before
+    /// it.
     pub(crate) fn new(read: Vec<GroupRead>) -> (Self, UnlistedConnections) {
         let (mut groups, mut sets, mut analyses) = (Vec::new(), Vec::new(), Vec::new());
         let (mut captures, mut connections) = (0, 0);

@@ -37,14 +37,14 @@ pub enum ScanError {
     Write {
         /// The capture.
         name: String,
-        /// What the system says.
+        /// The system's error.
         cause: io::Error,
     },
 }
 
 /// Condenses a capture of any kind. Gives its rows in order, each of at most
-/// [`MAX_ROW`](whyslow_core::capture::MAX_ROW) bytes; the first and the last one tell what it was,
-/// and the others need only the first. Memory is bounded by the open connections.
+/// [`MAX_ROW`](whyslow_core::capture::MAX_ROW) bytes; the first and the last one describe the
+/// capture, and the others need only the first. Memory is bounded by the open connections.
 ///
 /// # Errors
 /// When the capture cannot be read, or `give` fails.
@@ -110,7 +110,7 @@ pub fn scan_into<W: Write>(
     Ok((scanned, encoder.finish().map_err(unwritten)?))
 }
 
-/// Writes the condensed capture of an input that could not be read: it says why.
+/// Writes the condensed capture of an unreadable input, with the reason.
 ///
 /// # Errors
 /// When it cannot be written.

@@ -1,8 +1,8 @@
 //! [`Scratch`]: a temporary folder of this process, for pipes that were spooled and files dropped
 //! on the page.
 //!
-//! No other user can look into it. [`Scratch::end`] removes everything, even what is still being
-//! read or written; whoever ends the process calls it, a signal handler included.
+//! No other user can look into it. [`Scratch::end`] removes everything, even files that are still
+//! being read or written; every exit of the process calls it, a signal handler included.
 
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -52,7 +52,7 @@ impl Scratch {
         // Under the lock, so that no file is made in between.
         let mut state = self.lock();
         if let State::Folder(folder) = std::mem::replace(&mut *state, State::Ended) {
-            // What cannot be removed is in the folder for what is temporary, and for this user
+            // A file that cannot be removed is in the temporary folder, and for this user
             // alone.
             let _ = folder.close();
         }

@@ -7,7 +7,7 @@
 //!   and at most 100 ms when its name differs from the set's in digits alone: interfaces that share
 //!   a rotation set may be out of step), and
 //! - no SYN at its beginning is also at the beginning of one of the set's: the same packet twice,
-//!   whatever the clocks say, is one connection seen from two places.
+//!   whatever the clocks, is one connection seen from two places.
 //!
 //! Of several sets that it could continue it goes to the one of its name (digits and compression
 //! aside), or else to the one that ended last. An input that continues none begins a set of its
@@ -52,7 +52,7 @@ pub(crate) struct InputOpening {
 }
 
 impl InputOpening {
-    /// As a condensed capture of this name tells it.
+    /// From a condensed capture of this name.
     pub(crate) fn origin(&self, name: &str) -> CaptureOrigin {
         CaptureOrigin {
             name: name.to_owned(),
@@ -117,7 +117,7 @@ impl WaitingInput {
     /// When it cannot be read, or is not a capture.
     pub(crate) fn open(input: &Input, stop: &Stop) -> Result<Self, Error> {
         let Beginning { mut source, block, scan, end } = Beginning::read(input, stop)?;
-        // What was looked at may break off anywhere: whatever is wrong with the end is told when
+        // The sample may break off anywhere: an error at its end is reported when
         // all is read.
         let clock = end.map_or(Clock::None, |summary| summary.clock);
         let opening = scan.opening(&input.name(), clock);
@@ -211,7 +211,7 @@ struct OpeningScan {
 }
 
 impl OpeningScan {
-    /// Of an input of this name, whose times mean so much.
+    /// For an input of this name and this meaning of times.
     fn opening(self, name: &str, clock: Clock) -> InputOpening {
         let (name, first) = match &self.origin {
             Some(origin) => (origin.name.as_str(), origin.opening_time),

@@ -1,9 +1,9 @@
 //! [`ShardExchange`]: where explainers on different threads hand over shards of connections.
 //!
-//! All explainers stop at the same places between blocks and agree on who gives what to whom. The
+//! All explainers stop at the same places between blocks and agree on the exchange of shards. The
 //! giver does not wait; the receiver waits until its shard is there. There is no deadlock: the
 //! explainer that is furthest behind waits only for those at the same place, and they give before
-//! they wait. When one leaves early, nobody waits any more.
+//! they wait. When one leaves early, the others stop waiting.
 
 use std::collections::BTreeMap;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};

@@ -129,7 +129,7 @@ fn send_set(set: OpenSet, is_apart: bool, out: &mut Sender<'_>) -> Result<(), Er
     Ok(())
 }
 
-/// A connection that is not listed: its place among all, and what is known of it.
+/// A connection that is not listed: its place among all, and its data.
 type Unlisted = (u64, Vec<u8>);
 
 /// What is sent, compressed and in rows.
@@ -167,7 +167,7 @@ impl<'a> Sender<'a> {
     }
 }
 
-/// Cuts what is written into rows.
+/// Cuts its input into rows.
 struct RowCutter<'a> {
     row: Vec<u8>,
     give: &'a mut dyn FnMut(Vec<u8>) -> io::Result<()>,

@@ -6,7 +6,7 @@
 //!
 //! Files are read, not mapped: if another program truncates a mapped file, the process dies with
 //! SIGBUS, and captures are often still being written. Reading costs one copy out of the page
-//! cache, which is small beside the analysis.
+//! cache, which is small compared with the analysis.
 //!
 //! There is no thread here. The caller that fills a block reads and decompresses straight into it.
 //! Once a [`Stop`] is requested, the input ends after the bytes already returned, even while it
@@ -35,7 +35,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use whyslow_core::analysis::PARTIAL;
 use whyslow_core::capture::{CaptureError, Problem, Summary};
 
-/// Bytes decompressed at once. A decoder that meets damage loses what it decoded in the same call.
+/// Bytes decompressed at once. A decoder that meets damage loses the output of the same call.
 const PIECE: usize = 16 << 10;
 
 /// An open input.
@@ -310,9 +310,9 @@ fn take_peeked() -> Vec<u8> {
     std::mem::take(&mut *PEEKED.lock().unwrap_or_else(PoisonError::into_inner))
 }
 
-/// Reads the beginning of standard input while `wants_more` says so, and leaves it to be read
-/// again. While no bytes come from a pipe, it is asked again every 100 ms. Returns these bytes, and
-/// whether they are all.
+/// Reads the beginning of standard input as long as `wants_more` returns true, and leaves it to be
+/// read again. While no bytes come from a pipe, it is asked again every 100 ms. Returns these
+/// bytes, and whether they are all.
 ///
 /// # Errors
 /// Those of reading.

@@ -60,7 +60,7 @@ impl Spill {
         self.add(0, run.finish()?)
     }
 
-    /// Adds a run that was merged so many times.
+    /// Adds a run that was merged this number of times.
     fn add(&mut self, merged: usize, run: File) -> io::Result<()> {
         if self.runs.len() <= merged {
             self.runs.push(Vec::new());
@@ -181,7 +181,7 @@ mod tests {
     use super::*;
     use std::collections::BTreeMap;
 
-    /// Runs of a few records, so many of them that merged ones are merged again.
+    /// Runs of a few records, enough of them that merged ones are merged again.
     #[test]
     fn what_comes_in_any_order_comes_back_in_order() {
         for count in [0_u64, 1, 5, 1_000, 30_000] {

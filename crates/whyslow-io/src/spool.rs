@@ -1,6 +1,6 @@
 //! [`Spool`]: copies pipes to temporary files, so that they can be read more than once.
 //!
-//! Dropping it removes the files. After a [`Stop`] request it keeps what was read by then, and the
+//! Dropping it removes the files. After a [`Stop`] request it keeps the data read by then, and the
 //! capture ends there.
 
 use crate::Scratch;
@@ -91,7 +91,7 @@ fn keep(
     progress: &mut dyn FnMut(Progress),
 ) -> Result<SpooledInput, Error> {
     let unkept = |cause| Error::Keep { name: name.clone(), cause };
-    // It may be silent for long, and whoever waits may want it to end.
+    // It may be silent for long, and the caller may stop waiting.
     let mut coming = Pipe::new(file);
     let mut file = scratch.file("").map_err(unkept)?;
     let (mut bytes, mut block) = (0_u64, vec![0; BLOCK]);

@@ -18,7 +18,7 @@ const LOOK: usize = 64 << 10;
 /// Explains condensed captures together: the analysis is the one that
 /// [`explain_on`](crate::explain_on) gives of the captures that they were made of, in any order,
 /// and names those. One that is missing or torn costs only itself, and its [`Capture`] has a
-/// problem that says so.
+/// problem that reports it.
 ///
 /// # Errors
 /// When one is of another version of the format, or none at all, or none of them can be read.
@@ -47,7 +47,7 @@ pub(crate) struct Sorted {
 /// Sorts those of a share of the connections.
 ///
 /// # Errors
-/// When one is no condensed capture that is read here, or of another share.
+/// If one is not a readable condensed capture, or belongs to another share.
 pub(crate) fn sorted(inputs: &[Input], share: Share) -> Result<Sorted, Error> {
     let (mut readable, mut lost) = (Vec::new(), Vec::new());
     for input in inputs {
@@ -62,7 +62,7 @@ pub(crate) fn sorted(inputs: &[Input], share: Share) -> Result<Sorted, Error> {
 /// Why an input cannot be read at all, if it cannot.
 ///
 /// # Errors
-/// When it is no condensed capture that is read here, or of another share.
+/// If it is not a readable condensed capture, or belongs to another share.
 fn look(input: &Input, share: Share) -> Result<Option<String>, Error> {
     let mut source = match Source::open(input, &Stop::default()) {
         Ok(source) => source,
@@ -133,7 +133,7 @@ impl RowFiles {
         }
     }
 
-    /// Explains what has come.
+    /// Explains the rows so far.
     ///
     /// # Errors
     /// As [`stitch`].
@@ -161,7 +161,7 @@ impl RowFiles {
         self.files.iter().map(|(_, kept)| Input::Path(kept.path().to_owned())).collect()
     }
 
-    /// The name of what is kept in the file of this path.
+    /// The name of the capture that the file of this path holds.
     pub(crate) fn name_of(&self, path: &str) -> Option<&str> {
         let (name, _) = self.files.iter().find(|(_, kept)| kept.path().display().to_string() == path)?;
         Some(name)

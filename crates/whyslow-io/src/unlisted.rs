@@ -1,4 +1,4 @@
-//! [`UnlistedConnections`]: the connections that an analysis does not list, for who wants each.
+//! [`UnlistedConnections`]: connections beyond the listing limit, streamed to an optional sink.
 //!
 //! Of very many connections an analysis lists those that lost the most time. The others wait in
 //! temporary files ([`Spill`]) until everything was read, and come back one at a time in the order
@@ -79,7 +79,7 @@ impl UnlistedSpill {
         }
     }
 
-    /// Takes what is not listed when fragments are merged.
+    /// Takes the unlisted connections when fragments are merged.
     pub(crate) fn attach_to_merged(&self, fragment: &mut Fragment) {
         let own = self.clone();
         fragment.give_unlisted_to(UnlistedSink::new(move |connection| own.put(&connection)));
@@ -119,7 +119,7 @@ pub struct UnlistedConnections {
 impl UnlistedConnections {
     /// All connections: those that `analysis`, which was read with these, lists, and the others
     /// among them; set by set of captures that continue each other, in the order of their first
-    /// packets. Of each set of more than it lists, numbers that are not listed may follow those of
+    /// packets. In a set beyond the limit, unlisted numbers may follow those of
     /// the next set.
     ///
     /// # Errors

@@ -37,7 +37,7 @@ pub(crate) struct WorkerPool {
 pub(crate) struct PoolFindings {
     pub(crate) analysis: Analysis,
     pub(crate) fingerprints: Vec<ConnectionFingerprint>,
-    /// Where somebody wants them.
+    /// If they are requested.
     pub(crate) unlisted: Option<UnlistedOfSet>,
 }
 
@@ -60,7 +60,7 @@ impl WorkerPool {
         self.unlisted = Some(spill);
     }
 
-    /// Whose connections it follows, as the inputs say.
+    /// The share of connections that it follows, from the inputs.
     pub(crate) fn share(&self) -> Share {
         self.explainers.first().map_or(Share::ALL, Explainer::share)
     }
@@ -68,7 +68,7 @@ impl WorkerPool {
     /// Reads one input to its end; calls `progress` with the bytes read after every block.
     ///
     /// # Errors
-    /// When the input cannot be read, or is not a capture, or what is kept finds no room.
+    /// If the input cannot be read, is not a capture, or the temporary files find no room.
     pub(crate) fn run(&mut self, source: &mut Source, progress: &mut dyn FnMut(u64)) -> Result<Summary, Error> {
         self.explainers.iter_mut().for_each(|explainer| explainer.begin_capture(source.name()));
         let summary = match self.explainers.as_mut_slice() {
@@ -84,14 +84,14 @@ impl WorkerPool {
     /// rest of what the model would predict.
     ///
     /// # Errors
-    /// When what is kept finds no room.
+    /// If the temporary files find no room.
     pub(crate) fn finish(self, stop: &Stop) -> Result<PoolFindings, Error> {
         let (count, stop) = (self.explainers.len(), stop.later());
         let (merged, unlisted) = self.into_fragment();
         finish(merged, unlisted, count, &stop)
     }
 
-    /// What was found once everything was read, to be merged with what others have found of other
+    /// The results after everything was read, to be merged with the results of other
     /// connections; and where the connections wait that are not listed.
     pub(crate) fn into_fragment(self) -> (Fragment, Option<UnlistedSpill>) {
         let mut explainers = on_threads(self.explainers, |mut explainer| {
@@ -106,10 +106,10 @@ impl WorkerPool {
     }
 }
 
-/// Finishes the analysis of all connections, the model on so many threads.
+/// Finishes the analysis of all connections, with the model on this number of threads.
 ///
 /// # Errors
-/// When what is kept finds no room.
+/// If the temporary files find no room.
 pub(crate) fn finish(
     fragment: Fragment,
     unlisted: Option<UnlistedSpill>,
@@ -127,7 +127,7 @@ pub(crate) fn finish(
 /// until a stop is requested.
 fn play_on_threads(threads: usize, plays: &mut ReplayQueue<'_>, stop: &LaterStop) {
     let plays = Mutex::new(plays);
-    // Nothing is left half done under the lock, whoever panics.
+    // Nothing is left half done under the lock, even after a panic.
     let plays = || plays.lock().unwrap_or_else(PoisonError::into_inner);
     on_threads(vec![(); threads], |()| {
         let mut next = plays().take();
@@ -212,7 +212,7 @@ fn read_shared(
     reading_result(source, outcomes, end)
 }
 
-/// Tells the others not to wait when one leaves early or panics.
+/// Wakes the others when one leaves early or panics.
 struct AbandonOnDrop<'a>(&'a ShardExchange);
 
 impl Drop for AbandonOnDrop<'_> {
@@ -248,7 +248,7 @@ fn push_all_blocks<S: Sink, F: FnMut(&mut Block) -> Result<Filled, Error>>(
 ) -> Result<Option<Summary>, CaptureError> {
     let mut reader = Reader::new();
     while let Some(block) = blocks.next() {
-        // The others are not to wait for bytes that are no capture either.
+        // The others must not wait for bytes that are not a capture.
         reader.push(block, sink).inspect_err(|_| gauge.give_up())?;
         if !between(sink) {
             return Ok(None);

@@ -163,7 +163,7 @@ impl Captures {
         }
     }
 
-    /// The captures that there are, for who misspelt one.
+    /// The available captures, for a message about a misspelt name.
     fn present(&self) -> String {
         match self.folders.captures("", NAMED).as_slice() {
             [] => format!("there is no file named as a capture (.pcap, .pcapng, .cap) in {}", self.folders),

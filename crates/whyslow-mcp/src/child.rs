@@ -16,7 +16,7 @@ use tokio::time::timeout;
 
 /// Longest run.
 const LONGEST: Duration = Duration::from_secs(120);
-/// Most that is read of what it prints: the state of a host with thousands of sockets takes 10 MB.
+/// Maximum length of its output: the state of a host with thousands of sockets takes 10 MB.
 const MOST: u64 = 64 << 20;
 
 /// Runs a command of whyslow that prints JSON.

@@ -2,7 +2,7 @@
 
 use rmcp::model::{CallToolResult, ContentBlock};
 
-/// What a client is told in place of a result: it is for the assistant, which can act on it.
+/// The error in place of a result, for the assistant, which can act on it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Failure {
     what: String,

@@ -1,7 +1,7 @@
 //! [`Folders`]: the only files that a client may name.
 //!
 //! A name is compared with the folders before the file system is asked, so that the answer does
-//! not tell what exists elsewhere. Then links are resolved, and the file must still lie inside.
+//! not reveal files elsewhere. Then links are resolved, and the file must still lie inside.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -31,7 +31,7 @@ struct Folder {
 /// Why a name is refused.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Refused {
-    /// It is no path.
+    /// It is not a path.
     NoPath(&'static str),
     /// It lies elsewhere.
     Outside,

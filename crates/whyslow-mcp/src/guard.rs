@@ -83,7 +83,7 @@ impl Guard {
     }
 }
 
-/// A header that must not be repeated: another reader might believe the other value.
+/// A header that must not be repeated: another reader might use the other value.
 fn only(headers: &HeaderMap, name: HeaderName) -> Result<Option<&str>, Refused> {
     let mut values = headers.get_all(name).iter();
     match (values.next().map(HeaderValue::to_str), values.next()) {

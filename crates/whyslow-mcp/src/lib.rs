@@ -8,7 +8,7 @@
 //!
 //! An assistant walks from a question to an answer: `explain` gives ids of findings, `finding` the
 //! frames that show one, `packets` what these frames are, `predict` what a fix would bring. Every
-//! answer is text and the same as data, and small: lists are cut, and say how to go on.
+//! answer is text and the same as data, and small: lists are cut, and name the next page.
 //!
 //! Promises: it reads files in the given folders and no others ([`Folders`]), it writes nothing,
 //! and no payload of a packet leaves it. What reaches further is off unless it is turned on

@@ -14,7 +14,7 @@ pub(crate) struct Reply {
 }
 
 impl Reply {
-    /// Both must say the same: a client shows the assistant one of them.
+    /// Both must agree: a client shows the assistant one of them.
     ///
     /// # Errors
     /// None that a value with a schema has.

@@ -34,7 +34,7 @@ impl Token {
         Ok(Self(text.to_owned()))
     }
 
-    /// The secret itself, to be shown to who runs the server.
+    /// The secret itself, to be shown to the server's user.
     pub fn reveal(&self) -> &str {
         &self.0
     }

@@ -69,7 +69,7 @@ async fn next(ticks: &mut Interval, latest: &mut watch::Receiver<Option<Progress
     }
 }
 
-/// Nobody reads it: the protocol has no answer to a cancelled request.
+/// It is not read: the protocol has no response to a cancelled request.
 pub(crate) fn cancelled() -> Failure {
     Failure::new("the request was cancelled", "call the tool again")
 }

@@ -4,7 +4,7 @@
 //! The captures are read once more for all of them together, on as many threads as there are
 //! processors. A connection of 200,000 packets fits whole: a packet takes about four bytes. Of
 //! larger ones, the parts with the evidence of findings come first, then the beginning. The page
-//! says where the file holds no finer detail.
+//! marks places without finer detail.
 
 mod compressed;
 mod parts;
@@ -69,7 +69,7 @@ impl<'a> CloseUp<'a> {
         }
     }
 
-    /// None if packets are missing: the graphs must show what was explained.
+    /// `None` if packets are missing: the graphs must show the explained packets.
     fn finish(self) -> Option<ConnectionGraphs> {
         let graphs: Graphs = self.graphs.finish().ok().filter(|_| self.given >= self.place.segments())?;
         let whole = CompressedAnswer::new(&graphs.answer(None, COLUMNS));
@@ -82,7 +82,7 @@ impl<'a> CloseUp<'a> {
 }
 
 /// The graphs of these connections and of the worst ones, compressed to this many bytes. One that
-/// cannot be read again is left out, and the page says so.
+/// cannot be read again is left out, and the page reports that.
 pub(crate) fn of_worst(
     reading: &Reading,
     first: &[u64],

@@ -157,7 +157,7 @@ impl Document {
 
     fn new(mut reading: Reading, opening: &Opening, form: Form) -> Self {
         let is_file = matches!(form, Form::File(_));
-        // What two captures tell of one connection is one, and costs its time once.
+        // A connection in two captures counts once, and so does its cost.
         let repeats = repeats::repeats(&reading.analysis);
         let once = ranking::without(&reading.analysis, &repeats);
         let connections_total = once.connections.len();
@@ -231,7 +231,7 @@ impl Document {
     }
 
     /// JSON, compressed with gzip; if it was made [`Document::beside`] the page, JSON as it is.
-    /// Shared by all who are sent it.
+    /// Shared by all recipients.
     pub fn bytes(&self) -> &Bytes {
         &self.bytes
     }
@@ -297,7 +297,7 @@ fn worst(analysis: &Analysis, wanted: &[u64], most: usize) -> Analysis {
 /// The same for every document, so it is made once.
 static DOCS: LazyLock<Option<Box<RawValue>>> = LazyLock::new(|| to_raw_value(&docs()).ok());
 
-/// Makes what is the same for every document, before somebody waits for one.
+/// Builds the common part of all documents in advance.
 pub fn prepare() {
     LazyLock::force(&DOCS);
 }

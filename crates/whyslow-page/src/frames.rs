@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use whyslow_core::analysis::Frame;
 use whyslow_core::units::Nanos;
 
-/// Frames to remember beside the requested ones.
+/// Frames to remember in addition to the requested ones.
 const MAX: usize = 2_048;
 
 /// Times of every n-th frame of a connection, and of the requested frames. The page interpolates.

@@ -124,7 +124,7 @@ impl GraphsBuilder {
     /// # Errors
     /// When they belong to another connection.
     pub fn finish(self) -> Result<Graphs, String> {
-        // Its first packet passes when the analysis says: else the number is that of another
+        // Its first packet has the time of the analysis: else the number is that of another
         // connection.
         if self.first.is_none_or(|first| (first - self.start).0.abs() > Nanos::from_millis(1).0) {
             return Err("the connection cannot be found in the capture again: has the file changed since?".to_owned());

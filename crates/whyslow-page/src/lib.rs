@@ -1,4 +1,4 @@
-//! What the page is given, whoever gives it: a local server, a worker of the browser, or the
+//! The page's input, from any source: a local server, a worker of the browser, or the
 //! report's own file.
 //!
 //! The page gets a [`Document`]: the analysis, the cost of each cause, and the documentation of the

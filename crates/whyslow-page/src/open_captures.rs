@@ -1,4 +1,4 @@
-//! [`OpenCaptures`]: captures that were read, and what is read of them again.
+//! [`OpenCaptures`]: captures that were read, and their second reading.
 
 use crate::graphs::{Graphs, GraphsAnswer};
 use crate::slice::Slice;
@@ -27,7 +27,7 @@ type GraphRequest = (u64, Option<(Nanos, Nanos)>);
 const MAX_GRAPHS: usize = 4;
 
 impl OpenCaptures {
-    /// Captures that were read as this says, for a page that has a server to ask.
+    /// Captures that were read with these settings, for a page with a server.
     pub fn new(reading: Reading, opening: Opening) -> Self {
         Self { document: Document::served(reading, &opening), graphs: Mutex::default(), opening }
     }

@@ -11,7 +11,7 @@ use whyslow_io::PacketSource;
 /// When it is not there, or the capture can no longer be read.
 pub(crate) fn read(place: &PacketSource, frame: u64, time: Nanos) -> Result<PacketDetail, String> {
     let mut found = None;
-    // A time is told in figures that may be rounded.
+    // Printed times may be rounded.
     let near = Nanos::from_micros(1);
     let mut look = |packet: &Packet<'_>| {
         if packet.frame == frame {

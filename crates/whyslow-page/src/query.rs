@@ -7,7 +7,7 @@ pub struct Query<'a> {
 }
 
 impl<'a> Query<'a> {
-    /// Of a URL, from behind its `?`.
+    /// The part of a URL after its `?`.
     pub fn new(text: &'a str) -> Self {
         Self { text }
     }
@@ -17,7 +17,7 @@ impl<'a> Query<'a> {
         self.text
     }
 
-    /// The value of this name, with its %-escapes undone; what is no UTF-8 is replaced.
+    /// The value of this name, with its %-escapes undone; invalid UTF-8 is replaced.
     pub fn get(&self, name: &str) -> Option<String> {
         let pairs = self.text.split('&').filter_map(|pair| pair.split_once('='));
         pairs.into_iter().find(|(key, _)| *key == name).map(|(_, value)| decode(value))

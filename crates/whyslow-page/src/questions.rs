@@ -23,14 +23,14 @@ pub fn is_question(wanted: &str) -> bool {
 
 /// The answer to a question, as JSON.
 ///
-/// - `series`: graphs of connection `c`, in so many `columns`, `from` and `to` these seconds
+/// - `series`: graphs of connection `c`, in this number of `columns`, `from` and `to` these seconds
 /// - `connection`: all of connection `c`, which the document may have a line of
 /// - `packet`: the headers of `frame` of connection `c` at the time `t`, seconds
 /// - `compare`: transfers `a` and `b` side by side, named as on the command line: `a=3.2&b=5.1`
 /// - `analysis`: all that was found, as `whyslow --json` prints it
 ///
 /// # Errors
-/// When what is asked for is not there, or the captures cannot be read again.
+/// If the requested data does not exist, or the captures cannot be read again.
 pub fn answer(opened: &OpenCaptures, wanted: &str, query: Query<'_>) -> Result<Vec<u8>, String> {
     let id = || query.number("c").ok_or("which connection?");
     match wanted {

@@ -1,6 +1,6 @@
 //! Connections that two captures hold: each counts once.
 //!
-//! Captures that are explained together are compared packet by packet, and their pairs say which
+//! Captures that are explained together are compared packet by packet, and their pairs show which
 //! connections are the same. For captures that are only set side by side, addresses and byte counts
 //! decide.
 
@@ -8,7 +8,7 @@ use std::collections::{HashMap, HashSet};
 use whyslow_core::analysis::{Analysis, Connection};
 use whyslow_report::ranking;
 
-/// The connections of which another one tells the same, and better or sooner.
+/// Connections that another one repeats, better or sooner.
 pub(crate) fn repeats(analysis: &Analysis) -> HashSet<u64> {
     let mut repeats = ranking::repeats(analysis);
     let mut first: HashMap<_, &Connection> = HashMap::new();

@@ -44,7 +44,7 @@ pub(crate) struct Rows {
     largest: Vec<usize>,
     /// Places in these lists of the connections of QUIC.
     quic: Vec<usize>,
-    /// Another capture tells of the connection too.
+    /// Another capture has the connection too.
     repeats: Vec<u8>,
     /// Limit, place in `words`; from when, after the connection's beginning, and for how long,
     /// microseconds.
@@ -53,7 +53,7 @@ pub(crate) struct Rows {
     words: Vec<String>,
 }
 
-/// What the rest of the analysis says about connections.
+/// The rest of the analysis about connections.
 struct AnalysisIndex {
     /// By connection: the causes of findings that span several connections.
     shared: HashMap<u64, Vec<&'static str>>,

@@ -21,7 +21,7 @@ pub struct Slice<W> {
 impl<W: Write> Slice<W> {
     /// Begins a capture.
     pub fn new(mut to: W) -> Self {
-        // Byte order, version 1.0, and a length that is not told.
+        // Byte order, version 1.0, and an unknown length.
         let mut body = 0x1a2b_3c4d_u32.to_le_bytes().to_vec();
         body.extend([1, 0, 0, 0]);
         body.extend((-1_i64).to_le_bytes());
@@ -81,7 +81,7 @@ impl<W: Write> Slice<W> {
     }
 }
 
-/// Option opt_comment (1), padded to four bytes; what does not fit into it is cut.
+/// Option opt_comment (1), padded to four bytes; longer text is cut.
 fn add_comment(body: &mut Vec<u8>, comment: &str) {
     let fitting = comment.floor_char_boundary(usize::from(u16::MAX));
     let text = comment.get(..fitting).unwrap_or_default().as_bytes();

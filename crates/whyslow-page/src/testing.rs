@@ -10,7 +10,7 @@ pub fn path(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../samples").join(name).with_extension("pcap")
 }
 
-/// What is said of a sample.
+/// The analysis of a sample.
 pub fn sample(name: &str) -> Analysis {
     reading(&[&[name]]).analysis
 }

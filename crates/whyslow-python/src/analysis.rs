@@ -43,7 +43,7 @@ impl Analysis {
         py.detach(|| text(|out| json::pretty(&self.0.analysis, out)))
     }
 
-    /// The page for a terminal of so many columns.
+    /// The page for a terminal of this width.
     fn page(&self, py: Python<'_>, width: usize) -> String {
         py.detach(|| terminal::page(&self.0.analysis, View { width, top: None, full: false, lang: Lang::En }))
     }
@@ -103,7 +103,7 @@ fn track_of(name: &str) -> PyResult<Track> {
     })
 }
 
-/// Reads the connection's packets again; none where they cannot be.
+/// Reads the connection's packets again; `None` if that is impossible.
 fn draw(
     reading: &Reading,
     connection: &Connection,

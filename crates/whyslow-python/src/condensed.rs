@@ -29,7 +29,7 @@ const READ_AHEAD: usize = 2;
 /// A row, with the number of its shard.
 type Row = (usize, Vec<u8>);
 
-/// Rows in order. Whoever stops to ask ends the reading.
+/// Rows in order. Dropping the iterator ends the reading.
 #[pyclass(frozen, module = "whyslow._whyslow")]
 pub(crate) struct Rows {
     rows: Mutex<Receiver<Result<Row, Failure>>>,
@@ -49,7 +49,7 @@ impl Rows {
         let asked = stop.clone();
         let run = move || {
             let done = work(&asked, &give);
-            // Rows that nobody takes are no error.
+            // Rows that are not taken are not an error.
             if let (Err(failure), false) = (done, asked.flag().load(Ordering::Relaxed)) {
                 let _ = give.send(Err(failure));
             }

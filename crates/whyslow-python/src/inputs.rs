@@ -1,4 +1,4 @@
-//! What Python names, as inputs: files, URLs, and files that stand in for what was none; and how
+//! Python's inputs: files, URLs, and temporary files in place of other objects; and how
 //! they are read.
 
 use crate::errors::Failure;
@@ -7,10 +7,10 @@ use std::path::PathBuf;
 use whyslow_io::{ExplainOptions, Input, Reading, is_url};
 use whyslow_remote::Remote;
 
-/// A path or URL, and the name of what is in the file where that was no file.
+/// A path or URL, and the name of the object that a temporary file replaces.
 pub(crate) type Named = (PathBuf, Option<String>);
 
-/// As many threads as there are processors, unless somebody says otherwise.
+/// One thread per processor by default.
 pub(crate) fn options_of(threads: Option<NonZero<usize>>, path_rate: Option<f64>) -> ExplainOptions {
     let options = ExplainOptions { path_rate, ..ExplainOptions::default() };
     ExplainOptions { threads: threads.unwrap_or(options.threads), ..options }
@@ -39,7 +39,7 @@ pub(crate) fn resolved(named: &[Named]) -> Result<Vec<Input>, Failure> {
     Ok(inputs)
 }
 
-/// Gives inputs that were no files the names by which they are known.
+/// Restores the names of inputs that are in temporary files.
 pub(crate) fn rename(reading: &mut Reading, inputs: &[Named]) {
     for (path, name) in inputs {
         let Some(name) = name else { continue };

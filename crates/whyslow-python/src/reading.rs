@@ -13,10 +13,10 @@ use std::thread;
 use std::time::Duration;
 use whyslow_io::{Progress, Reading, Stop, read_on};
 
-/// How often signals are looked for, and progress is told.
+/// Interval of checks for signals, and of progress reports.
 const BEAT: Duration = Duration::from_millis(50);
 
-/// Bytes that were read, and those that there are (0: not known), for who waits.
+/// Bytes read so far, and their total (0: unknown), for the waiting thread.
 #[derive(Debug, Default)]
 struct Shown {
     read: AtomicU64,
@@ -54,7 +54,7 @@ pub(crate) fn read_with(
     match wait(py, done, &shown, progress) {
         Ok(Ok(reading)) => Ok(reading),
         Ok(Err(error)) => Err(raised(py, &error)),
-        // Nobody waits for what is read any more: it ends with the block that is being read.
+        // No one waits for the result: reading ends with the current block.
         Err(error) => {
             stop.flag().store(true, Ordering::Relaxed);
             Err(error)
@@ -76,7 +76,7 @@ fn start(
             shown.total.store(progress.total.unwrap_or(0), Ordering::Relaxed);
             shown.read.store(progress.read, Ordering::Relaxed);
         };
-        // Who does not wait any more does not want it.
+        // The receiver is gone if the caller stopped waiting.
         let _ = give.send(read(&stop, &mut progress));
     };
     thread::Builder::new().name("whyslow".to_owned()).spawn(work)?;

@@ -25,7 +25,7 @@ const BEAT: Duration = Duration::from_millis(50);
 /// Batches that wait for the program.
 const READ_AHEAD: usize = 2;
 
-/// A table that is read anew each time that somebody asks for it.
+/// A table that is read again by each reader.
 #[pyclass(frozen, module = "whyslow._whyslow")]
 pub(crate) struct StreamedTable {
     source: Source,
@@ -37,7 +37,7 @@ pub(crate) struct StreamedTable {
 #[derive(Clone)]
 enum Source {
     Captures(Arc<[Named]>, ExplainOptions),
-    /// The listed connections of what was read.
+    /// The listed connections of the captures.
     Read(Arc<Reading>),
     /// What shards of a capture point gave.
     Shares(Arc<RowFiles>, ExplainOptions),
@@ -61,7 +61,7 @@ impl StreamedTable {
         let rows = Rows { batches: Mutex::new(batches), stop: stop.clone() };
         let (source, table, point) = (self.source.clone(), self.table, self.point.clone());
         let work = move || {
-            // Batches that nobody takes are no error.
+            // Batches that are not taken are not an error.
             if let Err(failure) = source.write(table, &point, &stop, &give) {
                 let _ = give.send(Err(failure));
             }
@@ -114,7 +114,7 @@ fn write(
 
 type Sent = Result<RecordBatch, Failure>;
 
-/// What is read. Whoever stops to ask ends the reading.
+/// Batches in order. Dropping the stream ends the reading.
 struct Rows {
     batches: Mutex<Receiver<Sent>>,
     stop: Stop,
@@ -169,7 +169,7 @@ impl StreamedTable {
     }
 }
 
-/// Batches for whoever takes an Arrow stream, which knows nothing of Python.
+/// Batches for the consumer of an Arrow stream, which does not use Python.
 struct Reader {
     rows: Rows,
     schema: SchemaRef,

@@ -48,7 +48,7 @@ pub const RATE: &[Unit] = &[
 /// Shares, from 0 to 1.
 pub const SHARE: &[Unit] = &[("%", 0.01)];
 
-/// Why a text is no quantity.
+/// Why a text is not a quantity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ParseError<'t> {
     /// It does not begin with a number.

@@ -1,4 +1,4 @@
-//! [`Bucket`]: a bucket or container, opened with what the environment says of credentials.
+//! [`Bucket`]: a bucket or container, opened with the credentials of the environment.
 
 use crate::cause::root_cause;
 use crate::listing::{Connector, Purpose};
@@ -74,7 +74,7 @@ impl Service {
         }
     }
 
-    /// The variable that says whether to do without credentials.
+    /// The variable that disables credentials.
     fn skip(self) -> &'static str {
         match self {
             Self::S3 => "AWS_SKIP_SIGNATURE",
@@ -105,7 +105,7 @@ impl Bucket {
     /// Opens it, without a request.
     ///
     /// # Errors
-    /// When what the environment says makes no sense.
+    /// If the environment's values are invalid.
     pub(crate) fn open(service: Service, name: &str) -> Result<Self, String> {
         let is_anonymous = is_anonymous(service);
         let opened = match service {
@@ -127,7 +127,7 @@ impl Bucket {
         &self.name
     }
 
-    /// Which credentials a request had, for whoever was refused.
+    /// The credentials of a request, for the message about a refusal.
     pub(crate) fn credentials(&self) -> String {
         let variables = self.service.variables();
         if !self.is_anonymous {
@@ -154,7 +154,7 @@ fn both<T: ObjectStore + PaginatedListStore>(
     Ok((Arc::new(open(Purpose::Objects)?), Arc::new(open(Purpose::Lists)?)))
 }
 
-/// Whether requests go unsigned: where nothing names credentials, and nobody asks for those of the
+/// Whether requests are not signed: no credentials are named, and no setting asks for those of the
 /// machine.
 fn is_anonymous(service: Service) -> bool {
     if let Ok(asked) = env::var(service.skip()) {
@@ -179,7 +179,7 @@ fn retry() -> RetryConfig {
     RetryConfig { max_retries: 0, ..RetryConfig::default() }
 }
 
-/// Without TLS where the endpoint says so, as other tools have it.
+/// Without TLS if the endpoint is http://, as in other tools.
 fn is_plain(endpoints: &[Option<String>]) -> bool {
     endpoints.iter().flatten().any(|endpoint| endpoint.starts_with("http://"))
 }

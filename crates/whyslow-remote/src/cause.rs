@@ -1,11 +1,11 @@
-//! What an error of a library says, in the fewest words.
+//! The message of a library's error, in the fewest words.
 
 use std::error::Error;
 
-/// What is shown of an answer that nobody foresaw, in characters.
+/// Maximum length of an unexpected response in a message, in characters.
 const SHOWN: usize = 300;
 
-/// The innermost cause: what wraps it says no more.
+/// The innermost cause: its wrappers add nothing.
 pub(crate) fn root_cause(error: &(dyn Error + 'static)) -> String {
     let last = std::iter::successors(Some(error), |error| (*error).source()).last().unwrap_or(error);
     let text = last.to_string();

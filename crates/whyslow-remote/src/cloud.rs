@@ -54,7 +54,7 @@ impl Place for CloudObject {
     async fn look(&self, version: Option<&Version>) -> Result<Facts, Failure> {
         let answer = self.ask(version, GetOptions { head: true, ..GetOptions::default() }).await;
         match answer {
-            // An answer without a body does not say whether it is the bucket that is missing.
+            // A response without a body does not show whether the bucket is missing.
             Err(Failure::Refused(ErrorKind::NotFound, why)) => {
                 Err(self.get(0, version).await.err().unwrap_or(Failure::Refused(ErrorKind::NotFound, why)))
             }
@@ -76,10 +76,10 @@ fn facts(meta: &ObjectMeta) -> Facts {
     Facts { size: Some(meta.size), version }
 }
 
-/// What an error of the crate means for whoever reads.
+/// The meaning of the crate's error for a reader.
 pub(crate) fn failure(bucket: &Bucket, error: &Error) -> Failure {
     let text = format!("{error}: {}", root_cause(error));
-    // Of lists the crate tells the status in words alone.
+    // For lists the crate gives the status only in words.
     let is = |status: &str| text.contains(&format!("status code: {status}"));
     match error {
         _ if matches!(error, Error::NotFound { .. }) || is("404") => {
@@ -104,7 +104,7 @@ pub(crate) fn failure(bucket: &Bucket, error: &Error) -> Failure {
     }
 }
 
-/// What is no answer about the object.
+/// Errors that are not about the object.
 fn other(error: &Error, text: &str) -> Failure {
     let causes = || std::iter::successors(Some(error as &(dyn StdError + 'static)), |error| (*error).source());
     if causes().any(|error| matches!(error.downcast_ref::<Error>(), Some(Error::Precondition { .. }))) {
@@ -118,7 +118,7 @@ fn other(error: &Error, text: &str) -> Failure {
             _ => Failure::Broken(cause),
         };
     }
-    // The crate has no name for what the server says of itself.
+    // The crate has no name for the server's own message.
     if text.contains("status code: 5") || text.contains("status code: 429") {
         return Failure::Broken(cause);
     }

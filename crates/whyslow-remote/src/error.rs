@@ -15,12 +15,12 @@ pub enum Error {
         /// What stands before `://`.
         scheme: String,
     },
-    /// It is no URL.
+    /// It is not a URL.
     #[error("{url}: {why}")]
     Malformed {
         /// What was typed.
         url: String,
-        /// What is wrong, and what is right.
+        /// The error, and the right form.
         why: String,
     },
     /// The store cannot be opened or listed.
@@ -28,7 +28,7 @@ pub enum Error {
     Store {
         /// What was typed.
         url: String,
-        /// What the store says.
+        /// The store's message.
         why: String,
     },
     /// No object matches the pattern.

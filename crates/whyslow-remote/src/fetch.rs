@@ -8,16 +8,16 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::mpsc::Sender;
 
-/// How often an object is asked for again before its first byte came: whoever mistyped a host waits
-/// less than a second.
+/// Number of further requests before the first byte: a user with a mistyped host waits less than a
+/// second.
 const OPENING: u32 = 3;
 /// How often the rest is asked for again without a further byte: 13 s, enough for a server that
-/// starts anew.
+/// restarts.
 const RESUMING: u32 = 7;
 /// The wait before the first repetition; each one after it waits twice as long.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// The first bytes, and what they belong to.
+/// The first bytes, and their object's state.
 ///
 /// # Errors
 /// When they do not come, or are of another version.
@@ -52,7 +52,7 @@ pub(crate) async fn pump(place: Arc<dyn Place>, opened: (Facts, Pieces), to: Sen
         match resume(&*place, at, &facts.version, &mut tries, failure).await {
             Ok(rest) => pieces = rest,
             Err(failure) => {
-                // Who does not listen any more does not want it.
+                // A closed channel means that the reader has stopped.
                 let _ = to.send(Err(failure.into())).await;
                 return;
             }

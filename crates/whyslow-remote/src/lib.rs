@@ -1,9 +1,11 @@
 //! Captures in object storage and behind URLs: [`Remote`] makes [`Input`]s of their names.
 //!
-//! - `location` reads a URL; `bucket` opens what it names with the credentials of the environment.
+//! - `location` reads a URL; `bucket` opens the named object with the credentials of the
+//! environment.
 //! - `pattern` finds the objects that a key with `*` and `?` matches.
 //! - `reach` decides which redirects are followed; `listing` bounds what a store may answer.
-//! - `place` is what is asked of a place where bytes lie. Places are `cloud`, through the crate
+//! - `place` is the interface of a place where bytes are stored. Places are `cloud`, through the
+//! crate
 //!   `object_store`, and `web`, any server of HTTP.
 //! - `fetch` resumes a broken connection where it broke; `object` gives the bytes to whyslow-io.
 //!
@@ -55,7 +57,7 @@ impl Remote {
     /// # Errors
     /// When the system refuses a thread.
     pub fn new() -> io::Result<Self> {
-        // Somebody has chosen already: that is as good.
+        // Another crate has chosen already, which is fine.
         let _ = ring::default_provider().install_default();
         let redirects = Redirects::default();
         Ok(Self { runner: Arc::new(Runner::start()?), redirects, buckets: Mutex::default() })

@@ -17,7 +17,7 @@ const READ_AHEAD: usize = 8;
 /// After this time without bytes `read` returns, so that a stop request is noticed.
 const PATIENCE: Duration = Duration::from_millis(100);
 
-/// An object, and what is known of it.
+/// An object and its known properties.
 #[derive(Debug)]
 pub(crate) struct RemoteObject {
     name: String,
@@ -35,7 +35,7 @@ struct Known {
 }
 
 impl RemoteObject {
-    /// Of this size, if a list said so.
+    /// Its size, if a list has it.
     pub(crate) fn new(
         name: String,
         location: String,

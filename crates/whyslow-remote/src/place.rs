@@ -22,12 +22,12 @@ pub(crate) trait Place: Debug + Send + Sync {
 /// What is known of an object.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Facts {
-    /// Its bytes, where the place says so.
+    /// Its size in bytes, if known.
     pub(crate) size: Option<u64>,
     pub(crate) version: Version,
 }
 
-/// What tells one state of an object from another.
+/// Identifies one state of an object.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Version {
     /// The ETag, with its quotation marks.
@@ -42,7 +42,7 @@ impl Version {
         self.tag.as_deref().filter(|tag| !tag.starts_with("W/"))
     }
 
-    /// Whether there is anything to tell another state by.
+    /// Whether another state can be recognised.
     pub(crate) fn is_known(&self) -> bool {
         self.tag.is_some() || self.modified.is_some()
     }

@@ -51,7 +51,7 @@ impl Drop for Runner {
         let Some(runtime) = self.runtime.take() else { return };
         match self.check() {
             Ok(()) => runtime.shutdown_background(),
-            // Nobody is there to be told.
+            // The receiver is gone.
             Err(_) => std::mem::forget(runtime),
         }
     }

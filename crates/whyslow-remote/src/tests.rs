@@ -38,6 +38,6 @@ fn secrets_are_not_part_of_a_name() {
     let name = |url: &str| remote.inputs(url).unwrap().remove(0).name();
     assert_eq!(name("https://user:hush@host/a.pcap?sig=hush#hush"), "https://host/a.pcap?…");
     assert_eq!(name("http://host/a.pcap"), "http://host/a.pcap");
-    // They tell one from another all the same.
+    // They still distinguish states.
     assert_ne!(remote.inputs("http://host/a?id=1").unwrap(), remote.inputs("http://host/a?id=2").unwrap());
 }

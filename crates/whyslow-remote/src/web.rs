@@ -34,14 +34,14 @@ impl WebObject {
             .user_agent(concat!("whyslow/", env!("CARGO_PKG_VERSION")))
             .connect_timeout(CONNECT)
             .read_timeout(SILENCE)
-            // Nobody is sent from a protected address to one that is not.
+            // A redirect from https to http is refused.
             .https_only(url.scheme() == "https")
             .build()
             .map_err(|error| root_cause(&error))?;
         Ok(Self { client, url })
     }
 
-    /// Its URL without what may be a secret: a password, and the query, which signs many URLs.
+    /// Its URL without possible secrets: a password, and the query, which signs many URLs.
     pub(crate) fn name(&self) -> String {
         let mut url = self.url.clone();
         let had_query = url.query().is_some();
@@ -108,7 +108,7 @@ impl Place for WebObject {
     }
 }
 
-/// What the headers tell.
+/// The headers' values.
 ///
 /// # Errors
 /// When it is another version than that which is wanted.
@@ -128,7 +128,7 @@ fn content_range(headers: &HeaderMap) -> Option<(u64, Option<u64>)> {
     Some((range.split_once('-')?.0.parse().ok()?, size.parse().ok()))
 }
 
-/// What a status means for whoever asked.
+/// The meaning of a status for the user.
 fn refused(status: StatusCode) -> Failure {
     let (kind, why) = match status {
         StatusCode::PRECONDITION_FAILED => return Failure::Changed,
@@ -149,7 +149,7 @@ fn refused(status: StatusCode) -> Failure {
 
 /// Why there is no answer, or no more of it.
 fn failed(error: reqwest::Error) -> Failure {
-    // It may hold a secret, and names the object otherwise than whoever typed it.
+    // It may hold a secret, and names the object in another way than the user.
     let error = error.without_url();
     let cause = root_cause(&error);
     if let Some(refusal) = refusal(&error) {

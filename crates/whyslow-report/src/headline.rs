@@ -137,7 +137,7 @@ pub fn of_connection(connection: &Connection, threshold: Nanos, lang: Lang) -> H
     }
 }
 
-/// A cost that nobody notices.
+/// A cost that is too small to notice.
 fn little(connection: &Connection, main: &MainCause<'_>, lang: Lang) -> Headline {
     let transfer = main.transfer.and_then(|index| connection.transfers.get(index));
     let subject = transfer.map_or(Subject::Connection, Subject::of);

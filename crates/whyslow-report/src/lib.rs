@@ -1,7 +1,7 @@
-//! How whyslow says it: an [`Analysis`](whyslow_core::analysis::Analysis) as a page for the
+//! Output: an [`Analysis`](whyslow_core::analysis::Analysis) as a page for the
 //! terminal or as JSON.
 //!
-//! Everything here is a pure function of the analysis: a renderer prints what was found and finds
+//! Everything here is a pure function of the analysis: a renderer prints findings and finds
 //! nothing of its own. The one thing that is added up is [`ranking`], the time that each cause cost
 //! over all connections.
 //!

@@ -2,10 +2,10 @@
 //! ([`report`]).
 //!
 //! `make web` builds the page from `web/` into one HTML file that loads nothing, and the build
-//! script embeds it. A build without Node has no page, and [`page()`] says so. What it is given
+//! script embeds it. A build without Node has no page, which [`page()`] reports. Its input
 //! comes from `whyslow-page`.
 //!
-//! Packets that do not end have a page too ([`live`]): it asks for what is new.
+//! Packets that do not end have a page too ([`live`]): it asks for news.
 //!
 //! Nothing leaves the machine. The server listens on 127.0.0.1 alone, at an address with a secret
 //! that is new in each run. It answers only requests that name this address as theirs

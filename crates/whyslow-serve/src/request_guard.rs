@@ -1,4 +1,4 @@
-//! Who may ask: only the page at this server's own address.
+//! Access: only the page at this server's own address.
 //!
 //! Any page in the same browser can send requests to 127.0.0.1, but does not know the secret in the
 //! path. The Host header must name this server, so a foreign name that resolves to 127.0.0.1 (DNS
@@ -83,7 +83,7 @@ impl RequestGuard {
 const WRONG_ORIGIN: Refused =
     Refused { status: StatusCode::MISDIRECTED_REQUEST, why: "this server answers for 127.0.0.1 and its port alone" };
 
-/// A header that must not be repeated: another reader might believe the other value.
+/// A header that must not be repeated: another reader might use the other value.
 fn only(headers: &HeaderMap, name: HeaderName) -> Result<Option<&str>, Refused> {
     let mut values = headers.get_all(name).iter();
     let (first, second) = (values.next(), values.next());

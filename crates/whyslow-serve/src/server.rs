@@ -1,7 +1,7 @@
 //! [`Server`]: the page on 127.0.0.1.
 //!
 //! Everything that a client sends is limited before it is passed on: the number of connections
-//! (`connection_limit`), the length of a head and the time it takes, who may ask (`request_guard`),
+//! (`connection_limit`), the length of a head and the time it takes, access (`request_guard`),
 //! the size and pace of an upload (`upload`), the time an answer takes to leave (`stall_guard`).
 //! One thread serves all clients; a few others do the work.
 
@@ -38,7 +38,7 @@ use whyslow_io::{Reading, Scratch};
 
 /// Jobs that run at once: graphs, comparisons, slices. The page asks for one at a time.
 const WORKERS: usize = 4;
-/// Threads beside them for reading and writing files.
+/// Additional threads for reading and writing files.
 const FILE_THREADS: usize = 4;
 
 /// How long running work may delay the end.
@@ -143,7 +143,7 @@ impl Server {
         let Self { runtime, listener, site, stop } = self;
         runtime.spawn(accept_connections(listener, site));
         runtime.block_on(stop.notified());
-        // Clients are left at once; what is read for them may go on until the program ends.
+        // Clients are dropped at once; a reading for them may go on until the program ends.
         runtime.shutdown_timeout(LAST);
     }
 }
@@ -172,7 +172,7 @@ async fn serve(stream: TcpStream, site: Arc<Site>, slot: Arc<ConnectionSlot>) {
         let (site, slot) = (Arc::clone(&site), Arc::clone(&slot));
         async move { Ok::<_, Infallible>(site.answer(request, &slot).await) }
     });
-    // Whoever asked may be gone.
+    // The client may be gone.
     let _ = http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(wait)

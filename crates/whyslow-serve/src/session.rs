@@ -172,7 +172,7 @@ impl Session {
         uploads.extend(new);
         let last = opening.groups.len() - 1;
         opening.compare = open.as_ref().map(|(which, _)| {
-            // Of what is open the first group is meant where no transfer is.
+            // Without a transfer the first open group is meant.
             let group = which.connection.is_none().then_some(0);
             [
                 SoughtTransfer { group, which: *which },
@@ -216,7 +216,7 @@ impl Session {
             drop(inner);
             let read = AssertUnwindSafe(|| {
                 let progress = &mut |progress| self.progress(number, progress);
-                // A folder of ours says nothing to whoever dropped a file.
+                // A temporary folder means nothing to the user who dropped a file.
                 let told = |error: Error| opening.with_names(&error.to_string());
                 let reading = whyslow_io::read(&opening.groups(), &stop, progress).map_err(told)?;
                 Ok(Arc::new(ReadCaptures::new(reading, opening, uploads)))
@@ -305,7 +305,7 @@ mod tests {
         session.take(upload(&scratch, &sample), &part("a", 0, Some(2)), None).unwrap();
         assert_eq!(settled(&session).state, "ready");
         assert_eq!(session.opened().unwrap().uploads.len(), 2);
-        // Whoever does not say how many there are is believed.
+        // Accept a missing Content-Length.
         session.take(upload(&scratch, b"none"), &part("", 1, None), None).unwrap();
         session.forget(&part("other", 0, None));
         session.take(upload(&scratch, b"none"), &part("", 0, None), None).unwrap();

@@ -71,7 +71,7 @@ pub struct Column {
     pub name: Cow<'static, str>,
     /// Its type.
     pub kind: Kind,
-    /// `s`, `ms`, `ns`, `B`, `bit/s`; empty for a count and what has none.
+    /// `s`, `ms`, `ns`, `B`, `bit/s`; empty for a count and for values without a unit.
     pub unit: &'static str,
     /// What it means, in a sentence or two.
     pub about: Cow<'static, str>,
@@ -85,7 +85,7 @@ impl std::fmt::Debug for Column {
 }
 
 impl Column {
-    /// The value of a row; none where it is not known.
+    /// The value of a row; `None` if it is unknown.
     pub(crate) fn get(&self, row: &Row<'_>) -> Option<Value> {
         (self.get)(row)
     }
@@ -139,7 +139,7 @@ pub(crate) fn bytes<T: TryInto<i64>>(
     int(name, about, get).unit("B")
 }
 
-/// Figures that are no whole numbers. What is no number is not known.
+/// Figures that are not integers. NaN is unknown.
 pub(crate) fn float(
     name: &'static str,
     about: &'static str,

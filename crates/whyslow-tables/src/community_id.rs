@@ -9,10 +9,10 @@ use std::net::IpAddr;
 /// As IP numbers protocols.
 const TCP: u8 = 6;
 const UDP: u8 = 17;
-/// What organisations may add so that others cannot guess theirs; tools take 0 unless told.
+/// An organisation's secret, so that others cannot guess its ids; 0 by default.
 const SEED: u16 = 0;
 
-/// Of a connection over TCP, or of QUIC over UDP, in either order of its ends.
+/// The id of a connection over TCP, or of QUIC over UDP, in either order of its ends.
 pub(crate) fn community_id(mut ends: [(IpAddr, u16); 2], is_quic: bool) -> String {
     ends.sort_by_key(|(address, port)| (octets(*address), *port));
     let mut hash = Sha1::new();
@@ -42,7 +42,7 @@ mod tests {
         community_id(ends.map(|(address, port)| (address.parse().expect("an address"), port)), false)
     }
 
-    /// Of the specification's baseline, and of Zeek's test.
+    /// From the specification's baseline, and from Zeek's test.
     #[test]
     fn published_vectors() {
         let vectors = [

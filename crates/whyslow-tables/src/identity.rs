@@ -11,7 +11,7 @@ pub(crate) struct Identity {
     /// 32 hexadecimal digits: XXH3-128 of capture point, addresses and ports, the first packet's
     /// time and the client's initial sequence number.
     pub(crate) uid: String,
-    /// Version 1 with seed 0; none where a text shows no address or port.
+    /// Version 1 with seed 0; `None` if a text shows no address or port.
     pub(crate) community_id: Option<String>,
 }
 

@@ -11,13 +11,13 @@ use whyslow_core::units::{Nanos, Time};
 pub(crate) struct Place {
     pub(crate) connection: Option<usize>,
     pub(crate) transfer: Option<usize>,
-    /// Among the capture's problems, the transfer's rounds, somebody's findings.
+    /// Index into the capture's problems, the transfer's rounds, or the findings.
     pub(crate) item: usize,
     /// For what belongs to no connection.
     pub(crate) capture: Option<usize>,
 }
 
-/// What a row tells of.
+/// The subject of a row.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Row<'a> {
     pub(crate) analysis: &'a Analysis,
@@ -37,7 +37,7 @@ pub(crate) struct PacketOfRow<'a> {
 }
 
 impl<'a> Row<'a> {
-    /// Without what is not read off its place.
+    /// Without the parts that its place does not give.
     pub(crate) fn of(analysis: &'a Analysis, place: Place) -> Self {
         Self { analysis, place, identity: None, others: &[], packet: None }
     }

@@ -19,7 +19,7 @@ pub enum Table {
     Findings,
     /// A row for each input, in the order in which they were read.
     Files,
-    /// A row for each property of an input or a connection that limits what can be said.
+    /// A row for each property of an input or a connection that limits the conclusions.
     Problems,
     /// A row for each round of a transfer that is listed.
     Rounds,

@@ -52,7 +52,7 @@ impl<W: Write + Send> std::fmt::Debug for TableWriter<W> {
 /// Takes the batches of a table.
 type Give = Box<dyn FnMut(RecordBatch) -> Result<(), Error> + Send>;
 
-/// Gives batches to who wants them in memory.
+/// Keeps batches in memory for the caller.
 struct GivenBatches {
     builder: BatchBuilder,
     give: Give,
@@ -151,7 +151,7 @@ impl<W: Write + Send> TableWriter<W> {
 /// each table.
 ///
 /// # Errors
-/// Those of `connections` and `packets`, of what is written to, and Arrow's.
+/// Those of `connections` and `packets`, of the output, and Arrow's.
 pub fn write_all<W: Write + Send, E: From<Error>>(
     analysis: &Analysis,
     connections: impl Iterator<Item = Result<Connection, E>>,

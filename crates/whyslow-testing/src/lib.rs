@@ -1,10 +1,10 @@
 //! Records tests that could not run on this machine, with the reason.
 //!
-//! A test that returns early counts as passed. So a test asks here for what it needs. If that is
-//! missing, a line is written to stderr, past libtest's capture, and to the file that
+//! A test that returns early counts as passed. So a test requests its tools and captures here. If
+//! that is missing, a line is written to stderr, past libtest's capture, and to the file that
 //! WHYSLOW_SKIPPED names; `make test` prints that list (`tools/skipped`). With
 //! WHYSLOW_REQUIRE_ALL=1 the test fails instead, unless it lacks something that no machine can be
-//! given at will: a program that no distribution brings, captures that are no part of the project,
+//! given at will: a program that no distribution brings, captures that are not part of the project,
 //! a quiet machine, a device that only root may open.
 
 use std::ffi::OsStr;
@@ -27,7 +27,7 @@ pub enum Lack {
     Machine,
     /// A program that no distribution brings.
     Program,
-    /// Captures that are no part of the project.
+    /// Captures that are not part of the project.
     Captures,
     /// A machine that is quiet for long enough.
     Quiet,
@@ -56,7 +56,7 @@ impl Lack {
 /// Reports that the calling test is skipped.
 ///
 /// # Panics
-/// If WHYSLOW_REQUIRE_ALL requires what is missing, or the file of WHYSLOW_SKIPPED cannot be
+/// If WHYSLOW_REQUIRE_ALL requires a missing one, or the file of WHYSLOW_SKIPPED cannot be
 /// written: a skip that is not recorded would count as tested.
 #[track_caller]
 pub fn skip(lack: Lack, reason: impl Display) {
@@ -102,7 +102,7 @@ fn set(name: &str) -> bool {
 }
 
 /// The folder of real captures with known answers: the one that WHYSLOW_CAPTURES names, or one
-/// beside the repository. They are not part of the project; without them the calling test is
+/// next to the repository. They are not part of the project; without them the calling test is
 /// skipped.
 ///
 /// # Panics

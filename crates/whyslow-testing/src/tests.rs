@@ -4,7 +4,7 @@
 
 use super::*;
 
-/// Skips when it is told to.
+/// Skips on request.
 #[test]
 fn victim() {
     match std::env::var("WHYSLOW_TESTING_LACKS").as_deref() {
@@ -25,7 +25,7 @@ fn part_of_many_is_every_tenth_and_never_none() {
     assert_eq!(part_of(vec![7]), [7]);
 }
 
-/// How the victim ended, what it said, and what was noted of it.
+/// The victim's exit status, its output, and its entry in the list.
 fn run(lacks: &str, more: &[(&str, &str)]) -> (bool, String, String) {
     let file = std::env::temp_dir().join(format!("whyslow-testing-{}-{lacks}-{}", std::process::id(), more.len()));
     let mut command = Command::new(std::env::current_exe().unwrap());

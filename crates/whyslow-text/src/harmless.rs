@@ -11,7 +11,7 @@
 //!   that changes the reading order (U+061C, U+200E, U+200F, U+202A–U+202E, U+2066–U+2069), the
 //!   zero-width blank, joiners and U+FEFF, the soft hyphen, fillers, variation selectors and tags,
 //!   which make two different names look the same or hide text in one;
-//! - interlinear annotations (U+FFF9–U+FFFB), which hide what they annotate.
+//! - interlinear annotations (U+FFF9–U+FFFB), which hide annotated text.
 //!
 //! Letters of any script are left alone, and so are blanks of any width.
 

@@ -134,6 +134,6 @@ fn three_digits(value: f64) -> String {
 
 fn signed_thousands(value: f64) -> String {
     let sign = if value < 0.0 { "-" } else { "" };
-    // `as` saturates: a figure beyond 64 bits is told as the largest one.
+    // `as` saturates: a figure beyond 64 bits becomes the largest one.
     format!("{sign}{}", thousands(value.abs().round() as u64))
 }

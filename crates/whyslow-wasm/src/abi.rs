@@ -2,8 +2,8 @@
 //! its other side.
 //!
 //! The worker writes a request into memory that it asks for ([`request`]), calls [`open`] or
-//! [`ask`], and reads the answer where [`answer_start`] and [`answer_length`] say. While it waits,
-//! this module calls `read`, `progress` and `panicked` of the worker.
+//! [`ask`], and reads the answer where [`answer_start`] and [`answer_length`] point. While it
+//! waits, this module calls `read`, `progress` and `panicked` of the worker.
 #![allow(unsafe_code, reason = "memory is shared with the worker, and addresses are all that passes")]
 
 use crate::engine::Engine;
@@ -49,7 +49,7 @@ pub extern "C" fn prepare(seed_high: u32, seed_low: u32) {
     whyslow_page::prepare();
 }
 
-/// Makes room for a request of so many bytes, and returns its address.
+/// Makes room for a request of this number of bytes, and returns its address.
 #[unsafe(no_mangle)]
 pub extern "C" fn request(length: usize) -> *mut u8 {
     STATE.with_borrow_mut(|state| {
@@ -58,7 +58,7 @@ pub extern "C" fn request(length: usize) -> *mut u8 {
     })
 }
 
-/// Opens what the request says. Returns 1 if it went well: the answer is the document; else
+/// Opens the captures of the request. Returns 1 if it went well: the answer is the document; else
 /// 0: the answer is the reason.
 #[unsafe(no_mangle)]
 pub extern "C" fn open() -> u32 {
@@ -96,7 +96,7 @@ fn act(act: impl FnOnce(&mut Engine, &[u8]) -> Result<Bytes, String>) -> u32 {
 }
 
 fn read_at(file: u32, offset: u64, to: &mut [u8]) -> io::Result<usize> {
-    // SAFETY: the worker writes at most as many bytes as it is told, into this buffer alone.
+    // SAFETY: the worker writes at most the given number of bytes, into this buffer alone.
     let came = unsafe { read(file, offset as f64, to.as_mut_ptr(), to.len()) };
     usize::try_from(came).map_err(|_| io::Error::other("the browser cannot read it: has the file changed, or moved?"))
 }

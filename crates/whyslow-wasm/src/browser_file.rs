@@ -13,7 +13,7 @@ pub type ReadAt = Arc<dyn Fn(u32, u64, &mut [u8]) -> io::Result<usize> + Send + 
 #[derive(Clone)]
 pub struct BrowserFile {
     name: String,
-    /// Tells it from all others, whose names may be the same.
+    /// Identifies it, as names may be equal.
     location: String,
     number: u32,
     size: u64,

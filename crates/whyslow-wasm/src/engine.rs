@@ -78,7 +78,7 @@ impl Engine {
 /// The transfers to compare: this one, and the largest of the last group.
 fn sought(which: &str, groups: usize) -> [SoughtTransfer; 2] {
     let which = TransferName::read(which).unwrap_or_default();
-    // Of what is open the first group is meant where no transfer is.
+    // Without a transfer the first open group is meant.
     let group = which.connection.is_none().then_some(0);
     let other = SoughtTransfer { group: Some(groups.saturating_sub(1)), which: TransferName::default() };
     [SoughtTransfer { group, which }, other]

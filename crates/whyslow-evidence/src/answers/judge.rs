@@ -1,4 +1,4 @@
-//! What an account says of a finding.
+//! How an account confirms or contradicts a finding.
 
 use super::coverage::Coverage;
 use super::matching::Found;
@@ -14,7 +14,7 @@ use Outcome::{Confirms, Contradicts};
 
 /// A limit that held the sender for less of the busy time did not slow it.
 const FREE: f64 = 0.05;
-/// Of the time with data, what a buffer must hold to contradict another cause.
+/// Share of the time with data that a buffer must limit to contradict another cause.
 const MOST: f64 = 0.5;
 /// The sender had data nearly all the time.
 const READY: f64 = 0.9;
@@ -141,7 +141,7 @@ impl Sender<'_> {
         self.account.busy_s.filter(|busy| *busy > 0.0)
     }
 
-    /// Of the time with data, a limit that slowed it. Time that may be other transfers' does not
+    /// A limit with a large share of the time with data. Time that may be other transfers' does not
     /// count.
     fn held(&self, limited_s: f64) -> Option<(f64, f64)> {
         let busy = self.busy()?;
@@ -178,7 +178,7 @@ impl Sender<'_> {
         by_looks.then_some(Reading::NoData { idle_s: None, of_s })
     }
 
-    /// The sender had data for nearly all of the transfer, and no look says otherwise.
+    /// The sender had data for nearly all of the transfer, and no look contradicts that.
     fn ready(&self) -> Option<Reading> {
         let busy_s = self.busy()?;
         let of_s = self.coverage.of_s;
@@ -243,7 +243,7 @@ impl Sender<'_> {
         self.lost().map(|(outcome, reading)| (if outcome == Confirms { Contradicts } else { Confirms }, reading))
     }
 
-    /// A queue, with what it says of the finding; without one it says the opposite.
+    /// A queue, with its verdict on the finding; without a queue the verdict is the opposite.
     fn queue(&self, if_queue: Outcome) -> Verdict {
         let (rtt_s, least_s) = self.account.rtt_s.zip(self.account.least_rtt_s)?;
         if in_queue(rtt_s, least_s) {

@@ -110,7 +110,7 @@ fn only(connections: &[Connection], places: &HashMap<Key, Vec<At>>, account: &Ac
         keys(local, remote, by).iter().filter_map(|key| places.get(key)).flatten().copied().collect();
     found.dedup();
     if by == MatchedBy::Addresses {
-        // Of a four-tuple that was used again, the newest: an older one is no longer in the kernel.
+        // The newest account of a reused four-tuple: an older one is no longer in the kernel.
         return found.last().copied();
     }
     let [at] = found[..] else { return None };

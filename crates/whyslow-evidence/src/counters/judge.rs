@@ -8,11 +8,11 @@ use whyslow_core::cause::Cause;
 
 /// Drops for each connection that was accepted: as for `whyslow host`.
 const OVERFLOWS: f64 = 0.001;
-/// Of the retransmissions, what was lost again: as for `whyslow host`.
+/// Share of retransmissions that were lost again: as for `whyslow host`.
 const AGAIN: f64 = 0.1;
-/// Of the retransmissions, what had arrived: as for `whyslow host`.
+/// Share of retransmissions whose data had arrived: as for `whyslow host`.
 const NEEDLESS: f64 = 0.5;
-/// Of the connections that this host opens, SYNs that are sent again.
+/// Share of retransmitted SYNs in the connections that this host opens.
 const SYNS: f64 = 0.1;
 
 /// The counts of a look, or between two.
@@ -25,7 +25,7 @@ impl Counted<'_> {
     fn get(&self, name: &str) -> Option<f64> {
         let now = *self.now.counts.get(name)?;
         match self.before {
-            // Between two looks `nstat` has begun anew.
+            // Between two looks `nstat` has started again from 0.
             Some(_) if self.now.relative => Some(now),
             // A counter that falls was reset.
             Some(before) => Some(now - before.counts.get(name).copied().unwrap_or(0.0)).filter(|grown| *grown >= 0.0),

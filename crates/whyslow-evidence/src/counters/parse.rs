@@ -66,7 +66,7 @@ const SENTENCES: &[(&str, &str)] = &[
 
 pub(super) fn looks(text: &Text<'_>) -> Vec<Look> {
     let mut reader = Reader { looks: vec![Look::default()], ..Reader::default() };
-    // Without -a, nstat prints what it counted since the time before.
+    // Without -a, nstat prints its counts since its last call.
     let absolute = ["nstat -a", "nstat -za", "nstat -sa", "nstat -saz", "nstat -asz"]
         .iter()
         .any(|command| text.all().contains(command));

@@ -1,4 +1,4 @@
-//! Reads `name: count` below `NIC statistics:`, and adds up the names of drivers by what they mean.
+//! Reads `name: count` below `NIC statistics:`, and adds up the drivers' names by their meaning.
 
 use crate::report::Source;
 use crate::text::{self, Text};
@@ -34,7 +34,7 @@ pub(super) enum Kind {
 
 /// The names of drivers: ixgbe, i40e, ice, e1000e, igb, tg3, bnxt_en, r8169, mlx5, mlx4, ena,
 /// virtio_net, gve, hv_netvsc, vmxnet3. Of several names with one meaning the largest is taken,
-/// because drivers repeat the kernel's counters beside their own.
+/// because drivers repeat the kernel's counters next to their own.
 const NAMES: &[(&str, Kind)] = &[
     ("rx_packets", Kind::Received),
     ("rx_packets_phy", Kind::Received),

@@ -22,7 +22,7 @@ pub(super) struct Test {
     pub name: String,
     pub udp: bool,
     pub streams: usize,
-    /// Of the first stream, without those that `-O` omits.
+    /// Intervals of the first stream, without those that `-O` omits.
     pub intervals: Vec<Interval>,
     /// All streams, as sent and as received.
     pub sent: Option<Interval>,

@@ -35,7 +35,7 @@ pub(super) fn tests(text: &Text<'_>) -> Vec<Test> {
             trimmed.clone_into(&mut name);
         }
         if let Some(row) = row(trimmed).filter(|_| rows.len() < INTERVALS) {
-            // Times that begin anew, behind the totals, are the next test.
+            // Times that start again after the totals are the next test.
             let ended = rows.last().is_some_and(|last| last.sender || last.receiver);
             if ended && row.from == 0.0 && !row.sender && !row.receiver {
                 finish(&mut tests, &mut rows, &name);

@@ -13,7 +13,7 @@ pub(crate) const TRACEROUTE: Source = Source::new("traceroute");
 
 /// Most hops: TTL has eight bits.
 const HOPS: usize = 256;
-/// Of the round trip to the end, what one hop adds to be named.
+/// Share of the round trip to the end that a hop must add to be named.
 const JUMP: f64 = 0.4;
 
 #[derive(Clone, Debug, Default)]

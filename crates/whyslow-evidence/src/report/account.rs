@@ -9,13 +9,13 @@ pub struct Account {
     pub remote: Place,
     /// Time with data to send, seconds.
     pub busy_s: Option<f64>,
-    /// Of it, with the peer's window full. The kernel prints nothing for zero.
+    /// The part of it with the peer's window full. The kernel prints nothing for zero.
     pub rwnd_limited_s: f64,
-    /// Of it, with the send buffer full.
+    /// The part of it with the send buffer full.
     pub sndbuf_limited_s: f64,
     /// Looks at which data was in flight.
     pub looks: usize,
-    /// Of them, those at which the application wrote less than could be sent.
+    /// The looks at which the application wrote less than could be sent.
     pub app_limited_looks: usize,
     /// Acknowledged by the peer, bytes.
     pub acked: Option<f64>,

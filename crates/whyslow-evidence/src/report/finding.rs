@@ -70,7 +70,7 @@ impl Finding {
         self
     }
 
-    /// What is likely comes before what is possible; of these, what cost most.
+    /// Likely findings come before possible ones, and then by cost.
     pub(crate) fn weight(&self) -> f64 {
         let likely = if self.confidence >= 0.6 { 1e6 } else { 0.0 };
         likely + self.cost_s.unwrap_or(0.0).min(1e5) + self.confidence

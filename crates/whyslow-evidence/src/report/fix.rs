@@ -11,7 +11,7 @@ pub enum Fix {
     OfCaptures(Remedy),
     /// A remedy of hosts and tools.
     Own {
-        /// Who acts.
+        /// The actor.
         actor: Actor,
         /// The change.
         #[serde(flatten)]

@@ -29,7 +29,7 @@ pub enum Statement {
         /// Bytes.
         bytes: f64,
     },
-    /// The window that this end offers is what comes in a round trip.
+    /// The bytes of a round trip are equal to this end's window.
     OwnWindow {
         /// The window, bytes.
         window: f64,
@@ -61,14 +61,14 @@ pub enum Statement {
     Spurious {
         /// How many.
         segments: f64,
-        /// Of so many retransmissions.
+        /// Total of retransmissions.
         of: f64,
     },
     /// Retransmissions were lost again.
     LostAgain {
         /// How many.
         segments: f64,
-        /// Of so many retransmissions.
+        /// Total of retransmissions.
         of: f64,
     },
     /// The connection waits for its timer.
@@ -80,7 +80,7 @@ pub enum Statement {
     Timeouts {
         /// How many.
         count: f64,
-        /// Of so many segments.
+        /// Total of segments.
         of: f64,
     },
     /// A SYN has no answer.
@@ -143,7 +143,7 @@ pub enum Statement {
         /// Connections.
         connections: f64,
     },
-    /// Segments that had come were dropped for want of memory.
+    /// Received segments were dropped because memory was full.
     ReceiveDrops {
         /// How many.
         segments: f64,
@@ -168,7 +168,7 @@ pub enum Statement {
     Stalled {
         /// Seconds.
         seconds: f64,
-        /// Of so many.
+        /// The total.
         of_s: f64,
     },
     /// One window a round trip.

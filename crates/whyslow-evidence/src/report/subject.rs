@@ -13,7 +13,7 @@ use whyslow_core::analysis::Unit;
 pub struct Subject {
     /// Index in [`Report::inputs`](super::Report::inputs).
     pub input: usize,
-    /// Who printed it.
+    /// The tool that printed it.
     pub source: Source,
     /// Its name as the text has it; empty if it has none.
     pub name: String,

@@ -1,4 +1,4 @@
-//! What the kernel's account says of each connection.
+//! Judges each connection by the kernel's account.
 
 mod account;
 mod held;
@@ -79,7 +79,7 @@ fn subject(snapshot: SocketSnapshot<'_>) -> Option<Subject> {
     }
     let has_info = now.has_info();
     let queues = now.recv_q.unwrap_or(0.0) + now.send_q.unwrap_or(0.0);
-    // The application has closed, and what it wrote is still sent.
+    // The application has closed, and its data is still being sent.
     let is_open = now.state == "ESTAB" || (has_info && matches!(now.state.as_str(), "FIN-WAIT-1" | "LAST-ACK"));
     if !is_open || (!has_info && queues == 0.0) {
         return None;

@@ -6,7 +6,7 @@ use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 
-/// Writes a number into a block, of which so many bytes are filled.
+/// Writes a number into a block, and fills this number of bytes.
 fn number(block: &mut Block, number: u64, bytes: usize) -> Result<Filled, Error> {
     block.free(8).copy_from_slice(&number.to_le_bytes());
     block.add(bytes);
@@ -141,7 +141,7 @@ fn a_fault_where_blocks_come_from_leaves_nobody_waiting() {
             let mut reader = broadcast.reader();
             while reader.next().is_some() {}
         });
-        // Whoever of the two met it.
+        // Either of the two may have met it.
         [helper.join().is_err(), reader.join().is_err()]
     });
     assert_eq!(failed.iter().filter(|failed| **failed).count(), 1);

@@ -1,6 +1,6 @@
 #![allow(clippy::unwrap_used)]
 
-//! The packets of all connections of a capture, beside those of each connection alone.
+//! The packets of all connections of a capture, compared with those of each connection alone.
 
 use crate::{EveryPacket, Input, Stop, follow, read};
 use std::path::{Path, PathBuf};

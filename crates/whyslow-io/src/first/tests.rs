@@ -26,7 +26,7 @@ fn read(inputs: &[Input]) -> Reading {
     crate::read(&[inputs], &Stop::default(), &mut |_| ()).unwrap()
 }
 
-/// The connection that is longest, and the error of following it now, with what was given by then.
+/// The connection that is longest, and the error of following it now, with the bytes given by then.
 fn followed(reading: &Reading) -> (u64, Result<u64, Error>) {
     let segments = |connection: &&Connection| reading::segments(connection);
     let longest = reading.analysis.connections.iter().max_by_key(segments).unwrap();
@@ -51,7 +51,7 @@ fn a_file_that_shrank_is_an_error_and_one_that_grew_is_not() {
     let (more, late) = followed(&reading);
     assert!(late.is_ok() && more >= all, "{late:?}: {more} and {all}");
     assert!(reading.files().are_there().is_ok());
-    // Shorter: it is said before anything is given.
+    // Shorter: the error comes before any data.
     let quarter = cut(&bytes, bytes.len() / 4);
     fs::write(&path, &bytes[..quarter]).unwrap();
     let (given, error) = followed(&reading);

@@ -63,7 +63,7 @@ fn two_rotation_sets_are_told_apart_by_their_names() {
 fn a_rotation_set_may_be_a_little_out_of_step_and_others_may_not() {
     assert_eq!(sets(&[("a1", 0, 10_000, &[]), ("a2", 9_950, 20_000, &[])]), [["a1", "a2"]]);
     assert_eq!(sets(&[("a1", 0, 10_000, &[]), ("b", 9_950, 20_000, &[])]), [["a1"], ["b"]]);
-    // A short capture that begins while another short one runs is no part of it.
+    // A short capture that begins during another short one does not belong to it.
     assert_eq!(sets(&[("h1", 0, 10, &[]), ("h2", 5, 15, &[])]), [["h1"], ["h2"]]);
     // Nor is one packet seen at the same instant in both.
     assert_eq!(sets(&[("h1", 5, 5, &[9]), ("h2", 5, 5, &[9])]), [["h1"], ["h2"]]);

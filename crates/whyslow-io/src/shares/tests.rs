@@ -76,7 +76,7 @@ fn all_files(folder: &Path, files: &mut Vec<PathBuf>) {
     }
 }
 
-/// Each `step`th capture of a folder in a number of shares; says how many were read.
+/// Each `step`th capture of a folder in a number of shares; returns how many were read.
 fn assert_all_whole(folder: &Path, step: usize) -> usize {
     let mut files = Vec::new();
     all_files(folder, &mut files);

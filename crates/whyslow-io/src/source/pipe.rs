@@ -17,7 +17,7 @@ pub(crate) struct Pipe(File);
 
 impl Pipe {
     pub(crate) fn new(file: File) -> Self {
-        // As it is where it is no pipe, or may not grow.
+        // Unchanged if it is not a pipe, or may not grow.
         #[cfg(target_os = "linux")]
         let _ = rustix::pipe::fcntl_setpipe_size(&file, ROOM);
         Self(file)

@@ -1,5 +1,5 @@
-//! zstd and xz without C, for a browser. What breaks off or is damaged gives what came before, as
-//! with the decoders that other machines use.
+//! zstd and xz without C, for a browser. Truncated or damaged input gives the data before the
+//! damage, as with the decoders that other machines use.
 
 use super::head::PeekedReader;
 use lzma_rust2::{Action, Status, XzStream};
@@ -129,7 +129,7 @@ impl<R: Read> XzStreams<R> {
         Self { reader, stream, room, held: 0..0, at_end: false, failed: None }
     }
 
-    /// Decodes some of what is held; how many bytes that gave, and whether it was the last.
+    /// Decodes a part of the held input; returns the number of bytes, and whether it was the last.
     fn decode(&mut self, buffer: &mut [u8]) -> io::Result<(usize, bool)> {
         let held = self.room.get(self.held.clone()).unwrap_or_default();
         let action = if self.at_end { Action::Finish } else { Action::Run };
@@ -225,7 +225,7 @@ mod tests {
     fn streams_of_one_or_several_are_undone() {
         assert_eq!(pure().count(), 2);
         for kind in pure() {
-            // Larger than a window, and than what is held.
+            // Larger than a window, and than the held input.
             for (one, two) in [(sample(3_000_000), sample(100)), (sample(1), sample(0)), (vec![7; 1 << 20], sample(9))]
             {
                 let stream = [compress(kind, &one), compress(kind, &two), compress(kind, &one)].concat();

@@ -53,7 +53,7 @@ fn drain(source: &mut Source) -> Result<(Vec<u8>, Filled), Error> {
     }
 }
 
-/// The next bytes, at most so many.
+/// The next bytes, at most this number.
 fn take(source: &mut Source, most: usize) -> Result<Vec<u8>, Filled> {
     let mut block = Block::with_room(most);
     match source.fill(&mut block).unwrap() {
@@ -106,7 +106,7 @@ fn a_stream_that_is_cut_short_gives_what_it_has_and_says_so() {
             match drain(&mut source) {
                 Ok((out, Filled::Torn(detail))) => {
                     assert!(bytes.starts_with(&out), "{kind:?} at {cut}");
-                    // Of what came before the cut, at most a block is lost: that of the format, or
+                    // At most a block before the cut is lost: that of the format, or
                     // a decoder's own.
                     let block = match kind {
                         Compression::Gzip | Compression::Xz => 70_000,
@@ -116,7 +116,7 @@ fn a_stream_that_is_cut_short_gives_what_it_has_and_says_so() {
                     let expected = bytes.len() * cut / stream.len();
                     assert!(out.len() + block > expected, "{kind:?} at {cut}: {} of {expected}", out.len());
                     assert!(detail.contains(kind.name()) && detail.contains("cut short"), "{detail}");
-                    // Asked again it says the same.
+                    // Asked again it returns the same.
                     assert_eq!(take(&mut source, 8), Err(Filled::Torn(detail)));
                 }
                 Err(Error::Compressed { .. }) => {}
@@ -284,7 +284,7 @@ fn what_comes_is_given_out_without_waiting_for_more() {
 #[test]
 fn a_stop_is_heard_while_nothing_comes() {
     let plain = (sample(20), 20);
-    // All but the end of the stream: it is whole up to what was given out.
+    // All but the end of the stream: the data given out is complete.
     let gzip = compress(Compression::Gzip, &sample(100_000));
     for ((stored, length), compressed) in [(plain, false), ((gzip[..gzip.len() - 9].to_vec(), 100_000), true)] {
         let stop = Stop::default();
@@ -303,7 +303,7 @@ fn a_stop_is_heard_while_nothing_comes() {
             std::thread::sleep(std::time::Duration::from_millis(20));
             flag.store(true, Ordering::Relaxed);
         });
-        // The rest of what came may be given out before it is heard.
+        // The rest of the data may be given out before the request to stop arrives.
         let rest = take(&mut source, 1 << 20);
         assert!(rest.is_err() || compressed, "{rest:?}");
         assert_eq!(take(&mut source, 64), Err(Filled::End));

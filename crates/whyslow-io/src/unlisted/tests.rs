@@ -8,8 +8,8 @@ use std::num::NonZero;
 use std::path::Path;
 use whyslow_core::analysis::{Analysis, Connection, MAX_CONNECTIONS};
 
-/// A capture of so many connections from clients of this network, in records of their headers
-/// alone: a request and its answer each, which lets some wait. Some are open at a time.
+/// A capture of this number of connections from clients of this network, in records of their
+/// headers alone: a request and its answer each, which lets some wait. Some are open at a time.
 pub(crate) fn capture(connections: u32, network: u8) -> Vec<u8> {
     const OPEN: u32 = 50;
     let mut file: Vec<u8> =

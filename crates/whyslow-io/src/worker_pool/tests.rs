@@ -9,8 +9,8 @@ use std::io::{self, Cursor, Read, Write};
 use std::num::NonZero;
 use std::sync::atomic::Ordering;
 
-/// A capture of so many packets of connections, few of which are busy at a time and some more than
-/// others, in records of their headers alone.
+/// A capture of this number of packets of connections, few of which are busy at a time and some
+/// more than others, in records of their headers alone.
 pub(crate) fn capture(packets: u32) -> Vec<u8> {
     let mut file: Vec<u8> =
         [0xa1b2_c3d4u32, 0x0004_0002, 0, 0, 96, 1].iter().flat_map(|word| word.to_le_bytes()).collect();
@@ -49,7 +49,7 @@ pub(crate) fn capture(packets: u32) -> Vec<u8> {
     file
 }
 
-/// What comes of an input on so many threads.
+/// The analysis of an input on this number of threads.
 fn explained(reader: impl Read + Send + 'static, threads: usize) -> Result<String, String> {
     let mut pool = WorkerPool::new(ExplainOptions { threads: NonZero::new(threads).unwrap(), path_rate: None }, None);
     let mut source =
@@ -66,7 +66,7 @@ fn explained(reader: impl Read + Send + 'static, threads: usize) -> Result<Strin
 }
 
 /// Whether the model was run for any transfer of a sample, if a stop is requested before or after
-/// the explanation of what was read begins.
+/// the explanation of the read part begins.
 fn is_modelled_if_stopped(before: bool) -> bool {
     let stop = Stop::default();
     let mut pool = WorkerPool::new(ExplainOptions { threads: NonZero::new(1).unwrap(), path_rate: None }, None);

@@ -124,7 +124,7 @@ impl Changes {
         parallel(&WHOLE, |whole| {
             let Whole { name, capture, verdict: before } = whole;
             let packets = (transformation.apply)(capture);
-            // What is left may hold no connection: then nothing is said.
+            // The rest may hold no connection: then there is no verdict.
             let after = verdict(capture.link, &packets).unwrap_or_default();
             let change = Change::between(before, &after, transformation.takes);
             changes.lock().unwrap().add(change, || format!("{name}: {before} became {after}"));

@@ -92,7 +92,7 @@ pub struct Headers {
     pub end: usize,
 }
 
-/// Bytes before the IP header, by link type and what the header says.
+/// Bytes before the IP header, by link type and header.
 fn link_header(link: u16, bytes: &[u8]) -> Option<usize> {
     match link {
         1 => {
@@ -134,7 +134,7 @@ impl Headers {
         })
     }
 
-    /// Of an ICMP error over IPv4: of its own header, without TCP, and of the one that it quotes.
+    /// For an ICMP error over IPv4: its own header, without TCP, and the quoted one.
     pub fn of_icmp(link: u16, bytes: &[u8]) -> Option<[Self; 2]> {
         let ip = link_header(link, bytes)?;
         let icmp = ip + usize::from(bytes.get(ip)? & 15) * 4;

@@ -114,7 +114,7 @@ fn anonymise(packet: &mut Packet, headers: Headers, ports: Ports, sums: bool) {
     let before = covered(&packet.bytes);
     let addresses = headers.addresses();
     for range in addresses.clone() {
-        // The host's part stays: one to one, and what is in a subnet stays there.
+        // The host's part stays, one to one, and hosts of a subnet stay together.
         packet.bytes[range.start] = if headers.is_ipv6 { 0xfd } else { 10 };
         packet.bytes[range.start + 1] ^= 0x55;
     }
@@ -288,7 +288,7 @@ const TOGETHER: i64 = 200_000;
 /// acknowledgement and options, until one is smaller or has PSH.
 pub fn coalesced(capture: &Capture) -> Vec<Packet> {
     let mut packets: Vec<Packet> = Vec::new();
-    // Of the last packet: its first segment's size and time.
+    // The last packet's first segment: size and time.
     let mut open: Option<(usize, i64)> = None;
     for packet in &capture.packets {
         if let (Some((size, since)), Some(last)) = (open, packets.last_mut())

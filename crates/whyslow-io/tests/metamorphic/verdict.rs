@@ -21,7 +21,7 @@ struct Cost {
     confidence: f64,
 }
 
-/// What is said of a capture.
+/// The verdict on a capture.
 #[derive(Clone, Debug, Default)]
 pub struct Verdict {
     /// The cause that slowed it most.
@@ -36,7 +36,7 @@ pub fn verdict(link: u16, packets: &[Packet]) -> Option<Verdict> {
     Some(Verdict::of(&analysis))
 }
 
-/// The time that the merged session is said to have lost.
+/// The cost that is reported for the merged session.
 pub fn session_cost(link: u16, packets: &[Packet]) -> Option<String> {
     let mut analysis = explain("merged.pcap", &written(link, packets)).ok()?;
     analysis.connections.retain(|connection| connection.client.port == session::PORT);
@@ -104,9 +104,9 @@ pub enum Change {
     OtherCertain,
 }
 
-/// Of the cost of the top cause: another within this share of it may come first by a small change.
+/// Share of the top cause's cost: a small change may put another one within it first.
 const NEAR: f64 = 0.8;
-/// Of a cost in a part of a capture: the whole capture shows at least this share of it.
+/// Share of a cost in a part of a capture: the whole capture shows at least this much.
 const SHOWN: f64 = 0.5;
 
 impl Change {

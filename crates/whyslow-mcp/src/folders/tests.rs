@@ -4,7 +4,7 @@ use super::*;
 use std::fs::{create_dir, write};
 use tempfile::TempDir;
 
-/// `in/a.pcap`, `in/deep/b.pcap`, and `out/c.pcap` beside it.
+/// `in/a.pcap`, `in/deep/b.pcap`, and `out/c.pcap` next to it.
 fn tree() -> (TempDir, Folders) {
     let tree = tempfile::tempdir().unwrap();
     for folder in ["in", "in/deep", "out"] {
@@ -30,7 +30,7 @@ fn names_inside_are_found_and_others_refused() {
     for name in ["../out/c.pcap", "deep/../../out/c.pcap", outside.to_str().unwrap(), "/etc/passwd", "/", ".."] {
         assert_eq!(folders.find(name), Err(Refused::Outside), "{name}");
     }
-    // Nothing tells what exists elsewhere.
+    // No error reveals files elsewhere.
     assert_eq!(folders.find("../out/missing.pcap"), Err(Refused::Outside));
     assert_eq!(folders.find("missing.pcap"), Err(Refused::Missing));
     assert_eq!(folders.find("a.pcap/x"), Err(Refused::Missing));

@@ -1,4 +1,4 @@
-//! Arguments of tools: lenient about what assistants write, strict about what is unknown.
+//! Arguments of tools: lenient about what assistants write, strict about unknown ones.
 
 use crate::failure::Failure;
 use rmcp::model::JsonObject;

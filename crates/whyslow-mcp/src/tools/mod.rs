@@ -52,7 +52,7 @@ pub(crate) fn list(allowed: Allowed) -> Vec<Tool> {
         tool::<host::Args, host::Machine>(
             "host",
             "This machine",
-            "Says what of the machine that runs this server makes its transfers slow: sockets, settings, counters. \
+            "Diagnoses the TCP stack of the machine that runs this server: sockets, settings, counters. \
              Linux only; changes nothing.",
             Effect::Reads,
         )
@@ -61,7 +61,7 @@ pub(crate) fn list(allowed: Allowed) -> Vec<Tool> {
         tool::<probe::Args, probe::Probed>(
             "probe",
             "Make a request",
-            "Makes HTTP requests from the machine that runs this server, and says where their time went.",
+            "Makes HTTP requests from the machine that runs this server, and reports where their time went.",
             Effect::Asks,
         )
     });
@@ -74,7 +74,7 @@ fn of_captures() -> Vec<Tool> {
         tool::<explain::Args, explain::Explanation>(
             "explain",
             "Explain captures",
-            "Says why the TCP transfers in packet captures were slow: a verdict, and findings with their ids, cost, \
+            "Explains why the TCP transfers in packet captures were slow: a verdict, and findings with their ids, cost, \
              confidence and frames, the costliest first. Call this first.",
             Effect::Reads,
         ),
@@ -88,8 +88,8 @@ fn of_captures() -> Vec<Tool> {
         tool::<packets::Args, packets::Packets>(
             "packets",
             "Packets around a frame",
-            "Lists the packets of a connection around a frame that a finding cites: TCP headers and what whyslow made \
-             of them, never payload.",
+            "Lists the packets of a connection around a frame that a finding cites: TCP headers and their kind, \
+             never payload.",
             Effect::Reads,
         ),
         tool::<predict::Args, predict::Prediction>(
@@ -133,7 +133,7 @@ fn tool<I: JsonSchema, O: JsonSchema>(
         .with_annotations(annotations)
 }
 
-/// Whether what is unknown is null.
+/// Whether unknown values are null.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Null {
     /// Clients may give it.

@@ -8,12 +8,12 @@ use whyslow_core::analysis::{End, Form, Remedy};
 use whyslow_report::text::units;
 use whyslow_report::words::{self, Lang};
 
-/// A fix, who makes it, and the time that it promises.
+/// A fix, its actor, and the predicted time.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct RemedyFacts {
     /// Its place, from 1; the recommended one is first.
     pub(super) number: usize,
-    /// Who acts, and what changes.
+    /// The actor, and the change.
     pub(super) what: String,
     /// Command for the host's platform.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -1,4 +1,4 @@
-//! What a kernel's account says of the findings of a capture: a part of the page.
+//! The kernel's account next to the findings of a capture: a part of the page.
 
 use super::evidence::shown;
 use crate::text::styles::{BOLD, DIM, GOOD, WARNING};

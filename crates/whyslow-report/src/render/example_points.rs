@@ -6,7 +6,7 @@ use whyslow_core::analysis::End;
 use whyslow_core::series::{Flags, Kind, Point};
 use whyslow_core::units::SeqNumber;
 
-/// What a segment's TCP header says, in relative numbers, and how much payload follows it.
+/// Fields of a segment's TCP header, in relative numbers, and how much payload follows it.
 struct Header {
     flags: Flags,
     seq: u64,

@@ -60,7 +60,7 @@ pub fn many() -> Analysis {
 }
 
 /// A download that was captured at both ends, with losses on its way; nearer to the server is where
-/// it is told.
+/// it is printed.
 pub fn both_ends() -> Analysis {
     let mut analysis = slow_start();
     let mut other = slow_start();

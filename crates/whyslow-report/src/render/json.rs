@@ -32,7 +32,7 @@ pub fn with_words(analysis: &Analysis, out: &mut impl Write) -> io::Result<()> {
     object(&Worded { whole: Whole::of(analysis), words: WordSheet::of_analysis(analysis) }, out)
 }
 
-/// The same next to what follows from the output of other tools: the members `evidence` and
+/// The same next to the conclusions from the output of other tools: the members `evidence` and
 /// `answers`.
 ///
 /// # Errors
@@ -89,7 +89,7 @@ impl<'a> Whole<'a> {
     }
 }
 
-/// A line of [`lines`]: `schema`, and one member that says what it is.
+/// A line of [`lines`]: `schema`, and one member that names its kind.
 #[derive(Serialize)]
 #[serde(rename_all = "lowercase")]
 enum Row<'a> {
@@ -110,7 +110,7 @@ struct Line<'a> {
 
 /// Writes one object a line: the captures, then the connections, then the findings that span
 /// connections, then the connections that two captures hold. Each object has `schema`, and one of
-/// `capture`, `connection`, `finding` and `pair` which says what it is.
+/// `capture`, `connection`, `finding` and `pair` which names its kind.
 ///
 /// # Errors
 /// Only those of `out`.

@@ -1,4 +1,4 @@
-//! The renderers: each a pure function of what it prints.
+//! The renderers: each a pure function of its input.
 
 pub mod answers;
 pub mod brief;

@@ -1,4 +1,4 @@
-//! A connection's packets as a table, with what the analysis says of each: CSV, or JSON objects,
+//! A connection's packets as a table, with their classification: CSV, or JSON objects,
 //! one a line.
 //!
 //! Rows are written packet by packet, so memory stays constant. Columns may be added, never

@@ -3,7 +3,7 @@
 //!
 //! One file for each kind and each side's data, written packet by packet. Colours and signs are
 //! tcptrace's, and the connection's first segment has time and number 0, as with its `-zxy`; where
-//! the analysis says more, so do the letters: a retransmitted segment is `F` (for duplicate
+//! the analysis knows more, so do the letters: a retransmitted segment is `F` (for duplicate
 //! ACKs), `T` (by the timer), `P` (a tail loss probe) or `S` (needlessly), and not just `R`.
 //! Outstanding data is what its sender knew to be in flight (RFC 6675), where tcptrace takes the
 //! difference of numbers at the capture; round trips are of the whole path wherever the capture
@@ -19,7 +19,7 @@ use whyslow_core::units::Nanos;
 /// The kinds of graphs, by the ends of their files' names.
 pub const KINDS: [&str; 4] = ["tsg", "tput", "rtt", "owin"];
 
-/// Segments over which a throughput is averaged, as tcptrace does unless it is told otherwise.
+/// Segments over which a throughput is averaged, tcptrace's default.
 const AVERAGED: usize = 10;
 
 /// The four graphs of one side's data.
@@ -29,7 +29,7 @@ pub struct Xplot<W> {
     out: [W; 4],
     /// The connection's first segment.
     zero: Option<Nanos>,
-    /// The last ACK: when, what it acknowledged, the right edge, and how often it came again.
+    /// The last ACK: time, acknowledgement number, right edge, and number of repetitions.
     acked: Option<(f64, u64, Option<u64>, u32)>,
     window: Option<u64>,
     rtt: Option<(f64, f64)>,
@@ -47,7 +47,7 @@ struct Sent {
     averages: Option<(f64, f64, f64)>,
     flight: Option<(f64, u64)>,
     window: Option<(f64, u64)>,
-    /// Sum and number of what was in flight.
+    /// Sum and number of the values in flight.
     flights: (u64, u64),
     average_flight: Option<(f64, u64)>,
 }

@@ -1,4 +1,4 @@
-//! Sentences about what a kernel's account says of a capture's findings.
+//! Sentences about a kernel's account of a capture's findings.
 
 use super::{Lang, en, zh};
 use whyslow_evidence::{MatchedBy, Outcome, Reading};

@@ -10,7 +10,8 @@ use whyslow_core::analysis::{Connection, Finding, Transfer};
 /// The most transfers that are held, and their bytes, as far as they are counted.
 const MAX_TRANSFERS: usize = 2_000;
 const MAX_BYTES: usize = 64 << 20;
-/// Transfers that have left which the page is told of one by one; with more it is told all.
+/// Number of removed transfers that are sent to the page one by one; beyond it the whole list is
+/// sent.
 const MAX_REMOVED: usize = 4_096;
 
 /// A transfer that is held.
@@ -32,7 +33,7 @@ pub(super) struct HeldTransfers {
     bytes: usize,
     /// Transfers that came.
     serial: u64,
-    /// Of those that have left: the update, and the serial number.
+    /// Removed transfers: the update, and the serial number.
     removed: VecDeque<(u64, u64)>,
     /// Up to this update `removed` is not complete.
     forgotten: u64,
@@ -43,7 +44,7 @@ pub(super) struct HeldTransfers {
 /// What differs from an earlier update.
 #[derive(Debug)]
 pub(super) struct Changes {
-    /// The page is to forget what it has.
+    /// The page must drop its list.
     pub(super) is_all: bool,
     /// New and changed ones.
     pub(super) held: Vec<Arc<HeldTransfer>>,
@@ -81,7 +82,7 @@ impl HeldTransfers {
         found.map(|(serial, _)| *serial)
     }
 
-    /// Leaves so many at most: a third each for the newest, the slowest and the costliest.
+    /// Keeps at most this number: a third each for the newest, the slowest and the costliest.
     fn trim(&mut self, number: u64, most: usize) {
         let part = most / 3;
         let mut stay: HashSet<u64> = self.all.keys().rev().take(most - 2 * part).copied().collect();

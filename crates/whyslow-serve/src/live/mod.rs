@@ -5,7 +5,7 @@
 //!                  ◀─ which packets ─ opened connection ◀─ a click
 //! ```
 //!
-//! The page asks for what is new since the last number that it was told, and waits where nothing
+//! The page asks for news since its last number, and waits if nothing
 //! is. Memory is bounded: of too many transfers the newest, the slowest and the costliest stay, and
 //! the others are counted.
 
@@ -76,7 +76,7 @@ impl Live {
         Self { name, inner: Mutex::default(), number: watch::Sender::new(0), opened: Mutex::default(), supply }
     }
 
-    /// Takes what came about; whoever waits for news is told.
+    /// Takes an update, and wakes up waiting requests.
     pub fn update(&self, update: LiveUpdate) {
         let number = *self.number.borrow() + 1;
         {
@@ -102,7 +102,7 @@ impl Live {
     /// What is new since this update, as compressed JSON; waits for a while where nothing is.
     pub(crate) async fn news(&self, since: u64) -> Bytes {
         let mut numbers = self.number.subscribe();
-        // Whoever asks with a number of an earlier run gets all of it.
+        // A request with a number of an earlier run gets everything.
         if *numbers.borrow_and_update() == since {
             let _ = tokio::time::timeout(PATIENCE, numbers.changed()).await;
         }
@@ -114,7 +114,7 @@ impl Live {
         compress_quickly(&News::new(number, &state, &changes)).into()
     }
 
-    /// Opens a connection anew: its transfers that are held, and its packets.
+    /// Opens a connection again: its held transfers, and its packets.
     ///
     /// # Errors
     /// When no transfer of it is held.

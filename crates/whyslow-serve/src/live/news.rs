@@ -1,4 +1,4 @@
-//! [`News`]: what the page is told at once.
+//! [`News`]: the news for the page.
 
 use super::held::Changes;
 use super::row::Row;

@@ -1,4 +1,4 @@
-//! [`OpenedConnection`]: a connection as it was when somebody opened it, with its packets.
+//! [`OpenedConnection`]: a connection in the state in which it was opened, with its packets.
 
 use super::held::HeldTransfer;
 use super::packets::HeldPackets;
@@ -17,7 +17,7 @@ use whyslow_report::words::WordSheet;
 #[derive(Debug)]
 pub(crate) struct OpenedConnection {
     connection: Connection,
-    /// Of each transfer, its number among all.
+    /// Each transfer's number among all.
     serials: Vec<u64>,
     packets: Result<HeldPackets, String>,
     /// All of it, and the range that was asked for last.
@@ -36,7 +36,7 @@ pub(crate) struct Opened<'a> {
     connection: &'a Connection,
     words: WordSheet,
     serials: &'a [u64],
-    /// Packets that are held; none where no graphs can be drawn.
+    /// Held packets; `None` if no graphs can be drawn.
     packets: Option<usize>,
     /// Packets between the handshake and those that are held.
     missing: u64,
@@ -66,7 +66,7 @@ impl OpenedConnection {
             }
         });
         if packets.as_ref().is_ok_and(HeldPackets::has_files) {
-            // What was found in the first capture was told before there was another one.
+            // The findings of the first capture are older than the second one.
             connection.for_each_frame(|frame| frame.file = frame.file.or(Some(0)));
         }
         Some(Self { connection, serials, packets, graphs: Mutex::default() })
@@ -119,7 +119,7 @@ impl OpenedConnection {
         self.packets.as_ref()?.detail(frame, time).ok_or_else(|| "there is no such packet".to_owned())
     }
 
-    /// Writes its packets as pcapng: those of a time range, or all of them with what is known of
+    /// Writes its packets as pcapng: those of a time range, or all of them with the findings on
     /// them. Returns how many there are.
     ///
     /// # Errors

@@ -49,7 +49,7 @@ pub struct HeldPackets {
     /// Packets between the handshake and these which are not held.
     missing: u64,
     has_handshake: bool,
-    /// What a saved file says at its first packet.
+    /// The comment of a saved file, at its first packet.
     comment: String,
 }
 
@@ -69,7 +69,7 @@ impl HeldPackets {
         self.handshake += usize::from(packet.is_handshake);
     }
 
-    /// Says what is not held, and what a saved file says at its first packet.
+    /// Describes missing packets, and the comment at the first packet of a saved file.
     #[must_use]
     pub fn described(self, missing: u64, has_handshake: bool, comment: String) -> Self {
         Self { missing, has_handshake, comment, ..self }
@@ -140,7 +140,7 @@ impl HeldPackets {
         self.places.iter().find(is_it).and_then(|place| PacketDetail::of(&self.packet(place)))
     }
 
-    /// Writes those of a time range as pcapng, or all of them with what is known of them. Returns
+    /// Writes those of a time range as pcapng, or all of them with their findings. Returns
     /// how many there are.
     pub(super) fn write<W: Write>(&self, range: Option<(Nanos, Nanos)>, out: W) -> io::Result<(W, u64)> {
         let mut slice = Slice::new(out);

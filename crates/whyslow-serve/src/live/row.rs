@@ -18,7 +18,7 @@ pub(super) struct Row {
     pub(super) id: u64,
     client: Host,
     server: Host,
-    /// Who sends; none where it is about the connection as a whole.
+    /// The sender; `None` for the connection as a whole.
     from: Option<End>,
     bytes: u64,
     label: Option<String>,
@@ -78,7 +78,7 @@ impl Row {
     }
 }
 
-/// Who sends what, and since when: what tells a transfer from others.
+/// Sender, content and start: they identify a transfer.
 pub(super) fn identity(connection: &Connection) -> (u64, Option<(usize, Nanos)>) {
     let transfer = connection.transfers.first();
     (connection.id, transfer.map(|transfer| (transfer.from as usize, transfer.start_s)))

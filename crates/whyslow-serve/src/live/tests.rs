@@ -10,7 +10,7 @@ use whyslow_core::capture::{Packet, Reader, Sink};
 use whyslow_core::units::{Nanos, Time};
 use whyslow_page::testing::{path, sample};
 
-/// The transfers of a sample, as a watch tells them.
+/// The transfers of a sample, as a watch reports them.
 fn transfers(analysis: &Analysis) -> Vec<EndedTransfer> {
     let each = analysis.connections.iter().flat_map(|connection| {
         let alone = |transfer| Connection { transfers: vec![transfer], ..connection.clone() };
@@ -23,7 +23,7 @@ fn transfers(analysis: &Analysis) -> Vec<EndedTransfer> {
     .collect()
 }
 
-/// One that began at this time, took so long and lost so much.
+/// One with this start, duration and cost.
 fn timed(like: &EndedTransfer, start: i64, took: i64, lost: i64) -> EndedTransfer {
     let mut ended = like.clone();
     ended.connection.transfers[0].start_s = Nanos::from_millis(start);
@@ -47,7 +47,7 @@ fn of_too_many_the_newest_the_slowest_and_the_costliest_stay() {
     let has =
         |ended: &EndedTransfer| all.held.iter().any(|held| identity(&held.connection) == identity(&ended.connection));
     assert!(has(&slow) && has(&costly) && has(&timed(&like, 11_499, 10, 5)) && !has(&timed(&like, 2_000, 10, 5)));
-    // Who asks with what came before is told the difference, which makes the same of it.
+    // A request with an earlier state gets the difference, which leads to the same state.
     let before = HeldTransfers::default();
     assert_eq!(before.since(0, 0).held.len(), 0);
     let change = held.since(10, 11);

@@ -1,4 +1,4 @@
-//! [`LiveUpdate`]: what a watch tells its page.
+//! [`LiveUpdate`]: the data that a watch sends to its page.
 
 use super::packets::HeldPackets;
 use serde::Serialize;
@@ -14,7 +14,7 @@ pub struct EndedTransfer {
     pub connection: Connection,
     /// The program on this machine that has the connection.
     pub process: Option<String>,
-    /// It was told before and went on.
+    /// It was reported before and went on.
     pub revised: bool,
     /// How long its user waited.
     pub took: Nanos,
@@ -71,7 +71,7 @@ impl SharedFinding {
     }
 }
 
-/// How the watch stands: all of it that is no transfer.
+/// The state of the watch without its transfers.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct LiveState {
     /// Nothing more comes.
@@ -96,7 +96,7 @@ pub struct LiveState {
     pub cut_packets: u64,
     /// Transfers that have ended.
     pub transfers: u64,
-    /// Of those, the ones that lost time to a cause.
+    /// The ones among them with a cause.
     pub transfers_with_cause: u64,
     /// Transfers that ended and were not listed: one connection had too many at once.
     pub transfers_not_listed: u64,
@@ -108,9 +108,9 @@ pub struct LiveState {
     pub total: LossTables,
     /// The newest of what connections have in common.
     pub together: Vec<SharedFinding>,
-    /// The newest of what is worth knowing.
+    /// The newest notes.
     pub notes: Vec<String>,
-    /// Of the captures, at the end.
+    /// Problems of the captures, at the end.
     pub problems: Vec<Problem>,
 }
 
@@ -124,6 +124,6 @@ pub struct LiveUpdate {
 }
 
 /// Gives copies of a connection's packets that are still in memory, in all no longer than
-/// [`MAX_PACKET_BYTES`](super::MAX_PACKET_BYTES); or says why there are none. A saved file names
-/// the program that has the connection.
+/// [`MAX_PACKET_BYTES`](super::MAX_PACKET_BYTES); or the reason why there are none. A saved file
+/// names the program that has the connection.
 pub type PacketSupply = Box<dyn Fn(&Connection, Option<&str>) -> Result<HeldPackets, String> + Send + Sync>;

@@ -1,7 +1,7 @@
 //! [`ConnectionLimit`]: a limit on open connections. When it is reached, a new connection closes an
 //! older one.
 //!
-//! So nobody is locked out, however many connections are held open. First to be closed are those
+//! So no client is locked out, however many connections are open. First to be closed are those
 //! that have not shown the secret, then those between two requests, then the others; among equals,
 //! the one that has been so for longest.
 
@@ -148,7 +148,7 @@ mod tests {
         let last = limit.admit();
         assert!(has(&limit, &busy) && !has(&limit, &idle) && has(&limit, &last));
         let _third = last.busy();
-        // All are busy: the first of them leaves, and what it does later changes nothing.
+        // All are busy: the first of them leaves, and its later requests have no effect.
         let _new = limit.admit();
         assert!(!has(&limit, &busy));
         drop(request);

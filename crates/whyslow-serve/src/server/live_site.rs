@@ -10,7 +10,7 @@ use std::sync::Arc;
 use whyslow_core::units::Nanos;
 use whyslow_page::{COLUMNS, Query, range, slice_name};
 
-/// What the page is told in place of how far a reading is.
+/// The page's status in place of the progress of a reading.
 #[derive(Serialize)]
 struct Watching {
     number: u64,

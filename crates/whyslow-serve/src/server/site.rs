@@ -120,7 +120,7 @@ impl Site {
 
     /// Runs a job that takes long, or waits for the disk.
     pub(super) async fn work(&self, job: impl FnOnce() -> Result<Answer, String> + Send + 'static) -> Answer {
-        // Whoever waits here holds no thread. The permit goes with the work, which does not end
+        // A waiting request holds no thread. The permit goes with the work, which does not end
         // when its client leaves.
         let permit = Arc::clone(&self.work).acquire_owned().await;
         let done = spawn_blocking(move || {

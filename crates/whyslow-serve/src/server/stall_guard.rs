@@ -102,7 +102,7 @@ mod tests {
                         Err(error) => break Some(error.kind()),
                     }
                 };
-                // Nobody's kernel holds as much.
+                // No kernel buffers as much.
                 assert_eq!(end, (!reads).then_some(ErrorKind::TimedOut));
                 drop(patient);
                 reader.thread().unpark();

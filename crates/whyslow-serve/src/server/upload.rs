@@ -80,9 +80,9 @@ impl From<io::Error> for Failure {
 /// # Errors
 /// When none is stated, or there is no room for it.
 pub(super) fn length(headers: &HeaderMap, scratch: &Scratch) -> Result<u64, Failure> {
-    // A length that is no number, or two that differ, came no further than the server's own reading
-    // of the head. In chunks the end alone would tell how much it was, and what stands beside them
-    // is no length (RFC 9112 section 6.3).
+    // An invalid length, or two different ones, failed in the server's own reading
+    // of the head. Chunks show their total only at the end, and a length next to them
+    // is invalid (RFC 9112 section 6.3).
     if headers.contains_key(TRANSFER_ENCODING) {
         return Err(Failure::NoLength);
     }

@@ -23,10 +23,10 @@ pub(crate) fn connections() -> Vec<Column> {
             "How it stood at its last packet: unanswered, refused, open, half-closed, closed, reset.",
             |row| Some(row.connection()?.state.slug().to_owned()),
         ),
-        text("transport", "tcp, or quic: what QUIC encrypts (windows, retransmissions) is null or 0.", |row| {
+        text("transport", "tcp, or quic: encrypted values (windows, retransmissions) are null or 0.", |row| {
             Some(if row.connection()?.quic.is_some() { "quic" } else { "tcp" }.to_owned())
         }),
-        text("closed_by", "Who sent FIN or RST first: client, server; null where nobody did.", |row| {
+        text("closed_by", "The end that sent FIN or RST first: client, server; null if neither did.", |row| {
             row.connection()?.closed_by.map(end)
         }),
         text("near", "Where the capture stands: client, server, middle, unknown.", |row| {
@@ -67,7 +67,7 @@ fn found() -> [Column; 7] {
             "Its costliest cause, of its own findings and its transfers'; null where there is none.",
             |row| Some(row.top_of_connection()?.cause.slug().to_owned()),
         ),
-        seconds("cause_s", "What that one cost.", |row| Some(row.top_of_connection()?.cost_s)),
+        seconds("cause_s", "Its cost.", |row| Some(row.top_of_connection()?.cost_s)),
         float("cause_confidence", "How certain that is, from 0 to 1.", |row| Some(row.top_of_connection()?.confidence)),
         text("cause_summary", "The same in a sentence.", |row| {
             Some(words::summary(row.top_of_connection()?, Lang::En))
@@ -112,9 +112,7 @@ const COUNTS: [Count; 14] = [
         "Of all these, those whose first copy was lost before the capture point.",
         |half| half.retransmitted.unseen_original,
     ),
-    ("retransmissions_total", "Retransmissions that were told apart, listed or not.", |half| {
-        half.retransmissions_total
-    }),
+    ("retransmissions_total", "Retransmissions of a known kind, listed or not.", |half| half.retransmissions_total),
     ("out_of_order", "Segments that were reordered on the way.", |half| half.out_of_order),
     ("duplicate_acks", "Duplicate acknowledgements that its data got.", |half| half.duplicate_acks),
     ("window_probes", "Probes of a closed window.", |half| half.window_probes),

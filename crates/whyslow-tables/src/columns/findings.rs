@@ -28,12 +28,11 @@ pub(crate) fn findings() -> Vec<Column> {
         seconds("predicted_s", "The time with the cause gone; null where no model promises it.", |row| {
             row.finding()?.predicted()
         }),
-        float("predicted_needs_bps", "What the path must carry for that, where it was never seen to.", |row| {
+        float("predicted_needs_bps", "Rate that the prediction needs, if no such rate was seen.", |row| {
             Some(assumed(row)?.needed_bps)
         })
         .unit("bit/s"),
-        float("predicted_seen_bps", "What the path was seen to carry.", |row| Some(assumed(row)?.seen_bps))
-            .unit("bit/s"),
+        float("predicted_seen_bps", "Highest rate that was seen.", |row| Some(assumed(row)?.seen_bps)).unit("bit/s"),
         flag("shared", "It sums up findings of `connections`, and its time is theirs.", |row| {
             Some(row.finding()?.shared)
         }),
@@ -82,15 +81,17 @@ fn fix() -> [Column; 5] {
         row.finding()?.remedy()
     }
     [
-        text("fix_who", "Who must act: sender, receiver, network, application, capture.", |row| {
+        text("fix_who", "The actor: sender, receiver, network, application, capture.", |row| {
             Some(actor(fix(row)?.actor))
         }),
-        text("fix", "What to do.", |row| Some(words::action(&fix(row)?.action, Lang::En))),
+        text("fix", "The recommended change.", |row| Some(words::action(&fix(row)?.action, Lang::En))),
         text("fix_command", "A command that does it, where there is one.", |row| fix(row)?.action.command()),
-        text("fix_verify", "What shows that it worked.", |row| {
+        text("fix_verify", "How to verify that it worked.", |row| {
             fix(row)?;
             words::verify(row.finding()?, Lang::En)
         }),
-        text("to_confirm", "What would answer an open question.", |row| words::to_confirm(row.finding()?, Lang::En)),
+        text("to_confirm", "An observation that answers an open question.", |row| {
+            words::to_confirm(row.finding()?, Lang::En)
+        }),
     ]
 }

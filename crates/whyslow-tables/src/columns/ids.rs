@@ -30,13 +30,13 @@ pub(super) fn of_connection() -> Vec<Column> {
              address.",
             |row| row.identity?.community_id.clone(),
         ),
-        text("client_address", "IP address of who opened it, or the name that a text shows.", |row| {
+        text("client_address", "IP address of the end that opened it, or its name in a text.", |row| {
             Some(row.connection()?.client.address.clone())
         }),
         int("client_port", "Port; null where a text shows none.", |row| {
             Some(row.connection()?.client.port).filter(|&port| port > 0)
         }),
-        text("server_address", "IP address of who answered, or the name that a text shows.", |row| {
+        text("server_address", "IP address of the other end, or its name in a text.", |row| {
             Some(row.connection()?.server.address.clone())
         }),
         int("server_port", "Port; null where a text shows none.", |row| {

@@ -28,17 +28,17 @@ pub(crate) fn packets() -> Vec<Column> {
         seconds("delta_s", "Since the connection's packet before it; null of the first.", |row| {
             Some(row.point()?.time - row.packet?.before?)
         }),
-        text("from", "Who sent it: client, server.", |row| Some(end(row.point()?.from))),
+        text("from", "Its sender: client, server.", |row| Some(end(row.point()?.from))),
         text(
             "flags",
             "A letter for each flag that is set: a (accurate ECN), C (CWR), E (ECE), U, A, P, R, S, F.",
             |row| Some(flags(row.point()?)),
         ),
-        int("seq", "Its first sequence number, relative to the SYN; null far outside of what was sent.", |row| {
+        int("seq", "Its first sequence number, relative to the SYN; null far outside of the sent data.", |row| {
             row.point()?.seq
         }),
         int("next_seq", "The sequence number behind it: SYN and FIN count as one.", |row| row.point()?.end()),
-        int("ack", "What it acknowledges, relative to the other side's SYN.", |row| row.point()?.ack),
+        int("ack", "Acknowledgement number, relative to the other side's SYN.", |row| row.point()?.ack),
         bytes("len", "Payload.", |row| Some(row.point()?.len)),
         bytes("window", "The window that it offers; null when the scale is unknown.", |row| row.point()?.window),
         bytes("in_flight", "In flight when it was sent, itself included, as its sender knew; of data only.", |row| {
@@ -65,13 +65,13 @@ fn found() -> [Column; 3] {
     [
         text(
             "kind",
-            "What it is as data: new, fast-retransmission, timeout-retransmission, tail-loss-probe, \
+            "Kind of its data: new, fast-retransmission, timeout-retransmission, tail-loss-probe, \
              spurious-retransmission, out-of-order, window-probe, keep-alive; null where it carries none.",
             |row| Some(row.point()?.kind.slug().to_owned()).filter(|kind| !kind.is_empty()),
         ),
         text(
             "notes",
-            "What else it is, with spaces between: duplicate-ack, zero-window, ce, sack, d-sack, \
+            "Further kinds, separated by spaces: duplicate-ack, zero-window, ce, sack, d-sack, \
              original-not-captured; null where nothing.",
             |row| Some(notes(row.point()?).join(" ")).filter(|notes| !notes.is_empty()),
         ),

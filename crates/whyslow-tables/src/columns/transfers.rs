@@ -21,7 +21,7 @@ const BEFORE: [Limit; 8] = [
 /// All of them.
 pub(crate) fn transfers() -> Vec<Column> {
     let mut columns = ids::of_transfer();
-    columns.push(text("from", "Who sends: client, server.", |row| Some(end(row.transfer()?.from))));
+    columns.push(text("from", "Its sender: client, server.", |row| Some(end(row.transfer()?.from))));
     columns.extend(instant(
         ["start", "start_ns"],
         "When its first byte was sent; null where the capture has no date.",
@@ -42,7 +42,7 @@ fn figures() -> Vec<Column> {
         }),
         bytes("bytes", "Payload that was acknowledged.", |row| Some(row.transfer()?.bytes)),
         float("rate_bps", "`bytes` over `duration_s`.", |row| row.transfer()?.rate_bps).unit("bit/s"),
-        text("label", "What it carried, where the payload tells: `HTTP GET /file → 200`.", |row| {
+        text("label", "Content, if the payload shows it: `HTTP GET /file → 200`.", |row| {
             row.transfer()?.label.clone()
         }),
         seconds("waited_s", "How long its user waited, from the request, or its first byte, to its end.", |row| {
@@ -57,7 +57,7 @@ fn figures() -> Vec<Column> {
         float("rtt_min_ms", "Least round trip of its connection.", |row| row.connection()?.rtt_ms.min).unit("ms"),
         int("rounds_total", "Its rounds.", |row| Some(row.transfer()?.rounds_total)),
         flag("elided", "Packets of it were left out of a text.", |row| Some(row.transfer()?.elided)),
-        seconds("model_s", "What the model takes for it as it was; null when it was not run.", |row| {
+        seconds("model_s", "Time of the model without a change; null if it was not run.", |row| {
             row.transfer()?.model_s
         }),
         flag("model_fits", "The model is near enough to the measured time to promise anything.", |row| {
@@ -73,16 +73,16 @@ fn verdict() -> Vec<Column> {
         text("cause", "The costliest of them; null where there is none.", |row| {
             Some(row.top()?.cause.slug().to_owned())
         }),
-        seconds("cause_s", "What that one cost.", |row| Some(row.top()?.cost_s)),
+        seconds("cause_s", "Its cost.", |row| Some(row.top()?.cost_s)),
         float("cause_confidence", "How certain that is, from 0 to 1.", |row| Some(row.top()?.confidence)),
         seconds("predicted_s", "The transfer's time with that cause gone; null where no model promises it.", |row| {
             row.top()?.predicted()
         }),
-        text("fix", "What to do about it.", |row| Some(words::action(&row.top()?.remedy()?.action, Lang::En))),
+        text("fix", "The recommended change.", |row| Some(words::action(&row.top()?.remedy()?.action, Lang::En))),
     ]
 }
 
-/// Time under a limit; none where the transfer's time was not divided.
+/// Time under a limit; `None` if the transfer's time was not divided.
 fn time_of(shares: &[LimitShare], limit: Limit) -> Option<Nanos> {
     (!shares.is_empty()).then(|| shares.iter().filter(|share| share.limit == limit).map(|share| share.seconds).sum())
 }
@@ -96,13 +96,12 @@ fn before(limit: Limit) -> Column {
         let mut before = row.transfer()?.before.iter();
         before.find(|share| share.limit == limit).map(|share| share.seconds)
     });
-    let about =
-        format!("What `{}` took before its first byte; null where there was none, or it is not known.", limit.slug());
+    let about = format!("Time of `{}` before its first byte; null if there was none, or it is unknown.", limit.slug());
     column.named(name_of(limit, "before")).meaning(about)
 }
 
 fn limit(limit: Limit) -> Column {
     let column = seconds("", "", move |row| time_of(&row.transfer()?.limits, limit));
-    let about = format!("Of `duration_s`, what was under the limit `{}`; the limits sum to it.", limit.slug());
+    let about = format!("Part of `duration_s` under the limit `{}`; the limits sum to it.", limit.slug());
     column.named(name_of(limit, "limit")).meaning(about)
 }

@@ -6,7 +6,7 @@ use crate::report::{Advice, Finding, Gap, Statement};
 use whyslow_core::analysis::{Actor, Unit};
 use whyslow_core::cause::Cause;
 
-/// Timeouts in a row that are no chance: as for `whyslow host`.
+/// Number of timeouts in a row that is not chance: as for `whyslow host`.
 const ROW: f64 = 3.0;
 /// A window of less lets no full segment come, bytes: the smallest usual one.
 const SEGMENT: f64 = 536.0;
@@ -72,7 +72,7 @@ pub(super) fn unread(snapshot: SocketSnapshot<'_>) -> Option<Finding> {
     )
 }
 
-/// Of the time with data to send, what a limit took, if it is worth a report.
+/// A limit's part of the time with data to send, if it is worth a report.
 pub(super) fn held(snapshot: SocketSnapshot<'_>, key: &str) -> Option<(f64, f64)> {
     let limited = snapshot.seconds(key)?;
     // Old versions print the share alone behind it.
@@ -113,7 +113,7 @@ pub(super) fn send_buffer(snapshot: SocketSnapshot<'_>) -> Option<Finding> {
     )
 }
 
-/// `ss` prints `wscale` where both ends scale; what stands before `rto` must be there to say so.
+/// `ss` prints `wscale` where both ends scale; the text before `rto` must be present.
 pub(super) fn no_scaling(snapshot: SocketSnapshot<'_>) -> Option<Finding> {
     let now = snapshot.now;
     let is_whole = (now.flag("ts") || now.flag("sack")) && now.get("rto").is_some();
@@ -127,7 +127,7 @@ pub(super) fn no_scaling(snapshot: SocketSnapshot<'_>) -> Option<Finding> {
     })
 }
 
-/// As `whyslow host` has it: the receiver's window is what comes in a round trip.
+/// As `whyslow host` has it: the receiver's window is equal to the bytes of a round trip.
 pub(super) fn own_window(snapshot: SocketSnapshot<'_>) -> Option<Finding> {
     let now = snapshot.now;
     let (window, space) = (now.get("rcv_wnd").or_else(|| now.get("rcv_ssthresh"))?, now.get("rcv_space")?);

@@ -6,7 +6,7 @@ use crate::ss::parse::{SOURCE, Socket};
 use whyslow_core::analysis::Actor;
 use whyslow_core::cause::Cause;
 
-/// Sockets in CLOSE-WAIT that are no chance.
+/// Number of sockets in CLOSE-WAIT that is not chance.
 const CLOSE_WAIT: usize = 10;
 
 pub(super) fn listener(now: &Socket) -> Option<Subject> {

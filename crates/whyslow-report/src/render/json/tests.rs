@@ -59,7 +59,7 @@ fn the_layout_is_that_of_serde_json() {
     for analysis in examples() {
         let mut out = Vec::new();
         pretty(&analysis, &mut out).unwrap();
-        // But for what the examples' labels and names hide.
+        // Except the values that the examples' labels and names hide.
         let expected = serde_json::to_string_pretty(&Whole::of(&analysis)).unwrap() + "\n";
         let hidden = [(r"\u001b", r"\\u{1b}"), (r"\u0007", r"\\u{7}"), ("\u{202e}", r"\\u{202e}")];
         let expected = hidden.iter().fold(expected, |text, (raw, shown)| text.replace(raw, shown));

@@ -20,7 +20,7 @@ struct Bar {
     resent: u64,
 }
 
-/// 1, 2 or 5 times a power of ten of nanoseconds, so that the range has no more than so many.
+/// 1, 2 or 5 times a power of ten of nanoseconds, so that the range has at most this number.
 fn interval(range: (Nanos, Nanos)) -> Nanos {
     let least = ((range.1 - range.0).0 / MAX_BARS).max(1);
     let steps = (0..18).flat_map(|power| [1, 2, 5].map(|step| step * 10_i64.pow(power)));

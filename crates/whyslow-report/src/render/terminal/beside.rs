@@ -1,4 +1,4 @@
-//! What a text capture tells beside its connections: pings and name lookups.
+//! Pings and name lookups of a text capture, apart from its connections.
 
 use crate::text::styles::DIM;
 use crate::text::{Line, Page, units};
@@ -16,7 +16,7 @@ pub(super) fn is_all(analysis: &Analysis) -> bool {
 /// Prints a line for each, and one that counts the rest.
 pub(super) fn print(page: &mut Page, capture: &Capture) {
     list(page, &capture.pings, ping);
-    // Those that took longest; what nobody answered first of all.
+    // The longest ones, those without a response first.
     let mut lookups: Vec<&Lookup> = capture.lookups.iter().collect();
     lookups.sort_by_key(|lookup| std::cmp::Reverse((lookup.answers.is_none(), lookup.duration_s)));
     list(page, &lookups, |one| lookup(one));

@@ -10,7 +10,7 @@ use anstyle::Style;
 use whyslow_core::analysis::{Connection, End, Finding, Rtt, State};
 use whyslow_core::units::Nanos;
 
-/// Prints a single connection; `source` says where its packets come from.
+/// Prints a single connection; `source` names the source of its packets.
 pub(super) fn print(page: &mut Page, connection: &Connection, source: &str) {
     print_header(page, connection, None, source);
     print_state(page, connection);

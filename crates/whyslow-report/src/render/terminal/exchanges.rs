@@ -1,4 +1,4 @@
-//! Who waited for whom, in a connection with more than one exchange.
+//! Which end waited, in a connection with more than one exchange.
 
 mod responses;
 
@@ -8,7 +8,7 @@ use whyslow_core::units::Nanos;
 
 /// Exchanges listed if everything must fit one screen: those with the longest waits.
 const FEW: usize = 6;
-/// Shorter times beside an exchange are not mentioned.
+/// Shorter times of an exchange are not mentioned.
 const NOTED: Nanos = Nanos::from_millis(1);
 
 /// One line an exchange, in time order.

@@ -3,7 +3,7 @@
 //! It starts with the verdict and what to do about it. Then come the connection, where its time
 //! went, and each finding with rounds, evidence and fix. One slow transfer fits one screen, and so
 //! do ten thousand connections: then causes are ranked by cost and the worst connections are named.
-//! Nothing is said by colour alone.
+//! Colour alone carries no meaning.
 
 mod beside;
 mod capture;

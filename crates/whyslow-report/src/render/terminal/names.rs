@@ -104,7 +104,7 @@ pub(in crate::render) fn cause_color(cause: Cause) -> Style {
     color(limit)
 }
 
-/// Both ends; those of QUIC say so, as TCP's go without.
+/// Both ends, with a mark for QUIC and none for TCP.
 pub(in crate::render) fn ends(connection: &Connection) -> String {
     let quic = if connection.quic.is_some() { " (QUIC)" } else { "" };
     format!("{} → {}{quic}", endpoint(&connection.client), endpoint(&connection.server))

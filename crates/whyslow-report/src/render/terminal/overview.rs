@@ -42,7 +42,7 @@ pub(super) fn print(page: &mut Page, analysis: &Analysis, top: Option<usize>) {
         finding::print(page, spanning, &Context::default());
     }
     let top = top.unwrap_or(usize::from(are_few && !is_led));
-    // What connections share is said by now.
+    // Shared findings are printed above.
     let shared = ranking::shared(analysis);
     let is_shared =
         |c: &Connection| ranking::causes(c).first().is_some_and(|&(cause, _)| shared.contains(&(cause, c.id)));

@@ -9,10 +9,10 @@ use whyslow_core::analysis::{End, MatchedBy, Pair, PairClock, PairDirection};
 
 /// Changes of the path that are listed.
 const CHANGES: usize = 8;
-/// Frames that are listed of what was lost.
+/// Number of listed frames of lost packets.
 const FRAMES: usize = 6;
 
-/// What is told of a connection in two captures, in full, beside that of `shown`, one of the two.
+/// The full comparison of a connection in two captures, next to that of `shown`, one of the two.
 pub(super) fn print(page: &mut Page, pair: &Pair, shown: u64) {
     page.gap();
     let [client, server] = pair.captures.map(|capture| capture + 1);
@@ -60,7 +60,7 @@ fn print_list<'a>(page: &mut Page, name: &str, sentences: impl Iterator<Item = &
     }
 }
 
-/// The first that follows from a pair, beside the verdict on its connection.
+/// The first conclusion of a pair, next to the verdict on its connection.
 pub(super) fn print_short(page: &mut Page, pair: &Pair) {
     if let Some(first) = pair.statements.first() {
         let first = words::pair_statement(first, page.lang());
@@ -68,7 +68,7 @@ pub(super) fn print_short(page: &mut Page, pair: &Pair) {
     }
 }
 
-/// Of several connections in two captures, what was lost between these.
+/// Losses between two captures of several connections.
 pub(super) fn print_sum(page: &mut Page, pairs: &[Pair]) {
     let ways = || pairs.iter().filter(|pair| pair.proxy.is_none()).flat_map(|pair| &pair.directions);
     if pairs.len() < 2 || ways().next().is_none() {

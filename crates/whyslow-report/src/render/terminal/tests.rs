@@ -92,7 +92,7 @@ fn a_connection_in_two_captures_is_told_once_from_the_senders_end() {
     snapshot("both_ends", &both, brief);
     let page = plain(&both, brief(100));
     assert_eq!(page.matches("  slow-start   ").count(), 1);
-    // Of many, the sum is told too.
+    // Many connections have a sum too.
     let mut many = both.clone();
     let (mut pair, mut connection) = (both.pairs[0].clone(), both.connections[1].clone());
     (connection.id, pair.connections, pair.told) = (3, [3, 4], 3);
@@ -101,7 +101,7 @@ fn a_connection_in_two_captures_is_told_once_from_the_senders_end() {
     let page = plain(&many, View { top: Some(2), ..brief(100) });
     assert!(page.contains("2 connections are in two captures: of 1,430 packets between these 24 were lost"), "{page}");
     assert_eq!(page.matches("both        lost between").count(), 2, "{page}");
-    // A connection that is asked for is told, whichever it is.
+    // A requested connection is always printed.
     let mut other = both.clone();
     other.connections.remove(1);
     assert_eq!(plain(&other, full(100)).matches("  slow-start   ").count(), 1);

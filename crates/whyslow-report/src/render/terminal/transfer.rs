@@ -31,7 +31,7 @@ pub(super) fn print(page: &mut Page, transfer: &Transfer, full: bool) {
     print_body(page, transfer, full);
 }
 
-/// Which transfer it is, where that is said here, and what it carried.
+/// The transfer's number, if it is printed here, and its content.
 pub(super) fn print_label(page: &mut Page, which: Option<&str>, transfer: &Transfer) {
     let parts: Vec<&str> = which.into_iter().chain(transfer.label.as_deref()).collect();
     if !parts.is_empty() {

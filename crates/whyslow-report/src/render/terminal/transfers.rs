@@ -21,7 +21,7 @@ fn main(connection: &Connection) -> Option<usize> {
     of_headline.or_else(|| (0..all.len()).max_by_key(|&index| (all[index].cost(), all[index].waited(), index)))
 }
 
-/// The transfer that a connection is about: its only one, or the one beside which no other is worth
+/// The main transfer of a connection: its only one, or the one next to which no other is worth
 /// a line.
 pub(super) fn alone(connection: &Connection) -> Option<&Transfer> {
     let index = main(connection)?;
@@ -37,7 +37,7 @@ pub(super) fn is_alone(connection: &Connection) -> bool {
 fn listed(connection: &Connection, main: Option<usize>) -> Vec<usize> {
     let transfers = &connection.transfers;
     let enough = main.map_or(Nanos::ZERO, |index| transfers[index].waited().scale(LISTED_SHARE));
-    // What slowed the connection as a whole says of each of them what there is to say.
+    // Findings of the connection as a whole cover each of them.
     let is_said = ranking::main_cause(connection).is_some_and(|main| main.transfer.is_none());
     let is_slow = |index: usize| !is_said && transfers[index].waited() >= enough;
     let worth = |&index: &usize| !transfers[index].findings.is_empty() || is_slow(index);
@@ -109,7 +109,7 @@ fn print_list(page: &mut Page, transfers: &[Transfer], listed: &[usize]) {
     table.print(page, 2);
 }
 
-/// Which transfer it is, and what it carried; its figures where the connection's header does not
+/// The transfer's number and content; its figures if the connection's header does not
 /// have them.
 pub(super) fn print_header(page: &mut Page, connection: &Connection, index: usize, one: &Transfer) {
     let which = which(connection, index, one);

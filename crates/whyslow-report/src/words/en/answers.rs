@@ -1,4 +1,4 @@
-//! What a kernel's account says of a capture's findings.
+//! A kernel's account of a capture's findings.
 
 use crate::words::quantity::{number, rate, seconds};
 use whyslow_evidence::{MatchedBy, Outcome, Reading as R};

@@ -110,7 +110,7 @@ pub(in crate::words) fn statement(statement: &S) -> String {
             number(*connections)
         ),
         S::ReceiveDrops { segments, of: all } => format!(
-            "{}{} that had arrived were dropped or pruned for want of room in a receive buffer",
+            "{}{} that had arrived were dropped or pruned because a receive buffer was full",
             number(*segments),
             of(*all, "segments")
         ),
@@ -222,7 +222,7 @@ pub(in crate::words) fn advice(advice: &Advice) -> String {
         Advice::LargerInstance => "use a larger instance, or spread the traffic over several".to_owned(),
         Advice::FewerConnections => "reuse connections, avoid connection tracking (security groups that allow all), or use a larger instance".to_owned(),
         Advice::LookAtPeer => "find out at the peer why it responds late: its log, or a capture there".to_owned(),
-        Advice::OwnWork => "do this work beside the transfer: read ahead, write behind, or use another thread".to_owned(),
+        Advice::OwnWork => "do this work in parallel with the transfer: read ahead, write behind, or use another thread".to_owned(),
         Advice::MoreStreams => "use HTTP/2 or HTTP/3, or send fewer requests to one host: browsers open six connections a host for HTTP/1.1".to_owned(),
         Advice::Preconnect => "connect to fewer hosts, keep connections open, or connect before they are needed (rel=preconnect)".to_owned(),
         Advice::SmallerResponses => "send less (compression, smaller images), or from a place that is nearer".to_owned(),
@@ -234,14 +234,14 @@ pub(in crate::words) fn advice(advice: &Advice) -> String {
 pub(in crate::words) fn gap(gap: Gap) -> &'static str {
     match gap {
         Gap::SinceConnection => {
-            "counts are since the connection began: a second look some seconds later shows what holds it now"
+            "counts are since the connection began: a second look some seconds later shows the current limit"
         }
         Gap::SinceBoot => {
             "counts are since boot, or since the last nstat: run it twice, some seconds apart, while it is slow"
         }
         Gap::NoTimes => "the looks have no times, so there are counts and no rates: print `date` with each",
         Gap::ReceiverSide => {
-            "this end receives, and its kernel does not know what holds the sender: run ss -tin at the sender"
+            "this end receives, and its kernel does not know the sender's limit: run ss -tin at the sender"
         }
         Gap::Idle => "nothing was being sent at this moment: look while a transfer runs",
         Gap::WhereLost => "where packets are lost is not shown: a capture at each end, or mtr --tcp, shows it",
@@ -257,7 +257,7 @@ pub(in crate::words) fn gap(gap: Gap) -> &'static str {
             "why receiving takes its time is not in these figures: a capture, or ss -tin at the server, shows it"
         }
         Gap::ServerOrBackend => "whether the server itself, a proxy or a backend took it",
-        Gap::ProbesOnly => "probes may be treated differently from TCP, and say nothing about windows",
+        Gap::ProbesOnly => "probes may be treated differently from TCP, and do not show windows",
         Gap::FewProbes => "fewer than 100 probes: a small loss would not be seen",
         Gap::HopsLimitReplies => {
             "loss at hops in between that the last hop does not have is routers limiting their replies, and no fault"
@@ -287,7 +287,7 @@ pub(in crate::words) fn healthy() -> &'static str {
 }
 
 pub(in crate::words) fn unknown() -> &'static str {
-    "This output does not show what is slow."
+    "This output does not show why anything was slow."
 }
 
 pub(in crate::words) fn more(count: usize) -> String {

@@ -78,7 +78,7 @@ pub(super) fn question(question: &ExchangeQuestion) -> String {
         }
         Q::MayBeProxy { end } => {
             let end = name(*end);
-            format!("if the {end} is a proxy, it may have waited for what is behind it: capture there")
+            format!("if the {end} is a proxy, it may have waited for its backend: capture there")
         }
         Q::AppLimited => "`ss -ti` on the sender shows app_limited while it waits for the application".to_owned(),
         Q::LongSegmentsUnseen => {

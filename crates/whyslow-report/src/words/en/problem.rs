@@ -65,8 +65,7 @@ const WRONG_CHECKSUMS: &str =
 const DAMAGED_PACKETS: &str =
     "of no connection ignored: the checksum is wrong, and nearly all others in the capture are right";
 const LET_GO: &str = "connections were silent for very long, or too many were open at once: their later packets count as new connections";
-const DROPPED_MEANWHILE: &str =
-    "during this connection, of any connection: the network did not lose what is missing here";
+const DROPPED_MEANWHILE: &str = "during this connection, of any connection: the network did not lose the missing ones";
 const NOT_COMPARED: &str = "another capture has this connection too, and the two cannot be compared";
 
 fn not_captured(bytes: u64, places: u64, first: Frame) -> String {

@@ -31,12 +31,12 @@ pub(super) fn statement(statement: &D) -> String {
             of(*all)
         ),
         D::Paused { frames, per_s, is_told: true } => format!(
-            "the other end of the link told this card to stop sending: {} pause frames{}",
+            "the other end of the link asked this card to stop sending: {} pause frames{}",
             number(*frames),
             rate(*per_s)
         ),
         D::Paused { frames, per_s, is_told: false } => format!(
-            "this card told the other end of the link to stop sending, because the host is too slow to receive: {} pause frames{}",
+            "this card asked the other end of the link to stop sending, because the host receives too slowly: {} pause frames{}",
             number(*frames),
             rate(*per_s)
         ),
