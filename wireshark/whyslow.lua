@@ -264,7 +264,7 @@ local function attach_words(analysis)
     end
 end
 
--- What whyslow says of a capture, as a table.
+-- The findings of a capture, as a table.
 local function analysis_of(path)
     local program = preferences.program ~= "" and preferences.program or "whyslow"
     local complaints = path .. ".err"

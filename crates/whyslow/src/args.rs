@@ -7,18 +7,17 @@ use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 use std::num::NonZero;
 use std::path::PathBuf;
 
-/// Give it a packet capture, and it says why each TCP transfer was slow.
+/// Explains why each TCP transfer in a packet capture was slow.
 ///
-/// It reads pcap, pcapng and tcpdump's text, compressed with gzip, zstd, lz4 or xz or not, and
-/// shows for each transfer where its time went, what that rests on, who can change it, and what it
-/// would gain.
+/// Reads pcap, pcapng and tcpdump's text, plain or compressed with gzip, zstd, lz4 or xz. Shows for
+/// each transfer where its time went, the evidence, the fix, and the time after the fix.
 #[derive(Debug, Parser)]
 #[command(name = "whyslow", version, max_term_width = 100)]
 #[command(
     after_help = "`whyslow FILE...` is `whyslow explain FILE...`; a file that is named like a command is ./NAME.\n\
-Pages are as wide as COLUMNS says, or else the terminal, from 60 to 200 columns; 100 where it is none.\n\
-Exit status: 0 the input was read, 1 a cause of --fail-on was found or some of several inputs could not be read, 2 no input could be read or \
-the output not be written, 130 Ctrl-C ended the reading (what was read by then is explained; a second Ctrl-C leaves at once)."
+The output is as wide as COLUMNS or the terminal, from 60 to 200 columns; 100 in a pipe or a file.\n\
+Exit status: 0 the input was read; 1 --fail-on found its cause, or some of several inputs could not be read; 2 no input could be read, or \
+the output could not be written; 130 Ctrl-C ended the reading (the part that was read is explained; a second Ctrl-C exits at once)."
 )]
 pub(crate) struct Args {
     #[command(subcommand)]
@@ -38,60 +37,59 @@ pub(crate) struct Args {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Say why the transfers in captures were slow (the default).
+    /// Explain why the transfers in captures were slow (the default).
     Explain(Explain),
     /// Print, or run, the command that captures on another machine, in a container, a pod or here.
     Capture(Box<crate::capture::args::Capture>),
-    /// Set two transfers side by side: where the time of each went, their rounds, and which is
-    /// faster at what size.
+    /// Compare two transfers: where the time of each went, their rounds, and which one is faster at
+    /// each size.
     Compare(crate::compare::args::Compare),
     /// Write one connection's packets, graphs or findings for other programs, tickets and papers,
     /// or tables of all connections.
     Export(Box<crate::export::args::Export>),
     /// Start `whyslow-gateway`: serve S3, and keep what clients store encrypted elsewhere.
     Gateway(crate::gateway::Gateway),
-    /// Explain a cause: how it is recognised, why it costs time, what to do; without a name, list
-    /// all.
+    /// Explain a cause: how it is recognised, why it costs time, how to fix it; without a name, all
+    /// are listed.
     HelpCause {
         /// The cause's name, as `slow-start`.
         #[arg(value_name = "CAUSE")]
         slug: Option<String>,
     },
-    /// Condense captures to what explains them, on any machine, for `whyslow stitch`.
+    /// Reduce captures to the data that the analysis needs, on any machine, for `whyslow stitch`.
     Scan(crate::scan::Scan),
-    /// Explain condensed captures together, as the captures that they were made of.
+    /// Explain condensed captures together, like the captures that they were made from.
     Stitch(Explain),
     /// Show captures in the browser, on a page that only this machine can open.
     View(View),
-    /// Write the page as one file, to be sent and opened without network.
+    /// Write the page as one file, which opens without network.
     Report(Report),
     /// Serve assistants: a server of the Model Context Protocol on standard input and output, or on
     /// a loopback address.
     Mcp(crate::mcp::Mcp),
-    /// Say how long a transfer would take, and what each change would bring, without a capture.
+    /// Predict how long a transfer would take, and the effect of each change, without a capture.
     Predict(Box<crate::predict::Predict>),
-    /// Make a request, and say where its time went and why.
+    /// Make a request, and explain where its time went.
     Probe(Box<crate::probe::args::Probe>),
-    /// Say what of this machine makes transfers slow: sockets, settings, counters, remembered
-    /// metrics.
+    /// Diagnose this machine's TCP stack: sockets, settings, counters, remembered metrics.
     #[cfg(target_os = "linux")]
     Host(Box<crate::host::args::HostArgs>),
-    /// Say why transfers are slow as they end, on this machine or in a capture that grows.
+    /// Explain transfers as they end, on this machine or in a growing capture.
     Watch(Box<crate::watch::Watch>),
     /// Reproduce slow transfers on this machine's own TCP stack, over an emulated path.
     #[cfg(target_os = "linux")]
     #[command(subcommand)]
     Lab(crate::lab::args::Lab),
-    /// Only on Linux: say what of this machine makes transfers slow.
+    /// Only on Linux: diagnose this machine's TCP stack.
     #[cfg(not(target_os = "linux"))]
     Host(LinuxOnly),
     /// Only on Linux: reproduce slow transfers over an emulated path.
     #[cfg(not(target_os = "linux"))]
     Lab(LinuxOnly),
-    /// Make a captured transfer again on this machine's own TCP stack, without and with its fix.
+    /// Reproduce a captured transfer on this machine's own TCP stack, without and with its fix.
     #[cfg(target_os = "linux")]
     Prove(Box<crate::prove::args::Prove>),
-    /// Only on Linux: make a captured transfer again on its TCP stack, without and with its fix.
+    /// Only on Linux: reproduce a captured transfer, without and with its fix.
     #[cfg(not(target_os = "linux"))]
     Prove(LinuxOnly),
     /// Print a completion script for a shell.
@@ -108,7 +106,7 @@ pub(crate) enum Command {
     },
 }
 
-/// Whatever a command takes that only Linux has.
+/// The arguments of a command that needs Linux.
 #[cfg(not(target_os = "linux"))]
 #[derive(Debug, ClapArgs)]
 pub(crate) struct LinuxOnly {
@@ -120,22 +118,21 @@ pub(crate) struct LinuxOnly {
 pub(crate) struct Explain {
     /// Captures: files, `-` for standard input, or URLs (s3://, gs://, az://, http://, https://; a
     /// key may have `*` and `?`). Files that follow each other in time are read as one, and
-    /// what two places saw of one connection is compared.
+    /// captures of one connection at two places are compared.
     #[arg(value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
     pub files: Vec<PathBuf>,
 
-    /// Explain on N threads, beside the one that reads [default: one for each processor]; what is
-    /// found does not depend on it.
+    /// Number of threads [default: one for each processor]; the results do not depend on it.
     #[arg(long, value_name = "N")]
     pub threads: Option<NonZero<usize>>,
 
-    /// What the path carries at most, as `100mbit` or `1 Gbit/s`: estimates stay below it, and
-    /// buffers are sized for it [default: what the capture shows of the path].
+    /// Rate of the link, as `100mbit` or `1 Gbit/s`: estimates stay below it, and buffers are sized
+    /// for it [default: the rate in the capture].
     #[arg(long, value_name = "RATE", value_parser = crate::quantity::rate)]
     pub path_rate: Option<f64>,
 
-    /// Call slow what cost at least this time (100ms unless given) and a tenth of what somebody
-    /// waited for; with 0 whatever cost any time. What cost less is shown below the verdict.
+    /// A cause is called slow if it cost at least this time (100ms by default) and a tenth of the
+    /// wait; with 0 if it cost any time. Smaller costs are shown below the verdict.
     #[arg(long, value_name = "TIME", value_parser = crate::quantity::pause)]
     pub threshold: Option<whyslow_core::units::Nanos>,
 
@@ -145,7 +142,7 @@ pub(crate) struct Explain {
     #[arg(long, value_name = "CAUSE", value_parser = FailOn::read)]
     pub fail_on: Vec<FailOn>,
 
-    /// Compare with an earlier run: what `whyslow --json` printed of it. `--fail-on 'slower>20%'`
+    /// Compare with an earlier run: its output of `whyslow --json`. `--fail-on 'slower>20%'`
     /// fails if a transfer takes that much longer than the one with the same server, direction and
     /// label.
     #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
@@ -200,8 +197,8 @@ pub(crate) struct Shape {
     #[arg(long, group = "shape")]
     pub markdown: bool,
 
-    /// Of many connections, show the N that lost most time, with their findings [default: 1 of up
-    /// to 20, else a table alone].
+    /// Show the N costliest of many connections, with their findings [default: 1 of up to 20, else
+    /// only a table].
     #[arg(long, value_name = "N", conflicts_with_all = ["shape", "connection"])]
     pub top: Option<usize>,
 
@@ -212,7 +209,7 @@ pub(crate) struct Shape {
 
 #[derive(Debug, ClapArgs)]
 pub(crate) struct View {
-    /// Captures, as for `explain`; none: drop them on the page.
+    /// Captures, as for `explain`; without any, drop them on the page.
     #[arg(value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
     pub files: Vec<PathBuf>,
 
@@ -224,7 +221,7 @@ pub(crate) struct View {
     #[arg(long)]
     pub open: bool,
 
-    /// Show beside the captures what `whyslow prove --json` printed of one of their transfers.
+    /// Show the output of `whyslow prove --json` for one of the transfers.
     #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
     pub proof: Option<PathBuf>,
 }
@@ -239,7 +236,7 @@ pub(crate) struct Report {
     #[arg(long, short, value_name = "PAGE", value_hint = clap::ValueHint::FilePath)]
     pub output: OutputPath,
 
-    /// Show beside the captures what `whyslow prove --json` printed of one of their transfers.
+    /// Show the output of `whyslow prove --json` for one of the transfers.
     #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
     pub proof: Option<PathBuf>,
 }

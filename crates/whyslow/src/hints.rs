@@ -45,7 +45,7 @@ fn hint(error: &Error) -> Option<String> {
 /// What may have been meant by the name of a file that does not exist.
 fn missing(name: &str) -> String {
     if help_cause::is_cause(name) {
-        return format!("`whyslow help-cause {name}` explains that cause; a capture is named as a file");
+        return format!("`whyslow help-cause {name}` explains this cause; a capture is a file");
     }
     if matches!(name, "version" | "help") {
         return format!("did you mean `whyslow --{name}`?");
@@ -65,7 +65,7 @@ fn missing(name: &str) -> String {
     if name.starts_with("www.") || name.contains(".com/") {
         return format!("a URL begins with its scheme: https://{name}");
     }
-    "check the name; `whyslow --help` shows how captures are given".to_owned()
+    "check the name; `whyslow --help` lists the kinds of input".to_owned()
 }
 
 /// The file of the same folder whose name is most like this one.

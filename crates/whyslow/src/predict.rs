@@ -25,13 +25,13 @@ pub(crate) struct Predict {
     /// Room in front of that link [default: rate × round trip, and at least 64 kB].
     #[arg(long, value_name = "SIZE", value_parser = quantity::size)]
     queue: Option<u64>,
-    /// Share of packets that are lost, as `0.1%`.
+    /// Share of lost packets, as `0.1%`.
     #[arg(long, value_name = "SHARE", value_parser = quantity::share, default_value = "0%")]
     loss: f64,
-    /// Who sends the payload.
+    /// The end that sends the payload.
     #[arg(long, value_enum, default_value_t = Direction::Download)]
     way: Direction,
-    /// What encrypts the connection.
+    /// Encryption of the connection.
     #[arg(long, value_enum, default_value_t = TlsVersion::None)]
     tls: TlsVersion,
     /// The sender's congestion controller.
@@ -47,7 +47,7 @@ pub(crate) struct Predict {
     /// The receiver's first window.
     #[arg(long, value_name = "SIZE", default_value = "64KiB", value_parser = quantity::size)]
     initrwnd: u64,
-    /// The largest window that the receiver comes to offer (about 0.6 × the last figure of
+    /// The largest window of the receiver (about 0.6 × the last figure of
     /// tcp_rmem).
     #[arg(long, value_name = "SIZE", default_value = "3.6MB", value_parser = quantity::size)]
     rwnd: u64,
@@ -58,7 +58,7 @@ pub(crate) struct Predict {
     /// Payload of a full segment.
     #[arg(long, value_name = "SIZE", default_value = "1448B", value_parser = quantity::size)]
     mss: u64,
-    /// How long the server thinks before it answers.
+    /// Processing time of the server before its response.
     #[arg(long, value_name = "TIME", default_value = "0ms", value_parser = quantity::pause)]
     think: Nanos,
     /// The connection is open already, and has carried the same before.
@@ -70,7 +70,7 @@ pub(crate) struct Predict {
     /// An idle connection keeps its window (Linux: tcp_slow_start_after_idle=0).
     #[arg(long)]
     keep_window: bool,
-    /// How many such transfers, one after the other.
+    /// Number of transfers, one after the other.
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
     count: u64,
     /// Print a JSON object (schema whyslow-predict/1; of a range whyslow-predict-grid/1).
@@ -80,7 +80,7 @@ pub(crate) struct Predict {
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum Direction {
-    /// The server sends, when it is asked to.
+    /// The server sends, after a request.
     Download,
     /// The client sends, right after the handshakes.
     Upload,

@@ -16,11 +16,11 @@ pub(crate) const SUFFIX: &str = ".condensed.zst";
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Scan {
-    /// Captures, each of which is read by itself.
+    /// Captures, which are read one by one.
     #[arg(value_name = "FILE", required = true, value_hint = clap::ValueHint::FilePath)]
     pub files: Vec<PathBuf>,
 
-    /// Write the condensed captures into this folder, which is made if need be: NAME.condensed.zst
+    /// Write the condensed captures into this folder, which is created: NAME.condensed.zst
     /// for each FILE.
     #[arg(long, short, value_name = "FOLDER", value_hint = clap::ValueHint::DirPath)]
     pub out: OutputPath,

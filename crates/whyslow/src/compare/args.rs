@@ -7,7 +7,7 @@ use std::path::PathBuf;
 /// What to compare.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct Compare {
-    /// A transfer: `FILE` is the one that carried most, `FILE#3` that of connection 3, `FILE#3.2`
+    /// A transfer: `FILE` is the largest, `FILE#3` that of connection 3, `FILE#3.2`
     /// its transfer 2.
     #[arg(value_name = "A", value_hint = clap::ValueHint::FilePath)]
     pub(super) a: PathBuf,
@@ -20,7 +20,7 @@ pub(crate) struct Compare {
     /// Show it in the browser, on a page that only this machine can open.
     #[arg(long, conflicts_with = "json")]
     pub(super) view: bool,
-    /// Write it as a page in one file, to be sent and opened without network; `-` is standard
+    /// Write it as a page in one file, which opens without network; `-` is standard
     /// output.
     #[arg(long, value_name = "PAGE", conflicts_with_all = ["json", "view"], value_hint = clap::ValueHint::FilePath)]
     pub(super) report: Option<OutputPath>,

@@ -21,10 +21,10 @@ pub(crate) struct Export {
     /// The connection, by the number that `explain` has for it.
     #[arg(long, value_name = "ID", value_parser = crate::select::connection)]
     pub(super) connection: Option<u64>,
-    /// Its packets with what the analysis says of each, as CSV.
+    /// Its packets with their classification, as CSV.
     #[arg(long, group = "format")]
     pub(super) csv: bool,
-    /// The same as JSON objects, one a line (schema whyslow-packets/1).
+    /// The same as JSON objects, one per line (schema whyslow-packets/1).
     #[arg(long, group = "format")]
     pub(super) jsonl: bool,
     /// Graphs for xplot, in tcptrace's kinds, as files in the folder of --output [default: here].
@@ -36,7 +36,7 @@ pub(crate) struct Export {
     /// A picture of a track, as PNG.
     #[arg(long, group = "format")]
     pub(super) png: bool,
-    /// What was found, in Markdown for a ticket.
+    /// The findings, as Markdown for a ticket.
     #[arg(long, group = "format")]
     pub(super) markdown: bool,
     /// Tables of all connections, transfers and findings, as Parquet files in this folder; or one
@@ -47,29 +47,29 @@ pub(crate) struct Export {
     /// One of these tables (--of) as an Arrow IPC stream.
     #[arg(long, group = "format")]
     pub(super) arrow: bool,
-    /// The same as tab-separated values: a line of names, then a line a row.
+    /// The same as tab-separated values: a line of names, then a line per row.
     #[arg(long, group = "format")]
     pub(super) tsv: bool,
-    /// What a picture shows.
+    /// The graph of a picture.
     #[arg(long, value_enum, default_value_t = TrackArg::TimeSequence)]
     pub(super) track: TrackArg,
-    /// Which table [default: transfers; all but rounds and packets in a folder]; or whose data a
-    /// picture shows [default: who sent more].
+    /// Which table [default: transfers; all but rounds and packets in a folder]; or the end whose
+    /// data a picture shows [default: the end that sent more].
     #[arg(long, value_enum, value_name = "TABLE|END")]
     pub(super) of: Option<Of>,
-    /// In tables: what you call the place where the captures were taken. It is hashed into `uid`,
-    /// so that one connection has another there than in captures of other places.
+    /// In tables: your name for the place of the capture. It is hashed into `uid`, so that one
+    /// connection has different values at different places.
     #[arg(long, value_name = "NAME", default_value = "", hide_default_value = true)]
     pub(super) capture_point: String,
-    /// A picture begins so many seconds after the capture's first packet [default: with the
+    /// Start of a picture, in seconds after the capture's first packet [default: with the
     /// connection].
     #[arg(long, value_name = "SECONDS", value_parser = quantity::seconds)]
     pub(super) from: Option<Nanos>,
-    /// A picture ends there [default: with the connection].
+    /// End of a picture [default: with the connection].
     #[arg(long, value_name = "SECONDS", value_parser = quantity::seconds)]
     pub(super) to: Option<Nanos>,
-    /// With `--track io`: count packets in intervals of this length, as `1ms` [default: what gives
-    /// about a hundred of them].
+    /// With `--track io`: count packets in intervals of this length, as `1ms` [default: about a
+    /// hundred intervals].
     #[arg(long, value_name = "TIME", value_parser = quantity::time)]
     pub(super) interval: Option<Nanos>,
     /// Pixels of a picture.

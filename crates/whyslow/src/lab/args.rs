@@ -39,7 +39,7 @@ pub(crate) struct Run {
     #[arg(required = true, value_name = "NAME|FILE", value_hint = clap::ValueHint::FilePath)]
     pub names: Vec<String>,
 
-    /// Folder of the results; a run that is there already and unchanged is kept.
+    /// Folder of the results; an existing unchanged run is kept.
     #[arg(long, value_name = "DIR", default_value = "lab-results")]
     pub out: OutputPath,
 
@@ -47,15 +47,15 @@ pub(crate) struct Run {
     #[arg(long, value_name = "TEXT")]
     pub only: Vec<String>,
 
-    /// Make each run so many times.
+    /// Number of times to make each run.
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     pub repeat: u32,
 
-    /// Make so many runs at the same time; they disturb each other where processors are few.
+    /// Number of runs at the same time; they disturb each other on few processors.
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     pub jobs: u32,
 
-    /// Make a run so many times at most, when the machine disturbs it.
+    /// Maximum number of tries if the machine disturbs a run.
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..))]
     pub attempts: u32,
 
@@ -87,7 +87,7 @@ pub(crate) struct Gallery {
     #[arg(value_name = "NAME|FILE", default_value = "buffers", value_hint = clap::ValueHint::FilePath)]
     pub name: String,
 
-    /// Stop each download after so many seconds.
+    /// Stop each download after this number of seconds.
     #[arg(long, value_name = "N", default_value_t = 60.0, value_parser = seconds)]
     pub seconds: f64,
 
@@ -99,7 +99,7 @@ pub(crate) struct Gallery {
     #[arg(long, value_name = "FILE", default_value = "gallery.html", value_hint = clap::ValueHint::FilePath)]
     pub page: OutputPath,
 
-    /// Folder of the results; a run that is there already and unchanged is kept.
+    /// Folder of the results; an existing unchanged run is kept.
     #[arg(long, value_name = "DIR", default_value = "lab-results")]
     pub out: OutputPath,
 
@@ -107,7 +107,7 @@ pub(crate) struct Gallery {
     #[arg(long, value_name = "TEXT")]
     pub only: Vec<String>,
 
-    /// Make a run so many times at most, when the machine disturbs it.
+    /// Maximum number of tries if the machine disturbs a run.
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..))]
     pub attempts: u32,
 
@@ -138,7 +138,7 @@ pub(crate) struct Exec {
     #[arg(long, value_name = "COMMAND")]
     pub client: String,
 
-    /// Folder for the captures and what is known about the run.
+    /// Folder for the captures and the records of the run.
     #[arg(long, value_name = "DIR", default_value = "lab-results/exec")]
     pub out: OutputPath,
 
@@ -186,8 +186,8 @@ pub(crate) struct Score {
     #[arg(long)]
     pub real: bool,
 
-    /// With --real, apply each fix that is printed as a command and comes with a promise, and
-    /// measure what it brings.
+    /// With --real, apply each fix that is printed as a command and has a predicted time, and
+    /// measure its effect.
     #[arg(long, requires = "real")]
     pub fixes: bool,
 
@@ -212,7 +212,7 @@ pub(crate) struct Score {
     #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
     pub calibrate: Option<OutputPath>,
 
-    /// Try a run so many times in all when the machine spoils it.
+    /// Maximum number of tries if the machine disturbs a run.
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..))]
     pub attempts: u32,
 
@@ -261,9 +261,9 @@ pub(crate) struct Path {
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub(crate) enum End {
-    /// Whoever connects.
+    /// The end that connects.
     Client,
-    /// Whoever listens.
+    /// The end that listens.
     Server,
 }
 

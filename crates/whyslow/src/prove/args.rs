@@ -18,16 +18,16 @@ pub(crate) struct Prove {
     #[arg(long, value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
     pub(super) keep: Option<OutputPath>,
 
-    /// Make each run so many times, and take the median [default: 3 where a run is shorter than 3
-    /// s, else 1].
+    /// Number of times to make each run, of which the median is taken [default: 3 if a run is
+    /// shorter than 3 s, else 1].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=25))]
     pub(super) repeat: Option<u32>,
 
-    /// A run lasts no longer: of a longer transfer its beginning is run.
+    /// Maximum length of a run: a longer transfer is cut to its beginning.
     #[arg(long, value_name = "TIME", default_value = "60s", value_parser = crate::quantity::time)]
     pub(super) at_most: Nanos,
 
-    /// Make at most so many runs to find a path and hosts that reproduce the capture.
+    /// Maximum number of runs to find a path and hosts that reproduce the capture.
     #[arg(long, value_name = "N", default_value_t = 6, value_parser = clap::value_parser!(u32).range(1..=25))]
     pub(super) tries: u32,
 
@@ -35,8 +35,8 @@ pub(crate) struct Prove {
     #[arg(long, conflicts_with_all = ["json", "repeat", "report"])]
     pub(super) scenario: bool,
 
-    /// Write the page of `whyslow report` with what came of it: a table of the runs, and their
-    /// curves in one graph.
+    /// Write the page of `whyslow report` with the proof: a table of the runs, and their curves
+    /// in one graph.
     #[arg(long, value_name = "PAGE", value_hint = clap::ValueHint::FilePath)]
     pub(super) report: Option<OutputPath>,
 

@@ -279,7 +279,7 @@ fn table(verdicts: &[Verdict]) -> String {
     writeln!(out, "| all | {judged} | {right}, {share:.0} % | {wrong} | {high} |").unwrap();
     let policed = || verdicts.iter().filter(|verdict| verdict.truth.class == "policing");
     let named = policed().filter(|verdict| verdict.top.as_deref() == Some("policer")).count();
-    writeln!(out, "\nOf the {} policed connections {named} are told as `policer`.", policed().count()).unwrap();
+    writeln!(out, "\nOf the {} policed connections {named} are reported as `policer`.", policed().count()).unwrap();
     out
 }
 
