@@ -57,7 +57,10 @@ function wrapTables(markdown) {
   markdown.renderer.rules.table_close = () => "</table></div>";
 }
 
-/** Writes all pages, and what is searched. */
+/** Pages whose content has pages of its own on the site: the search finds those. */
+const NOT_SEARCHED = new Set(["docs/reference/causes.md"]);
+
+/** Writes all pages; returns the sections for the search. */
 export function writeDocs(root, folder) {
   const markdown = new MarkdownIt({ linkify: true });
   wrapTables(markdown);
@@ -76,7 +79,8 @@ export function writeDocs(root, folder) {
     const address = addressOf(path);
     for (const { heading, anchor, text } of sections) {
       const words = text.join(" ").trim();
-      if (heading || words) searched.push({ title, heading, address: address + anchor, text: words });
+      if ((heading || words) && !NOT_SEARCHED.has(path))
+        searched.push({ title, heading, address: address + anchor, text: words });
     }
     const to = join(folder, address);
     mkdirSync(dirname(to), { recursive: true });

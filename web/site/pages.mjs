@@ -4,43 +4,75 @@ import { join } from "node:path";
 
 /** Files of the repository by their part; what is not there is left out of no part silently. */
 const PARTS = [
+  ["Start", ["README.md", "docs/README.md", "docs/tutorial.md", "docs/install.md"]],
   [
-    "Start",
+    "How to",
     [
-      "README.md",
-      "docs/install.md",
-      "docs/usage.md",
       "docs/capturing.md",
-      "docs/page.md",
-      "docs/both-ends.md",
-      "docs/quic.md",
+      ...[
+        "slow-api",
+        "network-or-server",
+        "uploads-to-s3",
+        "far-database",
+        "vpn",
+        "containers",
+        "windows",
+        "ci",
+        "archives",
+        "share-a-report",
+      ].map((name) => `docs/how-to/${name}.md`),
     ],
   ],
-  ["Understand", ["casebook/README.md", "docs/glossary.md", "docs/ideas.md", "docs/accuracy.md", "samples/README.md"]],
-  ["Reproduce", ["docs/lab.md", "docs/prove.md", "docs/predict.md"]],
-  ["Watch and ask", ["docs/live.md", "docs/host.md"]],
   [
-    "Use elsewhere",
+    "Use",
     [
-      "docs/wireshark.md",
-      "docs/mcp.md",
+      "usage",
+      "page",
+      "both-ends",
+      "quic",
+      "evidence",
+      "live",
+      "host",
+      "predict",
+      "prove",
+      "lab",
+      "export",
+      "wireshark",
+      "mcp",
+      "python",
+      "spark",
+      "cluster",
+    ].map((name) => `docs/${name}.md`),
+  ],
+  [
+    "Understand",
+    [
+      "casebook/README.md",
+      ...["attribution", "confidence", "limits", "vantage"].map((name) => `docs/explanation/${name}.md`),
+      "docs/accuracy.md",
+      "docs/performance.md",
+      "samples/README.md",
+    ],
+  ],
+  [
+    "Reference",
+    [
+      "docs/reference/options.md",
+      "docs/reference/causes.md",
       "docs/json.md",
+      "docs/reference/json.md",
       "docs/tables.md",
-      "docs/evidence.md",
-      "docs/export.md",
-      "docs/python.md",
-      "docs/spark.md",
-      "docs/cluster.md",
+      "docs/reference/lab-figures.md",
+      "docs/reference/condensed.md",
+      "docs/reference/accuracy-run.md",
+      "docs/glossary.md",
     ],
   ],
   [
     "The gateway",
     ["README", "operations", "clients", "sealing", "storage", "format"].map((name) => `docs/gateway/${name}.md`),
   ],
-  [
-    "Work on it",
-    ["ARCHITECTURE.md", "docs/flows.md", "docs/performance.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md"],
-  ],
+  ["Work on it", ["ARCHITECTURE.md", "docs/flows.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md"]],
 ];
 
 /** Where a document of the repository is on the site. */
@@ -87,7 +119,7 @@ export function documents(root) {
   const list = causes(root);
   const index = {
     path: "causes/README.md",
-    source: `# The causes\n\nWhat whyslow finds, by name. Each says how it is recognised, what it is confused with, and what to do.\n\n${list
+    source: `# The causes\n\nAll causes, by name. Each page has its signs, similar causes, and the fix.\n\n${list
       .map(({ title, source }) => `- [${title}](${title}.md): ${/\*\*(.+)\*\*/.exec(source)?.[1]}`)
       .join("\n")}\n`,
     title: "The causes",

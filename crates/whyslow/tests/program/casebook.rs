@@ -49,7 +49,7 @@ const NOT_PROVED: &[&str] = &[
 /// What the table of causes begins with in the index.
 const BY_CAUSE: &str = "\n## By cause\n\n| cause | in a sentence | the case |\n|---|---|---|\n";
 
-fn root() -> PathBuf {
+pub(crate) fn root() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
 }
 
@@ -100,7 +100,9 @@ fn with_pages(case: &str) -> String {
             blank = if next.is_empty() { blank + 1 } else { 0 };
             lines.next();
         }
-        for printed in whyslow(arguments, &[]).trim_end().lines() {
+        // `| head -n 12` shows the beginning alone.
+        let (arguments, most) = arguments.split_once(" | head -n ").unwrap_or((arguments, "1000"));
+        for printed in whyslow(arguments, &[]).trim_end().lines().take(most.parse().unwrap()) {
             text += format!("    {printed}").trim_end();
             text += "\n";
         }
@@ -153,7 +155,7 @@ fn every_case_has_its_parts() {
         "## What was seen",
         "## How it was recorded",
         "## The picture",
-        "## What whyslow says",
+        "## What whyslow prints",
         "## What to do",
         "## What it is confused with",
     ];
@@ -179,7 +181,7 @@ fn every_page_and_scenario_is_the_real_one() {
             wrong.push(format!("casebook/{cause}.md\n{}", first_difference(&case, &text)));
         }
     }
-    for name in ["README.md", "docs/both-ends.md"] {
+    for name in ["README.md", "docs/both-ends.md", "docs/tutorial.md"] {
         let written = fs::read_to_string(root().join(name)).unwrap();
         assert!(!shown(&written).is_empty(), "{name} shows no page");
         let text = with_pages(&written);
@@ -337,7 +339,18 @@ fn links(text: &str) -> Vec<&str> {
 /// The project's own Markdown.
 fn texts() -> Vec<PathBuf> {
     let crates = fs::read_dir(root().join("crates")).unwrap().map(|entry| entry.unwrap().path());
-    let folders = ["", "casebook", "docs", "docs/gateway", "samples", ".github"].map(|folder| root().join(folder));
+    let folders = [
+        "",
+        "casebook",
+        "docs",
+        "docs/gateway",
+        "docs/how-to",
+        "docs/explanation",
+        "docs/reference",
+        "samples",
+        ".github",
+    ]
+    .map(|folder| root().join(folder));
     let files = folders.into_iter().chain(crates).flat_map(|folder| fs::read_dir(folder).unwrap());
     let paths = files.map(|entry| entry.unwrap().path());
     paths.filter(|path| path.extension().is_some_and(|extension| extension == "md")).collect()

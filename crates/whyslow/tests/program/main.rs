@@ -6,6 +6,8 @@ mod cli;
 #[path = "../common/mod.rs"]
 mod common;
 #[cfg(target_os = "linux")]
+mod docs;
+#[cfg(target_os = "linux")]
 mod fixes;
 mod known_answers;
 mod misses;

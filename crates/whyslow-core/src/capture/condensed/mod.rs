@@ -8,7 +8,7 @@
 //! It is a sequence of rows, each of at most [`MAX_ROW`] bytes, which can be read only in order but
 //! lost one by one: the origin (name of the capture, and what tells which captures it continues),
 //! rows of packets, numbered, none of which needs another one, and the capture's summary.
-//! `docs/cluster.md` has the format byte by byte.
+//! `docs/reference/condensed.md` has the format byte by byte.
 //!
 //! A row that is damaged or missing costs its packets, and is counted as a problem of the capture.
 
