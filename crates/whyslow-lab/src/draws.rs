@@ -3,7 +3,7 @@
 //! For each cause that the lab can make, round trip, rate, size, congestion control and offload are
 //! drawn from ranges where this cause is the one that limits the transfer. Each draw states what
 //! the kernel's counters must then show. The same seed draws the same scenarios. Nothing here
-//! depends on how the analysis tells causes apart.
+//! depends on how the analysis distinguishes causes.
 
 mod changed;
 mod ends;
@@ -115,7 +115,7 @@ fn caused_by(cause: &str, mut settings: Vec<Setting>) -> Vec<Setting> {
 /// What mends a cause in the lab, as settings over those that made it, an empty one for what is
 /// left out; only where the mended transfer is the same but for the cause.
 const CURES: &[(&str, &[(&str, &str)])] = &[
-    // As the fix says. A program that writes without waiting: the rest of a flight is not held for
+    // As in the fix. A program that writes without waiting: the rest of a flight is not held for
     // its ACK.
     ("slow-start", &[("server.initcwnd", "32"), ("server.nodelay", "true")]),
     ("early-slow-start-exit", &[("server.no_ssthresh_metrics_save", "true")]),
@@ -130,7 +130,7 @@ const CURES: &[(&str, &[(&str, &str)])] = &[
     ("loss", &[("path.down.loss", "0%")]),
     ("mtu-black-hole", &[("path.down.mtu", r#"{ size = "1400B", icmp = true }"#)]),
 ];
-/// Behind the label of a run whose cause was mended.
+/// After the label of a run whose cause was fixed.
 pub const CURED: &str = "-cured";
 
 /// What a run was drawn as: its label without its number.

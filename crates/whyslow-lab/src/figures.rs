@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
 
-/// A figure is shown with what it may be at least and at most where these are further apart, as a
+/// A figure is shown with its range if the range is wider than this, as a
 /// part of it.
 const WORTH_A_RANGE: f64 = 0.05;
 

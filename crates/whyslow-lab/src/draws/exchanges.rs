@@ -1,5 +1,5 @@
 //! Draws for connections with several exchanges, or with none that succeeds. The configuration says
-//! who waited for whom.
+//! which end waited.
 //!
 //! A draw knows its pauses and messages, and so which cause must cost most. That may be a cause
 //! with a draw of its own, or none. A pause is either well below a second (a program's own time
@@ -50,7 +50,7 @@ fn request(chance: &mut Chance) -> Setting {
     set("work.download.request", bytes(chance.between(8.0, 120.0)))
 }
 
-/// Requests of a few bytes after pauses in which nobody was waiting.
+/// Requests of a few bytes after pauses without a wait.
 pub(super) fn small_requests(chance: &mut Chance) -> Vec<Setting> {
     let mut all = match chance.whole(1, 20) {
         1..=9 => bulk_answers(chance),
@@ -119,7 +119,7 @@ fn own_pauses(chance: &mut Chance) -> Vec<Setting> {
     all
 }
 
-/// A bulk every few seconds that nobody asks for: from the server, or from a client that ships what
+/// A bulk every few seconds without a request: from the server, or from a client that ships what
 /// it has gathered.
 pub(super) fn pushes(chance: &mut Chance) -> Vec<Setting> {
     let (rtt, size, mut all) = bulk(chance);
@@ -207,9 +207,10 @@ fn no_connection(chance: &mut Chance) -> Vec<Setting> {
     ]
 }
 
-/// The server has the request, and says nothing before the client gives up. That an answer was due
+/// The server has the request, and does not respond before the client gives up. That an answer was
+/// due
 /// shows in the request itself, or, if that cannot be read, in several that were answered before;
-/// the first message of all asks as a rule.
+/// the first message is usually a request.
 fn no_reply(chance: &mut Chance) -> Vec<Setting> {
     let (protocol, before) = match chance.whole(1, 3) {
         1 => ("plain", 0),
@@ -242,7 +243,7 @@ fn cut_off(chance: &mut Chance) -> Vec<Setting> {
     all.extend([
         set("path.up.step", dead.clone()),
         set("path.down.step", dead),
-        // Twice as much as what comes until then.
+        // Twice the bytes until then.
         set("work.download.size", bytes(rate / 8.0 * 5.0)),
         set("work.download.patience", ms(chance.between(3.0, 4.0))),
         verify(&["server.timeouts >= 2", "down.lost >= 3", "server.max_in_flight >= 3kB"]),

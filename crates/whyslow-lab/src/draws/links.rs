@@ -136,7 +136,7 @@ pub(super) fn loss(chance: &mut Chance) -> Vec<Setting> {
 }
 
 /// The third flight of slow start (10, 20, 40 segments) is lost as a whole, and the probe, and what
-/// the timer sends at first: no ACK can tell of it.
+/// the timer sends at first: no ACK can report it.
 pub(super) fn timeout(chance: &mut Chance) -> Vec<Setting> {
     let lost: Vec<u32> = (31..=71 + chance.whole(1, 3)).collect();
     let mut all = large_receive_window();

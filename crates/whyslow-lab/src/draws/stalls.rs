@@ -1,5 +1,5 @@
 //! Draws for programs that stop amid a message, write a little at a time, or read slowly; and for
-//! connections on which nobody waits.
+//! connections without a wait.
 
 use super::settings::{Chance, MSS, Setting, bits, bytes, large_receive_window, ms, path, set, verify};
 
@@ -87,12 +87,12 @@ pub(super) fn heartbeats(chance: &mut Chance) -> Vec<Setting> {
     talk(chance, &["client", "server", "client", "server", "client", "server"], 6.0, 40.0)
 }
 
-/// A server that tells news now and then, to a client that has asked for them once.
+/// A server that sends news now and then, to a client that has asked for them once.
 pub(super) fn news(chance: &mut Chance) -> Vec<Setting> {
     talk(chance, &["client", "server", "server", "server", "server"], 60.0, 900.0)
 }
 
-/// Small messages, each of which somebody had to think of.
+/// Small messages, each after time to think.
 fn talk(chance: &mut Chance, speakers: &[&str], least: f64, most: f64) -> Vec<Setting> {
     let messages: Vec<String> = speakers
         .iter()
