@@ -11,7 +11,7 @@ fn judged(scene: &Scene, over: Option<f64>) -> Judged {
 
 /// As it is without colours.
 fn plain(judged: &Judged, is_full: bool, width: usize) -> String {
-    anstream::adapter::strip_str(&page(judged, is_full, width)).to_string()
+    anstream::adapter::strip_str(&page(judged, is_full, width, Lang::En)).to_string()
 }
 
 /// Much at once: a server that does not close, a full listener, a far peer with a small window and
@@ -28,7 +28,7 @@ fn bad() -> Scene {
     }
     scene.count("TcpExt.ListenOverflows", 50);
     scene.add(listener(128, 129, 50));
-    scene.add(connection_with(|info| info.rwnd_limited = Some(4_000_000)));
+    scene.add(connection_with(|info| (info.rwnd_limited, info.snd_wnd) = (Some(4_000_000), Some(72_400))));
     let mut syn = in_state(State::SynSent);
     syn.remote = "[2001:db8::17]:5432".parse().unwrap_or(syn.remote);
     syn.timer = timer(TimerKind::Retransmission, 4);
@@ -50,6 +50,12 @@ fn a_machine_with_findings() {
 }
 
 #[test]
+fn a_machine_in_chinese() {
+    let text = anstream::adapter::strip_str(&page(&judged(&bad(), None), true, 100, Lang::Zh)).to_string();
+    insta::assert_snapshot!("findings_full_zh_100", text);
+}
+
+#[test]
 fn a_healthy_machine() {
     let mut scene = Scene::new();
     scene.add(connection());
@@ -65,7 +71,7 @@ fn names_of_processes_do_not_steer_the_terminal() {
     closed.owners = vec![owner("evil\u{1b}[2J", 1)];
     scene.add(closed);
     assert!(!plain(&judged(&scene, None), true, 100).contains('\u{1b}'));
-    assert!(!page(&judged(&scene, None), true, 100).contains("\u{1b}[2J"));
+    assert!(!page(&judged(&scene, None), true, 100, Lang::En).contains("\u{1b}[2J"));
 }
 
 /// A process names itself: no page and no JSON of it steers a terminal.
@@ -77,8 +83,8 @@ fn a_hostile_process_name_is_written_out() {
     }
     let judged = judged(&scene, None);
     let (mut object, mut line) = (Vec::new(), Vec::new());
-    crate::host::json::write(&judged, &mut object).unwrap();
-    crate::host::json::line(&judged, &mut line).unwrap();
+    crate::host::json::write(&judged, true, &mut object).unwrap();
+    crate::host::json::line(&judged, true, &mut line).unwrap();
     for text in [plain(&judged, true, 100).into_bytes(), object, line] {
         let text = String::from_utf8(text).unwrap();
         assert!(!text.contains(['\u{9b}', '\u{202e}']) && text.contains("u{202e}b"), "{text}");
