@@ -70,6 +70,14 @@ pub const fn full_shows_more(lang: Lang) -> &'static str {
     }
 }
 
+/// In front of the counters that rose within a time.
+pub fn changed(time: &str, lang: Lang) -> String {
+    match lang {
+        Lang::En => format!("changed in {time}: "),
+        Lang::Zh => format!("{time} 内的变化："),
+    }
+}
+
 /// What a namespace is called.
 pub fn namespace(name: &str, lang: Lang) -> String {
     match lang {

@@ -2,8 +2,9 @@
 
 use super::finding::Finding;
 use super::groups::{PeerGroup, ProcessGroup};
-use super::judged::Judged;
+use super::judged::{Change, Judged};
 use serde::Serialize;
+use std::collections::BTreeMap;
 use std::io::{self, Write};
 use whyslow_live::host::Host;
 use whyslow_report::render::json;
@@ -16,6 +17,9 @@ struct Document<'a> {
     schema: &'static str,
     /// Seconds since the look before, where there was one: counts are over these.
     over_s: Option<f64>,
+    /// Counters that rose since then.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    changed: &'a BTreeMap<String, Change>,
     findings: &'a [Finding],
     peers: Vec<PeerGroup>,
     processes: Vec<ProcessGroup>,
@@ -30,6 +34,7 @@ fn document(judged: &Judged, with_words: bool) -> Document<'_> {
     Document {
         schema: SCHEMA,
         over_s: judged.over,
+        changed: &judged.changed,
         findings: &judged.findings,
         peers: PeerGroup::all(&judged.host),
         processes: ProcessGroup::all(&judged.host),

@@ -27,6 +27,19 @@ const TEXT: usize = 16;
 /// A screen holds so many findings in full, and rows of a table.
 const FINDINGS: usize = 2;
 const ROWS: usize = 6;
+/// Counters whose changes are shown without --full.
+const CHANGES: [&str; 10] = [
+    "Tcp.ActiveOpens",
+    "Tcp.AttemptFails",
+    "Tcp.EstabResets",
+    "Tcp.InSegs",
+    "Tcp.OutSegs",
+    "Tcp.PassiveOpens",
+    "Tcp.RetransSegs",
+    "TcpExt.ListenOverflows",
+    "TcpExt.TCPSynRetrans",
+    "TcpExt.TCPTimeouts",
+];
 
 /// Lays out what was found.
 pub(super) fn page(judged: &Judged, is_full: bool, width: usize, lang: Lang) -> String {
@@ -47,6 +60,7 @@ pub(super) fn page(judged: &Judged, is_full: bool, width: usize, lang: Lang) -> 
         page.wrapped(&Line::new().pad(2), DIM, words::host::full_shows_more(lang));
     }
     print_tables(&mut page, &judged.host, is_full);
+    print_changed(&mut page, judged, is_full);
     print_looked_at(&mut page, judged);
     page.finish()
 }
@@ -228,6 +242,22 @@ fn names(names: &BTreeMap<String, u64>) -> String {
         1 => name.clone(),
         number => format!("{name} and {} more", number - 1),
     })
+}
+
+/// Counters that rose since the look before, with their rates.
+fn print_changed(page: &mut Page, judged: &Judged, is_full: bool) {
+    let Some(seconds) = judged.over.filter(|_| !judged.is_part) else { return };
+    let shown = judged.changed.iter().filter(|(name, _)| is_full || CHANGES.contains(&name.as_str()));
+    let texts: Vec<String> = shown
+        .map(|(name, change)| {
+            format!("{name} +{} ({}/s)", units::thousands(change.count), units::figure(change.per_s, ""))
+        })
+        .collect();
+    if !texts.is_empty() {
+        page.gap();
+        let head = words::host::changed(&units::figure(seconds, "s"), page.lang());
+        page.hanging(&Line::new().styled(DIM, &head), Style::new(), &texts.join(", "), 2);
+    }
 }
 
 /// What it all rests on, and what is missing.

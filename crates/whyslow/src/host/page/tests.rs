@@ -6,7 +6,7 @@ use crate::host::rules::scene::{Scene, connection, connection_with, in_state, li
 use whyslow_live::host::{Missing, TimerKind};
 
 fn judged(scene: &Scene, over: Option<f64>) -> Judged {
-    Judged { findings: scene.findings(), host: scene.host.clone(), over, is_part: false }
+    Judged { findings: scene.findings(), host: scene.host.clone(), over, changed: BTreeMap::new(), is_part: false }
 }
 
 /// As it is without colours.
@@ -62,6 +62,16 @@ fn a_healthy_machine() {
     scene.add(listener(4_096, 0, 0));
     insta::assert_snapshot!("healthy_80", plain(&judged(&scene, Some(10.0)), false, 80));
     insta::assert_snapshot!("healthy_100", plain(&judged(&scene, None), false, 100));
+}
+
+#[test]
+fn changes_between_two_looks_are_rates() {
+    let mut judged = judged(&Scene::new(), Some(10.0));
+    let rose = |count: u64| crate::host::judged::Change { count, per_s: count as f64 / 10.0 };
+    judged.changed = [("Tcp.OutSegs".to_owned(), rose(1_204)), ("TcpExt.TCPPureAcks".to_owned(), rose(7))].into();
+    let text = plain(&judged, false, 100);
+    assert!(text.contains("changed in 10.0 s: Tcp.OutSegs +1,204 (120/s)") && !text.contains("PureAcks"), "{text}");
+    assert!(plain(&judged, true, 100).contains("TcpExt.TCPPureAcks +7 (0.7/s)"));
 }
 
 #[test]
