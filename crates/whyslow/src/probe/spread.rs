@@ -67,9 +67,12 @@ impl Quantiles {
     }
 }
 
+/// A URL and whether connections were open, with first byte and total of each answer.
+type Group<'a> = ((&'a str, bool), Vec<[f64; 2]>);
+
 /// Of each URL and kind of connection with enough answers, in the order of the requests.
 pub(super) fn all(requests: &[Request]) -> Vec<Spread> {
-    let mut groups: Vec<((&str, bool), Vec<[f64; 2]>)> = Vec::new();
+    let mut groups: Vec<Group<'_>> = Vec::new();
     for request in requests {
         let Ok(exchange) = &request.outcome else { continue };
         let hop = exchange.last();

@@ -22,7 +22,10 @@ fn a_healthy_machine_is_told_so() {
 #[test]
 fn connections_that_nobody_closes_are_told_with_their_process() {
     // nginx closes after a second; five seconds later nothing will close them any more.
-    let script = format!("{START_NGINX} python3 holds.py & sleep 8; $W --json");
+    let script = format!(
+        "{START_NGINX} python3 holds.py & sleep 7
+        for i in $(seq 20); do $W --json > look; grep -q '\"close-wait\"' look && break; sleep 1; done; cat look"
+    );
     let Some(printed) = json_within(&["nginx", "curl", "python3"], &script) else { return };
     let found = finding(&printed, "close-wait");
     assert_eq!(figure(found, "CLOSE-WAIT"), 3.0);
