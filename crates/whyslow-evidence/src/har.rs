@@ -215,7 +215,7 @@ fn judge(requests: &[Request], phase: Phase, name: &str, took_s: f64, whole_s: f
         Phase::Send | Phase::Redirect => unnamed().open(Gap::WhichLimit),
     };
     let mut finding = finding.costs(cost);
-    finding.evidence.push(Figure { name: name.to_owned(), value: took_s, unit: Unit::Seconds });
+    finding.evidence.push(Figure::new(name, took_s, Unit::Seconds));
     Some(finding)
 }
 

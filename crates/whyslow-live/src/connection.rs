@@ -72,6 +72,8 @@ impl Connection {
         *phase = Phase::Dns;
         let proxy = options.proxies.of(target)?;
         let next = proxy.as_ref().unwrap_or(target);
+        let elsewhere = options.reroutes.iter().find_map(|reroute| reroute.of(next));
+        let next = elsewhere.as_ref().unwrap_or(next);
         let found = resolve(next, options.family, &options.pinned, options.connect_timeout).await?;
         opening.namelookup = found.took;
         *phase = Phase::Connect;
@@ -203,7 +205,11 @@ pub(crate) fn credentials(target: &Target) -> Option<String> {
 }
 
 async fn secure(mut wire: Wire, target: &Target, options: &Options) -> Result<(TlsStream<Wire>, Tls), Failure> {
-    let trust = Trust { insecure: options.insecure, authorities: options.authorities.as_deref() };
+    let trust = Trust {
+        insecure: options.insecure,
+        authorities: options.authorities.as_deref(),
+        identity: options.identity.as_ref(),
+    };
     let config = tls::config(trust, options.protocols())?;
     let name = tls::server_name(&target.host)?;
     wire.begin_tls();

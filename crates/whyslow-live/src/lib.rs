@@ -57,6 +57,6 @@ pub use failure::{Failure, Phase};
 pub use options::Options;
 pub use proxy::Proxies;
 pub use request::Ask;
-pub use resolve::{Family, Pinned};
+pub use resolve::{Family, Pinned, Reroute};
 pub use sampler::Sample;
 pub use target::Target;

@@ -2,7 +2,7 @@
 
 use crate::capture::Recorder;
 use crate::proxy::Proxies;
-use crate::resolve::{Family, Pinned};
+use crate::resolve::{Family, Pinned, Reroute};
 use crate::target::Target;
 use http::{HeaderName, HeaderValue};
 use std::path::PathBuf;
@@ -22,6 +22,12 @@ pub struct Options {
     pub insecure: bool,
     /// Trust the authorities in this file, and no others.
     pub authorities: Option<PathBuf>,
+    /// A certificate of one's own and its key, in these files.
+    pub identity: Option<(PathBuf, PathBuf)>,
+    /// Where to connect instead.
+    pub reroutes: Vec<Reroute>,
+    /// Ask for compressed answers. They are counted as they come.
+    pub compressed: bool,
     /// Which HTTP: 1.1, 2, or what the server would rather have.
     pub http: Option<u8>,
     /// Header fields to add or to replace.
@@ -46,6 +52,9 @@ impl Default for Options {
             proxies: Proxies::default(),
             insecure: false,
             authorities: None,
+            identity: None,
+            reroutes: Vec::new(),
+            compressed: false,
             http: None,
             headers: Vec::new(),
             redirects: 10,

@@ -9,6 +9,8 @@ pub struct Proxies {
     http: Option<String>,
     https: Option<String>,
     except: Vec<String>,
+    /// Whether an option names it, and not the environment.
+    is_option: bool,
 }
 
 impl Proxies {
@@ -21,12 +23,13 @@ impl Proxies {
             http: variable("http_proxy").or_else(|| all.clone()),
             https: either("https_proxy").or(all),
             except: either("no_proxy").map_or(Vec::new(), |list| split(&list)),
+            is_option: false,
         }
     }
 
     /// This proxy for all but these hosts.
     pub fn always(proxy: &str, except: &str) -> Self {
-        Self { http: Some(proxy.to_owned()), https: Some(proxy.to_owned()), except: split(except) }
+        Self { http: Some(proxy.to_owned()), https: Some(proxy.to_owned()), except: split(except), is_option: true }
     }
 
     /// The same, but for these hosts as well.
@@ -47,10 +50,12 @@ impl Proxies {
         }
         let with_scheme = if named.contains("://") { named.clone() } else { format!("http://{named}") };
         if !with_scheme.starts_with("http://") {
-            let what = format!("the proxy of the environment, {named}, is none that is asked by http://");
-            return Err(
-                Failure::new(Phase::Proxy, what).look_at("http_proxy, https_proxy, all_proxy; or --noproxy '*'")
-            );
+            let what = format!("the proxy {named} is not asked by http://: only HTTP proxies are supported");
+            let look_at = match self.is_option {
+                true => "--proxy; for SOCKS, an HTTP proxy in front of it",
+                false => "http_proxy, https_proxy, all_proxy; or --noproxy '*'",
+            };
+            return Err(Failure::new(Phase::Proxy, what).look_at(look_at));
         }
         let proxy = Target::parse(&with_scheme)?;
         // curl's default port of a proxy.
@@ -95,6 +100,8 @@ mod tests {
         assert!(of("http://notexample.org/").is_some());
         assert_eq!(Proxies::always("x", "*").of(&Target::parse("http://a/").unwrap()).unwrap(), None);
         let socks = Proxies::always("socks5://x:1080", "");
-        assert_eq!(socks.of(&Target::parse("http://a/").unwrap()).unwrap_err().phase, Phase::Proxy);
+        let failure = socks.of(&Target::parse("http://a/").unwrap()).unwrap_err();
+        assert_eq!(failure.phase, Phase::Proxy);
+        assert!(failure.to_string().contains("--proxy") && !failure.to_string().contains("all_proxy"), "{failure}");
     }
 }

@@ -5,7 +5,9 @@ use crate::connection::{Connection, Sender, credentials};
 use crate::failure::{Failure, Phase};
 use crate::options::Options;
 use crate::target::Target;
-use http::header::{ACCEPT, AUTHORIZATION, CONTENT_LENGTH, CONTENT_TYPE, HOST, PROXY_AUTHORIZATION, RANGE, USER_AGENT};
+use http::header::{
+    ACCEPT, ACCEPT_ENCODING, AUTHORIZATION, CONTENT_LENGTH, CONTENT_TYPE, HOST, PROXY_AUTHORIZATION, RANGE, USER_AGENT,
+};
 use http::{HeaderMap, HeaderValue, Method, Request, Uri};
 
 /// What to ask for.
@@ -58,6 +60,9 @@ pub(crate) fn request(
     }
     if let Some(kind) = &body.content_type {
         headers.insert(CONTENT_TYPE, value(kind)?);
+    }
+    if options.compressed {
+        headers.insert(ACCEPT_ENCODING, HeaderValue::from_static("gzip, deflate, br, zstd"));
     }
     if let Some(bytes) = ask.first_bytes {
         headers.insert(RANGE, value(&format!("bytes=0-{}", bytes.saturating_sub(1)))?);

@@ -60,6 +60,55 @@ impl Pinned {
     }
 }
 
+/// Another host and port to connect to, as curl's `--connect-to HOST1:PORT1:HOST2:PORT2`. The URL,
+/// the header `Host` and the name in TLS stay.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reroute {
+    /// Empty is any.
+    host: String,
+    port: Option<u16>,
+    /// Empty is the same.
+    to_host: String,
+    to_port: Option<u16>,
+}
+
+impl Reroute {
+    /// Reads `HOST1:PORT1:HOST2:PORT2`; each may be empty, IPv6 addresses stand in brackets.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let wrong = || format!("`{text}` is not HOST1:PORT1:HOST2:PORT2, as `example.org:443:192.0.2.1:8443`");
+        let host = |text: &mut &str| -> Option<String> {
+            let (host, rest) = match text.strip_prefix('[') {
+                Some(rest) => rest.split_once("]:")?,
+                None => text.split_once(':')?,
+            };
+            *text = rest;
+            Some(host.to_owned())
+        };
+        let port = |text: &str| -> Result<Option<u16>, String> {
+            if text.is_empty() { Ok(None) } else { text.parse().map(Some).map_err(|_| wrong()) }
+        };
+        let mut rest = text;
+        let from = host(&mut rest).ok_or_else(wrong)?;
+        let (from_port, mut rest) = rest.split_once(':').ok_or_else(wrong)?;
+        let to_host = host(&mut rest).ok_or_else(wrong)?;
+        Ok(Self { host: from, port: port(from_port)?, to_host, to_port: port(rest)? })
+    }
+
+    /// Where to connect for a target; `None` if it is about another one.
+    pub(crate) fn of(&self, target: &Target) -> Option<Target> {
+        let is_it = (self.host.is_empty() || self.host.eq_ignore_ascii_case(&target.host))
+            && self.port.is_none_or(|port| port == target.port);
+        is_it.then(|| Target {
+            host: if self.to_host.is_empty() { target.host.clone() } else { self.to_host.clone() },
+            port: self.to_port.unwrap_or(target.port),
+            ..target.clone()
+        })
+    }
+}
+
 /// Addresses of a name, and how long it took to have them; none where nothing was looked up.
 #[derive(Clone, Debug)]
 pub(crate) struct Resolved {
@@ -116,6 +165,22 @@ fn unknown(host: &str, error: &std::io::Error) -> Failure {
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
+
+    #[test]
+    fn connections_go_elsewhere() {
+        let target = Target::parse("https://example.org/x").unwrap();
+        let to = |text: &str| {
+            let target = Reroute::parse(text).unwrap().of(&target)?;
+            Some((target.host, target.port))
+        };
+        assert_eq!(to("example.org:443:192.0.2.1:8443"), Some(("192.0.2.1".to_owned(), 8443)));
+        assert_eq!(to("::[2001:db8::1]:"), Some(("2001:db8::1".to_owned(), 443)));
+        assert_eq!(to("EXAMPLE.org::other.example:"), Some(("other.example".to_owned(), 443)));
+        assert_eq!(to("example.org:80:192.0.2.1:8443"), None);
+        for wrong in ["", "a:1:b", "a:x:b:1", "a:1:b:70000"] {
+            assert!(Reroute::parse(wrong).is_err(), "{wrong}");
+        }
+    }
 
     #[test]
     fn addresses_are_pinned() {

@@ -3,7 +3,7 @@
 //! The structure grew with Linux: it is parsed by the length that the kernel returned, and what a
 //! kernel does not tell is none, never zero.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// Larger than any `struct tcp_info` so far (280 bytes in Linux 6.18).
 #[cfg(target_os = "linux")]
@@ -20,7 +20,7 @@ const FIRST_BIT: u8 = if cfg!(target_endian = "little") { 1 } else { 0x80 };
 
 /// What the kernel knows of a connection at one instant. Names are those of
 /// `include/uapi/linux/tcp.h`, without `tcpi_`.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TcpInfo {
     /// TCP state; 1 is ESTABLISHED.
     pub state: Option<u8>,

@@ -3,13 +3,14 @@
 use crate::failure::{Failure, Phase};
 use std::fs;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use tokio_rustls::rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
-use tokio_rustls::rustls::client::{Resumption, WebPkiServerVerifier};
+use tokio_rustls::rustls::client::{Resumption, WebPkiServerVerifier, verify_server_name};
 use tokio_rustls::rustls::crypto::{CryptoProvider, ring, verify_tls12_signature, verify_tls13_signature};
 use tokio_rustls::rustls::pki_types::pem::PemObject;
-use tokio_rustls::rustls::pki_types::{CertificateDer, ServerName, UnixTime};
+use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName, UnixTime};
+use tokio_rustls::rustls::server::ParsedCertificate;
 use tokio_rustls::rustls::{
     CertificateError, ClientConfig, DigitallySignedStruct, Error, RootCertStore, SignatureScheme,
 };
@@ -21,6 +22,8 @@ pub(crate) struct Trust<'a> {
     pub insecure: bool,
     /// These authorities, and not the system's.
     pub authorities: Option<&'a Path>,
+    /// A certificate of one's own and its key.
+    pub identity: Option<&'a (PathBuf, PathBuf)>,
 }
 
 /// Makes a configuration that offers these protocols. Sessions are not resumed: each handshake is
@@ -38,11 +41,21 @@ pub(crate) fn config(trust: Trust<'_>, protocols: &[&str]) -> Result<Arc<ClientC
         Arc::new(Anybody(Arc::clone(&provider)))
     } else {
         let roots = Arc::new(roots(trust.authorities)?);
-        WebPkiServerVerifier::builder_with_provider(roots, provider)
+        let by_authority = WebPkiServerVerifier::builder_with_provider(roots, provider)
             .build()
-            .map_err(|error| Failure::new(Phase::Tls, error.to_string()))?
+            .map_err(|error| Failure::new(Phase::Tls, error.to_string()))?;
+        Arc::new(Named { certificates: trust.authorities.map_or(Ok(Vec::new()), certificates)?, by_authority })
     };
-    let mut config = builder.with_custom_certificate_verifier(verifier).with_no_client_auth();
+    let builder = builder.with_custom_certificate_verifier(verifier);
+    let mut config = match trust.identity {
+        None => builder.with_no_client_auth(),
+        Some((certificate, key)) => {
+            let wrong = |why: String| Failure::new(Phase::Tls, format!("--key {}: {why}", key.display()));
+            let chain = own_chain(certificate)?;
+            let secret = PrivateKeyDer::from_pem_file(key).map_err(|error| wrong(error.to_string()))?;
+            builder.with_client_auth_cert(chain, secret).map_err(|error| wrong(error.to_string()))?
+        }
+    };
     config.alpn_protocols = protocols.iter().map(|name| name.as_bytes().to_vec()).collect();
     config.resumption = Resumption::disabled();
     Ok(Arc::new(config))
@@ -58,13 +71,34 @@ fn roots(authorities: Option<&Path>) -> Result<RootCertStore, Failure> {
         }
         return Ok(roots);
     };
-    let wrong = |why: String| Failure::new(Phase::Tls, format!("--cacert {}: {why}", path.display()));
-    let text = fs::read(path).map_err(|error| wrong(error.to_string()))?;
-    for certificate in CertificateDer::pem_slice_iter(&text) {
-        let certificate = certificate.map_err(|error| wrong(error.to_string()))?;
-        roots.add(certificate).map_err(|error| wrong(error.to_string()))?;
+    for certificate in certificates(path)? {
+        roots.add(certificate).map_err(|error| wrong_file("--cacert", path, &error.to_string()))?;
     }
-    if roots.is_empty() { Err(wrong("there is no certificate in it".to_owned())) } else { Ok(roots) }
+    Ok(roots)
+}
+
+fn wrong_file(option: &str, path: &Path, why: &str) -> Failure {
+    Failure::new(Phase::Tls, format!("{option} {}: {why}", path.display()))
+}
+
+/// The certificates of `--cacert`; at least one.
+fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, Failure> {
+    read_certificates("--cacert", path)
+}
+
+/// The certificates of `--cert`, one's own first.
+fn own_chain(path: &Path) -> Result<Vec<CertificateDer<'static>>, Failure> {
+    read_certificates("--cert", path)
+}
+
+fn read_certificates(option: &str, path: &Path) -> Result<Vec<CertificateDer<'static>>, Failure> {
+    let text = fs::read(path).map_err(|error| wrong_file(option, path, &error.to_string()))?;
+    let found: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(&text).collect();
+    match found {
+        Ok(found) if found.is_empty() => Err(wrong_file(option, path, "there is no certificate in it")),
+        Ok(found) => Ok(found),
+        Err(error) => Err(wrong_file(option, path, &error.to_string())),
+    }
 }
 
 /// The name that the server's certificate must have.
@@ -111,6 +145,59 @@ fn certificate(host: &str, wrong: &CertificateError) -> String {
             format!("which names the certificate has: `openssl s_client -connect {host}:443`")
         }
         _ => "the certificate: `openssl s_client -showcerts`".to_owned(),
+    }
+}
+
+/// Trusts what an authority signed, and a certificate that `--cacert` names itself, as curl does: a
+/// self-signed one is usually marked as an authority, which a server's own may not be.
+#[derive(Debug)]
+struct Named {
+    certificates: Vec<CertificateDer<'static>>,
+    by_authority: Arc<WebPkiServerVerifier>,
+}
+
+impl ServerCertVerifier for Named {
+    fn verify_server_cert(
+        &self,
+        certificate: &CertificateDer<'_>,
+        chain: &[CertificateDer<'_>],
+        name: &ServerName<'_>,
+        ocsp: &[u8],
+        now: UnixTime,
+    ) -> Result<ServerCertVerified, Error> {
+        let verified = self.by_authority.verify_server_cert(certificate, chain, name, ocsp, now);
+        match verified {
+            // Other errors (a date, a name) stay errors.
+            Err(Error::InvalidCertificate(CertificateError::UnknownIssuer | CertificateError::Other(_)))
+                if self.certificates.iter().any(|named| named.as_ref() == certificate.as_ref()) =>
+            {
+                verify_server_name(&ParsedCertificate::try_from(certificate)?, name)?;
+                Ok(ServerCertVerified::assertion())
+            }
+            verified => verified,
+        }
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signature: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        self.by_authority.verify_tls12_signature(message, certificate, signature)
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signature: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        self.by_authority.verify_tls13_signature(message, certificate, signature)
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        self.by_authority.supported_verify_schemes()
     }
 }
 

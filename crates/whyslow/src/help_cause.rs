@@ -1,7 +1,7 @@
 //! The documentation of causes: it stands at the top of each rule's own file, and comes from there.
 
 #[cfg(target_os = "linux")]
-use crate::host::causes::HostCause;
+use crate::host::causes;
 use anyhow::bail;
 use std::fmt::Write;
 use whyslow_core::cause::Cause;
@@ -39,7 +39,7 @@ pub(crate) fn list(width: usize) -> String {
 /// The documentation of a finding of `whyslow host`.
 #[cfg(target_os = "linux")]
 fn of_host(slug: &str) -> Option<String> {
-    HostCause::from_slug(slug).map(HostCause::markdown)
+    causes::from_slug(slug).map(causes::markdown)
 }
 
 #[cfg(not(target_os = "linux"))]
@@ -50,8 +50,8 @@ fn of_host(_: &str) -> Option<String> {
 /// Findings that captures do not have.
 #[cfg(target_os = "linux")]
 fn list_of_host() -> String {
-    let own = HostCause::ALL.iter().filter(|cause| !cause.is_of_captures());
-    let lines = own.map(|cause| format!("- **{cause}**: {}\n", summary(&cause.markdown())));
+    let own = causes::ALL.iter().filter(|cause| Cause::from_slug(cause.slug()).is_none());
+    let lines = own.map(|cause| format!("- **{cause}**: {}\n", summary(&causes::markdown(*cause))));
     format!("\n## Found by `whyslow host` alone\n\n{}", lines.collect::<String>())
 }
 
@@ -64,7 +64,7 @@ fn list_of_host() -> String {
 fn names() -> Vec<&'static str> {
     let captures = Cause::ALL.iter().map(|cause| cause.slug());
     #[cfg(target_os = "linux")]
-    let captures = captures.chain(HostCause::ALL.iter().map(|cause| cause.slug()));
+    let captures = captures.chain(causes::ALL.iter().map(|cause| cause.slug()));
     captures.collect()
 }
 

@@ -22,6 +22,7 @@ mod rules;
 mod scope;
 
 use crate::exit::FOUND;
+use crate::language;
 use crate::output::{Output, complain};
 use anyhow::{Context, bail};
 use args::{HostArgs, Pace};
@@ -78,10 +79,10 @@ fn read(task: &HostArgs) -> anyhow::Result<Host> {
 
 fn print(task: &HostArgs, out: &mut Output, judged: &Judged, is_stream: bool) -> anyhow::Result<()> {
     match (task.json, is_stream) {
-        (true, true) => out.raw(|out| json::line(judged, out)).context("stdout"),
-        (true, false) => out.raw(|out| json::write(judged, out)).context("stdout"),
+        (true, true) => out.raw(|out| json::line(judged, task.words, out)).context("stdout"),
+        (true, false) => out.raw(|out| json::write(judged, task.words, out)).context("stdout"),
         (false, _) => {
-            let mut page = page::page(judged, task.full, out.width());
+            let mut page = page::page(judged, task.full, out.width(), language::chosen(task.lang));
             if is_stream {
                 page.push('\n');
             }

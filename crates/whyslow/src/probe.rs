@@ -18,6 +18,7 @@ mod requests;
 mod results;
 mod rights;
 mod side_by_side;
+mod spread;
 mod threshold;
 mod web;
 
@@ -39,7 +40,7 @@ use whyslow_io::Scratch;
 pub(crate) fn run(task: &Probe, mut out: Output) -> anyhow::Result<ExitCode> {
     let plan = task.plan()?;
     let scratch = Scratch::default();
-    let sources = Sources::default().and_files(plan.files()).and_files(&task.cacert);
+    let sources = Sources::default().and_files(plan.files()).and_files(task.secrets());
     sources.refuse_stdout()?;
     let wanted = Wanted::by(task, &scratch, &sources)?;
     let capture = match (&wanted, &task.capture) {

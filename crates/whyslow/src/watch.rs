@@ -117,6 +117,12 @@ enum Prints {
 /// # Errors
 /// When there is nothing to watch, this may not be done, or what is read is no capture.
 pub(crate) fn run(task: &Watch, out: Output) -> anyhow::Result<ExitCode> {
+    #[cfg(target_os = "linux")]
+    if task.name_owners {
+        // It ends with the watch, which closes the pipe.
+        let _ = owners::tell_owners(stdout().lock());
+        return Ok(ExitCode::SUCCESS);
+    }
     let from = task.from();
     if task.until_eof && from == args::From::Pipe {
         bail!("--until-eof: standard input is the capture, and its end is the end anyway");
@@ -173,6 +179,7 @@ pub(crate) fn run(task: &Watch, out: Output) -> anyhow::Result<ExitCode> {
 /// on.
 #[cfg(target_os = "linux")]
 fn owners_of(from: &args::From, explainer: &mut LiveExplainer, task: &Watch) -> anyhow::Result<Option<Owners>> {
+    use owners::Helper;
     use whyslow_live::watch::{FileUse, Rights, User, drop_rights};
     let args::From::Interfaces(names, _) = from else { return Ok(None) };
     // What only rights can see is seen before they are dropped.
@@ -186,8 +193,9 @@ fn owners_of(from: &args::From, explainer: &mut LiveExplainer, task: &Watch) -> 
         Some(_) => Rights::none(User::instead_of_root()),
         None => Rights::least(&kept),
     };
+    let helper = Helper::start();
     drop_rights(rights)?;
-    known.keep_looking()?;
+    known.keep_looking(helper)?;
     let names = if names.is_empty() { "all interfaces".to_owned() } else { names.join(", ") };
     complain(&format!("listening on {names}, {} bytes of each packet; end with Ctrl-C", task.snaplen));
     Ok(Some(known))

@@ -2,7 +2,7 @@
 
 use super::parse::{Look, SOURCE};
 use crate::limits::{DROPPED, ENOUGH, FEW, LOSSY, TIMEOUTS};
-use crate::report::{Advice, Finding, Gap, Slug, Statement, Subject, Verdict};
+use crate::report::{Advice, Finding, Gap, HostCause, Statement, Subject, Verdict};
 use whyslow_core::analysis::{Actor, LossAction, Unit};
 use whyslow_core::cause::Cause;
 
@@ -96,8 +96,7 @@ fn overflows(counted: &Counted<'_>) -> Option<Finding> {
         (false, true) => 0.7,
         (false, false) => 0.5,
     };
-    let finding =
-        Finding::new(Slug::Host("listen-overflow"), confidence, Statement::AcceptQueueOverflows { count, of });
+    let finding = Finding::new(HostCause::ListenOverflow, confidence, Statement::AcceptQueueOverflows { count, of });
     let name = if own >= cookies { "TcpExt.ListenOverflows" } else { "TcpExt.TCPReqQFull…" };
     Some(finding.shown(name, count, Unit::Times).advised(Actor::Application, Advice::AcceptFaster))
 }
@@ -176,7 +175,7 @@ fn drops(counted: &Counted<'_>) -> Option<Finding> {
     }
     let confidence = if of.is_some() { counted.sure(0.8) } else { 0.5 };
     Some(
-        Finding::new(Slug::Host("receive-drops"), confidence, Statement::ReceiveDrops { segments, of })
+        Finding::new(HostCause::ReceiveDrops, confidence, Statement::ReceiveDrops { segments, of })
             .shown(name, segments, Unit::Segments)
             .advised(Actor::Application, Advice::ReadHere),
     )
@@ -185,7 +184,7 @@ fn drops(counted: &Counted<'_>) -> Option<Finding> {
 fn damaged(counted: &Counted<'_>) -> Option<Finding> {
     let (segments, of) = (counted.get("Tcp.InCsumErrors")?, counted.enough("Tcp.InSegs")?);
     (segments >= FEW as f64 && segments >= DROPPED * of).then(|| {
-        Finding::new(Slug::Host("checksum-errors"), counted.sure(0.9), Statement::Damaged { segments, of })
+        Finding::new(HostCause::ChecksumErrors, counted.sure(0.9), Statement::Damaged { segments, of })
             .shown("Tcp.InCsumErrors", segments, Unit::Segments)
             .advised(Actor::Network, Advice::FindDamage)
     })
@@ -195,7 +194,7 @@ fn udp(counted: &Counted<'_>) -> Option<Finding> {
     let (datagrams, came) = (counted.get("Udp.RcvbufErrors")?, counted.get("Udp.InDatagrams")?);
     let of = came + datagrams;
     (datagrams >= FEW as f64 && datagrams >= DROPPED * of).then(|| {
-        Finding::new(Slug::Host("receive-drops"), counted.sure(0.8), Statement::UdpDrops { datagrams, of })
+        Finding::new(HostCause::ReceiveDrops, counted.sure(0.8), Statement::UdpDrops { datagrams, of })
             .shown("Udp.RcvbufErrors", datagrams, Unit::Packets)
             .advised(Actor::Application, Advice::EnlargeUdpBuffer)
     })

@@ -2,7 +2,7 @@
 
 use super::parse::{Kind, Look, SOURCE};
 use crate::limits::{DROPPED, FEW};
-use crate::report::{Advice, Allowance, DeviceStatement, Finding, Gap, Slug, Statement, Subject};
+use crate::report::{Advice, Allowance, DeviceStatement, Finding, Gap, HostCause, Statement, Subject};
 use whyslow_core::analysis::{Actor, Unit};
 use whyslow_core::cause::Cause;
 
@@ -91,7 +91,7 @@ fn ring(counted: &Counted<'_>) -> Option<Finding> {
     let (packets, of) = counted.share(Kind::RingFull, Kind::Received)?;
     let statement = DeviceStatement::RingFull { packets, of, per_s: counted.per_s(packets) };
     Some(
-        Finding::new(Slug::Host("nic-drops"), counted.sure(0.9), Statement::Device(statement))
+        Finding::new(HostCause::NicDrops, counted.sure(0.9), Statement::Device(statement))
             .shown(counted.now.name(Kind::RingFull), packets, Unit::Packets)
             .advised(Actor::Application, Advice::EnlargeRing),
     )
@@ -101,7 +101,7 @@ fn sending(counted: &Counted<'_>) -> Option<Finding> {
     let (packets, of) = counted.share(Kind::SendDrops, Kind::Sent)?;
     let statement = DeviceStatement::SendDrops { packets, of, per_s: counted.per_s(packets) };
     Some(
-        Finding::new(Slug::Host("nic-drops"), counted.sure(0.8), Statement::Device(statement))
+        Finding::new(HostCause::NicDrops, counted.sure(0.8), Statement::Device(statement))
             .shown(counted.now.name(Kind::SendDrops), packets, Unit::Packets)
             .advised(Actor::Application, Advice::EnlargeSendRing),
     )
@@ -147,7 +147,7 @@ fn pausing(counted: &Counted<'_>) -> Option<Finding> {
     let (frames, per_s) = pauses(counted, Kind::PauseSent, Kind::Received)?;
     Some(
         Finding::new(
-            Slug::Host("nic-drops"),
+            HostCause::NicDrops,
             counted.sure(0.75),
             Statement::Device(DeviceStatement::Paused { frames, per_s, is_told: false }),
         )
@@ -172,7 +172,7 @@ fn exceeded(counted: &Counted<'_>, kind: Kind, allowance: Allowance) -> Option<F
         Allowance::BandwidthIn | Allowance::BandwidthOut | Allowance::Packets => {
             Finding::new(Cause::Shaper, confidence, statement).advised(Actor::Network, Advice::LargerInstance)
         }
-        Allowance::Connections => Finding::new(Slug::Host("conntrack-full"), confidence, statement)
+        Allowance::Connections => Finding::new(HostCause::ConntrackFull, confidence, statement)
             .advised(Actor::Application, Advice::FewerConnections),
         Allowance::LinkLocal => {
             Finding::unnamed(confidence, statement).advised(Actor::Application, Advice::CheckResolver)

@@ -1,5 +1,6 @@
 //! [`Figure`]: a quantity of an output.
 
+use super::host::{Origin, Place, Since};
 use serde::Serialize;
 use whyslow_core::analysis::Unit;
 
@@ -12,10 +13,26 @@ pub struct Figure {
     pub value: f64,
     /// The unit of `value`.
     pub unit: Unit,
+    /// A socket's line, a route or a kernel's release, which has no value.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub text: Option<String>,
+    /// Where it is from, if the tool's name does not say it.
+    #[serde(flatten, skip_serializing_if = "Option::is_none")]
+    pub from: Option<Origin>,
 }
 
 impl Figure {
     pub(crate) fn new(name: impl Into<String>, value: f64, unit: Unit) -> Self {
-        Self { name: name.into(), value, unit }
+        Self { name: name.into(), value, unit, text: None, from: None }
+    }
+
+    /// A figure of a machine.
+    pub fn of_host(name: impl Into<String>, value: f64, unit: Unit, (source, since): (Place, Since)) -> Self {
+        Self { from: Some(Origin { source, since }), ..Self::new(name, value, unit) }
+    }
+
+    /// A text of a machine.
+    pub fn text_of_host(name: impl Into<String>, text: impl Into<String>, from: (Place, Since)) -> Self {
+        Self { text: Some(text.into()), ..Self::of_host(name, 0.0, Unit::One, from) }
     }
 }

@@ -3,10 +3,12 @@
 use super::figure::Figure;
 use super::fix::{Advice, Fix};
 use super::gap::Gap;
+use super::host::{Extent, HostCheck};
+use super::slug::Slug;
 use super::statement::Statement;
-use serde::{Serialize, Serializer};
+use core::net::IpAddr;
+use serde::Serialize;
 use whyslow_core::analysis::{Action, Actor, Remedy, Unit};
-use whyslow_core::cause::Cause;
 
 /// A cause with its evidence and its fixes.
 #[derive(Clone, Debug, Serialize)]
@@ -16,6 +18,15 @@ pub struct Finding {
     pub cause: Option<Slug>,
     /// Seconds that it cost, if they are known.
     pub cost_s: Option<f64>,
+    /// What it costs, where seconds alone do not say it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub extent: Option<Extent>,
+    /// The network namespace that it is in, if it is not the own one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub namespace: Option<String>,
+    /// The peer that it is about, if it is about one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub peer: Option<IpAddr>,
     /// 0–1.
     pub confidence: f64,
     /// What happened.
@@ -24,23 +35,31 @@ pub struct Finding {
     pub evidence: Vec<Figure>,
     /// The recommended fix first.
     pub remedies: Vec<Fix>,
+    /// What shows that a fix worked, if a look at a machine can.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub verify: Option<HostCheck>,
     /// What this output leaves open about it.
     pub to_confirm: Vec<Gap>,
 }
 
 impl Finding {
-    pub(crate) fn new(cause: impl Into<Slug>, confidence: f64, statement: Statement) -> Self {
-        Self { cause: Some(cause.into()), ..Self::unnamed(confidence, statement) }
+    /// A finding to which evidence and remedies are added.
+    pub fn new(cause: impl Into<Slug>, confidence: f64, statement: impl Into<Statement>) -> Self {
+        Self { cause: Some(cause.into()), ..Self::unnamed(confidence, statement.into()) }
     }
 
     pub(crate) fn unnamed(confidence: f64, statement: Statement) -> Self {
         Self {
             cause: None,
             cost_s: None,
+            extent: None,
+            namespace: None,
+            peer: None,
             confidence,
             statement,
             evidence: Vec::new(),
             remedies: Vec::new(),
+            verify: None,
             to_confirm: Vec::new(),
         }
     }
@@ -74,36 +93,5 @@ impl Finding {
     pub(crate) fn weight(&self) -> f64 {
         let likely = if self.confidence >= 0.6 { 1e6 } else { 0.0 };
         likely + self.cost_s.unwrap_or(0.0).min(1e5) + self.confidence
-    }
-}
-
-/// Public names of causes: those of captures, and those that only a host knows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Slug {
-    /// As in captures.
-    Known(Cause),
-    /// As in `whyslow host`.
-    Host(&'static str),
-}
-
-impl Slug {
-    /// The public name.
-    pub fn slug(self) -> &'static str {
-        match self {
-            Self::Known(cause) => cause.slug(),
-            Self::Host(slug) => slug,
-        }
-    }
-}
-
-impl From<Cause> for Slug {
-    fn from(cause: Cause) -> Self {
-        Self::Known(cause)
-    }
-}
-
-impl Serialize for Slug {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(self.slug())
     }
 }

@@ -1,5 +1,6 @@
 //! [`Fix`]: what to do.
 
+use super::host::{HostAction, Who};
 use serde::Serialize;
 use whyslow_core::analysis::{Actor, Remedy};
 
@@ -16,6 +17,16 @@ pub enum Fix {
         /// The change.
         #[serde(flatten)]
         action: Advice,
+    },
+    /// A remedy that a look at a machine advises.
+    OfHost {
+        /// Who acts.
+        actor: Who,
+        /// The change.
+        #[serde(flatten)]
+        action: HostAction,
+        /// To be pasted; it raises or removes what the finding names, or only shows it.
+        command: Option<String>,
     },
 }
 

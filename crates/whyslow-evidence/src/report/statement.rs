@@ -2,6 +2,7 @@
 
 use super::calls::CallStatement;
 use super::device::DeviceStatement;
+use super::host::HostStatement;
 use super::page::PageStatement;
 use super::phase::Phase;
 use serde::Serialize;
@@ -288,4 +289,13 @@ pub enum Statement {
     /// About the loading of a page.
     #[serde(untagged)]
     Page(PageStatement),
+    /// About a machine, its peers and processes.
+    #[serde(untagged)]
+    Host(HostStatement),
+}
+
+impl From<HostStatement> for Statement {
+    fn from(statement: HostStatement) -> Self {
+        Self::Host(statement)
+    }
 }

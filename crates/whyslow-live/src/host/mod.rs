@@ -33,12 +33,12 @@ pub use options::{InvalidPrefix, Namespaces, Options, Prefix, Scope};
 pub use routes::route_to;
 
 use crate::tcp_info::TcpInfo;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::net::{IpAddr, SocketAddr};
 
 /// A look at this machine, or at one of its network namespaces and containers each.
-#[derive(Clone, Debug, Default, Serialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Host {
     /// Release of the kernel, as uname(2) has it.
     pub kernel: String,
@@ -57,7 +57,7 @@ pub struct Host {
 }
 
 /// What a processor took from the devices (`/proc/net/softnet_stat`), since the machine started.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Softnet {
     /// The processor.
     pub cpu: u32,
@@ -70,7 +70,7 @@ pub struct Softnet {
 }
 
 /// Something that could not be read.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Missing {
     /// What: `processes of other users`, `tcp_metrics`.
     pub what: String,
@@ -79,7 +79,7 @@ pub struct Missing {
 }
 
 /// A network namespace.
-#[derive(Clone, Debug, Default, Serialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Namespace {
     /// Its inode, which names it in `/proc/PID/ns/net`.
     pub id: u64,
@@ -106,7 +106,7 @@ pub struct Namespace {
 }
 
 /// State of a TCP socket (`include/net/tcp_states.h`).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[expect(missing_docs, reason = "they are RFC 9293's")]
 pub enum State {
@@ -124,7 +124,7 @@ pub enum State {
 }
 
 /// A TCP socket as the kernel describes it (sock_diag(7)).
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Socket {
     /// The kernel's name for it, unique in the machine's life.
     pub cookie: Option<u64>,
@@ -165,7 +165,7 @@ pub struct Socket {
 }
 
 /// `SO_MEMINFO` of a socket, bytes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Memory {
     /// Received and held.
     pub rmem_alloc: u32,
@@ -182,7 +182,7 @@ pub struct Memory {
 }
 
 /// A timer of a socket.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Timer {
     /// Which.
     pub kind: TimerKind,
@@ -193,7 +193,7 @@ pub struct Timer {
 }
 
 /// Which timer it is (`idiag_timer`).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[expect(missing_docs, reason = "names of the kernel")]
 pub enum TimerKind {
@@ -204,7 +204,7 @@ pub enum TimerKind {
 }
 
 /// A process that holds a socket.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Owner {
     /// Its number.
     pub pid: u32,
@@ -226,7 +226,7 @@ pub struct Owner {
 }
 
 /// What a cgroup's processor limit did (`cpu.stat`).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Throttled {
     /// Periods that were counted.
     pub periods: u64,
@@ -237,7 +237,7 @@ pub struct Throttled {
 }
 
 /// What the kernel remembers of a peer (`tcp_metrics`).
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PeerMetrics {
     /// The peer.
     pub address: IpAddr,
@@ -258,7 +258,7 @@ pub struct PeerMetrics {
 }
 
 /// A route that is used (`ip route get`).
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Route {
     /// To where: `default`, `192.0.2.0/24`.
     pub to: String,
@@ -279,7 +279,7 @@ pub struct Route {
 }
 
 /// A network device.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Device {
     /// Its number.
     pub index: u32,
@@ -308,7 +308,7 @@ pub struct Device {
 }
 
 /// A queueing discipline (`tc -s qdisc`); counters since it exists.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Qdisc {
     /// Its kind.
     pub kind: String,
@@ -327,7 +327,7 @@ pub struct Qdisc {
 }
 
 /// Rings of a device, packets (`ethtool -g`).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Rings {
     /// For receiving.
     pub rx: u32,
@@ -340,7 +340,7 @@ pub struct Rings {
 }
 
 /// Connection tracking.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Conntrack {
     /// Entries.
     pub count: u64,

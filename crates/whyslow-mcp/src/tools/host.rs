@@ -8,7 +8,6 @@ use rmcp::RoleServer;
 use rmcp::service::RequestContext;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 use std::path::Path;
 use whyslow_report::text::units;
 
@@ -56,6 +55,7 @@ struct MachineFinding {
 #[derive(Deserialize)]
 struct Document {
     findings: Vec<Found>,
+    words: Words,
     host: Host,
 }
 
@@ -76,18 +76,36 @@ struct Missing {
 struct Found {
     cause: String,
     peer: Option<String>,
-    cost: String,
     confidence: f64,
-    summary: String,
     evidence: Vec<Figure>,
-    fix: Value,
+    remedies: Vec<Commanded>,
+}
+
+/// The command of a remedy.
+#[derive(Deserialize)]
+struct Commanded {
+    command: Option<String>,
+}
+
+/// The sentences, in the order of the findings.
+#[derive(Deserialize)]
+struct Words {
+    en: Vec<Sentences>,
+}
+
+#[derive(Deserialize)]
+struct Sentences {
+    summary: String,
+    cost: Option<String>,
+    fixes: Vec<String>,
+    verify: Option<String>,
 }
 
 #[derive(Deserialize)]
 struct Figure {
-    figure: String,
-    value: Option<f64>,
-    unit: Option<String>,
+    name: String,
+    value: f64,
+    unit: String,
     text: Option<String>,
 }
 
@@ -99,48 +117,34 @@ pub(super) async fn call(args: Args, program: &Path, context: &RequestContext<Ro
     let peer = args.peer.map(|peer| format!("--peer={peer}"));
     let over = args.seconds.map(|seconds| format!("--for={}s", seconds.clamp(1, 60)));
     let options = peer.iter().chain(&over).map(String::as_str);
-    let arguments: Vec<_> = ["host", "--json"].into_iter().chain(options).collect();
-    let Document { findings, host } = child::run(program, &arguments, context).await?;
+    let arguments: Vec<_> = ["host", "--json", "--words"].into_iter().chain(options).collect();
+    let Document { findings, words, host } = child::run(program, &arguments, context).await?;
     let machine = Machine {
         kernel: host.kernel,
         findings_total: findings.len(),
-        findings: findings.into_iter().take(FINDINGS).map(finding).collect(),
+        findings: findings.into_iter().zip(words.en).take(FINDINGS).map(finding).collect(),
         missing: host.missing.iter().map(|one| clip::sentence(&format!("{}: {}", one.what, one.why))).collect(),
     };
     Reply::new(text(&machine), &machine)
 }
 
-fn finding(found: Found) -> MachineFinding {
+fn finding((found, words): (Found, Sentences)) -> MachineFinding {
+    let commands = found.remedies.into_iter().filter_map(|remedy| remedy.command);
+    let fix: Vec<String> = words.fixes.into_iter().chain(commands).chain(words.verify).collect();
     MachineFinding {
         cause: found.cause,
         peer: found.peer,
-        cost: found.cost,
+        cost: words.cost.unwrap_or_default(),
         confidence: found.confidence,
-        summary: clip::sentence(&found.summary),
+        summary: clip::sentence(&words.summary),
         evidence: found.evidence.iter().take(EVIDENCE).map(figure).collect(),
-        fix: clip::sentence(&fix(&found.fix)),
+        fix: clip::sentence(&fix.join("; ")),
     }
 }
 
 fn figure(one: &Figure) -> String {
-    let value = match (one.value, &one.text) {
-        (Some(value), _) => units::figure(value, one.unit.as_deref().unwrap_or_default()),
-        (None, text) => text.clone().unwrap_or_default(),
-    };
-    clip::sentence(&format!("{}: {value}", one.figure))
-}
-
-/// The texts of a fix, one behind the other.
-fn fix(fix: &Value) -> String {
-    match fix {
-        Value::String(text) => text.clone(),
-        Value::Object(parts) => {
-            let texts = parts.values().map(self::fix).filter(|text| !text.is_empty());
-            texts.collect::<Vec<_>>().join("; ")
-        }
-        Value::Array(parts) => parts.iter().map(self::fix).collect::<Vec<_>>().join("; "),
-        _ => String::new(),
-    }
+    let value = one.text.clone().unwrap_or_else(|| units::figure(one.value, &one.unit));
+    clip::sentence(&format!("{}: {value}", one.name))
 }
 
 fn text(machine: &Machine) -> String {

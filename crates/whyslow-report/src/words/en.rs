@@ -6,6 +6,7 @@ pub(super) mod compare;
 mod ends;
 pub(super) mod evidence;
 mod exchange;
+pub(super) mod host;
 mod icmp;
 mod link;
 mod loss;

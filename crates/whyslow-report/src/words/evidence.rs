@@ -15,6 +15,8 @@ pub fn statement(of: &Statement, lang: Lang) -> String {
 pub fn fix(fix: &Fix, lang: Lang) -> String {
     match (fix, lang) {
         (Fix::OfCaptures(remedy), lang) => super::action(&remedy.action, lang),
+        (Fix::OfHost { action, .. }, Lang::En) => en::host::action(action),
+        (Fix::OfHost { action, .. }, Lang::Zh) => zh::host::action(action),
         (Fix::Own { action, .. }, Lang::En) => en::evidence::advice(action),
         (Fix::Own { action, .. }, Lang::Zh) => zh::evidence::advice(action),
     }

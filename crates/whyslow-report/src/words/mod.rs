@@ -7,6 +7,7 @@
 pub mod answers;
 mod en;
 pub mod evidence;
+pub mod host;
 mod label;
 mod letter;
 pub mod quantity;

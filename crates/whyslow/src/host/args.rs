@@ -1,13 +1,14 @@
 //! The command line of `whyslow host`, and what it means.
 
-use super::causes::HostCause;
-use super::finding::Finding;
+use super::causes;
+use super::finding::{Finding, Slug};
 use crate::help_cause::nearest;
 use crate::quantity;
 use clap::Args;
 use std::time::Duration;
 use whyslow_core::units::Nanos;
 use whyslow_live::host::{Namespaces, Options, Prefix};
+use whyslow_report::words::Lang;
 
 /// What to look at, and how.
 #[derive(Clone, Debug, Args)]
@@ -40,9 +41,15 @@ pub(crate) struct HostArgs {
     /// Show every finding with all its evidence, every peer and every process.
     #[arg(long)]
     pub(super) full: bool,
-    /// Print a JSON object (schema whyslow-host/1); with --watch one for each look, a line each.
+    /// Print a JSON object (schema whyslow-host/2); with --watch one for each look, a line each.
     #[arg(long)]
     pub(super) json: bool,
+    /// With --json: the sentences about the findings too, in both languages.
+    #[arg(long, requires = "json")]
+    pub(super) words: bool,
+    /// The language of the sentences: `en`, `zh` [default: from LC_ALL, LC_MESSAGES or LANG].
+    #[arg(long, value_name = "LANGUAGE", value_parser = crate::language::parse)]
+    pub(super) lang: Option<Lang>,
     /// Exit with status 1 if this was found: `close-wait`, `stale-ssthresh`, … (`whyslow
     /// help-cause` lists them), or `any`; may be given more than once.
     #[arg(long, value_name = "CAUSE", value_parser = FailOn::read)]
@@ -58,7 +65,7 @@ pub(crate) enum Process {
 
 /// What makes the exit status 1; none is any finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct FailOn(Option<HostCause>);
+pub(crate) struct FailOn(Option<Slug>);
 
 /// When looks are taken.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -100,9 +107,9 @@ impl FailOn {
         if text == "any" {
             return Ok(Self(None));
         }
-        match HostCause::from_slug(text) {
+        match causes::from_slug(text) {
             Some(cause) => Ok(Self(Some(cause))),
-            None => Err(match nearest(text, HostCause::ALL.iter().map(|cause| cause.slug())) {
+            None => Err(match nearest(text, causes::ALL.iter().map(|cause| cause.slug())) {
                 Some(near) => format!("no finding of a host is named `{text}`; did you mean `{near}`?"),
                 None => format!("no finding of a host is named `{text}`; `whyslow help-cause` lists them"),
             }),
@@ -110,7 +117,7 @@ impl FailOn {
     }
 
     pub(super) fn is_in(self, findings: &[Finding]) -> bool {
-        findings.iter().any(|finding| self.0.is_none_or(|cause| cause == finding.cause))
+        findings.iter().any(|finding| self.0.is_none_or(|cause| finding.cause == Some(cause)))
     }
 }
 

@@ -1,106 +1,74 @@
-//! [`HostCause`]: the names under which this machine's findings are told.
+//! Documentation of the findings of a machine: it stands at the top of each rule's file.
 //!
-//! Where a capture would tell the same cause it has that cause's name; the others are this list's
-//! own. What a name means stands at the top of its rule's file, as with the rules of captures.
+//! Where a capture would show the same cause it has that cause's name ([`Slug::Known`]); the others
+//! are those that only a host knows.
 
-use serde::{Serialize, Serializer};
-use std::fmt;
+use super::finding::{HostCause, Slug};
 use whyslow_core::cause::{self, Cause};
 
-/// Every name: the file of its rule, its name in the code, and its public name.
+/// Every cause of a machine: its list, its name in the code, and the file of its rule.
 macro_rules! define {
-    ($($file:ident $name:ident $slug:literal,)*) => {
-        /// What makes transfers slow on a machine. Ordered by public names.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-        pub(crate) enum HostCause {
-            $($name,)*
-        }
+    ($($list:ident $name:ident $file:ident,)*) => {
+        /// What `whyslow host` can find, in the order of public names.
+        pub(crate) const ALL: &[Slug] = &[$(define!(@slug $list $name),)*];
 
-        impl HostCause {
-            /// All of them.
-            pub(crate) const ALL: &[Self] = &[$(Self::$name,)*];
-
-            /// Its public name.
-            pub(crate) const fn slug(self) -> &'static str {
-                match self {
-                    $(Self::$name => $slug,)*
-                }
-            }
-
-            /// The documentation at the beginning of its rule's file, and nothing else of the file.
-            const fn source(self) -> &'static [u8] {
-                match self {
-                    $(Self::$name => {
-                        const FILE: &[u8] = include_bytes!(concat!("rules/", stringify!($file), ".rs"));
-                        const DOC: [u8; cause::documentation_length(FILE)] = cause::documentation(FILE);
-                        &DOC
-                    })*
-                }
+        /// The documentation at the beginning of a rule's file, and nothing else of the file.
+        fn source(slug: Slug) -> Option<&'static [u8]> {
+            match slug {
+                $(define!(@slug $list $name) => {
+                    const FILE: &[u8] = include_bytes!(concat!("rules/", stringify!($file), ".rs"));
+                    const DOC: [u8; cause::documentation_length(FILE)] = cause::documentation(FILE);
+                    Some(&DOC)
+                })*
+                Slug::Known(_) => None,
             }
         }
     };
+    (@slug Cause $name:ident) => { Slug::Known(Cause::$name) };
+    (@slug HostCause $name:ident) => { Slug::Host(HostCause::$name) };
 }
 
 define! {
-    bufferbloat Bufferbloat "bufferbloat",
-    checksum_errors ChecksumErrors "checksum-errors",
-    close_wait CloseWait "close-wait",
-    conntrack_full ConntrackFull "conntrack-full",
-    cpu_throttled CpuThrottled "cpu-throttled",
-    host_cpu HostCpu "host-cpu",
-    idle_beyond_peer IdleBeyondPeer "idle-beyond-peer",
-    listen_overflow ListenOverflow "listen-overflow",
-    loss Loss "loss",
-    lost_retransmission LostRetransmission "lost-retransmission",
-    mtu_black_hole MtuBlackHole "mtu-black-hole",
-    needless_tail_probes NeedlessTailProbes "needless-tail-probes",
-    new_connection_each_time NewConnectionEachTime "new-connection-each-time",
-    nic_drops NicDrops "nic-drops",
-    no_answer NoAnswer "no-answer",
-    no_sack NoSack "no-sack",
-    no_window_scaling NoWindowScaling "no-window-scaling",
-    port_exhaustion PortExhaustion "port-exhaustion",
-    qdisc_drops QdiscDrops "qdisc-drops",
-    receive_drops ReceiveDrops "receive-drops",
-    receive_window ReceiveWindow "receive-window",
-    restart_after_idle RestartAfterIdle "restart-after-idle",
-    sender_cap SenderCap "sender-cap",
-    slow_start SlowStart "slow-start",
-    softnet_drops SoftnetDrops "softnet-drops",
-    spurious_retransmission SpuriousRetransmission "spurious-retransmission",
-    stale_ssthresh StaleSsthresh "stale-ssthresh",
-    timeout Timeout "timeout",
-    unpaced_bbr UnpacedBbr "unpaced-bbr",
-    zero_window ZeroWindow "zero-window",
+    Cause Bufferbloat bufferbloat,
+    HostCause ChecksumErrors checksum_errors,
+    HostCause CloseWait close_wait,
+    HostCause ConntrackFull conntrack_full,
+    HostCause CpuThrottled cpu_throttled,
+    Cause HostCpu host_cpu,
+    HostCause IdleBeyondPeer idle_beyond_peer,
+    HostCause ListenOverflow listen_overflow,
+    Cause Loss loss,
+    Cause LostRetransmission lost_retransmission,
+    Cause MtuBlackHole mtu_black_hole,
+    HostCause NeedlessTailProbes needless_tail_probes,
+    Cause NewConnectionEachTime new_connection_each_time,
+    HostCause NicDrops nic_drops,
+    Cause NoAnswer no_answer,
+    Cause NoSack no_sack,
+    Cause NoWindowScaling no_window_scaling,
+    HostCause PortExhaustion port_exhaustion,
+    HostCause QdiscDrops qdisc_drops,
+    HostCause ReceiveDrops receive_drops,
+    Cause ReceiveWindow receive_window,
+    Cause RestartAfterIdle restart_after_idle,
+    Cause SenderCap sender_cap,
+    Cause SlowStart slow_start,
+    HostCause SoftnetDrops softnet_drops,
+    Cause SpuriousRetransmission spurious_retransmission,
+    HostCause StaleSsthresh stale_ssthresh,
+    Cause Timeout timeout,
+    HostCause UnpacedBbr unpaced_bbr,
+    Cause ZeroWindow zero_window,
 }
 
-impl HostCause {
-    /// The one of this public name.
-    pub(crate) fn from_slug(slug: &str) -> Option<Self> {
-        Self::ALL.iter().copied().find(|cause| cause.slug() == slug)
-    }
-
-    /// Whether captures have it too.
-    pub(crate) fn is_of_captures(self) -> bool {
-        Cause::from_slug(self.slug()).is_some()
-    }
-
-    /// Its documentation as Markdown: the first line is the cause in one sentence.
-    pub(crate) fn markdown(self) -> String {
-        cause::markdown(self.source())
-    }
+/// The cause of this public name, if `whyslow host` can find it.
+pub(crate) fn from_slug(slug: &str) -> Option<Slug> {
+    ALL.iter().copied().find(|cause| cause.slug() == slug)
 }
 
-impl fmt::Display for HostCause {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.slug())
-    }
-}
-
-impl Serialize for HostCause {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(self.slug())
-    }
+/// Its documentation as Markdown: the first line is the cause in one sentence.
+pub(crate) fn markdown(slug: Slug) -> String {
+    source(slug).map_or(String::new(), cause::markdown)
 }
 
 #[cfg(test)]
@@ -110,13 +78,14 @@ mod tests {
 
     #[test]
     fn each_name_has_its_documentation_and_its_word_in_the_glossary() {
-        assert!(HostCause::ALL.is_sorted_by_key(|cause| cause.slug()));
+        assert!(ALL.is_sorted_by_key(|cause| cause.slug()));
+        assert!(HostCause::ALL.iter().all(|cause| ALL.contains(&Slug::Host(*cause))));
         let glossary = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/glossary.md");
         let glossary = std::fs::read_to_string(glossary).unwrap();
-        for &cause in HostCause::ALL {
-            assert_eq!(HostCause::from_slug(cause.slug()), Some(cause));
+        for &cause in ALL {
+            assert_eq!(from_slug(cause.slug()), Some(cause));
             assert!(glossary.contains(&format!("- `{cause}`: ")), "docs/glossary.md lacks {cause}");
-            let text = cause.markdown();
+            let text = markdown(cause);
             for part in ["## How it is recognised", "## The fix", "## To see that it worked"] {
                 assert!(text.contains(part), "{cause} lacks {part}");
             }

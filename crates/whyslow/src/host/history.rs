@@ -1,7 +1,7 @@
 //! [`History`]: what earlier looks tell of this one.
 
 use super::args::HostArgs;
-use super::judged::Judged;
+use super::judged::{Change, Judged};
 use super::look::Look;
 use super::rules;
 use std::collections::BTreeMap;
@@ -42,11 +42,23 @@ impl History {
             })
             .collect();
         let findings = rules::judge(&looks);
-        Judged { host, findings, over, is_part: args.is_part() }
+        let changed = over.map_or(BTreeMap::new(), |seconds| self.changed(&host, seconds));
+        Judged { host, findings, over, changed, is_part: args.is_part() }
     }
 
     fn namespace(&self, id: u64) -> Option<&Namespace> {
         self.before.as_ref()?.namespaces.iter().find(|namespace| namespace.id == id)
+    }
+
+    /// Counters of the first namespace that rose.
+    fn changed(&self, host: &Host, seconds: f64) -> BTreeMap<String, Change> {
+        let Some(now) = host.namespaces.first() else { return BTreeMap::new() };
+        let Some(before) = self.namespace(now.id) else { return BTreeMap::new() };
+        let rose = now.counters.iter().filter_map(|(name, count)| {
+            let count = count.checked_sub(*before.counters.get(name)?).filter(|&count| count > 0)?;
+            Some((name.clone(), Change { count, per_s: count as f64 / seconds }))
+        });
+        rose.collect()
     }
 
     /// Notes which sockets have come into CLOSE_WAIT since the look before.
@@ -63,5 +75,31 @@ impl History {
             self.closed.entry(*cookie).or_insert(before.uptime_s);
         }
         self.closed.retain(|cookie, _| closed.contains(cookie));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    #[test]
+    fn what_rose_between_two_looks_is_a_rate() {
+        let look = |uptime_s: f64, sent: u64| Host {
+            uptime_s,
+            namespaces: vec![Namespace {
+                id: 1,
+                counters: [("Tcp.OutSegs", sent), ("Tcp.InErrs", 3)]
+                    .map(|(name, count)| (name.to_owned(), count))
+                    .into(),
+                ..Namespace::default()
+            }],
+            ..Host::default()
+        };
+        let mut history = History::default();
+        history.add(look(100.0, 1_000));
+        let changed = history.changed(&look(110.0, 1_500), 10.0);
+        assert_eq!(changed, [("Tcp.OutSegs".to_owned(), Change { count: 500, per_s: 50.0 })].into());
+        assert!(history.changed(&look(110.0, 900), 10.0).is_empty(), "a new namespace counts from zero");
     }
 }

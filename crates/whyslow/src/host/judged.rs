@@ -1,6 +1,8 @@
 //! [`Judged`]: a machine and what was found on it.
 
 use super::finding::Finding;
+use serde::Serialize;
+use std::collections::BTreeMap;
 use whyslow_live::host::Host;
 
 /// A machine as it was judged.
@@ -10,6 +12,15 @@ pub(super) struct Judged {
     pub findings: Vec<Finding>,
     /// Seconds since the look before, where there was one.
     pub over: Option<f64>,
+    /// Counters of the first namespace that rose since then.
+    pub changed: BTreeMap<String, Change>,
     /// Whether only some connections were asked for.
     pub is_part: bool,
+}
+
+/// How much a counter rose.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub(super) struct Change {
+    pub count: u64,
+    pub per_s: f64,
 }

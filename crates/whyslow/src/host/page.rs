@@ -1,14 +1,16 @@
 //! The page for a person: the verdict, the findings, then who talks to whom, and what was looked
 //! at.
 
-use super::finding::{Evidence, Finding, Value};
+use super::finding::{Evidence, Finding};
 use super::groups::{self, PeerGroup, ProcessGroup};
 use super::judged::Judged;
 use anstyle::{AnsiColor, Effects, Style};
 use std::collections::BTreeMap;
+use whyslow_evidence::Fix;
 use whyslow_live::host::{Host, State};
 use whyslow_report::headline::confidence;
 use whyslow_report::text::{Column, Line, Page, Table, units, width};
+use whyslow_report::words::{self, Label, Lang, evidence as sentences};
 
 const BOLD: Style = Style::new().effects(Effects::BOLD);
 const DIM: Style = Style::new().effects(Effects::DIMMED);
@@ -25,10 +27,23 @@ const TEXT: usize = 16;
 /// A screen holds so many findings in full, and rows of a table.
 const FINDINGS: usize = 2;
 const ROWS: usize = 6;
+/// Counters whose changes are shown without --full.
+const CHANGES: [&str; 10] = [
+    "Tcp.ActiveOpens",
+    "Tcp.AttemptFails",
+    "Tcp.EstabResets",
+    "Tcp.InSegs",
+    "Tcp.OutSegs",
+    "Tcp.PassiveOpens",
+    "Tcp.RetransSegs",
+    "TcpExt.ListenOverflows",
+    "TcpExt.TCPSynRetrans",
+    "TcpExt.TCPTimeouts",
+];
 
 /// Lays out what was found.
-pub(super) fn page(judged: &Judged, is_full: bool, width: usize) -> String {
-    let mut page = Page::new(width.clamp(*WIDTHS.start(), *WIDTHS.end()));
+pub(super) fn page(judged: &Judged, is_full: bool, width: usize, lang: Lang) -> String {
+    let mut page = Page::new(width.clamp(*WIDTHS.start(), *WIDTHS.end())).in_language(lang);
     let findings = &judged.findings;
     print_verdict(&mut page, judged);
     let shown = if is_full { findings.len() } else { FINDINGS.min(findings.len()) };
@@ -39,34 +54,33 @@ pub(super) fn page(judged: &Judged, is_full: bool, width: usize) -> String {
     if shown < findings.len() {
         page.gap();
         for finding in &findings[shown..] {
-            let head = head(finding).plain("   ");
-            page.hanging(&head, DIM, &finding.summary, LABEL);
+            let head = head(finding, lang).plain("   ");
+            page.hanging(&head, DIM, &sentences::statement(&finding.statement, lang), LABEL);
         }
-        page.wrapped(&Line::new().pad(2), DIM, "--full shows these with their evidence and fix, too");
+        page.wrapped(&Line::new().pad(2), DIM, words::host::full_shows_more(lang));
     }
     print_tables(&mut page, &judged.host, is_full);
+    print_changed(&mut page, judged, is_full);
     print_looked_at(&mut page, judged);
     page.finish()
 }
 
 fn print_verdict(page: &mut Page, judged: &Judged) {
     let findings = &judged.findings;
+    let lang = page.lang();
     let Some(worst) = findings.first() else {
-        let what = if judged.is_part {
-            "Nothing here makes these connections slow"
-        } else {
-            "Nothing here makes transfers slow"
-        };
-        page.wrapped(&Line::new(), GOOD, &format!("{what}, as far as this machine shows."));
-        return;
+        return page.wrapped(&Line::new(), GOOD, words::host::healthy(judged.is_part, lang));
     };
-    let more = match findings.len() {
-        1 => String::new(),
-        number => format!(" ({} more below)", number - 1),
-    };
-    page.wrapped(&Line::new(), BOLD, &format!("{}{more}.", capitalised(&worst.summary)));
-    let fix = format!("{}: {}.", worst.fix.who.words(), worst.fix.what);
-    page.wrapped(&Line::new().styled(BOLD, "Fix: "), Style::new(), &fix);
+    let statement = capitalised(&sentences::statement(&worst.statement, lang));
+    page.wrapped(&Line::new(), BOLD, &words::host::headline(&statement, findings.len() - 1, lang));
+    if let Some(fix) = worst.remedies.first() {
+        let head = format!("{}: ", capitalised(Label::Fix.text(lang)));
+        page.wrapped(
+            &Line::new().styled(BOLD, &head),
+            Style::new(),
+            &words::host::sentence(&words::host::remedy(fix, lang), lang),
+        );
+    }
 }
 
 /// A sentence; a name at its beginning stays as it is.
@@ -79,60 +93,65 @@ fn capitalised(text: &str) -> String {
 }
 
 /// The cause, what it costs, and how sure that is.
-fn head(finding: &Finding) -> Line {
-    let mut head = Line::new().pad(2).styled(CAUSE, finding.cause.slug()).plain("   ").styled(BOLD, &finding.cost);
-    head = head.plain("   ").styled(DIM, confidence(finding.confidence, whyslow_report::words::Lang::En));
+fn head(finding: &Finding, lang: Lang) -> Line {
+    let mut head = Line::new().pad(2);
+    if let Some(cause) = finding.cause {
+        head = head.styled(CAUSE, cause.slug()).plain("   ");
+    }
+    if let Some(extent) = finding.extent {
+        head = head.styled(BOLD, &words::host::extent(extent, lang)).plain("   ");
+    }
+    head = head.styled(DIM, confidence(finding.confidence, lang));
     match &finding.namespace {
-        Some(name) => head.plain("   ").styled(DIM, &format!("namespace {name}")),
+        Some(name) => head.plain("   ").styled(DIM, &words::host::namespace(name, lang)),
         None => head,
     }
 }
 
 fn print_finding(page: &mut Page, finding: &Finding) {
-    page.line(&head(finding));
-    page.wrapped(&Line::new().pad(LABEL), Style::new(), &finding.summary);
+    let lang = page.lang();
+    page.line(&head(finding, lang));
+    page.wrapped(&Line::new().pad(LABEL), Style::new(), &sentences::statement(&finding.statement, lang));
     print_evidence(page, &finding.evidence);
-    let fix = &finding.fix;
-    page.wrapped(&label("fix"), Style::new(), &format!("{}: {}", fix.who.words(), fix.what));
-    if let Some(command) = &fix.command {
-        // Whole, to be copied; at the left edge where it would not fit otherwise.
-        let indent = if TEXT + width(command) <= page.width() { TEXT } else { LABEL };
-        page.line(&Line::new().pad(indent).styled(COMMAND, command));
+    for fix in &finding.remedies {
+        page.wrapped(&label(Label::Fix, lang), Style::new(), &words::host::remedy(fix, lang));
+        if let Fix::OfHost { command: Some(command), .. } = fix {
+            // Whole, to be copied; at the left edge where it would not fit otherwise.
+            let indent = if TEXT + width(command) <= page.width() { TEXT } else { LABEL };
+            page.line(&Line::new().pad(indent).styled(COMMAND, command));
+        }
     }
-    page.wrapped(&label("verify"), Style::new(), &fix.verify);
+    if let Some(check) = &finding.verify {
+        page.wrapped(&label(Label::Verify, lang), Style::new(), &words::host::check(check, lang));
+    }
 }
 
-fn label(text: &str) -> Line {
-    Line::new().pad(LABEL).styled(DIM, text).pad(TEXT)
+fn label(label: Label, lang: Lang) -> Line {
+    Line::new().pad(LABEL).styled(DIM, label.text(lang)).pad(TEXT)
 }
 
 /// Figures one under the other, each with where it is from; then the sockets.
 fn print_evidence(page: &mut Page, evidence: &[Evidence]) {
-    let figure = |evidence: &Evidence| match evidence.value {
-        Value::Figure { value, unit } => units::figure(value, unit),
-        Value::Text { .. } => String::new(),
-    };
-    let figures = evidence.iter().filter(|evidence| matches!(evidence.value, Value::Figure { .. }));
-    let value_width = figures.clone().map(|evidence| width(&figure(evidence))).max().unwrap_or(0);
-    let name_width = figures.map(|evidence| width(&evidence.figure)).max().unwrap_or(0);
+    let lang = page.lang();
+    let value = |evidence: &Evidence| units::figure(evidence.value, words::unit(evidence.unit, evidence.value, lang));
+    let figures = evidence.iter().filter(|evidence| evidence.text.is_none());
+    let value_width = figures.clone().map(|evidence| width(&value(evidence))).max().unwrap_or(0);
+    let name_width = figures.map(|evidence| width(&evidence.name)).max().unwrap_or(0);
     for (index, evidence) in evidence.iter().enumerate() {
-        let head = if index == 0 { label("evidence") } else { Line::new().pad(TEXT) };
-        let from = format!("{}, {}", evidence.source.words(), evidence.since.words(evidence.source));
-        match &evidence.value {
-            Value::Text { text } => {
-                let head = head.styled(DIM, &format!("{}: ", evidence.figure));
-                page.hanging(&head, Style::new(), text, TEXT + 2);
-            }
-            Value::Figure { .. } => {
-                let end = TEXT + name_width + 2 + value_width;
-                let line = head.plain(&evidence.figure).right(end, &Line::new().plain(&figure(evidence)));
-                if line.width() + 3 + width(&from) <= page.width() {
-                    page.line(&line.plain("   ").styled(DIM, &from));
-                } else {
-                    page.line(&line);
-                    page.wrapped(&Line::new().pad(TEXT + 2), DIM, &from);
-                }
-            }
+        let head = if index == 0 { label(Label::Evidence, lang) } else { Line::new().pad(TEXT) };
+        if let Some(text) = &evidence.text {
+            let head = head.styled(DIM, &format!("{}: ", evidence.name));
+            page.hanging(&head, Style::new(), text, TEXT + 2);
+            continue;
+        }
+        let from = evidence.from.map_or(String::new(), |from| words::host::origin(from, lang));
+        let end = TEXT + name_width + 2 + value_width;
+        let line = head.plain(&evidence.name).right(end, &Line::new().plain(&value(evidence)));
+        if line.width() + 3 + width(&from) <= page.width() {
+            page.line(&line.plain("   ").styled(DIM, &from));
+        } else {
+            page.line(&line);
+            page.wrapped(&Line::new().pad(TEXT + 2), DIM, &from);
         }
     }
 }
@@ -223,6 +242,22 @@ fn names(names: &BTreeMap<String, u64>) -> String {
         1 => name.clone(),
         number => format!("{name} and {} more", number - 1),
     })
+}
+
+/// Counters that rose since the look before, with their rates.
+fn print_changed(page: &mut Page, judged: &Judged, is_full: bool) {
+    let Some(seconds) = judged.over.filter(|_| !judged.is_part) else { return };
+    let shown = judged.changed.iter().filter(|(name, _)| is_full || CHANGES.contains(&name.as_str()));
+    let texts: Vec<String> = shown
+        .map(|(name, change)| {
+            format!("{name} +{} ({}/s)", units::thousands(change.count), units::figure(change.per_s, ""))
+        })
+        .collect();
+    if !texts.is_empty() {
+        page.gap();
+        let head = words::host::changed(&units::figure(seconds, "s"), page.lang());
+        page.hanging(&Line::new().styled(DIM, &head), Style::new(), &texts.join(", "), 2);
+    }
 }
 
 /// What it all rests on, and what is missing.

@@ -36,10 +36,12 @@ mod timeout;
 mod unpaced_bbr;
 mod zero_window;
 
-use super::causes::HostCause;
-use super::finding::Finding;
+use super::finding::{Finding, HostAction, HostCause, Slug, command, command_mut};
 use super::look::Look;
 use std::collections::BTreeSet;
+use std::net::IpAddr;
+use whyslow_core::cause::Cause;
+use whyslow_evidence::Fix;
 
 /// A rule: it gives what it finds, the worst first.
 type Rule = fn(Look<'_>) -> Vec<Finding>;
@@ -82,7 +84,7 @@ pub(crate) fn judge(looks: &[Look<'_>]) -> Vec<Finding> {
     let mut findings: Vec<Finding> = looks.iter().flat_map(|look| RULES.iter().flat_map(|rule| rule(*look))).collect();
     leave_out_what_others_say(&mut findings);
     enlarge_no_queue(&mut findings);
-    let cost = |finding: &Finding| finding.seconds.unwrap_or(0.0);
+    let cost = |finding: &Finding| finding.cost_s.unwrap_or(0.0);
     findings.sort_by(|a, b| {
         fails(b).cmp(&fails(a)).then(cost(b).total_cmp(&cost(a))).then(b.confidence.total_cmp(&a.confidence))
     });
@@ -96,30 +98,34 @@ const LIKELY: f64 = 0.6;
 /// Connections fail, or wait for seconds before they begin. A finding that is only possible does
 /// not become the headline for that.
 fn fails(finding: &Finding) -> bool {
-    use HostCause::{ConntrackFull, ListenOverflow, MtuBlackHole, NoAnswer, PortExhaustion};
-    let is_severe = matches!(finding.cause, ConntrackFull | ListenOverflow | MtuBlackHole | NoAnswer | PortExhaustion);
+    use HostCause::{ConntrackFull, ListenOverflow, PortExhaustion};
+    let is_severe = match finding.cause {
+        Some(Slug::Known(cause)) => matches!(cause, Cause::MtuBlackHole | Cause::NoAnswer),
+        Some(Slug::Host(cause)) => matches!(cause, ConntrackFull | ListenOverflow | PortExhaustion),
+        None => false,
+    };
     is_severe && finding.confidence >= LIKELY
 }
 
 /// A cause that another one explains, in the same namespace and of the same connections.
 fn leave_out_what_others_say(findings: &mut Vec<Finding>) {
-    let explained = [
+    let explained: [(Cause, Slug); 4] = [
         // A window without scaling is full as any other is.
-        (HostCause::ReceiveWindow, HostCause::NoWindowScaling),
+        (Cause::ReceiveWindow, Cause::NoWindowScaling.into()),
         // Full segments that vanish end in timeouts.
-        (HostCause::Timeout, HostCause::MtuBlackHole),
+        (Cause::Timeout, Cause::MtuBlackHole.into()),
         // Without SACK losses are repaired late.
-        (HostCause::Loss, HostCause::NoSack),
-        (HostCause::Loss, HostCause::UnpacedBbr),
+        (Cause::Loss, Cause::NoSack.into()),
+        (Cause::Loss, HostCause::UnpacedBbr.into()),
     ];
-    let found: Vec<(HostCause, Option<String>, Option<String>)> =
-        findings.iter().map(|finding| (finding.cause, finding.namespace.clone(), finding.peer.clone())).collect();
+    let found: Vec<(Option<Slug>, Option<String>, Option<IpAddr>)> =
+        findings.iter().map(|finding| (finding.cause, finding.namespace.clone(), finding.peer)).collect();
     findings.retain(|finding| {
         !explained.iter().any(|(cause, by)| {
-            let same = |(other, namespace, peer): &(HostCause, Option<String>, Option<String>)| {
-                other == by && *namespace == finding.namespace && *peer == finding.peer
+            let same = |(other, namespace, peer): &(Option<Slug>, Option<String>, Option<IpAddr>)| {
+                *other == Some(*by) && *namespace == finding.namespace && *peer == finding.peer
             };
-            finding.cause == *cause && found.iter().any(same)
+            finding.cause == Some(Slug::Known(*cause)) && found.iter().any(same)
         })
     });
 }
@@ -127,13 +133,17 @@ fn leave_out_what_others_say(findings: &mut Vec<Finding>) {
 /// A setting is for all connections: where a queue on the way grows with what is sent, send
 /// buffers stay as they are.
 fn enlarge_no_queue(findings: &mut [Finding]) {
-    let queued: Vec<_> = findings.iter().filter(|finding| finding.cause == HostCause::Bufferbloat).cloned().collect();
-    for finding in findings.iter_mut().filter(|finding| finding.cause == HostCause::SenderCap) {
-        let queue = queued.iter().find(|queue| queue.namespace == finding.namespace);
-        if let Some(peer) = queue.and_then(|queue| queue.peer.as_ref()).filter(|_| finding.fix.command.is_some()) {
-            finding.fix.command = None;
-            finding.fix.what +=
-                &format!("; but first the queue that stands on the way to {peer}, which larger buffers fill");
+    let is = |finding: &Finding, cause: Cause| finding.cause == Some(Slug::Known(cause));
+    let queued = findings.iter().filter(|finding| is(finding, Cause::Bufferbloat));
+    let queued: Vec<(Option<String>, Option<IpAddr>)> =
+        queued.map(|finding| (finding.namespace.clone(), finding.peer)).collect();
+    for finding in findings.iter_mut().filter(|finding| is(finding, Cause::SenderCap)) {
+        let queue = queued.iter().find(|(namespace, _)| *namespace == finding.namespace);
+        let Some(peer) = queue.and_then(|(_, peer)| *peer) else { continue };
+        if let Some(Fix::OfHost { action: HostAction::GrowSendBuffer { after, .. }, command, .. }) =
+            finding.remedies.first_mut()
+        {
+            (*after, *command) = (Some(peer), None);
         }
     }
 }
@@ -142,23 +152,22 @@ fn enlarge_no_queue(findings: &mut [Finding]) {
 fn say_each_advice_once(findings: &mut [Finding]) {
     let mut said: BTreeSet<(Option<String>, String)> = BTreeSet::new();
     for index in 0..findings.len() {
-        let Some(command) = findings[index].fix.command.clone() else { continue };
+        let Some(own) = command(&findings[index]).cloned() else { continue };
+        let namespace = findings[index].namespace.clone();
         // Of a setting the largest value is enough for all; of equals the one that sets more
         // figures.
-        let advice = match setting(&command) {
+        let (advice, kept) = match setting(&own) {
             Some(name) => {
-                let largest = findings.iter().filter(|other| other.namespace == findings[index].namespace);
-                let commands = largest.filter_map(|other| other.fix.command.clone());
+                let commands = findings.iter().filter(|other| other.namespace == namespace).filter_map(command);
                 let same = commands.filter(|other| setting(other) == Some(name));
                 let most = same.max_by_key(|other| (largest_number(other), other.len()));
-                let name = name.to_owned();
-                findings[index].fix.command = most;
-                name
+                (name.to_owned(), most.cloned())
             }
-            None => command,
+            None => (own.clone(), Some(own)),
         };
-        if !said.insert((findings[index].namespace.clone(), advice)) {
-            findings[index].fix.command = None;
+        let is_new = said.insert((namespace, advice));
+        if let Some(command) = command_mut(&mut findings[index]) {
+            *command = kept.filter(|_| is_new);
         }
     }
 }
@@ -177,5 +186,7 @@ fn largest_number(command: &str) -> u64 {
 mod confusions;
 #[cfg(test)]
 pub(in crate::host) mod scene;
+#[cfg(test)]
+mod states;
 #[cfg(test)]
 mod tests;

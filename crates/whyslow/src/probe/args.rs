@@ -8,7 +8,10 @@ use clap::{Args, ValueEnum};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use whyslow_core::units::Nanos;
-use whyslow_live::{Ask, Family, Form, Options, Pinned, Proxies, Target, Upload};
+use whyslow_live::{Ask, Family, Form, Options, Pinned, Proxies, Reroute, Target, Upload};
+
+/// Requests of a series at most: each keeps what the kernel told of it.
+const MOST_REQUESTS: u32 = 10_000;
 
 /// What to ask for, and how.
 #[derive(Clone, Debug, Args)]
@@ -40,6 +43,12 @@ pub(crate) struct Probe {
     /// Make the request so often.
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     repeat: u32,
+    /// Repeat for this time, 10,000 requests at most.
+    #[arg(long = "for", value_name = "TIME", value_parser = quantity::time, conflicts_with = "repeat")]
+    over: Option<Nanos>,
+    /// Make so many requests at the same time, each on a connection of its own.
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=256))]
+    concurrency: u32,
     /// Make each request on a new connection (the default); with --reuse, do both.
     #[arg(long)]
     new: bool,
@@ -68,6 +77,18 @@ pub(crate) struct Probe {
     /// Hosts that are asked without a proxy; `*` is all.
     #[arg(long, value_name = "HOSTS")]
     noproxy: Option<String>,
+    /// Connect to another host and port: `HOST1:PORT1:HOST2:PORT2`, each of which may be empty.
+    #[arg(long, value_name = "MAP", value_parser = Reroute::parse)]
+    connect_to: Vec<Reroute>,
+    /// Ask for compressed answers (gzip, deflate, br, zstd); bytes are counted as they come.
+    #[arg(long)]
+    compressed: bool,
+    /// Show this certificate to the server (PEM, with its chain).
+    #[arg(long, value_name = "FILE", requires = "key", value_hint = clap::ValueHint::FilePath)]
+    cert: Option<PathBuf>,
+    /// The key of --cert (PEM).
+    #[arg(long, value_name = "FILE", requires = "cert", value_hint = clap::ValueHint::FilePath)]
+    key: Option<PathBuf>,
     /// Trust any certificate.
     #[arg(long, short = 'k')]
     insecure: bool,
@@ -142,7 +163,12 @@ pub(crate) struct Plan {
     /// A URL as it was typed, without user and password, and what to ask for there.
     pub(super) asks: Vec<(String, Ask)>,
     pub(super) series: Vec<Series>,
+    /// How many requests are made of each series.
     pub(super) repeat: u32,
+    /// Until when, from their beginning.
+    pub(super) over: Option<Duration>,
+    /// How many at the same time.
+    pub(super) concurrency: u32,
     pub(super) idle: Duration,
 }
 
@@ -195,7 +221,9 @@ impl Probe {
             _ => vec![Series::New],
         };
         let idle = duration(self.idle.unwrap_or_default());
-        Ok(Plan { options: self.options(), asks, series, repeat: self.repeat, idle })
+        let repeat = if self.over.is_some() { MOST_REQUESTS } else { self.repeat };
+        let over = self.over.map(duration);
+        Ok(Plan { options: self.options(), asks, series, repeat, over, concurrency: self.concurrency, idle })
     }
 
     /// Files that are read while requests are made.
@@ -203,7 +231,12 @@ impl Probe {
     pub(super) fn inputs(&self) -> Vec<PathBuf> {
         let upload = self.upload.as_ref().map(PathBuf::from).filter(|path| path.is_file());
         let form = self.form.iter().filter_map(|part| part.file().map(Path::to_owned));
-        self.cacert.iter().cloned().chain(upload).chain(form).collect()
+        self.secrets().cloned().chain(upload).chain(form).collect()
+    }
+
+    /// Files with certificates and keys.
+    pub(super) fn secrets(&self) -> impl Iterator<Item = &PathBuf> {
+        [&self.cacert, &self.cert, &self.key].into_iter().flatten()
     }
 
     /// What is sent, or how many bytes are asked for: one of it a request.
@@ -253,6 +286,9 @@ impl Probe {
             proxies,
             insecure: self.insecure,
             authorities: self.cacert.clone(),
+            identity: self.cert.clone().zip(self.key.clone()),
+            reroutes: self.connect_to.clone(),
+            compressed: self.compressed,
             http: self.http.map(|http| if http == Http::One { 1 } else { 2 }),
             headers: self.header.clone(),
             redirects: self.max_redirs,

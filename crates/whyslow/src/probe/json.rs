@@ -8,6 +8,7 @@ use super::kernel::{self, Verdict};
 use super::requests::Request;
 use super::results::{RecordedPackets, Results};
 use super::side_by_side::{self, UrlFigures};
+use super::spread::{self, Spread};
 use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
 use std::collections::BTreeMap;
@@ -24,6 +25,8 @@ struct Document<'a> {
     schema: &'static str,
     requests: Vec<One<'a>>,
     side_by_side: Vec<UrlFigures>,
+    /// How the times are spread, cold and warm apart.
+    spread: Vec<Spread>,
     recording: RecordingView<'a>,
     /// What the packets say, as `whyslow --json` says it; null where none were recorded.
     analysis: Option<&'a Analysis>,
@@ -155,6 +158,7 @@ fn document(results: &Results) -> Document<'_> {
         schema: SCHEMA,
         requests: results.requests.iter().map(|request| one(paths.to(request), request, analysis)).collect(),
         side_by_side: side_by_side::all(results),
+        spread: spread::all(&results.requests),
         recording: RecordingView {
             packets: count(|recorded| recorded.packets),
             dropped: count(|recorded| recorded.dropped),

@@ -14,6 +14,8 @@ use whyslow_report::text::units;
 const MOST: f64 = 0.5;
 /// A round trip that carries so much more than the one before is one of growth.
 const GROWS: f64 = 1.3;
+/// A window that grew by so much has held what was sent before.
+const DOUBLED: f64 = 2.0;
 /// Round trips that are looked at.
 const MOST_ROUNDS: usize = 10_000;
 
@@ -108,9 +110,14 @@ fn upload(hop: &Hop) -> (Option<Cause>, String) {
         (Some(Cause::SenderCap), format!("{} of it the send buffer was full", units::share(sndbuf)))
     } else if again > 0.0 {
         (Some(Cause::Loss), format!("{} retransmitted", units::count(again as u64, "segment")))
-    } else if last.info.snd_ssthresh.is_none() && cwnd(last) > cwnd(first) {
+    } else if f64::from(cwnd(last)) >= DOUBLED * f64::from(cwnd(first).max(1)) {
+        // HyStart sets a threshold without a loss: the window held what was sent before.
         let grew = format!("the congestion window grew from {} to {} segments", cwnd(first), cwnd(last));
-        (Some(Cause::SlowStart), format!("{grew}, in slow start to the end"))
+        let end = match last.info.snd_ssthresh {
+            None => "in slow start to the end".to_owned(),
+            Some(exit) => format!("and left slow start at {exit} without a loss"),
+        };
+        (Some(Cause::SlowStart), format!("{grew}, {end}"))
     } else {
         (None, "the kernel's account does not tell why".to_owned())
     }

@@ -4,7 +4,7 @@ use super::figures::speed;
 use super::floor::{Path, Paths};
 use super::requests::Request;
 use super::results::Results;
-use super::{kernel, picture, side_by_side};
+use super::{kernel, picture, side_by_side, spread};
 use anstyle::Style;
 use std::time::Duration;
 use whyslow_live::{Attempt, Exchange, Hop, Outcome};
@@ -15,6 +15,9 @@ use whyslow_report::words::Lang;
 
 /// The narrowest and the widest page.
 const WIDTHS: std::ops::RangeInclusive<usize> = 60..=100;
+/// Up to so many requests are listed; of more, the slowest.
+const LISTED: usize = 40;
+const SLOWEST: usize = 10;
 /// A record that is this much later readable than its first packet came is worth a word, seconds.
 const LATE: f64 = 0.001;
 
@@ -27,7 +30,13 @@ pub(super) fn page(results: &Results, width: usize) -> String {
     {
         print_one(&mut page, results, request, exchange);
     } else {
-        print_series(&mut page, &answered);
+        let shown = slowest(&answered);
+        print_series(&mut page, &answered, &shown);
+        if shown.len() < answered.len() {
+            let text = format!("the slowest {} of {} requests", shown.len(), units::thousands(answered.len() as u64));
+            page.wrapped(&Line::new(), DIM, &text);
+        }
+        spread::print(&mut page, &results.requests);
         side_by_side::print(&mut page, results);
     }
     match &results.recorded {
@@ -184,10 +193,22 @@ fn print_attempts(page: &mut Page, attempts: &[Attempt]) {
     }
 }
 
+/// Of many requests the slowest, in the order in which they were made.
+fn slowest<'a>(answered: &[&'a Request]) -> Vec<&'a Request> {
+    if answered.len() <= LISTED {
+        return answered.to_vec();
+    }
+    let took = |request: &Request| request.outcome.as_ref().map_or(Duration::ZERO, |exchange| exchange.took);
+    let mut times: Vec<Duration> = answered.iter().map(|request| took(request)).collect();
+    times.sort_unstable();
+    let least = times[times.len() - SLOWEST];
+    answered.iter().copied().filter(|request| took(request) >= least).take(SLOWEST).collect()
+}
+
 /// Each request with its own time: a mean hides the slow ones.
-fn print_series(page: &mut Page, requests: &[&Request]) {
+fn print_series(page: &mut Page, all: &[&Request], requests: &[&Request]) {
     let urls: Vec<&str> = requests.iter().map(|request| request.url.as_str()).collect();
-    let paths = Paths::of(requests.iter().copied());
+    let paths = Paths::of(all.iter().copied());
     let are_many = urls.iter().any(|url| *url != urls[0]);
     let mut table = Table::new(vec![
         Column::words(if are_many { "URL" } else { "" }),

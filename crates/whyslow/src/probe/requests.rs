@@ -2,6 +2,8 @@
 
 use super::args::{Plan, Series};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::{Duration, Instant};
 use whyslow_live::capture::Recorder;
 use whyslow_live::{Ask, Client, Exchange, Failure, Options, Upload};
 
@@ -64,27 +66,64 @@ impl<'a> Requests<'a> {
         for series in &self.plan.series {
             // A connection leads to one server.
             for (url, ask) in &self.plan.asks {
-                let mut client = Client::new(self.options.clone())?;
-                for turn in 0..self.plan.repeat {
-                    if *series == Series::New {
-                        client.close();
-                    }
-                    let idle = if turn > 0 { self.plan.idle } else { std::time::Duration::ZERO };
-                    client.pause(idle);
-                    let was_answered = made.last().is_some_and(|last: &Request| last.outcome.is_ok());
-                    made.push(Request {
-                        url: url.clone(),
-                        size: size(ask),
-                        is_upload: ask.upload.is_some(),
-                        series: *series,
-                        may_reuse: *series == Series::Reuse && turn > 0 && was_answered,
-                        idle_s: idle.as_secs_f64(),
-                        outcome: client.request(ask),
-                    });
-                }
-                client.close();
+                made.extend(self.series(*series, url, ask)?);
             }
         }
+        Ok(made)
+    }
+
+    /// Makes those of one URL, several at the same time if that is planned; in the order in which
+    /// they began.
+    fn series(&self, series: Series, url: &str, ask: &Ask) -> anyhow::Result<Vec<Request>> {
+        let (next, until) = (AtomicU32::new(0), self.plan.over.map(|over| Instant::now() + over));
+        let workers = self.plan.concurrency.min(self.plan.repeat);
+        if workers <= 1 {
+            return self.worker(series, url, ask, (&next, until));
+        }
+        let made: Vec<_> = std::thread::scope(|scope| {
+            let start = |_| scope.spawn(|| self.worker(series, url, ask, (&next, until)));
+            let started: Vec<_> = (0..workers).map(start).collect();
+            started.into_iter().map(std::thread::ScopedJoinHandle::join).collect()
+        });
+        let mut all = Vec::new();
+        for made in made {
+            all.extend(made.map_err(|_| anyhow::anyhow!("a thread that makes requests has failed"))??);
+        }
+        all.sort_by_key(|request: &Request| request.outcome.as_ref().ok().map(|exchange| exchange.began));
+        Ok(all)
+    }
+
+    /// Makes requests one after the other, until their number or the time is used up.
+    fn worker(
+        &self,
+        series: Series,
+        url: &str,
+        ask: &Ask,
+        (next, until): (&AtomicU32, Option<Instant>),
+    ) -> anyhow::Result<Vec<Request>> {
+        let mut client = Client::new(self.options.clone())?;
+        let mut made: Vec<Request> = Vec::new();
+        while next.fetch_add(1, Ordering::Relaxed) < self.plan.repeat {
+            if series == Series::New {
+                client.close();
+            }
+            let idle = if made.is_empty() { Duration::ZERO } else { self.plan.idle };
+            client.pause(idle);
+            if until.is_some_and(|until| Instant::now() >= until) {
+                break;
+            }
+            let was_answered = made.last().is_some_and(|last| last.outcome.is_ok());
+            made.push(Request {
+                url: url.to_owned(),
+                size: size(ask),
+                is_upload: ask.upload.is_some(),
+                series,
+                may_reuse: series == Series::Reuse && was_answered,
+                idle_s: idle.as_secs_f64(),
+                outcome: client.request(ask),
+            });
+        }
+        client.close();
         Ok(made)
     }
 }

@@ -27,6 +27,11 @@ pub(crate) struct Watch {
     #[arg(long, short, value_name = "NAME")]
     pub interface: Vec<String>,
 
+    /// Print which programs hold connections: what a watch of root leaves to a process of its own.
+    #[cfg(target_os = "linux")]
+    #[arg(long, hide = true)]
+    pub name_owners: bool,
+
     /// End after this time, as `60s`.
     #[arg(long = "for", value_name = "TIME", value_parser = quantity::pause)]
     pub duration: Option<Nanos>,

@@ -2,8 +2,10 @@
 //! of them the programs that hold them.
 
 use super::record::Record;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
+use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::{IpAddr, SocketAddr};
+use std::process::{Child, ChildStdout, Command, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -16,6 +18,8 @@ const EVERY: Duration = Duration::from_secs(1);
 const PART: u32 = 20;
 /// Most connections whose programs are remembered.
 const MAX_OWNERS: usize = 200_000;
+/// Most bytes that are read of the helper: more than any watch needs.
+const MOST_TOLD: u64 = 1 << 34;
 /// Bytes that timestamps take of each segment (RFC 7323).
 const TIMESTAMPS: u32 = 12;
 
@@ -34,13 +38,24 @@ impl Owners {
         (owners, joined.missing)
     }
 
-    /// Looks for programs of new connections, from now on, until nobody asks any more.
+    /// Looks for programs of new connections, from now on: by a helper if there is one, else with
+    /// the rights of this process.
     ///
     /// # Errors
     /// When no thread can be had.
-    pub(super) fn keep_looking(&self) -> anyhow::Result<()> {
+    pub(super) fn keep_looking(&self, helper: Option<Helper>) -> anyhow::Result<()> {
         let owners = Arc::downgrade(&self.0);
         thread::Builder::new().name("owners".to_owned()).spawn(move || {
+            if let Some(mut helper) = helper {
+                let lines = BufReader::new(helper.output.take(MOST_TOLD)).lines().map_while(Result::ok);
+                for (connection, name) in lines.filter_map(|line| read(&line)) {
+                    let Some(known) = owners.upgrade() else { break };
+                    Self(known).insert(connection, name);
+                }
+                // It ends when its pipe is closed.
+                let _ = helper.child.wait();
+                return;
+            }
             while let Some(known) = owners.upgrade() {
                 let start = Instant::now();
                 Self(known).add(&open_connections().connections);
@@ -48,6 +63,14 @@ impl Owners {
             }
         })?;
         Ok(())
+    }
+
+    fn insert(&self, connection: Connection, name: String) {
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if known.len() >= MAX_OWNERS {
+            known.clear();
+        }
+        known.insert(connection, name);
     }
 
     fn add(&self, connections: &[JoinInfo]) {
@@ -72,6 +95,63 @@ impl Owners {
     }
 }
 
+/// A process that keeps the rights of root, to see the programs of all users, and reads nothing
+/// that comes from the network.
+#[derive(Debug)]
+pub(super) struct Helper {
+    child: Child,
+    output: ChildStdout,
+}
+
+impl Helper {
+    /// Starts it, before rights are dropped. `None` if this user has no more rights than later, or
+    /// it cannot be started.
+    pub(super) fn start() -> Option<Self> {
+        if !rustix::process::geteuid().is_root() {
+            return None;
+        }
+        let mut command = Command::new(std::env::current_exe().ok()?);
+        command.args(["watch", "--name-owners"]).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
+        let mut child = command.spawn().ok()?;
+        let output = child.stdout.take()?;
+        Some(Self { child, output })
+    }
+}
+
+/// What the helper does: prints the ends and the program of each new connection, and an empty line
+/// after each look, until its output is closed.
+///
+/// # Errors
+/// When the output is closed.
+pub(super) fn tell_owners(mut out: impl Write) -> io::Result<()> {
+    let mut told: HashSet<(SocketAddr, SocketAddr)> = HashSet::new();
+    loop {
+        let start = Instant::now();
+        let open = open_connections().connections;
+        let ends: HashSet<_> = open.iter().map(|one| (one.local, one.remote)).collect();
+        told.retain(|one| ends.contains(one));
+        for one in open {
+            if let Some(owner) = one.owners.first()
+                && told.insert((one.local, one.remote))
+            {
+                // A process names itself.
+                let name: String = owner.name.chars().filter(|c| !c.is_control()).collect();
+                writeln!(out, "{} {} {name}", one.local, one.remote)?;
+            }
+        }
+        writeln!(out)?;
+        out.flush()?;
+        thread::sleep(EVERY.max(start.elapsed() * PART));
+    }
+}
+
+/// A line of the helper.
+fn read(line: &str) -> Option<(Connection, String)> {
+    let mut words = line.splitn(3, ' ');
+    let (local, remote) = (words.next()?.parse().ok()?, words.next()?.parse().ok()?);
+    Some((Connection::new(local, remote), words.next()?.to_owned()))
+}
+
 /// What the SYNs of a connection must have said.
 fn handshake(one: &JoinInfo) -> JoinedConnection {
     let stamps = one.timestamps.unwrap_or_default();
@@ -93,5 +173,22 @@ fn handshake(one: &JoinInfo) -> JoinedConnection {
         offered: scales.map(end),
         client: None,
         rtt: one.rtt_us.map(|rtt| Nanos::from_micros(rtt.into())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    #[test]
+    fn lines_of_the_helper_are_read() {
+        let (connection, name) = read("192.0.2.1:443 [2001:db8::1]:50000 my server").unwrap();
+        let ends = ["192.0.2.1:443", "[2001:db8::1]:50000"].map(|end| end.parse().unwrap());
+        assert_eq!(connection, Connection::new(ends[0], ends[1]));
+        assert_eq!(name, "my server");
+        for wrong in ["", "192.0.2.1:443", "a b c", "192.0.2.1:443 192.0.2.2:1"] {
+            assert!(read(wrong).is_none(), "{wrong}");
+        }
     }
 }

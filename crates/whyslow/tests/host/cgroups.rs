@@ -84,7 +84,7 @@ fn a_throttled_group_is_found_where_ip_netns_hides_its_hierarchy() {
     let printed = checked(&String::from_utf8(output.stdout).unwrap());
     let found = finding(&printed, "cpu-throttled");
     // The command shows the account of that group, from in there.
-    let command = found["fix"]["command"].as_str().unwrap();
+    let command = found["remedies"][0]["command"].as_str().unwrap();
     let group = limited.0.file_name().unwrap().to_str().unwrap();
     assert!(command.contains("/root/sys/fs/cgroup") && command.contains(group), "{command}");
     let shown = Command::new("sh").args(["-c", command]).output().unwrap();

@@ -20,7 +20,7 @@ const OF_THE_MACHINE: [&str; 3] = ["host-cpu", "softnet-drops", "cpu-throttled"]
 #[track_caller]
 fn checked(text: &str) -> Value {
     let printed = serde_json::from_str(text).unwrap_or_else(|error| panic!("{error}: {text}"));
-    let schema = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/schema/whyslow-host-1.schema.json");
+    let schema = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/schema/whyslow-host-2.schema.json");
     let schema = serde_json::from_str(&std::fs::read_to_string(schema).unwrap()).unwrap();
     if let Some(wrong) = jsonschema::validator_for(&schema).unwrap().iter_errors(&printed).next() {
         panic!("{}: {wrong}", wrong.instance_path());
@@ -47,6 +47,6 @@ fn finding<'a>(printed: &'a Value, cause: &str) -> &'a Value {
 #[track_caller]
 fn figure(finding: &Value, name: &str) -> f64 {
     let evidence = finding["evidence"].as_array().unwrap();
-    let found = evidence.iter().find(|evidence| evidence["figure"].as_str().unwrap().contains(name));
+    let found = evidence.iter().find(|evidence| evidence["name"] == name);
     found.unwrap_or_else(|| panic!("no {name} in {evidence:#?}"))["value"].as_f64().unwrap()
 }

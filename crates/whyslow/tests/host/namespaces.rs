@@ -52,7 +52,8 @@ fn all_of_them_are_read_each_with_its_own_sockets() {
     assert_eq!(local_ports(&own["host"]["namespaces"][0]), [""; 0], "nothing is in the own one");
     // Each has its finding, which says where and how to get there.
     let found = all["findings"].as_array().unwrap().iter().filter(|found| found["cause"] == "close-wait");
-    let places: Vec<_> = found.map(|found| (found["namespace"].as_str(), found["fix"]["command"].as_str())).collect();
+    let places: Vec<_> =
+        found.map(|found| (found["namespace"].as_str(), found["remedies"][0]["command"].as_str())).collect();
     assert_eq!(places.len(), 2, "{:#}", all["findings"]);
     assert!(places.iter().all(|(place, _)| place.is_some()) && places[0].0 != places[1].0, "{places:?}");
     let enters = |command: &str| command.starts_with("nsenter ") || command.starts_with("ip netns exec ");

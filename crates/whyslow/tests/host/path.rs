@@ -75,9 +75,9 @@ fn a_threshold_that_acts_is_found_and_one_that_does_not_is_not() {
     assert!(remembered.contains("ssthresh 8 "), "{remembered}");
     let acts = read_json(folder.path(), "acts.json");
     let found = finding(&acts, "stale-ssthresh");
-    assert_eq!((figure(found, "ssthresh for"), figure(found, "no_ssthresh_metrics_save")), (8.0, 0.0));
-    assert!(figure(found, "10 MB, saved") > figure(found, "1 MB, saved"));
-    let command = found["fix"]["command"].as_str().unwrap();
+    assert_eq!((figure(found, "ssthresh"), figure(found, "net.ipv4.tcp_no_ssthresh_metrics_save")), (8.0, 0.0));
+    assert!(figure(found, "saved of 10 MB") > figure(found, "saved of 1 MB"));
+    let command = found["remedies"][0]["command"].as_str().unwrap();
     assert!(command.contains("tcp_no_ssthresh_metrics_save=1; ip tcp_metrics delete 10."), "{command}");
     assert_eq!(std::fs::read_to_string(folder.path().join("status")).unwrap(), "1\n");
     for name in ["idle.json", "gone.json"] {
@@ -138,8 +138,8 @@ fn an_idle_connection_of_a_live_server_will_restart() {
     for look in 1..=3 {
         let printed = read_json(folder.path(), &format!("look{look}.json"));
         let found = finding(&printed, "restart-after-idle");
-        assert!(figure(found, "worst: cwnd") > 10.0, "{found:#}");
-        assert!(found["seconds"].as_f64().unwrap() >= 0.1, "{found:#}");
+        assert!(figure(found, "cwnd") > 10.0, "{found:#}");
+        assert!(found["cost_s"].as_f64().unwrap() >= 0.1, "{found:#}");
     }
     assert_eq!(causes(&read_json(folder.path(), "off.json")), [""; 0]);
 }
@@ -170,13 +170,13 @@ fn a_small_receive_buffer_on_a_long_path_is_found_at_both_ends() {
     }
     let client = read_json(folder.path(), "client.json");
     let own = finding(&client, "receive-window");
-    assert_eq!(own["fix"]["who"], "host");
-    assert!(own["fix"]["command"].as_str().unwrap().contains("net.ipv4.tcp_rmem"), "{own:#}");
+    assert_eq!(own["remedies"][0]["actor"], "host");
+    assert!(own["remedies"][0]["command"].as_str().unwrap().contains("net.ipv4.tcp_rmem"), "{own:#}");
     // Not from the rate that this buffer allows.
-    assert!(own["fix"]["command"].as_str().unwrap().contains("6291456"), "{own:#}");
+    assert!(own["remedies"][0]["command"].as_str().unwrap().contains("6291456"), "{own:#}");
     assert!(figure(own, "rcv_rtt") >= 0.09);
     let server = read_json(folder.path(), "server.json");
     let peers = finding(&server, "receive-window");
-    assert_eq!((&peers["fix"]["who"], &peers["fix"]["command"]), (&"peer".into(), &Value::Null));
-    assert!(peers["seconds"].as_f64().unwrap() >= 0.5, "{peers:#}");
+    assert_eq!((&peers["remedies"][0]["actor"], &peers["remedies"][0]["command"]), (&"peer".into(), &Value::Null));
+    assert!(peers["cost_s"].as_f64().unwrap() >= 0.5, "{peers:#}");
 }

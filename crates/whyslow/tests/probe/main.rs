@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used, missing_docs)]
 
 mod errors;
+mod like_curl;
 mod limits;
 mod packets;
 mod path;

@@ -105,6 +105,11 @@ pub(crate) struct Nginx {
 impl Nginx {
     /// Starts it on the loopback device, if it is installed; `/` leads to a server behind it.
     pub(crate) fn start(behind: SocketAddr) -> Option<Self> {
+        Self::start_with(behind, certificate, "")
+    }
+
+    /// The same with another certificate, and more lines of its configuration.
+    pub(crate) fn start_with(behind: SocketAddr, certificate: fn(&std::path::Path), lines: &str) -> Option<Self> {
         if !whyslow_testing::tools(&["nginx"]) {
             return None;
         }
@@ -113,7 +118,7 @@ impl Nginx {
         let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
         let config = configuration(&format!(
             "server {{ listen 127.0.0.1:{port} ssl http2; ssl_protocols TLSv1.3; ssl_certificate cert.pem;
-             ssl_certificate_key key.pem; location / {{ proxy_pass http://{behind}; }} }}"
+             ssl_certificate_key key.pem; {lines} location / {{ proxy_pass http://{behind}; }} }}"
         ));
         std::fs::write(folder.path().join("nginx.conf"), config).unwrap();
         let child = Command::new("nginx")
@@ -170,4 +175,13 @@ pub(crate) fn certificate(folder: &std::path::Path) {
     let key = rcgen::generate_simple_self_signed(vec!["localhost".to_owned()]).unwrap();
     std::fs::write(folder.join("cert.pem"), key.cert.pem()).unwrap();
     std::fs::write(folder.join("key.pem"), key.signing_key.serialize_pem()).unwrap();
+}
+
+/// As `openssl req -x509` makes them: it is marked as an authority.
+pub(crate) fn self_signed_authority(folder: &std::path::Path) {
+    let mut parameters = rcgen::CertificateParams::new(vec!["localhost".to_owned()]).unwrap();
+    parameters.is_ca = rcgen::IsCa::Ca(rcgen::BasicConstraints::Unconstrained);
+    let key = rcgen::KeyPair::generate().unwrap();
+    std::fs::write(folder.join("cert.pem"), parameters.self_signed(&key).unwrap().pem()).unwrap();
+    std::fs::write(folder.join("key.pem"), key.serialize_pem()).unwrap();
 }

@@ -1,7 +1,7 @@
 //! States that show which end does not act.
 
 use super::snapshot::SocketSnapshot;
-use crate::report::{Advice, Finding, Slug, Statement, Subject, Verdict};
+use crate::report::{Advice, Finding, HostCause, Statement, Subject, Verdict};
 use crate::ss::parse::{SOURCE, Socket};
 use whyslow_core::analysis::Actor;
 use whyslow_core::cause::Cause;
@@ -19,7 +19,7 @@ pub(super) fn listener(now: &Socket) -> Option<Subject> {
     let confidence = if waiting > most { 0.9 } else { 0.5 };
     let statement = Statement::AcceptQueueFull { waiting, most };
     out.findings.push(
-        Finding::new(Slug::Host("listen-overflow"), confidence, statement)
+        Finding::new(HostCause::ListenOverflow, confidence, statement)
             .advised(Actor::Application, Advice::AcceptFaster),
     );
     Some(out)
@@ -47,7 +47,7 @@ pub(super) fn close_wait(last: &[((&str, &str), usize, &Socket)]) -> Option<Subj
     }
     let mut out = Subject::new(SOURCE, "CLOSE-WAIT");
     out.findings.push(
-        Finding::new(Slug::Host("close-wait"), 0.7, Statement::CloseWait { connections: count as f64 })
+        Finding::new(HostCause::CloseWait, 0.7, Statement::CloseWait { connections: count as f64 })
             .advised(Actor::Application, Advice::CloseSockets),
     );
     Some(out)

@@ -137,6 +137,7 @@ pub(in crate::words) fn statement(statement: &S) -> String {
         S::Device(statement) => device::statement(statement),
         S::Calls(statement) => process::calls(statement),
         S::Page(statement) => process::page(statement),
+        S::Host(statement) => super::host::statement(statement),
         S::ProbesLost { share: lost, of, from } => format!(
             "{} 个探测中有 {} 没有应答{}",
             number(*of),

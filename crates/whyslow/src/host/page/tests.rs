@@ -6,12 +6,12 @@ use crate::host::rules::scene::{Scene, connection, connection_with, in_state, li
 use whyslow_live::host::{Missing, TimerKind};
 
 fn judged(scene: &Scene, over: Option<f64>) -> Judged {
-    Judged { findings: scene.findings(), host: scene.host.clone(), over, is_part: false }
+    Judged { findings: scene.findings(), host: scene.host.clone(), over, changed: BTreeMap::new(), is_part: false }
 }
 
 /// As it is without colours.
 fn plain(judged: &Judged, is_full: bool, width: usize) -> String {
-    anstream::adapter::strip_str(&page(judged, is_full, width)).to_string()
+    anstream::adapter::strip_str(&page(judged, is_full, width, Lang::En)).to_string()
 }
 
 /// Much at once: a server that does not close, a full listener, a far peer with a small window and
@@ -28,7 +28,7 @@ fn bad() -> Scene {
     }
     scene.count("TcpExt.ListenOverflows", 50);
     scene.add(listener(128, 129, 50));
-    scene.add(connection_with(|info| info.rwnd_limited = Some(4_000_000)));
+    scene.add(connection_with(|info| (info.rwnd_limited, info.snd_wnd) = (Some(4_000_000), Some(72_400))));
     let mut syn = in_state(State::SynSent);
     syn.remote = "[2001:db8::17]:5432".parse().unwrap_or(syn.remote);
     syn.timer = timer(TimerKind::Retransmission, 4);
@@ -50,6 +50,12 @@ fn a_machine_with_findings() {
 }
 
 #[test]
+fn a_machine_in_chinese() {
+    let text = anstream::adapter::strip_str(&page(&judged(&bad(), None), true, 100, Lang::Zh)).to_string();
+    insta::assert_snapshot!("findings_full_zh_100", text);
+}
+
+#[test]
 fn a_healthy_machine() {
     let mut scene = Scene::new();
     scene.add(connection());
@@ -59,13 +65,23 @@ fn a_healthy_machine() {
 }
 
 #[test]
+fn changes_between_two_looks_are_rates() {
+    let mut judged = judged(&Scene::new(), Some(10.0));
+    let rose = |count: u64| crate::host::judged::Change { count, per_s: count as f64 / 10.0 };
+    judged.changed = [("Tcp.OutSegs".to_owned(), rose(1_204)), ("TcpExt.TCPPureAcks".to_owned(), rose(7))].into();
+    let text = plain(&judged, false, 100);
+    assert!(text.contains("changed in 10.0 s: Tcp.OutSegs +1,204 (120/s)") && !text.contains("PureAcks"), "{text}");
+    assert!(plain(&judged, true, 100).contains("TcpExt.TCPPureAcks +7 ("));
+}
+
+#[test]
 fn names_of_processes_do_not_steer_the_terminal() {
     let mut scene = Scene::new();
     let mut closed = in_state(State::CloseWait);
     closed.owners = vec![owner("evil\u{1b}[2J", 1)];
     scene.add(closed);
     assert!(!plain(&judged(&scene, None), true, 100).contains('\u{1b}'));
-    assert!(!page(&judged(&scene, None), true, 100).contains("\u{1b}[2J"));
+    assert!(!page(&judged(&scene, None), true, 100, Lang::En).contains("\u{1b}[2J"));
 }
 
 /// A process names itself: no page and no JSON of it steers a terminal.
@@ -77,8 +93,8 @@ fn a_hostile_process_name_is_written_out() {
     }
     let judged = judged(&scene, None);
     let (mut object, mut line) = (Vec::new(), Vec::new());
-    crate::host::json::write(&judged, &mut object).unwrap();
-    crate::host::json::line(&judged, &mut line).unwrap();
+    crate::host::json::write(&judged, true, &mut object).unwrap();
+    crate::host::json::line(&judged, true, &mut line).unwrap();
     for text in [plain(&judged, true, 100).into_bytes(), object, line] {
         let text = String::from_utf8(text).unwrap();
         assert!(!text.contains(['\u{9b}', '\u{202e}']) && text.contains("u{202e}b"), "{text}");

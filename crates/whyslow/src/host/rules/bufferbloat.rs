@@ -24,11 +24,13 @@
 //! ## References
 //! RFC 7567, RFC 8290; Gettys and Nichols, "Bufferbloat", 2011.
 
-use crate::host::causes::HostCause;
-use crate::host::finding::{Finding, Fix, Since, Source, Who, figure, text};
-use crate::host::look::{Live, Look, Peer, dst};
+use crate::host::finding::{
+    Extent, Field, Finding, HostAction, HostCheck, HostStatement, Place, Since, Who, figure, fix, text,
+};
+use crate::host::look::{Live, Look, Peer};
+use whyslow_core::analysis::Unit;
+use whyslow_core::cause::Cause;
 use whyslow_evidence::{QUEUE_GROWTH_S as GROWTH_S, QUEUE_SEGMENTS as SEGMENTS};
-use whyslow_report::text::units;
 
 pub(super) fn check(look: Look<'_>) -> Vec<Finding> {
     Peer::all(look.live().filter(|live| is_queued(live) && !live.stays_in_memory()))
@@ -48,34 +50,23 @@ fn is_queued(live: &Live<'_>) -> bool {
 fn report(look: Look<'_>, peer: &Peer<'_>) -> Option<Finding> {
     let worst = peer.connections.iter().max_by(|a, b| growth(a).total_cmp(&growth(b)))?;
     let (rtt, least) = (worst.rtt()?, worst.min_rtt()?);
-    let now = (Source::Socket, Since::Now);
-    let extra = units::figure(growth(worst), "s");
-    let mut evidence = vec![figure("worst: rtt", rtt, "s", now), figure("worst: minrtt", least, "s", now)];
-    evidence.extend(worst.info.unacked.map(|flight| figure("worst: in flight", flight.into(), "segments", now)));
-    evidence.push(text("the worst", worst.line(), now));
+    let now = (Place::Socket, Since::Now);
+    let mut evidence = vec![figure("rtt", rtt, Unit::Seconds, now), figure("minrtt", least, Unit::Seconds, now)];
+    evidence.extend(worst.info.unacked.map(|flight| figure("unacked", flight.into(), Unit::Segments, now)));
+    evidence.push(text("socket", worst.line(), now));
     let is_bbr = worst.socket.congestion_control.as_deref().is_some_and(|name| name.starts_with("bbr"));
-    let sender = if is_bbr { "" } else { ", or BBR at this sender" };
     Some(Finding {
-        cause: HostCause::Bufferbloat,
         namespace: look.foreign_name(),
-        peer: Some(peer.address.to_string()),
-        seconds: Some(growth(worst)),
-        cost: format!("{extra} in each round trip"),
-        confidence: 0.65,
-        summary: format!(
-            "what is sent to {} stands in a queue: a round trip takes {} instead of {}",
-            peer.address,
-            units::figure(rtt, "s"),
-            units::figure(least, "s"),
-        ),
+        peer: Some(peer.address),
+        cost_s: Some(growth(worst)),
+        extent: Some(Extent::InEachRoundTrip { seconds: growth(worst) }),
         evidence,
-        fix: Fix {
-            who: Who::Network,
-            what: format!(
-                "a queue that keeps itself short at the narrow link (cake, fq_codel){sender}; no larger buffer anywhere"
-            ),
-            command: None,
-            verify: format!("`ss -tin {}` shows rtt near minrtt while it sends", dst(peer.address)),
-        },
+        remedies: vec![fix(Who::Network, HostAction::KeepQueueShort { or_bbr: !is_bbr }, None)],
+        verify: Some(HostCheck::Socket { peer: Some(peer.address), shows: Field::RttNearLeast }),
+        ..Finding::new(
+            Cause::Bufferbloat,
+            0.65,
+            HostStatement::QueueToPeer { peer: peer.address, rtt_s: rtt, least_s: least },
+        )
     })
 }

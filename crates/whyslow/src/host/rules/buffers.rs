@@ -1,7 +1,7 @@
 //! [`needed`]: the buffer that live connections need, by what they have.
 
+use crate::host::finding::BufferSize;
 use crate::host::look::Live;
-use whyslow_report::text::units;
 
 /// A larger buffer costs every connection memory that few can use, bytes: as for captures.
 const MOST: u64 = 16 << 20;
@@ -20,20 +20,14 @@ pub(super) const SEND: u64 = 4 << 20;
 const BEGIN: u64 = 128 << 10;
 const MOST_BEGIN: u64 = 1 << 20;
 
-/// A buffer, and why it is that large.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) struct Buffer {
-    /// To what it may grow.
-    pub bytes: u64,
-    /// With what it begins, where it does not grow.
-    pub begin: u64,
-    pub why: String,
-}
-
 /// Eight times rate × least round trip of the connection that has most of it, at least `least`, at
 /// most 16 MiB. `None` if that is unknown, or if a round trip grows with the bytes in flight: a
 /// larger buffer would only fill that queue.
-pub(super) fn needed(connections: &[Live<'_>], least: u64, rate: impl Fn(&Live<'_>) -> Option<f64>) -> Option<Buffer> {
+pub(super) fn needed(
+    connections: &[Live<'_>],
+    least: u64,
+    rate: impl Fn(&Live<'_>) -> Option<f64>,
+) -> Option<BufferSize> {
     if connections.iter().any(Live::stands_in_queue) {
         return None;
     }
@@ -43,16 +37,13 @@ pub(super) fn needed(connections: &[Live<'_>], least: u64, rate: impl Fn(&Live<'
     };
     let (bytes, rate, rtt) = connections.iter().filter_map(product).max_by(|a, b| a.0.total_cmp(&b.0))?;
     let wanted = ((TIMES * bytes) as u64).div_ceil(PIECE).max(1) * PIECE;
-    let why = if wanted > least {
-        format!("8 × {} × {}, the rate that this buffer allows", units::rate(rate * 8.0), units::figure(rtt, "s"))
-    } else {
-        format!(
-            "Linux' default: the path may carry more than the {} that this buffer allows over {}",
-            units::rate(rate * 8.0),
-            units::figure(rtt, "s")
-        )
-    };
-    Some(Buffer { bytes: wanted.clamp(least, MOST), begin: wanted.clamp(BEGIN, MOST_BEGIN), why })
+    Some(BufferSize { bytes: wanted.clamp(least, MOST), rate_bps: rate * 8.0, rtt_s: rtt, is_default: wanted <= least })
+}
+
+/// With what a buffer begins, where it does not grow: what is needed, within bounds.
+pub(super) fn begins_with(size: &BufferSize) -> u64 {
+    let needed = TIMES * size.rate_bps / 8.0 * size.rtt_s;
+    ((needed as u64).div_ceil(PIECE).max(1) * PIECE).clamp(BEGIN, MOST_BEGIN)
 }
 
 /// Raises the second figure of a setting, with which each connection begins, and the last one.

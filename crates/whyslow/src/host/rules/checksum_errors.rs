@@ -22,30 +22,17 @@
 //! ## References
 //! RFC 9293 section 3.1; Stone and Partridge, "When the CRC and TCP Checksum Disagree", 2000.
 
-use super::counted::{Counted, DROPPED, part, passes, when};
-use crate::host::causes::HostCause;
-use crate::host::finding::{Finding, Fix, Who};
+use super::counted::{DROPPED, by_counter, passes};
+use crate::host::finding::{Finding, HostAction, HostCause, HostCheck, HostStatement, Who, fix};
 use crate::host::look::Look;
-use whyslow_report::text::units;
 
 pub(super) fn check(look: Look<'_>) -> Vec<Finding> {
     let names = ("Tcp.InCsumErrors", "Tcp.InSegs");
     let Some(share) = passes(look, names, DROPPED) else { return Vec::new() };
-    let summary = format!(
-        "{} arrived damaged {}, {} of all, and were dropped",
-        units::count(share.count, "segment"),
-        when(share),
-        part(share.value())
-    );
-    let fix = Fix {
-        who: Who::Network,
-        what: "find what damages packets: the counters of each device, then the path".to_owned(),
-        command: Some(look.command("ip -s -s link")),
-        verify: "`nstat -az TcpInCsumErrors` does not rise".to_owned(),
-    };
-    let names = (names.0.to_owned(), names.1);
-    vec![
-        Counted { cause: HostCause::ChecksumErrors, names, share, confidence: 0.9, summary, fix }
-            .into_finding(look, None),
-    ]
+    let statement = HostStatement::DamagedSegments { segments: share.counted() };
+    vec![Finding {
+        remedies: vec![fix(Who::Network, HostAction::FindDamage, Some(look.command("ip -s -s link")))],
+        verify: Some(HostCheck::Counters { names: &["TcpInCsumErrors"], slowly: false }),
+        ..by_counter(look, HostCause::ChecksumErrors, 0.9, statement, (names, share))
+    }]
 }

@@ -29,12 +29,14 @@
 //! ## References
 //! RFC 9293 section 3.6; Linux tcp(7).
 
-use crate::host::causes::HostCause;
-use crate::host::finding::{Evidence, Finding, Fix, Since, Source, Who, figure, text};
-use crate::host::look::{Look, owners, socket_line};
+use crate::host::finding::{
+    Evidence, Extent, Finding, HostAction, HostCause, HostCheck, HostStatement, Listener, Place, Processes, Since, Who,
+    figure, fix, text,
+};
+use crate::host::look::{Look, named, owners, socket_line};
 use std::collections::BTreeMap;
+use whyslow_core::analysis::Unit;
 use whyslow_live::host::{Socket, State};
-use whyslow_report::text::units;
 
 /// A program that closes does so at once, milliseconds.
 const QUIET_MS: u32 = 5_000;
@@ -43,15 +45,13 @@ const FORGOTTEN_MS: u32 = 60_000;
 /// A peer that closed sooner after the last data had no timeout, milliseconds.
 const TIMEOUT_MS: u32 = 1_000;
 
-/// Who keeps sockets of the peer's open.
+/// What keeps sockets of the peer's open.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Holder {
-    /// Processes in words.
-    Processes(String),
+    /// Processes; `None` if they may not be seen.
+    Processes(Option<Processes>),
     /// The listener that has not accepted it.
-    Listener(String),
-    /// Processes that whoever looks may not see.
-    Hidden,
+    Listener(Listener),
 }
 
 pub(super) fn check(look: Look<'_>) -> Vec<Finding> {
@@ -70,22 +70,13 @@ fn is_left(socket: &Socket) -> bool {
 }
 
 fn holder(look: Look<'_>, socket: &Socket) -> Holder {
-    if !socket.owners.is_empty() {
-        return Holder::Processes(owners(socket.owners.iter()));
-    }
-    if socket.inode != 0 {
-        return Holder::Hidden;
+    let processes = owners(socket.owners.iter());
+    if processes.is_some() || socket.inode != 0 {
+        return Holder::Processes(processes);
     }
     let listeners = look.in_state(State::Listen).filter(|listener| listener.local.port() == socket.local.port());
     let best = listeners.max_by_key(|listener| listener.local.ip() == socket.local.ip());
-    Holder::Listener(best.map_or_else(
-        || socket.local.to_string(),
-        |listener| {
-            let owners = owners(listener.owners.iter());
-            let of = if owners.is_empty() { String::new() } else { format!(" of {owners}") };
-            format!("{}{of}", listener.local)
-        },
-    ))
+    Holder::Listener(best.map_or(Listener { address: socket.local, of: None }, named))
 }
 
 /// For how long the peer has been gone at least, milliseconds.
@@ -103,60 +94,44 @@ pub(super) fn idle_before_ms(socket: &Socket) -> Option<u32> {
 fn report(look: Look<'_>, holder: &Holder, sockets: &[&Socket]) -> Option<Finding> {
     let longest = *sockets.iter().max_by_key(|socket| least_ms(socket))?;
     let least = least_ms(longest);
-    let number = units::count(sockets.len() as u64, "connection");
-    let duration = units::figure(f64::from(least) / 1e3, "s");
-    let who = match holder {
-        Holder::Processes(name) => name.clone(),
-        Holder::Listener(name) => format!("nobody has accepted them: the listener {name}"),
-        Holder::Hidden => "a process that only root can see".to_owned(),
+    let (connections, least_s) = (sockets.len() as u64, f64::from(least) / 1e3);
+    let (statement, action) = match holder {
+        Holder::Listener(listener) => {
+            let listener = listener.clone();
+            (HostStatement::ClosedUnaccepted { connections, listener, least_s }, HostAction::AcceptAsTheyCome)
+        }
+        Holder::Processes(by) => {
+            (HostStatement::HeldOpen { connections, by: by.clone(), least_s }, HostAction::CloseAtEndOfFile)
+        }
     };
-    let summary = match holder {
-        Holder::Listener(name) => format!(
-            "the peer closed {number} that the listener {name} has not accepted, the longest at least {duration} ago"
-        ),
-        _ => format!(
-            "the peer closed first, and {who} holds {number} open since, the longest for at least {duration}; it must close them"
-        ),
-    };
-    let what = match holder {
-        Holder::Listener(_) => "accept connections as they come, and close those whose peer has gone",
-        _ => "close a connection when a read returns nothing, also in error paths and in pools",
-    };
+    let confidence = if least >= FORGOTTEN_MS { 0.95 } else { 0.75 };
     Some(Finding {
-        cause: HostCause::CloseWait,
         namespace: look.foreign_name(),
-        peer: None,
-        seconds: None,
-        cost: number,
-        confidence: if least >= FORGOTTEN_MS { 0.95 } else { 0.75 },
-        summary,
+        extent: Some(Extent::Count { count: connections, unit: Unit::Connections }),
         evidence: evidence(look, sockets, longest),
-        fix: Fix {
-            who: Who::Program,
-            what: what.to_owned(),
-            command: Some(look.command("ss -tnp state close-wait")),
-            verify: "`ss -tn state close-wait` lists no connection for longer than a moment".to_owned(),
-        },
+        remedies: vec![fix(Who::Program, action, Some(look.command("ss -tnp state close-wait")))],
+        verify: Some(HostCheck::StateEmpty { state: "close-wait" }),
+        ..Finding::new(HostCause::CloseWait, confidence, statement)
     })
 }
 
 fn evidence(look: Look<'_>, sockets: &[&Socket], longest: &Socket) -> Vec<Evidence> {
-    let now = (Source::Sockets, Since::Now);
-    let mut out = vec![figure("sockets in CLOSE_WAIT", sockets.len() as f64, "", now)];
+    let now = (Place::Sockets, Since::Now);
+    let mut out = vec![figure("CLOSE-WAIT", sockets.len() as f64, Unit::One, now)];
     let watched = sockets.iter().filter_map(|socket| look.closed_since.get(&socket.cookie?));
     match watched.copied().reduce(f64::max) {
-        Some(seconds) => out.push(figure("in it, as watched, at most", seconds, "s", now)),
-        None => out.push(figure("in it at least (last_ack_recv)", f64::from(least_ms(longest)) / 1e3, "s", now)),
+        Some(seconds) => out.push(figure("CLOSE-WAIT, watched", seconds, Unit::Seconds, now)),
+        None => out.push(figure("last_ack_recv", f64::from(least_ms(longest)) / 1e3, Unit::Seconds, now)),
     }
     let mut idle: Vec<u32> = sockets.iter().filter_map(|socket| idle_before_ms(socket)).collect();
     idle.sort_unstable();
     if let Some(&idle) = idle.get(idle.len() / 2) {
-        out.push(figure("idle before the peer closed, median", f64::from(idle) / 1e3, "s", now));
+        out.push(figure("idle before FIN", f64::from(idle) / 1e3, Unit::Seconds, now));
     }
     let unread: u64 = sockets.iter().map(|socket| u64::from(socket.recv_queue)).sum();
     if unread > 0 {
-        out.push(figure("received and not read", unread as f64, "B", now));
+        out.push(figure("Recv-Q", unread as f64, Unit::Bytes, now));
     }
-    out.push(text("the longest", socket_line(longest), (Source::Socket, Since::Now)));
+    out.push(text("socket", socket_line(longest), (Place::Socket, Since::Now)));
     out
 }

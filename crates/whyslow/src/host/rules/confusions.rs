@@ -3,18 +3,8 @@
 #![allow(clippy::unwrap_used)]
 
 use super::scene::{Scene, connection, connection_with, conntrack, device, in_state, listener, timer};
-use crate::host::finding::{Finding, Value};
 use whyslow_live::host::{Memory, Qdisc, Route, Socket, State, Throttled, TimerKind};
 use whyslow_live::tcp_info::TcpInfo;
-
-#[track_caller]
-fn value(finding: &Finding, name: &str) -> f64 {
-    let found = finding.evidence.iter().find(|evidence| evidence.figure.contains(name));
-    match &found.unwrap_or_else(|| panic!("{name} is not in {:?}", finding.evidence)).value {
-        Value::Figure { value, .. } => *value,
-        Value::Text { text } => panic!("{text}"),
-    }
-}
 
 /// Both ends on the loopback device, 30 µs apart.
 fn loopback(change: impl FnOnce(&mut TcpInfo)) -> Socket {
@@ -40,7 +30,7 @@ fn drops_of_a_listener_without_a_full_queue_are_not_an_overflow() {
     scene.count("TcpExt.ListenOverflows", 40);
     scene.count("Tcp.PassiveOpens", 10_100);
     let found = scene.finding("listen-overflow");
-    assert_eq!((found.seconds, value(&found, "drops of this listener")), (Some(40.0), 500.0));
+    assert_eq!((found.seconds, found.figure("drops")), (Some(40.0), 500.0));
     assert!(found.confidence >= 0.9, "{}", found.confidence);
 }
 
@@ -54,7 +44,7 @@ fn an_overflow_is_less_sure_where_it_may_be_another_listeners() {
     let mut other = listener(128, 5, 50);
     (other.cookie, other.local) = (Some(2), "0.0.0.0:80".parse().unwrap());
     scene.add(other);
-    assert!(scene.findings().iter().all(|found| found.confidence < alone));
+    assert!(scene.told().iter().all(|found| found.confidence < alone));
 }
 
 #[test]
@@ -70,7 +60,7 @@ fn syns_to_a_dead_address_are_neither_loss_nor_lost_retransmissions() {
     scene.count("Tcp.RetransSegs", 590);
     scene.count("TcpExt.TCPLostRetransmit", 350);
     assert_eq!(scene.causes(), ["lost-retransmission", "loss"]);
-    assert_eq!(value(&scene.findings()[1], "Tcp.RetransSegs"), 300.0);
+    assert_eq!(scene.told()[1].figure("Tcp.RetransSegs - D-SACKs - SYNs"), 300.0);
 }
 
 #[test]
@@ -104,9 +94,9 @@ fn a_full_window_between_programs_of_one_machine_is_usual() {
     assert_eq!(with(20_000_000_000).causes(), [""; 0], "2 GB/s");
     let mut late = with(100_000_000);
     late.namespace().sockets[0].info.as_mut().unwrap().rtt = Some(12_000);
-    assert_eq!(late.causes(), ["receive-window"], "a late reader is not a queue");
-    let found = with(100_000_000).finding("receive-window");
-    assert_eq!((value(&found, "rwnd_limited"), value(&found, "busy")), (8.0, 10.0));
+    assert_eq!(late.causes(), ["zero-window"], "a late reader is not a queue");
+    let found = with(100_000_000).finding("zero-window");
+    assert_eq!((found.figure("rwnd_limited"), found.figure("busy_time")), (8.0, 10.0));
 }
 
 #[test]
@@ -249,7 +239,7 @@ fn with_qdisc(kind: &str, drops: u32, again: u32) -> Scene {
 #[test]
 fn drops_of_the_own_queue_are_not_the_networks() {
     let found = with_qdisc("tbf", 800, 800).finding("qdisc-drops");
-    assert_eq!((value(&found, "eth0 tbf dropped"), found.fix.who), (800.0, crate::host::finding::Who::Host));
+    assert_eq!((found.figure("eth0 tbf dropped"), found.fix.who), (800.0, crate::host::finding::Who::Host));
     assert_eq!(found.fix.command.as_deref(), Some("tc -s qdisc show dev eth0"));
     assert_eq!(with_qdisc("tbf", 90, 0).causes(), [""; 0], "less than 1 in 10,000");
     assert_eq!(with_qdisc("tbf", 110, 800).causes(), ["qdisc-drops", "loss"], "most was lost elsewhere");
@@ -271,7 +261,7 @@ fn a_table_of_connections_that_is_nearly_full_is_possible_trouble() {
     let found = scene.finding("conntrack-full");
     assert!(found.confidence < 0.6 && found.summary.contains("nearly full"), "{}", found.summary);
     // It is not the headline of a machine with a real one.
-    scene.add(connection_with(|info| info.rwnd_limited = Some(4_000_000)));
+    scene.add(connection_with(|info| (info.rwnd_limited, info.snd_wnd) = (Some(4_000_000), Some(72_400))));
     assert_eq!(scene.causes(), ["receive-window", "conntrack-full"]);
 }
 

@@ -24,11 +24,12 @@
 //! ## References
 //! Linux nf_conntrack-sysctl.
 
-use crate::host::causes::HostCause;
-use crate::host::finding::{Finding, Fix, Since, Source, Who, figure};
+use crate::host::finding::{
+    Extent, Finding, HostAction, HostCause, HostCheck, HostStatement, Place, Since, Who, figure, fix,
+};
 use crate::host::look::Look;
+use whyslow_core::analysis::Unit;
 use whyslow_live::host::Conntrack;
-use whyslow_report::text::units;
 
 /// Of the table, what is nearly full.
 const NEARLY: f64 = 0.9;
@@ -54,55 +55,37 @@ fn report(look: Look<'_>, table: Conntrack) -> Option<Finding> {
         return None;
     }
     let mut evidence = vec![
-        figure("nf_conntrack_count", table.count as f64, "entries", (Source::Conntrack, Since::Now)),
-        figure("net.netfilter.nf_conntrack_max", table.max as f64, "entries", (Source::Setting, Since::Now)),
+        figure("nf_conntrack_count", table.count as f64, Unit::One, (Place::Conntrack, Since::Now)),
+        figure("net.netfilter.nf_conntrack_max", table.max as f64, Unit::One, (Place::Setting, Since::Now)),
     ];
-    evidence
-        .extend(dropped.map(|(count, since)| figure("packets dropped", count as f64, "", (Source::Conntrack, since))));
+    evidence.extend(
+        dropped.map(|(count, since)| figure("nf_conntrack drop", count as f64, Unit::One, (Place::Conntrack, since))),
+    );
     let twice = table.max.saturating_mul(2);
     let memory = twice.saturating_mul(ENTRY);
+    let extent = match dropped {
+        Some((count, _)) => Extent::Count { count, unit: Unit::Packets },
+        None if is_full => Extent::FullNow,
+        None => Extent::Filled { share: table.count as f64 / table.max as f64 },
+    };
+    let confidence = match dropped {
+        Some(_) => 0.9,
+        None if is_full => 0.75,
+        None => 0.5,
+    };
+    let (entries, most) = (table.count, table.max);
+    let statement = match dropped {
+        Some((packets, since)) => HostStatement::ConntrackDropped { packets, since, entries, most },
+        None => HostStatement::ConntrackFilled { entries, most },
+    };
+    let command =
+        (memory <= MEMORY).then(|| look.command(&format!("sysctl -w net.netfilter.nf_conntrack_max={twice}")));
     Some(Finding {
-        cause: HostCause::ConntrackFull,
         namespace: look.foreign_name(),
-        peer: None,
-        seconds: None,
-        cost: match dropped {
-            Some((count, _)) => units::count(count, "packet"),
-            None if is_full => "full now".to_owned(),
-            None => format!("{} full", units::share(table.count as f64 / table.max as f64)),
-        },
-        confidence: match dropped {
-            Some(_) => 0.9,
-            None if is_full => 0.75,
-            None => 0.5,
-        },
-        summary: summary(table, dropped),
+        extent: Some(extent),
         evidence,
-        fix: Fix {
-            who: Who::Host,
-            what: format!(
-                "let the table be larger: {} entries take about {}",
-                units::thousands(twice),
-                units::bytes(memory)
-            ),
-            command: (memory <= MEMORY)
-                .then(|| look.command(&format!("sysctl -w net.netfilter.nf_conntrack_max={twice}"))),
-            verify: "`conntrack -S` does not count on under drop".to_owned(),
-        },
+        remedies: vec![fix(Who::Host, HostAction::EnlargeConntrack { entries: twice, bytes: memory }, command)],
+        verify: Some(HostCheck::ConntrackDrops),
+        ..Finding::new(HostCause::ConntrackFull, confidence, statement)
     })
-}
-
-fn summary(table: Conntrack, dropped: Option<(u64, Since)>) -> String {
-    let [count, max] = [table.count, table.max].map(units::thousands);
-    match dropped {
-        Some((packets, since)) => format!(
-            "connection tracking dropped {} {}: its table holds {count} of {max} entries",
-            units::count(packets, "packet"),
-            since.words(Source::Conntrack),
-        ),
-        None if table.count < table.max => format!(
-            "connection tracking is nearly full ({count} of {max} entries): when it is full, new connections are dropped"
-        ),
-        None => format!("connection tracking is full ({max} entries): new connections may be dropped"),
-    }
 }

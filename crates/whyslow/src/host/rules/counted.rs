@@ -1,64 +1,35 @@
-//! [`Counted`]: a finding that rests on a counter, as a share of what was sent or received.
+//! [`by_counter`]: a finding that rests on a counter, as a share of what was sent or received.
 
-use crate::host::causes::HostCause;
-use crate::host::finding::{Evidence, Finding, Fix, Source, figure};
+use crate::host::finding::{Evidence, Extent, Finding, HostStatement, Place, Slug, figure};
 use crate::host::look::{Look, Share};
+use whyslow_core::analysis::Unit;
 pub(super) use whyslow_evidence::{DROPPED, ENOUGH, FEW, LOSSY};
-use whyslow_report::text::units;
 
-/// A counter that rose, and what it is a share of.
-#[derive(Debug)]
-pub(super) struct Counted {
-    pub cause: HostCause,
-    /// The counter's name, and that of what it is a share of.
-    pub names: (String, &'static str),
-    pub share: Share,
-    pub confidence: f64,
-    pub summary: String,
-    pub fix: Fix,
-}
-
-impl Counted {
-    /// The finding, with more evidence behind the counter.
-    pub(super) fn into_finding(self, look: Look<'_>, more: impl IntoIterator<Item = Evidence>) -> Finding {
-        let from = (Source::Counter, self.share.since());
-        let mut evidence = vec![
-            figure(self.names.0, self.share.count as f64, "", from),
-            figure(self.names.1, self.share.all as f64, "", from),
-        ];
-        evidence.extend(more);
-        Finding {
-            cause: self.cause,
-            namespace: look.foreign_name(),
-            peer: None,
-            seconds: None,
-            cost: format!("{} of {}", part(self.share.value()), units::count(self.share.all, "segment")),
-            confidence: self.confidence,
-            summary: self.summary,
-            evidence,
-            fix: self.fix,
-        }
+/// A finding that rests on a counter and what it is a share of.
+pub(super) fn by_counter(
+    look: Look<'_>,
+    cause: impl Into<Slug>,
+    confidence: f64,
+    statement: HostStatement,
+    (names, share): ((&str, &str), Share),
+) -> Finding {
+    let from = (Place::Counter, share.since());
+    Finding {
+        namespace: look.foreign_name(),
+        extent: Some(Extent::Share { share: share.value(), of: share.all, unit: Unit::Segments }),
+        evidence: vec![
+            figure(names.0, share.count as f64, Unit::One, from),
+            figure(names.1, share.all as f64, Unit::One, from),
+        ],
+        ..Finding::new(cause, confidence, statement)
     }
-}
-
-/// A share in words: `1.4 %`, and of what is rare `1 in 8,811`.
-pub(super) fn part(value: f64) -> String {
-    if value >= 0.001 || value <= 0.0 {
-        return units::share(value);
-    }
-    format!("1 in {}", units::thousands((1.0 / value).round() as u64))
-}
-
-/// When it was counted, in words.
-pub(super) fn when(share: Share) -> String {
-    share.seconds.map_or("since boot".to_owned(), |seconds| format!("in {}", units::figure(seconds, "s")))
 }
 
 /// Another counter, as evidence.
 pub(super) fn counter(look: Look<'_>, name: &str, share: Share) -> Option<Evidence> {
     let count = look.counter(name)?;
     let value = share.seconds.and(count.recent).map_or(count.boot, |(recent, _)| recent);
-    Some(figure(name, value as f64, "", (Source::Counter, share.since())))
+    Some(figure(name, value as f64, Unit::One, (Place::Counter, share.since())))
 }
 
 /// The value of a counter over the same time as a share.

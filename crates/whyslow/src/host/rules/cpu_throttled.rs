@@ -24,12 +24,13 @@
 //! ## References
 //! Linux scheduler/sched-bwc.
 
-use crate::host::causes::HostCause;
-use crate::host::finding::{Finding, Fix, Since, Source, Who, figure};
+use crate::host::finding::{
+    Extent, Finding, HostAction, HostCause, HostCheck, HostStatement, Place, Processes, Since, Who, figure, fix,
+};
 use crate::host::look::{Look, quoted};
 use std::collections::BTreeMap;
+use whyslow_core::analysis::Unit;
 use whyslow_live::host::{Namespace, Owner, Throttled};
-use whyslow_report::text::units;
 
 /// Of the periods, those in which it was throttled.
 const SHARE: f64 = 0.25;
@@ -70,33 +71,20 @@ fn report(look: Look<'_>, now: Throttled, owner: &Owner) -> Option<Finding> {
     }
     let seconds = account.time_us as f64 / 1e6;
     let place = owner.container.clone().or_else(|| owner.unit.clone());
-    let of = place.as_ref().map_or(String::new(), |place| format!(" of {place}"));
-    let from = (Source::Cgroup, since);
+    let from = (Place::Cgroup, since);
+    let command = owner.throttled_in.as_ref().map(|folder| format!("cat {}", quoted(&format!("{folder}/cpu.stat"))));
+    let process = Processes { name: owner.name.clone(), pid: owner.pid, others: 0 };
     Some(Finding {
-        cause: HostCause::CpuThrottled,
         namespace: look.foreign_name(),
-        peer: None,
-        seconds: Some(seconds),
-        cost: format!("{} in {} of the periods", units::figure(seconds, "s"), units::share(share)),
-        confidence: 0.9,
-        summary: format!(
-            "{}[{}]{of} stood still for {}: the processor limit of its control group was used up in {} of the periods",
-            owner.name,
-            owner.pid,
-            units::figure(seconds, "s"),
-            units::share(share),
-        ),
+        cost_s: Some(seconds),
+        extent: Some(Extent::InPeriods { seconds, share }),
         evidence: vec![
-            figure("cpu.stat nr_throttled", account.throttled as f64, "periods", from),
-            figure("cpu.stat nr_periods", account.periods as f64, "periods", from),
-            figure("cpu.stat throttled time", seconds, "s", from),
+            figure("cpu.stat nr_throttled", account.throttled as f64, Unit::One, from),
+            figure("cpu.stat nr_periods", account.periods as f64, Unit::One, from),
+            figure("cpu.stat throttled time", seconds, Unit::Seconds, from),
         ],
-        fix: Fix {
-            who: Who::Host,
-            what: "raise its processor limit (cpu.max, or cpu.cfs_quota_us of cgroup v1; resources.limits.cpu, CPUQuota=), or let it use fewer threads"
-                .to_owned(),
-            command: owner.throttled_in.as_ref().map(|folder| format!("cat {}", quoted(&format!("{folder}/cpu.stat")))),
-            verify: "`nr_throttled` in the group's cpu.stat does not rise".to_owned(),
-        },
+        remedies: vec![fix(Who::Host, HostAction::RaiseCpuLimit, command)],
+        verify: Some(HostCheck::Throttled),
+        ..Finding::new(HostCause::CpuThrottled, 0.9, HostStatement::Throttled { process, place, seconds, share })
     })
 }

@@ -26,11 +26,13 @@
 //! ## References
 //! Linux accounting/psi.
 
-use crate::host::causes::HostCause;
-use crate::host::finding::{Finding, Fix, Since, Source, Who, figure, text};
+use crate::host::finding::{
+    Extent, Finding, HostAction, HostCheck, HostStatement, Place, Processes, Since, Who, figure, fix, text,
+};
 use crate::host::look::{Live, Look, is_plain, quoted};
+use whyslow_core::analysis::Unit;
+use whyslow_core::cause::Cause;
 use whyslow_live::host::Owner;
-use whyslow_report::text::units;
 
 /// Of the time, in which somebody waited, per cent.
 const PRESSURE: f64 = 20.0;
@@ -62,34 +64,27 @@ fn waiting<'a>(look: Look<'a>) -> Option<(&'a Owner, f64, u64)> {
 /// The control group of a connection's owner waited.
 fn of_owner(look: Look<'_>) -> Option<Finding> {
     let (owner, pressure, busy) = waiting(look)?;
-    let place = owner.container.as_ref().or(owner.unit.as_ref());
-    let of = place.map_or(String::new(), |place| format!(" of {place}"));
-    let share = units::share(pressure / 100.0);
+    let share = pressure / 100.0;
     let since = Since::Seconds(10.0);
+    let command =
+        owner.cpu_pressure_in.as_ref().map(|folder| format!("cat {}", quoted(&format!("{folder}/cpu.pressure"))));
+    let statement = HostStatement::GroupWaited {
+        process: Processes { name: owner.name.clone(), pid: owner.pid, others: 0 },
+        place: owner.container.clone().or_else(|| owner.unit.clone()),
+        share,
+        connections: busy,
+    };
     Some(Finding {
-        cause: HostCause::HostCpu,
         namespace: look.foreign_name(),
-        peer: None,
-        seconds: None,
-        cost: format!("{share} of the time"),
-        confidence: 0.7,
-        summary: format!(
-            "{}[{}]{of}, or another program of its control group, waited for a processor for {share} of the last 10 s, while {} of it carried data",
-            owner.name,
-            owner.pid,
-            units::count(busy, "connection")
-        ),
+        extent: Some(Extent::OfTheTime { share }),
         evidence: vec![
-            figure("cpu.pressure some, of its control group", pressure, "%", (Source::Cgroup, since)),
-            figure("its connections that sent or received in the last second", busy as f64, "", (Source::Sockets, Since::Now)),
-            figure("processors", look.host.processors as f64, "", (Source::Kernel, Since::Now)),
+            figure("cpu.pressure some", pressure, Unit::Percent, (Place::Cgroup, since)),
+            figure("busy connections", busy as f64, Unit::One, (Place::Sockets, Since::Now)),
+            figure("processors", look.host.processors as f64, Unit::One, (Place::Kernel, Since::Now)),
         ],
-        fix: Fix {
-            who: Who::Host,
-            what: "see who takes the processors (`top -H`), and give its control group a larger share (cpu.weight, CPUWeight=)".to_owned(),
-            command: owner.cpu_pressure_in.as_ref().map(|folder| format!("cat {}", quoted(&format!("{folder}/cpu.pressure")))),
-            verify: "`avg10` in the group's cpu.pressure is small".to_owned(),
-        },
+        remedies: vec![fix(Who::Host, HostAction::RaiseCpuShare, command)],
+        verify: Some(HostCheck::Pressure { of_group: true }),
+        ..Finding::new(Cause::HostCpu, 0.7, statement)
     })
 }
 
@@ -114,35 +109,22 @@ fn report(look: Look<'_>) -> Option<Finding> {
         Some((device.name.clone(), name, short))
     });
     let mut evidence = vec![
-        figure("PSI cpu some", pressure, "%", (Source::Kernel, Since::Seconds(10.0))),
-        figure("connections that sent or received in the last second", busy as f64, "", (Source::Sockets, Since::Now)),
-        figure("processors", look.host.processors as f64, "", (Source::Kernel, Since::Now)),
+        figure("PSI cpu some", pressure, Unit::Percent, (Place::Kernel, Since::Seconds(10.0))),
+        figure("busy connections", busy as f64, Unit::One, (Place::Sockets, Since::Now)),
+        figure("processors", look.host.processors as f64, Unit::One, (Place::Kernel, Since::Now)),
     ];
     evidence.extend(
-        off.as_ref().map(|(device, name, _)| text(format!("{device} {name}"), "off", (Source::Device, Since::Now))),
+        off.as_ref().map(|(device, name, _)| text(format!("{device} {name}"), "off", (Place::Device, Since::Now))),
     );
-    let what = match &off {
-        Some((device, _, short)) => format!("switch `{short}` of {device} on, and see who takes the processors"),
-        None => "see who takes the processors (`top -H`)".to_owned(),
-    };
+    let share = pressure / 100.0;
+    let command = off.as_ref().map(|(device, _, short)| look.command(&format!("ethtool -K {device} {short} on")));
+    let action = HostAction::FreeProcessors { offload: off.map(|(device, _, short)| [device, short.to_owned()]) };
     Some(Finding {
-        cause: HostCause::HostCpu,
         namespace: look.foreign_name(),
-        peer: None,
-        seconds: None,
-        cost: format!("{} of the time", units::share(pressure / 100.0)),
-        confidence: 0.5,
-        summary: format!(
-            "programs waited for a processor for {} of the last 10 s, while {} carried data",
-            units::share(pressure / 100.0),
-            units::count(busy as u64, "connection")
-        ),
+        extent: Some(Extent::OfTheTime { share }),
         evidence,
-        fix: Fix {
-            who: Who::Host,
-            what,
-            command: off.map(|(device, _, short)| look.command(&format!("ethtool -K {device} {short} on"))),
-            verify: "`cat /proc/pressure/cpu` shows a small avg10".to_owned(),
-        },
+        remedies: vec![fix(Who::Host, action, command)],
+        verify: Some(HostCheck::Pressure { of_group: false }),
+        ..Finding::new(Cause::HostCpu, 0.5, HostStatement::MachineWaited { share, connections: busy as u64 })
     })
 }

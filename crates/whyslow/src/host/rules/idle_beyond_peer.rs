@@ -30,13 +30,14 @@
 //! 3.8.4; Linux nf_conntrack-sysctl.
 
 use super::close_wait::idle_before_ms;
-use crate::host::causes::HostCause;
-use crate::host::finding::{Finding, Fix, Since, Source, Who, figure, text};
+use crate::host::finding::{
+    Extent, Finding, HostAction, HostCause, HostCheck, HostStatement, Place, Since, Who, figure, fix, text,
+};
 use crate::host::look::{Live, Look, dst, owners, plain};
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
+use whyslow_core::analysis::Unit;
 use whyslow_live::host::State;
-use whyslow_report::text::units;
 
 /// Beyond twice the time that was watched, milliseconds.
 const MARGIN_MS: u64 = 5_000;
@@ -74,41 +75,32 @@ fn report(look: Look<'_>, (remote, most, is_own): (SocketAddr, u64, bool), lives
     let longest = lives.iter().max_by_key(|live| silent_ms(live))?;
     let silent = silent_ms(longest)? as f64 / 1e3;
     let most = most as f64 / 1e3;
-    let number = units::count(lives.len() as u64, "connection");
-    let owners = owners(lives.iter().flat_map(|live| &live.socket.owners));
-    let of = if owners.is_empty() { String::new() } else { format!(" of {owners}") };
-    let keeps = if is_own { "connection tracking on this machine keeps one" } else { "that server keeps others" };
-    let summary = format!(
-        "{number}{of} to {remote}, silent for up to {}, though {keeps} for {} only: the next request there may wait for a timeout",
-        units::figure(silent, "s"),
-        units::figure(most, "s"),
-    );
-    let source = if is_own {
-        figure("nf_conntrack_tcp_timeout_established", most, "s", (Source::Setting, Since::Now))
-    } else {
-        figure("idle before it closed others, at most", most, "s", (Source::Sockets, Since::Now))
+    let connections = lives.len() as u64;
+    let statement = HostStatement::SilentBeyond {
+        connections,
+        of: owners(lives.iter().flat_map(|live| &live.socket.owners)),
+        remote,
+        silent_s: silent,
+        kept_s: most,
+        by_tracking: is_own,
     };
+    let source = if is_own {
+        figure("nf_conntrack_tcp_timeout_established", most, Unit::Seconds, (Place::Setting, Since::Now))
+    } else {
+        figure("idle before FIN", most, Unit::Seconds, (Place::Sockets, Since::Now))
+    };
+    let command = look.command(&format!("ss -tnoip {}", dst(remote.ip())));
     Some(Finding {
-        cause: HostCause::IdleBeyondPeer,
         namespace: look.foreign_name(),
-        peer: Some(remote.ip().to_string()),
-        seconds: None,
-        cost: number,
-        confidence: 0.4,
-        summary,
+        peer: Some(remote.ip()),
+        extent: Some(Extent::Count { count: connections, unit: Unit::Connections }),
         evidence: vec![
             source,
-            figure("silent, at most", silent, "s", (Source::Sockets, Since::Now)),
-            text("the longest", longest.line(), (Source::Socket, Since::Now)),
+            figure("silent", silent, Unit::Seconds, (Place::Sockets, Since::Now)),
+            text("socket", longest.line(), (Place::Socket, Since::Now)),
         ],
-        fix: Fix {
-            who: Who::Program,
-            what: format!(
-                "keep idle connections for less than {}, or set SO_KEEPALIVE with TCP_KEEPIDLE below that",
-                units::figure(most, "s")
-            ),
-            command: Some(look.command(&format!("ss -tnoip {}", dst(remote.ip())))),
-            verify: "`ss -tnoi` shows a keep-alive timer on them, or none idle for so long".to_owned(),
-        },
+        remedies: vec![fix(Who::Program, HostAction::KeepIdleShorter { seconds: most }, Some(command))],
+        verify: Some(HostCheck::KeepAlive),
+        ..Finding::new(HostCause::IdleBeyondPeer, 0.4, statement)
     })
 }

@@ -31,11 +31,12 @@
 //! ## References
 //! Linux listen(2), ip-sysctl; RFC 6298 section 2.1 (a second before the first retransmission).
 
-use crate::host::causes::HostCause;
-use crate::host::finding::{Evidence, Finding, Fix, Since, Source, Who, figure, text};
-use crate::host::look::{Count, Look, owners};
+use crate::host::finding::{
+    Evidence, Extent, Finding, HostAction, HostCause, HostCheck, HostStatement, Place, Since, Who, figure, fix, text,
+};
+use crate::host::look::{Count, Look, named, socket_line};
+use whyslow_core::analysis::Unit;
 use whyslow_live::host::{Socket, State};
-use whyslow_report::text::units;
 
 /// Drops for each connection that was accepted, from which they are told.
 const SHARE: f64 = 0.001;
@@ -113,58 +114,41 @@ fn drops(look: Look<'_>, listener: &Socket) -> Option<Count> {
 fn report(look: Look<'_>, listener: &Socket, overflow: Option<Overflow>) -> Finding {
     let somaxconn = look.setting("net.core.somaxconn");
     let bound = i64::from(listener.send_queue);
-    let name = {
-        let owners = owners(listener.owners.iter());
-        if owners.is_empty() { listener.local.to_string() } else { format!("{owners} on {}", listener.local) }
-    };
     let (count, since) = overflow.map_or((0, Since::Now), |overflow| (overflow.count, overflow.since));
     let own = drops(look, listener).map_or(0, |drops| drops.newest().0);
-    let summary = if count > 0 {
-        format!(
-            "{name} accepted too slowly: its queue of {bound} was full, and {} dropped, each of which costs its client a second or more",
-            if count == 1 { "1 packet was".to_owned() } else { format!("{} packets were", units::thousands(count)) }
-        )
-    } else {
-        format!("{name} accepts too slowly: its queue of {bound} is full at this moment, and the next SYN is dropped")
+    let most = u64::from(listener.send_queue);
+    let statement = match count {
+        0 => HostStatement::QueueIsFull { listener: named(listener), most },
+        dropped => HostStatement::QueueWasFull { listener: named(listener), most, dropped },
     };
     let is_bounded = somaxconn == Some(bound) && bound < USUAL_SOMAXCONN;
-    let what = match somaxconn {
-        _ if is_bounded => format!(
-            "accept faster, and let the program ask for a longer queue: net.core.somaxconn is {bound}, too, and bounds it"
-        ),
-        Some(most) if most > bound => {
-            format!("accept faster, or ask for a longer queue in listen(2): it asked for {bound}, and may have {most}")
-        }
-        _ => "accept faster: more threads, and no other work where connections are accepted".to_owned(),
-    };
+    let action =
+        HostAction::AcceptFaster { asked: most, most: somaxconn.and_then(|most| u64::try_from(most).ok()), is_bounded };
     let mut evidence: Vec<Evidence> = vec![
-        figure("drops of this listener", own as f64, "", (Source::Socket, since)),
-        figure("waiting to be accepted", f64::from(listener.recv_queue), "", (Source::Socket, Since::Now)),
-        figure("most that may wait (backlog)", f64::from(listener.send_queue), "", (Source::Socket, Since::Now)),
+        figure("drops", own as f64, Unit::One, (Place::Socket, since)),
+        figure("Recv-Q", f64::from(listener.recv_queue), Unit::One, (Place::Socket, Since::Now)),
+        figure("Send-Q (backlog)", f64::from(listener.send_queue), Unit::One, (Place::Socket, Since::Now)),
     ];
-    evidence.extend(somaxconn.map(|most| figure("net.core.somaxconn", most as f64, "", (Source::Setting, Since::Now))));
+    evidence.extend(
+        somaxconn.map(|most| figure("net.core.somaxconn", most as f64, Unit::One, (Place::Setting, Since::Now))),
+    );
     if let Some(overflows) = look.counter("TcpExt.ListenOverflows") {
         let (count, seconds) = overflows.newest();
         let since = seconds.map_or(Since::Boot, Since::Seconds);
-        evidence.push(figure("TcpExt.ListenOverflows", count as f64, "", (Source::Counter, since)));
+        evidence.push(figure("TcpExt.ListenOverflows", count as f64, Unit::One, (Place::Counter, since)));
     }
-    evidence.push(text("the listener", name, (Source::Socket, Since::Now)));
+    evidence.push(text("socket", socket_line(listener), (Place::Socket, Since::Now)));
+    let command = is_bounded.then(|| look.command(&format!("sysctl -w net.core.somaxconn={USUAL_SOMAXCONN}")));
+    let extent = if count > 0 { Extent::Count { count, unit: Unit::Packets } } else { Extent::FullNow };
+    let confidence = overflow.map_or(0.8, |overflow| overflow.confidence);
     Finding {
-        cause: HostCause::ListenOverflow,
         namespace: look.foreign_name(),
-        peer: None,
-        seconds: (count > 0).then_some(count as f64 * WAIT_S),
-        cost: if count > 0 { units::count(count, "drop") } else { "full now".to_owned() },
-        confidence: overflow.map_or(0.8, |overflow| overflow.confidence),
-        summary,
+        cost_s: (count > 0).then_some(count as f64 * WAIT_S),
+        extent: Some(extent),
         evidence,
-        fix: Fix {
-            who: Who::Program,
-            what,
-            command: is_bounded.then(|| look.command(&format!("sysctl -w net.core.somaxconn={USUAL_SOMAXCONN}"))),
-            verify: "`ss -ltn` shows Recv-Q below Send-Q for it, and `nstat -az TcpExtListenOverflows` does not rise"
-                .to_owned(),
-        },
+        remedies: vec![fix(Who::Program, action, command)],
+        verify: Some(HostCheck::ListenQueue),
+        ..Finding::new(HostCause::ListenOverflow, confidence, statement)
     }
 }
 
@@ -174,24 +158,16 @@ fn by_counter(look: Look<'_>, opened: Option<Count>) -> Option<Finding> {
     if share.count == 0 || share.value() < SHARE {
         return None;
     }
-    let drops = units::count(share.count, "connection");
     Some(Finding {
-        cause: HostCause::ListenOverflow,
         namespace: look.foreign_name(),
-        peer: None,
-        seconds: Some(share.count as f64 * WAIT_S),
-        cost: units::count(share.count, "drop"),
-        confidence: 0.7,
-        summary: format!("the queue of a listener was full for {drops}, each of which waited a second or more"),
+        cost_s: Some(share.count as f64 * WAIT_S),
+        extent: Some(Extent::Count { count: share.count, unit: Unit::Packets }),
         evidence: vec![
-            figure("TcpExt.ListenOverflows", share.count as f64, "", (Source::Counter, share.since())),
-            figure("Tcp.PassiveOpens", share.all as f64, "", (Source::Counter, share.since())),
+            figure("TcpExt.ListenOverflows", share.count as f64, Unit::One, (Place::Counter, share.since())),
+            figure("Tcp.PassiveOpens", share.all as f64, Unit::One, (Place::Counter, share.since())),
         ],
-        fix: Fix {
-            who: Who::Program,
-            what: "find the listener whose Recv-Q comes near its Send-Q, and let its program accept faster".to_owned(),
-            command: Some(look.command("ss -ltnm")),
-            verify: "`nstat -az TcpExtListenOverflows` does not rise".to_owned(),
-        },
+        remedies: vec![fix(Who::Program, HostAction::FindListener, Some(look.command("ss -ltnm")))],
+        verify: Some(HostCheck::Counters { names: &["TcpExtListenOverflows"], slowly: false }),
+        ..Finding::new(HostCause::ListenOverflow, 0.7, HostStatement::SomeQueueWasFull { connections: share.count })
     })
 }

@@ -29,16 +29,18 @@
 //! Mathis et al., "The Macroscopic Behavior of the TCP Congestion Avoidance Algorithm", 1997; RFC
 //! 5681, RFC 8985.
 
-use super::counted::{Counted, ENOUGH, FEW, LOSSY, counter, over, when, without_syns};
+use super::counted::{ENOUGH, FEW, LOSSY, by_counter, counter, over, without_syns};
 use super::qdisc_drops;
-use crate::host::causes::HostCause;
-use crate::host::finding::{Finding, Fix, Since, Source, Who, figure, text};
-use crate::host::look::{Live, Look, Peer, Share, dst};
-use whyslow_report::text::units;
+use crate::host::finding::{
+    Extent, Field, Finding, HostAction, HostCheck, HostStatement, Place, Since, Who, figure, fix, text,
+};
+use crate::host::look::{Live, Look, Peer, Share};
+use whyslow_core::analysis::Unit;
+use whyslow_core::cause::Cause;
 
 pub(super) fn check(look: Look<'_>) -> Vec<Finding> {
     let found: Vec<Finding> = Peer::all(look.live()).into_iter().filter_map(|peer| of_peer(look, &peer)).collect();
-    if found.is_empty() { by_counter(look).into_iter().collect() } else { found }
+    if found.is_empty() { counted(look).into_iter().collect() } else { found }
 }
 
 /// Segments that a connection lost, as far as is known.
@@ -54,41 +56,29 @@ fn of_peer(look: Look<'_>, peer: &Peer<'_>) -> Option<Finding> {
         return None;
     }
     let worst = peer.connections.iter().max_by_key(|live| lost(live))?;
-    let share = units::share(gone as f64 / sent as f64);
     if qdisc_drops::explains(look, look.device(worst), gone) {
         return None;
     }
-    let sockets = (Source::Sockets, look.since_connections());
+    let sockets = (Place::Sockets, look.since_connections());
     let mut evidence = vec![
-        figure("retransmitted, less D-SACKs", gone as f64, "segments", sockets),
-        figure("segments with data sent", sent as f64, "segments", sockets),
+        figure("retrans - dsack_dups", gone as f64, Unit::Segments, sockets),
+        figure("data_segs_out", sent as f64, Unit::Segments, sockets),
     ];
-    evidence.extend(worst.rtt().map(|rtt| figure("worst: rtt", rtt, "s", (Source::Socket, Since::Now))));
-    evidence.push(text("the worst", worst.line(), (Source::Socket, Since::Now)));
+    evidence.extend(worst.rtt().map(|rtt| figure("rtt", rtt, Unit::Seconds, (Place::Socket, Since::Now))));
+    evidence.push(text("socket", worst.line(), (Place::Socket, Since::Now)));
+    let command = look.command(&format!("mtr --tcp --report {}", peer.address));
     Some(Finding {
-        cause: HostCause::Loss,
         namespace: look.foreign_name(),
-        peer: Some(peer.address.to_string()),
-        seconds: None,
-        cost: format!("{share} of {}", units::count(sent, "segment")),
-        confidence: 0.85,
-        summary: format!(
-            "{} of {} were lost on the way to {}",
-            units::count(gone, "segment"),
-            units::thousands(sent),
-            peer.address
-        ),
+        peer: Some(peer.address),
+        extent: Some(Extent::Share { share: gone as f64 / sent as f64, of: sent, unit: Unit::Segments }),
         evidence,
-        fix: Fix {
-            who: Who::Network,
-            what: format!("find where the path to {} loses packets", peer.address),
-            command: Some(look.command(&format!("mtr --tcp --report {}", peer.address))),
-            verify: format!("`ss -tin {}` shows few `retrans` for new connections", dst(peer.address)),
-        },
+        remedies: vec![fix(Who::Network, HostAction::FindLoss { peer: peer.address }, Some(command))],
+        verify: Some(HostCheck::Socket { peer: Some(peer.address), shows: Field::FewRetrans }),
+        ..Finding::new(Cause::Loss, 0.85, HostStatement::LostToPeer { peer: peer.address, lost: gone, sent })
     })
 }
 
-fn by_counter(look: Look<'_>) -> Option<Finding> {
+fn counted(look: Look<'_>) -> Option<Finding> {
     let share = look.counter("Tcp.RetransSegs")?.share_of(look.counter("Tcp.OutSegs")?, ENOUGH)?;
     let duplicates =
         over(look, "TcpExt.TCPDSACKRecv", share)? + over(look, "TcpExt.TCPDSACKOfoRecv", share).unwrap_or(0);
@@ -100,19 +90,14 @@ fn by_counter(look: Look<'_>) -> Option<Finding> {
     if look.namespace.devices.iter().any(|device| qdisc_drops::explains(look, Some(device), gone.count)) {
         return None;
     }
-    let summary = format!(
-        "{} of what this machine sent {} was lost on the way, by its counters; no live connection shows to whom",
-        units::share(gone.value()),
-        when(share)
-    );
-    let fix = Fix {
-        who: Who::Network,
-        what: "look again while transfers are slow: the connections then name the peer".to_owned(),
-        command: Some(look.command("whyslow host --for 30s")),
-        verify: "`nstat TcpRetransSegs TcpOutSegs`, run twice, shows few retransmissions".to_owned(),
-    };
-    let names = ("Tcp.RetransSegs, less D-SACKs and SYNs".to_owned(), "Tcp.OutSegs");
-    let counted = Counted { cause: HostCause::Loss, names, share: gone, confidence: 0.7, summary, fix };
+    let statement = HostStatement::LostByCounters { segments: gone.counted() };
+    let names = ("Tcp.RetransSegs - D-SACKs - SYNs", "Tcp.OutSegs");
+    let mut found = by_counter(look, Cause::Loss, 0.7, statement, (names, gone));
     let less = ["TcpExt.TCPDSACKRecv", "TcpExt.TCPSynRetrans"];
-    Some(counted.into_finding(look, less.into_iter().filter_map(|name| counter(look, name, share))))
+    found.evidence.extend(less.into_iter().filter_map(|name| counter(look, name, share)));
+    Some(Finding {
+        remedies: vec![fix(Who::Network, HostAction::LookWhileSlow, Some(look.command("whyslow host --for 30s")))],
+        verify: Some(HostCheck::FewRetransmissions),
+        ..found
+    })
 }

@@ -25,12 +25,12 @@
 //! ## References
 //! RFC 8985 section 6.2; Flach et al., "An Internet-Wide Analysis of Traffic Policing", 2016.
 
-use super::counted::{Counted, FEW, LOSSY, over, passes, when, without_syns};
+use super::counted::{FEW, LOSSY, by_counter, over, passes, without_syns};
 use super::qdisc_drops;
-use crate::host::causes::HostCause;
-use crate::host::finding::{Finding, Fix, Source, Who, figure};
+use crate::host::finding::{Finding, HostAction, HostCheck, HostStatement, Place, Who, figure, fix};
 use crate::host::look::{Look, Share};
-use whyslow_report::text::units;
+use whyslow_core::analysis::Unit;
+use whyslow_core::cause::Cause;
 
 /// Of what was retransmitted.
 const SHARE: f64 = 0.1;
@@ -50,20 +50,14 @@ fn report(look: Look<'_>) -> Option<Finding> {
     if look.namespace.devices.iter().any(|device| qdisc_drops::explains(look, Some(device), share.count)) {
         return None;
     }
-    let summary = format!(
-        "{} of the {} {} were lost again: somebody on the path drops in bursts, or above a rate",
-        units::share(share.value()),
-        units::count(share.all, "retransmission"),
-        when(share)
-    );
-    let fix = Fix {
-        who: Who::Network,
-        what: "look for a policer or a link with bursts of errors; a capture at the sender tells which".to_owned(),
-        command: None,
-        verify: "`nstat -az TcpExtTCPLostRetransmit` rises slowly".to_owned(),
-    };
-    let names = ("TcpExt.TCPLostRetransmit, less SYNs".to_owned(), "Tcp.RetransSegs");
-    let counted = Counted { cause: HostCause::LostRetransmission, names, share, confidence: 0.75, summary, fix };
+    let names = ("TcpExt.TCPLostRetransmit - SYNs", "Tcp.RetransSegs");
+    let statement = HostStatement::RetransmissionsLost { retransmissions: share.counted() };
+    let mut found = by_counter(look, Cause::LostRetransmission, 0.75, statement, (names, share));
     let sent = over(look, "Tcp.OutSegs", again).unwrap_or(0);
-    Some(counted.into_finding(look, Some(figure("Tcp.OutSegs", sent as f64, "", (Source::Counter, again.since())))))
+    found.evidence.push(figure("Tcp.OutSegs", sent as f64, Unit::One, (Place::Counter, again.since())));
+    Some(Finding {
+        remedies: vec![fix(Who::Network, HostAction::FindPolicer, None)],
+        verify: Some(HostCheck::Counters { names: &["TcpExtTCPLostRetransmit"], slowly: true }),
+        ..found
+    })
 }

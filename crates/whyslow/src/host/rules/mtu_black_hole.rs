@@ -25,11 +25,12 @@
 //! ## References
 //! RFC 2923 section 2.1, RFC 4821, RFC 8899.
 
-use super::timeout::in_a_row;
-use crate::host::causes::HostCause;
-use crate::host::finding::{Finding, Fix, Since, Source, Who, figure, text};
-use crate::host::look::{Live, Look, Peer, dst};
-use whyslow_report::text::units;
+use crate::host::finding::{
+    Extent, Field, Finding, HostAction, HostCheck, HostStatement, Place, Since, Who, figure, fix, text,
+};
+use crate::host::look::{Live, Look, Peer};
+use whyslow_core::analysis::Unit;
+use whyslow_core::cause::Cause;
 
 /// Timeouts in a row.
 const ROW: u8 = 3;
@@ -45,40 +46,41 @@ pub(super) fn vanishes(live: &Live<'_>) -> bool {
     let info = live.info;
     let (Some(mss), Some(acked)) = (info.snd_mss, info.bytes_acked) else { return false };
     let flight = u64::from(live.socket.send_queue);
-    in_a_row(live) >= ROW && flight >= mss.into() && acked < mss.into() && info.pmtu.is_some_and(|mtu| mtu > SMALL)
+    live.timeouts_in_a_row() >= ROW
+        && flight >= mss.into()
+        && acked < mss.into()
+        && info.pmtu.is_some_and(|mtu| mtu > SMALL)
 }
 
 fn report(look: Look<'_>, peer: &Peer<'_>) -> Option<Finding> {
-    let worst = peer.connections.iter().max_by_key(|live| in_a_row(live))?;
+    let worst = peer.connections.iter().max_by_key(|live| live.timeouts_in_a_row())?;
     let setting = look.setting("net.ipv4.tcp_mtu_probing");
     let probed = look.counter("TcpExt.TCPMTUPSuccess").is_some_and(|count| count.boot > 0);
     let seconds = worst.info.last_data_sent.map(|ms| f64::from(ms) / 1e3);
-    let now = (Source::Socket, Since::Now);
-    let mut evidence = vec![figure("worst: timeouts in a row", in_a_row(worst).into(), "", now)];
-    evidence.extend(worst.info.pmtu.map(|mtu| figure("worst: path MTU as believed", mtu.into(), "B", now)));
-    evidence.extend(worst.info.bytes_acked.map(|acked| figure("worst: acknowledged in all", acked as f64, "B", now)));
-    evidence.extend(setting.map(|on| figure("net.ipv4.tcp_mtu_probing", on as f64, "", (Source::Setting, Since::Now))));
-    evidence.push(text("the worst", worst.line(), now));
+    let now = (Place::Socket, Since::Now);
+    let mut evidence = vec![figure("timeouts in a row", worst.timeouts_in_a_row().into(), Unit::One, now)];
+    evidence.extend(worst.info.pmtu.map(|mtu| figure("pmtu", mtu.into(), Unit::Bytes, now)));
+    evidence.extend(worst.info.bytes_acked.map(|acked| figure("bytes_acked", acked as f64, Unit::Bytes, now)));
+    evidence.extend(
+        setting.map(|on| figure("net.ipv4.tcp_mtu_probing", on as f64, Unit::One, (Place::Setting, Since::Now))),
+    );
+    evidence.push(text("socket", worst.line(), now));
     let is_off = setting == Some(0);
+    let who = if is_off { Who::Host } else { Who::Network };
+    let command = is_off.then(|| look.command("sysctl -w net.ipv4.tcp_mtu_probing=1"));
+    let confidence = if probed { 0.75 } else { 0.55 };
     Some(Finding {
-        cause: HostCause::MtuBlackHole,
         namespace: look.foreign_name(),
-        peer: Some(peer.address.to_string()),
-        seconds,
-        cost: seconds.map_or("now".to_owned(), |seconds| format!("{} so far", units::figure(seconds, "s"))),
-        confidence: if probed { 0.75 } else { 0.55 },
-        summary: format!(
-            "full segments to {} vanish, and small ones passed: {} cannot go on",
-            peer.address,
-            peer.words()
-        ),
+        peer: Some(peer.address),
+        cost_s: seconds,
+        extent: Some(seconds.map_or(Extent::Now, |seconds| Extent::SoFar { seconds, at_least: false })),
         evidence,
-        fix: Fix {
-            who: if is_off { Who::Host } else { Who::Network },
-            what: "let ICMP \"packet too big\" pass on the path; until then let this machine find the size by itself"
-                .to_owned(),
-            command: is_off.then(|| look.command("sysctl -w net.ipv4.tcp_mtu_probing=1")),
-            verify: format!("`ss -tin {}` shows a smaller mss, and no timeouts in a row", dst(peer.address)),
-        },
+        remedies: vec![fix(who, HostAction::LetTooBigPass, command)],
+        verify: Some(HostCheck::Socket { peer: Some(peer.address), shows: Field::SmallerMss }),
+        ..Finding::new(
+            Cause::MtuBlackHole,
+            confidence,
+            HostStatement::FullSegmentsVanish { connections: peer.connections() },
+        )
     })
 }

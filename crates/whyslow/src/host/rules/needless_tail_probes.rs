@@ -32,11 +32,12 @@
 //! ## References
 //! RFC 8985 section 7, RFC 2883, RFC 3135; Linux ip-sysctl (tcp_early_retrans).
 
-use super::counted::{Counted, FEW, LOSSY, counter, over, passes, when};
-use crate::host::causes::HostCause;
-use crate::host::finding::{Evidence, Finding, Fix, Since, Source, Who, figure, text};
+use super::counted::{FEW, LOSSY, by_counter, counter, over, passes};
+use crate::host::finding::{
+    Evidence, Finding, HostAction, HostCause, HostCheck, HostStatement, Place, Since, Who, figure, fix, text,
+};
 use crate::host::look::{Live, Look, Share};
-use whyslow_report::text::units;
+use whyslow_core::analysis::Unit;
 
 /// Of the probes, what must be needless; and of the bytes, what makes counters those of loopback.
 const HALF: f64 = 0.5;
@@ -70,42 +71,36 @@ pub(super) fn check(look: Look<'_>) -> Vec<Finding> {
     let proxy = behind_proxy(look);
     let is_on = look.setting("net.ipv4.tcp_early_retrans").is_some_and(|setting| setting != 0);
     let may_end = is_on && repaired.is_some_and(|repaired| (repaired as f64) < REPAIRED * probes.count as f64);
-    let summary = format!(
-        "{} or more of {} {} were needless: what they sent again had arrived{}",
-        units::thousands(needless),
-        units::count(probes.count, "tail loss probe"),
-        when(probes),
-        if proxy.is_some() { ", behind a proxy that answers sooner than its servers" } else { "" },
-    );
+    let statement = HostStatement::NeedlessProbes {
+        needless,
+        probes: probes.count,
+        since: probes.since(),
+        behind_proxy: proxy.is_some(),
+    };
     let setting = look.setting("net.ipv4.tcp_early_retrans");
     let mut more: Vec<Evidence> =
-        vec![figure("needless, at least", needless as f64, "", (Source::Counter, probes.since()))];
+        vec![figure("needless", needless as f64, Unit::One, (Place::Counter, probes.since()))];
     more.extend(counter(look, "TcpExt.TCPDSACKRecv", probes));
     more.extend(counter(look, "TcpExt.TCPLossProbeRecovery", probes));
-    more.extend(setting.map(|on| figure("net.ipv4.tcp_early_retrans", on as f64, "", (Source::Setting, Since::Now))));
+    more.extend(
+        setting.map(|on| figure("net.ipv4.tcp_early_retrans", on as f64, Unit::One, (Place::Setting, Since::Now))),
+    );
     if let Some(live) = proxy {
         let times = [("rtt", live.rtt()), ("minrtt", live.min_rtt())];
         let times = times.into_iter().filter_map(|(name, time)| Some((name, time?)));
-        more.extend(
-            times.map(|(name, time)| {
-                figure(format!("behind the proxy: {name}"), time, "s", (Source::Socket, Since::Now))
-            }),
-        );
-        more.push(text("behind the proxy", live.line(), (Source::Socket, Since::Now)));
+        more.extend(times.map(|(name, time)| figure(name, time, Unit::Seconds, (Place::Socket, Since::Now))));
+        more.push(text("socket", live.line(), (Place::Socket, Since::Now)));
     }
-    let what = if may_end {
-        "switch tail loss probes off: they repaired next to nothing; a tail that is lost then waits for the timeout"
-    } else {
-        "let the proxy be nearer to its servers; the probes themselves also repair losses here"
-    };
-    let fix = Fix {
-        who: if may_end { Who::Host } else { Who::Network },
-        what: what.to_owned(),
-        command: may_end.then(|| look.command("sysctl -w net.ipv4.tcp_early_retrans=0")),
-        verify: "`nstat -az TcpExtTCPLossProbes TcpExtTCPDSACKRecv` no longer rises".to_owned(),
-    };
-    let names = ("TcpExt.TCPLossProbes".to_owned(), "Tcp.OutSegs");
+    let (who, action) =
+        if may_end { (Who::Host, HostAction::ProbesOff) } else { (Who::Network, HostAction::MoveProxy) };
+    let command = may_end.then(|| look.command("sysctl -w net.ipv4.tcp_early_retrans=0"));
+    let names = ("TcpExt.TCPLossProbes", "Tcp.OutSegs");
     let confidence = if proxy.is_some() { 0.9 } else { 0.7 };
-    let counted = Counted { cause: HostCause::NeedlessTailProbes, names, share: probes, confidence, summary, fix };
-    vec![counted.into_finding(look, more)]
+    let mut found = by_counter(look, HostCause::NeedlessTailProbes, confidence, statement, (names, probes));
+    found.evidence.extend(more);
+    vec![Finding {
+        remedies: vec![fix(who, action, command)],
+        verify: Some(HostCheck::Counters { names: &["TcpExtTCPLossProbes", "TcpExtTCPDSACKRecv"], slowly: false }),
+        ..found
+    }]
 }

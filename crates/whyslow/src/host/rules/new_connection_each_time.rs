@@ -24,13 +24,15 @@
 //! ## References
 //! RFC 9112 section 9.3, RFC 9293 section 3.6.1; Linux TCP_TIMEWAIT_LEN.
 
-use crate::host::causes::HostCause;
-use crate::host::finding::{Finding, Fix, Since, Source, Who, figure};
-use crate::host::look::{Look, dst, plain};
+use crate::host::finding::{
+    Extent, Finding, HostAction, HostCheck, HostStatement, Place, Since, Way, Who, figure, fix,
+};
+use crate::host::look::{Look, plain};
 use std::collections::{BTreeMap, BTreeSet};
-use std::net::{IpAddr, SocketAddr};
+use std::net::IpAddr;
+use whyslow_core::analysis::Unit;
+use whyslow_core::cause::Cause;
 use whyslow_live::host::State;
-use whyslow_report::text::units;
 
 /// How long a closed connection stays in TIME_WAIT on Linux, seconds.
 const TIME_WAIT_S: f64 = 60.0;
@@ -38,15 +40,6 @@ const TIME_WAIT_S: f64 = 60.0;
 const FEW: u64 = 60;
 /// Of that time, what handshakes take.
 const SHARE: f64 = 0.1;
-
-/// Who opened them, and to where.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Way {
-    /// From here, to this server.
-    Out(SocketAddr),
-    /// From this client, to this port here.
-    In(IpAddr, u16),
-}
 
 pub(super) fn check(look: Look<'_>) -> Vec<Finding> {
     let served: BTreeSet<u16> = look.in_state(State::Listen).map(|socket| socket.local.port()).collect();
@@ -65,53 +58,41 @@ pub(super) fn check(look: Look<'_>) -> Vec<Finding> {
 }
 
 /// The round trip to a peer, seconds, and what knows it.
-fn round_trip(look: Look<'_>, peer: IpAddr) -> Option<(f64, Source)> {
+fn round_trip(look: Look<'_>, peer: IpAddr) -> Option<(f64, Place)> {
     let live = look.live().filter(|live| live.peer() == peer).filter_map(|live| live.min_rtt());
     let remembered = look.namespace.metrics.iter().filter(|entry| entry.address.to_canonical() == peer);
     let remembered = remembered.filter_map(|entry| entry.rtt_us).map(|rtt| f64::from(rtt) / 1e6);
     let least = |times: &mut dyn Iterator<Item = f64>| times.reduce(f64::min);
     least(&mut live.into_iter())
-        .map(|rtt| (rtt, Source::Socket))
-        .or_else(|| least(&mut remembered.into_iter()).map(|rtt| (rtt, Source::Metrics)))
+        .map(|rtt| (rtt, Place::Socket))
+        .or_else(|| least(&mut remembered.into_iter()).map(|rtt| (rtt, Place::Metrics)))
 }
 
 fn report(look: Look<'_>, way: Way, number: u64) -> Option<Finding> {
-    let (peer, whom, who, what) = match way {
-        Way::Out(remote) => (remote.ip(), format!("to {remote}"), Who::Program, "keep connections open and reuse them"),
-        Way::In(client, port) => (
-            client,
-            format!("from {client} to port {port} here"),
-            Who::Program,
-            "keep connections open for the next request: this end closed them first",
-        ),
+    let (peer, action) = match way {
+        Way::Out(remote) => (remote.ip(), HostAction::ReuseConnections { with_timestamps: false }),
+        Way::In(client, _) => (client, HostAction::KeepServedOpen),
     };
     let (rtt, source) = round_trip(look, peer)?;
     let took = rtt * number as f64;
     if took < SHARE * TIME_WAIT_S {
         return None;
     }
-    let cost = format!("{} of handshakes in 60 s", units::figure(took, "s"));
     Some(Finding {
-        cause: HostCause::NewConnectionEachTime,
         namespace: look.foreign_name(),
-        peer: Some(peer.to_string()),
-        seconds: Some(took),
-        cost,
-        confidence: 0.8,
-        summary: format!(
-            "{} {whom} were opened and closed in the last minute, each with a handshake of {} before its first byte",
-            units::count(number, "connection"),
-            units::figure(rtt, "s")
-        ),
+        peer: Some(peer),
+        cost_s: Some(took),
+        extent: Some(Extent::Handshakes { seconds: took, within_s: TIME_WAIT_S }),
         evidence: vec![
-            figure("sockets in TIME_WAIT", number as f64, "", (Source::Sockets, Since::Seconds(TIME_WAIT_S))),
-            figure("round trip", rtt, "s", (source, Since::Now)),
+            figure("TIME-WAIT", number as f64, Unit::One, (Place::Sockets, Since::Seconds(TIME_WAIT_S))),
+            figure("rtt", rtt, Unit::Seconds, (source, Since::Now)),
         ],
-        fix: Fix {
-            who,
-            what: what.to_owned(),
-            command: None,
-            verify: format!("`ss -tn state time-wait {} | wc -l` falls", dst(peer)),
-        },
+        remedies: vec![fix(Who::Program, action, None)],
+        verify: Some(HostCheck::TimeWaitFalls { peer }),
+        ..Finding::new(
+            Cause::NewConnectionEachTime,
+            0.8,
+            HostStatement::OpenedAndClosed { connections: number, way, rtt_s: rtt },
+        )
     })
 }

@@ -26,12 +26,13 @@
 //! ## References
 //! Linux struct rtnl_link_stats64, ethtool(8), networking/device_drivers (mlx5 counters).
 
-use super::counted::{DROPPED, FEW, part, when};
-use crate::host::causes::HostCause;
-use crate::host::finding::{Finding, Fix, Since, Source, Who, figure};
+use super::counted::{DROPPED, FEW};
+use crate::host::finding::{
+    Extent, Finding, HostAction, HostCause, HostCheck, HostStatement, Place, Since, Who, figure, fix,
+};
 use crate::host::look::{Count, Look, Share, is_plain};
+use whyslow_core::analysis::Unit;
 use whyslow_live::host::Device;
-use whyslow_report::text::units;
 
 /// Packets that the card had no room for. The first is what the others add up to, or the largest.
 const COUNTERS: [&str; 3] = ["rx_missed_errors", "rx_fifo_errors", "rx_over_errors"];
@@ -74,49 +75,38 @@ fn report(look: Look<'_>, device: &Device) -> Option<Finding> {
     if share.count < FEW || share.value() < DROPPED {
         return None;
     }
-    let from = (Source::Device, share.since());
+    let from = (Place::Device, share.since());
     let mut evidence = vec![
-        figure(format!("{} {name}", device.name), share.count as f64, "packets", from),
-        figure(format!("{} rx_packets", device.name), share.all as f64, "packets", from),
+        figure(format!("{} {name}", device.name), share.count as f64, Unit::Packets, from),
+        figure(format!("{} rx_packets", device.name), share.all as f64, Unit::Packets, from),
     ];
     let larger = device.rings.filter(|rings| rings.rx < rings.rx_max);
     if let Some(rings) = device.rings {
-        evidence.push(figure("ring for receiving", rings.rx.into(), "packets", (Source::Device, Since::Now)));
-        evidence.push(figure("ring, at most", rings.rx_max.into(), "packets", (Source::Device, Since::Now)));
+        evidence.push(figure("rx ring", rings.rx.into(), Unit::Packets, (Place::Device, Since::Now)));
+        evidence.push(figure("rx ring, most", rings.rx_max.into(), Unit::Packets, (Place::Device, Since::Now)));
     }
-    let what = match larger {
-        Some(rings) => format!(
-            "let its ring hold {} packets (`ethtool -G {} rx {}`), at a moment when the link may be gone for a second",
-            units::thousands(rings.rx_max.into()),
-            device.name,
-            rings.rx_max
-        ),
-        None => "spread its interrupts over more processors".to_owned(),
+    let name_of = device.name.clone();
+    let action = match larger {
+        Some(rings) => HostAction::EnlargeRing { device: name_of.clone(), packets: rings.rx_max.into() },
+        None => HostAction::SpreadInterrupts,
+    };
+    // Reading is harmless; a link that is gone for a second is not.
+    let command = is_plain(&name_of).then(|| look.command(&format!("ethtool -g {name_of}")));
+    let verify = if OF_DRIVERS.contains(&name) {
+        HostCheck::Driver { device: name_of.clone(), name: name.to_owned() }
+    } else {
+        HostCheck::Link { device: name_of.clone() }
     };
     Some(Finding {
-        cause: HostCause::NicDrops,
         namespace: look.foreign_name(),
-        peer: None,
-        seconds: None,
-        cost: format!("{} of {}", part(share.value()), units::count(share.all, "packet")),
-        confidence: 0.85,
-        summary: format!(
-            "{} had no room for {} that came {}",
-            device.name,
-            units::count(share.count, "packet"),
-            when(share)
-        ),
+        extent: Some(Extent::Share { share: share.value(), of: share.all, unit: Unit::Packets }),
         evidence,
-        fix: Fix {
-            who: Who::Host,
-            what,
-            // Reading is harmless; a link that is gone for a second is not.
-            command: is_plain(&device.name).then(|| look.command(&format!("ethtool -g {}", device.name))),
-            verify: if OF_DRIVERS.contains(&name) {
-                format!("`ethtool -S {}` does not count on under {name}", device.name)
-            } else {
-                format!("`ip -s -s link show dev {}` does not count on under missed and fifo", device.name)
-            },
-        },
+        remedies: vec![fix(Who::Host, action, command)],
+        verify: Some(verify),
+        ..Finding::new(
+            HostCause::NicDrops,
+            0.85,
+            HostStatement::CardDropped { device: name_of, packets: share.counted() },
+        )
     })
 }

@@ -25,13 +25,15 @@
 //! RFC 9293 section 3.8.1, RFC 6298; Linux tcp(7), tcp_syn_retries.
 
 use super::listen_overflow::{is_full, overflow};
-use crate::host::causes::HostCause;
-use crate::host::finding::{Finding, Fix, Since, Source, Who, figure, text};
+use crate::host::finding::{
+    Extent, Finding, HostAction, HostCheck, HostStatement, Place, Since, Who, figure, fix, text,
+};
 use crate::host::look::{Look, dst, owners, plain, socket_line};
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
+use whyslow_core::analysis::Unit;
+use whyslow_core::cause::Cause;
 use whyslow_live::host::{Socket, State};
-use whyslow_report::text::units;
 
 /// Retransmissions of a SYN that are no chance.
 const RETRANSMITS: u8 = 2;
@@ -65,35 +67,26 @@ fn retransmits(socket: &Socket) -> u8 {
 fn report(look: Look<'_>, target: SocketAddr, sockets: &[&Socket]) -> Option<Finding> {
     let longest = *sockets.iter().max_by_key(|socket| retransmits(socket))?;
     let waited: f64 = sockets.iter().map(|socket| f64::from(retransmits(socket))).sum();
-    let number = units::count(sockets.len() as u64, "connection");
-    let owners = owners(sockets.iter().flat_map(|socket| &socket.owners));
-    let by = if owners.is_empty() { String::new() } else { format!(" by {owners}") };
     let syns: u32 = sockets.iter().map(|socket| u32::from(retransmits(socket))).sum();
+    let command = look.command(&format!("ss -tnop state syn-sent {}", dst(target.ip())));
+    let statement = HostStatement::NoSynAck {
+        target,
+        connections: sockets.len() as u64,
+        of: owners(sockets.iter().flat_map(|socket| &socket.owners)),
+        retransmissions: retransmits(longest).into(),
+    };
     Some(Finding {
-        cause: HostCause::NoAnswer,
         namespace: look.foreign_name(),
-        peer: Some(target.ip().to_string()),
-        seconds: Some(waited),
-        cost: format!("{} or more so far", units::figure(waited, "s")),
-        confidence: 0.9,
-        summary: format!(
-            "{target} answers no SYN: {number}{by} in SYN_SENT, the longest after {} retransmissions",
-            retransmits(longest)
-        ),
+        peer: Some(target.ip()),
+        cost_s: Some(waited),
+        extent: Some(Extent::SoFar { seconds: waited, at_least: true }),
         evidence: vec![
-            figure("sockets in SYN_SENT", sockets.len() as f64, "", (Source::Sockets, Since::Now)),
-            figure("SYNs sent again", f64::from(syns), "", (Source::Sockets, Since::Connection)),
-            text("the longest", socket_line(longest), (Source::Socket, Since::Now)),
+            figure("SYN-SENT", sockets.len() as f64, Unit::One, (Place::Sockets, Since::Now)),
+            figure("SYNs sent again", f64::from(syns), Unit::One, (Place::Sockets, Since::Connection)),
+            text("socket", socket_line(longest), (Place::Socket, Since::Now)),
         ],
-        fix: Fix {
-            who: Who::Network,
-            what: format!(
-                "see whether {} is up, listens on port {}, and who drops SYNs to it (a firewall that refused them would cost no time)",
-                target.ip(),
-                target.port()
-            ),
-            command: Some(look.command(&format!("ss -tnop state syn-sent {}", dst(target.ip())))),
-            verify: "`ss -tn state syn-sent` lists nothing for longer than a moment".to_owned(),
-        },
+        remedies: vec![fix(Who::Network, HostAction::CheckServer { target }, Some(command))],
+        verify: Some(HostCheck::StateEmpty { state: "syn-sent" }),
+        ..Finding::new(Cause::NoAnswer, 0.9, statement)
     })
 }

@@ -23,10 +23,12 @@
 //! RFC 2018, RFC 6675.
 
 use super::counted::{FEW, LOSSY};
-use crate::host::causes::HostCause;
-use crate::host::finding::{Finding, Fix, Since, Source, Who, figure, text};
-use crate::host::look::{Live, Look, Peer, dst};
-use whyslow_report::text::units;
+use crate::host::finding::{
+    Extent, Field, Finding, HostAction, HostCheck, HostStatement, Place, Since, TcpOption, Who, figure, fix, text,
+};
+use crate::host::look::{Live, Look, Peer};
+use whyslow_core::analysis::Unit;
+use whyslow_core::cause::Cause;
 
 /// TCPI_OPT_SACK.
 const SACK: u8 = 2;
@@ -45,35 +47,27 @@ fn report(look: Look<'_>, peer: &Peer<'_>) -> Option<Finding> {
     let worst = peer.connections.iter().max_by_key(|live| live.info.total_retrans)?;
     let setting = look.setting("net.ipv4.tcp_sack");
     let is_off = setting == Some(0);
-    let since = (Source::Sockets, look.since_connections());
+    let since = (Place::Sockets, look.since_connections());
     let mut evidence = vec![
-        figure("retransmitted", again as f64, "segments", since),
-        figure("segments with data sent", sent as f64, "segments", since),
+        figure("retrans", again as f64, Unit::Segments, since),
+        figure("data_segs_out", sent as f64, Unit::Segments, since),
     ];
-    evidence.extend(setting.map(|on| figure("net.ipv4.tcp_sack", on as f64, "", (Source::Setting, Since::Now))));
-    evidence.push(text("the worst, without sack", worst.line(), (Source::Socket, Since::Now)));
+    evidence.extend(setting.map(|on| figure("net.ipv4.tcp_sack", on as f64, Unit::One, (Place::Setting, Since::Now))));
+    evidence.push(text("socket", worst.line(), (Place::Socket, Since::Now)));
+    let option = TcpOption::Sack;
+    let (who, action) = match is_off {
+        true => (Who::Host, HostAction::SwitchOn { option }),
+        false => (Who::Peer, HostAction::SwitchOnAtPeer { option }),
+    };
+    let command = is_off.then(|| look.command("sysctl -w net.ipv4.tcp_sack=1"));
     Some(Finding {
-        cause: HostCause::NoSack,
         namespace: look.foreign_name(),
-        peer: Some(peer.address.to_string()),
-        seconds: None,
-        cost: format!("{} of {}", units::share(again as f64 / sent as f64), units::count(sent, "segment")),
-        confidence: 0.85,
-        summary: format!(
-            "without SACK {} had to send {} again, one a round trip",
-            peer.words(),
-            units::count(again, "segment")
-        ),
+        peer: Some(peer.address),
+        cost_s: None,
+        extent: Some(Extent::Share { share: again as f64 / sent as f64, of: sent, unit: Unit::Segments }),
         evidence,
-        fix: Fix {
-            who: if is_off { Who::Host } else { Who::Peer },
-            what: if is_off {
-                "switch SACK on; connections that are open stay as they are".to_owned()
-            } else {
-                "this end offers SACK: switch it on there, or find the firewall that takes it out of SYNs".to_owned()
-            },
-            command: is_off.then(|| look.command("sysctl -w net.ipv4.tcp_sack=1")),
-            verify: format!("`ss -tin {}` shows sack for new connections", dst(peer.address)),
-        },
+        remedies: vec![fix(who, action, command)],
+        verify: Some(HostCheck::Socket { peer: Some(peer.address), shows: Field::Sack }),
+        ..Finding::new(Cause::NoSack, 0.85, HostStatement::WithoutSack { connections: peer.connections(), again })
     })
 }

@@ -23,10 +23,12 @@
 //! ## References
 //! RFC 7323 section 2.
 
-use crate::host::causes::HostCause;
-use crate::host::finding::{Finding, Fix, Since, Source, Who, figure, text};
-use crate::host::look::{Live, Look, Peer, dst};
-use whyslow_report::text::units;
+use crate::host::finding::{
+    Extent, Field, Finding, HostAction, HostCheck, HostStatement, Place, Since, TcpOption, Who, figure, fix, text,
+};
+use crate::host::look::{Live, Look, Peer};
+use whyslow_core::analysis::Unit;
+use whyslow_core::cause::Cause;
 
 /// TCPI_OPT_WSCALE.
 const WSCALE: u8 = 4;
@@ -58,35 +60,31 @@ fn report(look: Look<'_>, peer: &Peer<'_>) -> Option<Finding> {
     let setting = look.setting("net.ipv4.tcp_window_scaling");
     let is_off = setting == Some(0);
     let mut evidence = vec![
-        figure("rwnd_limited", limited, "s", (Source::Sockets, look.since_connections())),
-        figure("round trip", rtt, "s", (Source::Socket, Since::Now)),
+        figure("rwnd_limited", limited, Unit::Seconds, (Place::Sockets, look.since_connections())),
+        figure("rtt", rtt, Unit::Seconds, (Place::Socket, Since::Now)),
     ];
-    evidence
-        .extend(setting.map(|on| figure("net.ipv4.tcp_window_scaling", on as f64, "", (Source::Setting, Since::Now))));
-    evidence.push(text("the worst, without wscale", worst.line(), (Source::Socket, Since::Now)));
+    evidence.extend(
+        setting.map(|on| figure("net.ipv4.tcp_window_scaling", on as f64, Unit::One, (Place::Setting, Since::Now))),
+    );
+    evidence.push(text("socket", worst.line(), (Place::Socket, Since::Now)));
+    let option = TcpOption::WindowScaling;
+    let (who, action) = match is_off {
+        true => (Who::Host, HostAction::SwitchOn { option }),
+        false => (Who::Peer, HostAction::SwitchOnAtPeer { option }),
+    };
+    let command = is_off.then(|| look.command("sysctl -w net.ipv4.tcp_window_scaling=1"));
     Some(Finding {
-        cause: HostCause::NoWindowScaling,
         namespace: look.foreign_name(),
-        peer: Some(peer.address.to_string()),
-        seconds: (limited > 0.0).then_some(limited),
-        cost: format!("at most {}", units::rate(most)),
-        confidence: 0.9,
-        summary: format!(
-            "{} cannot pass {}: without window scaling no more than 65,535 B are on their way",
-            peer.words(),
-            units::rate(most)
-        ),
+        peer: Some(peer.address),
+        cost_s: (limited > 0.0).then_some(limited),
+        extent: Some(Extent::HeldAt { rate_bps: most }),
         evidence,
-        fix: Fix {
-            who: if is_off { Who::Host } else { Who::Peer },
-            what: if is_off {
-                "switch window scaling on; connections that are open stay as they are".to_owned()
-            } else {
-                "this end offers window scaling: switch it on there, or find the firewall that takes it out of SYNs"
-                    .to_owned()
-            },
-            command: is_off.then(|| look.command("sysctl -w net.ipv4.tcp_window_scaling=1")),
-            verify: format!("`ss -tin {}` shows wscale for new connections", dst(peer.address)),
-        },
+        remedies: vec![fix(who, action, command)],
+        verify: Some(HostCheck::Socket { peer: Some(peer.address), shows: Field::Wscale }),
+        ..Finding::new(
+            Cause::NoWindowScaling,
+            0.9,
+            HostStatement::WithoutScaling { connections: peer.connections(), most_bps: most },
+        )
     })
 }

@@ -26,13 +26,14 @@
 //! ## References
 //! RFC 9293 section 3.6.1, RFC 6191; Linux ip-sysctl.
 
-use crate::host::causes::HostCause;
-use crate::host::finding::{Finding, Fix, Since, Source, Who, figure};
+use crate::host::finding::{
+    Extent, Finding, HostAction, HostCause, HostCheck, HostStatement, Place, Since, Who, figure, fix,
+};
 use crate::host::look::{Look, dst, plain};
 use std::collections::BTreeMap;
 use std::net::{IpAddr, SocketAddr};
+use whyslow_core::analysis::Unit;
 use whyslow_live::host::State;
-use whyslow_report::text::units;
 
 /// Of the ports, the share that are taken.
 const FULL: f64 = 0.9;
@@ -61,39 +62,26 @@ fn report(look: Look<'_>, (local, remote): (IpAddr, SocketAddr), (all, waiting):
     // Without timestamps tcp_tw_reuse does nothing (tcp_twsk_unique).
     let is_off = look.setting("net.ipv4.tcp_timestamps") == Some(0) && waiting * 2 >= all;
     let mut evidence = vec![
-        figure("sockets towards it", all as f64, "", (Source::Sockets, Since::Now)),
-        figure("of them in TIME_WAIT", waiting as f64, "", (Source::Sockets, Since::Now)),
-        figure("net.ipv4.ip_local_port_range, ports", ports as f64, "", (Source::Setting, Since::Now)),
+        figure("sockets", all as f64, Unit::One, (Place::Sockets, Since::Now)),
+        figure("TIME-WAIT", waiting as f64, Unit::One, (Place::Sockets, Since::Now)),
+        figure("net.ipv4.ip_local_port_range", ports as f64, Unit::One, (Place::Setting, Since::Now)),
     ];
-    evidence.extend(is_off.then(|| figure("net.ipv4.tcp_timestamps", 0.0, "", (Source::Setting, Since::Now))));
-    let fix = if is_off {
-        Fix {
-            who: Who::Host,
-            what: "keep connections to it open and reuse them; and switch timestamps on, without which no new connection can take over the port of a closed one (tcp_tw_reuse)".to_owned(),
-            command: Some(look.command("sysctl -w net.ipv4.tcp_timestamps=1")),
-            verify: format!("`ss -tn state time-wait {} | wc -l` falls", dst(remote.ip())),
-        }
-    } else {
-        Fix {
-            who: Who::Program,
-            what: "keep connections to it open and reuse them".to_owned(),
-            command: Some(look.command(&format!("ss -tn state time-wait {}", dst(remote.ip())))),
-            verify: format!("`ss -tn state time-wait {} | wc -l` falls", dst(remote.ip())),
-        }
+    evidence.extend(is_off.then(|| figure("net.ipv4.tcp_timestamps", 0.0, Unit::One, (Place::Setting, Since::Now))));
+    let (who, command) = match is_off {
+        true => (Who::Host, look.command("sysctl -w net.ipv4.tcp_timestamps=1")),
+        false => (Who::Program, look.command(&format!("ss -tn state time-wait {}", dst(remote.ip())))),
     };
-    let cost = format!("{} of {} ports", units::thousands(all), units::thousands(ports));
     Finding {
-        cause: HostCause::PortExhaustion,
         namespace: look.foreign_name(),
-        peer: Some(remote.ip().to_string()),
-        seconds: None,
-        cost: cost.clone(),
-        confidence: 0.9,
-        summary: format!(
-            "{cost} from {local} to {remote} are taken, {} of them by closed connections (TIME_WAIT): new ones soon fail",
-            units::thousands(waiting)
-        ),
+        peer: Some(remote.ip()),
+        extent: Some(Extent::Ports { taken: all, of: ports }),
         evidence,
-        fix,
+        remedies: vec![fix(who, HostAction::ReuseConnections { with_timestamps: is_off }, Some(command))],
+        verify: Some(HostCheck::TimeWaitFalls { peer: remote.ip() }),
+        ..Finding::new(
+            HostCause::PortExhaustion,
+            0.9,
+            HostStatement::PortsTaken { taken: all, of: ports, local, remote, closed: waiting },
+        )
     }
 }

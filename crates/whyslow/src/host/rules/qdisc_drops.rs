@@ -25,12 +25,13 @@
 //! ## References
 //! tc(8), tc-tbf(8); Linux `struct gnet_stats_queue`; RFC 8289, RFC 8290.
 
-use super::counted::{DROPPED, FEW, LOSSY, part, when};
-use crate::host::causes::HostCause;
-use crate::host::finding::{Finding, Fix, Since, Source, Who, figure};
-use crate::host::look::{Count, Look, Share, is_plain};
+use super::counted::{DROPPED, FEW, LOSSY};
+use crate::host::finding::{
+    Extent, Finding, HostAction, HostCause, HostCheck, HostStatement, Place, Since, Who, figure, fix,
+};
+use crate::host::look::{Count, Look, is_plain};
+use whyslow_core::analysis::Unit;
 use whyslow_live::host::Device;
-use whyslow_report::text::units;
 
 /// Disciplines that drop to keep their queue short.
 const SHORT_QUEUES: [&str; 9] = ["fq_codel", "codel", "cake", "pie", "fq_pie", "red", "gred", "sfb", "choke"];
@@ -80,51 +81,33 @@ fn report(look: Look<'_>, device: &Device) -> Option<Finding> {
     if share.count < FEW || share.value() < threshold {
         return None;
     }
-    let from = (Source::Device, share.since());
+    let from = (Place::Device, share.since());
     let mut evidence = vec![
-        figure(format!("{} {kind} dropped", device.name), share.count as f64, "packets", from),
-        figure(format!("{} {kind} packets", device.name), share.all as f64, "packets", from),
+        figure(format!("{} {kind} dropped", device.name), share.count as f64, Unit::Packets, from),
+        figure(format!("{} {kind} packets", device.name), share.all as f64, Unit::Packets, from),
     ];
     let waiting = device.qdiscs.iter().map(|qdisc| qdisc.backlog).max().unwrap_or(0);
-    evidence.push(figure("waiting in the queue", waiting.into(), "B", (Source::Device, Since::Now)));
+    evidence.push(figure("backlog", waiting.into(), Unit::Bytes, (Place::Device, Since::Now)));
+    let name = &device.name;
+    let command = is_plain(name).then(|| look.command(&format!("tc -s qdisc show dev {name}")));
+    let statement =
+        HostStatement::OwnQueueDropped { device: name.clone(), discipline: kind.to_owned(), packets: share.counted() };
     Some(Finding {
-        cause: HostCause::QdiscDrops,
         namespace: look.foreign_name(),
-        peer: None,
-        seconds: None,
-        cost: format!("{} of {}", part(share.value()), units::count(share.all, "packet")),
-        confidence: 0.9,
-        summary: summary(device, kind, share),
+        extent: Some(Extent::Share { share: share.value(), of: share.all, unit: Unit::Packets }),
         evidence,
-        fix: Fix {
-            who: Who::Host,
-            what: advice(device, kind),
-            command: is_plain(&device.name).then(|| look.command(&format!("tc -s qdisc show dev {}", device.name))),
-            verify: format!("`tc -s qdisc show dev {}` does not count on under dropped", device.name),
-        },
+        remedies: vec![fix(Who::Host, action(device, kind), command)],
+        verify: Some(HostCheck::Qdisc { device: name.clone() }),
+        ..Finding::new(HostCause::QdiscDrops, 0.9, statement)
     })
 }
 
-fn summary(device: &Device, kind: &str, share: Share) -> String {
-    format!(
-        "the queue in front of {} ({kind}) on this machine dropped {} of {} {}: the network did not lose them",
-        device.name,
-        units::count(share.count, "packet"),
-        units::thousands(share.all),
-        when(share)
-    )
-}
-
-fn advice(device: &Device, kind: &str) -> String {
+fn action(device: &Device, kind: &str) -> HostAction {
+    let (device, discipline) = (device.name.clone(), kind.to_owned());
     match kind {
-        "netem" => format!("`netem` on {} drops on purpose: remove it unless a test runs", device.name),
-        _ if SHAPERS.contains(&kind) => {
-            format!("raise the rate of `{kind}` on {}, or let it hold more (`limit`, `latency`)", device.name)
-        }
-        _ if SHORT_QUEUES.contains(&kind) => format!(
-            "the link behind {} is full, and `{kind}` drops to keep its queue short: a faster link, or less to send",
-            device.name
-        ),
-        _ => format!("let the queue of {} be longer (`txqueuelen`, `limit`), or pace senders (`fq`)", device.name),
+        "netem" => HostAction::RemoveNetem { device },
+        _ if SHAPERS.contains(&kind) => HostAction::RaiseShaper { device, discipline },
+        _ if SHORT_QUEUES.contains(&kind) => HostAction::FasterLink { device, discipline },
+        _ => HostAction::LongerQueue { device },
     }
 }

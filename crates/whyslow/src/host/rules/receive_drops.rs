@@ -25,11 +25,12 @@
 //! ## References
 //! Linux SNMP counters, tcp_prune_queue.
 
-use super::counted::{Counted, DROPPED, passes, when};
-use crate::host::causes::HostCause;
-use crate::host::finding::{Finding, Fix, Since, Source, Who, figure, text};
+use super::counted::{DROPPED, by_counter, passes};
+use crate::host::finding::{
+    Finding, HostAction, HostCause, HostCheck, HostStatement, Place, Since, Who, figure, fix, text,
+};
 use crate::host::look::{Look, live as with_info};
-use whyslow_report::text::units;
+use whyslow_core::analysis::Unit;
 
 /// What is dropped, by its counter.
 const COUNTERS: [&str; 4] = ["TcpExt.RcvPruned", "TcpExt.TCPRcvQDrop", "TcpExt.OfoPruned", "TcpExt.TCPBacklogDrop"];
@@ -37,11 +38,7 @@ const COUNTERS: [&str; 4] = ["TcpExt.RcvPruned", "TcpExt.TCPRcvQDrop", "TcpExt.O
 pub(super) fn check(look: Look<'_>) -> Vec<Finding> {
     let found = COUNTERS.iter().filter_map(|name| Some((*name, passes(look, (name, "Tcp.InSegs"), DROPPED)?)));
     let Some((name, share)) = found.max_by_key(|(_, share)| share.count) else { return Vec::new() };
-    let summary = format!(
-        "{} that had arrived were dropped {}, for want of memory in a receive buffer",
-        units::count(share.count, "segment"),
-        when(share)
-    );
+    let statement = HostStatement::BuffersDropped { segments: share.counted() };
     let filled = |socket: &&whyslow_live::host::Socket| {
         socket
             .memory
@@ -51,18 +48,17 @@ pub(super) fn check(look: Look<'_>) -> Vec<Finding> {
     let fullest = look.namespace.sockets.iter().filter(|socket| socket.recv_queue > 0).max_by_key(filled);
     let mut more = Vec::new();
     if let Some(live) = fullest.and_then(with_info) {
-        more.push(figure("fullest: Recv-Q", live.socket.recv_queue.into(), "B", (Source::Socket, Since::Now)));
-        more.push(text("the fullest", live.line(), (Source::Socket, Since::Now)));
+        more.push(figure("Recv-Q", live.socket.recv_queue.into(), Unit::Bytes, (Place::Socket, Since::Now)));
+        more.push(text("socket", live.line(), (Place::Socket, Since::Now)));
     }
-    let fix = Fix {
-        who: Who::Program,
-        what: "let the programs read sooner, and take a small SO_RCVBUF out of them".to_owned(),
-        command: Some(look.command("ss -tnmp")),
-        verify: "`nstat -az TcpExtRcvPruned TcpExtTCPRcvQDrop TcpExtOfoPruned` does not rise".to_owned(),
-    };
-    let names = (name.to_owned(), "Tcp.InSegs");
-    vec![
-        Counted { cause: HostCause::ReceiveDrops, names, share, confidence: 0.8, summary, fix }
-            .into_finding(look, more),
-    ]
+    let mut found = by_counter(look, HostCause::ReceiveDrops, 0.8, statement, ((name, "Tcp.InSegs"), share));
+    found.evidence.extend(more);
+    vec![Finding {
+        remedies: vec![fix(Who::Program, HostAction::ReadSooner, Some(look.command("ss -tnmp")))],
+        verify: Some(HostCheck::Counters {
+            names: &["TcpExtRcvPruned", "TcpExtTCPRcvQDrop", "TcpExtOfoPruned"],
+            slowly: false,
+        }),
+        ..found
+    }]
 }

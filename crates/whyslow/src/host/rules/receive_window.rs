@@ -5,11 +5,14 @@
 //! too small holds the rate at window / round trip, however fast the path is.
 //!
 //! ## How it is recognised
-//! - Sending: the kernel keeps for how long the peer's window was full (`rwnd_limited`). It is told
-//!   from a fifth of the time with data to send (`busy`) and 100 ms on, as for captures, added up
-//!   by peer; not where the peer's window stays shut (`zero-window`). Between programs of
-//!   one machine a full window is usual, because nothing but the reader limits them: there it takes
-//!   an earlier look, and a reader that takes less than 1 Gbit/s meanwhile.
+//! - Sending: the kernel keeps for how long the peer's window was full (`rwnd_limited`). It is
+//!   told from a fifth of the time with data to send (`busy`) and 100 ms on, as for captures,
+//!   added up by peer; of a window that was full for less than half of the time since the
+//!   connection began only if it is full at this moment, because windows grow; not where the
+//!   peer's application reads late, so that its window stays shut or much less than a window
+//!   passes in a round trip (`zero-window`). Between programs of one machine a full window is
+//!   usual, because nothing but the reader limits them: there it takes an earlier look, and a
+//!   reader that takes less than 1 Gbit/s meanwhile.
 //! - Receiving: where it can, the kernel offers twice what a program reads in a round trip
 //!   (`rcv_space`). It is told where that is six tenths of the window (`rcv_wnd`) or more, data
 //!   came within the last second, little lies unread, 10 windows have come, and the window has
@@ -36,17 +39,20 @@
 //! ## References
 //! RFC 9293 section 3.8.6, RFC 7323; Linux tcp(7), `struct tcp_info`.
 
-use super::buffers::{Buffer, RECEIVE, needed, raise, raise_both};
+use super::buffers::{RECEIVE, begins_with, needed, raise, raise_both};
 use super::zero_window;
-use crate::host::causes::HostCause;
-use crate::host::finding::{Evidence, Finding, Fix, Since, Source, Who, figure, text};
-use crate::host::look::{Live, Look, Peer, dst};
-use whyslow_evidence::{HELD_LEAST_US as LEAST_US, HELD_SHARE as SHARE};
+use crate::host::finding::{
+    Cap, Evidence, Extent, Field, Finding, HostAction, HostCheck, HostStatement, Place, Since, Who, figure, fix, text,
+};
+use crate::host::look::{Live, Look, Peer};
+use whyslow_core::analysis::Unit;
+use whyslow_core::cause::Cause;
+use whyslow_evidence::HELD_LEAST_US as LEAST_US;
 use whyslow_live::tcp_info::TcpInfo;
-use whyslow_report::text::units;
 
-/// A reader that takes more is not slow, bytes per second: one processor copies more than 1 Gbit/s.
-const FAST: f64 = 125e6;
+/// Of the window, what is in flight where it is full; of the time, most.
+const FULL: f64 = 0.8;
+const MOST: f64 = 0.5;
 /// Of the window, what a round trip brings: where it can the kernel offers twice as much
 /// (tcp_rcv_space_adjust).
 const NEARLY: f64 = 0.6;
@@ -65,32 +71,18 @@ const NEAR_S: f64 = 0.002;
 
 pub(super) fn check(look: Look<'_>) -> Vec<Finding> {
     let sending = look.live().filter(|live| !zero_window::is_told(look, live));
-    // Within a machine a reader that is late makes round trips long, and no queue on a path does.
-    let sending = sending.filter(|live| match live.stays_in_memory() {
-        true => reads_slowly(look, live),
-        false => !live.stands_in_queue(),
-    });
+    let sending = sending.filter(|live| !live.waits_for_reader() && !live.stands_in_queue());
+    let sending = sending.filter(|live| !live.stays_in_memory() || live.takes_little(look));
     let sending = Peer::all(sending).into_iter().filter_map(|peer| of_peer(look, &peer));
     let receiving = look.live().filter(|live| is_held_here(live) && !is_refuted(look, live));
     let receiving = Peer::all(receiving.filter(|live| !live.stays_in_memory()));
     sending.chain(receiving.into_iter().filter_map(|peer| own(look, &peer))).collect()
 }
 
-/// Whether an earlier look shows that the peer of a connection within this machine reads slowly.
-fn reads_slowly(look: Look<'_>, live: &Live<'_>) -> bool {
-    let Some((_, seconds)) = look.earlier.filter(|_| live.before.is_some()) else { return false };
-    live.grown(|info| info.bytes_acked).is_some_and(|bytes| (bytes as f64) < FAST * seconds)
-}
-
 /// The peer's windows held what is sent to it.
 fn of_peer(look: Look<'_>, peer: &Peer<'_>) -> Option<Finding> {
     let limited_of = |info: &TcpInfo| info.rwnd_limited;
-    let held = |live: &&Live<'_>| {
-        let (Some(limited), Some(busy)) = (live.grown(limited_of), live.grown(|info| info.busy_time)) else {
-            return false;
-        };
-        limited as f64 >= SHARE * busy as f64 && limited > 0
-    };
+    let held = |live: &&Live<'_>| live.held_by_window().is_some_and(|held| is_lasting(live, held));
     let connections: Vec<Live<'_>> = peer.connections.iter().filter(held).copied().collect();
     let peer = Peer { address: peer.address, connections };
     let (limited, busy) = (peer.sum(|info| info.rwnd_limited), peer.sum(|info| info.busy_time));
@@ -99,61 +91,53 @@ fn of_peer(look: Look<'_>, peer: &Peer<'_>) -> Option<Finding> {
     }
     let worst = peer.connections.iter().max_by_key(|live| live.grown(limited_of))?;
     let [limited, busy] = [limited, busy].map(|us| us as f64 / 1e6);
-    let cost = format!("{} of {}", units::figure(limited, "s"), units::figure(busy, "s"));
-    let buffer = needed(&peer.connections, RECEIVE, |live| live.rate());
-    let size = buffer
-        .as_ref()
-        .map_or(String::new(), |buffer| format!(", up to {} ({})", units::bytes(buffer.bytes), buffer.why));
+    let size = needed(&peer.connections, RECEIVE, |live| live.rate());
+    let action = HostAction::PeerBuffer { size };
+    let statement = HostStatement::PeerWindowFull { connections: peer.connections(), limited_s: limited, busy_s: busy };
     Some(Finding {
-        cause: HostCause::ReceiveWindow,
         namespace: look.foreign_name(),
-        peer: Some(peer.address.to_string()),
-        seconds: Some(limited),
-        cost: cost.clone(),
-        confidence: 0.9,
-        summary: format!(
-            "the receive window of {} held {} for {cost} with data to send",
-            peer.address,
-            peer.connections_of()
-        ),
+        peer: Some(peer.address),
+        cost_s: Some(limited),
+        extent: Some(Extent::Of { seconds: limited, of_s: busy }),
         evidence: sending_evidence(look, limited, busy, worst),
-        fix: Fix {
-            who: Who::Peer,
-            what: if peer.connections.iter().all(Live::stays_in_memory) {
-                "let the program at the other end read faster: no buffer is too small within one machine".to_owned()
-            } else {
-                format!(
-                    "let its receive buffer be larger{size}, and take SO_RCVBUF out of its program; or let that program read faster"
-                )
-            },
-            // It is the other machine's.
-            command: None,
-            verify: format!("`ss -tin {}` shows little rwnd_limited for new connections", dst(peer.address)),
-        },
+        // It is the other machine's: no command.
+        remedies: vec![fix(Who::Peer, action, None)],
+        verify: Some(HostCheck::Socket { peer: Some(peer.address), shows: Field::LittleRwndLimited }),
+        ..Finding::new(Cause::ReceiveWindow, 0.9, statement)
     })
 }
 
 fn sending_evidence(look: Look<'_>, limited: f64, busy: f64, worst: &Live<'_>) -> Vec<Evidence> {
-    let since = (Source::Sockets, look.since_connections());
+    let since = (Place::Sockets, look.since_connections());
     let mut out = vec![
-        figure("rwnd_limited", limited, "s", since),
-        figure("busy", busy, "s", since),
+        figure("rwnd_limited", limited, Unit::Seconds, since),
+        figure("busy_time", busy, Unit::Seconds, since),
         figure(
-            "worst: rwnd_limited",
+            "rwnd_limited",
             worst.grown(|info| info.rwnd_limited).unwrap_or(0) as f64 / 1e6,
-            "s",
-            (Source::Socket, look.since_connections()),
+            Unit::Seconds,
+            (Place::Socket, look.since_connections()),
         ),
     ];
-    let now = (Source::Socket, Since::Now);
-    out.extend(worst.info.snd_wnd.map(|window| figure("worst: snd_wnd", window.into(), "B", now)));
-    out.push(text("the worst", worst.line(), now));
+    let now = (Place::Socket, Since::Now);
+    out.extend(worst.info.snd_wnd.map(|window| figure("snd_wnd", window.into(), Unit::Bytes, now)));
+    out.push(text("socket", worst.line(), now));
     out
 }
 
 /// The round trip as the receiver measures it, seconds.
 fn round_trip(info: &TcpInfo) -> Option<f64> {
     info.rcv_rtt.filter(|&rtt| rtt > 0).map(|rtt| f64::from(rtt) / 1e6)
+}
+
+/// Whether a window that was full since the connection began still holds it: windows grow with
+/// their buffers. It does if it was full for most of the time, or is full at this moment.
+fn is_lasting(live: &Live<'_>, (limited, busy): (u64, u64)) -> bool {
+    let is_full = || {
+        let (Some(flight), Some(window)) = (live.in_flight(), live.info.snd_wnd) else { return true };
+        flight as f64 >= FULL * f64::from(window)
+    };
+    live.before.is_some() || limited as f64 >= MOST * busy as f64 || is_full()
 }
 
 /// What comes here is held by the window that this end offers.
@@ -213,7 +197,8 @@ fn own(look: Look<'_>, peer: &Peer<'_>) -> Option<Finding> {
     let rate = |live: &Live<'_>| Some(f64::from(live.info.rcv_space?) / round_trip(live.info)?);
     let most = look.triple("net.ipv4.tcp_rmem").map(|[_, _, most]| most);
     let rcvbuf = worst.socket.memory.map(|memory| u64::from(memory.rcvbuf));
-    let Buffer { bytes, begin, why } = needed(&peer.connections, RECEIVE, rate)?;
+    let size = needed(&peer.connections, RECEIVE, rate)?;
+    let (bytes, begin) = (size.bytes, begins_with(&size));
     let bound = bound(look, rcvbuf);
     // A buffer that is as large already needs no setting.
     let helps = match bound {
@@ -222,50 +207,42 @@ fn own(look: Look<'_>, peer: &Peer<'_>) -> Option<Finding> {
         Bound::Core | Bound::Program => false,
     };
     let held = f64::from(window) * 8.0 / rtt;
-    let what = match bound {
-        Bound::Most => format!("let receive buffers grow to {} ({why})", units::bytes(bytes)),
-        Bound::Begin => format!(
-            "let receive buffers begin with {}, for they do not grow here, and grow to {} ({why})",
-            units::bytes(begin),
-            units::bytes(bytes)
-        ),
-        Bound::Core => "take SO_RCVBUF out of the program: it stops the kernel from growing the buffer, and net.core.rmem_max bounds it".to_owned(),
-        Bound::Program => "take SO_RCVBUF out of the program: it stops the kernel from growing the buffer".to_owned(),
+    let action = match bound {
+        Bound::Most => HostAction::GrowReceiveBuffer { size, begin: None },
+        Bound::Begin => HostAction::GrowReceiveBuffer { size, begin: Some(begin) },
+        Bound::Core => HostAction::DropReceiveBuffer { cap: Cap::Core },
+        Bound::Program => HostAction::DropReceiveBuffer { cap: Cap::Program },
     };
     let command = match bound {
         Bound::Begin => raise_both("tcp_rmem", begin, bytes),
         _ => raise("tcp_rmem", bytes),
     };
-    let now = (Source::Socket, Since::Now);
+    let now = (Place::Socket, Since::Now);
     let mut evidence = vec![
-        figure("rcv_wnd", window.into(), "B", now),
-        figure("rcv_space, read in a round trip", worst.info.rcv_space.unwrap_or(0).into(), "B", now),
-        figure("rcv_rtt", rtt, "s", now),
+        figure("rcv_wnd", window.into(), Unit::Bytes, now),
+        figure("rcv_space", worst.info.rcv_space.unwrap_or(0).into(), Unit::Bytes, now),
+        figure("rcv_rtt", rtt, Unit::Seconds, now),
     ];
-    evidence.extend(rcvbuf.map(|rcvbuf| figure("receive buffer", rcvbuf as f64, "B", now)));
-    evidence
-        .extend(most.map(|most| figure("net.ipv4.tcp_rmem, most", most as f64, "B", (Source::Setting, Since::Now))));
-    evidence.push(text("the worst", worst.line(), now));
+    evidence.extend(rcvbuf.map(|rcvbuf| figure("rcvbuf", rcvbuf as f64, Unit::Bytes, now)));
+    evidence.extend(
+        most.map(|most| figure("net.ipv4.tcp_rmem[2]", most as f64, Unit::Bytes, (Place::Setting, Since::Now))),
+    );
+    evidence.push(text("socket", worst.line(), now));
+    let who = if helps { Who::Host } else { Who::Program };
+    let statement = HostStatement::OwnWindowFull {
+        connections: peer.connections(),
+        window: window.into(),
+        rtt_s: rtt,
+        rate_bps: held,
+    };
+    let confidence = if bound == Bound::Program { 0.6 } else { 0.85 };
     Some(Finding {
-        cause: HostCause::ReceiveWindow,
         namespace: look.foreign_name(),
-        peer: Some(peer.address.to_string()),
-        seconds: None,
-        cost: format!("held at {}", units::rate(held)),
-        confidence: if bound == Bound::Program { 0.6 } else { 0.85 },
-        summary: format!(
-            "{} cannot receive faster than {}: this end's window of {} lets no more come in a round trip of {}",
-            peer.words(),
-            units::rate(held),
-            units::bytes(window.into()),
-            units::figure(rtt, "s"),
-        ),
+        peer: Some(peer.address),
+        extent: Some(Extent::HeldAt { rate_bps: held }),
         evidence,
-        fix: Fix {
-            who: if helps { Who::Host } else { Who::Program },
-            what,
-            command: helps.then(|| look.command(&command)),
-            verify: format!("`ss -tin {}` shows a rcv_wnd that is larger than rcv_space", dst(peer.address)),
-        },
+        remedies: vec![fix(who, action, helps.then(|| look.command(&command)))],
+        verify: Some(HostCheck::Socket { peer: Some(peer.address), shows: Field::WindowAboveSpace }),
+        ..Finding::new(Cause::ReceiveWindow, confidence, statement)
     })
 }

@@ -30,11 +30,13 @@
 //! ## References
 //! RFC 2861, RFC 7661, RFC 9293; Linux tcp_cwnd_restart, ip-sysctl.
 
-use crate::host::causes::HostCause;
-use crate::host::finding::{Evidence, Finding, Fix, Since, Source, Who, figure, text};
+use crate::host::finding::{
+    Evidence, Extent, Field, Finding, HostAction, HostCheck, HostStatement, Place, Since, Who, figure, fix, text,
+};
 use crate::host::look::{Live, Look, Peer};
+use whyslow_core::analysis::Unit;
+use whyslow_core::cause::Cause;
 use whyslow_live::tcp_info::TcpInfo;
-use whyslow_report::text::units;
 
 /// RFC 6928.
 const INITIAL_WINDOW: f64 = 10.0;
@@ -152,56 +154,46 @@ fn report(look: Look<'_>, restarts: &[Restart<'_>]) -> Option<Finding> {
     let info = worst.live.info;
     let (cwnd, known) = (info.snd_cwnd?, worst.known);
     let peers = Peer::all(restarts.iter().map(|restart| restart.live)).len() as u64;
-    let had = units::count(worst.had as u64, "segment");
-    let whose = format!("{} with {}", units::count(restarts.len() as u64, "connection"), units::count(peers, "peer"));
-    let summary = match known {
-        Known::Seen | Known::Threshold => {
-            format!("{whose} started over after idle time: one had opened its window to {had} and then had {cwnd}")
-        }
-        Known::Expected => format!(
-            "{whose} will start over with {INITIAL_WINDOW} segments when they send again after idle time: one had opened its window to {had}"
-        ),
+    let (connections, had) = (restarts.len() as u64, worst.had as u64);
+    let statement = match known {
+        Known::Seen | Known::Threshold => HostStatement::Restarted { connections, peers, had, has: cwnd.into() },
+        Known::Expected => HostStatement::WillRestart { connections, peers, had, initial: INITIAL_WINDOW as u64 },
     };
+    let confidence = match known {
+        Known::Seen => 0.9,
+        Known::Threshold => 0.75,
+        Known::Expected => 0.65,
+    };
+    let command = look.command("sysctl -w net.ipv4.tcp_slow_start_after_idle=0");
     Some(Finding {
-        cause: HostCause::RestartAfterIdle,
         namespace: look.foreign_name(),
-        peer: None,
-        seconds: Some(worst.cost),
-        cost: format!("{} after each pause", units::figure(worst.cost, "s")),
-        confidence: match known {
-            Known::Seen => 0.9,
-            Known::Threshold => 0.75,
-            Known::Expected => 0.65,
-        },
-        summary,
+        cost_s: Some(worst.cost),
+        extent: Some(Extent::AfterEachPause { seconds: worst.cost }),
         evidence: evidence(worst),
-        fix: Fix {
-            who: Who::Host,
-            what: "keep windows over idle times".to_owned(),
-            command: Some(look.command("sysctl -w net.ipv4.tcp_slow_start_after_idle=0")),
-            verify: "`ss -tin` shows cwnd at or above ssthresh after idle times".to_owned(),
-        },
+        remedies: vec![fix(Who::Host, HostAction::KeepWindows, Some(command))],
+        verify: Some(HostCheck::Socket { peer: None, shows: Field::CwndAfterIdle }),
+        ..Finding::new(Cause::RestartAfterIdle, confidence, statement)
     })
 }
 
 fn evidence(worst: &Restart<'_>) -> Vec<Evidence> {
-    let (info, now) = (worst.live.info, (Source::Socket, Since::Now));
+    let (info, now) = (worst.live.info, (Place::Socket, Since::Now));
     let mut evidence = Vec::new();
-    evidence.extend(info.snd_cwnd.map(|cwnd| figure("worst: cwnd", cwnd.into(), "segments", now)));
+    evidence.extend(info.snd_cwnd.map(|cwnd| figure("cwnd", cwnd.into(), Unit::Segments, now)));
     match worst.known {
-        Known::Seen => evidence.push(figure("worst: cwnd at the look before", worst.had, "segments", now)),
+        Known::Seen => evidence.push(figure("cwnd before", worst.had, Unit::Segments, now)),
         Known::Threshold => {
             let ssthresh = info.snd_ssthresh.map(f64::from);
-            evidence.extend(ssthresh.map(|value| figure("worst: ssthresh, without a loss", value, "segments", now)));
+            evidence.extend(ssthresh.map(|value| figure("ssthresh", value, Unit::Segments, now)));
         }
         Known::Expected => {
             let average = info.bytes_acked.zip(info.data_segs_in).map(|(bytes, asked)| bytes as f64 / f64::from(asked));
-            let since = (Source::Socket, Since::Connection);
-            evidence.extend(average.map(|bytes| figure("worst: sent for each request", bytes, "B", since)));
+            let since = (Place::Socket, Since::Connection);
+            evidence.extend(average.map(|bytes| figure("bytes_acked / data_segs_in", bytes, Unit::Bytes, since)));
         }
     }
-    evidence.extend(info.last_data_sent.map(|ms| figure("worst: last sent", f64::from(ms) / 1e3, "s", now)));
-    evidence.push(figure("net.ipv4.tcp_slow_start_after_idle", 1.0, "", (Source::Setting, Since::Now)));
-    evidence.push(text("the worst", worst.live.line(), now));
+    evidence.extend(info.last_data_sent.map(|ms| figure("last_data_sent", f64::from(ms) / 1e3, Unit::Seconds, now)));
+    evidence.push(figure("net.ipv4.tcp_slow_start_after_idle", 1.0, Unit::One, (Place::Setting, Since::Now)));
+    evidence.push(text("socket", worst.live.line(), now));
     evidence
 }

@@ -2,13 +2,15 @@
 
 #![allow(clippy::unwrap_used)]
 
-use super::super::finding::Finding;
+use super::super::finding::{Evidence, Finding, Who};
 use super::super::look::Look;
 use std::collections::BTreeMap;
+use whyslow_evidence::Fix;
 use whyslow_live::host::{
     Conntrack, Device, Host, Memory, Namespace, Owner, PeerMetrics, Socket, State, Timer, TimerKind,
 };
 use whyslow_live::tcp_info::TcpInfo;
+use whyslow_report::words::{Lang, evidence, host};
 
 /// A machine with one namespace, now and a while ago.
 pub(in crate::host) struct Scene {
@@ -110,19 +112,75 @@ impl Scene {
         super::judge(&[self.look()])
     }
 
+    /// The same, in words.
+    pub(in crate::host) fn told(&self) -> Vec<Told> {
+        self.findings().iter().map(Told::of).collect()
+    }
+
     /// The names of what they find.
     pub(in crate::host) fn causes(&self) -> Vec<&'static str> {
-        self.findings().iter().map(|finding| finding.cause.slug()).collect()
+        self.told().iter().map(|told| told.cause).collect()
     }
 
     /// The one finding that there is.
     #[track_caller]
-    pub(in crate::host) fn finding(&self, slug: &str) -> Finding {
-        let mut findings = self.findings();
-        assert_eq!(findings.len(), 1, "{:?}", self.causes());
-        let finding = findings.pop().unwrap();
-        assert_eq!(finding.cause.slug(), slug);
-        finding
+    pub(in crate::host) fn finding(&self, slug: &str) -> Told {
+        let mut told = self.told();
+        assert_eq!(told.len(), 1, "{:?}", self.causes());
+        let told = told.pop().unwrap();
+        assert_eq!(told.cause, slug);
+        told
+    }
+}
+
+/// A finding as it is printed.
+#[derive(Debug)]
+pub(in crate::host) struct Told {
+    pub(in crate::host) cause: &'static str,
+    pub(in crate::host) seconds: Option<f64>,
+    pub(in crate::host) cost: String,
+    pub(in crate::host) peer: Option<String>,
+    pub(in crate::host) confidence: f64,
+    pub(in crate::host) summary: String,
+    pub(in crate::host) evidence: Vec<Evidence>,
+    pub(in crate::host) fix: ToldFix,
+}
+
+/// The first remedy of a finding.
+#[derive(Debug)]
+pub(in crate::host) struct ToldFix {
+    pub(in crate::host) who: Who,
+    pub(in crate::host) what: String,
+    pub(in crate::host) command: Option<String>,
+    pub(in crate::host) verify: String,
+}
+
+impl Told {
+    pub(in crate::host) fn of(finding: &Finding) -> Self {
+        let Some(Fix::OfHost { actor, command, .. }) = finding.remedies.first() else { panic!("{finding:?}") };
+        let fix = ToldFix {
+            who: *actor,
+            what: evidence::fix(&finding.remedies[0], Lang::En),
+            command: command.clone(),
+            verify: host::check(finding.verify.as_ref().unwrap(), Lang::En),
+        };
+        Self {
+            cause: finding.cause.unwrap().slug(),
+            seconds: finding.cost_s,
+            cost: host::extent(finding.extent.unwrap(), Lang::En),
+            peer: finding.peer.map(|peer| peer.to_string()),
+            confidence: finding.confidence,
+            summary: evidence::statement(&finding.statement, Lang::En),
+            evidence: finding.evidence.clone(),
+            fix,
+        }
+    }
+
+    /// A figure of the evidence.
+    #[track_caller]
+    pub(in crate::host) fn figure(&self, name: &str) -> f64 {
+        let found = self.evidence.iter().find(|evidence| evidence.name == name);
+        found.unwrap_or_else(|| panic!("{name} is not in {:?}", self.evidence)).value
     }
 }
 

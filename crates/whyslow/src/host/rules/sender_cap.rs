@@ -32,13 +32,15 @@
 //! Linux tcp(7), socket(7), `struct tcp_info` (tcpi_sndbuf_limited).
 
 use super::buffers::{SEND, needed, raise};
-use crate::host::causes::HostCause;
-use crate::host::finding::{Evidence, Finding, Fix, Since, Source, Who, figure, text};
-use crate::host::look::{Live, Look, Peer, dst, live as with_info};
+use crate::host::finding::{
+    Evidence, Extent, Field, Finding, HostAction, HostCheck, HostStatement, Place, Since, Who, figure, fix, text,
+};
+use crate::host::look::{Live, Look, Peer, live as with_info};
+use whyslow_core::analysis::Unit;
+use whyslow_core::cause::Cause;
 use whyslow_evidence::{HELD_LEAST_US as LEAST_US, HELD_SHARE as SHARE};
 use whyslow_live::host::Namespace;
 use whyslow_live::tcp_info::TcpInfo;
-use whyslow_report::text::units;
 
 /// A full buffer is filled to so much: the rest is for what a program writes at once.
 const FILLED: f64 = 0.6;
@@ -102,56 +104,47 @@ fn report(look: Look<'_>, peer: &Peer<'_>) -> Option<Finding> {
     let is_setting = sndbuf.zip(most).is_some_and(|(sndbuf, most)| sndbuf >= most);
     let buffer = needed(&peer.connections, SEND, |live| live.rate());
     let helps = buffer.as_ref().filter(|buffer| is_setting && most.is_some_and(|most| most < buffer.bytes));
-    let cost = if counted {
-        format!("{} of {}", units::figure(limited, "s"), units::figure(busy, "s"))
-    } else {
-        "full now".to_owned()
+    let statement = HostStatement::SendBufferFull {
+        connections: peer.connections(),
+        bytes: sndbuf,
+        limited_s: counted.then_some(limited),
+        busy_s: busy,
     };
-    let for_time = if counted { format!("it was full for {cost}") } else { "it is full at this moment".to_owned() };
-    let size = sndbuf.map_or(String::new(), |sndbuf| format!(" of {}", units::bytes(sndbuf)));
-    Some(Finding {
-        cause: HostCause::SenderCap,
-        namespace: look.foreign_name(),
-        peer: Some(peer.address.to_string()),
-        seconds: counted.then_some(limited),
-        cost,
-        confidence: match (counted, twice) {
-            (true, _) => 0.85,
-            (false, true) => 0.7,
-            (false, false) => 0.5,
-        },
-        summary: format!(
-            "the send buffer{size} holds {}: {for_time}, with room in the congestion window and in the peer's",
-            peer.words()
+    let confidence = match (counted, twice) {
+        (true, _) => 0.85,
+        (false, true) => 0.7,
+        (false, false) => 0.5,
+    };
+    let remedy = match helps {
+        Some(size) => fix(
+            Who::Host,
+            HostAction::GrowSendBuffer { size: *size, after: None },
+            Some(look.command(&raise("tcp_wmem", size.bytes))),
         ),
+        None => fix(Who::Program, HostAction::DropSendBuffer, None),
+    };
+    Some(Finding {
+        namespace: look.foreign_name(),
+        peer: Some(peer.address),
+        cost_s: counted.then_some(limited),
+        extent: Some(if counted { Extent::Of { seconds: limited, of_s: busy } } else { Extent::FullNow }),
         evidence: evidence(look, worst, [limited, busy], most),
-        fix: Fix {
-            who: if helps.is_some() { Who::Host } else { Who::Program },
-            what: helps.map_or_else(
-                || {
-                    "take SO_SNDBUF out of the program (nginx `sndbuf=`): it stops the kernel from growing the buffer"
-                        .to_owned()
-                },
-                |buffer| format!("let send buffers grow to {} ({})", units::bytes(buffer.bytes), buffer.why),
-            ),
-            command: helps.map(|buffer| look.command(&raise("tcp_wmem", buffer.bytes))),
-            verify: format!(
-                "`ss -tim {}` shows a flight as large as cwnd, and little sndbuf_limited",
-                dst(peer.address)
-            ),
-        },
+        remedies: vec![remedy],
+        verify: Some(HostCheck::Socket { peer: Some(peer.address), shows: Field::FlightAsCwnd }),
+        ..Finding::new(Cause::SenderCap, confidence, statement)
     })
 }
 
 fn evidence(look: Look<'_>, worst: &Live<'_>, [limited, busy]: [f64; 2], most: Option<u64>) -> Vec<Evidence> {
-    let now = (Source::Socket, Since::Now);
-    let since = (Source::Sockets, look.since_connections());
-    let mut out = vec![figure("sndbuf_limited", limited, "s", since), figure("busy", busy, "s", since)];
+    let now = (Place::Socket, Since::Now);
+    let since = (Place::Sockets, look.since_connections());
+    let mut out =
+        vec![figure("sndbuf_limited", limited, Unit::Seconds, since), figure("busy_time", busy, Unit::Seconds, since)];
     if let Some(memory) = worst.socket.memory {
-        out.push(figure("worst: queued for sending", memory.wmem_queued.into(), "B", now));
-        out.push(figure("worst: send buffer", memory.sndbuf.into(), "B", now));
+        out.push(figure("wmem_queued", memory.wmem_queued.into(), Unit::Bytes, now));
+        out.push(figure("sndbuf", memory.sndbuf.into(), Unit::Bytes, now));
     }
-    out.extend(most.map(|most| figure("net.ipv4.tcp_wmem, most", most as f64, "B", (Source::Setting, Since::Now))));
-    out.push(text("the worst", worst.line(), now));
+    out.extend(most.map(|most| figure("net.ipv4.tcp_wmem[2]", most as f64, Unit::Bytes, (Place::Setting, Since::Now))));
+    out.push(text("socket", worst.line(), now));
     out
 }

@@ -25,13 +25,15 @@
 //! ## References
 //! RFC 6928; ip-route(8).
 
-use crate::host::causes::HostCause;
-use crate::host::finding::{Finding, Fix, Since, Source, Who, figure, text};
+use crate::host::finding::{
+    Extent, Finding, HostAction, HostCheck, HostStatement, Place, Since, Takes, Who, figure, fix, text,
+};
 use crate::host::look::{Live, Look};
+use whyslow_core::analysis::Unit;
+use whyslow_core::cause::Cause;
 use whyslow_core::predict::Plan;
 use whyslow_core::units::Nanos;
 use whyslow_live::host::Route;
-use whyslow_report::text::units;
 
 /// RFC 6928, segments.
 const USUAL: u32 = 10;
@@ -47,27 +49,13 @@ struct Metric {
     get: fn(&Route) -> Option<u32>,
     /// Whether a connection shows that its transfers meet a window of so many segments.
     meets: fn(&Live<'_>, u32) -> bool,
-    /// Where the transfers go that it holds back.
-    way: &'static str,
-    /// What shows that the fix worked.
-    verify: &'static str,
+    /// Whether it holds back what is sent; else what is received.
+    outgoing: bool,
 }
 
 const METRICS: [Metric; 2] = [
-    Metric {
-        name: "initcwnd",
-        get: |route| route.initcwnd,
-        meets: |_, _| true,
-        way: "to",
-        verify: "`ip route show` names no initcwnd, and `ss -tin` shows cwnd:10 for a new connection",
-    },
-    Metric {
-        name: "initrwnd",
-        get: |route| route.initrwnd,
-        meets: received_more,
-        way: "from",
-        verify: "`ip route show` names no initrwnd, and `ss -tin` shows a larger rcv_ssthresh for a new connection",
-    },
+    Metric { name: "initcwnd", get: |route| route.initcwnd, meets: |_, _| true, outgoing: true },
+    Metric { name: "initrwnd", get: |route| route.initrwnd, meets: received_more, outgoing: false },
 ];
 
 pub(super) fn check(look: Look<'_>) -> Vec<Finding> {
@@ -109,34 +97,29 @@ fn report(look: Look<'_>, place: usize, route: &Route, metric: &Metric) -> Optio
         return None;
     }
     let ip = if farthest.peer().is_ipv6() { "ip -6" } else { "ip" };
+    let statement = HostStatement::SmallFirstWindow {
+        route: route.to.clone(),
+        segments: initial.into(),
+        usual: USUAL.into(),
+        metric: metric.name,
+        peer: farthest.peer(),
+        outgoing: metric.outgoing,
+        takes: Takes { bytes: BYTES, with_s: with, without_s: usual },
+    };
+    let command = without(route, metric).map(|rest| look.command(&format!("{ip} route change {rest}")));
     Some(Finding {
-        cause: HostCause::SlowStart,
         namespace: look.foreign_name(),
-        peer: Some(farthest.peer().to_string()),
-        seconds: Some(costs),
-        cost: format!("{} of each 1 MB", units::figure(costs, "s")),
-        confidence: 0.85,
-        summary: format!(
-            "the route to {} starts connections with a window of {} instead of {USUAL} ({}): 1 MB {} {} takes about {} instead of {}",
-            route.to,
-            units::count(initial.into(), "segment"),
-            metric.name,
-            metric.way,
-            farthest.peer(),
-            units::figure(with, "s"),
-            units::figure(usual, "s"),
-        ),
+        peer: Some(farthest.peer()),
+        cost_s: Some(costs),
+        extent: Some(Extent::OfEach { seconds: costs, bytes: BYTES }),
         evidence: vec![
-            figure(metric.name, initial.into(), "segments", (Source::Route, Since::Now)),
-            figure("round trip", time, "s", (Source::Socket, Since::Now)),
-            figure("1 MB, saved without it", costs, "s", (Source::Model, Since::Now)),
-            text("the route", route.text.clone(), (Source::Route, Since::Now)),
+            figure(metric.name, initial.into(), Unit::Segments, (Place::Route, Since::Now)),
+            figure("rtt", time, Unit::Seconds, (Place::Socket, Since::Now)),
+            figure("saved of 1 MB", costs, Unit::Seconds, (Place::Model, Since::Now)),
+            text("route", route.text.clone(), (Place::Route, Since::Now)),
         ],
-        fix: Fix {
-            who: Who::Host,
-            what: format!("take {} out of the route", metric.name),
-            command: without(route, metric).map(|rest| look.command(&format!("{ip} route change {rest}"))),
-            verify: metric.verify.to_owned(),
-        },
+        remedies: vec![fix(Who::Host, HostAction::DropMetric { metric: metric.name }, command)],
+        verify: Some(HostCheck::Route { metric: metric.name }),
+        ..Finding::new(Cause::SlowStart, 0.85, statement)
     })
 }

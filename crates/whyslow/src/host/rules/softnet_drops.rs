@@ -23,12 +23,13 @@
 //! ## References
 //! Linux networking/scaling, sysctl/net (netdev_max_backlog).
 
-use super::counted::{DROPPED, FEW, part, when};
-use crate::host::causes::HostCause;
-use crate::host::finding::{Finding, Fix, Since, Source, Who, figure};
+use super::counted::{DROPPED, FEW};
+use crate::host::finding::{
+    Extent, Finding, HostAction, HostCause, HostCheck, HostStatement, Place, Since, Who, figure, fix,
+};
 use crate::host::look::{Count, Look};
+use whyslow_core::analysis::Unit;
 use whyslow_live::host::Softnet;
-use whyslow_report::text::units;
 
 /// So many packets since an earlier look tell a share.
 const ENOUGH: u64 = 10_000;
@@ -55,40 +56,30 @@ fn report(look: Look<'_>) -> Option<Finding> {
     }
     let worst = look.host.softnet.iter().max_by_key(|softnet| softnet.dropped)?;
     let backlog = look.setting("net.core.netdev_max_backlog");
-    let from = (Source::Kernel, share.since());
+    let from = (Place::Kernel, share.since());
     let mut evidence = vec![
-        figure("softnet_stat dropped", share.count as f64, "packets", from),
-        figure("softnet_stat processed", share.all as f64, "packets", from),
+        figure("softnet_stat dropped", share.count as f64, Unit::Packets, from),
+        figure("softnet_stat processed", share.all as f64, Unit::Packets, from),
         figure(
             format!("processor {}: dropped", worst.cpu),
             worst.dropped as f64,
-            "packets",
-            (Source::Kernel, Since::Boot),
+            Unit::Packets,
+            (Place::Kernel, Since::Boot),
         ),
     ];
     evidence.extend(
-        backlog
-            .map(|size| figure("net.core.netdev_max_backlog", size as f64, "packets", (Source::Setting, Since::Now))),
+        backlog.map(|size| {
+            figure("net.core.netdev_max_backlog", size as f64, Unit::Packets, (Place::Setting, Since::Now))
+        }),
     );
     let twice = backlog.map(|size| size * 2).filter(|twice| *twice <= MOST);
+    let command = twice.map(|twice| look.command(&format!("sysctl -w net.core.netdev_max_backlog={twice}")));
     Some(Finding {
-        cause: HostCause::SoftnetDrops,
         namespace: look.foreign_name(),
-        peer: None,
-        seconds: None,
-        cost: format!("{} of {}", part(share.value()), units::count(share.all, "packet")),
-        confidence: 0.85,
-        summary: format!(
-            "{} were dropped {} before TCP saw them: the backlog of a processor was full",
-            units::count(share.count, "packet"),
-            when(share)
-        ),
+        extent: Some(Extent::Share { share: share.value(), of: share.all, unit: Unit::Packets }),
         evidence,
-        fix: Fix {
-            who: Who::Host,
-            what: "let the backlog be longer, and spread the work over more processors".to_owned(),
-            command: twice.map(|twice| look.command(&format!("sysctl -w net.core.netdev_max_backlog={twice}"))),
-            verify: "the second column of /proc/net/softnet_stat does not rise".to_owned(),
-        },
+        remedies: vec![fix(Who::Host, HostAction::LongerBacklog, command)],
+        verify: Some(HostCheck::Softnet),
+        ..Finding::new(HostCause::SoftnetDrops, 0.85, HostStatement::BacklogDropped { packets: share.counted() })
     })
 }

@@ -27,12 +27,14 @@
 //! ## References
 //! RFC 2883, RFC 3522, RFC 5682, RFC 8985.
 
-use super::counted::{Counted, FEW, LOSSY, over, passes, when};
+use super::counted::{FEW, LOSSY, by_counter, over, passes};
 use super::{needless_tail_probes, timeout};
-use crate::host::causes::HostCause;
-use crate::host::finding::{Finding, Fix, Since, Source, Who, figure, text};
-use crate::host::look::{Live, Look, Peer, Share, dst};
-use whyslow_report::text::units;
+use crate::host::finding::{
+    Extent, Field, Finding, HostAction, HostCheck, HostStatement, Place, Since, Who, figure, fix, text,
+};
+use crate::host::look::{Live, Look, Peer, Share};
+use whyslow_core::analysis::Unit;
+use whyslow_core::cause::Cause;
 
 /// Of the retransmissions, what had arrived.
 const HALF: f64 = 0.5;
@@ -49,18 +51,13 @@ pub(super) fn check(look: Look<'_>) -> Vec<Finding> {
     peers.iter().filter_map(|peer| of_peer(look, peer)).chain(timers).collect()
 }
 
-fn fix(look: Look<'_>, who: Who, verify: String) -> Fix {
-    let off = look.setting("net.ipv4.tcp_timestamps") == Some(0);
-    if off {
-        return Fix {
-            who: Who::Host,
-            what: "switch timestamps on, so that a sender notices its error and takes the slowdown back".to_owned(),
-            command: Some(look.command("sysctl -w net.ipv4.tcp_timestamps=1")),
-            verify,
-        };
+/// Timestamps that are off, or what reorders.
+fn remedy(look: Look<'_>) -> whyslow_evidence::Fix {
+    if look.setting("net.ipv4.tcp_timestamps") == Some(0) {
+        let command = look.command("sysctl -w net.ipv4.tcp_timestamps=1");
+        return fix(Who::Host, HostAction::TimestampsOn, Some(command));
     }
-    let what = "find what reorders or delays packets: bonded links, radio, a queue".to_owned();
-    Fix { who, what, command: None, verify }
+    fix(Who::Network, HostAction::FindReordering, None)
 }
 
 fn of_peer(look: Look<'_>, peer: &Peer<'_>) -> Option<Finding> {
@@ -72,33 +69,29 @@ fn of_peer(look: Look<'_>, peer: &Peer<'_>) -> Option<Finding> {
         return None;
     }
     let worst = peer.connections.iter().max_by_key(|live| live.grown(|info| info.dsack_dups.map(u64::from)))?;
-    let since = (Source::Sockets, look.since_connections());
+    let since = (Place::Sockets, look.since_connections());
     let mut evidence = vec![
-        figure("D-SACKs, received twice", copies as f64, "segments", since),
-        figure("retransmitted", again as f64, "segments", since),
-        figure("segments with data sent", sent as f64, "segments", since),
+        figure("dsack_dups", copies as f64, Unit::Segments, since),
+        figure("retrans", again as f64, Unit::Segments, since),
+        figure("data_segs_out", sent as f64, Unit::Segments, since),
     ];
     let reordered = peer.sum(|info| info.reord_seen.map(u64::from));
     if reordered > 0 {
-        evidence.push(figure("reordering noticed", reordered as f64, "times", since));
+        evidence.push(figure("reord_seen", reordered as f64, Unit::Times, since));
     }
-    evidence.push(text("the worst", worst.line(), (Source::Socket, Since::Now)));
-    let verify = format!("`ss -tin {}` shows few `dsack_dups` for new connections", dst(peer.address));
+    evidence.push(text("socket", worst.line(), (Place::Socket, Since::Now)));
     Some(Finding {
-        cause: HostCause::SpuriousRetransmission,
         namespace: look.foreign_name(),
-        peer: Some(peer.address.to_string()),
-        seconds: None,
-        cost: format!("{} of {}", units::share(copies as f64 / sent as f64), units::count(sent, "segment")),
-        confidence: 0.85,
-        summary: format!(
-            "{} were sent again to {} that had arrived, of {} sent again",
-            units::count(copies, "segment"),
-            peer.address,
-            units::thousands(again)
-        ),
+        peer: Some(peer.address),
+        extent: Some(Extent::Share { share: copies as f64 / sent as f64, of: sent, unit: Unit::Segments }),
         evidence,
-        fix: fix(look, Who::Network, verify),
+        remedies: vec![remedy(look)],
+        verify: Some(HostCheck::Socket { peer: Some(peer.address), shows: Field::FewDsacks }),
+        ..Finding::new(
+            Cause::SpuriousRetransmission,
+            0.85,
+            HostStatement::SentTwice { peer: peer.address, copies, again },
+        )
     })
 }
 
@@ -109,17 +102,14 @@ fn by_timers(look: Look<'_>) -> Option<Finding> {
     if (share.count as f64) < TENTH * all as f64 || timeouts.seconds != share.seconds {
         return None;
     }
-    let summary = format!(
-        "{} of {} {} were needless: what they sent again had arrived",
-        units::thousands(share.count),
-        units::count(all, "timeout"),
-        when(share)
-    );
-    let fix = fix(look, Who::Network, "`nstat -az TcpExtTCPSpuriousRTOs` rises slowly".to_owned());
-    let names = ("TcpExt.TCPSpuriousRTOs".to_owned(), "Tcp.OutSegs");
-    let counted = Counted { cause: HostCause::SpuriousRetransmission, names, share, confidence: 0.7, summary, fix };
-    Some(
-        counted
-            .into_finding(look, Some(figure("TcpExt.TCPTimeouts", all as f64, "", (Source::Counter, share.since())))),
-    )
+    let needless = Share { all, ..share };
+    let statement = HostStatement::NeedlessTimeouts { timeouts: needless.counted() };
+    let names = ("TcpExt.TCPSpuriousRTOs", "Tcp.OutSegs");
+    let mut found = by_counter(look, Cause::SpuriousRetransmission, 0.7, statement, (names, share));
+    found.evidence.push(figure("TcpExt.TCPTimeouts", all as f64, Unit::One, (Place::Counter, share.since())));
+    Some(Finding {
+        remedies: vec![remedy(look)],
+        verify: Some(HostCheck::Counters { names: &["TcpExtTCPSpuriousRTOs"], slowly: true }),
+        ..found
+    })
 }

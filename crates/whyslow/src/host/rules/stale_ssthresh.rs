@@ -33,14 +33,16 @@
 //! Linux net/ipv4/tcp_metrics.c (tcpm_check_stamp, tcp_init_metrics), commit 65e6d90168f3
 //! (tcp_no_ssthresh_metrics_save); RFC 9040 section 7 (how shared state ages).
 
-use crate::host::causes::HostCause;
-use crate::host::finding::{Evidence, Finding, Fix, Since, Source, Who, figure, text};
+use crate::host::finding::{
+    Evidence, Extent, Finding, HostAction, HostCause, HostCheck, HostStatement, Place, Since, Takes, Who, figure, fix,
+    text,
+};
 use crate::host::look::{Look, live as with_info};
 use std::net::IpAddr;
+use whyslow_core::analysis::Unit;
 use whyslow_core::predict::Plan;
 use whyslow_core::units::Nanos;
 use whyslow_live::host::PeerMetrics;
-use whyslow_report::text::units;
 
 /// TCP_METRICS_TIMEOUT, milliseconds.
 const TIMEOUT_MS: u64 = 3_600_000;
@@ -124,56 +126,46 @@ fn report(look: Look<'_>, costly: &[Costly<'_>]) -> Option<Finding> {
     let worst = costly.first()?;
     let peer = worst.entry.address;
     let others = costly.len() - 1;
-    let and = if others > 0 { format!(" ({others} more peers have one that costs)") } else { String::new() };
-    let summary = format!(
-        "new connections to {peer} leave slow start at {}, which the kernel remembers{and}: {}, {}",
-        units::count(worst.ssthresh.into(), "segment"),
-        takes(worst, 0),
-        takes(worst, 1),
-    );
+    let takes =
+        |index: usize| Takes { bytes: SIZES[index], with_s: worst.with[index], without_s: worst.without[index] };
+    let statement = HostStatement::Remembered {
+        peer,
+        segments: worst.ssthresh.into(),
+        others: others as u64,
+        takes: vec![takes(0), takes(1)],
+    };
+    let confidence = if worst.is_proven { 0.95 } else { 0.85 };
     Some(Finding {
-        cause: HostCause::StaleSsthresh,
         namespace: look.foreign_name(),
-        peer: Some(peer.to_string()),
-        seconds: Some(worst.costs()),
-        cost: format!("{} of each 10 MB", units::figure(worst.costs(), "s")),
-        confidence: if worst.is_proven { 0.95 } else { 0.85 },
-        summary,
+        peer: Some(peer),
+        cost_s: Some(worst.costs()),
+        extent: Some(Extent::OfEach { seconds: worst.costs(), bytes: SIZES[1] }),
         evidence: evidence(look, worst),
-        fix: fix(look, costly),
+        remedies: vec![remedy(look, costly)],
+        verify: Some(HostCheck::Metrics),
+        ..Finding::new(HostCause::StaleSsthresh, confidence, statement)
     })
 }
 
-/// What a transfer of this size takes with the threshold.
-fn takes(worst: &Costly<'_>, index: usize) -> String {
-    let name = if index == 0 { "1 MB" } else { "10 MB" };
-    let [with, without] = [worst.with[index], worst.without[index]].map(|time| units::figure(time, "s"));
-    let instead = if with == without { ", as without it".to_owned() } else { format!(" instead of {without}") };
-    format!("{name} takes about {with}{instead}")
-}
-
 fn evidence(look: Look<'_>, worst: &Costly<'_>) -> Vec<Evidence> {
-    let metrics = (Source::Metrics, Since::Now);
+    let metrics = (Place::Metrics, Since::Now);
     let seconds = |us: u32| f64::from(us) / 1e6;
-    let mut out =
-        vec![figure(format!("ssthresh for {}", worst.entry.address), worst.ssthresh.into(), "segments", metrics)];
-    out.extend(worst.entry.rtt_us.map(|rtt| figure("rtt of the entry", seconds(rtt), "s", metrics)));
-    out.extend(worst.entry.age_ms.map(|age| figure("age of the entry", age as f64 / 1e3, "s", metrics)));
+    let mut out = vec![figure("ssthresh", worst.ssthresh.into(), Unit::Segments, metrics)];
+    out.extend(worst.entry.rtt_us.map(|rtt| figure("rtt", seconds(rtt), Unit::Seconds, metrics)));
+    out.extend(worst.entry.age_ms.map(|age| figure("age", age as f64 / 1e3, Unit::Seconds, metrics)));
     let name = "net.ipv4.tcp_no_ssthresh_metrics_save";
     out.push(match look.setting(name) {
-        Some(setting) => figure(name, setting as f64, "", (Source::Setting, Since::Now)),
-        None => {
-            text("kernel, which has no tcp_no_ssthresh_metrics_save", &look.host.kernel, (Source::Kernel, Since::Now))
-        }
+        Some(setting) => figure(name, setting as f64, Unit::One, (Place::Setting, Since::Now)),
+        None => text("kernel", &look.host.kernel, (Place::Kernel, Since::Now)),
     });
-    for (index, name) in ["1 MB, saved without it", "10 MB, saved without it"].into_iter().enumerate() {
+    for (index, name) in ["saved of 1 MB", "saved of 10 MB"].into_iter().enumerate() {
         let saved = (worst.with[index] - worst.without[index]).max(0.0);
-        out.push(figure(name, saved, "s", (Source::Model, Since::Now)));
+        out.push(figure(name, saved, Unit::Seconds, (Place::Model, Since::Now)));
     }
     out
 }
 
-fn fix(look: Look<'_>, costly: &[Costly<'_>]) -> Fix {
+fn remedy(look: Look<'_>, costly: &[Costly<'_>]) -> whyslow_evidence::Fix {
     let is_new = look.setting("net.ipv4.tcp_no_ssthresh_metrics_save").is_some();
     let setting = if is_new { "tcp_no_ssthresh_metrics_save" } else { "tcp_no_metrics_save" };
     let delete = if costly.len() > FEW {
@@ -182,15 +174,8 @@ fn fix(look: Look<'_>, costly: &[Costly<'_>]) -> Fix {
         let each = costly.iter().map(|costly| format!("ip tcp_metrics delete {}", costly.entry.address));
         each.collect::<Vec<_>>().join("; ")
     };
-    let mut what = "remember no thresholds, and delete what is remembered: either alone leaves the other".to_owned();
     let sets = |text: &str| text.split_whitespace().any(|word| word == "ssthresh");
-    if let Some(route) = look.namespace.routes.iter().find(|route| sets(&route.text)) {
-        what += &format!("; take `ssthresh` out of the route to {}, too, for entries begin with it", route.to);
-    }
-    Fix {
-        who: Who::Host,
-        what,
-        command: Some(look.command(&format!("sysctl -w net.ipv4.{setting}=1; {delete}"))),
-        verify: "`ip tcp_metrics show` names no ssthresh for it, and `ss -tin` none for a new connection".to_owned(),
-    }
+    let route = look.namespace.routes.iter().find(|route| sets(&route.text)).map(|route| route.to.clone());
+    let command = look.command(&format!("sysctl -w net.ipv4.{setting}=1; {delete}"));
+    fix(Who::Host, HostAction::ForgetThresholds { route }, Some(command))
 }

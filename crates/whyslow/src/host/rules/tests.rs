@@ -2,27 +2,18 @@
 
 #![allow(clippy::unwrap_used)]
 
+use super::scene::Told;
 use super::scene::{
     Scene, connection, connection_with, conntrack, device, in_state, listener, owner, remembered, timer,
 };
-use crate::host::finding::{Finding, Value, Who};
+use crate::host::finding::Who;
 use whyslow_live::host::{Memory, Qdisc, Route, Softnet, State, Throttled, TimerKind};
 use whyslow_live::tcp_info::TcpInfo;
 
 /// What a test changes of a connection.
 type Change = fn(&mut TcpInfo);
 
-/// A figure of the evidence.
-#[track_caller]
-fn value(finding: &Finding, name: &str) -> f64 {
-    let found = finding.evidence.iter().find(|evidence| evidence.figure.contains(name));
-    match &found.unwrap_or_else(|| panic!("{name} is not in {:?}", finding.evidence)).value {
-        Value::Figure { value, .. } => *value,
-        Value::Text { text } => panic!("{text}"),
-    }
-}
-
-fn command(finding: &Finding) -> &str {
+fn command(finding: &Told) -> &str {
     finding.fix.command.as_deref().unwrap()
 }
 
@@ -54,10 +45,10 @@ fn close_wait_names_who_must_close() {
     scene.add(in_state(State::CloseWait));
     let found = scene.finding("close-wait");
     assert!(found.summary.contains("nginx[812]") && found.summary.contains("must close"), "{}", found.summary);
-    assert_eq!((value(&found, "at least"), value(&found, "idle before")), (90.0, 5.0));
+    assert_eq!((found.figure("last_ack_recv"), found.figure("idle before FIN")), (90.0, 5.0));
     // Seen to begin.
     scene.closed_since.insert(1, 4.0);
-    assert_eq!(value(&scene.finding("close-wait"), "as watched"), 4.0);
+    assert_eq!(scene.finding("close-wait").figure("CLOSE-WAIT, watched"), 4.0);
     // Nobody has it: it waits at the listener.
     let mut waiting = in_state(State::CloseWait);
     (waiting.owners, waiting.inode) = (Vec::new(), 0);
@@ -175,7 +166,7 @@ fn time_wait_costs_only_where_ports_end_or_handshakes_take_long() {
     (50_000..50_899).for_each(|port| scene.add(closed(port)));
     assert_eq!(scene.causes(), [""; 0], "how far away is not known");
     scene.add(closed(50_899));
-    assert_eq!(value(&scene.finding("port-exhaustion"), "TIME_WAIT"), 900.0);
+    assert_eq!(scene.finding("port-exhaustion").figure("TIME-WAIT"), 900.0);
     assert!(command(&scene.finding("port-exhaustion")).starts_with("ss "), "ports can be taken over");
     scene.set("ipv4.tcp_timestamps", "0");
     assert_eq!(command(&scene.finding("port-exhaustion")), "sysctl -w net.ipv4.tcp_timestamps=1");
@@ -202,7 +193,7 @@ fn a_threshold_costs_where_it_acts() {
         command(&found),
         "sysctl -w net.ipv4.tcp_no_ssthresh_metrics_save=1; ip tcp_metrics delete 198.51.100.7"
     );
-    assert!(value(&found, "10 MB, saved") > value(&found, "1 MB, saved"));
+    assert!(found.figure("saved of 10 MB") > found.figure("saved of 1 MB"));
     assert!(found.seconds.unwrap() > 1.0);
     for (scene, why) in [
         (with(100_000, 8, 60_000, "1"), "this kernel uses none"),
@@ -245,7 +236,7 @@ fn many_thresholds_are_one_finding() {
 fn the_peers_window() {
     let with = |limited: u64| {
         let mut scene = Scene::new();
-        scene.add(connection_with(|info| info.rwnd_limited = Some(limited)));
+        scene.add(connection_with(|info| (info.rwnd_limited, info.snd_wnd) = (Some(limited), Some(72_400))));
         scene
     };
     assert_eq!(with(900_000).causes(), [""; 0], "less than a fifth");
@@ -254,7 +245,9 @@ fn the_peers_window() {
     assert!(found.fix.what.contains("6,291,456 B"), "more than 8 × 3.6 MB/s × 19 ms: {}", found.fix.what);
     // Round trips grow with what is on its way: no buffer helps.
     let mut queued = Scene::new();
-    queued.add(connection_with(|info| (info.rwnd_limited, info.rtt) = (Some(4_000_000), Some(120_000))));
+    queued.add(connection_with(|info| {
+        (info.rwnd_limited, info.snd_wnd, info.rtt) = (Some(4_000_000), Some(72_400), Some(120_000))
+    }));
     assert!(!queued.finding("bufferbloat").fix.what.contains(" B "));
 }
 
@@ -346,7 +339,7 @@ fn no_setting_is_enlarged_where_a_queue_stands() {
     let mut queued = connection_with(|info| info.rtt = Some(200_000));
     queued.remote = "203.0.113.5:443".parse().unwrap();
     scene.add(queued);
-    let cap = scene.findings().into_iter().find(|finding| finding.cause.slug() == "sender-cap").unwrap();
+    let cap = scene.told().into_iter().find(|finding| finding.cause == "sender-cap").unwrap();
     assert_eq!(cap.fix.command, None);
     assert!(cap.fix.what.contains("the queue that stands on the way to 203.0.113.5"));
 }
@@ -393,7 +386,7 @@ fn losses_of_connections_and_of_counters() {
     counted.count("Tcp.OutSegs", 1_005_000);
     assert_eq!(counted.causes(), [""; 0]);
     counted.count("Tcp.RetransSegs", 20_100);
-    assert_eq!(value(&counted.finding("loss"), "Tcp.RetransSegs"), 100.0);
+    assert_eq!(counted.finding("loss").figure("Tcp.RetransSegs - D-SACKs - SYNs"), 100.0);
 }
 
 #[test]
@@ -444,7 +437,7 @@ fn tail_probes_are_needless_by_what_nothing_else_explains() {
     assert_eq!(scene.causes(), ["loss"]);
     scene.count("TcpExt.TCPDSACKRecv", 19_000);
     let found = scene.finding("needless-tail-probes");
-    assert_eq!((value(&found, "needless"), command(&found)), (17_000.0, "sysctl -w net.ipv4.tcp_early_retrans=0"));
+    assert_eq!((found.figure("needless"), command(&found)), (17_000.0, "sysctl -w net.ipv4.tcp_early_retrans=0"));
     scene.add(connection_with(|info| (info.rtt, info.min_rtt, info.dsack_dups) = (Some(12_000), Some(2_000), Some(1))));
     assert!(scene.finding("needless-tail-probes").summary.contains("behind a proxy"));
     // They repair something.
@@ -494,7 +487,9 @@ fn windows_that_start_over() {
 #[test]
 fn options_that_a_connection_lacks() {
     let mut scene = Scene::new();
-    scene.add(connection_with(|info| (info.options, info.rwnd_limited) = (Some(3), Some(4_000_000))));
+    scene.add(connection_with(|info| {
+        (info.options, info.rwnd_limited, info.snd_wnd) = (Some(3), Some(4_000_000), Some(65_535))
+    }));
     assert_eq!(scene.finding("no-window-scaling").fix.who, Who::Peer);
     scene.set("ipv4.tcp_window_scaling", "0");
     assert_eq!(command(&scene.finding("no-window-scaling")), "sysctl -w net.ipv4.tcp_window_scaling=1");
@@ -697,7 +692,7 @@ fn connection_tracking() {
     let mut now = with(60_000, 500);
     now.then();
     now.namespace().conntrack = conntrack(60_000, 65_536, 520);
-    assert_eq!(value(&now.finding("conntrack-full"), "dropped"), 20.0);
+    assert_eq!(now.finding("conntrack-full").figure("nf_conntrack drop"), 20.0);
     // A figure without sense overflows nothing.
     let mut huge = Scene::new();
     huge.namespace().conntrack = conntrack(u64::MAX, u64::MAX, 0);
@@ -718,7 +713,7 @@ fn no_advice_is_given_twice_and_the_largest_value_counts() {
         socket.memory = Some(Memory { rcvbuf: 131_072, ..Memory::default() });
         scene.add(socket);
     }
-    let commands: Vec<_> = scene.findings().into_iter().map(|finding| finding.fix.command).collect();
+    let commands: Vec<_> = scene.told().into_iter().map(|finding| finding.fix.command).collect();
     assert_eq!(commands.iter().flatten().count(), 1, "{commands:?}");
 }
 

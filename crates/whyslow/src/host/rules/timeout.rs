@@ -27,31 +27,27 @@
 //! ## References
 //! RFC 6298, RFC 8985; Linux TCP_RTO_MIN.
 
-use super::counted::{Counted, ENOUGH, FEW, counter, when, without_syns};
+use super::counted::{ENOUGH, FEW, by_counter, counter, without_syns};
 use super::qdisc_drops;
-use crate::host::causes::HostCause;
-use crate::host::finding::{Finding, Fix, Since, Source, Who, figure, text};
-use crate::host::look::{Live, Look, Peer, Share};
+use crate::host::finding::{
+    Extent, Finding, HostAction, HostCheck, HostStatement, Place, Since, Who, figure, fix, text,
+};
+use crate::host::look::{Look, Peer, Share};
+use whyslow_core::analysis::Unit;
+use whyslow_core::cause::Cause;
 use whyslow_evidence::TIMEOUTS as SHARE;
-use whyslow_live::host::TimerKind;
 use whyslow_live::tcp_info::TcpInfo;
-use whyslow_report::text::units;
 
 /// TCP_RTO_MIN of Linux, seconds.
 const LEAST_S: f64 = 0.2;
 /// What shows that it worked.
-const VERIFY: &str = "`nstat -az TcpExtTCPTimeouts` rises slowly";
+const VERIFY: HostCheck = HostCheck::Counters { names: &["TcpExtTCPTimeouts"], slowly: true };
 /// In a row.
 const ROW: u8 = 3;
 
 pub(super) fn check(look: Look<'_>) -> Vec<Finding> {
     let found: Vec<Finding> = Peer::all(look.live()).into_iter().filter_map(|peer| of_peer(look, &peer)).collect();
-    if found.is_empty() { by_counter(look).into_iter().collect() } else { found }
-}
-
-/// Timers that ended in a row, and one still runs.
-pub(super) fn in_a_row(live: &Live<'_>) -> u8 {
-    live.socket.timer.filter(|timer| timer.kind == TimerKind::Retransmission).map_or(0, |timer| timer.retransmits)
+    if found.is_empty() { by_counters(look).into_iter().collect() } else { found }
 }
 
 /// Timeouts without those of SYNs, as a share of what was sent, where they are many.
@@ -64,8 +60,8 @@ pub(super) fn counted(look: Look<'_>) -> Option<Share> {
 fn of_peer(look: Look<'_>, peer: &Peer<'_>) -> Option<Finding> {
     let timeouts_of = |info: &TcpInfo| info.total_rto.map(u64::from);
     let timeouts = peer.sum(timeouts_of);
-    let worst = peer.connections.iter().max_by_key(|live| (in_a_row(live), live.grown(timeouts_of)))?;
-    let row = in_a_row(worst);
+    let worst = peer.connections.iter().max_by_key(|live| (live.timeouts_in_a_row(), live.grown(timeouts_of)))?;
+    let row = worst.timeouts_in_a_row();
     if timeouts < FEW && row < ROW {
         return None;
     }
@@ -73,85 +69,65 @@ fn of_peer(look: Look<'_>, peer: &Peer<'_>) -> Option<Finding> {
     let least = LEAST_S * timeouts.max(row.into()) as f64;
     let is_measured = took >= least;
     let seconds = took.max(least);
-    let waits =
-        if row >= ROW { format!("; one has timed out {row} times in a row and still waits") } else { String::new() };
-    let since = (Source::Sockets, look.since_connections());
-    let mut evidence = vec![figure("timeouts (total_rto)", timeouts as f64, "", since)];
+    let since = (Place::Sockets, look.since_connections());
+    let mut evidence = vec![figure("total_rto", timeouts as f64, Unit::One, since)];
     if is_measured {
-        evidence.push(figure("in recovery from them (total_rto_time)", took, "s", since));
+        evidence.push(figure("total_rto_time", took, Unit::Seconds, since));
     }
     if row >= ROW {
-        evidence.push(figure("worst: timeouts in a row", row.into(), "", (Source::Socket, Since::Now)));
+        evidence.push(figure("timeouts in a row", row.into(), Unit::One, (Place::Socket, Since::Now)));
     }
-    evidence.push(text("the worst", worst.line(), (Source::Socket, Since::Now)));
+    evidence.push(text("socket", worst.line(), (Place::Socket, Since::Now)));
+    let statement = HostStatement::TimedOut {
+        peer: peer.address,
+        timeouts: timeouts.max(row.into()),
+        seconds,
+        at_least: !is_measured,
+        row: (row >= ROW).then_some(row.into()),
+    };
+    let remedy = match look.device(worst).filter(|device| qdisc_drops::explains(look, Some(device), timeouts)) {
+        Some(device) => fix(Who::Host, HostAction::SeeQdiscDrops { device: device.name.clone() }, None),
+        None => {
+            remedy(look, HostAction::FindLoss { peer: peer.address }, &format!("mtr --tcp --report {}", peer.address))
+        }
+    };
     Some(Finding {
-        cause: HostCause::Timeout,
         namespace: look.foreign_name(),
-        peer: Some(peer.address.to_string()),
-        seconds: Some(seconds),
-        cost: format!("{}{}", units::figure(seconds, "s"), if is_measured { "" } else { " or more" }),
-        confidence: 0.85,
-        summary: format!(
-            "connections to {} waited for {}, {}{}{waits}",
-            peer.address,
-            units::count(timeouts.max(row.into()), "retransmission timeout"),
-            units::figure(seconds, "s"),
-            if is_measured { "" } else { " or more" },
-        ),
+        peer: Some(peer.address),
+        cost_s: Some(seconds),
+        extent: Some(Extent::Took { seconds, at_least: !is_measured }),
         evidence,
-        fix: match look.device(worst).filter(|device| qdisc_drops::explains(look, Some(device), timeouts)) {
-            Some(device) => Fix {
-                who: Who::Host,
-                what: format!("the queue in front of {} on this machine drops packets: see qdisc-drops", device.name),
-                command: None,
-                verify: VERIFY.to_owned(),
-            },
-            None => fix(
-                look,
-                &format!("find where the path to {} loses packets", peer.address),
-                Some(format!("mtr --tcp --report {}", peer.address)),
-            ),
-        },
+        remedies: vec![remedy],
+        verify: Some(VERIFY),
+        ..Finding::new(Cause::Timeout, 0.85, statement)
     })
 }
 
 /// A setting that is off and would find losses sooner; else the path.
-fn fix(look: Look<'_>, path: &str, command: Option<String>) -> Fix {
+fn remedy(look: Look<'_>, path: HostAction, command: &str) -> whyslow_evidence::Fix {
     let off = [("net.ipv4.tcp_sack", 1), ("net.ipv4.tcp_recovery", 1), ("net.ipv4.tcp_early_retrans", 3)]
         .into_iter()
         .find(|(name, _)| look.setting(name) == Some(0));
-    let verify = VERIFY.to_owned();
     match off {
-        Some((name, on)) => Fix {
-            who: Who::Host,
-            what: format!("{name} is 0: with {on} most losses are found without a timeout"),
-            command: Some(look.command(&format!("sysctl -w {name}={on}"))),
-            verify,
-        },
-        None => Fix {
-            who: Who::Network,
-            what: path.to_owned(),
-            command: command.map(|command| look.command(&command)),
-            verify,
-        },
+        Some((name, value)) => {
+            let command = look.command(&format!("sysctl -w {name}={value}"));
+            fix(Who::Host, HostAction::LossDetectionOn { name, value }, Some(command))
+        }
+        None => fix(Who::Network, path, Some(look.command(command))),
     }
 }
 
-fn by_counter(look: Look<'_>) -> Option<Finding> {
+fn by_counters(look: Look<'_>) -> Option<Finding> {
     let share = counted(look)?;
     let seconds = share.count as f64 * LEAST_S;
-    let summary = format!(
-        "{} {}, each a silence of 200 ms or more: {} in all",
-        units::count(share.count, "retransmission timeout"),
-        when(share),
-        units::figure(seconds, "s")
-    );
-    let fix = fix(
-        look,
-        "look again while transfers are slow: the connections then name the peer",
-        Some("whyslow host --for 30s".to_owned()),
-    );
-    let names = ("TcpExt.TCPTimeouts, without SYNs".to_owned(), "Tcp.OutSegs");
-    let counted = Counted { cause: HostCause::Timeout, names, share, confidence: 0.7, summary, fix };
-    Some(Finding { seconds: Some(seconds), ..counted.into_finding(look, counter(look, "TcpExt.TCPSynRetrans", share)) })
+    let statement = HostStatement::TimeoutsCounted { timeouts: share.counted(), seconds };
+    let names = ("TcpExt.TCPTimeouts - SYNs", "Tcp.OutSegs");
+    let mut found = by_counter(look, Cause::Timeout, 0.7, statement, (names, share));
+    found.evidence.extend(counter(look, "TcpExt.TCPSynRetrans", share));
+    Some(Finding {
+        cost_s: Some(seconds),
+        remedies: vec![remedy(look, HostAction::LookWhileSlow, "whyslow host --for 30s")],
+        verify: Some(VERIFY),
+        ..found
+    })
 }

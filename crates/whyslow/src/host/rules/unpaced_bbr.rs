@@ -24,10 +24,11 @@
 //! (internal pacing).
 
 use super::counted::{FEW, LOSSY};
-use crate::host::causes::HostCause;
-use crate::host::finding::{Finding, Fix, Since, Source, Who, figure, text};
+use crate::host::finding::{
+    Extent, Finding, HostAction, HostCause, HostCheck, HostStatement, Place, Since, Who, figure, fix, text,
+};
 use crate::host::look::{Live, Look, is_plain};
-use whyslow_report::text::units;
+use whyslow_core::analysis::Unit;
 
 pub(super) fn check(look: Look<'_>) -> Vec<Finding> {
     if look.kernel_at_least(4, 13) == Some(false) { report(look).into_iter().collect() } else { Vec::new() }
@@ -52,35 +53,23 @@ fn report(look: Look<'_>) -> Option<Finding> {
         })
         .max_by_key(|(live, _)| again(live))?;
     let (again, sent) = (again(&worst), worst.sent()?);
-    let share = units::share(again as f64 / sent.max(1) as f64);
-    let since = (Source::Socket, look.since_connections());
+    let share = again as f64 / sent.max(1) as f64;
+    let since = (Place::Socket, look.since_connections());
+    let name = &device.name;
+    let command = is_plain(name).then(|| look.command(&format!("tc qdisc show dev {name}")));
     Some(Finding {
-        cause: HostCause::UnpacedBbr,
         namespace: look.foreign_name(),
-        peer: Some(worst.peer().to_string()),
-        seconds: None,
-        cost: format!("{share} of {}", units::count(sent, "segment")),
-        confidence: 0.75,
-        summary: format!("BBR is not paced on {}: {share} of what a connection sent had to be sent again", device.name),
+        peer: Some(worst.peer()),
+        extent: Some(Extent::Share { share, of: sent, unit: Unit::Segments }),
         evidence: vec![
-            figure("retransmitted", again as f64, "segments", since),
-            figure("segments with data sent", sent as f64, "segments", since),
-            text(
-                format!("{} qdisc", device.name),
-                device.qdisc.clone().unwrap_or_default(),
-                (Source::Device, Since::Now),
-            ),
-            text("kernel", &look.host.kernel, (Source::Kernel, Since::Now)),
-            text("the worst", worst.line(), (Source::Socket, Since::Now)),
+            figure("retrans", again as f64, Unit::Segments, since),
+            figure("data_segs_out", sent as f64, Unit::Segments, since),
+            text(format!("{name} qdisc"), device.qdisc.clone().unwrap_or_default(), (Place::Device, Since::Now)),
+            text("kernel", &look.host.kernel, (Place::Kernel, Since::Now)),
+            text("socket", worst.line(), (Place::Socket, Since::Now)),
         ],
-        fix: Fix {
-            who: Who::Host,
-            what: format!(
-                "let `fq` pace it: make it the root discipline of {} while little is sent, for what is queued is lost",
-                device.name
-            ),
-            command: is_plain(&device.name).then(|| look.command(&format!("tc qdisc show dev {}", device.name))),
-            verify: "`tc qdisc show` names fq, and `ss -tin` shows few retrans".to_owned(),
-        },
+        remedies: vec![fix(Who::Host, HostAction::PaceWithFq { device: name.clone() }, command)],
+        verify: Some(HostCheck::Paced),
+        ..Finding::new(HostCause::UnpacedBbr, 0.75, HostStatement::Unpaced { device: name.clone(), share })
     })
 }

@@ -13,11 +13,15 @@
 //!   second or more; or the window was shut at an earlier look, too, and nothing was acknowledged
 //!   since. A window that is shut at one instant is usual: a fast sender fills any window, and the
 //!   reader opens it again.
+//! - At the peer, slow: its window was full for a fifth of the time with data to send
+//!   (`rwnd_limited`), and much less than a window passed in a round trip: a window that is merely
+//!   small, or that fills a queue, lets one pass in each.
 //!
 //! The counters `TcpExt.TCPToZeroWindowAdv` (this end shut a window) stand beside it.
 //!
 //! ## What it is confused with
-//! - `receive-window`: the window is small, and never shut.
+//! - `receive-window`: the window is small, and all of it passes in each round trip.
+//! - `bufferbloat`: late ACKs of a slow reader also make round trips long.
 //!
 //! ## The fix
 //! Let the program read: in a thread of its own, without waiting for a disk or a downstream
@@ -29,11 +33,14 @@
 //! ## References
 //! RFC 9293 section 3.8.6.1; Linux SNMP counters.
 
-use crate::host::causes::HostCause;
-use crate::host::finding::{Evidence, Finding, Fix, Since, Source, Who, figure, text};
+use crate::host::finding::{
+    Evidence, Extent, Field, Finding, HostAction, HostCheck, HostStatement, Place, Since, Who, figure, fix, text,
+};
 use crate::host::look::{Live, Look, Peer, dst};
+use whyslow_core::analysis::Unit;
+use whyslow_core::cause::Cause;
+use whyslow_evidence::HELD_LEAST_US;
 use whyslow_live::host::TimerKind;
-use whyslow_report::text::units;
 
 /// Of the receive buffer, what lies unread.
 const UNREAD: f64 = 0.5;
@@ -46,7 +53,10 @@ pub(super) fn check(look: Look<'_>) -> Vec<Finding> {
     let here = Peer::all(look.live().filter(is_unread)).into_iter().filter_map(|peer| of_program(look, &peer));
     let there =
         Peer::all(look.live().filter(|live| is_told(look, live))).into_iter().filter_map(|peer| of_peer(look, &peer));
-    here.chain(there).collect()
+    let slow = look.live().filter(|live| live.waits_for_reader() && !is_told(look, live));
+    let slow = slow.filter(|live| !live.stays_in_memory() || live.takes_little(look));
+    let slow = Peer::all(slow).into_iter().filter_map(|peer| of_slow_peer(look, &peer));
+    here.chain(there).chain(slow).collect()
 }
 
 /// The program here does not read.
@@ -85,37 +95,23 @@ fn has_stayed_shut(look: Look<'_>, live: &Live<'_>) -> bool {
 fn of_program(look: Look<'_>, peer: &Peer<'_>) -> Option<Finding> {
     let longest = peer.connections.iter().max_by_key(|live| live.info.last_data_recv)?;
     let seconds = f64::from(longest.info.last_data_recv?) / 1e3;
-    let owners = peer.owners();
-    let who = if owners.is_empty() { "a program here".to_owned() } else { owners };
     let unread: u64 = peer.connections.iter().map(|live| u64::from(live.socket.recv_queue)).sum();
-    let now = (Source::Sockets, Since::Now);
-    let mut evidence = vec![
-        figure("Recv-Q, received and not read", unread as f64, "B", now),
-        figure("nothing came since, at most", seconds, "s", now),
-    ];
+    let now = (Place::Sockets, Since::Now);
+    let mut evidence =
+        vec![figure("Recv-Q", unread as f64, Unit::Bytes, now), figure("last_data_recv", seconds, Unit::Seconds, now)];
     evidence.extend(counter(look, "TcpExt.TCPToZeroWindowAdv"));
-    evidence.push(text("the longest", longest.line(), (Source::Socket, Since::Now)));
+    evidence.push(text("socket", longest.line(), (Place::Socket, Since::Now)));
+    let command = look.command(&format!("ss -tnmp {}", dst(peer.address)));
+    let statement = HostStatement::UnreadHere { by: peer.owners(), peer: peer.address, bytes: unread, seconds };
     Some(Finding {
-        cause: HostCause::ZeroWindow,
         namespace: look.foreign_name(),
-        peer: Some(peer.address.to_string()),
-        seconds: Some(seconds),
-        cost: format!("{} so far", units::figure(seconds, "s")),
-        confidence: 0.85,
-        summary: format!(
-            "{who} does not read: {} from {} lie unread, its window is shut, and the peer has waited for {}",
-            units::bytes(unread),
-            peer.address,
-            units::figure(seconds, "s"),
-        ),
+        peer: Some(peer.address),
+        cost_s: Some(seconds),
+        extent: Some(Extent::SoFar { seconds, at_least: false }),
         evidence,
-        fix: Fix {
-            who: Who::Program,
-            what: "read as data comes, in a thread of its own; a larger buffer only fills later".to_owned(),
-            command: Some(look.command(&format!("ss -tnmp {}", dst(peer.address)))),
-            verify: "`ss -tn` shows a Recv-Q near zero, and `nstat -az TcpExtTCPToZeroWindowAdv` does not rise"
-                .to_owned(),
-        },
+        remedies: vec![fix(Who::Program, HostAction::ReadHere, Some(command))],
+        verify: Some(HostCheck::ReceiveQueueEmpty),
+        ..Finding::new(Cause::ZeroWindow, 0.85, statement)
     })
 }
 
@@ -123,35 +119,64 @@ fn of_peer(look: Look<'_>, peer: &Peer<'_>) -> Option<Finding> {
     let longest = peer.connections.iter().max_by_key(|live| live.info.last_data_sent)?;
     let waiting: u64 = peer.connections.iter().map(|live| u64::from(live.socket.send_queue)).sum();
     let seconds = longest.info.last_data_sent.map(|ms| f64::from(ms) / 1e3);
-    let mut evidence =
-        vec![figure("Send-Q, written and not acknowledged", waiting as f64, "B", (Source::Sockets, Since::Now))];
-    evidence
-        .extend(longest.info.snd_wnd.map(|window| figure("snd_wnd", window.into(), "B", (Source::Socket, Since::Now))));
+    let mut evidence = vec![figure("Send-Q", waiting as f64, Unit::Bytes, (Place::Sockets, Since::Now))];
+    evidence.extend(
+        longest.info.snd_wnd.map(|window| figure("snd_wnd", window.into(), Unit::Bytes, (Place::Socket, Since::Now))),
+    );
     evidence.extend(counter(look, "TcpExt.TCPWinProbe"));
-    evidence.push(text("the longest", longest.line(), (Source::Socket, Since::Now)));
+    evidence.push(text("socket", longest.line(), (Place::Socket, Since::Now)));
     Some(Finding {
-        cause: HostCause::ZeroWindow,
         namespace: look.foreign_name(),
-        peer: Some(peer.address.to_string()),
-        seconds,
-        cost: seconds.map_or("now".to_owned(), |seconds| format!("{} so far", units::figure(seconds, "s"))),
-        confidence: 0.9,
-        summary: format!(
-            "the program at {} does not read: {} wait for its window, which is shut",
-            peer.address,
-            peer.words()
-        ),
+        peer: Some(peer.address),
+        cost_s: seconds,
+        extent: Some(seconds.map_or(Extent::Now, |seconds| Extent::SoFar { seconds, at_least: false })),
         evidence,
-        fix: Fix {
-            who: Who::Peer,
-            what: "its program must read; nothing on this machine opens that window".to_owned(),
-            command: None,
-            verify: format!("`ss -tno {}` shows no timer of kind `persist`", dst(peer.address)),
-        },
+        remedies: vec![fix(Who::Peer, HostAction::PeerReads, None)],
+        verify: Some(HostCheck::NoPersistTimer { peer: peer.address }),
+        ..Finding::new(Cause::ZeroWindow, 0.9, HostStatement::PeerWindowShut { connections: peer.connections() })
+    })
+}
+
+/// The peer's application reads slower than data comes.
+fn of_slow_peer(look: Look<'_>, peer: &Peer<'_>) -> Option<Finding> {
+    let limited = peer.sum(|info| info.rwnd_limited);
+    if limited < HELD_LEAST_US {
+        return None;
+    }
+    let worst = peer.connections.iter().max_by_key(|live| live.held_by_window())?;
+    let [limited_s, busy_s] = [limited, peer.sum(|info| info.busy_time)].map(|us| us as f64 / 1e6);
+    let window = f64::from(worst.info.snd_wnd?);
+    let acked = peer.sum(|info| info.bytes_acked) as f64;
+    let statement = HostStatement::PeerReadsSlowly {
+        connections: peer.connections(),
+        limited_s,
+        busy_s,
+        rate_bps: acked * 8.0 / busy_s,
+        window_bps: window * 8.0 / worst.min_rtt().or(worst.rtt())?,
+    };
+    let (now, since) = ((Place::Socket, Since::Now), (Place::Sockets, look.since_connections()));
+    let mut evidence = vec![
+        figure("rwnd_limited", limited_s, Unit::Seconds, since),
+        figure("busy_time", busy_s, Unit::Seconds, since),
+        figure("bytes_acked", acked, Unit::Bytes, since),
+        figure("snd_wnd", window, Unit::Bytes, now),
+    ];
+    evidence.extend(worst.rtt().map(|rtt| figure("rtt", rtt, Unit::Seconds, now)));
+    evidence.push(text("socket", worst.line(), now));
+    let is_recent = peer.connections.iter().all(|live| live.before.is_some());
+    Some(Finding {
+        namespace: look.foreign_name(),
+        peer: Some(peer.address),
+        cost_s: Some(limited_s),
+        extent: Some(Extent::Of { seconds: limited_s, of_s: busy_s }),
+        evidence,
+        remedies: vec![fix(Who::Peer, HostAction::PeerReadsFaster, None)],
+        verify: Some(HostCheck::Socket { peer: Some(peer.address), shows: Field::LittleRwndLimited }),
+        ..Finding::new(Cause::ZeroWindow, if is_recent { 0.85 } else { 0.75 }, statement)
     })
 }
 
 fn counter(look: Look<'_>, name: &str) -> Option<Evidence> {
     let (count, seconds) = look.counter(name)?.newest();
-    Some(figure(name, count as f64, "", (Source::Counter, seconds.map_or(Since::Boot, Since::Seconds))))
+    Some(figure(name, count as f64, Unit::One, (Place::Counter, seconds.map_or(Since::Boot, Since::Seconds))))
 }
