@@ -14,6 +14,7 @@ const PARTS = [
       "docs/page.md",
       "docs/both-ends.md",
       "docs/quic.md",
+      "docs/keys.md",
     ],
   ],
   ["Understand", ["casebook/README.md", "docs/glossary.md", "docs/ideas.md", "docs/accuracy.md", "samples/README.md"]],

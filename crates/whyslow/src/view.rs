@@ -2,6 +2,7 @@
 
 #[cfg(unix)]
 use crate::interrupt::{ended_by, ending};
+use crate::keylog;
 use crate::output::{Sources, complain, print_line};
 use crate::place::Readable;
 use crate::report;
@@ -29,8 +30,9 @@ pub(crate) fn run(task: &ViewTask) -> anyhow::Result<()> {
     check(&inputs)?;
     let proof = report::proof(task.proof.as_deref())?;
     let mut kept = SpooledInputs::new(&inputs)?;
-    let opening =
-        (!inputs.is_empty()).then(|| Opening { names: kept.names(), proof, ..Opening::of(kept.inputs().to_vec()) });
+    let keys = keylog::options()?.keys;
+    let opening = || Opening { names: kept.names(), proof, keys, ..Opening::of(kept.inputs().to_vec()) };
+    let opening = (!inputs.is_empty()).then(opening);
     show(opening, None, &mut kept, task.page)
 }
 
