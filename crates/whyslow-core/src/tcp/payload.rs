@@ -45,7 +45,9 @@ pub use decrypted::read_plaintext;
 use gather::{Gather, GatherKind, NOWHERE, Piece};
 use greeting::Greeting;
 use heads::{Heads, UnpackedHeads};
-pub use http2::{UsedWindow, WindowWait};
+pub use http2::UsedWindow;
+#[cfg(any(test, feature = "unstable"))]
+pub use http2::WindowWait;
 pub(crate) use kind::PayloadKind;
 pub(super) use kind::{SMALL, is_text};
 pub use protocol::Protocol;

@@ -71,8 +71,9 @@ pub(super) enum Content<'a> {
 /// Where a record lies, and when it came.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct RecordPlace {
-    /// Relative sequence number of its header's first byte.
+    /// Relative sequence numbers of its header's first byte, and behind its last.
     pub(super) start: u64,
+    pub(super) end: u64,
     /// When its first byte had come, and its last.
     pub(super) first: Time,
     pub(super) last: Time,
@@ -222,7 +223,7 @@ impl Direction {
                 return;
             }
             let first = self.begun.map_or(now, |(_, time)| time);
-            let place = RecordPlace { start, first, last: now };
+            let place = RecordPlace { start, end: start.saturating_add(len as u64), first, last: now };
             if let Epoch::Plain = self.epoch
                 && matches!(kind, CHANGE_CIPHER_SPEC | APPLICATION_DATA)
             {

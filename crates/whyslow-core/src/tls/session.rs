@@ -15,6 +15,8 @@ pub struct Opened<'a> {
     pub from: Side,
     /// Where the record lies among the sender's bytes: relative sequence numbers.
     pub start: u64,
+    /// Behind its last byte.
+    pub end: u64,
     /// When its first byte had come, and its last.
     pub first: Time,
     /// See `first`.
@@ -155,8 +157,8 @@ impl Session {
                 Content::Application(data) => Some(data),
                 Content::AfterHandshake | Content::Alert => None,
             };
-            let RecordPlace { start, first, last } = place;
-            sink.opened(&Opened { from: side, start, first, last, data });
+            let RecordPlace { start, end, first, last } = place;
+            sink.opened(&Opened { from: side, start, end, first, last, data });
         });
         if offers_early_data {
             direction.offer_early_data();

@@ -69,6 +69,8 @@ impl Decrypter {
             content.server_name = content.server_name.take().or(found.hosts[side].take());
             content.heads.append(&mut found.heads[side]);
             content.heads.sort_by_key(|(seq, _)| *seq);
+            content.announced.append(&mut found.requests.take_announced(side as usize));
+            content.announced.sort_unstable();
         }
     }
 
@@ -155,8 +157,8 @@ impl Messages {
             }
         };
         match reader {
-            Reader::Http1(http) => http.read(from as usize, data, at, requests, &mut give),
-            Reader::Http2(http) => http.read(from as usize, data, at, requests, &mut give),
+            Reader::Http1(http) => http.read(data, at, requests, &mut give),
+            Reader::Http2(http) => http.read(data, at, requests, &mut give),
             Reader::Unknown | Reader::Other => {}
         }
     }
@@ -164,9 +166,9 @@ impl Messages {
 
 impl PlaintextSink for Messages {
     fn opened(&mut self, record: &Opened<'_>) {
-        let Opened { from, start, first, last, data, .. } = *record;
+        let Opened { from, start, end, first, last, data } = *record;
         let Some(data) = data.filter(|data| !data.is_empty()) else { return };
-        let at = Placed { seq: start, first, last };
+        let at = Placed { from: from as usize, seq: start, end, first, last };
         if let Reader::Unknown = self.reader {
             let held = &mut self.starts[from];
             held.extend_from_slice(data.get(..ENOUGH).unwrap_or(data));
@@ -193,7 +195,7 @@ pub fn read_plaintext<'a>(pieces: impl Iterator<Item = (Side, &'a [u8])>) -> (Ve
     let mut messages = Messages::default();
     for (number, (from, data)) in pieces.enumerate() {
         let (start, time) = (number as u64, crate::units::Time(number as i64));
-        messages.opened(&Opened { from, start, first: time, last: time, data: Some(data) });
+        messages.opened(&Opened { from, start, end: start + 1, first: time, last: time, data: Some(data) });
         messages.kind_of_segment(from);
     }
     let heads = messages.heads.each_ref().map(Vec::len);

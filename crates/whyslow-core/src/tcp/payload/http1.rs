@@ -15,7 +15,11 @@ const MAX_PIPELINED: usize = 256;
 /// its last byte came.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Placed {
+    /// Who sent it: 0 is side A.
+    pub(super) from: usize,
     pub(super) seq: u64,
+    /// Behind its last byte.
+    pub(super) end: u64,
     pub(super) first: Time,
     pub(super) last: Time,
 }
@@ -63,6 +67,8 @@ struct Direction {
     current: Option<usize>,
     /// It sends responses.
     answers: bool,
+    /// The message that it is in, if its length is announced.
+    announced: Option<usize>,
 }
 
 /// A request that waits for its response.
@@ -94,14 +100,13 @@ impl Http1 {
     /// Takes the next plaintext of a direction; gives the heads in it.
     pub(super) fn read(
         &mut self,
-        from: usize,
         mut bytes: &[u8],
         at: Placed,
         requests: &mut Requests,
         give: &mut dyn FnMut(FoundHead),
     ) {
         let Self { directions, pending } = self;
-        let Some(direction) = directions.get_mut(from) else { return };
+        let Some(direction) = directions.get_mut(at.from) else { return };
         while !bytes.is_empty() {
             match direction.state {
                 State::Head => match direction.head(&mut bytes, at) {
@@ -143,7 +148,7 @@ impl Http1 {
 struct WholeHead {
     found: FoundHead,
     began: Placed,
-    last: Time,
+    last: Placed,
     status: Option<u16>,
     method: Option<&'static str>,
     /// Bytes of the body, if its length is given.
@@ -170,7 +175,7 @@ impl Direction {
             Parsed::Head(head) => {
                 let behind = gathered.len().saturating_sub(usize::try_from(head.len).unwrap_or(usize::MAX));
                 *bytes = bytes.get(taken.len().saturating_sub(behind)..).unwrap_or_default();
-                Some(whole(&head, self.began.unwrap_or(at), at.last))
+                Some(whole(&head, self.began.unwrap_or(at), at))
             }
             Parsed::More if gathered.len() < GATHER_MAX => {
                 self.gather = gathered;
@@ -207,7 +212,7 @@ impl Direction {
             if let Some(request) = requests.at(self.current) {
                 request.status = status;
                 request.headers = Some(began.first);
-                request.latest = Some(last);
+                request.latest = Some(last.last);
                 request.response_seq = Some(found.seq);
             }
         }
@@ -216,6 +221,7 @@ impl Direction {
             None if is_chunked => State::Chunk(Chunk::Size { size: 0, has_ended: false }),
             None => State::ToEnd,
         };
+        self.announced = body.and_then(|_| requests.begin_message(last.from, found.seq));
         if self.state == State::Body(0) {
             self.complete(last, requests);
         }
@@ -251,19 +257,20 @@ impl Direction {
             }
         }
         if ends {
-            self.complete(at.last, requests);
+            self.complete(at, requests);
         }
     }
 
     /// The message is complete.
-    fn complete(&mut self, last: Time, requests: &mut Requests) {
+    fn complete(&mut self, at: Placed, requests: &mut Requests) {
         self.state = State::Head;
+        requests.end_message(at.from, self.announced.take(), at.end);
         if let Some(request) = requests.at(self.current.take()) {
             if self.answers {
                 request.is_complete = true;
-                request.latest = Some(last);
+                request.latest = Some(at.last);
             } else {
-                request.sent = Some(last);
+                request.sent = Some(at.last);
             }
         }
     }
@@ -313,7 +320,7 @@ fn take(bytes: &mut &[u8], most: u64) -> u64 {
     count as u64
 }
 
-fn whole(head: &Head<'_>, began: Placed, last: Time) -> WholeHead {
+fn whole(head: &Head<'_>, began: Placed, last: Placed) -> WholeHead {
     let label = String::from_utf8_lossy(&head.label);
     let is_request = label.starts_with(|first: char| first.is_ascii_alphabetic());
     let method = if label.starts_with("HEAD ") { Some("HEAD ") } else { None };
@@ -342,8 +349,9 @@ mod tests {
         for (from, message) in messages {
             for piece in message.chunks(size) {
                 now += 1;
-                let at = Placed { seq: now, first: Time(now as i64), last: Time(now as i64) };
-                reader.read(*from, piece, at, &mut requests, &mut |head| heads.push(head.label));
+                let at =
+                    Placed { from: *from, seq: now, end: now + 1, first: Time(now as i64), last: Time(now as i64) };
+                reader.read(piece, at, &mut requests, &mut |head| heads.push(head.label));
             }
         }
         reader.end(&mut requests);

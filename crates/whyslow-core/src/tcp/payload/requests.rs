@@ -1,5 +1,6 @@
 //! [`Requests`]: requests of HTTP with their responses, as decrypted or clear messages show them.
 
+use super::protocol::LIST_MAX;
 use crate::units::Time;
 
 /// Most requests of a connection that are kept: the first ones.
@@ -71,6 +72,8 @@ impl RequestFacts {
 pub(super) struct Requests {
     list: Vec<RequestFacts>,
     total: u64,
+    /// Messages of each side whose length is announced: where they begin, and where they end.
+    announced: [Vec<(u64, u64)>; 2],
 }
 
 impl Requests {
@@ -83,6 +86,36 @@ impl Requests {
 
     pub(super) fn at(&mut self, place: Option<usize>) -> Option<&mut RequestFacts> {
         self.list.get_mut(place?)
+    }
+
+    /// A message begins at this position of a side, and its length is announced; returns its place.
+    pub(super) fn begin_message(&mut self, from: usize, start: u64) -> Option<usize> {
+        let list = self.announced.get_mut(from).filter(|list| list.len() < LIST_MAX)?;
+        list.push((start, u64::MAX));
+        Some(list.len() - 1)
+    }
+
+    /// It ends before this position.
+    pub(super) fn end_message(&mut self, from: usize, place: Option<usize>, end: u64) {
+        let message = place.and_then(|place| self.announced.get_mut(from)?.get_mut(place));
+        if let Some(message) = message {
+            message.1 = end;
+        }
+    }
+
+    /// The messages of a side whose length is announced: where they begin and end, in order. Those
+    /// that are under way at the same time are one.
+    pub(super) fn take_announced(&mut self, from: usize) -> Vec<(u64, u64)> {
+        let mut messages = self.announced.get_mut(from).map(std::mem::take).unwrap_or_default();
+        messages.sort_unstable();
+        messages.dedup_by(|next, message| {
+            let overlaps = next.0 < message.1;
+            if overlaps {
+                message.1 = message.1.max(next.1);
+            }
+            overlaps
+        });
+        messages
     }
 
     /// The list, and how many there were.
@@ -113,7 +146,18 @@ pub(super) fn redact(label: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::redact;
+    use super::{Requests, redact};
+
+    #[test]
+    fn messages_under_way_at_once_are_one() {
+        let mut requests = Requests::default();
+        let [one, two, three] = [10, 20, 40].map(|start| requests.begin_message(1, start));
+        requests.end_message(1, two, 25);
+        requests.end_message(1, one, 30);
+        assert_eq!(requests.clone().take_announced(1), [(10, 30), (40, u64::MAX)]);
+        requests.end_message(1, three, 50);
+        assert_eq!((requests.take_announced(0), requests.take_announced(1)), (vec![], vec![(10, 30), (40, 50)]));
+    }
 
     #[test]
     fn queries_and_credentials_are_cut() {

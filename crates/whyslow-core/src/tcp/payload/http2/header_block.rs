@@ -18,6 +18,8 @@ pub(super) struct Fields {
     pub(super) authority: Option<String>,
     pub(super) status: Option<u16>,
     pub(super) grpc_status: Option<u16>,
+    /// The length of the body is announced.
+    pub(super) has_length: bool,
     /// The value of a Server or User-Agent field.
     pub(super) product: Option<Vec<u8>>,
 }
@@ -74,6 +76,7 @@ impl Fields {
             b":path" => self.path = Some(text()),
             b":authority" => self.authority = Some(text()),
             b":status" => self.status = text().parse().ok(),
+            b"content-length" => self.has_length = true,
             b"grpc-status" => self.grpc_status = text().parse().ok(),
             b"server" | b"user-agent" if self.product.is_none() => {
                 self.product = Some(value.get(..MAX_VALUE).unwrap_or(value).to_vec());

@@ -31,6 +31,8 @@ struct Stream {
     place: Option<usize>,
     /// Each side has sent its last byte.
     ended: [bool; 2],
+    /// Each side's message, if its length is announced.
+    announced: [Option<usize>; 2],
 }
 
 /// What one side has sent.
@@ -89,18 +91,11 @@ impl Http2 {
     }
 
     /// Takes the next plaintext of a direction; gives the heads in it.
-    pub(super) fn read(
-        &mut self,
-        from: usize,
-        bytes: &[u8],
-        at: Placed,
-        requests: &mut Requests,
-        give: &mut dyn FnMut(FoundHead),
-    ) {
+    pub(super) fn read(&mut self, bytes: &[u8], at: Placed, requests: &mut Requests, give: &mut dyn FnMut(FoundHead)) {
         let Self { client, senders, streams } = self;
         let [a, b] = senders;
-        let (sender, other) = if from == 0 { (a, b) } else { (b, a) };
-        let mut reading = Reading { from, client: *client, at, streams, requests, give };
+        let (sender, other) = if at.from == 0 { (a, b) } else { (b, a) };
+        let mut reading = Reading { from: at.from, client: *client, at, streams, requests, give };
         let mut frames = std::mem::take(&mut sender.frames);
         frames.read(bytes, &mut |event| reading.event(event, sender, other));
         sender.frames = frames;
@@ -218,6 +213,7 @@ impl Reading<'_> {
         if frame.kind == kind::PUSH_PROMISE {
             return;
         }
+        let announced = fields.as_ref().is_some_and(|fields| fields.has_length);
         if self.from == self.client {
             self.request(stream, fields, [sender, other]);
         } else if let Some(fields) = fields {
@@ -225,6 +221,11 @@ impl Reading<'_> {
         }
         if ends {
             self.end_stream(stream, [sender, other]);
+        } else if announced
+            && let Some(open) = self.streams.get_mut(&stream)
+            && let Some(message) = open.announced.get_mut(self.from)
+        {
+            *message = message.or_else(|| self.requests.begin_message(self.from, self.at.seq));
         }
     }
 
@@ -245,7 +246,7 @@ impl Reading<'_> {
         let mut request = RequestFacts::new(label.clone(), self.at.seq, self.at.first);
         request.stream = Some(stream);
         let place = self.requests.push(request);
-        self.streams.insert(stream, Stream { place, ended: [false; 2] });
+        self.streams.insert(stream, Stream { place, ended: [false; 2], announced: [None; 2] });
         let host =
             authority.as_deref().map(|authority| without_port(authority.as_bytes())).filter(|host| is_name(host));
         let host = host.map(|host| String::from_utf8_lossy(host).into_owned());
@@ -277,6 +278,8 @@ impl Reading<'_> {
             *ended = true;
         }
         let (place, is_over) = (open.place, open.ended == [true; 2]);
+        let message = open.announced.get_mut(self.from).and_then(Option::take);
+        self.requests.end_message(self.from, message, self.at.end);
         if let Some(request) = self.requests.at(place) {
             if self.from == self.client {
                 request.sent = Some(self.at.last);

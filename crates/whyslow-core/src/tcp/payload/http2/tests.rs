@@ -28,8 +28,8 @@ fn read(talk: &[(usize, Vec<u8>)], size: usize) -> (Vec<RequestFacts>, Vec<Strin
     for (number, (from, bytes)) in talk.iter().enumerate() {
         for piece in bytes.chunks(size) {
             let time = Time(number as i64 * 1_000_000);
-            let at = Placed { seq: number as u64, first: time, last: time };
-            http.read(*from, piece, at, &mut requests, &mut |head| heads.push(head.label));
+            let at = Placed { from: *from, seq: number as u64, end: number as u64 + 1, first: time, last: time };
+            http.read(piece, at, &mut requests, &mut |head| heads.push(head.label));
         }
     }
     (requests.finish().0, heads, http)
