@@ -30,6 +30,7 @@ const PARTS = [
       "page",
       "both-ends",
       "quic",
+      "keys",
       "evidence",
       "live",
       "host",

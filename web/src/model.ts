@@ -4,13 +4,13 @@
  * The public name of a cause; `whyslow help-cause SLUG` explains it. Later versions may add names.
  */
 export type Cause = string;
+/** Which end of a connection: the one that opened it, or the other. */
+export type End = "client" | "server";
 /**
  * A frame number, 1-based as in Wireshark; with several captures `"capture:frame"`, where `capture`
  * is the 1-based place in `captures`.
  */
 export type Frame = number | string;
-/** Which end of a connection: the one that opened it, or the other. */
-export type End = "client" | "server";
 /**
  * Who is waited for. `network`: the path between the two: distance, capacity, losses. `nobody`: no
  * side has anything to send. `unknown`: the capture does not show it.
@@ -218,6 +218,14 @@ export interface Connection {
   /** 0-based place in `captures` of the (first) capture that holds it. */
   capture: number;
   quic?: Quic;
+  decryption?: Decryption;
+  /**
+   * Requests of HTTP in decrypted payload, each with its own wait, in time order; at most 64, the
+   * first ones and those that were waited for longest. Absent where there are none.
+   */
+  requests?: Request[];
+  /** How many there were. Absent where there were none. */
+  requests_total?: number;
   /**
    * Its place, from 0, among the TCP connections of the captures that continue each other:
    * Wireshark's `tcp.stream` of one file. Absent for QUIC, and in documents of earlier programs.
@@ -356,6 +364,85 @@ export interface TransportParameters {
   max_idle_timeout_ms: number | null;
   /** Largest datagram, bytes. */
   max_udp_payload_size: number | null;
+}
+/** How far the TLS of a connection was decrypted. Absent without secrets, and without TLS. */
+export interface Decryption {
+  /**
+   * The version that the server chose: 771 is TLS 1.2, 772 is TLS 1.3; null if the handshake was
+   * not captured.
+   */
+  version: number | null;
+  /** The number of the cipher suite that the server chose (IANA's registry). */
+  cipher_suite: number | null;
+  /** What the client sent, and what the server sent. */
+  directions: [
+    {
+      from: End;
+      /** Records that were opened. */
+      records: number;
+      /** Plaintext of the application in them. */
+      bytes: number;
+      /** Why nothing was opened behind them; null if all was that was sent. */
+      stopped:
+        | null
+        | "no-keys"
+        | "handshake-not-captured"
+        | "wrong-keys"
+        | "unsupported-version"
+        | "unsupported-cipher"
+        | "packets-cut"
+        | "bytes-missing"
+        | "damaged-record";
+    },
+    {
+      from: End;
+      /** Records that were opened. */
+      records: number;
+      /** Plaintext of the application in them. */
+      bytes: number;
+      /** Why nothing was opened behind them; null if all was that was sent. */
+      stopped:
+        | null
+        | "no-keys"
+        | "handshake-not-captured"
+        | "wrong-keys"
+        | "unsupported-version"
+        | "unsupported-cipher"
+        | "packets-cut"
+        | "bytes-missing"
+        | "damaged-record";
+    },
+  ];
+}
+/**
+ * A request of HTTP and its response, as decrypted payload shows them. Times are those at the
+ * capture point.
+ */
+export interface Request {
+  /** Of HTTP/2, the number of its stream; null with HTTP/1. */
+  stream: number | null;
+  /** Method and path; the query is cut. */
+  label: string;
+  /** The status of the response; null if none came. */
+  status: number | null;
+  /** The status of a gRPC call; null if none came. */
+  grpc_status: number | null;
+  /** First byte of the request. */
+  start_s: number;
+  /** From there to its last byte; null if that did not come. */
+  sent_s: number | null;
+  /** From its first byte to the head of the response; null if none came. */
+  headers_s: number | null;
+  /** From there to the first byte of the response's body; null if none came. */
+  first_byte_s: number | null;
+  /** From the request's first byte to the last byte of the response, as far as that came. */
+  wait_s: number | null;
+  /** The response came to its end. */
+  complete: boolean;
+  /** Bytes of the request's body. */
+  request_bytes: number;
+  /** Bytes of the response's body. */
+  response_bytes: number;
 }
 /** One end of a connection. */
 export interface Endpoint {

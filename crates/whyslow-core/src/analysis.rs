@@ -19,6 +19,7 @@ mod pair;
 mod problem;
 mod question;
 mod remedy;
+mod request;
 mod span;
 mod statement;
 mod transfer;
@@ -41,6 +42,7 @@ pub use problem::{
 };
 pub use question::*;
 pub use remedy::*;
+pub use request::{MAX_REQUESTS, Request};
 pub use span::{CostSpan, MAX_COST_SPANS, MAX_WAIT_SPANS, Party, WaitSpan};
 pub use statement::*;
 pub use transfer::{MAX_ROUNDS, MAX_SPANS, Round, Transfer};
@@ -52,8 +54,8 @@ pub use crate::types::{
     Application, Platform, Product, ProductEstimate, ProductEvidence, Stack, StackFields, StackReason,
 };
 pub use crate::types::{
-    End, Fate, Frame, Limit, MAX_RETRANSMISSIONS, Near, Quic, RetransmissionKind, State, TransportParameters,
-    VantageReason,
+    DecryptedDirection, Decryption, End, Fate, Frame, Limit, MAX_RETRANSMISSIONS, Near, Quic, RetransmissionKind,
+    State, TransportParameters, Undecrypted, VantageReason,
 };
 
 use crate::units::Nanos;
@@ -181,6 +183,18 @@ pub struct Connection {
     /// What is known of a QUIC connection beside the rest; null for TCP. Left out where it is null.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub quic: Option<Quic>,
+    /// How far its TLS was decrypted; null without secrets, or without TLS. Left out where it is
+    /// null.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub decryption: Option<Decryption>,
+    /// Requests of HTTP in decrypted payload, each with its own wait, in time order; at most
+    /// [`MAX_REQUESTS`], the first ones and those that were waited for longest. Left out where
+    /// there are none.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub requests: Vec<Request>,
+    /// How many there were. Left out where there were none.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub requests_total: u64,
     /// What identifies it elsewhere.
     #[serde(flatten)]
     pub origin: Origin,

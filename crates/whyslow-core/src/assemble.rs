@@ -5,6 +5,7 @@ mod exchanges;
 mod hosts;
 mod label;
 mod model_predictions;
+mod requests;
 mod transfer;
 mod wait_predictions;
 mod written;
@@ -131,6 +132,7 @@ fn entry(
     let ConnectionInput { facts, first, names, .. } = *input;
     let client = facts.client;
     let (exchanges, exchanges_total) = exchanges::list_exchanges(case, &transfers, first);
+    let (requests, requests_total) = requests::list_requests(facts, first);
     let findings = if facts.timeless { Vec::new() } else { rules::check_connection(case) };
     let end = rules::awaited_until(case, &findings).map_or(facts.last, |until| until.max(facts.last));
     let elided = |&(from, until): &(Time, Time)| Elided { start_s: from - first, duration_s: until - from };
@@ -162,6 +164,9 @@ fn entry(
         transfers_total,
         findings,
         quic: facts.quic.as_ref().map(|notes| notes.facts.clone()),
+        decryption: facts.decrypted.as_ref().map(|decrypted| decrypted.decryption.clone()),
+        requests,
+        requests_total,
         origin: origin(facts),
     };
     written::restore(&mut connection, facts, names);

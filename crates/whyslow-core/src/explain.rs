@@ -31,6 +31,7 @@ use crate::flow::{self, ConnectionId, FlowEntry, FlowTable, HashedKey};
 use crate::pair::ConnectionFingerprint;
 use crate::quic::QuicReader;
 use crate::rules::LargestFlows;
+use crate::tls::KeyRing;
 use crate::types::Share;
 use crate::units::{Nanos, Time};
 use crate::whatif::Replays;
@@ -82,6 +83,10 @@ pub struct Explainer {
     /// Who wants the connections that are not listed.
     unlisted: Option<UnlistedSink>,
     quic: QuicReader,
+    /// Secrets, shared with the other explainers of the same captures.
+    keys: KeyRing,
+    /// Whether there are any so far: else no connection looks for its own.
+    has_keys: bool,
 }
 
 impl Default for Explainer {
@@ -106,6 +111,8 @@ impl Default for Explainer {
             joined: JoinedConnections::default(),
             unlisted: None,
             quic: QuicReader::default(),
+            keys: KeyRing::default(),
+            has_keys: false,
         }
     }
 }
@@ -165,13 +172,23 @@ impl Explainer {
     /// must be given all packets.
     pub fn sharing(count: usize) -> Vec<Self> {
         let of = count.clamp(1, flow::SHARDS);
-        (0..of).map(|own| Self { owners: ShardOwners::new(own, of, Share::ALL), ..Self::default() }).collect()
+        let keys = KeyRing::default();
+        let explainer =
+            |own| Self { owners: ShardOwners::new(own, of, Share::ALL), keys: keys.clone(), ..Self::default() };
+        (0..of).map(explainer).collect()
     }
 
     /// Sets what the path carries at most, payload bits per second. Predictions and recommended
     /// buffers respect it. All explainers that share connections need the same value.
     pub fn set_path_rate(&mut self, rate: Option<f64>) {
         self.path_rate = rate.filter(|rate| *rate > 0.0);
+    }
+
+    /// Gives the secrets of TLS connections, before the first packet. Explainers that share
+    /// connections need clones of one ring. Those in the captures themselves are used as well.
+    pub fn set_keys(&mut self, keys: KeyRing) {
+        debug_assert_eq!(self.packets, 0, "connections look for their secrets from their first packet on");
+        (self.keys, self.has_keys) = (keys, true);
     }
 
     /// Sets the seed of the table of connections, before the first packet. Programs that read
@@ -301,9 +318,17 @@ impl Explainer {
         self.segments += 1;
         let capture = self.captures.len() - 1;
         let frame = self.frame(packet);
-        let begin = || {
-            let opening = OpenConnection::opening(capture, segment, packet.time, frame);
-            opening.unwrap_or_else(|| OpenConnection::new(capture, segment, packet.time, frame))
+        let keys = self.has_keys.then_some(&self.keys);
+        let begin = || match keys {
+            None => {
+                let opening = OpenConnection::opening(capture, segment, packet.time, frame);
+                opening.unwrap_or_else(|| OpenConnection::new(capture, segment, packet.time, frame))
+            }
+            Some(keys) => {
+                let mut open = OpenConnection::new(capture, segment, packet.time, frame);
+                open.tcp().decrypt(keys.clone());
+                open
+            }
         };
         let id = self.id(frame);
         let routed = self.table.route(segment, ends, id, begin);
@@ -460,6 +485,11 @@ impl Sink for Explainer {
         if let Some(capture) = self.captures.last_mut() {
             capture.elision_marks.add(of, (from, until));
         }
+    }
+
+    fn key_log(&mut self, lines: &[u8], next_frame: u64) {
+        self.keys.read_block(lines, Frame { file: self.file, number: next_frame });
+        self.has_keys = true;
     }
 
     fn host_name(&mut self, address: IpAddr, name: &str, stand_in: bool) {

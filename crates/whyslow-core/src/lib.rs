@@ -7,6 +7,7 @@
 //!    of QUIC, `quic`: datagrams → what TCP would have sent for the same;
 //! 3. `flow`: segments → connections;
 //! 4. `tcp`: a connection's segments → what TCP did;
+//!    with a key log, [`tls`]: sealed records → plaintext;
 //! 5. `message`: what TCP did → exchanges, and whose time they took;
 //! 6. `estimate`: what TCP did → the path and the hosts;
 //! 7. `limit`: all of these → what held a transfer back, a partition of the time;
@@ -63,6 +64,7 @@ mod stats;
 mod steps;
 mod tcp;
 mod timeline;
+pub mod tls;
 pub mod types;
 pub mod units;
 mod whatif;
@@ -90,6 +92,10 @@ pub mod unstable {
     /// See the [crate's description](crate).
     pub mod estimate {
         pub use crate::estimate::*;
+    }
+    /// See the [crate's description](crate).
+    pub mod tls {
+        pub use crate::tls::{Opened, PlaintextSink, Sent, Session};
     }
     /// See the [crate's description](crate).
     pub mod limit {

@@ -1,6 +1,7 @@
 //! Types that several stages share.
 
 mod connection;
+mod decryption;
 mod frame;
 mod host;
 mod icmp;
@@ -14,6 +15,7 @@ mod timers;
 mod vantage_reason;
 
 pub use connection::{End, Near, State};
+pub use decryption::{DecryptedDirection, Decryption, Undecrypted};
 pub use frame::Frame;
 pub use host::{Application, Platform, Product, ProductEstimate, ProductEvidence, Stack, StackFields, StackReason};
 pub use icmp::Fate;

@@ -144,7 +144,7 @@ pub fn read_on(
     progress: &mut dyn FnMut(Progress),
 ) -> Result<Reading, Error> {
     let pools = Pools { options, unlisted: false, share: Share::ALL };
-    Ok(read_groups(pools, groups, stop, progress)?.0)
+    Ok(read_groups(&pools, groups, stop, progress)?.0)
 }
 
 /// As [`read_on`], with the connections that the analysis does not list: they wait in temporary
@@ -158,11 +158,11 @@ pub fn read_every(
     stop: &Stop,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<(Reading, UnlistedConnections), Error> {
-    read_groups(Pools { options, unlisted: true, share: Share::ALL }, groups, stop, progress)
+    read_groups(&Pools { options, unlisted: true, share: Share::ALL }, groups, stop, progress)
 }
 
 fn read_groups(
-    pools: Pools,
+    pools: &Pools,
     groups: &[&[Input]],
     stop: &Stop,
     progress: &mut dyn FnMut(Progress),
@@ -176,7 +176,6 @@ fn read_groups(
 }
 
 /// How connections are explained, and whether those that are not listed are kept too.
-#[derive(Clone, Copy)]
 struct Pools {
     options: ExplainOptions,
     unlisted: bool,
@@ -186,8 +185,8 @@ struct Pools {
 
 impl Pools {
     /// One for a set of captures; `bytes` is the size of the inputs, if known.
-    fn pool(self, bytes: Option<u64>) -> WorkerPool {
-        let mut pool = WorkerPool::new(self.options, bytes);
+    fn pool(&self, bytes: Option<u64>) -> WorkerPool {
+        let mut pool = WorkerPool::new(&self.options, bytes);
         if self.unlisted {
             pool.keep_unlisted();
         }
@@ -195,7 +194,7 @@ impl Pools {
     }
 }
 
-fn read_one(pools: Pools, input: &Input, stop: &Stop, feed: &mut InputReader<'_>) -> Result<GroupRead, Error> {
+fn read_one(pools: &Pools, input: &Input, stop: &Stop, feed: &mut InputReader<'_>) -> Result<GroupRead, Error> {
     let mut pool = pools.pool(feed.total());
     let mut source = Source::open(input, stop)?;
     let summary = feed.run(&mut source, &mut pool)?;
@@ -218,7 +217,7 @@ struct OpenSet {
 }
 
 /// Reads inputs to the end; those that continue each other are a set.
-fn read_sets(pools: Pools, inputs: &[Input], stop: &Stop, feed: &mut InputReader<'_>) -> Result<Vec<OpenSet>, Error> {
+fn read_sets(pools: &Pools, inputs: &[Input], stop: &Stop, feed: &mut InputReader<'_>) -> Result<Vec<OpenSet>, Error> {
     let mut parts = inputs.iter().map(|input| WaitingInput::open(input, stop)).collect::<Result<Vec<_>, _>>()?;
     parts.sort_by_key(WaitingInput::order);
     let mut open: Vec<OpenSet> = Vec::new();

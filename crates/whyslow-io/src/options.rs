@@ -1,20 +1,24 @@
 //! How captures are explained.
 
 use std::num::NonZero;
+use std::sync::Arc;
 use std::thread;
+use whyslow_core::tls::KeyLog;
 
 /// How captures are explained.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct ExplainOptions {
     /// The number of threads. It does not affect the result.
     pub threads: NonZero<usize>,
     /// The path's capacity, payload bits per second, if the user knows it.
     pub path_rate: Option<f64>,
+    /// Secrets of TLS connections, beside those in the captures themselves.
+    pub keys: Option<Arc<KeyLog>>,
 }
 
 impl Default for ExplainOptions {
     /// One thread for each processor; the path's capacity is taken from the captures.
     fn default() -> Self {
-        Self { threads: thread::available_parallelism().unwrap_or(NonZero::<usize>::MIN), path_rate: None }
+        Self { threads: thread::available_parallelism().unwrap_or(NonZero::<usize>::MIN), path_rate: None, keys: None }
     }
 }

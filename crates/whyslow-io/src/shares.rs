@@ -61,7 +61,7 @@ impl RowFiles {
         let lost: Vec<_> = lost.into_iter().map(named).collect();
         let mut ignored = |_| {};
         let mut feed = InputReader::new(&readable, &mut ignored);
-        let sets = read_sets(Pools { options, unlisted: every, share }, &readable, stop, &mut feed)?;
+        let sets = read_sets(&Pools { options, unlisted: every, share }, &readable, stop, &mut feed)?;
         let unsent = |cause| Error::NoRoom { cause };
         let mut out = Sender::new(give).map_err(unsent)?;
         out.value(&(share.number() as u64, share.of() as u64, every, stop.is_cut())).map_err(unsent)?;

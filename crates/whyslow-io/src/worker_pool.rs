@@ -23,6 +23,7 @@ use whyslow_core::capture::{CaptureError, Problem, Reader, Sink, Summary};
 use whyslow_core::condense::Share;
 use whyslow_core::explain::{Explainer, Fragment, ReplayQueue};
 use whyslow_core::pair::ConnectionFingerprint;
+use whyslow_core::tls::KeyRing;
 
 /// A smaller input is read before threads could start.
 const SMALL: u64 = 4 << 20;
@@ -43,10 +44,12 @@ pub(crate) struct PoolFindings {
 
 impl WorkerPool {
     /// One explainer for each thread; `bytes` is the size of the inputs, if known.
-    pub(crate) fn new(options: ExplainOptions, bytes: Option<u64>) -> Self {
+    pub(crate) fn new(options: &ExplainOptions, bytes: Option<u64>) -> Self {
         let count = if bytes.is_some_and(|bytes| bytes < SMALL) { 1 } else { options.threads.get() };
         let mut explainers = Explainer::sharing(count);
+        let keys = options.keys.clone().map(KeyRing::from);
         for explainer in &mut explainers {
+            keys.iter().for_each(|keys| explainer.set_keys(keys.clone()));
             explainer.set_hash_seed(hash_seed());
             explainer.set_path_rate(options.path_rate);
         }

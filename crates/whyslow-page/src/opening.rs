@@ -4,8 +4,10 @@ use crate::Proof;
 use serde::Serialize;
 use serde_json::value::RawValue;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use whyslow_core::compare::{self, ChosenTransfer, NoSuchTransfer, TransferName};
-use whyslow_io::{Input, Reading};
+use whyslow_core::tls::KeyLog;
+use whyslow_io::{ExplainOptions, Input, Reading};
 
 /// Captures to open.
 #[derive(Clone, Debug, Default)]
@@ -20,6 +22,8 @@ pub struct Opening {
     pub probe: Option<Box<RawValue>>,
     /// What came of making a transfer of these captures again.
     pub proof: Option<Proof>,
+    /// Secrets of TLS connections, beside those in the captures themselves.
+    pub keys: Option<Arc<KeyLog>>,
 }
 
 /// A transfer to look for.
@@ -45,6 +49,11 @@ impl Opening {
     /// The groups, as they are read.
     pub fn groups(&self) -> Vec<&[Input]> {
         self.groups.iter().map(Vec::as_slice).collect()
+    }
+
+    /// How they are explained.
+    pub fn options(&self) -> ExplainOptions {
+        ExplainOptions { keys: self.keys.clone(), ..ExplainOptions::default() }
     }
 
     /// The name of an input.

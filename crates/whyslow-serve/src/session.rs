@@ -218,7 +218,8 @@ impl Session {
                 let progress = &mut |progress| self.progress(number, progress);
                 // A temporary folder means nothing to the user who dropped a file.
                 let told = |error: Error| opening.with_names(&error.to_string());
-                let reading = whyslow_io::read(&opening.groups(), &stop, progress).map_err(told)?;
+                let reading = whyslow_io::read_on(opening.options(), &opening.groups(), &stop, progress);
+                let reading = reading.map_err(told)?;
                 Ok(Arc::new(ReadCaptures::new(reading, opening, uploads)))
             });
             let outcome = catch_unwind(read).unwrap_or_else(|_| Err(FAULT.to_owned()));

@@ -6,7 +6,8 @@ use crate::evidence;
 use crate::exit::FOUND;
 use crate::fail_on::FailOn;
 use crate::interrupt::{INTERRUPTED, Interrupt};
-use crate::output::{Output, complain, is_broken_pipe, sources};
+use crate::keylog;
+use crate::output::{Output, Sources, complain, is_broken_pipe};
 use crate::place::Readable;
 use crate::progress::Meter;
 use crate::settings::{ExplainTask, Format};
@@ -16,7 +17,7 @@ use std::io::{IsTerminal, stdin};
 use std::process::ExitCode;
 use whyslow_core::analysis::{Analysis, PARTIAL, Problem};
 use whyslow_evidence::Report;
-use whyslow_io::Input;
+use whyslow_io::{ExplainOptions, Input};
 use whyslow_report::render::{answers, brief, json, terminal};
 use whyslow_report::words::Lang;
 
@@ -25,6 +26,8 @@ use whyslow_report::words::Lang;
 /// # Errors
 /// When an input could not be read, there is no such connection, or stdout fails.
 pub(crate) fn run(task: &ExplainTask, out: Output) -> anyhow::Result<ExitCode> {
+    let keys = keylog::options()?.keys;
+    let task = &ExplainTask { how: ExplainOptions { keys, ..task.how.clone() }, ..task.clone() };
     if task.format == Format::Table {
         return table::run(task, out);
     }
@@ -73,7 +76,7 @@ fn captures(task: &ExplainTask, other: Option<&Report>, out: Output) -> anyhow::
     let mut analysis = {
         let mut meter = Meter::new();
         let explain = if task.stitched { whyslow_io::stitch } else { whyslow_io::explain_on };
-        explain(task.how, &readable.inputs, &stop, &mut |progress| {
+        explain(task.how.clone(), &readable.inputs, &stop, &mut |progress| {
             interrupt.has_read();
             meter.update(progress);
         })?

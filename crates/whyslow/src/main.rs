@@ -20,6 +20,7 @@ mod hints;
 #[cfg(target_os = "linux")]
 mod host;
 mod interrupt;
+mod keylog;
 mod spooled;
 mod stitched;
 // Namespaces are Linux's.

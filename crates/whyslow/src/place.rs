@@ -7,6 +7,7 @@ pub(crate) use url::allow_local_redirects;
 
 use crate::exit::IN_PART;
 use crate::hints;
+use crate::keylog;
 use crate::output::complain;
 use crate::progress::Meter;
 use anyhow::bail;
@@ -122,8 +123,9 @@ fn input(name: &Path) -> anyhow::Result<Vec<Input>> {
 /// # Errors
 /// When it cannot be read.
 pub(crate) fn explain(input: &Input) -> anyhow::Result<Analysis> {
-    let mut meter = Meter::new();
-    Ok(whyslow_io::explain(std::slice::from_ref(input), &Stop::default(), &mut |progress| meter.update(progress))?)
+    let (options, mut meter) = (keylog::options()?, Meter::new());
+    let inputs = std::slice::from_ref(input);
+    Ok(whyslow_io::explain_on(options, inputs, &Stop::default(), &mut |progress| meter.update(progress))?)
 }
 
 #[cfg(test)]

@@ -1,7 +1,8 @@
 //! `whyslow report`: the page in a file.
 
 use crate::hints;
-use crate::output::{Target, sources};
+use crate::keylog;
+use crate::output::{Sources, Target};
 use crate::place::Readable;
 use crate::progress::Meter;
 use crate::settings::ReportTask;
@@ -10,7 +11,7 @@ use anyhow::Context;
 use std::io::Write;
 use std::path::Path;
 use std::process::ExitCode;
-use whyslow_io::{ExplainOptions, Reading, Stop, UnlistedConnections};
+use whyslow_io::{Reading, Stop, UnlistedConnections};
 use whyslow_serve::{Document, Opening, Proof};
 
 /// Reads the captures and writes the page with what was found.
@@ -50,7 +51,8 @@ pub(crate) fn proof(file: Option<&Path>) -> anyhow::Result<Option<Proof>> {
 /// When an input cannot be read.
 pub(crate) fn read(opening: &Opening) -> anyhow::Result<Reading> {
     let mut meter = Meter::new();
-    whyslow_io::read(&opening.groups(), &Stop::default(), &mut |progress| meter.update(progress))
+    let options = keylog::options()?;
+    whyslow_io::read_on(options, &opening.groups(), &Stop::default(), &mut |progress| meter.update(progress))
         .map_err(|error| anyhow::Error::msg(opening.with_names(&hints::with_hint(&error))))
 }
 
@@ -60,7 +62,7 @@ pub(crate) fn read(opening: &Opening) -> anyhow::Result<Reading> {
 /// When an input cannot be read, or there is no room for temporary files.
 pub(crate) fn read_every(opening: &Opening) -> anyhow::Result<(Reading, UnlistedConnections)> {
     let mut meter = Meter::new();
-    let options = ExplainOptions::default();
+    let options = keylog::options()?;
     whyslow_io::read_every(options, &opening.groups(), &Stop::default(), &mut |progress| meter.update(progress))
         .map_err(|error| anyhow::Error::msg(opening.with_names(&hints::with_hint(&error))))
 }

@@ -143,6 +143,7 @@ impl Settings {
         if args.allow_local_redirects {
             crate::place::allow_local_redirects();
         }
+        args.keylog.into_iter().for_each(crate::keylog::give);
         let color = match args.color {
             Color::Auto => ColorChoice::Auto,
             Color::Always => ColorChoice::Always,
@@ -231,7 +232,7 @@ fn explain(args: Explain) -> anyhow::Result<Task> {
         [] => vec![Input::Stdin],
         files => inputs(files)?,
     };
-    let how = ExplainOptions { threads: threads(args.threads), path_rate: args.path_rate };
+    let how = ExplainOptions { threads: threads(args.threads), path_rate: args.path_rate, keys: None };
     let (selection, fail_on) = (args.selection, args.fail_on);
     let threshold = args.threshold.unwrap_or(whyslow_core::ranking::DEFAULT_THRESHOLD);
     let format = format(&args.shape);

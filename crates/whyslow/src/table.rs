@@ -22,7 +22,7 @@ pub(crate) fn run(task: &ExplainTask, mut out: Output) -> anyhow::Result<ExitCod
     for input in &task.inputs {
         let read = {
             let mut meter = Meter::new();
-            whyslow_io::explain_on(task.how, std::slice::from_ref(input), &stop, &mut |progress| {
+            whyslow_io::explain_on(task.how.clone(), std::slice::from_ref(input), &stop, &mut |progress| {
                 interrupt.has_read();
                 meter.update(progress);
             })

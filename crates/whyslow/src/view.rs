@@ -2,7 +2,8 @@
 
 #[cfg(unix)]
 use crate::interrupt::{ended_by, ending};
-use crate::output::{complain, print_line, sources};
+use crate::keylog;
+use crate::output::{Sources, complain, print_line};
 use crate::place::Readable;
 use crate::report;
 use crate::settings::{PageTask, ViewTask};
@@ -29,8 +30,9 @@ pub(crate) fn run(task: &ViewTask) -> anyhow::Result<()> {
     check(&inputs)?;
     let proof = report::proof(task.proof.as_deref())?;
     let mut kept = SpooledInputs::new(&inputs)?;
-    let opening =
-        (!inputs.is_empty()).then(|| Opening { names: kept.names(), proof, ..Opening::of(kept.inputs().to_vec()) });
+    let keys = keylog::options()?.keys;
+    let opening = || Opening { names: kept.names(), proof, keys, ..Opening::of(kept.inputs().to_vec()) };
+    let opening = (!inputs.is_empty()).then(opening);
     show(opening, None, &mut kept, task.page)
 }
 

@@ -208,4 +208,9 @@ pub trait Sink {
     fn host_name(&mut self, address: IpAddr, name: &str, stand_in: bool) {
         let _ = (address, name, stand_in);
     }
+    /// The capture holds secrets of TLS connections (a pcapng decryption secrets block), as the
+    /// lines of a key log, before the packet with this frame number.
+    fn key_log(&mut self, lines: &[u8], next_frame: u64) {
+        let _ = (lines, next_frame);
+    }
 }

@@ -1,9 +1,10 @@
 //! pcapng: sections of self-describing blocks (draft-ietf-opsawg-pcapng).
 //!
 //! Knows sections in either byte order, any number of interfaces, all three kinds of packet block,
-//! name resolution and interface statistics. All other blocks are passed over: custom, journal and
-//! sysdig's event blocks with a frame number, as Wireshark gives them one, and counted; secrets
-//! silently; unknown ones counted. A section's declared length is not relied on.
+//! name resolution, interface statistics and the key logs among decryption secrets. All other
+//! blocks are passed over: custom, journal and sysdig's event blocks with a frame number, as
+//! Wireshark gives them one, and counted; other secrets silently; unknown ones counted. A section's
+//! declared length is not relied on.
 //!
 //! Every block says its length at both ends, and a block of which the two differ is damaged. Where
 //! Wireshark stops at a damaged block, this reader looks for the next whole one and numbers on.

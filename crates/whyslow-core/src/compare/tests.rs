@@ -87,6 +87,9 @@ pub(crate) fn connection(id: u64, rtt: i64, transfers: Vec<Transfer>) -> Connect
         products: [None; 2],
         application: None,
         quic: None,
+        decryption: None,
+        requests: Vec::new(),
+        requests_total: 0,
         origin: Origin::default(),
         rtt_ms: Rtt { min: Some(rtt as f64), p50: None, p95: None, samples: 0 },
         handshake: Some(Handshake {

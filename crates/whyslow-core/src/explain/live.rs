@@ -424,6 +424,10 @@ impl Sink for LiveExplainer {
         self.explainer.left_out(of, from, until);
     }
 
+    fn key_log(&mut self, lines: &[u8], next_frame: u64) {
+        self.explainer.key_log(lines, next_frame);
+    }
+
     fn host_name(&mut self, address: IpAddr, name: &str, stand_in: bool) {
         self.explainer.host_name(address, name, stand_in);
     }

@@ -51,6 +51,7 @@
 
 use super::case::{TransferCase, has_unread_tls};
 use super::relay::is_relayed;
+use super::requests;
 use super::rule::{Check, Evidence, Rule};
 use super::say::{confirm, evidence, finding, remedy};
 use crate::analysis::{Actor, ExchangeAction, ExchangeQuestion, ExchangeStatement, Finding, Limit, Measure, Unit};
@@ -121,6 +122,7 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
     found.evidence.push(evidence(Measure::Pauses, number as f64, Unit::Pauses, &[]));
     found.evidence.push(evidence(Measure::LongestPause, length.as_secs_f64(), Unit::Seconds, &frames));
     found.evidence.push(evidence(Measure::SegmentBeforePause, longest.before_len as f64, Unit::Bytes, &frames[..1]));
+    found.details.extend(requests::behind_pause(case, longest));
     if !doubtful {
         found.remedies = remedy(Actor::Application, ExchangeAction::KeepDataReady);
     }

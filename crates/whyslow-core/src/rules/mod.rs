@@ -51,6 +51,7 @@ mod receive_window;
 mod relay;
 mod reordering;
 mod repair;
+mod requests;
 mod reset;
 mod restart_after_idle;
 mod rule;

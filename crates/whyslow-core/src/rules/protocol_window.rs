@@ -38,9 +38,12 @@ use super::rule::{Check, Proof, Rule, Saving};
 use super::say::{confirm, evidence, finding, remedy, window_rate};
 use super::turns::Turns;
 use crate::analysis::{
-    Actor, Amount, End, Finding, Limit, Measure, SendingAction, SendingQuestion, SendingStatement, Unit,
+    Actor, Amount, End, Finding, Limit, Measure, SendingAction, SendingQuestion, SendingStatement, Statement, Unit,
 };
 use crate::cause::Cause;
+use crate::tcp::payload::UsedWindow;
+use crate::units::Nanos;
+use std::collections::BTreeMap;
 
 pub(super) const RULE: Rule = Rule::new(Cause::ProtocolWindow, Check::TransferAndConnection(check, in_turns))
     .saves(Saving::Predicted)
@@ -79,9 +82,29 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
     found.evidence.push(evidence(Measure::MeasuredRate, case.rate(), Unit::BitsPerSecond, &[]));
     let action = SendingAction::RaiseProtocolWindow { at: None, need: command::buffer_for(case) };
     found.remedies = remedy(Actor::Receiver, action);
+    found.details.extend(used_window(case));
     let segments = plateau.bytes.div_ceil(case.context.mss);
     found.to_confirm = confirm(SendingQuestion::WindowOrAnswers { after: Amount::Segments(segments) });
     Some(found)
+}
+
+/// The window of HTTP/2 that the transfer waited for longest, if its frames were decrypted.
+fn used_window(case: &TransferCase<'_>) -> Option<Statement> {
+    let waits = &case.facts.decrypted.as_ref()?.windows[case.sender];
+    let mut by_window: BTreeMap<UsedWindow, (u64, u64, Nanos)> = BTreeMap::new();
+    for wait in waits.iter().filter(|wait| wait.until > case.transfer.start && wait.from < case.transfer.end) {
+        let (bytes, times, waited) = by_window.entry(wait.window).or_default();
+        *bytes = wait.size.max(*bytes);
+        *times += 1;
+        *waited = *waited + (wait.until - wait.from);
+    }
+    let (window, (bytes, times, waited_s)) = by_window.into_iter().max_by_key(|(_, (.., waited))| *waited)?;
+    let stream = match window {
+        UsedWindow::Stream(stream) => Some(stream),
+        UsedWindow::Connection => None,
+    };
+    let granted_by = case.facts.end_of(!case.sender);
+    Some(SendingStatement::FlowControlWindow { stream, bytes, granted_by, times, waited_s }.into())
 }
 
 /// A window that is as large as what is sent for each grant: nothing is in flight when the next one
@@ -108,8 +131,10 @@ fn in_turns(case: &ConnectionCase<'_>) -> Option<Finding> {
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
+    use crate::analysis::{DecryptedDirection, Decryption, End, SendingStatement};
     use crate::cause::Cause;
-    use crate::rules::scene::{MSS, Scene};
+    use crate::rules::scene::{MSS, Scene, ms};
+    use crate::tcp::payload::{DecryptedFacts, UsedWindow, WindowWait};
 
     /// 32,000 B a round trip, each flight set off by a message.
     fn credited() -> Scene {
@@ -124,6 +149,43 @@ mod tests {
         let found = credited().finding(Cause::ProtocolWindow).unwrap();
         assert_eq!(found.confidence, 0.85);
         assert!(credited().finding(Cause::SenderCap).is_none());
+    }
+
+    #[test]
+    fn decrypted_frames_tell_which_window_it_is() {
+        let mut scene = credited();
+        assert!(scene.finding(Cause::ProtocolWindow).unwrap().details.is_empty());
+        let (start, end) = (scene.transfer.start, scene.transfer.end);
+        let wait = |window, length| WindowWait { window, size: 32_000, from: start, until: start + length };
+        let of_stream = |length| wait(UsedWindow::Stream(5), length);
+        let after = WindowWait { from: end, until: end + ms(9_000), ..wait(UsedWindow::Connection, ms(0)) };
+        let waits = vec![wait(UsedWindow::Connection, ms(30)), of_stream(ms(20)), of_stream(ms(25)), after];
+        let decrypted = DecryptedFacts {
+            decryption: Decryption {
+                version: None,
+                cipher_suite: None,
+                directions: [End::Client, End::Server].map(|from| DecryptedDirection {
+                    from,
+                    records: 0,
+                    bytes: 0,
+                    stopped: None,
+                }),
+            },
+            requests: Vec::new(),
+            requests_total: 0,
+            windows: [Vec::new(), waits],
+        };
+        scene.facts.decrypted = Some(Box::new(decrypted));
+        let details = scene.finding(Cause::ProtocolWindow).unwrap().details;
+        let granted_by = End::Client;
+        let expected = SendingStatement::FlowControlWindow {
+            stream: Some(5),
+            bytes: 32_000,
+            granted_by,
+            times: 2,
+            waited_s: ms(45),
+        };
+        assert_eq!(details, [expected.into()]);
     }
 
     #[test]

@@ -40,6 +40,7 @@
 use super::black_hole::may_be_unseen;
 use super::case::TransferCase;
 use super::relay::{is_relayed, is_two_machines};
+use super::requests;
 use super::rule::{Check, Evidence, Rule};
 use super::say::{confirm, evidence, finding, remedy};
 use crate::analysis::{Actor, ExchangeAction, ExchangeQuestion, ExchangeStatement, Finding, Limit, Measure, Unit};
@@ -83,6 +84,7 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
     ));
     found.evidence.push(evidence(Measure::RoundTrip, rtt.as_millis_f64(), Unit::Milliseconds, &[]));
     found.remedies = remedy(Actor::Application, ExchangeAction::ProfileRequest { at: by });
+    found.details.extend(requests::answered_by(case));
     found.to_confirm = confirm(match timer {
         Some(timer_s) => ExchangeQuestion::WaitLikeTimer { timer_s },
         None if unseen => ExchangeQuestion::LongSegmentsUnseen,

@@ -4,6 +4,7 @@ use super::buffering::Buffering;
 use super::facts::CaptureDefects;
 use super::handshake::{HandshakeTracker, JoinedHandshake, PacketRef};
 use super::icmp_notices::Notices;
+use super::payload::Decrypter;
 use super::payload::streams::PayloadStreams;
 use super::quic_notes::QuicNotes;
 use super::recent_packets::RecentPackets;
@@ -109,6 +110,8 @@ pub(super) struct Rare {
     pub(super) joined: Option<JoinedHandshake>,
     /// It is of QUIC.
     pub(super) quic: Option<Box<QuicNotes>>,
+    /// What decrypts its payload, if secrets were given.
+    pub(super) decrypter: Option<Box<Decrypter>>,
 }
 
 /// A segment that waits until the next ones show whether it arrived.
@@ -137,4 +140,10 @@ pub(super) fn note_payload(seg: &Seg, ttl: &mut Option<NonZeroU8>, first: &mut O
         *ttl = ttl.or(NonZeroU8::new(seg.ttl));
     }
     first.get_or_insert(seg.from());
+}
+
+/// What decrypts the payload, if secrets were given.
+#[inline(always)]
+pub(super) fn decrypter_of(rare: &mut Option<Box<Rare>>) -> Option<&mut Decrypter> {
+    rare.as_mut()?.decrypter.as_deref_mut()
 }

@@ -68,6 +68,8 @@ pub struct Facts {
     pub exchanges_total: u64,
     /// What the payload showed, by sending side.
     pub content: [payload::Content; 2],
+    /// What decryption showed; `None` without secrets, or if the connection is not one of TLS.
+    pub decrypted: Option<Box<payload::DecryptedFacts>>,
     /// Whether the first payload of each side is text, as commands and greetings are.
     pub begins_with_text: [bool; 2],
     /// What limits the findings.

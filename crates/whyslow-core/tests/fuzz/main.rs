@@ -24,7 +24,10 @@ use whyslow_core::analysis::{Analysis, Transfer};
 use whyslow_core::capture::{CaptureError, CaptureOrigin, Clock, LinkType, Packet, Reader, Sink, Summary};
 use whyslow_core::condense::{Condenser, Share};
 use whyslow_core::explain::Explainer;
+use whyslow_core::tls::KeyLog;
+use whyslow_core::types::Side;
 use whyslow_core::units::Time;
+use whyslow_core::unstable::tcp::payload::read_plaintext;
 
 /// A fingerprint of all that a reader gives, so that two ways of reading can be compared without
 /// keeping anything.
@@ -310,6 +313,47 @@ fn condenser() {
         });
         assert_eq!(one, other);
         kind_of(&(summary.format, summary.packets.checked_ilog2(), rows.len().ilog2()))
+    });
+}
+
+/// Messages of HTTP/1 and HTTP/2, cut into records: for each its side and its length.
+fn plaintext(input: &[u8]) -> u64 {
+    let mut rest = input;
+    let pieces = std::iter::from_fn(|| {
+        let [side, len, after @ ..] = rest else { return None };
+        let (piece, after) = after.split_at(after.len().min(usize::from(*len)));
+        rest = after;
+        Some((if side & 1 == 0 { Side::A } else { Side::B }, piece))
+    });
+    let (requests, heads, waits) = bounded(input, || read_plaintext(pieces));
+    assert!(requests.len() <= 1024 && requests.iter().all(|request| request.label.len() <= 400));
+    let complete = requests.iter().filter(|request| request.is_complete).count();
+    let statuses: Vec<_> = requests.iter().take(2).map(|request| (request.status, request.stream)).collect();
+    kind_of(&(requests.len().min(9), complete.min(9), heads.map(|heads| heads.min(9)), waits.min(4), statuses))
+}
+
+#[test]
+fn decrypted_messages() {
+    fuzz("plaintext", seeds::plaintext(), plaintext);
+}
+
+/// Captures with the secrets of their connections in them.
+#[test]
+fn decrypted_captures() {
+    fuzz("decrypted", seeds::with_keys(), explain);
+}
+
+#[test]
+fn key_logs() {
+    let line = |label: &str, len| format!("{label} {} {}\n", "ab".repeat(32), "cd".repeat(len));
+    let labels = ["CLIENT_RANDOM", "CLIENT_TRAFFIC_SECRET_0", "EXPORTER_SECRET", "UNKNOWN"];
+    let text = labels.map(|label| line(label, 48)).concat();
+    fuzz("keylog", vec![text.into_bytes(), line("SERVER_HANDSHAKE_TRAFFIC_SECRET", 32).into_bytes()], |input| {
+        let log = bounded(input, || KeyLog::new(input));
+        let tally = log.tally();
+        let counts = [tally.secrets, tally.not_needed, tally.unknown_labels, tally.malformed];
+        assert!(counts.iter().sum::<u64>() <= input.len() as u64 + 1);
+        kind_of(&counts.map(|count| count.min(5)))
     });
 }
 

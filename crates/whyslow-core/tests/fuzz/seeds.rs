@@ -207,3 +207,37 @@ fn collect(folder: &Path, extension: &str, paths: &mut Vec<PathBuf>) {
         }
     }
 }
+
+/// Captures of real programs with the secrets of their connections.
+pub(crate) fn with_keys() -> Vec<Vec<u8>> {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/keys");
+    let names = ["http1-tls12.pcapng", "http1-tls13.pcapng", "http2-tls13.pcapng"];
+    names.iter().map(|name| std::fs::read(folder.join(name)).unwrap()).collect()
+}
+
+/// Messages of HTTP/1 and HTTP/2: for each piece its side and its length.
+pub(crate) fn plaintext() -> Vec<Vec<u8>> {
+    let talk = |pieces: &[(u8, &[u8])]| {
+        let cut = pieces.iter().flat_map(|(side, bytes)| bytes.chunks(250).map(move |piece| (side, piece)));
+        cut.flat_map(|(side, piece)| [&[*side, piece.len() as u8][..], piece].concat()).collect::<Vec<u8>>()
+    };
+    let http1 = talk(&[
+        (0, b"GET /a?b HTTP/1.1\r\nHost: a.example\r\n\r\nHEAD / HTTP/1.1\r\n\r\n"),
+        (1, b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n"),
+        (1, b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n"),
+        (0, b"POST /c HTTP/1.1\r\nContent-Length: 3\r\n\r\nabc"),
+        (1, b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 204 No Content\r\n\r\n"),
+    ]);
+    let http2 = talk(&[
+        (0, b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\x06\x04\0\0\0\0\0\0\x04\0\0\0\x64"),
+        (1, b"\0\0\0\x04\0\0\0\0\0\0\0\0\x04\x01\0\0\0\0"),
+        // GET / of www.example.com, and again.
+        (0, b"\0\0\x11\x01\x05\0\0\0\x01\x82\x86\x84\x41\x8c\xf1\xe3\xc2\xe5\xf2\x3a\x6b\xa0\xab\x90\xf4\xff"),
+        (0, b"\0\0\x04\x01\x05\0\0\0\x03\x82\x86\x84\xbe"),
+        (1, b"\0\0\x01\x01\x04\0\0\0\x01\x88\0\0\x64\0\0\0\0\0\x01"),
+        (1, &[7; 100]),
+        (0, b"\0\0\x04\x08\0\0\0\0\x01\0\0\x10\0\0\0\x08\x06\0\0\0\0\0abcdefgh"),
+        (1, b"\0\0\x02\0\x01\0\0\0\x01ab\0\0\x01\x01\x05\0\0\0\x03\x8d"),
+    ]);
+    vec![http1, http2]
+}

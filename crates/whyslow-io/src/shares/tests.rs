@@ -12,7 +12,7 @@ use tempfile::TempDir;
 use whyslow_core::analysis::{Analysis, MAX_CONNECTIONS};
 
 fn options() -> ExplainOptions {
-    ExplainOptions { threads: NonZero::<usize>::MIN, path_rate: None }
+    ExplainOptions { threads: NonZero::<usize>::MIN, path_rate: None, keys: None }
 }
 
 /// What each share sends of captures, the captures in another order.

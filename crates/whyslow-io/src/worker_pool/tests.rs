@@ -51,7 +51,8 @@ pub(crate) fn capture(packets: u32) -> Vec<u8> {
 
 /// The analysis of an input on this number of threads.
 fn explained(reader: impl Read + Send + 'static, threads: usize) -> Result<String, String> {
-    let mut pool = WorkerPool::new(ExplainOptions { threads: NonZero::new(threads).unwrap(), path_rate: None }, None);
+    let mut pool =
+        WorkerPool::new(&ExplainOptions { threads: NonZero::new(threads).unwrap(), path_rate: None, keys: None }, None);
     let mut source =
         Source::over("input".to_owned(), reader, false, &Stop::default()).map_err(|error| error.to_string())?;
     let mut told = 0;
@@ -69,7 +70,8 @@ fn explained(reader: impl Read + Send + 'static, threads: usize) -> Result<Strin
 /// the explanation of the read part begins.
 fn is_modelled_if_stopped(before: bool) -> bool {
     let stop = Stop::default();
-    let mut pool = WorkerPool::new(ExplainOptions { threads: NonZero::new(1).unwrap(), path_rate: None }, None);
+    let mut pool =
+        WorkerPool::new(&ExplainOptions { threads: NonZero::new(1).unwrap(), path_rate: None, keys: None }, None);
     let sample = include_bytes!("../../../../samples/slow-start-client.pcap");
     let mut source = Source::over("input".to_owned(), Cursor::new(sample), false, &stop).unwrap();
     pool.run(&mut source, &mut |_| ()).unwrap();

@@ -186,6 +186,9 @@ pub fn connection(id: u64, transfers: Vec<Transfer>) -> Connection {
         products: [None; 2],
         application: None,
         quic: None,
+        decryption: None,
+        requests: Vec::new(),
+        requests_total: 0,
         origin: Origin { stream: Some(0), ..Origin::default() },
         rtt_ms: Rtt { min: Some(25.2), p50: Some(25.8), p95: Some(27.1), samples: 212 },
         handshake: Some(Handshake {

@@ -20,8 +20,8 @@ pub use whyslow_text::Lang;
 
 use std::borrow::Cow;
 use whyslow_core::analysis::{
-    Action, Change, Check, Finding, IcmpError, Measurement, PairCaveat, PairStatement, Problem, Question, Statement,
-    Transfer, Unit, VantageReason, Verdict, Verify,
+    Action, Change, Check, Decryption, Finding, IcmpError, Measurement, PairCaveat, PairStatement, Problem, Question,
+    Statement, Transfer, Unit, VantageReason, Verdict, Verify,
 };
 use whyslow_core::compare::{ComparisonCaveat, ComparisonStatement};
 
@@ -131,6 +131,14 @@ pub fn vantage(reason: &VantageReason, lang: Lang) -> String {
     match lang {
         Lang::En => en::vantage(reason),
         Lang::Zh => zh::vantage(reason),
+    }
+}
+
+/// How far the TLS of a connection was decrypted, in a sentence without a full stop.
+pub fn decryption(decryption: &Decryption, lang: Lang) -> String {
+    match lang {
+        Lang::En => en::decryption(decryption),
+        Lang::Zh => zh::decryption(decryption),
     }
 }
 

@@ -8,8 +8,8 @@ use whyslow_core::analysis::{Analysis, Connection, Finding, Pair, Problem};
 use whyslow_core::compare::Comparison;
 
 /// Sentences in both languages, in the order of the data: the problems of the captures; for each
-/// connection its vantage point, problems and ICMP errors, the verdict and the findings of each
-/// transfer, then its own findings; last the findings that span connections, and the pairs.
+/// connection its vantage point, decryption, problems and ICMP errors, the verdict and the findings
+/// of each transfer, then its own findings; last the findings that span connections, and the pairs.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct WordSheet {
     en: Sheet,
@@ -24,6 +24,8 @@ struct Sheet {
     problems: Vec<String>,
     icmp: Vec<String>,
     vantages: Vec<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    decryptions: Vec<String>,
     pairs: Vec<PairWords>,
 }
 
@@ -99,6 +101,7 @@ impl WordSheet {
         for lang in Lang::ALL {
             let sheet = self.of(lang);
             sheet.vantages.push(words::vantage(&connection.near_reason, lang));
+            sheet.decryptions.extend(connection.decryption.iter().map(|of| words::decryption(of, lang)));
             sheet.icmp.extend(connection.icmp.iter().map(|error| words::icmp_error(error, lang)));
         }
         connection.problems.iter().for_each(|problem| self.add_problem(problem));

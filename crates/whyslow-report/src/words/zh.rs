@@ -3,6 +3,7 @@
 pub(super) mod answers;
 mod common;
 pub(super) mod compare;
+mod decryption;
 mod ends;
 pub(super) mod evidence;
 mod exchange;
@@ -18,6 +19,7 @@ mod spread;
 mod vantage;
 mod verdict;
 
+pub(super) use decryption::decryption;
 pub(super) use icmp::icmp_error;
 pub(super) use measure::{measure, unit};
 pub(super) use problem::problem;

@@ -72,6 +72,13 @@ pub enum ExchangeStatement {
         /// The round trip.
         rtt_s: Nanos,
     },
+    /// The request that the response belongs to, as the decrypted payload shows it.
+    RequestWas {
+        /// Method and path; the query is cut.
+        label: String,
+        /// Of HTTP/2: its stream.
+        stream: Option<u32>,
+    },
     /// The client sent its requests late.
     RequestsLate {
         /// Between the handshake and the first request.
@@ -295,6 +302,7 @@ impl ExchangeStatement {
             | Self::InitialRetransmitted { .. }
             | Self::SmallWrites { .. }
             | Self::ResponseLate { .. }
+            | Self::RequestWas { .. }
             | Self::RequestsLate { .. }
             | Self::RequestsOneByOne { .. }
             | Self::BurstsOfProxy { .. }

@@ -87,6 +87,19 @@ pub enum SendingStatement {
         /// The round trip.
         rtt_s: Nanos,
     },
+    /// The window of HTTP/2 that was used up, as the decrypted frames show it.
+    FlowControlWindow {
+        /// The stream; `None` for the connection's own window.
+        stream: Option<u32>,
+        /// How large the window was at most, bytes.
+        bytes: u64,
+        /// The end that grants it.
+        granted_by: End,
+        /// How often the sender waited for more.
+        times: u64,
+        /// For how long altogether.
+        waited_s: Nanos,
+    },
     /// The sender stopped after each piece until the receiver's application sent a message.
     ProtocolTurns {
         /// Bytes of a piece.
@@ -197,6 +210,7 @@ impl SendingStatement {
             | Self::WindowClosed { .. }
             | Self::SenderCap { .. }
             | Self::ProtocolWindow { .. }
+            | Self::FlowControlWindow { .. }
             | Self::ProtocolTurns { .. }
             | Self::SmallSegments { .. }
             | Self::NagleWaits { .. }

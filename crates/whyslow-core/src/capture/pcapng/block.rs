@@ -35,7 +35,7 @@ impl PcapNgReader {
             kind::SIMPLE_PACKET => self.simple_packet(body, sink),
             kind::NAME_RESOLUTION => names(self.order, body, sink),
             kind::STATISTICS => self.statistics(body),
-            kind::SECRETS => Ok(()),
+            kind::SECRETS => secrets(self.order, body, self.ledger.next_frame(), sink),
             kind::JOURNAL | kind::CUSTOM | kind::CUSTOM_NO_COPY => self.not_a_packet(),
             event if kind::SYSDIG_EVENTS.contains(&event) => self.not_a_packet(),
             other => Err(("unknown-block", format!("a block of the unknown type {other:#x} was passed over"))),
@@ -250,6 +250,24 @@ fn options(order: Order, mut bytes: &[u8], mut take: impl FnMut(u16, &[u8])) -> 
         };
         take(code, value);
         bytes = after.get(length.wrapping_neg() & 3..).unwrap_or_default();
+    }
+    Ok(())
+}
+
+/// Reads a decryption secrets block (draft-ietf-opsawg-pcapng section 4.7): its type and length,
+/// and the secrets. Those of other protocols are passed over.
+fn secrets<S: Sink>(order: Order, body: &[u8], next_frame: u64, sink: &mut S) -> Result<(), Wrong> {
+    /// `TLSK`: the lines of a key log.
+    const TLS_KEY_LOG: u32 = 0x544c_534b;
+    let (Some(kind), Some(length)) = (order.u32_at(body, 0), order.u32_at(body, 4)) else {
+        return Err(damaged("a decryption secrets block is cut short"));
+    };
+    let lines = usize::try_from(length).ok().and_then(|length| body.get(8..)?.get(..length));
+    let Some(lines) = lines else {
+        return Err(damaged(&format!("a decryption secrets block claims {length} bytes where fewer are left")));
+    };
+    if kind == TLS_KEY_LOG {
+        sink.key_log(lines, next_frame);
     }
     Ok(())
 }

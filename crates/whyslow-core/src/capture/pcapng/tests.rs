@@ -218,7 +218,7 @@ fn names_go_to_the_sink() {
 fn other_blocks_are_counted() {
     let file = PcapNgBuilder::new(false)
         .interface(1, 0, &[])
-        .block(10, b"secrets!")
+        .block(10, b"LKGW\0\0\0\0")
         .block(0xbad, b"\0\0\0\x01")
         .block(9, b"__REALTIME_TIMESTAMP=1\n")
         .block(0x4000_0bad, b"\0\0\0\x01")
@@ -229,6 +229,28 @@ fn other_blocks_are_counted() {
     assert_eq!(keep.packets[0].frame, 5, "custom, journal and system call blocks have frame numbers");
     assert_eq!(slugs(&summary), [("not-a-packet", 4), ("unknown-block", 1)]);
     assert!(detail(&summary, "unknown-block").contains("0x77 was passed over; first at byte 176"), "{summary:?}");
+}
+
+#[test]
+fn key_log_in_the_capture_is_given_with_its_place() {
+    for big in [false, true] {
+        let word = |value: u32| if big { value.to_be_bytes() } else { value.to_le_bytes() };
+        let block = |kind: u32, lines: &[u8], len: usize| {
+            let padding = vec![0; lines.len().wrapping_neg() & 3];
+            [&word(kind)[..], &word(len as u32), lines, &padding].concat()
+        };
+        let file = PcapNgBuilder::new(big)
+            .interface(1, 0, &[])
+            .block(10, &block(0x544c_534b, b"CLIENT_RANDOM a b\n# c", 21))
+            .packet(0, 1, 1, b"a")
+            .block(10, &block(0x5747_4b4c, b"LOCAL_STATIC_PRIVATE_KEY = x", 28))
+            .block(10, &block(0x544c_534b, b"more", 4))
+            .block(10, &block(0x544c_534b, b"more", 9));
+        let (keep, summary) = read(&file.bytes).unwrap();
+        assert_eq!(keep.key_logs, [(b"CLIENT_RANDOM a b\n# c".to_vec(), 1), (b"more".to_vec(), 2)]);
+        assert_eq!(slugs(&summary), [("damaged-record", 1)]);
+        assert!(detail(&summary, "damaged-record").contains("claims 9 bytes"), "{summary:?}");
+    }
 }
 
 #[test]

@@ -24,6 +24,7 @@ pub(in crate::capture) struct Got {
 pub(in crate::capture) struct Keep {
     pub(in crate::capture) packets: Vec<Got>,
     pub(in crate::capture) names: Vec<(IpAddr, String)>,
+    pub(in crate::capture) key_logs: Vec<(Vec<u8>, u64)>,
 }
 
 impl Sink for Keep {
@@ -36,6 +37,10 @@ impl Sink for Keep {
     fn host_name(&mut self, address: IpAddr, name: &str, stand_in: bool) {
         assert!(!stand_in);
         self.names.push((address, name.to_owned()));
+    }
+
+    fn key_log(&mut self, lines: &[u8], next_frame: u64) {
+        self.key_logs.push((lines.to_vec(), next_frame));
     }
 }
 

@@ -54,6 +54,10 @@ pub(super) struct Head<'a> {
     /// How long the message is at most, if its length was captured: where the head was not captured
     /// to its end, with [`MAX_HEAD_REST`] for that.
     pub announced: Option<u64>,
+    /// Its own bytes, as far as they were captured.
+    pub len: u64,
+    /// The body comes in chunks (RFC 9112 section 7.1).
+    pub is_chunked: bool,
 }
 
 /// Bytes of a head that may be missing behind what was captured of it (nginx sends what it takes
@@ -118,7 +122,8 @@ pub(super) fn parse(bytes: &[u8], message: bool, more: bool) -> Parsed<'_> {
             Some(([], body)) => {
                 let head = (bytes.len() - body.len()) as u64;
                 let next = fields.body(line, method.copied()).and_then(|len| head.checked_add(len));
-                return Parsed::Head(Head { label, host: fields.host, product: fields.product, next, announced: next });
+                let Fields { host, product, is_chunked, .. } = fields;
+                return Parsed::Head(Head { label, host, product, next, announced: next, len: head, is_chunked });
             }
             Some((field, following)) => {
                 fields.read(field);
@@ -135,7 +140,8 @@ pub(super) fn parse(bytes: &[u8], message: bool, more: bool) -> Parsed<'_> {
                 }
                 let length = fields.length.filter(|_| !fields.length_unknown);
                 let announced = length.and_then(|length| length.checked_add(bytes.len() as u64 + MAX_HEAD_REST));
-                return Parsed::Head(Head { label, host: fields.host, product: fields.product, next: None, announced });
+                let (len, Fields { host, product, is_chunked, .. }) = (bytes.len() as u64, fields);
+                return Parsed::Head(Head { label, host, product, next: None, announced, len, is_chunked });
             }
         }
     }
@@ -149,6 +155,7 @@ struct Fields<'a> {
     length: Option<u64>,
     /// The body's length is told in another way, or not at all.
     length_unknown: bool,
+    is_chunked: bool,
 }
 
 impl<'a> Fields<'a> {
@@ -161,6 +168,8 @@ impl<'a> Fields<'a> {
             self.length_unknown |= self.length.is_none();
         } else if name.eq_ignore_ascii_case(b"transfer-encoding") || name.eq_ignore_ascii_case(b"upgrade") {
             self.length_unknown = true;
+            let last = value.rsplit(|byte| matches!(byte, b',' | b' ')).next().unwrap_or_default();
+            self.is_chunked |= last.eq_ignore_ascii_case(b"chunked");
         } else if name.eq_ignore_ascii_case(b"server") || name.eq_ignore_ascii_case(b"user-agent") {
             self.product = self.product.or_else(|| Product::of_field(value));
         }
@@ -290,7 +299,7 @@ fn split_field(line: &[u8]) -> Option<(&[u8], &[u8])> {
 }
 
 /// A host without the `:port` behind it; an IPv6 address in brackets keeps them.
-fn without_port(host: &[u8]) -> &[u8] {
+pub(super) fn without_port(host: &[u8]) -> &[u8] {
     match host.iter().rposition(|&byte| byte == b':') {
         Some(colon) => match host.split_at(colon) {
             (name, [_, port @ ..])

@@ -4,7 +4,7 @@
 //! without touching its stream, which is updated only when something else comes.
 
 use super::first_byte::may_open;
-use super::{Content, PayloadKind, Stream};
+use super::{Content, Decrypter, PayloadKind, Stream};
 use crate::tcp::segment::Seg;
 use crate::types::Side;
 use crate::units::{SeqNumber, Time};
@@ -59,9 +59,16 @@ impl PayloadStreams {
 
     /// Processes a segment; `rest` is what was captured after its headers and tells the kind of its
     /// payload. Returns whether it is the side's first payload. `origins` are the ISNs of both
-    /// sides, as far as known.
+    /// sides, as far as known. `decrypter`: what decrypts the payload, if secrets were given; then
+    /// no payload passes unread.
     #[inline(always)]
-    pub fn on_segment(&mut self, seg: &mut Seg, rest: &[u8], origins: &[Option<SeqNumber>; 2]) -> bool {
+    pub fn on_segment<'a>(
+        &mut self,
+        seg: &mut Seg,
+        rest: &[u8],
+        origins: &[Option<SeqNumber>; 2],
+        decrypter: impl FnOnce() -> Option<&'a mut Decrypter>,
+    ) -> bool {
         if seg.len > 0 || seg.flags.has(Flags::SYN) {
             self.unanswered = true;
         } else if self.unanswered {
@@ -71,7 +78,7 @@ impl PayloadStreams {
             return false;
         }
         self.payload += u64::from(seg.len);
-        !self.is_expected(seg, rest) && self.on_payload(seg, rest, origins)
+        !self.is_expected(seg, rest) && self.on_payload(seg, rest, origins, decrypter())
     }
 
     /// Captured payload, retransmissions included.
@@ -114,7 +121,13 @@ impl PayloadStreams {
 
     /// Processes any payload. Returns whether it is the first of its side.
     #[inline(never)]
-    fn on_payload(&mut self, seg: &mut Seg, rest: &[u8], origins: &[Option<SeqNumber>; 2]) -> bool {
+    fn on_payload(
+        &mut self,
+        seg: &mut Seg,
+        rest: &[u8],
+        origins: &[Option<SeqNumber>; 2],
+        mut decrypter: Option<&mut Decrypter>,
+    ) -> bool {
         let from = seg.from();
         let payload = rest.get(..seg.len as usize).unwrap_or(rest);
         let speaker = self.flush_expected(origins);
@@ -131,7 +144,9 @@ impl PayloadStreams {
         let Some(start) = next.checked_add_signed(first.distance(origin + next as u32).into()) else {
             return is_first;
         };
-        let is_within = std::mem::take(&mut self.after_silence) && stream.is_within(start);
+        let after_silence = std::mem::take(&mut self.after_silence);
+        let is_in_message = || start == next && decrypter.as_ref().is_some_and(|decrypter| decrypter.is_within(from));
+        let is_within = after_silence && (stream.is_within(start) || is_in_message());
         let is_behind_greeting = start == next && stream.ends_with_greeting();
         stream.feed(start, seg.len.into(), payload);
         if is_within {
@@ -141,6 +156,12 @@ impl PayloadStreams {
         } else if speaker != Some(from) && start >= next {
             seg.kind = stream.kind_of(payload, seg.len.into());
         }
+        if let Some(decrypter) = &mut decrypter
+            && let Some(kind) = decrypter.read(seg, start, payload)
+            && matches!(seg.kind, PayloadKind::Unread | PayloadKind::MaybeCredit)
+        {
+            seg.kind = kind;
+        }
         let had_turn = if start + u64::from(seg.len) > next {
             other.as_mut().is_none_or(|other| other.on_turn())
         } else {
@@ -148,7 +169,8 @@ impl PayloadStreams {
             speaker == Some(from)
         };
         if had_turn {
-            let (next, room) = (origin + stream.next() as u32, u32::try_from(stream.skippable()).unwrap_or(u32::MAX));
+            let skippable = if decrypter.is_some() { 0 } else { stream.skippable() };
+            let (next, room) = (origin + stream.next() as u32, u32::try_from(skippable).unwrap_or(u32::MAX));
             self.expected = ExpectedPayload { next, room, side: Some(from), may_start_message: stream.may_open() };
         }
         is_first
@@ -160,9 +182,13 @@ impl PayloadStreams {
     }
 
     /// Returns whether each side is in the middle of a record, or of a body whose end is known.
-    pub fn within_messages(&mut self, origins: &[Option<SeqNumber>; 2]) -> [bool; 2] {
+    pub fn within_messages(&mut self, origins: &[Option<SeqNumber>; 2], decrypter: Option<&Decrypter>) -> [bool; 2] {
         self.flush_expected(origins);
-        self.streams.each_ref().map(|stream| stream.as_ref().is_some_and(|stream| stream.is_within(stream.next())))
+        let is_within = |side: Side| {
+            self.streams[side].as_ref().is_some_and(|stream| stream.is_within(stream.next()))
+                || decrypter.is_some_and(|decrypter| decrypter.is_within(side))
+        };
+        Side::BOTH.map(is_within)
     }
 
     /// Gives up what was found before these positions, but for the names, and what a connection
@@ -247,7 +273,7 @@ mod tests {
                 let payload = &word[..cut.min(word.len())];
                 let mut seg = seg(from, origins[from] + start as u32, word);
                 if !short.is_expected(&seg, payload) {
-                    short.on_payload(&mut seg, payload, &origins.map(Some));
+                    short.on_payload(&mut seg, payload, &origins.map(Some), None);
                 }
                 let next = general[from].next();
                 general[from].feed(start, len, payload);
@@ -272,7 +298,7 @@ mod tests {
                 if syn == 0 {
                     seg.flags = Flags::SYN;
                 }
-                short.on_segment(&mut seg, &[], &[None; 2]);
+                short.on_segment(&mut seg, &[], &[None; 2], || None);
                 let asks = len > 0 || syn == 0;
                 if asks || unanswered {
                     (active, unanswered) = (time, asks);
@@ -295,7 +321,7 @@ mod tests {
             let mut seg = seg(from, origins[from] + start, word);
             passed += usize::from(
                 talk.is_expected(&seg, word) || {
-                    talk.on_payload(&mut seg, word, &origins.map(Some));
+                    talk.on_payload(&mut seg, word, &origins.map(Some), None);
                     false
                 },
             );

@@ -15,6 +15,7 @@ pub(super) fn print(page: &mut Page, connection: &Connection, source: &str) {
     print_header(page, connection, None, source);
     print_state(page, connection);
     print_errors(page, connection);
+    print_decryption(page, connection);
     print_body(page, connection, false);
 }
 
@@ -24,6 +25,7 @@ pub(super) fn print_full(page: &mut Page, connection: &Connection, source: &str)
     print_state(page, connection);
     facts::print(page, connection);
     print_errors(page, connection);
+    print_decryption(page, connection);
     print_body(page, connection, true);
 }
 
@@ -126,6 +128,14 @@ fn print_errors(page: &mut Page, connection: &Connection) {
         let text =
             format!("{} that say something else, or come from elsewhere", units::count(others, "more ICMP error"));
         page.hanging(&Line::new().pad(2).plain("… "), Style::new(), &text, 4);
+    }
+}
+
+/// Prints how far its TLS was decrypted, if secrets were given.
+fn print_decryption(page: &mut Page, connection: &Connection) {
+    if let Some(decryption) = &connection.decryption {
+        let text = words::decryption(decryption, page.lang());
+        page.hanging(&Line::new().pad(2), Style::new(), &text, 4);
     }
 }
 

@@ -23,6 +23,7 @@ pub(super) fn statement(statement: &ExchangeStatement) -> String {
         S::SmallWrites { rate_bps, segment, spent_s, whole_s } => {
             application::small_writes(*rate_bps, *segment, *spent_s, *whole_s)
         }
+        S::RequestWas { label, stream } => application::request_was(label, *stream),
         S::ResponseLate { by, took_s, rtt_s } => application::response_late(*by, *took_s, *rtt_s),
         S::RequestsLate { first_s, later } => application::requests_late(*first_s, *later),
         S::RequestsOneByOne { requests, rtt_s, spent_s, whole_s } => {

@@ -25,6 +25,9 @@ pub(super) fn statement(statement: &SendingStatement) -> String {
             statement::sender_cap(*bytes, *alternating, *window, *time_s)
         }
         S::ProtocolWindow { bytes, rtt_s } => statement::protocol_window(*bytes, *rtt_s),
+        S::FlowControlWindow { stream, bytes, granted_by, times, waited_s } => {
+            statement::flow_control_window(*stream, *bytes, *granted_by, (*times, *waited_s))
+        }
         S::ProtocolTurns { bytes, times, cost_s, whole_s } => {
             statement::protocol_turns(*bytes, *times, *cost_s, *whole_s)
         }

@@ -13,6 +13,7 @@ mod gateway;
 mod inputs;
 #[cfg(unix)]
 mod interrupt;
+mod keys;
 #[cfg(target_os = "linux")]
 mod lab;
 #[cfg(target_os = "linux")]
@@ -48,6 +49,7 @@ pub(crate) fn whyslow() -> Command {
         .env_remove("CLICOLOR_FORCE")
         .env_remove("CLICOLOR")
         .env_remove("COLUMNS")
+        .env_remove("SSLKEYLOGFILE")
         .env("TERM", "xterm-256color");
     command
 }

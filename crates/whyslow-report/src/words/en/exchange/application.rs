@@ -45,6 +45,13 @@ pub(super) fn response_late(by: End, took: Nanos, rtt: Nanos) -> String {
     format!("{by} took {} to begin its response, in addition to the round trip of {}", time(took), time(rtt))
 }
 
+pub(super) fn request_was(label: &str, stream: Option<u32>) -> String {
+    match stream {
+        Some(stream) => format!("the request was {label} (stream {stream})"),
+        None => format!("the request was {label}"),
+    }
+}
+
 pub(super) fn requests_late(first: Option<Nanos>, later: Option<Pauses>) -> String {
     let first = first.map(|first| format!("{} between the handshake and its first request", time(first)));
     let later =

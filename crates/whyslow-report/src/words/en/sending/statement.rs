@@ -95,6 +95,22 @@ pub(super) fn protocol_window(bytes: u64, rtt_s: Nanos) -> String {
     )
 }
 
+pub(super) fn flow_control_window(
+    stream: Option<u32>,
+    bytes: u64,
+    granted_by: End,
+    (times, waited_s): (u64, Nanos),
+) -> String {
+    let window = stream.map_or("the connection".to_owned(), |stream| format!("HTTP/2 stream {stream}"));
+    let end = if granted_by == End::Client { "client" } else { "server" };
+    format!(
+        "the window of {window}, {} B, which the {end} grants, was used up {}, for {}",
+        thousands(bytes),
+        count(times, "time"),
+        time(waited_s)
+    )
+}
+
 pub(super) fn protocol_turns(bytes: u64, times: u64, cost_s: Nanos, whole_s: Nanos) -> String {
     format!(
         "the sender stopped after each {} B until a message of the receiver's application came, {}: {} of {}",

@@ -38,6 +38,13 @@ pub(super) fn response_late(by: End, took: Nanos, rtt: Nanos) -> String {
     format!("除 {} 的往返时延外，{}用了 {} 才开始响应", time(rtt), name(by), time(took))
 }
 
+pub(super) fn request_was(label: &str, stream: Option<u32>) -> String {
+    match stream {
+        Some(stream) => format!("请求为 {label}（流 {stream}）"),
+        None => format!("请求为 {label}"),
+    }
+}
+
 pub(super) fn requests_late(first: Option<Nanos>, later: Option<Pauses>) -> String {
     let first = first.map(|first| format!("握手之后过了 {} 才发出第一个请求", time(first)));
     let later = later.map(|later| format!("后续请求之前停顿 {} 次，共 {}", thousands(later.count), time(later.sum_s)));

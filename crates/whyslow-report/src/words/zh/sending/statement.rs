@@ -91,6 +91,17 @@ pub(super) fn protocol_window(bytes: u64, rtt_s: Nanos) -> String {
     )
 }
 
+pub(super) fn flow_control_window(
+    stream: Option<u32>,
+    bytes: u64,
+    granted_by: End,
+    (times, waited_s): (u64, Nanos),
+) -> String {
+    let window = stream.map_or("连接".to_owned(), |stream| format!("HTTP/2 流 {stream} "));
+    let end = if granted_by == End::Client { "客户端" } else { "服务器" };
+    format!("{end}授予{window}的窗口（{} B）用尽 {} 次，共 {}", thousands(bytes), thousands(times), time(waited_s))
+}
+
 pub(super) fn protocol_turns(bytes: u64, times: u64, cost_s: Nanos, whole_s: Nanos) -> String {
     format!(
         "发送端每发 {} B 就停下等接收端应用的消息，共 {} 次：{} 中的 {}",

@@ -1,0 +1,315 @@
+//! [`Http2`]: the messages of HTTP/2 in two streams of plaintext without holes (RFC 9113).
+
+mod frames;
+mod header_block;
+mod windows;
+
+use super::http::without_port;
+use super::http1::{FoundHead, Placed};
+use super::protocol::is_name;
+use super::requests::{RequestFacts, Requests, redact};
+use crate::types::Product;
+use frames::{Event, Frame, Frames, PREFACE, fragment, kind};
+use header_block::{Fields, HeaderDecoder, MAX_BLOCK};
+use std::collections::BTreeMap;
+use windows::Windows;
+pub use windows::{UsedWindow, WindowWait};
+
+/// Flags.
+const END_STREAM: u8 = 0x1;
+const ACK: u8 = 0x1;
+const END_HEADERS: u8 = 0x4;
+/// Setting of the first window of a stream (RFC 9113 section 6.5.2).
+const INITIAL_WINDOW_SIZE: u16 = 4;
+/// Most streams that are followed at a time: servers allow 100 to 250 (nginx 128).
+const MAX_STREAMS: usize = 1024;
+
+/// A stream.
+#[derive(Clone, Copy, Debug)]
+struct Stream {
+    /// Its request's place.
+    place: Option<usize>,
+    /// Each side has sent its last byte.
+    ended: [bool; 2],
+    /// Each side's message, if its length is announced.
+    announced: [Option<usize>; 2],
+}
+
+/// What one side has sent.
+#[derive(Clone, Debug, Default)]
+struct Sender {
+    frames: Frames,
+    headers: HeaderDecoder,
+    /// A header block that goes on in the next frame: of this stream, ending it or not.
+    block: Option<(u32, bool, Vec<u8>)>,
+    windows: Windows,
+    /// What came in the segment that is read: data or headers, or control frames alone.
+    has_message: bool,
+    has_credit: bool,
+}
+
+/// Both directions.
+#[derive(Clone, Debug)]
+pub(in crate::tcp) struct Http2 {
+    /// Which of the two sides is the client.
+    client: usize,
+    senders: [Sender; 2],
+    streams: BTreeMap<u32, Stream>,
+}
+
+/// What begins with these bytes: HTTP/2, and whether they are the client's; `None` for anything
+/// else, or too few bytes.
+pub(super) fn opens(start: &[u8]) -> Option<bool> {
+    if start.len() >= 16 && PREFACE.starts_with(start.get(..16)?) {
+        return Some(true);
+    }
+    // The server's first frame is SETTINGS, of at most 20 settings here (RFC 9113 section 3.4).
+    match start {
+        [0, 0, len, kind::SETTINGS, 0, 0, 0, 0, 0, ..] if len.is_multiple_of(6) && *len <= 120 => Some(false),
+        _ => None,
+    }
+}
+
+/// What is read, and where what is found goes.
+struct Reading<'a> {
+    from: usize,
+    client: usize,
+    at: Placed,
+    streams: &'a mut BTreeMap<u32, Stream>,
+    requests: &'a mut Requests,
+    give: &'a mut dyn FnMut(FoundHead),
+}
+
+impl Http2 {
+    /// `client`: the side that sent the preface.
+    pub(super) fn new(client: usize) -> Self {
+        let mut senders = [Sender::default(), Sender::default()];
+        if let Some(sender) = senders.get_mut(client) {
+            sender.frames = Frames::behind_preface();
+        }
+        Self { client, senders, streams: BTreeMap::new() }
+    }
+
+    /// Takes the next plaintext of a direction; gives the heads in it.
+    pub(super) fn read(&mut self, bytes: &[u8], at: Placed, requests: &mut Requests, give: &mut dyn FnMut(FoundHead)) {
+        let Self { client, senders, streams } = self;
+        let [a, b] = senders;
+        let (sender, other) = if at.from == 0 { (a, b) } else { (b, a) };
+        let mut reading = Reading { from: at.from, client: *client, at, streams, requests, give };
+        let mut frames = std::mem::take(&mut sender.frames);
+        frames.read(bytes, &mut |event| reading.event(event, sender, other));
+        sender.frames = frames;
+    }
+
+    /// Whether this side is in the middle of a frame, or of a message.
+    pub(super) fn is_within(&self, from: usize) -> bool {
+        let is_open =
+            |stream: &Stream| stream.ended.get(self.client) == Some(&true) && stream.ended.get(from) == Some(&false);
+        self.senders.get(from).is_some_and(|sender| sender.frames.is_within())
+            || from != self.client && self.streams.values().any(|stream| is_open(stream) && stream.place.is_some())
+    }
+
+    /// What came of a side since this was asked: nothing but control frames?
+    pub(super) fn take_is_credit(&mut self, from: usize) -> bool {
+        self.senders.get_mut(from).is_some_and(|sender| {
+            let (message, credit) = (std::mem::take(&mut sender.has_message), std::mem::take(&mut sender.has_credit));
+            credit && !message
+        })
+    }
+
+    /// The waits of each sender for its windows.
+    pub(super) fn finish(self) -> [Vec<WindowWait>; 2] {
+        self.senders.map(|sender| sender.windows.finish())
+    }
+}
+
+impl Reading<'_> {
+    fn event(&mut self, event: Event<'_>, sender: &mut Sender, other: &mut Sender) {
+        let now = self.at.last;
+        match event {
+            Event::DataBegins(frame) => {
+                sender.has_message = true;
+                sender.windows.sent(frame.stream, frame.len, now);
+            }
+            Event::Data(frame, bytes, left) => {
+                self.data(frame, bytes);
+                if left == 0 && frame.has(END_STREAM) {
+                    self.end_stream(frame.stream, [sender, other]);
+                }
+            }
+            Event::Whole(frame, payload) => self.whole(frame, payload, sender, other),
+            Event::Skipped(frame) => {
+                if matches!(frame.kind, kind::HEADERS | kind::CONTINUATION | kind::PUSH_PROMISE) {
+                    sender.headers.lose();
+                }
+            }
+        }
+    }
+
+    /// Bytes of a body.
+    fn data(&mut self, frame: Frame, bytes: &[u8]) {
+        let place = self.streams.get(&frame.stream).and_then(|stream| stream.place);
+        if let Some(request) = self.requests.at(place) {
+            if self.from == self.client {
+                request.bytes[0] += bytes.len() as u64;
+            } else {
+                request.on_body(bytes.len() as u64, (self.at.first, self.at.last));
+            }
+        }
+    }
+
+    fn whole(&mut self, frame: Frame, payload: &[u8], sender: &mut Sender, other: &mut Sender) {
+        let now = self.at.last;
+        match frame.kind {
+            kind::HEADERS | kind::PUSH_PROMISE => {
+                sender.has_message = true;
+                let Some(block) = fragment(frame, payload) else { return sender.headers.lose() };
+                let ends = frame.kind == kind::HEADERS && frame.has(END_STREAM);
+                sender.block = Some((frame.stream, ends, block.to_vec()));
+                self.block(frame, [sender, other]);
+            }
+            kind::CONTINUATION => {
+                if let Some((stream, _, block)) = &mut sender.block
+                    && *stream == frame.stream
+                    && block.len() + payload.len() <= MAX_BLOCK
+                {
+                    block.extend_from_slice(payload);
+                } else {
+                    sender.headers.lose();
+                }
+                self.block(frame, [sender, other]);
+            }
+            kind::RST_STREAM => {
+                sender.has_message = true;
+                self.close(frame.stream, [sender, other]);
+            }
+            kind::SETTINGS => {
+                sender.has_credit = true;
+                let settings = if frame.has(ACK) { &[] } else { payload.as_chunks::<6>().0 };
+                for &[i0, i1, a, b, c, d] in settings {
+                    if u16::from_be_bytes([i0, i1]) == INITIAL_WINDOW_SIZE {
+                        other.windows.set_initial(u32::from_be_bytes([a, b, c, d]), now);
+                    }
+                }
+            }
+            kind::WINDOW_UPDATE => {
+                sender.has_credit = true;
+                if let Some(&[a, b, c, d]) = payload.first_chunk() {
+                    other.windows.granted(frame.stream, u32::from_be_bytes([a & 0x7f, b, c, d]), now);
+                }
+            }
+            kind::PING | kind::GOAWAY => sender.has_credit = true,
+            _ => {}
+        }
+    }
+
+    /// A header block, if it is whole.
+    fn block(&mut self, frame: Frame, [sender, other]: [&mut Sender; 2]) {
+        if !frame.has(END_HEADERS) {
+            return;
+        }
+        let Some((stream, ends, block)) = sender.block.take() else { return };
+        let fields = sender.headers.decode(&block);
+        if frame.kind == kind::PUSH_PROMISE {
+            return;
+        }
+        let announced = fields.as_ref().is_some_and(|fields| fields.has_length);
+        if self.from == self.client {
+            self.request(stream, fields, [sender, other]);
+        } else if let Some(fields) = fields {
+            self.response(stream, fields);
+        }
+        if ends {
+            self.end_stream(stream, [sender, other]);
+        } else if announced
+            && let Some(open) = self.streams.get_mut(&stream)
+            && let Some(message) = open.announced.get_mut(self.from)
+        {
+            *message = message.or_else(|| self.requests.begin_message(self.from, self.at.seq));
+        }
+    }
+
+    /// A request's head; or its trailers, if the stream is open.
+    fn request(&mut self, stream: u32, fields: Option<Fields>, [sender, other]: [&mut Sender; 2]) {
+        if self.streams.contains_key(&stream) || self.streams.len() >= MAX_STREAMS {
+            return;
+        }
+        sender.windows.open(stream);
+        other.windows.open(stream);
+        let Fields { method, path, authority, product, .. } = fields.unwrap_or_default();
+        let label = match (method, path) {
+            (Some(method), Some(path)) => redact(&format!("{method} {path}")),
+            (Some(method), None) => method,
+            (None, _) => "HTTP/2 request".to_owned(),
+        };
+        let label = printable(&label);
+        let mut request = RequestFacts::new(label.clone(), self.at.seq, self.at.first);
+        request.stream = Some(stream);
+        let place = self.requests.push(request);
+        self.streams.insert(stream, Stream { place, ended: [false; 2], announced: [None; 2] });
+        let host =
+            authority.as_deref().map(|authority| without_port(authority.as_bytes())).filter(|host| is_name(host));
+        let host = host.map(|host| String::from_utf8_lossy(host).into_owned());
+        let product = product.and_then(|value| Product::of_field(&value));
+        (self.give)(FoundHead { seq: self.at.seq, label, host, product, is_request: true });
+    }
+
+    /// A response's head, or its trailers.
+    fn response(&mut self, stream: u32, fields: Fields) {
+        let place = self.streams.get(&stream).and_then(|stream| stream.place);
+        let Some(request) = self.requests.at(place) else { return };
+        request.latest = Some(self.at.last);
+        request.grpc_status = fields.grpc_status.or(request.grpc_status);
+        let Some(status) = fields.status else { return };
+        if (100..200).contains(&status) {
+            return;
+        }
+        request.status = Some(status);
+        request.headers.get_or_insert(self.at.first);
+        request.response_seq.get_or_insert(self.at.seq);
+        let product = fields.product.and_then(|value| Product::of_field(&value));
+        (self.give)(FoundHead { seq: self.at.seq, label: status.to_string(), host: None, product, is_request: false });
+    }
+
+    /// The sender's part of a stream ends.
+    fn end_stream(&mut self, stream: u32, senders: [&mut Sender; 2]) {
+        let Some(open) = self.streams.get_mut(&stream) else { return };
+        if let Some(ended) = open.ended.get_mut(self.from) {
+            *ended = true;
+        }
+        let (place, is_over) = (open.place, open.ended == [true; 2]);
+        let message = open.announced.get_mut(self.from).and_then(Option::take);
+        self.requests.end_message(self.from, message, self.at.end);
+        if let Some(request) = self.requests.at(place) {
+            if self.from == self.client {
+                request.sent = Some(self.at.last);
+            } else {
+                request.latest = Some(self.at.last);
+                request.is_complete = true;
+            }
+        }
+        if is_over {
+            self.close(stream, senders);
+        }
+    }
+
+    fn close(&mut self, stream: u32, senders: [&mut Sender; 2]) {
+        self.streams.remove(&stream);
+        senders.into_iter().for_each(|sender| sender.windows.close(stream));
+    }
+}
+
+/// A label in printable ASCII of at most 90 characters.
+fn printable(label: &str) -> String {
+    const MAX_LABEL: usize = 90;
+    let is_cut = label.chars().count() > MAX_LABEL;
+    let shown = label.chars().map(|c| if c.is_ascii_graphic() || matches!(c, ' ' | '…') { c } else { '?' });
+    let mut shown: String = shown.take(if is_cut { MAX_LABEL - 1 } else { MAX_LABEL }).collect();
+    if is_cut {
+        shown.push('…');
+    }
+    shown
+}
+
+#[cfg(test)]
+mod tests;

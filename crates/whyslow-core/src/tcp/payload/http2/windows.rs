@@ -1,0 +1,180 @@
+//! [`Windows`]: what flow control lets a side of HTTP/2 send (RFC 9113 section 5.2), and how long
+//! it had to wait for more.
+
+use crate::units::{Nanos, Time};
+use std::collections::BTreeMap;
+
+/// The first window of a stream, and of the connection (RFC 9113 section 6.9.2).
+const INITIAL: i64 = 65_535;
+
+/// Which window was used up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum UsedWindow {
+    /// A stream's, with its number.
+    Stream(u32),
+    /// The connection's.
+    Connection,
+}
+
+/// A time in which a window had no room for what was sent behind it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WindowWait {
+    /// Which.
+    pub window: UsedWindow,
+    /// How large it was at most: what may be on its way at once, bytes.
+    pub size: u64,
+    /// When its last byte was sent, at the capture point.
+    pub from: Time,
+    /// When more was granted.
+    pub until: Time,
+}
+
+/// Most waits that are kept.
+const MAX_WAITS: usize = 1024;
+
+/// A window.
+#[derive(Clone, Copy, Debug)]
+struct Window {
+    left: i64,
+    /// Most that it ever had left.
+    most: i64,
+    /// Since when it has no room.
+    used_up: Option<Time>,
+    /// From when until when it had none, as long as nothing was sent since.
+    opened: Option<(Time, Time)>,
+}
+
+impl Window {
+    fn new(left: i64) -> Self {
+        Self { left, most: left, used_up: None, opened: None }
+    }
+
+    /// Returns from when until when there had been no room for these bytes.
+    fn use_up(&mut self, bytes: u32, now: Time) -> Option<(Time, Time)> {
+        self.left = self.left.saturating_sub(bytes.into());
+        if self.left <= 0 {
+            self.used_up.get_or_insert(now);
+        }
+        self.opened.take()
+    }
+
+    fn grant(&mut self, bytes: i64, now: Time) {
+        self.left = self.left.saturating_add(bytes);
+        self.most = self.most.max(self.left);
+        if self.left > 0
+            && let Some(from) = self.used_up.take()
+        {
+            self.opened = Some((from, now));
+        }
+    }
+
+    fn wait(&self, window: UsedWindow, (from, until): (Time, Time)) -> WindowWait {
+        WindowWait { window, size: u64::try_from(self.most).unwrap_or_default(), from, until }
+    }
+}
+
+/// The windows of one sender.
+#[derive(Clone, Debug)]
+pub(super) struct Windows {
+    connection: Window,
+    initial: i64,
+    streams: BTreeMap<u32, Window>,
+    waits: Vec<WindowWait>,
+}
+
+impl Default for Windows {
+    fn default() -> Self {
+        Self { connection: Window::new(INITIAL), initial: INITIAL, streams: BTreeMap::new(), waits: Vec::new() }
+    }
+}
+
+impl Windows {
+    /// A stream begins.
+    pub(super) fn open(&mut self, stream: u32) {
+        self.streams.insert(stream, Window::new(self.initial));
+    }
+
+    pub(super) fn close(&mut self, stream: u32) {
+        self.streams.remove(&stream);
+    }
+
+    /// Its sender sends so many bytes that count.
+    pub(super) fn sent(&mut self, stream: u32, bytes: u32, now: Time) {
+        let of_connection = self.connection.use_up(bytes, now);
+        let of_connection = of_connection.map(|times| self.connection.wait(UsedWindow::Connection, times));
+        let of_stream = self.streams.get_mut(&stream).and_then(|window| {
+            let times = window.use_up(bytes, now)?;
+            Some(window.wait(UsedWindow::Stream(stream), times))
+        });
+        of_connection.into_iter().chain(of_stream).for_each(|wait| self.note(wait));
+    }
+
+    /// The other side grants more; stream 0 is the connection.
+    pub(super) fn granted(&mut self, stream: u32, bytes: u32, now: Time) {
+        let window = if stream == 0 { Some(&mut self.connection) } else { self.streams.get_mut(&stream) };
+        if let Some(window) = window {
+            window.grant(bytes.into(), now);
+        }
+    }
+
+    /// The other side sets the first window of streams, of those that are open as well.
+    pub(super) fn set_initial(&mut self, bytes: u32, now: Time) {
+        let change = i64::from(bytes) - self.initial;
+        self.initial = bytes.into();
+        self.streams.values_mut().for_each(|window| window.grant(change, now));
+    }
+
+    fn note(&mut self, wait: WindowWait) {
+        if self.waits.len() < MAX_WAITS && wait.until - wait.from > Nanos::ZERO {
+            self.waits.push(wait);
+        }
+    }
+
+    /// The waits, in the order in which they ended.
+    pub(super) fn finish(self) -> Vec<WindowWait> {
+        self.waits
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn wait_is_from_the_last_byte_to_the_grant() {
+        let mut windows = Windows::default();
+        windows.open(1);
+        windows.granted(0, 1_000_000, Time(1));
+        windows.sent(1, 60_000, Time(2));
+        windows.sent(1, 5_535, Time(3));
+        windows.granted(1, 10, Time(9));
+        windows.sent(1, 10, Time(10));
+        windows.set_initial(100_000, Time(15));
+        windows.sent(1, 10, Time(16));
+        windows.granted(1, 10, Time(17));
+        let wait = |from, until| WindowWait {
+            window: UsedWindow::Stream(1),
+            size: 65_535,
+            from: Time(from),
+            until: Time(until),
+        };
+        assert_eq!(windows.finish(), [wait(3, 9), wait(10, 15)]);
+    }
+
+    #[test]
+    fn connection_has_its_own_window() {
+        let mut windows = Windows::default();
+        windows.open(1);
+        windows.open(3);
+        windows.set_initial(1 << 20, Time(0));
+        windows.sent(1, 40_000, Time(1));
+        windows.sent(3, 25_535, Time(2));
+        windows.granted(1, 50_000, Time(3));
+        windows.granted(0, 50_000, Time(7));
+        assert_eq!(windows.clone().finish(), [], "nothing was waited for so far");
+        windows.sent(1, 1, Time(8));
+        let found = windows.finish();
+        assert_eq!(found.iter().map(|wait| wait.window).collect::<Vec<_>>(), [UsedWindow::Connection]);
+        assert_eq!((found[0].size, found[0].until - found[0].from), (65_535, Nanos(5)));
+    }
+}

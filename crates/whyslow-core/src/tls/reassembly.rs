@@ -1,0 +1,166 @@
+//! [`Reassembly`]: the bytes of one direction in order, as far as they were captured.
+
+use std::collections::BTreeMap;
+
+/// Most bytes of a direction that wait for others: segments out of order, and records whose keys
+/// may still come.
+pub(super) const MAX_HELD: usize = 256 << 10;
+
+/// What an entry of a segment takes beside its bytes, about.
+const ENTRY: usize = 64;
+
+/// The bytes of one direction. Positions are relative sequence numbers.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Reassembly {
+    /// Where `ready` begins.
+    start: u64,
+    /// Bytes that are not consumed.
+    ready: Vec<u8>,
+    /// How many of them are consumed.
+    consumed: usize,
+    /// Segments behind a hole, by their positions.
+    later: BTreeMap<u64, Vec<u8>>,
+    /// Bytes that `later` takes.
+    held: usize,
+    begun: bool,
+}
+
+/// More bytes wait than may.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Overflow;
+
+impl Reassembly {
+    /// Takes a segment's bytes, of any order.
+    pub(super) fn push(&mut self, start: u64, bytes: &[u8]) -> Result<(), Overflow> {
+        if !self.begun {
+            (self.begun, self.start) = (true, start);
+        }
+        let next = self.next();
+        if start > next {
+            let known = self.later.get(&start).map_or(0, Vec::len);
+            if bytes.len() > known {
+                self.held += bytes.len() + if known == 0 { ENTRY } else { 0 } - known;
+                self.later.insert(start, bytes.to_vec());
+            }
+        } else {
+            self.append(start, bytes);
+            while let Some((&start, _)) = self.later.first_key_value().filter(|(start, _)| **start <= self.next())
+                && let Some(bytes) = self.later.remove(&start)
+            {
+                self.held -= bytes.len() + ENTRY;
+                self.append(start, &bytes);
+            }
+        }
+        if self.held + self.ready.len() - self.consumed > MAX_HELD { Err(Overflow) } else { Ok(()) }
+    }
+
+    /// Appends what is new of bytes that begin at or before the next one.
+    fn append(&mut self, start: u64, bytes: &[u8]) {
+        let known = usize::try_from(self.next() - start).unwrap_or(usize::MAX);
+        if let Some(new) = bytes.get(known..).filter(|new| !new.is_empty()) {
+            self.drop_consumed();
+            self.ready.extend_from_slice(new);
+        }
+    }
+
+    /// Consumed bytes go when nothing else would have to be moved much.
+    fn drop_consumed(&mut self) {
+        if self.consumed > 0 && self.consumed * 2 >= self.ready.len() {
+            self.ready.drain(..self.consumed);
+            self.start += self.consumed as u64;
+            self.consumed = 0;
+        }
+    }
+
+    /// The position of the byte that is awaited.
+    pub(super) fn next(&self) -> u64 {
+        self.start.saturating_add(self.ready.len() as u64)
+    }
+
+    /// The position of the first byte that is not consumed.
+    pub(super) fn at(&self) -> u64 {
+        self.start.saturating_add(self.consumed as u64)
+    }
+
+    /// The bytes from there on that are there.
+    pub(super) fn ready(&mut self) -> &mut [u8] {
+        self.ready.get_mut(self.consumed..).unwrap_or_default()
+    }
+
+    /// So many of them are used up.
+    pub(super) fn consume(&mut self, bytes: usize) {
+        self.consumed = self.consumed.saturating_add(bytes).min(self.ready.len());
+    }
+
+    /// Whether segments wait behind a hole.
+    pub(super) fn has_hole(&self) -> bool {
+        !self.later.is_empty()
+    }
+
+    /// Gives up all bytes.
+    pub(super) fn clear(&mut self) {
+        *self = Self { start: self.next(), begun: self.begun, ..Self::default() };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn any_order_gives_the_stream(
+            stream in prop::collection::vec(any::<u8>(), 1..2_000), sizes in prop::collection::vec(1usize..200, 1..20),
+            swaps in prop::collection::vec((any::<prop::sample::Index>(), any::<prop::sample::Index>()), 0..20),
+            first in 0u64..1 << 40,
+        ) {
+            let mut segments = Vec::new();
+            let mut at = 0;
+            for size in sizes.iter().cycle() {
+                let end = (at + size).min(stream.len());
+                segments.push((first + at as u64, &stream[at..end]));
+                at = end;
+                if at == stream.len() {
+                    break;
+                }
+            }
+            // The first one fixes where the stream begins.
+            for (one, other) in swaps {
+                if segments.len() > 1 {
+                    let (one, other) = (1 + one.index(segments.len() - 1), 1 + other.index(segments.len() - 1));
+                    segments.swap(one, other);
+                }
+            }
+            let mut reassembly = Reassembly::default();
+            let mut read = Vec::new();
+            for (start, bytes) in segments {
+                reassembly.push(start, bytes).unwrap();
+                let len = reassembly.ready().len();
+                read.extend_from_slice(reassembly.ready());
+                reassembly.consume(len);
+            }
+            prop_assert_eq!(read, stream);
+            prop_assert!(!reassembly.has_hole());
+        }
+
+        #[test]
+        fn memory_is_bounded(segments in prop::collection::vec((0u64..1 << 22, 1usize..2_000), 1..400)) {
+            let mut reassembly = Reassembly::default();
+            for (start, len) in segments {
+                if reassembly.push(start, &vec![1; len]).is_err() {
+                    reassembly.clear();
+                }
+                prop_assert!(reassembly.held + reassembly.ready.len() <= 2 * MAX_HELD + 2_000);
+            }
+        }
+    }
+
+    #[test]
+    fn what_waits_behind_a_hole_overflows() {
+        let mut reassembly = Reassembly::default();
+        reassembly.push(0, &[1]).unwrap();
+        let outcome = (0..300).try_for_each(|number| reassembly.push(2 + number * 1_000, &[2; 1_000]));
+        assert_eq!(outcome, Err(Overflow));
+    }
+}
