@@ -131,7 +131,7 @@ const SUITES: [(&str, &str); 5] = [
 fn plaintext_is_what_openssl_sent() {
     for (version, suite) in SUITES {
         let script = format!(
-            "openssl s_server -accept 4433 -cert cert.pem -key key.pem -quiet {version} < sent > received & server=$!
+            "(cat sent; sleep 5) | openssl s_server -accept 4433 -cert cert.pem -key key.pem -quiet {version} > received & server=$!
              sleep 1
              (head -c 20000 sent; sleep 2) | openssl s_client -connect 127.0.0.1:4433 {version} {suite} -keylogfile keys -quiet > got 2>/dev/null
              kill $server"
