@@ -7,7 +7,7 @@ use crate::exit::FOUND;
 use crate::fail_on::FailOn;
 use crate::interrupt::{INTERRUPTED, Interrupt};
 use crate::keylog;
-use crate::output::{Output, Sources, complain, is_broken_pipe};
+use crate::output::{Output, complain, is_broken_pipe, sources};
 use crate::place::Readable;
 use crate::progress::Meter;
 use crate::settings::{ExplainTask, Format};

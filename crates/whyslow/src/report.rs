@@ -2,7 +2,7 @@
 
 use crate::hints;
 use crate::keylog;
-use crate::output::{Sources, Target};
+use crate::output::{Target, sources};
 use crate::place::Readable;
 use crate::progress::Meter;
 use crate::settings::ReportTask;

@@ -3,7 +3,7 @@
 #[cfg(unix)]
 use crate::interrupt::{ended_by, ending};
 use crate::keylog;
-use crate::output::{Sources, complain, print_line};
+use crate::output::{complain, print_line, sources};
 use crate::place::Readable;
 use crate::report;
 use crate::settings::{PageTask, ViewTask};

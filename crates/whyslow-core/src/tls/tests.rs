@@ -199,7 +199,7 @@ fn renegotiated_keys_are_followed() {
         let sealed = script.ciphers[from].seal(kind, body);
         script.records.push((from, sealed));
     };
-    // The random numbers and the master secret stay, so that the keys do: only their counts begin anew.
+    // The random numbers and the master secret stay, so the keys do: only their counts begin anew.
     seal(&mut script, Side::A, 22, &client_hello(false)[5..]);
     seal(&mut script, Side::B, 22, &server_hello(0x0303, 0xc02f)[5..]);
     let fresh = Script::tls12(0xc02f, script.suite);
