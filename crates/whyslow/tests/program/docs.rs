@@ -127,6 +127,8 @@ fn put_files(folder: &Path, command: &str) {
             fs::copy(samples.join(sample), path).unwrap();
         } else if name == "pasted.txt" {
             fs::copy(samples.join("derived/terse-text.txt"), path).unwrap();
+        } else if name == "keys" {
+            fs::write(path, "").unwrap();
         } else if let Some(text) = evidence.get(name.as_str()) {
             fs::write(path, text).unwrap();
         }
@@ -199,8 +201,12 @@ fn check_options(command: &str) -> Result<(), String> {
         let words: Vec<&str> = part.split_whitespace().skip(1).collect();
         let names: Vec<&str> = words.iter().copied().filter(|word| word.starts_with("--")).collect();
         let commands: Vec<&str> = words.iter().copied().take_while(|word| !word.starts_with('-')).collect();
+        // The gateway is a program of its own.
+        if commands.first() == Some(&"gateway") {
+            continue;
+        }
         // `lab run` has options of its own.
-        let depth = if ["lab", "gateway"].contains(commands.first().unwrap_or(&"")) { 2 } else { 1 };
+        let depth = if commands.first() == Some(&"lab") { 2 } else { 1 };
         let mut help = whyslow();
         let mut path = commands
             .iter()
@@ -316,7 +322,8 @@ fn the_options_are_those_of_the_program() {
             .to_owned();
     let whole = help(&[]);
     let _ = write!(text, "\n## whyslow\n\n{}", indented(&whole));
-    for command in subcommands(&whole) {
+    // The gateway's program has its own.
+    for command in subcommands(&whole).into_iter().filter(|command| command != "gateway") {
         let page = help(&[&command]);
         let _ = write!(text, "\n## whyslow {command}\n\n{}", indented(&page));
         for inner in subcommands(&page) {
