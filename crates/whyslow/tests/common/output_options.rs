@@ -33,6 +33,7 @@ pub const OUTPUTS: &[(&str, &str, &[Run])] = &[
             run("out", "probe http://127.0.0.1:1/ --upload {in} --capture {place}"),
             run("out", "probe http://127.0.0.1:1/ -F x=@{in} --capture {place}"),
             run("out", "probe http://127.0.0.1:1/ --cacert {in} --capture {place}"),
+            run("out", "probe http://127.0.0.1:1/ --cert {in} --key {in} --capture {place}"),
         ],
     ),
     (
@@ -115,6 +116,8 @@ pub const INPUTS: &[(&str, &str)] = &[
     ("lab show", "folder"),
     ("mcp", "dir"),
     ("probe", "cacert"),
+    ("probe", "cert"),
+    ("probe", "key"),
     ("prove", "capture"),
     ("report", "files"),
     ("report", "proof"),
