@@ -173,9 +173,8 @@ impl Explainer {
     pub fn sharing(count: usize) -> Vec<Self> {
         let of = count.clamp(1, flow::SHARDS);
         let keys = KeyRing::default();
-        let explainer =
-            |own| Self { owners: ShardOwners::new(own, of, Share::ALL), keys: keys.clone(), ..Self::default() };
-        (0..of).map(explainer).collect()
+        let owners = |own| ShardOwners::new(own, of, Share::ALL);
+        (0..of).map(|own| Self { owners: owners(own), keys: keys.clone(), ..Self::default() }).collect()
     }
 
     /// Sets what the path carries at most, payload bits per second. Predictions and recommended
@@ -324,11 +323,7 @@ impl Explainer {
                 let opening = OpenConnection::opening(capture, segment, packet.time, frame);
                 opening.unwrap_or_else(|| OpenConnection::new(capture, segment, packet.time, frame))
             }
-            Some(keys) => {
-                let mut open = OpenConnection::new(capture, segment, packet.time, frame);
-                open.tcp().decrypt(keys.clone());
-                open
-            }
+            Some(keys) => OpenConnection::new(capture, segment, packet.time, frame).decrypted(keys),
         };
         let id = self.id(frame);
         let routed = self.table.route(segment, ends, id, begin);

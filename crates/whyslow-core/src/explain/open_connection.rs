@@ -2,6 +2,7 @@
 
 use crate::flow::FlowEntry;
 use crate::tcp::{Connection, FrameRef};
+use crate::tls::KeyRing;
 use crate::types::{Frame, Side};
 use crate::units::{SeqNumber, Time};
 use crate::wire::{Checksum, Flags, Options, SackBlocks, Segment};
@@ -59,6 +60,12 @@ impl OpenConnection {
     pub(super) fn new(capture: usize, segment: &Segment<'_>, time: Time, frame: Frame) -> Self {
         let progress = Progress::Open(Box::new(Connection::new(segment, time, frame)));
         Self { capture: u32::try_from(capture).unwrap_or(u32::MAX), progress }
+    }
+
+    /// The same, whose payload is decrypted as far as these secrets let it.
+    pub(super) fn decrypted(mut self, keys: &KeyRing) -> Self {
+        self.tcp().decrypt(keys.clone());
+        self
     }
 
     /// A connection of which so far there is this segment alone; none if that is no ordinary SYN.

@@ -96,7 +96,7 @@ fn used_window(case: &TransferCase<'_>) -> Option<Statement> {
         let (bytes, times, waited) = by_window.entry(wait.window).or_default();
         *bytes = wait.size.max(*bytes);
         *times += 1;
-        *waited = *waited + (wait.until - wait.from);
+        *waited += wait.until - wait.from;
     }
     let (window, (bytes, times, waited_s)) = by_window.into_iter().max_by_key(|(_, (.., waited))| *waited)?;
     let stream = match window {

@@ -6,6 +6,7 @@
 
 mod buffering;
 mod connection;
+mod decrypting;
 mod early_acks;
 pub mod elided;
 mod exchanges;
@@ -34,7 +35,6 @@ pub use short_connection::{INITIAL_SYN_TIMERS, ShortConnectionBounds};
 #[cfg(test)]
 pub use snapshot::EARLIER_TRANSFERS;
 
-use crate::tls::KeyRing;
 use crate::types::{Frame, Quic, Side, State};
 use crate::units::{Nanos, SeqNumber, Time};
 use crate::wire::{Checksum, ChecksumTally, Flags, SackBlocks, Segment};
@@ -43,7 +43,6 @@ use connection::{Rare, Reset, Stage, Tracking, decrypter_of, note_payload};
 use exchanges::Conversation;
 use facts::{CaptureDefects, Facts, HandshakeFacts, ResetFacts};
 use handshake::{HandshakeTracker, Negotiated, PacketRef};
-use payload::Decrypter;
 use payload::streams::PayloadStreams;
 pub use quic_notes::QuicNotes;
 pub use segment::FrameRef;
@@ -190,11 +189,6 @@ impl Connection {
                 }
             }
         }
-    }
-
-    /// Decrypts the payload, as far as these secrets let it. Only before the first segment.
-    pub fn decrypt(&mut self, ring: KeyRing) {
-        self.rare.get_or_insert_default().decrypter = Some(Decrypter::new(ring));
     }
 
     /// It is of QUIC, and this is what its handshake and its packets show.
@@ -388,10 +382,7 @@ impl Connection {
 
     /// What there is to tell of it: no more segments may follow.
     fn take_facts(&mut self, endpoints: [(IpAddr, u16); 2]) -> Facts {
-        let begins_with_text = self.payload_streams.begins_with_text();
-        let mut decrypter = self.rare.as_mut().and_then(|rare| rare.decrypter.take());
-        let mut content = std::mem::take(&mut self.payload_streams).finish(self.isns);
-        decrypter.iter_mut().for_each(|decrypter| decrypter.note(&mut content));
+        let (content, begins_with_text, decrypter) = self.take_content();
         let client = self.proven_client().or_else(|| roles::by_heads(&content)).unwrap_or_else(|| self.client());
         let is_joined = self.rare.as_ref().is_some_and(|rare| rare.joined.is_some());
         let handshake = HandshakeFacts { is_joined, ..self.opening.facts() };

@@ -34,7 +34,7 @@ pub(super) struct Keys {
 }
 
 /// What a direction is told of the keys.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(super) enum KeyState {
     /// The hellos were not both seen so far.
     NoHello,
@@ -42,7 +42,7 @@ pub(super) enum KeyState {
     NoSecret,
     /// No record can be opened.
     Unreadable(Undecrypted),
-    Known(Keys),
+    Known(Box<Keys>),
 }
 
 impl KeyState {
@@ -332,7 +332,7 @@ fn begin(kind: u8, role: usize, keys: &KeyState) -> Result<Option<Epoch>, Step> 
         KeyState::Unreadable(why) => return Err(Step::Stop(*why)),
         KeyState::Known(keys) => keys,
     };
-    let Keys { suite, version, secrets, .. } = *keys;
+    let Keys { suite, version, secrets, .. } = **keys;
     let wrong = Step::Stop(Undecrypted::WrongKeys);
     if version == Version::Tls12 {
         if kind != CHANGE_CIPHER_SPEC {

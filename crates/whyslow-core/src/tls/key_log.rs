@@ -196,7 +196,7 @@ impl KeyLog {
         let (mut client_random, mut bytes) = ([0; 32], [0; MAX_SECRET]);
         let read =
             random.and_then(|random| from_hex(random, &mut client_random)).is_some_and(|random| random.len() == 32);
-        let secret = secret.and_then(|secret| from_hex(secret, &mut bytes)).and_then(|secret| Secret::new(secret));
+        let secret = secret.and_then(|secret| from_hex(secret, &mut bytes)).and_then(Secret::new);
         let Some(secret) = secret.filter(|_| read) else {
             self.tally.malformed += 1;
             return;

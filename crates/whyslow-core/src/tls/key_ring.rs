@@ -47,7 +47,7 @@ impl KeyRing {
             }
             let blocks = captured.entry(random).or_default();
             // Each thread that reads the capture brings it.
-            let is_known = blocks.iter().any(|block| *block == (place, secrets));
+            let is_known = blocks.contains(&(place, secrets));
             if !is_known && blocks.len() < MAX_BLOCKS {
                 blocks.push((place, secrets));
             }

@@ -62,7 +62,7 @@ impl Hellos {
         };
         let version = if Message::is_tls13(version) { Version::Tls13 } else { Version::Tls12 };
         match ring.find(&client_random, frame) {
-            Some(secrets) => KeyState::Known(Keys { suite, version, secrets, client_random, server_random }),
+            Some(secrets) => KeyState::Known(Box::new(Keys { suite, version, secrets, client_random, server_random })),
             None if ring.may_grow() => KeyState::NoSecret,
             None => KeyState::Unreadable(Undecrypted::NoKeys),
         }
