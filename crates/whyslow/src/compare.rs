@@ -2,6 +2,7 @@
 
 pub(crate) mod args;
 
+use crate::keylog;
 use crate::output::{Output, Target, sources};
 use crate::place::{self, TransferPlace};
 use crate::settings::PageTask;
@@ -62,7 +63,7 @@ fn are_two(a: &ChosenTransfer<'_>, b: &ChosenTransfer<'_>) -> anyhow::Result<()>
 fn page(task: &Compare, places: &[TransferPlace; 2]) -> anyhow::Result<ExitCode> {
     let typed = inputs(places);
     let is_one = typed.len() == 1;
-    let sources = sources(&typed);
+    let sources = keylog::protected(sources(&typed));
     let target = match &task.report {
         Some(path) => Some(Target::open(Some(path), &sources)?),
         None => sources.refuse_stdout().map(|()| None)?,

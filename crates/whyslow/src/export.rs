@@ -11,6 +11,7 @@ mod parquet;
 mod png;
 mod tables;
 
+use crate::keylog;
 use crate::output::{Target, sources};
 use crate::place::{Readable, TransferPlace};
 use crate::report;
@@ -47,7 +48,7 @@ pub(crate) fn run(task: &Export) -> anyhow::Result<ExitCode> {
             table.name()
         );
     }
-    let sources = sources(&inputs);
+    let sources = keylog::protected(sources(&inputs));
     if task.png && task.output.is_none() && stdout().is_terminal() {
         bail!("a PNG is no text: write it to a file with --output, or into a pipe");
     }

@@ -1,6 +1,6 @@
 //! `--keylog` and `SSLKEYLOGFILE`: the secrets with which TLS is decrypted.
 
-use crate::output::complain;
+use crate::output::{Sources, complain};
 use anyhow::Context;
 use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
@@ -39,19 +39,25 @@ pub(crate) fn options() -> anyhow::Result<ExplainOptions> {
     Ok(ExplainOptions { keys, ..ExplainOptions::default() })
 }
 
+/// The same inputs and the key log, which no output may replace.
+pub(crate) fn protected(sources: Sources) -> Sources {
+    sources.and_files(file().map(|(path, _)| path))
+}
+
+/// The key log, and whether `--keylog` names it.
+fn file() -> Option<(PathBuf, bool)> {
+    let named = || std::env::var_os(VARIABLE).filter(|name| !name.is_empty()).map(PathBuf::from);
+    GIVEN.get().map(|path| (path.clone(), true)).or_else(|| Some((named()?, false)))
+}
+
 fn read() -> anyhow::Result<Option<Arc<KeyLog>>> {
-    let named = std::env::var_os(VARIABLE).filter(|name| !name.is_empty()).map(PathBuf::from);
-    let (path, is_given) = match (GIVEN.get(), &named) {
-        (Some(path), _) => (path, true),
-        (None, Some(path)) => (path, false),
-        (None, None) => return Ok(None),
-    };
-    match open(path) {
+    let Some((path, is_given)) = file() else { return Ok(None) };
+    match open(&path) {
         // The variable is for the programs that write it: nothing has to be there.
         Err(error) if !is_given && error.kind() == ErrorKind::NotFound => Ok(None),
         log => {
             let log = log.with_context(|| format!("the key log {}", path.display()))?;
-            remark(&log, path);
+            remark(&log, &path);
             Ok(Some(Arc::new(log)))
         }
     }

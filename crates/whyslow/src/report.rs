@@ -20,7 +20,7 @@ use whyslow_serve::{Document, Opening, Proof};
 /// When an input cannot be read, the file cannot be written, or the program was built without the
 /// page.
 pub(crate) fn run(task: &ReportTask) -> anyhow::Result<ExitCode> {
-    let sources = sources(&task.inputs).and_files(&task.proof);
+    let sources = keylog::protected(sources(&task.inputs).and_files(&task.proof));
     let target = Target::open(Some(&task.output), &sources)?;
     whyslow_serve::page()?;
     let proof = proof(task.proof.as_deref())?;

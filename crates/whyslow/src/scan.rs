@@ -2,6 +2,7 @@
 
 use crate::exit::FAILED;
 use crate::interrupt::{INTERRUPTED, Interrupt};
+use crate::keylog;
 use crate::output::{OutputPath, Target, complain, sources};
 use crate::progress::Meter;
 use anyhow::{Context, bail};
@@ -34,7 +35,7 @@ pub(crate) struct Scan {
 pub(crate) fn run(task: &Scan) -> anyhow::Result<ExitCode> {
     let inputs = crate::place::inputs(&task.files)?;
     let targets = targets(&inputs, &task.out)?;
-    let sources = sources(&inputs);
+    let sources = keylog::protected(sources(&inputs));
     fs::create_dir_all(&task.out).with_context(|| task.out.display().to_string())?;
     let mut interrupt = Interrupt::listen()?;
     let stop = interrupt.stop();

@@ -4,6 +4,7 @@ use super::args::{Export, Of};
 use super::captures::Captures;
 #[cfg(feature = "parquet")]
 use super::parquet;
+use crate::keylog;
 use crate::output::{Target, sources};
 use crate::place::Readable;
 use anyhow::bail;
@@ -44,7 +45,7 @@ pub(super) fn run(task: &Export, form: Format, inputs: &[Input], which: Transfer
         }
         None => None,
     };
-    let sources = sources(inputs);
+    let sources = keylog::protected(sources(inputs));
     let readable = Readable::of(inputs)?;
     #[cfg(feature = "parquet")]
     if let Some(place) = &task.parquet {

@@ -8,7 +8,11 @@ pub const OUTPUTS: &[(&str, &str, &[Run])] = &[
     (
         "export",
         "output",
-        &[run("out", "export {in} --csv --output {place}"), run("out", "export {in} --tsv -o {place}")],
+        &[
+            run("out", "export {in} --csv --output {place}"),
+            run("out", "export {in} --tsv -o {place}"),
+            run("out", "export {other} --csv --keylog {in} --output {place}"),
+        ],
     ),
     (
         "export",
@@ -57,7 +61,11 @@ pub const OUTPUTS: &[(&str, &str, &[Run])] = &[
     (
         "report",
         "output",
-        &[run("out", "report {in} --output {place}"), run("out", "report {other} --proof {in} -o {place}")],
+        &[
+            run("out", "report {in} --output {place}"),
+            run("out", "report {other} --proof {in} -o {place}"),
+            run("out", "report {other} --keylog {in} -o {place}"),
+        ],
     ),
     ("scan", "out", &[linked("parts/in.condensed.zst", "scan {in} --out {dir}/parts")]),
     (
@@ -106,6 +114,7 @@ const fn folder(place: &'static str, arguments: &'static str) -> Run {
 pub const INPUTS: &[(&str, &str)] = &[
     ("", "baseline"),
     ("", "files"),
+    ("", "keylog"),
     ("compare", "a"),
     ("compare", "b"),
     ("explain", "baseline"),
