@@ -1,12 +1,11 @@
 //! Captures in object storage and behind URLs: [`Remote`] makes [`Input`]s of their names.
 //!
 //! - `location` reads a URL; `bucket` opens the named object with the credentials of the
-//! environment.
+//!   environment.
 //! - `pattern` finds the objects that a key with `*` and `?` matches.
 //! - `reach` decides which redirects are followed; `listing` bounds what a store may answer.
 //! - `place` is the interface of a place where bytes are stored. Places are `cloud`, through the
-//! crate
-//!   `object_store`, and `web`, any server of HTTP.
+//!   crate `object_store`, and `web`, any server of HTTP.
 //! - `fetch` resumes a broken connection where it broke; `object` gives the bytes to whyslow-io.
 //!
 //! Bytes stream: a few pieces that the network gave are held, and nothing else. The version of an

@@ -191,14 +191,7 @@ pub fn connection(id: u64, transfers: Vec<Transfer>) -> Connection {
         requests_total: 0,
         origin: Origin { stream: Some(0), ..Origin::default() },
         rtt_ms: Rtt { min: Some(25.2), p50: Some(25.8), p95: Some(27.1), samples: 212 },
-        handshake: Some(Handshake {
-            rtt_ms: Some(25.9),
-            mss: [Some(1_440), Some(1_440)],
-            window_scale: [Some(6), Some(7)],
-            sack: [Some(true), Some(true)],
-            timestamps: [Some(true), Some(false)],
-            retries: [0, 0],
-        }),
+        handshake: Some(handshake()),
         problems: Vec::new(),
         icmp: Vec::new(),
         icmp_total: 0,
@@ -213,6 +206,18 @@ pub fn connection(id: u64, transfers: Vec<Transfer>) -> Connection {
         transfers_total: transfers.len() as u64,
         transfers,
         findings: Vec::new(),
+    }
+}
+
+/// Both ends offer all options; only the client has timestamps.
+fn handshake() -> Handshake {
+    Handshake {
+        rtt_ms: Some(25.9),
+        mss: [Some(1_440), Some(1_440)],
+        window_scale: [Some(6), Some(7)],
+        sack: [Some(true), Some(true)],
+        timestamps: [Some(true), Some(false)],
+        retries: [0, 0],
     }
 }
 
