@@ -6,8 +6,8 @@ use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::{Arc, Mutex};
-use std::thread;
-use std::time::Duration;
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
 /// As long as a busy machine may need.
@@ -58,6 +58,8 @@ pub struct Running {
     pub admin: SocketAddr,
     /// What it printed there.
     stderr: Arc<Mutex<String>>,
+    /// Reads that.
+    reader: JoinHandle<()>,
 }
 
 impl Drop for Running {
@@ -84,7 +86,7 @@ impl Running {
         };
         let stderr = Arc::new(Mutex::new(stderr));
         let more = Arc::clone(&stderr);
-        thread::spawn(move || {
+        let reader = thread::spawn(move || {
             for line in lines.map_while(Result::ok) {
                 let mut stderr = more.lock().unwrap();
                 stderr.push_str(&line);
@@ -95,7 +97,8 @@ impl Running {
             let rest = ready.split_once(before).unwrap().1;
             rest.split([' ', ';']).next().unwrap().parse().unwrap()
         };
-        Self { child, address: address("S3 at http://"), admin: address("administration at http://"), stderr }
+        let (address, admin) = (address("S3 at http://"), address("administration at http://"));
+        Self { child, address, admin, stderr, reader }
     }
 
     pub fn stderr(&self) -> String {
@@ -114,8 +117,15 @@ impl Running {
         rustix::process::kill_process(rustix::process::Pid::from_child(&self.child), signal).unwrap();
     }
 
+    /// Waits for its end, and for all that it printed.
     pub fn wait(&mut self) -> ExitStatus {
-        self.child.wait().unwrap()
+        let status = self.child.wait().unwrap();
+        // A program that it started may hold stderr open.
+        let end = Instant::now() + Duration::from_secs(10);
+        while !self.reader.is_finished() && Instant::now() < end {
+            thread::sleep(Duration::from_millis(5));
+        }
+        status
     }
 
     /// Ends it as `kill` does, which must end well.
