@@ -80,13 +80,13 @@ impl Source {
             }
             Self::Captures(named, options) => {
                 let inputs = resolved(named)?;
-                let (mut reading, unlisted) = read_every(*options, &[&inputs], stop, &mut |_| {})?;
+                let (mut reading, unlisted) = read_every(options.clone(), &[&inputs], stop, &mut |_| {})?;
                 rename(&mut reading, named);
                 let connections = unlisted.with_listed(&reading.analysis)?.map(|one| one.map_err(Failure::from));
                 write(&reading, connections, (table, point), stop, give)
             }
             Self::Shares(shares, options) => {
-                let (reading, unlisted) = shares.merge(*options, true, stop, &mut |_| {})?;
+                let (reading, unlisted) = shares.merge(options.clone(), true, stop, &mut |_| {})?;
                 let connections = unlisted.with_listed(&reading.analysis)?.map(|one| one.map_err(Failure::from));
                 write(&reading, connections, (table, point), stop, give)
             }
