@@ -4,8 +4,8 @@
 //! 8446), with AES-GCM and ChaCha20-Poly1305. The cryptography itself is RustCrypto's.
 //!
 //! A secret never leaves this module: nothing here can be serialised, and `Debug` shows no key.
-//! Memory is bounded: a direction holds at most [`MAX_HELD`](reassembly::MAX_HELD) bytes that wait
-//! for others, and a key log at most [`MAX_CONNECTIONS`](key_log::MAX_CONNECTIONS) connections.
+//! Memory is bounded: a direction holds at most 256 KiB that wait for others, and a key log at most
+//! 262,144 connections.
 
 mod cipher;
 mod direction;
