@@ -181,4 +181,40 @@ export interface Probe {
   analysis: {
     [k: string]: unknown;
   } | null;
+  /**
+   * How the times of the requests to a URL are spread, on new connections and on open ones apart;
+   * of five answers or more
+   */
+  spread?: {
+    url: string;
+    /** Whether they were made on open connections */
+    warm: boolean;
+    requests: number;
+    /** Seconds, by nearest rank */
+    first_byte_s: {
+      min: number;
+      mean: number;
+      p50: number;
+      p90: number;
+      p95: number;
+      p99: number;
+      max: number;
+    };
+    /** Seconds, by nearest rank */
+    total_s: {
+      min: number;
+      mean: number;
+      p50: number;
+      p90: number;
+      p95: number;
+      p99: number;
+      max: number;
+    };
+    /** The totals in equally wide ranges */
+    histogram: {
+      from_s: number;
+      to_s: number;
+      requests: number;
+    }[];
+  }[];
 }
