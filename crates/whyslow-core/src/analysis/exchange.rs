@@ -30,7 +30,7 @@ pub struct Exchange {
     /// as the client lives it.
     pub wait_s: Nanos,
     /// Who was waited for, moment by moment: without gaps from `start_s` on, `wait_s` and the idle
-    /// time within it long. None where `wait_s` is shorter than anybody notices.
+    /// time within it long. Empty if `wait_s` is under 10 ms.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub spans: Vec<WaitSpan>,
     /// How many spans there were, where the shortest were added to their neighbours.

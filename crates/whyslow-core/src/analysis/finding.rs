@@ -88,7 +88,7 @@ impl Finding {
         }
     }
 
-    /// Says when its cost was. Spans that meet become one.
+    /// Records when its cost was. Spans that meet become one.
     pub(crate) fn place(&mut self, mut spans: Vec<CostSpan>) {
         spans.sort_unstable_by_key(|span| span.start_s);
         spans.dedup_by(|next, last| {

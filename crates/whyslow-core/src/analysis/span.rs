@@ -53,7 +53,7 @@ pub enum Party {
     Server,
     /// The path between them: distance, capacity, losses.
     Network,
-    /// Nobody: no side has anything to send.
+    /// Neither side has anything to send.
     Nobody,
     /// The capture does not show it.
     Unknown,

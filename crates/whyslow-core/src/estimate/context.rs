@@ -36,7 +36,7 @@ pub struct Context {
     pub first_loss: Option<Time>,
     /// When a side may send without a request.
     pub(crate) server_push: ServerPush,
-    /// What the path carries, payload bits per second, where somebody said so.
+    /// What the path carries, payload bits per second, if the user gave it.
     pub path_rate: Option<f64>,
     /// The connection may carry only a part of a stream (Multipath TCP); the rest uses other
     /// subflows.

@@ -23,9 +23,9 @@ const STANDING_FACTOR: f64 = 2.0;
 /// … if it is longer by more than host scheduling adds.
 const MIN_STANDING: Nanos = Nanos::from_millis(10);
 
-/// A pause as long as so many segments take at the rate of the round is none that a queue makes:
-/// ACKs are for two segments (RFC 9293 section 3.8.6.3), and radio links bring a few of them at
-/// once.
+/// A pause is idle time of the link if it is longer than this many segments take at the rate of the
+/// round: ACKs are for two segments (RFC 9293 section 3.8.6.3), and radio links bring a few of them
+/// at once.
 const LONG_PAUSE_SEGMENTS: f64 = 8.0;
 /// Of a round, what such pauses take where the link is idle.
 const IDLE_SHARE: f64 = 0.25;
@@ -64,7 +64,7 @@ impl Context {
         trip.zip(self.rtt).is_some_and(|(trip, least)| trip > queued_rtt(least))
     }
 
-    /// Returns whether a queue is seen in these rounds as a rule: their median round trip is longer
+    /// Returns whether a queue is usually seen in these rounds: their median round trip is longer
     /// than the path's.
     pub fn usually_sees_queue(&self, transfer: &TransferFacts, rounds: Range<usize>) -> bool {
         let trips = rounds.filter_map(|index| self.round_trip(transfer, index)).collect();

@@ -122,7 +122,7 @@ pub fn may_speak_unasked(facts: &Facts, time: Time) -> bool {
 
 /// Whether a small message that the server sends so `late` may be no answer to the small one before
 /// it: no protocol is known, and no other exchange of the connection shows that small requests are
-/// answered at once as a rule. It may be a chat, or news.
+/// usually answered at once. It may be a chat, or news.
 pub fn may_be_unrelated(facts: &Facts, answer: &TransferFacts, late: Nanos) -> bool {
     let server = !facts.client;
     let (_, port) = facts.endpoints[server];

@@ -145,7 +145,7 @@ impl TransferCase<'_> {
         self.context.near_receiver && !self.context.has_timestamps
     }
 
-    /// These pauses, as a finding tells when its cost was.
+    /// These pauses, as the spans of a finding.
     pub(super) fn spans_of<'g>(&self, pauses: impl Iterator<Item = &'g Gap>) -> Vec<CostSpan> {
         pauses
             .map(|gap| CostSpan { start_s: gap.start - self.first, seconds: (gap.end - gap.start).or_zero() })

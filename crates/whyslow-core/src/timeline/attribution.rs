@@ -179,7 +179,7 @@ impl Part {
     }
 
     /// Moves `amount` of it, which it has, to `got`: the moments that are `meant` first, then those
-    /// that nobody points at, of each the same share, at its end.
+    /// that no rule points at, of each the same share, at its end.
     fn take(&mut self, amount: Nanos, [meant, pointed_at]: [&[CostSpan]; 2], got: &mut Vec<CostSpan>) {
         self.left -= amount;
         if self.left <= Nanos::ZERO {

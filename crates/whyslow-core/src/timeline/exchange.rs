@@ -58,7 +58,7 @@ impl ExchangeCut {
         Self { sent: sent.finish(), got: got.finish() }
     }
 
-    /// For how long somebody waited.
+    /// How long the client waited.
     pub(crate) fn waited(&self) -> Nanos {
         self.sent.iter().chain(&self.got).filter(|span| span.limit != Limit::Idle).map(Span::length).sum()
     }

@@ -39,8 +39,8 @@ pub(super) fn tls_response(chance: &mut Chance) -> Vec<Setting> {
     in_parts(chance, "download", &["https", "tls"])
 }
 
-/// A client that stops amid what it uploads. Of bytes without a protocol nobody could say whether
-/// parts seconds apart are one message.
+/// A client that stops amid what it uploads. Without a protocol it is unknown whether parts
+/// seconds apart are one message.
 pub(super) fn upload(chance: &mut Chance) -> Vec<Setting> {
     in_parts(chance, "upload", &["http", "https"])
 }

@@ -152,7 +152,7 @@ fn change(transfer: &mut Transfer, shared: &Bottleneck<'_>, part: &BottleneckSha
     }
 }
 
-/// A transfer's time and that before it, as its entry tells it.
+/// A transfer's time and that before it, as its entry has it.
 fn time_of(transfer: &Transfer) -> impl Iterator<Item = Stretch> + '_ {
     let before = transfer.before.iter().map(|phase| (phase.limit, phase.seconds));
     let within = transfer.timeline.iter().map(|span| {

@@ -44,7 +44,7 @@ fn an_overflow_is_less_sure_where_it_may_be_another_listeners() {
     let mut other = listener(128, 5, 50);
     (other.cookie, other.local) = (Some(2), "0.0.0.0:80".parse().unwrap());
     scene.add(other);
-    assert!(scene.told().iter().all(|found| found.confidence < alone));
+    assert!(scene.summaries().iter().all(|found| found.confidence < alone));
 }
 
 #[test]
@@ -60,7 +60,7 @@ fn syns_to_a_dead_address_are_neither_loss_nor_lost_retransmissions() {
     scene.count("Tcp.RetransSegs", 590);
     scene.count("TcpExt.TCPLostRetransmit", 350);
     assert_eq!(scene.causes(), ["lost-retransmission", "loss"]);
-    assert_eq!(scene.told()[1].figure("Tcp.RetransSegs - D-SACKs - SYNs"), 300.0);
+    assert_eq!(scene.summaries()[1].figure("Tcp.RetransSegs - D-SACKs - SYNs"), 300.0);
 }
 
 #[test]

@@ -113,19 +113,19 @@ impl Scene {
     }
 
     /// The same, in words.
-    pub(in crate::host) fn told(&self) -> Vec<Told> {
-        self.findings().iter().map(Told::of).collect()
+    pub(in crate::host) fn summaries(&self) -> Vec<FindingSummary> {
+        self.findings().iter().map(FindingSummary::of).collect()
     }
 
     /// The names of what they find.
     pub(in crate::host) fn causes(&self) -> Vec<&'static str> {
-        self.told().iter().map(|told| told.cause).collect()
+        self.summaries().iter().map(|told| told.cause).collect()
     }
 
     /// The one finding that there is.
     #[track_caller]
-    pub(in crate::host) fn finding(&self, slug: &str) -> Told {
-        let mut told = self.told();
+    pub(in crate::host) fn finding(&self, slug: &str) -> FindingSummary {
+        let mut told = self.summaries();
         assert_eq!(told.len(), 1, "{:?}", self.causes());
         let told = told.pop().unwrap();
         assert_eq!(told.cause, slug);
@@ -135,7 +135,7 @@ impl Scene {
 
 /// A finding as it is printed.
 #[derive(Debug)]
-pub(in crate::host) struct Told {
+pub(in crate::host) struct FindingSummary {
     pub(in crate::host) cause: &'static str,
     pub(in crate::host) seconds: Option<f64>,
     pub(in crate::host) cost: String,
@@ -155,7 +155,7 @@ pub(in crate::host) struct ToldFix {
     pub(in crate::host) verify: String,
 }
 
-impl Told {
+impl FindingSummary {
     pub(in crate::host) fn of(finding: &Finding) -> Self {
         let Some(Fix::OfHost { actor, command, .. }) = finding.remedies.first() else { panic!("{finding:?}") };
         let fix = ToldFix {

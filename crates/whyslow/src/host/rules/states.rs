@@ -7,7 +7,7 @@
 
 #![allow(clippy::unwrap_used)]
 
-use super::scene::Told;
+use super::scene::FindingSummary;
 use crate::host::look::Look;
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -85,7 +85,7 @@ fn states() -> BTreeMap<String, Vec<Host>> {
     include_str!("states.jsonl").lines().map(read).map(|state| (state.state, state.looks)).collect()
 }
 
-fn told(looks: &[Host]) -> Vec<Told> {
+fn summaries(looks: &[Host]) -> Vec<FindingSummary> {
     let (host, earlier) = match looks {
         [host] => (host, None),
         [earlier, host] => (host, Some((&earlier.namespaces[0], host.uptime_s - earlier.uptime_s))),
@@ -100,14 +100,14 @@ fn told(looks: &[Host]) -> Vec<Told> {
         is_own: true,
         closed_since: &BTreeMap::new(),
     };
-    super::judge(&[look]).iter().map(Told::of).collect()
+    super::judge(&[look]).iter().map(FindingSummary::of).collect()
 }
 
 /// By one look, and by the last of two where there are two.
-fn each(state: &[Host]) -> Vec<Vec<Told>> {
-    let mut out = vec![told(&state[..1])];
+fn each(state: &[Host]) -> Vec<Vec<FindingSummary>> {
+    let mut out = vec![summaries(&state[..1])];
     if state.len() > 1 {
-        out.push(told(state));
+        out.push(summaries(state));
     }
     out
 }

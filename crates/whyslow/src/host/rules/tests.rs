@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used)]
 
-use super::scene::Told;
+use super::scene::FindingSummary;
 use super::scene::{
     Scene, connection, connection_with, conntrack, device, in_state, listener, owner, remembered, timer,
 };
@@ -13,7 +13,7 @@ use whyslow_live::tcp_info::TcpInfo;
 /// What a test changes of a connection.
 type Change = fn(&mut TcpInfo);
 
-fn command(finding: &Told) -> &str {
+fn command(finding: &FindingSummary) -> &str {
     finding.fix.command.as_deref().unwrap()
 }
 
@@ -339,7 +339,7 @@ fn no_setting_is_enlarged_where_a_queue_stands() {
     let mut queued = connection_with(|info| info.rtt = Some(200_000));
     queued.remote = "203.0.113.5:443".parse().unwrap();
     scene.add(queued);
-    let cap = scene.told().into_iter().find(|finding| finding.cause == "sender-cap").unwrap();
+    let cap = scene.summaries().into_iter().find(|finding| finding.cause == "sender-cap").unwrap();
     assert_eq!(cap.fix.command, None);
     assert!(cap.fix.what.contains("the queue that stands on the way to 203.0.113.5"));
 }
@@ -713,7 +713,7 @@ fn no_advice_is_given_twice_and_the_largest_value_counts() {
         socket.memory = Some(Memory { rcvbuf: 131_072, ..Memory::default() });
         scene.add(socket);
     }
-    let commands: Vec<_> = scene.told().into_iter().map(|finding| finding.fix.command).collect();
+    let commands: Vec<_> = scene.summaries().into_iter().map(|finding| finding.fix.command).collect();
     assert_eq!(commands.iter().flatten().count(), 1, "{commands:?}");
 }
 
