@@ -151,7 +151,7 @@ calibrate: tools
 	@rm -f target/confidence.tsv
 	target/release/whyslow lab score --each $(CALIBRATE_EACH) --seed $(CALIBRATE_SEED) --out target/calibrate --calibrate target/confidence.tsv
 	target/release/whyslow lab score --real --each $(CALIBRATE_EACH) --seed $(CALIBRATE_SEED) --out target/calibrate --calibrate target/confidence.tsv
-	cp target/confidence.tsv crates/whyslow-core/src/rules/confidence.tsv
+	cp target/confidence.tsv crates/whyslow-core/src/conclude/confidence.tsv
 
 # One stage at a time, nanoseconds a packet.
 stages: tools

@@ -2,23 +2,17 @@
 //! [`Analysis`](crate::analysis::Analysis).
 
 mod exchanges;
-mod hosts;
 mod label;
-mod model_predictions;
 mod requests;
 mod transfer;
-mod wait_predictions;
-mod written;
 
-pub(crate) use model_predictions::{MAX_WORK, predict as predict_by_model, predict_within};
 pub(crate) use transfer::KeptTransfers;
-pub(crate) use wait_predictions::predict as predict_waits;
-pub(crate) use written::Names;
 
 use crate::analysis::{
-    Connection, Direction, Elided, Endpoint, Finding, Frame, Handshake, Limit, MAX_TRANSFERS, Near, Origin, Problem,
-    ProblemDetail, Retransmission, Retransmitted, Rtt, Stack, State, Transfer,
+    Connection, Direction, Elided, Endpoint, Handshake, Limit, MAX_TRANSFERS, Near, Origin, Problem, ProblemDetail,
+    Retransmission, Retransmitted, Rtt, Stack, State, Transfer,
 };
+use crate::conclude::{self, Names};
 use crate::estimate;
 use crate::estimate::Context;
 use crate::limit::{self, Partition};
@@ -169,8 +163,7 @@ fn entry(
         requests_total,
         origin: origin(facts),
     };
-    written::restore(&mut connection, facts, names);
-    hosts::fill(&mut connection);
+    conclude::own(&mut connection, facts, names);
     connection
 }
 
@@ -324,16 +317,4 @@ fn problems(facts: &Facts) -> Vec<Problem> {
     let found = found.into_iter().filter(|(_, count, _)| *count > 0);
     problems.extend(found.map(|(slug, count, detail)| Problem::new(slug, count, detail)));
     problems
-}
-
-/// With one input a frame's number is enough.
-pub(crate) fn forget_files(connections: &mut [Connection], findings: &mut [Finding]) {
-    for connection in connections {
-        connection.for_each_frame(forget);
-    }
-    findings.iter_mut().for_each(|finding| finding.for_each_frame(forget));
-}
-
-fn forget(frame: &mut Frame) {
-    frame.file = None;
 }

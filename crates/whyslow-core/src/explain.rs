@@ -25,13 +25,13 @@ pub use fragment::{Fragment, MergedAnalysis};
 pub use unlisted::{UnlistedCompletion, UnlistedSink};
 
 use crate::analysis::{Analysis, Frame};
-use crate::assemble::Names;
 use crate::capture::{CaptureError, CaptureOrigin, Clock, Packet, Reader, Sink, Summary};
+use crate::conclude::Names;
 use crate::flow::{self, ConnectionId, FlowEntry, FlowTable, HashedKey};
 use crate::pair::ConnectionFingerprint;
 use crate::quic::QuicReader;
-use crate::rules::LargestFlows;
 use crate::tls::KeyRing;
+use crate::together::LargestFlows;
 use crate::types::Share;
 use crate::units::{Nanos, Time};
 use crate::whatif::Replays;

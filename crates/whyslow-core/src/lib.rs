@@ -13,6 +13,8 @@
 //! 7. `limit`: all of these → what held a transfer back, a partition of the time;
 //! 8. `rules`: limits and events → findings;
 //! 9. `timeline`: who was waited for in each span, and which finding has it;
+//! 10. `together`: connections → what they did to each other;
+//! 11. `conclude`: findings beside all else that is known → their promises and confidence;
 //!
 //! beside which [`pair`] compares the packets of a connection that two captures hold, and
 //! [`compare`] any two transfers, and [`series`] gives a connection's packets as graphs of bounded
@@ -48,6 +50,7 @@ mod assemble;
 pub mod capture;
 pub mod cause;
 pub mod compare;
+mod conclude;
 pub mod condense;
 mod estimate;
 pub mod explain;
@@ -65,6 +68,7 @@ mod steps;
 mod tcp;
 mod timeline;
 pub mod tls;
+mod together;
 pub mod types;
 pub mod units;
 mod whatif;

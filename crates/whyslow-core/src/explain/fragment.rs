@@ -6,10 +6,10 @@ use super::capture_state::{CaptureState, merge_captures};
 use super::openings::{self, OpeningPositions};
 use super::unlisted::{UnlistedCompletion, UnlistedSink};
 use crate::analysis::{Analysis, SCHEMA};
-use crate::assemble::{self, Names};
+use crate::conclude::{self, Names};
 use crate::flow::ConnectionId;
 use crate::pair::ConnectionFingerprint;
-use crate::rules::{self, LargestFlows};
+use crate::together::LargestFlows;
 use crate::units::Time;
 use crate::whatif::{ReplayQueue, Replays};
 
@@ -69,9 +69,9 @@ impl MergedAnalysis {
     /// Lets `play` do with the model what there is to do; what it does at the same time comes out
     /// sooner, and the same.
     pub fn finish_with(mut self, play: impl FnOnce(&mut ReplayQueue<'_>)) -> (Analysis, Vec<ConnectionFingerprint>) {
-        assemble::predict_by_model(&self.replays, &mut self.analysis.connections, play);
-        assemble::predict_waits(&mut self.analysis.connections, &mut self.analysis.findings, self.path_rate);
-        rules::set_confidence(&mut self.analysis.connections, &mut self.analysis.findings);
+        let Analysis { connections, findings, .. } = &mut self.analysis;
+        conclude::play_models(conclude::MAX_WORK, &self.replays, connections, play);
+        conclude::finish(connections, findings, self.path_rate);
         (self.analysis, self.fingerprints)
     }
 }
@@ -137,11 +137,10 @@ impl Fragment {
             connections.push(connection);
             summaries.push(outline);
         }
-        let joint = rules::check_together(&flows, &mut connections);
-        replays.forget(&joint.unpredictable);
-        let mut findings = rules::check_across(&summaries, &connections, joint.findings);
+        let conclude::Across { mut findings, unpredictable } = conclude::together(&flows, &summaries, &mut connections);
+        replays.forget(&unpredictable);
         if !several {
-            assemble::forget_files(&mut connections, &mut findings);
+            conclude::forget_files(&mut connections, &mut findings);
         }
         let captures =
             captures.into_iter().map(|capture| capture.into_capture(evicted, unlisted, first_time)).collect();

@@ -17,10 +17,10 @@ use super::Explainer;
 use super::accounts::ConnectionSize;
 use super::open_connection::OpenConnection;
 use crate::analysis::{Connection, End, Finding, MAX_TRANSFERS, Problem, ProblemDetail};
-use crate::assemble::{self, ListedTransfers};
+use crate::assemble::ListedTransfers;
 use crate::capture::{Clock, Packet, Sink};
+use crate::conclude;
 use crate::flow::{ConnectionId, FlowEntry, HashedKey};
-use crate::rules;
 use crate::tcp::facts::Facts;
 use crate::types::Side;
 use crate::units::{Nanos, Time};
@@ -343,7 +343,7 @@ impl LiveExplainer {
             return reported;
         }
         if self.explainer.captures.len() < 2 {
-            assemble::forget_files(std::slice::from_mut(&mut connection), &mut []);
+            conclude::forget_files(std::slice::from_mut(&mut connection), &mut []);
         }
         connection.problems.extend(self.drops_during(&connection));
         self.window.note_summary(account.summary);
@@ -378,13 +378,12 @@ impl LiveExplainer {
             connections.push(connection);
             marks.push((grown, over));
         }
-        assemble::predict_within(work.min(assemble::MAX_WORK), &replays, &mut connections, |plays| {
+        conclude::play_models(work.min(conclude::MAX_WORK), &replays, &mut connections, |plays| {
             while let Some(play) = plays.take() {
                 plays.put(&play, play.play());
             }
         });
-        assemble::predict_waits(&mut connections, &mut [], self.explainer.path_rate);
-        rules::set_confidence(&mut connections, &mut []);
+        conclude::finish(&mut connections, &mut [], self.explainer.path_rate);
         let marked = connections.into_iter().zip(marks);
         ended.connections =
             marked.map(|(connection, (grown, over))| EndedTransfers { connection, grown, over }).collect();

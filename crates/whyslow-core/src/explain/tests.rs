@@ -6,8 +6,8 @@
 use super::accounts::ConnectionAccount;
 use super::*;
 use crate::analysis::{Connection, IcmpError, MAX_CONNECTIONS};
-use crate::assemble;
 use crate::capture::LinkType;
+use crate::conclude;
 use crate::wire::Flags;
 use proptest::prelude::*;
 use std::collections::BTreeMap;
@@ -315,7 +315,7 @@ proptest! {
         let mut parts = explained(&packets, &cuts, count).finish().0;
         let segments = packets.iter().filter(|packet| packet.bytes[23] == 6).count();
         prop_assert_eq!(parts.captures.iter().map(|capture| capture.tcp_packets).sum::<u64>(), segments as u64);
-        assemble::forget_files(&mut parts.connections, &mut parts.findings);
+        conclude::forget_files(&mut parts.connections, &mut parts.findings);
         for connection in &mut parts.connections {
             connection.capture = 0;
         }

@@ -6,9 +6,8 @@
 
 use super::openings::{ConnectionNumbers, OpeningPositions};
 use crate::analysis::{Connection, Endpoint};
-use crate::assemble::{self, Names};
+use crate::conclude::{self, Names};
 use crate::flow::ConnectionId;
-use crate::rules;
 use std::fmt;
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -68,10 +67,9 @@ impl UnlistedCompletion {
             name(end, &self.names);
         }
         let connection = std::slice::from_mut(connection);
-        assemble::predict_waits(connection, &mut [], self.path_rate);
-        rules::set_confidence(connection, &mut []);
+        conclude::finish(connection, &mut [], self.path_rate);
         if self.is_alone {
-            assemble::forget_files(connection, &mut []);
+            conclude::forget_files(connection, &mut []);
         }
     }
 }

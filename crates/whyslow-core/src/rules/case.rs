@@ -78,7 +78,7 @@ impl TransferCase<'_> {
     }
 
     /// How long the round trip of a round was.
-    pub(super) fn round_trip(&self, index: usize) -> Option<Nanos> {
+    pub(crate) fn round_trip(&self, index: usize) -> Option<Nanos> {
         self.context.round_trip(self.transfer, index)
     }
 
@@ -141,7 +141,7 @@ impl TransferCase<'_> {
 
     /// Next to the receiver, where ACKs leave at once whatever a queue does, only echoed timestamps
     /// tell when the sender had them.
-    pub(super) fn queue_is_hidden(&self) -> bool {
+    pub(crate) fn queue_is_hidden(&self) -> bool {
         self.context.near_receiver && !self.context.has_timestamps
     }
 

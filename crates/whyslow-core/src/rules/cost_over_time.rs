@@ -65,7 +65,7 @@ impl CostOverTime {
     }
 
     /// Elapsed time, and the sum.
-    pub(super) fn spread(&self) -> SpreadCost {
+    pub(crate) fn spread(&self) -> SpreadCost {
         SpreadCost { elapsed_s: self.elapsed(), summed_s: self.cost }
     }
 

@@ -17,7 +17,6 @@ mod client_think;
 mod clock_step;
 mod coarse_times;
 mod command;
-mod confidence;
 mod cost_over_time;
 mod delayed_ack;
 mod duplication;
@@ -61,7 +60,6 @@ mod scene;
 mod sender_cap;
 mod server_think;
 mod shaper;
-mod shared;
 mod short_snaplen;
 mod slow_start;
 mod small_segments;
@@ -77,21 +75,22 @@ mod verdict;
 mod zero_window;
 
 pub use case::{ConnectionCase, ConnectionSummary, Exit, TransferCase};
-pub(crate) use confidence::set_confidence;
 pub use cost_over_time::CostOverTime;
 pub use early_slow_start_exit::exit_of;
-pub(crate) use rule::Saving;
-pub use shared::{JointFindings, LargestFlows};
+pub(crate) use order::sort_by_cost;
+pub(crate) use over_quic::MOST as MOST_UNDER_ENCRYPTION;
+pub(crate) use rule::{Evidence, Proof, Saving};
 pub use verdict::verdict;
+pub(crate) use verdict::verdict_of_findings;
 
-use crate::analysis::{Connection, CostSpan, Finding, Problem};
+use crate::analysis::{CostSpan, Finding, Problem};
 use crate::cause::{Cause, for_each_cause};
 use crate::tcp::ShortConnectionBounds;
 use crate::tcp::facts::Facts;
 use crate::timeline::{self, Stretch};
 use crate::units::Time;
 use order::sorted;
-use rule::{Check, MayCost, Proof, Rule};
+use rule::{Check, MayCost, Rule};
 use std::sync::LazyLock;
 
 macro_rules! rules {
@@ -162,17 +161,17 @@ pub(crate) fn cost_nothing(brief: &ShortConnectionBounds) -> bool {
 }
 
 /// Whether the model plays all that the cause does.
-fn is_fully_modelled(cause: Cause) -> bool {
+pub(crate) fn is_fully_modelled(cause: Cause) -> bool {
     rule_of(cause).fully_modelled
 }
 
 /// What findings of the cause rest on.
-fn proof_of(cause: Cause) -> Proof {
+pub(crate) fn proof_of(cause: Cause) -> Proof {
     rule_of(cause).proof
 }
 
 /// The evidence without which the cause is likely at most.
-fn certain_with(cause: Cause) -> &'static [rule::Evidence] {
+pub(crate) fn certain_with(cause: Cause) -> &'static [Evidence] {
     rule_of(cause).certain_with
 }
 
@@ -185,29 +184,13 @@ fn rule_of(cause: Cause) -> &'static Rule {
     &RULES[cause as usize]
 }
 
-/// What connections that ran at the same time change in what was said of each: bottlenecks that
-/// they share, and waits for one another.
-pub(crate) fn check_together(flows: &LargestFlows, connections: &mut [Connection]) -> JointFindings {
-    shared::check_joint(flows, connections)
-}
-
-/// What several connections lost together, and what most of a server's or of a path's have in
-/// common; most seconds first. `joint`: what is known of those that ran at the same time.
-pub(crate) fn check_across(
-    summaries: &[ConnectionSummary],
-    connections: &[Connection],
-    joint: Vec<Finding>,
-) -> Vec<Finding> {
-    let mut found: Vec<Finding> = RULES
-        .iter()
-        .flat_map(|rule| match rule.check {
-            Check::Across(check) | Check::TransferAndAcross(_, check) => check(summaries),
-            _ => Vec::new(),
-        })
-        .chain(joint)
-        .collect();
-    found.extend(shared::check(connections, &found));
-    sorted(found.into_iter())
+/// What several connections lost together.
+pub(crate) fn check_across(summaries: &[ConnectionSummary]) -> Vec<Finding> {
+    let across = RULES.iter().filter_map(|rule| match rule.check {
+        Check::Across(check) | Check::TransferAndAcross(_, check) => Some(check(summaries)),
+        _ => None,
+    });
+    across.flatten().collect()
 }
 
 /// What the capture of a connection cannot show.

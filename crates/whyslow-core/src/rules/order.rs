@@ -5,11 +5,11 @@ use crate::analysis::Finding;
 /// In that order.
 pub(super) fn sorted(findings: impl Iterator<Item = Finding>) -> Vec<Finding> {
     let mut findings: Vec<_> = findings.collect();
-    settle(&mut findings);
+    sort_by_cost(&mut findings);
     findings
 }
 
 /// Most seconds first; last, time for which it is unknown whether a user waited.
-pub(super) fn settle(findings: &mut [Finding]) {
+pub(crate) fn sort_by_cost(findings: &mut [Finding]) {
     findings.sort_by_key(|finding| (!finding.is_waited_for(), std::cmp::Reverse(finding.cost_s), finding.cause));
 }

@@ -15,7 +15,7 @@ use crate::types::Quic;
 /// Of a handshake whose repetition was read: its packets are no secret.
 const PROVEN: f64 = 0.85;
 /// Of what rests on sizes and times alone.
-pub(super) const MOST: f64 = 0.7;
+pub(crate) const MOST: f64 = 0.7;
 /// Of a window that nothing else confirms.
 const WINDOW: f64 = 0.55;
 /// Of a silence, which three things may explain.

@@ -11,7 +11,7 @@ pub(super) type MayCost = fn(&ShortConnectionBounds) -> bool;
 
 /// Evidence that some captures lack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Evidence {
+pub(crate) enum Evidence {
     /// The opening of the connection: window scale, segment size, who asks, the first round trips.
     Opening,
     /// The options of all segments: SACK and timestamps show which copies were needed.
@@ -101,7 +101,7 @@ pub(crate) enum Saving {
 
 /// What the findings of a rule rest on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Proof {
+pub(crate) enum Proof {
     /// Single packets show the cause: a retransmission, a closed window, an answer that is late.
     Packets,
     /// How flights and rates look. The model is built from the same inference, so it tests it: a

@@ -11,7 +11,7 @@ pub(crate) fn finding(cause: Cause, cost_s: Nanos, confidence: f64, statement: i
 }
 
 /// A measured value with the frames that show it.
-pub(super) fn evidence(kind: Measure, value: f64, unit: Unit, frames: &[Frame]) -> Measurement {
+pub(crate) fn evidence(kind: Measure, value: f64, unit: Unit, frames: &[Frame]) -> Measurement {
     let value = if value.is_finite() { (value * 1e6).round() / 1e6 } else { 0.0 };
     Measurement { frames: frames.to_vec(), kind, value, unit }
 }

@@ -19,7 +19,7 @@ pub fn verdict(case: &TransferCase<'_>, findings: &[Finding]) -> Verdict {
 }
 
 /// The conclusion for a transfer of this length; `None` if no finding cost time.
-pub(super) fn verdict_of_findings(findings: &[Finding], whole: Nanos) -> Option<Verdict> {
+pub(crate) fn verdict_of_findings(findings: &[Finding], whole: Nanos) -> Option<Verdict> {
     let costly = findings.iter().take_while(|finding| finding.cost_s > Nanos::ZERO).count();
     let [first, rest @ ..] = &findings[..costly] else {
         return None;

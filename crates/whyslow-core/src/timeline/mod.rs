@@ -13,4 +13,4 @@ mod waiting;
 
 pub(crate) use attribution::{Stretch, attribute, end_to_end, give_up, reduce_to};
 pub(crate) use exchange::{ExchangeCut, ExchangeParts};
-pub(crate) use precedence::excluded_by;
+pub(crate) use precedence::{Explainer, excluded_by, is_explained_by};

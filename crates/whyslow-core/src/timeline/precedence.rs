@@ -1,5 +1,6 @@
 //! The one table of precedence: which limits a cause may claim time under, in which order causes
-//! get it, and where one cause is not named because another is there.
+//! get it, and where one cause is not named because another is there, or because other connections
+//! explain it.
 //!
 //! Time goes first to causes that explain others, then to those that name a limit, then to those
 //! that name none, and last to second readings of the same facts. Within a rank, causes that name
@@ -87,5 +88,52 @@ pub(crate) const fn excluded_by(cause: Cause) -> &'static [Cause] {
         Cause::SlowStart => &[Cause::RestartAfterIdle],
         Cause::TailLoss | Cause::Timeout => &[Cause::MtuBlackHole],
         _ => &[],
+    }
+}
+
+/// What other connections do to a transfer, as an explanation of its findings.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Explainer {
+    /// A full link that several transfers share.
+    FullLink,
+    /// The others' part of that link: what one gains is taken from them.
+    OthersShare,
+    /// A queue that another transfer made.
+    OthersQueue,
+    /// Another connection that worked for this one meanwhile.
+    OthersWork,
+}
+
+/// Whether findings of `cause` are explained by it, and so are no cause of their own (or, of
+/// [`OthersShare`](Explainer::OthersShare), promise nothing).
+pub(crate) const fn is_explained_by(explainer: Explainer, cause: Cause) -> bool {
+    match explainer {
+        Explainer::FullLink => matches!(
+            cause,
+            Cause::Bandwidth
+                | Cause::DelayedAck
+                | Cause::EarlySlowStartExit
+                | Cause::Ecn
+                | Cause::HostCpu
+                | Cause::Loss
+                | Cause::LostRetransmission
+                | Cause::Policer
+                | Cause::RandomLoss
+                | Cause::SenderCap
+                | Cause::Shaper
+                | Cause::TailLoss
+                | Cause::Timeout
+        ),
+        Explainer::OthersShare => matches!(
+            cause,
+            Cause::NoSack
+                | Cause::NoWindowScaling
+                | Cause::Pacing
+                | Cause::ReceiveWindow
+                | Cause::SlowStart
+                | Cause::SpuriousRetransmission
+        ),
+        Explainer::OthersQueue => matches!(cause, Cause::DelayedAck | Cause::PathLatency | Cause::ServerThink),
+        Explainer::OthersWork => matches!(cause, Cause::Application | Cause::ServerThink),
     }
 }

@@ -2,7 +2,8 @@
 //! memory.
 
 use super::{Ended, LiveExplainer, PART, Pending, newly_forgotten};
-use crate::assemble::{self, ListedTransfers};
+use crate::assemble::ListedTransfers;
+use crate::conclude;
 use crate::explain::open_connection::OpenConnection;
 use crate::flow::FlowEntry;
 use crate::rules;
@@ -18,7 +19,7 @@ impl LiveExplainer {
         // These are still in the table, and closed like all others.
         self.due.clear();
         let mut open = self.explainer.table.drain().into_iter();
-        self.work = assemble::MAX_WORK;
+        self.work = conclude::MAX_WORK;
         loop {
             for kept in open.by_ref().take(PART.saturating_sub(self.closed.len())) {
                 self.explainer.close(kept, end);

@@ -46,14 +46,13 @@ fn explain_each(bytes: &[u8]) -> Option<Vec<Connection>> {
     explainer.end_capture(summary);
     let mut fragment = explainer.into_fragment();
     let mut connections: Vec<_> = fragment.accounts.finish().into_iter().map(|account| account.connection).collect();
-    assemble::forget_files(&mut connections, &mut []);
-    assemble::predict_by_model(&fragment.replays, &mut connections, |plays| {
+    conclude::forget_files(&mut connections, &mut []);
+    conclude::play_models(conclude::MAX_WORK, &fragment.replays, &mut connections, |plays| {
         while let Some(play) = plays.take() {
             plays.put(&play, play.play());
         }
     });
-    assemble::predict_waits(&mut connections, &mut [], None);
-    rules::set_confidence(&mut connections, &mut []);
+    conclude::finish(&mut connections, &mut [], None);
     Some(connections)
 }
 

@@ -1,7 +1,9 @@
 //! What connections of the same minute have in common.
 
 use crate::analysis::{Connection, Finding};
-use crate::rules::{self, ConnectionSummary, LargestFlows};
+use crate::conclude;
+use crate::rules::ConnectionSummary;
+use crate::together::LargestFlows;
 use crate::units::{Nanos, Time};
 use std::collections::BTreeMap;
 
@@ -62,7 +64,6 @@ impl Window {
         let window = std::mem::replace(self, Self { since: Some(now), ..Self::default() });
         let mut connections: Vec<Connection> = window.connections.into_values().collect();
         let summaries: Vec<ConnectionSummary> = window.summaries.into_values().collect();
-        let joint = rules::check_together(&flows, &mut connections);
-        rules::check_across(&summaries, &connections, joint.findings)
+        conclude::together(&flows, &summaries, &mut connections).findings
     }
 }

@@ -26,7 +26,7 @@ impl Said {
 }
 
 /// Of how many findings the cause is known, and how many were right: by grade, and by weight in
-/// twentieths. The analysis is built with such a table (`whyslow-core/src/rules/confidence.tsv`).
+/// twentieths. The analysis is built with such a table (`conclude/confidence.tsv` of the core).
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct Counts(BTreeMap<(Grade, u8), (u64, u64)>);
 

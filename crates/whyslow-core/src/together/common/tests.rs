@@ -1,9 +1,9 @@
 #![allow(clippy::unwrap_used)]
 
-use super::scene::{connection, ms};
 use super::*;
 use crate::analysis::{SpreadCost, Statement};
 use crate::cause::Cause;
+use crate::together::scene::{connection, ms};
 
 /// The connections that share the cause, all of the group, the group, and the cost.
 fn parts(shared: &Finding) -> (u64, u64, Group, SpreadCost) {

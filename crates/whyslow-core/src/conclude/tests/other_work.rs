@@ -1,7 +1,8 @@
-use super::*;
-use crate::analysis::LimitShare;
+use super::conclude;
+use crate::analysis::{Connection, Limit, LimitShare};
 use crate::cause::Cause;
-use crate::rules::shared::scene::{connection, ms, transfer};
+use crate::together::LargestFlows;
+use crate::together::scene::{connection, ms, transfer};
 
 /// A control connection that says something at 0, waits for 2 s, and says something again; and
 /// another one of the same hosts that works from `from` to `to` (ms).
@@ -17,7 +18,7 @@ fn control_and_data(from: i64, to: i64) -> Vec<Connection> {
 }
 
 fn waits(connections: &mut [Connection]) -> Vec<Cause> {
-    apply(connections);
+    conclude(&LargestFlows::default(), connections);
     connections[0].transfers[0].findings.iter().map(|finding| finding.cause).collect()
 }
 
@@ -48,7 +49,7 @@ fn of_several_waits_the_others_stay() {
     let mut connections = control_and_data(60, 1_980);
     let limits = [(Limit::Application, 2_000), (Limit::RoundTrip, 30), (Limit::Application, 1_500)];
     connections[0].transfers[0] = transfer(0, &limits, Cause::Application, 3_500);
-    apply(&mut connections);
+    conclude(&LargestFlows::default(), &mut connections);
     assert_eq!(connections[0].transfers[0].findings[0].cost_s, ms(1_500));
 }
 
@@ -59,7 +60,7 @@ fn so_it_is_with_an_answer() {
     answer.before = vec![LimitShare { limit: Limit::ServerThink, seconds: ms(2_000), share: 1.0 }];
     connections[0].start_s = ms(-4_000);
     connections[0].transfers = vec![transfer(-3_000, &[(Limit::RoundTrip, 30)], Cause::SlowStart, 1), answer];
-    apply(&mut connections);
+    conclude(&LargestFlows::default(), &mut connections);
     assert!(connections[0].transfers[1].findings.is_empty());
     assert_eq!(connections[0].transfers[0].findings.len(), 1);
 }

@@ -9,7 +9,7 @@ fn ms(millis: i64) -> Nanos {
     Nanos::from_millis(millis)
 }
 
-pub(in crate::assemble) fn finding(cause: Cause, lost: i64) -> Finding {
+pub(in crate::conclude) fn finding(cause: Cause, lost: i64) -> Finding {
     let remedies = vec![Remedy::new(Actor::Network, SendingAction::WriteLargerPieces { bytes: 1 })];
     Finding {
         remedies,

@@ -2,8 +2,7 @@
 
 use crate::analysis::{CommonQuestion, Connection};
 use crate::cause::Cause;
-use crate::rules::certain_with;
-use crate::rules::rule::Evidence;
+use crate::rules::{Evidence, certain_with};
 
 /// More than an initial window of ten segments (RFC 6928) cannot be a notification or a keep-alive:
 /// such a response was asked for, whatever the protocol.

@@ -1,8 +1,8 @@
-use super::super::say;
 use super::*;
 use crate::analysis::{Application, Limit, Problem, ProblemDetail, SendingStatement};
 use crate::cause::Cause;
 use crate::compare::tests::{connection, transfer};
+use crate::rules::say;
 
 fn ms(millis: i64) -> Nanos {
     Nanos::from_millis(millis)
@@ -17,7 +17,7 @@ fn against_model(duration: i64, model: Option<i64>, causes: &[Cause]) -> Vec<Fin
     };
     transfer.findings = causes.iter().map(found).collect();
     let mut connections = [connection(1, 100, vec![transfer])];
-    set_confidence(&mut connections, &mut []);
+    set(&mut connections, &mut []);
     connections[0].transfers[0].findings.clone()
 }
 
@@ -69,7 +69,7 @@ fn finding_over_connections_is_as_well_supported_as_its_parts() {
         transfer.findings = Vec::from([say::finding(Cause::Bandwidth, ms(300), 0.9, statement())]);
         let mut over = say::finding(Cause::Bandwidth, ms(300), 0.9, statement());
         over.connections = Vec::from([1]);
-        set_confidence(&mut [connection(1, 100, Vec::from([transfer]))], std::slice::from_mut(&mut over));
+        set(&mut [connection(1, 100, Vec::from([transfer]))], std::slice::from_mut(&mut over));
         assert_eq!((over.grade, over.confidence >= 0.9), (grade, grade == Grade::Reproduced));
     }
 }
@@ -78,7 +78,7 @@ fn finding_over_connections_is_as_well_supported_as_its_parts() {
 fn finding_over_connections_that_have_none_is_graded_without_a_model() {
     let statement = || SendingStatement::WindowClosed { closed_s: ms(1), whole_s: ms(1) };
     let mut across = [Cause::Bandwidth, Cause::SynLoss].map(|cause| say::finding(cause, ms(900), 0.95, statement()));
-    set_confidence(&mut [], &mut across);
+    set(&mut [], &mut across);
     assert_eq!(across.map(|finding| finding.grade), [Grade::Inferred, Grade::Shown]);
 }
 
@@ -93,7 +93,7 @@ fn cause_without_the_evidence_it_rests_on_is_likely() {
         one.application = Some(Application::Http);
         change(&mut one);
         let mut connections = [one];
-        set_confidence(&mut connections, &mut []);
+        set(&mut connections, &mut []);
         let finding = &connections[0].transfers[0].findings[0];
         (finding.confidence >= 0.9, finding.to_confirm.clone())
     };

@@ -1,7 +1,8 @@
-use super::*;
-use crate::analysis::{Handshake, Limit};
+use super::conclude;
+use crate::analysis::{Connection, Handshake, Limit};
 use crate::cause::Cause;
-use crate::rules::shared::scene::{connection, flow, found, ms, transfer};
+use crate::together::LargestFlows;
+use crate::together::scene::{connection, flow, found, ms, transfer};
 
 /// Beside a download with a queue of 30 ms, from 1 s to 3 s, an exchange at `start` with a wait of
 /// a cause.
@@ -11,7 +12,7 @@ fn beside(start: i64, cause: Cause, wait: i64) -> Connection {
     other.transfers.push(transfer(start, &[(Limit::RoundTrip, 60)], cause, wait));
     let flows = LargestFlows::of(vec![flow(1, 1_000, &[10.0; 40])]);
     let mut connections = [other];
-    apply(&flows, &mut connections);
+    conclude(&flows, &mut connections);
     let [other] = connections;
     other
 }
@@ -34,9 +35,9 @@ fn a_queue_that_stands_now_and_then_overflows_at_times() {
         let mut other = connection(7, 1, 443, &[]);
         other.start_s = ms(1_950);
         other.transfers.push(transfer(2_000, &[(Limit::RoundTrip, 60)], Cause::DelayedAck, 32));
-        let flow = crate::rules::shared::flows::Flow { queued: false, flat, lost, ..flow(1, 1_000, &[10.0; 40]) };
+        let flow = crate::together::Flow { queued: false, flat, lost, ..flow(1, 1_000, &[10.0; 40]) };
         let mut connections = [other];
-        apply(&LargestFlows::of(vec![flow]), &mut connections);
+        conclude(&LargestFlows::of(vec![flow]), &mut connections);
         connections[0].transfers[0].findings.len()
     };
     assert_eq!([findings(false, 3), findings(false, 0), findings(true, 3)], [0, 1, 1]);
@@ -59,7 +60,7 @@ fn so_did_a_handshake() {
     let mut far = other.clone();
     far.server.address = "198.51.100.77".into();
     let mut connections = [other, far];
-    apply(&LargestFlows::of(vec![flow(1, 1_000, &[10.0; 40])]), &mut connections);
+    conclude(&LargestFlows::of(vec![flow(1, 1_000, &[10.0; 40])]), &mut connections);
     assert_eq!(connections[0].findings.len(), 1);
     assert_eq!(connections[1].findings.len(), 2, "another path");
 }

@@ -6,15 +6,14 @@
 //! most of it, and end as it ends, as that is what was waited for. Work that merely goes on at the
 //! same time says nothing.
 
-use crate::analysis::{Connection, CostSpan, Limit, Transfer, Verdict};
+use super::influence::{Influence, Together};
+use crate::analysis::{Connection, CostSpan, Finding, Limit, Transfer};
 use crate::cause::Cause;
-use crate::timeline;
+use crate::timeline::{Explainer, is_explained_by};
 use crate::types::MIN_NOTICEABLE_DELAY;
 use crate::units::Nanos;
 use std::collections::BTreeMap;
 
-/// Causes that are waits of a program, or for one.
-const WAITS: &[Cause] = &[Cause::Application, Cause::ServerThink];
 /// The limits under which they wait.
 const WAITING: &[Limit] = &[Limit::Application, Limit::ServerThink];
 /// Of a wait, what the other connections' work must fill.
@@ -29,8 +28,8 @@ const MAX: usize = 128;
 /// Work of a connection: from, to, whose.
 type Work = (Nanos, Nanos, u64);
 
-/// Takes back what was said of waits that were another connection's work.
-pub(super) fn apply(connections: &mut [Connection]) {
+/// Finds waits of a program, or for one, that were another connection's work.
+pub(super) fn find(connections: &[Connection], together: &mut Together) {
     let mut pairs: BTreeMap<[String; 2], Vec<usize>> = BTreeMap::new();
     for (place, connection) in connections.iter().enumerate() {
         let mut hosts = [connection.client.address.clone(), connection.server.address.clone()];
@@ -38,16 +37,14 @@ pub(super) fn apply(connections: &mut [Connection]) {
         pairs.entry(hosts).or_default().push(place);
     }
     for places in pairs.values().filter(|places| places.len() > 1) {
-        let waits = |place: &usize| {
-            let findings = |transfer: &Transfer| transfer.findings.iter().any(|finding| WAITS.contains(&finding.cause));
-            connections[*place].transfers.iter().any(findings)
-        };
+        let waits =
+            |place: &usize| connections[*place].transfers.iter().flat_map(|transfer| &transfer.findings).any(is_wait);
         if !places.iter().any(waits) {
             continue;
         }
         let mut work: Vec<Work> = places.iter().flat_map(|&place| worked(&connections[place])).collect();
         work.sort_unstable();
-        places.iter().for_each(|&place| take_back(&mut connections[place], &work));
+        places.iter().for_each(|&place| find_in(place, &connections[place], &work, together));
     }
 }
 
@@ -78,44 +75,38 @@ fn slack(connection: &Connection) -> (Nanos, Nanos) {
     (trip, MOMENT + trip.scale(TRIPS))
 }
 
-fn take_back(connection: &mut Connection, work: &[Work]) {
+fn is_wait(finding: &Finding) -> bool {
+    is_explained_by(Explainer::OthersWork, finding.cause)
+}
+
+fn find_in(place: usize, connection: &Connection, work: &[Work], together: &mut Together) {
     let (id, slack) = (connection.id, slack(connection));
-    for transfer in &mut connection.transfers {
-        let start = transfer.start_s;
-        let own = |transfer: &Transfer, cause: Cause| -> Vec<CostSpan> {
-            let is_filled = |span: &CostSpan| is_filled(id, (span.start_s, span.end()), slack, work);
-            if cause == Cause::ServerThink {
-                let thought = transfer.before.iter().find(|phase| phase.limit == Limit::ServerThink);
-                let thought = thought.map(|phase| CostSpan { start_s: start - phase.seconds, seconds: phase.seconds });
-                return thought.into_iter().filter(is_filled).collect();
+    let is_filled = |span: &CostSpan| is_filled(id, (span.start_s, span.end()), slack, work);
+    for (number, transfer) in connection.transfers.iter().enumerate() {
+        let mut causes: Vec<Cause> =
+            transfer.findings.iter().filter(|&one| is_wait(one)).map(|one| one.cause).collect();
+        causes.dedup();
+        for cause in causes {
+            let moments: Vec<CostSpan> = waits(transfer, cause).into_iter().filter(is_filled).collect();
+            if !moments.is_empty() {
+                together.add((place, number), Influence::OtherWork(cause, moments));
             }
-            let spans = transfer.timeline.iter().filter(|span| span.limit == Limit::Application);
-            spans.map(|span| CostSpan { start_s: span.start_s, seconds: span.seconds }).filter(is_filled).collect()
-        };
-        let mut changed = false;
-        let explained: Vec<Vec<CostSpan>> = transfer
-            .findings
-            .iter()
-            .map(|finding| if WAITS.contains(&finding.cause) { own(transfer, finding.cause) } else { Vec::new() })
-            .collect();
-        let mut explained = explained.into_iter();
-        transfer.findings.retain_mut(|finding| {
-            let moments = explained.next().unwrap_or_default();
-            let of_others: Nanos = moments.iter().map(|span| span.seconds).sum();
-            if of_others.0 * 2 < finding.cost_s.0.max(1) {
-                return true;
-            }
-            changed = true;
-            timeline::give_up(finding, &moments, of_others);
-            finding.cost_s >= MIN_NOTICEABLE_DELAY.max(of_others.scale(0.25))
-        });
-        if changed {
-            crate::rules::order::settle(&mut transfer.findings);
-            transfer.model_skipped = false;
-            transfer.verdict = crate::rules::verdict::verdict_of_findings(&transfer.findings, transfer.duration_s)
-                .unwrap_or(Verdict::WaitedForOther);
         }
     }
+}
+
+/// When a transfer waited for a program, as the findings of this cause count it.
+fn waits(transfer: &Transfer, cause: Cause) -> Vec<CostSpan> {
+    if cause == Cause::ServerThink {
+        let thought = transfer.before.iter().find(|phase| phase.limit == Limit::ServerThink);
+        let start = |seconds| transfer.start_s - seconds;
+        return thought
+            .map(|phase| CostSpan { start_s: start(phase.seconds), seconds: phase.seconds })
+            .into_iter()
+            .collect();
+    }
+    let spans = transfer.timeline.iter().filter(|span| span.limit == Limit::Application);
+    spans.map(|span| CostSpan { start_s: span.start_s, seconds: span.seconds }).collect()
 }
 
 /// Whether work of others begins within a wait, fills most of it, and ends as it does. `work` is in
@@ -147,6 +138,3 @@ fn is_filled(id: u64, (from, to): (Nanos, Nanos), (trip, slack): (Nanos, Nanos),
     }
     filled >= (to - from).scale(FILLED) && last >= to - slack
 }
-
-#[cfg(test)]
-mod tests;

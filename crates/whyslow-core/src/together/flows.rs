@@ -27,7 +27,7 @@ const FLAT: f64 = 0.1;
 
 /// A large transfer.
 #[derive(Clone, Debug, BorshSerialize, BorshDeserialize)]
-pub(super) struct Flow {
+pub(crate) struct Flow {
     /// The connection's id, and when its transfer began, as [`Transfer`](crate::analysis::Transfer)
     /// says.
     pub connection: u64,
@@ -177,17 +177,17 @@ impl LargestFlows {
         self.kept.retain_mut(|flow| id(flow.connection).map(|id| flow.connection = id).is_some());
     }
 
-    pub(super) fn iter(&self) -> impl Iterator<Item = &Flow> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Flow> {
         self.kept.iter()
     }
 
     /// How many were too many to be kept: they carried less than any that was.
-    pub(super) fn let_go(&self) -> u64 {
+    pub(crate) fn let_go(&self) -> u64 {
         self.offered.saturating_sub(MAX_FLOWS as u64)
     }
 
     #[cfg(test)]
-    pub(super) fn of(flows: Vec<Flow>) -> Self {
+    pub(crate) fn of(flows: Vec<Flow>) -> Self {
         let mut all = Self { offered: flows.len() as u64, ..Self::default() };
         flows.into_iter().for_each(|flow| all.put(flow));
         all

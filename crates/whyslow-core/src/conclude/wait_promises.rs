@@ -12,7 +12,7 @@ use crate::whatif::MIN_GAIN;
 
 /// Fills in what the findings over connections and across them promise: never more than a path
 /// carries of which somebody said that (`path_rate`, payload bits per second).
-pub(crate) fn predict(connections: &mut [Connection], findings: &mut [Finding], path_rate: Option<f64>) {
+pub(super) fn predict(connections: &mut [Connection], findings: &mut [Finding], path_rate: Option<f64>) {
     let least = |connection: &Connection| least(connection, path_rate);
     for connection in connections.iter_mut() {
         let (whole, least) = (connection.duration_s, least(connection));

@@ -7,14 +7,9 @@ use crate::whatif::{RankedReplay, ReplayInput, ReplayQueue, ReplayResult, Replay
 /// second.
 pub(crate) const MAX_WORK: u64 = 4_000_000;
 
-/// Fills in predictions, worst transfer first, as far as the work allows. `play` takes jobs, one by
-/// one or several at a time, and puts back their results.
-pub(crate) fn predict(replays: &Replays, connections: &mut [Connection], play: impl FnOnce(&mut ReplayQueue<'_>)) {
-    predict_within(MAX_WORK, replays, connections, play);
-}
-
-/// As [`predict`], with this many steps to simulate.
-pub(crate) fn predict_within(
+/// Fills in predictions, worst transfer first, as far as `work` allows: steps to simulate. `play`
+/// takes jobs, one by one or several at a time, and puts back their results.
+pub(crate) fn play_models(
     work: u64,
     replays: &Replays,
     connections: &mut [Connection],

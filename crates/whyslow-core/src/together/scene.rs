@@ -9,13 +9,13 @@ use crate::cause::Cause;
 use crate::rules::say::finding;
 use crate::units::Nanos;
 
-pub(super) fn ms(milliseconds: i64) -> Nanos {
+pub(crate) fn ms(milliseconds: i64) -> Nanos {
     Nanos::from_millis(milliseconds)
 }
 
 /// A download of connection `id` that begins at `start` (ms) and has these rates, megabits per
 /// second, for 50 ms each; with a queue.
-pub(super) fn flow(id: u64, start: i64, rates: &[f64]) -> Flow {
+pub(crate) fn flow(id: u64, start: i64, rates: &[f64]) -> Flow {
     let mut curve = vec![(ms(start), 0)];
     let mut bytes = 0.0;
     for (n, rate) in (1..).zip(rates) {
@@ -44,7 +44,7 @@ pub(super) fn flow(id: u64, start: i64, rates: &[f64]) -> Flow {
 
 /// A connection of one of some clients to a port of one server, with findings of these causes and
 /// milliseconds.
-pub(super) fn connection(id: u64, client: u8, port: u16, findings: &[(Cause, i64)]) -> Connection {
+pub(crate) fn connection(id: u64, client: u8, port: u16, findings: &[(Cause, i64)]) -> Connection {
     let end = |address: String, port: u16| Endpoint { address, port, name: None };
     Connection {
         id,
@@ -81,13 +81,13 @@ pub(super) fn connection(id: u64, client: u8, port: u16, findings: &[(Cause, i64
     }
 }
 
-pub(super) fn found(cause: Cause, cost: i64) -> Finding {
+pub(crate) fn found(cause: Cause, cost: i64) -> Finding {
     finding(cause, ms(cost), 0.8, LossStatement::TimerWaits { times: 1, cost_s: ms(cost), whole_s: ms(cost) })
 }
 
 /// A download that began at `start` (ms) and was under these limits for so long, with a finding of
 /// a cause.
-pub(super) fn transfer(start: i64, limits: &[(Limit, i64)], cause: Cause, cost: i64) -> Transfer {
+pub(crate) fn transfer(start: i64, limits: &[(Limit, i64)], cause: Cause, cost: i64) -> Transfer {
     let mut at = ms(start);
     let mut timeline = Vec::new();
     for &(limit, length) in limits {

@@ -1,11 +1,13 @@
 #![allow(clippy::unwrap_used)]
 
-use super::*;
+use super::conclude;
 use crate::analysis::Statement;
+use crate::analysis::{
+    CommonEnds, CommonQuestion, CommonStatement, Connection, Excess, Limit, LinkQuestion, LinkStatement,
+};
 use crate::cause::Cause;
-use crate::rules::shared::check_joint;
-use crate::rules::shared::flows::{Flow, LargestFlows};
-use crate::rules::shared::scene::{connection, flow, found, ms, transfer};
+use crate::together::scene::{connection, flow, found, ms, transfer};
+use crate::together::{Flow, LargestFlows, MAX_FLOWS};
 
 fn pair() -> LargestFlows {
     let one: Vec<f64> = (0..40).map(|n| 6.0 + (n % 12) as f64).collect();
@@ -28,7 +30,7 @@ fn downloads() -> Vec<Connection> {
 fn what_the_bottleneck_explains_is_not_told_of_each() {
     let mut connections = downloads();
     connections[0].transfers[0].findings.push(found(Cause::Bufferbloat, 60));
-    let joint = check_joint(&pair(), &mut connections);
+    let joint = conclude(&pair(), &mut connections);
     let [over_all] = &joint.findings[..] else { panic!("{:?}", joint.findings) };
     assert_eq!(
         (over_all.cause, over_all.cost_s, &over_all.connections[..]),
@@ -56,7 +58,7 @@ fn what_the_bottleneck_explains_is_not_told_of_each() {
 #[test]
 fn limits_follow_and_still_add_up() {
     let mut connections = downloads();
-    check_joint(&pair(), &mut connections);
+    conclude(&pair(), &mut connections);
     let transfer = &connections[1].transfers[0];
     let times: Vec<_> = transfer.limits.iter().map(|share| (share.limit, share.seconds)).collect();
     assert_eq!(times, [(Limit::Bandwidth, ms(1_900)), (Limit::SlowStart, ms(100))]);
@@ -70,7 +72,7 @@ fn of_a_part_of_the_time_a_part_is_explained() {
     let mut connections = downloads();
     // The second one goes on alone for as long as it shared.
     connections[1].transfers[0] = transfer(0, &[(Limit::LossRecovery, 4_000)], Cause::Loss, 4_000);
-    check_joint(&pair(), &mut connections);
+    conclude(&pair(), &mut connections);
     let findings = &connections[1].transfers[0].findings;
     let found: Vec<_> = findings.iter().map(|finding| (finding.cause, finding.cost_s)).collect();
     assert_eq!(found, [(Cause::Bandwidth, ms(2_000)), (Cause::Loss, ms(2_000))]);
@@ -81,7 +83,7 @@ fn of_a_part_of_the_time_a_part_is_explained() {
 fn what_holds_a_transfer_below_its_part_stays_and_is_less_sure_to_help() {
     let mut connections = downloads();
     connections[0].transfers[0] = transfer(0, &[(Limit::ReceiveWindow, 2_000)], Cause::ReceiveWindow, 1_900);
-    let joint = check_joint(&pair(), &mut connections);
+    let joint = conclude(&pair(), &mut connections);
     assert_eq!(joint.unpredictable.len(), 2);
     let [window] = &connections[0].transfers[0].findings[..] else { panic!() };
     assert_eq!((window.cause, window.cost_s, window.confidence), (Cause::ReceiveWindow, ms(1_900), 0.5));
@@ -94,7 +96,7 @@ fn a_rate_that_it_keeps_alone_is_its_own() {
     let flows = LargestFlows::of(vec![flow(1, 0, &bulk), flow(2, 750, &[4.0; 60])]);
     let mut connections = downloads();
     connections[1].transfers[0] = transfer(750, &[(Limit::LossRecovery, 3_000)], Cause::Loss, 3_000);
-    check_joint(&flows, &mut connections);
+    conclude(&flows, &mut connections);
     assert_eq!(connections[1].transfers[0].findings[0].cause, Cause::Loss);
     assert_eq!(connections[0].transfers[0].findings[0].cause, Cause::Bandwidth);
 }
@@ -106,8 +108,8 @@ fn flows_are_kept_by_what_they_carried_whatever_their_order() {
     let forward = ids(LargestFlows::of(all.clone()));
     let mut directions = LargestFlows::of(all[100..].iter().rev().cloned().collect());
     directions.merge(LargestFlows::of(all[..100].to_vec()));
-    assert_eq!(directions.let_go(), 400 - crate::rules::shared::flows::MAX_FLOWS as u64);
-    assert_eq!(forward.len(), crate::rules::shared::flows::MAX_FLOWS);
+    assert_eq!(directions.let_go(), 400 - MAX_FLOWS as u64);
+    assert_eq!(forward.len(), MAX_FLOWS);
     assert_eq!(ids(directions), forward);
 }
 
@@ -117,7 +119,7 @@ fn what_was_too_much_to_compare_is_said() {
     let two: Vec<f64> = one.iter().map(|rate| 20.0 - rate).collect();
     let mut all = vec![flow(1, 0, &one), flow(2, 0, &two)];
     all.extend((3..400).map(|id| flow(id, 10_000 * id as i64, &[0.5; 10])));
-    let joint = check_joint(&LargestFlows::of(all), &mut downloads());
+    let joint = conclude(&LargestFlows::of(all), &mut downloads());
     let open = &joint.findings[0].to_confirm;
     assert_eq!(open.last(), Some(&LinkQuestion::NotCompared { transfers: 143 }.into()));
 }
@@ -130,7 +132,7 @@ fn alone_it_had_the_whole_link() {
     let flows = LargestFlows::of(vec![flow(1, 0, &one), flow(2, 0, &two)]);
     let mut connections = downloads();
     connections[0].transfers[0] = transfer(0, &[(Limit::LossRecovery, 4_000)], Cause::Loss, 4_000);
-    let joint = check_joint(&flows, &mut connections);
+    let joint = conclude(&flows, &mut connections);
     assert_eq!(joint.findings[0].cost_s, ms(2_000), "shared");
     let [found] = &connections[0].transfers[0].findings[..] else { panic!() };
     assert_eq!((found.cause, found.cost_s), (Cause::Bandwidth, ms(4_000)));
@@ -144,7 +146,7 @@ fn a_policer_is_told_by_its_losses_without_a_queue() {
     let flow = |id, rates: &[f64], flat| Flow { queued: false, flat, lost: 40, ..flow(id, 0, rates) };
     let cause = |flat| {
         let mut connections = downloads();
-        let joint = check_joint(&LargestFlows::of(vec![flow(1, &one, flat), flow(2, &two, flat)]), &mut connections);
+        let joint = conclude(&LargestFlows::of(vec![flow(1, &one, flat), flow(2, &two, flat)]), &mut connections);
         let found = (joint.findings[0].cause, joint.findings[0].confidence);
         assert_eq!(connections[1].transfers[0].findings[0].cause, found.0);
         found
@@ -159,7 +161,7 @@ fn where_each_is_held_by_something_else_nothing_is_shared() {
     for connection in &mut connections {
         connection.transfers[0] = transfer(0, &[(Limit::ReceiveWindow, 2_000)], Cause::ReceiveWindow, 1_900);
     }
-    let joint = check_joint(&pair(), &mut connections);
+    let joint = conclude(&pair(), &mut connections);
     assert!(joint.findings.is_empty() && joint.unpredictable.is_empty());
     assert_eq!(connections[1].transfers[0].findings[0].confidence, 0.8);
 }

@@ -1,29 +1,16 @@
-//! What connections have to do with each other: bottlenecks that they share (`bottleneck`, and what
-//! follows from them: `joint`), queues in which they stand (`queue`), waits for one another
-//! (`waiting`), and one cause that most connections of a server, or of a path, share: said once for
-//! all of them.
+//! One cause that most connections of a server, or of a path, have: a finding for all of them.
 //!
 //! Two hundred connections that the same receive window or the same lossy link held back are one
-//! problem with one owner. Looks at findings that were made, and makes none of its own: a shared
-//! finding sums up theirs, names their connections, and has the fix of the costliest. What ran at
-//! the same time is not added up. Groups are the connections to one server (address and port), and
-//! else those between two addresses. What `new-connection-each-time` explains already (slow start,
-//! over and over) is not said twice.
+//! problem with one owner. Reads findings that were made: a shared finding sums up theirs, names
+//! their connections, and has the fix of the costliest. What ran at the same time is not added up.
+//! Groups are the connections to one server (address and port), and else those between two
+//! addresses. What `new-connection-each-time` explains already (slow start, over and over) is not
+//! repeated.
 
-mod bottleneck;
-mod flows;
-mod joint;
-mod queue;
-#[cfg(test)]
-mod scene;
-mod waiting;
-
-pub use flows::LargestFlows;
-
-use super::cost_over_time::CostOverTime;
-use super::say::{evidence, finding};
 use crate::analysis::{CommonStatement, Connection, Finding, Group, Measure, Unit};
 use crate::cause::Cause;
+use crate::rules::CostOverTime;
+use crate::rules::say::{evidence, finding};
 use crate::stats::{median, median_f64};
 use crate::types::MIN_NOTICEABLE_DELAY;
 use crate::units::Nanos;
@@ -43,34 +30,9 @@ struct Cost<'a> {
     worst: &'a Finding,
 }
 
-/// What came of looking at connections together.
-#[derive(Debug, Default)]
-pub struct JointFindings {
-    /// Over several of them.
-    pub(crate) findings: Vec<Finding>,
-    /// Transfers of which nothing can be promised: their connections, and when they began.
-    pub(crate) unpredictable: Vec<(u64, Nanos)>,
-}
-
-/// Finds what those that ran at the same time have to do with each other, and changes what was said
-/// of each.
-pub(super) fn check_joint(flows: &LargestFlows, connections: &mut [Connection]) -> JointFindings {
-    let mut joint = JointFindings::default();
-    for mut shared in bottleneck::find(flows.iter()) {
-        shared.let_go = flows.let_go();
-        if let Some((finding, void)) = joint::apply(&shared, connections) {
-            joint.findings.push(finding);
-            joint.unpredictable.extend(void);
-        }
-    }
-    queue::apply(flows, connections);
-    waiting::apply(connections);
-    joint
-}
-
 /// The shared causes, one for each group at most. `known`: what was found across connections by
 /// rules of their own.
-pub(super) fn check(connections: &[Connection], known: &[Finding]) -> Vec<Finding> {
+pub(crate) fn check(connections: &[Connection], known: &[Finding]) -> Vec<Finding> {
     let mut servers: BTreeMap<(&str, u16), Vec<&Connection>> = BTreeMap::new();
     let mut paths: BTreeMap<(&str, &str), Vec<&Connection>> = BTreeMap::new();
     for connection in connections.iter().filter(|connection| connection.transfers_total > 0) {

@@ -10,10 +10,8 @@
 mod evidence;
 mod table;
 
-use super::over_quic::MOST;
-use super::rule::Proof;
-use super::{is_fully_modelled, proof_of};
 use crate::analysis::{CommonQuestion, Connection, ExchangeStatement, Finding, Grade, Statement, Transfer};
+use crate::rules::{MOST_UNDER_ENCRYPTION, Proof, is_fully_modelled, proof_of};
 use crate::units::Nanos;
 use evidence::CapturedEvidence;
 
@@ -29,7 +27,7 @@ const CONTRADICTION_FACTOR: f64 = 2.0;
 const CONTRADICTED_SHARE: f64 = 0.6;
 
 /// Sets the grade and the confidence of each finding, once, after all other stages.
-pub(crate) fn set_confidence(connections: &mut [Connection], across: &mut [Finding]) {
+pub(super) fn set(connections: &mut [Connection], across: &mut [Finding]) {
     for connection in &mut *connections {
         if connection.quic.is_some() {
             keep_bounds(connection);
@@ -56,7 +54,7 @@ pub(crate) fn set_confidence(connections: &mut [Connection], across: &mut [Findi
         let mut its = connections.iter().filter(is_its).peekable();
         if its.peek().is_some() && its.all(|connection| connection.quic.is_some()) {
             keep_bound(finding);
-            finding.confidence = finding.confidence.min(MOST);
+            finding.confidence = finding.confidence.min(MOST_UNDER_ENCRYPTION);
         } else {
             grade_by_parts(finding, connections);
         }
@@ -82,7 +80,7 @@ fn grade_by_parts(finding: &mut Finding, connections: &[Connection]) {
     let transfers = connections.iter().filter(is_its).flat_map(|connection| &connection.transfers);
     let parts = transfers.flat_map(|transfer| &transfer.findings).filter(|part| part.cause == finding.cause);
     match parts.map(|part| part.grade).max() {
-        Some(grade) => set(finding, grade, finding.confidence),
+        Some(grade) => set_grade(finding, grade, finding.confidence),
         None => grade_without_model(finding),
     }
 }
@@ -119,10 +117,10 @@ impl Model {
 fn grade_without_model(finding: &mut Finding) {
     let weight = finding.confidence;
     match proof_of(finding.cause) {
-        Proof::Packets => set(finding, Grade::Shown, weight),
-        Proof::Model => set(finding, Grade::Inferred, weight),
+        Proof::Packets => set_grade(finding, Grade::Shown, weight),
+        Proof::Model => set_grade(finding, Grade::Inferred, weight),
         Proof::Pattern => {
-            set(finding, Grade::Inferred, weight);
+            set_grade(finding, Grade::Inferred, weight);
             // How often the pattern has this cause in the lab is how often the lab makes it.
             finding.confidence = finding.confidence.min(weight);
         }
@@ -132,17 +130,17 @@ fn grade_without_model(finding: &mut Finding) {
 fn grade_by_model(finding: &mut Finding, model: &Model) {
     match proof_of(finding.cause) {
         Proof::Packets | Proof::Pattern => grade_without_model(finding),
-        Proof::Model if model.reproduces() => set(finding, Grade::Reproduced, finding.confidence),
+        Proof::Model if model.reproduces() => set_grade(finding, Grade::Reproduced, finding.confidence),
         Proof::Model => {
             let (model_s, measured_s) = (model.time, model.measured);
             if model.leaves_most_open(finding) {
                 finding.to_confirm.insert(0, CommonQuestion::ModelTooFast { model_s, measured_s }.into());
-                set(finding, Grade::Contradicted, finding.confidence * CONTRADICTED_SHARE);
+                set_grade(finding, Grade::Contradicted, finding.confidence * CONTRADICTED_SHARE);
             } else {
                 if table::share_right(Grade::Reproduced, finding.confidence) > LIKELY {
                     finding.to_confirm.insert(0, CommonQuestion::ModelDisagrees { model_s, measured_s }.into());
                 }
-                set(finding, Grade::Contradicted, finding.confidence);
+                set_grade(finding, Grade::Contradicted, finding.confidence);
             }
         }
     }
@@ -151,13 +149,13 @@ fn grade_by_model(finding: &mut Finding, model: &Model) {
 /// Lowers the confidence of a finding that is certain only with evidence which the capture lacks.
 fn cap_unproven(finding: &mut Finding, lacks: Option<CommonQuestion>) {
     if let Some(question) = lacks.filter(|_| finding.confidence > LIKELY) {
-        set(finding, finding.grade.min(Grade::Inferred), finding.weight);
+        set_grade(finding, finding.grade.min(Grade::Inferred), finding.weight);
         finding.to_confirm.insert(0, question.into());
     }
 }
 
 /// Sets the grade, the weight, and the confidence that follows from both.
-fn set(finding: &mut Finding, grade: Grade, weight: f64) {
+fn set_grade(finding: &mut Finding, grade: Grade, weight: f64) {
     let ceiling = match grade {
         Grade::Shown | Grade::Reproduced => 1.0,
         Grade::Inferred | Grade::Contradicted => LIKELY,

@@ -1,6 +1,6 @@
 #![allow(clippy::unwrap_used)]
 
-use super::super::wait_predictions::tests::finding;
+use super::super::wait_promises::tests::finding;
 use super::*;
 use crate::analysis::{Actor, Finding, Limit, Remedy, SendingAction};
 use crate::cause::Cause;
@@ -35,7 +35,7 @@ fn the_worst_are_modelled_first_however_many_at_once() {
             replays.keep(ms(lost), id, connections[0].transfers[0].start_s, slow_start());
         }
         // For two of the four, and a part of the third.
-        predict_within(8 * STEPS, &replays, &mut connections, play);
+        play_models(8 * STEPS, &replays, &mut connections, play);
         let transfers = connections.iter().map(|connection| &connection.transfers[0]);
         transfers.map(|it| (it.model_s, it.findings[0].predicted(), it.model_skipped)).collect::<Vec<_>>()
     };

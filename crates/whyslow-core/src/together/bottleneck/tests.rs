@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::analysis::End;
-use crate::rules::shared::scene::{flow, ms};
+use crate::together::scene::{flow, ms};
 
 /// Two flows over a link of 20 Mbit/s: what the first one has at each time, the other one leaves.
 fn sawtooth(n: usize) -> f64 {

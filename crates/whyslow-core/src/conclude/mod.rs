@@ -1,0 +1,84 @@
+//! `conclude`: findings as they are printed.
+//!
+//! A rule makes a finding from one transfer or connection. What it cannot know comes in here, and
+//! nothing else changes a finding after its rule made it:
+//!
+//! - [`own`]: what the rest of its connection shows: which hosts its remedies are for, and how the
+//!   capture writes addresses (`hosts`, `written`);
+//! - [`together`]: what other connections did to it (`transfer`);
+//! - [`finish`]: what its remedies promise, by the model (`model_promises`) or as waits that come
+//!   out of the time (`wait_promises`), and how sure it is (`confidence`).
+
+mod confidence;
+mod hosts;
+mod model_promises;
+mod transfer;
+mod wait_promises;
+mod written;
+
+pub(crate) use model_promises::{MAX_WORK, play_models};
+pub(crate) use written::Names;
+
+use crate::analysis::{Connection, Finding, Frame};
+use crate::rules::{self, ConnectionSummary};
+use crate::tcp::facts::Facts;
+use crate::together::{self, LargestFlows};
+use crate::units::Nanos;
+
+/// Completes the findings of one connection with what is known of its ends.
+pub(crate) fn own(connection: &mut Connection, facts: &Facts, names: &Names) {
+    written::restore(connection, facts, names);
+    hosts::fill(connection);
+}
+
+/// What several connections lost together.
+#[derive(Debug, Default)]
+pub(crate) struct Across {
+    /// Most seconds first.
+    pub findings: Vec<Finding>,
+    /// Transfers of which nothing can be promised: their connections, and when they began.
+    pub unpredictable: Vec<(u64, Nanos)>,
+}
+
+/// Takes into account what connections have to do with each other, and finds what they have in
+/// common.
+pub(crate) fn together(
+    flows: &LargestFlows,
+    summaries: &[ConnectionSummary],
+    connections: &mut [Connection],
+) -> Across {
+    let found = together::find(flows, connections);
+    for (&(connection, transfer), influences) in &found.of_transfers {
+        transfer::conclude(&mut connections[connection].transfers[transfer], influences);
+    }
+    for (&connection, &delay) in &found.of_handshakes {
+        connections[connection].findings.retain(|finding| !transfer::is_late_handshake(finding, delay));
+    }
+    let mut findings = rules::check_across(summaries);
+    findings.extend(found.findings);
+    findings.extend(together::check_common(connections, &findings));
+    rules::sort_by_cost(&mut findings);
+    Across { findings, unpredictable: found.unpredictable }
+}
+
+/// Sets what the remedies promise, as far as no model is needed for that, and how sure each finding
+/// is, once all else is known. `path_rate`: payload bits per second.
+pub(crate) fn finish(connections: &mut [Connection], across: &mut [Finding], path_rate: Option<f64>) {
+    wait_promises::predict(connections, across, path_rate);
+    confidence::set(connections, across);
+}
+
+/// With one input a frame's number is enough.
+pub(crate) fn forget_files(connections: &mut [Connection], findings: &mut [Finding]) {
+    for connection in connections {
+        connection.for_each_frame(forget);
+    }
+    findings.iter_mut().for_each(|finding| finding.for_each_frame(forget));
+}
+
+fn forget(frame: &mut Frame) {
+    frame.file = None;
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,14 @@
+//! What other connections did to a transfer, from the flows to its findings.
+
+mod other_work;
+mod queue;
+mod shared_link;
+
+use super::{Across, together};
+use crate::analysis::Connection;
+use crate::together::LargestFlows;
+
+/// Concludes connections that are known by their entries alone.
+fn conclude(flows: &LargestFlows, connections: &mut [Connection]) -> Across {
+    together(flows, &[], connections)
+}
