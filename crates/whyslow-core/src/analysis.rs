@@ -150,6 +150,9 @@ pub struct Connection {
     pub products: [Option<ProductEstimate>; 2],
     /// The protocol above TCP. Null if unknown.
     pub application: Option<Application>,
+    /// Whether packets show that protocol; else the port alone suggests it.
+    #[serde(skip)]
+    pub application_is_shown: bool,
     /// Capture problems that concern this connection.
     pub problems: Vec<Problem>,
     /// What ICMP errors said of its packets, in the order of their first ones; at most eight that

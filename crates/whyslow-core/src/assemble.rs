@@ -146,6 +146,7 @@ fn entry(
         stacks: [client, !client].map(|side| stack(facts, side)),
         products: [client, !client].map(|side| estimate::product::of(facts, side)),
         application: estimate::product::application(facts),
+        application_is_shown: estimate::product::is_application_shown(facts),
         problems: problems(facts),
         icmp: rules::icmp::describe_all(facts, first),
         icmp_total: facts.notices.total,

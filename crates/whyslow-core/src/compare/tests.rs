@@ -86,6 +86,7 @@ pub(crate) fn connection(id: u64, rtt: i64, transfers: Vec<Transfer>) -> Connect
         stacks: [crate::analysis::Stack::UNKNOWN; 2],
         products: [None; 2],
         application: None,
+        application_is_shown: false,
         quic: None,
         decryption: None,
         requests: Vec::new(),

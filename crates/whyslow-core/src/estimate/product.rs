@@ -24,6 +24,12 @@ pub(crate) fn application(facts: &Facts) -> Option<Application> {
     of_port(port)
 }
 
+/// Whether packets show the protocol of a connection. A port alone is a convention: other protocols
+/// use it as well (WebSocket on 8080, anything on 443).
+pub(crate) fn is_application_shown(facts: &Facts) -> bool {
+    facts.quic.is_some() || facts.content.iter().any(|content| content.protocol.is_some())
+}
+
 fn of_tls_port(port: u16) -> Application {
     match port {
         443 | 8443 => Application::Https,

@@ -60,6 +60,7 @@ pub(crate) fn connection(id: u64, client: u8, port: u16, findings: &[(Cause, i64
         stacks: [crate::analysis::Stack::UNKNOWN; 2],
         products: [None; 2],
         application: None,
+        application_is_shown: false,
         quic: None,
         decryption: None,
         requests: Vec::new(),

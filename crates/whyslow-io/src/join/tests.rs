@@ -70,6 +70,7 @@ fn connection() -> Connection {
         stacks: [whyslow_core::analysis::Stack::UNKNOWN; 2],
         products: [None; 2],
         application: None,
+        application_is_shown: false,
         quic: None,
         decryption: None,
         requests: Vec::new(),

@@ -185,6 +185,7 @@ pub fn connection(id: u64, transfers: Vec<Transfer>) -> Connection {
         stacks: [linux(64_240), linux(65_160)],
         products: [None; 2],
         application: None,
+        application_is_shown: false,
         quic: None,
         decryption: None,
         requests: Vec::new(),

@@ -21,7 +21,7 @@ impl CapturedEvidence {
         Self {
             opening: !lacks(Cause::NoHandshake.slug()),
             options: !lacks("malformed-options"),
-            protocol: connection.application.is_some(),
+            protocol: connection.application_is_shown,
         }
     }
 
