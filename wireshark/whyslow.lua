@@ -416,7 +416,9 @@ local function add_finding(report, finding, streams)
             add("      verify     " .. words.verify)
         end
         if remedy.predicted_s then
-            add("      if fixed   " .. seconds(remedy.predicted_s))
+            local range = remedy.predicted_range_s
+            local text = range and string.format(" (%s to %s)", seconds(range[1]), seconds(range[2])) or ""
+            add("      if fixed   " .. seconds(remedy.predicted_s) .. text)
         end
     end
 end

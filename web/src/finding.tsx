@@ -102,7 +102,9 @@ function Promised({ remedy, transfer }: { remedy: Remedy; transfer?: Transfer | 
   if (remedy.predicted_s === null || !transfer) return null;
   return (
     <p>
-      if fixed <b>{time(remedy.predicted_s)}</b> instead of {time(transfer.duration_s)}
+      if fixed <b>{time(remedy.predicted_s)}</b>
+      {remedy.predicted_range_s && ` (${remedy.predicted_range_s.map(time).join(" to ")})`} instead of{" "}
+      {time(transfer.duration_s)}
       {transfer.model_s !== null && (
         <span class="dim">
           {" "}

@@ -129,6 +129,12 @@ export interface Remedy {
    */
   predicted_s: number | null;
   /**
+   * In nine of ten cases the time after this remedy lies between these, seconds: predicted_s, by
+   * how far the model is off where fixes were measured, and what it leaves unexplained of the
+   * transfer as it was. Absent where no model gave the time.
+   */
+  predicted_range_s?: [number, number];
+  /**
    * Where predicted_s needs more of the path than the transfer shows of it, and it is unknown what
    * the path carries (no queue, no burst, no --path-rate): what it must carry more than, and what
    * it was seen to carry. Absent where the promise rests on nothing but the capture, or what was

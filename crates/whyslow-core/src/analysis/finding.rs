@@ -124,7 +124,7 @@ impl Finding {
     /// Attaches the time after the recommended remedy, if there is one.
     pub(crate) fn promise(&mut self, time: Option<Nanos>) {
         if let Some(first) = self.remedies.first_mut() {
-            first.promise = time.map(|time_s| Promise { time_s, assumed: None });
+            first.promise = time.map(|time_s| Promise { time_s, range_s: None, assumed: None });
         }
     }
 

@@ -42,6 +42,9 @@ pub struct Host {
 pub struct Promise {
     /// Seconds.
     pub time_s: Nanos,
+    /// Nine of ten such times lie between these, seconds. `None` if no model gave the time.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub range_s: Option<[Nanos; 2]>,
     /// The link must carry more than the capture shows for it. `None` if it need not.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub assumed: Option<Assumed>,
@@ -105,7 +108,7 @@ impl Remedy {
 }
 
 /// As `kind` and `parameters` of the action, `actor`, `platform` and `product` of the host,
-/// `commands` by platform, and `predicted_s`.
+/// `commands` by platform, and `predicted_s` with its range.
 impl Serialize for Remedy {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         #[derive(Serialize)]
@@ -136,6 +139,8 @@ impl Serialize for Remedy {
             product: Option<InProduct>,
             predicted_s: Option<Nanos>,
             #[serde(skip_serializing_if = "Option::is_none")]
+            predicted_range_s: Option<[Nanos; 2]>,
+            #[serde(skip_serializing_if = "Option::is_none")]
             predicted_assumes: Option<Assumed>,
         }
         let command = |platform| self.action.form(platform).and_then(Form::command);
@@ -151,6 +156,7 @@ impl Serialize for Remedy {
             },
             product: self.product_line().map(|(name, line)| InProduct { name, line }),
             predicted_s: self.promise.map(|promise| promise.time_s),
+            predicted_range_s: self.promise.and_then(|promise| promise.range_s),
             predicted_assumes: self.promise.and_then(|promise| promise.assumed),
         };
         row.serialize(serializer)

@@ -46,7 +46,7 @@ fn write(result: ReplayResult, transfer: &mut Transfer) {
     for (remedy, promise) in remedies.zip(result.promises) {
         let Some(promise) = promise else { continue };
         let assumed = promise.assumed.map(|rate| Assumed { needed_bps: rate.needed, seen_bps: rate.seen });
-        remedy.promise = Some(Promise { time_s: promise.time, assumed });
+        remedy.promise = Some(Promise { time_s: promise.time, range_s: Some(promise.range), assumed });
     }
 }
 

@@ -5,6 +5,7 @@ use crate::findings::Listed;
 use schemars::JsonSchema;
 use serde::Serialize;
 use whyslow_core::analysis::{End, Form, Remedy};
+use whyslow_core::units::Nanos;
 use whyslow_report::text::units;
 use whyslow_report::words::{self, Lang};
 
@@ -26,6 +27,9 @@ pub(super) struct RemedyFacts {
     /// Time with this remedy alone, by the model; left out if there is no estimate.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) predicted_s: Option<f64>,
+    /// Nine of ten such times lie between these, seconds; left out if no model gave the time.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) predicted_range_s: Option<[f64; 2]>,
     /// The link must carry more than this for it, bit/s, and was not seen to.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) needs_bps: Option<f64>,
@@ -42,6 +46,7 @@ fn facts(number: usize, remedy: &Remedy, sender: Option<End>, lang: Lang) -> Rem
     let place = words::place(remedy.actor, sender, lang);
     let printed = remedy.printed().and_then(|(platform, form)| Some((platform.name(), Form::command(form)?)));
     let (platform, command) = printed.unzip();
+    let range = remedy.promise.and_then(|promise| promise.range_s);
     RemedyFacts {
         number,
         what: clip::sentence(&format!("{place}: {}", words::action(&remedy.action, lang))),
@@ -49,6 +54,7 @@ fn facts(number: usize, remedy: &Remedy, sender: Option<End>, lang: Lang) -> Rem
         command,
         configuration: remedy.product_line().map(|(product, line)| format!("{}: {line}", product.name())),
         predicted_s: remedy.promise.map(|promise| promise.time_s.as_secs_f64()),
+        predicted_range_s: range.map(|range| range.map(Nanos::as_secs_f64)),
         needs_bps: remedy.promise.and_then(|promise| promise.assumed).map(|assumed| assumed.needed_bps),
     }
 }

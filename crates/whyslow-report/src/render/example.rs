@@ -351,7 +351,9 @@ pub fn slow_start() -> Analysis {
         measured(Measure::RoundsOfSlowStart, 6.0, Unit::Rounds, vec![frame(13), frame(85)]),
         measured(Measure::ReceiveWindow, 131_072.0, Unit::Bytes, vec![]),
     ];
-    let promise = |millis| Some(Promise { time_s: ms(millis), assumed: None });
+    let promise = |millis| {
+        Some(Promise { time_s: ms(millis), range_s: Some([ms(0.95 * millis), ms(1.2 * millis)]), assumed: None })
+    };
     let reuse = Remedy::new(Actor::Application, SendingAction::ReuseConnection { cap: None });
     let raise = SendingAction::RaiseInitialWindow { from: Some(10), to: 32, cap: None, ipv6: false };
     cause.remedies = vec![

@@ -111,7 +111,9 @@ fn print_finding(out: &mut String, finding: &Finding) {
         }
         if let Some(promise) = remedy.promise {
             let assumed = promise.assumed.map(|assumed| format!("; {}", names::assumed(assumed)));
-            let _ = writeln!(out, "\nIf fixed: {}{}", units::seconds(promise.time_s), assumed.unwrap_or_default());
+            let range = promise.range_s.map(|[low, high]| words::time_range(low, high, Lang::En));
+            let (range, assumed) = (range.unwrap_or_default(), assumed.unwrap_or_default());
+            let _ = writeln!(out, "\nIf fixed: {}{range}{assumed}", units::seconds(promise.time_s));
         }
     }
 }

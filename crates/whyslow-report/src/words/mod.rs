@@ -18,12 +18,14 @@ pub use label::{Label, place};
 pub use sheet::{ComparisonWords, WordSheet};
 pub use whyslow_text::Lang;
 
+use crate::text::units;
 use std::borrow::Cow;
 use whyslow_core::analysis::{
     Action, Change, Check, Decryption, Finding, IcmpError, Measurement, PairCaveat, PairStatement, Problem, Question,
     Statement, Transfer, Unit, VantageReason, Verdict, Verify,
 };
 use whyslow_core::compare::{ComparisonCaveat, ComparisonStatement};
+use whyslow_core::units::Nanos;
 
 /// What happened, in one sentence without a full stop.
 pub fn summary(finding: &Finding, lang: Lang) -> String {
@@ -33,6 +35,15 @@ pub fn summary(finding: &Finding, lang: Lang) -> String {
         text += &statement(detail, lang);
     }
     text
+}
+
+/// The range of a time, to follow that time.
+pub fn time_range(low: Nanos, high: Nanos, lang: Lang) -> String {
+    let [low, high] = [low, high].map(units::span);
+    match lang {
+        Lang::En => format!(", between {low} and {high}"),
+        Lang::Zh => format!("，在 {low} 至 {high} 之间"),
+    }
 }
 
 /// A statement as a clause.

@@ -4,6 +4,7 @@ use super::{actor, ids};
 use crate::column::{Column, flag, float, int, ints, seconds, text};
 use crate::row::Row;
 use whyslow_core::analysis::{Assumed, Frame, Measurement, Remedy};
+use whyslow_core::units::Nanos;
 use whyslow_report::words::{self, Lang};
 
 /// All of them.
@@ -28,6 +29,8 @@ pub(crate) fn findings() -> Vec<Column> {
         seconds("predicted_s", "The time with the cause gone; null where no model promises it.", |row| {
             row.finding()?.predicted()
         }),
+        seconds("predicted_low_s", "The least that this time is in nine of ten cases.", |row| Some(range(row)?[0])),
+        seconds("predicted_high_s", "The most that this time is in nine of ten cases.", |row| Some(range(row)?[1])),
         float("predicted_needs_bps", "Rate that the prediction needs, if no such rate was seen.", |row| {
             Some(assumed(row)?.needed_bps)
         })
@@ -44,6 +47,11 @@ pub(crate) fn findings() -> Vec<Column> {
     columns.extend(evidence());
     columns.extend(fix());
     columns
+}
+
+/// The range of the time after the recommended fix.
+fn range(row: &Row<'_>) -> Option<[Nanos; 2]> {
+    row.finding()?.remedies.first()?.promise?.range_s
 }
 
 /// The rate that the first promise rests on.

@@ -17,8 +17,7 @@ use right::{HEALTHY, WrongFinding};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::path::Path;
-use whyslow_core::analysis::{Analysis, Connection, End, Finding, Limit, Transfer};
-use whyslow_core::units::Nanos;
+use whyslow_core::analysis::{Analysis, Connection, End, Finding, Limit, Promise, Transfer};
 use whyslow_io::{Input, Stop};
 use whyslow_lab::draws::{CURED, drawn};
 use whyslow_lab::run::folder;
@@ -49,6 +48,8 @@ struct Judged {
     /// The transfer's time without its cause, where that was promised; and measured with the cause
     /// mended; seconds.
     mended: Option<(Option<f64>, f64)>,
+    /// Whether that measured time lies in the range of the promise.
+    in_range: Option<bool>,
 }
 
 /// Who holds a transfer, as a kernel tells them apart.
@@ -93,7 +94,13 @@ pub(super) fn report(
             if let Some((cured, cured_result)) = cured {
                 let last = right::is_about_the_last(run);
                 let measured = main_transfer(&explain(cured, cured_result)?, last).map(|t| t.duration_s.as_secs_f64());
-                judgement.mended = measured.map(|measured| (promise(&analysis, &result.cause, last), measured));
+                let promise = promise(&analysis, &result.cause, last);
+                judgement.mended =
+                    measured.map(|measured| (promise.map(|promise| promise.time_s.as_secs_f64()), measured));
+                let range = promise.and_then(|promise| promise.range_s);
+                judgement.in_range = measured
+                    .zip(range)
+                    .map(|(measured, [low, high])| (low.as_secs_f64()..=high.as_secs_f64()).contains(&measured));
             }
             judged.push(judgement);
         }
@@ -109,15 +116,11 @@ fn main_transfer(analysis: &Analysis, last: bool) -> Option<&Transfer> {
     if last { all.filter(|t| t.bytes > 100_000).max_by_key(|t| t.start_s) } else { all.max_by_key(|t| t.bytes) }
 }
 
-/// What is said that the transfer would take without its cause, seconds.
-fn promise(analysis: &Analysis, cause: &str, last: bool) -> Option<f64> {
+/// The promised time of the transfer without its cause.
+fn promise(analysis: &Analysis, cause: &str, last: bool) -> Option<Promise> {
     let findings = &main_transfer(analysis, last)?.findings;
     let special = |finding: &&Finding| cause == "loss" && finding.cause.slug() == "random-loss";
-    findings
-        .iter()
-        .find(|finding| finding.cause.slug() == cause || special(finding))?
-        .predicted()
-        .map(Nanos::as_secs_f64)
+    findings.iter().find(|finding| finding.cause.slug() == cause || special(finding))?.remedy()?.promise
 }
 
 /// Shares of the time of the server's transfers, said and by its kernel: of the time that the
@@ -178,6 +181,7 @@ fn judge(run: &Variant, result: &RunResult, end: End, analysis: &Analysis) -> Ju
         resent: Some(directions.iter().map(needed).sum::<u64>() as f64).zip(resent),
         shares: sends.then(|| shares(analysis, sender, kernels)).flatten(),
         mended: None,
+        in_range: None,
     }
 }
 
@@ -269,9 +273,11 @@ fn promises(judged: &[Judged]) -> String {
     let all: Vec<f64> = judged.iter().filter_map(|j| error(&j)).collect();
     let (number, median) = (all.len(), spread(all.clone(), 0.5));
     let mended = judged.iter().filter(|j| j.mended.is_some()).count();
+    let ranged = judged.iter().filter(|j| j.in_range.is_some()).count();
+    let inside = judged.iter().filter(|j| j.in_range == Some(true)).count();
     table
         + &format!(
-            "\nOver all {number} promises, of {mended} captures that could have had one: median error {median}, 90th percentile {}.\n",
+            "\nOver all {number} promises, of {mended} captures that could have had one: median error {median}, 90th percentile {}. Within the range of the promise: {inside} of {ranged}.\n",
             spread(all, 0.9)
         )
 }
@@ -342,6 +348,7 @@ mod tests {
             resent: Some((4.0, 5.0)),
             shares: Some(([0.5, 0.25, 0.25], [0.6, 0.25, 0.15])),
             mended: Some((top.map(|_| 1.1), 1.0)),
+            in_range: top.map(|cause| cause == "loss"),
         };
         let all = [
             judged("loss", Some("loss")),

@@ -63,6 +63,9 @@ fn print_promise(page: &mut Page, finding: &Finding, remedy: &Remedy, context: &
     if let Some(promise) = remedy.promise {
         let lang = page.lang();
         let mut text = units::span(promise.time_s);
+        if let Some([low, high]) = promise.range_s {
+            text += &words::time_range(low, high, lang);
+        }
         match (context.transfer.map(|transfer| (transfer.duration_s, transfer.model_s)), lang) {
             (Some((measured, Some(model))), Lang::En) => {
                 text +=

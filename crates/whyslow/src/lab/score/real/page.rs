@@ -115,8 +115,8 @@ impl Report {
 
     /// What was promised, and what was measured.
     fn fixes(&self) -> String {
-        let mut text = "\n## Fixes applied as printed\n\n| cause | promised | applied and measured | error, median | 90 % | worst |\n\
-                        |---|---|---|---|---|---|\n"
+        let mut text = "\n## Fixes applied as printed\n\n| cause | promised | applied and measured | error, median | 90 % | worst | in the range |\n\
+                        |---|---|---|---|---|---|---|\n"
             .to_owned();
         let mut causes: Vec<&str> = self.promises.iter().map(|promise| promise.cause).collect();
         causes.sort_unstable();
@@ -129,7 +129,16 @@ impl Report {
                 let error = errors.get(((errors.len() as f64 * share) as usize).min(last));
                 error.map_or("–".to_owned(), |error| format!("{:.1} %", 100.0 * error))
             };
-            format!("| {name} | {} | {} | {} | {} | {} |\n", of.len(), errors.len(), at(0.5), at(0.9), at(1.0))
+            let inside: Vec<bool> = of.iter().filter_map(|promise| promise.is_in_range()).collect();
+            let inside = format!("{} of {}", inside.iter().filter(|&&is_in| is_in).count(), inside.len());
+            format!(
+                "| {name} | {} | {} | {} | {} | {} | {inside} |\n",
+                of.len(),
+                errors.len(),
+                at(0.5),
+                at(0.9),
+                at(1.0)
+            )
         };
         for cause in causes {
             let of: Vec<&Promise> = self.promises.iter().filter(|promise| promise.cause == cause).collect();

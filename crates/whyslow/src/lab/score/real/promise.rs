@@ -26,6 +26,8 @@ pub(crate) struct Promise {
     pub(super) before_s: f64,
     pub(super) promised_s: f64,
     pub(super) measured_s: Option<f64>,
+    /// Nine of ten such times lie between these, seconds; none where no model gave the time.
+    pub(super) range_s: Option<[f64; 2]>,
     /// Why nothing was measured; empty where it was.
     pub(super) problems: Vec<String>,
     #[serde(skip)]
@@ -180,6 +182,7 @@ impl Promise {
             before_s: of.took(analysis)?,
             promised_s: remedy.promise?.time_s.as_secs_f64(),
             measured_s: None,
+            range_s: remedy.promise?.range_s.map(|range| range.map(Nanos::as_secs_f64)),
             problems: Vec::new(),
             host,
             of,
@@ -191,6 +194,12 @@ impl Promise {
         // Words that are no command of a host's are a program's: they name what it must do.
         let words = [self.what.as_str(), self.command.as_deref().unwrap_or_default()].join(" ");
         Fix { label: self.label.clone(), command: self.host.zip(self.command.clone()), words }
+    }
+
+    /// Whether the measured time lies in the range.
+    pub(super) fn is_in_range(&self) -> Option<bool> {
+        let [low, high] = self.range_s?;
+        Some((low..=high).contains(&self.measured_s?))
     }
 
     /// How far it is from what was measured, as a share of that.

@@ -59,6 +59,7 @@ fn promise() -> Promise {
         before_s: 4.0,
         promised_s: 1.2,
         measured_s: Some(1.0),
+        range_s: Some([1.1, 1.5]),
         problems: Vec::new(),
         host: Some(Host::Server),
         of: PromiseScope::Transfer { from: End::Server, nth: 0, bytes: 1000, before: 0 },
