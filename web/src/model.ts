@@ -129,9 +129,9 @@ export interface Remedy {
    */
   predicted_s: number | null;
   /**
-   * In nine of ten cases the time after this remedy lies between these, seconds: predicted_s, by
-   * how far the model is off where fixes were measured, and what it leaves unexplained of the
-   * transfer as it was. Absent where no model gave the time.
+   * The time after this remedy lies between these in nine of ten cases, seconds. The range comes
+   * from the model's error in measured fixes, and from the time that it does not explain of the
+   * transfer as it was. Left out if no model gave the time.
    */
   predicted_range_s?: [number, number];
   /**
