@@ -25,7 +25,9 @@ export function Waiting({ going, pick, opener, take }: Props) {
         <main class="waiting">
           <button type="button" class="drop" onClick={pick}>
             <b>Drop a capture here</b>
-            <span>pcap, pcapng or tcpdump’s text, compressed or not; both ends of a path together</span>
+            <span>
+              pcap, pcapng or tcpdump’s text, compressed or not; both ends of a path together; a TLS key log with it
+            </span>
             <span>It stays on this machine.</span>
           </button>
           {opener && opener.samples.length > 0 && (

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use whyslow_core::compare::{self, ChosenTransfer, NoSuchTransfer, TransferName};
 use whyslow_core::tls::KeyLog;
-use whyslow_io::{ExplainOptions, Input, Reading};
+use whyslow_io::{ExplainOptions, Input, Reading, key_log_of};
 
 /// Captures to open.
 #[derive(Clone, Debug, Default)]
@@ -54,6 +54,35 @@ impl Opening {
     /// How they are explained.
     pub fn options(&self) -> ExplainOptions {
         ExplainOptions { keys: self.keys.clone(), ..ExplainOptions::default() }
+    }
+
+    /// The same, where a key log in a group with captures is used as one. A key log alone stays an
+    /// input.
+    ///
+    /// # Errors
+    /// When an input cannot be opened or read.
+    pub fn with_key_logs(mut self) -> std::io::Result<Self> {
+        let mut keys: Option<KeyLog> = None;
+        for group in &mut self.groups {
+            let (mut captures, mut logs) = (Vec::new(), Vec::new());
+            for input in &*group {
+                match key_log_of(input)? {
+                    Some(log) => logs.push(log),
+                    None => captures.push(input.clone()),
+                }
+            }
+            if !captures.is_empty() {
+                logs.into_iter().for_each(|log| keys.get_or_insert_default().merge(log));
+                *group = captures;
+            }
+        }
+        if let Some(mut keys) = keys {
+            if let Some(given) = self.keys.as_deref() {
+                keys.merge(given.clone());
+            }
+            self.keys = Some(Arc::new(keys));
+        }
+        Ok(self)
     }
 
     /// The name of an input.

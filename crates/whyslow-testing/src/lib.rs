@@ -195,5 +195,26 @@ fn starts(program: impl AsRef<OsStr>) -> bool {
     command.arg("--version").stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok()
 }
 
+/// A little-endian pcapng file without its secrets (decryption secrets blocks), and these: a key
+/// log.
+///
+/// # Panics
+/// If it is no such file.
+pub fn without_secrets(file: &[u8]) -> (Vec<u8>, Vec<u8>) {
+    const SECRETS: usize = 0x0a;
+    let (mut rest, mut packets, mut log) = (file, Vec::new(), Vec::new());
+    while !rest.is_empty() {
+        let word = |at: usize| rest[at..at + 4].iter().rev().fold(0, |word, byte| word << 8 | usize::from(*byte));
+        let (block, after) = rest.split_at(word(4));
+        if word(0) == SECRETS {
+            log.extend_from_slice(&block[16..16 + word(12)]);
+        } else {
+            packets.extend_from_slice(block);
+        }
+        rest = after;
+    }
+    (packets, log)
+}
+
 #[cfg(test)]
 mod tests;

@@ -49,8 +49,9 @@ impl Engine {
         let groups = request.groups.iter().map(|files| files.iter().map(input).collect()).collect();
         let compare = request.beside.as_deref().map(|which| sought(which, request.groups.len()));
         let opening = Opening { groups, compare, ..Opening::default() };
-        let reading =
-            whyslow_io::read(&opening.groups(), &Stop::default(), progress).map_err(|error| error.to_string())?;
+        let opening = opening.with_key_logs().map_err(|error| error.to_string())?;
+        let reading = whyslow_io::read_on(opening.options(), &opening.groups(), &Stop::default(), progress)
+            .map_err(|error| error.to_string())?;
         let opened = self.opened.insert(OpenCaptures::beside(reading, opening));
         Ok(opened.document().bytes().clone())
     }
@@ -129,6 +130,24 @@ mod tests {
         let report = engine.ask("report", &mut |_| {}).unwrap();
         let report: Value = serde_json::from_reader(GzDecoder::new(report.as_ref())).unwrap();
         assert!(report["series"]["1"][0]["packets"].is_number());
+    }
+
+    #[test]
+    fn key_log_dropped_with_a_capture_decrypts_it() {
+        let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../whyslow-core/tests/keys/http2-tls13.pcapng");
+        let (capture, keys) = whyslow_testing::without_secrets(&std::fs::read(file).unwrap());
+        let named = |number: usize, bytes: &[u8]| json!({"number": number, "name": "file", "size": bytes.len()});
+        let (first, second) = (named(0, &keys), named(1, &capture));
+        let mut engine = engine(vec![keys, capture]);
+        open(&mut engine, &json!({"groups": [[second.clone()]]})).unwrap();
+        let requests = |engine: &Engine| {
+            let answer = engine.ask("connection?c=1", &mut |_| {}).unwrap();
+            serde_json::from_slice::<Value>(&answer).unwrap()["requests"].as_array().map_or(0, Vec::len)
+        };
+        assert_eq!(requests(&engine), 0);
+        open(&mut engine, &json!({"groups": [[first.clone(), second]]})).unwrap();
+        assert!(requests(&engine) > 0);
+        assert!(open(&mut engine, &json!({"groups": [[first]]})).is_err(), "a key log alone is no capture");
     }
 
     #[test]

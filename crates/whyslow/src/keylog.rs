@@ -2,7 +2,7 @@
 
 use crate::output::{Sources, complain};
 use anyhow::Context;
-use std::io::{ErrorKind, Read};
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 use whyslow_core::tls::{KeyLog, KeyLogTally};
@@ -10,8 +10,6 @@ use whyslow_io::ExplainOptions;
 
 /// The variable that names the key log of browsers, curl and others.
 const VARIABLE: &str = "SSLKEYLOGFILE";
-/// A key log is read in pieces of this size; a line has at most 200 characters.
-const PIECE: usize = 1 << 20;
 
 /// The file that `--keylog` names.
 static GIVEN: OnceLock<PathBuf> = OnceLock::new();
@@ -64,23 +62,7 @@ fn read() -> anyhow::Result<Option<Arc<KeyLog>>> {
 }
 
 fn open(path: &Path) -> std::io::Result<KeyLog> {
-    let mut file = whyslow_io::open_decompressed(path)?;
-    let (mut log, mut piece) = (KeyLog::default(), Vec::new());
-    loop {
-        let taken = file.by_ref().take(PIECE as u64).read_to_end(&mut piece)?;
-        let is_end = taken < PIECE;
-        let whole = piece.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
-        let end = if is_end { piece.len() } else { whole };
-        log.read(&piece[..end]);
-        piece.drain(..end);
-        // Something else than a key log: a line without end is not kept.
-        if piece.len() > PIECE {
-            piece.clear();
-        }
-        if is_end {
-            return Ok(log);
-        }
-    }
+    whyslow_io::read_key_log(whyslow_io::open_decompressed(path)?)
 }
 
 /// Reports what of a key log is of no use.
@@ -99,29 +81,5 @@ fn remark(log: &KeyLog, path: &Path) {
         if count > 0 {
             complain(&format!("the key log {name} has lines {what}: {count}"));
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    #![allow(clippy::unwrap_used)]
-    use super::*;
-    use std::io::Write;
-
-    #[test]
-    fn key_log_of_many_pieces_is_read_whole() {
-        let mut file = tempfile::NamedTempFile::new().unwrap();
-        for number in 0..20_000u64 {
-            writeln!(file, "CLIENT_RANDOM {number:064x} {number:096x}").unwrap();
-        }
-        let log = open(file.path()).unwrap();
-        assert_eq!((log.connections(), log.tally().malformed), (20_000, 0));
-    }
-
-    #[test]
-    fn file_without_lines_is_not_kept() {
-        let mut file = tempfile::NamedTempFile::new().unwrap();
-        file.write_all(&vec![b'x'; 3 * PIECE + 7]).unwrap();
-        assert_eq!(open(file.path()).unwrap().connections(), 0);
     }
 }

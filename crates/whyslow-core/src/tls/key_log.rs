@@ -160,6 +160,18 @@ impl KeyLog {
         }
     }
 
+    /// Whether a file that begins with these bytes is a key log: its first line that is no comment
+    /// is whole, and has a label and two numbers in hexadecimal.
+    pub fn is_start(text: &[u8]) -> bool {
+        let lines = text.split_inclusive(|byte| *byte == b'\n');
+        let mut lines = lines.filter(|line| !matches!(line.trim_ascii_start().first(), None | Some(b'#')));
+        let Some(line) = lines.next().filter(|line| line.ends_with(b"\n")) else { return false };
+        let mut fields = line.trim_ascii().split(|byte| *byte == b' ').filter(|field| !field.is_empty());
+        let label = fields.next().and_then(Label::of);
+        let is_hex = |field: &[u8]| field.iter().all(u8::is_ascii_hexdigit);
+        label.is_some() && fields.clone().count() == 2 && fields.all(is_hex)
+    }
+
     /// How many lines there were of each kind.
     pub fn tally(&self) -> KeyLogTally {
         self.tally
@@ -177,6 +189,25 @@ impl KeyLog {
     /// All of them.
     pub(super) fn into_connections(self) -> impl Iterator<Item = (Random, Secrets)> {
         self.connections.into_iter()
+    }
+
+    /// Adds the secrets of another key log.
+    pub fn merge(&mut self, other: Self) {
+        let KeyLogTally { not_needed, unknown_labels, malformed, beyond_limit, secrets: _ } = other.tally;
+        self.tally.not_needed += not_needed;
+        self.tally.unknown_labels += unknown_labels;
+        self.tally.malformed += malformed;
+        self.tally.beyond_limit += beyond_limit;
+        for (random, secrets) in other.connections {
+            let is_full = self.connections.len() >= MAX_CONNECTIONS;
+            match self.connections.entry(random) {
+                Entry::Vacant(_) if is_full => self.tally.beyond_limit += 1,
+                entry => {
+                    entry.or_default().add(&secrets);
+                    self.tally.secrets += 1;
+                }
+            }
+        }
     }
 
     fn line(&mut self, line: &[u8]) {

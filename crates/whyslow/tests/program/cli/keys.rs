@@ -14,17 +14,7 @@ fn capture(name: &str) -> PathBuf {
 /// The same without them, and their key log.
 fn apart(name: &str) -> (Vec<u8>, Vec<u8>) {
     let bytes = std::fs::read(capture(name)).unwrap();
-    let (mut rest, mut packets, mut log) = (&bytes[..], Vec::new(), Vec::new());
-    while !rest.is_empty() {
-        let word = |at: usize| u32::from_le_bytes(rest[at..at + 4].try_into().unwrap()) as usize;
-        let (block, after) = rest.split_at(word(4));
-        if word(0) == 10 {
-            log.extend_from_slice(&block[16..16 + word(12)]);
-        } else {
-            packets.extend_from_slice(block);
-        }
-        rest = after;
-    }
+    let (packets, log) = whyslow_testing::without_secrets(&bytes);
     assert!(log.starts_with(b"#") || log.starts_with(b"CLIENT") || log.starts_with(b"SERVER"));
     (packets, log)
 }
