@@ -31,9 +31,9 @@ pub(crate) struct Args {
     #[arg(long, global = true)]
     pub allow_local_redirects: bool,
 
-    /// Decrypt TLS with the secrets in this key log, which browsers, curl and others write where
-    /// SSLKEYLOGFILE says [default: the file that SSLKEYLOGFILE names, if it exists]. The secrets
-    /// in a pcapng file are used as well.
+    /// Decrypt TLS with the secrets in this key log, which browsers, curl and others write to the
+    /// file in SSLKEYLOGFILE [default: the file that SSLKEYLOGFILE names, if it exists]. The
+    /// secrets in a pcapng file are used as well.
     #[arg(long, global = true, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
     pub keylog: Option<PathBuf>,
 

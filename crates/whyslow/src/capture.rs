@@ -12,7 +12,7 @@ use std::process::{Command, ExitCode, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-/// Prints the command, or runs it and explains what comes.
+/// Prints the capture command, or runs it and explains the packets.
 ///
 /// # Errors
 /// When the options do not fit the target, a program cannot be started, or stdout fails.
@@ -28,10 +28,10 @@ pub(crate) fn run(task: &Capture, mut out: Output) -> anyhow::Result<ExitCode> {
     stream(&words, &task.explain)
 }
 
-/// Starts the capture, and this program again to read what it writes.
+/// Starts the capture, and a second instance of this program that reads its output.
 fn stream(words: &[String], explain: &[String]) -> anyhow::Result<ExitCode> {
     let [program, rest @ ..] = words else { bail!("there is no command") };
-    // Ctrl-C reaches all three: tcpdump ends, and what it wrote is explained.
+    // Ctrl-C reaches all three: tcpdump ends, and the packets up to then are explained.
     signal_hook::flag::register(signal_hook::consts::SIGINT, Arc::new(AtomicBool::new(false)))?;
     let mut source = Command::new(program)
         .args(rest)

@@ -19,7 +19,7 @@ pub(crate) struct Case {
     pub capture: String,
     /// `#3.2 download from web.example:443`.
     pub name: String,
-    /// The time that somebody waited, seconds.
+    /// The time that a user waited, seconds.
     pub waited_s: f64,
     /// The costliest cause, and its cost in seconds.
     pub cause: Option<(&'static str, f64)>,

@@ -58,8 +58,8 @@ fn are_two(a: &ChosenTransfer<'_>, b: &ChosenTransfer<'_>) -> anyhow::Result<()>
     Ok(())
 }
 
-/// The comparison on the page: both captures are read before anything is shown, so that what is not
-/// there is said here.
+/// The comparison on the page. Reads both captures before it shows anything, so that errors are
+/// printed here.
 fn page(task: &Compare, places: &[TransferPlace; 2]) -> anyhow::Result<ExitCode> {
     let typed = inputs(places);
     let is_one = typed.len() == 1;

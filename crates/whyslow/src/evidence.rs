@@ -12,7 +12,7 @@ use whyslow_report::words::Lang;
 /// A larger text whose beginning shows nothing is taken for a capture.
 const BEGINNING: usize = 64 << 10;
 
-/// Inputs by what they hold.
+/// Inputs by kind of content.
 #[derive(Debug)]
 pub(crate) struct Sorted {
     pub report: Option<Report>,
@@ -62,8 +62,9 @@ fn file(path: &std::path::Path) -> io::Result<Option<Vec<u8>>> {
     Ok(whyslow_evidence::is_evidence(&text).then_some(text))
 }
 
-/// The text of standard input, if its beginning is evidence; else it can still be read. Ctrl-C ends
-/// the reading of evidence, and what came by then is explained. Also returns whether it did.
+/// The text of standard input, if it begins like evidence; otherwise the input is still unread.
+/// Ctrl-C ends the reading, and the text up to then is used. Also returns whether Ctrl-C was
+/// pressed.
 fn standard_input() -> io::Result<(Option<Vec<u8>>, bool)> {
     // Not before it is known: captures have their own.
     let mut interrupt: Option<Interrupt> = None;
@@ -89,7 +90,7 @@ fn standard_input() -> io::Result<(Option<Vec<u8>>, bool)> {
     Ok((is_evidence.then_some(head), is_stopped && is_evidence))
 }
 
-/// A capture, and what is compressed, has bytes that no text has.
+/// Captures and compressed files contain bytes that no text has.
 fn may_be_text(head: &[u8]) -> bool {
     let start = &head[..head.len().min(512)];
     !start.is_empty() && !start.iter().any(|byte| matches!(byte, 0..=8 | 14..=26 | 28..=31))

@@ -1,4 +1,4 @@
-//! Exit codes beside success.
+//! Exit codes other than success.
 
 /// The input was read, and a cause that was asked for with `--fail-on` was found in it.
 pub(crate) const FOUND: u8 = 1;

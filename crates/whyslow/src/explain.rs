@@ -1,4 +1,4 @@
-//! `whyslow explain`: read, tell, and answer `--fail-on`.
+//! `whyslow explain`: read, print, and evaluate `--fail-on`.
 
 use crate::ci;
 use crate::ci::baseline::{self, Baseline, Change};
@@ -21,7 +21,7 @@ use whyslow_io::{ExplainOptions, Input};
 use whyslow_report::render::{answers, brief, json, terminal};
 use whyslow_report::words::Lang;
 
-/// Reads the inputs and prints what is found.
+/// Reads the inputs and prints the findings.
 ///
 /// # Errors
 /// When an input could not be read, there is no such connection, or stdout fails.
@@ -45,8 +45,8 @@ pub(crate) fn run(task: &ExplainTask, out: Output) -> anyhow::Result<ExitCode> {
     captures(task, None, out)
 }
 
-/// Prints what follows from captures, if there are any, then what other tools' output says of it,
-/// and what follows from that output.
+/// Prints the analysis of captures, if there are any; then how other tools' output supports it;
+/// then findings from that output.
 fn with_evidence(task: &ExplainTask, report: &Report, inputs: Vec<Input>, mut out: Output) -> anyhow::Result<ExitCode> {
     if !inputs.is_empty() && task.format == Format::Tsv {
         bail!("--tsv has no columns for the output of other tools: use --json, or give the captures alone");
@@ -61,7 +61,7 @@ fn with_evidence(task: &ExplainTask, report: &Report, inputs: Vec<Input>, mut ou
     Ok(if is_found && code == ExitCode::SUCCESS { ExitCode::from(FOUND) } else { code })
 }
 
-/// Explains captures, with what other tools' output says of their findings.
+/// Explains captures, and compares other tools' output with their findings.
 fn captures(task: &ExplainTask, other: Option<&Report>, out: Output) -> anyhow::Result<ExitCode> {
     if task.inputs.contains(&Input::Stdin) && stdin().is_terminal() {
         complain("reading from the terminal: paste what tcpdump printed, and end with Ctrl-D");
@@ -104,8 +104,8 @@ fn captures(task: &ExplainTask, other: Option<&Report>, out: Output) -> anyhow::
         false => readable.status(),
     };
     let printed = print(&analysis, task, &changes, other, out);
-    // The program ends with it: of very many connections it is many small pieces of memory, which
-    // nobody waits for.
+    // The program ends anyway. With very many connections, freeing many small allocations would
+    // cost time.
     std::mem::forget(analysis);
     match printed {
         // What was found counts, whether or not all of it was read.

@@ -33,7 +33,7 @@ use whyslow_report::render::summary;
 use whyslow_report::words::{self, Lang};
 use whyslow_serve::Opening;
 
-/// Reads the captures, and writes what is wanted of one connection.
+/// Reads the captures, and writes the requested data of one connection.
 ///
 /// # Errors
 /// When it cannot be read or written, or holds no such connection.
@@ -93,7 +93,7 @@ pub(crate) fn run(task: &Export) -> anyhow::Result<ExitCode> {
 /// The inputs, and which connection is meant.
 ///
 /// # Errors
-/// When that is said in two ways, or of one of several files.
+/// If the transfer is named twice, or names one of several files.
 fn chosen(task: &Export) -> anyhow::Result<(Vec<Input>, TransferName)> {
     let mut places = Vec::new();
     for file in &task.files {

@@ -8,8 +8,8 @@ use whyslow_core::units::Nanos;
 use whyslow_evidence::Report;
 use whyslow_report::ranking;
 
-/// A cause, or any, that was found; or that cost more than so much time; or a transfer that is
-/// slower than in the baseline.
+/// One cause, or any cause; a cause that cost more than a limit; or a transfer that is slower than
+/// in the baseline.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct FailOn {
     what: What,

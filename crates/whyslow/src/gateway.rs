@@ -13,7 +13,7 @@ use std::process::{Command, ExitCode};
 #[derive(Debug, clap::Args)]
 #[command(disable_help_flag = true)]
 pub(crate) struct Gateway {
-    /// Those of `whyslow-gateway`; --help tells of them.
+    /// Arguments of `whyslow-gateway`; its `--help` lists them.
     #[arg(value_name = "ARGUMENT", trailing_var_arg = true, allow_hyphen_values = true)]
     arguments: Vec<OsString>,
 }
@@ -43,7 +43,7 @@ pub(crate) fn run(task: &Gateway, color: ColorChoice) -> anyhow::Result<ExitCode
     }
 }
 
-/// It beside this program, or else what PATH finds.
+/// The gateway next to this program, or else the one in PATH.
 fn program() -> PathBuf {
     let name = format!("whyslow-gateway{EXE_SUFFIX}");
     let beside = current_exe().ok().map(|own| own.with_file_name(&name)).filter(|path| path.is_file());

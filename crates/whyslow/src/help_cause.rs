@@ -13,7 +13,7 @@ const WIDEST: usize = 100;
 /// One cause: of captures, of a host, or of both.
 ///
 /// # Errors
-/// When there is none of that name; says which one may have been meant.
+/// If there is no cause of that name; the error suggests a similar name.
 pub(crate) fn one(slug: &str, width: usize) -> anyhow::Result<String> {
     let document = match (Cause::from_slug(slug), of_host(slug)) {
         (None, None) => bail!(unknown(slug, &names())),
@@ -76,7 +76,7 @@ pub(crate) fn is_cause(name: &str) -> bool {
 /// Takes the name of a cause that there is a rule for.
 ///
 /// # Errors
-/// For any other name; says which one may have been meant.
+/// For any other name; the error suggests a similar one.
 pub(crate) fn known(slug: &str) -> Result<Cause, String> {
     let names: Vec<_> = Cause::ALL.iter().map(|cause| cause.slug()).collect();
     Cause::from_slug(slug).ok_or_else(|| unknown(slug, &names))

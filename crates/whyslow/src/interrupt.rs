@@ -1,8 +1,8 @@
 //! [`Interrupt`]: what Ctrl-C does.
 //!
-//! While inputs are read, the first one ends the reading, and what is known by then is printed; the
-//! second one ends the program at once. So does the first where nothing is known yet, or everything
-//! is.
+//! While inputs are read, the first signal ends the reading, and the findings up to then are
+//! printed; the second one ends the program at once. The first one does too if nothing was read
+//! yet, or everything was.
 //!
 //! Where files must not stay, [all signals that end the program](ending) are listened to.
 
@@ -17,8 +17,8 @@ pub(crate) use whyslow_output::exit::ended_by;
 /// The exit status of a program that was interrupted.
 pub(crate) const INTERRUPTED: u8 = ended_by(SIGINT);
 
-/// The signals that ask a program to end: Ctrl-C, `kill`, and a terminal that is closed, unless
-/// whoever started it had the program outlive that (`nohup`).
+/// The signals that ask a program to end: Ctrl-C, `kill`, and a closed terminal, unless the program
+/// was started to outlive that (`nohup`).
 #[cfg(unix)]
 pub(crate) fn ending() -> Vec<i32> {
     use signal_hook::consts::{SIGHUP, SIGTERM};
@@ -33,7 +33,7 @@ pub(crate) fn ending() -> Vec<i32> {
     vec![SIGINT, signal_hook::consts::SIGTERM]
 }
 
-/// Whether a signal is ignored; none where the system does not tell.
+/// Whether a signal is ignored; `None` if the system does not report it.
 #[cfg(unix)]
 fn ignores(signal: i32) -> Option<bool> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
@@ -52,10 +52,11 @@ pub(crate) struct Interrupt {
 
 impl Interrupt {
     /// # Errors
-    /// When the system lets nobody listen.
+    /// If the system does not allow signal handlers.
     pub(crate) fn listen() -> io::Result<Self> {
         let (stop, at_once) = (Stop::default(), Arc::new(AtomicBool::new(true)));
-        // In this order: what the signal finds decides, and what it leaves is for the next one.
+        // In this order: the first handler reads the flag, and the second sets it for the next
+        // signal.
         register_conditional_shutdown(SIGINT, INTERRUPTED.into(), Arc::clone(&at_once))?;
         register(SIGINT, Arc::clone(&at_once))?;
         register(SIGINT, stop.flag())?;

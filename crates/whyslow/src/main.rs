@@ -1,4 +1,4 @@
-//! `whyslow`: give it a packet capture, and it says why each TCP transfer was slow.
+//! `whyslow`: explains from a packet capture why each TCP transfer was slow.
 //!
 //! The binary is thin: arguments ([`args`]) become settings ([`settings`]), settings become calls
 //! of the libraries. stdout is data, stderr is progress and complaints; nothing is printed on
@@ -16,7 +16,7 @@ mod fail_on;
 mod gateway;
 mod help_cause;
 mod hints;
-// What a machine knows of its TCP is read as Linux has it.
+// A machine's TCP state is read in Linux' format.
 #[cfg(target_os = "linux")]
 mod host;
 mod interrupt;
@@ -33,7 +33,7 @@ mod place;
 mod predict;
 mod probe;
 mod progress;
-// So is what they build.
+// Their output too.
 #[cfg(target_os = "linux")]
 mod prove;
 mod quantity;

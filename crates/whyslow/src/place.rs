@@ -71,8 +71,8 @@ pub(crate) struct Readable {
 }
 
 impl Readable {
-    /// Checks the beginning of each file and object, and reports those that cannot be read. A
-    /// single input and pipes are not checked: reading them reports what is wrong.
+    /// Checks the beginning of each file and object, and reports unreadable ones. A single input
+    /// and pipes are not checked: reading them reports the error.
     ///
     /// # Errors
     /// Returns an error if none of several inputs can be read.
@@ -118,7 +118,7 @@ fn input(name: &Path) -> anyhow::Result<Vec<Input>> {
     }
 }
 
-/// Reads one capture, with a progress bar for whoever waits.
+/// Reads one capture, with a progress bar.
 ///
 /// # Errors
 /// When it cannot be read.

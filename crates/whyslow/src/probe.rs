@@ -1,4 +1,4 @@
-//! `whyslow probe`: make a request, and say where its time went.
+//! `whyslow probe`: make a request, and report where its time went.
 //!
 //! `args` is the command line; `rights` gives up what a probe of root could do; `requests` makes
 //! the requests; `recording` hands the packets to the explainer; `results` holds both; `figures`,
@@ -33,7 +33,7 @@ use std::process::ExitCode;
 use web::Wanted;
 use whyslow_io::Scratch;
 
-/// Makes the requests, and prints what came of them.
+/// Makes the requests, and prints the results.
 ///
 /// # Errors
 /// When the arguments make no sense, or something cannot be written.

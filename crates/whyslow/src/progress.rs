@@ -10,7 +10,7 @@ const PATIENCE: Duration = Duration::from_secs(1);
 
 /// Shows how far the reading has come, once it has taken a while.
 pub(crate) struct Meter {
-    /// When the reading began; none where nobody watches.
+    /// Start of the reading; `None` if there is no terminal.
     began: Option<Instant>,
     bar: Option<ProgressBar>,
 }
@@ -56,8 +56,7 @@ fn bar(Progress { read, total }: Progress) -> ProgressBar {
     if let Ok(style) = ProgressStyle::with_template(template) {
         bar.set_style(style);
     }
-    // The speed is that from now on: all that was read before came in one step, which nobody is to
-    // see.
+    // The speed is that from now on: the data before was read in one step, which would distort it.
     bar.set_position(read);
     bar.reset_eta();
     bar.set_draw_target(ProgressDrawTarget::stderr());

@@ -14,7 +14,7 @@ use std::process::ExitCode;
 use whyslow_io::{Reading, Stop, UnlistedConnections};
 use whyslow_serve::{Document, Opening, Proof};
 
-/// Reads the captures and writes the page with what was found.
+/// Reads the captures and writes the page with the findings.
 ///
 /// # Errors
 /// When an input cannot be read, the file cannot be written, or the program was built without the
@@ -45,7 +45,7 @@ pub(crate) fn proof(file: Option<&Path>) -> anyhow::Result<Option<Proof>> {
     read().with_context(|| file.display().to_string()).map(Some)
 }
 
-/// Reads what is to be opened, with a progress bar for whoever waits.
+/// Reads the inputs, with a progress bar.
 ///
 /// # Errors
 /// When an input cannot be read.
@@ -67,7 +67,7 @@ pub(crate) fn read_every(opening: &Opening) -> anyhow::Result<(Reading, Unlisted
         .map_err(|error| anyhow::Error::msg(opening.with_names(&hints::with_hint(&error))))
 }
 
-/// Writes the page with what was read.
+/// Writes the page with the analysed captures.
 ///
 /// # Errors
 /// When it cannot be written, the program was built without the page, or an input has changed: the

@@ -27,7 +27,7 @@ pub(crate) struct Scan {
     pub out: OutputPath,
 }
 
-/// Condenses one capture after the other. Of one that cannot be read the condensed capture says so,
+/// Condenses one capture after the other. The condensed output names a capture that cannot be read,
 /// and the exit status is 2.
 ///
 /// # Errors

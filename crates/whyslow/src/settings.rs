@@ -52,7 +52,7 @@ pub(crate) enum Task {
     Completions(Shell),
     /// To stdout, or into a folder.
     Man(Option<OutputPath>),
-    /// There is nothing to read: say how it is used.
+    /// There is nothing to read: print the usage.
     Usage,
 }
 
@@ -70,8 +70,7 @@ pub(crate) struct ExplainTask {
     pub threshold: whyslow_core::units::Nanos,
     /// How they are explained.
     pub how: ExplainOptions,
-    /// Why the captures end before what they show did, where that is known: what comes of them is
-    /// partial.
+    /// Why the captures end before the recorded transfer did, if known: the results are partial.
     pub cut: Option<String>,
     /// The inputs are condensed captures, and one of them that is lost costs only itself.
     pub stitched: bool,
@@ -107,7 +106,7 @@ pub(crate) struct ReportTask {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Format {
-    /// For a person, telling of so many connections.
+    /// For a person, with this many connections.
     Terminal {
         top: Option<usize>,
         lang: Lang,
@@ -133,8 +132,7 @@ impl Settings {
     /// Makes sense of the arguments.
     ///
     /// # Errors
-    /// When there are files or options in front of a command: nothing of what was typed is passed
-    /// over. When a URL names nothing.
+    /// If files or options precede a command: no argument is ignored. If a URL has no object name.
     pub(crate) fn resolve(args: Args) -> anyhow::Result<Self> {
         if args.command.is_some() && args.explain != Explain::default() {
             let message = "a command stands before files and options; a file that is named like a command is ./NAME";

@@ -1,7 +1,6 @@
-//! [`SpooledInputs`]: inputs that are read more than once, what comes through a pipe in a temporary
-//! file.
+//! [`SpooledInputs`]: inputs that are read more than once; pipes are copied to a temporary file.
 //!
-//! The first Ctrl-C ends the pipe, and what came by then is taken; a later one ends the program,
+//! The first Ctrl-C ends the pipe, and the data up to then is used; a later one ends the program,
 //! and so does any other signal that asks for it. Either way no file stays.
 
 use crate::output::complain;
@@ -19,7 +18,7 @@ pub(crate) struct SpooledInputs {
 }
 
 impl SpooledInputs {
-    /// Keeps what is no file; says how much that is.
+    /// Copies inputs that are not files; prints their size.
     ///
     /// # Errors
     /// When it cannot be read or kept.
@@ -62,7 +61,7 @@ impl SpooledInputs {
         &self.scratch
     }
 
-    /// Whoever listens to signals from now on ends in order, and then drops this.
+    /// The next signal handler ends the program in order, and then drops this.
     pub(crate) fn hand_over(&mut self) {
         #[cfg(unix)]
         drop(self.guard.take());

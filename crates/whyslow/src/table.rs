@@ -9,8 +9,8 @@ use crate::settings::ExplainTask;
 use std::process::ExitCode;
 use whyslow_report::render::table::{self, CaptureRow};
 
-/// Reads the inputs one after the other, and prints a line of each. One that cannot be read has a
-/// line that says why.
+/// Reads the inputs one after the other, and prints a line for each. The line of an unreadable
+/// input has the error.
 ///
 /// # Errors
 /// When stdout fails or is an input.

@@ -36,7 +36,7 @@ pub(crate) fn run(task: &ViewTask) -> anyhow::Result<()> {
     show(opening, None, &mut kept, task.page)
 }
 
-/// What is misspelt is said here, and not on the page.
+/// Misspelt names are reported here, and not on the page.
 ///
 /// # Errors
 /// When an input cannot be opened.
@@ -58,7 +58,7 @@ pub(crate) fn check(inputs: &[Input]) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Shows what is to be opened, or was read already, until it is interrupted.
+/// Shows the inputs, or an analysis that was made already, until it is interrupted.
 ///
 /// # Errors
 /// When the port cannot be had, or the program was built without the page.
@@ -80,7 +80,7 @@ pub(crate) fn show(
     let url = server.url();
     print_line(&url);
     complain("the page is open to this machine alone; end with Ctrl-C");
-    // It is there until the end: nobody says when a browser has read it.
+    // It stays until the end, because a browser does not report when it has read it.
     let _door = if page.open { start_browser(&url, kept.scratch()) } else { None };
     server.run();
     Ok(())
@@ -104,9 +104,9 @@ fn end_in_order(stopper: Stopper, scratch: Scratch) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Has the page opened by whatever opens one here; where nothing does, the address stands on
-/// stdout. It is given a file that leads there: everybody on this machine sees what programs are
-/// called with, and the address has the secret in it.
+/// Opens the page with this system's opener; without one, the address is printed on stdout. The
+/// opener gets a file that redirects to the page: all users of this machine see the arguments of
+/// programs, and the address contains the secret.
 fn start_browser(url: &str, scratch: &Scratch) -> Option<NamedTempFile> {
     let door = scratch.file(".html").and_then(|mut file| {
         file.write_all(door(url).as_bytes())?;

@@ -5,7 +5,7 @@
 //!                          └─────▶ recorder ─▶ file
 //! ```
 //!
-//! One thread takes packets and explains them ([`feed`]); this one shows what comes of it.
+//! One thread takes packets and explains them ([`feed`]); this one shows the reports.
 
 mod args;
 mod batch;
@@ -59,9 +59,9 @@ use whyslow_core::analysis::Problem;
 use whyslow_core::explain::live::LiveExplainer;
 use whyslow_core::units::{Nanos, Time};
 
-/// Transfers that took longer are slow, unless somebody says otherwise.
+/// Default: transfers that took longer are slow.
 const SLOW: Nanos = Nanos::from_millis(1_000);
-/// Batches that wait for whoever shows them.
+/// Batches that wait for an output.
 const BATCHES: usize = 64;
 
 /// All batches so far.
@@ -91,7 +91,7 @@ impl Accumulated {
     }
 }
 
-/// What runs beside the one that shows.
+/// The threads that run in addition to the output.
 struct Running {
     batches: Receiver<Batch>,
     orders: Sender<Order>,
@@ -115,7 +115,7 @@ enum Prints {
 /// Watches until it is ended, or nothing more can come.
 ///
 /// # Errors
-/// When there is nothing to watch, this may not be done, or what is read is no capture.
+/// If there is nothing to watch, permission is denied, or the input is not a capture.
 pub(crate) fn run(task: &Watch, out: Output) -> anyhow::Result<ExitCode> {
     #[cfg(target_os = "linux")]
     if task.name_owners {
@@ -229,7 +229,7 @@ fn listen() -> anyhow::Result<Arc<AtomicBool>> {
     Ok(stop)
 }
 
-/// Whoever holds the other end of standard input may end in any way.
+/// The other end of standard input may end in any way.
 fn stop_at_eof(stop: Arc<AtomicBool>) -> std::io::Result<()> {
     thread::Builder::new().name("eof".to_owned()).spawn(move || {
         let _ = std::io::copy(&mut stdin().lock(), &mut std::io::sink());
@@ -270,7 +270,7 @@ fn on_lines(running: Running) -> anyhow::Result<ExitCode> {
         printed => printed.context("stdout")?,
     }
     if let Some(page) = page {
-        // Of what is no capture there is nothing to be seen.
+        // An input that is not a capture has nothing to show.
         if all.counts.packets > 0 || failed.is_none() {
             if !until.stop.load(Ordering::Relaxed) {
                 complain("the watch has ended; the page stays until Ctrl-C");
@@ -284,7 +284,7 @@ fn on_lines(running: Running) -> anyhow::Result<ExitCode> {
     ended(feed, failed)
 }
 
-/// Prints what came about.
+/// Prints a batch.
 fn print_batch(batch: &Batch, choice: &Choice, prints: Prints, out: &mut impl Write) -> anyhow::Result<()> {
     for record in batch.records.iter().filter(|record| choice.concerns(record) && choice.lists(record)) {
         match prints {

@@ -72,7 +72,7 @@ fn names_that_could_be_options_or_commands_are_refused() {
     assert_eq!(Target::read("ssh://ops@[2001:db8::1]:2222/"), Ok(ssh("ops@2001:db8::1", Some(2222))));
 }
 
-/// A POSIX shell takes the printed line apart into what was meant.
+/// A POSIX shell splits the printed line into the original words.
 #[cfg(unix)]
 #[test]
 fn filters_reach_tcpdump_as_they_were_typed() {

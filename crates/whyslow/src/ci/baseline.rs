@@ -1,4 +1,4 @@
-//! [`Baseline`]: an earlier run, as `whyslow --json` printed it, and what has changed since.
+//! [`Baseline`]: an earlier run, as printed by `whyslow --json`, and the changes since.
 
 use anyhow::{Context, bail};
 use serde::Deserialize;
@@ -14,11 +14,11 @@ pub(crate) const SLOWER: f64 = 0.2;
 
 /// Largest file that is read.
 const MAX_BYTES: u64 = 1 << 30;
-/// Least difference that is reported, seconds: as for what is called slow.
+/// Smallest reported difference, seconds: the same as the threshold of a slow transfer.
 const LEAST_S: f64 = 0.1;
-/// Limits in which nobody waits.
+/// Limits during which no user waits.
 const IDLE: [&str; 2] = ["idle", "client-think"];
-/// Phases before the first byte that somebody waits for, as in `Transfer::waited`.
+/// Phases before the first byte that a user waits for, as in `Transfer::waited`.
 const WAITED: [&str; 3] = ["request-wait", "server-think", "timeout"];
 
 /// The transfers of a run.

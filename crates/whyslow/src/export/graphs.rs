@@ -9,7 +9,7 @@ use std::path::Path;
 use whyslow_core::analysis::End;
 use whyslow_report::render::xplot::{self, Xplot};
 
-/// What can be said of the folder before anything is read.
+/// Checks the folder before anything is read.
 ///
 /// # Errors
 /// When it is something else.
@@ -20,7 +20,7 @@ pub(super) fn check(folder: &Path) -> anyhow::Result<()> {
     }
 }
 
-/// Writes the graphs of a connection of this capture, and says how they are called.
+/// Writes the graphs of a connection of this capture, and prints their names.
 ///
 /// # Errors
 /// When one of them is an input or cannot be written, or the packets cannot be read: then there is

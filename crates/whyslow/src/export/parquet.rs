@@ -41,7 +41,7 @@ impl Wanted<'_> {
 pub(super) fn run(wanted: &Wanted<'_>, readable: &Readable, sources: &Sources) -> anyhow::Result<ExitCode> {
     let mut made = if wanted.is_file() { None } else { Some(NewFolders::folder(wanted.place)?) };
     let tables = wanted.tables();
-    // All are opened before anything is read: what cannot be written to is said at once.
+    // All targets are opened before anything is read, so that errors are printed at once.
     let targets = tables.iter().map(|&table| Target::open(Some(&wanted.path(table)), sources));
     let mut targets = targets.collect::<anyhow::Result<Vec<_>>>()?;
     let captures = Captures { inputs: &readable.inputs, point: wanted.point, twice: tables.contains(&Table::Packets) };

@@ -15,7 +15,7 @@ const FONTS: [&[u8]; 2] = [
 /// Draws an SVG of the renderer.
 ///
 /// # Errors
-/// When there is no memory for so many pixels.
+/// If there is not enough memory for this many pixels.
 pub(super) fn render(svg: &str, (width, height): (u32, u32)) -> anyhow::Result<Vec<u8>> {
     let mut options = Options::default();
     let fonts = options.fontdb_mut();

@@ -14,7 +14,7 @@ use whyslow_core::compare::TransferName;
 use whyslow_io::Input;
 use whyslow_tables::{Format, Table, TableWriter};
 
-/// How tables are written; none where no table is wanted.
+/// Format of the tables; `None` if no table is requested.
 pub(super) fn format(task: &Export) -> Option<Format> {
     #[cfg(feature = "parquet")]
     if task.parquet.is_some() {

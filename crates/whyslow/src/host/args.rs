@@ -1,4 +1,4 @@
-//! The command line of `whyslow host`, and what it means.
+//! The command line of `whyslow host`.
 
 use super::causes;
 use super::finding::{Finding, Slug};
@@ -15,23 +15,23 @@ use whyslow_report::words::Lang;
 #[command(after_help = "Nothing is changed. Without root it shows what it can, and says what is missing.\n\
 Exit status: 0 the machine was read, 1 a cause of --fail-on was found, 2 it could not be read.")]
 pub(crate) struct HostArgs {
-    /// Look for so long, and count what happens meanwhile: what was counted since boot may be long
+    /// Observe for this long, and count only events during that time: counts since boot may be long
     /// past.
     #[arg(long = "for", value_name = "TIME", value_parser = quantity::time, conflicts_with = "watch")]
     over: Option<Nanos>,
     /// Look again and again, and count from one look to the next.
     #[arg(long, value_name = "TIME", value_parser = quantity::time)]
     watch: Option<Nanos>,
-    /// End --watch after so many looks [default: Ctrl-C ends it].
+    /// End --watch after this many snapshots [default: Ctrl-C ends it].
     #[arg(long, value_name = "N", requires = "watch", value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
     count: Option<u64>,
 
-    /// Connections with this peer alone, an address or `192.0.2.0/24`; what is counted for the
-    /// whole machine is left out.
+    /// Only connections with this peer, an address or `192.0.2.0/24`; counts for the whole machine
+    /// are left out.
     #[arg(long, value_name = "ADDRESS")]
     pub(super) peer: Option<Prefix>,
-    /// Connections of this process alone, by number or name; what is counted for the whole machine
-    /// is left out.
+    /// Only connections of this process, by number or name; counts for the whole machine are left
+    /// out.
     #[arg(long, value_name = "PROCESS", value_parser = process)]
     pub(super) process: Option<Process>,
     /// Another network namespace: of a process, or by its name (`ip netns`); `all`: every one.
@@ -71,9 +71,9 @@ pub(crate) struct FailOn(Option<Slug>);
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Pace {
     Once,
-    /// Twice, so long apart.
+    /// Twice, with this interval.
     Over(Duration),
-    /// Again and again, so long apart, and so often at most.
+    /// Repeatedly, with this interval, and at most this many times.
     Watch(Duration, Option<u64>),
 }
 

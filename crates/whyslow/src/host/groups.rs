@@ -110,7 +110,8 @@ impl PeerGroup {
     }
 }
 
-/// Of the time with data to send, µs: all, with the peer's window full, with the send buffer full.
+/// From the time with data to send, µs: total, with the peer's window full, with the send buffer
+/// full.
 fn limited_by([busy, rwnd, sndbuf]: [u64; 3]) -> Option<LimitedBy> {
     let is_part = |part: u64| part as f64 >= LIMITED * busy as f64;
     match busy {

@@ -1,4 +1,4 @@
-//! [`History`]: what earlier looks tell of this one.
+//! [`History`]: compares a snapshot with earlier ones.
 
 use super::args::HostArgs;
 use super::judged::{Change, Judged};
@@ -21,7 +21,7 @@ impl History {
         self.before = Some(host);
     }
 
-    /// Judges a look, with what is known from the one before.
+    /// Judges a snapshot, together with the one before.
     pub(super) fn judge(&mut self, host: Host, args: &HostArgs) -> Judged {
         self.watch(&host);
         let over = self.before.as_ref().map(|before| host.uptime_s - before.uptime_s).filter(|seconds| *seconds > 0.0);

@@ -1,4 +1,4 @@
-//! [`Judged`]: a machine and what was found on it.
+//! [`Judged`]: a machine and its findings.
 
 use super::finding::Finding;
 use serde::Serialize;

@@ -1,4 +1,4 @@
-//! [`Look`]: one namespace of the machine as rules are given it, with what they ask of it.
+//! [`Look`]: the rules' view of one namespace of the machine, with the figures that they need.
 
 use super::finding::{Connections, Counted, Listener, Processes, Since};
 use std::collections::{BTreeMap, HashMap};
@@ -15,13 +15,14 @@ const MEMORY_RTT_S: f64 = 0.001;
 
 /// A reader that takes more is not slow, bytes per second: one processor copies more than 1 Gbit/s.
 const FAST: f64 = 125e6;
-/// Of the window, what passes in a round trip at least where the window itself holds a connection.
-/// Measured at 100 ms with buffers of 64 KiB and 40 kB: 0.95 between two looks, and 0.76 to 0.88
-/// since the beginning, which includes slow start. Readers that pause for 100 ms: 0.52 to 0.63.
+/// Share of the window that passes in a round trip, at least, if the window itself limits a
+/// connection. Measured at 100 ms with buffers of 64 KiB and 40 kB: 0.95 between two snapshots, and
+/// 0.76 to 0.88 since the beginning, which includes slow start. Readers that pause for 100 ms: 0.52
+/// to 0.63.
 const WINDOW_PASSED: f64 = 0.8;
 const WINDOW_PASSED_SINCE_BEGINNING: f64 = 0.7;
-/// Of the time with data to send, what the window held: else another window may have held it then
-/// than the one of now, for windows grow.
+/// Share of the time with data to send during which the window was full. Below it, an earlier
+/// window may have been the limit and not the current one, because windows grow.
 const NEARLY_ALL: f64 = 0.8;
 /// Time with data to send that the mean rate needs, µs and round trips: the beginning, in which
 /// windows grow, is a small part of it.
@@ -54,7 +55,7 @@ pub(crate) struct Count {
     pub recent: Option<(u64, f64)>,
 }
 
-/// A connection that is alive, and what the kernel knows of it.
+/// A live connection with the kernel's data on it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Live<'a> {
     pub socket: &'a Socket,
@@ -81,8 +82,8 @@ impl<'a> Look<'a> {
         self.earlier.map_or(Since::Connection, |(_, seconds)| Since::Seconds(seconds))
     }
 
-    /// Of the bytes that left by any device, the share of the loopback device; since the earlier
-    /// look where there was one. `None` if no device has counters.
+    /// Share of the loopback device in the bytes that all devices sent; since the earlier snapshot
+    /// if there is one. `None` if no device has counters.
     pub(crate) fn loopback_share(self) -> Option<f64> {
         let sent = |device: &Device| -> Option<u64> {
             let now = *device.counters.get("tx_bytes")?;
@@ -108,7 +109,7 @@ impl<'a> Look<'a> {
         self.namespace.sockets.iter().filter(move |socket| socket.state == state)
     }
 
-    /// A counter, as `TcpExt.ListenDrops`; none where the kernel has none of that name.
+    /// A counter, such as `TcpExt.ListenDrops`; `None` if the kernel does not have it.
     pub(crate) fn counter(self, name: &str) -> Option<Count> {
         let boot = *self.namespace.counters.get(name)?;
         let recent = self.earlier.and_then(|(earlier, seconds)| {
@@ -129,7 +130,7 @@ impl<'a> Look<'a> {
         Some([numbers.next()??, numbers.next()??, numbers.next()??])
     }
 
-    /// Whether the kernel is this version or a later one; none where its release is no number.
+    /// Whether the kernel is this version or later; `None` if its release is not numeric.
     pub(crate) fn kernel_at_least(self, major: u32, minor: u32) -> Option<bool> {
         let mut parts = self.host.kernel.split(|c: char| !c.is_ascii_digit()).map(|part| part.parse().ok());
         Some((parts.next()??, parts.next()??) >= (major, minor))
@@ -173,9 +174,8 @@ pub(crate) fn is_plain(word: &str) -> bool {
 }
 
 impl Count {
-    /// The share of `all` that it is. After an earlier look only what was counted since then is
-    /// used, because totals since boot may be long past; without one, the totals, if `all` is at
-    /// least `enough`.
+    /// The share of `all`. After an earlier snapshot only counts since then are used, because
+    /// totals since boot may be long past; without one, the totals, if `all` is at least `enough`.
     pub(crate) fn share_of(self, all: Self, enough: u64) -> Option<Share> {
         match (self.recent, all.recent) {
             (Some((count, seconds)), Some((whole, _))) => {
@@ -192,7 +192,7 @@ impl Count {
     }
 }
 
-/// So many of so many.
+/// A count and its total.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Share {
     pub count: u64,
@@ -216,7 +216,7 @@ impl Share {
     }
 }
 
-/// A socket with what the kernel knows of it, if it does.
+/// A socket with the kernel's data on it, if there is any.
 pub(crate) fn live(socket: &Socket) -> Option<Live<'_>> {
     socket.info.as_ref().map(|info| Live { socket, info, before: None })
 }
@@ -237,8 +237,8 @@ impl Live<'_> {
         self.info.min_rtt.filter(|&rtt| rtt > 0).map(|rtt| f64::from(rtt) / 1e6)
     }
 
-    /// Whether what is in flight stands in a queue: the round trip is twice the least one and 10 ms
-    /// more, as for captures. It is not the reader that delays ACKs, nor is no ACK coming at all.
+    /// Whether the data in flight waits in a queue: the round trip is twice the least one plus 10
+    /// ms, as for captures. False if the reader delays ACKs, or if no ACK arrives at all.
     pub(crate) fn stands_in_queue(&self) -> bool {
         let (Some(rtt), Some(least)) = (self.rtt(), self.min_rtt()) else { return false };
         whyslow_evidence::in_queue(rtt, least) && self.timeouts_in_a_row() == 0 && !self.waits_for_reader()

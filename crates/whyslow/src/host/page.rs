@@ -1,5 +1,5 @@
-//! The page for a person: the verdict, the findings, then who talks to whom, and what was looked
-//! at.
+//! The page for a person: the verdict, the findings, the connections by program and peer, and the
+//! sources.
 
 use super::finding::{Evidence, Finding};
 use super::groups::{self, PeerGroup, ProcessGroup};
@@ -24,7 +24,7 @@ const WIDTHS: std::ops::RangeInclusive<usize> = 60..=120;
 /// Where the label of a part stands, and where its text.
 const LABEL: usize = 4;
 const TEXT: usize = 16;
-/// A screen holds so many findings in full, and rows of a table.
+/// Limits of a screen: findings in full, and rows of a table.
 const FINDINGS: usize = 2;
 const ROWS: usize = 6;
 /// Counters whose changes are shown without --full.
@@ -41,7 +41,7 @@ const CHANGES: [&str; 10] = [
     "TcpExt.TCPTimeouts",
 ];
 
-/// Lays out what was found.
+/// Lays out the findings.
 pub(super) fn page(judged: &Judged, is_full: bool, width: usize, lang: Lang) -> String {
     let mut page = Page::new(width.clamp(*WIDTHS.start(), *WIDTHS.end())).in_language(lang);
     let findings = &judged.findings;
@@ -92,7 +92,7 @@ fn capitalised(text: &str) -> String {
     letters.next().map_or(String::new(), |first| first.to_uppercase().chain(letters).collect())
 }
 
-/// The cause, what it costs, and how sure that is.
+/// The cause, its cost, and its confidence.
 fn head(finding: &Finding, lang: Lang) -> Line {
     let mut head = Line::new().pad(2);
     if let Some(cause) = finding.cause {
@@ -260,7 +260,7 @@ fn print_changed(page: &mut Page, judged: &Judged, is_full: bool) {
     }
 }
 
-/// What it all rests on, and what is missing.
+/// The sources of all figures, and the missing ones.
 fn print_looked_at(page: &mut Page, judged: &Judged) {
     let host = &judged.host;
     let count =

@@ -1,4 +1,4 @@
-//! The rules: each judges a [`Look`] for itself, and this puts together what they find.
+//! The rules: each judges a [`Look`] by itself, and this module collects their findings.
 //!
 //! A finding exists only where a live connection or a counter shows that something costs. No two
 //! findings give the same advice, and none enlarges buffers where round trips grow with them.
@@ -43,7 +43,7 @@ use std::net::IpAddr;
 use whyslow_core::cause::Cause;
 use whyslow_evidence::Fix;
 
-/// A rule: it gives what it finds, the worst first.
+/// A rule returns its findings, the worst first.
 type Rule = fn(Look<'_>) -> Vec<Finding>;
 
 const RULES: &[Rule] = &[
@@ -130,7 +130,7 @@ fn leave_out_what_others_say(findings: &mut Vec<Finding>) {
     });
 }
 
-/// A setting is for all connections: where a queue on the way grows with what is sent, send
+/// A setting applies to all connections: if a queue on the way grows with the data sent, send
 /// buffers stay as they are.
 fn enlarge_no_queue(findings: &mut [Finding]) {
     let is = |finding: &Finding, cause: Cause| finding.cause == Some(Slug::Known(cause));

@@ -6,8 +6,8 @@ use whyslow_live::host::{Host, Owner, State};
 /// Counters that confirm a listener's own figures.
 const LISTENERS: [&str; 2] = ["TcpExt.ListenOverflows", "Tcp.PassiveOpens"];
 
-/// Leaves the sockets and remembered metrics that are asked for. What is counted for a whole
-/// machine, a namespace or a device is nobody's in particular and goes.
+/// Keeps the requested sockets and remembered metrics. Counters of a whole machine, a namespace or
+/// a device belong to no single connection, and are removed.
 pub(super) fn narrow(host: &mut Host, args: &HostArgs) {
     if !args.is_part() {
         return;
@@ -25,7 +25,7 @@ pub(super) fn narrow(host: &mut Host, args: &HostArgs) {
         }
         if let Some(process) = &args.process {
             namespace.sockets.retain(|socket| socket.owners.iter().any(|owner| is_it(owner, process)));
-            // They are of peers, whoever talks to them.
+            // They belong to peers, whatever program uses them.
             let peers: std::collections::BTreeSet<_> =
                 namespace.sockets.iter().map(|socket| socket.remote.ip().to_canonical()).collect();
             namespace.metrics.retain(|entry| peers.contains(&entry.address.to_canonical()));

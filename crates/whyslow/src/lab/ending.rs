@@ -22,12 +22,13 @@ pub(super) struct Ending {
 
 impl Ending {
     /// # Errors
-    /// When the system lets nobody listen.
+    /// If the system does not allow signal handlers.
     pub(super) fn listen() -> io::Result<Self> {
         let (stopped, signal) = (Arc::<AtomicBool>::default(), Arc::<AtomicUsize>::default());
         let mut interrupts = Vec::new();
         for number in [SIGINT, SIGTERM] {
-            // In this order: what the signal finds decides, and what it leaves is for the next one.
+            // In this order: the first handler reads the flag, and the second sets it for the next
+            // signal.
             let ids = [
                 register_conditional_shutdown(number, ended_by(number).into(), Arc::clone(&stopped))?,
                 register_usize(number, Arc::clone(&signal), number.unsigned_abs() as usize)?,
@@ -45,8 +46,8 @@ impl Ending {
         &self.stopped
     }
 
-    /// The run is over: which signal stopped it, if any. Whoever listens to Ctrl-C from now on
-    /// decides what it does; the other signal ends the program.
+    /// The run is over. Returns the signal that stopped it, if any. The next handler of Ctrl-C
+    /// decides from now on; the other signal ends the program.
     pub(super) fn hand_over(self) -> Option<i32> {
         for id in self.interrupts {
             unregister(id);

@@ -19,8 +19,7 @@ const OF_RECEIVE_BUFFER: f64 = 0.6;
 /// program is woken when a third is free, so that five sixths are filled on average.
 const OF_SEND_BUFFER: f64 = 2.0 * 4096.0 / 5700.0 * 5.0 / 6.0;
 
-/// What the last transfer of a run is, as a plan; none where a plan cannot say what the scenario
-/// has.
+/// The last transfer of a run as a plan; `None` if a plan cannot express the scenario.
 fn plan(scenario: &Scenario) -> Option<Plan> {
     let (way, work) = match &scenario.work {
         Work::Download(work) => (Way::Download, work),

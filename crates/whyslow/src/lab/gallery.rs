@@ -1,5 +1,5 @@
-//! `whyslow lab gallery`: an experiment's conditions side by side on one page, a row each, with
-//! graphs of what the sender's kernel said of its connection, and the figures beside.
+//! `whyslow lab gallery`: an experiment's conditions on one page, a row each, with graphs of the
+//! sender's kernel counters and their figures.
 
 mod graphs;
 mod page;
@@ -66,7 +66,7 @@ fn limited(task: &Gallery) -> anyhow::Result<Experiment> {
     let mut experiment = experiments::open(&task.name, &keys)?;
     let is_download = experiment.runs.iter().all(|run| matches!(run.scenario.work, Work::Download(_)));
     anyhow::ensure!(is_download, "{}: a gallery shows downloads", task.name);
-    // What is limited by time is another run than the one of `lab run`, and kept beside it.
+    // A run with a time limit differs from the one of `lab run`, and is stored separately.
     experiment.name = format!("gallery-{}", experiment.name);
     Ok(experiment)
 }

@@ -1,10 +1,9 @@
-//! Retransmissions, one by one: what the explanation says of each, and what the kernel and the
-//! emulator know of it.
+//! Compares each retransmission's classification with the records of the kernel and the emulator.
 //!
-//! Knows: how a listed retransmission and a segment of the truth are found to be the same: by
-//! connection, bytes and time. Promises: counts segments on the wire, of which a capture with
-//! offload shows several as one; a segment whose truth is not known, or that lies behind the end of
-//! the list, is counted as such and judges nobody. Ignores: where the truth comes from
+//! Knows: how a listed retransmission is matched with a segment of the truth: by connection, bytes
+//! and time. Promises: counts segments on the wire, of which a capture with offload shows several
+//! as one; a segment without a known truth, or behind the end of the list, is counted separately
+//! and never counts as an error. Ignores: the source of the truth
 //! ([`whyslow_lab::retransmissions`]).
 
 use std::fmt::Write;
@@ -29,10 +28,10 @@ const KINDS: [(RetransmissionKind, &str); 4] = [
 /// A capture and the emulator's log see a packet within this time of each other, at most, seconds:
 /// a receiver with offload waits for more before it hands packets over.
 const TOGETHER: f64 = 0.005;
-/// Mistakes told one by one.
+/// Mistakes listed one by one.
 const MAX_TOLD: usize = 40;
 
-/// How many there were, were said, and were said where they were.
+/// The number in truth, the number reported, and the number reported at the right place.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Count {
     truth: u64,
@@ -59,11 +58,11 @@ struct Tally {
     kinds: [Count; 4],
     /// First copies lost before the capture point.
     unseen: Count,
-    /// Nobody knows what made the kernel send it.
+    /// The kernel's reason for sending it is unknown.
     unknown: u64,
     /// Behind the end of the list.
     unlisted: u64,
-    /// Needless, and the sender was not told.
+    /// Needless, without a report to the sender.
     unreported: u64,
     wrong: Vec<String>,
 }
@@ -130,8 +129,8 @@ fn one_experiment(experiment: &Experiment, results: &[RunResult], out: &Path) ->
     Ok(table(&tallies) + &agree + "\n\n")
 }
 
-/// Judges the capture of one end: what that end sent, and what it received. `zero`: the moment that
-/// the analysis counts from, nanoseconds since the Unix epoch.
+/// Judges the capture of one end: the segments it sent, and those it received. `zero`: the start of
+/// the analysis' clock, nanoseconds since the Unix epoch.
 fn judge(label: &str, analysis: &Analysis, end: End, zero: u64, truth: &[WireRetransmission]) -> [Tally; 2] {
     let mut tallies = [Tally::default(), Tally::default()];
     for connection in &analysis.connections {
@@ -219,8 +218,8 @@ fn word(kind: RetransmissionKind) -> &'static str {
     KINDS.iter().find(|(other, _)| *other == kind).map_or("", |(_, word)| word)
 }
 
-/// What a segment must be called. That it was needless can be known where the receiver tells;
-/// elsewhere it may be called so, and else goes by its mechanism.
+/// The right class of a segment. That it was needless can be known if the receiver reports it.
+/// Otherwise both needless and the class of its mechanism are right.
 fn kind_of(segment: &WireRetransmission, said: Option<RetransmissionKind>) -> Option<RetransmissionKind> {
     match segment.why {
         _ if segment.doubled => None,

@@ -1,6 +1,6 @@
 //! `whyslow lab`: calls of the lab, and their results on stdout.
 //!
-//! What is wrong with the arguments or with a scenario is told before anything is started.
+//! Errors in the arguments or in a scenario are reported before anything is started.
 
 pub(crate) mod args;
 mod ending;
@@ -32,7 +32,7 @@ use whyslow_lab::{draws, exec, experiments, real, run, show};
 use whyslow_report::render::json;
 use whyslow_report::text::harmless_lines;
 
-/// Does what is asked for.
+/// Runs the requested command.
 ///
 /// # Errors
 /// When the arguments make no sense, namespaces are forbidden, or a file cannot be read or written.
@@ -174,7 +174,7 @@ fn execute(task: &Exec, out: Output) -> anyhow::Result<ExitCode> {
     })
 }
 
-/// What both captures show together: one page for a person, told from the sender's end, and
+/// The findings of both captures: one page for a person, from the sender's point of view, and
 /// everything for a program.
 fn both_ends(done: exec::ExecOutcome, json: bool, cut: Option<String>) -> ExplainTask {
     let inputs = done.captures.into_iter().map(Input::Path).collect();

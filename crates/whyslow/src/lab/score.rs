@@ -1,10 +1,10 @@
 //! `whyslow lab score`: transfers whose cause is known, explained, and how often the explanation is
 //! right.
 //!
-//! Knows: what is compared, and how it is told; what counts as right: [`right`]. Promises: only
-//! runs whose cause the kernel's own counters confirmed are judged, and the others are counted.
-//! Ignores: how an explanation came about; it is read from its JSON contract, as any other program
-//! would.
+//! Knows: the compared figures, and how they are printed; for the definition of right see
+//! [`right`]. Promises: only runs whose cause the kernel's own counters confirmed are judged, and
+//! the others are counted. Ignores: how an explanation was made; it is read from its JSON contract,
+//! as by any other program.
 
 mod calibration;
 pub(super) mod real;
@@ -25,9 +25,9 @@ use whyslow_lab::scenario::work::Work;
 use whyslow_lab::scenario::{Experiment, Variant};
 use whyslow_lab::truth::{self, RunResult};
 
-/// A wrong cause said with this confidence is a promise broken.
+/// A wrong cause with this confidence is a broken promise.
 const HIGH: f64 = 0.8;
-/// What was said of one capture.
+/// The verdict on one capture.
 struct Judged {
     label: String,
     cause: String,
@@ -37,25 +37,25 @@ struct Judged {
     /// The cause that cost most.
     top: Option<Said>,
     wrong: Option<WrongFinding>,
-    /// Least round trip: said, and the sender's kernel's, seconds.
+    /// Least round trip: reported, and from the sender's kernel, seconds.
     rtt: Option<(f64, f64)>,
-    /// Most in flight: said, and the sender's kernel's, segments.
+    /// Most in flight: reported, and from the sender's kernel, segments.
     in_flight: Option<(f64, f64)>,
-    /// Segments that had to be retransmitted: said, and the sender's kernel's.
+    /// Retransmitted segments: reported, and from the sender's kernel.
     resent: Option<(f64, f64)>,
-    /// Shares of the transfers' time by who held them: said, and the sender's kernel's.
+    /// Shares of the transfers' time by limit: reported, and from the sender's kernel.
     shares: Option<([f64; 3], [f64; 3])>,
-    /// The transfer's time without its cause, where that was promised; and measured with the cause
-    /// mended; seconds.
+    /// The transfer's time without its cause, if promised; and measured with the cause fixed;
+    /// seconds.
     mended: Option<(Option<f64>, f64)>,
     /// Whether that measured time lies in the range of the promise.
     in_range: Option<bool>,
 }
 
-/// Who holds a transfer, as a kernel tells them apart.
+/// Limits of a transfer, as a kernel distinguishes them.
 const HOLDERS: [&str; 3] = ["windows", "application", "congestion window and path"];
 
-/// A table of what is right and what is not, in Markdown. Adds how often findings were right to
+/// A table of right and wrong verdicts, in Markdown. Adds how often findings were right to
 /// `counts`.
 ///
 /// # Errors
@@ -87,7 +87,8 @@ pub(super) fn report(
             };
             let analysis = explain(run, result)?;
             let mut judgement = judge(run, result, end, &analysis);
-            // A kernel counts segments, a capture with offload what it hands to the card.
+            // A kernel counts segments; a capture with offload counts the larger packets given to
+            // the card.
             if run.scenario.server.tso || run.scenario.client.gro {
                 judgement.resent = None;
             }
@@ -123,9 +124,9 @@ fn promise(analysis: &Analysis, cause: &str, last: bool) -> Option<Promise> {
     findings.iter().find(|finding| finding.cause.slug() == cause || special(finding))?.remedy()?.promise
 }
 
-/// Shares of the time of the server's transfers, said and by its kernel: of the time that the
-/// kernel had data outstanding, it says how long a window held it; the rest of the transfers' time
-/// it had nothing to send.
+/// Shares of the time of the server's transfers, reported and from its kernel. The kernel records
+/// how long a window limited it while it had data outstanding; the rest of the transfers' time it
+/// had nothing to send.
 fn shares(analysis: &Analysis, sender: End, figure: impl Fn(&str) -> Option<f64>) -> Option<([f64; 3], [f64; 3])> {
     let sent = analysis.connections.iter().flat_map(|c| &c.transfers).filter(|t| t.from == sender);
     let (mut whole, mut windows, mut idle) = (0.0, 0.0, 0.0);
@@ -157,7 +158,7 @@ fn judge(run: &Variant, result: &RunResult, end: End, analysis: &Analysis) -> Ju
     let host = truth::sender(&run.scenario.work);
     let sender = if host == "client" { End::Client } else { End::Server };
     let sends = sender == end;
-    // Of a connection that was cut short the kernel's counts go on behind what was answered.
+    // For a truncated connection the kernel's counts include later data.
     let is_whole = !matches!(&run.scenario.work, Work::Download(work) if work.breaks());
     let kernels = |name: &str| figure(&format!("{host}.{name}")).filter(|_| is_whole);
     let direction = |connection: &Connection| connection.directions.iter().find(|d| d.from == sender).cloned();
@@ -221,8 +222,7 @@ fn page(experiment: &Experiment, results: &[RunResult], judged: &[Judged]) -> St
     page
 }
 
-/// The causes that cost most, and those that were said wrongly beside them, and whether they are
-/// right.
+/// The causes that cost most, the additional wrong ones, and whether each is right.
 fn checked(judged: &[Judged]) -> Vec<(Said, bool)> {
     let of = |judged: &Judged| {
         let wrong = judged.wrong.as_ref().and_then(|wrong| wrong.cause);
@@ -263,7 +263,7 @@ fn promises(judged: &[Judged]) -> String {
     };
     let causes: BTreeSet<&str> = judged.iter().filter(|j| j.mended.is_some()).map(|j| j.cause.as_str()).collect();
     for cause in causes {
-        // Where nothing is promised there is no error, and that is told too.
+        // Without a promise there is no error, and the page prints that too.
         let of: Vec<_> = judged.iter().filter(|j| j.cause == cause && j.mended.is_some()).collect();
         let errors: Vec<f64> = of.iter().filter_map(&error).collect();
         let promised = format!("{} of {}", errors.len(), of.len());
@@ -286,8 +286,8 @@ fn name(end: End) -> &'static str {
     if end == End::Client { "client" } else { "server" }
 }
 
-/// For each draw: how often its cause was found, and what was said instead. For each cause: how
-/// often it was said where it is.
+/// For each draw: how often its cause was found, and which were reported instead. For each cause:
+/// how often it was reported correctly.
 fn confusion(judged: &[&Judged]) -> String {
     let mut table = "| drawn | found | precision | said instead |\n|---|---|---|---|\n".to_owned();
     let draws: BTreeSet<&str> = judged.iter().map(|j| drawn(&j.label)).collect();

@@ -1,4 +1,4 @@
-//! The command line of `whyslow probe`, and what it means.
+//! The command line of `whyslow probe`.
 
 use super::threshold::Threshold;
 use crate::output::OutputPath;
@@ -10,7 +10,7 @@ use std::time::Duration;
 use whyslow_core::units::Nanos;
 use whyslow_live::{Ask, Family, Form, Options, Pinned, Proxies, Reroute, Target, Upload};
 
-/// Requests of a series at most: each keeps what the kernel told of it.
+/// Most requests of a series: each keeps the kernel's data on it.
 const MOST_REQUESTS: u32 = 10_000;
 
 /// What to ask for, and how.
@@ -29,24 +29,24 @@ pub(crate) struct Probe {
     /// Add a header field, or replace one, as `Name: value`.
     #[arg(long, short = 'H', value_name = "FIELD", value_parser = field)]
     header: Vec<(http::HeaderName, http::HeaderValue)>,
-    /// Send a file, or so many bytes (`1MB`).
+    /// Send a file, or this many bytes (`1MB`).
     #[arg(long, value_name = "FILE|SIZE", conflicts_with = "form")]
     upload: Option<String>,
     /// Send a form: `name=text` or `name=@FILE`, with `;type=MIME` behind it.
     #[arg(long, short = 'F', value_name = "PART", value_parser = Form::parse)]
     form: Vec<Form>,
-    /// Send these sizes one after the other with PUT, where --upload or --method PUT is given; ask
-    /// for the first so many bytes otherwise: `1kB,100kB,1MB`.
+    /// Send these sizes one after the other with PUT, if --upload or --method PUT is given;
+    /// otherwise ask for this many first bytes: `1kB,100kB,1MB`.
     #[arg(long, value_name = "SIZES", value_delimiter = ',', value_parser = size, conflicts_with = "form")]
     sizes: Vec<u64>,
 
-    /// Make the request so often.
+    /// Make the request this many times.
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     repeat: u32,
     /// Repeat for this time, 10,000 requests at most.
     #[arg(long = "for", value_name = "TIME", value_parser = quantity::time, conflicts_with = "repeat")]
     over: Option<Nanos>,
-    /// Make so many requests at the same time, each on a connection of its own.
+    /// Make this many requests at the same time, each on a connection of its own.
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=256))]
     concurrency: u32,
     /// Make each request on a new connection (the default); with --reuse, do both.
@@ -95,7 +95,7 @@ pub(crate) struct Probe {
     /// Trust the authorities in this file (PEM), and no others.
     #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
     pub(super) cacert: Option<PathBuf>,
-    /// Follow so many redirects at most.
+    /// Follow at most this many redirects.
     #[arg(long, value_name = "N", default_value_t = 10)]
     max_redirs: usize,
     /// For the name, the connection and TLS together.
@@ -108,7 +108,7 @@ pub(crate) struct Probe {
     /// Keep the packets in this file (pcapng; pcap if it is named so).
     #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
     pub(super) capture: Option<OutputPath>,
-    /// Record so many bytes of each packet, IP header included [default: all].
+    /// Record this many bytes of each packet, IP header included [default: all].
     #[arg(long, value_name = "BYTES", value_parser = clap::value_parser!(u32).range(64..=262_144))]
     pub(super) snaplen: Option<u32>,
 

@@ -1,7 +1,7 @@
 //! Figures of a request under curl's names (`curl -w`).
 //!
 //! As curl's, each time counts from the request's beginning; with redirects each is the sum over
-//! all of them, and `time_redirect` is what came before the last one.
+//! all of them, and `time_redirect` is the time before the last one.
 
 use std::time::Duration;
 use whyslow_live::{Exchange, Hop};
@@ -62,7 +62,7 @@ impl Figure {
     }
 }
 
-/// A figure, in seconds or bits per second; none where there is none of it.
+/// A figure, in seconds or bits per second; `None` if the exchange lacks it.
 pub(super) fn value(figure: Figure, exchange: &Exchange) -> Option<f64> {
     let times = Curl::of(exchange);
     let hop = exchange.last();
@@ -86,7 +86,7 @@ pub(super) fn speed(hop: &Hop) -> f64 {
     hop.body_bytes.max(hop.sent_bytes) as f64 / hop.times.total.as_secs_f64().max(1e-9)
 }
 
-/// Times as curl tells them.
+/// Times in curl's definitions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Curl {
     pub namelookup: Duration,
@@ -105,7 +105,7 @@ impl Curl {
         for hop in &exchange.hops {
             let times = &hop.times;
             out.namelookup += times.namelookup.unwrap_or_default();
-            // Without a lookup or a handshake it is done as soon as what comes before it.
+            // Without a lookup or a handshake this phase ends with the phase before.
             out.connect += times.connect.unwrap_or_default();
             out.appconnect += times.appconnect.unwrap_or_default();
             out.pretransfer += times.pretransfer;

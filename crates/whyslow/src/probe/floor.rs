@@ -10,18 +10,18 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 use whyslow_live::{Exchange, Hop, Sample};
 
-/// Segments of an initial window (RFC 6928): fewer tell of no rate.
+/// Segments of an initial window (RFC 6928): fewer do not show a rate.
 const INITIAL_WINDOW: u64 = 10;
 const SEGMENT: u64 = 1448;
 /// A rate is seen over this time at least, seconds: several samples.
 const SEEN_OVER: f64 = 0.006;
-/// Less is not told of: of the request's time, and in seconds.
+/// Smaller differences are not reported: share of the request's time, and seconds.
 const LEAST_SHARE: f64 = 0.02;
 const LEAST: f64 = 0.001;
 /// A pause that makes a connection start over: the least retransmission timeout of Linux.
 const RESTARTS_AFTER: f64 = 0.2;
 
-/// What all requests tell of the path.
+/// Data on the path, from all requests.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Path {
     rtt: Option<f64>,
@@ -98,7 +98,7 @@ impl Path {
         self.rtt
     }
 
-    /// What a request takes at least; none where the round trip is not known.
+    /// Lower bound of a request's duration; `None` if the round trip is unknown.
     pub(super) fn floor(&self, request: &Request, exchange: &Exchange) -> Option<Floor> {
         let (rtt, hop) = (self.rtt?, exchange.last());
         let is_upload = hop.sent_bytes > hop.body_bytes;

@@ -66,7 +66,7 @@ fn curl_one(exchange: &Exchange) -> String {
     out
 }
 
-/// Those that are no times.
+/// The variables that are not times.
 pub(super) fn curl_rest(exchange: &Exchange) -> Vec<(&'static str, String)> {
     let hop = exchange.last();
     let connections = exchange.hops.iter().filter(|hop| !hop.is_reused).count();

@@ -28,7 +28,7 @@ struct Document<'a> {
     /// How the times are spread, cold and warm apart.
     spread: Vec<Spread>,
     recording: RecordingView<'a>,
-    /// What the packets say, as `whyslow --json` says it; null where none were recorded.
+    /// The analysis of the packets, as in `whyslow --json`; null if none were recorded.
     analysis: Option<&'a Analysis>,
 }
 

@@ -1,25 +1,25 @@
-//! [`verdict`]: what the kernel's account (TCP_INFO) tells where no packet was recorded.
+//! [`verdict`]: the verdict from the kernel's account (TCP_INFO) if no packet was recorded.
 //!
-//! It names the phase that took most. Of an upload the kernel knows what held it: it keeps the time
-//! limited by the peer's window and by the send buffer. Of a download it is the receiver, which
-//! knows little of what held the sender: how the bytes grew from round trip to round trip, and
-//! whether segments came out of order.
+//! It names the phase that took most. For an upload the kernel knows the limit: it records the time
+//! limited by the peer's window and by the send buffer. For a download it is the receiver, which
+//! knows little of the sender's limits: only how the bytes grew from round trip to round trip, and
+//! whether segments arrived out of order.
 
 use super::floor::{acked, received};
 use whyslow_core::cause::Cause;
 use whyslow_live::{Exchange, Hop, Sample};
 use whyslow_report::text::units;
 
-/// Of a phase, a share that names it.
+/// Share of a phase from which it is named.
 const MOST: f64 = 0.5;
-/// A round trip that carries so much more than the one before is one of growth.
+/// A round trip that carries this many times the bytes of the one before is one of growth.
 const GROWS: f64 = 1.3;
-/// A window that grew by so much has held what was sent before.
+/// A window that grew by this factor has limited the earlier data.
 const DOUBLED: f64 = 2.0;
 /// Round trips that are looked at.
 const MOST_ROUNDS: usize = 10_000;
 
-/// What is told.
+/// The verdict on a request.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub(super) struct Verdict {
     /// The cause's name, where it has one.
@@ -38,7 +38,7 @@ enum Phase {
     Download,
 }
 
-/// What held a request, by the kernel's account; none where nothing took long.
+/// The limit of a request, by the kernel's account; `None` if nothing took long.
 pub(super) fn verdict(exchange: &Exchange, rtt: Option<f64>) -> Option<Verdict> {
     let hop = exchange.last();
     let (phase, seconds) = longest(hop, rtt.unwrap_or(0.0))?;
@@ -111,7 +111,7 @@ fn upload(hop: &Hop) -> (Option<Cause>, String) {
     } else if again > 0.0 {
         (Some(Cause::Loss), format!("{} retransmitted", units::count(again as u64, "segment")))
     } else if f64::from(cwnd(last)) >= DOUBLED * f64::from(cwnd(first).max(1)) {
-        // HyStart sets a threshold without a loss: the window held what was sent before.
+        // HyStart sets a threshold without a loss: the window limited the earlier data.
         let grew = format!("the congestion window grew from {} to {} segments", cwnd(first), cwnd(last));
         let end = match last.info.snd_ssthresh {
             None => "in slow start to the end".to_owned(),

@@ -1,4 +1,5 @@
-//! The page for a person: a request step by step, or many in a table; and what the packets say.
+//! The page for a person: a request step by step, or many in a table; and the analysis of the
+//! packets.
 
 use super::figures::speed;
 use super::floor::{Path, Paths};
@@ -15,13 +16,13 @@ use whyslow_report::words::Lang;
 
 /// The narrowest and the widest page.
 const WIDTHS: std::ops::RangeInclusive<usize> = 60..=100;
-/// Up to so many requests are listed; of more, the slowest.
+/// Up to this many requests are listed; from more, the slowest.
 const LISTED: usize = 40;
 const SLOWEST: usize = 10;
 /// A record that is this much later readable than its first packet came is worth a word, seconds.
 const LATE: f64 = 0.001;
 
-/// Lays out what is known.
+/// Lays out the results.
 pub(super) fn page(results: &Results, width: usize) -> String {
     let mut page = Page::new(width.clamp(*WIDTHS.start(), *WIDTHS.end()));
     let answered: Vec<&Request> = results.requests.iter().filter(|request| request.outcome.is_ok()).collect();

@@ -1,8 +1,8 @@
 //! The kernel's account as rows of blocks, one for each figure.
 //!
-//! Of an upload it is the sender's: bytes acknowledged, congestion window, round trip, bytes not
-//! yet sent. Of a download it is the receiver's: bytes received, its own window, segments out of
-//! order. What the other end would know is not shown: of a receiver it means something else.
+//! For an upload it shows the sender: bytes acknowledged, congestion window, round trip, unsent
+//! bytes. For a download it shows the receiver: bytes received, its own window, segments out of
+//! order. The sender's fields of a receiver are not shown: they have another meaning.
 
 use super::kernel::is_upload;
 use std::time::Duration;
@@ -15,7 +15,7 @@ const BLOCKS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█
 const NAME: usize = 16;
 /// Columns behind a row.
 const TAIL: usize = 24;
-/// Fewer samples are no picture.
+/// Fewer samples are not enough for a picture.
 const LEAST: usize = 4;
 
 struct Row {
@@ -81,7 +81,7 @@ fn rows(hop: &Hop, columns: usize) -> Vec<Row> {
     }
 }
 
-/// The request's time in so many columns.
+/// The request's time in this many columns.
 struct Columns<'a> {
     hop: &'a Hop,
     columns: usize,

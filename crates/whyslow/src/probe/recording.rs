@@ -43,8 +43,8 @@ struct Inner {
 }
 
 impl Recording {
-    /// Starts it, if this user may record packets. Opens what needs rights, and gives the rights up
-    /// before it starts a thread.
+    /// Starts it, if this user may record packets. Opens the sockets that need rights, and gives
+    /// the rights up before it starts a thread.
     ///
     /// # Errors
     /// Returns an error if a file is wanted and cannot be written, or if rights are left.
@@ -79,7 +79,7 @@ impl Recording {
         self.0.as_ref().ok().map(|running| Arc::clone(&running.recorder))
     }
 
-    /// Ends it: what the packets say, or why there are none.
+    /// Ends it: the analysis of the packets, or the reason for its absence.
     ///
     /// # Errors
     /// When packets could not be recorded or written.

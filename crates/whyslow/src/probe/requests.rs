@@ -1,4 +1,4 @@
-//! [`Requests`]: makes what is planned, one after the other.
+//! [`Requests`]: makes the planned requests, one after the other.
 
 use super::args::{Plan, Series};
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! [`Results`]: what the requests gave, and what their packets say.
+//! [`Results`]: the results of the requests, and the analysis of their packets.
 
 use super::figures::{self, Figure};
 use super::requests::Request;

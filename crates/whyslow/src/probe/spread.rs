@@ -29,7 +29,7 @@ pub(super) struct Spread {
     pub histogram: Vec<Bar>,
 }
 
-/// Of a figure, by nearest rank.
+/// Quantiles of a figure, by nearest rank.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub(super) struct Quantiles {
     pub min: f64,

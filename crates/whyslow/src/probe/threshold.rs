@@ -4,7 +4,7 @@ use super::figures::Figure;
 use crate::quantity;
 use std::fmt;
 
-/// A figure, and what it is not to pass.
+/// A figure and its limit.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Threshold {
     pub(super) figure: Figure,

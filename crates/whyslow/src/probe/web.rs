@@ -1,4 +1,5 @@
-//! The page with what a probe asked for and what its packets say: in a file, or on this machine.
+//! The page with a probe's requests and the analysis of their packets: in a file, or served on this
+//! machine.
 
 use super::args::Probe;
 use super::json;
@@ -16,7 +17,7 @@ use whyslow_serve::Opening;
 
 /// A page that is wanted: made sure of before anything is asked for.
 pub(super) struct Wanted {
-    /// Where it is written; none where it is shown.
+    /// The output file; `None` if the page is served.
     target: Option<Target>,
     packets: Packets,
 }
@@ -29,7 +30,7 @@ enum Packets {
 }
 
 impl Wanted {
-    /// None where no page is wanted.
+    /// `None` if no page is requested.
     ///
     /// # Errors
     /// When the page's file, or one for the packets, cannot be written, or the program was built

@@ -16,7 +16,7 @@ const MOMENT: f64 = 0.004;
 const ROUND: f64 = 0.2;
 /// A part of the time that may be under other limits.
 const LIMITS: f64 = 0.3;
-/// A finding that costs less than this part of the time is no verdict.
+/// A finding that costs less than this part of the time is not a verdict.
 const COUNTS: f64 = 0.1;
 
 /// What was compared, and what differs.
@@ -26,11 +26,11 @@ pub(super) struct Agreement {
     pub agrees: bool,
     /// What differs, in words.
     pub differs: Vec<String>,
-    /// Seconds in the capture, of what was run.
+    /// Seconds in the capture, of the part that was run.
     pub captured_s: f64,
     /// Seconds of the run.
     pub again_s: f64,
-    /// Of these, what this machine's late packets can have added at most.
+    /// Upper bound of these that this machine's late packets can have added.
     pub noise_s: f64,
     /// The cause that cost most in the capture.
     pub captured_cause: Option<&'static str>,
@@ -66,7 +66,7 @@ impl Kinds {
 }
 
 impl Agreement {
-    /// Of a run with what was captured.
+    /// Compares a run with its capture.
     pub fn of(captured: &Captured, built: &Built, trial: &Trial) -> Self {
         let top = captured.top().filter(|finding| counts(finding, captured));
         let again = trial.seen.top().filter(|finding| counts(finding, &trial.seen));
@@ -90,8 +90,8 @@ impl Agreement {
         it
     }
 
-    /// How far the times are apart, as a part of the captured one; what late packets can have added
-    /// to the run's is nobody's mistake.
+    /// The difference of the times, as a part of the captured one, without the time that late
+    /// packets can have added to the run's.
     pub fn error(&self) -> f64 {
         let apart = (self.captured_s - self.captured_s.clamp(self.again_s - self.noise_s, self.again_s)).abs();
         if apart <= MOMENT { 0.0 } else { apart / self.captured_s.max(1e-6) }
@@ -161,7 +161,7 @@ fn rounds(captured: &Captured, built: &Built, trial: &Trial) -> (usize, usize) {
     let own = captured.transfer().rounds.iter().take_while(|round| round.start_s.as_secs_f64() < built.until);
     let there = with_starts(own);
     let here = with_starts(&trial.seen.transfer().rounds);
-    // The last one is what was left.
+    // The last one is the remainder.
     let compared = there.len().saturating_sub(usize::from(there.len() > 1));
     let near = |a: f64, b: f64, least: f64| (a - b).abs() <= (ROUND * a.max(b)).max(least);
     let few = 1.5 * captured.segment() as f64;

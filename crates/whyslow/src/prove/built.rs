@@ -45,13 +45,13 @@ impl Choice {
 #[derive(Clone, Debug)]
 pub(super) struct Built {
     pub scenario: Scenario,
-    /// The place of the transfer's first byte among what its sender says here.
+    /// The place of the transfer's first byte among its sender's bytes here.
     pub place: u64,
     /// How much of it is run, bytes.
     pub bytes: u64,
     /// The captured time of that, seconds.
     pub captured_s: f64,
-    /// It is so many times as long as what is run.
+    /// The transfer is this many times as long as the part that is run.
     pub factor: f64,
     /// What is run ends at this moment of the capture.
     pub until: f64,
@@ -69,7 +69,7 @@ pub(super) fn build(captured: &Captured, choice: Choice, at_most: f64) -> Built 
     let skipped = if captured.is_about_connection {
         [0; 2]
     } else {
-        // A window that has rested for that long begins anew, here as there.
+        // A window restarts after an idle period of this length, here as in the capture.
         conversation.shorten_pauses(start - captured.thought() - 0.01, 6.0 * (captured.rtt() + 0.25));
         conversation.skip_before(start - at_most / 2.0)
     };

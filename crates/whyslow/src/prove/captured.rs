@@ -1,4 +1,4 @@
-//! [`Captured`]: the transfer that is to be made again, and what its capture says of it.
+//! [`Captured`]: the transfer to reproduce, with the data from its capture.
 
 use super::packets::Packets;
 use whyslow_core::analysis::{Analysis, Connection, End, Finding, Limit, Near, Transfer};
@@ -76,7 +76,7 @@ impl Captured {
         least_rtt(&self.connection)
     }
 
-    /// The end whose host made the capture, as near as that can be told.
+    /// The end whose host made the capture, as far as it is known.
     pub fn vantage(&self) -> End {
         match self.connection.near {
             Near::Client => End::Client,
@@ -86,8 +86,8 @@ impl Captured {
     }
 }
 
-/// The shortest round trip, seconds. A segment that overtook others looks like an early answer to
-/// what its receiver said last: only the handshake tells then.
+/// The shortest round trip, seconds. A segment that overtook others looks like an early response to
+/// the receiver's last ACK: then only the handshake is reliable.
 pub(super) fn least_rtt(connection: &Connection) -> f64 {
     let least = connection.rtt_ms.min.unwrap_or(0.0) / 1e3;
     let handshake = connection.handshake.as_ref().and_then(|handshake| handshake.rtt_ms).unwrap_or(0.0) / 1e3;
@@ -95,7 +95,7 @@ pub(super) fn least_rtt(connection: &Connection) -> f64 {
     if is_disordered { least.max(handshake * 0.98) } else { least }
 }
 
-/// Of what passed before a transfer, the seconds under a limit.
+/// Seconds under a limit before a transfer.
 pub(super) trait Before {
     fn seconds_before(&self, limit: Limit) -> f64;
 }
@@ -124,7 +124,7 @@ pub(super) fn verdict<'a>(
     costs.max_by_key(|(cost, ..)| *cost).map(|(_, connection, index)| (connection, index))
 }
 
-/// Whether what a connection's findings say weighs more than what its transfer's do.
+/// Whether the connection's findings weigh more than its transfer's.
 pub(super) fn is_about_connection(connection: &Connection, index: usize) -> bool {
     let cost = |finding: &Finding| (finding.is_waited_for(), finding.cost_s.0);
     let own = connection.transfers.get(index).and_then(|transfer| transfer.findings.iter().map(cost).max());

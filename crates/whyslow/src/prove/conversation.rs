@@ -1,4 +1,4 @@
-//! What both programs did, as messages: who wrote how much, after what and how long after.
+//! The actions of both programs, as messages: sender, size, the message it follows, and the delay.
 //!
 //! A message begins where its sender had got something new from the other end, or where the
 //! analysis has the program for the reason of a pause. What windows, losses and the path held back
@@ -33,8 +33,8 @@ pub(super) struct Message {
     /// Its first byte's place.
     pub start: u64,
     pub bytes: u64,
-    /// It answers what had come by then: so many bytes of the other end. None: it follows the
-    /// message before of its own end.
+    /// It answers the data received up to then: this many bytes of the other end. `None`: it
+    /// follows its own end's previous message.
     pub needs: Option<u64>,
     /// Seconds that the program waited.
     pub wait: f64,
@@ -42,7 +42,7 @@ pub(super) struct Message {
     pub at: f64,
 }
 
-/// What an end has said so far.
+/// The bytes of one end up to now.
 struct Half {
     /// All before this place was sent.
     sent: u64,
@@ -55,7 +55,7 @@ struct Half {
 }
 
 impl Conversation {
-    /// Of a connection, up to the moment `until`.
+    /// The conversation of a connection, up to the moment `until`.
     pub fn of(connection: &Connection, packets: &Packets, until: f64) -> Self {
         let rtt = least_rtt(connection);
         let distance = [End::Client, End::Server].map(|end| distance(connection, packets, end, rtt));
@@ -96,12 +96,12 @@ impl Conversation {
         Self { messages }
     }
 
-    /// What an end says in all.
+    /// The total bytes of an end.
     pub fn bytes_of(&self, end: End) -> u64 {
         self.messages.iter().filter(|message| message.from == end).map(|message| message.bytes).sum()
     }
 
-    /// Ends what `end` says at this place, and drops what comes after that.
+    /// Ends the messages of `end` at this place, and drops later ones.
     pub fn cut(&mut self, end: End, place: u64) {
         let last =
             self.messages.iter().position(|message| message.from == end && message.start + message.bytes >= place);
@@ -110,7 +110,7 @@ impl Conversation {
         if let Some(message) = self.messages.last_mut() {
             message.bytes = (place - message.start).max(1);
         }
-        // What nobody says any more is not waited for.
+        // Messages that were dropped are not waited for.
         let sent = [self.bytes_of(End::Client), self.bytes_of(End::Server)];
         for message in &mut self.messages {
             let other = sent[1 - message.from.index()];
@@ -118,7 +118,7 @@ impl Conversation {
         }
     }
 
-    /// Leaves out what was said before a moment. Returns how many bytes of each end that were.
+    /// Leaves out the messages before a moment. Returns the left-out bytes of each end.
     pub fn skip_before(&mut self, moment: f64) -> [u64; 2] {
         let mut skipped = [0; 2];
         for message in self.messages.iter().filter(|message| message.at < moment) {
@@ -133,8 +133,8 @@ impl Conversation {
         skipped
     }
 
-    /// Shortens pauses between exchanges before a place where nobody waited: a window that has
-    /// rested for this long begins anew as well.
+    /// Shortens pauses between exchanges before a place if they cost nothing: a window restarts
+    /// after an idle period of this length as well.
     pub fn shorten_pauses(&mut self, before: f64, most: f64) {
         for message in self.messages.iter_mut().filter(|message| message.at < before) {
             message.wait = message.wait.min(most);
@@ -150,7 +150,7 @@ impl Conversation {
             let own = message.from.index();
             needs[own] = needs[own].max(message.needs.unwrap_or(0));
             let side = if message.from == End::Client { Side::Client } else { Side::Server };
-            // The default is all that the other end has begun to say by then.
+            // By default it waits for all bytes that the other end has begun to send by then.
             let after = (needs[own] != sent[1 - own]).then_some(Size(needs[own]));
             sent[own] += message.bytes;
             all.push(script::Message { from: side, size: Size(message.bytes), wait: micros(message.wait), after });

@@ -14,7 +14,7 @@ const MATTERS: f64 = 5e-4;
 /// A segment that others overtook.
 struct Late {
     place: u64,
-    /// By so much, seconds.
+    /// The delay, seconds.
     by: f64,
 }
 
@@ -53,7 +53,8 @@ fn late_here(captured: &Captured, from: End) -> Vec<Late> {
     late
 }
 
-/// The same by the ACKs that came back: how long a hole was told of that nothing had to fill.
+/// The same from the returned ACKs: how long they reported a hole that no retransmission had to
+/// fill.
 fn late_by_acks(captured: &Captured, from: End) -> Vec<Late> {
     let needed = |packet: &&Packet| matches!(packet.kind, Kind::Fast | Kind::Timeout | Kind::TailProbe);
     let mut again: Vec<(u64, u64)> =

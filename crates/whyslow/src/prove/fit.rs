@@ -8,8 +8,8 @@ use super::path::{BY_PATH, Losses};
 use super::trial::{Sought, Trial, Workshop};
 use whyslow_core::analysis::Limit;
 
-/// Where no other choice is left, a run that is shorter than this, seconds, is made again so often:
-/// the machine may have been busy.
+/// If there is no other choice, a run that is shorter than this, seconds, is repeated, because the
+/// machine may have been busy.
 const SHORT: f64 = 3.0;
 const REPEATS: u32 = 2;
 
@@ -23,7 +23,7 @@ pub(super) struct Fitted {
     pub tries: usize,
 }
 
-/// The windows are brought to their size so often at most.
+/// Most corrections of the window sizes.
 const SCALINGS: usize = 3;
 /// A window that is nearer to the captured one is not made again.
 const WINDOW: f64 = 0.06;
@@ -84,7 +84,7 @@ fn rank(agreement: &Agreement, is_in_size: bool) -> (bool, bool, f64) {
     (!agreement.agrees, !is_in_size, agreement.distance())
 }
 
-/// The same with the windows brought to their captured size; none where they have it.
+/// The same with the windows scaled to their captured size; `None` if they have it.
 fn rescaled(captured: &Captured, trial: &Trial, agreement: &Agreement, choice: Choice) -> Option<Choice> {
     let mut next = choice;
     let to = captured.from().other();

@@ -1,4 +1,4 @@
-//! A black hole: a path that passes small packets only, and says so to nobody, until it is mended.
+//! A black hole: a path that passes only small packets, without an ICMP message, until it is fixed.
 
 use super::captured::Captured;
 use super::conversation::micros;
@@ -7,16 +7,16 @@ use whyslow_core::analysis::End;
 use whyslow_lab::scenario::path::{LinkSpec, MtuSpec, StepSpec};
 use whyslow_lab::scenario::units::Size;
 
-/// Of a full segment, beyond its payload and options: IP and TCP.
+/// Bytes of a full segment beyond its payload and options: IP and TCP.
 const HEADERS: u64 = 40;
-/// So far apart are two copies of a segment at least between which the path was mended, seconds:
-/// the lab's clock begins with its path, a tenth of a second before the connection.
+/// Least distance of two copies of a segment between which the path was fixed, seconds: the lab's
+/// clock begins with its path, a tenth of a second before the connection.
 const APART: f64 = 0.3;
 const LEAD: f64 = 0.1;
 
 impl Captured {
-    /// When full segments began to pass, seconds from the connection's start; infinite where they
-    /// never did, and none where there is no black hole or its end is not seen.
+    /// When full segments began to pass, seconds from the connection's start; infinite if they
+    /// never did, and `None` if there is no black hole or its end is not visible.
     pub fn mended_after(&self) -> Option<f64> {
         self.findings().into_iter().find(|finding| finding.cause.slug() == "mtu-black-hole")?;
         let full: Vec<&Packet> = self.packets.data(self.from()).filter(|it| it.len >= self.segment()).collect();
@@ -26,7 +26,7 @@ impl Captured {
         (passed - lost >= APART).then(|| (passed + lost) / 2.0 - self.connection.start_s.as_secs_f64())
     }
 
-    /// The place behind what was sent into the hole: none of it is lost by anything else.
+    /// The place behind the bytes sent into the hole: no other cause loses any of them.
     pub fn swallowed(&self) -> u64 {
         let mended = self.mended_after().map_or(0.0, |after| self.connection.start_s.as_secs_f64() + after);
         self.packets.data(self.from()).take_while(|packet| packet.at < mended).map(Packet::end).max().unwrap_or(0)
@@ -44,7 +44,7 @@ pub(super) fn dig(captured: &Captured, end: End, link: &mut LinkSpec) {
     }
 }
 
-/// A hole that says what passes.
+/// A black hole that sends an ICMP message about the right size.
 pub(super) fn fill(link: &mut LinkSpec) {
     link.mtu
         .iter_mut()

@@ -1,5 +1,5 @@
-//! The two hosts as a capture shows them: what their SYNs said, the windows that they offered, the
-//! first flight, what capped the bytes in flight.
+//! The two hosts as a capture shows them: the options of their SYNs, the windows that they offered,
+//! the first flight, the cap of the bytes in flight.
 
 use super::captured::{Before, Captured};
 use super::conversation::micros;
@@ -11,14 +11,14 @@ use whyslow_lab::scenario::host::HostSpec;
 use whyslow_lab::scenario::script::{Reading, Stop};
 use whyslow_lab::scenario::units::{BitRate, Size, Time};
 
-/// A window is about this part of the receive buffer (Linux 6.6 and later: what overhead leaves);
-/// a first run shows what it is here.
+/// A window is about this part of the receive buffer (Linux 6.6 and later: the rest is overhead); a
+/// first run shows the value here.
 const OF_RECEIVE_BUFFER: f64 = 0.575;
 /// The same before full segments have shown what overhead leaves (TCP_DEFAULT_SCALING_RATIO).
 const OF_NEW_BUFFER: f64 = 0.5;
 /// What fits into a send buffer that is written in pieces of 4 KiB, as a part of it.
 const OF_SEND_BUFFER: f64 = 0.6;
-/// A part of the time from which on a limit shapes what is built.
+/// A part of the time from which on a limit shapes the scenario.
 const MATTERS: f64 = 0.1;
 /// A sender that spaced its segments for as much of the time had a rate of its own.
 const PACED: f64 = 0.25;
@@ -33,7 +33,7 @@ const INITIAL_WINDOW: u32 = 10;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct HostChoice {
     pub congestion: &'static str,
-    /// The receive buffer, as a multiple of what is assumed.
+    /// The receive buffer, as a multiple of the assumed one.
     pub receive_scale: f64,
     /// The same of the send buffer.
     pub send_scale: f64,
@@ -55,7 +55,7 @@ impl Captured {
             handshake.mss.iter().map(|mss| mss.map(u64::from)).collect::<Option<Vec<u64>>>()?.into_iter().min()
         });
         let options = if self.uses_timestamps() { 12 } else { 0 };
-        // Without the offers the largest segment tells it, unless offload merged several.
+        // Without the offers the largest segment gives it, unless offload merged several.
         let largest = || self.packets.data(self.from()).map(|packet| packet.len).filter(|len| *len <= 1460).max();
         offered.unwrap_or_else(|| largest().unwrap_or(1460) + options).clamp(536, 8_960)
     }
@@ -84,7 +84,7 @@ impl Captured {
     /// held the transfer back: the mean, for large and small flights may take turns.
     pub fn cap(&self) -> Option<u64> {
         let rounds = &self.transfer().rounds;
-        // The last one is what was left.
+        // The last one is the remainder.
         let inner = rounds.get(..rounds.len().saturating_sub(1))?;
         let capped: Vec<u64> =
             inner.iter().filter(|round| round.limit == Limit::SenderCap).map(|round| round.bytes).collect();
@@ -105,7 +105,7 @@ impl Captured {
         };
         let flight = round.in_flight - self.probe(transfer, round).min(round.in_flight);
         let flight = u32::try_from(flight.div_ceil(self.segment())).unwrap_or(u32::MAX);
-        // What else held it says only that the window was as large.
+        // Under another limit the window is known to be at least as large, not more.
         let is_own = round.limit == Limit::SlowStart || round.limit == Limit::CongestionAvoidance;
         let flight = if is_own { flight } else { flight.max(INITIAL_WINDOW) };
         flight.clamp(1, 1_000)
@@ -274,8 +274,8 @@ fn receive_buffer(captured: &Captured, end: End, choice: HostChoice, host: &mut 
     if is_receiver && (is_fixed || is_small) {
         let unscaled = windows.most <= 65_535 && !host.window_scaling;
         let buffer = scaled(windows.most, choice.receive_scale);
-        // Where the field is too small for the window, the buffer is not what is small. Linux
-        // scales for the largest buffer that a host may have, unless the program sets its own.
+        // If the field is too small for the window, the buffer is not the limit. Linux scales for
+        // the largest buffer that a host may have, unless the program sets its own.
         let scale = captured.connection.handshake.as_ref().and_then(|handshake| handshake.window_scale[end.index()]);
         if scale == Some(0) && host.window_scaling {
             host.rcvbuf = Some(Size(buffer.0 / 2));
@@ -289,7 +289,7 @@ fn receive_buffer(captured: &Captured, end: End, choice: HostChoice, host: &mut 
     } else {
         return;
     }
-    // Linux begins with 65,535 B at most unless its route says more.
+    // Linux begins with 65,535 B at most unless its route sets more.
     let segments = u32::try_from(windows.first.div_ceil(captured.segment())).unwrap_or(u32::MAX);
     host.initrwnd = (windows.first > 66_000).then(|| segments.clamp(1, 10_000));
 }
@@ -300,7 +300,7 @@ pub(super) fn reading(captured: &Captured, skipped: u64) -> Reading {
     let mut reading = Reading::default();
     let Some(windows) = captured.windows(from.other()) else { return reading };
     if captured.share(&[Limit::ZeroWindow]) < 0.02 {
-        // A window that shrank under a sender that filled it: the program takes what it takes.
+        // A window that shrank under a sender that filled it: the program is a slow reader.
         let is_slow = windows.late + windows.late / 4 < windows.most && windows.first * 2 < captured.transfer().bytes;
         if is_slow && captured.share(&[Limit::ReceiveWindow]) >= SLOW {
             let transfer = captured.transfer();
@@ -325,7 +325,7 @@ pub(super) fn reading(captured: &Captured, skipped: u64) -> Reading {
         edge.was_shut |= window < captured.segment();
     }
     reading.stops.truncate(5_000);
-    // Many short stops are a slow reader: it takes what it takes at small pieces.
+    // Many short stops are a slow reader: it reads in small pieces.
     if reading.stops.len() > 1 {
         reading.chunk = Size(4_096);
     }

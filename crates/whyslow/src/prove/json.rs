@@ -23,7 +23,7 @@ pub(super) struct Document<'a> {
     from: End,
     bytes: u64,
     bytes_run: u64,
-    /// The capture has so many times as much as was run.
+    /// The capture has this many times the bytes of the run.
     factor: f64,
     /// The verdict in a sentence.
     headline: String,
@@ -36,7 +36,7 @@ pub(super) struct Document<'a> {
     agrees: bool,
     /// What was compared.
     agreement: &'a Agreement,
-    /// Of the run's time, what this machine's late packets can have added at most.
+    /// Upper bound of the run's time that this machine's late packets can have added.
     noise_s: f64,
     /// How long each run took.
     all_again: &'a [f64],
@@ -46,7 +46,7 @@ pub(super) struct Document<'a> {
     curves: Vec<Curve>,
 }
 
-/// A fix and what it brought.
+/// A fix and its effect.
 #[derive(Serialize)]
 struct Fix<'a> {
     cause: Option<&'static str>,

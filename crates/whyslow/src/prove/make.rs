@@ -1,4 +1,5 @@
-//! What `whyslow prove` does, on Linux: reads the transfer, makes it again, mends it, tells it.
+//! `whyslow prove` on Linux: reads the transfer, reproduces it, applies fixes, and prints the
+//! outcome.
 
 use super::args::Prove;
 use super::captured::{self, Captured};
@@ -23,7 +24,7 @@ use whyslow_serve::{Opening, Proof};
 /// The exit status where the run does not agree with the capture.
 const DISAGREES: u8 = 1;
 
-/// Makes the transfer again, and mends it.
+/// Reproduces the transfer, and applies fixes.
 ///
 /// # Errors
 /// When the capture cannot be read, holds no transfer that can be made again, or namespaces are
@@ -85,7 +86,7 @@ fn page_target(task: &Prove, sources: &Sources) -> anyhow::Result<Option<Target>
     Ok(Some(target))
 }
 
-/// The page of the capture, with what came of it.
+/// The page of the capture, with the outcome.
 fn write_page(
     document: &super::json::Document<'_>,
     (mut opening, reading): (Opening, Reading),
@@ -139,7 +140,7 @@ fn meant(analysis: &Analysis, which: TransferName) -> anyhow::Result<(&Connectio
         let chosen = choose(analysis, which)?;
         return Ok((chosen.connection, chosen.number - 1));
     }
-    // What is not there is told in the same words everywhere.
+    // A missing transfer has the same error message everywhere.
     let chosen = choose(analysis, which)?;
     let of_one = |connection: &&Connection| which.connection.is_none_or(|id| connection.id == id);
     let costliest = captured::verdict(analysis, of_one);
@@ -147,7 +148,7 @@ fn meant(analysis: &Analysis, which: TransferName) -> anyhow::Result<(&Connectio
 }
 
 /// # Errors
-/// When what is shown is not enough to make it again.
+/// If the capture does not have enough data to reproduce the transfer.
 fn is_possible(analysis: &Analysis, connection: &Connection, transfer: &Transfer) -> anyhow::Result<()> {
     let capture = analysis.captures.get(connection.capture);
     let has = |slug: &str| {

@@ -12,8 +12,8 @@ impl Captured {
         asks && syn(End::Server).is_some_and(|syn| syn.flags.has(Flags::ECE) && !syn.flags.has(Flags::CWR))
     }
 
-    /// A byte of each segment of an end that was marked: of those that carry the mark where the
-    /// capture has them behind the queue, else of those that its receiver's ACKs tell of.
+    /// One byte of each marked segment of an end: segments with the mark if the capture is behind
+    /// the queue, otherwise those that its receiver's ACKs report.
     pub fn marked(&self, from: End) -> Vec<u64> {
         let carried: Vec<u64> = self.packets.data(from).filter(|packet| packet.marked).map(|it| it.start).collect();
         let mut places = if carried.is_empty() && self.uses_ecn() { self.echoed(from) } else { carried };

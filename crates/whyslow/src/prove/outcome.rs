@@ -21,7 +21,7 @@ pub(super) struct Tried {
     pub trial: Option<Trial>,
     /// Why there is none.
     pub why_not: Option<String>,
-    /// What the finding promises, of what was run, seconds.
+    /// The finding's promise for the part that was run, seconds.
     pub promised_s: Option<f64>,
     /// What it brought, in words of one kind.
     pub verdict: Verdict,
@@ -41,7 +41,7 @@ pub(super) enum Verdict {
     NotRun,
 }
 
-/// The transfer that was captured, made again, and mended.
+/// The captured transfer, its reproduction, and the fixes.
 pub(super) struct Outcome {
     pub captured: Captured,
     pub fitted: Fitted,
@@ -57,7 +57,7 @@ impl Outcome {
     /// Tries every fix on a run that agrees; none on one that does not.
     ///
     /// # Errors
-    /// None: a fix that cannot be run is told.
+    /// `None`: a fix that cannot be run is reported.
     pub fn of(captured: Captured, fitted: Fitted, shop: &Workshop<'_>) -> Self {
         let mut outcome = Self { captured, fitted, fixes: Vec::new(), together: None, often_tried: Vec::new() };
         if !outcome.fitted.agreement.agrees {
@@ -92,7 +92,7 @@ impl Outcome {
         Tried { promised_s, ..self.run(name, &[remedy], remedy.clone(), shop) }
     }
 
-    /// All fixes that help and mend different causes, if there are several.
+    /// All helpful fixes for different causes together, if there are several.
     fn try_together(&self, shop: &Workshop<'_>) -> Option<Tried> {
         let mut causes: Vec<Option<Cause>> = Vec::new();
         let mut all: Vec<&Remedy> = Vec::new();
@@ -130,12 +130,12 @@ impl Outcome {
         }
     }
 
-    /// What a finding promises of what is run: the transfer's time, and what the server thought
-    /// before it as long as that is not what is mended.
+    /// A finding's promise for the part that is run: the transfer's time, and the server's
+    /// processing before it unless that is the fixed part.
     fn promise(&self, remedy: &Remedy) -> Option<f64> {
         let promised = remedy.promised_s?;
         if self.captured.is_about_connection {
-            // It is of all of the connection, and what is measured ends with the last transfer.
+            // It is of the whole connection, but the measurement ends with the last transfer.
             let after = self.captured.connection.duration_s.as_secs_f64() - self.captured.seconds();
             return Some((promised - after.max(0.0)) / self.built().factor);
         }

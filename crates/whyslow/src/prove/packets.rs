@@ -18,7 +18,7 @@ pub(super) struct Packet {
     pub flags: Flags,
     /// It carries a congestion mark.
     pub marked: bool,
-    /// It tells by SACK that something before is missing.
+    /// SACK blocks report a hole before this ACK's data.
     pub tells_of_hole: bool,
     /// The place of its first byte.
     pub start: u64,

@@ -1,5 +1,5 @@
-//! The outcome for a person: the verdict first, then what was built, what came of it, and what each
-//! fix brought.
+//! The outcome for a person: the verdict first, then the scenario, its result, and the effect of
+//! each fix.
 
 use super::agreement::Agreement;
 use super::captured::Captured;

@@ -26,7 +26,7 @@ pub(super) enum Losses {
 
 /// A path that was full for this part of the time is known to carry no more.
 pub(super) const BY_PATH: f64 = 0.15;
-/// Of what the lab can carry with certainty, bits per second.
+/// Fastest rate that the lab certainly carries, bits per second.
 const FASTEST: f64 = 1e9;
 /// What a bucket of the lab holds at least, bytes.
 const LEAST_BUCKET: f64 = 16_384.0;
@@ -38,7 +38,7 @@ const STRETCH: u64 = 30;
 const MOMENT: f64 = 1e-3;
 /// What the lab itself adds to a round trip, seconds.
 const OWN_DELAY: f64 = 1e-4;
-/// The time in which a path was full is looked at in so many pieces.
+/// The time in which a path was full is examined in this many pieces.
 const PIECES: f64 = 32.0;
 /// ACKs that stand still are below this part of the median; where some do, usual ones are this near
 /// to it.
@@ -251,8 +251,8 @@ impl Captured {
         places
     }
 
-    /// The receiver sees the one copy that comes in the end: how long nothing came tells how many
-    /// before it did not.
+    /// The receiver sees only the one copy that arrives: the length of the silence gives the number
+    /// of lost copies before it.
     fn unseen_copies(&self, from: End) -> Vec<u64> {
         let mut unseen = Vec::new();
         let spans = self.connection.transfers.iter().filter(|transfer| transfer.from == from);
@@ -260,7 +260,7 @@ impl Captured {
             let end = (span.start_s + span.seconds).as_secs_f64();
             let after = || self.packets.data(from).filter(|packet| packet.at >= end - MOMENT);
             let copies = copies_within(span.seconds.as_secs_f64(), self.rtt());
-            // Of a first copy that nothing told of when it came again, only this wait tells.
+            // A first copy that no ACK reported when it was sent again shows only by this wait.
             let untold = after().next().filter(|packet| packet.kind == Kind::New && packet.at <= end + MOMENT);
             let told = || after().find(|packet| packet.kind == Kind::Timeout).map(|packet| (packet, 1));
             let Some((packet, listed)) = untold.map(|packet| (packet, 0)).or_else(told) else { continue };
@@ -285,7 +285,7 @@ pub(super) struct PathChoice {
     pub usual_rtt: bool,
 }
 
-/// The path; `skipped` bytes of each end are not said again.
+/// The path; `skipped` bytes of each end are not sent again.
 pub(super) fn path(captured: &Captured, choice: PathChoice, mss: u64, skipped: [u64; 2]) -> PathSpec {
     let usual = captured.usual_rtt().filter(|_| choice.usual_rtt);
     let rtt = (usual.unwrap_or_else(|| captured.rtt()) - OWN_DELAY).max(2e-5);
@@ -351,7 +351,7 @@ fn rate(captured: &Captured, choice: PathChoice, mss: u64, link: &mut LinkSpec) 
     link.queue = Some(QueueSpec(QueueLimit::Bytes(queue as u64)));
 }
 
-/// Segments by bytes of them, counted from what is said here.
+/// Segments by a byte of each, counted from the first byte that is sent here.
 fn listed(places: Vec<u64>, skipped: u64) -> Option<LossSpec> {
     let here = places.into_iter().filter(|place| *place >= skipped);
     let listed: Vec<Size> = here.map(|place| Size(place - skipped)).collect();

@@ -1,5 +1,5 @@
-//! [`Remedy`]: a fix as it is done in the lab: the command as it is printed, on the host that it is
-//! for; or what the fix says of a program or of the path, by that key of the scenario.
+//! [`Remedy`]: a fix in the lab: the printed command, on the host that it is for; or the advice for
+//! a program or for the path, as a key of the scenario.
 //!
 //! Only commands that change nothing but a host's own namespace are run. What would change the
 //! whole machine (a module, a parameter of one, a queue of a device) is done by a key or not at
@@ -20,7 +20,7 @@ use whyslow_report::words::{Lang, action};
 /// A fix, and how it is done.
 #[derive(Clone, Debug)]
 pub(super) struct Remedy {
-    /// What it mends; none for what people often try and the findings do not ask for.
+    /// The cause that it fixes; `None` for a popular change that no finding asks for.
     pub cause: Option<Cause>,
     /// In a few words.
     pub what: String,
@@ -69,7 +69,7 @@ pub(super) enum Key {
     Lossless,
     /// `CoDel` keeps the queue short.
     Codel,
-    /// The path says what is too large for it.
+    /// The path reports packets that are too large for it.
     Icmp,
 }
 
@@ -96,7 +96,7 @@ impl Key {
 /// Most findings whose fixes are tried.
 const MOST: usize = 6;
 
-/// The fixes of all findings, those that cost most first; then what else mends the same causes.
+/// The fixes of all findings, those that cost most first; then other fixes for the same causes.
 pub(super) fn of(captured: &Captured) -> Vec<Remedy> {
     let mut all: Vec<Remedy> = Vec::new();
     for finding in captured.findings().into_iter().filter(|finding| finding.cost_s.0 > 0).take(MOST) {
@@ -123,7 +123,7 @@ fn on_a_host(captured: &Captured, finding: &Finding) -> Option<Remedy> {
     Some(Remedy { cause: Some(finding.cause), what, command: Some(line), how, promised_s: None })
 }
 
-/// Whether the path is to be mended, which a key does, and the command only helps meanwhile.
+/// Whether the path itself needs a fix, which a key applies, and the command is only a workaround.
 fn is_the_path_s(finding: &Finding) -> bool {
     let is_network = finding.remedy().is_some_and(|remedy| remedy.actor == Actor::Network);
     match by_key(finding.cause) {
@@ -226,7 +226,7 @@ fn name(end: End) -> &'static str {
     }
 }
 
-/// What mends a cause where no command does.
+/// The key that fixes a cause without a command.
 fn by_key(cause: Cause) -> Option<Key> {
     Some(match cause.slug() {
         "server-think" | "proxy-split" => Key::ServerAtOnce,
@@ -244,7 +244,7 @@ fn by_key(cause: Cause) -> Option<Key> {
     })
 }
 
-/// What else is said to mend a cause.
+/// Other keys that may fix a cause.
 fn alternatives(cause: Cause) -> Vec<Key> {
     match cause.slug() {
         "random-loss" | "loss" | "policer" => vec![Key::Lossless, Key::Bbr],
@@ -343,7 +343,8 @@ fn without_grants(script: &mut Script, side: Side) {
     let needs: Vec<u64> = script.with_needs().into_iter().map(|(_, needs)| needs).collect();
     let first = script.messages.iter().zip(&needs).find(|(message, _)| message.from == side).map(|(_, needs)| *needs);
     for (message, needs) in script.messages.iter_mut().zip(needs) {
-        // What the other end needs stays as it is, whatever is said earlier now.
+        // The bytes that the other end waits for stay as they are, although messages move to an
+        // earlier time.
         message.after = if message.from == side { first.map(Size) } else { Some(Size(needs)) };
         if message.from == side {
             message.wait = Time(0);

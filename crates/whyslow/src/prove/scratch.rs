@@ -1,4 +1,4 @@
-//! The folder of runs that nobody keeps. A signal that ends the program removes it first.
+//! The folder of runs that are not kept. A signal that ends the program removes it first.
 
 use crate::interrupt::{ended_by, ending};
 use signal_hook::iterator::{Handle, Signals};
@@ -14,7 +14,7 @@ pub(super) struct Scratch {
 
 impl Scratch {
     /// # Errors
-    /// When there is no place for it, or the system lets nobody listen to signals.
+    /// If there is no space for it, or the system does not allow signal handlers.
     pub fn new() -> io::Result<Self> {
         let mut signals = Signals::new(ending())?;
         let folder = tempfile::Builder::new().prefix("whyslow-prove-").tempdir()?;

@@ -90,7 +90,7 @@ fn pauses_are_those_of_the_programs() {
     let built_think = built(&think);
     let answer = script(&built_think).messages.iter().find(|message| message.from == Side::Server).unwrap();
     assert!((answer.wait.seconds() - 0.8).abs() < 0.01, "{answer:?}");
-    // Who is limited by a window does not pause.
+    // A sender that is limited by a window does not pause.
     assert!(
         script(&built(&captured("slow-start-client.pcap"))).messages.iter().all(|message| message.wait.0 < 1_000_000)
     );
@@ -134,7 +134,7 @@ fn a_hole_swallows_full_segments_until_they_pass() {
     assert_eq!((down.mtu.as_ref().unwrap().size, down.mtu.as_ref().unwrap().icmp), (Size(1_499), false));
     assert_eq!(down.step[0].set.mtu.as_ref().unwrap().size, Size(1_500));
     assert!(down.loss.is_none(), "{:?}", down.loss);
-    // Mended where it is, and not where it cannot be.
+    // Fixed at its source, and nowhere else.
     let fixes = remedy::of(&captured);
     let mut mended = built.scenario.clone();
     fixes[0].apply(End::Server, &mut mended);
@@ -150,7 +150,7 @@ fn a_lost_packet_is_mended_on_the_path_as_it_is_promised() {
         let promised = fixes.iter().find(|fix| fix.promised_s.is_some()).map(|fix| &fix.how);
         assert_eq!(promised, Some(&remedy::How::Key(remedy::Key::Lossless)), "{name}: {fixes:?}");
     }
-    // What the sender lacks is tried beside, and nothing is promised of it.
+    // The sender's missing feature is tried in addition, and nothing is promised for it.
     let fixes = remedy::of(&captured("timeout-server.pcap"));
     let of_sender = fixes.iter().find(|fix| fix.command.is_some()).unwrap();
     assert_eq!(
@@ -191,7 +191,7 @@ fn who_sends_what_it_is_granted_waits_for_each_grant() {
 fn hosts_offer_what_they_offered() {
     let unscaled = built(&captured("no-window-scaling-server.pcap")).scenario;
     assert_eq!((unscaled.client.window_scaling, unscaled.server.window_scaling), (false, true));
-    // A buffer that the field cannot tell of is not what was small.
+    // A buffer too large for the field's scale was not the limit.
     assert!(unscaled.client.tcp_rmem[2].0 > 1_000_000);
     let without = built(&captured("no-sack-client.pcap")).scenario;
     assert_eq!((without.client.sack, without.server.sack), (false, true));

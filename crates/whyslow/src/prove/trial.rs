@@ -1,4 +1,4 @@
-//! [`Trial`]: a scenario that was run, and what the ordinary explanation says of what was recorded.
+//! [`Trial`]: a scenario that was run, and the ordinary explanation of its captures.
 
 use super::built::Built;
 use super::captured::Captured;
@@ -13,7 +13,7 @@ use whyslow_lab::truth::RunResult;
 
 /// How often a run that the machine spoiled is made in all.
 const ATTEMPTS: u32 = 5;
-/// What is made again and again where nobody says how often: of a short run the median of three.
+/// Runs below this length, seconds, are repeated if no number is given: the median of three.
 const SHORT: f64 = 3.0;
 const SHORT_TIMES: u32 = 3;
 
@@ -22,11 +22,11 @@ pub(super) struct Workshop<'a> {
     pub folder: &'a Path,
     /// How often each run is made; none: as its length asks for.
     pub repeat: Option<u32>,
-    /// Told before each run.
+    /// Called before each run.
     pub progress: &'a (dyn Fn(&str) + Sync),
 }
 
-/// A run, and what it shows.
+/// A run, and its analysis.
 #[derive(Clone, Debug)]
 pub(super) struct Trial {
     pub seen: Captured,
@@ -67,11 +67,11 @@ impl Sought {
 }
 
 impl Workshop<'_> {
-    /// Runs a scenario, and explains what was recorded.
+    /// Runs a scenario, and explains its captures.
     ///
     /// # Errors
-    /// When the lab cannot run it, the machine spoils every try, or what was recorded does not show
-    /// the transfer.
+    /// If the lab cannot run it, the machine spoils every attempt, or the captures do not show the
+    /// transfer.
     pub fn run(&self, name: &str, scenario: &Scenario, sought: Sought) -> anyhow::Result<Trial> {
         (self.progress)(name);
         let experiment = experiment(name, scenario);

@@ -92,7 +92,7 @@ impl Comparison {
 }
 
 impl Filter {
-    /// Whether a connection is what it asks for.
+    /// Whether a connection matches the filter.
     pub(crate) fn matches(&self, connection: &Connection) -> bool {
         match self {
             Self::All(parts) => parts.iter().all(|part| part.matches(connection)),

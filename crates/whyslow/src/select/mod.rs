@@ -1,5 +1,5 @@
-//! Which connections are explained: the others leave the analysis before it is printed, and how
-//! many did is said.
+//! Selects the connections to explain: the others leave the analysis before it is printed, and
+//! their number is printed.
 
 pub(crate) mod filter;
 
@@ -42,8 +42,8 @@ pub(crate) struct Selection {
 }
 
 impl Selection {
-    /// Leaves the connections that are selected, and what concerns them; says in the first capture
-    /// how many were left out.
+    /// Keeps the selected connections and their findings; notes in the first capture how many were
+    /// left out.
     ///
     /// # Errors
     /// When there is no connection of the number that was asked for.
@@ -60,7 +60,7 @@ impl Selection {
         let left: Vec<u64> = analysis.connections.iter().map(|connection| connection.id).collect();
         let is_left = |id: &u64| left.binary_search(id).is_ok();
         if self.connection.is_some() {
-            // The connection has its own part of what is summed up.
+            // The connection has its own part of this sum.
             analysis.findings.retain(|finding| !finding.shared && finding.connections.iter().any(is_left));
         } else {
             // What sums up connections of which some were left out would be wrong.
@@ -84,7 +84,7 @@ impl Selection {
             && self.to.is_none_or(|to| connection.start_s <= to)
     }
 
-    /// Says how many connections were left out, and by what.
+    /// Notes how many connections were left out, and by which filter.
     fn note(&self, analysis: &mut Analysis, total: usize) {
         let options = [
             (self.filter.is_some(), "--filter"),

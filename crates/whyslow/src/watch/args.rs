@@ -9,8 +9,8 @@ use std::net::SocketAddr;
 use whyslow_core::cause::Cause;
 use whyslow_core::units::Nanos;
 
-/// Say why transfers are slow as they end: from this machine's network, a capture that grows, or a
-/// pipe.
+/// Explain why transfers are slow as they end: from this machine's network, a capture that grows,
+/// or a pipe.
 #[derive(Debug, ClapArgs)]
 #[command(
     after_help = "`whyslow watch` watches all interfaces, `whyslow watch -i eth0 port 443` what the filter takes of one,\n\
@@ -143,7 +143,7 @@ impl From {
 }
 
 impl Watch {
-    /// What is to be watched. What is no file and does not look like one is a filter.
+    /// The source to watch. An argument that is not a file and does not look like one is a filter.
     pub(super) fn from(&self) -> From {
         let is_file = |word: &String| {
             let looks_so = word.contains(['/', '*', '?']) || word.contains(".pcap") || word.ends_with(".cap");
@@ -161,7 +161,7 @@ impl Watch {
         if self.metrics_names { Servers::ByName } else { Servers::ByAddress }
     }
 
-    /// Which connections are told of.
+    /// The connections that are reported.
     pub(super) fn selection(&self) -> Selection {
         Selection { filter: self.filter.clone(), server: self.server.clone(), ..Selection::default() }
     }

@@ -1,4 +1,4 @@
-//! [`Batch`]: what came about, on its way to whoever shows it.
+//! [`Batch`]: news on their way to an output.
 
 use super::record::Record;
 use std::sync::mpsc::Sender;
@@ -17,18 +17,18 @@ pub(crate) struct Counts {
     /// Open connections.
     pub connections: usize,
     pub drops: Drops,
-    /// Transfers that have ended and were not told, because a connection had too many at once.
+    /// Transfers that have ended and were not reported, because a connection had too many at once.
     pub unlisted: u64,
 }
 
-/// Packets that did not come, or not as a whole, by who is to blame for it.
+/// Packets that did not arrive, or only in part, by reason.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Drops {
     /// By the ring: this program was too slow.
     pub ring: u64,
     /// By an interface.
     pub interface: u64,
-    /// Longer than what is taken of a packet.
+    /// Longer than the captured part of a packet.
     pub cut: u64,
 }
 
@@ -53,7 +53,7 @@ pub(crate) struct Batch {
     pub done: bool,
 }
 
-/// What whoever shows it asks for.
+/// A request from an output.
 #[derive(Debug)]
 pub(crate) enum Order {
     /// Write the packets of this transfer's connection to a file of its own.

@@ -1,11 +1,11 @@
-//! [`Choice`]: what is shown of what was told.
+//! [`Choice`]: selects the reports to show.
 
 use super::record::Record;
 use crate::select::Selection;
 use whyslow_core::cause::Cause;
 use whyslow_core::units::Nanos;
 
-/// What is shown of what was told.
+/// Selects the reports to show.
 pub(super) struct Choice {
     pub(super) selection: Selection,
     pub(super) cause: Option<Cause>,
@@ -13,7 +13,7 @@ pub(super) struct Choice {
 }
 
 impl Choice {
-    /// Whether it concerns what was asked for.
+    /// Whether the record matches the filter.
     pub(super) fn concerns(&self, record: &Record) -> bool {
         let cause = self.cause.is_none_or(|cause| record.findings().iter().any(|finding| finding.cause == cause));
         cause && self.selection.selects(&record.connection)

@@ -1,5 +1,5 @@
-//! What stands in for [`owners`](super::owners) where packets of this machine cannot be had: only
-//! Linux tells which program holds a connection.
+//! Replaces [`owners`](super::owners) on systems where packets of this machine are not available:
+//! only Linux reports which program holds a connection.
 
 use super::record::Record;
 

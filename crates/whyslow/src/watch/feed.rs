@@ -1,4 +1,4 @@
-//! Packets from a source to the explainer, and what came of them to whoever shows it.
+//! Passes packets from a source to the explainer, and its reports to an output.
 
 use super::batch::{Batch, Order};
 use super::intake::Intake;
@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use whyslow_core::explain::live::Ended;
 use whyslow_core::units::{Nanos, Time};
 
-/// How often whoever shows it hears of it.
+/// Interval of the batches for outputs.
 const TICK: Duration = Duration::from_millis(250);
 /// And how often it is looked whether something has ended, on the clock of the packets.
 const LOOK: Nanos = Nanos::from_millis(250);
@@ -82,7 +82,7 @@ pub(super) fn run(
     }
 }
 
-/// What is in memory can be had as long as somebody may ask for it.
+/// Packets in memory stay available as long as an output may ask for them.
 fn execute_until_stopped(keeper: &Keeper, first: Time, until: &Until, orders: &Receiver<Order>) {
     while !until.stop.load(Ordering::Relaxed) {
         match orders.recv_timeout(TICK) {

@@ -10,7 +10,7 @@ use whyslow_core::capture::{Clock, Packet, Sink};
 use whyslow_core::explain::live::{Ended, LiveExplainer};
 use whyslow_core::units::{Nanos, Time};
 
-/// Drops are asked for about this often: they were no earlier.
+/// Interval at which drop counters are read, at most this late.
 #[cfg(target_os = "linux")]
 const ASKED: Nanos = Nanos::from_millis(500);
 
@@ -51,7 +51,7 @@ impl Intake {
         self.keeper.begin_capture();
     }
 
-    /// A capture has ended, and says this of itself.
+    /// A capture has ended, with these problems.
     pub(super) fn add_problems(&mut self, problems: impl IntoIterator<Item = Problem>) {
         for problem in problems {
             match self.problems.iter_mut().find(|known| known.slug == problem.slug) {
@@ -90,7 +90,7 @@ impl Intake {
     /// The time on the clock of the packets: it goes on while none come.
     pub(super) fn now(&self) -> Time {
         if self.newest.is_none() {
-            // No packet yet has told the time.
+            // No packet has had a time up to now.
             let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
             return Time(i64::try_from(since.as_nanos()).unwrap_or(i64::MAX));
         }
@@ -98,7 +98,7 @@ impl Intake {
         self.explainer.newest() + Nanos(i64::try_from(quiet.as_nanos()).unwrap_or(0))
     }
 
-    /// Packets have come since there were so many.
+    /// Notes that packets have arrived since the count was `before`.
     pub(super) fn note_arrival(&mut self, before: u64) {
         if self.counts.packets > before {
             self.newest = Some(Instant::now());
@@ -122,8 +122,8 @@ impl Intake {
 }
 
 impl Intake {
-    /// Ends: gives the reports of what is open, a batch at a time, until `give` returns false.
-    /// Returns the last batch, and the packets that are remembered.
+    /// Ends: gives the reports of open connections, a batch at a time, until `give` returns false.
+    /// Returns the last batch, and the remembered packets.
     pub(super) fn finish(mut self, mut give: impl FnMut(Batch) -> bool) -> (Batch, Keeper) {
         let now = self.now();
         let mut last = self.batch(Ended::default(), now);

@@ -77,7 +77,7 @@ struct CauseLoss {
     seconds: Nanos,
 }
 
-/// Writes a line for what was told.
+/// Writes a line for a report.
 ///
 /// # Errors
 /// Those of `out`.

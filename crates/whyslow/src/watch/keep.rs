@@ -28,7 +28,7 @@ pub(super) struct Keeper {
     slower_than: Nanos,
     /// How many were.
     transfers: u64,
-    /// Of the packets that were taken last, the number among all, and those before each capture.
+    /// The number of the last packets among all, and the number before each capture.
     newest: u64,
     captures: Vec<u64>,
     packets: u64,
@@ -91,20 +91,20 @@ impl Keeper {
         }
     }
 
-    /// Does what somebody asks for who shows it; what of it is worth knowing. `first` is when the
-    /// first packet of all came.
+    /// Executes an order of an output; returns a message for the user, if any. `first` is the time
+    /// of the first packet.
     pub(super) fn execute(&self, order: Order, first: Time) -> Option<String> {
         match order {
             Order::Save(record, path) => Some(self.save_one(&record, &path)),
             Order::Packets(connection, process, reply) => {
-                // Whoever asked may have gone.
+                // The requester may be gone.
                 let _ = reply.send(self.copy(&connection, process.as_deref(), first));
                 None
             }
         }
     }
 
-    /// Copies of what is remembered of a connection.
+    /// Copies of the remembered packets of a connection.
     fn copy(&self, connection: &Analysed, process: Option<&str>, first: Time) -> Result<HeldPackets, String> {
         let recorder = self.recorder.as_ref().ok_or("packets are not remembered")?;
         let mut packets = HeldPackets::new(first);
@@ -134,7 +134,7 @@ impl Keeper {
         Frame { file, number: number - self.captures.get(at).copied().unwrap_or_default() }
     }
 
-    /// Writes the packets of a slow transfer. Says what went wrong, once.
+    /// Writes the packets of a slow transfer. Returns an error message, once.
     pub(super) fn offer(&mut self, record: &Record) -> Option<String> {
         let (Some(recorder), Some((keep, path))) = (&mut self.recorder, &mut self.keep) else { return None };
         if record.took() <= self.slower_than {
@@ -156,7 +156,8 @@ impl Keeper {
         }
     }
 
-    /// Writes the packets of a transfer's connection to a file of their own; says what came of it.
+    /// Writes the packets of a transfer's connection to a file of their own; returns a message
+    /// about the result.
     pub(super) fn save_one(&self, record: &Record, path: &Path) -> String {
         let Some(recorder) = &self.recorder else { return "packets are not remembered".to_owned() };
         let Some(ends) = ends(&record.connection) else { return FORGOTTEN.to_owned() };
@@ -166,7 +167,7 @@ impl Keeper {
             &ends,
             || {
                 let (file, name) = match create_new(&path) {
-                    // A watch that root started continues as another user, who may not write to
+                    // A watch that root started continues as another user, without write access to
                     // root's folder.
                     Err(error) if error.kind() == ErrorKind::PermissionDenied && path.is_relative() => {
                         create_new(&std::env::temp_dir().join(&path))?
@@ -185,7 +186,7 @@ impl Keeper {
         }
     }
 
-    /// Ends the file; says what is in it.
+    /// Ends the file; returns a message about its content.
     pub(super) fn finish(&mut self, Counts { packets, drops, .. }: Counts) -> Option<String> {
         let (mut keep, path) = self.keep.take()?;
         keep.set_counts(RingCounts {
@@ -224,7 +225,7 @@ fn about(process: Option<&str>, verdict: &str) -> String {
     format!("whyslow: {process}{verdict}")
 }
 
-/// None where the capture shows names alone.
+/// `None` if the capture shows only names.
 fn ends(connection: &Analysed) -> Option<Connection> {
     let end = |address: &str, port| Some(SocketAddr::new(address.parse::<IpAddr>().ok()?, port));
     let (client, server) = (&connection.client, &connection.server);

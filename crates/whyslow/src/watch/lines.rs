@@ -10,7 +10,7 @@ use whyslow_report::headline::confidence;
 use whyslow_report::text::{harmless, units};
 use whyslow_report::words::{self, Lang};
 
-/// A line for what was told.
+/// A line for a report.
 pub(super) fn record(record: &Record) -> String {
     let connection = &record.connection;
     let (client, server) = (connection.client.host_and_port(), connection.server.host_and_port());
@@ -55,7 +55,7 @@ pub(super) fn clock(time: Time) -> String {
     format!("{}Z", day.get(..12).unwrap_or(day))
 }
 
-/// What was watched, what cost most, and what is missing.
+/// The watched connections, the largest costs, and the missing data.
 pub(super) fn summary(totals: &Totals<'_>) -> String {
     let (tally, counts) = (totals.tally, totals.counts);
     let mut page = format!(

@@ -1,4 +1,4 @@
-//! [`Metrics`]: what was told, counted for Prometheus.
+//! [`Metrics`]: counts reports for Prometheus.
 //!
 //! Labels are bounded: the first servers and programs that lost time have their own, the others are
 //! counted together. A server's label is its address; its name only if asked for, because clients
@@ -92,7 +92,7 @@ struct Families {
     connections: Gauge,
 }
 
-/// What is counted, and the server that tells it.
+/// The counters, and the server that exports them.
 pub(super) struct Metrics {
     families: Families,
     servers: Servers,
@@ -136,7 +136,7 @@ impl Metrics {
         Ok(Self { families, servers, state: Mutex::default() })
     }
 
-    /// Counts what was told.
+    /// Counts reports.
     pub(super) fn add(&self, batch: &Batch, choice: &Choice) {
         let mut state = self.state.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         for record in batch.records.iter().filter(|record| choice.concerns(record)) {
@@ -196,8 +196,8 @@ fn register() -> (Families, Registry) {
 }
 
 impl Families {
-    /// Counts a transfer, once: of one that goes on after it was told, no more than what its
-    /// connection retransmits.
+    /// Counts a transfer once: if it continues after its report, only its connection's
+    /// retransmissions are added.
     fn add(&self, record: &Record, server: &Label, state: &mut State) {
         let connection = &record.connection;
         self.add_retransmitted(record, server, state);
@@ -225,7 +225,7 @@ impl Families {
         }
     }
 
-    /// What a connection has counted since it was last told of.
+    /// The counts of a connection since its last report.
     fn add_retransmitted(&self, record: &Record, server: &Label, state: &mut State) {
         let mut now = [0; 4];
         for direction in &record.connection.directions {

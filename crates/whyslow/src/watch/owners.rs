@@ -1,5 +1,5 @@
-//! What the kernel knows of the connections of this machine: of older ones their handshakes, of all
-//! of them the programs that hold them.
+//! The kernel's data on the connections of this machine: handshakes of older ones, and programs of
+//! all.
 
 use super::record::Record;
 use std::collections::{HashMap, HashSet};
@@ -28,8 +28,8 @@ const TIMESTAMPS: u32 = 12;
 pub(super) struct Owners(Arc<Mutex<HashMap<Connection, String>>>);
 
 impl Owners {
-    /// Tells the explainer of the connections that are open now, and begins to watch for others.
-    /// Before rights are dropped, so that the programs of all users are seen.
+    /// Gives the explainer the connections that are open now, and begins to watch for others. Runs
+    /// before rights are dropped, so that the programs of all users are visible.
     pub(super) fn join(explainer: &mut LiveExplainer) -> (Self, Vec<String>) {
         let joined = open_connections();
         joined.connections.iter().for_each(|one| explainer.join(handshake(one)));
@@ -152,10 +152,10 @@ fn read(line: &str) -> Option<(Connection, String)> {
     Some((Connection::new(local, remote), words.next()?.to_owned()))
 }
 
-/// What the SYNs of a connection must have said.
+/// The options that the SYNs of a connection must have had.
 fn handshake(one: &JoinInfo) -> JoinedConnection {
     let stamps = one.timestamps.unwrap_or_default();
-    // Both sent what is less of what the two accept, without timestamps.
+    // Both sent the smaller of the two accepted sizes, without timestamps.
     let mss = one.snd_mss.map(|mss| mss + if stamps { TIMESTAMPS } else { 0 });
     let mss = mss.and_then(|mss| u16::try_from(mss).ok());
     let end = |window_scale| JoinedEnd {

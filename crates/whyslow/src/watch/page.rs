@@ -1,4 +1,4 @@
-//! [`Page`]: what was told, on a page that is brought up to date as it comes.
+//! [`Page`]: reports on a page that is updated live.
 
 use super::batch::{Batch, Counts, Order};
 use super::choice::Choice;
@@ -25,12 +25,12 @@ use whyslow_serve::{Server, Stopper};
 const EVERY: Duration = Duration::from_millis(200);
 /// Rates are those of this time, on the clock of the packets.
 const OF_LATE: Nanos = Nanos::from_millis(5_000);
-/// How long whoever has the packets may take to copy some.
+/// Time limit for a copy of packets.
 const PATIENCE: Duration = Duration::from_secs(10);
 /// Findings of connections together, and notes, of which the newest are shown.
 const FEW: usize = 20;
 
-/// The page, and what it was not told yet.
+/// The page, and the reports that it has not received.
 pub(super) struct Page {
     live: Arc<Live>,
     server: JoinHandle<()>,
@@ -46,7 +46,7 @@ pub(super) struct Page {
 }
 
 impl Page {
-    /// Serves a page of what is called `name` on this port of 127.0.0.1; 0 is any free one.
+    /// Serves a page with the title `name` on this port of 127.0.0.1; 0 is any free one.
     ///
     /// # Errors
     /// When the port cannot be had, or the program was built without the page.
@@ -65,7 +65,7 @@ impl Page {
         &self.url
     }
 
-    /// Takes what came about, of which `tally` has the sums.
+    /// Adds the reports of a batch; `tally` has the sums.
     pub(super) fn add(&mut self, batch: &Batch, choice: &Choice, tally: &mut Tally, problems: &[Problem]) {
         let shown = batch.records.iter().filter(|record| choice.concerns(record) && choice.lists(record));
         self.pending.extend(shown.map(ended));
@@ -135,7 +135,7 @@ impl Page {
         }
     }
 
-    /// Nobody sees it any more.
+    /// No browser can see it any more.
     pub(super) fn close(self) {
         self.stopper.stop();
         let _ = self.server.join();
@@ -169,7 +169,7 @@ fn tables(table: &Table, top: usize) -> LossTables {
     }
 }
 
-/// Copies of a connection's packets, from whoever has them.
+/// Copies of a connection's packets, from the thread that has them.
 fn packets(orders: &Sender<Order>, connection: &Connection, process: Option<&str>) -> Result<HeldPackets, String> {
     let (reply, packets) = channel();
     let order = Order::Packets(Box::new(connection.clone()), process.map(str::to_owned), reply);

@@ -5,18 +5,18 @@ use whyslow_core::analysis::{Analysis, Capture, Connection, Finding, SCHEMA, Tra
 use whyslow_core::explain::live::EndedTransfers;
 use whyslow_core::units::{Nanos, Time, iso_8601};
 
-/// What is told of a connection at once.
+/// A report on a connection.
 #[derive(Clone, Debug)]
 pub(crate) struct Record {
     /// The connection, with the one transfer; without any, its findings are those of the whole.
     pub connection: Connection,
-    /// The transfer was told before and went on.
+    /// The transfer was reported before and continued.
     pub revised: bool,
     /// The connection is over.
     pub over: bool,
     /// When the first packet of all came, on the clock of the packets.
     pub first: Time,
-    /// The program on this machine that has the connection; none where that is not known.
+    /// The program on this machine that has the connection; `None` if unknown.
     pub process: Option<String>,
 }
 
@@ -43,7 +43,7 @@ impl Record {
         all
     }
 
-    /// The transfer; none where it is about the connection as a whole.
+    /// The transfer; `None` if the report is about the whole connection.
     pub(crate) fn transfer(&self) -> Option<&Transfer> {
         self.connection.transfers.first()
     }

@@ -15,7 +15,7 @@ use std::sync::mpsc::Sender;
 use std::time::{Duration, Instant};
 use view::{Does, View};
 
-/// How often it is drawn at most, while nobody presses a key.
+/// Least interval of redraws without a key.
 const FRAME: Duration = Duration::from_millis(200);
 
 /// The screen.
@@ -37,12 +37,12 @@ impl Screen {
         Ok(Self { terminal, view: View::new(top, color), orders, drawn: None })
     }
 
-    /// Takes what was told.
+    /// Adds reports.
     pub(super) fn add(&mut self, batch: Batch, tally: &mut Tally) {
         self.view.add(batch, tally);
     }
 
-    /// Heeds the keys and draws. Says whether it is enough.
+    /// Handles keys and draws. Returns whether the user has quit.
     ///
     /// # Errors
     /// Those of the terminal.

@@ -94,7 +94,7 @@ impl Source {
     /// Nothing more is read.
     ///
     /// # Errors
-    /// When what was read was no capture.
+    /// If the input was not a capture.
     pub(super) fn finish(self, intake: &mut Intake) -> anyhow::Result<()> {
         match self {
             Self::Pipe(pipe) => pipe.finish(intake),

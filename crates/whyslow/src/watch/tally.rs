@@ -6,13 +6,14 @@ use whyslow_core::analysis::Transfer;
 use whyslow_core::cause::Cause;
 use whyslow_core::units::{Nanos, Time};
 
-/// Most servers that are told apart over all of the time; what others lost is counted together.
+/// Most servers that are counted separately over all of the time; further ones are counted
+/// together.
 const MAX_SERVERS: usize = 10_000;
 /// Most transfers of a minute that are remembered.
 const MAX_RECENT: usize = 100_000;
 /// How long a minute is.
 const MINUTE: Nanos = Nanos::from_millis(60_000);
-/// Where servers stand that are not told apart.
+/// The name under which further servers are counted.
 pub(crate) const OTHER: &str = "other";
 
 /// What transfers of one kind lost.
@@ -47,12 +48,12 @@ struct Recent {
     causes: Vec<(Cause, Nanos)>,
 }
 
-/// Counts over what was told.
+/// Counts over all reports.
 #[derive(Debug, Default)]
 pub(crate) struct Tally {
     /// Transfers that have ended.
     pub transfers: u64,
-    /// Of those, the ones that lost time to something.
+    /// Those of them that lost time to a cause.
     pub slow: u64,
     /// Payload of them.
     pub bytes: u64,
@@ -88,7 +89,7 @@ fn worst<K: Ord + Copy>(all: impl Iterator<Item = (K, Loss)>, most: usize) -> Ve
 }
 
 impl Tally {
-    /// Counts a transfer, once: what it loses when it goes on after it was told is not in the sums.
+    /// Counts a transfer once: time that it loses after its report is not in the sums.
     pub(crate) fn add(&mut self, record: &Record) {
         if record.revised {
             return;
@@ -117,7 +118,7 @@ impl Tally {
 
     /// What was lost in the minute before `now`.
     pub(crate) fn minute(&mut self, now: Time) -> Table {
-        // They are told in about the order of their ends.
+        // Their reports arrive roughly in the order of their ends.
         while self.recent.front().is_some_and(|recent| recent.end + MINUTE < now) {
             self.recent.pop_front();
         }

@@ -123,7 +123,7 @@ fn sample(line: &str) -> Result<Sample, String> {
     Ok((name.to_owned(), labels, value))
 }
 
-/// A label's value, and what follows its quotation mark.
+/// A label's value, and the text behind its quotation mark.
 fn unquoted(text: &str) -> Result<(String, &str), String> {
     let mut value = String::new();
     let mut chars = text.char_indices();

@@ -39,7 +39,7 @@ pub fn consistent(analysis: &Value) -> Result<(), String> {
     }
     let steps = captures.iter().flat_map(|capture| capture["problems"].as_array().into_iter().flatten());
     let clock_steps = steps.filter(|problem| problem["slug"] == "clock-step").count() > 0;
-    // Of several, where each lies in time is not told in seconds.
+    // With several captures the place of each in time is not given in seconds.
     let until = captures[0]["duration_s"].as_f64().filter(|_| captures.len() == 1).unwrap_or(f64::INFINITY);
     let known = Known { frames: &frames, packets: seen, until, clock_steps };
     for (index, connection) in list(analysis, "connections")?.iter().enumerate() {
@@ -52,7 +52,7 @@ pub fn consistent(analysis: &Value) -> Result<(), String> {
     known.findings(analysis)
 }
 
-/// Times are told in nanoseconds, and sums of them rounded.
+/// Times are printed in nanoseconds, and their sums are rounded.
 const ROUNDED: f64 = 2e-9;
 
 /// Sums of findings, each of which may be off by a microsecond where a time was scaled.
@@ -76,14 +76,14 @@ const INFERRED: &[&str] = &[
     "slow-start",
 ];
 
-/// What the captures hold, for what is said of their connections.
+/// Data of the captures, to compare with that of their connections.
 struct Known<'a> {
     /// The highest frame number that each may have.
     frames: &'a [u64],
     packets: u64,
     /// When the capture ends, seconds from its first packet.
     until: f64,
-    /// It says that its clock was set, or that its packets are out of order.
+    /// The capture reports that its clock was set, or that its packets are out of order.
     clock_steps: bool,
 }
 
@@ -164,7 +164,7 @@ impl Known<'_> {
         let under = |limit: &str| -> f64 {
             limits.iter().filter(|l| l["limit"] == limit).map(|l| l["seconds"].as_f64().unwrap()).sum()
         };
-        // What is idle nobody waited for.
+        // Idle time is not waiting time.
         let took_waited = took - under("idle");
         let held = seconds - under("round-trip") - under("idle");
         let healthy = transfer["verdict"] == "healthy";
@@ -278,7 +278,7 @@ fn spans_of_findings(transfer: &Value) -> Result<(), String> {
     ensure(shared.is_none(), || format!("two findings have the same moment: {shared:?}"))
 }
 
-/// Who was waited for in an exchange is known for all of it, and adds up to its wait.
+/// The limits of an exchange are known for all of it, and add up to its wait.
 fn spans_of_exchange(exchange: &Value) -> Result<(), String> {
     let Some(spans) = exchange["spans"].as_array() else { return Ok(()) };
     let (mut at, mut waited) = (number(exchange, "start_s")?, 0.0);

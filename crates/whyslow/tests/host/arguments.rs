@@ -7,7 +7,7 @@ fn run(arguments: &[&str]) -> Output {
     command.arg("host").args(arguments).env_remove("COLUMNS").output().unwrap()
 }
 
-/// What is said of it; the status is 2, and stdout is empty.
+/// Checks the error message; the status is 2, and stdout is empty.
 #[track_caller]
 fn is_refused(arguments: &[&str], part: &str) {
     let output = run(arguments);

@@ -75,7 +75,7 @@ fn a_listener_that_overflows_is_named() {
 
 #[test]
 fn who_does_not_answer_is_named() {
-    // A black hole: its packets go to a device where nobody has that address.
+    // A black hole: its packets go to a device where no host has that address.
     let script = "ip link add hole type veth peer name end; ip link set hole up; ip link set end up;
         ip address add 10.9.9.1/24 dev hole;
         ip neigh add 10.9.9.9 lladdr 02:00:00:00:00:01 dev hole;
@@ -218,7 +218,7 @@ fn thousands_of_sockets_are_a_screen() {
 #[test]
 fn without_root_what_is_missing_is_said() {
     let folder = folder();
-    // Everybody may look, and start it.
+    // All users may look at it, and start it.
     let permissions = std::os::unix::fs::PermissionsExt::from_mode(0o755);
     std::fs::set_permissions(folder.path(), permissions).unwrap();
     let program = folder.path().join("whyslow");

@@ -1,6 +1,6 @@
-//! `whyslow host` on machines that really are like that: in network namespaces, with nginx, curl
-//! and programs that do not close, and over a path of the lab. Where namespaces are not allowed, or
-//! a program is not installed, a test says so.
+//! `whyslow host` on machines in real states: in network namespaces, with nginx, curl and programs
+//! that do not close, and over a path of the lab. If namespaces are not allowed, or a program is
+//! not installed, a test reports it.
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, missing_docs)]
 
@@ -13,7 +13,7 @@ mod world;
 
 use serde_json::Value;
 
-/// What several machines share: another program's load is no matter of a test's.
+/// Findings of the whole machine: another program's load does not matter to a test.
 const OF_THE_MACHINE: [&str; 3] = ["host-cpu", "softnet-drops", "cpu-throttled"];
 
 /// Reads what `--json` printed; it follows the schema.

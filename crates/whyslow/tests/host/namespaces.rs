@@ -50,7 +50,7 @@ fn all_of_them_are_read_each_with_its_own_sockets() {
         assert!(!local_ports(with[0]).iter().any(|local| local == other));
     }
     assert_eq!(local_ports(&own["host"]["namespaces"][0]), [""; 0], "nothing is in the own one");
-    // Each has its finding, which says where and how to get there.
+    // Each has its finding, which names the namespace and how to enter it.
     let found = all["findings"].as_array().unwrap().iter().filter(|found| found["cause"] == "close-wait");
     let places: Vec<_> =
         found.map(|found| (found["namespace"].as_str(), found["remedies"][0]["command"].as_str())).collect();

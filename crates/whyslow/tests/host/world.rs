@@ -5,8 +5,8 @@ use std::process::{Command, Output, Stdio};
 use tempfile::TempDir;
 use whyslow_testing::{Lack, skip, tools};
 
-/// Runs a shell script in a namespace of its own whose loopback device is up; what it starts ends
-/// with it. `$W` is `whyslow host`. None where that is not possible here.
+/// Runs a shell script in a network namespace of its own whose loopback device is up; the programs
+/// that it starts end with it. `$W` is `whyslow host`. `None` if that is not possible here.
 #[track_caller]
 pub(crate) fn within(folder: &Path, needs: &[&str], script: &str) -> Option<Output> {
     if !tools(&[&["unshare", "ip"], needs].concat()) {
@@ -69,7 +69,7 @@ for one in held:
 time.sleep(60)
 ";
 
-/// Listens, and accepts nobody.
+/// Listens, and never accepts.
 const ACCEPTS_NONE: &str = "
 import socket, time
 listener = socket.socket()

@@ -26,7 +26,7 @@ fn a_gallery_is_one_page_with_a_row_of_graphs_for_each_condition() {
     for outside in ["http://", "https://", "<script", "<link", "src="] {
         assert!(!page.contains(outside), "it loads {outside}");
     }
-    // What is limited by time ended then, and counts what had come.
+    // A run with a time limit ended then, and counts the bytes received up to then.
     let result = user.path("lab-results/gallery-buffers/receive-rtt-1/result.json");
     let result: serde_json::Value = serde_json::from_slice(&std::fs::read(result).unwrap()).unwrap();
     let figure = |name: &str| result["figures"][name].as_f64().unwrap();

@@ -1,7 +1,7 @@
-//! The lab as its users meet it: paths, programs and captures on this machine's own kernel, and the
-//! program's own explanation of what it recorded. As whoever runs the tests and, if that is root,
-//! as an ordinary user too. Where the kernel forbids namespaces, or the machine is too busy to be
-//! believed, a test says so and ends.
+//! The lab from its users' point of view: paths, programs and captures on this machine's own
+//! kernel, and the program's own explanation of its captures. Runs as the current user and, if that
+//! is root, as an ordinary user too. If the kernel forbids namespaces, or the machine is too busy
+//! for reliable results, a test reports it and ends.
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, missing_docs)]
 
@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 use tempfile::TempDir;
 use whyslow_testing::{Lack, skip, soaks};
 
-/// Nobody in particular.
+/// The user `nobody`.
 const NOBODY: u32 = 65_534;
 
 /// One at a time: a path shares its processors with nothing else of ours.
@@ -28,7 +28,7 @@ fn alone() -> MutexGuard<'static, ()> {
     ONE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Somebody who runs the lab, in a folder of theirs with a copy of the program.
+/// A user of the lab, in a folder of their own with a copy of the program.
 struct User {
     name: &'static str,
     id: Option<u32>,
@@ -36,8 +36,7 @@ struct User {
 }
 
 impl User {
-    /// Whoever runs the tests, and an ordinary user if that is root; those that the kernel lets
-    /// have namespaces.
+    /// The current user, and an ordinary user if that is root; those that may have namespaces.
     fn all() -> Vec<Self> {
         let is_root = Command::new("id").arg("-u").output().unwrap().stdout == b"0\n";
         let users = if is_root {
@@ -167,8 +166,8 @@ fn what_is_drawn_is_judged_at_both_ends() {
     assert_eq!(page.matches("| `slow-second-query` | 1/1 | – |  |").count(), 2, "{page}");
 }
 
-/// Real servers and clients, as `score --real` judges all of them. An ordinary user goes without
-/// what takes the machine's root, and is told.
+/// Real servers and clients, as `score --real` judges all of them. An ordinary user runs without
+/// the scenarios that need root, and sees a message.
 #[test]
 fn real_programs_are_judged_at_both_ends() {
     let _alone = alone();
@@ -212,7 +211,7 @@ fn real_programs_are_judged_at_both_ends() {
             );
             for (end, name) in run["ends"].as_array().unwrap().iter().zip(["client", "server"]) {
                 assert_eq!((&end["end"], &end["wrong"]), (&Value::from(name), &Value::Null), "{run}");
-                // The capture is where it is said to be, and is explained as it was judged.
+                // The capture has the given path, and its explanation is the judged one.
                 let analysis = user.explain(&user.path(end["capture"].as_str().unwrap()));
                 assert_eq!(analysis["connections"][0]["near"], name, "{run}");
             }
@@ -252,7 +251,8 @@ fn both_captures_together_tell_what_the_link_did() {
     let _alone = alone();
     let Some(user) = User::all().into_iter().next() else { return };
     std::fs::write(user.path("lossy.toml"), LOSSY).unwrap();
-    // Losses that nobody made, and those of a queue; how the hosts are set matters less.
+    // Losses that the lab did not cause, and those of a queue; the settings of the hosts matter
+    // less.
     let cases = ["plain", "queue", "offload", "no-timestamps"];
     let cases = &cases[..if soaks() { 4 } else { 2 }];
     let only: Vec<&str> = cases.iter().flat_map(|case| ["--only", case]).collect();
@@ -350,7 +350,7 @@ while s.recv(65536): pass""#;
     }
 }
 
-/// A server that sends without end, and a client that reads it and says when it has some.
+/// A server that sends without end, and a client that reads it and prints a line when it has some.
 const ENDLESS: [&str; 2] = [
     r#"exec python3 -c "import socket,time
 s=socket.create_server(('',9000))
@@ -393,7 +393,7 @@ fn a_signal_ends_a_run_and_what_was_captured_by_then_is_explained() {
                 assert_eq!(problem["slug"], "partial");
                 assert!(problem["detail"]["text"].as_str().unwrap().starts_with("the run was stopped"), "{problem}");
             }
-            // What the client had read when it said so had passed both captures.
+            // The bytes that the client had read before its line had passed both captures.
             let folder = user.path("lab-results/exec");
             for end in ["client", "server"] {
                 let analysis = user.explain(&folder.join(format!("{end}.pcap")));

@@ -4,7 +4,7 @@ use super::{User, alone, text};
 use serde_json::Value;
 use whyslow_testing::{Lack, skip};
 
-/// The cause that cost most in each transfer of more than 10 kB, in order; none where there is no
+/// The cause that cost most in each transfer of more than 10 kB, in order; `None` without a
 /// finding.
 fn causes(user: &User, capture: &str) -> Vec<String> {
     let analysis = user.explain(&user.path(&format!("lab-results/{capture}.pcap")));

@@ -1,4 +1,4 @@
-//! `whyslow prove`: captures made again on this machine's kernel, and mended.
+//! `whyslow prove`: captures reproduced on this machine's kernel, with fixes applied.
 
 use super::{User, alone, text};
 use serde_json::Value;
@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 use whyslow_testing::{Lack, skip, soaks};
 
-/// Samples of four causes, each made again from one capture and mended: by a command on the client,
+/// Samples of four causes, each reproduced from one capture and fixed: by a command on the client,
 /// by one on the server, in a program, and on the path. The first two stand for the others.
 const PROVED: &[(&str, &str, &str)] = &[
     ("receive-window-client", "receive-window", "net.ipv4.tcp_rmem max 6,291,456 on the client"),
@@ -59,13 +59,13 @@ fn what_was_captured_is_made_again_and_mended() {
             assert_eq!((&first["cause"], &first["what"]), (&Value::from(*cause), &Value::from(*fix)), "{told}");
             assert!(first["measured"].as_f64().is_some() || first["why_not"].is_string(), "{told}");
         }
-        // Nothing is left but what was to be kept.
+        // Only the kept files are left.
         let left = std::fs::read_dir(user.path("")).unwrap().flatten();
         assert_eq!(left.filter(|it| it.file_name().to_string_lossy().starts_with("whyslow-prove-")).count(), 0);
     }
 }
 
-/// Who is asked to end leaves nothing behind.
+/// A prove run that is asked to end leaves no files.
 #[test]
 fn a_proof_that_is_ended_leaves_no_folder() {
     let _alone = alone();

@@ -133,7 +133,7 @@ impl Pipes {
         }
     }
 
-    /// Ends the input; the exit status, and what it wrote to standard error.
+    /// Ends the input; returns the exit status and standard error.
     pub fn end(mut self) -> (Option<i32>, String) {
         drop(self.stdin.take());
         let status = self.child.wait().unwrap();

@@ -1,5 +1,5 @@
-//! What docs/mcp.md says of tools, of sizes and of a session, as it is.
-//! `TABLES=update cargo test -p whyslow --test mcp` writes it.
+//! The tools, sizes and session in docs/mcp.md are as the program prints them. `TABLES=update cargo
+//! test -p whyslow --test mcp` writes them.
 
 use crate::captures::KNOWN;
 use crate::client::{Assistant, Pipes, samples};
@@ -14,7 +14,7 @@ fn page() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../docs/mcp.md")
 }
 
-/// The page with a part of it written anew.
+/// The page with one part replaced.
 fn with(page: &str, part: &str, text: &str) -> String {
     let (begin, end) = (format!("<!-- {part} -->\n"), format!("<!-- end of {part} -->"));
     let (before, rest) = page.split_once(&begin).unwrap_or_else(|| panic!("docs/mcp.md has the part {part}"));

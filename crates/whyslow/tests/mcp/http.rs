@@ -50,7 +50,7 @@ impl Http {
         client
     }
 
-    /// Sends a request with these headers beside the usual ones.
+    /// Sends a request with these headers in addition to the usual ones.
     fn post(&self, headers: &[(&str, &str)], body: &str) -> Answer {
         let host = ("Host", self.address.as_str());
         let bearer = format!("Bearer {}", self.token);
@@ -121,7 +121,7 @@ fn known_causes_are_found_over_http() {
     for (name, cause) in crate::captures::KNOWN.iter().step_by(7) {
         walk(&mut client, name, cause, &mut sizes);
     }
-    // The server has nothing to say on standard output.
+    // The server writes nothing to standard output.
     client.child.kill().unwrap();
     let mut out = String::new();
     client.child.stdout.take().unwrap().read_to_string(&mut out).unwrap();

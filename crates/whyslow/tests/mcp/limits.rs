@@ -1,4 +1,4 @@
-//! What a client may not read, and what it may send without harm.
+//! Files that a client may not read, and requests that must do no harm.
 
 use crate::client::{Assistant, Pipes, samples};
 use serde_json::{Value, json};

@@ -29,7 +29,7 @@ fn a_probe_says_where_the_time_of_a_request_went() {
     for url in ["file:///etc/passwd", "--help", "example.org", ""] {
         assert!(client.failure("probe", json!({"url": url})).contains("no http:// or https:// URL"), "{url}");
     }
-    // Nobody listens at this port.
+    // No program listens at this port.
     let refused = client.failure("probe", json!({"url": "http://127.0.0.1:9/"}));
     assert!(refused.contains("refused") && refused.contains("look at"), "{refused}");
     assert!(client.failure("host", json!({})).contains("the tool host is off"));

@@ -156,7 +156,7 @@ fn long_work_is_reported_and_can_be_cancelled() {
     let progress = client.notifications.iter().filter(|one| one["params"]["progressToken"] == "b");
     let progress: Vec<f64> = progress.map(|one| one["params"]["progress"].as_f64().unwrap()).collect();
     assert!(!progress.is_empty() && progress.is_sorted_by(|a, b| a < b), "{progress:?}");
-    // A call without a token is not told.
+    // A call without a token has no progress notifications.
     client.notifications.clear();
     client.data("explain", json!({"files": "large.pcap"}));
     assert!(client.notifications.is_empty(), "{:?}", client.notifications);

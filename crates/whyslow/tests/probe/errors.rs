@@ -1,4 +1,4 @@
-//! Requests that fail: in which phase, what is said, and nothing half printed.
+//! Requests that fail: the phase, the message, and no partial output.
 
 use crate::run;
 use crate::servers::{Nginx, Server, respond};
@@ -7,7 +7,7 @@ use std::net::{Shutdown, TcpListener};
 use std::thread::sleep;
 use std::time::Duration;
 
-/// What is said of a failure; the status is 2, and stdout is empty.
+/// The message of a failure; the status is 2, and stdout is empty.
 #[track_caller]
 fn complaint(arguments: &[&str]) -> String {
     let output = run(arguments);
@@ -59,7 +59,7 @@ fn answers_that_are_none() {
         stream.shutdown(Shutdown::Both).unwrap();
     });
     assert_complaint(&[&half.url("/")], &["receiving the answer:", "ended after 4 B, and 1000 B were announced"]);
-    // Those that were answered are told all the same, beside it.
+    // Requests with a response are printed all the same, next to the failed one.
     let output = run(&[&half.url("/"), &Server::of_bytes(10).url("/"), "--format", "curl"]);
     assert_eq!(output.status.code(), Some(2));
     assert!(String::from_utf8(output.stdout).unwrap().contains("size_download: 10\n"));

@@ -1,5 +1,5 @@
-//! `whyslow probe` against servers that really run: on the loopback device, and over a path of the
-//! lab. Where packets may not be recorded, or nginx is not installed, a test says so.
+//! `whyslow probe` against real servers: on the loopback device, and over a path of the lab. If
+//! packets may not be recorded, or nginx is not installed, a test reports it.
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, missing_docs)]
 

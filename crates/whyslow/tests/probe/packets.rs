@@ -9,7 +9,7 @@ use std::thread::sleep;
 use std::time::Duration;
 use whyslow_testing::{Lack, skip};
 
-/// Nobody in particular.
+/// The user `nobody`.
 const NOBODY: u32 = 65_534;
 
 /// Whether packets may be recorded here; else the calling test is skipped.
@@ -61,7 +61,7 @@ fn the_verdict_is_that_of_the_capture() {
         let mut printed = json(&arguments);
         let output = Command::new(env!("CARGO_BIN_EXE_whyslow")).arg(&file).arg("--json").output().unwrap();
         let mut alone: Value = serde_json::from_slice(&output.stdout).unwrap();
-        // Whether the file was cut short is told of files.
+        // Only files have a field for truncation.
         for analysis in [&mut printed["analysis"], &mut alone] {
             assert_eq!(analysis["connections"].as_array().unwrap().len(), 15);
         }
@@ -80,7 +80,7 @@ fn the_first_packet_is_that_of_the_capture() {
     let trust = nginx.trust();
     let [a, b, c, d] = trust.each_ref().map(String::as_str);
     let mut told_apart = Vec::new();
-    // A process on a busy machine is told late of what came: the nearest of several counts.
+    // On a busy machine a process sees packets late: use the nearest of several counts.
     for _ in 0..20 {
         let printed = json(&[&nginx.url("/"), a, b, c, d]);
         if !may_record(&printed) {

@@ -68,7 +68,7 @@ fn uploads_over_200_ms_take_what_they_must() {
         assert!(*total >= least, "reused {is_reused}, {size} B: {total} s of {all:?}");
         assert!(*floor >= 0.19 && *floor <= total + 0.01, "floor {floor} s of {total} s");
     }
-    // What was slow about a new connection is what the packets say.
+    // The reason for a slow new connection comes from the packets.
     let connections = printed["analysis"]["connections"].as_array().unwrap();
     let large = printed["requests"].as_array().unwrap().iter().find(|request| request["size"] == 1_000_000).unwrap();
     let connection = connections.iter().find(|connection| connection["id"] == large["connection"]).unwrap();

@@ -7,7 +7,7 @@ use std::io::Write;
 use std::net::TcpStream;
 use std::process::Command;
 
-/// A proxy: it opens tunnels, and answers what it is asked for itself.
+/// A proxy: it opens tunnels, and answers other requests itself.
 fn proxy() -> Server {
     Server::start(|got, stream| {
         let mut words = got.line.split(' ');

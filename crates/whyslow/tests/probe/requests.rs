@@ -72,7 +72,7 @@ fn redirects_are_followed_and_told_apart() {
     assert!(seconds(&printed["requests"][0]["curl"]["time_redirect"]) > 0.0);
     let (here, away) = (server.got(), other.got());
     assert_eq!(here[1].field("authorization"), Some("secret"));
-    // What was meant for one server is told to no other.
+    // Headers for one server are sent to no other.
     assert_eq!((away[0].field("authorization"), away[0].field("x-mine")), (None, Some("yes")));
     let output = run(&[&server.url("/first"), "--max-redirs", "0", "--format", "curl"]);
     assert!(String::from_utf8_lossy(&output.stdout).contains("http_code: 302\n"));
@@ -219,7 +219,7 @@ fn both_families_are_asked() {
         }
     });
     let (url, pin) = (format!("http://both.example:{port}/"), format!("both.example:{port}:127.0.0.1,::1"));
-    // Nobody listens at the IPv4 address.
+    // No program listens at the IPv4 address.
     let printed = json(&[&url, "--resolve", &pin]);
     let attempts = printed["requests"][0]["hops"][0]["attempts"].as_array().unwrap();
     assert_eq!((&attempts[0]["outcome"], &attempts[1]["outcome"]), (&"failed".into(), &"connected".into()));

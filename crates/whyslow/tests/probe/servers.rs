@@ -26,7 +26,7 @@ impl Got {
     }
 }
 
-/// A server on the loopback device that answers each request as it is told to.
+/// A server on the loopback device that answers each request as configured.
 pub(crate) struct Server {
     pub address: SocketAddr,
     got: Arc<Mutex<Vec<Got>>>,
@@ -55,7 +55,7 @@ impl Server {
         Self { address, got }
     }
 
-    /// One that answers with so many bytes.
+    /// A server that answers with this many bytes.
     pub(crate) fn of_bytes(count: usize) -> Self {
         Self::start(move |_, stream| respond(stream, "200 OK", &vec![b'x'; count]))
     }

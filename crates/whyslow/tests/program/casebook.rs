@@ -86,7 +86,7 @@ fn shown(case: &str) -> Vec<&str> {
     case.lines().filter_map(|line| line.strip_prefix("    $ whyslow ")).collect()
 }
 
-/// The text with every page in it printed anew: the indented lines below a line `$ whyslow …`.
+/// The text with every page in it printed again: the indented lines below a line `$ whyslow …`.
 fn with_pages(case: &str) -> String {
     let mut text = String::new();
     let mut lines = case.lines().peekable();
@@ -127,8 +127,8 @@ fn with_scenario(case: &str) -> (String, bool) {
     (format!("{before}```toml\n{recipe}```\n{after}"), true)
 }
 
-/// The text with the line that says how to make its transfer again at the end of what to do, where
-/// that can be done.
+/// The text with a line at the end of the section on fixes that gives the command to reproduce its
+/// transfer, if that is possible.
 fn with_proof(cause: &str, case: &str) -> String {
     const LINE: &str = "Prove it: ";
     const NEXT: &str = "## What it is confused with";
@@ -261,7 +261,7 @@ fn each_case_is_about_the_cause_that_its_page_names() {
     }
 }
 
-/// What is said to be proved can be built: its scenario is one of the lab's, and means the cause.
+/// Each case with a proof can be built: its scenario is one of the lab's, and has the cause.
 #[cfg(target_os = "linux")]
 #[test]
 fn every_case_that_is_proved_becomes_a_scenario() {

@@ -1,6 +1,6 @@
-//! The documentation: every command in it runs, pages are generated where they can be, and
-//! pictures are the program's.
-//! `CASEBOOK=update cargo test -p whyslow --test program docs` rewrites what is generated.
+//! The documentation: every command in it runs, pages are generated if possible, and pictures show
+//! the program. `CASEBOOK=update cargo test -p whyslow --test program docs` rewrites the generated
+//! parts.
 
 use crate::casebook::root;
 use crate::whyslow;
@@ -288,7 +288,7 @@ fn every_command_in_the_documentation_runs() {
     assert!(run >= 80, "only {run} commands were found");
 }
 
-/// A page that is not what is generated: `CASEBOOK=update` writes it.
+/// Compares a page with its generated text: `CASEBOOK=update` writes it.
 #[track_caller]
 fn generated(path: &str, text: &str) {
     let path = root().join(path);

@@ -1,12 +1,12 @@
-//! What is printed to be pasted: whole commands, that a shell understands, and that do on a real
-//! kernel what the fix says.
+//! Printed commands: complete, valid in a shell, and with the effect on a real kernel that the fix
+//! describes.
 
 use crate::common;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::process::Command;
 
-/// Every command of a fix over all samples, with the cause that it mends.
+/// Every command of a fix over all samples, with its cause.
 fn commands() -> BTreeMap<String, String> {
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../samples");
     let mut found = BTreeMap::new();
@@ -53,7 +53,7 @@ fn commands_are_whole() {
         assert!(!command.contains("GATEWAY"), "{cause}: {command}");
         // Only queues of routers, whose interfaces no capture shows.
         assert!(!command.contains("DEV") || ["bufferbloat", "ecn"].contains(&cause.as_str()), "{cause}: {command}");
-        // What is set outright lowers what was larger.
+        // An absolute setting lowers a larger value.
         let outright = ["rmem=\"4", "wmem=\"4"].iter().any(|set| command.contains(set));
         assert!(!outright, "{cause}: {command}");
     }

@@ -1,7 +1,7 @@
-//! Real captures with known answers: what their authors said of them, what tshark and tcptrace
-//! measure, and, where the two tools count differently from whyslow, by which mechanism. They are
-//! not part of the project: the tests look for them beside the repository, or where
-//! WHYSLOW_CAPTURES says, and say that they skip where they are not.
+//! Real captures with known answers: their authors' statements, measurements by tshark and
+//! tcptrace, and, where the two tools count differently from whyslow, the mechanism. They are not
+//! part of the project: the tests look for them next to the repository, or in WHYSLOW_CAPTURES, and
+//! report that they skip if they are missing.
 
 mod xplot;
 
@@ -9,7 +9,7 @@ use crate::common::{self, bulk, causes, main_connection};
 use serde_json::Value;
 use whyslow_testing::capture;
 
-/// The explanation of a capture; none when the captures are not there.
+/// The explanation of a capture; `None` if the captures are missing.
 #[track_caller]
 fn known(name: &str) -> Option<Value> {
     Some(common::explain(&capture(name)?))
@@ -148,8 +148,8 @@ fn five_uploads_on_one_connection_grow_faster() {
         assert!(near(time, truth, 0.02), "{time} s instead of {truth} s");
     }
     assert!(uploads.iter().all(|upload| near(seconds(&upload["bytes"]), 103_123.0, 0.001)));
-    // Nearly all packets were left out of the text: whole times are told, and nothing of what came
-    // to pass between.
+    // Nearly all packets were left out of the text: totals are reported, and nothing about the time
+    // between.
     for upload in &uploads {
         assert!(causes(upload).is_empty());
         assert_eq!(upload["limits"][0]["limit"], "unknown");
@@ -160,7 +160,7 @@ fn five_uploads_on_one_connection_grow_faster() {
     assert!(problems.contains(&"elided-text"));
 }
 
-/// Two captures of one transfer, on hosts whose clocks differ, say the same.
+/// Two captures of one transfer, on hosts whose clocks differ, give the same result.
 #[test]
 fn both_captures_of_a_pair_agree() {
     for experiment in ["rmem_4096_rtt_100ms", "wmem_4096_rtt_100ms", "loss_20pct", "bandwidth_1mbps"] {
@@ -270,8 +270,8 @@ fn a_speed_test_over_a_lossy_path() {
     let server = &connection["directions"][1];
     assert_eq!(server["bytes"], 7_232_887);
     assert!(near(7_232_887.0 / seconds(&connection["duration_s"]), 698_075.0, 1e-5));
-    // tcptrace: 101 segments, 147,460 B, which is 2.0 % of the bytes. Of the 2,841 segments in the
-    // capture it is 3.6 %, for the sender's network card makes two of most.
+    // tcptrace: 101 segments, 147,460 B, which is 2.0 % of the bytes. This is 3.6 % of the 2,841
+    // segments in the capture, because the sender's network card splits most of them in two.
     assert_eq!(resent(server), 101);
     assert_eq!(server["retransmitted"]["spurious"], 1, "one D-SACK");
     let transfer = bulk(connection);
@@ -311,8 +311,8 @@ fn a_speed_test_over_a_path_that_stalls() {
     // it. tshark calls six of these out of order: they come 10 ms behind what overtook them, but
     // answer its SACKs, with newer timestamps.
     assert_eq!((resent(client), client["retransmitted"]["unseen_original"].as_u64()), (13, Some(8)));
-    // Frames 323, 325 and 327 repeat what was acknowledged; of frames 319 and 131, D-SACK 320 calls
-    // the first needless.
+    // Frames 323, 325 and 327 repeat acknowledged data; D-SACK 320 reports the first of frames 319
+    // and 131 as needless.
     assert_eq!(client["retransmitted"]["spurious"], 4);
     assert_eq!((client["out_of_order"].as_u64(), server["out_of_order"].as_u64()), (Some(0), Some(0)));
     // The server's: tcptrace's 12. tshark calls eleven retransmissions and frame 145 a fast one.
@@ -383,9 +383,9 @@ fn frames_captured_twice_are_no_loss() {
     // The FIN is one of the 486; tcptrace counts the other 485, 584,269 B, as retransmitted.
     assert_eq!((resent(server), server["bytes"].as_u64(), server["packets"].as_u64()), (0, Some(584_267), Some(486)));
     assert!(!causes(bulk(connection)).iter().any(|cause| ["loss", "timeout", "reordering"].contains(cause)));
-    // The second copies have one hop less to live: the capture is on the router. The SYN is
-    // answered after 1.384 ms, the SYN-ACK after 0.929 ms. 125 packets are stamped 10 ms too early,
-    // some ACKs before what they acknowledge: those measure nothing.
+    // The second copies have a TTL smaller by one: the capture is on the router. The SYN is
+    // answered after 1.384 ms, the SYN-ACK after 0.929 ms. 125 packets have timestamps 10 ms too
+    // early, some ACKs before their data: those measure nothing.
     assert_eq!((problem(connection, "clock-step"), connection["near"].as_str()), (125, Some("middle")));
     let trip = seconds(&connection["rtt_ms"]["min"]);
     assert!((1.8..=2.313).contains(&trip), "{trip} ms");
@@ -416,7 +416,7 @@ fn link_types_and_cut_packets() {
     assert_eq!(problem(&cut["captures"][0], "ip-fragment"), 1);
 }
 
-/// What two transfers are told to differ by; none when the captures are not there.
+/// The reported differences of two transfers; `None` if the captures are missing.
 #[track_caller]
 fn compared(a: &str, b: &str) -> Option<Value> {
     let [a, b] = [capture(a)?, capture(b)?];
@@ -447,7 +447,7 @@ fn pku_and_thu_a_fixed_window_against_one_that_opens() {
         assert_eq!((&longer["which"], seconds(&longer["other_s"])), (&which.into(), 0.0));
         assert!((seconds(&longer["wait_s"]) - waited).abs() < 0.001, "{longer}");
     }
-    // The tool that the author used said 28.2 and 52.1 ms, and 26.2 corrected.
+    // The author's tool reported 28.2 and 52.1 ms, and 26.2 corrected.
     let ms = |value: &Value| (seconds(value) * 1e3 * 10.0).round() / 10.0;
     let first = &printed["first_byte"];
     assert_eq!([&first["arrived_s"][0], &first["arrived_s"][1]].map(ms), [27.5, 26.1]);

@@ -1,8 +1,8 @@
-//! Lists of what is known to be wrong: a mistake that is not on its list fails, and so does an
-//! entry that is none any more.
+//! Lists of known errors: an error that is not on its list fails the test, and so does an entry
+//! without an error.
 //!
-//! `MISSES=update` takes those off that are mended, and writes the tables in docs/accuracy.md. What
-//! is new is entered by hand, with its mechanism.
+//! `MISSES=update` removes the fixed ones, and writes the tables in docs/accuracy.md. New ones are
+//! entered by hand, with their mechanism.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -47,8 +47,8 @@ fn without(text: &str, mended: &[&String]) -> String {
     left + "\n"
 }
 
-/// Compares what was judged, by name, with the list of known misses beside the tests. `judged` has
-/// what is wrong, or nothing.
+/// Compares judgements, by name, with the list of known misses next to the tests. `judged` has the
+/// error, or `None`.
 ///
 /// # Panics
 /// Where the list is not exact, with all that differs.
@@ -60,8 +60,8 @@ pub fn settle(list: &str, judged: &BTreeMap<String, Option<String>>) {
     assert!(differs.is_empty(), "{list} is not exact:\n{differs}");
 }
 
-/// Compares a table with what stands in docs/accuracy.md between `<!-- NAME -->` and
-/// `<!-- /NAME -->`, or writes it there. Another build of the program has another table.
+/// Compares a table with the one in docs/accuracy.md between `<!-- NAME -->` and `<!-- /NAME -->`,
+/// or writes it there. Another build of the program has another table.
 #[track_caller]
 pub fn table(name: &str, table: &str) {
     let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);

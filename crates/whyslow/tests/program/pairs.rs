@@ -40,8 +40,8 @@ fn close(value: &Value, wanted: f64, within: f64) {
     assert!((value.as_f64().unwrap() - wanted).abs() <= within, "{value} is not {wanted}");
 }
 
-/// What the samples' README and recipes say of each run: lost towards the client, and the delay of
-/// each way in milliseconds.
+/// The samples' README and recipes give for each run: losses towards the client, and the delay of
+/// each direction in milliseconds.
 #[test]
 fn the_samples_of_both_ends_tell_what_was_made() {
     for (name, lost, delay) in [
@@ -188,8 +188,8 @@ fn address_translation_hides_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let [client, server] = ends("loss");
     let plain = pair(&[client.clone(), server.clone()]);
-    // 10.77.0.1:P becomes 203.0.113.7:P+1 at the server, whose packets come over two hops, and
-    // whose clock is an hour ahead: it follows the client's capture in time, and is no part of it.
+    // 10.77.0.1:P becomes 203.0.113.7:P+1 at the server, whose packets arrive over two hops, and
+    // whose clock is an hour ahead: its capture follows the client's in time, without overlap.
     // Checksums are the network's.
     let translated = rewritten(&server, &folder, |time, packet| {
         *time += 3_600_000_000_000;

@@ -55,8 +55,8 @@ fn each_cause_is_found_where_it_was_made() {
     first_cause("turn-taking-server", "turn-taking");
 }
 
-/// Session tickets of TLS 1.3 and HTTP/2's settings come at once; the answer is what comes behind
-/// them. Servers, versions of HTTP and the length of what is captured differ, the wait does not.
+/// Session tickets of TLS 1.3 and HTTP/2's settings are sent at once; the response follows them.
+/// Servers, versions of HTTP and the length of the capture differ, the wait does not.
 #[test]
 fn what_a_tls_server_sends_unasked_is_no_answer() {
     let of_connection = |connection: &serde_json::Value| -> Vec<f64> {
@@ -91,7 +91,7 @@ fn path_mtu_discovery_that_works_is_no_loss() {
     assert_eq!((&error["size"], &error["mtu"], &error["obeyed"]), (&1500.into(), &1400.into(), &true.into()));
     // Frames 16 and 27 to 35, as Wireshark shows them.
     assert_eq!((&error["count"], &error["frame"], &connection["icmp_total"]), (&10.into(), &16.into(), &10.into()));
-    // So many segments the kernel counted.
+    // The kernel counted this many segments.
     assert_eq!(connection["directions"][1]["retransmitted"]["fast"], 15);
 }
 
@@ -217,7 +217,7 @@ fn the_same_threshold_on_three_connections_is_remembered() {
     let analysis = explain("early-slow-start-exits-server");
     assert_eq!(analysis["findings"][0]["cause"], "early-slow-start-exit");
     assert_eq!(analysis["findings"][0]["connections"], serde_json::json!([2, 3, 4]));
-    // It is told once over all of them, and its time is that of the findings of each.
+    // It is reported once for all of them, and its time is the sum of their findings.
     assert_eq!(analysis["findings"].as_array().unwrap().len(), 1);
     assert_eq!(analysis["findings"][0]["shared"], true);
     // One alone may be chance.
@@ -371,7 +371,7 @@ fn every_sample_is_explained_without_contradiction() {
     assert_eq!(there, listed);
     for name in there {
         let analysis = explain(&name);
-        // Every capture was made next to one of the ends, and says which.
+        // Every capture was made next to one of the ends, and its name has the end.
         let end = name.rsplit_once('-').unwrap().1;
         for connection in analysis["connections"].as_array().unwrap() {
             assert_eq!(connection["near"], end, "{name}");
@@ -381,7 +381,7 @@ fn every_sample_is_explained_without_contradiction() {
     }
 }
 
-/// What both ends of one run say of it is the same.
+/// The results from both ends of one run are the same.
 #[test]
 fn both_ends_agree() {
     let pairs = [
@@ -406,7 +406,7 @@ fn both_ends_agree() {
     }
 }
 
-/// The figures that the README tells of each run, from the kernel's counters.
+/// The README's figures for each run, from the kernel's counters.
 #[test]
 fn the_figures_are_the_kernels() {
     let second = |connection: &Value| connection["directions"][1].clone();

@@ -1,5 +1,5 @@
-//! The second pass and the first one agree: what the packets of a connection are told to be is what
-//! the analysis counts.
+//! The second pass and the first one agree: the packets' classes in the series add up to the
+//! analysis' counts.
 
 use crate::common;
 use std::path::{Path, PathBuf};
@@ -26,7 +26,7 @@ fn agrees(path: &Path, connection: &Connection, half: &Direction, points: &[Poin
     let at = || format!("{}, connection {}, {:?}", path.display(), connection.id, half.from);
     assert_eq!(own().count() as u64, half.packets, "{}", at());
     let resent = half.retransmitted;
-    // What was counted for new bytes behind a silence is told there.
+    // New bytes behind a silence have their count there.
     assert_eq!(kinds(Kind::Fast), resent.fast, "{}", at());
     // The analysis counts a SYN that was retransmitted with the handshake.
     let is_syn = |point: &&Point| point.flags.has(Flags::SYN) && point.len == 0;
@@ -48,7 +48,7 @@ fn agrees(path: &Path, connection: &Connection, half: &Direction, points: &[Poin
 
 fn check(path: &Path) -> usize {
     let input = Input::Path(path.to_owned());
-    // What is no capture has no packets.
+    // A file that is not a capture has no packets.
     let Ok(analysis) = whyslow_io::explain(std::slice::from_ref(&input), &Stop::default(), &mut |_| ()) else {
         return 0;
     };
@@ -127,8 +127,8 @@ fn round_trips_and_windows_are_those_of_the_analysis() {
     let largest = acks().filter_map(|point| point.window).max();
     assert_eq!(largest, connection.directions[1].max_window);
     let trips: Vec<f64> = acks().filter_map(|point| Some(point.rtt?.as_millis_f64())).collect();
-    // From the client's side the data's ACKs come at once: a whole round trip is what was added for
-    // the way to the sender and back.
+    // From the client's side the data's ACKs arrive at once: a whole round trip is the time added
+    // for the way to the sender and back.
     let least = connection.rtt_ms.min.unwrap();
     assert!(!trips.is_empty() && trips.iter().all(|trip| *trip >= least - 0.001), "{least}: {trips:?}");
 }

@@ -9,7 +9,7 @@ use whyslow_testing::{part_of, soaks};
 /// A pcap of Ethernet and IPv4, packet by packet.
 struct File {
     head: Vec<u8>,
-    /// The record's head, and what was captured.
+    /// The record's head, and the captured bytes.
     packets: Vec<(Vec<u8>, Vec<u8>)>,
 }
 
@@ -58,7 +58,8 @@ impl File {
         self.packets.iter().all(|(_, data)| is(data))
     }
 
-    /// 10.77.x becomes 10.78.x; TCP's sum stays as it was, and IP's, unless it is mended.
+    /// 10.77.x becomes 10.78.x; TCP's checksum stays as it was, and IP's too, unless it is
+    /// recomputed.
     fn rewrite(&mut self, mend: bool) {
         for data in self.packets() {
             (data[27], data[31]) = (78, 78);
@@ -141,7 +142,7 @@ fn one_bit_invents_neither_bytes_nor_connections() {
             let places: &[usize] = if turn % 2 == 0 { &NUMBERS } else { &ADDRESSES };
             // Not so early that nothing is known of the others.
             let (packet, place) = (dice.usize(8..file.packets.len()), places[dice.usize(..places.len())]);
-            // Of the numbers, bits that are more than the window has.
+            // The bits of the number beyond the window's.
             let low = if place == 39 || place == 43 { 5 } else { 0 };
             let bit = 1 << dice.u8(low..if place == 38 || place == 42 { 6 } else { 8 });
             file.packets[packet].1[place] ^= bit;

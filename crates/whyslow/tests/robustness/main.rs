@@ -64,7 +64,7 @@ fn explain(path: &Path) -> Result<Outcome, String> {
 /// Two tests at once would count each other's memory.
 static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
-/// Runs `check` over all captures; what it returns as errors is told together.
+/// Runs `check` over all captures; reports all returned errors together.
 fn over_all(captures: &[PathBuf], mut check: impl FnMut(&Path) -> Result<(), String>) {
     let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
     let wrong: Vec<String> = captures
@@ -78,7 +78,7 @@ fn over_all(captures: &[PathBuf], mut check: impl FnMut(&Path) -> Result<(), Str
     }
 }
 
-/// The most memory that this process has held, bytes; none where the system does not tell.
+/// The most memory that this process has held, bytes; `None` if the system does not report it.
 fn most_memory() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;

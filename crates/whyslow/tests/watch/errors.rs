@@ -3,7 +3,7 @@
 use crate::{piped, sample, watch};
 use std::process::Output;
 
-/// What a run says that must fail, and says nothing else.
+/// The message of a run that must fail, with no other output.
 #[track_caller]
 fn fails(output: &Output) -> String {
     let said = String::from_utf8_lossy(&output.stderr).into_owned();

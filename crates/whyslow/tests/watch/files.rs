@@ -11,7 +11,7 @@ fn halves(bytes: &[u8]) -> (&[u8], &[u8]) {
     bytes.split_at(bytes.len() / 2)
 }
 
-/// Reads lines until there are so many transfers.
+/// Reads lines until there are this many transfers.
 fn until_transfers(running: &Running, count: usize) -> Vec<serde_json::Value> {
     let mut lines = Vec::new();
     while transfers(&lines).len() < count {
@@ -34,7 +34,7 @@ fn a_file_is_read_as_it_grows() {
     std::thread::sleep(Duration::from_millis(300));
     File::options().append(true).open(&path).unwrap().write_all(second).unwrap();
     let expected = explained(&sample("loss-client"));
-    // The connection was closed, so that it is told without anybody ending the watch.
+    // The connection was closed, so that its report comes before the watch ends.
     let mut lines = until_transfers(&running, expected.len());
     lines.extend(running.end());
     assert_eq!(transfers(&lines), expected);

@@ -1,5 +1,5 @@
-//! `whyslow watch` on pipes, on files that grow, and on a network of the lab. Where packets may not
-//! be recorded, or a program is not installed, a test says so.
+//! `whyslow watch` on pipes, on files that grow, and on a network of the lab. If packets may not be
+//! recorded, or a program is not installed, a test reports it.
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, missing_docs)]
 
@@ -39,7 +39,7 @@ fn piped(bytes: &[u8], piece: usize, arguments: &[&str]) -> Output {
         .unwrap();
     let mut input: ChildStdin = child.stdin.take().unwrap();
     let pieces: Vec<Vec<u8>> = bytes.chunks(piece).map(<[u8]>::to_vec).collect();
-    // Whoever ends early does not read all of it.
+    // A program that ends early does not read all of it.
     let writer = std::thread::spawn(move || pieces.iter().try_for_each(|piece| input.write_all(piece)));
     let output = child.wait_with_output().unwrap();
     let _ = writer.join();
@@ -77,7 +77,7 @@ fn checked(line: &str) -> Value {
     printed
 }
 
-/// The transfers among lines: server port, who sent, bytes, and when it began.
+/// The transfers among lines: server port, sender, bytes, and beginning.
 fn transfers(lines: &[Value]) -> Vec<(u64, String, u64, String)> {
     let of = lines.iter().filter(|line| line["type"] == "transfer").map(|line| {
         let transfer = &line["connection"]["transfers"][0];

@@ -1,4 +1,4 @@
-//! What Prometheus is told.
+//! The metrics for Prometheus.
 
 use crate::{sample, watch};
 use std::collections::BTreeMap;
@@ -23,7 +23,7 @@ impl Watched {
         let mut said = String::new();
         BufReader::new(child.stderr.take().unwrap()).read_line(&mut said).unwrap();
         let address = said.split("http://").nth(1).unwrap().split('/').next().unwrap().to_owned();
-        // The first line is printed when something was told.
+        // The first line is printed after the first report.
         BufReader::new(child.stdout.take().unwrap()).read_line(&mut String::new()).unwrap();
         Self { child, address }
     }

@@ -6,8 +6,8 @@ use std::path::Path;
 use std::process::Command;
 use whyslow_testing::{Lack, skip};
 
-/// Runs this beside a watch with `arguments`, at the client's end of a path: the lines of the
-/// watch, and what it said. None where there can be no paths here.
+/// Runs `script` in parallel with a watch with `arguments`, at the client's end of a path: the
+/// lines of the watch, and its messages. `None` if there can be no paths here.
 fn watched(folder: &Path, arguments: &str, beside: &str) -> Option<(Vec<Value>, String)> {
     if !whyslow_testing::tools(&["nginx", "curl"]) {
         return None;

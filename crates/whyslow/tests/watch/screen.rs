@@ -21,7 +21,7 @@ struct Terminal {
 }
 
 impl Terminal {
-    /// Watches a capture in this folder; none where there is no program that makes terminals.
+    /// Watches a capture in this folder; `None` without a program that creates terminals.
     fn start(folder: &Path, capture: &Path) -> Option<Self> {
         if !whyslow_testing::tools(&["script", "stty"]) {
             return None;

@@ -1,5 +1,5 @@
-//! The page's server beside a watch: what it is asked for, by whom, and when it ends. What is on
-//! the page is tested in a browser (`web/test/watch.test.mjs`).
+//! The page's server during a watch: its requests, their origin, and its end. The content of the
+//! page is tested in a browser (`web/test/watch.test.mjs`).
 
 use crate::{sample, watch};
 use flate2::read::GzDecoder;
@@ -17,7 +17,7 @@ struct Paged {
 }
 
 impl Paged {
-    /// None where the program was built without the page.
+    /// `None` if the program was built without the page.
     fn start(arguments: &[&str]) -> Option<Self> {
         let mut child =
             watch(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();

@@ -1,8 +1,9 @@
 //! What is on its way stands in a queue: round trips are much longer than the path's own.
 //!
 //! ## What it is
-//! A queue in front of the narrowest link takes what the link cannot. A long one is filled by any
-//! sender that follows losses, and everybody who shares it waits: requests, names, other transfers.
+//! A queue in front of the narrowest link takes packets that the link cannot send yet. Any sender
+//! that reacts to losses fills a long queue, and everything that shares it waits: requests, name
+//! lookups, other transfers.
 //!
 //! ## How it is recognised
 //! A live connection with four segments or more on their way, whose round trip is twice the least
@@ -10,7 +11,7 @@
 //! only wait for a delayed ACK.
 //!
 //! ## What it is confused with
-//! - a receiver that acknowledges late, for want of processor time.
+//! - a receiver that acknowledges late because it lacks processor time.
 //! - a path that has changed: the least round trip is five minutes old at most.
 //! - two programs of one machine that wait for a processor: their connections are left out.
 //!

@@ -1,4 +1,4 @@
-//! [`needed`]: the buffer that live connections need, by what they have.
+//! [`needed`]: the buffer size that live connections need, from their rate and round trip.
 
 use crate::host::finding::BufferSize;
 use crate::host::look::Live;
@@ -9,7 +9,7 @@ const MOST: u64 = 16 << 20;
 /// what the path carries, so four times their need is advised: half of a buffer is the kernel's
 /// own.
 const TIMES: f64 = 8.0;
-/// Buffers come in pieces of so many bytes.
+/// Buffers are rounded up to multiples of this.
 const PIECE: u64 = 65_536;
 /// Linux' default of the last figure of `tcp_rmem` and of `tcp_wmem`, bytes: with it a connection
 /// of 100 ms carries about 200 Mbit/s, whatever rate the smaller buffer held it at.

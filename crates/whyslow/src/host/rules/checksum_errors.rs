@@ -1,9 +1,9 @@
 //! Packets arrive damaged: their TCP checksum is wrong, and they are dropped.
 //!
 //! ## What it is
-//! A segment whose checksum does not fit is dropped without a word, and the sender must find out.
-//! Links have sums of their own, so this is memory or a device on the path that damages what it
-//! copies, or an offload that computes wrongly.
+//! A segment with a wrong checksum is dropped silently, and the sender must detect the loss. Links
+//! have checksums of their own, so the cause is memory or a device on the path that damages data
+//! while copying, or an offload that computes wrongly.
 //!
 //! ## How it is recognised
 //! `Tcp.InCsumErrors` is one in 10,000 of `Tcp.InSegs` or more, ten at least. At that rate and

@@ -1,21 +1,21 @@
 //! The peer has closed its connections, and a program here has not: they stay in CLOSE_WAIT.
 //!
 //! ## What it is
-//! A peer that is done sends a FIN. The kernel acknowledges it and tells the program by an empty
-//! read; the connection is in CLOSE_WAIT until the program closes its end too. No timer ends that.
-//! Each such connection holds a file descriptor, and in a pool it is handed out as if it were
-//! alive: the request that gets it fails, and is made again on a new connection.
+//! A peer that has finished sends a FIN. The kernel acknowledges it and signals it to the program
+//! as an empty read; the connection is in CLOSE_WAIT until the program closes its end too. No timer
+//! ends that. Each such connection holds a file descriptor. A pool hands it out as if it were
+//! alive: the request that gets it fails, and is repeated on a new connection.
 //!
 //! ## How it is recognised
-//! A socket in CLOSE_WAIT from which nothing was heard and to which nothing was sent for 5 s: a
-//! program that still answers a client which has shut down its own half sends. The kernel does not
-//! keep when the FIN came; the time since the last ACK is the least it can be. `--watch` sees it
-//! come, and tells the time to the interval. After 60 s (tcp_fin_timeout) the peer has forgotten
-//! the connection, and the finding is certain. A socket without a file was not yet accepted: then
-//! the listener is named.
+//! A socket in CLOSE_WAIT that has neither received nor sent anything for 5 s: a program that still
+//! answers a client with a half-closed connection sends. The kernel does not record the time of the
+//! FIN; the time since the last ACK is a lower bound. `--watch` sees the FIN arrive, and knows its
+//! time within one interval. After 60 s (tcp_fin_timeout) the peer has forgotten the connection,
+//! and the finding is certain. A socket without a file was not accepted yet: then the finding names
+//! the listener.
 //!
 //! ## What it is confused with
-//! - half-closed connections that carry data: these are not told.
+//! - half-closed connections that carry data: these are not reported.
 //! - TIME_WAIT: that is the end which closed first, and it ends by itself.
 //!
 //! ## The fix
@@ -84,7 +84,7 @@ fn least_ms(socket: &Socket) -> u32 {
     socket.info.as_ref().and_then(|info| info.last_ack_recv).unwrap_or(0)
 }
 
-/// How long nothing was said before the peer closed, milliseconds.
+/// Idle time before the peer closed, milliseconds.
 pub(super) fn idle_before_ms(socket: &Socket) -> Option<u32> {
     let info = socket.info.as_ref()?;
     let data = info.last_data_recv?.min(info.last_data_sent?);

@@ -5,18 +5,17 @@
 //! and no entry can be given up, the first packet of a new connection is dropped.
 //!
 //! ## How it is recognised
-//! The table holds as many entries as it may, or packets were dropped for want of one: in the time
-//! of `--for` or `--watch`, or since boot where the table is nine tenths full now. A table that is
-//! nine tenths full and has dropped nothing is reported as possible: connections will be dropped
-//! when it is full.
+//! The table is full, or packets were dropped because it was full: during `--for` or `--watch`, or
+//! since boot if the table is 90 % full now. A table that is 90 % full and has dropped nothing is
+//! reported as possible: it will drop connections when it is full.
 //!
 //! ## What it is confused with
 //! - `no-answer`: the same as a client sees it.
 //!
 //! ## The fix
 //! A larger table (`net.netfilter.nf_conntrack_max`; an entry takes about 300 bytes), or fewer
-//! entries: a shorter time for connections that are gone, or no tracking for what needs none
-//! (`NOTRACK`).
+//! entries: a shorter timeout for closed connections, or no tracking for traffic that does not need
+//! it (`NOTRACK`).
 //!
 //! ## To see that it worked
 //! `conntrack -S` does not count on under `drop`, and `nf_conntrack_count` stays below the most.
@@ -31,7 +30,7 @@ use crate::host::look::Look;
 use whyslow_core::analysis::Unit;
 use whyslow_live::host::Conntrack;
 
-/// Of the table, what is nearly full.
+/// Share of the table from which it counts as nearly full.
 const NEARLY: f64 = 0.9;
 /// An entry, bytes; and the most memory that a larger table is advised to take.
 const ENTRY: u64 = 320;

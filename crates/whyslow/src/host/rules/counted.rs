@@ -1,11 +1,11 @@
-//! [`by_counter`]: a finding that rests on a counter, as a share of what was sent or received.
+//! [`by_counter`]: a finding from a counter, as a share of the segments sent or received.
 
 use crate::host::finding::{Evidence, Extent, Finding, HostStatement, Place, Slug, figure};
 use crate::host::look::{Look, Share};
 use whyslow_core::analysis::Unit;
 pub(super) use whyslow_evidence::{DROPPED, ENOUGH, FEW, LOSSY};
 
-/// A finding that rests on a counter and what it is a share of.
+/// A finding from a counter and its total.
 pub(super) fn by_counter(
     look: Look<'_>,
     cause: impl Into<Slug>,
@@ -45,7 +45,8 @@ pub(super) fn without_syns(look: Look<'_>, name: &str, share: Share) -> Option<u
     Some(over(look, name, share)?.saturating_sub(over(look, "TcpExt.TCPSynRetrans", share)?))
 }
 
-/// The share of a counter in another one, where it is no small number and passes a threshold.
+/// The share of a counter in another one, if the count is large enough and the share passes a
+/// threshold.
 pub(super) fn passes(look: Look<'_>, names: (&str, &str), threshold: f64) -> Option<Share> {
     let share = look.counter(names.0)?.share_of(look.counter(names.1)?, ENOUGH)?;
     (share.count >= FEW && share.value() >= threshold).then_some(share)

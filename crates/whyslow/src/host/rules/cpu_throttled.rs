@@ -1,9 +1,9 @@
 //! A program with connections is kept from the processor by the limit of its control group.
 //!
 //! ## What it is
-//! A container or a service may use its processors for so many milliseconds of each period, 100 ms
-//! as a rule. When that is used up, all of it stands still until the next period: requests wait for
-//! tens of milliseconds, though the machine may be idle.
+//! A container or a service may use its processors for a fixed time in each period, usually 100 ms.
+//! When that quota is used up, the whole container stops until the next period: requests wait for
+//! tens of milliseconds, although the machine may be idle.
 //!
 //! ## How it is recognised
 //! The owner of a connection was throttled in a quarter of its control group's periods or more, of
@@ -32,7 +32,7 @@ use std::collections::BTreeMap;
 use whyslow_core::analysis::Unit;
 use whyslow_live::host::{Namespace, Owner, Throttled};
 
-/// Of the periods, those in which it was throttled.
+/// Share of the periods with throttling.
 const SHARE: f64 = 0.25;
 /// Periods that a share needs: a second of them, usually.
 const ENOUGH: u64 = 10;

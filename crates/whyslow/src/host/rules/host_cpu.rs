@@ -6,10 +6,10 @@
 //!
 //! ## How it is recognised
 //! By the kernel's pressure (PSI): over the last 10 s some program waited for a processor for a
-//! fifth of the time or more (the share from which captures tell a limit), and connections sent or
-//! received in the last second. Where the control group of such a connection's owner waited as long
-//! (`cpu.pressure` in its group), the finding names it. Without one it is a possible finding: who
-//! waited is not known.
+//! fifth of the time or more (the same share as for captures), and connections sent or received in
+//! the last second. If the control group of such a connection's owner waited as long
+//! (`cpu.pressure` in its group), the finding names it. Otherwise it is a possible finding, because
+//! the waiting program is unknown.
 //!
 //! ## What it is confused with
 //! - `cpu-throttled`: there is a processor, and a limit of the control group keeps it away. What a
@@ -17,8 +17,8 @@
 //!   here.
 //!
 //! ## The fix
-//! See who takes the processors; offloads that a card has and that are off (`tso`, `gso`, `gro`)
-//! take much of it, and the finding names them.
+//! Find the programs that use the processors. Offloads that a card supports but that are off
+//! (`tso`, `gso`, `gro`) cost much processor time, and the finding names them.
 //!
 //! ## To see that it worked
 //! `cat /proc/pressure/cpu` shows a small `avg10`.
@@ -34,7 +34,7 @@ use whyslow_core::analysis::Unit;
 use whyslow_core::cause::Cause;
 use whyslow_live::host::Owner;
 
-/// Of the time, in which somebody waited, per cent.
+/// Share of the time during which a program waited, per cent.
 const PRESSURE: f64 = 20.0;
 /// Data went or came within, milliseconds.
 const RECENT_MS: u32 = 1_000;
@@ -51,7 +51,8 @@ pub(super) fn check(look: Look<'_>) -> Vec<Finding> {
     }
 }
 
-/// Who waited longest of those whose connections carry data, and how many of these it has.
+/// The owner of connections with data that waited longest, its wait, and the number of its
+/// connections.
 fn waiting<'a>(look: Look<'a>) -> Option<(&'a Owner, f64, u64)> {
     let is_throttled = |owner: &Owner| owner.throttled.is_some_and(|throttled| throttled.throttled > 0);
     let owners = || look.live().filter(carries_data).flat_map(|live: Live<'a>| &live.socket.owners);

@@ -15,7 +15,7 @@
 //! It is a possible finding: that the connection is dead shows only when it is used.
 //!
 //! ## What it is confused with
-//! - connections with keep-alive probes that are answered: they are not silent, and not told.
+//! - connections with keep-alive probes that are answered: they are not silent, and not reported.
 //!
 //! ## The fix
 //! In the program, keep idle connections for less long than the peer does, or let TCP probe them

@@ -38,11 +38,11 @@ use crate::host::look::{Count, Look, named, socket_line};
 use whyslow_core::analysis::Unit;
 use whyslow_live::host::{Socket, State};
 
-/// Drops for each connection that was accepted, from which they are told.
+/// Drops per accepted connection from which the finding is reported.
 const SHARE: f64 = 0.001;
 /// What a dropped SYN, or a dropped last ACK, costs at least, seconds.
 const WAIT_S: f64 = 1.0;
-/// The kernel's own bound since Linux 5.4; a larger one is no advice.
+/// The kernel's default since Linux 5.4; a larger value is never advised.
 const USUAL_SOMAXCONN: i64 = 4_096;
 
 pub(super) fn check(look: Look<'_>) -> Vec<Finding> {
@@ -152,7 +152,7 @@ fn report(look: Look<'_>, listener: &Socket, overflow: Option<Overflow>) -> Find
     }
 }
 
-/// What the counters tell where listeners' own drops are not known.
+/// The evidence of the counters if listeners' own drops are unknown.
 fn by_counter(look: Look<'_>, opened: Option<Count>) -> Option<Finding> {
     let share = look.counter("TcpExt.ListenOverflows")?.share_of(opened?, 1)?;
     if share.count == 0 || share.value() < SHARE {

@@ -1,4 +1,4 @@
-//! Retransmissions are lost, too: somebody on the path drops in bursts, or drops what exceeds a
+//! Retransmissions are lost, too: a device on the path drops in bursts, or drops packets above a
 //! rate.
 //!
 //! ## What it is
@@ -6,10 +6,10 @@
 //! retransmissions are lost as seldom as anything else.
 //!
 //! ## How it is recognised
-//! Of what was retransmitted, one in ten or more was lost again (`TcpExt.TCPLostRetransmit`), ten
-//! at least, where one in a hundred segments is retransmitted: ten times what losses by chance
-//! make of it. SYNs that were sent again (`TcpExt.TCPSynRetrans`) are taken off both: an address
-//! that never answers is `no-answer`.
+//! One in ten retransmissions or more was lost again (`TcpExt.TCPLostRetransmit`), at least ten,
+//! and one in a hundred segments is retransmitted: ten times the share from random losses.
+//! Retransmitted SYNs (`TcpExt.TCPSynRetrans`) are subtracted from both: an address that never
+//! answers is `no-answer`.
 //!
 //! ## What it is confused with
 //! - `loss` alone: losses by chance.
@@ -17,7 +17,7 @@
 //!
 //! ## The fix
 //! Look for a policer on the path (a rate that transfers never pass, and losses above it), or a
-//! link with bursts of errors. A capture at the sender tells which: `whyslow FILE`.
+//! link with bursts of errors. A capture at the sender shows which one: `whyslow FILE`.
 //!
 //! ## To see that it worked
 //! `nstat -az TcpExtTCPLostRetransmit` rises slowly.
@@ -32,7 +32,7 @@ use crate::host::look::{Look, Share};
 use whyslow_core::analysis::Unit;
 use whyslow_core::cause::Cause;
 
-/// Of what was retransmitted.
+/// Share of the retransmissions.
 const SHARE: f64 = 0.1;
 
 pub(super) fn check(look: Look<'_>) -> Vec<Finding> {

@@ -1,9 +1,9 @@
-//! Large packets to a peer vanish, and nobody says so.
+//! Large packets to a peer vanish silently.
 //!
 //! ## What it is
-//! A link of the path takes smaller packets than both ends believe (a tunnel, PPPoE), and the ICMP
-//! message that would say so is filtered. Small packets pass: the handshake works, and the first
-//! full segment is sent again and again.
+//! A link of the path takes smaller packets than both ends assume (a tunnel, PPPoE), and a firewall
+//! filters the ICMP message about it. Small packets pass: the handshake works, and the first full
+//! segment is sent again and again.
 //!
 //! ## How it is recognised
 //! An established connection that has timed out three times in a row with a full segment or more on
@@ -16,8 +16,8 @@
 //! - a peer that is gone: then nothing passes, and it shows soon.
 //!
 //! ## The fix
-//! Let ICMP "packet too big" pass (RFC 4821 says why); until then `net.ipv4.tcp_mtu_probing=1` lets
-//! this machine find the size by itself.
+//! Let ICMP "packet too big" pass (RFC 4821 gives the reasons); until then
+//! `net.ipv4.tcp_mtu_probing=1` lets this machine find the size by itself.
 //!
 //! ## To see that it worked
 //! `ss -tin` shows a smaller `mss` for the peer, and no timeouts in a row.
@@ -34,7 +34,7 @@ use whyslow_core::cause::Cause;
 
 /// Timeouts in a row.
 const ROW: u8 = 3;
-/// Every link of IPv6 takes so much (RFC 8200), bytes.
+/// Minimum MTU of IPv6 links (RFC 8200), bytes.
 const SMALL: u32 = 1_280;
 
 pub(super) fn check(look: Look<'_>) -> Vec<Finding> {

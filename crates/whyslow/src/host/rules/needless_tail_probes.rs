@@ -1,11 +1,11 @@
-//! Tail loss probes are sent for segments that are not lost: the answers take longer than the
-//! connection's round trip says.
+//! Tail loss probes are sent for segments that are not lost: responses take longer than the
+//! connection's round trip.
 //!
 //! ## What it is
-//! When the end of a burst is not acknowledged within two round trips, Linux sends its last segment
-//! again (tail loss probe). Behind a proxy that answers the handshake itself, in front of servers
-//! far away, the first round trips are a fraction of what follows: the probe's timer is too short
-//! for the first answers, and each request is sent twice.
+//! If the end of a burst is not acknowledged within two round trips, Linux sends its last segment
+//! again (tail loss probe). A proxy that answers the handshake itself, in front of distant servers,
+//! makes the first round trips much shorter than the later ones. The probe's timer is then too
+//! short for the first responses, and each request is sent twice.
 //!
 //! ## How it is recognised
 //! By counters: of the probes (`TcpExt.TCPLossProbes`) half or more were needless, ten at least and
@@ -39,14 +39,14 @@ use crate::host::finding::{
 use crate::host::look::{Live, Look, Share};
 use whyslow_core::analysis::Unit;
 
-/// Of the probes, what must be needless; and of the bytes, what makes counters those of loopback.
+/// Share of needless probes; and share of bytes from which counters belong to loopback.
 const HALF: f64 = 0.5;
-/// Of the probes, what may have repaired something where they are switched off.
+/// Share of the probes that may have repaired a loss, up to which disabling them is advised.
 const REPAIRED: f64 = 0.1;
-/// A proxy's round trip is so many times shorter than its server's.
+/// A proxy's round trip is shorter than its server's by this factor.
 const TIMES: f64 = 4.0;
 
-/// Probes that were needless, at least, and the probes' share of what was sent.
+/// The least number of needless probes, and the probes' share of the segments sent.
 pub(super) fn needless(look: Look<'_>) -> Option<(u64, Share)> {
     let probes = passes(look, ("TcpExt.TCPLossProbes", "Tcp.OutSegs"), LOSSY)?;
     let copies = over(look, "TcpExt.TCPDSACKRecv", probes)?;

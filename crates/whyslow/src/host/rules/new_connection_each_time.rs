@@ -5,11 +5,11 @@
 //! three with TLS, and begins with a small window.
 //!
 //! ## How it is recognised
-//! By what is left of them: a closed connection stays in TIME_WAIT for 60 s at the end that closed
-//! first, so their number tells how many were opened in the last minute. With the round trip to
-//! that address (of a live connection, or as the kernel remembers it) it tells what the handshakes
-//! took. It is told from 60 connections in the minute, when their handshakes took 6 s of it or
-//! more: a tenth of the time somebody waited for a handshake.
+//! By their remains: a closed connection stays in TIME_WAIT for 60 s at the end that closed first,
+//! so the number of these is the number opened in the last minute. The round trip to that address
+//! (of a live connection, or as the kernel remembers it) gives the cost of the handshakes. It is
+//! reported from 60 connections in the minute, if their handshakes took 6 s of it or more: a tenth
+//! of the time spent waiting for a handshake.
 //!
 //! ## What it is confused with
 //! - many clients with a connection each: their addresses differ.
@@ -36,7 +36,7 @@ use whyslow_live::host::State;
 
 /// How long a closed connection stays in TIME_WAIT on Linux, seconds.
 const TIME_WAIT_S: f64 = 60.0;
-/// Fewer in that time are no habit.
+/// Fewer in that time are not a pattern.
 const FEW: u64 = 60;
 /// Of that time, what handshakes take.
 const SHARE: f64 = 0.1;

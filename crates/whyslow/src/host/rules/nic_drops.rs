@@ -1,18 +1,18 @@
 //! A network card drops packets that came, because its ring is full.
 //!
 //! ## What it is
-//! A card puts what comes into a ring of buffers, which the kernel empties. When the kernel is late
-//! the ring is full, and the card drops: to the sender that is loss on the way.
+//! A card puts received packets into a ring of buffers, which the kernel empties. If the kernel is
+//! late the ring is full, and the card drops packets: to the sender they are lost on the way.
 //!
 //! ## How it is recognised
 //! `rx_missed_errors`, `rx_fifo_errors` or `rx_over_errors` of a device are one in 10,000 of its
-//! `rx_packets` or more, ten at least; or one of its driver's own counters of a full ring is
+//! `rx_packets` or more, at least ten; or one of its driver's own counters of a full ring is
 //! (`ethtool -S`: `rx_out_of_buffer` and `rx_discards_phy` of mlx5, `rx_no_dma_resources` of
 //! ixgbe). At that rate and 100 ms a sender is held to about 14 Mbit/s (Mathis et al.). With
-//! `--for` or `--watch` what was dropped in that time counts alone.
+//! `--for` or `--watch` only drops during that time count.
 //!
 //! ## What it is confused with
-//! - `rx_dropped`: also counts packets of protocols that nobody here speaks, and is not told.
+//! - `rx_dropped`: also counts packets of unsupported protocols, and is not reported.
 //! - `softnet-drops`: the kernel drops behind the ring.
 //!
 //! ## The fix
@@ -38,7 +38,7 @@ use whyslow_live::host::Device;
 const COUNTERS: [&str; 3] = ["rx_missed_errors", "rx_fifo_errors", "rx_over_errors"];
 /// The same by the names of drivers that have a counter of their own for it.
 const OF_DRIVERS: [&str; 3] = ["rx_out_of_buffer", "rx_discards_phy", "rx_no_dma_resources"];
-/// So many packets since an earlier look tell a share.
+/// Packets since an earlier snapshot that give a reliable share.
 const ENOUGH: u64 = 10_000;
 
 pub(super) fn check(look: Look<'_>) -> Vec<Finding> {

@@ -14,9 +14,9 @@
 //!   listener is on this machine, only its overflow is reported.
 //!
 //! ## The fix
-//! See whether the host is up, the port is right, and a firewall or security group between drops
-//! SYNs instead of refusing them. In the program, a shorter connect timeout and another address
-//! limit what it costs.
+//! Check that the host is up, the port is right, and that no firewall or security group drops SYNs
+//! instead of refusing them. In the program, a shorter connect timeout and another address limit
+//! the cost.
 //!
 //! ## To see that it worked
 //! `ss -tn state syn-sent` lists nothing for longer than a moment.
@@ -35,7 +35,7 @@ use whyslow_core::analysis::Unit;
 use whyslow_core::cause::Cause;
 use whyslow_live::host::{Socket, State};
 
-/// Retransmissions of a SYN that are no chance.
+/// Retransmissions of a SYN that are not chance.
 const RETRANSMITS: u8 = 2;
 
 pub(super) fn check(look: Look<'_>) -> Vec<Finding> {

@@ -2,9 +2,9 @@
 //! trip.
 //!
 //! ## What it is
-//! With SACK a receiver says what came behind a hole, and a sender repairs several losses in one
-//! round trip, and notices its own errors. Without it each loss costs a round trip of its own, and
-//! many end in a timeout.
+//! With SACK a receiver reports the segments behind a hole. A sender can then repair several losses
+//! in one round trip, and detects its own errors. Without it each loss costs a round trip of its
+//! own, and many end in a timeout.
 //!
 //! ## How it is recognised
 //! Live connections with a peer without the option that retransmitted ten segments or more, and one

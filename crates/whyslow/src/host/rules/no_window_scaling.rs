@@ -34,7 +34,7 @@ use whyslow_core::cause::Cause;
 const WSCALE: u8 = 4;
 /// The largest window without it, bytes.
 const WINDOW: u32 = 65_535;
-/// Of the time with data to send; and what is worth saying, µs.
+/// Share of the time with data to send; and the least reported time, µs.
 const SHARE: f64 = 0.2;
 const LEAST_US: u64 = 100_000;
 

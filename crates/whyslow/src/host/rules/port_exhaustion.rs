@@ -2,17 +2,17 @@
 //!
 //! ## What it is
 //! A connection from this machine takes a port of `net.ipv4.ip_local_port_range`. The end that
-//! closes first keeps it for a minute (TIME_WAIT), so that late segments harm nobody. A program
-//! that opens and closes hundreds of connections a second to one address and port runs out:
-//! connect(2) then searches long, and fails with EADDRNOTAVAIL.
+//! closes first keeps it for a minute (TIME_WAIT), so that late segments do no harm. A program that
+//! opens and closes hundreds of connections a second to one address and port runs out: connect(2)
+//! then searches long, and fails with EADDRNOTAVAIL.
 //!
 //! ## How it is recognised
-//! Of the ports in the range, nine in ten are taken towards one address and port from one address
-//! here. Beyond that, the kernel's search for a free port takes measurable time, and the rest is
-//! used up within seconds at the rate that filled the others in a minute.
+//! Nine in ten ports of the range are taken towards one address and port from one address here.
+//! Beyond that, the kernel's search for a free port takes measurable time, and the rest is used up
+//! within seconds at the rate that filled the others in a minute.
 //!
 //! ## What it is confused with
-//! - TIME_WAIT in any smaller number: it costs nothing, and is not told.
+//! - TIME_WAIT in any smaller number: it costs nothing, and is not reported.
 //!
 //! ## The fix
 //! Keep connections open and reuse them (HTTP keep-alive, a pool; for nginx as a proxy `keepalive`
@@ -35,7 +35,7 @@ use std::net::{IpAddr, SocketAddr};
 use whyslow_core::analysis::Unit;
 use whyslow_live::host::State;
 
-/// Of the ports, the share that are taken.
+/// Share of ports that are taken.
 const FULL: f64 = 0.9;
 
 pub(super) fn check(look: Look<'_>) -> Vec<Finding> {

@@ -39,7 +39,7 @@ const SHORT_QUEUES: [&str; 9] = ["fq_codel", "codel", "cake", "pie", "fq_pie", "
 const SHAPERS: [&str; 4] = ["tbf", "htb", "hfsc", "cake"];
 /// Packets since boot that a share needs.
 const ENOUGH: u64 = 1_000;
-/// Of the segments that were sent again, drops here that explain them.
+/// Local drops that explain retransmissions, as a share of these.
 const HALF: f64 = 0.5;
 
 pub(super) fn check(look: Look<'_>) -> Vec<Finding> {

@@ -1,9 +1,9 @@
-//! The kernel drops segments that have arrived, for want of memory in a receive buffer.
+//! The kernel drops received segments because a receive buffer has no memory left.
 //!
 //! ## What it is
-//! A receive buffer holds packets with their overhead. When it is over its bound the kernel copies
-//! data together (collapse), then drops what came out of order, and then what comes at all. The
-//! sender has to send that again.
+//! A receive buffer holds packets with their overhead. When it exceeds its limit the kernel copies
+//! data together (collapse), then drops segments that arrived out of order, and then all segments.
+//! The sender has to send them again.
 //!
 //! ## How it is recognised
 //! By counters, one in 10,000 of `Tcp.InSegs` or more and ten at least: `TcpExt.RcvPruned` and
@@ -13,7 +13,7 @@
 //! named.
 //!
 //! ## What it is confused with
-//! - `zero-window`: the window says that there is no room, and nothing is dropped.
+//! - `zero-window`: the window announces that there is no room, and nothing is dropped.
 //!
 //! ## The fix
 //! Let the program read sooner. Where the fullest buffer is that of a program which sets a small

@@ -5,26 +5,26 @@
 //! too small holds the rate at window / round trip, however fast the path is.
 //!
 //! ## How it is recognised
-//! - Sending: the kernel keeps for how long the peer's window was full (`rwnd_limited`). It is
-//!   told from a fifth of the time with data to send (`busy`) and 100 ms on, as for captures,
-//!   added up by peer; of a window that was full for less than half of the time since the
-//!   connection began only if it is full at this moment, because windows grow; not where the
-//!   peer's application reads late, so that its window stays shut or much less than a window
-//!   passes in a round trip (`zero-window`). Between programs of one machine a full window is
-//!   usual, because nothing but the reader limits them: there it takes an earlier look, and a
-//!   reader that takes less than 1 Gbit/s meanwhile.
-//! - Receiving: where it can, the kernel offers twice what a program reads in a round trip
-//!   (`rcv_space`). It is told where that is six tenths of the window (`rcv_wnd`) or more, data
-//!   came within the last second, little lies unread, 10 windows have come, and the window has
-//!   followed its buffer: one below 0.45 of it still grows. With an earlier look (`--for`,
-//!   `--watch`) also half a window has come in each round trip meanwhile. The setting holds a
-//!   buffer that has grown to the last figure of `tcp_rmem`, or is at the second one, where each
-//!   begins and where a sender that waits does not let it grow. Between the two it is likely the
-//!   program's SO_RCVBUF, which `net.core.rmem_max` bounds.
+//! - Sending: the kernel records how long the peer's window was full (`rwnd_limited`). The finding
+//!   starts at a fifth of the time with data to send (`busy`) and 100 ms, as for captures, summed
+//!   by peer. If the window was full for less than half of the connection's time, it must be full
+//!   at this moment, because windows grow. It is not reported if the peer's application reads late,
+//!   so that its window stays shut or much less than a window passes in a round trip
+//!   (`zero-window`). Between programs of one machine a full window is usual, because nothing but
+//!   the reader limits them. There the rule needs an earlier snapshot, and a reader that takes less
+//!   than 1 Gbit/s since then.
+//! - Receiving: if memory allows, the kernel offers twice the bytes that a program reads in a round
+//!   trip (`rcv_space`). The finding starts where that is six tenths of the window (`rcv_wnd`) or
+//!   more, data arrived within the last second, little is unread, 10 windows have arrived, and the
+//!   window has followed its buffer: a window below 0.45 of its buffer is still growing. With an
+//!   earlier snapshot (`--for`, `--watch`) each round trip since then must also have carried half a
+//!   window. The setting limits a buffer that has grown to the last figure of `tcp_rmem`, or is at
+//!   the second one, its start, at which a waiting sender keeps it. Between the two it is likely
+//!   the program's SO_RCVBUF, which `net.core.rmem_max` limits.
 //!
 //! ## What it is confused with
-//! - a queue on the path: where a round trip is twice the least one and 10 ms more, what is on its
-//!   way stands in that queue (`bufferbloat`), and no larger buffer is advised.
+//! - a queue on the path: where a round trip is twice the least one plus 10 ms, data in flight
+//!   waits in that queue (`bufferbloat`), and no larger buffer is advised.
 //! - a program that reads slowly: what came lies unread (`zero-window`).
 //!
 //! ## The fix
@@ -50,17 +50,17 @@ use whyslow_core::cause::Cause;
 use whyslow_evidence::HELD_LEAST_US as LEAST_US;
 use whyslow_live::tcp_info::TcpInfo;
 
-/// Of the window, what is in flight where it is full; of the time, most.
+/// Share of a full window that is in flight; and most of the time.
 const FULL: f64 = 0.8;
 const MOST: f64 = 0.5;
-/// Of the window, what a round trip brings: where it can the kernel offers twice as much
+/// Share of the window that a round trip brings: if memory allows, the kernel offers twice as much
 /// (tcp_rcv_space_adjust).
 const NEARLY: f64 = 0.6;
-/// Of the window, what each round trip brought on average since an earlier look.
+/// Share of the window that each round trip brought on average since an earlier snapshot.
 const HALF: f64 = 0.5;
-/// Of the buffer, the least window that has followed it: half is where windows begin, more where
-/// segments fill their memory better (tcp_win_from_space). A buffer grows at once, its window
-/// within some round trips.
+/// Least window that has followed its buffer, as a share of it. Windows begin at half, and have
+/// more if segments fill their memory better (tcp_win_from_space). A buffer grows at once, its
+/// window within several round trips.
 const FOLLOWED: f64 = 0.45;
 /// Windows that have come before it is judged.
 const WINDOWS: u64 = 10;
@@ -79,7 +79,7 @@ pub(super) fn check(look: Look<'_>) -> Vec<Finding> {
     sending.chain(receiving.into_iter().filter_map(|peer| own(look, &peer))).collect()
 }
 
-/// The peer's windows held what is sent to it.
+/// The peer's windows limited the data sent to it.
 fn of_peer(look: Look<'_>, peer: &Peer<'_>) -> Option<Finding> {
     let limited_of = |info: &TcpInfo| info.rwnd_limited;
     let held = |live: &&Live<'_>| live.held_by_window().is_some_and(|held| is_lasting(live, held));

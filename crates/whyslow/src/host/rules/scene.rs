@@ -86,7 +86,7 @@ impl Scene {
         self.namespace().counters.insert(name.to_owned(), value);
     }
 
-    /// Takes what is there as it was ten seconds ago.
+    /// Makes this scene the snapshot of ten seconds ago.
     pub(in crate::host) fn then(&mut self) {
         self.earlier = Some(self.namespace().clone());
     }
@@ -117,7 +117,7 @@ impl Scene {
         self.findings().iter().map(FindingSummary::of).collect()
     }
 
-    /// The names of what they find.
+    /// The names of the findings.
     pub(in crate::host) fn causes(&self) -> Vec<&'static str> {
         self.summaries().iter().map(|told| told.cause).collect()
     }

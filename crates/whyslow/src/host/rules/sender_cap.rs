@@ -19,11 +19,11 @@
 //! - an application that has nothing to write: its buffer is empty.
 //!
 //! ## The fix
-//! Take SO_SNDBUF out of the program (nginx `sndbuf=`), or, where the buffer has grown to the last
-//! figure of `net.ipv4.tcp_wmem`, raise that. What the path could carry is not known while the
-//! buffer holds it, so the advice is generous: eight times rate × round trip of the live
-//! connections, at least 4 MiB (Linux' own default), 16 MiB at most. Not where round trips grow
-//! with what is on its way.
+//! Remove SO_SNDBUF from the program (nginx `sndbuf=`), or, if the buffer has grown to the last
+//! figure of `net.ipv4.tcp_wmem`, raise that. The path's capacity is unknown while the buffer is
+//! the limit, so the advice is generous: eight times rate × round trip of the live connections, at
+//! least 4 MiB (Linux' own default), 16 MiB at most. It is not given where round trips grow with
+//! the data in flight.
 //!
 //! ## To see that it worked
 //! `ss -tim` shows a flight as large as `cwnd`, and little `sndbuf_limited`.
@@ -42,7 +42,7 @@ use whyslow_evidence::{HELD_LEAST_US as LEAST_US, HELD_SHARE as SHARE};
 use whyslow_live::host::Namespace;
 use whyslow_live::tcp_info::TcpInfo;
 
-/// A full buffer is filled to so much: the rest is for what a program writes at once.
+/// A full buffer is filled to this share: the rest is room for the program's next write.
 const FILLED: f64 = 0.6;
 /// A flight that the congestion window holds is as large as that.
 const ROOM: f64 = 0.8;

@@ -2,15 +2,15 @@
 //!
 //! ## What it is
 //! A new connection begins with ten segments (RFC 6928). A route may set another number
-//! (`initcwnd`), and for what comes `initrwnd`; fewer cost round trips at the beginning of each
-//! transfer.
+//! (`initcwnd`), and `initrwnd` for the other direction; fewer cost round trips at the beginning of
+//! each transfer.
 //!
 //! ## How it is recognised
-//! A route with an `initcwnd` below ten that a live connection takes whose round trip makes it cost
+//! A route with an `initcwnd` below ten, used by a live connection whose round trip makes it cost
 //! 50 ms or more for 1 MB, by the model of `whyslow predict`. For an `initrwnd` below ten a live
-//! connection must have received more than that window holds; the window grows no faster than the
-//! sender's, so that the same model plays it. The usual ten segments are not told:
-//! how much more a path takes at once is not known here.
+//! connection must have received more than that window; the window grows no faster than the
+//! sender's, so the same model applies. The usual ten segments are not reported: how many more a
+//! path can carry at once is unknown here.
 //!
 //! ## What it is confused with
 //! - `restart-after-idle`: a connection that is open, and starts over.
@@ -47,9 +47,9 @@ struct Metric {
     name: &'static str,
     /// Segments.
     get: fn(&Route) -> Option<u32>,
-    /// Whether a connection shows that its transfers meet a window of so many segments.
+    /// Whether a connection shows that its transfers are limited by a window of this many segments.
     meets: fn(&Live<'_>, u32) -> bool,
-    /// Whether it holds back what is sent; else what is received.
+    /// Whether it limits outgoing data; otherwise incoming data.
     outgoing: bool,
 }
 
@@ -70,8 +70,8 @@ fn received_more(live: &Live<'_>, segments: u32) -> bool {
     window.zip(live.info.bytes_received).is_some_and(|(window, received)| received > window)
 }
 
-/// The route as `ip route change` takes it, without a metric; none where a word of it may be more
-/// than a word to a shell.
+/// The route for `ip route change`, without one metric; `None` if a word of it may have a meaning
+/// to a shell.
 fn without(route: &Route, metric: &Metric) -> Option<String> {
     let words: Vec<&str> = route.text.split_whitespace().collect();
     let at = words.iter().position(|word| *word == metric.name)?;

@@ -2,13 +2,13 @@
 //!
 //! ## What it is
 //! Packets that are handed to another processor (RPS), and those of virtual devices, wait in that
-//! processor's backlog. It holds `net.core.netdev_max_backlog` packets; what comes beyond is
-//! dropped, which to the sender is loss on the way.
+//! processor's backlog. It holds `net.core.netdev_max_backlog` packets; further packets are
+//! dropped, which the sender sees as loss on the way.
 //!
 //! ## How it is recognised
-//! The second column of `/proc/net/softnet_stat` is one in 10,000 of the first or more, ten at
-//! least, over all processors. At that rate and 100 ms a sender is held to about 14 Mbit/s (Mathis
-//! et al.). With `--for` or `--watch` what was dropped in that time counts alone.
+//! The second column of `/proc/net/softnet_stat` is one in 10,000 of the first or more, at least
+//! ten, over all processors. At that rate and 100 ms a sender is held to about 14 Mbit/s (Mathis et
+//! al.). With `--for` or `--watch` only drops during that time count.
 //!
 //! ## What it is confused with
 //! - `nic-drops`: the card drops before.
@@ -31,7 +31,7 @@ use crate::host::look::{Count, Look};
 use whyslow_core::analysis::Unit;
 use whyslow_live::host::Softnet;
 
-/// So many packets since an earlier look tell a share.
+/// Packets since an earlier snapshot that give a reliable share.
 const ENOUGH: u64 = 10_000;
 /// A longer backlog only delays, packets.
 const MOST: i64 = 16_384;

@@ -5,8 +5,8 @@
 //! too short. The copies cost capacity, and the sender slows down as if something had been lost.
 //!
 //! ## How it is recognised
-//! Receivers report what they got twice (D-SACK): from half of what live connections sent again to
-//! a peer, ten segments at least, and from one in a hundred of the segments sent. Or by timers:
+//! Receivers report duplicates (D-SACK): at least half of the segments that live connections
+//! retransmitted to a peer, ten or more, and one in a hundred of the segments sent. Or by timers:
 //! F-RTO found one in ten of ten or more timeouts needless (`TcpExt.TCPSpuriousRTOs`), and timeouts
 //! are one in a thousand of the segments sent, as for `timeout`.
 //!
@@ -36,9 +36,9 @@ use crate::host::look::{Live, Look, Peer, Share};
 use whyslow_core::analysis::Unit;
 use whyslow_core::cause::Cause;
 
-/// Of the retransmissions, what had arrived.
+/// Share of the retransmissions whose original had arrived.
 const HALF: f64 = 0.5;
-/// Of the timeouts, what F-RTO found needless.
+/// Share of the timeouts that F-RTO found needless.
 const TENTH: f64 = 0.1;
 
 pub(super) fn check(look: Look<'_>) -> Vec<Finding> {

@@ -7,10 +7,10 @@
 //! slow start at a few segments, and then grow by a segment a round trip.
 //!
 //! ## How it is recognised
-//! By an entry that acts, and by what that costs: 1 MB and 10 MB are played by the model of
-//! `whyslow predict` with the entry's own round trip, with the threshold and without it. An entry
-//! is told when 10 MB take a fifth longer, and 100 ms or more: 361 segments at 40 µs cost nothing.
-//! It acts where
+//! By an entry that is in effect, and by its cost: the model of `whyslow predict` runs 1 MB and 10
+//! MB with the entry's own round trip, with the threshold and without it. An entry is reported when
+//! 10 MB take a fifth longer, and 100 ms or more: 361 segments at 40 µs cost nothing. It is in
+//! effect where
 //! - the kernel uses thresholds: it does before Linux 5.6, and later with
 //!   `net.ipv4.tcp_no_ssthresh_metrics_save=0`; its default, 1, neither saves nor uses them;
 //! - and it was written within the last hour: an older one is reset when it is next used
@@ -19,8 +19,9 @@
 //!   acted, whatever else is known.
 //!
 //! ## What it is confused with
-//! - HyStart, which finds a threshold anew for each connection.
-//! - a threshold that `ip route` sets: the finding says so, for deleting the entry does not end it.
+//! - HyStart, which finds a new threshold for each connection.
+//! - a threshold that `ip route` sets: the finding mentions it, because deleting the entry does not
+//!   remove it.
 //!
 //! ## The fix
 //! Have the kernel save none, and delete the entry: `tcp_no_ssthresh_metrics_save=1`, and before
@@ -52,7 +53,7 @@ const WORTH: (f64, f64) = (0.2, 0.1);
 const SIZES: [u64; 2] = [1_000_000, 10_000_000];
 /// Entries that are played, those that can cost most first.
 const PLAYED: usize = 16;
-/// More than so many are forgotten together.
+/// More than this are removed with one command.
 const FEW: usize = 3;
 
 /// An entry that acts, and the seconds of both sizes with it and without it.
@@ -96,7 +97,7 @@ fn acts(look: Look<'_>, entry: &PeerMetrics) -> bool {
     let is_used = match (look.kernel_at_least(5, 6), look.setting("net.ipv4.tcp_no_ssthresh_metrics_save")) {
         (_, Some(setting)) => setting == 0,
         (Some(false), None) => true,
-        // Not known, so not told.
+        // Unknown, so not reported.
         _ => false,
     };
     is_used && entry.age_ms.is_some_and(|age| age < TIMEOUT_MS)

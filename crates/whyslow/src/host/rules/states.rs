@@ -1,5 +1,4 @@
-//! Looks at states that were made in network namespaces of Linux 6.18, judged anew: what is found,
-//! whose it is, and what is advised.
+//! Judges recorded states of network namespaces of Linux 6.18 again: findings, owners and advice.
 //!
 //! `states.jsonl` has a state a line with one look or two, a second apart: `host` of `whyslow host
 //! --json`, cut to what rules read. The machine was busy with other work, so that its processors

@@ -49,7 +49,7 @@ fn close_wait_names_who_must_close() {
     // Seen to begin.
     scene.closed_since.insert(1, 4.0);
     assert_eq!(scene.finding("close-wait").figure("CLOSE-WAIT, watched"), 4.0);
-    // Nobody has it: it waits at the listener.
+    // No program owns it: it waits at the listener.
     let mut waiting = in_state(State::CloseWait);
     (waiting.owners, waiting.inode) = (Vec::new(), 0);
     let mut scene = Scene::new();
@@ -57,7 +57,7 @@ fn close_wait_names_who_must_close() {
     scene.add(listener(128, 1, 0));
     let found = scene.finding("close-wait");
     assert!(found.summary.contains("the listener 0.0.0.0:443 of nginx[812] has not accepted"), "{}", found.summary);
-    // Somebody has it, and only root may know who.
+    // A program owns it, and only root may see which.
     waiting.inode = 5;
     let mut scene = Scene::new();
     scene.add(waiting);
@@ -243,7 +243,7 @@ fn the_peers_window() {
     let found = with(4_000_000).finding("receive-window");
     assert_eq!((found.fix.who, found.seconds, &found.fix.command), (Who::Peer, Some(4.0), &None));
     assert!(found.fix.what.contains("6,291,456 B"), "more than 8 × 3.6 MB/s × 19 ms: {}", found.fix.what);
-    // Round trips grow with what is on its way: no buffer helps.
+    // Round trips grow with the data in flight: no buffer helps.
     let mut queued = Scene::new();
     queued.add(connection_with(|info| {
         (info.rwnd_limited, info.snd_wnd, info.rtt) = (Some(4_000_000), Some(72_400), Some(120_000))

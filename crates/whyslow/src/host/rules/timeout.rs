@@ -1,13 +1,13 @@
 //! Losses are found by timeouts: the sender was silent for 200 ms or more each time.
 //!
 //! ## What it is
-//! When no ACK tells of a loss, the sender waits for its retransmission timer, 200 ms at least on
-//! Linux, twice as long each further time, and then starts over with one segment.
+//! If no ACK reveals a loss, the sender waits for its retransmission timer, at least 200 ms on
+//! Linux, doubled each further time, and then starts over with one segment.
 //!
 //! ## How it is recognised
 //! - By live connections: ten timeouts or more to a peer, or one that has timed out three times in
-//!   a row and still waits. Newer kernels tell how long recoveries took (`total_rto_time`); else a
-//!   timeout counts as 200 ms, which is the least.
+//!   a row and still waits. Newer kernels record the duration of recoveries (`total_rto_time`);
+//!   otherwise a timeout counts as 200 ms, the minimum.
 //! - By counters: `TcpExt.TCPTimeouts` without SYNs (`TcpExt.TCPSynRetrans`) is one in a thousand
 //!   of `Tcp.OutSegs`: a timeout costs ten times as much as a repair by SACK over 20 ms, so a tenth
 //!   of what makes `loss`.
@@ -50,7 +50,7 @@ pub(super) fn check(look: Look<'_>) -> Vec<Finding> {
     if found.is_empty() { by_counters(look).into_iter().collect() } else { found }
 }
 
-/// Timeouts without those of SYNs, as a share of what was sent, where they are many.
+/// Timeouts except those of SYNs, as a share of the segments sent, if there are many.
 pub(super) fn counted(look: Look<'_>) -> Option<Share> {
     let all = look.counter("TcpExt.TCPTimeouts")?.share_of(look.counter("Tcp.OutSegs")?, ENOUGH)?;
     let share = Share { count: without_syns(look, "TcpExt.TCPTimeouts", all)?, ..all };

@@ -1,14 +1,14 @@
 //! BBR sends in bursts, because nothing here paces it.
 //!
 //! ## What it is
-//! BBR says at what rate to send, and somebody has to keep to it. Since Linux 4.13 TCP does so by
-//! itself; before, only the queueing discipline `fq` did. Without either BBR sends whole windows at
-//! once, and shallow queues drop them.
+//! BBR sets a sending rate, which a pacer must enforce. Since Linux 4.13 TCP paces by itself;
+//! before, only the queueing discipline `fq` did. Without either BBR sends whole windows at once,
+//! and shallow queues drop them.
 //!
 //! ## How it is recognised
-//! A kernel before 4.13, a live connection with BBR that retransmits one segment in a hundred, ten
-//! at least, and a device of its route whose root discipline is not `fq`. On any newer kernel it is
-//! not told, whatever the discipline.
+//! A kernel before 4.13, a live connection with BBR that retransmits one segment in a hundred, at
+//! least ten, and a device of its route whose root discipline is not `fq`. On any newer kernel it
+//! is not reported, whatever the discipline.
 //!
 //! ## What it is confused with
 //! - `loss` under BBR that is paced.

@@ -1,4 +1,4 @@
-//! A program does not read what has come, and its window is shut: the sender waits for it.
+//! A program does not read the received data, and its window is shut: the sender waits for it.
 //!
 //! ## What it is
 //! What comes waits in the receive buffer until the program reads it. When that is full the window
@@ -17,7 +17,7 @@
 //!   (`rwnd_limited`), and much less than a window passed in a round trip: a window that is merely
 //!   small, or that fills a queue, lets one pass in each.
 //!
-//! The counters `TcpExt.TCPToZeroWindowAdv` (this end shut a window) stand beside it.
+//! The counters `TcpExt.TCPToZeroWindowAdv` (this end shut a window) support it.
 //!
 //! ## What it is confused with
 //! - `receive-window`: the window is small, and all of it passes in each round trip.
@@ -42,7 +42,7 @@ use whyslow_core::cause::Cause;
 use whyslow_evidence::HELD_LEAST_US;
 use whyslow_live::host::TimerKind;
 
-/// Of the receive buffer, what lies unread.
+/// Share of the receive buffer that is unread.
 const UNREAD: f64 = 0.5;
 /// It has lain there, or the window has been shut, for this long, milliseconds.
 const STOOD_MS: u32 = 1_000;

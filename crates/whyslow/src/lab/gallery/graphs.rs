@@ -20,7 +20,7 @@ struct End {
     sockets: Vec<Series>,
 }
 
-/// A line: a value a column, none where nothing was read.
+/// A line: one value per column, `None` without a reading.
 pub(super) type Line = Vec<Option<f64>>;
 
 /// The four graphs of a run, over the same time.
@@ -45,7 +45,7 @@ pub(super) struct Graphs {
 }
 
 impl Graphs {
-    /// Of the sender, by its file of truth.
+    /// Data of the sender, from its file of truth.
     pub(super) fn read(file: &Path) -> anyhow::Result<Self> {
         let truth: Truth = serde_json::from_reader(BufReader::new(std::fs::File::open(file)?))?;
         let socket = truth.ends.get("server").and_then(|end| end.sockets.first());

@@ -13,7 +13,7 @@ use whyslow_report::text::units::thousands;
 /// The height of a graph, pixels; it is as wide as its cell.
 const HEIGHT: f64 = 84.0;
 
-/// The window's graph reaches so many times as high as what was in flight.
+/// The window's graph is at most this many times as high as the bytes in flight.
 const FAR_ABOVE: f64 = 4.0;
 
 const STYLE: &str = include_str!("page.css");
@@ -26,10 +26,10 @@ const GRAPHS: [(&str, &str); 4] = [
     ("Window", "<i class=window>receiver's</i>, <i class=cwnd>congestion</i>, <i class=flight>in flight</i>"),
 ];
 
-/// What the figures beside the graphs mean.
+/// Meaning of the figures next to the graphs.
 const FIGURES: &str = "counts are segments; in small: what it may be, where this machine held packets back";
 
-/// A condition: its result, and what is drawn of it.
+/// A condition: its result, and its graphs.
 pub(super) struct Row<'a> {
     pub(super) result: &'a RunResult,
     pub(super) graphs: Option<Graphs>,
@@ -136,7 +136,7 @@ fn sequence(graphs: &Graphs) -> String {
     svg(graphs, &Drawn { kind: Kind::Size, lines: &lines, marks, most })
 }
 
-/// What no sender comes near is cut off: the scale is that of what was in flight.
+/// Windows far above the bytes in flight are cut off: the scale is that of the bytes in flight.
 fn window(graphs: &Graphs) -> String {
     let lines = [("window", &graphs.window), ("cwnd", &graphs.congestion_window), ("flight", &graphs.in_flight)];
     let highest = lines.iter().map(|(_, line)| most(line)).fold(0.0, f64::max);
@@ -166,7 +166,7 @@ fn svg(graphs: &Graphs, drawn: &Drawn<'_>) -> String {
         return "<span class=none>nothing</span>".to_owned();
     }
     let (most_shown, seconds) = (grouped(&kind.show(most)), Kind::Time.show(graphs.seconds));
-    // Words stand outside, since what is inside is stretched to its cell.
+    // Text stands outside, because the picture is stretched to its cell.
     let mut out = format!(
         "<figure><figcaption>{most_shown}</figcaption><svg viewBox=\"0 0 {COLUMNS} {HEIGHT}\" preserveAspectRatio=none \
          role=img aria-label=\"up to {most_shown} in {seconds}\"><path class=axis d=\"M0 {}H{COLUMNS}M0 0V{HEIGHT}H{COLUMNS}\"/>",

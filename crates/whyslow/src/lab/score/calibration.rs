@@ -1,4 +1,4 @@
-//! How often what was said with some confidence was right.
+//! How often findings with a given confidence were right.
 //!
 //! Knows: the bins, and their table. Promises: a finding counts once. Ignores: what is right, and
 //! why.
@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use whyslow_core::analysis::{Finding, Grade};
 
-/// A cause that was said of a capture.
+/// A cause that was reported for a capture.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Said {
     pub cause: &'static str,
@@ -81,7 +81,7 @@ fn counted(line: &str) -> Option<((Grade, u8), (u64, u64))> {
 /// Bins of confidence: from, and to.
 const BINS: [(f64, f64); 5] = [(0.0, 0.6), (0.6, 0.7), (0.7, 0.8), (0.8, 0.9), (0.9, 1.01)];
 
-/// How often what was said with such a confidence was right.
+/// How often findings in a range of confidence were right.
 #[derive(Debug, Default, PartialEq, Serialize)]
 pub(super) struct Bin {
     from: f64,
@@ -91,7 +91,7 @@ pub(super) struct Bin {
     mean_confidence: Option<f64>,
 }
 
-/// Of causes that were said, each with whether it is right.
+/// Groups reported causes, each with whether it is right.
 pub(super) fn bins(all: &[(Said, bool)]) -> Vec<Bin> {
     let bin = |(from, to): (f64, f64)| {
         let of: Vec<_> = all.iter().filter(|(said, _)| (from..to).contains(&said.confidence)).collect();

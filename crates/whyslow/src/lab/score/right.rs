@@ -1,9 +1,9 @@
-//! What counts as right: the cause that costs most is the one that was meant, and where a run has
-//! several exchanges or several connections, nothing is said that nobody waited for.
+//! The definition of right: the cause that costs most is the intended one. If a run has several
+//! exchanges or several connections, no cause is reported for time that cost nothing.
 //!
-//! Knows: which causes one capture cannot tell apart, and what a draw's configuration rules out.
-//! Promises: a judgement reads the scenario and the explanation alone. Ignores: whether the cause
-//! was confirmed, which is the run's.
+//! Knows: which causes one capture cannot distinguish, and which causes a draw's configuration
+//! rules out. Promises: a judgement reads only the scenario and the explanation. Ignores: whether
+//! the cause was confirmed, which the run decides.
 
 use super::calibration::Said;
 use std::collections::BTreeMap;
@@ -13,7 +13,7 @@ use whyslow_lab::figures::Figures;
 use whyslow_lab::scenario::Variant;
 use whyslow_lab::scenario::work::{Side, Transfers, Work};
 
-/// Causes that one capture cannot tell apart: either is right for the other.
+/// Causes that one capture cannot distinguish: either is right for the other.
 const ALIKE: &[[&str; 2]] = &[
     ["server-think", "proxy-split"],
     // A far connection without the rounds of slow start behind a proxy is a program that gets its
@@ -39,14 +39,14 @@ const EITHER: &[(&str, &str)] = &[
 ];
 /// Draws that are about the last transfer alone; the first one prepares it.
 const ABOUT_THE_LAST: &[&str] = &["early-slow-start-exit", "restart-after-idle"];
-/// Causes that never cost most where they can be made, for they come with another that costs more:
-/// right when they are said at all. A Linux sender that learns that its copies were needless takes
-/// its window back, so that late packets cost repairs and no more.
+/// Causes that never cost most, because they come with another one that costs more: right if they
+/// are reported at all. A Linux sender that learns that its copies were needless takes its window
+/// back, so that late packets cost repairs and no more.
 const BESIDE: &[&str] = &["duplication", "reordering", "small-segments", "tls-record-buffering", "amplification-risk"];
 /// A label for transfers with nothing to blame.
 pub(super) const HEALTHY: &str = "none";
 
-/// Causes that a pause would be charged to by who takes it for lost time.
+/// Causes to which a pause is charged if it is counted as delay.
 const PAUSES: &[&str] = &[
     "application",
     "delayed-ack",
@@ -58,9 +58,9 @@ const PAUSES: &[&str] = &[
     "turn-taking",
     "zero-window",
 ];
-/// What must not be said of what was drawn, whatever it costs. A link that several fill is full
-/// whatever each of them does, and nothing is lost but by its queue; the pauses between requests
-/// and pushes are nobody's, and the time before a late answer is the server's alone.
+/// Causes that are wrong for a draw, whatever they cost. A link that several senders fill is full
+/// whatever each of them does, and only its queue loses packets. The pauses between requests and
+/// pushes cost nothing, and the time before a late response is the server's alone.
 const NEVER: &[(&str, &[&str])] = &[
     ("small-requests", PAUSES),
     ("pushes", PAUSES),
@@ -80,12 +80,12 @@ const NEVER: &[(&str, &[&str])] = &[
     ),
 ];
 
-/// What was said and should not have been, or not as the first thing.
+/// A cause that was reported wrongly, or wrongly as the first one.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct WrongFinding {
     /// In a table's words.
     pub said: String,
-    /// The cause that was said; `None` if something is missing.
+    /// The reported cause; `None` if one is missing.
     pub cause: Option<Said>,
 }
 
@@ -94,7 +94,7 @@ pub(super) fn is_about_the_last(run: &Variant) -> bool {
     ABOUT_THE_LAST.contains(&drawn(&run.label))
 }
 
-/// Whether what was meant has never been at this end.
+/// Whether the intended cause never shows at this end.
 pub(super) fn is_invisible(run: &Variant, figures: &Figures, end: End) -> bool {
     let figure = |name: &str| figures.get(name).copied().unwrap_or_default();
     INVISIBLE.contains(&(drawn(&run.label), end))
@@ -147,7 +147,7 @@ pub(super) fn wrong(run: &Variant, analysis: &Analysis) -> Option<WrongFinding> 
     wrong_exchanges(run, analysis).or_else(|| wrong_shares(run, analysis)).map(missing)
 }
 
-/// Whether one capture cannot tell two causes apart.
+/// Whether one capture cannot distinguish two causes.
 pub(crate) fn are_alike(one: &str, other: &str) -> bool {
     ALIKE.iter().any(|pair| pair.contains(&one) && pair.contains(&other))
 }
@@ -155,7 +155,7 @@ pub(crate) fn are_alike(one: &str, other: &str) -> bool {
 pub(super) fn is_right(label: &str, top: Option<&str>, findings: &[&Finding]) -> bool {
     let Some(top) = top else { return label == HEALTHY };
     let alike = || are_alike(label, top);
-    // A deep queue is full because the path's rate is reached: both are true, if both are said.
+    // A deep queue is full because the path's rate is reached: both are true, if both are reported.
     let deep =
         || label == "bufferbloat" && top == "bandwidth" && findings.iter().any(|f| f.cause.slug() == "bufferbloat");
     let fast = label == HEALTHY && top == "bandwidth";
@@ -163,14 +163,15 @@ pub(super) fn is_right(label: &str, top: Option<&str>, findings: &[&Finding]) ->
     label == top || fast || alike() || deep() || beside()
 }
 
-/// An answer was cut short behind what no capture can tell from the whole: that it was cut must be
-/// said, and may have cost nothing.
+/// A truncated response that no capture can distinguish from a whole one: the truncation must be
+/// reported, and may have cost nothing.
 fn may_be_enough(run: &Variant) -> bool {
     let Work::Download(work) = &run.scenario.work else { return false };
     work.closes == Side::Server && work.reset_after.is_some_and(|after| !after.is_empty())
 }
 
-/// Whether the run's configuration rules a cause out that was said beside the right one.
+/// Whether the run's configuration rules out a cause that was reported in addition to the right
+/// one.
 fn is_ruled_out(run: &Variant, cause: &str) -> bool {
     let drawn = drawn(&run.label);
     let never = || NEVER.iter().any(|(name, causes)| *name == drawn && causes.contains(&cause));
@@ -199,7 +200,7 @@ fn wrong_exchanges(run: &Variant, analysis: &Analysis) -> Option<String> {
     (counted != there).then(|| format!("{counted} exchanges for {there}"))
 }
 
-/// All that share a bottleneck are told so together.
+/// All connections that share a bottleneck are reported as one group.
 fn wrong_shares(run: &Variant, analysis: &Analysis) -> Option<String> {
     let Work::Download(Transfers { parallel, .. }) = run.scenario.work else { return None };
     if drawn(&run.label) != "shared-bottleneck" {

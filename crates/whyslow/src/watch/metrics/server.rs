@@ -1,4 +1,4 @@
-//! Tells the metrics over HTTP, to whoever asks for `/metrics`.
+//! Serves the metrics over HTTP, at `/metrics`.
 
 use super::format::Format;
 use anyhow::Context;
@@ -18,7 +18,7 @@ use std::thread;
 use std::time::Duration;
 use tokio::sync::Semaphore;
 
-/// Whoever connects asks soon, and not all at once.
+/// A client that connects sends its request soon, and few connect at once.
 const PATIENCE: Duration = Duration::from_secs(5);
 const MAX_CONNECTIONS: usize = 32;
 
@@ -45,7 +45,7 @@ async fn serve(listener: TcpListener, registry: Arc<Registry>) {
     loop {
         let Ok(place) = Arc::clone(&room).acquire_owned().await else { return };
         let Ok((stream, _)) = listener.accept().await else {
-            // No more files can be opened, say: later perhaps.
+            // For example, no more files can be opened: try again later.
             tokio::time::sleep(Duration::from_millis(100)).await;
             continue;
         };

@@ -125,7 +125,7 @@ impl View {
         }
     }
 
-    /// Takes what was told; while it is frozen, aside.
+    /// Adds reports; while frozen, to a separate list.
     pub(super) fn add(&mut self, batch: Batch, tally: &mut Tally) {
         (self.counts, self.now, self.first) = (batch.counts, batch.now, batch.first);
         if let Some(note) = batch.notes.last() {
@@ -279,7 +279,7 @@ impl View {
     }
 }
 
-/// Its connection, who sends, and when it began.
+/// Its connection, its sender, and its beginning.
 fn identity(record: &Record) -> (u64, Option<(usize, Nanos)>) {
     (record.connection.id, record.transfer().map(|transfer| (transfer.from as usize, transfer.start_s)))
 }

@@ -1,8 +1,8 @@
-//! [`Follow`]: captures that somebody else writes, read as they grow.
+//! [`Follow`]: reads captures that another program writes, as they grow.
 //!
-//! A file is read to its end; when another one is there that is newer, the next. A file that is
-//! shorter than what was read of it, or was written to again after it was left, is another one: so
-//! rings of `tcpdump -W` are followed, and those of `dumpcap -b`, whose files have new names.
+//! A file is read to its end; if there is a newer one, that is next. A file that is shorter than
+//! the part read, or that was written to again after it was left, counts as a new one. This follows
+//! rings of `tcpdump -W`, and those of `dumpcap -b`, whose files have new names.
 
 use super::reads::{Reads, WAIT, summarize};
 use crate::watch::intake::Intake;
@@ -29,7 +29,7 @@ struct FileId {
 /// Its device, and its number there.
 #[cfg(unix)]
 type Number = (u64, u64);
-/// Where nothing else tells files apart: a file that is renamed is another one.
+/// Without inode numbers, files are identified by name: a renamed file is another one.
 #[cfg(not(unix))]
 type Number = PathBuf;
 
@@ -56,7 +56,7 @@ pub(in crate::watch) struct Follow {
 
 impl Follow {
     /// # Errors
-    /// When a name is no pattern and there is no such file, or a pattern is wrong.
+    /// If a name is not a pattern and there is no such file, or a pattern is wrong.
     pub(super) fn new(names: &[String]) -> anyhow::Result<Self> {
         for name in names {
             if !is_pattern(name) {

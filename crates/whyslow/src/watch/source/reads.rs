@@ -19,7 +19,7 @@ pub(in crate::watch) enum Reads {
     End,
 }
 
-/// Ends a capture: what it says of itself.
+/// Ends a capture: returns its problems.
 ///
 /// # Errors
 /// When it was none.

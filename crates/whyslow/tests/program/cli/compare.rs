@@ -1,4 +1,4 @@
-//! `whyslow compare`: how transfers are named, what is told of them, and what is refused.
+//! `whyslow compare`: the names of transfers, its output, and its errors.
 
 use crate::{complaint, whyslow};
 use serde_json::Value;

@@ -1,4 +1,4 @@
-//! `whyslow export`: what it writes, where, and what it refuses.
+//! `whyslow export`: its output, the output's place, and its errors.
 
 use crate::{Folder, complaint, json, pcap, whyslow};
 use serde_json::Value;
@@ -188,7 +188,7 @@ fn what_comes_through_a_pipe_is_kept_for_as_long_as_it_is_needed() {
     let graphs = folder.put("y", b"").with_file_name("graphs");
     let output = piped(&["--xplot", "-o", graphs.to_str().unwrap()]);
     assert!(String::from_utf8(output.stderr).unwrap().contains("stdin.1.s2c_tsg.xpl"));
-    // What is wrong with it is said of the pipe, not of the file that it was kept in.
+    // An error names the pipe, not the temporary file with its data.
     let output = whyslow().args(["export", "-", "--csv"]).write_stdin("x").assert().code(2).get_output().clone();
     let stderr = String::from_utf8(output.stderr).unwrap();
     assert!(stderr.contains("whyslow: -: byte 1: no packet was found in 1 line of text"), "{stderr}");

@@ -17,7 +17,7 @@ fn whyslow_in(folder: &Path) -> Command {
     command
 }
 
-/// A program that prints what it is and its arguments, and ends with status 7.
+/// A program that prints its name and its arguments, and ends with status 7.
 fn stand_in(path: &Path) {
     fs::write(path, "#!/bin/sh\necho \"$0 $*\"\nexit 7\n").unwrap();
     fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();

@@ -1,4 +1,4 @@
-//! What can be read, and what is said of what cannot.
+//! Readable inputs, and the error messages of unreadable ones.
 
 use crate::{Folder, complaint, json, pcap, whyslow};
 use serde_json::Value;
@@ -35,7 +35,7 @@ fn standard_input_and_every_compression_say_the_same() {
         [gzip.finish().unwrap(), lz4.finish().unwrap(), xz.finish().unwrap(), zstd::encode_all(&plain[..], 1).unwrap()];
     for (index, bytes) in packed.into_iter().enumerate() {
         assert!(bytes.len() < plain.len());
-        // The name says nothing of the compression: the bytes do.
+        // The name does not show the compression: the bytes do.
         assert_eq!(nameless(json(&[folder.put(format!("packed{index}.pcap"), &bytes)])), expected, "{index}");
         assert_eq!(from_stdin(bytes, &["-"]), expected, "{index}");
     }

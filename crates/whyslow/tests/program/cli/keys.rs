@@ -135,7 +135,7 @@ fn secrets_and_private_text_are_in_no_output() {
             assert!(!text.contains("private"), "{name} {options:?}: the query is cut");
             assert!(secrets.iter().all(|secret| !text.contains(&secret[..16])), "{name} {options:?}");
         }
-        // Nor in what is condensed.
+        // Nor in condensed captures.
         let folder = Folder::new();
         let output = whyslow().args(["scan", "-o"]).arg(folder.0.path()).arg(capture(name)).output().unwrap();
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));

@@ -69,7 +69,7 @@ impl Folder {
     }
 }
 
-/// What `--json` says of files; the status must be 0.
+/// The output of `--json` for files; the status must be 0.
 pub(crate) fn json(files: &[PathBuf]) -> Value {
     let output = whyslow().arg("--json").args(files).assert().code(0).stderr("");
     serde_json::from_slice(&output.get_output().stdout).unwrap()

@@ -6,7 +6,7 @@ use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// What a name block, or whoever names a file, may bring. No `/`: it would be a folder.
+/// Characters that a name block, or a file's name, may contain. No `/`: it would be a folder.
 const HOSTILE: &str = "x\u{202e}fdp.exe\u{1b}[2J\u{9b}31m\u{200b}\u{2067}\u{feff}\u{7f}&#8238;";
 /// The same as it is shown.
 const SHOWN: &str = r"x\u{202e}fdp.exe\u{1b}[2J\u{9b}31m\u{200b}\u{2067}\u{feff}\u{7f}&#8238;";

@@ -1,5 +1,5 @@
-//! What is written: never to what is read, whole or not at all, and with the file's name where it
-//! cannot be.
+//! Outputs: they never replace an input, are written whole or not at all, and errors have the
+//! file's name.
 
 #[cfg(unix)]
 use super::compare::has_page;
@@ -126,7 +126,7 @@ fn what_keeps_nothing_may_be_both_ends() {
     use std::net::Shutdown;
     use std::os::fd::OwnedFd;
     use std::os::unix::net::UnixStream;
-    // A socket, as one who listens starts a program for each caller.
+    // A socket, as a server like inetd starts a program for each connection.
     let (mut ours, theirs) = UnixStream::pair().unwrap();
     let both = [theirs.try_clone().unwrap(), theirs].map(|end| Stdio::from(OwnedFd::from(end)));
     let [stdin, stdout] = both;
@@ -162,8 +162,8 @@ fn a_new_file_has_the_usual_mode_and_what_replaces_one_has_that_ones() {
         assert_eq!(export("022", "there.csv"), mode);
         assert_eq!(fs::read(at("there.csv")).unwrap(), expected);
     }
-    // Behind a link its file is replaced, and of a file with two names the other one keeps what it
-    // had.
+    // A link's target is replaced, and the other name of a file with two names keeps the old
+    // content.
     folder.put("one.csv", b"old");
     fs::hard_link(at("one.csv"), at("two.csv")).unwrap();
     std::os::unix::fs::symlink("one.csv", at("link.csv")).unwrap();
@@ -187,7 +187,7 @@ fn what_may_not_be_written_to_is_not_replaced() {
     let mut command = Command::new(program);
     command.arg("export").arg(&input).args(["--csv", "-o"]).arg(&path);
     if rustix::process::geteuid().is_root() {
-        // Root may write to anything: somebody who may do all else in this folder.
+        // Root may write to anything: use an ordinary user with all rights in this folder.
         fs::set_permissions(folder.0.path(), PermissionsExt::from_mode(0o777)).unwrap();
         command.uid(65_534).gid(65_534);
     }
@@ -197,8 +197,8 @@ fn what_may_not_be_written_to_is_not_replaced() {
     assert_eq!(fs::read(&path).unwrap(), b"old");
 }
 
-/// Runs the program where no file may have more than 8 or 16 kB (the shells' units differ), with
-/// the signal that says so ignored or not.
+/// Runs the program with a file size limit of 8 or 16 kB (the shells' units differ), with the
+/// limit's signal ignored or not.
 #[cfg(unix)]
 fn limited(prepare: &str, args: &[&str]) -> Output {
     let line = format!("{prepare} ulimit -f 16; exec \"$0\" \"$@\"");
@@ -251,7 +251,7 @@ fn graphs_are_all_there_or_none_and_the_one_that_failed_is_named() {
     fs::copy(sample("loss-client"), input).unwrap();
     assert_eq!(limited("trap '' XFSZ;", &["export", input, "--xplot", "-o", at]).status.code(), Some(2));
     assert!(all() == before);
-    // What is no folder, and what cannot be made.
+    // A path that is not a folder, and one that cannot be created.
     let file = folder.put("file", b"old");
     let error = complaint(whyslow().args(["export", input, "--xplot", "-o"]).arg(&file));
     assert!(error.contains("file: is no folder"), "{error}");
@@ -387,8 +387,8 @@ fn a_capture_that_shrinks_while_it_is_read_is_an_error() {
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    // The second pass is under way, and waits: nobody reads more than its first row, and there is
-    // more than a pipe holds.
+    // The second pass is running, and waits: only the first row is read, and there is more than a
+    // pipe holds.
     let mut rows = BufReader::with_capacity(64, child.stdout.take().unwrap());
     let mut row = String::new();
     rows.read_line(&mut row).unwrap();

@@ -1,4 +1,5 @@
-//! `whyslow view` as whoever is on the same machine meets it: the program itself, over its sockets.
+//! `whyslow view` from the point of view of a user on the same machine: the program itself, over
+//! its sockets.
 
 mod crowd;
 mod end;
@@ -20,7 +21,7 @@ use whyslow_testing::{Lack, skip};
 /// An answer that does not come by then does not come at all.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// The program while it serves the page; what it keeps is in a folder of the test's own.
+/// The program while it serves the page; its files are in a folder of the test's own.
 struct View {
     child: Child,
     port: u16,
@@ -45,7 +46,7 @@ fn loss() -> Vec<u8> {
 }
 
 impl View {
-    /// With a sample, once it is open; none where the program was built without the page.
+    /// With a sample, once it is open; `None` if the program was built without the page.
     fn of_sample() -> Option<Self> {
         let view = Self::new(
             &mut Command::new(env!("CARGO_BIN_EXE_whyslow")),
@@ -115,7 +116,7 @@ impl View {
         reply.body
     }
 
-    /// The head of a file of so many bytes, which is the last of its drop.
+    /// The head of a file of this many bytes, which is the last of its drop.
     fn upload(&self, length: impl std::fmt::Display) -> String {
         self.upload_with(&format!("Content-Length: {length}\r\n"), "name=dropped.pcap&rest=0")
     }
@@ -164,7 +165,7 @@ impl Drop for View {
     }
 }
 
-/// Says that a program which ended could not show a page.
+/// Reports that a program which ended could not show a page.
 #[track_caller]
 fn without_page(child: Child) {
     let stderr = child.wait_with_output().unwrap().stderr;

@@ -66,8 +66,8 @@ impl Conversation {
         this
     }
 
-    /// A download, as it is seen at the client: a request, then `rounds` of so many segments a
-    /// round trip apart.
+    /// A download as seen at the client: a request, then `rounds` of this many segments a round
+    /// trip apart.
     pub fn download(&mut self, rtt: u64, rounds: &[u32]) {
         self.now += 100;
         self.send(0, ACK | PSH, 120, &[]);

@@ -1,4 +1,4 @@
-//! `whyslow predict`: what it prints and what it refuses. The figures themselves are tested beside
+//! `whyslow predict`: its output and its errors. The tests of the figures themselves are next to
 //! the model.
 
 use crate::{complaint, whyslow};

@@ -1,4 +1,4 @@
-//! `whyslow export` of tables: what it writes, where, and what it refuses.
+//! `whyslow export` of tables: its output, the output's place, and its errors.
 
 use crate::{Folder, complaint, json, json_with_words, whyslow};
 use std::fs;

@@ -57,7 +57,7 @@ fn nothing_is_said_of_what_an_article_left_out() {
     assert!(whole["elided"].is_null() && whole["rtt_ms"]["p50"].is_number());
     assert!(!cut["elided"].as_array().unwrap().is_empty());
     let upload = &cut["transfers"][0];
-    // The whole is told: bytes and time, the handshake's round trip, the windows.
+    // Totals are reported: bytes and time, the handshake's round trip, the windows.
     assert_eq!((&upload["bytes"], &upload["elided"]), (&303_123.into(), &true.into()));
     assert!((upload["duration_s"].as_f64().unwrap() - 0.8103).abs() < 0.001);
     assert!((cut["rtt_ms"]["min"].as_f64().unwrap() - 201.2).abs() < 0.5 && cut["rtt_ms"]["p50"].is_null());

@@ -11,7 +11,7 @@ fn file(path: &str) -> PathBuf {
 /// What tshark prints of a sample with the plugin: stdout, then the plugin's own lines of stderr.
 fn plugin(sample: &str, program: &str, arguments: &[&str], options: &[&str]) -> (String, String) {
     let mut tshark = Command::new("tshark");
-    // No settings and plugins of who runs the tests.
+    // Without the user's settings and plugins.
     let home = Folder::new();
     tshark.env("WHYSLOW_PROGRAM", env!("CARGO_BIN_EXE_whyslow"));
     tshark.env("HOME", home.put("none", b"").parent().unwrap()).env_remove("XDG_CONFIG_HOME");

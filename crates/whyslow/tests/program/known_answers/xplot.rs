@@ -2,8 +2,8 @@
 
 use whyslow_testing::capture;
 
-/// How often each sign is in an xplot file of `whyslow export`, by colour; none when the captures
-/// are not there.
+/// How often each sign is in an xplot file of `whyslow export`, by colour; `None` if the captures
+/// are missing.
 #[track_caller]
 fn plotted(name: &str, graph: &str) -> Option<impl Fn(&str, &str) -> usize> {
     let file = capture(name)?;

@@ -1,24 +1,23 @@
-//! Captures that others made, and what must be said of them. They are not part of the project: the
-//! tests look for them beside the repository, or where WHYSLOW_CAPTURES says, and say that they
-//! skip where they are not.
+//! Captures by others, and their required verdicts. They are not part of the project: the tests
+//! look for them next to the repository, or in WHYSLOW_CAPTURES, and report that they skip if they
+//! are missing.
 //!
-//! The truths stand in the `.toml` files beside this one, a file a class, each with what its
-//! packets show. They were written before the captures had been explained, by this criterion:
+//! The truths are in the `.toml` files next to this one, one file per class, each with the evidence
+//! in its packets. They were written before the captures had been explained, by this criterion:
 //!
 //! - **Who waited?** Time counts as lost while a byte that was asked for, or that was sent, had not
 //!   come. Pauses with all acknowledged and nothing asked for are `healthy`, however long; so is
 //!   what took a round trip where it needed one.
-//! - `expect` lists the causes of which one must cost most. More than one stands there where this
-//!   capture cannot tell them apart, or where the general is no mistake for the special. `healthy`:
-//!   nothing is said to have cost time.
-//! - `may` lists what is true too, with the seconds that it can have cost at most. Where only
-//!   `healthy` is expected, all else that is said is wrong.
-//! - `forbid` lists what is wrong beside the right cause.
-//! - `at_most` is the time, in seconds, that anything can have cost at most: what somebody waited
-//!   in all.
-//! - `problem` lists what must be told of the connection or of its capture, one of them at least:
-//!   why no more can be said.
-//! - `port` tells the connection in a capture of several; without it all of them are judged
+//! - `expect` lists the causes of which one must cost most. It has more than one if this capture
+//!   cannot distinguish them, or if the general cause is right for the special one. `healthy`: no
+//!   cause is reported to have cost time.
+//! - `may` lists further true causes, with the seconds that each can have cost at most. If only
+//!   `healthy` is expected, all other reported causes are wrong.
+//! - `forbid` lists causes that are wrong in addition to the right one.
+//! - `at_most` is the upper bound of any cost, in seconds: the total waiting time.
+//! - `problem` lists problems of the connection or of its capture, at least one of which must be
+//!   reported: the reason why the verdict is incomplete.
+//! - `port` selects the connection in a capture of several; without it all of them are judged
 //!   together.
 //!
 //! What is still wrong stands in `misses.toml`, with its mechanism: any other mistake fails, and so
@@ -34,9 +33,9 @@ use std::fmt::Write;
 use std::path::Path;
 use std::process::Command;
 
-/// A wrong cause said with this confidence is a promise broken.
+/// A wrong cause with this confidence is a broken promise.
 const HIGH: f64 = 0.8;
-/// What nobody lost.
+/// The name of a transfer without a delay.
 const HEALTHY: &str = "healthy";
 /// Times in the truths are rounded to milliseconds.
 const ROUNDED: f64 = 0.002;
@@ -186,7 +185,7 @@ fn describe(cause: &str, cost: Cost) -> String {
     format!("{cause} {seconds:.3} s ({confidence:.2})")
 }
 
-/// The connections that a truth is about, and what is said over them where it is about all.
+/// The connections that a truth is about, and the findings over all of them if it is about all.
 fn about<'a>(truth: &Truth, analysis: &'a Value) -> (Vec<&'a Value>, &'a [Value]) {
     let connections = analysis["connections"].as_array().unwrap().iter();
     match truth.port {
@@ -207,7 +206,7 @@ fn problems<'a>(connections: &[&'a Value], analysis: &'a Value) -> BTreeSet<&'a 
 /// What the program prints with `--json`, when it does not contradict itself.
 ///
 /// # Errors
-/// What the program says when it fails.
+/// The error message if the program fails.
 pub(super) fn explain(path: &Path) -> Result<Value, String> {
     let another = std::env::var_os(misses::ANOTHER);
     let program = another.clone().unwrap_or_else(|| env!("CARGO_BIN_EXE_whyslow").into());
@@ -225,7 +224,7 @@ pub(super) fn explain(path: &Path) -> Result<Value, String> {
 
 struct Verdict {
     truth: Truth,
-    /// What is said to have cost most.
+    /// The cause that is reported to have cost most.
     top: Option<String>,
     wrong: Option<(String, f64)>,
 }

@@ -1,4 +1,4 @@
-//! What is said of one capture, and whether it is right.
+//! The verdict on one capture, and whether it is right.
 
 use super::super::calibration::{self, Bin, Said};
 use super::super::{HIGH, name, right};
@@ -8,19 +8,18 @@ use whyslow_core::analysis::{Analysis, End, Finding};
 use whyslow_io::{Input, Stop};
 use whyslow_lab::real::Label;
 
-/// What was said of one capture.
+/// The verdict on one capture.
 #[derive(Debug, Serialize)]
 pub(super) struct Judged {
     pub(super) end: &'static str,
     pub(super) capture: PathBuf,
     pub(super) said: Option<NamedCause>,
     pub(super) wrong: Option<String>,
-    /// What the configuration rules out and was said all the same; the cause that cost most is not
-    /// among them.
+    /// Reported causes that the configuration rules out, except the cause that cost most.
     pub(super) ruled_out: Vec<NamedCause>,
 }
 
-/// A cause that was said.
+/// A reported cause.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(super) struct NamedCause {
     pub(super) cause: &'static str,
@@ -36,7 +35,7 @@ pub(super) fn explain(capture: &Path) -> anyhow::Result<Analysis> {
     Ok(whyslow_io::explain(&[Input::Path(capture.to_owned())], &Stop::default(), &mut |_| {})?)
 }
 
-/// Judges what an analysis says of a capture.
+/// Judges the analysis of a capture.
 pub(super) fn judge(label: &Label, end: End, capture: PathBuf, analysis: &Analysis) -> Judged {
     let findings = right::findings(analysis, false);
     let seconds = |cause| findings.iter().filter(|f| f.cause.slug() == cause).map(|f| f.cost_s.as_secs_f64()).sum();
@@ -66,7 +65,7 @@ pub(super) fn wrong(
 ) -> Option<String> {
     let top = said.map(|said| said.cause);
     let main = label.right.first().copied().unwrap_or(right::HEALTHY);
-    // A special case said by the same words as in the other score: a deep queue, if it is said too.
+    // The same special case as in the other score: a deep queue, if it is reported too.
     let deep = main == "bufferbloat" && right::is_right(main, top, findings);
     let enough = label.enough && findings.iter().any(|finding| finding.cause.slug() == main);
     if !(label.right.contains(&top.unwrap_or(right::HEALTHY)) || deep || enough) {
@@ -77,7 +76,7 @@ pub(super) fn wrong(
 }
 
 impl Judged {
-    /// What was wrong and was said with the greatest confidence.
+    /// The wrong cause with the greatest confidence.
     pub(super) fn most_confident_error(&self) -> Option<&NamedCause> {
         let wrong = self.wrong.as_ref()?;
         let top = self.said.iter().filter(|_| !wrong.ends_with("beside it"));

@@ -113,7 +113,7 @@ impl Report {
         text
     }
 
-    /// What was promised, and what was measured.
+    /// Promised and measured times of fixes.
     fn fixes(&self) -> String {
         let mut text = "\n## Fixes applied as printed\n\n| cause | promised | applied and measured | error, median | 90 % | worst | in the range |\n\
                         |---|---|---|---|---|---|---|\n"

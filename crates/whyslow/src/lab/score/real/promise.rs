@@ -1,4 +1,4 @@
-//! What a fix promises, and how long what it is about takes.
+//! The promise of a fix, and the duration that it refers to.
 
 use super::super::name;
 use super::judge::{explain, judge};
@@ -13,7 +13,7 @@ use whyslow_lab::run::folder;
 use whyslow_lab::truth::RunResult;
 use whyslow_report::words::{self, Lang};
 
-/// What was promised for a fix, and what it brought when it was applied as printed.
+/// The promised time of a fix, and the measured time with the fix applied as printed.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Promise {
     pub(super) label: String,
@@ -57,7 +57,7 @@ impl PromiseScope {
                 (transfer.duration_s - lead(analysis, transfer, before)).or_zero()
             }
             Self::Connection => connections().map(|connection| connection.duration_s).max()?,
-            // Their closing is nobody's wait.
+            // No user waits for their closing.
             Self::Series => connections().map(used).sum(),
         };
         Some(took.as_secs_f64())
@@ -73,7 +73,7 @@ fn sent_before(analysis: &Analysis, transfer: &Transfer) -> u64 {
 }
 
 /// How long a transfer took until its end had sent `before` bytes: a program that waits less may
-/// join to a transfer what was one of its own before.
+/// join a separate earlier transfer to the next one.
 fn lead(analysis: &Analysis, transfer: &Transfer, before: u64) -> Nanos {
     let joined = before.saturating_sub(sent_before(analysis, transfer));
     // A greeting more or less is the programs'.
@@ -159,7 +159,7 @@ fn alike(analysis: &Analysis, from: End, bytes: u64) -> impl Iterator<Item = &Tr
 }
 
 impl Promise {
-    /// What a finding promises as seen from this end; none where it promises nothing.
+    /// The promise of a finding as seen from this end; `None` if it promises nothing.
     fn new(label: &str, end: End, finding: &Finding, of: PromiseScope, analysis: &Analysis) -> Option<Self> {
         let remedy = finding.remedies.iter().find(|remedy| remedy.promise.is_some())?;
         let (sender, receiver) = match end {
@@ -191,7 +191,7 @@ impl Promise {
 
     /// What must be done for it.
     pub(crate) fn fix(&self) -> Fix {
-        // Words that are no command of a host's are a program's: they name what it must do.
+        // Words that are not a command of a host concern a program: they name the change it needs.
         let words = [self.what.as_str(), self.command.as_deref().unwrap_or_default()].join(" ");
         Fix { label: self.label.clone(), command: self.host.zip(self.command.clone()), words }
     }

@@ -14,7 +14,7 @@ use whyslow_core::units::Time;
 const SAMPLES: [&str; 5] =
     ["loss-client", "slow-start-client", "timeout-server", "nagle-delayed-ack-client", "healthy-server"];
 
-/// What a watch of a capture tells.
+/// The reports of a watch of a capture.
 fn records(name: &str, id: u64) -> Vec<Record> {
     let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../samples").join(format!("{name}.pcap"));
     let (mut reader, mut explainer) = (Reader::new(), LiveExplainer::new());

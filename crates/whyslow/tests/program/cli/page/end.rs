@@ -14,7 +14,7 @@ fn mode(path: &Path) -> u32 {
     fs::metadata(path).unwrap().permissions().mode() & 0o7777
 }
 
-/// The program where new files are open to everybody, unless it says otherwise.
+/// The program with an open umask: new files are accessible to all unless it restricts them.
 fn careless() -> Command {
     let mut command = Command::new("sh");
     command.args(["-c", "umask 0; exec \"$0\" \"$@\"", env!("CARGO_BIN_EXE_whyslow")]);
@@ -163,7 +163,7 @@ fn a_program_that_is_to_outlive_its_terminal_does() {
 #[test]
 fn the_secret_is_in_nobodys_arguments() {
     let folder = tempfile::tempdir().unwrap();
-    // Tells how it was called, and what is in the file that it was called with.
+    // Prints its arguments, and the content of the file in its argument.
     let browser = folder.path().join("xdg-open");
     let (called, done) = (folder.path().join("called"), folder.path().join("done"));
     let (to, end) = (called.display(), done.display());
@@ -189,7 +189,7 @@ fn the_secret_is_in_nobodys_arguments() {
 #[test]
 fn an_end_while_a_file_is_sent_away_is_an_end() {
     let Some(view) = View::of_sample() else { return };
-    // Takes nothing of what it is sent.
+    // Does not read the response.
     let mut stream = view.send(format!("GET /{}/slice?c=1&from=0&to=9 HTTP/1.1\r\n{}\r\n", view.token, view.host()));
     assert_eq!(view.state()["state"], "ready");
     assert_eq!(view.end(Signal::TERM).code(), Some(0));

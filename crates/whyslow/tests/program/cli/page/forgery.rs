@@ -4,8 +4,7 @@ use super::View;
 use rustix::process::Signal;
 use std::io::{ErrorKind, Write};
 
-/// Room for what another thread of the program may do meanwhile; what is refused needs a few
-/// kilobytes.
+/// Room for the program's other threads; a refused request needs a few kilobytes.
 const LITTLE: u64 = 24 << 20;
 
 /// Requests that do not come from the page, and the status that each gets.
@@ -57,7 +56,7 @@ fn forged(token: &str, host: &str, port: u16) -> Vec<(u16, String)> {
         (405, get(&format!("/{token}/open"), &format!("{host}Connection: close\r\n"))),
         (405, get(&format!("/{token}/state"), &format!("{host}Connection: close\r\n")).replace("GET", "DELETE")),
         (400, get(&format!("/{token}/state"), &format!("{host}Content-Length: 1000000000000000000\r\n"))),
-        // Heads without end, and what is none.
+        // Heads without end, and invalid ones.
         (431, get(&format!("/{token}/state"), &format!("{host}X: {}\r\n", "y".repeat(100_000)))),
         (431, get(&format!("/{token}/state"), &format!("{host}{}", "X: y\r\n".repeat(1_000)))),
         (400, "\0\0\0\r\n\r\n".to_owned()),
@@ -98,7 +97,7 @@ fn what_a_refused_request_says_it_will_send_is_neither_waited_for_nor_kept() {
     for mut stream in held {
         assert_eq!(super::reply(&mut stream).status, 421);
     }
-    // One that goes on sending talks to nobody.
+    // A client that goes on sending gets no response.
     let mut stream = view.send(foreign(1 << 30));
     let block = vec![0; 1 << 20];
     let sent = (0..1 << 10).map_while(|_| stream.write_all(&block).map_err(|error| error.kind()).ok()).count();

@@ -49,11 +49,11 @@ fn half_a_file_is_none() {
     let Some(view) = View::of_sample() else { return };
     let (open, file) = (view.document(), loss());
     let half = [view.upload(file.len()).into_bytes(), file[..file.len() / 2].to_vec()].concat();
-    // It says that no more comes, and waits for an answer.
+    // It announces the end of its data, and waits for a response.
     let mut stream = view.send(&half);
     cut(&stream);
     assert_eq!(reply(&mut stream).status, 400);
-    // It goes, and what it was sent is not read: the connection is reset.
+    // It disconnects without reading the response: the connection is reset.
     for _ in 0..8 {
         drop(view.send(&half));
     }

@@ -1,4 +1,4 @@
-//! Captures behind URLs and in object storage: what is found is what is found in the file.
+//! Captures behind URLs and in object storage: the findings equal those of the file.
 
 #[path = "../../../../../whyslow-gateway/tests/program/serve/running.rs"]
 #[expect(dead_code, reason = "most of it is for the gateway's own tests")]
@@ -15,7 +15,7 @@ use std::path::PathBuf;
 
 const SECRET: &str = "a-secret-of-this-test";
 
-/// The program, with credentials and proxies of nobody.
+/// The program, without the user's credentials and proxies.
 fn whyslow() -> Command {
     let mut command = crate::whyslow();
     for (name, _) in std::env::vars_os() {
@@ -131,7 +131,7 @@ fn a_url_that_cannot_be_read_says_why() {
     assert!(table.contains("404 Not Found"), "{table}");
 }
 
-/// A gateway with objects that only who has the key may read.
+/// A gateway with objects that can only be read with the key.
 fn gateway(place: &Place) -> Running {
     let open = place.serve(&[]);
     assert_eq!(open.ask("PUT", "/traces", b"").0, 200);

@@ -12,13 +12,13 @@ pub(super) struct Served {
     pub body: Vec<u8>,
     /// Answers with this status, and nothing else.
     pub status: Option<&'static str>,
-    /// The first answers end after so many bytes of the body each.
+    /// The first responses end after this many bytes of the body each.
     pub cuts: Vec<usize>,
     /// After the first answer with a body the file is another one.
     pub is_replaced: bool,
     /// Ranges are not understood.
     pub has_no_ranges: bool,
-    /// Neither ETag nor date is told.
+    /// Sends neither ETag nor date.
     pub has_no_version: bool,
 }
 
@@ -38,7 +38,7 @@ impl Server {
         thread::spawn(move || {
             for stream in listener.incoming() {
                 let (files, requests) = (Arc::clone(&files), Arc::clone(&requests));
-                // Who has enough hangs up.
+                // A client with enough data closes the connection.
                 thread::spawn(move || stream.and_then(|stream| answer(stream, &files, &requests)));
             }
         });
@@ -68,7 +68,7 @@ fn answer(
     let mut head = String::new();
     let mut reader = BufReader::new(stream.try_clone()?);
     if reader.fill_buf()?.first() == Some(&0x16) {
-        // Somebody begins to speak TLS.
+        // The client begins with TLS.
         return stream.write_all(b"HTTP/1.1 400 Bad Request\r\ncontent-length: 0\r\nconnection: close\r\n\r\n");
     }
     while !head.ends_with("\r\n\r\n") {
