@@ -15,7 +15,7 @@ const PIECE: usize = 64 << 10;
 /// What to send.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Upload {
-    /// So many bytes that do not compress.
+    /// This many bytes that do not compress.
     Bytes(u64),
     /// A file.
     File(PathBuf),

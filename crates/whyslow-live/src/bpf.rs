@@ -24,7 +24,7 @@ pub(crate) const JUMP_IF_AT_LEAST: u16 = 0x35;
 pub(crate) const JUMP_IF_SET: u16 = 0x45;
 pub(crate) const RETURN: u16 = 0x06;
 
-/// What the kernel knows of a packet beside its bytes, as an address to load from.
+/// The kernel's data on a packet that is not in its bytes, as an address to load from.
 pub(crate) fn ancillary(what: i32) -> u32 {
     (libc::SKF_AD_OFF + what).cast_unsigned()
 }

@@ -42,7 +42,7 @@ impl Client {
     /// A client without a connection.
     ///
     /// # Errors
-    /// When the system refuses what it needs.
+    /// If the system refuses a resource.
     pub fn new(options: Options) -> io::Result<Self> {
         // Timers are looked at after each turn of a connection: a request ends in time.
         let runtime = Builder::new_current_thread().enable_all().event_interval(1).build()?;
@@ -115,7 +115,7 @@ async fn follow(
         };
         ask.target = ask.target.join(&location)?;
         if !ask.target.same_origin(&first) {
-            // What was meant for one server is told to no other.
+            // Headers for one server are sent to no other.
             options.headers.retain(|(name, _)| ![AUTHORIZATION, COOKIE, HOST].contains(name));
         }
         // RFC 9110 sections 15.4.2 to 15.4.4.
@@ -191,7 +191,7 @@ async fn make(
     Ok(hop)
 }
 
-/// What the connection, its opening and the kernel tell of when things happened.
+/// Times from the connection, its opening and the kernel.
 fn times(connection: &Connection, opening: &Opening, began: Instant, left: Left) -> Times {
     let since = |at: Instant| at.saturating_duration_since(began);
     let answer = connection.seen.answer();
@@ -289,7 +289,7 @@ async fn answer(
     response.map_err(failed)
 }
 
-/// What the answer's head tells.
+/// The fields of the response's head.
 struct ResponseHead {
     status: u16,
     http: &'static str,

@@ -2,7 +2,7 @@
 //!
 //! Addresses are tried in the system's order, families in turn. The next one is tried when one
 //! fails, or has not answered for 200 ms (curl's `--happy-eyeballs-timeout-ms`); the first
-//! connection wins, and the others are given up. Every address that was tried is told.
+//! connection wins, and the others are closed. Every attempt is reported.
 
 use crate::capture::Recorder;
 use serde::Serialize;
@@ -104,7 +104,7 @@ pub(crate) async fn dial(addresses: &[SocketAddr], within: Duration, recorder: O
     }
 }
 
-/// Those that were not told to have ended have ended now.
+/// Attempts without a reported end have ended now.
 fn end_all(attempts: &mut [Attempt], now: Duration) {
     for attempt in attempts.iter_mut().filter(|attempt| !matches!(attempt.outcome, Outcome::Failed(_))) {
         attempt.took = now - attempt.after;

@@ -19,7 +19,7 @@ pub struct Exchange {
 }
 
 impl Exchange {
-    /// The answer that was no redirect.
+    /// The response that was not a redirect.
     pub fn last(&self) -> &Hop {
         #[allow(clippy::expect_used, reason = "there is no exchange without a request")]
         self.hops.last().expect("a request")
@@ -71,7 +71,7 @@ pub struct Hop {
     pub wire_bytes: [u64; 2],
     /// Where it redirects to.
     pub location: Option<String>,
-    /// What the kernel told of the connection while it lasted.
+    /// The kernel's data on the connection while it lasted.
     pub samples: Vec<Sample>,
     /// The congestion control of this end.
     pub congestion_control: Option<String>,

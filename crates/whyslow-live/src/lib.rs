@@ -9,9 +9,9 @@
 //! ```
 //!
 //! - [`Client`] holds at most one connection and makes requests on it, or on a new one each.
-//! - [`Exchange`] is what became of a request: each redirect is a [`Hop`] with its times, the
-//!   addresses that were tried, and what the kernel told of the connection.
-//! - [`capture`] records packets as pcapng; whoever wants them explained reads them as any capture.
+//! - [`Exchange`] is the result of a request: each redirect is a [`Hop`] with its times, the
+//!   attempted addresses, and the kernel's data on the connection.
+//! - [`capture`] records packets as pcapng, which is explained as any capture.
 //! - [`host`] reads sockets, remembered metrics, settings and counters, and changes nothing.
 //! - [`watch`] takes the packets of others, and keeps the last ones of every connection.
 //!

@@ -39,7 +39,7 @@ pub(crate) struct Interface<'a> {
     pub name: Option<&'a str>,
     /// LINKTYPE_ of its packets.
     pub link_type: u16,
-    /// Most bytes that are kept of a packet; 0 is no limit.
+    /// Most bytes that are kept of a packet; 0 means unlimited.
     pub snaplen: u32,
 }
 

@@ -32,7 +32,7 @@ impl Proxies {
         Self { http: Some(proxy.to_owned()), https: Some(proxy.to_owned()), except: split(except), is_option: true }
     }
 
-    /// The same, but for these hosts as well.
+    /// The same with further exceptions.
     #[must_use]
     pub fn but(mut self, except: &str) -> Self {
         self.except.extend(split(except));

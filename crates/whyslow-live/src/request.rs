@@ -19,7 +19,7 @@ pub struct Ask {
     pub method: Method,
     /// What is sent with it.
     pub upload: Option<Upload>,
-    /// The first so many bytes alone.
+    /// Only this many bytes from the beginning.
     pub first_bytes: Option<u64>,
 }
 

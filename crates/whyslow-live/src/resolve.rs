@@ -109,7 +109,7 @@ impl Reroute {
     }
 }
 
-/// Addresses of a name, and how long it took to have them; none where nothing was looked up.
+/// Addresses of a name, and the duration of the lookup; `None` without a lookup.
 #[derive(Clone, Debug)]
 pub(crate) struct Resolved {
     pub addresses: Vec<SocketAddr>,

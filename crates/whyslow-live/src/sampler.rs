@@ -1,7 +1,7 @@
 //! [`Sampler`]: reads a connection's `TCP_INFO` every few milliseconds, on a thread of its own.
 //!
-//! It also tells when what was written has left the send buffer, and when the peer has
-//! acknowledged it: `write` returns long before.
+//! It also records when written data has left the send buffer, and when the peer has acknowledged
+//! it: `write` returns long before.
 
 use crate::tcp_info::TcpInfo;
 use serde::Serialize;
@@ -11,7 +11,7 @@ use std::time::Instant;
 #[cfg(target_os = "linux")]
 const MOST: usize = 4_000;
 
-/// What the kernel told at one instant.
+/// The kernel's data at one instant.
 #[derive(Clone, Debug, Serialize)]
 pub struct Sample {
     /// When.
@@ -56,12 +56,12 @@ mod linux {
     struct State {
         socket: OwnedFd,
         samples: Vec<Sample>,
-        /// Of so many readings one is kept.
+        /// One of this many readings is kept.
         stride: usize,
         readings: usize,
         /// `bytes_acked` before anything was written.
         base: u64,
-        /// So many bytes have been written, and the peer has to acknowledge them.
+        /// This many bytes have been written, and the peer has to acknowledge them.
         awaited: Option<u64>,
         left: Left,
     }
@@ -131,7 +131,7 @@ mod linux {
             Self { state, end, thread: Some(thread) }
         }
 
-        /// So many bytes have been written since the beginning: from now on it is watched when they
+        /// This many bytes have been written since the beginning: from now on it watches when they
         /// leave.
         pub(crate) fn await_bytes(&self, written: u64) {
             let mut state = lock(&self.state);
@@ -153,7 +153,7 @@ mod linux {
             Some(info.bytes_sent?.saturating_sub(info.bytes_retrans?))
         }
 
-        /// What the kernel told since then, and what it tells now.
+        /// The kernel's data since then, with a reading from now.
         pub(crate) fn since(&self, then: Instant) -> Vec<Sample> {
             let mut state = lock(&self.state);
             state.read(Keep::Always);
@@ -180,7 +180,7 @@ mod others {
     use super::{Left, Sample};
     use std::time::Instant;
 
-    /// This system tells nothing.
+    /// This system has no such data.
     pub(crate) struct Sampler;
 
     impl Sampler {

@@ -1,4 +1,4 @@
-//! [`Spotter`]: reads along with HTTP to tell where a request ends and where its answer begins.
+//! [`Spotter`]: follows HTTP to find the end of a request and the beginning of its response.
 //!
 //! The answer begins with the status line (HTTP/1.1) or the HEADERS frame of our stream (HTTP/2)
 //! that is final: interim answers (1xx), SETTINGS and whatever else comes first are none.
@@ -8,7 +8,7 @@ use crate::wire::Arrival;
 /// The bytes that open an HTTP/2 connection (RFC 9113 section 3.4).
 const PREFACE: usize = 24;
 const FRAME_HEADER: usize = 9;
-/// Bytes of a header block that tell the status.
+/// Bytes of a header block that contain the status.
 const BLOCK: usize = 16;
 /// The most bytes of an answer's head, interim answers included: curl's limit is about the same.
 pub(crate) const LONGEST_HEAD: usize = 256 << 10;
@@ -43,7 +43,7 @@ impl Spotter {
         Self::Two(Two { sent: Frames::after(PREFACE), ..Two::default() })
     }
 
-    /// A request begins, with so many bytes of body.
+    /// A request begins, with this many bytes of body.
     pub(crate) fn begin(&mut self, body: u64) {
         match self {
             Self::One(one) => *one = One { body, whole_body: body, ..One::default() },
@@ -322,7 +322,7 @@ enum Status {
     Unknown,
 }
 
-/// What a header block's first field, which is `:status` (RFC 9113 section 8.3.2), tells by RFC
+/// The value of a header block's first field, which is `:status` (RFC 9113 section 8.3.2), by RFC
 /// 7541: an entry of the static table, or the name's entry with the value's text.
 fn status(frame: &Frame<'_>) -> Status {
     let padding = usize::from(frame.flags & PADDED != 0);

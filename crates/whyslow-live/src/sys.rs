@@ -7,8 +7,8 @@ use std::os::fd::{AsRawFd, BorrowedFd};
 /// linux/sockios.h.
 const SIOCETHTOOL: libc::Ioctl = 0x8946;
 
-/// Reads an option into `space`. Returns how many bytes the kernel wrote: kernels differ in how
-/// much they tell.
+/// Reads an option into `space`. Returns how many bytes the kernel wrote, which differs between
+/// kernels.
 ///
 /// # Errors
 /// Those of getsockopt(2).

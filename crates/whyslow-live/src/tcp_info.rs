@@ -1,7 +1,7 @@
 //! `TCP_INFO`: the kernel's own account of a connection.
 //!
-//! The structure grew with Linux: it is parsed by the length that the kernel returned, and what a
-//! kernel does not tell is none, never zero.
+//! The structure grew with Linux: it is parsed by the length that the kernel returned, and fields
+//! beyond it are `None`, never zero.
 
 use serde::{Deserialize, Serialize};
 
@@ -18,15 +18,15 @@ const OPTION_WINDOW_SCALE: u8 = 4;
 /// C puts the first field of bits where the machine's order of bytes begins.
 const FIRST_BIT: u8 = if cfg!(target_endian = "little") { 1 } else { 0x80 };
 
-/// What the kernel knows of a connection at one instant. Names are those of
-/// `include/uapi/linux/tcp.h`, without `tcpi_`.
+/// The kernel's data on a connection at one instant. Names are those of `include/uapi/linux/tcp.h`,
+/// without `tcpi_`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TcpInfo {
     /// TCP state; 1 is ESTABLISHED.
     pub state: Option<u8>,
     /// 0 open, 1 disorder, 2 CWR, 3 recovery, 4 loss.
     pub ca_state: Option<u8>,
-    /// Timeouts of what is sent now, without an answer.
+    /// Timeouts of the oldest data in flight, without an answer.
     pub retransmits: Option<u8>,
     /// Probes of a window of zero, or of an idle peer, without an answer.
     pub probes: Option<u8>,
@@ -108,7 +108,7 @@ pub struct TcpInfo {
     pub rwnd_limited: Option<u64>,
     /// µs of it limited by the send buffer.
     pub sndbuf_limited: Option<u64>,
-    /// Segments that the peer has, as far as it said.
+    /// Segments that have reached the peer, as far as it acknowledged them.
     pub delivered: Option<u32>,
     /// Those of them that came with a congestion mark (ECN).
     pub delivered_ce: Option<u32>,
@@ -116,7 +116,7 @@ pub struct TcpInfo {
     pub bytes_sent: Option<u64>,
     /// Bytes retransmitted since the beginning.
     pub bytes_retrans: Option<u64>,
-    /// Segments that the peer told it received twice.
+    /// Segments that the peer reported as received twice.
     pub dsack_dups: Option<u32>,
     /// How often the path was found to reorder.
     pub reord_seen: Option<u32>,
@@ -213,19 +213,19 @@ fn field<const N: usize>(bytes: &[u8], at: usize) -> Option<[u8; N]> {
     bytes.get(at..at + N)?.try_into().ok()
 }
 
-/// Asks the kernel of a connection; none where it does not tell.
+/// Reads `TCP_INFO` of a connection; `None` if unavailable.
 #[cfg(target_os = "linux")]
 pub fn of(connection: &tokio::net::TcpStream) -> Option<TcpInfo> {
     read(std::os::fd::AsFd::as_fd(connection))
 }
 
-/// Asks the kernel of a connection; none, as only Linux tells this.
+/// Always `None`: only Linux offers it.
 #[cfg(not(target_os = "linux"))]
 pub fn of(_: &tokio::net::TcpStream) -> Option<TcpInfo> {
     None
 }
 
-/// Asks the kernel; none where it does not tell, or the socket is no TCP socket.
+/// Reads `TCP_INFO` of a socket; `None` if unavailable, or if it is not a TCP socket.
 #[cfg(target_os = "linux")]
 pub fn read(socket: std::os::fd::BorrowedFd<'_>) -> Option<TcpInfo> {
     let mut space = [0; SPACE];

@@ -18,7 +18,7 @@ use tokio_rustls::rustls::{
 /// Whom to trust.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Trust<'a> {
-    /// Anybody.
+    /// Accept any certificate.
     pub insecure: bool,
     /// These authorities, and not the system's.
     pub authorities: Option<&'a Path>,
@@ -30,7 +30,7 @@ pub(crate) struct Trust<'a> {
 /// a whole one, so that new connections compare.
 ///
 /// # Errors
-/// When there is nobody to trust.
+/// If there is no trusted certificate.
 pub(crate) fn config(trust: Trust<'_>, protocols: &[&str]) -> Result<Arc<ClientConfig>, Failure> {
     let provider = Arc::new(ring::default_provider());
     let builder = ClientConfig::builder_with_provider(Arc::clone(&provider))
@@ -201,7 +201,7 @@ impl ServerCertVerifier for Named {
     }
 }
 
-/// Trusts whoever answers; signatures must still be right.
+/// Accepts any certificate; signatures must still be right.
 #[derive(Debug)]
 struct Anybody(Arc<CryptoProvider>);
 

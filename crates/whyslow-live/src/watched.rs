@@ -31,7 +31,7 @@ pub(crate) struct RequestProgress {
     written: Option<(Instant, u64)>,
 }
 
-/// Shared by the connection and whoever asks about it.
+/// Shared by the connection and its readers.
 #[derive(Clone, Debug)]
 pub(crate) struct SharedProgress(Arc<Mutex<RequestProgress>>);
 

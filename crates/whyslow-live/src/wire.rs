@@ -1,8 +1,8 @@
 //! [`Wire`]: a TCP connection that remembers when its bytes came.
 //!
-//! Under TLS it hands them over one record at a time and never more: whoever reads plaintext above
-//! it then knows that it came in the last record handed over, and when the first and the last byte
-//! of that record came. Without TLS what one read gave counts as a record.
+//! Under TLS it hands them over one record at a time and never more: a reader of plaintext above it
+//! then knows that it came in the last record, and when the first and the last byte of that record
+//! arrived. Without TLS the bytes of one read count as a record.
 
 use std::collections::VecDeque;
 use std::io;
@@ -29,7 +29,7 @@ pub(crate) struct Arrival {
     pub bytes: u64,
 }
 
-/// What both ends of the stack know of a connection's bytes.
+/// Data of both ends of the stack on a connection's bytes.
 #[derive(Debug, Default)]
 pub(crate) struct Ledger {
     record: Option<Arrival>,
@@ -39,7 +39,7 @@ pub(crate) struct Ledger {
     read: u64,
 }
 
-/// Shared by the connection and whoever asks about it.
+/// Shared by the connection and its readers.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct SharedLedger(Arc<Mutex<Ledger>>);
 

@@ -22,7 +22,7 @@ mod linux {
     use whyslow_live::watch::{Rights, Ring, RingOptions, User, WatchError, drop_rights};
     use whyslow_testing::Lack;
 
-    /// Says to this program what to be.
+    /// Selects the role of this program.
     pub(crate) const INSIDE: &str = "WHYSLOW_TEST_RIGHTS";
 
     pub(crate) fn run_all() {

@@ -15,7 +15,7 @@ pub(super) enum File<W> {
 }
 
 impl<W: Write> File<W> {
-    /// Writes what comes before them.
+    /// Writes the file's head.
     pub(super) fn begin(format: Format, snaplen: u32, mut out: W) -> io::Result<Self> {
         match format {
             Format::Pcap => {
@@ -47,7 +47,7 @@ impl<W: Write> File<W> {
         }
     }
 
-    /// Writes what comes after them.
+    /// Writes the file's end.
     pub(super) fn end(self, recorded: Recorded) -> io::Result<()> {
         match self {
             Self::Pcap(mut out) => out.flush(),

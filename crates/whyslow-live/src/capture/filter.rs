@@ -56,7 +56,7 @@ fn end(code: &mut Assembler, keep: Label, drop: Label) {
     code.place(drop);
     code.op(RETURN, 0);
     code.place(keep);
-    // What passes is cut when it is received: of a packet that a filter cuts, nobody learns the
-    // length.
+    // Packets that pass are cut when they are received: the length of a packet that a filter cuts
+    // is not reported.
     code.op(RETURN, WHOLE);
 }

@@ -110,7 +110,7 @@ impl Recorder {
         self.shared.filter(&expected)
     }
 
-    /// Waits for what is on its way, and ends the file.
+    /// Waits for packets on their way, and ends the file.
     ///
     /// # Errors
     /// When something could not be received or written.

@@ -18,7 +18,7 @@ pub use linux::{Recorder, RecorderSocket};
 #[cfg(not(target_os = "linux"))]
 pub use others::{Recorder, RecorderSocket};
 
-/// Most bytes of a packet: what a device puts together is longer than what is on the wire.
+/// Most bytes of a packet: a packet merged by a device is longer than those on the wire.
 pub const WHOLE: u32 = 0x4_0000;
 
 /// How packets are stored.

@@ -78,7 +78,7 @@ mod tests {
         assert_eq!(find(&message, 1).and_then(|nested| find(nested, 3)).map(text).as_deref(), Some("eth0"));
         assert_eq!(find(&message, 2).and_then(|value| u32_at(value, 0)), Some(7));
         assert_eq!(find(&message, 9), None);
-        // What is cut keeps what comes before.
+        // A truncated message keeps the attributes before the cut.
         assert_eq!(read(&message[..message.len() - 1]).count(), 1);
     }
 

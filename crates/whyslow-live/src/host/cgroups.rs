@@ -33,7 +33,7 @@ struct Mount {
     point: PathBuf,
 }
 
-/// The hierarchies of this machine, and what was read of them.
+/// The hierarchies of this machine, and their values.
 #[derive(Default)]
 pub(super) struct Cgroups {
     unified: Option<Mount>,
@@ -185,7 +185,7 @@ fn membership(line: &str) -> Option<(&str, &str)> {
     line.split_once(':')?.1.split_once(':')
 }
 
-/// Reads `cpu.stat`: µs in the unified hierarchy, ns in version 1; none where nothing is limited.
+/// Reads `cpu.stat`: µs in the unified hierarchy, ns in version 1; `None` without a limit.
 fn parse_stat(text: &str) -> Option<Throttled> {
     let number = |name: &str| -> Option<u64> {
         let value = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '))?;

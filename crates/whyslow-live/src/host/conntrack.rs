@@ -3,7 +3,7 @@
 use super::Conntrack;
 use std::path::Path;
 
-/// Of the thread's network namespace, where it runs.
+/// Data of the thread's network namespace.
 pub(super) fn read(net: &Path) -> Option<Conntrack> {
     let number = |name: &str| {
         let text = std::fs::read_to_string(Path::new("/proc/sys/net/netfilter").join(name)).ok()?;

@@ -34,7 +34,7 @@ pub(super) fn softnet(proc: &Path) -> io::Result<Vec<Softnet>> {
 }
 
 /// Reads `netstat` and `snmp`: a line of names, then a line of values, each behind their group. A
-/// negative value is no counter (`Tcp.MaxConn`: there is no limit).
+/// negative value is not a counter (`Tcp.MaxConn`: there is no limit).
 pub(super) fn parse_pairs(text: &str) -> BTreeMap<String, u64> {
     let mut counters = BTreeMap::new();
     let mut lines = text.lines();

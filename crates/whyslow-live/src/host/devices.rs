@@ -1,4 +1,4 @@
-//! Network devices by rtnetlink(7), and what ethtool knows of them.
+//! Network devices by rtnetlink(7), with their data from ethtool.
 
 use super::attributes::{find, read, text, u32_at, u64_at};
 use super::netlink::{List, Netlink};

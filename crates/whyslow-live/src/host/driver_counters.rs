@@ -22,11 +22,11 @@ const MOST: usize = 50_000;
 /// it has when it is asked for them, and each queue that is added meanwhile brings some more.
 const ROOM: usize = 4096;
 
-/// Parts of the names of what tells that packets were dropped.
+/// Parts of the names of counters of dropped packets.
 const OF_DROPS: [&str; 8] =
     ["drop", "discard", "miss", "fifo", "no_buf", "out_of_buf", "no_dma_resources", "allowance_exceeded"];
 
-/// The counters that tell of packets dropped and are not zero.
+/// The counters of dropped packets that are not zero.
 ///
 /// # Errors
 /// EOPNOTSUPP where the driver has none; else those of SIOCETHTOOL.

@@ -44,7 +44,7 @@ const SUMS: [(&str, &str, &str); 11] = [
     ("receive-hashing", "rx-hashing", ""),
 ];
 
-/// What it knows of a device.
+/// The data of a device.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Details {
     pub speed_mbps: Option<u32>,
@@ -62,7 +62,7 @@ pub(super) fn all() -> io::Result<BTreeMap<u32, Details>> {
     for (index, offloads) in list(&mut family, FEATURES_GET, |message| Some(offloads(message)))? {
         all.entry(index).or_default().offloads = offloads;
     }
-    // What drivers do not tell, or this kernel not yet.
+    // Not offered by some drivers and older kernels.
     for (index, speed) in list(&mut family, LINKMODES_GET, speed).unwrap_or_default() {
         all.entry(index).or_default().speed_mbps = Some(speed);
     }

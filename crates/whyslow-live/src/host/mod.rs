@@ -1,4 +1,4 @@
-//! What this machine knows of its own TCP: sockets, remembered metrics, settings, counters.
+//! This machine's data on its own TCP: sockets, remembered metrics, settings, counters.
 //!
 //! ```text
 //!   namespaces ─▶ sockets (sock_diag) ─▶ owners (/proc)
@@ -6,8 +6,8 @@
 //!              └▶ counters (/proc/net)  └▶ pressure (PSI, cgroups)       ═▶ Host
 //! ```
 //!
-//! It reads, and judges nothing; nothing is changed. What the kernel does not offer, or does not
-//! show to whoever runs this, is none, and stands in [`Host::missing`] with the reason.
+//! It reads, and judges nothing; nothing is changed. Data that the kernel does not offer, or does
+//! not show to this user, is `None`, and [`Host::missing`] has the reason.
 
 mod attributes;
 mod cgroups;
@@ -138,7 +138,7 @@ pub struct Socket {
     pub recv_queue: u32,
     /// Bytes written and not acknowledged; of a listener: most connections to be accepted.
     pub send_queue: u32,
-    /// Who holds it: several processes may share a socket.
+    /// Its owners: several processes may share a socket.
     pub owners: Vec<Owner>,
     /// Of its file; 0: there is none, for the program closed it or has yet to accept it.
     pub inode: u64,
@@ -219,7 +219,7 @@ pub struct Owner {
     /// The folder of the cgroup with that limit: its `cpu.stat` has the account.
     pub throttled_in: Option<String>,
     /// Share of the last 10 s in which some task of its cgroup waited for a processor, per cent,
-    /// rounded (`cpu.pressure`); none where it is in no cgroup of the unified hierarchy.
+    /// rounded (`cpu.pressure`); `None` if it is in no cgroup of the unified hierarchy.
     pub cpu_pressure: Option<u8>,
     /// The folder of that cgroup.
     pub cpu_pressure_in: Option<String>,
@@ -289,7 +289,7 @@ pub struct Device {
     pub kind: Option<String>,
     /// Its MTU, bytes.
     pub mtu: u32,
-    /// Its speed, Mbit/s, where the driver says.
+    /// Its speed, Mbit/s, if the driver reports it.
     pub speed_mbps: Option<u32>,
     /// The root queueing discipline (`fq`, `fq_codel`, `mq`).
     pub qdisc: Option<String>,
@@ -302,7 +302,7 @@ pub struct Device {
     pub rings: Option<Rings>,
     /// Counters (`rx_dropped`, `tx_dropped`, `rx_missed_errors` …).
     pub counters: BTreeMap<String, u64>,
-    /// Counters of its driver that tell of packets dropped and are not zero, by the driver's names
+    /// Counters of its driver that count dropped packets and are not zero, by the driver's names
     /// (`ethtool -S`: `rx_out_of_buffer`).
     pub driver_counters: BTreeMap<String, u64>,
 }
@@ -346,7 +346,7 @@ pub struct Conntrack {
     pub count: u64,
     /// Most entries.
     pub max: u64,
-    /// Packets that were dropped, for want of an entry for the most part.
+    /// Dropped packets, mostly because the table was full.
     pub dropped: Option<u64>,
     /// Connections that were forgotten early, to make room.
     pub early_dropped: Option<u64>,

@@ -24,7 +24,7 @@ pub(super) struct Place {
     file: Option<File>,
 }
 
-/// Finds the namespaces that are wanted, the own one first, and tells what could not be found.
+/// Finds the requested namespaces, the own one first, and lists those that are missing.
 pub(super) fn find(wanted: &Namespaces, proc: &Path) -> (Vec<Place>, Vec<Missing>) {
     let own = match metadata(proc.join("thread-self/ns/net")) {
         Ok(own) => own,
@@ -56,7 +56,7 @@ struct Known {
     /// The file system that namespaces are files of.
     device: u64,
     places: BTreeMap<u64, Place>,
-    /// The container of a namespace's processes; none where one of them is in no container, for
+    /// The container of a namespace's processes; `None` if one of them is in no container, because
     /// then it is the machine's.
     containers: BTreeMap<u64, Option<String>>,
 }
@@ -172,7 +172,7 @@ mod tests {
         known.add_container(1, &docker("a"));
         // Of the same pod.
         known.add_container(1, &docker("b"));
-        // Of the machine, and a container that shares its network.
+        // A process of the machine, and a container that shares its network.
         known.add_container(2, &docker("c"));
         known.add_container(2, "0::/system.slice/ssh.service\n");
         known.add_container(2, &docker("c"));

@@ -68,7 +68,7 @@ impl Netlink {
         Ok(List { items, changed: true })
     }
 
-    /// Asks for one thing, which one message answers; none where `parse` makes nothing of it.
+    /// Asks for one thing, in one message; `None` if `parse` returns `None`.
     ///
     /// # Errors
     /// What the kernel answers, and those of send(2) and recv(2).
@@ -78,8 +78,8 @@ impl Netlink {
         Ok(answer)
     }
 
-    /// Sends a request, and hands over the bodies of all messages of its answer. Whether what they
-    /// list changed meanwhile.
+    /// Sends a request, and passes the bodies of all messages of its response to `each`. Returns
+    /// whether the list changed meanwhile.
     fn request(&mut self, kind: u16, flags: u16, body: &[u8], mut each: impl FnMut(&[u8])) -> io::Result<bool> {
         self.sequence = self.sequence.wrapping_add(1);
         let message = message(kind, flags | NLM_F_REQUEST, self.sequence, body);

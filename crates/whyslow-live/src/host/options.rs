@@ -61,7 +61,7 @@ pub struct Prefix {
     bits: u8,
 }
 
-/// A text that is no address and no prefix.
+/// A text that is neither an address nor a prefix.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("{0:?} is no address and no prefix such as 192.0.2.0/24")]
 pub struct InvalidPrefix(String);

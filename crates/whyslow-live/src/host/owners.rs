@@ -1,4 +1,4 @@
-//! Who holds a socket: processes by their open files (`/proc/PID/fd`).
+//! Owners of a socket: processes by their open files (`/proc/PID/fd`).
 
 use super::cgroups::{self, Cgroups, container, unit};
 use super::{Missing, Owner, Socket};
@@ -7,8 +7,8 @@ use std::fs::read_to_string;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Gives all sockets their owners, and tells what could not be found. Each process is looked at
-/// once; one that ends meanwhile holds nothing.
+/// Gives all sockets their owners, and lists the missing ones. Each process is read once; one that
+/// ends meanwhile owns nothing.
 pub(super) fn find(sockets: &mut [&mut Socket], proc: &Path, cgroups: &mut Cgroups) -> Option<Missing> {
     let wanted: HashSet<u64> = sockets.iter().map(|socket| socket.inode).filter(|&inode| inode != 0).collect();
     if wanted.is_empty() {
@@ -64,7 +64,7 @@ fn held_by(folder: &Path, wanted: &HashSet<u64>) -> io::Result<HashSet<u64>> {
     for entry in std::fs::read_dir(folder.join("fd"))?.flatten() {
         match std::fs::read_link(entry.path()) {
             Ok(target) => held.extend(inode(&target).filter(|inode| wanted.contains(inode))),
-            // Whoever may list the files may not always see what they are.
+            // A user that may list the files may not always read their links.
             Err(error) if error.kind() == io::ErrorKind::PermissionDenied => return Err(error),
             // Closed meanwhile.
             Err(_) => {}

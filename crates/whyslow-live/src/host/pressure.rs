@@ -12,7 +12,7 @@ pub(super) fn cpu(proc: &Path) -> io::Result<f64> {
     parse(&text).ok_or_else(|| io::Error::from(io::ErrorKind::InvalidData))
 }
 
-/// What `some` tells of the last 10 s.
+/// The line `some` for the last 10 s.
 pub(super) fn parse(text: &str) -> Option<f64> {
     let some = text.lines().find_map(|line| line.strip_prefix("some "))?;
     some.split_ascii_whitespace().find_map(|word| word.strip_prefix("avg10="))?.parse().ok()

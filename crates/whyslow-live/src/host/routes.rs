@@ -97,10 +97,10 @@ pub(super) fn of(sockets: &mut [Socket], devices: &[Device]) -> io::Result<Vec<R
     Ok(routes)
 }
 
-/// The route that a new connection from here to `remote` takes; none where there is none.
+/// The route of a new connection from here to `remote`; `None` if there is no route.
 ///
 /// # Errors
-/// When the kernel does not tell.
+/// If the kernel does not report it.
 pub fn route_to(remote: IpAddr) -> io::Result<Option<Route>> {
     let devices = super::devices::all()?.items;
     let local = if remote.is_ipv4() { IpAddr::from([0; 4]) } else { IpAddr::from([0; 16]) };
@@ -144,7 +144,7 @@ fn request(key: Key, flags: u32) -> Vec<u8> {
     request
 }
 
-/// A route as the kernel tells it.
+/// A route as the kernel reports it.
 #[derive(Debug, Default)]
 struct Found {
     to: String,

@@ -29,7 +29,7 @@ const WANTED: [(&str, &[&str]); 3] = [
 const SECRET: &str = "tcp_fastopen_key";
 
 /// Settings by their names (`net.ipv4.tcp_rmem`), words with one space between. /proc/sys/net is
-/// of whoever reads it.
+/// that of the reader's namespace.
 pub(super) fn all() -> BTreeMap<String, String> {
     let mut settings = BTreeMap::new();
     for (folder, beginnings) in WANTED {

@@ -68,7 +68,7 @@ fn request(family: i32) -> Vec<u8> {
     request
 }
 
-/// Reads a `struct inet_diag_msg` and its attributes; none of what is cut, or in no known state.
+/// Reads a `struct inet_diag_msg` and its attributes; `None` if it is cut, or in an unknown state.
 fn parse(message: &[u8]) -> Option<Found> {
     let &[family, state, timer, retransmits, ..] = message else { return None };
     let attributes = message.get(ATTRIBUTES..)?;
@@ -106,7 +106,7 @@ fn read_attributes(attributes: &[u8], found: &mut Found) {
     let socket = &mut found.socket;
     for (kind, value) in read(attributes) {
         match kind {
-            // Of a listener it holds the queue, which is known already.
+            // For a listener it holds the queue, which is known already.
             INFO if socket.state != State::Listen => socket.info = Some(TcpInfo::parse(value)),
             CONG => socket.congestion_control = Some(text(value)).filter(|name| !name.is_empty()),
             SKMEMINFO => {
@@ -133,7 +133,7 @@ fn memory(value: &[u8]) -> Option<Memory> {
     })
 }
 
-/// An end of a connection. IPv4 in an IPv6 socket is shown as what it is on the wire.
+/// An end of a connection. IPv4 in an IPv6 socket is shown as IPv4, as on the wire.
 fn endpoint(message: &[u8], family: u8, port: usize, address: usize, interface: u32) -> Option<SocketAddr> {
     let port = u16::from_be_bytes(at(message, port)?);
     let ip: IpAddr = match i32::from(family) {
@@ -185,7 +185,7 @@ mod tests {
     use proptest::prelude::*;
     use std::net::Ipv6Addr;
 
-    /// What the kernel tells of a socket, with ports 80 and 5000.
+    /// The kernel's message about a socket, with ports 80 and 5000.
     fn message(family: i32, state: u8, local: &[u8], remote: &[u8]) -> Vec<u8> {
         let mut bytes = vec![u8::try_from(family).unwrap(), state, 1, 3];
         bytes.extend([0, 80, 0x13, 0x88]);

@@ -1,11 +1,12 @@
-//! What was not captured, by who left it out: the ring, the interface, the snaplen.
+//! Packets that were not captured, by the part that dropped them: the ring, the interface, the
+//! snaplen.
 
 /// Counts since the ring was opened.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RingCounts {
     /// Packets that were handed out.
     pub packets: u64,
-    /// Of those, the ones that were longer than the snaplen: their first bytes were handed out.
+    /// Those of them that were longer than the snaplen: their first bytes were handed out.
     pub cut: u64,
     /// Packets that another device had already shown; not handed out.
     pub duplicates: u64,

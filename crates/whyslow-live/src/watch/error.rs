@@ -7,7 +7,7 @@ use std::ops::Range;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum WatchError {
-    /// Whoever runs this may not record packets.
+    /// This user may not record packets.
     #[error(
         "packets cannot be recorded without the right to (CAP_NET_RAW)
   to do: run it with sudo, or give the program the right once:
@@ -49,7 +49,7 @@ pub enum WatchError {
     System {
         /// What was attempted.
         action: &'static str,
-        /// What the kernel said.
+        /// The kernel's error.
         error: io::Error,
     },
 }
@@ -97,7 +97,7 @@ pub enum FilterError {
     },
 }
 
-/// The expression, and carets below what is wrong in it.
+/// The expression, with carets below the wrong part.
 fn caret(expression: &str, at: Option<&Range<usize>>) -> String {
     let mut out = format!("  {expression}");
     if let Some(at) = at {

@@ -18,10 +18,10 @@ use std::time::{Duration, SystemTime};
 
 /// Least limit, bytes.
 const LEAST: u64 = 256 << 10;
-/// Of a packet in the file, beside its bytes; of an interface, with its statistics.
+/// A packet's block without its bytes; an interface's block with its statistics.
 const PACKET: u64 = 12 + 20 + 3;
 const INTERFACE: u64 = 160;
-/// Of a comment: its head, what ends the options, what fills up words.
+/// A comment: its head, the end of the options, the padding.
 const COMMENT: u64 = 12;
 
 /// A file that has been written to; each has another number.
@@ -189,7 +189,7 @@ pub fn save_connection(
 struct Job<'a> {
     holding: Holding,
     comment: &'a str,
-    /// Only what came later; none is all, with the handshake.
+    /// Only packets that arrived later; `None` is all, with the handshake.
     after: Option<u64>,
     /// The oldest of the packets for which there is no room.
     skip: u64,
@@ -240,7 +240,7 @@ impl<'a> Job<'a> {
 
     /// What is not in the file between its packets of this connection.
     fn missing(&self) -> u64 {
-        // What left before the last save is in the file, or was said to be missing there.
+        // Packets dropped before the last save are in the file, or were reported as missing there.
         self.skip + if self.after.is_none() { self.holding.evicted } else { 0 }
     }
 }
@@ -310,7 +310,7 @@ impl Open {
         Ok(number)
     }
 
-    /// Writes what was dropped while it was written, at its first interface: the ring is one.
+    /// Writes the drops during the recording, at its first interface: there is only one ring.
     fn end(&mut self, counts: RingCounts) -> io::Result<()> {
         if !self.interfaces.is_empty() {
             let time = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or(Duration::ZERO);

@@ -9,14 +9,14 @@
 //!
 //! 1. [`Ring::open`] takes packets by AF_PACKET with TPACKET_V3 (packet(7)), which needs
 //!    CAP_NET_RAW; none before its filter, and on loopback each once.
-//! 2. [`open_connections`] tells window scales, segment sizes and round trips of what is open
-//!    already, and the processes.
+//! 2. [`open_connections`] returns window scales, segment sizes, round trips and processes of
+//!    connections that are open already.
 //! 3. [`drop_rights`] gives all rights up, before other threads are started.
-//! 4. [`Ring::next_block`] hands packets out; [`Ring::counts`] says what was not captured and who
-//!    left it out: the ring, an interface, the snaplen. Whoever is too slow loses packets and holds
-//!    up nobody.
+//! 4. [`Ring::next_block`] hands packets out; [`Ring::counts`] counts packets that were not
+//!    captured, by the part that dropped them: the ring, an interface, the snaplen. A slow reader
+//!    loses packets and does not delay the traffic.
 //! 5. [`Recorder::record`] holds them in memory of fixed size, and [`Keep::save`] writes those of a
-//!    connection, with its handshake and a word on what has left.
+//!    connection, with its handshake and a note on missing packets.
 //!
 //! The ring and the sockets are Linux'; the recorder takes packets from anywhere.
 //!

@@ -18,11 +18,11 @@ pub struct RingPacket<'a> {
     /// Index of the interface.
     pub interface: u32,
     /// Bytes that the packet had, with its link layer's header. A merged one (GRO, TSO) is longer
-    /// than what is on the wire.
+    /// than those on the wire.
     pub length: u32,
     /// The first of them.
     pub bytes: &'a [u8],
-    /// Bytes of payload in each segment of a merged packet, where the kernel says so
+    /// Bytes of payload in each segment of a merged packet, if the kernel reports it
     /// (`virtio_net_hdr.gso_size`).
     pub segment_size: Option<u16>,
     /// Whether this machine sent it.

@@ -1,7 +1,8 @@
-//! Of a packet: which connection it belongs to, and what its TCP header says of the handshake.
+//! The connection that a packet belongs to, and the flags of its TCP header that concern the
+//! handshake.
 //!
-//! As far as packets have to be put beside others of their connection; what they mean is for the
-//! analysis. What stands in a tunnel belongs to no connection here.
+//! Parses only as much as grouping by connection needs; their meaning is for the analysis. Packets
+//! in a tunnel belong to no connection here.
 
 use super::packet::{ETHERNET, LINUX_SLL2, RAW};
 use std::net::{IpAddr, SocketAddr};
@@ -20,10 +21,10 @@ pub struct Connection {
 }
 
 impl Connection {
-    /// Of these two ends, in any order.
+    /// A connection of these two ends, in any order.
     #[must_use]
     pub fn new(one: SocketAddr, other: SocketAddr) -> Self {
-        // Neither is told by an IPv6 address' scope and flow label, which packets do not have.
+        // Packets have no scope and no flow label, so an IPv6 address' ones are ignored.
         let plain = |end: SocketAddr| SocketAddr::new(end.ip().to_canonical(), end.port());
         let (one, other) = (plain(one), plain(other));
         if one <= other { Self { low: one, high: other } } else { Self { low: other, high: one } }
@@ -36,7 +37,7 @@ impl Connection {
     }
 }
 
-/// What a packet says of its connection.
+/// The connection's fields in a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Segment {
     pub from: SocketAddr,
@@ -113,8 +114,8 @@ impl Segment {
     }
 }
 
-/// Source and destination, the protocol inside, and what follows the headers. Later fragments have
-/// no ports.
+/// Source and destination, the protocol inside, and the bytes behind the headers. Later fragments
+/// have no ports.
 fn ip(bytes: &[u8]) -> Option<([IpAddr; 2], u8, &[u8])> {
     match bytes.first()? >> 4 {
         4 => {

@@ -1,4 +1,4 @@
-//! Remembered metrics, settings, routes, devices and counters, beside what others show of them.
+//! Remembered metrics, settings, routes, devices and counters, compared with other tools.
 
 use crate::lab::{alone, attempt, look, pair, run, wait_for};
 use socket2::{Domain, Socket as RawSocket, Type};
@@ -21,7 +21,7 @@ fn microseconds(text: &str) -> f64 {
 fn remembered_metrics_are_as_ip_shows_them() {
     alone(&[], || {
         run("ip tcp_metrics flush");
-        // The kernel remembers what it knows of a peer after three samples at least.
+        // The kernel remembers the metrics of a peer after three samples at least.
         let (_listener, mut client, mut server) = pair();
         for _ in 0..50 {
             client.write_all(&[7; 3000]).unwrap();

@@ -32,7 +32,7 @@ pub fn alone(tools: &[&str], test: impl FnOnce() + Send) {
     }
 }
 
-/// Runs a command in the thread's namespace. Gives what it prints.
+/// Runs a command in the thread's namespace. Returns its output.
 pub fn run(command: &str) -> String {
     attempt(command).unwrap_or_else(|error| panic!("{command}: {error}"))
 }

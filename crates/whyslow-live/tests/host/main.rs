@@ -1,4 +1,4 @@
-//! What is read of this machine is what is there, and what `ss`, `ip`, `nstat` and `ethtool` show.
+//! The data read from this machine is right, and agrees with `ss`, `ip`, `nstat` and `ethtool`.
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, clippy::print_stdout)]
 

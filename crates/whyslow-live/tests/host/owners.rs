@@ -1,4 +1,4 @@
-//! Who holds a socket, where that can be known.
+//! Owners of a socket, if they can be known.
 
 use crate::lab::{alone, wait_for};
 use std::net::TcpListener;
@@ -98,10 +98,10 @@ fn what_is_kept_from_the_processor_is_said() {
     });
 }
 
-/// What says to the test below that it is the other user.
+/// Marks to the test below that it runs as the other user.
 const OTHER_USER: &str = "WHYSLOW_TEST_OTHER_USER";
 
-/// Credentials are a process's: the test starts itself again, and this is what it does there.
+/// Credentials belong to a process: the test starts itself again, and does this there.
 fn as_another_user() {
     let host = Host::read(&Options { namespaces: Namespaces::All, ..Options::default() });
     let namespace = &host.namespaces[0];

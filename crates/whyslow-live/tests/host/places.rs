@@ -123,7 +123,7 @@ fn a_namespace_that_is_not_there_is_missing() {
         assert!(host.namespaces.is_empty());
         assert!(host.missing[0].what.starts_with("network namespace /"), "{:?}", host.missing);
     }
-    // A file that is no namespace.
+    // A file that is not a namespace.
     let host = read(Namespaces::Named("/proc/self/stat".to_owned()));
     assert!(host.namespaces.is_empty() && host.missing[0].why == "no network namespace", "{:?}", host.missing);
 }

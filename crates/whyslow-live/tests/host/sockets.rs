@@ -1,4 +1,4 @@
-//! Sockets in the states that findings look for, beside what `ss` shows.
+//! Sockets in the states that findings look for, compared with `ss`.
 
 use crate::lab::{alone, look, pair, run, wait_for};
 use socket2::{Domain, Socket as RawSocket, Type};

@@ -19,7 +19,7 @@ const SENDERS: usize = 2;
 /// Frames that a sender gives are a multiple of it.
 pub(crate) const ROUND: usize = SENDERS * BATCH * CUT;
 
-/// A `virtio_net_hdr`, and an Ethernet frame that nobody takes: to another machine's address.
+/// A `virtio_net_hdr`, and an Ethernet frame to another machine's address, which is dropped.
 fn frame(port: u16, flags: u8, payload: usize) -> Vec<u8> {
     let length = 40 + (CUT * payload) as u16;
     // The checksum is left to the kernel, and it cuts a packet of TCP in IPv4 to this payload.
@@ -35,8 +35,7 @@ fn frame(port: u16, flags: u8, payload: usize) -> Vec<u8> {
     out
 }
 
-/// Of this thread: the senders share the processors with whoever takes packets, which they do not
-/// elsewhere.
+/// For this thread: the senders share the processors with the receiver, unlike in production.
 pub(crate) fn renice(nice: i32) {
     let this = nix::unistd::gettid().to_string();
     let _ = Command::new("renice").args(["-n", &nice.to_string(), "-p", &this]).output();
@@ -97,7 +96,7 @@ pub(crate) fn run(options: &RingOptions, packets: usize, payload: usize, pause: 
     });
     let mut ring = Ring::open(options).unwrap();
     let mut recorder = Recorder::new(64 << 20).unwrap();
-    // Several threads share the work: one alone is slower than what is tested.
+    // Several threads share the work: one alone is slower than the tested receiver.
     let sending = std::thread::spawn(move || {
         let sending = there.run(move || {
             let begin = Instant::now();

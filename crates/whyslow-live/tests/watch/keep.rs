@@ -1,4 +1,4 @@
-//! Files of chosen connections: what they hold, what they say is missing, and how large they grow.
+//! Files of chosen connections: their content, their notes on missing packets, and their size.
 
 use crate::net::{in_namespace, ip, open, send, server};
 use std::fs::File;
@@ -130,7 +130,7 @@ fn what_cannot_be_written_is_said() {
     assert_eq!(error, "the size of the file is 1000 bytes: it must be at least 262144 bytes");
 }
 
-/// Records until both directions of so many connections have ended. Returns the connection of the
+/// Records until both directions of this many connections have ended. Returns the connection of the
 /// server's port.
 fn record(ring: &mut Ring, recorder: &mut Recorder, to: std::net::SocketAddr) -> Connection {
     let mut found = None;

@@ -1,5 +1,5 @@
-//! Packets of real devices, in network namespaces that vanish with their thread. Where none can be
-//! made a test says so.
+//! Packets of real devices, in network namespaces that vanish with their thread. If none can be
+//! created a test reports it.
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, missing_docs)]
 

@@ -194,8 +194,8 @@ impl Taken {
     }
 }
 
-/// Packets until `enough` have come, and what comes within a while after; they are awaited for
-/// long, for this machine may be busy.
+/// Packets until `enough` have arrived, and those within a while after; the timeout is long,
+/// because this machine may be busy.
 pub(crate) fn take(ring: &mut Ring, enough: impl Fn(&[Taken]) -> bool) -> Vec<Taken> {
     let mut taken = Vec::new();
     let begin = Instant::now();

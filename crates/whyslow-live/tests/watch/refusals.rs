@@ -1,10 +1,10 @@
-//! What cannot be watched, and what is said then.
+//! Sources that cannot be watched, and the error messages.
 
 use crate::net::{in_namespace, ip, options};
 use std::time::Duration;
 use whyslow_live::watch::{Ring, RingOptions};
 
-/// What is said where nothing can be opened.
+/// The error message if nothing can be opened.
 #[track_caller]
 fn open_error(options: &RingOptions) -> String {
     Ring::open(options).unwrap_err().to_string()

@@ -170,7 +170,7 @@ fn what_the_ring_has_no_room_for_is_counted() {
     in_namespace(|| {
         let mut ring = Ring::open(&RingOptions { size: 128 << 10, ..options(&["lo"]) }).unwrap();
         let to = server("127.0.0.1:0");
-        // Nobody takes packets meanwhile, and the connections go on all the same.
+        // The ring is not read meanwhile, and the connections continue all the same.
         (0..300).for_each(|_| send(to, 10));
         let packets = take(&mut ring, |packets| !packets.is_empty());
         let counts = ring.counts();

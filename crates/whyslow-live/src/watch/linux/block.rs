@@ -168,8 +168,9 @@ fn write_cooked_header(space: &mut [u8], start: usize) -> Option<usize> {
     Some(SLL2)
 }
 
-/// Of a packet with a tag in it, newer kernels give the protocol behind the tag, and the packet
-/// from behind the tag's own type on: it is no IP packet of the version that the protocol says.
+/// For a packet with a VLAN tag, newer kernels give the protocol behind the tag, and the packet
+/// from the tag's own type on: its first bytes are not an IP header of the version that the
+/// protocol names.
 fn begins_with_tag(address: &[u8; SLL2], packet: &[u8]) -> bool {
     let version = match address[2..4] {
         [0x08, 0x00] => 4,

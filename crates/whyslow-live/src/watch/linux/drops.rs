@@ -16,8 +16,8 @@ impl InterfaceDrops {
         Self { names: names.to_vec(), latest: read(), total: 0 }
     }
 
-    /// Drops since the beginning. An interface that went away is remembered with what it had; one
-    /// that comes back begins anew.
+    /// Drops since the beginning. An interface that disappeared keeps its count; one that returns
+    /// starts from zero.
     pub(super) fn read(&mut self) -> u64 {
         self.update(read())
     }
@@ -34,7 +34,7 @@ impl InterfaceDrops {
     }
 }
 
-/// Of this thread's network namespace: `/sys/class/net` is that of whoever mounted it.
+/// Data of this thread's network namespace: `/sys/class/net` shows that of the mount.
 fn read() -> BTreeMap<String, u64> {
     std::fs::read_to_string("/proc/thread-self/net/dev").map(|text| parse(&text)).unwrap_or_default()
 }
@@ -72,7 +72,7 @@ eth0:1: 2000 20 1 5 2 0 0 0 9 9 9 9 9 9 9 9
         let count = |a, b| BTreeMap::from([("a".to_owned(), a), ("b".to_owned(), b)]);
         let mut one = InterfaceDrops { names: vec!["a".into()], latest: count(10, 10), total: 0 };
         assert_eq!(one.update(count(12, 20)), 2);
-        // It was removed and made anew.
+        // It was removed and created again.
         assert_eq!(one.update(BTreeMap::new()), 2);
         assert_eq!(one.update(count(3, 0)), 5);
         let mut all = InterfaceDrops { names: vec![], latest: count(10, 10), total: 0 };

@@ -8,8 +8,8 @@ use std::hash::{BuildHasher, RandomState};
 
 /// Directions that are remembered; two that fall on the same place share it.
 const PLACES: usize = 1 << 16;
-/// A device that is silent for so long has lost the direction, to another route for instance:
-/// what stands on each other shows a packet within microseconds.
+/// A device that is silent for this long has lost the direction, to another route for instance:
+/// stacked devices show a packet within microseconds.
 const SILENT_NS: u64 = 100_000_000;
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -34,7 +34,7 @@ impl Duplicates {
 
     /// Whether another device shows the same packet.
     pub(super) fn is_duplicate(&mut self, packet: &RingPacket<'_>) -> bool {
-        // Of an ICMP error nobody counts the copies.
+        // Copies of an ICMP error are not counted.
         let Some(segment) = Segment::parse(packet.link_type, packet.bytes) else { return false };
         let hash = self.hasher.hash_one((segment.from, segment.to));
         let place = &mut self.places[hash as usize % PLACES];

@@ -5,8 +5,8 @@
 //! process of its own, before rights are dropped. Where there is libpcap but not tcpdump there is
 //! no filter; the two come together in distributions.
 //!
-//! A program is made for what its packets begin with. A cooked socket shows them from the network
-//! layer on: there what is compiled for LINKTYPE_LINUX_SLL is moved, as libpcap itself does.
+//! A program is compiled for a link type. A cooked socket shows packets from the network layer on:
+//! there a program for LINKTYPE_LINUX_SLL is moved, as libpcap itself does.
 
 mod cooked;
 mod default;
@@ -26,7 +26,7 @@ pub(super) enum Watched<'a> {
     Cooked(&'a [(u32, String)]),
 }
 
-/// The instructions for the kernel. Of a packet that passes, `snaplen` bytes are kept.
+/// The instructions for the kernel. `snaplen` bytes are kept of an accepted packet.
 pub(super) fn program(
     expression: Option<&str>,
     watched: Watched<'_>,
@@ -119,7 +119,7 @@ fn tcpdump(link: &[&str], expression: &str) -> Result<Vec<Instruction>, FilterEr
     let mut output = Err(io::ErrorKind::NotFound.into());
     for program in ["tcpdump", "/usr/sbin/tcpdump", "/sbin/tcpdump"] {
         let mut command = Command::new(program);
-        // What follows the dashes is no option.
+        // Arguments behind the dashes are not options.
         command.arg("-ddd").args(link).args(["--", expression]).stdin(Stdio::null());
         output = command.env("LC_ALL", "C").output();
         if !output.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::NotFound) {

@@ -1,8 +1,8 @@
-//! What the kernel knows of the connections that are older than the watch.
+//! The kernel's data on connections that are older than the watch.
 //!
 //! Their handshakes were never captured: window scales, options and segment sizes come from the
 //! sockets (sock_diag), which takes no right in the own network namespace. Their processes are
-//! those that whoever runs this may see: before rights are dropped, all of them.
+//! those visible to the user: before rights are dropped, all of them.
 
 use crate::host::{Host, Options, Owner, Scope, Socket, State};
 use crate::tcp_info::TcpInfo;
@@ -33,7 +33,7 @@ pub struct JoinInfo {
     pub rtt_us: Option<u32>,
     /// Least round trip of the last minutes, µs.
     pub min_rtt_us: Option<u32>,
-    /// Who holds the socket.
+    /// The owners of the socket.
     pub owners: Vec<Owner>,
 }
 

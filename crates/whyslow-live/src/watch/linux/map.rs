@@ -1,8 +1,8 @@
 //! The ring's memory, which the kernel and this process share (packet_mmap.rst in the kernel's
 //! documentation).
 //!
-//! A block belongs to one of both at a time; the word that says to whom is the only one that both
-//! touch. [`Map::take`] gives a block out while it is ours, and hands it back when it is dropped.
+//! A block belongs to either the kernel or this program; both touch only the word that names the
+//! owner. [`Map::take`] gives a block out while it is ours, and hands it back when it is dropped.
 
 #![allow(unsafe_code)]
 
@@ -34,8 +34,8 @@ impl Map {
     pub(super) fn new(socket: impl AsFd, block_size: usize, blocks: usize) -> io::Result<Self> {
         let length = block_size.checked_mul(blocks).and_then(NonZeroUsize::new);
         let length = length.ok_or(io::ErrorKind::InvalidInput)?;
-        // SAFETY: no address is asked for, so nothing that is mapped is replaced; whoever reads
-        // the memory does it through the lifetimes below.
+        // SAFETY: no address is requested, so no other mapping is replaced; readers use the memory
+        // through the lifetimes below.
         let start = unsafe {
             mmap(None, length, ProtFlags::PROT_READ | ProtFlags::PROT_WRITE, MapFlags::MAP_SHARED, socket, 0)
         }?;

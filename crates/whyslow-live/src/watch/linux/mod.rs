@@ -1,4 +1,4 @@
-//! What Linux' kernel gives: its packets, and what it knows of interfaces, sockets and rights.
+//! Data from Linux' kernel: packets, interfaces, sockets and rights.
 
 mod block;
 mod drops;

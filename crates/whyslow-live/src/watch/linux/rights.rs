@@ -50,7 +50,7 @@ pub struct Rights {
 }
 
 impl User {
-    /// Whoever ran `sudo` to become root; none where this does not run as root.
+    /// The user that ran `sudo` to become root; `None` if this does not run as root.
     #[must_use]
     pub fn of_sudo() -> Option<Self> {
         if !Uid::effective().is_root() {

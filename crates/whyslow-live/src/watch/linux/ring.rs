@@ -110,7 +110,7 @@ impl Ring {
             Some(_) => Watched::Cooked(&[]),
             None => Watched::Cooked(&interfaces),
         };
-        // Before anything is opened: a wrong filter is the user's first to mend.
+        // Before anything is opened: a wrong filter is the user's first error to fix.
         let program = filter::program(options.filter.as_deref(), watched, options.snaplen)?;
 
         let kind = if is_ethernet { Type::RAW } else { Type::DGRAM };
@@ -142,7 +142,7 @@ impl Ring {
     /// asked for in time are overwritten by none: the kernel drops and counts instead.
     ///
     /// # Errors
-    /// When the one interface that is watched was removed; what it had shown is handed out before.
+    /// If the one watched interface was removed; its packets are handed out before.
     pub fn next_block(&mut self, timeout: Duration) -> Result<Option<Block<'_>>, WatchError> {
         if !self.map.is_ready(self.next) {
             self.wait(timeout)?;
@@ -193,7 +193,7 @@ impl Ring {
         Ok(())
     }
 
-    /// What was taken and what was not, until now.
+    /// Packets captured and dropped up to now.
     pub fn counts(&mut self) -> RingCounts {
         // `tpacket_stats_v3`: packets, drops, how often the queue was frozen; reading clears them.
         let mut statistics = [0_u8; 12];
@@ -220,7 +220,7 @@ fn set_up(
     // Times are taken when packets arrive, not when they are copied.
     setsockopt(socket, sockopt::ReceiveTimestampns, &true).map_err(|error| failed(error.into()))?;
     set(libc::PACKET_VERSION, VERSION).map_err(failed)?;
-    // Of merged packets it tells the segments' size; older kernels have it for no ring.
+    // For merged packets it gives the segments' size; older kernels do not support it for rings.
     let vnet = is_ethernet && set(libc::PACKET_VNET_HDR, 1).is_ok();
     // `tpacket_req3`: blocks, frames, when a block is handed over, no private part, no features.
     let hold = options.hold.as_millis() as usize;

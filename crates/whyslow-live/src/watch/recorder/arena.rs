@@ -9,7 +9,7 @@ use std::ops::Range;
 pub(super) const HEADER: usize = 48;
 const ALIGN: usize = 8;
 
-/// Of the header: what follows is no packet, up to the end of the memory.
+/// A header value: the rest of the memory up to its end holds no packet.
 const PADDING: u32 = u32::MAX;
 
 /// A packet's place: bytes written before it.
@@ -96,7 +96,7 @@ impl Arena {
         self.memory.len()
     }
 
-    /// Whether a packet of so many bytes can be held, and others beside it.
+    /// Whether a packet of this many bytes can be held, together with others.
     pub(super) fn holds(&self, kept: usize) -> bool {
         size(kept) <= self.memory.len() / 4
     }
@@ -127,7 +127,7 @@ impl Arena {
         place
     }
 
-    /// Says where the next packet of the connection is.
+    /// Stores where the next packet of the connection is.
     pub(super) fn chain(&mut self, place: Place, next: Place) {
         let header = Header { next: Some(next), ..self.header(place) };
         self.write(place, &header.to_bytes());

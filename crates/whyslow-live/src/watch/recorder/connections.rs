@@ -1,4 +1,5 @@
-//! What is known of each connection: its handshake, where its packets are, what has left.
+//! The entry of each connection: its handshake, the places of its packets, the number of evicted
+//! ones.
 //!
 //! A table of one size for good. When it is full, the connection that was silent for longest makes
 //! room.
@@ -13,7 +14,7 @@ use std::hash::{BuildHasher, RandomState};
 pub(super) const PINNED_BYTES: usize = 144;
 /// Handshake packets of a connection: SYNs that were retransmitted are among them.
 const MOST_PINNED: u8 = 8;
-/// Of a connection, on average.
+/// Per connection, on average.
 const PINS: usize = 3;
 const NONE: u32 = u32::MAX;
 
@@ -96,7 +97,7 @@ enum Handshake {
     /// Its first packet that was captured is none of the handshake.
     Missed,
     Going,
-    /// The SYN with ACK is there; what comes next ends it.
+    /// The SYN with ACK is there; the next packet ends the handshake.
     Answered,
     Over,
 }
@@ -122,7 +123,7 @@ pub(super) struct Connections {
 }
 
 impl Connections {
-    /// How many there can be in so many bytes.
+    /// How many entries fit into this many bytes.
     pub(super) fn capacity(bytes: usize) -> usize {
         let mut entries = bytes / (size_of::<Entry>() + PINS * size_of::<Pin>());
         // The index grows in steps.
@@ -132,7 +133,7 @@ impl Connections {
         entries.min(NONE as usize / PINS - 1)
     }
 
-    /// Bytes of memory for so many.
+    /// Bytes of memory for this many entries.
     pub(super) fn bytes(entries: usize) -> usize {
         entries * (size_of::<Entry>() + PINS * size_of::<Pin>()) + Index::bytes(entries)
     }
@@ -185,7 +186,7 @@ impl Connections {
         })
     }
 
-    /// The entry of the connection that a segment belongs to, made or made anew where the segment
+    /// The entry of the connection that a segment belongs to, created or reset if the segment
     /// begins another one; it is the newest from now on.
     pub(super) fn touch(&mut self, segment: &Segment) -> u32 {
         let connection = segment.connection();

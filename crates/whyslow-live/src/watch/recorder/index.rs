@@ -11,17 +11,17 @@ pub(super) struct Index {
 }
 
 impl Index {
-    /// For so many entries; at most half of the slots are used.
+    /// For this many entries; at most half of the slots are used.
     pub(super) fn new(entries: usize) -> Self {
         Self { slots: vec![EMPTY; slots(entries)].into() }
     }
 
-    /// Bytes of memory for so many entries.
+    /// Bytes of memory for this many entries.
     pub(super) fn bytes(entries: usize) -> usize {
         slots(entries) * size_of::<u32>()
     }
 
-    /// The entry with this hash that `is` what is looked for.
+    /// The entry with this hash for which `is` returns true.
     pub(super) fn find(&self, hash: u64, is: impl Fn(u32) -> bool) -> Option<u32> {
         let mut slot = self.home(hash);
         while self.slots[slot] != EMPTY {

@@ -5,9 +5,9 @@
 //!                                 └▶ arena: all connections in one piece, the oldest makes room
 //! ```
 //!
-//! All memory is taken when it is made, and none later: a flood of packets or of connections
-//! replaces what is oldest. What has left is counted by connection, so that a file that is made of
-//! the rest can say it.
+//! All memory is allocated at creation, and none later: a flood of packets or of connections
+//! replaces the oldest. Evicted packets are counted by connection, so that a saved file can report
+//! them.
 
 mod arena;
 mod connections;
@@ -24,12 +24,12 @@ const LEAST: usize = 1 << 20;
 /// One part of the memory is for the connections, the others are for packets.
 const PARTS: usize = 4;
 
-/// What a recorder holds, and what it does not.
+/// Counts of held and evicted packets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RecorderCounts {
     /// Packets that were given to it.
     pub packets: u64,
-    /// Of those: of no connection, so that they are not held.
+    /// Those of them that belong to no connection, and are not held.
     pub of_no_connection: u64,
     /// Longer than a quarter of the memory for packets, so that they are not held.
     pub too_long: u64,
@@ -90,7 +90,7 @@ pub struct HeldCounts {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Holding {
     pub entry: u32,
-    /// Packets that have left, all of them after the handshake and before what is held.
+    /// Evicted packets, all of them after the handshake and before the held ones.
     pub evicted: u64,
     /// Whether the connection was seen to begin.
     pub has_handshake: bool,
@@ -125,7 +125,7 @@ impl Recorder {
         self.memory
     }
 
-    /// What it holds, and what it does not.
+    /// Counts of held and evicted packets.
     #[must_use]
     pub fn counts(&self) -> RecorderCounts {
         let (connections, forgotten) = (self.connections.len(), self.connections.forgotten);
@@ -173,8 +173,8 @@ impl Recorder {
         entry.held += 1;
     }
 
-    /// Gives the packets that are held of a connection, in the order they came: its handshake, and
-    /// the newest of the others, up to so many bytes. None where nothing is held of it.
+    /// Passes the held packets of a connection, in the order of arrival: its handshake, and the
+    /// newest of the others, up to this many bytes. `None` if there are none.
     pub fn for_each(
         &self,
         connection: &Connection,
@@ -212,7 +212,7 @@ impl Recorder {
         Some(Holding { entry, evicted: this.evicted, has_handshake, saved: this.saved })
     }
 
-    /// Its packets: the handshake, then what came after `from` in the order it came.
+    /// Its packets: the handshake, then those after `from` in the order of arrival.
     pub(super) fn packets(&self, holding: Holding, from: Place) -> impl Iterator<Item = HeldPacket<'_>> + Clone {
         let entry = self.connections.get(holding.entry);
         let pinned = self.connections.pinned(holding.entry).map(|pin| HeldPacket {

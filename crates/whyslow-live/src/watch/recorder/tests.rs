@@ -32,7 +32,7 @@ fn connection(port: u16) -> Connection {
     Connection::new(([10, 0, 0, 1], port).into(), ([10, 0, 0, 2], 80).into())
 }
 
-/// Times of what is held of a connection, and how much has left.
+/// Times of the held packets of a connection, and the number of evicted ones.
 fn held(recorder: &Recorder, port: u16) -> (Vec<u64>, u64) {
     let Some(holding) = recorder.holding(&connection(port)) else { return (Vec::new(), 0) };
     (recorder.packets(holding, 0).map(|held| held.time_ns).collect(), holding.evicted)
@@ -115,7 +115,7 @@ fn what_cannot_be_held_is_counted() {
     assert_eq!((counts.packets, counts.of_no_connection, counts.too_long, counts.connections), (2, 1, 1, 0));
 }
 
-/// Of each connection, what a list would hold: times of the handshake, and of the rest.
+/// The expected content for each connection: times of the handshake, and of the rest.
 #[derive(Default)]
 struct Expected {
     pinned: Vec<u64>,
@@ -125,7 +125,7 @@ struct Expected {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
 
-    // All that is held is the newest of what came, in its order; every packet is accounted for.
+    // The held packets are the newest in the order of arrival; every packet is accounted for.
     #[test]
     fn what_is_held_is_the_newest(steps in prop::collection::vec((0_u16..12, 0_usize..4000), 1..2500)) {
         let mut recorder = Recorder::new(LEAST).unwrap();

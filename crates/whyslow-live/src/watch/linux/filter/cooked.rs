@@ -35,7 +35,7 @@ pub(super) fn from_linux_sll(program: &[Instruction]) -> Result<Vec<Instruction>
 fn instruction(old: &Instruction) -> Result<Instruction, String> {
     let (code, value) = (old.code, old.value);
     let reads = matches!((code & CLASS, code & MODE), (LD, ABS | IND) | (LDX, MSH));
-    // What the kernel knows beside the packet has the highest addresses.
+    // The kernel's additional data on a packet has the highest addresses.
     if !reads || value.cast_signed() < 0 {
         return Ok(*old);
     }

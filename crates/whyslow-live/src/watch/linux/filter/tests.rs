@@ -1,4 +1,4 @@
-//! The kernel runs the programs on datagrams of a socket pair, for which nobody needs a right.
+//! The kernel runs the programs on datagrams of a socket pair, which needs no rights.
 #![allow(clippy::unwrap_used)]
 
 use super::*;
@@ -7,7 +7,7 @@ use crate::watch::segment::tests::{ethernet, icmp_error, ipv4, ipv6};
 use socket2::{Domain, Socket, Type};
 use std::io::Read;
 
-/// How much of a packet the program accepts; none where it drops it.
+/// The accepted length of a packet; `None` if the program drops it.
 fn accepted_length(program: &[Instruction], packet: &[u8]) -> Option<usize> {
     let (from, mut to) = Socket::pair(Domain::UNIX, Type::DGRAM, None).unwrap();
     attach(&to, program).unwrap();
@@ -124,9 +124,9 @@ fn what_is_wrong_in_an_expression_is_said_and_shown() {
         compile_error("tcp and port foo", ethernet),
         "the filter is not understood: unknown port 'foo'\n  tcp and port foo\n               ^^^"
     );
-    // Where libpcap does not say where, nor does this.
+    // If libpcap does not name the place, the error has no carets.
     assert_eq!(compile_error("tcp port and", ethernet), "the filter is not understood: syntax error\n  tcp port and");
-    // An expression is no option.
+    // An expression is not an option.
     assert!(compile_error("-w /tmp/x", ethernet).starts_with("the filter is not understood: syntax error"));
     let error = compile_error("ether host 02:00:00:00:00:01", Watched::Cooked(&[]));
     assert!(error.contains("ethernet addresses supported only on ethernet"), "{error}");
