@@ -100,7 +100,7 @@ pub fn maybe_run() -> Option<i32> {
         Ok(_) => serde_json::from_str::<Job>(&line).map_err(io::Error::other),
         Err(e) => Err(e),
     };
-    // When the parent is gone there is nobody to work for. It holds the other end of our input.
+    // Without the parent the agent has no task. The parent holds the other end of our input.
     std::thread::spawn(|| {
         let _ = io::copy(&mut io::stdin().lock(), &mut io::sink());
         std::process::exit(1);

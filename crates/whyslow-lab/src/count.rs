@@ -2,8 +2,8 @@
 //! check by hand.
 //!
 //! Reads the lab's own captures: pcap with nanoseconds, Ethernet, IPv4 or IPv6, TCP. It never
-//! panics; what it cannot read it counts in [`Counted::skipped`]. It does not ask why anything
-//! happened, and shares no code with the analysis, which it judges.
+//! panics; [`Counted::skipped`] counts unreadable records. It does not ask why anything happened,
+//! and shares no code with the analysis, which it judges.
 
 use std::collections::{BTreeMap, HashMap};
 use std::io::{self, Read};
@@ -42,7 +42,7 @@ pub struct Counted {
     pub first: Option<u64>,
     /// Last TCP packet.
     pub last: Option<u64>,
-    /// Records that are not TCP or too short to tell.
+    /// Records that are not TCP or too short.
     pub skipped: u64,
 }
 

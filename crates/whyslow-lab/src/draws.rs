@@ -112,8 +112,8 @@ fn caused_by(cause: &str, mut settings: Vec<Setting>) -> Vec<Setting> {
     settings
 }
 
-/// What mends a cause in the lab, as settings over those that made it, an empty one for what is
-/// left out; only where the mended transfer is the same but for the cause.
+/// Fixes for causes in the lab, as settings over those that made the cause, empty for a removed
+/// one; only if the fixed transfer is the same except for the cause.
 const CURES: &[(&str, &[(&str, &str)])] = &[
     // As in the fix. A program that writes without waiting: the rest of a flight is not held for
     // its ACK.
@@ -138,8 +138,8 @@ pub fn drawn(label: &str) -> &str {
     label.rsplit_once('-').map_or(label, |(drawn, _)| drawn)
 }
 
-/// `each` scenarios of every cause, and where the lab can mend the cause, the same once more
-/// without it, labelled [`CURED`].
+/// `each` scenarios of every cause, and if the lab can fix the cause, the same once more without
+/// it, labelled [`CURED`].
 ///
 /// # Errors
 /// None that chance could bring about: a drawn scenario that cannot be built is a mistake in this

@@ -1,5 +1,5 @@
 //! Drives two [`Link`]s, one for each direction, between two ports: reads frames, asks the links,
-//! sends what is due.
+//! sends the packets that are due.
 //!
 //! It logs every packet and how late each left. A packet's arrival time is the kernel's timestamp,
 //! so waking up late delays only packets that were due in the meantime.

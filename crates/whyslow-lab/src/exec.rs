@@ -233,7 +233,7 @@ fn start(path: &NetPath, host: Host, line: &str, folder: Option<&Path>) -> Resul
     command.arg("-c").arg(line).stdin(Stdio::null());
     environment(path, &mut command)?;
     match folder {
-        // What they say is kept for the case that they fail.
+        // Their output is kept in case they fail.
         Some(folder) => {
             let log = folder.join(format!("{}.log", host.name()));
             let log = std::fs::File::create(&log).map_err(run::file_error(log.display().to_string()))?;

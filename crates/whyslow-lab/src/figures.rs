@@ -276,8 +276,8 @@ impl Kind {
         }
     }
 
-    /// A value of this kind and, where they differ by more than a twentieth of it, what it may be
-    /// at least and at most: `6.10 ms (5.20 to 6.10)`.
+    /// A value of this kind and, if they differ by more than a twentieth of it, its least and
+    /// greatest possible values: `6.10 ms (5.20 to 6.10)`.
     pub fn show_between(self, value: f64, between: Option<[f64; 2]>) -> String {
         let shown = self.show(value);
         let Some([low, high]) = between.filter(|[low, high]| high - low > value.abs() * WORTH_A_RANGE) else {

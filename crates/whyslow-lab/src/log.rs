@@ -278,7 +278,7 @@ pub struct Lateness(Histogram<u32>);
 
 impl Default for Lateness {
     fn default() -> Self {
-        // 1 ns to 10 s; two significant digits tell 33 µs from 34 µs.
+        // 1 ns to 10 s; two significant digits distinguish 33 µs and 34 µs.
         match Histogram::new_with_bounds(1, 10_000_000_000, 2) {
             Ok(histogram) => Self(histogram),
             Err(error) => unreachable!("constant bounds: {error}"),
@@ -318,7 +318,7 @@ pub struct LatenessSummary {
 
 impl LatenessSummary {
     /// The rule for trust: p99 within 5 % of the one-way delay or 0.5 ms, whichever is more, unless
-    /// the scenario says what it bears.
+    /// the scenario sets its own tolerance.
     pub fn is_trustworthy(&self, one_way_delay_ns: u64, tolerance_ns: Option<u64>) -> bool {
         self.p99_ns <= tolerance_ns.unwrap_or((one_way_delay_ns / 20).max(500_000))
     }

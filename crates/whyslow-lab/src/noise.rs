@@ -98,7 +98,7 @@ impl Noise {
         noise
     }
 
-    /// Goodput without what was added.
+    /// Goodput without the added time.
     fn faster(&mut self, transfers: &[Transfer], figures: &Figures) {
         let busy: f64 = transfers.iter().map(|t| t.end.saturating_sub(t.request) as f64 / 1e9).sum();
         let added = self.added_s;
@@ -131,7 +131,8 @@ impl Noise {
         format!("{} of {}", Kind::Time.show(self.added_s), Kind::Time.show(self.time_s))
     }
 
-    /// Widens what is in doubt by another try of the same run, so that all its figures lie between.
+    /// Widens the range in doubt by another run of the same scenario, so that all its figures lie
+    /// between.
     pub(crate) fn widen(&mut self, own: &Figures, other: &Figures, noise: &Self) {
         for (name, value) in own {
             let Some(theirs) = other.get(name) else { continue };

@@ -40,7 +40,7 @@ impl<W: Write> Writer<W> {
         self.out.write_all(bytes)
     }
 
-    /// Hands on what was written.
+    /// Flushes the written records.
     pub fn flush(&mut self) -> io::Result<()> {
         self.out.flush()
     }

@@ -58,7 +58,7 @@ fn descriptor(child: &Child) -> Option<OwnedFd> {
     // its own.
     let descriptor = unsafe { libc::syscall(libc::SYS_pidfd_open, child.id(), 0) };
     let descriptor = i32::try_from(descriptor).ok().filter(|descriptor| *descriptor >= 0)?;
-    // SAFETY: the kernel has just given it to us, and nobody else knows it.
+    // SAFETY: the kernel has just returned it, and it has no other owner.
     Some(unsafe { OwnedFd::from_raw_fd(descriptor) })
 }
 

@@ -39,17 +39,17 @@ pub struct WireRetransmission {
     pub space: u32,
     /// When it left the sender, nanoseconds since the Unix epoch.
     pub sent: u64,
-    /// When it reached the receiver; none when the link dropped it.
+    /// When it reached the receiver; `None` if the link dropped it.
     pub arrived: Option<u64>,
     /// Earlier copies of all its bytes reached the receiver.
     pub needless: bool,
-    /// It was needless, and the receiver told the sender so: D-SACK was in force, the copy came,
-    /// and so did the ACK that it made.
+    /// It was needless, and the receiver reported it to the sender: D-SACK was in force, the copy
+    /// arrived, and so did its ACK.
     pub reported: bool,
     /// No earlier copy of any of its bytes ever came to the receiver's end.
     pub first_to_arrive: bool,
-    /// The link delivered it twice: the receiver reports a copy, and nobody can tell whether it
-    /// means this one or an earlier.
+    /// The link delivered it twice: the receiver reports a copy, and it is unknown whether it means
+    /// this one or an earlier.
     pub doubled: bool,
     /// What made the kernel send it; none if unknown.
     pub why: Option<Why>,
@@ -130,16 +130,16 @@ pub fn read(folder: &Path) -> io::Result<Option<KnownRetransmissions>> {
     Ok(Some(known))
 }
 
-/// Segments that came whole and that the host's TCP did not take: then nobody knows which copy it
-/// had. Reordered ones are refused for their old timestamps (PAWS, RFC 7323 section 5) when what
-/// overtook them was taken.
+/// Segments that arrived whole and that the host's TCP refused: then it is unknown which copy it
+/// had. Reordered ones are refused for their old timestamps (PAWS, RFC 7323 section 5) if a segment
+/// that overtook them was accepted.
 fn refused(counters: &BTreeMap<String, u64>) -> u64 {
     let names =
         ["PAWSEstab", "BeyondWindow", "OfoPruned", "RcvPruned", "TCPOFODrop", "TCPRcvQDrop", "TCPZeroWindowDrop"];
     names.iter().filter_map(|name| counters.get(&format!("TcpExt:{name}"))).sum()
 }
 
-/// Where the host's counters know of one mechanism only, all are its doing. Timeouts of SYNs count
+/// If the host's counters show one mechanism only, it made all of them. Timeouts of SYNs count
 /// among the others.
 fn only_kind(counters: &BTreeMap<String, u64>) -> Option<Why> {
     let of = |name: &str| counters.get(name).copied();
@@ -234,9 +234,9 @@ fn sent_again(records: &[Record], direction: Direction, epoch: u64) -> Vec<WireR
     resent
 }
 
-/// Which of the needless copies the sender was told of. `back`: what the receivers sent, in order.
-/// A copy is answered at once (RFC 2883 section 4), so the next packet the other way is the one
-/// that tells.
+/// The needless copies that were reported to the sender. `back`: the packets that the receivers
+/// sent, in order. A copy is answered at once (RFC 2883 section 4), so the next packet the other
+/// way is its report.
 fn note_reports(resent: &mut [WireRetransmission], back: &[Record], epoch: u64) {
     for segment in resent.iter_mut().filter(|segment| segment.needless) {
         let Some(arrived) = segment.arrived.and_then(|arrived| arrived.checked_sub(epoch)) else { continue };

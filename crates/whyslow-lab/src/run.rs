@@ -1,8 +1,8 @@
 //! Runs an experiment: builds each path, starts the programs, records what happens.
 //!
 //! A folder with a `result.json` is a finished run. A void run is repeated and never reported as a
-//! result. No process, namespace or device is left, whatever happens. [`crate::figures`] says what
-//! the figures mean, and [`crate::show`] prints them.
+//! result. No process, namespace or device is left, whatever happens. [`crate::figures`] defines
+//! the figures, and [`crate::show`] prints them.
 
 mod agent_process;
 mod play;
@@ -314,8 +314,7 @@ fn once(
     Ok(Ok((truth, figures)))
 }
 
-/// Runs the commands that stand before the work on their hosts. Returns what one of them said that
-/// was refused.
+/// Runs the preparing commands on their hosts. Returns the error of one that was refused.
 fn prepare(path: &NetPath, scenario: &Scenario) -> Result<Option<String>, RunError> {
     for (host, spec) in [(Host::Client, &scenario.client), (Host::Server, &scenario.server)] {
         for line in &spec.before {

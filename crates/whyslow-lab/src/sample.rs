@@ -37,8 +37,8 @@ enum Source {
     OutQueue,
 }
 
-/// Every column of a series: its name, what it means and its unit. Offsets are those of
-/// `struct tcp_info` in `include/uapi/linux/tcp.h`; they only ever grow at the end.
+/// Every column of a series: its name, meaning and unit. Offsets are those of `struct tcp_info` in
+/// `include/uapi/linux/tcp.h`; they only ever grow at the end.
 const COLUMNS: &[(&str, &str, Source)] = &[
     ("state", "TCP state (1 is ESTABLISHED)", Source::U8(0)),
     ("ca_state", "0 open, 1 disorder, 2 CWR, 3 recovery, 4 loss", Source::U8(1)),
@@ -114,7 +114,7 @@ pub fn column_docs() -> impl Iterator<Item = (&'static str, &'static str)> {
 pub struct Row {
     /// Nanoseconds since the Unix epoch, on the clock of the captures.
     pub t: u64,
-    /// One value for each of [`columns`]; null when this kernel does not tell it.
+    /// One value for each of [`columns`]; null if this kernel does not have it.
     pub v: Vec<Option<u64>>,
 }
 
@@ -136,7 +136,7 @@ pub struct Series {
 }
 
 impl Series {
-    /// The last value of a column, if the socket was ever read and the kernel tells it.
+    /// The last value of a column, if the socket was ever read and the kernel has it.
     pub fn last(&self, column: &str) -> Option<u64> {
         let at = position(column)?;
         self.rows.last()?.v.get(at).copied().flatten()
@@ -221,8 +221,8 @@ pub fn now() -> u64 {
 
 fn getsockopt(fd: RawFd, level: i32, name: i32, space: *mut libc::c_void, len: usize) -> Option<usize> {
     let mut got = libc::socklen_t::try_from(len).ok()?;
-    // SAFETY: `space` points to `len` writable bytes that outlive the call, and `got` says so to
-    // the kernel.
+    // SAFETY: `space` points to `len` writable bytes that outlive the call, and `got` holds that
+    // length for the kernel.
     let result = unsafe { libc::getsockopt(fd, level, name, space, &raw mut got) };
     (result == 0).then(|| usize::try_from(got).unwrap_or(0).min(len))
 }
@@ -273,7 +273,7 @@ pub struct Accuracy {
     pub longest_ms: f64,
 }
 
-/// A socket that is being read; say [`Handle::close`] before the socket closes, so that its last
+/// A socket that is being read; call [`Handle::close`] before the socket closes, so that its last
 /// state is kept.
 #[derive(Clone)]
 pub struct Handle {
@@ -358,7 +358,7 @@ impl Sampler {
     }
 }
 
-/// The kernel may delay a sleeping thread's wake-up by its slack, 50 us unless told: ask for the
+/// The kernel may delay a sleeping thread's wake-up by its slack, 50 us by default: ask for the
 /// least.
 pub(crate) fn set_timer_slack() {
     // SAFETY: PR_SET_TIMERSLACK takes a number and touches no memory.

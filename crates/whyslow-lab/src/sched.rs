@@ -15,8 +15,8 @@ pub(crate) fn claim() {
     let _ = set(libc::SCHED_FIFO, 2, 0).or_else(|_| set(libc::SCHED_OTHER, 0, SHORTEST_TURN_NS));
 }
 
-/// A place before every ordinary thread, behind the emulator, for the only program of a host: what
-/// else this machine does is no part of that host. Not granted, it stays where it is.
+/// A place before every ordinary thread, behind the emulator, for the only program of a host: this
+/// machine's other load is not part of that host. Not granted, the priority stays the same.
 pub(crate) fn claim_host() {
     let _ = set(libc::SCHED_FIFO, 1, 0);
 }

@@ -1,4 +1,4 @@
-//! Results as tables: text, CSV, JSON. Prints what was measured beside published values; computes
+//! Results as tables: text, CSV, JSON. Prints measured values next to published ones; computes
 //! nothing.
 
 use crate::figures::{self, Kind};
@@ -131,7 +131,7 @@ pub fn json(results: &[RunResult]) -> String {
     serde_json::to_string_pretty(results).unwrap_or_default() + "\n"
 }
 
-/// Measured values beside published ones, for the runs that publications cover; empty if there are
+/// Measured values next to published ones, for the runs that publications cover; empty if there are
 /// none.
 pub fn beside(experiment: &Experiment, results: &[RunResult]) -> String {
     let mut rows = vec![["run", "figure", "measured", "write-up", "ratio", ""].map(str::to_owned).to_vec()];

@@ -38,7 +38,7 @@ pub struct TapOutcome {
     pub file: PathBuf,
     /// Packets written.
     pub packets: u64,
-    /// Packets that the kernel dropped for want of room: the capture has holes.
+    /// Packets that the kernel dropped because the ring was full: the capture has holes.
     pub dropped: u64,
 }
 
@@ -81,7 +81,7 @@ impl OpenTap {
                 self.writer.finish()?;
                 return Ok(outcome);
             }
-            // Whatever ends this process, what came by now is in the file.
+            // However this process ends, the packets up to now are in the file.
             self.writer.flush()?;
             let mut fds =
                 [PollFd::new(self.ring.as_fd(), PollFlags::POLLIN), PollFd::new(stop.as_fd(), PollFlags::POLLIN)];

@@ -166,8 +166,8 @@ fn remove_stale(instances: &Path) {
     }
 }
 
-/// How far TAI is ahead of the clock of the captures, nanoseconds: whole seconds, zero where nobody
-/// set it.
+/// How far TAI is ahead of the clock of the captures, nanoseconds: whole seconds, zero if it was
+/// never set.
 fn tai_ahead() -> u64 {
     let now = |clock| nix::time::clock_gettime(clock).map_or(0.0, |t| t.tv_sec() as f64 + t.tv_nsec() as f64 / 1e9);
     let ahead = now(nix::time::ClockId::CLOCK_TAI) - now(nix::time::ClockId::CLOCK_REALTIME);
@@ -185,8 +185,8 @@ type Socket = (String, u16, u16);
 /// between the two.
 fn parse(text: &str, tai_ahead: u64) -> Trace {
     let mut trace = Trace::default();
-    // What the stack of each event tells, and how often its socket's state had changed by then, and
-    // to what.
+    // The mechanism in the stack of each event; and how often its socket's state had changed by
+    // then, and to which state.
     let mut transmissions: Vec<(Option<Why>, (u64, u8))> = Vec::new();
     let mut states: HashMap<Socket, (u64, u8)> = HashMap::new();
     // By processor: the event whose stack is to come, or is being read.
@@ -232,8 +232,8 @@ fn parse(text: &str, tai_ahead: u64) -> Trace {
     trace
 }
 
-/// What the stack does not tell, the state does: all that is retransmitted in the state Loss is the
-/// doing of what brought the socket there, which is not always the timer.
+/// If the stack does not show it, the state does: all retransmissions in the state Loss have the
+/// reason that brought the socket there, which is not always the timer.
 fn conclude(events: &mut [Event], transmissions: &[(Option<Why>, (u64, u8))]) {
     let mut brought: HashMap<Socket, (u64, Why)> = HashMap::new();
     for (event, (reason, (change, state))) in events.iter_mut().zip(transmissions) {

@@ -61,7 +61,7 @@ impl Truth {
         let mut client = client
             .map(|end| noise::Client { transfers: &end.transfers, connections: &end.connections, waited_s: 0.0 })
             .unwrap_or_default();
-        // Where others are to keep the processor busy, that is no noise.
+        // If other programs are meant to keep the processor busy, that is not noise.
         if self.scenario.client.hogs + self.scenario.server.hogs == 0 {
             let others = |host: &str| host == "cross" || host == CROSS_SERVER;
             let ends = self.ends.iter().filter(|(host, _)| !others(host));
@@ -89,7 +89,7 @@ impl Machine {
     pub fn here() -> Self {
         let kernel = nix::sys::utsname::uname()
             .map_or_else(|_| String::new(), |name| name.release().to_string_lossy().into_owned());
-        // Inside a user namespace everybody is root; only the first one maps every id.
+        // Inside a user namespace every user is root; only the first one maps every id.
         let map = std::fs::read_to_string("/proc/self/uid_map").unwrap_or_default();
         let root = nix::unistd::geteuid().is_root() && map.split_whitespace().eq(["0", "0", "4294967295"]);
         let cpus = std::thread::available_parallelism().map_or(1, usize::from);

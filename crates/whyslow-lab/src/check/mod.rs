@@ -1,5 +1,5 @@
-//! Measures how accurate the emulator is on this machine, as a table of what was asked for and what
-//! two hosts measured.
+//! Measures how accurate the emulator is on this machine, as a table of configured values and those
+//! that two hosts measured.
 //!
 //! Every figure comes from the hosts, none from the emulator's log. A row that the machine spoiled
 //! (see [`crate::net::Outcome::void`]) is measured again. If it is spoiled again, it is void, not
@@ -69,7 +69,7 @@ pub struct Report {
 }
 
 impl Report {
-    /// Whether no row is bad. Void rows say nothing about the emulator.
+    /// Whether no row is bad. Void rows do not count.
     pub fn is_good(&self) -> bool {
         self.rows.iter().all(|row| row.verdict != Verdict::Bad)
     }
@@ -203,8 +203,7 @@ impl Measure {
 
 fn path(config: &CheckConfig, up: Conditions, down: Conditions, fast: bool) -> Result<Path, Error> {
     let host = HostConfig { tso: fast, ..HostConfig::default() };
-    // Without a limit the log of the fastest row would take a gigabyte, and the time of the one who
-    // writes it.
+    // Without a limit the log of the fastest row would take a gigabyte, and its writer's time.
     let emulator = EmulatorConfig { port: config.port, fast, log_limit: Some(0), ..EmulatorConfig::default() };
     Path::build(&PathConfig {
         client: host.clone(),

@@ -50,8 +50,7 @@ pub(super) struct Arrivals {
     pub(super) late: u64,
 }
 
-/// Sends `count` numbered datagrams of 100 bytes, 20 a millisecond, then some that say that it was
-/// all.
+/// Sends `count` numbered datagrams of 100 bytes, 20 a millisecond, then some that mark the end.
 pub(super) fn send_numbered(to: SocketAddr, count: u32) -> io::Result<()> {
     let socket = UdpSocket::bind("0.0.0.0:0")?;
     socket.connect(to)?;

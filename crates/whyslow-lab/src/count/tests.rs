@@ -92,7 +92,7 @@ fn counts_what_a_download_did() {
     pcap.packet('c', 0x10, [ack, 6001], [1000, 0]);
     pcap.packet('c', 0x10, [ack, 6001], [1000, 0]);
     pcap.packet('c', 0x10, [ack, 6001], [1000, 0]);
-    pcap.packet('c', 0x10, [ack, 6001], [900, 0]); // a window update is no duplicate
+    pcap.packet('c', 0x10, [ack, 6001], [900, 0]); // a window update is not a duplicate
     pcap.packet('s', 0x10, [6001, ack], [1000, 1000]); // fills the hole
     pcap.packet('s', 0x10, [6001, ack], [1000, 500]); // and once more, in part
     pcap.packet('c', 0x10, [ack, 9002], [0, 0]);

@@ -1,16 +1,16 @@
-//! Draws for connections with several exchanges, or with none that succeeds. The configuration says
-//! which end waited.
+//! Draws for connections with several exchanges, or with none that succeeds. The configuration
+//! defines which end waited.
 //!
 //! A draw knows its pauses and messages, and so which cause must cost most. That may be a cause
 //! with a draw of its own, or none. A pause is either well below a second (a program's own time
-//! within a series of requests), or so long that nobody was waiting and every congestion window is
-//! back at its initial size.
+//! within a series of requests), or long enough that no user was waiting and every congestion
+//! window is back at its initial size.
 
 use super::settings::{Chance, MSS, Setting, bytes, large_receive_window, ms, path, set, verify, window_based};
 
 /// Linux halves the window of an idle connection for each timeout that passed (tcp_cwnd_restart).
-/// So long after a transfer of at most [`LARGEST`] bytes, 560 segments, nothing is left of what it
-/// had learned: six timeouts of a round trip and 200 ms each.
+/// This long after a transfer of at most [`LARGEST`] bytes, 560 segments, the window is back at its
+/// start: six timeouts of a round trip and 200 ms each.
 fn long_pause(chance: &mut Chance, rtt: f64) -> f64 {
     (7.0 * (rtt + 0.21)).max(1.6) + chance.between(0.1, 1.0)
 }

@@ -39,7 +39,7 @@ pub(super) fn tls_response(chance: &mut Chance) -> Vec<Setting> {
     in_parts(chance, "download", &["https", "tls"])
 }
 
-/// A client that stops amid what it uploads. Without a protocol it is unknown whether parts
+/// A client that stops in the middle of an upload. Without a protocol it is unknown whether parts
 /// seconds apart are one message.
 pub(super) fn upload(chance: &mut Chance) -> Vec<Setting> {
     in_parts(chance, "upload", &["http", "https"])

@@ -1,8 +1,8 @@
 //! What one direction of a link does to packets.
 //!
 //! Plain data: every field carries its unit in its name, so the JSON of a run reads without this
-//! file. Nothing here is checked against the machine; [`Conditions::check`] refuses what no link
-//! can do.
+//! file. Nothing here is checked against the machine; [`Conditions::check`] refuses impossible
+//! values.
 //!
 //! The order in which a packet meets them: `mtu`, `policer`, `loss`, `corrupt`, `mark`, `queue` and
 //! `rate` with `shaper`, `duplicate`, `delay` with `jitter` and `reorder`. Every one acts on a
@@ -186,7 +186,7 @@ pub enum Loss {
     /// retransmissions counted too.
     DataPackets(Vec<u64>),
     /// The segments that carry these bytes of the stream, from 0, in ascending order: one copy for
-    /// each time that a place is listed. Of each connection, if one follows the other.
+    /// each time that a place is listed. If one connection follows the other, it applies to each.
     Places(Vec<u64>),
 }
 
@@ -196,11 +196,11 @@ pub enum Loss {
 pub struct Reorder {
     /// Share (0–1) of packets held back.
     pub share: f64,
-    /// Packets held back beside those.
+    /// Further packets that are held back.
     #[serde(default)]
     pub listed: Loss,
     /// How much a packet's chance depends on the packet before it (0–1): 0 is each on its own, and
-    /// towards 1 they are held back in ever longer runs. The share stays what it is.
+    /// towards 1 they are held back in ever longer runs. The share stays the same.
     #[serde(default)]
     pub correlation: f64,
     /// How a packet is delayed.
@@ -238,12 +238,13 @@ pub struct TokenBucket {
 pub struct Mtu {
     /// Largest IP packet that passes.
     pub bytes: u32,
-    /// Tell the sender by ICMP (fragmentation needed, packet too big); without it the link is a
+    /// Send ICMP to the sender (fragmentation needed, packet too big); without it the link is a
     /// black hole.
     pub icmp: bool,
 }
 
-/// A value that no link can have: the field (as it is named in these structs) and what is allowed.
+/// An impossible value of a link: the field (as it is named in these structs) and the allowed
+/// values.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{field}: {allowed}")]
 pub struct ConfigError {
@@ -278,8 +279,7 @@ impl Conditions {
         self.rate_bps.into_iter().chain(self.shaper.map(|shaper| shaper.rate_bps)).min()
     }
 
-    /// Refuses what no link can do: a share outside 0–1, a rate of 0, a delay above
-    /// [`MAX_DELAY_NS`].
+    /// Refuses impossible values: a share outside 0–1, a rate of 0, a delay above [`MAX_DELAY_NS`].
     pub fn check(&self) -> Result<(), ConfigError> {
         positive("rate", self.rate_bps.unwrap_or(1))?;
         time("delay", self.delay_ns)?;

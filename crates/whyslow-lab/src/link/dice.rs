@@ -36,8 +36,8 @@ impl ChanceStream {
         p > 0.0 && self.0.random::<f64>() < p
     }
 
-    /// As [`chance`](Self::chance), correlated by this much with what was drawn before: a Markov
-    /// chain whose share of true is `p` whatever the correlation is.
+    /// As [`chance`](Self::chance), correlated by this much with the previous draw: a Markov chain
+    /// whose share of true is `p` for any correlation.
     pub(super) fn correlated(&mut self, p: f64, correlation: f64, before: bool) -> bool {
         let kept = if before { correlation } else { 0.0 };
         self.chance(p * (1.0 - correlation) + kept)

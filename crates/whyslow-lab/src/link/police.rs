@@ -27,7 +27,7 @@ impl Bucket {
         self.config == *config
     }
 
-    /// Takes the tokens for a packet, or none when there are too few.
+    /// Takes the tokens for a packet, or takes nothing if there are too few.
     pub(super) fn admits(&mut self, now: u64, bytes: u64) -> bool {
         let elapsed = u128::from(now.saturating_sub(self.filled_ns));
         self.tokens = Self::size(&self.config).min(self.tokens + elapsed * u128::from(self.config.rate_bps));

@@ -254,7 +254,7 @@ fn segments_are_lost_by_the_bytes_that_they_carry() {
         segment(0, 1),
         segment(3_000, 1),
         segment(3_000, 1),
-        // Another connection is not the one that was opened last, and one that is begins anew.
+        // Another connection is not the last one that was opened, and a new one starts over.
         segment(3_000, 9),
         syn(first, 9),
         segment(3_000, 9),

@@ -143,7 +143,7 @@ pub struct EmulatorConfig {
     /// The most records kept for each direction; later packets are only counted. 0 keeps none.
     pub log_limit: Option<usize>,
     /// The latest 1 % of packets may be this late, or a run is void. Without it lateness is judged
-    /// by what it can have changed ([`crate::noise`]).
+    /// by its possible effect ([`crate::noise`]).
     pub tolerance_ns: Option<u64>,
 }
 

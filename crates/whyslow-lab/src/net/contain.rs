@@ -42,11 +42,11 @@ pub(super) fn spawn(command: Command) -> io::Result<Child> {
         let (sender, jobs) = channel::<Job>();
         let serve = move || {
             for (mut command, answer) in jobs {
-                // Whoever asked waits for the answer.
+                // The requester waits for the answer.
                 let _ = answer.send(command.spawn());
             }
         };
-        // Without the thread the channel is closed, and each spawn says so.
+        // Without the thread the channel is closed, and each spawn returns an error.
         let _ = thread::Builder::new().name("spawner".to_owned()).spawn(serve);
         sender
     });

@@ -164,7 +164,8 @@ fn attributes(route: &Route) -> String {
     text
 }
 
-/// No IPv6 on this device: its neighbour discovery would be the only packets that nobody asked for.
+/// No IPv6 on this device: its neighbour discovery would be the only packets that no program
+/// requested.
 fn quiet(namespace: &Namespace, device: &str) -> Result<(), Error> {
     let file = format!("/proc/sys/net/ipv6/conf/{device}/disable_ipv6");
     match namespace.within(|| std::fs::write(file, "1"))? {

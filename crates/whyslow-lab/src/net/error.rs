@@ -55,7 +55,7 @@ pub enum Error {
         link: usize,
         /// `up` or `down`.
         direction: &'static str,
-        /// The field and what is allowed.
+        /// The field and the allowed values.
         source: ConfigError,
     },
     /// The run is in the wrong state for this.

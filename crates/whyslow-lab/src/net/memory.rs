@@ -31,7 +31,7 @@ fn meet(own: Ipv4Addr, peer: Ipv4Addr) -> io::Result<()> {
     client.bind(&SocketAddr::from((own, 0)).into())?;
     client.connect(&listener.local_addr()?.into())?;
     let (mut server, _) = listener.accept()?;
-    // Who closes first saves what it knows when the other end has acknowledged that.
+    // The end that closes first saves its metrics when the other end has acknowledged that.
     drop(client);
     io::copy(&mut server, &mut io::sink())?;
     Ok(())

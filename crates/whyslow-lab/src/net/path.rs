@@ -88,8 +88,8 @@ pub struct Outcome {
     pub ignored: u64,
     /// Why this run is not exact to the packet; empty if it is.
     pub void: Vec<String>,
-    /// Those of the reasons that no figure bears: packets that the machine lost, and more lateness
-    /// than the scenario itself allows. What else is late is judged by what it can have changed
+    /// Those of the reasons that invalidate every figure: packets that the machine lost, and more
+    /// lateness than the scenario itself allows. Other lateness is judged by its possible effect
     /// ([`crate::noise`]).
     pub spoiled: Vec<String>,
 }

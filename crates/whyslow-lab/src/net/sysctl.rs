@@ -64,8 +64,8 @@ pub(super) fn apply(namespace: &Namespace, own: &BTreeMap<String, String>) -> Re
     let set = || {
         for (key, value) in DEFAULT_SYSCTLS.iter().filter(|(key, _)| !own.contains_key(*key)) {
             match put(key, value) {
-                // A kernel may lack a key, or hold it back from a user namespace; what is in force
-                // gets recorded.
+                // A kernel may lack a key, or hide it from a user namespace; the value in force is
+                // recorded.
                 Err(error) if !matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::PermissionDenied) => {
                     return Err((key.to_string(), value.to_string(), error));
                 }

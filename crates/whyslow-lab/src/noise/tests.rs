@@ -41,7 +41,7 @@ fn packets_that_were_late_side_by_side_count_once() {
 fn a_chain_of_packets_adds_up_over_both_directions() {
     let up = link(vec![record(0, 10, 12), record(25, 35, 36)]);
     let down = link(vec![record(12, 22, 25), record(11, 21, 29)]);
-    // 2 + 3 + 1; what came in before the first had left does not follow it.
+    // 2 + 3 + 1; packets that arrived before the first had left do not follow it.
     assert_eq!(added_ms(&[up.clone(), down.clone()], 0, 28), 5);
     assert_eq!(added_ms(&[up.clone(), down.clone()], 0, 100), 8, "one alone was later than all of the chain");
     assert_eq!(added_ms(&[up, down], 26, 100), 8);

@@ -92,7 +92,7 @@ pub(crate) fn corrupt(frame: &mut [u8]) {
     }
 }
 
-/// Sets Congestion Experienced (RFC 3168 section 5) and mends the IP checksum.
+/// Sets Congestion Experienced (RFC 3168 section 5) and updates the IP checksum.
 pub(crate) fn mark(frame: &mut [u8]) {
     if let Some(tos) = frame.get_mut(ETHERNET + 1) {
         *tos |= 3;

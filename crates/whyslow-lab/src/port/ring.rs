@@ -35,7 +35,7 @@ pub(crate) struct RingConfig {
     pub(crate) snaplen: usize,
     /// How many frames wait for us at most.
     pub(crate) slots: usize,
-    /// Enable offloads: super-packets are not cut and have a header that says so.
+    /// Enable offloads: super-packets are not cut and have a header with their segment size.
     pub(crate) offload: bool,
     /// Skip packets that this host sends, our own included.
     pub(crate) incoming_only: bool,
@@ -143,7 +143,7 @@ impl Ring {
         limit
     }
 
-    /// Frames dropped for want of a slot since the last call.
+    /// Frames dropped since the last call because there was no slot.
     pub(crate) fn dropped(&mut self) -> nix::Result<u64> {
         let mut stats = libc::tpacket_stats { tp_packets: 0, tp_drops: 0 };
         let mut length = size_of::<libc::tpacket_stats>() as libc::socklen_t;

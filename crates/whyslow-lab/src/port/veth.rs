@@ -70,7 +70,7 @@ fn send_batch(socket: BorrowedFd<'_>, frames: &[Outgoing], offload: bool) -> u64
     let (mut sent, mut refused, mut retries) = (0, 0, 0);
     while sent < count {
         // SAFETY: the messages from `sent` to `count` point to parts and frames that live through
-        // the call, which only reads what they point to.
+        // the call, which only reads through these pointers.
         let result = Errno::result(unsafe {
             libc::sendmmsg(socket.as_raw_fd(), messages.as_mut_ptr().add(sent), (count - sent) as u32, 0)
         });

@@ -98,7 +98,7 @@ fn open() -> io::Result<OwnedFd> {
     if fd < 0 {
         return Err(io::Error::last_os_error());
     }
-    // SAFETY: the kernel has just given it to us, and nobody else knows it.
+    // SAFETY: the kernel has just returned it, and it has no other owner.
     Ok(unsafe { OwnedFd::from_raw_fd(fd) })
 }
 
@@ -213,7 +213,7 @@ fn request() -> Vec<u8> {
     bytes.extend(((HEADER + 60) as u32).to_ne_bytes());
     bytes.extend(GET_SOCKETS.to_ne_bytes());
     bytes.extend(REQUEST_AND_DUMP.to_ne_bytes());
-    // Sequence number and sender: nobody else writes here.
+    // Sequence number and sender: this program is the only writer.
     bytes.extend([0; 8]);
     let wanted = [INFO, CONGESTION, MEMORY].iter().fold(0_u8, |bits, kind| bits | 1 << (kind - 1));
     bytes.extend([libc::AF_INET as u8, 0, 0, wanted]);
@@ -235,7 +235,7 @@ fn receive(socket: &OwnedFd, space: &mut [u8]) -> io::Result<usize> {
     usize::try_from(got).map_err(|_| io::Error::last_os_error())
 }
 
-/// The first message of a buffer: its type and what follows its header.
+/// The first message of a buffer: its type and its bytes behind the header.
 fn next_message<'a>(rest: &mut &'a [u8]) -> Option<(u16, &'a [u8])> {
     let len = u32::from_ne_bytes(rest.get(..4)?.try_into().ok()?) as usize;
     let kind = u16::from_ne_bytes(rest.get(4..6)?.try_into().ok()?);

@@ -1,4 +1,4 @@
-//! The labels: what an explanation of a scenario's captures must say.
+//! The labels: the required explanation of a scenario's captures.
 
 use crate::net::config::Host;
 
@@ -8,7 +8,7 @@ pub struct Label {
     /// Causes that may cost most; the first is the intended one, the others describe the same.
     /// `none`: nothing is wrong.
     pub right: &'static [&'static str],
-    /// Causes that the configuration rules out, even beside the right one.
+    /// Causes that the configuration rules out, even in addition to the right one.
     pub never: &'static [&'static str],
     /// Why.
     pub why: &'static str,

@@ -1,12 +1,11 @@
-//! Real servers and clients over the lab's path, and what an explanation of their captures must
-//! say.
+//! Real servers and clients over the lab's path, and the required explanation of their captures.
 //!
 //! ```text
 //!   scenarios ─▶ draw ─▶ path of `lab exec`, ─▶ captures, counters, ─▶ label confirmed, or not
 //!   (a table)            both programs          emulator's log
 //! ```
 //!
-//! `scenarios` says which programs and settings make which cause, `programs` how to start them,
+//! `scenarios` defines which programs and settings make which cause, `programs` how to start them,
 //! `counters` reads both kernels' view of their sockets. The right answer follows from the
 //! configuration and is fixed before anything is explained. It counts only if the kernels' counters
 //! and the emulator's log confirm it. A run leaves no file and no process.
@@ -64,8 +63,8 @@ pub const FIXED: &str = "-fixed";
 
 impl RealRuns {
     /// The same runs once more, each with its fix applied: the command before its programs start,
-    /// and what its words say of settings that are a program's own in that program's words. Left
-    /// out are those of which neither can be done here.
+    /// and the advice on a program's own settings in that program's syntax. Runs for which neither
+    /// is possible here are left out.
     pub fn fixed(&self, fixes: &[Fix]) -> Self {
         let mut runs = Vec::new();
         let (mut programs, mut commands) = (BTreeMap::new(), BTreeMap::new());

@@ -48,8 +48,8 @@ impl Program {
         self
     }
 
-    /// Where a fix names this, `text` of its line or its files is its setting that is meant, and
-    /// `instead` the mended one.
+    /// If a fix names this, `text` of its line or its files is the affected setting, and `instead`
+    /// the fixed one.
     pub(crate) fn fix_edits(
         mut self,
         named: &'static str,
@@ -99,7 +99,7 @@ pub(crate) fn file(name: &str, size: f64) -> String {
     format!("mkdir -p www && truncate -s {size:.0} www/{name}")
 }
 
-/// nginx with these files and directives; `listen` is what stands behind `listen`.
+/// nginx with these files and directives; `listen` is the argument of `listen`.
 pub(crate) fn nginx(files: &str, listen: &str, server: &str) -> Program {
     // A server block's own directives are the scenario's; without a master process it changes to
     // no user, and root is one that every namespace has.
@@ -191,7 +191,7 @@ pub(crate) fn sshd(files: &str) -> Program {
 pub(crate) const SSH: &str =
     "-i user -o IdentitiesOnly=yes -o StrictHostKeyChecking=no -o UserKnownHostsFile=known -o LogLevel=ERROR";
 
-/// rsync's own server, with one module that anybody may read and write.
+/// rsync's own server, with one module that all users may read and write.
 pub(crate) fn rsyncd(files: &str) -> Program {
     let text = "use chroot = no\nport = 873\n[www]\n path = {DIR}/www\n read only = no\n list = yes\n\
                 uid = root\n gid = root\n";

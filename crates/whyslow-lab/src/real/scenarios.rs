@@ -1,4 +1,4 @@
-//! The table of scenarios: which programs over which path, and what an explanation must say.
+//! The table of scenarios: which programs over which path, and the required explanation.
 //!
 //! Names are unique. Claims are about figures of the kernels and of the emulator's log. A path's
 //! parameters are drawn from ranges where the label holds throughout.
@@ -53,7 +53,7 @@ impl Row {
 const FULL: &[&str] = &["bandwidth", "bufferbloat", "shaper"];
 /// A slow reader closes the window, or nearly.
 const SLOW_READER: &[&str] = &["zero-window", "receive-window", "host-cpu"];
-/// Nobody waited for anything.
+/// No user waited for anything.
 const NOTHING: &[&str] = &["none"];
 /// Causes that a program that waits only for its own user cannot have.
 const NO_WAIT: &[&str] = &["application", "server-think", "no-answer", "zero-window", "protocol-window", "delayed-ack"];

@@ -14,7 +14,7 @@ use std::time::Instant;
 pub(super) struct AgentProcess {
     name: &'static str,
     child: Child,
-    // Its end tells the agent that nobody waits for it any more.
+    // Its end signals to the agent that its result is no longer needed.
     _input: ChildStdin,
     events: mpsc::Receiver<io::Result<Event>>,
 }
@@ -80,7 +80,7 @@ impl AgentProcess {
 
 impl Drop for AgentProcess {
     fn drop(&mut self) {
-        // It has ended by itself, or nobody wants its answer.
+        // It has ended by itself, or its answer is not needed.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

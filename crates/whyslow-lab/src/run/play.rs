@@ -73,7 +73,7 @@ pub(super) fn play(path: &NetPath, scenario: &Scenario, agent: Option<&Path>, fo
     let peer = if proxy.is_some() { SocketAddr::new(stage.address(Host::Proxy)?, port) } else { at_server };
     let cross = scenario.cross.as_ref().map(|spec| stage.cross(spec)).transpose()?;
     let mut client = stage.start(Host::Client, &scenario.client, &scenario.work, Role::Client { peer, certificate })?;
-    // The client first: when an end fails, it is the client that tells what the user would have
+    // The client first: if an end fails, the client's error is the one that the user would have
     // seen.
     let mut ends = Ends::from([("client".to_owned(), client.done(deadline)?.into())]);
     if let Some([mut client, mut server]) = cross {

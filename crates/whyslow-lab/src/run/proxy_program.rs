@@ -10,7 +10,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// The program, and what it is told.
+/// The program, and its configuration.
 struct Configured {
     program: &'static str,
     arguments: Vec<String>,
@@ -21,7 +21,7 @@ struct Configured {
 /// Its configuration is kept in the run's folder.
 ///
 /// # Errors
-/// When it is not installed, does not listen by then, or is the lab's own, which is no program.
+/// If it is not installed, does not listen by then, or is the lab's own, which is not a program.
 pub(super) fn start(
     path: &NetPath,
     spec: &ProxySpec,
@@ -74,7 +74,7 @@ fn configured(spec: &ProxySpec, server: SocketAddr, folder: &Path) -> Option<Con
         }
         ProxyProgram::Nginx => {
             let keep = if spec.pool { "keepalive 16; keepalive_timeout 300s;" } else { "" };
-            // As its documentation says it for connections that are kept.
+            // From nginx's documentation for connections that are kept.
             let asked = if spec.pool { "proxy_http_version 1.1; proxy_set_header Connection \"\";" } else { "" };
             let text = format!(
                 "daemon off; master_process off; user root root; pid nginx.pid;\n\
@@ -91,7 +91,7 @@ fn configured(spec: &ProxySpec, server: SocketAddr, folder: &Path) -> Option<Con
     }
 }
 
-/// Ends the program, and removes what it wrote beside its configuration and its words.
+/// Ends the program, and removes its other files, except its configuration and its output.
 pub(super) fn end(running: Program, folder: &Path) {
     drop(running);
     for name in ["t1", "t2", "t3", "t4", "t5"] {

@@ -15,10 +15,10 @@ use std::path::{Path, PathBuf};
 const SHORT_S: f64 = 0.5;
 /// A run that takes longer is not made again to be less disturbed.
 const LONG_S: f64 = 5.0;
-/// So many tries that are no void ones are enough, however disturbed.
+/// This many usable tries are enough, however disturbed.
 const USABLE: usize = 5;
 
-/// A try that is no void one.
+/// A try that is not void.
 struct Try {
     folder: PathBuf,
     figures: Figures,
@@ -30,7 +30,7 @@ struct Try {
 struct Tries {
     good: Vec<Try>,
     void: u32,
-    /// Why the last void one is no result.
+    /// Why the last void one is not a result.
     why: Vec<String>,
 }
 
@@ -90,8 +90,8 @@ impl Session<'_> {
     }
 }
 
-/// Why a try is no result: the machine lost packets, or was so late that the cause itself could be
-/// another.
+/// Why a try is not a result: the machine lost packets, or was so late that the cause itself could
+/// be another.
 fn spoiled(truth: &Truth, noise: &Noise) -> Option<Vec<String>> {
     let mut why = truth.void.clone();
     why.extend(noise.doubt());
@@ -139,7 +139,7 @@ mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
 
-    /// A try of so many milliseconds, of which so many may be the machine's.
+    /// A try of `time` milliseconds, of which `added` may be the machine's.
     fn one(time: f64, added: f64) -> Try {
         let figures: Figures = [("total".to_owned(), time / 1e3), ("packets".to_owned(), 10.0)].into();
         let between = [("total".to_owned(), [(time - added) / 1e3, time / 1e3])].into();

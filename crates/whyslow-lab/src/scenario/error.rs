@@ -6,7 +6,7 @@ use std::ops::Range;
 /// A scenario that was refused. Nothing has been started.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ScenarioError {
-    /// The file, or what stands for it.
+    /// The file, or its placeholder.
     pub file: String,
     /// The key, with its parents: `path.down.rate`; empty when the whole file is meant.
     pub key: String,

@@ -156,7 +156,7 @@ pub struct SocketOptions {
 }
 
 impl HostSpec {
-    /// The namespace's settings, or what is wrong: the key and what is allowed.
+    /// The namespace's settings, or the error: the key and the allowed values.
     pub fn resolve(&self, key: &str) -> Result<HostConfig, (String, String)> {
         self.check(key)?;
         Ok(HostConfig {
@@ -177,7 +177,7 @@ impl HostSpec {
         })
     }
 
-    /// What is wrong, if anything is: the key and what is allowed.
+    /// Returns an error if a value is not allowed: the key and the allowed values.
     fn check(&self, key: &str) -> Result<(), (String, String)> {
         let wrong = |name: &str, allowed: &str| Err((format!("{key}.{name}"), allowed.to_owned()));
         for (name, sizes) in [("tcp_rmem", &self.tcp_rmem), ("tcp_wmem", &self.tcp_wmem)] {

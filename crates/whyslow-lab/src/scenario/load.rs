@@ -221,7 +221,7 @@ struct Base<'a, 't> {
 }
 
 impl<'t> Base<'_, 't> {
-    /// The name of the experiment, what stands above its runs, and one run.
+    /// The name of the experiment, the settings of all its runs, and one run.
     fn run(&self, case: &Case<'t>, combination: &[Setting<'t>]) -> Result<(Experiment, Variant), ScenarioError> {
         let source = self.source;
         let mut table = self.table.clone();
@@ -382,7 +382,7 @@ fn cases_of<'t>(source: &Source<'_>, cases: Option<(Range<usize>, Node<'t>)>) ->
     Ok(all)
 }
 
-/// A table under `set` is a set of keys below it, so that it is laid over what the file says and
+/// A table under `set` is a set of keys below it, so that it is merged with the file's table and
 /// does not replace it; a quoted key (`"path.down.loss" = { … }`) replaces.
 fn flatten<'t>(key: &str, span: Range<usize>, value: Node<'t>, into: &mut Vec<Setting<'t>>) {
     let place = value.span();
@@ -448,7 +448,7 @@ fn key_at(table: &Table<'_>, at: usize) -> Option<String> {
     None
 }
 
-/// The parser's message, split into what is wrong and what is allowed.
+/// The parser's message, split into the error and the allowed values.
 fn from_toml(source: &Source<'_>, table: &Table<'_>, error: &toml::de::Error) -> ScenarioError {
     let message = error.message();
     let (what, allowed) = match message.split_once(", expected ") {

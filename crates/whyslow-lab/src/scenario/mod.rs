@@ -2,8 +2,8 @@
 //!
 //! A file is TOML: one scenario, a `[matrix]` that crosses lists of values, `[[case]]`s that name
 //! sets of values, or both crossed. Everything is typed and has a unit. An unknown key, a missing
-//! unit or an impossible value is an error that names the file, the line, the key and what is
-//! allowed, before anything starts. A scenario that loads can be built.
+//! unit or an impossible value is an error with the file, the line, the key and the allowed values,
+//! before anything starts. A scenario that loads can be built.
 
 pub mod error;
 pub mod host;
@@ -92,7 +92,7 @@ pub struct ProxySpec {
     /// Bytes that the proxy holds in each direction.
     pub buffer: ProxyBuffer,
     /// The leg without window scaling, for a balancer that forgets the option on one side (none: as
-    /// `host` says).
+    /// `host` sets it).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unscaled: Option<Leg>,
 }
@@ -119,7 +119,7 @@ pub struct CrossSpec {
     pub host: HostSpec,
     /// What it does with the host at the other end of the link, which has another program for it.
     pub work: Work,
-    /// So long before the client.
+    /// Time before the client's start.
     pub lead: Time,
 }
 
@@ -144,7 +144,7 @@ impl Default for ProxyBuffer {
     }
 }
 
-/// A file's scenarios, and what it says about them.
+/// A file's scenarios, and its description.
 #[derive(Clone, Debug)]
 pub struct Experiment {
     /// Short name, as in `lab run NAME`.
@@ -202,7 +202,7 @@ fn plain(value: &toml::Value) -> String {
 }
 
 impl ProxySpec {
-    /// What is wrong with it, if anything is: the key and what is allowed.
+    /// Returns an error if a value is not allowed: the key and the allowed values.
     fn check(&self, work: &Work) -> Result<(), (String, String)> {
         let wrong = |key: &str, allowed: &str| Err((format!("proxy.{key}"), allowed.to_owned()));
         if self.buffer.0.is_empty() {
@@ -250,7 +250,7 @@ impl CrossSpec {
 }
 
 impl Scenario {
-    /// The path in the emulator's terms, or what is wrong: the key and what is allowed.
+    /// The path in the emulator's terms, or the error: the key and the allowed values.
     pub fn resolve(&self) -> Result<PathConfig, (String, String)> {
         self.work.check()?;
         if !(100_000..=1_000_000_000).contains(&self.sample_every.0) {
@@ -284,7 +284,7 @@ impl Scenario {
     }
 }
 
-/// FNV-1a, 64 bits: short, stable, and nobody attacks a folder name.
+/// FNV-1a, 64 bits: short and stable, and a folder name needs no protection against attacks.
 pub(crate) fn key_of(text: &str) -> String {
     let hash = text.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |h, b| (h ^ u64::from(b)).wrapping_mul(0x0100_0000_01b3));
     format!("{hash:016x}")

@@ -61,7 +61,7 @@ pub struct LinkSpec {
     /// A token bucket without a queue.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub policer: Option<BucketSpec>,
-    /// A token bucket behind the queue: so much passes at `rate`, and what comes then at its own.
+    /// A token bucket behind the queue: this much passes at `rate`, and the rest at its own.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub shaper: Option<BucketSpec>,
     /// Largest IP packet that passes.
@@ -350,7 +350,7 @@ impl EmulatorSpec {
 }
 
 impl PathSpec {
-    /// The emulator's own terms, or what is wrong: the key and what is allowed.
+    /// The emulator's own terms, or the error: the key and the allowed values.
     pub fn resolve(&self, key: &str) -> Result<LinkPair, (String, String)> {
         // Two streams of decisions from one seed.
         let up = self.direction(&self.up, &format!("{key}.up"), self.seed.wrapping_mul(2).wrapping_add(1))?;

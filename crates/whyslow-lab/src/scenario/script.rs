@@ -1,4 +1,5 @@
-//! A conversation: who says how much on one connection, and after what.
+//! A conversation on one connection: for each message its sender, its size, and the data that it
+//! waits for.
 
 use super::side::Side;
 use super::units::{BitRate, Size, Time};
@@ -6,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 /// Messages on one connection, and how the two programs read.
 ///
-/// Only sizes and times count: what is said is filler.
+/// Only sizes and times count: the content is filler.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Script {
@@ -33,20 +34,20 @@ impl Default for Script {
     }
 }
 
-/// What one end says at a time.
+/// One message of an end.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Message {
-    /// Who says it.
+    /// Its sender.
     pub from: Side,
     /// Payload.
     pub size: Size,
-    /// It waits this long: since it has read what it waits for (`after`), or since its message
-    /// before was due where it waits for nothing new.
+    /// It waits this long: since it has read the data that it waits for (`after`), or since its
+    /// message before was due if it waits for nothing new.
     #[serde(default, skip_serializing_if = "is_none")]
     pub wait: Time,
-    /// It begins when so many bytes of the other end have been read in all; by default those of all
-    /// messages before this one.
+    /// It begins when this many bytes of the other end have been read in all; by default those of
+    /// all messages before this one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub after: Option<Size>,
 }
@@ -55,7 +56,7 @@ fn is_none(time: &Time) -> bool {
     time.0 == 0
 }
 
-/// How a program reads what it gets.
+/// How a program reads its data.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Reading {
@@ -85,7 +86,7 @@ impl Reading {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Stop {
-    /// After so many bytes in all.
+    /// After this many bytes in all.
     pub at: Size,
     /// For this long.
     pub length: Time,
@@ -95,7 +96,7 @@ pub struct Stop {
 pub const MAX_MESSAGES: usize = 20_000;
 
 impl Script {
-    /// What this end says in all.
+    /// The total bytes of this end's messages.
     pub fn bytes_of(&self, side: Side) -> u64 {
         self.messages.iter().filter(|message| message.from == side).map(|message| message.size.0).sum()
     }
@@ -113,7 +114,7 @@ impl Script {
         all
     }
 
-    /// The key of an unusable value, and what is allowed.
+    /// The key of an unusable value, and the allowed values.
     pub(super) fn check(&self) -> Result<(), (String, String)> {
         let wrong = |key: &str, allowed: &str| Err((format!("work.script.{key}"), allowed.to_owned()));
         if self.messages.is_empty() || self.messages.len() > MAX_MESSAGES {
@@ -131,7 +132,7 @@ impl Script {
         self.check_order()
     }
 
-    /// What waits for something that is said only when it has been said itself would wait forever.
+    /// Two messages that each wait for the other would wait forever.
     fn check_order(&self) -> Result<(), (String, String)> {
         let (mut sent, mut next) = ([0_u64; 2], [0_usize; 2]);
         let all = self.with_needs();

@@ -26,7 +26,7 @@ pub struct BitRate(pub u64);
 #[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd)]
 pub struct Share(pub f64);
 
-/// A whole number of base units; refuses what is too large to count exactly.
+/// A whole number of base units; refuses numbers that are too large to count exactly.
 fn whole(text: &str, units: &[Unit]) -> Option<u64> {
     let value = parse(text, units).ok()?.round();
     // 2^53: beyond it an f64 skips numbers, and no time, size or rate of an experiment is that

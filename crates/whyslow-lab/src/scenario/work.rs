@@ -64,7 +64,7 @@ pub struct Transfers {
     pub write: Pace,
     /// How the receiver reads.
     pub read: Reader,
-    /// Who closes a connection first.
+    /// The end that closes a connection first.
     pub closes: Side,
     /// This end closes with a reset after this many bytes of an answer.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -73,14 +73,14 @@ pub struct Transfers {
     /// thinks longer does not answer; one that the path cuts off gives up a little later.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub patience: Option<Time>,
-    /// The client ends a transfer that takes longer, and closes; what came by then counts.
+    /// The client ends a transfer that takes longer, and closes; the bytes up to then count.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub at_most: Option<Time>,
-    /// Nobody listens.
+    /// No program listens.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub refused: bool,
-    /// The sender forgets what it learned of its peer before each new connection, halfway through
-    /// the pause.
+    /// The sender forgets the metrics of its peer before each new connection, halfway through the
+    /// pause.
     pub forget: bool,
 }
 
@@ -259,7 +259,7 @@ pub struct Credit {
     pub size: Size,
     /// Credit at the start: at most this much is ever outstanding.
     pub window: Size,
-    /// The receiver grants what it has consumed whenever it is this much.
+    /// The receiver grants the consumed bytes whenever they reach this number.
     pub grant: Size,
     /// Bytes a message.
     pub message: Size,
@@ -272,7 +272,7 @@ impl Default for Credit {
 }
 
 impl Work {
-    /// The key of an unusable value, and what is allowed.
+    /// The key of an unusable value, and the allowed values.
     pub fn check(&self) -> Result<(), (String, String)> {
         match self {
             Self::Download(transfers) => transfers.check("download"),

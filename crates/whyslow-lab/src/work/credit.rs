@@ -14,7 +14,7 @@ const GRANT: usize = 13;
 /// The request that starts the download.
 const REQUEST: u64 = 100;
 
-/// The client's part: reads, and grants again what it has read.
+/// The client's part: reads, and grants the read bytes again.
 pub fn client(work: &Credit, stream: &mut Stream, start: u64) -> io::Result<Vec<Transfer>> {
     let request = now();
     stream.send(REQUEST, &Pace::default())?;
@@ -30,7 +30,7 @@ pub fn client(work: &Credit, stream: &mut Stream, start: u64) -> io::Result<Vec<
         }
         done += n;
         owed += n;
-        // A grant that nobody needs any more would only meet a closed socket.
+        // A grant that is no longer needed would only meet a closed socket.
         if owed >= work.grant.0 && done < work.size.0 {
             let mut frame = [0; GRANT];
             frame[..8].copy_from_slice(&owed.to_be_bytes());

@@ -1,8 +1,9 @@
 //! Clears the kernel's metrics cache of earlier peers (`ip tcp_metrics flush`) over generic
 //! netlink.
 //!
-//! A flush needs real root. For an ordinary user, who is root of a user namespace only, the kernel
-//! is told to ignore the cached threshold, which has the same effect on the next connection.
+//! A flush needs real root. An ordinary user is root of a user namespace only; for them the lab
+//! sets the kernel to ignore the cached threshold, which has the same effect on the next
+//! connection.
 
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};

@@ -56,7 +56,7 @@ pub struct Opened {
     pub nodelay: bool,
 }
 
-/// All that one end has to say.
+/// The complete report of one end.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Report {
     /// Connections in order.

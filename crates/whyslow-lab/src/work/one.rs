@@ -7,7 +7,8 @@ use crate::scenario::host::SocketOptions;
 use std::io;
 use std::net::{SocketAddr, TcpListener};
 
-/// The client's: connects, does its part, and closes first. The part is told when connecting began.
+/// The client's: connects, does its part, and closes first. The part gets the start of connecting
+/// as an argument.
 pub fn connect(
     peer: SocketAddr,
     options: &SocketOptions,

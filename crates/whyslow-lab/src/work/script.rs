@@ -1,5 +1,5 @@
-//! A conversation on one connection: each end writes its messages when it has read what they wait
-//! for, and reads meanwhile.
+//! A conversation on one connection: each end writes its messages when it has read the data they
+//! wait for, and reads meanwhile.
 
 use super::stream::Stream;
 use super::{Transfer, during, sleep_until};
@@ -22,11 +22,11 @@ pub fn server(work: &Script, stream: &mut Stream) -> io::Result<()> {
     converse(stream, work, Side::Server).map(drop)
 }
 
-/// When so many bytes had been read: ascending in both.
+/// When each number of bytes had been read: ascending in both.
 type Arrivals = Vec<(u64, u64)>;
 
-/// Says what this side has to say. Returns when each of its messages began, and when what they
-/// waited for, and each message of the other side, had been read.
+/// Sends this side's messages. Returns when each of them began, when the data that it waited for
+/// had been read, and when each message of the other side had been read.
 fn converse(stream: &mut Stream, work: &Script, side: Side) -> io::Result<(Vec<u64>, Arrivals)> {
     let all = work.with_needs();
     let other = if side == Side::Client { Side::Server } else { Side::Client };
@@ -77,7 +77,7 @@ fn places(work: &Script, side: Side) -> Vec<u64> {
     places
 }
 
-/// When so many bytes had been read.
+/// When this many bytes had been read.
 fn reached(arrivals: &Arrivals, bytes: u64) -> Option<u64> {
     arrivals.get(arrivals.partition_point(|(place, _)| *place < bytes)).map(|(_, at)| *at)
 }
@@ -96,7 +96,7 @@ struct State {
 }
 
 impl Arrived {
-    /// Waits until so many bytes have been read, and returns when that was.
+    /// Waits until this many bytes have been read, and returns when that was.
     fn wait_for(&self, bytes: u64) -> io::Result<u64> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         loop {
@@ -117,7 +117,7 @@ impl Arrived {
     }
 }
 
-/// Reads all that the other end says, and notes when the places had been reached.
+/// Reads all bytes of the other end, and notes when the places had been reached.
 fn read(mut socket: TcpStream, reading: &Reading, total: u64, places: &[u64], to: &Arrived) -> io::Result<()> {
     let done = read_all(&mut socket, reading, total, places, to);
     to.change(|state| state.is_over = true);

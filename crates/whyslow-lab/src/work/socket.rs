@@ -21,7 +21,7 @@ pub fn listen(address: SocketAddr, options: &SocketOptions) -> io::Result<TcpLis
 pub fn connect(address: SocketAddr, options: &SocketOptions, patience: Option<Duration>) -> io::Result<TcpStream> {
     let socket = new(address, options)?;
     match patience {
-        // It counts whole milliseconds, and rounds what is left of them down.
+        // It counts whole milliseconds, and rounds the rest down.
         Some(time) => socket.connect_timeout(&address.into(), time + Duration::from_millis(1))?,
         None => socket.connect(&address.into())?,
     }
@@ -51,8 +51,7 @@ fn new(address: SocketAddr, options: &SocketOptions) -> io::Result<Socket> {
     Ok(socket)
 }
 
-/// The kernel doubles what it is asked for, and silently gives less when a system-wide limit says
-/// so.
+/// The kernel doubles the requested size, and silently gives less if a system-wide limit is lower.
 fn granted(what: &str, limit: &str, asked: usize, got: usize) -> io::Result<()> {
     if got >= asked.saturating_mul(2) {
         return Ok(());

@@ -71,7 +71,7 @@ enum Layer {
 pub struct Stream {
     layer: Layer,
     handle: Handle,
-    /// When what is received is cut short.
+    /// When the received data is cut short.
     end: Option<Instant>,
     /// The program's record of its opening.
     pub opened: Opened,
@@ -172,13 +172,13 @@ impl Stream {
         self.send_close_notify();
     }
 
-    /// Sets the time limit for reads and writes; none is no limit.
+    /// Sets the time limit for reads and writes; `None` removes it.
     pub fn wait_for(&self, time: Option<Duration>) -> io::Result<()> {
         self.tcp().set_read_timeout(time).map_err(during("read"))?;
         self.tcp().set_write_timeout(time).map_err(during("write"))
     }
 
-    /// From so long on, what is received is cut short; none is never.
+    /// After this time received data is cut short; `None` is never.
     pub fn end_within(&mut self, time: Option<Duration>) -> io::Result<()> {
         self.end = time.map(|time| Instant::now() + time);
         if time.is_some() { self.wait_for(time) } else { Ok(()) }
@@ -238,7 +238,7 @@ impl Stream {
         self.receive_into(&mut 0, size, reader)
     }
 
-    /// As [`receive`](Self::receive), and counts in `done` what was read, should it end before.
+    /// As [`receive`](Self::receive), and counts the read bytes in `done`, in case it ends before.
     pub fn receive_into(&mut self, done: &mut u64, size: u64, reader: &Reader) -> io::Result<u64> {
         let mut buffer = vec![0; reader.chunk.len().clamp(1, 1 << 22)];
         let (mut first, mut paused) = (0_u64, false);

@@ -1,5 +1,5 @@
 #![allow(clippy::unwrap_used)]
-//! Runs every workload over loopback: checks what it carries, and that both ends finish.
+//! Runs every workload over loopback: checks its bytes, and that both ends finish.
 use super::stream::{Stream, Tls};
 use super::transfers::{Client, Direction, Server};
 use super::*;

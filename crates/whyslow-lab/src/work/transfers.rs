@@ -279,13 +279,13 @@ fn serve_client(server: Server<'_>) -> io::Result<Vec<Opened>> {
             Some(stream) => stream,
             None => {
                 if work.forget && direction == Direction::Down {
-                    // The kernel remembers when the peer has acknowledged the end: not before half
-                    // the pause, let us say.
+                    // The kernel remembers when the peer has acknowledged the end: assume not
+                    // before half the pause.
                     std::thread::sleep(work.pause.duration() / 2);
                     metrics::forget().map_err(during("forget tcp_metrics"))?;
                 }
                 let stream = match Stream::accept(listener, tls, sampler) {
-                    // Nobody came.
+                    // No client connected.
                     Err(e) if work.breaks() && is_cut(&e) => break,
                     stream => stream?,
                 };

@@ -1,9 +1,9 @@
-//! Runs tests that need namespaces: as whoever runs them and, if that is root, as an ordinary user
+//! Runs tests that need namespaces: as the current user and, if that is root, as an ordinary user
 //! too.
 //!
 //! Namespaces are entered while the process has one thread, and one test runs at a time so that
-//! none disturbs another's timing. So these programs bring their own `main`. Where the kernel
-//! forbids namespaces, they say so and test nothing.
+//! none disturbs another's timing. So these programs bring their own `main`. If the kernel forbids
+//! namespaces, they report it and test nothing.
 
 use std::os::unix::process::CommandExt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -32,7 +32,7 @@ pub(crate) use tests;
 /// Set where root runs all this again as an ordinary user.
 const AGAIN: &str = "WHYSLOW_TESTS_AGAIN";
 
-/// Runs the tests whose names contain the first argument that is no option, as libtest does.
+/// Runs the tests whose names contain the first argument that is not an option, as libtest does.
 pub fn run(tests: &[&[Test]]) -> ExitCode {
     let is_again = std::env::var_os(AGAIN).is_some();
     let is_root = nix::unistd::geteuid().is_root();

@@ -37,7 +37,8 @@ const TESTS: &[Test] = tests![
     contain::nothing_outlives_a_killed_lab,
 ];
 
-/// The check measures the emulator for 20 s, whoever started it: once is enough.
+/// The check measures the emulator for 20 s, the same for root and an ordinary user: once is
+/// enough.
 const CHECK: &[Test] = &[Test { name: "the_quick_check_is_good", run: the_quick_check_is_good, once: true }];
 
 fn main() -> ExitCode {

@@ -249,7 +249,7 @@ fn the_users_own_programs_run_at_the_two_ends() {
     let counted = exec::figures(&done).unwrap();
     assert_eq!(counted["client"].from_server.bytes, 50_000);
     assert_eq!(counted["server"].from_server.bytes, 50_000);
-    // A server that ends before anybody asked is told.
+    // A server that ends before any client has connected is reported.
     let done = exec::exec(&scenario, "exit 3", "exit 7", out.path(), &stop).unwrap();
     let code = |status: Option<ExitStatus>| status.and_then(|status| status.code());
     assert_eq!((code(done.server), code(done.client)), (Some(3), Some(7)));

@@ -1,10 +1,11 @@
-//! Just enough of JSON Schema to hold `docs/schema/truth-1.schema.json` against what is written.
+//! Just enough of JSON Schema to compare the program's output with
+//! `docs/schema/truth-1.schema.json`.
 
 use serde_json::Value;
 
 const SCHEMA: &str = include_str!("../../../../docs/schema/truth-1.schema.json");
 
-/// Panics with the place where `document` is not as the definition `name` says.
+/// Panics with the place where `document` does not match the definition `name`.
 pub fn check(document: &Value, name: &str) {
     let schema: Value = serde_json::from_str(SCHEMA).unwrap();
     walk(document, &schema["$defs"][name], &schema, name);

@@ -47,7 +47,7 @@ pub(super) fn second_slow(chance: &mut Chance) -> DrawnRun {
 pub(super) fn rows(chance: &mut Chance) -> DrawnRun {
     let settings = {
         let mut all = wide(chance.between(0.005, 0.05));
-        // A probe for an ACK that a busy machine makes late is no loss.
+        // A probe for an ACK that a busy machine makes late is not a loss.
         all.push(verify(&["span >= 3s", "server.rwnd_limited <= 5%", "down.lost <= 0", "server.retransmitted <= 5"]));
         all
     };

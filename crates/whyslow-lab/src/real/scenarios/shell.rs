@@ -10,7 +10,7 @@ fn client(program: &'static str, line: impl Into<String>) -> Program {
 
 pub(super) fn cat_far(chance: &mut Chance) -> DrawnRun {
     let mut all = wide(chance.between(0.12, 0.2));
-    // Windows that would carry more, and a kernel that says that it had nothing to send.
+    // Windows that would carry more, and a kernel that reports that it had nothing to send.
     all.extend([
         set("client.tcp_rmem", r#"["4KiB", "4MiB", "32MiB"]"#),
         set("client.initrwnd", "2000"),
