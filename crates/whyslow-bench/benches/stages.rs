@@ -1,7 +1,7 @@
 //! What each stage of the analysis takes, alone: `make stages`.
 //!
-//! Every benchmark is given what the stage before it made, so that it times one stage and no other;
-//! `whole` is all of them. divan tells packets a second: 1,000 divided by its `Mitem/s` is the
+//! Every benchmark gets the output of the stage before it, so that it times one stage and no other;
+//! `whole` is all of them. divan prints packets a second: 1,000 divided by its `Mitem/s` is the
 //! nanoseconds a packet.
 #![allow(missing_docs, clippy::unwrap_used)]
 

@@ -25,11 +25,11 @@ enum Command {
         /// Into this folder.
         #[arg(long, default_value = "target/bench", value_name = "DIR")]
         into: PathBuf,
-        /// With so many times fewer packets.
+        /// Divide the number of packets by this.
         #[arg(long, default_value_t = 1, value_name = "N")]
         smaller: u64,
     },
-    /// Run whyslow and other programs on the inputs in turn, and tell what came of it.
+    /// Run whyslow and other programs on the inputs in turn, and print the results.
     Run {
         /// Inputs; all without a name.
         #[arg(value_name = "NAME")]
@@ -40,7 +40,7 @@ enum Command {
         /// Where the inputs are, or are put.
         #[arg(long, default_value = "target/bench", value_name = "DIR")]
         folder: PathBuf,
-        /// Inputs with so many times fewer packets.
+        /// Divide the number of packets of the inputs by this.
         #[arg(long, default_value_t = 1, value_name = "N")]
         smaller: u64,
         /// How often each program runs.

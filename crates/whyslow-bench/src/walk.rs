@@ -4,8 +4,8 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
-/// Reads a little-endian pcap file and goes from record to record, without a look at a packet.
-/// Returns how many there are. This is no reader but a yardstick: whoever looks at packets cannot
+/// Reads a little-endian pcap file and goes from record to record, without reading a packet.
+/// Returns their number. This is not a reader but a yardstick: a program that reads packets cannot
 /// be faster.
 ///
 /// # Errors

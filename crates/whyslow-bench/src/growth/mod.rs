@@ -58,7 +58,7 @@ impl GrowthRow {
     }
 }
 
-/// Seconds between two looks of the kernel at who runs.
+/// Seconds between two samples of the running processes.
 const TICK: f64 = 0.01;
 
 /// Runs the program on every input in every size. Returns the table in Markdown. `say` gets a line

@@ -180,7 +180,7 @@ impl<'a> Packets<'a> {
         self.data(false, [offset, 0], Payload::Cut(length))
     }
 
-    /// Writes the client's ACK for so much of it.
+    /// Writes the client's ACK up to this offset.
     pub(super) fn ack(&mut self, offset: u32) -> io::Result<()> {
         self.data(true, [0, offset], Payload::Cut(0))
     }

@@ -1,4 +1,4 @@
-//! The inputs are what they claim to be.
+//! The inputs have the claimed properties.
 #![allow(clippy::unwrap_used)]
 
 use super::*;

@@ -95,7 +95,7 @@ impl Connection {
         }
     }
 
-    /// When something happens next; none when the connection is over.
+    /// Time of the next event; `None` if the connection is over.
     pub(super) fn next(&self) -> Option<Time> {
         if self.closed {
             return None;

@@ -25,8 +25,8 @@ pub(super) struct Packet {
     /// TSval and TSecr, milliseconds.
     pub(super) stamps: (u32, u32),
     pub(super) ip_id: u16,
-    /// The segment whose arrival this acknowledges; 0 when it answers none. (No packet says so:
-    /// SACK blocks do.)
+    /// The segment whose arrival this acknowledges; 0 if it acknowledges none. (No packet carries
+    /// it: SACK blocks do.)
     pub(super) arrived: u64,
 }
 
@@ -166,7 +166,7 @@ impl Host {
         }
     }
 
-    /// A packet with this segment, and all that the receiver has to say.
+    /// A packet with this segment, and the receiver's state.
     pub(super) fn packet(&mut self, now: Time, segment: SegmentToSend) -> Packet {
         let SegmentToSend { start, length, flags, arrived } = segment;
         self.pending = 0;
@@ -181,7 +181,7 @@ impl Host {
         Packet { start, length, flags, ack, window, blocks, stamps: (stamp, self.echo), ip_id: self.ip_id, arrived }
     }
 
-    /// The handshake's packet came: what it says of time and window.
+    /// The handshake's packet arrived: takes its timestamp and window.
     pub(super) fn greet(&mut self, packet: &Packet) {
         self.echo = packet.stamps.0;
         self.edge = packet.ack.max(1) + packet.window;
@@ -229,7 +229,7 @@ impl Host {
         Some((start, length))
     }
 
-    /// What a packet says of what was sent.
+    /// Applies a packet's acknowledgement to the sent segments.
     pub(super) fn acknowledge(&mut self, now: Time, packet: &Packet) {
         self.edge = self.edge.max(packet.ack + packet.window);
         let mut newly = 0;
@@ -366,7 +366,7 @@ impl Host {
         self.recovery.is_none() && !self.probed && self.backoff == 0 && self.trip.is_some()
     }
 
-    /// The timer fired: a probe to send, or none where the window starts over.
+    /// The timer fired: a probe to send, or `None` if the window starts over.
     pub(super) fn time_out(&mut self, now: Time) -> Option<(u64, u32)> {
         self.timer = None;
         if self.may_probe() && self.lost.is_empty() {

@@ -1,15 +1,16 @@
 //! The inputs: captures written by a program.
 //!
-//! The data flows one way: a [`Recipe`] (what is to be captured) gives `plan`s (what each
-//! connection does), `world` plays them in the order of time over `connection` (two `host`s and the
-//! `way`s between them), and `record` writes what passes the capture point, next to the servers, as
-//! pcap.
+//! The data flows one way: a [`Recipe`] (the requested capture) gives `plan`s (the actions of each
+//! connection), `world` plays them in the order of time over `connection` (two `host`s and the
+//! `way`s between them), and `record` writes the packets that pass the capture point, next to the
+//! servers, as pcap.
 //!
-//! What is played is close enough to a real stack that an analysis meets all that it meets in a
-//! real capture: a handshake with its options, slow start with HyStart, CUBIC, a queue that
+//! The simulation is close enough to a real stack that an analysis meets everything that a real
+//! capture contains: a handshake with its options, slow start with HyStart, CUBIC, a queue that
 //! overflows, losses by chance, SACK and D-SACK, tail probes, timeouts, delayed and stretched ACKs,
-//! autotuned windows, timestamps, IP numbers, requests and their answers. It is no model to learn
-//! TCP from: nothing is reordered, ACKs and SYNs are never lost, the reading program never tires.
+//! autotuned windows, timestamps, IP numbers, requests and their responses. It is not a model to
+//! learn TCP from: nothing is reordered, ACKs and SYNs are never lost, the reading program never
+//! pauses.
 
 mod connection;
 mod draw;

@@ -30,23 +30,24 @@ pub struct Recipe {
 /// Kinds of traffic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shape {
-    /// So many connections that carry requests and answers of 1 MB to 256 MB, both ways, as long as
-    /// the capture runs.
+    /// This many connections that carry requests and responses of 1 MB to 256 MB, both ways, as
+    /// long as the capture runs.
     Bulk {
         /// At once.
         connections: u32,
     },
-    /// So many connections that download as long as the capture runs, over paths of 20 to 200 ms
+    /// This many connections that download as long as the capture runs, over paths of 20 to 200 ms
     /// that lose a little, to hosts that acknowledge every second segment: data, data, ACK.
     Wide {
         /// At once.
         connections: u32,
     },
-    /// So many connections one after the other, which carry so many bytes each and are closed.
+    /// This many connections one after the other, each of which carries this many bytes and is
+    /// closed.
     Each {
         /// In all.
         connections: u32,
-        /// Of an answer, at most; half of it at least.
+        /// Largest response; the smallest has half of it.
         bytes: u64,
         /// Between two beginnings.
         every: Time,
@@ -145,7 +146,7 @@ impl Recipe {
         format!("{}.pcap{ending}", self.name)
     }
 
-    /// The same with so many times fewer packets, and connections where these are many.
+    /// The same with packets divided by `times`, and connections too if there are many.
     #[must_use]
     pub fn smaller(mut self, times: u64) -> Self {
         let times = times.max(1);

@@ -19,7 +19,7 @@ pub enum Pack {
     Gzip,
     /// One zstd frame.
     Zstd,
-    /// In so many files of about equal size, whose names end with their number.
+    /// In this many files of about equal size, whose names end with their number.
     Rotated(u32),
 }
 
@@ -78,7 +78,7 @@ impl PcapOutput {
 }
 
 impl Recorder {
-    /// Begins a capture that will have about so many packets.
+    /// Begins a capture that will have about this many packets.
     pub(super) fn create(path: &Path, pack: Pack, snaplen: usize, packets: u64) -> anyhow::Result<Self> {
         let rotation = match pack {
             Pack::Rotated(files) => Some(packets.div_ceil(files.max(1).into())),
@@ -135,7 +135,7 @@ impl Recorder {
         frame.extend(options);
         let headers = frame.len();
         let original = headers + length;
-        // What is cut off has no bytes, and a checksum that nobody can verify.
+        // Cut-off data has no bytes, and its checksum cannot be verified.
         let whole = original <= self.snaplen;
         let captured = if whole { length } else { self.snaplen.saturating_sub(headers) };
         self.payload(seen, captured, &mut frame);

@@ -65,8 +65,8 @@ fn explain(file: &[u8]) -> Analysis {
 fn the_same_recipe_gives_the_same_bytes() {
     let (made, files) = make(&tiny("bulk"));
     assert_eq!(make(&tiny("bulk")).1, files);
-    // FNV-1a: when it changes, figures can no longer be compared with those of earlier runs. Say so
-    // in docs/performance.md.
+    // FNV-1a: when it changes, figures can no longer be compared with those of earlier runs. Note
+    // that in docs/performance.md.
     let hash = files[0]
         .iter()
         .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x100_0000_01b3));

@@ -11,7 +11,7 @@ pub(super) struct Link {
     pub(super) delay: Time,
     /// Bits per second.
     pub(super) rate: u64,
-    /// Room in front of the link, bytes; what does not fit is lost.
+    /// Room in front of the link, bytes; packets beyond it are lost.
     pub(super) queue: u64,
     /// Packets with payload that are lost by chance, in millionths.
     pub(super) loss: u64,

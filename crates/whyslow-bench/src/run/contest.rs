@@ -80,7 +80,7 @@ pub(super) fn contests(whyslow: &Path, input: &str, files: &[PathBuf]) -> Vec<Pr
 /// Programs that count flows and explain none: how near to counting is explaining?
 fn flow_counters(files: &[PathBuf]) -> Vec<Program> {
     let Some(file) = files.first() else { return Vec::new() };
-    // It writes what it counted beside the input.
+    // It writes its counts next to the input.
     let beside = file.parent().unwrap_or(Path::new(".")).as_os_str();
     let word = OsStr::new;
     let argus = [word("argus"), word("-X"), word("-r"), file.as_os_str(), word("-w"), word("/dev/null")];

@@ -30,7 +30,7 @@ impl Input {
     }
 
     /// A download over this machine's own TCP stack, which `whyslow lab` records in `folder` unless
-    /// it is there; none where namespaces are not allowed.
+    /// it is there; `None` if namespaces are not allowed.
     pub(super) fn of_lab(whyslow: &Path, folder: &Path, say: &mut dyn FnMut(&str)) -> Option<Self> {
         let folder = folder.join(Self::LAB);
         say("making lab: a download over this machine's own TCP stack");
@@ -61,8 +61,8 @@ impl Input {
     }
 }
 
-/// Makes an input, or takes the one that is there. The recipe stands in a file beside it: another
-/// recipe, or a generator that changed, makes it anew.
+/// Makes an input, or takes the existing one. A file next to it holds the recipe: with another
+/// recipe, or a changed generator, the input is made again.
 fn make(recipe: &Recipe, folder: &Path, say: &mut dyn FnMut(&str)) -> anyhow::Result<InputFiles> {
     let note = folder.join(format!("{}.made", recipe.name));
     let recipe_text = format!("{VERSION} {recipe:?}\n");

@@ -6,7 +6,7 @@ use std::process::Command;
 use std::thread::available_parallelism;
 use std::time::Instant;
 
-/// What decides the figures, beside the programs.
+/// Properties of the machine that affect the figures.
 #[derive(Clone, Debug)]
 pub(super) struct Machine(Vec<(&'static str, String)>);
 

@@ -17,7 +17,8 @@ pub(super) struct Sample {
     /// Seconds of all its threads, in user and kernel mode, and of the program at the other end of
     /// its pipe.
     pub(super) cpu: f64,
-    /// Its memory; none where the system does not tell, or the run was over before the first look.
+    /// Its memory; `None` if the system does not report it, or the run ended before the first
+    /// sample.
     pub(super) memory: Option<Memory>,
     /// The most memory it had by the kernel's account, files included, bytes; 0 if unknown.
     pub(super) max_rss: u64,
@@ -108,7 +109,7 @@ fn kill(pid: u32) {
     let _ = process.map(|process| kill_process(process, Signal::KILL));
 }
 
-/// Elsewhere nobody says how much memory a process has, so that none has too much.
+/// Other systems do not report a process' memory, so no limit applies.
 #[cfg(not(unix))]
 fn kill(_: u32) {}
 

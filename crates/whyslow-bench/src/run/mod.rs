@@ -1,9 +1,9 @@
-//! The runs: whyslow beside other programs, in turn, on the inputs of [`make`](crate::make).
+//! The runs: whyslow and other programs, in turn, on the inputs of [`make`](crate::make).
 //!
-//! `contest` says which programs run on which input, `measure` runs one of them, `results`
-//! holds the samples, `targets` judges them, `report` prints them, and `machine` says where they
-//! were taken. In each round every program runs once, so that what disturbs the machine disturbs
-//! all of them. The report gives medians, minima and maxima.
+//! `contest` lists which programs run on which input, `measure` runs one of them, `results` holds
+//! the samples, `targets` judges them, `report` prints them, and `machine` describes where they
+//! were taken. In each round every program runs once, so that any disturbance of the machine
+//! affects all of them. The report gives medians, minima and maxima.
 
 mod contest;
 mod input;
@@ -68,7 +68,7 @@ pub struct Settings {
     pub whyslow: PathBuf,
     /// The folder of the inputs; those that are not there are made there.
     pub folder: PathBuf,
-    /// Inputs have so many times fewer packets.
+    /// The number of packets of the inputs is divided by this.
     pub smaller: u64,
     /// How often each program runs.
     pub rounds: u32,

@@ -83,7 +83,7 @@ fn dash() -> String {
     "–".to_owned()
 }
 
-/// With thousands set apart, and so many places behind the point where these tell something.
+/// With separators of thousands, and up to `places` decimals as far as these are significant.
 pub(super) fn figures(value: f64, places: usize) -> String {
     let places = if value >= 1_000.0 { 0 } else { places };
     let text = format!("{value:.places$}");

@@ -9,7 +9,7 @@ pub(super) struct Results {
     pub(super) rows: Vec<Row>,
     /// Programs that are not installed.
     pub(super) missing: Vec<&'static str>,
-    /// The inputs have so many times fewer packets than those that the targets speak of.
+    /// The packets of the inputs are those of the targets, divided by this.
     pub(super) smaller: u64,
     /// How many the machine has.
     pub(super) processors: usize,

@@ -9,7 +9,7 @@ pub(super) struct Target {
     pub(super) what: &'static str,
     pub(super) bound: Bound,
     pub(super) unit: &'static str,
-    /// None where it could not be measured.
+    /// `None` if it could not be measured.
     pub(super) measured: Option<f64>,
 }
 
@@ -20,7 +20,7 @@ pub(super) enum Bound {
 }
 
 impl Target {
-    /// Whether it is met; none where it could not be measured.
+    /// Whether it is met; `None` if it could not be measured.
     pub(super) fn is_met(&self) -> Option<bool> {
         let measured = self.measured?;
         Some(match self.bound {
@@ -44,7 +44,7 @@ pub(super) fn judge(results: &Results) -> Vec<Target> {
         let all = all.into_iter().collect::<Option<Vec<_>>>()?;
         Some(all.iter().copied().fold(0.0, f64::max) / all.iter().copied().fold(f64::INFINITY, f64::min))
     };
-    // Nobody explains bytes sooner than they come.
+    // The lower bound: bytes cannot be explained before they arrive.
     let overlapped = |both, coming| {
         let (input, program) = both;
         Some(results.row(input, program)?.wall()? / results.least_together(coming, ("bulk", JSON))?)

@@ -142,7 +142,7 @@ fn a_whole_run_on_tiny_inputs() {
     assert!(report.contains("| flood | 2,500 | cat | "), "{report}");
     assert!(report.contains("| --top 10 against --json | ≤ 1.2 × | – | not measured |"), "{report}");
     assert_eq!(steps.iter().filter(|step| step.starts_with("making")).count(), 2);
-    // What was made is taken as it is, and made anew where the recipe is another one.
+    // An existing input is used again, and made again if the recipe is another one.
     steps.clear();
     run_without(WALK, &settings, &mut |step| steps.push(step.to_owned()));
     assert_eq!(steps.iter().filter(|step| step.starts_with("making")).count(), 0);
