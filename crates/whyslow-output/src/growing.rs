@@ -19,8 +19,8 @@ pub struct GrowingFile {
 }
 
 impl GrowingFile {
-    /// Resolves its path; the file is opened later. When it is full it may become the file
-    /// `previous` beside it, which `rotates` says.
+    /// Resolves its path; the file is opened later. If `rotates` is true, the full file becomes the
+    /// file `previous` next to it.
     ///
     /// # Errors
     /// Returns an error if it, or the previous file, is one of the inputs or cannot be written to.

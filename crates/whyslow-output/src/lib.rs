@@ -21,7 +21,7 @@ use anstream::{AutoStream, ColorChoice};
 use std::io::{self, BufWriter, IsTerminal, Stdout, Write, stdout};
 use whyslow_text::{harmless_lines, harmless_page, json};
 
-/// Columns where stdout is no terminal, unless COLUMNS says otherwise.
+/// Columns if stdout is not a terminal, unless COLUMNS sets them.
 const WIDTH: usize = 100;
 
 /// Bytes that are handed to stdout at once: as many as a pipe holds.
@@ -103,7 +103,7 @@ pub fn print_line(text: &str) {
     anstream::println!("{}", harmless_lines(text));
 }
 
-/// Whether whoever read stdout has enough, as `head` does: no reason to complain.
+/// Whether the reader of stdout has closed it, as `head` does: not an error to report.
 pub fn is_broken_pipe(error: &anyhow::Error) -> bool {
     error
         .chain()

@@ -14,7 +14,7 @@ pub enum Source {
     Path(PathBuf),
     /// Standard input.
     Stdin,
-    /// What is no file of this machine, by its name.
+    /// An input that is not a file of this machine, by its name.
     Elsewhere(String),
 }
 

@@ -1,4 +1,4 @@
-//! [`Target`]: where a command writes what it was asked for.
+//! [`Target`]: where a command writes its output.
 //!
 //! A file is written in the same folder and renamed when it is complete: until then the file that
 //! was there stays. The new file gets the mode of the file it replaces and, if permitted, its
@@ -92,7 +92,7 @@ impl Target {
         whole.into_iter().try_for_each(|(target, beside)| beside.take_place().with_context(|| target.name.clone()))
     }
 
-    /// Does something with what is behind the buffer's front, and names it where that fails.
+    /// Calls `act` on the sink behind the buffer, and names the sink in an error.
     fn with<T>(&mut self, act: impl FnOnce(&mut BufWriter<Sink>) -> io::Result<T>) -> io::Result<T> {
         let done = self.out.as_mut().map_or_else(|| Err(ErrorKind::BrokenPipe.into()), act);
         done.map_err(|error| io::Error::new(error.kind(), format!("{}: {error}", self.name)))

@@ -23,7 +23,7 @@ pub(crate) fn of_stdout() -> Option<Identity> {
     None
 }
 
-/// A path, and what is there.
+/// A path, and the file there.
 #[derive(Debug)]
 pub(crate) struct Place {
     path: PathBuf,

@@ -109,7 +109,7 @@ impl Place {
         Some((Identity::of(&fstat(&*self.folder).ok()?), &self.name))
     }
 
-    /// Opens what was there, for writing, without changing it.
+    /// Opens the existing file for writing, without changing it.
     ///
     /// # Errors
     /// Returns an error if it may not be written to, or if it was exchanged since.
@@ -138,7 +138,7 @@ impl Place {
         Ok(openat(&*self.folder, &self.name, flags, Mode::from_raw_mode(0o666))?.into())
     }
 
-    /// Gives the file at this place another name in its folder, in place of what has it.
+    /// Gives the file at this place another name in its folder, replacing a file of that name.
     ///
     /// # Errors
     /// Returns the system's error.
@@ -161,7 +161,7 @@ impl Place {
         Ok(Self { folder: Arc::clone(&self.folder), name: name.to_owned(), there, descriptor: None })
     }
 
-    /// The identity of what is there.
+    /// The identity of the file there.
     pub(crate) fn identity(&self) -> Option<Identity> {
         self.there.as_ref().and_then(Identity::of_kept)
     }
@@ -300,7 +300,7 @@ impl Temporary {
         Ok((file.into(), Self { folder, hidden: Some(hidden) }))
     }
 
-    /// Renames the file to its place, in place of what is there. The name is not followed.
+    /// Renames the file to its place, replacing the file there. The name is not followed.
     ///
     /// # Errors
     /// Returns the system's error: then the place is unchanged.
