@@ -1,5 +1,5 @@
-// Who answers questions about what is open: the local server, or a worker of this page. A report's
-// own file has nobody to ask.
+// Answers questions about the open captures: the local server, or a worker of this page. A report's
+// own file has neither.
 
 /** Answers questions such as `series?c=3&columns=800`; whyslow-page says which there are. */
 export interface Asker {

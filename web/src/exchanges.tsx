@@ -1,4 +1,4 @@
-// What a connection was asked for and what came: its exchanges and transfers, to choose from.
+// The exchanges and transfers of a connection, to choose from.
 
 import type { ComponentChildren } from "preact";
 import { useMemo } from "preact/hooks";

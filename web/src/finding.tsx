@@ -1,4 +1,4 @@
-// A finding: the cause, what it rests on, what to do, what that would bring.
+// A finding: the cause, its evidence, the fixes, and their effect.
 
 import { useState } from "preact/hooks";
 import { frames } from "./analysis";

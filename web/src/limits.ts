@@ -1,6 +1,5 @@
-// What a limit is called, which letter and colour stand for it, and what it means: the table is
-// `limits.json`, which a test of whyslow-report holds to the names, letters and colours in the
-// terminal.
+// The name, letter, colour and meaning of each limit: the table is `limits.json`. A test of
+// whyslow-report compares its names, letters and colours with those in the terminal.
 
 import table from "./limits.json";
 import type { Limit } from "./model";
@@ -18,7 +17,7 @@ export interface LimitInfo {
   means: string;
 }
 
-// Of all limits: the table alone would say nothing of one that it lacks.
+// Checks that the table has all limits.
 const LIMITS = table satisfies Record<Limit, Omit<LimitInfo, "group"> & { group: string }> as Record<Limit, LimitInfo>;
 
 /** How many limits of a group have patterns of their own. */

@@ -1,5 +1,5 @@
-// The list of connections or transfers: what it shows, what it is searched for, which two are to be
-// compared.
+// The list of connections or transfers: its columns, its filter, and the two selected for
+// comparison.
 
 import { useMemo, useState } from "preact/hooks";
 import { endpoint } from "./analysis";

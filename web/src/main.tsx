@@ -131,7 +131,7 @@ function App() {
     [opener, show],
   );
 
-  // The transfer of what is open that a second capture is compared with; empty: the largest.
+  // The transfer of the open captures that a second capture is compared with; empty: the largest.
   const [first] = view.compare ?? [];
   const here = first
     ? first.join(".")
@@ -139,7 +139,7 @@ function App() {
       ? ""
       : [view.connection, view.transfer].filter(Boolean).join(".");
   const isOpen = content !== null;
-  // A page of what is watched takes no files.
+  // The page of a watch takes no files.
   const takes = opener !== null && !content?.watch;
   useEffect(() => {
     if (!takes) return;

@@ -12,8 +12,8 @@ export type End = "client" | "server";
  */
 export type Frame = number | string;
 /**
- * Who is waited for. `network`: the path between the two: distance, capacity, losses. `nobody`: no
- * side has anything to send. `unknown`: the capture does not show it.
+ * The side that is waited for. `network`: the path between the two: distance, capacity, losses.
+ * `nobody`: no side has anything to send. `unknown`: the capture does not show it.
  */
 export type Party = "client" | "server" | "network" | "nobody" | "unknown";
 /**
@@ -51,9 +51,9 @@ export interface Analysis {
   headline: Headline | null;
   conclusion?: Conclusion;
   /**
-   * The inputs were not read to their end, for the reading was stopped (Ctrl-C), or `lab exec` was
-   * stopped while they were captured; the problem `partial` of a capture says how far it goes. Left
-   * out where all was read.
+   * The inputs were not read to their end, because the reading was stopped (Ctrl-C), or `lab exec`
+   * was stopped while they were captured; the problem `partial` of a capture has the reached place.
+   * Left out if all was read.
    */
   partial?: true;
   /** The inputs, in the order in which they were read. */
@@ -70,8 +70,8 @@ export interface Analysis {
   /** How many such connections there are, those that could not be compared among them. */
   pairs_total?: number;
   /**
-   * What a kernel's account (`ss -ti`) says of the findings, if it was given next to the captures;
-   * the findings are the captures' own. Left out otherwise.
+   * The answers of a kernel's account (`ss -ti`) to the findings, if it was given next to the
+   * captures; the findings are the captures' own. Left out otherwise.
    */
   answers?: Answer[];
   /**
@@ -87,7 +87,7 @@ export interface Headline {
   cause: Cause;
   /** Time that it cost, over all connections; simultaneous costs count once. */
   cost_s: number;
-  /** 0–1: the share of findings said so that is right, as measured (docs/accuracy.md). */
+  /** 0–1: the measured share of right findings with this confidence (docs/accuracy.md). */
   confidence: number;
   /** Ids of the connections that it slowed, the worst first. */
   connections: number[];
@@ -103,7 +103,7 @@ export interface Remedy {
     [k: string]: unknown;
   };
   /**
-   * Who acts: the end that sends the payload, the one that receives it, the operator of the
+   * The party to act: the end that sends the payload, the one that receives it, the operator of the
    * network, the application at one of the ends, or the person who captures.
    */
   actor: "sender" | "receiver" | "network" | "application" | "capture";
@@ -122,9 +122,9 @@ export interface Remedy {
     freebsd?: string;
   };
   /**
-   * The time after this remedy, seconds. Of a finding over a transfer: the transfer's, by the
-   * model; of one over a connection, the connection's; of one that spans connections, theirs
-   * together. Null when it is not known: the model was not run, does not come within 15 % of the
+   * The time after this remedy, seconds. For a finding over a transfer: the transfer's, by the
+   * model; for one over a connection, the connection's; for one that spans connections, theirs
+   * together. Null if it is not known: the model was not run, does not come within 15 % of the
    * transfer as it was, or knows no change that would save 2 %.
    */
   predicted_s: number | null;
@@ -141,7 +141,7 @@ export interface Remedy {
    * said of the path.
    */
   predicted_assumes?: {
-    /** The mean rate of what is promised. Bits per second of payload. */
+    /** The mean rate of the promise. Bits per second of payload. */
     needed_bps: number;
     /**
      * The most that was delivered within a round trip, or the mean rate. Bits per second of
@@ -167,8 +167,8 @@ export interface Remedy {
 /** Whether anything was slow. */
 export interface Conclusion {
   /**
-   * slow: a cause cost at least the threshold and a tenth of what somebody waited for; healthy:
-   * nothing did; unknown: the captures do not show it.
+   * slow: a cause cost at least the threshold and a tenth of the waiting time; healthy: no cause
+   * did; unknown: the captures do not show it.
    */
   status: "slow" | "healthy" | "unknown";
   /** Least cost that is called slow (`--threshold`). */
@@ -204,7 +204,7 @@ export interface Capture {
   /** What was skipped, cut or odd. */
   problems: Problem[];
 }
-/** A property of a capture that limits what can be said. */
+/** A property of a capture that limits the conclusions. */
 export interface Problem {
   /** Its name, as `no-handshake`. */
   slug: string;
@@ -239,9 +239,9 @@ export interface Connection {
   tcp_stream?: number;
   /** Its first packet. Absent in documents of earlier programs. */
   first_frame?: Frame;
-  /** Who opened it. */
+  /** The end that opened it. */
   client: Endpoint;
-  /** Who answered. */
+  /** The end that accepted it. */
   server: Endpoint;
   /** Its first packet, seconds after the capture's first. */
   start_s: number;
@@ -255,7 +255,7 @@ export interface Connection {
    * other never sent its own (CLOSE_WAIT there).
    */
   state: "unanswered" | "refused" | "open" | "half-closed" | "closed" | "reset";
-  /** Who sent FIN or RST first. */
+  /** The end that sent FIN or RST first. */
   closed_by: End | null;
   /** Where the capture stands. */
   near: "client" | "server" | "middle" | "unknown";
@@ -271,8 +271,8 @@ export interface Connection {
   /** Capture problems that concern this connection. */
   problems: Problem[];
   /**
-   * What ICMP errors said of its packets, in the order of their first ones; at most eight that say
-   * different things. Left out where none came.
+   * ICMP errors about its packets, in the order of their first ones; at most eight different ones.
+   * Left out if there were none.
    */
   icmp?: Icmp[];
   /** How many ICMP errors came about its packets. Left out where none did. */
@@ -336,7 +336,7 @@ export interface Connection {
   /** The protocol above TCP. Null if unknown. Later versions may add names. */
   application?: string | null;
 }
-/** What is known of a QUIC connection beside the rest, without keys. Absent for TCP. */
+/** Additional data on a QUIC connection that needs no keys. Absent for TCP. */
 export interface Quic {
   /** 1 (RFC 9000) or 1798521807 (version 2, RFC 9369). */
   version: number;
@@ -349,7 +349,8 @@ export interface Quic {
   /** How often the client sent its first packet again. */
   initial_retransmissions: number;
   /**
-   * For how long the server had sent three times what it had received, and waited for the client.
+   * For how long the server had sent three times the bytes it had received, and waited for the
+   * client.
    */
   amplification_wait_s: number;
   /** How often packets came from another address or port of the client. */
@@ -366,7 +367,7 @@ export interface TransportParameters {
   initial_max_stream_data_bidi_remote: number | null;
   /** Of a stream in one direction. */
   initial_max_stream_data_uni: number | null;
-  /** After so long without a packet the connection ends, milliseconds. */
+  /** The connection ends after this time without a packet, milliseconds. */
   max_idle_timeout_ms: number | null;
   /** Largest datagram, bytes. */
   max_udp_payload_size: number | null;
@@ -470,7 +471,7 @@ export interface Rtt {
   /** How many samples these stand on. */
   samples: number;
 }
-/** What the two SYNs said. Pairs are [client, server]. */
+/** The options of the two SYNs. Pairs are [client, server]. */
 export interface Handshake {
   /**
    * From the SYN that was answered to the ACK of the SYN-ACK, milliseconds: one round trip from any
@@ -489,8 +490,8 @@ export interface Handshake {
   retries: [number, number];
 }
 /**
- * ICMP errors of one router or host that say the same of a connection's packets. They are evidence
- * and no proof: anybody can send one.
+ * ICMP errors of one router or host with the same content about a connection's packets. They are
+ * evidence and not proof: any host can forge one.
  */
 export interface Icmp {
   /** What became of the packets. `too-big`: fragmentation needed, or packet too big. */
@@ -506,17 +507,19 @@ export interface Icmp {
   type: number;
   /** The messages' code. */
   code: number;
-  /** Who says so: an address. */
+  /** The address that sent the error. */
   by: string;
-  /** Who had sent the packets. */
+  /** The end that had sent the packets. */
   about: End;
-  /** The longest of these packets, bytes with its IP header; null where none tells. */
+  /** The longest of these packets, bytes with its IP header; null if unknown. */
   size: number | null;
-  /** The longest packet that passes, bytes with its IP header; null where that is not told. */
+  /**
+   * The longest packet that passes, bytes with its IP header; null if the error does not contain
+   * it.
+   */
   mtu: number | null;
   /**
-   * Of `too-big`: whether the packets' sender sends no longer ones from then on. Null where that
-   * cannot be told.
+   * For `too-big`: whether the packets' sender sends no longer ones from then on. Null if unknown.
    */
   obeyed: boolean | null;
   /** How many errors came. */
@@ -530,7 +533,7 @@ export interface Icmp {
 }
 /** One direction of a connection. */
 export interface Direction {
-  /** Who sends. */
+  /** The end that sends. */
   from: End;
   /**
    * Payload as sequence space: each byte counted once, whether or not every segment is in the
@@ -614,7 +617,7 @@ export interface Retransmission {
   /** Its first copy was lost before the capture point. */
   unseen_original: boolean;
 }
-/** A request and its answer, or a push that nobody asked for: who waited for whom. */
+/** A request and its response, or an unrequested push: which side waited for which. */
 export interface Exchange {
   /** The first byte of the request, or of the push. */
   start_s: number;
@@ -625,13 +628,13 @@ export interface Exchange {
   /** What the client's own program took before it. */
   client_s: number;
   /**
-   * What passed before it, or between its messages, without anybody waiting; where the request was
-   * to be answered when something happens (a long poll), what that took.
+   * Time before it, or between its messages, that cost nothing; if the request was to be answered
+   * on an event (a long poll), the time until that event.
    */
   idle_s: number;
   /**
-   * What the server took between the request's last byte and the answer's first, beside the path;
-   * null where it is not known.
+   * The server's time between the request's last byte and the response's first, without the path's
+   * share; null if it is not known.
    */
   server_s: number | null;
   /**
@@ -640,8 +643,8 @@ export interface Exchange {
    */
   wait_s: number;
   /**
-   * Who was waited for, without gaps from `start_s` on: `wait_s` and the idle time within it long.
-   * Left out where `wait_s` is less than 10 ms.
+   * The side that was waited for, without gaps from `start_s` on: `wait_s` and the idle time within
+   * it long. Left out if `wait_s` is less than 10 ms.
    */
   spans?: WaitSpan[];
   /** How many spans there are, where the shortest were added to their neighbours. */
@@ -654,7 +657,7 @@ export interface Exchange {
 }
 /** What one side sent in an exchange. */
 export interface Message {
-  /** Who sent it. */
+  /** The end that sent it. */
   from: End;
   /** Payload. */
   bytes: number;
@@ -662,10 +665,10 @@ export interface Message {
   start_s: number;
   /** From its first byte to its last. */
   duration_s: number;
-  /** What it is, where the payload tells. */
+  /** Its kind, if the payload shows it. */
   label: string | null;
 }
-/** A stretch of an exchange: who was waited for, and why. */
+/** A stretch of an exchange: the side that was waited for, and the reason. */
 export interface WaitSpan {
   /** From, as the client lives it, seconds. */
   start_s: number;
@@ -678,7 +681,7 @@ export interface WaitSpan {
 }
 /** One contiguous bulk of payload in one direction. */
 export interface Transfer {
-  /** Who sends. */
+  /** The end that sends. */
   from: End;
   /** Sequence space that was acknowledged. */
   bytes: number;
@@ -691,7 +694,7 @@ export interface Transfer {
   duration_s: number;
   /** `bytes` over `duration_s`, bits per second. Null when that is zero. */
   rate_bps: number | null;
-  /** What it carried, where the payload tells. */
+  /** Its content, if the payload shows it. */
   label: string | null;
   /** What went before its first byte: handshakes, the request's way, the server's thinking. */
   before: LimitShare[];
@@ -721,9 +724,9 @@ export interface Transfer {
   limits: LimitShare[];
   /** Limits in time order: runs of one limit. */
   timeline: LimitSpan[];
-  /** Why it was slow, ordered by seconds lost; none when it was not. */
+  /** The causes that made it slow, ordered by seconds lost; empty if it was not slow. */
   findings: Finding[];
-  /** What the findings say together. Later versions may add names. */
+  /** The verdict of all findings. Later versions may add names. */
   verdict: string;
 }
 /** Time under one limit. */
@@ -731,7 +734,7 @@ export interface LimitShare {
   limit: Limit;
   /** For how long. */
   seconds: number;
-  /** Of the whole, 0–1. */
+  /** Share of the whole, 0–1. */
   share: number | null;
 }
 /** Packet-timed: from the first segment sent after the ACK of the last round's first segment. */
@@ -774,7 +777,7 @@ export interface Finding {
   spans?: CostSpan[];
   /** How many spans there are, where not all are listed. */
   spans_total?: number;
-  /** 0–1: the share of findings said so that is right, as measured (docs/accuracy.md). */
+  /** 0–1: the measured share of right findings with this confidence (docs/accuracy.md). */
   confidence: number;
   /**
    * What supports the finding besides its rule. `shown`: single packets show the cause.
@@ -849,7 +852,7 @@ export interface Pair {
   /** Indices in `captures` of the (first) captures that hold them. */
   captures: [number, number];
   /**
-   * The id whose findings are told where one page is wanted: that of the capture next to the end
+   * The id whose findings are printed if one page is requested: that of the capture next to the end
    * which sent most.
    */
   told: number;
@@ -943,14 +946,14 @@ export interface PairDirection {
   from: End;
   /**
    * Packets that passed the first capture and should have reached the second; a segment that was
-   * cut up later counts as what it was cut into. 0 with a proxy.
+   * cut up later counts as its parts. 0 with a proxy.
    */
   sent: number;
-  /** Payload in them; what is retransmitted counts again. */
+  /** Payload in them; retransmissions count again. */
   sent_bytes: number;
   /** Packets that never reached the second capture. */
   lost: number;
-  /** Of these, those with payload. */
+  /** Those of them with payload. */
   lost_with_payload: number;
   /** Payload in them. */
   lost_bytes: number;
@@ -963,13 +966,10 @@ export interface PairDirection {
    * lost ones.
    */
   damaged?: number;
-  /**
-   * Packets of which it cannot be told: the second capture was not running, or the comparison had
-   * ended.
-   */
+  /** Packets without a verdict: the second capture was not running, or the comparison had ended. */
   unjudged: number;
   /**
-   * Packets that are not in the second capture although what they hold was acknowledged there: it
+   * Packets that are not in the second capture although their data was acknowledged there: it
    * dropped them.
    */
   uncaptured: number;
@@ -983,14 +983,14 @@ export interface PairDirection {
   reordered_s: number;
   /** Packets with payload that had been sent before. */
   resent: number;
-  /** Of these, those whose earlier copy was lost between the captures. */
+  /** Those of them whose earlier copy was lost between the captures. */
   resent_for_loss: number;
   /**
    * Segments that reached the first capture only when they were retransmitted: lost between their
    * sender and it.
    */
   lost_before: number;
-  /** Time from the first capture to the second, by clocks set as `clock` says. */
+  /** Time from the first capture to the second, with clocks compared as in `clock`. */
   delay_ms: OneWay;
   /** By how much `delay_ms` is over its least: what packets waited. */
   queue_ms: OneWay;
@@ -1008,7 +1008,7 @@ export interface OneWay {
   /** How many packets these stand on. */
   samples: number;
 }
-/** What a kernel's account of a connection says of a finding. */
+/** The answer of a kernel's account of a connection to a finding. */
 export interface Answer {
   /** Id of the connection. */
   connection: number;

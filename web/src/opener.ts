@@ -1,4 +1,4 @@
-// Who opens captures: the local server, or a worker of this page.
+// Opens captures: the local server, or a worker of this page.
 
 import type { Asker } from "./asker";
 import type { Content } from "./document";

@@ -17,7 +17,7 @@ const BYTES = { "": 1, b: 1, k: 1e3, kb: 1e3, m: 1e6, mb: 1e6, g: 1e9, gb: 1e9 }
 const COUNT = { "": 1 };
 
 const FIGURES: Record<string, Figure> = {
-  // As ping says it, in milliseconds.
+  // As ping prints it, in milliseconds.
   rtt: { of: (row) => row.rtt, units: { ...SECONDS, "": 1e-3 } },
   lost: { of: (row) => row.lost, units: SECONDS },
   duration: { of: (row) => row.duration, units: SECONDS },

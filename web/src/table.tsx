@@ -97,7 +97,7 @@ function useSight(count: number) {
   const [tall, setTall] = useState(40);
   const scroll = () => {
     const at = Math.floor((box.current?.scrollTop ?? 0) / HEIGHT);
-    // Not with every row: what is drawn reaches beyond what is seen.
+    // Not with every row: the drawn rows reach beyond the visible ones.
     setTop(at - (at % (BEYOND / 2)));
   };
   const isAll = count <= FEW;

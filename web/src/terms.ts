@@ -1,4 +1,4 @@
-// Terms on the page, and what they mean.
+// Terms on the page, and their meaning.
 
 /** In plain words. */
 export const TERMS: Record<string, string> = {

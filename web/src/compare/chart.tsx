@@ -1,4 +1,4 @@
-// Bytes by time of both transfers, from one request on; and beside it, which is faster at what
+// Bytes by time of both transfers, from one request on; and next to it, which is faster at each
 // size.
 
 import { useState } from "preact/hooks";

@@ -1,4 +1,4 @@
-// Two transfers side by side: what core's `compare` says of them. The page judges nothing.
+// Two transfers side by side: the result of core's `compare`. The page judges nothing.
 
 import { useEffect, useState } from "preact/hooks";
 import type { Asker } from "../asker";

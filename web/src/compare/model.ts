@@ -76,9 +76,9 @@ export interface Told {
   transfer: number;
   /** Client and server, with ports. */
   ends: [string, string];
-  /** Who sends. */
+  /** The end that sends. */
   from: "client" | "server";
-  /** What it carried, where the payload tells. */
+  /** Its content, if the payload shows it. */
   label: string | null;
   /** Where the capture stands. */
   near: "client" | "server" | "middle" | "unknown";
@@ -90,7 +90,7 @@ export interface Told {
   rate_bps: number | null;
   /** The minimum RTT of the connection. */
   rtt_s: number | null;
-  /** What its findings say together. */
+  /** The verdict of its findings. */
   verdict: string;
   /**
    * Its costliest finding, as in whyslow/2 (whyslow-2.schema.json). Left out where there is none.
@@ -172,8 +172,8 @@ export interface Reach {
   rate_bps: number;
   /**
    * steady: it had stopped growing, and this is the rate of its later half; window: it was still
-   * growing, and the receiver's largest window would stop it; growing: nothing in the capture says
-   * what would stop it, so this or more.
+   * growing, and the receiver's largest window would stop it; growing: no limit is visible in the
+   * capture, so this or more.
    */
   kind: "steady" | "window" | "growing";
   /** Bytes of a round: of the last full one if it was growing, else on average. */
@@ -187,7 +187,7 @@ export interface Reach {
 export interface Grown {
   /** As captured. */
   captured: Line;
-  /** As it would go on behind that; empty where that cannot be told. */
+  /** The expected times beyond that; empty if unknown. */
   extrapolated: Line;
 }
 /** A range of sizes in which one is faster. */

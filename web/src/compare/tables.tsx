@@ -1,4 +1,4 @@
-// What a comparison says in figures: phases, rounds, the first byte, settings.
+// A comparison in figures: phases, rounds, the first byte, settings.
 
 import type { ComponentChildren } from "preact";
 import { bytes, thousands, time } from "../format";

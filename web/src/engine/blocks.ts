@@ -43,7 +43,7 @@ const part = (file: File, from: number) => file.slice(from, endOf(from));
 
 function begin(file: File, from: number): Block<Promise<ArrayBuffer>> {
   const bytes = part(file, from).arrayBuffer();
-  // Whoever waits for it is told.
+  // Its waiters get the error.
   bytes.catch(() => {});
   return { file, from, bytes };
 }

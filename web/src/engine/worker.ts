@@ -1,5 +1,5 @@
-// The worker: runs the analysis beside the page, and reads files for it. Its other side is abi.rs of
-// whyslow-wasm: bytes, addresses and numbers pass, and nothing else.
+// The worker: runs the analysis in parallel with the page, and reads files for it. Its other side
+// is abi.rs of whyslow-wasm: only bytes, addresses and numbers pass.
 
 import { bytesAt, exported, imported } from "./blocks";
 import type { FromWorker, ToWorker } from "./messages";

@@ -1,8 +1,8 @@
 // Made by `npm run model` from docs/schema/whyslow-prove-1.schema.json: change that.
 
 /**
- * A captured transfer, made again on this machine's own TCP without and with its fixes. Times are
- * seconds; what is unknown is null. Nothing is said of fixes where the run does not agree with the
+ * A captured transfer, reproduced on this machine's own TCP without and with its fixes. Times are
+ * seconds; unknown values are null. Fixes are not judged if the run does not agree with the
  * capture: `fixes` is empty then.
  */
 export interface Proof {
@@ -15,13 +15,13 @@ export interface Proof {
    * The transfer's place in the connection, from 1; null where the verdict is about the connection.
    */
   transfer: number | null;
-  /** Who sends it. */
+  /** The end that sends it. */
   from: "client" | "server";
   /** The transfer's payload. */
   bytes: number;
   /** How much of it was run. */
   bytes_run: number;
-  /** The capture has so many times as much as was run; 1 is all of it. */
+  /** The capture has this many times the bytes of the run; 1 is all of it. */
   factor: number;
   /** The verdict in a sentence. */
   headline: string;
@@ -36,17 +36,17 @@ export interface Proof {
   };
   /** How many scenarios were run to find it. */
   tries: number;
-  /** The run is the transfer that was captured: nothing of what was compared differs. */
+  /** The run agrees with the captured transfer: no compared figure differs. */
   agrees: boolean;
   /** What was compared. */
   agreement: Agreement;
-  /** Of the run's time, what this machine's late packets can have added at most. */
+  /** Upper bound of the run's time that this machine's late packets can have added. */
   noise_s: number;
   /** Each run without a fix, seconds, ascending. */
   all_again: number[];
   /** The fixes of the findings, one at a time, those that cost most first. */
   fixes: Fix[];
-  /** All that help and mend different causes, at once; null where there are not two. */
+  /** All helpful fixes for different causes, at once; null if there are not two. */
   together: null | Fix;
   /** What people often try and the findings do not ask for. */
   often_tried: Fix[];
@@ -61,11 +61,11 @@ export interface Agreement {
   agrees: boolean;
   /** What differs, in words. */
   differs: string[];
-  /** In the capture, of what was run. */
+  /** Time in the capture of the part that was run. */
   captured_s: number;
   /** The run; the median where there were several. */
   again_s: number;
-  /** Of the run, what this machine's late packets can have added at most. */
+  /** Upper bound of the run's time that this machine's late packets can have added. */
   noise_s: number;
   /** The cause that cost most in the capture; null where none cost a tenth of the time. */
   captured_cause: string | null;
@@ -96,7 +96,7 @@ export interface Kinds {
   spurious: number;
 }
 export interface Fix {
-  /** What it mends; null for what is often tried, and for several together. */
+  /** The cause that it fixes; null for a popular change, and for several together. */
   cause: string | null;
   /** In a few words. */
   what: string;
@@ -119,7 +119,7 @@ export interface Fix {
     | "codel"
     | "icmp"
     | null;
-  /** What the finding promises of what was run; null where it promises nothing. */
+  /** The finding's promise for the part that was run; null if it promises nothing. */
   predicted: number | null;
   /** With the fix; null where it was not run. */
   measured: number | null;
@@ -136,9 +136,9 @@ export interface Curve {
   /** The fix, in a few words; null for the others. */
   what: string | null;
   /**
-   * Seconds since the time that is compared began, and bytes; both rise, and what was acknowledged
-   * stays so until the next point. At most 500 of all that there were: the last of each equal part
-   * of the time. Empty where the beginning was not recorded.
+   * Seconds since the compared time began, and bytes; both rise, and the acknowledged bytes stay
+   * the same until the next point. At most 500 points: the last of each equal part of the time.
+   * Empty if the beginning was not recorded.
    */
   points: [number, number][];
 }

@@ -109,9 +109,9 @@ export interface Probe {
       congestion_control: string | null;
       /**
        * every 2 ms; fewer of a connection that lasts long Items: TCP_INFO at one instant; the other
-       * members have the names of struct tcp_info without tcpi_, and null is what this kernel does
-       * not tell. Times in it are microseconds, but milliseconds in last_data_sent, last_data_recv,
-       * last_ack_recv and total_rto_time; rates are bytes per second.
+       * members have the names of struct tcp_info without tcpi_, and fields that this kernel lacks
+       * are null. Times in it are microseconds, except milliseconds in last_data_sent,
+       * last_data_recv, last_ack_recv and total_rto_time; rates are bytes per second.
        */
       samples: {
         /** since the hop began */
@@ -124,7 +124,7 @@ export interface Probe {
       seconds: number;
       /** minimum RTT of the requests to this URL */
       rtt_s: number;
-      /** the highest that was seen, bits per second; null where too little came to tell */
+      /** the highest observed rate, bits per second; null if too few bytes arrived */
       rate_bps: number | null;
       /** in time order */
       rest: {
@@ -134,7 +134,7 @@ export interface Probe {
         seconds: number;
       }[];
     };
-    /** by TCP_INFO alone; what the packets say is in analysis */
+    /** by TCP_INFO alone; the packets' verdict is in analysis */
     verdict?: null | {
       /** its name; possible, for it rests on one end's account */
       cause: string | null;
@@ -177,7 +177,7 @@ export interface Probe {
     /** why nothing was recorded; null where it was */
     missing: string | null;
   };
-  /** what the packets say: whyslow/2 (whyslow-2.schema.json); null where none were recorded */
+  /** the analysis of the packets: whyslow/2 (whyslow-2.schema.json); null if none were recorded */
   analysis: {
     [k: string]: unknown;
   } | null;

@@ -1,8 +1,8 @@
-// The answers of a connection that are kept: the whole of it, and what was looked at more closely.
+// The stored answers for a connection: the whole of it, and ranges that were zoomed into.
 //
-// Any range can be drawn at once, by the finest answer that covers it; a finer one is asked for
-// while that is shown. One question is under way at a time, and it is always for what is seen now:
-// a hand that moves faster than the program answers leaves no queue behind.
+// Any range can be drawn at once, by the finest answer that covers it; meanwhile a finer one is
+// requested. One question is open at a time, and it is always for the visible range: fast movements
+// leave no queue behind.
 
 import type { Answer, Source } from "./series";
 

@@ -115,7 +115,7 @@ export function useFigure(props: Props, side: End, whole: Range, counts: Counts)
       around.dataset.range = `${shown.from}~${shown.to}`;
     });
   }, [scene, view.graph, asker]);
-  // Who calls back later calls the newest.
+  // Later callbacks use the newest function.
   const painter = useRef(paint);
   painter.current = paint;
   const repaint = useCallback(() => painter.current(), []);

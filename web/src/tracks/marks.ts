@@ -99,7 +99,7 @@ export function drawMarks(painter: Painter, scene: Scene, area: Area, x: Scale, 
   const placed: Box[] = [];
   for (const [mark, shown] of Object.entries(LOOKS)) {
     for (const label of rows.get(mark) ?? []) {
-      // One or two duplicates are no news where segments are not seen.
+      // One or two duplicates are not worth a label if segments are not visible.
       if (mark === "dup" && !answer.points && label.count < 3) continue;
       const half = widthOf(shown, label.count) / 2;
       let at = shown.at === "top" ? area.y + 12 : shown.at === "below" ? label.y + 12 : label.y - 4;

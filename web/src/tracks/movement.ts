@@ -70,7 +70,7 @@ export function useMovement(figure: Figure, props: Props, whole: Range): Movemen
     const isAll = () => live.tall[0] === 0 && live.tall[1] === 1;
     steps.tallTimer = window.setTimeout(() => go({ tall: isAll() ? null : live.tall }, true), REST);
   }, [go]);
-  // Somebody else has moved: a finding that was clicked, the browser's way back.
+  // Another control has moved the view: a finding that was clicked, the browser's back button.
   useEffect(() => {
     if (view.zoom === null || view.zoom !== steps.told) {
       clearTimeout(steps.timer);

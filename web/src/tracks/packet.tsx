@@ -1,5 +1,4 @@
-// A packet that was clicked: what its headers say, the verdict on it, and what lies between it and
-// another one.
+// A packet that was clicked: its headers, its verdict, and the packets between it and another one.
 
 import { useEffect, useState } from "preact/hooks";
 import type { Asker } from "../asker";

@@ -1,6 +1,6 @@
 // The figure on the screen: one canvas for the sequence numbers, the ribbon and the axis, uPlot for
-// the strips, and above all of it what follows the pointer. A frame costs its drawing alone: the
-// framework knows nothing of it.
+// the strips, and a layer above all of it that follows the pointer. A frame costs its drawing
+// alone: it does not involve the framework.
 
 import { drawFrame, GAP, type Layout, layout, type Scene, type Sign } from "./figure";
 import { CanvasPainter } from "./painter";

@@ -1,4 +1,4 @@
-// Time and sequence numbers: what was sent, what was acknowledged, what was allowed.
+// Time and sequence numbers: bytes sent, acknowledged, and allowed by the window.
 //
 // As in tcptrace: a bar a segment from its first byte to its last, with caps when there is room;
 // the ACKs as a staircase below, the window's edge as one above, SACK blocks between. What matters
@@ -34,8 +34,7 @@ export function extent(answer: Answer, lane: 0 | 1, from: number, to: number): E
     }
   }
   if (!(high >= low)) return null;
-  // The window above, where it leaves the data readable; a piece of it at the rim would tell
-  // nothing.
+  // The window above, if it leaves the data readable; a piece of it at the rim would show nothing.
   const limit = high + Math.max(high - low, 1) * ROOM;
   let [edge, near, all] = [high, 0, 0];
   for (let at = first; at < last; at += 1) {
@@ -185,7 +184,7 @@ function drawPoints(painter: Painter, scene: Scene, area: Area, x: Scale, y: Sca
       if (perSegment > 3) ackTicks.push(px, place(y, ack) - 2.5, px, place(y, ack) + 2.5);
     }
   }
-  // Nothing is known of what comes later.
+  // Later times are unknown.
   const right = Math.min(area.x + area.width, place(x, answer.to));
   painter.path(edges.until(right), { color: palette.edge, width: 1.2, dash: [5, 2] });
   painter.path(acks.until(right), { color: palette.ackline, width: 1.3 });
@@ -233,7 +232,7 @@ function drawColumns(painter: Painter, scene: Scene, area: Area, x: Scale, y: Sc
     if (edge != null) edges.add(place(x, time), place(y, edge));
   }
   flush();
-  // Nothing is known of what comes later.
+  // Later times are unknown.
   const right = Math.min(area.x + area.width, place(x, answer.to));
   painter.path(edges.until(right), { color: palette.edge, width: 1.2, dash: [5, 2] });
   painter.lines(bars, {

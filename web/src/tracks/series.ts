@@ -1,8 +1,8 @@
 // Graphs of a connection as the program gives them, and where they come from.
 //
-// An answer tells of a time range in columns with their extremes and every kind of mark in them,
-// and of the segments one by one where they are few. The same answer is drawn at any zoom: while a
-// finer one is on its way, it stands in.
+// An answer describes a time range in columns with their extremes and every kind of mark in them,
+// and single segments if they are few. The same answer is drawn at any zoom, until a finer one
+// arrives.
 
 import type { Asker } from "../asker";
 import type { Content } from "../document";

@@ -1,7 +1,7 @@
 // The strips below the sequence numbers: bytes in flight, round trips, rates, windows, packets.
 //
-// A strip says what is drawn, not how: `plots.ts` gives it to uPlot for the screen, `drawStrip` to
-// a painter for a picture.
+// A strip defines its content, not its drawing: `plots.ts` gives it to uPlot for the screen,
+// `drawStrip` to a painter for a picture.
 
 import { rate, roundBytes, thousands, time } from "../format";
 import { TERMS } from "../terms";
@@ -81,7 +81,7 @@ export function flight(scene: Scene): Strip {
   const known = answer.scale_known[lane];
   const most = greatest(data.fly[1], range);
   const window = known ? greatest(data.win[1], range) : 0;
-  // A window far above would leave the flight at the bottom: it is told, not drawn.
+  // A window far above would leave the flight at the bottom: it is printed, not drawn.
   const top = Math.max(1, most, window <= most * 2.2 ? window : 0) * 1.12;
   const rounds = transfer && (transfer.from === "client" ? 0 : 1) === lane ? transfer.rounds : [];
   const above = known && window > top ? `window ${roundBytes(window)} ↑` : known ? "¬ window" : "window unknown";

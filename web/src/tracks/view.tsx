@@ -1,4 +1,4 @@
-// The tracks on the page: the figure, the bar above it, and what stands under the pointer.
+// The tracks on the page: the figure, the bar above it, and the values under the pointer.
 
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { Connection, End, Frame, Transfer } from "../model";

@@ -1,4 +1,4 @@
-// What the page knows of a watch: its transfers, kept up to date by what is new.
+// The page's data on a watch: its transfers, updated by new ones.
 
 import { hostAndPort, type Row } from "../rows";
 import type { News, NewsRow, WatchState } from "./model";

@@ -1,4 +1,4 @@
-// What the server tells the page of a watch: `live` in whyslow-serve.
+// The messages from the server to the page of a watch: `live` in whyslow-serve.
 
 import type { Connection, End, Finding, Limit, Problem } from "../model";
 import type { WordSheet } from "../words";
