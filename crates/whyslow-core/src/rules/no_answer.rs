@@ -34,7 +34,7 @@
 //! - `timeout`: what was retransmitted arrived in the end.
 //! - `mtu-black-hole`: only large segments are not acknowledged.
 //! - `reset`: the other end did answer, with a RST.
-//! - A capture that lost packets, or has one direction: then nothing is said.
+//! - A capture that lost packets, or has one direction: then only tries whose waits double count.
 //!
 //! ## The fix
 //! For a SYN: is the host up, does it listen there (a full backlog drops SYNs:
@@ -65,7 +65,7 @@ use crate::analysis::{
 };
 use crate::cause::Cause;
 use crate::tcp::INITIAL_SYN_TIMERS;
-use crate::tcp::facts::{Facts, Fate, TransferFacts};
+use crate::tcp::facts::{DirectionFacts, Facts, Fate, Gap, TransferFacts};
 use crate::types::Side;
 use crate::units::{Nanos, Time};
 
@@ -84,6 +84,12 @@ const MAX_ANSWER_WAIT: Nanos = Nanos::from_millis(300_000);
 /// A pause after which boxes on the way may have forgotten a connection (RFC 5382 allows 2 h 4 min;
 /// many take less, Azure's 4 min).
 const FORGOTTEN: Nanos = Nanos::from_millis(60_000);
+
+/// By how much a wait exceeds the one before if the timer backs off (RFC 6298 section 5.5: doubled;
+/// Linux's timers are up to an eighth late).
+const BACK_OFF: std::ops::Range<f64> = 1.7..2.3;
+/// ACKs of anything else may have been missed.
+const ONE_DIRECTION: f64 = 0.7;
 
 /// What leaves with fewer hops to go is meant to expire: that many traceroute(8) tries at most, and
 /// no system starts with so few.
@@ -109,8 +115,12 @@ pub(super) fn awaited_until(case: &ConnectionCase<'_>) -> Option<Time> {
 fn wait(case: &ConnectionCase<'_>) -> Option<Wait> {
     let facts = case.facts;
     // The answer may be what was left out of a text.
-    if facts.capture_defects.one_direction || facts.timeless || !facts.elided.is_empty() {
+    if facts.timeless || !facts.elided.is_empty() {
         return None;
+    }
+    // ACKs that were not captured cannot have come between tries whose waits double.
+    if facts.capture_defects.one_direction {
+        return lost_contact(case).filter(|_| case.facts.directions.iter().any(backs_off));
     }
     let undeliverable = Some(case).filter(|_| facts.state == State::Unanswered).and_then(undeliverable);
     if undeliverable.is_some() {
@@ -246,7 +256,8 @@ fn lost_contact(case: &ConnectionCase<'_>) -> Option<Wait> {
         waited_s: waited,
         end: if open { WaitEnd::CaptureEnded } else { WaitEnd::GaveUp },
     };
-    let mut found = finding(Cause::NoAnswer, waited, case.trust(0.9), statement);
+    let confidence = if facts.capture_defects.one_direction { ONE_DIRECTION } else { 0.9 };
+    let mut found = finding(Cause::NoAnswer, waited, case.trust(confidence), statement);
     let frames: Vec<Frame> = waits.iter().take(6).map(|wait| wait.frames.1).collect();
     found.evidence.push(evidence(Measure::TriesWithoutAck, tries as f64, Unit::Tries, &frames));
     let wait = last.end - last.start;
@@ -268,6 +279,19 @@ fn lost_contact(case: &ConnectionCase<'_>) -> Option<Wait> {
     }
     found.to_confirm = confirm(ExchangeQuestion::RetransmissionsArrive { at: other });
     Some(Wait { found, until: if open { facts.until } else { facts.last } })
+}
+
+/// Whether the last transfer of a direction was sent again with waits that double, several times.
+fn backs_off(direction: &DirectionFacts) -> bool {
+    let Some(transfer) = direction.transfers.last() else { return false };
+    let waits = given_up(direction, transfer);
+    let doubles = |pair: &[Gap]| {
+        let [one, next] = pair else { return false };
+        let (one, next) = (one.end - one.start, next.end - next.start);
+        (one.scale(BACK_OFF.start)..=one.scale(BACK_OFF.end)).contains(&next)
+    };
+    // A tail probe comes before the first doubling (RFC 8985 section 7.2).
+    waits.windows(2).filter(|pair| doubles(pair)).count() as u64 >= TRIES
 }
 
 /// For how long nobody had sent payload before a transfer, or its last part, began.

@@ -338,6 +338,20 @@ fn data_that_is_never_acknowledged_is_no_wait_for_the_timer_alone() {
 }
 
 #[test]
+fn waits_that_double_show_that_no_ack_came_though_one_direction_was_captured() {
+    let mut scene = lost();
+    scene.facts.capture_defects.one_direction = true;
+    let found = scene.finding_over_connection(Cause::NoAnswer).unwrap();
+    assert_eq!((found.cost_s, found.confidence), (ms(3_000), 0.7));
+    // Copies at one interval may be answered each.
+    for (tried, at) in scene.transfer.gaps.iter_mut().rev().zip([900, 600, 300]) {
+        let end = scene.transfer.last_send - ms(900 - at);
+        (tried.start, tried.end) = (end - ms(300), end);
+    }
+    assert!(scene.finding_over_connection(Cause::NoAnswer).is_none());
+}
+
+#[test]
 fn after_a_long_silence_something_may_have_forgotten_the_connection() {
     let mut scene = lost();
     scene.facts.directions[0].transfers[0].last_send = at_ms(-300_000);

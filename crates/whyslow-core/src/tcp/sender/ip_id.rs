@@ -26,6 +26,9 @@ const MIN_SEQUENTIAL: u64 = 4;
 const SEQUENTIAL_PER_IRREGULAR: u64 = 32;
 /// No retransmission timer is shorter (Linux; RFC 6298 asks for 1 s), and probes rarely are.
 const MIN_TIMER: Nanos = SHORTEST_RTO;
+/// Pauses of one period differ by less: a program's timers are late by milliseconds, and the
+/// shortest pause that counts is [`MIN_TIMER`].
+const SAME_PAUSE: f64 = 0.05;
 /// How long a clock must be observed, and how many ticks, before its tick is known.
 const MIN_OBSERVED: (Nanos, u32) = (Nanos::from_millis(100), 20);
 
@@ -47,6 +50,8 @@ pub(in crate::tcp) struct IpIdTracker {
     excused: bool,
     /// The last packet that came after missing IDs and a silence of an RTO.
     gap_after_silence: GapAfterSilence,
+    /// The last silence of an RTO in which no ID is missing: the program's own pause.
+    own_pause: Nanos,
 }
 
 /// A packet that came after missing IDs and a silence.
@@ -70,6 +75,7 @@ impl Default for IpIdTracker {
             missing_packets: 0,
             excused: false,
             gap_after_silence: GapAfterSilence::default(),
+            own_pause: Nanos::ZERO,
         }
     }
 }
@@ -87,9 +93,25 @@ impl IpIdTracker {
     /// As [`observe`](Self::observe), for a single packet that has the next number.
     #[inline]
     pub(super) fn observe_next(&mut self, seg: &Seg) {
+        self.note_pause(seg.time - self.last);
         self.last = seg.time;
         self.run += 1;
         self.next += 1;
+    }
+
+    /// No ID is missing after this silence.
+    #[inline]
+    fn note_pause(&mut self, quiet: Nanos) {
+        if quiet >= MIN_TIMER {
+            self.own_pause = quiet;
+        }
+    }
+
+    /// Returns whether a silence is no timer's: too short, or the program's pause again, which
+    /// comes without a missing ID too. Timers back off.
+    fn is_no_timer(&self, quiet: Nanos) -> bool {
+        quiet < MIN_TIMER
+            || (self.own_pause.scale(1.0 - SAME_PAUSE)..=self.own_pause.scale(1.0 + SAME_PAUSE)).contains(&quiet)
     }
 
     /// Returns whether no recent packet can have the same ID: this is the next one of a sequential
@@ -119,6 +141,7 @@ impl IpIdTracker {
         let next = (self.next != Self::ANY).then_some(self.next as u16);
         if next == Some(id) {
             self.sequential += 1;
+            self.note_pause(quiet);
             self.expect(id.wrapping_add(packets));
             return;
         }
@@ -143,7 +166,7 @@ impl IpIdTracker {
                     if quiet >= MIN_TIMER {
                         self.gap_after_silence = GapAfterSilence { id, missing: more, since: seg.time - quiet };
                     }
-                    self.irregular = self.irregular.saturating_add(u32::from(quiet < MIN_TIMER));
+                    self.irregular = self.irregular.saturating_add(u32::from(self.is_no_timer(quiet)));
                 } else if next.is_some() {
                     self.sequential += 1;
                 }
@@ -290,6 +313,15 @@ mod tests {
         let mixed: Vec<_> = (1..20).map(|n| (n, if n % 3 == 0 { 0 } else { n as u16 })).collect();
         assert_eq!(after(&mixed), None, "some packets have a number and some have none");
         assert_eq!(after(&[(0, 1), (1, 2), (2, 3)]), None, "too few to know");
+    }
+
+    #[test]
+    fn a_period_that_also_passes_without_a_missing_number_is_no_timer() {
+        let ids = [1, 2, 3, 5, 6, 7, 8, 13, 14, 15, 16, 20, 21];
+        let periodic: Vec<_> = (0..).map(|n| n * 1_050).zip(ids).collect();
+        assert_eq!(after(&periodic), None, "other connections of the host count on");
+        let backing_off = [(0, 1), (1, 2), (2, 3), (3, 4), (4, 5), (5, 6), (306, 8), (307, 9), (908, 12), (909, 13)];
+        assert_eq!(after(&backing_off), Some(3));
     }
 
     #[test]
