@@ -25,10 +25,10 @@ use crate::scenario::{Experiment, ScenarioError, Variant};
 use crate::truth::{self, Machine, RunResult};
 pub use label::Label;
 use programs::Program;
-use scenarios::ROWS;
 #[cfg(test)]
 use scenarios::Row;
 use scenarios::drawn::DrawnRun;
+use scenarios::rows;
 use std::collections::{BTreeMap, BTreeSet};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -114,7 +114,7 @@ pub fn draw(seed: u64, each: u32) -> Result<RealRuns, ScenarioError> {
         programs: BTreeMap::new(),
         fixes: BTreeMap::new(),
     };
-    for (nth, row) in ROWS.iter().enumerate() {
+    for (nth, row) in rows().enumerate() {
         for n in 1..=each {
             let mut chance = Chance::new(seed, (nth as u64) << 32 | u64::from(n));
             let drawn = (row.draw)(&mut chance);
@@ -150,13 +150,19 @@ fn common(chance: &mut Chance) -> Vec<(String, String)> {
     ]
 }
 
+/// Where Debian's packages put modules of Python.
+const MODULES: &str = "/usr/lib/python3/dist-packages";
+
 /// What a scenario needs and this machine lacks.
 fn lack(drawn: &DrawnRun, is_root: bool) -> Option<String> {
     if drawn.server.takes_root && !is_root {
         return Some("the machine's root".to_owned());
     }
     let needs = drawn.server.needs.iter().chain(&drawn.client.needs);
-    needs.copied().find(|program| !is_installed(program)).map(str::to_owned)
+    let program = needs.copied().find(|program| !is_installed(program)).map(str::to_owned);
+    let modules = drawn.server.modules.iter().chain(&drawn.client.modules);
+    let module = modules.copied().find(|module| !Path::new(MODULES).join(module).is_dir());
+    program.or_else(|| module.map(|module| format!("Python's {module}")))
 }
 
 /// Makes all selected runs; unchanged ones are reused.
@@ -292,7 +298,7 @@ pub fn needs() -> BTreeSet<&'static str> {
         let drawn = (row.draw)(&mut Chance::new(1, 1));
         drawn.server.needs.into_iter().chain(drawn.client.needs).collect::<Vec<_>>()
     };
-    ROWS.iter().flat_map(of).collect()
+    rows().flat_map(of).collect()
 }
 
 #[cfg(test)]

@@ -5,6 +5,8 @@
 //! in the run's folder, `$DIR`, and is removed with it. A program needs nothing that another
 //! program on this machine holds.
 
+pub(crate) mod services;
+
 /// Programs as people write them, in a language that every distribution has.
 const OWN: &str = include_str!("own.py");
 
@@ -17,6 +19,8 @@ pub(crate) struct Program {
     pub files: Vec<(&'static str, String)>,
     /// Commands that must be installed.
     pub needs: Vec<&'static str>,
+    /// Python modules of the system that must be installed.
+    pub modules: Vec<&'static str>,
     /// Where it listens.
     pub port: u16,
     /// It takes the machine's own root.
@@ -81,6 +85,7 @@ impl Program {
         self.line = format!("{}\n{}", other.line, self.line);
         self.files.extend(other.files);
         self.needs.extend(other.needs);
+        self.modules.extend(other.modules);
         self.takes_root |= other.takes_root;
         self.fix_edits.extend(other.fix_edits);
         self
@@ -118,8 +123,7 @@ pub(crate) fn nginx(files: &str, listen: &str, server: &str) -> Program {
         files: vec![("nginx.conf", text)],
         needs: vec!["nginx"],
         port,
-        takes_root: false,
-        fix_edits: Vec::new(),
+        ..Program::default()
     }
 }
 
@@ -145,8 +149,7 @@ pub(crate) fn haproxy() -> Program {
         files: vec![("haproxy.cfg", text.to_owned())],
         needs: vec!["haproxy"],
         port: 80,
-        takes_root: false,
-        fix_edits: Vec::new(),
+        ..Program::default()
     }
 }
 
@@ -157,8 +160,7 @@ pub(crate) fn own(what: &str) -> Program {
         files: vec![("own.py", OWN.to_owned())],
         needs: vec!["python3"],
         port: 5001,
-        takes_root: false,
-        fix_edits: Vec::new(),
+        ..Program::default()
     }
 }
 
@@ -183,7 +185,7 @@ pub(crate) fn sshd(files: &str) -> Program {
         needs: vec!["sshd", "ssh-keygen"],
         port: 22,
         takes_root: true,
-        fix_edits: Vec::new(),
+        ..Program::default()
     }
 }
 
@@ -201,7 +203,7 @@ pub(crate) fn rsyncd(files: &str) -> Program {
         needs: vec!["rsync"],
         port: 873,
         takes_root: true,
-        fix_edits: Vec::new(),
+        ..Program::default()
     }
 }
 

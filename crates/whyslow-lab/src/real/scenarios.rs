@@ -6,6 +6,7 @@
 mod data;
 pub(crate) mod drawn;
 mod own;
+mod services;
 mod shell;
 mod trouble;
 mod web;
@@ -64,7 +65,11 @@ const NOT_FULL: &[&str] =
     &["application", "policer", "random-loss", "mtu-black-hole", "host-cpu", "pacing", "server-think"];
 
 /// All of them; a scenario's place is part of the seed.
-pub(crate) const ROWS: &[Row] = &[
+pub(crate) fn rows() -> impl Iterator<Item = &'static Row> {
+    ROWS.iter().chain(services::ROWS)
+}
+
+const ROWS: &[Row] = &[
     row(
         "nginx-far",
         web::far,
