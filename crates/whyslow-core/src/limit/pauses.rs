@@ -134,6 +134,10 @@ impl Pause<'_> {
         let Self { gap, transfer, base, context, .. } = self;
         let base = *base;
         let length = gap.end - gap.start;
+        if gap.ends_in_credit {
+            // The messages were sent before it.
+            return Limit::Idle;
+        }
         if is_rate_limit(base) && !gap.app_limited {
             return base;
         }

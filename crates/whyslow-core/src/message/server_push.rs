@@ -26,6 +26,10 @@ const PEER_PORTS: [u16; 3] = [179, 639, 646];
 const MIN_PAUSES_IN_ROW: usize = 3;
 /// An answer of a program that reports is no larger; more is an upload.
 const MAX_REPORT_ANSWER: u64 = 10 * SEGMENT;
+/// So many messages without an answer are reports, …
+const MIN_REPORTS: usize = 4;
+/// … if there are so many for each that has one.
+const REPORTS_PER_ANSWER: usize = 3;
 /// Databases, caches and directories, of which the client asks: LDAP, MS SQL, Oracle, MySQL,
 /// PostgreSQL, Redis, Cassandra, memcached, MongoDB.
 const CLIENT_ASKS_PORTS: [u16; 9] = [389, 1433, 1521, 3306, 5432, 6379, 9042, 11211, 27017];
@@ -134,6 +138,26 @@ pub fn may_be_unrelated(facts: &Facts, answer: &TransferFacts, late: Nanos) -> b
     let times = facts.exchanges.iter().filter(|exchange| exchange.request.is_some()).filter_map(|one| one.server);
     let (prompt, late): (Vec<Nanos>, Vec<Nanos>) = times.partition(|time| *time <= NOTICEABLE_WAIT);
     prompt.len() < late.len() || prompt.is_empty()
+}
+
+/// Whether most of what the client says wants no answer, so that what little the server says is as
+/// likely its own: reports, published messages. No protocol is known.
+pub(super) fn reports(facts: &Facts) -> bool {
+    let client = facts.requester;
+    let (_, port) = facts.endpoints[!client];
+    if facts.content.iter().any(|content| content.protocol.is_some()) || CLIENT_ASKS_PORTS.contains(&port) {
+        return false;
+    }
+    let (mut answered, mut reports) = (0, 0);
+    for exchange in &facts.exchanges {
+        let request = exchange.request.and_then(|index| facts.directions[client].transfers.get(index));
+        let Some(request) = request.filter(|request| request.max_in_flight <= SEGMENT) else { continue };
+        let messages = 1 + request.gaps.iter().filter(|gap| gap.idle).count();
+        let is_answered = usize::from(exchange.answer.is_some());
+        answered += is_answered;
+        reports += messages - is_answered;
+    }
+    reports >= MIN_REPORTS && reports > REPORTS_PER_ANSWER * answered
 }
 
 /// When the answer began with which the server left HTTP for another protocol.

@@ -7,7 +7,7 @@ use crate::tcp::payload::Protocol;
 use crate::types::Side;
 use crate::units::Nanos;
 
-use super::server_push::{ServerPush, may_be_unrelated};
+use super::server_push::{ServerPush, may_be_unrelated, reports};
 use super::wait::{SEGMENT, Wait};
 
 /// Pauses of a program between its own requests are shorter than this, or than a few round trips:
@@ -37,6 +37,7 @@ pub fn waits(facts: &Facts) -> Vec<Wait> {
     let series = MAX_SERIES_PAUSE.max(rtt.scale(SERIES_ROUND_TRIPS));
     let transfer = |side: Side, index: Option<usize>| facts.directions[side].transfers.get(index?);
     let unasked = ServerPush::of(facts);
+    let reports = reports(facts);
     let is_tls = facts.content[client].protocol == Some(Protocol::Tls);
     let mut all: Vec<Wait> = Vec::new();
     for &exchange in &facts.exchanges {
@@ -58,7 +59,9 @@ pub fn waits(facts: &Facts) -> Vec<Wait> {
         let is_unseen = answer.is_some_and(|answer| has_unseen(facts, answer));
         // Records of a request are larger than those that acknowledge a push.
         let asks = is_tls && request.is_some_and(|request| request.bytes() >= MAX_KEEPALIVE_LEN);
+        let is_aside = reports && answer.is_some_and(|answer| answer.bytes() <= SEGMENT);
         if is_unseen
+            || is_aside
             || is_conversation(facts, unasked, [request, answer], exchange.server)
             || (!asks && unasked.may_be_push(&wait, rtt))
         {

@@ -146,6 +146,8 @@ pub(crate) struct SenderState {
     peer_payload: Option<PeerPayload>,
     /// SND.MAX when an ACK first covered all of it, and when that ACK passed the capture point.
     all_acked_at: (u64, Time),
+    /// Where the last credit begins and ends that this side sent.
+    last_credit: (u64, u64),
     pub(in crate::tcp) turns: TurnTracker,
 
     pub unseen: UnseenBytes,

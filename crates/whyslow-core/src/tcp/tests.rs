@@ -33,6 +33,8 @@ struct Line {
     ack: u32,
     flags: Flags,
     len: u32,
+    /// What was captured of it.
+    payload: &'static [u8],
     window: u16,
     stamps: Option<(u32, u32)>,
     sack: &'static [(u32, u32)],
@@ -57,7 +59,8 @@ impl Script {
     fn line(&mut self, ms: f64, from: Side, [seq, ack]: [u32; 2], len: u32) -> &mut Line {
         let window = self.window;
         let (flags, sum) = (Flags::ACK, Checksum::Unknown);
-        let line = Line { ms, from, seq, ack, flags, len, window, stamps: None, sack: &[], ip_id: 0, sum };
+        let line =
+            Line { ms, from, seq, ack, flags, len, payload: &[], window, stamps: None, sack: &[], ip_id: 0, sum };
         self.lines.push(line);
         self.lines.last_mut().unwrap()
     }
@@ -116,7 +119,7 @@ impl Script {
                 flags: line.flags,
                 window: line.window,
                 payload_len: line.len,
-                payload: &[],
+                payload: line.payload,
                 options,
                 ip_id: Some(line.ip_id),
                 ttl: 64,

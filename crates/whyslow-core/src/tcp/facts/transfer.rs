@@ -399,6 +399,9 @@ pub struct Gap {
     pub is_retransmit: bool,
     /// Nothing was in flight any more when it ended.
     pub idle: bool,
+    /// It ended with credit or housekeeping of the protocol, and no message of the transfer
+    /// followed.
+    pub ends_in_credit: bool,
     /// Bytes of either side between the two sends are not in the capture: the pause may be none, or
     /// an answer.
     pub unseen: bool,
@@ -443,6 +446,7 @@ impl Gap {
             lost_retransmit: false,
             is_retransmit: false,
             idle: false,
+            ends_in_credit: false,
             unseen: false,
             missing: None,
             unsettled_missing: 0,

@@ -108,6 +108,12 @@ fn of_frames(payload: &[u8]) -> PayloadKind {
     }
 }
 
+/// Whether a segment is nothing but credit or housekeeping of HTTP/2 in the clear.
+pub(super) fn is_credit(payload: &[u8], len: u64) -> bool {
+    // The highest byte of a frame's length, which no usual one needs.
+    payload.first() == Some(&0) && payload.len() as u64 >= len && of_frames(payload) == PayloadKind::Credit
+}
+
 /// TLS records, by their lengths: of application data each as long as HTTP/2's credit is in it, or
 /// else a message.
 fn of_records(payload: &[u8], len: u64) -> PayloadKind {

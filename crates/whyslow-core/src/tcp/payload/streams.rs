@@ -4,6 +4,7 @@
 //! without touching its stream, which is updated only when something else comes.
 
 use super::first_byte::may_open;
+use super::kind::{SMALL, is_credit};
 use super::{Content, Decrypter, PayloadKind, Stream};
 use crate::tcp::segment::Seg;
 use crate::types::Side;
@@ -105,7 +106,7 @@ impl PayloadStreams {
     /// Returns whether this payload continues as expected; then nothing else is to be done. If not,
     /// call [`on_payload`](Self::on_payload).
     #[inline(always)]
-    fn is_expected(&mut self, seg: &Seg, rest: &[u8]) -> bool {
+    fn is_expected(&mut self, seg: &mut Seg, rest: &[u8]) -> bool {
         let speech = &mut self.expected;
         let goes_on = speech.side == Some(seg.from())
             && seg.seq == speech.next
@@ -115,6 +116,9 @@ impl PayloadStreams {
         if goes_on {
             speech.next = seg.seq + seg.len;
             speech.room -= seg.len;
+            if u64::from(seg.len) < SMALL && is_credit(rest, seg.len.into()) {
+                seg.kind = PayloadKind::Credit;
+            }
         }
         goes_on
     }
@@ -272,7 +276,7 @@ mod tests {
                 let (word, len) = (WORDS[word], WORDS[word].len() as u64);
                 let payload = &word[..cut.min(word.len())];
                 let mut seg = seg(from, origins[from] + start as u32, word);
-                if !short.is_expected(&seg, payload) {
+                if !short.is_expected(&mut seg, payload) {
                     short.on_payload(&mut seg, payload, &origins.map(Some), None);
                 }
                 let next = general[from].next();
@@ -320,7 +324,7 @@ mod tests {
             let word = WORDS[8];
             let mut seg = seg(from, origins[from] + start, word);
             passed += usize::from(
-                talk.is_expected(&seg, word) || {
+                talk.is_expected(&mut seg, word) || {
                     talk.on_payload(&mut seg, word, &origins.map(Some), None);
                     false
                 },

@@ -4,6 +4,7 @@ use super::retransmits::RetransmitContext;
 use super::scoreboard::Recovery;
 use super::{PathEstimate, SenderState};
 use crate::tcp::facts::{DirectionFacts, Gap, Release};
+use crate::tcp::payload::PayloadKind;
 use crate::tcp::segment::Seg;
 use crate::units::{Nanos, Time};
 
@@ -172,6 +173,7 @@ impl SenderState {
             lost_retransmit: again.is_some_and(|again| again.lost_retransmit),
             is_retransmit: again.is_some(),
             idle: self.snd_una >= self.snd_max,
+            ends_in_credit: seg.kind == PayloadKind::Credit,
             unseen,
             // A hole before this segment is what the program sent after the pause, or what a probe
             // with new bytes reveals.

@@ -60,7 +60,8 @@ impl PeerPayload {
         if let Some(heard) = heard {
             // What came in mid-stream was credit; a message after all data is another one.
             let (acked_all, quiet) = if heard.acked_all { (true, Nanos::ZERO) } else { state() };
-            let another = !heard.acked_all && acked_all && is_new_message(seg, quiet);
+            let is_message = heard.kind == PayloadKind::Credit && seg.kind != PayloadKind::Credit;
+            let another = acked_all && (is_message || (!heard.acked_all && is_new_message(seg, quiet)));
             if !another {
                 heard.last = seg.time;
                 heard.frames.1 = seg.frame_ref;
@@ -103,7 +104,8 @@ impl PeerPayload {
         let resumed = seg.time - self.last <= soon + before.loop_to_sender;
         match self.kind {
             PayloadKind::Request | PayloadKind::Farewell => TurnOutcome::Turn,
-            PayloadKind::Credit if resumed => TurnOutcome::GoesOn { resumed },
+            // It wants no answer, however late the rest comes.
+            PayloadKind::Credit => TurnOutcome::GoesOn { resumed },
             _ => {
                 // A message like the first request is another request.
                 let like_a_request = before.request == Some(self.bytes);

@@ -5,6 +5,7 @@ use super::outstanding::{OutstandingSegment, SequenceHole};
 use super::peer_payload::PeerPayload;
 use super::scoreboard::Recovery;
 use super::{PathEstimate, SenderState};
+use crate::tcp::payload::PayloadKind;
 use crate::tcp::segment::{Seg, tsval};
 use crate::units::{Nanos, SeqNumber};
 use crate::wire::Flags;
@@ -112,6 +113,11 @@ impl SenderState {
         } else {
             self.update_on_send(seg, start, end, path);
         }
+        if seg.kind == PayloadKind::Credit {
+            self.note_credit_sent(start, end);
+        } else if start == self.last_credit.1 && start > 0 {
+            self.go_on_after_credit();
+        }
         self.outstanding.push(OutstandingSegment::new(seg, end, self.passed));
         if let Some(transfer) = &mut self.transfer {
             transfer.on_send(end, seg.time, self.last_send.flight);
@@ -196,10 +202,34 @@ impl SenderState {
         self.short_gap_limit = 0;
         let (reached, since) = self.all_acked_at;
         let quiet = if reached == self.snd_max { seg.time - since } else { Nanos::ZERO };
-        PeerPayload::add(&mut self.peer_payload, seg, || match (seg.ack(), self.isn) {
-            (Some(ack), Some(origin)) => (ack.distance(origin + self.snd_max as u32) >= 0, quiet),
+        let (until, isn) = (self.end_of_messages(), self.isn);
+        PeerPayload::add(&mut self.peer_payload, seg, || match (seg.ack(), isn) {
+            (Some(ack), Some(origin)) => (ack.distance(origin + until as u32) >= 0, quiet),
             _ => (true, quiet),
         });
+    }
+
+    /// SND.MAX without the credit behind the last message, which nothing waits for.
+    #[inline]
+    fn end_of_messages(&self) -> u64 {
+        let (start, end) = self.last_credit;
+        if end == self.snd_max { start } else { self.snd_max }
+    }
+
+    /// Credit was sent, or housekeeping.
+    #[cold]
+    fn note_credit_sent(&mut self, start: u64, end: u64) {
+        let follows = self.last_credit.1 == start && start > 0;
+        self.last_credit = (if follows { self.last_credit.0 } else { start }, end);
+    }
+
+    /// A message follows credit: if it belongs to the same transfer, it was waited for.
+    #[cold]
+    fn go_on_after_credit(&mut self) {
+        if let Some(transfer) = &mut self.transfer {
+            let gaps = transfer.facts().gaps.iter_mut().rev();
+            gaps.take_while(|gap| gap.ends_in_credit).for_each(|gap| gap.ends_in_credit = false);
+        }
     }
 
     #[inline(always)]

@@ -43,6 +43,10 @@ fn is_same_quota(one: u64, other: u64) -> bool {
 impl SenderState {
     /// Returns what begins with new data at `start`.
     pub(super) fn what_begins(&mut self, seg: &Seg, start: u64, path: &PathEstimate) -> NewDataBegins {
+        if seg.kind == PayloadKind::Credit && self.transfer.is_some() && !self.was_idle(seg, start, path) {
+            // It answers nothing: what was heard is still to be answered.
+            return NewDataBegins::Nothing;
+        }
         let heard = self.peer_payload.take();
         self.join_over_silences(heard.is_some());
         let before = self.transfer.as_mut().map(|transfer| PreviousTransfer {

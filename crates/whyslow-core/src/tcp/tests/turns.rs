@@ -50,6 +50,62 @@ impl Talk {
     }
 }
 
+/// An HTTP/2 PING, and an increment of a window.
+const PING: &[u8] = &[0, 0, 8, 6, 0, 0, 0, 0, 0, 1, 2, 3, 4, 5, 6, 7, 8];
+const WINDOW_UPDATE: &[u8] = &[0, 0, 4, 8, 0, 0, 0, 0, 0, 0, 0, 64, 0];
+
+impl Talk {
+    /// A side sends frames that are credit or housekeeping.
+    fn frames(&mut self, from: Side, payload: &'static [u8], after: f64) {
+        self.ms += after;
+        let len = payload.len() as u32;
+        self.script.line(self.ms, from, [self.next[from], self.next[!from]], len).payload = payload;
+        self.next[from] += len;
+    }
+}
+
+#[test]
+fn credit_of_http2_is_no_request_however_late_the_rest_comes() {
+    let mut talk = Talk::new();
+    talk.fields(300, 0.0);
+    for _ in 0..4 {
+        talk.sends(12_000);
+        talk.is_acknowledged();
+        talk.frames(A, WINDOW_UPDATE, 0.1);
+        // It follows what its own side sent last.
+        talk.frames(A, PING, 20.0);
+        talk.ms += 300.0;
+    }
+    assert_eq!(talk.sizes(), [48_000]);
+    talk.fields(300, 150.0);
+    talk.sends(5_000);
+    talk.is_acknowledged();
+    assert_eq!(talk.sizes(), [48_000, 5_000], "a request behind credit asks");
+}
+
+#[test]
+fn ping_that_crosses_a_message_is_neither_its_answer_nor_waited_for() {
+    let mut talk = Talk::new();
+    for nth in 0..3 {
+        talk.fields(300, 0.0);
+        talk.sends(2_000);
+        talk.is_acknowledged();
+        // The next request is on its way.
+        let read = talk.next;
+        talk.script.line(talk.ms, B, [read[1], read[0]], PING.len() as u32).payload = PING;
+        talk.next[1] += PING.len() as u32;
+        talk.ms += 30.0;
+        talk.script.line(talk.ms, A, [read[0], read[1]], 300 + nth);
+        talk.next[0] += 300 + nth;
+        talk.sends(2_000);
+        talk.is_acknowledged();
+    }
+    let facts = talk.facts();
+    let answers = &facts.directions[1].transfers;
+    assert_eq!(talk.sizes(), [2_017, 2_000, 2_017, 2_000, 2_017, 2_000]);
+    assert!(answers.iter().all(|answer| answer.answered.is_some()), "{answers:?}");
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
 

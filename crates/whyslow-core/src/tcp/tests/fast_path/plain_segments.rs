@@ -60,6 +60,7 @@ fn script(steps: &[(Side, Step)], first_id: u16, opened: bool, stamped: bool) ->
             ack: ends[!from],
             flags: Flags::ACK,
             len: 0,
+            payload: &[],
             window: 60_000,
             stamps: stamped.then_some((ms as u32, ms as u32 / 2)),
             sack: &[],
