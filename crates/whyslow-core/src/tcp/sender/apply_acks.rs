@@ -13,6 +13,15 @@ use crate::wire::{Flags, SackBlocks};
 /// The longest time for which a receiver may delay an ACK (RFC 1122 section 4.2.3.2).
 const PROMPT_ACK: Nanos = Nanos::from_millis(500);
 
+/// The time from a segment to the ACK that covers it.
+#[derive(Clone, Copy, Debug)]
+enum AckDelay {
+    Unknown,
+    Exact(Nanos),
+    /// The segment was recorded out of order, and given the time of a later packet.
+    AtLeast(Nanos),
+}
+
 impl SenderState {
     /// Applies the ACKs that the sender had when it sent `seg`; next to the sender, all ACKs so
     /// far.
@@ -133,7 +142,12 @@ impl SenderState {
         let (delay, known) = self.advance_snd_una(ack, at);
         delivered -= known.min(delivered);
         let (rtt, late) = match delay {
-            Some(delay) if self.is_round_trip(delay, fields.with_payload, path) => self.rtt_sample(delay, path),
+            AckDelay::Exact(delay) if self.is_round_trip(delay, fields.with_payload, path) => {
+                self.rtt_sample(delay, path)
+            }
+            AckDelay::AtLeast(delay) if self.is_round_trip(delay, fields.with_payload, path) => {
+                (None, self.facts.ack_delay_min.map_or(Nanos::ZERO, |least| (delay - least).or_zero()))
+            }
             _ => (None, Nanos::ZERO),
         };
         self.since_send.ack_late = late.min(since_last);
@@ -241,7 +255,7 @@ impl SenderState {
     /// once, to this ACK (Karn's algorithm, RFC 6298 section 3), and how many of the bytes were
     /// already SACKed.
     #[inline(always)]
-    fn advance_snd_una(&mut self, ack: &Ack, at: Time) -> (Option<Nanos>, u64) {
+    fn advance_snd_una(&mut self, ack: &Ack, at: Time) -> (AckDelay, u64) {
         let Ack { arrival, fields } = ack;
         let before = std::mem::replace(&mut self.snd_una, fields.ack);
         self.scoreboard.duplicate_acks = 0;
@@ -261,7 +275,13 @@ impl SenderState {
         // While holes are being filled, a cumulative ACK tells when the hole was filled, not when
         // its last byte arrived.
         let timed = !acknowledged.any_resent && !recovering && !arrival.time_clamped;
-        (acknowledged.newest.filter(|_| timed).map(|time| arrival.time.after(time)), known)
+        let delay = acknowledged.newest.filter(|_| timed).map(|time| arrival.time.after(time));
+        let delay = match delay {
+            Some(delay) if acknowledged.is_clamped => AckDelay::AtLeast(delay),
+            Some(delay) => AckDelay::Exact(delay),
+            None => AckDelay::Unknown,
+        };
+        (delay, known)
     }
 
     /// Leaves recovery once everything that was outstanding at its start is acknowledged.

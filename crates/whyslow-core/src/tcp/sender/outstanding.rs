@@ -93,8 +93,10 @@ pub(in crate::tcp) struct Repeated {
 /// The segments that an ACK covers.
 #[derive(Clone, Copy, Debug, Default)]
 pub(in crate::tcp) struct Acknowledged {
-    /// When the newest of them was sent, if known.
+    /// When the newest of them was sent.
     pub newest: Option<Time>,
+    /// That time is given to it: it was sent no later.
+    pub is_clamped: bool,
     /// Whether any was sent more than once, or came late.
     pub any_resent: bool,
     /// Payload of the largest, if asked for.
@@ -213,10 +215,11 @@ impl Outstanding {
         let count = all.iter().position(|sent| sent.end > ack).unwrap_or(all.len());
         let those = all.get(..count).unwrap_or_default();
         let largest = if measure { those.iter().map(|sent| u64::from(sent.len)).max().unwrap_or(0) } else { 0 };
-        let newest = those.last().filter(|sent| !sent.tsval.time_clamped()).map(|sent| sent.time);
+        let newest = those.last().map(|sent| sent.time);
+        let is_clamped = those.last().is_some_and(|sent| sent.tsval.time_clamped());
         let end = those.last().map_or(0, |sent| sent.end);
         self.segments.drop_first(count);
-        let mut acknowledged = Acknowledged { newest, any_resent: false, largest };
+        let mut acknowledged = Acknowledged { newest, is_clamped, any_resent: false, largest };
         if self.repair.is_some() {
             self.acknowledge_resent(ack, end, &mut acknowledged);
         }

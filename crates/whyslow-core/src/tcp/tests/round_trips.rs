@@ -70,3 +70,19 @@ fn response_times_of_transfers_that_are_not_kept_count() {
     assert_eq!((times.count, times.p50), (3_000, Nanos::from_millis(110)));
     assert_eq!(times.p95, Nanos::from_millis(400));
 }
+
+#[test]
+fn an_ack_is_late_though_its_segment_was_recorded_out_of_order() {
+    let mut script = Script::asked();
+    script.line(200.0, B, [1, 101], MSS);
+    script.line(200.0, B, [1 + MSS, 101], MSS);
+    script.line(300.0, A, [101, 1 + 2 * MSS], 0);
+    script.line(299.95, B, [1 + 2 * MSS, 101], MSS);
+    script.line(440.0, A, [101, 1 + 3 * MSS], 0);
+    script.line(440.1, B, [1 + 3 * MSS, 101], MSS);
+    script.line(540.1, A, [101, 1 + 4 * MSS], 0);
+    let facts = script.run();
+    let pause = facts.directions[1].transfers[0].gaps.last().unwrap();
+    assert!((pause.ack_late - Nanos::from_millis(40)).0.abs() < 200_000, "{pause:?}");
+    assert_eq!(facts.directions[1].ack_delay_min, Some(Nanos::from_millis(100)));
+}

@@ -47,8 +47,8 @@ pub(crate) const ROWS: &[Row] = &[
         "aiohttp-stall",
         stall,
         &["application", "proxy-split", "server-think"],
-        &["bandwidth", "loss", "no-answer", "client-think", "restart-after-idle"],
-        "the server stops in the middle of its answer for seconds",
+        &["bandwidth", "loss", "no-answer", "client-think"],
+        "the server stops in the middle of its answer for seconds; its window may fall back meanwhile",
     ),
     row("node-back-pressure", back_pressure, SLOW_READER, NOT_THE_PATH, "a pipeline whose last part is slow"),
     row(
