@@ -111,6 +111,7 @@ fn summary(input: &ConnectionInput<'_>) -> ConnectionSummary {
         slow_start: Nanos::ZERO,
         bytes: facts.directions.iter().map(|direction| direction.bytes).sum(),
         closed_by: facts.closed_by.and_then(|side| Some((end_of(facts, side), facts.closing[side]?.1))),
+        client_wants_close: facts.content[facts.client].wants_close,
         reset: facts.state == State::Reset,
         early_exit: None,
         first_frame: facts.first_frame,

@@ -230,6 +230,8 @@ pub struct ConnectionSummary {
     pub bytes: u64,
     /// Who ended it, and in which frame.
     pub closed_by: Option<(End, Frame)>,
+    /// The client had asked for that.
+    pub client_wants_close: bool,
     /// It was ended by a reset, and not by FINs.
     pub reset: bool,
     /// Where the first of its transfers that left slow start early did so.

@@ -234,6 +234,7 @@ mod tests {
             unseen: Nanos::ZERO,
             bytes: 1,
             closed_by: None,
+            client_wants_close: false,
             reset: false,
             early_exit: Some(exit),
             first_frame: Frame::default(),

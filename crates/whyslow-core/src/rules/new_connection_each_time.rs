@@ -107,7 +107,9 @@ fn check_group(group: &mut Vec<&ConnectionSummary>) -> Option<Finding> {
     let first = |frames: &[Frame]| frames.iter().copied().take(6).collect::<Vec<_>>();
     found.evidence.push(evidence(Measure::ClosedByClient, client as f64, Unit::Connections, &first(&by_client)));
     found.evidence.push(evidence(Measure::ClosedByServer, server as f64, Unit::Connections, &first(&by_server)));
-    let by = if client >= server { End::Client } else { End::Server };
+    let asked = series.iter().filter(|outline| outline.client_wants_close).count();
+    // A server that closes because it was asked to has nothing to change.
+    let by = if client + asked >= server { End::Client } else { End::Server };
     found.remedies = remedy(Actor::Application, ExchangeAction::KeepConnections { by });
     found.connections = series.iter().map(|outline| outline.id).collect();
     // Closing them is no part of either: who keeps a connection open waits for none of the closes.
@@ -148,6 +150,10 @@ mod tests {
     /// Connections of 300 ms, 250 of which go by before the first byte, that begin at these
     /// seconds.
     fn found(starts: &[i64]) -> Option<Finding> {
+        found_with(starts, |_| ())
+    }
+
+    fn found_with(starts: &[i64], change: fn(&mut ConnectionSummary)) -> Option<Finding> {
         let outline = |(id, &start): (u64, &i64)| ConnectionSummary {
             id,
             client: [192, 0, 2, 1].into(),
@@ -161,11 +167,13 @@ mod tests {
             unseen: Nanos::ZERO,
             bytes: 1_000,
             closed_by: None,
+            client_wants_close: false,
             reset: false,
             early_exit: None,
             first_frame: Frame { file: None, number: 1 },
         };
-        let summaries: Vec<_> = (1..).zip(starts).map(outline).collect();
+        let mut summaries: Vec<_> = (1..).zip(starts).map(outline).collect();
+        summaries.iter_mut().for_each(change);
         check(&summaries).pop()
     }
 
@@ -186,6 +194,19 @@ mod tests {
             closed: ClosedFirst { with: CloseKind::Fin, by_client: 0, by_server: 0 },
         };
         assert_eq!(finding.statement, statement.into());
+    }
+
+    #[test]
+    fn server_that_was_asked_to_close_has_nothing_to_change() {
+        let by =
+            |change: fn(&mut ConnectionSummary)| found_with(&[0, 1, 2], change).unwrap().remedies[0].action.clone();
+        let keep = |by| crate::analysis::Action::from(ExchangeAction::KeepConnections { by });
+        let closed = |one: &mut ConnectionSummary| one.closed_by = Some((End::Server, one.first_frame));
+        assert_eq!(by(closed), keep(End::Server));
+        let asked = |one: &mut ConnectionSummary| {
+            (one.closed_by, one.client_wants_close) = (Some((End::Server, one.first_frame)), true);
+        };
+        assert_eq!(by(asked), keep(End::Client));
     }
 
     #[test]

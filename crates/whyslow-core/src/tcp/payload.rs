@@ -72,6 +72,8 @@ pub struct Stream {
     broken: bool,
     /// A hello was read, or given up.
     greeted: bool,
+    /// A head of HTTP wants the connection closed.
+    wants_close: bool,
     /// What came behind the handshake of TLS 1.3, on the side of the server.
     greeting: Option<Box<Greeting>>,
     protocol: Option<Protocol>,
@@ -94,6 +96,7 @@ impl Default for Stream {
             fresh: false,
             broken: false,
             greeted: false,
+            wants_close: false,
             greeting: None,
             protocol: None,
             product: None,
@@ -227,7 +230,8 @@ impl Stream {
         let greeting = self.greeting.and_then(|greeting| greeting.certain());
         let UnpackedHeads { heads, announced, host } = self.heads.unpack();
         let server_name = found.server_name.or(host);
-        Content { protocol: self.protocol, product: self.product, heads, announced, server_name, greeting, ..found }
+        let (protocol, product, wants_close) = (self.protocol, self.product, self.wants_close);
+        Content { protocol, product, wants_close, heads, announced, server_name, greeting, ..found }
     }
 
     /// Gives up what was found before this position, but for the name, and what it begins with.

@@ -39,6 +39,8 @@ pub struct Content {
     /// Start of HTTP messages whose length their head announces, and where they end at the latest.
     /// In order.
     pub announced: Vec<(u64, u64)>,
+    /// A head wants the connection closed behind the response.
+    pub wants_close: bool,
     /// TLS records whose header was seen.
     pub records: u64,
     /// The largest of them, in bytes with its header.

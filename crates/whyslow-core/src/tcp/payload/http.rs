@@ -58,6 +58,8 @@ pub(super) struct Head<'a> {
     pub len: u64,
     /// The body comes in chunks (RFC 9112 section 7.1).
     pub is_chunked: bool,
+    /// Its sender wants the connection closed behind the response (RFC 9112 section 9.3).
+    pub wants_close: bool,
 }
 
 /// Bytes of a head that may be missing behind what was captured of it (nginx sends what it takes
@@ -122,8 +124,19 @@ pub(super) fn parse(bytes: &[u8], message: bool, more: bool) -> Parsed<'_> {
             Some(([], body)) => {
                 let head = (bytes.len() - body.len()) as u64;
                 let next = fields.body(line, method.copied()).and_then(|len| head.checked_add(len));
+                let wants_close = fields.wants_close(line);
                 let Fields { host, product, is_chunked, .. } = fields;
-                return Parsed::Head(Head { label, host, product, next, announced: next, len: head, is_chunked });
+                let announced = next;
+                return Parsed::Head(Head {
+                    label,
+                    host,
+                    product,
+                    next,
+                    announced,
+                    len: head,
+                    is_chunked,
+                    wants_close,
+                });
             }
             Some((field, following)) => {
                 fields.read(field);
@@ -140,8 +153,19 @@ pub(super) fn parse(bytes: &[u8], message: bool, more: bool) -> Parsed<'_> {
                 }
                 let length = fields.length.filter(|_| !fields.length_unknown);
                 let announced = length.and_then(|length| length.checked_add(bytes.len() as u64 + MAX_HEAD_REST));
-                let (len, Fields { host, product, is_chunked, .. }) = (bytes.len() as u64, fields);
-                return Parsed::Head(Head { label, host, product, next: None, announced, len, is_chunked });
+                let (len, Fields { host, product, is_chunked, keeps, .. }) = (bytes.len() as u64, fields);
+                // The field may be in what was not captured.
+                let wants_close = keeps == Some(false);
+                return Parsed::Head(Head {
+                    label,
+                    host,
+                    product,
+                    next: None,
+                    announced,
+                    len,
+                    is_chunked,
+                    wants_close,
+                });
             }
         }
     }
@@ -156,6 +180,8 @@ struct Fields<'a> {
     /// The body's length is told in another way, or not at all.
     length_unknown: bool,
     is_chunked: bool,
+    /// What the Connection field says of the connection, if anything.
+    keeps: Option<bool>,
 }
 
 impl<'a> Fields<'a> {
@@ -170,6 +196,11 @@ impl<'a> Fields<'a> {
             self.length_unknown = true;
             let last = value.rsplit(|byte| matches!(byte, b',' | b' ')).next().unwrap_or_default();
             self.is_chunked |= last.eq_ignore_ascii_case(b"chunked");
+        } else if name.eq_ignore_ascii_case(b"connection") {
+            let says = |option: &[u8]| {
+                value.split(|byte| *byte == b',').any(|one| one.trim_ascii().eq_ignore_ascii_case(option))
+            };
+            self.keeps = if says(b"close") { Some(false) } else { self.keeps.or(says(b"keep-alive").then_some(true)) };
         } else if name.eq_ignore_ascii_case(b"server") || name.eq_ignore_ascii_case(b"user-agent") {
             self.product = self.product.or_else(|| Product::of_field(value));
         }
@@ -180,6 +211,11 @@ impl<'a> Fields<'a> {
         if self.host.is_none() && is_name(name) {
             self.host = Some(name);
         }
+    }
+
+    /// HTTP/1.0 closes unless it says otherwise.
+    fn wants_close(&self, line: &[u8]) -> bool {
+        !self.keeps.unwrap_or(!line.ends_with(b" HTTP/1.0"))
     }
 
     /// Bytes of the body (RFC 9112 section 6.3), if that can be told. The answer to HEAD, which has

@@ -126,6 +126,7 @@ impl Stream {
                 self.awaited = head.next.map_or(NOWHERE, |next| at.saturating_add(next));
                 self.product = self.product.or(head.product);
                 self.heads.push(at, head.announced, &head.label, head.host);
+                self.wants_close |= head.wants_close;
                 OpeningKind::Head
             }
             Parsed::More => OpeningKind::More,

@@ -448,3 +448,15 @@ fn a_head_without_end_is_let_go() {
     assert!(stream.gather.is_none());
     assert_eq!(labels(&stream.finish()), [format!("GET /endless{}…", "x".repeat(71))]);
 }
+
+#[test]
+fn a_client_says_in_its_head_that_it_wants_the_connection_closed() {
+    let asks = |head: &str| content(head.as_bytes(), 1_460, 1_460).wants_close;
+    assert!(asks("GET / HTTP/1.1\r\nConnection: close\r\n\r\n"));
+    assert!(asks("GET / HTTP/1.1\r\nconnection: TE, Close\r\n\r\n"));
+    assert!(asks("GET / HTTP/1.0\r\nHost: a\r\n\r\n"));
+    assert!(!asks("GET / HTTP/1.0\r\nConnection: Keep-Alive\r\n\r\n"));
+    assert!(!asks("GET / HTTP/1.1\r\nHost: a\r\n\r\n"));
+    let cut = content(b"GET / HTTP/1.0\r\nHost: a\r\nUser-Agent: b\r\n\r\n", 1_460, 30);
+    assert!(!cut.wants_close, "the field may be in what was not captured");
+}
