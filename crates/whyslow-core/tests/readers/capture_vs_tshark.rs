@@ -175,7 +175,7 @@ impl Comparison {
 fn every_frame_of_every_capture() {
     let Some(folder) = captures(&["capinfos", "mergecap", "tshark", "tcpdump"]) else { return };
     let all = whyslow_testing::part_of(files(&folder));
-    let least = if whyslow_testing::soaks() { 900 } else { 90 };
+    let least = if whyslow_testing::soaks() { 900 } else { 36 };
     let counts = counts(&all);
     // Formats of other programs are refused, with the command that converts them.
     let commands = ["editcap -F", "gunzip FILE"];

@@ -267,6 +267,6 @@ fn samples_in_parts_are_the_samples() {
 fn real_captures_in_parts_are_the_captures() {
     let Some(captures) = whyslow_testing::captures() else { return };
     let rounds = std::env::var("CUTS").ok().and_then(|rounds| rounds.parse().ok()).unwrap_or(1);
-    let least = if whyslow_testing::soaks() { 100 } else { 20 };
+    let least = if whyslow_testing::soaks() { 100 } else { 10 };
     check_all(whyslow_testing::part_of(files_below(&captures)), rounds, least);
 }
