@@ -22,6 +22,7 @@ pub(crate) fn context(rtt_ms: i64) -> Context {
         small_window: None,
         is_announced: false,
         announces_length: false,
+        is_http2: false,
         first_loss: None,
         server_push: Default::default(),
         is_multipath: false,

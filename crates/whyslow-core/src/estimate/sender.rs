@@ -30,6 +30,7 @@ impl Context {
             path_rate: None,
             pooled_rate: None,
             is_announced: false,
+            is_http2: facts.content[facts.client].is_http2,
             announces_length: matches!(facts.content[sender].protocol, Some(Protocol::Http | Protocol::Tls)),
         };
         Self { pooled_rate: rate_between_losses::pooled_rate(&facts.directions[sender].transfers, &alone), ..alone }

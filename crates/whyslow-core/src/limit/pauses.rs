@@ -18,6 +18,10 @@ pub(super) const MAX_DELAYED_ACK: Nanos = Nanos::from_millis(500);
 /// With more segments in flight, another comes before a receiver has delayed its ACK for long.
 const MAX_FEW_SEGMENTS: u64 = 4;
 
+/// The largest frame of HTTP/2, unless its settings allow more (RFC 9113 section 6.5.2): no window
+/// of use is smaller.
+const HTTP2_FRAME: u64 = 16_384;
+
 /// No sender's timer or probe is shorter (Linux: two ticks, 8 ms at 250 Hz).
 const MIN_PROBE_TIMER: Nanos = Nanos::from_millis(8);
 /// A segment that stands longer than this in a queue causes an RTO (RFC 6298 section 2.4).
@@ -69,6 +73,8 @@ impl Pause<'_> {
             Release::WindowAck | Release::WindowUpdate => Limit::ReceiveWindow,
             // A small message after one of the other side answers it or grants credit.
             Release::Peer if base == Limit::Application => base,
+            // Credit comes for whatever was read, and no window was full.
+            Release::Peer if fills_no_window(self.transfer, context) => Limit::Application,
             Release::Peer => Limit::ProtocolWindow,
             // A full path loses nothing by repairs.
             Release::Ack if gap.recovering && !is_rate_limit(base) => Limit::LossRecovery,
@@ -200,6 +206,11 @@ impl Pause<'_> {
 /// off is longer, and needs two losses in a row.
 fn probe_timeout(rtt: Nanos) -> Nanos {
     (rtt.scale(4.0) + Nanos::from_millis(25)).max(MIN_SILENCE)
+}
+
+/// Whether the transfer never had as much in flight as any window of its protocol allows.
+pub(super) fn fills_no_window(transfer: &TransferFacts, context: &Context) -> bool {
+    context.is_http2 && transfer.max_in_flight < HTTP2_FRAME
 }
 
 /// Less may be the scheduling of a busy host.

@@ -1,5 +1,6 @@
 //! Flights that stay the same: a cap of the sender, or a window of the program's own protocol.
 
+use super::pauses::fills_no_window;
 use crate::estimate::{Context, is_growing};
 use crate::stats::median;
 use crate::steps;
@@ -57,7 +58,10 @@ pub(super) fn mark_plateaus(
     let rounds = &transfer.rounds;
     let again = transfer.first_retransmit_round();
     // What one subflow is given is its scheduler's choice.
-    let mut plateaus = if context.is_multipath { Vec::new() } else { plateaus(transfer, context, again) };
+    // Messages of one size, of which each is read before the next, are no plateau either.
+    let are_messages = fills_no_window(transfer, context);
+    let none = context.is_multipath || are_messages;
+    let mut plateaus = if none { Vec::new() } else { plateaus(transfer, context, again) };
     if let Some(at_rate) = at_rate {
         // One rate makes equal flights too.
         let full = |plateau: &Plateau| at_rate[plateau.first..plateau.after].iter().filter(|full| **full).count();
@@ -66,7 +70,7 @@ pub(super) fn mark_plateaus(
     plateaus.retain(|plateau| {
         is_cap(plateau, rounds, again) || are_granted(receiver_waits(transfer, plateau.first, plateau.after))
     });
-    let granted = granted(transfer, context, base, again);
+    let granted = granted(transfer, context, base, again).filter(|_| !are_messages);
     let limit = if granted.is_some() { Limit::ProtocolWindow } else { plateau_limit(transfer, &plateaus) };
     for plateau in &plateaus {
         base[plateau.first..plateau.after].fill(limit);

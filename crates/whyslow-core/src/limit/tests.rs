@@ -28,6 +28,17 @@ fn credited(sizes: &[u64]) -> TransferFacts {
 }
 
 #[test]
+fn messages_smaller_than_a_frame_fill_no_window_of_http2() {
+    let of = |bytes: u64, is_http2: bool| {
+        let mut transfer = credited(&[bytes; 20]);
+        transfer.max_in_flight = bytes;
+        partition(&transfer, &Context { is_http2, ..context(100) }).time(Limit::ProtocolWindow)
+    };
+    assert!(of(6_000, false) > Nanos::ZERO && of(65_000, true) > Nanos::ZERO);
+    assert_eq!(of(6_000, true), Nanos::ZERO);
+}
+
+#[test]
 fn a_reader_that_leaves_the_window_closed_is_no_full_path() {
     let mut transfer = flights(&[60_000; 20], Release::WindowAck);
     transfer.acked_rate = RateSpread { p10: 4.7e6, p50: 4.8e6, p90: 4.9e6, bins: 100 };

@@ -9,7 +9,7 @@
 use super::wait::{NOTICEABLE_WAIT, SEGMENT, Wait};
 use crate::stats::median;
 use crate::tcp::facts::{Facts, Gap, Release, TransferFacts};
-use crate::tcp::payload::Protocol;
+use crate::tcp::payload::{Content, Protocol};
 use crate::units::{Nanos, Time};
 
 /// What comes sooner after the other side's words than this is a program's reaction to them, and no
@@ -71,6 +71,8 @@ impl ServerPush {
             Some(Protocol::Http) => return upgrade(facts).map_or(Self::Never, Self::Since),
             // A page may come in a piece or two.
             Some(Protocol::Tls) => return pushes(MIN_PAUSES_IN_ROW),
+            // A server of HTTP/2 sends its settings unasked, and responses.
+            None if facts.content[facts.client].is_http2 => return Self::Never,
             Some(Protocol::Ssh) | None => {}
         }
         let begins = facts.handshake.offers.iter().any(Option::is_some);
@@ -130,7 +132,7 @@ pub fn may_speak_unasked(facts: &Facts, time: Time) -> bool {
 pub fn may_be_unrelated(facts: &Facts, answer: &TransferFacts, late: Nanos) -> bool {
     let server = !facts.client;
     let (_, port) = facts.endpoints[server];
-    let is_known = facts.content.iter().any(|content| content.protocol.is_some()) || CLIENT_ASKS_PORTS.contains(&port);
+    let is_known = facts.content.iter().any(Content::is_readable) || CLIENT_ASKS_PORTS.contains(&port);
     let asked = answer.answered.map_or(0, |asked| asked.bytes);
     if is_known || late <= NEWS_DELAY || answer.bytes() > SEGMENT || asked > SEGMENT {
         return false;
@@ -145,7 +147,7 @@ pub fn may_be_unrelated(facts: &Facts, answer: &TransferFacts, late: Nanos) -> b
 pub(super) fn reports(facts: &Facts) -> bool {
     let client = facts.requester;
     let (_, port) = facts.endpoints[!client];
-    if facts.content.iter().any(|content| content.protocol.is_some()) || CLIENT_ASKS_PORTS.contains(&port) {
+    if facts.content.iter().any(Content::is_readable) || CLIENT_ASKS_PORTS.contains(&port) {
         return false;
     }
     let (mut answered, mut reports) = (0, 0);
@@ -168,8 +170,9 @@ fn upgrade(facts: &Facts) -> Option<Time> {
     Some(transfer.start)
 }
 
-/// When the first message of the server's began that others followed after a pause longer than a
-/// reaction takes, with nothing asked between them, if there are so many such pauses.
+/// When the client had spoken before the first message of the server's that others followed after a
+/// pause longer than a reaction takes, with nothing asked between them, if there are so many such
+/// pauses.
 fn pauses(facts: &Facts, times: usize) -> Option<Time> {
     let is_push = |gap: &&Gap| {
         let length = gap.end - gap.start;
@@ -177,11 +180,14 @@ fn pauses(facts: &Facts, times: usize) -> Option<Time> {
             gap.release == Release::Nothing && gap.idle && gap.app_limited && gap.closed.is_none() && !gap.unseen;
         alone && length > REACTION_TIME && gap.after_len < SEGMENT && gap.before_len < SEGMENT
     };
+    // A subscription's first news may come as late as the next ones.
+    let late = |transfer: &TransferFacts| transfer.answered.filter(|asked| transfer.start - asked.last > REACTION_TIME);
+    let asked = |transfer: &TransferFacts| late(transfer).map_or(transfer.start, |asked| asked.first);
     let mut pushed = facts.directions[!facts.client]
         .transfers
         .iter()
         .filter(|transfer| transfer.max_in_flight < SEGMENT && !transfer.is_housekeeping)
-        .flat_map(|transfer| transfer.gaps.iter().filter(is_push).map(|_| transfer.start));
+        .flat_map(|transfer| transfer.gaps.iter().filter(is_push).map(|_| asked(transfer)));
     let first = pushed.next()?;
     (times <= 1 || pushed.nth(times - 2).is_some()).then_some(first)
 }

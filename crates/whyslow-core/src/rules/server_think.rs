@@ -263,6 +263,8 @@ mod tests {
         let turns = [(true, 0, 2), (true, 1, 600), (true, 1, 600)];
         let fed = servers(pushes(1, 480), &turns);
         assert_eq!(fed, [Some(ms(2)), None, None], "a subscription, acknowledged message by message");
+        let turns = [(true, 0, 700), (true, 1, 600), (true, 1, 600)];
+        assert_eq!(servers(pushes(1, 480), &turns), [None; 3], "its first news comes as late as the next");
         assert_eq!(servers(pushes(1, 90), &turns)[1], Some(ms(600)), "an answer in two pieces");
         let tls = |times: i64| {
             let tls = move |scene: &mut Scene| {

@@ -74,6 +74,8 @@ pub struct Stream {
     greeted: bool,
     /// A head of HTTP wants the connection closed.
     wants_close: bool,
+    /// It began with the preface of HTTP/2.
+    is_http2: bool,
     /// What came behind the handshake of TLS 1.3, on the side of the server.
     greeting: Option<Box<Greeting>>,
     protocol: Option<Protocol>,
@@ -97,6 +99,7 @@ impl Default for Stream {
             broken: false,
             greeted: false,
             wants_close: false,
+            is_http2: false,
             greeting: None,
             protocol: None,
             product: None,
@@ -230,8 +233,9 @@ impl Stream {
         let greeting = self.greeting.and_then(|greeting| greeting.certain());
         let UnpackedHeads { heads, announced, host } = self.heads.unpack();
         let server_name = found.server_name.or(host);
-        let (protocol, product, wants_close) = (self.protocol, self.product, self.wants_close);
-        Content { protocol, product, wants_close, heads, announced, server_name, greeting, ..found }
+        let (protocol, product) = (self.protocol, self.product);
+        let (wants_close, is_http2) = (self.wants_close, self.is_http2);
+        Content { protocol, product, wants_close, is_http2, heads, announced, server_name, greeting, ..found }
     }
 
     /// Gives up what was found before this position, but for the name, and what it begins with.

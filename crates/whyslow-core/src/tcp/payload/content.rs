@@ -41,6 +41,8 @@ pub struct Content {
     pub announced: Vec<(u64, u64)>,
     /// A head wants the connection closed behind the response.
     pub wants_close: bool,
+    /// It begins as a client of HTTP/2 in the clear does.
+    pub is_http2: bool,
     /// TLS records whose header was seen.
     pub records: u64,
     /// The largest of them, in bytes with its header.
@@ -52,6 +54,11 @@ pub struct Content {
 const FINISHED_RECORD_LENS: [u64; 2] = [58, 74];
 
 impl Content {
+    /// Whether the protocol is known, or begins as HTTP/2 does.
+    pub(crate) fn is_readable(&self) -> bool {
+        self.protocol.is_some() || self.is_http2
+    }
+
     /// Whether these bytes are a part of one message whose length is announced.
     pub(crate) fn is_announced(&self, (from, to): (u64, u64)) -> bool {
         let next = self.announced.partition_point(|(start, _)| *start <= from);

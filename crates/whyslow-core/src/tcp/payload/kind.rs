@@ -94,7 +94,7 @@ fn of_frames(payload: &[u8]) -> PayloadKind {
                 credit = true
             }
             6 if body + FRAME_HEADER == PING && flags <= 1 && stream == 0 => credit = true,
-            4 if settings => credit |= flags == 1,
+            4 if settings => credit = true,
             // HEADERS and DATA, with their flags END_STREAM, END_HEADERS, PADDED and PRIORITY.
             0 | 1 if flags & !0x2d == 0 && body > 0 => request = true,
             _ => return PayloadKind::Unread,
@@ -186,7 +186,13 @@ mod tests {
         assert_eq!(kind(&headers, None), PayloadKind::Request);
         assert_eq!(kind(&[&update[..], &headers].concat(), None), PayloadKind::Request);
         assert_eq!(kind(&update[..12], None), PayloadKind::Unread);
-        assert_eq!(kind(&[0, 0, 0, 4, 1, 0, 0, 0, 0], None), PayloadKind::Credit, "SETTINGS acknowledged");
+        for flags in [0, 1] {
+            assert_eq!(
+                kind(&[0, 0, 0, 4, flags, 0, 0, 0, 0], None),
+                PayloadKind::Credit,
+                "SETTINGS, acknowledged or not"
+            );
+        }
     }
 
     #[test]

@@ -7,6 +7,9 @@ use super::http::{self, Parsed};
 use super::protocol::{GATHER_MAX, Protocol, Verdict};
 use super::tls;
 
+/// How a client of HTTP/2 in the clear begins (RFC 9113 section 3.4).
+const HTTP2: &[u8] = b"PRI * HTTP/2.0\r\n";
+
 /// What came of looking for an opening.
 enum OpeningKind {
     /// Not here.
@@ -113,6 +116,7 @@ impl Stream {
             Verdict::More => return OpeningKind::More,
             Verdict::No => {}
         }
+        self.is_http2 |= first && bytes.starts_with(HTTP2);
         if first && bytes.starts_with(b"SSH-") {
             self.protocol = Some(Protocol::Ssh);
             return OpeningKind::Nothing;

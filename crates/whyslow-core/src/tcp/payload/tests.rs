@@ -354,10 +354,11 @@ fn what_is_not_http() {
         b"HTTP/2 200\r\n\r\n",
         b"HTTP/1.1 2xx OK\r\n\r\n",
         b"HTTP/1.1 2000\r\n\r\n",
-        b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
     ] {
         assert_eq!(content(bytes, 100, 100), Content::default(), "{}", bytes.escape_ascii());
     }
+    let preface = content(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", 100, 100);
+    assert_eq!(preface, Content { is_http2: true, ..Content::default() }, "no head of HTTP/1");
 }
 
 #[test]

@@ -5,6 +5,7 @@ use super::sends::is_newer;
 use super::transfer_recorder::TransferRecorder;
 use super::turns::NewDataBegins;
 use super::{PathEstimate, SenderState};
+use crate::tcp::payload::PayloadKind;
 use crate::tcp::segment::Seg;
 
 impl SenderState {
@@ -64,6 +65,7 @@ impl SenderState {
             let first = start.min(self.snd_max.max(1));
             let mut transfer = TransferRecorder::new(first, seg.time, seg.frame(), path.epsilon, self.rate_bin());
             transfer.facts().answered = request;
+            transfer.facts().is_housekeeping = seg.kind == PayloadKind::Credit;
             transfer.facts().loop_at_start = path.loop_to_sender;
             transfer.facts().missing_before = self.ip_ids.missing_before(seg, request.map(|asked| asked.last));
             self.transfer = Some(transfer);

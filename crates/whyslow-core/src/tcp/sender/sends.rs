@@ -227,6 +227,7 @@ impl SenderState {
     #[cold]
     fn go_on_after_credit(&mut self) {
         if let Some(transfer) = &mut self.transfer {
+            transfer.facts().is_housekeeping = false;
             let gaps = transfer.facts().gaps.iter_mut().rev();
             gaps.take_while(|gap| gap.ends_in_credit).for_each(|gap| gap.ends_in_credit = false);
         }

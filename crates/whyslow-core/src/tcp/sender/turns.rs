@@ -40,12 +40,23 @@ fn is_same_quota(one: u64, other: u64) -> bool {
     one.abs_diff(other) * 100 <= one.max(other)
 }
 
+/// Whether what was heard asks for nothing: settings are acknowledged.
+fn is_unasking(heard: PeerPayload) -> bool {
+    heard.is_small() && heard.kind != PayloadKind::Request
+}
+
+/// Whether this segment may answer what was heard, if that asks.
+fn answers(seg: &Seg, heard: Option<PeerPayload>) -> bool {
+    heard.is_none_or(|heard| is_unasking(heard) || seg.ack().is_none_or(|ack| ack.distance(heard.end_of_first) >= 0))
+}
+
 impl SenderState {
     /// Returns what begins with new data at `start`.
     pub(super) fn what_begins(&mut self, seg: &Seg, start: u64, path: &PathEstimate) -> NewDataBegins {
-        if seg.kind == PayloadKind::Credit && self.transfer.is_some() && !self.was_idle(seg, start, path) {
+        if seg.kind == PayloadKind::Credit && !self.was_idle(seg, start, path) {
             // It answers nothing: what was heard is still to be answered.
-            return NewDataBegins::Nothing;
+            let goes_on = self.transfer.is_some();
+            return if goes_on { NewDataBegins::Nothing } else { self.begin_new_transfer(None) };
         }
         let heard = self.peer_payload.take();
         self.join_over_silences(heard.is_some());
@@ -69,7 +80,7 @@ impl SenderState {
         }
         match (then, heard) {
             _ if before.is_none() => self.begin_new_transfer(heard.map(|heard| heard.peer_message())),
-            _ if seg.kind == PayloadKind::BehindGreeting && self.was_greeting(heard, path) => {
+            _ if seg.kind == PayloadKind::BehindGreeting && self.was_greeting(path) && answers(seg, heard) => {
                 self.answer_behind_greeting(heard)
             }
             (Some(TurnOutcome::Turn), Some(heard)) => self.begin_new_transfer(Some(heard.peer_message())),
@@ -92,24 +103,26 @@ impl SenderState {
     }
 
     /// Whether all of the current transfer is what a server of TLS 1.3 sends unasked: it came at
-    /// once, and since then nothing was asked for; settings are acknowledged.
-    fn was_greeting(&mut self, heard: Option<PeerPayload>, path: &PathEstimate) -> bool {
+    /// once.
+    fn was_greeting(&mut self, path: &PathEstimate) -> bool {
         let Some(transfer) = &mut self.transfer else { return false };
         let greeting = transfer.facts();
         let at_once = |asked: PeerMessage| greeting.start - asked.last <= path.loop_to_sender + PROMPT_ANSWER;
-        let is_unasked = |heard: PeerPayload| heard.is_small() && heard.kind != PayloadKind::Request;
-        greeting.answered.is_some_and(at_once) && heard.is_none_or(is_unasked)
+        greeting.answered.is_some_and(at_once)
     }
 
-    /// Begins what answers the message that the transfer before seemed to answer. What was heard
-    /// since then acknowledges settings.
+    /// Begins what answers a request that crossed the greeting, or else the message that the
+    /// greeting seemed to answer. Anything else that was heard since then acknowledges settings.
     fn answer_behind_greeting(&mut self, heard: Option<PeerPayload>) -> NewDataBegins {
-        heard.into_iter().for_each(|heard| self.turns.note_credit(heard.seq_range));
+        let request = heard.filter(|heard| !is_unasking(*heard));
+        if request.is_none() {
+            heard.into_iter().for_each(|heard| self.turns.note_credit(heard.seq_range));
+        }
         let asked = self.transfer.as_mut().and_then(|greeting| {
             greeting.facts().is_housekeeping = true;
             greeting.facts().answered
         });
-        self.begin_new_transfer(asked)
+        self.begin_new_transfer(request.map(|request| request.peer_message()).or(asked))
     }
 
     /// Continues the transfer after credit.

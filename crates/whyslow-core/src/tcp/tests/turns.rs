@@ -84,6 +84,21 @@ fn credit_of_http2_is_no_request_however_late_the_rest_comes() {
 }
 
 #[test]
+fn settings_of_a_server_are_no_answer() {
+    const SETTINGS: &[u8] = &[0, 0, 6, 4, 0, 0, 0, 0, 0, 0, 3, 0, 0, 0, 100];
+    let mut talk = Talk::new();
+    talk.fields(300, 0.0);
+    talk.frames(B, SETTINGS, 1.0);
+    talk.ms += 400.0;
+    talk.sends(2_000);
+    talk.is_acknowledged();
+    let facts = talk.facts();
+    let [settings, answer] = &facts.directions[1].transfers[..] else { panic!("{:?}", talk.sizes()) };
+    assert!(settings.is_housekeeping && settings.answered.is_none());
+    assert_eq!(answer.answered.map(|asked| asked.bytes), Some(300));
+}
+
+#[test]
 fn ping_that_crosses_a_message_is_neither_its_answer_nor_waited_for() {
     let mut talk = Talk::new();
     for nth in 0..3 {
