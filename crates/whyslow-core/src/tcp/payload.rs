@@ -74,6 +74,8 @@ pub struct Stream {
     greeted: bool,
     /// A head of HTTP wants the connection closed.
     wants_close: bool,
+    /// A request whose length is not known goes on until the other side speaks.
+    in_request: bool,
     /// It began with the preface of HTTP/2.
     is_http2: bool,
     /// What came behind the handshake of TLS 1.3, on the side of the server.
@@ -99,6 +101,7 @@ impl Default for Stream {
             broken: false,
             greeted: false,
             wants_close: false,
+            in_request: false,
             is_http2: false,
             greeting: None,
             protocol: None,
@@ -142,6 +145,9 @@ impl Stream {
     /// What the payload of a segment shows that begins at `start`, before it is fed: whether it
     /// goes on within a record or a body whose end is known.
     pub(super) fn is_within(&self, start: u64) -> bool {
+        if self.in_request && self.awaited == NOWHERE {
+            return start >= self.next;
+        }
         let end = match self.protocol {
             Some(Protocol::Tls) => self.expected(),
             Some(Protocol::Http) => self.awaited,
@@ -197,6 +203,7 @@ impl Stream {
             return true;
         }
         self.fresh = true;
+        self.in_request = false;
         // What was gathered may be the beginning of a record, which is not the first of the next
         // message.
         let had_turn = self.gather.is_none();

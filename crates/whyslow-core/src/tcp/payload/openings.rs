@@ -131,6 +131,7 @@ impl Stream {
                 self.product = self.product.or(head.product);
                 self.heads.push(at, head.announced, &head.label, head.host);
                 self.wants_close |= head.wants_close;
+                self.in_request = !head.label.first().is_some_and(u8::is_ascii_digit);
                 OpeningKind::Head
             }
             Parsed::More => OpeningKind::More,

@@ -377,3 +377,20 @@ fn what_goes_on_within_a_record_is_no_push() {
     assert_eq!(talk(16_000), 1, "the record goes on");
     assert_eq!(talk(895), 2, "the record was whole");
 }
+
+#[test]
+fn request_whose_length_was_not_captured_goes_on_until_the_server_speaks() {
+    let sizes = |head: &'static [u8], spoken: u32| {
+        let mut script = Script::opened();
+        script.line(100.0, A, [1, 1], MSS).payload = head;
+        script.line(100.0, A, [1 + MSS, 1], 400);
+        script.line(100.1, B, [1, 1401], spoken);
+        script.line(2_500.0, A, [1401, 1 + spoken], 900);
+        script.line(2_500.1, B, [1 + spoken, 2301], 0);
+        script.run().directions[0].transfers.iter().map(TransferFacts::bytes).collect::<Vec<_>>()
+    };
+    let cut = b"POST /up HTTP/1.1\r\nHost: a\r\n";
+    assert_eq!(sizes(cut, 0), [2_300], "a stall within it");
+    assert_eq!(sizes(cut, 200), [1_400, 900], "it was answered");
+    assert_eq!(sizes(b"anything else", 0), [1_400, 900], "another message");
+}
