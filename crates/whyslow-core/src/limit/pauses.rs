@@ -27,6 +27,10 @@ const MIN_PROBE_TIMER: Nanos = Nanos::from_millis(8);
 /// A segment that stands longer than this in a queue causes an RTO (RFC 6298 section 2.4).
 const MIN_RTO: Nanos = Nanos::from_millis(1_000);
 
+/// By how much a path may become longer and not be told from a late sender (a route to another
+/// continent, a link to a satellite: 35 to 100 ms).
+const LONGER_PATH: f64 = 3.0;
+
 /// More rounds than this with less than a segment each are separate messages.
 const MIN_MESSAGE_ROUNDS: u64 = 3;
 
@@ -187,6 +191,12 @@ impl Pause<'_> {
         // Amid losses it may also be an RTO.
         if is_between_messages(gap, transfer, context) {
             return Limit::Unknown;
+        }
+        // Far from the sender, the path may have become longer than when it was measured: what came
+        // late behind a full window may have left at once.
+        let was_full = gap.window_room.is_some_and(|room| room < context.mss);
+        if context.near_receiver && was_full && context.rtt.is_some_and(|rtt| length <= rtt.scale(LONGER_PATH)) {
+            return Limit::ReceiveWindow;
         }
         // Next to the receiver only a timestamp tells when it was sent: full segments may have
         // stood in a queue behind others meanwhile.

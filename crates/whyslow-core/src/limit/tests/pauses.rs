@@ -110,6 +110,22 @@ fn what_came_late_next_to_the_receiver_may_have_stood_in_a_queue() {
 }
 
 #[test]
+fn what_came_late_behind_a_full_window_may_have_come_over_a_longer_path() {
+    let windows = |length: i64, near_receiver: bool, room: u64| {
+        let mut transfer = flights(&[5_000; 6], Release::Nothing);
+        let start = transfer.gaps[0].start;
+        let end = start + Nanos::from_millis(length);
+        let full = Gap { app_limited: true, idle: true, window_room: Some(room), ..gap(start, end, Release::Nothing) };
+        transfer.gaps = vec![full];
+        partition(&transfer, &Context { near_receiver, ..context(35) }).time(Limit::ReceiveWindow)
+    };
+    assert_eq!(windows(75, true, 200), Nanos::from_millis(75));
+    assert_eq!(windows(75, true, MSS), Nanos::ZERO, "another segment had room");
+    assert_eq!(windows(75, false, 200), Nanos::ZERO, "next to the sender it is late");
+    assert_eq!(windows(400, true, 200), Nanos::ZERO, "no path becomes so long");
+}
+
+#[test]
 fn a_program_that_answers_credit_late_had_waited_for_it() {
     let mut transfer = credited(&[32_000; 10]);
     // Two messages in three find the sending host busy for 30 ms.
