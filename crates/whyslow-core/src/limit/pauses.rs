@@ -1,5 +1,6 @@
 //! [`Pause`]: which limits a silence of the sender falls under.
 
+use super::plateau::fills_no_window;
 use super::rounds::Shape;
 use super::span::SpanCutter;
 use crate::estimate::Context;
@@ -17,10 +18,6 @@ pub(super) const MAX_DELAYED_ACK: Nanos = Nanos::from_millis(500);
 
 /// With more segments in flight, another comes before a receiver has delayed its ACK for long.
 const MAX_FEW_SEGMENTS: u64 = 4;
-
-/// The largest frame of HTTP/2, unless its settings allow more (RFC 9113 section 6.5.2): no window
-/// of use is smaller.
-const HTTP2_FRAME: u64 = 16_384;
 
 /// No sender's timer or probe is shorter (Linux: two ticks, 8 ms at 250 Hz).
 const MIN_PROBE_TIMER: Nanos = Nanos::from_millis(8);
@@ -216,11 +213,6 @@ impl Pause<'_> {
 /// off is longer, and needs two losses in a row.
 fn probe_timeout(rtt: Nanos) -> Nanos {
     (rtt.scale(4.0) + Nanos::from_millis(25)).max(MIN_SILENCE)
-}
-
-/// Whether the transfer never had as much in flight as any window of its protocol allows.
-pub(super) fn fills_no_window(transfer: &TransferFacts, context: &Context) -> bool {
-    context.is_http2 && transfer.max_in_flight < HTTP2_FRAME
 }
 
 /// Less may be the scheduling of a busy host.

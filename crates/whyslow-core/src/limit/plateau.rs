@@ -1,6 +1,5 @@
 //! Flights that stay the same: a cap of the sender, or a window of the program's own protocol.
 
-use super::pauses::fills_no_window;
 use crate::estimate::{Context, is_growing};
 use crate::stats::median;
 use crate::steps;
@@ -31,6 +30,10 @@ const MAX_CAPPED_GROWTH_AFTER_LOSS: f64 = 1.25;
 /// protocol.
 const GRANTED: u64 = 7;
 
+/// The largest frame of HTTP/2, unless its settings allow more (RFC 9113 section 6.5.2): no window
+/// of use is smaller.
+const HTTP2_FRAME: u64 = 16_384;
+
 /// A run of rounds with the same flight.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Plateau {
@@ -45,6 +48,11 @@ pub struct Plateau {
     /// Where large and small flights alternate: bytes and time of two rounds together, typical of
     /// them.
     pub cycle: Option<(u64, Nanos)>,
+}
+
+/// Whether the transfer never had as much in flight as any window of its protocol allows.
+pub(super) fn fills_no_window(transfer: &TransferFacts, context: &Context) -> bool {
+    context.is_http2 && transfer.max_in_flight < HTTP2_FRAME
 }
 
 /// Finds what caps flights that stay the same, and marks their rounds with it in `base`. `at_rate`:

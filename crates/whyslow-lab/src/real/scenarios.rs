@@ -6,63 +6,15 @@
 mod data;
 pub(crate) mod drawn;
 mod own;
+mod row;
 mod services;
 mod shell;
 mod trouble;
 mod web;
 
-use super::label::Label;
-use crate::draws::Chance;
 use crate::net::config::Host;
-use drawn::DrawnRun;
-
-/// A scenario of the table.
-pub(crate) struct Row {
-    /// Its name.
-    pub name: &'static str,
-    /// The right explanation.
-    pub label: Label,
-    /// Draws its path and its programs' arguments.
-    pub draw: fn(&mut Chance) -> DrawnRun,
-}
-
-const fn row(
-    name: &'static str,
-    draw: fn(&mut Chance) -> DrawnRun,
-    right: &'static [&'static str],
-    never: &'static [&'static str],
-    why: &'static str,
-) -> Row {
-    Row { name, label: Label { right, never, why, unseen: &[], enough: false }, draw }
-}
-
-impl Row {
-    /// It is enough that the cause is reported.
-    const fn beside(mut self) -> Self {
-        self.label.enough = true;
-        self
-    }
-
-    const fn invisible_at(mut self, hosts: &'static [Host]) -> Self {
-        self.label.unseen = hosts;
-        self
-    }
-}
-
-/// The link is full, whatever else happens: a queue of more than 30 ms is deep by the vocabulary,
-/// and a rate limit looks the same.
-const FULL: &[&str] = &["bandwidth", "bufferbloat", "shaper"];
-/// A slow reader closes the window, or nearly.
-const SLOW_READER: &[&str] = &["zero-window", "receive-window", "host-cpu"];
-/// No user waited for anything.
-const NOTHING: &[&str] = &["none"];
-/// Causes that a program that waits only for its own user cannot have.
-const NO_WAIT: &[&str] = &["application", "server-think", "no-answer", "zero-window", "protocol-window", "delayed-ack"];
-/// The same if the server has a login, which takes time.
-const NO_LOSS: &[&str] = &["application", "no-answer", "zero-window", "protocol-window", "delayed-ack"];
-/// Causes that a full link rules out.
-const NOT_FULL: &[&str] =
-    &["application", "policer", "random-loss", "mtu-black-hole", "host-cpu", "pacing", "server-think"];
+pub(crate) use row::Row;
+use row::{FULL, NO_LOSS, NO_WAIT, NOT_FULL, NOTHING, SLOW_READER, row};
 
 /// All of them; a scenario's place is part of the seed.
 pub(crate) fn rows() -> impl Iterator<Item = &'static Row> {

@@ -143,30 +143,7 @@ pub(super) fn parse(bytes: &[u8], message: bool, more: bool) -> Parsed<'_> {
                 rest = Some(following);
             }
             None if more => return Parsed::More,
-            None => {
-                // A name that ends in a port was captured to its end even if the line was not.
-                if let Some((name, value)) = rest.and_then(split_field)
-                    && name.eq_ignore_ascii_case(b"host")
-                    && without_port(value).len() < value.len()
-                {
-                    fields.read_host(value);
-                }
-                let length = fields.length.filter(|_| !fields.length_unknown);
-                let announced = length.and_then(|length| length.checked_add(bytes.len() as u64 + MAX_HEAD_REST));
-                let (len, Fields { host, product, is_chunked, keeps, .. }) = (bytes.len() as u64, fields);
-                // The field may be in what was not captured.
-                let wants_close = keeps == Some(false);
-                return Parsed::Head(Head {
-                    label,
-                    host,
-                    product,
-                    next: None,
-                    announced,
-                    len,
-                    is_chunked,
-                    wants_close,
-                });
-            }
+            None => return Parsed::Head(fields.cut_head(label, rest, bytes.len() as u64)),
         }
     }
 }
@@ -204,6 +181,23 @@ impl<'a> Fields<'a> {
         } else if name.eq_ignore_ascii_case(b"server") || name.eq_ignore_ascii_case(b"user-agent") {
             self.product = self.product.or_else(|| Product::of_field(value));
         }
+    }
+
+    /// The head of `len` captured bytes that ends within a field, or before.
+    fn cut_head(mut self, label: Cow<'a, [u8]>, rest: Option<&'a [u8]>, len: u64) -> Head<'a> {
+        // A name that ends in a port was captured to its end even if the line was not.
+        if let Some((name, value)) = rest.and_then(split_field)
+            && name.eq_ignore_ascii_case(b"host")
+            && without_port(value).len() < value.len()
+        {
+            self.read_host(value);
+        }
+        let length = self.length.filter(|_| !self.length_unknown);
+        let announced = length.and_then(|length| length.checked_add(len + MAX_HEAD_REST));
+        // The field may be in what was not captured.
+        let wants_close = self.keeps == Some(false);
+        let Self { host, product, is_chunked, .. } = self;
+        Head { label, host, product, next: None, announced, len, is_chunked, wants_close }
     }
 
     fn read_host(&mut self, value: &'a [u8]) {

@@ -3,7 +3,7 @@
 use super::super::programs::services::{self, java, mariadb, mariadb_client, node, rclone, service, webdav};
 use super::super::programs::{self, Program};
 use super::drawn::{BETWEEN, DrawnRun, READ_FASTER, full, open, towards_the_server, wide};
-use super::{FULL, NO_WAIT, NOT_FULL, NOTHING, Row, SLOW_READER, row};
+use super::row::{FULL, NO_WAIT, NOT_FULL, NOTHING, Row, SLOW_READER, row};
 use crate::draws::{Chance, Setting, verify};
 use std::fmt::Write;
 
