@@ -43,7 +43,7 @@ mod tests {
     use std::fs;
 
     #[test]
-    fn all_packets_are_counted_and_a_torn_end_is_said() {
+    fn all_packets_are_counted_and_a_torn_end_is_reported() {
         let folder = tempfile::tempdir().unwrap();
         // Larger than the buffer, so that records straddle its ends.
         let recipe = recipes().into_iter().find(|recipe| recipe.name == "full").unwrap().smaller(300);

@@ -43,7 +43,7 @@ fn healthy(text: &str) {
 }
 
 #[test]
-fn packets_and_other_texts_are_no_evidence() {
+fn packets_and_other_texts_are_not_evidence() {
     for text in [
         "10:45:49.051409 IP 192.0.2.1.44612 > 192.0.2.2.80: Flags [S], seq 1, win 64240, length 0\n",
         "hello, it is slow since Monday: 3 seconds\n",
@@ -80,7 +80,7 @@ fn what_no_output_shows_is_stated_where_nothing_was_found() {
 }
 
 #[test]
-fn year_of_many_digits_is_no_date() {
+fn year_of_many_digits_is_not_a_date() {
     assert_eq!(text::time("600000000000000000-05-01T10:15:01"), Some(36_901.0));
     assert!(text::time("2024-05-01T10:15:01").is_some_and(|seconds| seconds > 1e10));
 }

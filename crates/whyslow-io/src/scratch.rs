@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn where_nothing_is_kept_there_is_no_folder() {
+    fn without_files_there_is_no_folder() {
         let scratch = Scratch::default();
         scratch.end();
         assert!(matches!(*scratch.lock(), State::Ended));

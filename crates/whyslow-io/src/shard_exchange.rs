@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn who_leaves_leaves_nobody_waiting() {
+    fn a_shard_that_leaves_ends_the_wait() {
         let came: Vec<_> = uneven()
             .into_iter()
             .map(|mut explainer| {

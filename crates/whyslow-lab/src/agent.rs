@@ -110,8 +110,8 @@ pub fn maybe_run() -> Option<i32> {
         Err(e) => Event::Failed { what: e.to_string() },
     };
     let failed = matches!(event, Event::Failed { .. });
-    let said = report(&event);
-    Some(i32::from(failed || said.is_err()))
+    let sent = report(&event);
+    Some(i32::from(failed || sent.is_err()))
 }
 
 fn report(event: &Event) -> io::Result<()> {

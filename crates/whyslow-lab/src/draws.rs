@@ -153,11 +153,11 @@ pub fn draw(seed: u64, each: u32) -> Result<Experiment, ScenarioError> {
             settings.extend(common(&mut chance));
             settings.extend(draw(&mut chance));
             runs.extend(build(&settings, format!("{cause}-{n}"))?);
-            if let Some((_, cure)) = CURES.iter().find(|(mended, _)| mended == cause) {
-                let mended = cure.iter().filter(|(_, value)| !value.is_empty()).map(|(key, value)| set(key, *value));
-                settings.retain(|(key, _)| cure.iter().all(|(mended, _)| mended != key));
+            if let Some((_, cure)) = CURES.iter().find(|(fixed, _)| fixed == cause) {
+                let fixed = cure.iter().filter(|(_, value)| !value.is_empty()).map(|(key, value)| set(key, *value));
+                settings.retain(|(key, _)| cure.iter().all(|(fixed, _)| fixed != key));
                 settings.retain(|(key, _)| key != "verify");
-                settings.extend(mended.chain([verify(&["goodput >= 1bit"])]));
+                settings.extend(fixed.chain([verify(&["goodput >= 1bit"])]));
                 runs.extend(build(&settings, format!("{cause}-{n}{CURED}"))?);
             }
         }
@@ -219,10 +219,10 @@ mod tests {
         let experiment = draw(3, 1).unwrap();
         let of = |label: &str| &experiment.runs.iter().find(|run| run.label == label).unwrap().scenario;
         for (cause, cure) in CURES {
-            let (made, mended) = (of(&format!("{cause}-1")), of(&format!("{cause}-1{CURED}")));
-            assert_ne!(made.key(), mended.key(), "{cause}");
-            assert_eq!((made.path.rtt, made.path.seed), (mended.path.rtt, mended.path.seed), "{cause}");
-            assert!(mended.resolve().is_ok() && !cure.is_empty(), "{cause}");
+            let (made, fixed) = (of(&format!("{cause}-1")), of(&format!("{cause}-1{CURED}")));
+            assert_ne!(made.key(), fixed.key(), "{cause}");
+            assert_eq!((made.path.rtt, made.path.seed), (fixed.path.rtt, fixed.path.seed), "{cause}");
+            assert!(fixed.resolve().is_ok() && !cure.is_empty(), "{cause}");
         }
     }
 

@@ -62,7 +62,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_bundled_experiment_can_be_built_and_says_what_it_shows() {
+    fn every_bundled_experiment_can_be_built_and_has_a_description() {
         for (name, _) in BUNDLED {
             let experiment = open(name, &[]).unwrap_or_else(|e| panic!("{e}"));
             assert_eq!(experiment.name, *name);

@@ -133,7 +133,7 @@ pub fn json(results: &[RunResult]) -> String {
 
 /// Measured values next to published ones, for the runs that publications cover; empty if there are
 /// none.
-pub fn beside(experiment: &Experiment, results: &[RunResult]) -> String {
+pub fn published(experiment: &Experiment, results: &[RunResult]) -> String {
     let mut rows = vec![["run", "figure", "measured", "write-up", "ratio", ""].map(str::to_owned).to_vec()];
     for expectation in &experiment.expect {
         for run in experiment.runs.iter().filter(|run| run.is_meant(expectation)) {
@@ -169,9 +169,9 @@ pub fn report(experiment: &Experiment, results: &[RunResult]) -> String {
         experiment.columns.iter().map(String::as_str).collect()
     };
     let mut out = format!("{}: {}\n\n{}", experiment.name, experiment.title, text(results, &columns));
-    let beside = beside(experiment, results);
-    if !beside.is_empty() {
-        let _ = write!(out, "\n{beside}");
+    let published = published(experiment, results);
+    if !published.is_empty() {
+        let _ = write!(out, "\n{published}");
     }
     out
 }

@@ -34,14 +34,14 @@ fn main() {
                 let RingCounts { packets: taken, ring_drops, interface_drops, .. } = run.counts;
                 let rate = packets as f64 / run.sending.as_secs_f64();
                 let each = run.computing.as_nanos() as f64 / taken as f64;
-                let said = format!(
+                let text = format!(
                     "{interfaces:?}, {payload} B of payload: {packets} packets sent in {:.2?} ({rate:.0}/s), {taken} taken, \
                      {ring_drops} dropped by the ring, {interface_drops} before it; ring and recorder {each:.0} ns a packet \
                      ({:.0}/s on one core)\n",
                     run.sending,
                     1e9 / each
                 );
-                std::io::stdout().write_all(said.as_bytes()).unwrap();
+                std::io::stdout().write_all(text.as_bytes()).unwrap();
             }
         }
     });

@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_url_is_refused() {
+    fn an_invalid_url_is_refused() {
         for text in ["ftp://a/", "http://", "http:///x", "http://a:99999/", "http://a b/", ""] {
             assert_eq!(Target::parse(text).unwrap_err().phase, Phase::Url, "{text}");
         }

@@ -239,7 +239,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_kernel_does_not_tell_is_none() {
+    fn fields_that_a_kernel_lacks_are_none() {
         let mut bytes = vec![0; 280];
         bytes[0] = 1;
         bytes[68..72].copy_from_slice(&25_800_u32.to_ne_bytes());
@@ -254,12 +254,12 @@ mod tests {
     }
     #[test]
     fn fields_of_bits_are_read() {
-        let mut told = vec![0; 8];
-        (told[5], told[6], told[7]) = (7, 0xa7, 1);
-        let info = TcpInfo::parse(&told);
+        let mut raw = vec![0; 8];
+        (raw[5], raw[6], raw[7]) = (7, 0xa7, 1);
+        let info = TcpInfo::parse(&raw);
         assert_eq!((info.snd_wscale, info.rcv_wscale, info.delivery_rate_app_limited), (Some(7), Some(10), Some(1)));
         // Without the option the scales mean nothing.
-        told[5] = 3;
-        assert_eq!((TcpInfo::parse(&told).snd_wscale, TcpInfo::parse(&told).options), (None, Some(3)));
+        raw[5] = 3;
+        assert_eq!((TcpInfo::parse(&raw).snd_wscale, TcpInfo::parse(&raw).options), (None, Some(3)));
     }
 }

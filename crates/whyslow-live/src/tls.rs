@@ -38,7 +38,7 @@ pub(crate) fn config(trust: Trust<'_>, protocols: &[&str]) -> Result<Arc<ClientC
         .map_err(|error| Failure::new(Phase::Tls, error.to_string()))?
         .dangerous();
     let verifier: Arc<dyn ServerCertVerifier> = if trust.insecure {
-        Arc::new(Anybody(Arc::clone(&provider)))
+        Arc::new(AnyCertificate(Arc::clone(&provider)))
     } else {
         let roots = Arc::new(roots(trust.authorities)?);
         let by_authority = WebPkiServerVerifier::builder_with_provider(roots, provider)
@@ -112,22 +112,22 @@ pub(crate) fn server_name(host: &str) -> Result<ServerName<'static>, Failure> {
 
 /// What became of a handshake, in words.
 pub(crate) fn failure(host: &str, error: &io::Error) -> Failure {
-    let said = Failure::new(Phase::Tls, format!("the handshake with {host} failed: {error}"));
+    let failed = Failure::new(Phase::Tls, format!("the handshake with {host} failed: {error}"));
     let Some(reason) = error.get_ref().and_then(|inner| inner.downcast_ref::<Error>()) else {
         return match error.kind() {
             io::ErrorKind::UnexpectedEof | io::ErrorKind::ConnectionReset => {
                 let what = format!("{host} closed the connection within the handshake");
                 Failure::new(Phase::Tls, what).look_at("whether this port speaks TLS, and the server's log")
             }
-            _ => said,
+            _ => failed,
         };
     };
     match reason {
-        Error::InvalidCertificate(wrong) => said.look_at(certificate(host, wrong)),
-        Error::InvalidMessage(_) => said.look_at("whether this port speaks TLS at all: the answer is none of TLS"),
-        Error::AlertReceived(_) => said.look_at("the server's log: it refused what was offered"),
-        Error::PeerIncompatible(_) => said.look_at("the server's TLS versions: 1.2 and 1.3 are offered"),
-        _ => said,
+        Error::InvalidCertificate(wrong) => failed.look_at(certificate(host, wrong)),
+        Error::InvalidMessage(_) => failed.look_at("whether this port speaks TLS at all: the answer is none of TLS"),
+        Error::AlertReceived(_) => failed.look_at("the server's log: it refused what was offered"),
+        Error::PeerIncompatible(_) => failed.look_at("the server's TLS versions: 1.2 and 1.3 are offered"),
+        _ => failed,
     }
 }
 
@@ -203,9 +203,9 @@ impl ServerCertVerifier for Named {
 
 /// Accepts any certificate; signatures must still be right.
 #[derive(Debug)]
-struct Anybody(Arc<CryptoProvider>);
+struct AnyCertificate(Arc<CryptoProvider>);
 
-impl ServerCertVerifier for Anybody {
+impl ServerCertVerifier for AnyCertificate {
     fn verify_server_cert(
         &self,
         _: &CertificateDer<'_>,

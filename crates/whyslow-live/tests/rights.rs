@@ -83,11 +83,11 @@ mod linux {
         let sudo = (uid == 0).then_some(User { uid: 1234, gid: 1235 });
         assert_eq!(User::of_sudo(), sudo);
         let status = std::fs::read_to_string("/proc/self/status").unwrap();
-        let says = |line: String| assert!(status.lines().any(|found| found == line), "{line} in {status}");
+        let has_line = |line: String| assert!(status.lines().any(|found| found == line), "{line} in {status}");
         for set in ["CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb"] {
-            says(format!("{set}:\t0000000000000000"));
+            has_line(format!("{set}:\t0000000000000000"));
         }
-        says("NoNewPrivs:\t1".to_owned());
-        says(format!("Uid:\t{uid}\t{uid}\t{uid}\t{uid}"));
+        has_line("NoNewPrivs:\t1".to_owned());
+        has_line(format!("Uid:\t{uid}\t{uid}\t{uid}\t{uid}"));
     }
 }

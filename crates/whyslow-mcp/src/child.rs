@@ -36,7 +36,7 @@ pub(crate) async fn run<T: DeserializeOwned>(
         })
     };
     let mut child = command.spawn().map_err(|error| failed(error.to_string()))?;
-    let (mut out, mut said) = (Vec::new(), Vec::new());
+    let (mut out, mut errors) = (Vec::new(), Vec::new());
     let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
     let reading = async {
         let read_out = async {
@@ -45,13 +45,13 @@ pub(crate) async fn run<T: DeserializeOwned>(
                 None => Ok(0),
             }
         };
-        let read_said = async {
+        let read_error = async {
             match stderr {
-                Some(stderr) => stderr.take(MOST).read_to_end(&mut said).await,
+                Some(stderr) => stderr.take(MOST).read_to_end(&mut errors).await,
                 None => Ok(0),
             }
         };
-        let _ = tokio::join!(read_out, read_said);
+        let _ = tokio::join!(read_out, read_error);
         child.wait().await
     };
     tokio::select! {
@@ -64,8 +64,8 @@ pub(crate) async fn run<T: DeserializeOwned>(
     }
     // What came of failed requests is a result too.
     serde_json::from_slice(&out).map_err(|error| {
-        let said = String::from_utf8_lossy(&said);
-        let lines: Vec<_> = said.lines().map(|line| line.trim().trim_start_matches("whyslow: ")).collect();
+        let errors = String::from_utf8_lossy(&errors);
+        let lines: Vec<_> = errors.lines().map(|line| line.trim().trim_start_matches("whyslow: ")).collect();
         failed(if lines.is_empty() { error.to_string() } else { clip::sentence(&lines.join("; ")) })
     })
 }

@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn ids_of_the_same_place_and_cause_are_told_apart() {
+    fn ids_of_the_same_place_and_cause_differ() {
         let mut analysis = sample("slow-start-client");
         let own = analysis.connections[0].transfers[1].findings[0].clone();
         analysis.connections[0].transfers[1].findings.push(own.clone());

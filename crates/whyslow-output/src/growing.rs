@@ -30,7 +30,7 @@ impl GrowingFile {
         sources.claim(path, &place)?;
         let file = previous.file_name().unwrap_or_default().to_owned();
         if rotates {
-            let before = place.beside(&file).with_context(|| previous.display().to_string())?;
+            let before = place.adjacent(&file).with_context(|| previous.display().to_string())?;
             sources.claim(previous, &before)?;
         }
         Ok(Self { place, previous: file })

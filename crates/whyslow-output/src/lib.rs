@@ -90,11 +90,11 @@ impl Output {
 /// Reports something on stderr behind the program's name. It may name files and hosts; it cannot
 /// steer the terminal.
 pub fn complain(program: &str, text: &str) {
-    say(&format!("{program}: {text}"));
+    notify(&format!("{program}: {text}"));
 }
 
 /// The same without the program's name.
-pub fn say(text: &str) {
+pub fn notify(text: &str) {
     anstream::eprintln!("{}", harmless_lines(text));
 }
 

@@ -28,11 +28,11 @@ enum Sink {
     Stdout(Stdout),
     /// Written directly.
     Direct(File),
-    Beside(Box<Beside>),
+    Adjacent(Box<Adjacent>),
 }
 
 /// A file that is not complete yet.
-struct Beside {
+struct Adjacent {
     file: File,
     temporary: Temporary,
     place: Place,
@@ -84,12 +84,12 @@ impl Target {
         for mut target in targets {
             target.flush()?;
             let Some((sink, _)) = target.out.take().map(BufWriter::into_parts) else { continue };
-            if let Sink::Beside(beside) = sink {
-                beside.sync().with_context(|| target.name.clone())?;
-                whole.push((target, beside));
+            if let Sink::Adjacent(adjacent) = sink {
+                adjacent.sync().with_context(|| target.name.clone())?;
+                whole.push((target, adjacent));
             }
         }
-        whole.into_iter().try_for_each(|(target, beside)| beside.take_place().with_context(|| target.name.clone()))
+        whole.into_iter().try_for_each(|(target, adjacent)| adjacent.take_place().with_context(|| target.name.clone()))
     }
 
     /// Calls `act` on the sink behind the buffer, and names the sink in an error.
@@ -124,7 +124,7 @@ impl Write for Sink {
         match self {
             Self::Stdout(out) => out.write(bytes),
             Self::Direct(file) => file.write(bytes),
-            Self::Beside(beside) => beside.file.write(bytes),
+            Self::Adjacent(adjacent) => adjacent.file.write(bytes),
         }
     }
 
@@ -132,7 +132,7 @@ impl Write for Sink {
         match self {
             Self::Stdout(out) => out.flush(),
             Self::Direct(file) => file.flush(),
-            Self::Beside(beside) => beside.file.flush(),
+            Self::Adjacent(adjacent) => adjacent.file.flush(),
         }
     }
 }
@@ -152,10 +152,10 @@ fn sink(place: Place) -> io::Result<Sink> {
     }
     let (file, temporary) = Temporary::create(&place)?;
     let replaced = place.replaced();
-    Ok(Sink::Beside(Box::new(Beside { file, temporary, place, replaced })))
+    Ok(Sink::Adjacent(Box::new(Adjacent { file, temporary, place, replaced })))
 }
 
-impl Beside {
+impl Adjacent {
     /// Flushes it to the disk: a full disk, or a server that refuses, is reported here at the
     /// latest.
     fn sync(&self) -> io::Result<()> {

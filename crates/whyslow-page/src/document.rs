@@ -45,7 +45,7 @@ enum Form<'a> {
     /// A page that has a server to ask.
     Served,
     /// A page that has a worker of its own to ask.
-    Beside,
+    InBrowser,
     /// A report's own file.
     File(&'a mut dyn FnMut(Progress)),
 }
@@ -134,8 +134,8 @@ impl Document {
 
     /// The same for a page in the same browser: what is not sent is not compressed, which takes
     /// longer than it saves.
-    pub fn beside(reading: Reading, opening: &Opening) -> Self {
-        Self::new(reading, opening, Form::Beside)
+    pub fn in_browser(reading: Reading, opening: &Opening) -> Self {
+        Self::new(reading, opening, Form::InBrowser)
     }
 
     /// The document of a report: with the requested comparison, and with the graphs of the compared
@@ -207,7 +207,7 @@ impl Document {
         };
         let bytes = match form {
             Form::Served => compress(&content),
-            Form::Beside => plain(&content),
+            Form::InBrowser => plain(&content),
             Form::File(progress) => {
                 let room = MAX_BYTES.saturating_sub(compress(&content).len());
                 content.series = closeups::of_worst(&reading, &wanted, room, progress);
@@ -333,8 +333,8 @@ mod tests {
         let mut opening = Opening::of(vec![Input::Path(path("new-connection-each-time-server"))]);
         opening.names.insert(reading.analysis.captures[0].path.clone(), "many.pcap".to_owned());
         let content = content(&Document::served(reading, &opening));
-        let told = content["analysis"]["connections"].as_array().unwrap();
-        assert_eq!(told.iter().map(|connection| connection["id"].as_u64().unwrap()).collect::<Vec<_>>(), ids);
+        let listed = content["analysis"]["connections"].as_array().unwrap();
+        assert_eq!(listed.iter().map(|connection| connection["id"].as_u64().unwrap()).collect::<Vec<_>>(), ids);
         assert_eq!(content["name"], "many.pcap");
         let seconds: Vec<f64> =
             content["causes"].as_array().unwrap().iter().map(|cause| cause["seconds"].as_f64().unwrap()).collect();
@@ -345,7 +345,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_says_of_its_captures_what_tells_them_apart() {
+    fn a_file_labels_its_captures_by_their_differences() {
         let mut one = reading(&[&["loss-client"]]).analysis;
         shorten(&mut one);
         assert_eq!(one.captures[0].path, "loss-client.pcap");
@@ -366,9 +366,9 @@ mod tests {
         assert_eq!(answer["packets"], packets);
         assert_eq!(answer["points"]["t"]["d"].as_array().unwrap().len() as u64, packets);
         let resent = answer["points"]["kind"].as_str().unwrap().matches(['F', 'T', 'P', 'S']).count() as u64;
-        let told = &content["analysis"]["connections"][0]["directions"][1]["retransmitted"];
+        let listed = &content["analysis"]["connections"][0]["directions"][1]["retransmitted"];
         let counted: u64 =
-            ["fast", "timeout", "tail_probe", "spurious"].iter().map(|kind| told[kind].as_u64().unwrap()).sum();
+            ["fast", "timeout", "tail_probe", "spurious"].iter().map(|kind| listed[kind].as_u64().unwrap()).sum();
         assert!(resent > 0);
         assert_eq!(resent, counted);
     }
@@ -411,10 +411,10 @@ mod tests {
         let served = Document::served(reading, &opening);
         assert!(content(&served)["comparisons"].as_array().unwrap().is_empty());
         let spots = [1, 2].map(|id| TransferName { connection: Some(id), transfer: Some(2) });
-        let told = serde_json::to_value(served.compare(spots).unwrap()).unwrap();
-        assert_eq!(complete["comparisons"][0]["total"], told["total"]);
+        let listed = serde_json::to_value(served.compare(spots).unwrap()).unwrap();
+        assert_eq!(complete["comparisons"][0]["total"], listed["total"]);
         assert_eq!(complete["comparisons"][0]["transfers"][0]["path"], "sender-cap-client.pcap");
-        assert_eq!(told["leads"].as_array().unwrap().last().unwrap()["faster"], 1);
+        assert_eq!(listed["leads"].as_array().unwrap().last().unwrap()["faster"], 1);
         assert!(served.compare([spots[0], spots[0]]).unwrap_err().contains("one transfer"));
         assert!(
             served
@@ -425,7 +425,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_compared_is_said_and_all_the_rest_is_there() {
+    fn incomparable_transfers_are_reported_and_the_rest_is_complete() {
         let reading = reading(&[&["sender-cap-client"], &["slow-start-client"]]);
         let sought = |group, connection| SoughtTransfer { group, which: TransferName { connection, transfer: None } };
         let opening =

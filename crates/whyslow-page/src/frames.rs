@@ -64,11 +64,11 @@ mod tests {
         for number in 1..=200_000_u64 {
             times.push(frame(number), Nanos(number as i64 * 10));
         }
-        let told = times.to_vec();
-        assert!(told.len() <= MAX + 4 && told.len() > MAX / 2, "{}", told.len());
-        assert!(told.is_sorted());
+        let kept = times.to_vec();
+        assert!(kept.len() <= MAX + 4 && kept.len() > MAX / 2, "{}", kept.len());
+        assert!(kept.is_sorted());
         for number in [1, 7, 99_999, 123_456, 200_000] {
-            assert!(told.contains(&(frame(number), Nanos(number as i64 * 10))), "{number}");
+            assert!(kept.contains(&(frame(number), Nanos(number as i64 * 10))), "{number}");
         }
     }
 }

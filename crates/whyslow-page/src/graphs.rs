@@ -252,7 +252,7 @@ struct Points {
 
 impl Points {
     fn of(points: &[Point]) -> Self {
-        let mut told = Self {
+        let mut packed = Self {
             t: Differences::of_times(),
             frame: points.iter().map(|point| point.frame).collect(),
             from: Vec::with_capacity(points.len()),
@@ -269,8 +269,8 @@ impl Points {
             dsack: Vec::new(),
             sack: Vec::new(),
         };
-        points.iter().enumerate().for_each(|(index, point)| told.push(index, point));
-        told
+        points.iter().enumerate().for_each(|(index, point)| packed.push(index, point));
+        packed
     }
 
     fn push(&mut self, index: usize, point: &Point) {

@@ -33,8 +33,8 @@ impl OpenCaptures {
     }
 
     /// The same for a page in the same browser.
-    pub fn beside(reading: Reading, opening: Opening) -> Self {
-        Self { document: Document::beside(reading, &opening), graphs: Mutex::default(), opening }
+    pub fn in_browser(reading: Reading, opening: Opening) -> Self {
+        Self { document: Document::in_browser(reading, &opening), graphs: Mutex::default(), opening }
     }
 
     /// The document for a page that asks for the rest.

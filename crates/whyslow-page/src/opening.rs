@@ -92,7 +92,7 @@ impl Opening {
 
     /// A message about inputs, with their names in place of their paths.
     pub fn with_names(&self, message: &str) -> String {
-        self.names.iter().fold(message.to_owned(), |told, (path, name)| told.replace(path, name))
+        self.names.iter().fold(message.to_owned(), |text, (path, name)| text.replace(path, name))
     }
 
     /// The names of all inputs.

@@ -30,7 +30,7 @@ mod tests {
     use whyslow_io::Input;
 
     #[test]
-    fn a_syn_says_what_the_handshake_says() {
+    fn a_syn_has_the_handshakes_options() {
         let analysis = sample("loss-client");
         let connection = &analysis.connections[0];
         let place = PacketSource::alone(&Input::Path(path("loss-client")), connection);

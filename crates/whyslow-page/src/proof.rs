@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_proof_is_refused() {
+    fn an_invalid_proof_is_refused() {
         let with = |change: &dyn Fn(&mut Value)| {
             let mut document: Value = serde_json::from_slice(RECORDED).unwrap();
             change(&mut document);

@@ -86,7 +86,7 @@ mod tests {
     use whyslow_io::Input;
 
     #[test]
-    fn what_is_asked_is_answered_and_what_is_not_there_is_said() {
+    fn questions_are_answered_and_missing_parts_are_reported() {
         let opening = Opening::of(vec![Input::Path(path("loss-client"))]);
         let opened = OpenCaptures::new(reading(&[&["loss-client"]]), opening);
         let ask = |wanted: &str, query: &str| answer(&opened, wanted, Query::new(query));

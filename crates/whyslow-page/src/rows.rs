@@ -167,10 +167,10 @@ fn spans(connection: &Connection, words: &mut WordList) -> Vec<(usize, i64, i64)
     spans.truncate(MAX_SPANS);
     spans.sort_by_key(|(_, start, _)| *start);
     let micros = |time: Nanos| time.0 / 1_000;
-    let told = |(limit, start, seconds): &(Limit, Nanos, Nanos)| {
+    let as_row = |(limit, start, seconds): &(Limit, Nanos, Nanos)| {
         (words.place(limit.slug()), micros(*start - connection.start_s), micros(*seconds))
     };
-    spans.iter().map(told).collect()
+    spans.iter().map(as_row).collect()
 }
 
 /// Phases before a transfer, which end where it starts.
@@ -193,7 +193,7 @@ mod tests {
     use crate::testing::sample;
 
     #[test]
-    fn a_line_says_what_the_connection_says() {
+    fn a_row_matches_its_connection() {
         let analysis = sample("new-connection-each-time-server");
         let rows = serde_json::to_value(Rows::of(&analysis, HashSet::new())).unwrap();
         let words = |at: &serde_json::Value| rows["words"][at.as_u64().unwrap() as usize].as_str().unwrap().to_owned();

@@ -127,8 +127,8 @@ mod tests {
                 .unwrap();
         assert_eq!(again.captures[0].format, "pcapng");
         assert_eq!(again.captures[0].first_time, whole.captures[0].first_time);
-        let told = |analysis: &whyslow_core::analysis::Analysis| serde_json::to_value(&analysis.connections).unwrap();
-        assert!(told(&again) == told(&whole), "the slice is explained otherwise");
+        let json = |analysis: &whyslow_core::analysis::Analysis| serde_json::to_value(&analysis.connections).unwrap();
+        assert!(json(&again) == json(&whole), "the slice is explained otherwise");
     }
 
     #[test]

@@ -21,7 +21,7 @@ def _parts(capture, folder):
     return paths
 
 
-def test_what_is_stitched_is_what_the_files_say_together(sample, tmp_path):
+def test_stitched_results_equal_the_files_together(sample, tmp_path):
     parts = _parts(sample("loss-client"), tmp_path)
     rows = [(path.name, row) for path in reversed(parts) for row in whyslow.condense(path)]
     assert all(isinstance(row, bytes) and len(row) <= 1 << 20 for _, row in rows)
@@ -32,7 +32,7 @@ def test_what_is_stitched_is_what_the_files_say_together(sample, tmp_path):
     assert found.plot().startswith("<svg")
 
 
-def test_rows_that_are_missing_are_told(sample):
+def test_missing_rows_are_reported(sample):
     rows = list(whyslow.condense(sample("loss-client")))
     found = whyslow.stitch(("one", row) for row in rows[:-1])
     assert "torn-record" in [problem.slug for problem in found.problems]
@@ -113,7 +113,7 @@ def test_a_table_of_shards_is_that_of_the_whole(sample, tmp_path):
         list(listed.batches())
 
 
-def test_shards_that_are_missing_or_mixed_are_told(sample):
+def test_missing_or_mixed_shards_are_reported(sample):
     path = sample("loss-client")
     rows = _shards([path], 3)
     with pytest.raises(whyslow.CaptureError, match="shard 0 of 3 is missing"):

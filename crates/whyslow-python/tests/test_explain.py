@@ -70,7 +70,7 @@ def test_errors_name_the_file_and_the_place(sample, tmp_path):
     assert "torn-record" in {problem.slug for problem in whyslow.explain(torn).problems}
 
 
-def test_progress_is_told_and_can_end_the_reading(sample, tmp_path):
+def test_progress_is_reported_and_can_end_the_reading(sample, tmp_path):
     progress = []
     # A pipe that somebody holds open: there is time to tell.
     pipe = tmp_path / "pipe"
@@ -106,7 +106,7 @@ def test_progress_is_told_and_can_end_the_reading(sample, tmp_path):
     writer.join()
 
 
-def test_a_signal_ends_the_reading_of_a_pipe_that_says_nothing(tmp_path):
+def test_a_signal_ends_the_reading_of_a_silent_pipe(tmp_path):
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     writer = os.open(pipe, os.O_RDWR)

@@ -96,7 +96,7 @@ def test_packets_have_the_verdicts_that_are_counted(sample, name):
     assert any(row["kind"] == "new" for row in rows)
 
 
-def test_rows_that_nobody_takes_end_the_reading(many):
+def test_untaken_rows_end_the_reading(many):
     batches = whyslow.table(many[0], "connections").batches()
     assert len(next(batches))
     del batches

@@ -59,7 +59,7 @@ def test_parquet_of_the_program_is_read_by_duckdb_and_polars(sample, tmp_path, n
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_the_schema_says_version_units_and_types_that_all_engines_take(found, name):
+def test_the_schema_has_version_units_and_portable_types(found, name):
     schema = pyarrow.schema(getattr(found, name))
     assert schema.metadata[b"whyslow.schema"] == b"whyslow-tables/1"
     assert schema.metadata[b"whyslow.table"] == name.encode()

@@ -17,7 +17,7 @@ fn a_key_stands_as_it_is_typed() {
 }
 
 #[test]
-fn what_is_no_url_of_an_object_is_said() {
+fn an_invalid_object_url_is_reported() {
     for (url, why) in [
         ("ftp://a/b", "unknown scheme `ftp`"),
         ("s3://", "names no bucket"),

@@ -62,7 +62,7 @@ mod tests {
     }
 
     #[test]
-    fn what_two_captures_tell_of_one_connection_costs_its_time_once() {
+    fn a_connection_in_two_captures_costs_its_time_once() {
         let mut both = example::both_ends();
         // The other capture's clock is an hour off, so that nothing passes at the same time.
         let other = &mut both.connections[1];

@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_else_is() {
+    fn no_other_host_is_local() {
         let status = |path, host, origin| guard().check(path, host, origin).unwrap_err().status.as_u16();
         assert_eq!(status("/c0ffee/", Some("evil.example:8080"), None), 421);
         assert_eq!(status("/c0ffee/", Some("127.0.0.1"), None), 421);
@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn a_head_that_says_two_things_is_refused() {
+    fn a_contradictory_head_is_refused() {
         let status = |path, headers: &[_]| guard().authorize(&head(path, headers)).unwrap_err().status.as_u16();
         let own = ("Host", "127.0.0.1:8080");
         assert_eq!(status("http://evil.example/c0ffee/", &[own]), 421);

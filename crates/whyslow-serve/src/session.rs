@@ -40,8 +40,8 @@ impl Inner {
                 self.last = Some(Arc::clone(&opened));
                 State::Ready(opened, None)
             }
-            (Err(told), Some(open)) => State::Ready(Arc::clone(open), Some(told)),
-            (Err(told), None) => State::Failed(told),
+            (Err(message), Some(open)) => State::Ready(Arc::clone(open), Some(message)),
+            (Err(message), None) => State::Failed(message),
         };
     }
 }
@@ -220,7 +220,7 @@ impl Session {
                 let opening = opening.with_key_logs().map_err(|error| error.to_string())?;
                 let told = |error: Error| opening.with_names(&error.to_string());
                 let reading = whyslow_io::read_on(opening.options(), &opening.groups(), &stop, progress);
-                let reading = reading.map_err(told)?;
+                let reading = reading.map_err(message)?;
                 Ok(Arc::new(ReadCaptures::new(reading, opening, uploads)))
             });
             let outcome = catch_unwind(read).unwrap_or_else(|_| Err(FAULT.to_owned()));

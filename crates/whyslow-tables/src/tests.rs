@@ -204,7 +204,7 @@ fn connections_that_are_not_listed_have_rows() {
 }
 
 #[test]
-fn names_are_those_of_sql_and_say_their_unit() {
+fn names_are_valid_in_sql_and_end_with_their_unit() {
     for table in Table::ALL {
         let columns = table.columns();
         for column in &columns {

@@ -34,50 +34,50 @@ fn run(lacks: &str, more: &[(&str, &str)]) -> (bool, String, String) {
     let output = command.output().unwrap();
     let noted = std::fs::read_to_string(&file).unwrap_or_default();
     let _ = std::fs::remove_file(&file);
-    let said = [output.stdout, output.stderr].concat();
-    (output.status.success(), String::from_utf8(said).unwrap(), noted)
+    let text = [output.stdout, output.stderr].concat();
+    (output.status.success(), String::from_utf8(text).unwrap(), noted)
 }
 
 #[test]
-fn what_lacks_nothing_says_nothing() {
-    let (passed, said, noted) = run("nothing", &[("WHYSLOW_REQUIRE_ALL", "1")]);
-    assert!(passed && !said.contains("skipped") && noted.is_empty(), "{said}\n{noted}");
+fn a_complete_run_prints_nothing() {
+    let (passed, text, noted) = run("nothing", &[("WHYSLOW_REQUIRE_ALL", "1")]);
+    assert!(passed && !text.contains("skipped") && noted.is_empty(), "{text}\n{noted}");
 }
 
 #[test]
 fn a_missing_tool_is_named_and_noted() {
-    let (passed, said, noted) = run("tool", &[]);
-    assert!(passed, "{said}");
-    assert!(said.contains("skipped whyslow_testing tests::victim: whyslow-no-such-tool is not installed"), "{said}");
+    let (passed, text, noted) = run("tool", &[]);
+    assert!(passed, "{text}");
+    assert!(text.contains("skipped whyslow_testing tests::victim: whyslow-no-such-tool is not installed"), "{text}");
     assert_eq!(noted, "machine\twhyslow_testing tests::victim\twhyslow-no-such-tool is not installed\n");
 }
 
 #[test]
 fn a_missing_tool_fails_where_all_is_required() {
-    let (passed, said, noted) = run("tool", &[("WHYSLOW_REQUIRE_ALL", "1")]);
-    assert!(!passed && noted.is_empty(), "{said}\n{noted}");
-    assert!(said.contains("cannot test: whyslow-no-such-tool is not installed"), "{said}");
+    let (passed, text, noted) = run("tool", &[("WHYSLOW_REQUIRE_ALL", "1")]);
+    assert!(!passed && noted.is_empty(), "{text}\n{noted}");
+    assert!(text.contains("cannot test: whyslow-no-such-tool is not installed"), "{text}");
     assert!(run("tool", &[("WHYSLOW_REQUIRE_ALL", "0")]).0, "0 requires nothing");
 }
 
 #[test]
-fn what_is_no_part_of_the_project_is_noted_and_never_required() {
+fn missing_captures_are_noted_and_never_required() {
     let folder = std::env::temp_dir();
     let here = [("WHYSLOW_CAPTURES", folder.to_str().unwrap()), ("WHYSLOW_REQUIRE_ALL", "1")];
-    let (passed, said, noted) = run("capture", &here);
-    assert!(passed && noted.starts_with("captures\t"), "{said}\n{noted}");
-    let (passed, said, noted) = run("quiet", &here);
-    assert!(passed && noted.ends_with("\t2 ms late\n"), "{said}\n{noted}");
+    let (passed, text, noted) = run("capture", &here);
+    assert!(passed && noted.starts_with("captures\t"), "{text}\n{noted}");
+    let (passed, text, noted) = run("quiet", &here);
+    assert!(passed && noted.ends_with("\t2 ms late\n"), "{text}\n{noted}");
 }
 
 #[test]
 fn a_folder_that_is_named_must_be_there() {
-    let (passed, said, _) = run("captures", &[("WHYSLOW_CAPTURES", "/no/such/folder")]);
-    assert!(!passed && said.contains("/no/such/folder, which is no folder"), "{said}");
+    let (passed, text, _) = run("captures", &[("WHYSLOW_CAPTURES", "/no/such/folder")]);
+    assert!(!passed && text.contains("/no/such/folder, which is no folder"), "{text}");
 }
 
 #[test]
 fn what_cannot_be_noted_fails() {
-    let (passed, said, _) = run("tool", &[("WHYSLOW_SKIPPED", "/no/such/folder/file")]);
-    assert!(!passed && said.contains("cannot say so"), "{said}");
+    let (passed, text, _) = run("tool", &[("WHYSLOW_SKIPPED", "/no/such/folder/file")]);
+    assert!(!passed && text.contains("cannot say so"), "{text}");
 }

@@ -30,7 +30,7 @@ fn figures_have_separators_and_units_that_fit() {
 }
 
 #[test]
-fn times_are_told_in_the_unit_that_fits() {
+fn times_are_printed_in_a_fitting_unit() {
     assert_eq!(seconds(micros(184_000)), "0.184 s");
     assert_eq!(seconds(micros(3_420)), "3.42 ms");
     assert_eq!(seconds(micros(63_210_000)), "63.21 s");

@@ -1,7 +1,7 @@
 //! `whyslow mcp`: the server for assistants.
 
 use crate::language;
-use crate::output::{complain, say};
+use crate::output::{complain, notify};
 use anyhow::{Context, bail};
 use clap::{Args, ValueEnum};
 use std::env;
@@ -82,8 +82,8 @@ pub(crate) fn run(task: &Mcp) -> anyhow::Result<()> {
     let server = HttpServer::bind(settings, address, token)?;
     complain(&format!("serving {}; end with Ctrl-C", server.url()));
     match secret {
-        Some(secret) => say(&format!("Authorization: Bearer {secret}")),
-        None => say(&format!("Authorization: Bearer with the token in {TOKEN}")),
+        Some(secret) => notify(&format!("Authorization: Bearer {secret}")),
+        None => notify(&format!("Authorization: Bearer with the token in {TOKEN}")),
     }
     server.run();
     Ok(())

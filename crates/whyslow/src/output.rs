@@ -6,7 +6,7 @@
 mod options;
 
 pub(crate) use whyslow_output::{
-    Output, OutputPath, Sources, Target, create_new, is_broken_pipe, manual, print_line, say,
+    Output, OutputPath, Sources, Target, create_new, is_broken_pipe, manual, notify, print_line,
 };
 
 use std::fs::File;

@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_said() {
+    fn errors_name_the_wrong_part() {
         assert!(time("200").unwrap_err().contains("has no unit"));
         assert!(time("fast").unwrap_err().contains("begins with a number"));
         assert!(size("1MBit").unwrap_err().contains("unknown size unit `MBit`"));

@@ -149,7 +149,7 @@ impl Settings {
         };
         let task = match args.command {
             None => {
-                is_no_command(&args.explain.files)?;
+                is_not_a_command(&args.explain.files)?;
                 explain(args.explain)?
             }
             Some(command) => of_command(command)?,
@@ -162,7 +162,7 @@ impl Settings {
 fn of_command(command: Command) -> anyhow::Result<Task> {
     Ok(match command {
         Command::Explain(args) => {
-            is_no_command(&args.files)?;
+            is_not_a_command(&args.files)?;
             explain(args)?
         }
         Command::Scan(task) => Task::Scan(task),
@@ -206,7 +206,7 @@ fn of_command(command: Command) -> anyhow::Result<Task> {
 
 /// # Errors
 /// When the first file is none, and nearly the name of a command.
-fn is_no_command(files: &[PathBuf]) -> Result<(), clap::Error> {
+fn is_not_a_command(files: &[PathBuf]) -> Result<(), clap::Error> {
     let Some(first) = files.first().filter(|first| !first.exists()).and_then(|first| first.to_str()) else {
         return Ok(());
     };

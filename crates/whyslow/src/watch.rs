@@ -120,7 +120,7 @@ pub(crate) fn run(task: &Watch, out: Output) -> anyhow::Result<ExitCode> {
     #[cfg(target_os = "linux")]
     if task.name_owners {
         // It ends with the watch, which closes the pipe.
-        let _ = owners::tell_owners(stdout().lock());
+        let _ = owners::report_owners(stdout().lock());
         return Ok(ExitCode::SUCCESS);
     }
     let from = task.from();

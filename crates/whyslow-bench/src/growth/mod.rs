@@ -66,7 +66,7 @@ const TICK: f64 = 0.01;
 ///
 /// # Errors
 /// When an input cannot be written.
-pub fn growth(settings: &GrowthSettings, say: &mut dyn FnMut(&str)) -> anyhow::Result<String> {
+pub fn growth(settings: &GrowthSettings, notify: &mut dyn FnMut(&str)) -> anyhow::Result<String> {
     fs::create_dir_all(&settings.folder).with_context(|| settings.folder.display().to_string())?;
     let known = inputs();
     if let Some(unknown) = settings.only.iter().find(|name| known.iter().all(|input| input.name != **name)) {
@@ -77,7 +77,7 @@ pub fn growth(settings: &GrowthSettings, say: &mut dyn FnMut(&str)) -> anyhow::R
     let mut rows = Vec::new();
     for input in known.into_iter().filter(is_wanted) {
         let row = grow(settings, input)?;
-        say(&line(&row));
+        notify(&line(&row));
         rows.push(row);
     }
     Ok(table(&rows))

@@ -74,7 +74,7 @@ fn the_same_recipe_gives_the_same_bytes() {
 }
 
 #[test]
-fn every_input_is_a_capture_of_what_it_says() {
+fn every_input_has_its_claimed_properties() {
     for recipe in recipes() {
         let recipe = tiny(recipe.name);
         let (made, files) = make(&recipe);
@@ -109,7 +109,7 @@ fn every_input_is_a_capture_of_what_it_says() {
 }
 
 #[test]
-fn what_is_open_at_once_is_what_the_name_says() {
+fn open_connections_match_the_name() {
     let (open, _) = make(&tiny("open"));
     assert_eq!(open.most_at_once, open.connections);
     let (short, _) = make(&tiny("short"));

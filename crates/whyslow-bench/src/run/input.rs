@@ -24,16 +24,16 @@ impl Input {
     ///
     /// # Errors
     /// When it cannot be written.
-    pub(super) fn of_recipe(recipe: &Recipe, folder: &Path, say: &mut dyn FnMut(&str)) -> anyhow::Result<Self> {
-        let InputFiles { files, packets, connections, .. } = make(recipe, folder, say)?;
+    pub(super) fn of_recipe(recipe: &Recipe, folder: &Path, notify: &mut dyn FnMut(&str)) -> anyhow::Result<Self> {
+        let InputFiles { files, packets, connections, .. } = make(recipe, folder, notify)?;
         Ok(Self { name: recipe.name, files, packets, connections })
     }
 
     /// A download over this machine's own TCP stack, which `whyslow lab` records in `folder` unless
     /// it is there; `None` if namespaces are not allowed.
-    pub(super) fn of_lab(whyslow: &Path, folder: &Path, say: &mut dyn FnMut(&str)) -> Option<Self> {
+    pub(super) fn of_lab(whyslow: &Path, folder: &Path, notify: &mut dyn FnMut(&str)) -> Option<Self> {
         let folder = folder.join(Self::LAB);
-        say("making lab: a download over this machine's own TCP stack");
+        notify("making lab: a download over this machine's own TCP stack");
         let scenario = Path::new(env!("CARGO_MANIFEST_DIR")).join("lab.toml");
         let mut command = Command::new(whyslow);
         command
@@ -63,7 +63,7 @@ impl Input {
 
 /// Makes an input, or takes the existing one. A file next to it holds the recipe: with another
 /// recipe, or a changed generator, the input is made again.
-fn make(recipe: &Recipe, folder: &Path, say: &mut dyn FnMut(&str)) -> anyhow::Result<InputFiles> {
+fn make(recipe: &Recipe, folder: &Path, notify: &mut dyn FnMut(&str)) -> anyhow::Result<InputFiles> {
     let note = folder.join(format!("{}.made", recipe.name));
     let recipe_text = format!("{VERSION} {recipe:?}\n");
     if let Ok(text) = fs::read_to_string(&note)
@@ -71,7 +71,7 @@ fn make(recipe: &Recipe, folder: &Path, say: &mut dyn FnMut(&str)) -> anyhow::Re
     {
         return Ok(made);
     }
-    say(&format!("making {}: {}", recipe.name, recipe.about));
+    notify(&format!("making {}: {}", recipe.name, recipe.about));
     let made = recipe.make(folder)?;
     fs::write(&note, recipe_text + &made.to_text()).with_context(|| note.display().to_string())?;
     Ok(made)

@@ -85,10 +85,10 @@ pub struct Settings {
 /// installed are left out, and the report names them.
 pub fn run(
     settings: &Settings,
-    say: &mut dyn FnMut(&str),
+    notify: &mut dyn FnMut(&str),
     keep: &mut dyn FnMut(&str) -> anyhow::Result<()>,
 ) -> anyhow::Result<String> {
-    Benchmark::new(settings, &|_| true, say)?.run(keep)
+    Benchmark::new(settings, &|_| true, notify)?.run(keep)
 }
 
 /// A run under way.
@@ -96,7 +96,7 @@ struct Benchmark<'a> {
     settings: &'a Settings,
     /// Whether a program takes part.
     takes_part: &'a dyn Fn(&Program) -> bool,
-    say: &'a mut dyn FnMut(&str),
+    notify: &'a mut dyn FnMut(&str),
     machine: Machine,
     results: Results,
 }
@@ -105,25 +105,25 @@ impl<'a> Benchmark<'a> {
     fn new(
         settings: &'a Settings,
         takes_part: &'a dyn Fn(&Program) -> bool,
-        say: &'a mut dyn FnMut(&str),
+        notify: &'a mut dyn FnMut(&str),
     ) -> anyhow::Result<Self> {
         fs::create_dir_all(&settings.folder).with_context(|| settings.folder.display().to_string())?;
         let machine = Machine::look(&settings.whyslow);
         let processors = Machine::processors();
         let results = Results { smaller: settings.smaller, processors, ..Results::default() };
-        Ok(Self { settings, takes_part, say, machine, results })
+        Ok(Self { settings, takes_part, notify, machine, results })
     }
 
     fn run(mut self, keep: &mut dyn FnMut(&str) -> anyhow::Result<()>) -> anyhow::Result<String> {
         let Settings { whyslow, folder, smaller, only, .. } = self.settings;
         let is_wanted = |name: &str| only.is_empty() || only.iter().any(|only| only == name);
         for recipe in recipes().into_iter().filter(|recipe| is_wanted(recipe.name)) {
-            let input = Input::of_recipe(&recipe.smaller(*smaller), folder, self.say)?;
+            let input = Input::of_recipe(&recipe.smaller(*smaller), folder, self.notify)?;
             self.measure(&input)?;
             keep(&self.report())?;
         }
         if is_wanted(Input::LAB) {
-            match Input::of_lab(whyslow, folder, self.say) {
+            match Input::of_lab(whyslow, folder, self.notify) {
                 Some(input) => self.measure(&input)?,
                 None => self.results.missing("the input of the lab (`whyslow lab run` does not work here)"),
             }
@@ -153,7 +153,7 @@ impl<'a> Benchmark<'a> {
                 if row.remark.is_some() || (round > 0 && program.once) {
                     continue;
                 }
-                (self.say)(&format!("{}, round {}: {}", input.name, round + 1, program.name));
+                (self.notify)(&format!("{}, round {}: {}", input.name, round + 1, program.name));
                 match measure(program, allowed)? {
                     Run::Done(sample) => row.samples.push(sample),
                     Run::Stopped(most) => {

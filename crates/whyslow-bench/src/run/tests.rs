@@ -34,7 +34,7 @@ fn medians() {
 }
 
 #[test]
-fn numbers_are_printed_with_as_many_places_as_tell_something() {
+fn numbers_are_printed_with_significant_places() {
     assert_eq!(figures(0.2345, 3), "0.234");
     assert_eq!(figures(12_345.678, 3), "12,346");
     assert_eq!(figures(999.94, 1), "999.9");
@@ -96,7 +96,7 @@ fn own_memory_is_without_files() {
 }
 
 #[test]
-fn a_program_that_is_missing_or_fails_is_said() {
+fn a_missing_or_failing_program_is_reported() {
     assert!(!Program::new("gone", ["no-such-program-anywhere"]).is_there());
     assert!(!Program::new("gone", ["/no/such/program"]).is_there());
     assert!(Program::new("sh", ["sh"]).is_there());
@@ -150,13 +150,13 @@ fn a_whole_run_on_tiny_inputs() {
     assert_eq!(steps.iter().filter(|step| step.starts_with("making")).count(), 2);
 }
 
-fn run_without(program: &'static str, settings: &Settings, say: &mut dyn FnMut(&str)) -> String {
+fn run_without(program: &'static str, settings: &Settings, notify: &mut dyn FnMut(&str)) -> String {
     let mut kept = Vec::new();
     let mut keep = |report: &str| {
         kept.push(report.to_owned());
         Ok(())
     };
-    let report = Benchmark::new(settings, &|one| one.name != program, say).unwrap().run(&mut keep).unwrap();
+    let report = Benchmark::new(settings, &|one| one.name != program, notify).unwrap().run(&mut keep).unwrap();
     assert_eq!(kept.len(), settings.only.len());
     assert!(!kept[0].contains("| flood | ") && kept.last() == Some(&report));
     report

@@ -166,7 +166,7 @@ fn account_of_a_connection_that_has_ended_is_the_last_one_with_figures() {
 }
 
 #[test]
-fn idle_sender_is_told_from_one_with_data() {
+fn idle_sender_differs_from_one_with_data() {
     let analysis = sample!("application-server");
     let text = ss(60726, "rtt:40/1 minrtt:39 bytes_acked:400001 busy:300ms app_limited");
     let found = answered(&analysis, &text);

@@ -68,7 +68,7 @@ fn redirects_and_connections_are_named() {
 }
 
 #[test]
-fn quick_page_is_healthy_and_a_cut_one_says_so() {
+fn quick_page_is_healthy_and_a_cut_one_has_a_problem() {
     let text = har(&[
         entry("01.000", "https://web.example/", 200, QUICK),
         entry("01.010", "https://web.example/a", 200, QUICK),
@@ -133,7 +133,7 @@ fn losses_of_a_speed_test_and_a_cut_file_are_read() {
 }
 
 #[test]
-fn other_json_is_no_evidence() {
+fn other_json_is_not_evidence() {
     for text in [r#"{"entries":[1,2],"timings":{}}"#, r#"{"TCPInfo":{}}"#, r#"{"log":{"entries":[]}} "timings""#] {
         assert!(!is_evidence(text.as_bytes()), "{text}");
     }

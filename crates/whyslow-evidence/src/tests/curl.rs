@@ -46,7 +46,7 @@ fn syn_that_is_sent_again_is_named() {
 }
 
 #[test]
-fn distance_is_no_fault_of_the_server() {
+fn distance_is_not_a_fault_of_the_server() {
     let text = "time_namelookup: 0.004\ntime_connect: 0.188\ntime_appconnect: 0.560\ntime_starttransfer: 0.748\ntime_total: 0.752\n";
     assert_eq!(subject(text).findings[0].statement, Statement::RoundTrips { count: 4.0, rtt_s: 0.184, whole_s: 0.752 });
 }

@@ -21,7 +21,7 @@ fn pings_of_three_systems_are_read() {
 const HEAD: &str = "HOST: me                       Loss%   Snt   Last   Avg  Best  Wrst StDev\n";
 
 #[test]
-fn loss_that_ends_between_is_no_fault() {
+fn loss_that_ends_between_is_not_a_fault() {
     let text = format!(
         "{HEAD}  1.|-- 192.168.2.1                0.0%    60    0.7   0.9   0.4   3.8   0.5\n  2.|-- ???                       100.0    60    0.0   0.0   0.0   0.0   0.0\n  \
          3.|-- 198.51.100.1              60.0%    60   12.3  12.5  11.9  14.8   0.4\n  4.|-- 203.0.113.9                0.0%    60   13.0  13.3  12.4  20.7   0.4\n"
@@ -50,7 +50,7 @@ fn hop_that_adds_most_of_the_round_trip_is_named() {
 }
 
 #[test]
-fn slow_reply_of_one_hop_alone_is_no_fault() {
+fn slow_reply_of_one_hop_alone_is_not_a_fault() {
     healthy(
         "Tracing route to a.example [203.0.113.9]\n\n  1    <1 ms    <1 ms    <1 ms  192.168.1.1\n  2   140 ms   151 ms   139 ms  198.51.100.1\n  \
          3    11 ms    12 ms    11 ms  203.0.113.9\n",

@@ -100,7 +100,7 @@ fn one_line_without_addresses_is_read() {
 }
 
 #[test]
-fn queues_and_states_show_who_does_not_act() {
+fn queues_and_states_show_the_inactive_end() {
     let mut text = "State Recv-Q Send-Q Local Address:Port Peer Address:Port\n".to_owned();
     text += "LISTEN 129 128 *:8080 *:*\nLISTEN 0 128 *:22 *:*\nSYN-SENT 0 1 10.0.0.2:4410 198.51.100.1:443 timer:(on,3.1sec,3)\n";
     text += "ESTAB 212992 0 10.0.0.2:5000 10.0.0.9:4000\n";

@@ -35,7 +35,7 @@ fn silence_in_a_response_is_a_stall() {
 }
 
 #[test]
-fn requests_on_one_connection_are_told_apart() {
+fn requests_on_one_connection_are_separated() {
     let second = "10:15:03.400000 == Info: Re-using existing connection with host web.example\n\
                   10:15:03.401000 => Send header, 83 bytes (0x53)\n10:15:03.431000 <= Recv header, 17 bytes (0x11)\n";
     let report = report(&format!("{TRACE}{second}"));
@@ -77,7 +77,7 @@ fn wait_for_a_peer_is_named_with_its_address() {
 }
 
 #[test]
-fn wait_for_the_kernel_and_for_files_is_told_apart() {
+fn wait_for_the_kernel_and_for_files_are_separated() {
     let text = "1700000000.000000 write(5<TCP:[192.0.2.1:40000->192.0.2.9:443]>, \"x\"..., 65536) = 65536 <0.900000>\n\
                 1700000000.900100 read(4</srv/data/big.bin>, \"y\"..., 65536) = 65536 <0.300000>\n\
                 1700000001.200200 write(5<TCP:[192.0.2.1:40000->192.0.2.9:443]>, \"x\"..., 65536) = 65536 <0.700000>\n\
@@ -112,6 +112,6 @@ fn times_between_lines_are_used_without_times_of_calls() {
 }
 
 #[test]
-fn prose_with_calls_is_no_trace() {
+fn prose_with_calls_is_not_a_trace() {
     assert!(!is_evidence(b"we call read(7) and then write(7) for 3 seconds\n"));
 }

@@ -104,7 +104,7 @@ fn an_error_comes_behind_the_blocks_before_it() {
 }
 
 #[test]
-fn who_leaves_takes_the_others_along() {
+fn a_reader_that_leaves_ends_the_others() {
     let mut next = 0;
     let broadcast = BlockBroadcast::new(3, |block: &mut Block| {
         next += 1;
@@ -128,7 +128,7 @@ fn who_leaves_takes_the_others_along() {
 }
 
 #[test]
-fn a_fault_where_blocks_come_from_leaves_nobody_waiting() {
+fn an_error_of_the_source_ends_all_readers() {
     let mut next = 0;
     let broadcast = BlockBroadcast::new(1, |block: &mut Block| {
         next += 1;

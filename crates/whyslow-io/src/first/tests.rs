@@ -56,9 +56,9 @@ fn a_file_that_shrank_is_an_error_and_one_that_grew_is_not() {
     fs::write(&path, &bytes[..quarter]).unwrap();
     let (given, error) = followed(&reading);
     assert_eq!(given, 0);
-    let told = format!("growing.pcap: has changed while it was read: {half} bytes at first, and {quarter} now");
-    assert!(error.unwrap_err().to_string().ends_with(&told));
-    assert!(reading.files().are_there().unwrap_err().to_string().ends_with(&told));
+    let message = format!("growing.pcap: has changed while it was read: {half} bytes at first, and {quarter} now");
+    assert!(error.unwrap_err().to_string().ends_with(&message));
+    assert!(reading.files().are_there().unwrap_err().to_string().ends_with(&message));
     let connection = &reading.analysis.connections[0];
     let place = reading.place(connection).unwrap();
     let whole = (Nanos::ZERO, Nanos(i64::MAX));

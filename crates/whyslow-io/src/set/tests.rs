@@ -39,12 +39,12 @@ fn what_overlaps_is_kept_apart() {
 }
 
 #[test]
-fn the_same_packets_are_kept_apart_whatever_the_clocks_say() {
+fn equal_packets_stay_separate_for_any_clocks() {
     assert_eq!(sets(&[("a", 0, 10, &[1, 2]), ("b", 500_000, 500_010, &[2, 3])]), [["a"], ["b"]]);
 }
 
 #[test]
-fn two_rotation_sets_are_told_apart_by_their_names() {
+fn two_rotation_sets_differ_by_their_names() {
     let inputs: [(_, _, _, &[u64]); 6] = [
         ("east-1.pcap.gz", 0, 1_000, &[1]),
         ("west-1.pcap", 10, 999, &[1]),

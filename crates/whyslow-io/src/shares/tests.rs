@@ -138,7 +138,7 @@ fn every_connection_of_many_comes_once() {
 }
 
 #[test]
-fn shares_that_are_missing_twice_there_or_damaged_are_told() {
+fn missing_repeated_or_damaged_shares_are_reported() {
     let inputs = [Input::Path(sample("loss-client"))];
     let all = shares(&inputs, 3, false);
     let why = |shares: &[Vec<Vec<u8>>]| merged(shares, false).unwrap_err().to_string();
@@ -161,7 +161,7 @@ fn shares_that_are_missing_twice_there_or_damaged_are_told() {
 }
 
 #[test]
-fn what_is_no_capture_gives_no_row() {
+fn an_invalid_capture_gives_no_row() {
     let folder = TempDir::new().unwrap();
     let path = folder.path().join("none.pcap");
     fs::write(&path, b"no capture at all").unwrap();
@@ -175,7 +175,7 @@ fn what_is_no_capture_gives_no_row() {
 }
 
 #[test]
-fn a_share_alone_is_no_capture() {
+fn a_share_alone_is_not_a_capture() {
     let input = Input::Path(sample("loss-client"));
     let mut files = [RowFiles::default(), RowFiles::default()];
     let mut give = |share: usize, row: Vec<u8>| files[share].push("one", &row);

@@ -296,7 +296,7 @@ mod tests {
     }
 
     #[test]
-    fn an_input_that_fails_says_why() {
+    fn a_failing_input_reports_the_reason() {
         struct Failing;
         impl Read for Failing {
             fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {

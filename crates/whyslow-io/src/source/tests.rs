@@ -63,7 +63,7 @@ fn take(source: &mut Source, most: usize) -> Result<Vec<u8>, Filled> {
 }
 
 #[test]
-fn every_compression_is_told_by_its_bytes_and_undone() {
+fn every_compression_is_detected_by_its_bytes() {
     let bytes = sample(300_000);
     assert_eq!(drain(&mut over(&bytes).unwrap()).unwrap(), (bytes.clone(), Filled::End));
     for kind in KINDS {
@@ -97,7 +97,7 @@ fn skippable_frames_are_passed_over() {
 }
 
 #[test]
-fn a_stream_that_is_cut_short_gives_what_it_has_and_says_so() {
+fn a_truncated_stream_gives_its_bytes_and_a_problem() {
     let bytes = sample(400_000);
     for kind in KINDS {
         let stream = compress(kind, &bytes);
@@ -255,8 +255,8 @@ fn a_stop_ends_the_input_behind_what_was_given_out() {
         assert_eq!(take(&mut source, 1_000), Err(Filled::End));
         assert!(stop.is_cut());
         let torn = Problem { slug: "torn-record".into(), count: 1, detail: String::new() };
-        let told = source.complete_summary(Summary { problems: vec![torn], ..Summary::default() });
-        let [partial] = told.problems.as_slice() else { panic!("{:?}", told.problems) };
+        let summary = source.complete_summary(Summary { problems: vec![torn], ..Summary::default() });
+        let [partial] = summary.problems.as_slice() else { panic!("{:?}", summary.problems) };
         assert_eq!(partial.slug, "partial");
     }
 }
@@ -282,7 +282,7 @@ fn what_comes_is_given_out_without_waiting_for_more() {
 }
 
 #[test]
-fn a_stop_is_heard_while_nothing_comes() {
+fn a_stop_ends_a_wait_without_data() {
     let plain = (sample(20), 20);
     // All but the end of the stream: the data given out is complete.
     let gzip = compress(Compression::Gzip, &sample(100_000));
@@ -313,7 +313,7 @@ fn a_stop_is_heard_while_nothing_comes() {
 }
 
 #[test]
-fn who_gives_up_need_not_wait_for_more() {
+fn dropping_a_reader_ends_its_wait() {
     let (reader, mut writer) = pipe();
     writer.write_all(&sample(20)).unwrap();
     let mut source = Source::over("-".to_owned(), reader, true, &Stop::default()).unwrap();
@@ -327,7 +327,7 @@ fn who_gives_up_need_not_wait_for_more() {
 }
 
 #[test]
-fn a_reader_with_a_fault_is_no_end() {
+fn a_read_error_is_not_the_end() {
     struct Broken;
     impl Read for Broken {
         fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {

@@ -55,10 +55,10 @@ fn explained(reader: impl Read + Send + 'static, threads: usize) -> Result<Strin
         WorkerPool::new(&ExplainOptions { threads: NonZero::new(threads).unwrap(), path_rate: None, keys: None }, None);
     let mut source =
         Source::over("input".to_owned(), reader, false, &Stop::default()).map_err(|error| error.to_string())?;
-    let mut told = 0;
+    let mut calls = 0;
     let mut progress = |bytes| {
-        assert!(bytes >= told, "it only goes on");
-        told = bytes;
+        assert!(bytes >= calls, "it only goes on");
+        calls = bytes;
     };
     let summary = pool.run(&mut source, &mut progress).map_err(|error| error.to_string())?;
     let PoolFindings { analysis, fingerprints: marks, .. } =
@@ -128,7 +128,7 @@ impl Read for Failing {
 }
 
 #[test]
-fn an_input_that_fails_or_is_no_capture_ends_all_threads() {
+fn a_failing_or_invalid_input_ends_all_threads() {
     let failing = || Failing(Cursor::new(capture(40_000)));
     let alone = explained(failing(), 1).unwrap_err();
     assert!(alone.contains("the cable is out"), "{alone}");

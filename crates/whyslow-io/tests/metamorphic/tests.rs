@@ -76,7 +76,7 @@ fn other_end_of_the_path() {
 #[test]
 fn merged_session_is_not_slow() {
     let wrong: Vec<_> = super::parallel(&WHOLE, |Whole { name, capture, .. }| {
-        let packets = transform::beside_a_session(capture);
+        let packets = transform::next_to_a_session(capture);
         session_cost(capture.link, &packets).map(|wrong| format!("{name}: {wrong}"))
     });
     assert!(wrong.is_empty(), "{wrong:#?}");
@@ -105,7 +105,7 @@ fn packets_are_written_as_they_were_read() {
 }
 
 #[test]
-fn transformations_change_what_they_say() {
+fn transformations_change_the_named_property() {
     let session = session::idle_ssh(1, 1_700_000_000_000_000_000, 1_700_000_030_000_000_000).unwrap();
     let capture = Capture { link: 1, packets: session };
     let all = |packets: &[Packet], expected| packets.iter().all(|packet| sums(&capture, packet) == expected);

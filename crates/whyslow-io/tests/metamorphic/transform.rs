@@ -44,7 +44,7 @@ pub const ALL: &[Transformation] = &[
     named("other addresses and ports", Takes::Evidence, anonymised_with_all_ports),
     named("idle time before and after", Takes::Nothing, idle_around),
     named("closed a minute later", Takes::Nothing, closed_later),
-    named("merged with an idle session", Takes::Nothing, beside_a_session),
+    named("merged with an idle session", Takes::Nothing, next_to_a_session),
     named("1 % of the packets not captured", Takes::Evidence, dropped),
     named("segments merged as TSO and GRO do", Takes::Evidence, coalesced),
     named("file order jittered", Takes::Nothing, jittered),
@@ -254,7 +254,7 @@ fn orderly_close(capture: &Capture) -> Option<usize> {
 }
 
 /// With an interactive session of ssh that nothing slowed.
-pub fn beside_a_session(capture: &Capture) -> Vec<Packet> {
+pub fn next_to_a_session(capture: &Capture) -> Vec<Packet> {
     let mut packets = capture.packets.clone();
     let (Some(first), Some(last)) = (packets.first().map(|one| one.time), packets.iter().map(|one| one.time).max())
     else {

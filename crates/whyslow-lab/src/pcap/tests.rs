@@ -2,7 +2,7 @@
 use super::*;
 
 #[test]
-fn a_file_is_laid_out_as_the_format_says() {
+fn a_file_follows_the_format() {
     let mut writer = Writer::new(Vec::new(), 4).unwrap();
     writer.packet(1_700_000_000_123_456_789, b"abcdef", 60).unwrap();
     let file = writer.finish().unwrap();

@@ -96,12 +96,12 @@ pub(crate) fn corrupt(frame: &mut [u8]) {
 pub(crate) fn mark(frame: &mut [u8]) {
     if let Some(tos) = frame.get_mut(ETHERNET + 1) {
         *tos |= 3;
-        mend_ip_checksum(frame);
+        update_ip_checksum(frame);
     }
 }
 
 /// Writes the IPv4 header's checksum.
-pub(crate) fn mend_ip_checksum(frame: &mut [u8]) {
+pub(crate) fn update_ip_checksum(frame: &mut [u8]) {
     let header = frame.get(ETHERNET).map_or(0, |first| usize::from(first & 0x0f) * 4);
     let Some(ip) = frame.get_mut(ETHERNET..ETHERNET + header).filter(|ip| ip.len() >= 20) else { return };
     ip[10..12].fill(0);
@@ -110,7 +110,7 @@ pub(crate) fn mend_ip_checksum(frame: &mut [u8]) {
 }
 
 /// Writes the TCP checksum of a TCP over IPv4 frame.
-pub(crate) fn mend_tcp_checksum(frame: &mut [u8], layout: &Layout) {
+pub(crate) fn update_tcp_checksum(frame: &mut [u8], layout: &Layout) {
     put_pseudo_checksum(frame, layout);
     if let Some(frame) = frame.get_mut(..layout.payload.end) {
         complete_checksum(frame, layout.transport, layout.transport + 16);
@@ -180,7 +180,7 @@ pub(crate) fn too_big_answer(frame: &[u8], router: Ipv4Addr, mtu: u32) -> Option
     answer.extend_from_slice(quoted);
     let checksum = !fold(sum(answer.get(icmp..)?));
     answer.get_mut(icmp + 2..icmp + 4)?.copy_from_slice(&checksum.to_be_bytes());
-    mend_ip_checksum(&mut answer);
+    update_ip_checksum(&mut answer);
     Some(answer)
 }
 

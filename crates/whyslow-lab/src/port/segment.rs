@@ -102,10 +102,10 @@ impl SuperPacket {
         put(ETHERNET + 4, &identification.wrapping_add(which.start as u16).to_be_bytes());
         put(transport + 4, &self.layout.meta.seq.wrapping_add((payload.start - header) as u32).to_be_bytes());
         put(transport + 13, &[self.flags(&which)]);
-        frame::mend_ip_checksum(&mut out.bytes);
+        frame::update_ip_checksum(&mut out.bytes);
         let layout = Layout { payload: header..out.bytes.len(), ..self.layout.clone() };
         if which.len() == 1 {
-            frame::mend_tcp_checksum(&mut out.bytes, &layout);
+            frame::update_tcp_checksum(&mut out.bytes, &layout);
         } else {
             frame::put_pseudo_checksum(&mut out.bytes, &layout);
             out.offload = self.offload(&which);

@@ -71,8 +71,8 @@ impl RealRuns {
         for fix in fixes {
             let Some(run) = self.experiment.runs.iter().find(|run| run.label == fix.label) else { continue };
             let Some(mut drawn) = self.programs.get(&fix.label).cloned() else { continue };
-            let is_mended = drawn.server.mend(&fix.words) | drawn.client.mend(&fix.words);
-            if fix.command.is_none() && !is_mended {
+            let is_changed = drawn.server.apply_fix(&fix.words) | drawn.client.apply_fix(&fix.words);
+            if fix.command.is_none() && !is_changed {
                 continue;
             }
             let label = format!("{}{FIXED}", fix.label);

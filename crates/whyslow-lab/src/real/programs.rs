@@ -65,19 +65,19 @@ impl Program {
     }
 
     /// Applies the words of a fix to its settings. Returns whether any applied.
-    pub(crate) fn mend(&mut self, words: &str) -> bool {
-        let mut is_mended = false;
+    pub(crate) fn apply_fix(&mut self, words: &str) -> bool {
+        let mut is_changed = false;
         for FixEdit { named, text, instead } in self.fix_edits.clone() {
             if !words.contains(named) {
                 continue;
             }
             let instead = instead.replace("{B}", &bytes_in(words).unwrap_or_default());
             for place in std::iter::once(&mut self.line).chain(self.files.iter_mut().map(|(_, text)| text)) {
-                is_mended |= place.contains(&text);
+                is_changed |= place.contains(&text);
                 *place = place.replace(&text, &instead);
             }
         }
-        is_mended
+        is_changed
     }
 
     /// Starts another program in the background first.

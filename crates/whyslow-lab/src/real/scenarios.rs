@@ -177,7 +177,7 @@ const ROWS: &[Row] = &[
         &["loss", "random-loss", "policer"],
         "the link reorders, and loses nothing; a Linux sender that learns of needless copies takes its window back, so that the rest may cost more",
     )
-    .beside(),
+    .need_not_be_first(),
     row(
         "nginx-black-hole",
         trouble::black_hole,
@@ -363,5 +363,5 @@ const ROWS: &[Row] = &[
         &["server-think", "no-answer"],
         "the server breaks off in the middle of its answer",
     )
-    .beside(),
+    .need_not_be_first(),
 ];

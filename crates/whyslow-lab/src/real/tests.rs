@@ -42,21 +42,21 @@ fn a_seed_draws_the_same_again_and_another_seed_something_else() {
 }
 
 #[test]
-fn a_fix_that_names_a_programs_own_setting_mends_it_and_no_other() {
+fn a_fix_for_a_programs_setting_changes_only_that() {
     let program = || {
         Program::client("sh", "serve -w 9000 file")
             .with_file("conf", "size 1; -w 9000")
             .fix_edits("SO_RCVBUF", "-w 9000 ", "")
             .fix_edits("HTTP/2", "size 1;", "size 1; window {B};")
     };
-    let mut mended = program();
-    assert!(mended.mend("where it sets SO_RCVBUF take that out"));
-    assert_eq!((mended.line.as_str(), mended.files[0].1.as_str()), ("serve file", "size 1; -w 9000"));
+    let mut fixed = program();
+    assert!(fixed.apply_fix("where it sets SO_RCVBUF take that out"));
+    assert_eq!((fixed.line.as_str(), fixed.files[0].1.as_str()), ("serve file", "size 1; -w 9000"));
     let mut larger = program();
-    assert!(larger.mend("raise the window of HTTP/2: 100 Mbit/s needs 1,234,567 B"));
+    assert!(larger.apply_fix("raise the window of HTTP/2: 100 Mbit/s needs 1,234,567 B"));
     assert_eq!(larger.files[0].1, "size 1; window 1234567; -w 9000");
     let mut as_it_was = program();
-    assert!(!as_it_was.mend("sysctl -w net.ipv4.tcp_slow_start_after_idle=0"));
+    assert!(!as_it_was.apply_fix("sysctl -w net.ipv4.tcp_slow_start_after_idle=0"));
     assert_eq!(as_it_was.line, program().line);
 }
 
@@ -65,8 +65,8 @@ fn what_a_scenario_says_of_a_fix_is_found_in_its_programs() {
     for Row { name, draw, .. } in rows() {
         let DrawnRun { server, client, .. } = draw(&mut Chance::new(3, 1));
         for program in [server, client] {
-            for mend in &program.fix_edits {
-                assert!(program.clone().mend(mend.named), "{name}: {}", mend.named);
+            for edit in &program.fix_edits {
+                assert!(program.clone().apply_fix(edit.named), "{name}: {}", edit.named);
             }
         }
     }

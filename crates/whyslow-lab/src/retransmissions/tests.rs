@@ -134,7 +134,7 @@ fn one_event_for_several_segments_is_found_by_its_time() {
 }
 
 #[test]
-fn counters_tell_where_only_one_mechanism_was_at_work() {
+fn counters_name_a_single_mechanism() {
     let counters = |fast: u64, timeouts: u64, probes: u64| {
         let all = [("TCPFastRetrans", fast), ("TCPTimeouts", timeouts), ("TCPLossProbes", probes)];
         let all = all.into_iter().chain([("TCPSlowStartRetrans", 0)]);
@@ -148,7 +148,7 @@ fn counters_tell_where_only_one_mechanism_was_at_work() {
 }
 
 #[test]
-fn a_host_that_threw_segments_away_is_not_believed() {
+fn a_host_that_dropped_segments_is_not_judged() {
     let counters = |name: &str, count| BTreeMap::from([(format!("TcpExt:{name}"), count)]);
     assert_eq!((refused(&counters("PAWSEstab", 2)), refused(&counters("TCPOFOQueue", 9))), (2, 0));
 }

@@ -45,7 +45,7 @@ fn a_scenario_becomes_a_path() {
 }
 
 #[test]
-fn a_proxy_s_program_says_what_it_carries() {
+fn a_proxys_program_sets_its_payload() {
     for (proxy, work, word) in [
         ("program = \"haproxy\"", "download.size = \"1MB\"", "the protocol \"http\""),
         ("program = \"nginx\"", "turns.count = 3", "downloads and uploads"),

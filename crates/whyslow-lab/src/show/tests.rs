@@ -40,7 +40,7 @@ fn a_table_has_units_and_its_csv_has_none() {
 }
 
 #[test]
-fn a_spoiled_run_shows_no_figure_and_a_broken_claim_is_told() {
+fn a_spoiled_run_shows_no_figure_and_a_broken_claim_is_printed() {
     let mut spoiled = result("a", 1, &[("span", 0.1)]);
     spoiled.problems = vec!["3 packets dropped by a device".to_owned()];
     let shown = text(&[spoiled, result("b", 1, &[("span", 2.0)])], &["span"]);
@@ -50,7 +50,7 @@ fn a_spoiled_run_shows_no_figure_and_a_broken_claim_is_told() {
 }
 
 #[test]
-fn repetitions_are_numbered_and_their_median_stands_beside_the_write_up() {
+fn repetitions_are_numbered_and_their_median_is_next_to_published_values() {
     let text_of = r#"
         name = "e"
         [[case]]
@@ -69,11 +69,11 @@ fn repetitions_are_numbered_and_their_median_stands_beside_the_write_up() {
     let mut results: Vec<_> = [0.1, 0.06, 0.9].iter().zip(1..).map(|(s, n)| result("a", n, &[("span", *s)])).collect();
     assert!(text(&results, &["span"]).contains("a #3"));
     assert_eq!(
-        beside(&experiment, &results),
+        published(&experiment, &results),
         "run  figure  measured  write-up  ratio\na      span    100 ms      50ms   2.00  with care\n"
     );
     for result in &mut results {
         result.problems = vec!["void".to_owned()];
     }
-    assert_eq!(beside(&experiment, &results), "", "a void run is no measurement");
+    assert_eq!(published(&experiment, &results), "", "a void run is no measurement");
 }

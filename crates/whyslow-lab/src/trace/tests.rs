@@ -26,7 +26,7 @@ fn kinds(text: &str) -> Vec<(u16, Why)> {
 }
 
 #[test]
-fn the_stack_tells_the_mechanism_and_the_state_the_rest() {
+fn the_stack_gives_the_mechanism_and_the_state_the_rest() {
     let text = [
         "# entries-in-buffer/entries-written: 117/120   #P:2\n".to_owned(),
         state(1, 40_000, 3),
@@ -77,7 +77,7 @@ fn times_are_the_captures_clock() {
 }
 
 #[test]
-fn what_is_no_event_is_nothing() {
+fn an_invalid_line_is_not_an_event() {
     for text in ["", "\n\n", ": tcp_retransmit_skb: ", "=> x", "[0] . 1.0: tcp_retransmit_skb: sport=1 dport=2 saddr=a"]
     {
         assert_eq!(parse(text, 0), Trace::default(), "{text}");

@@ -160,7 +160,7 @@ fn a_server_pushes_unasked() {
 }
 
 #[test]
-fn who_is_refused_or_reset_before_an_answer_has_nothing() {
+fn a_refused_or_reset_client_has_no_response() {
     let work = Transfers { reset_after: Some(Size(0)), closes: Side::Server, ..Transfers::default() };
     let (_, transfers, _) = run(&work, Direction::Down);
     assert_eq!(transfers[0].bytes, 0);
@@ -280,7 +280,7 @@ fn a_conversation_is_played_in_its_order_with_its_pauses() {
 }
 
 #[test]
-fn a_reader_stops_where_its_script_says_so() {
+fn a_reader_stops_at_its_scripted_place() {
     let stops =
         vec![Stop { at: Size(50_000), length: Time(60_000_000) }, Stop { at: Size(90_000), length: Time(40_000_000) }];
     let messages = vec![message(Side::Client, 10, 0, None), message(Side::Server, 100_000, 0, None)];

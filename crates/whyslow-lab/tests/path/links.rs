@@ -21,7 +21,7 @@ fn counter(path: &Path, host: Host, name: &str) -> u64 {
     path.counters(host).unwrap()[name]
 }
 
-pub fn both_captures_and_the_log_tell_the_same() {
+pub fn both_captures_and_the_log_agree() {
     let folder = tempfile::tempdir().unwrap();
     let link = Conditions { rate_bps: Some(20_000_000), loss: Loss::DataPackets(vec![20, 50]), ..delay(10) };
     let mut path = Path::build(&config(delay(10), link)).unwrap();
@@ -89,14 +89,14 @@ pub fn marks_arrive() {
     assert_eq!(counter(&path, Host::Client, "IpExt:InCEPkts"), counts.marked);
 }
 
-pub fn a_small_mtu_is_told_or_is_a_black_hole() {
+pub fn a_small_mtu_sends_icmp_or_is_a_black_hole() {
     let link = |icmp| Conditions { mtu: Some(Mtu { bytes: 1300, icmp }), ..delay(1) };
     let mut path = Path::build(&config(delay(1), link(true))).unwrap();
     path.start(&[]).unwrap();
     download(&path, 200_000).unwrap();
-    let told = path.stop().unwrap();
-    assert!(down(&told).too_big > 0);
-    let largest = log(&told, Direction::Down).records.iter().filter(|record| record.fate == Fate::Passed);
+    let stopped = path.stop().unwrap();
+    assert!(down(&stopped).too_big > 0);
+    let largest = log(&stopped, Direction::Down).records.iter().filter(|record| record.fate == Fate::Passed);
     assert_eq!(largest.map(|record| record.meta.ip_bytes).max(), Some(1300), "the sender has learnt");
     assert!(counter(&path, Host::Server, "Icmp:InDestUnreachs") > 0);
 

@@ -24,7 +24,7 @@ const TESTS: &[Test] = tests![
     a_run_keeps_all_and_confirms_its_cause,
     losses_of_the_link_are_retransmissions_of_the_kernel,
     a_finished_run_is_kept_until_its_scenario_changes,
-    what_takes_too_long_is_no_result,
+    a_run_over_its_time_limit_has_no_result,
     a_proxy_drops_window_scaling_on_one_leg,
     memory_of_a_peer_is_flushed,
     a_connection_may_never_open,
@@ -151,7 +151,7 @@ fn a_finished_run_is_kept_until_its_scenario_changes() {
     assert_eq!(run(&text.replace("count = 2", "count = 3")).0, [false, false]);
 }
 
-fn what_takes_too_long_is_no_result() {
+fn a_run_over_its_time_limit_has_no_result() {
     let out = tempfile::tempdir().unwrap();
     let text = "name = \"slow\"\ntimeout = \"300ms\"\nwork.download = { size = \"1kB\", think = \"30s\" }\n";
     let started = Instant::now();

@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_device_has_none() {
+    fn an_unknown_device_has_no_counters() {
         assert!(of_drops("no-such-dev").is_err());
         assert!(of_drops("a name that is longer than any").is_err());
     }

@@ -235,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_cut_or_unknown_is_no_socket() {
+    fn a_truncated_or_unknown_message_is_not_a_socket() {
         let bytes = message(libc::AF_INET, 1, &[192, 0, 2, 1], &[192, 0, 2, 2]);
         assert!((0..bytes.len()).all(|length| parse(&bytes[..length]).is_none()));
         assert!(parse(&message(libc::AF_INET, 13, &[], &[])).is_none());

@@ -56,7 +56,7 @@ fn a_request_is_written_with_its_body() {
 }
 
 #[test]
-fn frames_of_http2_are_told_apart_in_any_split() {
+fn frames_of_http2_are_separated_in_any_split() {
     let mut bytes = frame(4, 0, 0, &[0; 6]);
     // 103, by its text with Huffman's code; then 200 by the static table; then data.
     bytes.extend(frame(HEADERS, 4, 1, &[0x48, 0x82, 0x08, 0x19, 0x88]));

@@ -74,7 +74,7 @@ impl Drop for Limited {
 }
 
 #[test]
-fn what_is_kept_from_the_processor_is_said() {
+fn throttled_groups_are_reported() {
     let Some(group) = Limited::new() else {
         return skip(Lack::Machine, "no cgroup can be made that limits processors");
     };
@@ -109,20 +109,24 @@ fn as_another_user() {
     assert!(listener.inode != 0 && listener.owners.is_empty(), "{listener:?}");
     assert!(namespace.counters["Tcp.ActiveOpens"] > 0 && !namespace.sysctls.is_empty());
     assert!(namespace.sockets.iter().any(|socket| socket.info.is_some()));
-    let said = |what: &str| host.missing.iter().any(|missing| missing.what == what);
-    assert!(said("processes of other users") && said("network namespaces of other users"), "{:#?}", host.missing);
+    let is_missing = |what: &str| host.missing.iter().any(|missing| missing.what == what);
+    assert!(
+        is_missing("processes of other users") && is_missing("network namespaces of other users"),
+        "{:#?}",
+        host.missing
+    );
     println!("{:#?}", host.missing);
 }
 
 #[test]
-fn without_root_it_is_said_what_is_missing() {
+fn without_root_missing_data_is_listed() {
     if std::env::var_os(OTHER_USER).is_some() {
         return as_another_user();
     }
     alone(&[], || {
         let (_listener, _client, _server) = crate::lab::pair();
         let output = Command::new(std::env::current_exe().unwrap())
-            .args(["--exact", "owners::without_root_it_is_said_what_is_missing", "--nocapture"])
+            .args(["--exact", "owners::without_root_missing_data_is_listed", "--nocapture"])
             .env(OTHER_USER, "")
             .uid(65_534)
             .gid(65_534)

@@ -52,14 +52,14 @@ fn flood(packets: usize, payload: usize) {
     }
     let frames: Vec<_> = (0..CONNECTIONS).map(|port| frame(port, 0x10, payload)).collect();
     let frames: Vec<_> = frames.iter().map(|frame| [IoSlice::new(frame)]).collect();
-    let nobody = [None::<LinkAddr>; BATCH];
+    let no_address = [None::<LinkAddr>; BATCH];
     let mut headers = MultiHeaders::<LinkAddr>::preallocate(BATCH, None);
     let mut sent = 0;
     for frames in frames.chunks_exact(BATCH).cycle() {
         let mut rest = frames;
         while !rest.is_empty() {
-            let nobody = &nobody[..rest.len()];
-            let done = sendmmsg(socket.as_raw_fd(), &mut headers, rest, nobody, [], MsgFlags::empty());
+            let no_address = &no_address[..rest.len()];
+            let done = sendmmsg(socket.as_raw_fd(), &mut headers, rest, no_address, [], MsgFlags::empty());
             let done = done.map_or(0, Iterator::count);
             rest = &rest[done..];
         }

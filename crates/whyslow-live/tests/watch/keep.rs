@@ -121,7 +121,7 @@ fn a_file_never_exceeds_its_limit() {
 }
 
 #[test]
-fn what_cannot_be_written_is_said() {
+fn a_failed_write_is_reported() {
     let folder = tempfile::tempdir().unwrap();
     let error = Keep::create(folder.path().join("nowhere/slow.pcapng"), OPTIONS).unwrap_err().to_string();
     assert_eq!(error, "the file for packets cannot be written: No such file or directory (os error 2)");

@@ -56,24 +56,24 @@ pub(crate) struct Other {
 impl Other {
     pub(crate) fn new() -> Self {
         let (jobs, todo) = mpsc::channel::<Box<dyn FnOnce() + Send>>();
-        let (say, heard) = mpsc::channel();
+        let (send_done, done) = mpsc::channel();
         let thread = std::thread::spawn(move || {
             unshare(CloneFlags::CLONE_NEWNET).unwrap();
             ip("link set lo up");
-            say.send(nix::unistd::gettid().as_raw()).unwrap();
+            send_done.send(nix::unistd::gettid().as_raw()).unwrap();
             todo.into_iter().for_each(|job| job());
         });
-        Self { jobs: Some(jobs), thread: Some(thread), tid: heard.recv().unwrap() }
+        Self { jobs: Some(jobs), thread: Some(thread), tid: done.recv().unwrap() }
     }
 
     /// Does something there, and waits for it.
     pub(crate) fn run<T: Send + 'static>(&self, job: impl FnOnce() -> T + Send + 'static) -> T {
-        let (say, heard) = mpsc::channel();
+        let (send_done, done) = mpsc::channel();
         let job = Box::new(move || {
-            let _ = say.send(job());
+            let _ = send_done.send(job());
         });
         self.jobs.as_ref().unwrap().send(job).unwrap();
-        heard.recv().unwrap()
+        done.recv().unwrap()
     }
 }
 

@@ -11,7 +11,7 @@ fn open_error(options: &RingOptions) -> String {
 }
 
 #[test]
-fn an_interface_that_is_not_there_is_named_beside_those_that_are() {
+fn a_missing_interface_is_reported_with_the_existing_ones() {
     in_namespace(|| {
         ip("link add dull type veth peer name peer");
         assert_eq!(open_error(&options(&["eth7"])), "there is no interface `eth7`; there are lo, peer, dull");

@@ -30,7 +30,7 @@ fn the_first_packet_of_every_connection_is_there_once() {
 }
 
 #[test]
-fn merged_packets_tell_their_size() {
+fn merged_packets_have_their_segment_size() {
     in_namespace(|| {
         let there = Other::new();
         veth(&there);

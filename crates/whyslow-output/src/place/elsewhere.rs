@@ -83,7 +83,7 @@ impl Place {
         fs::rename(&self.path, self.path.with_file_name(to))
     }
 
-    pub(crate) fn beside(&self, name: &OsStr) -> io::Result<Self> {
+    pub(crate) fn adjacent(&self, name: &OsStr) -> io::Result<Self> {
         Self::find(&self.path.with_file_name(name))
     }
 

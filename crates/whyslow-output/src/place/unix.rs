@@ -150,7 +150,7 @@ impl Place {
     ///
     /// # Errors
     /// As [`Place::find`]; a link is not followed.
-    pub(crate) fn beside(&self, name: &OsStr) -> io::Result<Self> {
+    pub(crate) fn adjacent(&self, name: &OsStr) -> io::Result<Self> {
         let there = match look(&self.folder, name)? {
             Some(Entry::Link(_)) => {
                 return Err(io::Error::other("is a symbolic link, which would be replaced: name another file"));

@@ -5,7 +5,7 @@ use crate::render::example;
 use whyslow_core::analysis::Problem;
 
 #[test]
-fn a_slow_transfer_is_told_with_its_fix_and_its_estimate() {
+fn a_slow_transfer_has_its_fix_and_estimate() {
     let headline = of(&example::slow_start(), Lang::En);
     assert_eq!(headline.tone, Tone::Slow);
     assert_eq!(
@@ -22,7 +22,7 @@ fn a_slow_transfer_is_told_with_its_fix_and_its_estimate() {
 }
 
 #[test]
-fn what_is_not_slow_is_said_to_be_so() {
+fn a_quick_transfer_is_reported_as_not_slow() {
     let healthy = of(&example::healthy(), Lang::En);
     assert_eq!((healthy.tone, healthy.advice), (Tone::Healthy, None));
     assert_eq!(healthy.sentence, "Nothing slowed the download: it took 27.3 ms, which is what the network needs.");
@@ -30,7 +30,7 @@ fn what_is_not_slow_is_said_to_be_so() {
 }
 
 #[test]
-fn capture_without_tcp_says_what_it_holds() {
+fn capture_without_tcp_lists_its_packets() {
     let mut analysis = example::analysis(Vec::new());
     assert_eq!(of(&analysis, Lang::En).sentence, "There is no TCP connection to explain.");
     analysis.captures[0].tcp_packets = 0;
@@ -85,7 +85,7 @@ fn one_of_several_connections_is_not_counted_as_all() {
 }
 
 #[test]
-fn doubt_is_said_in_words() {
+fn low_confidence_is_in_the_words() {
     assert_eq!(
         [0.97, 0.9, 0.89, 0.6, 0.59, 0.0].map(|value| confidence(value, Lang::En)).concat(),
         "certaincertainlikelylikelypossiblepossible"

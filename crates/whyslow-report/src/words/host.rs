@@ -86,6 +86,127 @@ pub fn namespace(name: &str, lang: Lang) -> String {
     }
 }
 
+/// A word of the tables of a machine's connections. States keep their names of `ss`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HostWord {
+    /// Heading: the peer's address.
+    Peer,
+    /// Heading: the number of sockets.
+    Sockets,
+    /// Heading: sockets by state.
+    States,
+    /// Heading: the share of retransmitted segments.
+    Retransmitted,
+    /// Heading: the limit of sending.
+    LimitedBy,
+    /// Heading: the process' name.
+    Process,
+    /// Heading: the number of peers.
+    Peers,
+    /// Heading: the container or service of a process.
+    BelongsTo,
+    /// Limit: the peer's receive window.
+    ReceiveWindow,
+    /// Limit: the send buffer.
+    SendBuffer,
+    /// Limit: the congestion window or the path.
+    Network,
+    /// In front of the sources of the figures.
+    LookedAt,
+}
+
+impl HostWord {
+    /// The word in a language.
+    pub const fn text(self, lang: Lang) -> &'static str {
+        match lang {
+            Lang::En => en::host::word(self),
+            Lang::Zh => zh::host::word(self),
+        }
+    }
+}
+
+/// The sources of a page's figures.
+#[derive(Clone, Debug)]
+pub struct Sources {
+    /// The kernel's release.
+    pub kernel: String,
+    /// Time since boot, with its unit.
+    pub uptime: String,
+    /// Sockets that were read.
+    pub sockets: u64,
+    /// Peers with remembered metrics.
+    pub metrics: u64,
+    /// Settings that were read.
+    pub settings: u64,
+    /// Routes that were read.
+    pub routes: u64,
+    /// Counters and devices; `None` if only some connections are shown.
+    pub machine: Option<[u64; 2]>,
+    /// Network namespaces that were read.
+    pub namespaces: usize,
+    /// The time of the counters.
+    pub period: Period,
+}
+
+/// The time that counters cover.
+#[derive(Clone, Debug)]
+pub enum Period {
+    /// Between two readings, with its unit.
+    Over(String),
+    /// Only some connections are shown, without the machine's counters.
+    Part,
+    /// Since boot.
+    Boot,
+}
+
+/// The line with the sources.
+pub fn sources(of: &Sources, lang: Lang) -> String {
+    match lang {
+        Lang::En => en::host::sources(of),
+        Lang::Zh => zh::host::sources(of),
+    }
+}
+
+/// Below a table of peers: how many it leaves out.
+pub fn more_peers(number: u64, lang: Lang) -> String {
+    match lang {
+        Lang::En => en::host::more_peers(number),
+        Lang::Zh => zh::host::more_peers(number),
+    }
+}
+
+/// Below a table of processes: how many it leaves out.
+pub fn more_processes(number: u64, lang: Lang) -> String {
+    match lang {
+        Lang::En => en::host::more_processes(number),
+        Lang::Zh => zh::host::more_processes(number),
+    }
+}
+
+/// A name, and the number of further ones.
+pub fn and_more(name: &str, number: usize, lang: Lang) -> String {
+    match lang {
+        Lang::En => en::host::and_more(name, number),
+        Lang::Zh => zh::host::and_more(name, number),
+    }
+}
+
+/// The name of a figure. The kernel's own names stay the same in every language.
+pub fn figure_name(name: &str, lang: Lang) -> &str {
+    match lang {
+        Lang::En => name,
+        Lang::Zh => zh::host::figure_name(name),
+    }
+}
+
+/// A source that could not be read, and the system's reason.
+pub fn missing(part: &str, why: &str, lang: Lang) -> String {
+    match lang {
+        Lang::En => format!("not seen: {part}: {why}"),
+        Lang::Zh => format!("未能读取{}：{why}", zh::host::missing(part)),
+    }
+}
+
 /// The sentences about the findings of a machine, in both languages and in the order of the data.
 #[derive(Debug, serde::Serialize)]
 pub struct HostWords {

@@ -81,7 +81,7 @@ fn a_page_that_takes_what_is_new_has_what_a_reload_has() {
 }
 
 #[test]
-fn a_transfer_that_goes_on_takes_the_place_of_what_was_told_of_it() {
+fn a_transfer_that_continues_replaces_its_earlier_row() {
     let like = transfers(&sample("loss-client")).remove(0);
     let mut held = HeldTransfers::default();
     held.add(1, vec![timed(&like, 1, 10, 5), timed(&like, 2, 10, 5)]);

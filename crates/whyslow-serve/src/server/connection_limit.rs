@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_goes_leaves_the_place_free() {
+    fn a_closed_connection_frees_its_slot() {
         let limit = ConnectionLimit::new(2);
         let (a, b) = (limit.admit(), limit.admit());
         drop(a);

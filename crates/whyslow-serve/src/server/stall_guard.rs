@@ -80,7 +80,7 @@ mod tests {
     use std::net::{TcpListener, TcpStream};
 
     #[test]
-    fn who_takes_nothing_is_given_up_and_who_reads_is_not() {
+    fn a_stalled_client_is_dropped_and_a_reading_one_is_not() {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         runtime.block_on(async {
             for reads in [false, true] {

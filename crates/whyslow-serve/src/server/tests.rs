@@ -81,7 +81,7 @@ fn the_page_is_served_and_its_head_alone() {
 }
 
 #[test]
-fn who_says_nothing_for_long_is_left() {
+fn a_silent_client_is_disconnected() {
     let server = Running::new(Limits { wait: SHORT, ..LIMITS });
     let (path, host) = (server.path(), server.host());
     for request in ["", "GET / HTTP/1.1\r\nHost: 127"] {

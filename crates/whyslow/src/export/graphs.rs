@@ -2,7 +2,7 @@
 
 use super::folders::NewFolders;
 use super::packets::ConnectionPackets;
-use crate::output::{Sources, Target, say};
+use crate::output::{Sources, Target, notify};
 use anyhow::bail;
 use std::fs;
 use std::path::Path;
@@ -53,7 +53,7 @@ pub(super) fn write(
     Target::finish_all(files)?;
     made.keep();
     for name in names {
-        say(&name);
+        notify(&name);
     }
     Ok(())
 }

@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 use whyslow_live::host::{Host, Owner, Socket, State};
 use whyslow_live::tcp_info::TcpInfo;
+use whyslow_report::words::host::HostWord;
 
 /// A part of the time that names what connections are limited by, as for captures.
 const LIMITED: f64 = 0.2;
@@ -43,11 +44,11 @@ pub(super) enum LimitedBy {
 }
 
 impl LimitedBy {
-    pub(super) fn words(self) -> &'static str {
+    pub(super) fn word(self) -> HostWord {
         match self {
-            Self::ReceiveWindow => "receive window",
-            Self::SendBuffer => "send buffer",
-            Self::Network => "network",
+            Self::ReceiveWindow => HostWord::ReceiveWindow,
+            Self::SendBuffer => HostWord::SendBuffer,
+            Self::Network => HostWord::Network,
         }
     }
 }

@@ -10,6 +10,7 @@ use whyslow_evidence::Fix;
 use whyslow_live::host::{Host, State};
 use whyslow_report::headline::confidence;
 use whyslow_report::text::{Column, Line, Page, Table, units, width};
+use whyslow_report::words::host::{HostWord, Period, Sources};
 use whyslow_report::words::{self, Label, Lang, evidence as sentences};
 
 const BOLD: Style = Style::new().effects(Effects::BOLD);
@@ -136,17 +137,18 @@ fn print_evidence(page: &mut Page, evidence: &[Evidence]) {
     let value = |evidence: &Evidence| units::figure(evidence.value, words::unit(evidence.unit, evidence.value, lang));
     let figures = evidence.iter().filter(|evidence| evidence.text.is_none());
     let value_width = figures.clone().map(|evidence| width(&value(evidence))).max().unwrap_or(0);
-    let name_width = figures.map(|evidence| width(&evidence.name)).max().unwrap_or(0);
+    let name = |evidence: &Evidence| words::host::figure_name(&evidence.name, lang).to_owned();
+    let name_width = figures.map(|evidence| width(&name(evidence))).max().unwrap_or(0);
     for (index, evidence) in evidence.iter().enumerate() {
         let head = if index == 0 { label(Label::Evidence, lang) } else { Line::new().pad(TEXT) };
         if let Some(text) = &evidence.text {
-            let head = head.styled(DIM, &format!("{}: ", evidence.name));
+            let head = head.styled(DIM, &format!("{}: ", name(evidence)));
             page.hanging(&head, Style::new(), text, TEXT + 2);
             continue;
         }
         let from = evidence.from.map_or(String::new(), |from| words::host::origin(from, lang));
         let end = TEXT + name_width + 2 + value_width;
-        let line = head.plain(&evidence.name).right(end, &Line::new().plain(&value(evidence)));
+        let line = head.plain(&name(evidence)).right(end, &Line::new().plain(&value(evidence)));
         if line.width() + 3 + width(&from) <= page.width() {
             page.line(&line.plain("   ").styled(DIM, &from));
         } else {
@@ -163,14 +165,15 @@ fn print_tables(page: &mut Page, host: &Host, is_full: bool) {
         return print_processes(page, host, rows);
     }
     page.gap();
+    let lang = page.lang();
     let mut table = Table::new(vec![
-        Column::words("peer"),
-        Column::figures("sockets"),
-        Column::words("states"),
+        Column::words(HostWord::Peer.text(lang)),
+        Column::figures(HostWord::Sockets.text(lang)),
+        Column::words(HostWord::States.text(lang)),
         Column::figures("RTT"),
-        Column::figures("retransmitted"),
-        Column::words("limited by").optional(),
-        Column::words("process").optional(),
+        Column::figures(HostWord::Retransmitted.text(lang)),
+        Column::words(HostWord::LimitedBy.text(lang)).optional(),
+        Column::words(HostWord::Process.text(lang)).optional(),
     ]);
     for peer in peers.iter().take(rows) {
         let retransmitted = (peer.sent > 0).then(|| units::share(peer.retransmitted as f64 / peer.sent as f64));
@@ -180,13 +183,12 @@ fn print_tables(page: &mut Page, host: &Host, is_full: bool) {
             states(&peer.states),
             peer.rtt_s.map_or(String::new(), |rtt| units::figure(rtt, "s")),
             retransmitted.unwrap_or_default(),
-            peer.limited_by.map_or(String::new(), |limit| limit.words().to_owned()),
-            names(&peer.processes),
+            peer.limited_by.map_or(String::new(), |limit| limit.word().text(lang).to_owned()),
+            names(&peer.processes, lang),
         ]);
     }
     if peers.len() > rows {
-        let more = (peers.len() - rows) as u64;
-        table.remark(format!("… {} more peer{}", units::thousands(more), if more == 1 { "" } else { "s" }));
+        table.remark(words::host::more_peers((peers.len() - rows) as u64, lang));
     }
     table.print(page, 2);
     print_processes(page, host, rows);
@@ -198,11 +200,12 @@ fn print_processes(page: &mut Page, host: &Host, rows: usize) {
         return;
     }
     page.gap();
+    let lang = page.lang();
     let mut table = Table::new(vec![
-        Column::words("process"),
-        Column::figures("peers"),
-        Column::words("states"),
-        Column::words("belongs to").optional(),
+        Column::words(HostWord::Process.text(lang)),
+        Column::figures(HostWord::Peers.text(lang)),
+        Column::words(HostWord::States.text(lang)),
+        Column::words(HostWord::BelongsTo.text(lang)).optional(),
     ]);
     for process in processes.iter().take(rows) {
         let place = process.container.clone().or_else(|| process.unit.clone());
@@ -214,8 +217,7 @@ fn print_processes(page: &mut Page, host: &Host, rows: usize) {
         ]);
     }
     if processes.len() > rows {
-        let more = processes.len() - rows;
-        table.remark(format!("… {} more process{}", units::thousands(more as u64), if more == 1 { "" } else { "es" }));
+        table.remark(words::host::more_processes((processes.len() - rows) as u64, lang));
     }
     table.print(page, 2);
 }
@@ -236,11 +238,11 @@ fn states(states: &BTreeMap<State, u64>) -> String {
 }
 
 /// The name that has most of it, and how many others there are.
-fn names(names: &BTreeMap<String, u64>) -> String {
+fn names(names: &BTreeMap<String, u64>, lang: Lang) -> String {
     let most = names.iter().max_by_key(|(_, number)| **number);
     most.map_or(String::new(), |(name, _)| match names.len() {
         1 => name.clone(),
-        number => format!("{name} and {} more", number - 1),
+        number => words::host::and_more(name, number - 1, lang),
     })
 }
 
@@ -265,30 +267,28 @@ fn print_looked_at(page: &mut Page, judged: &Judged) {
     let host = &judged.host;
     let count =
         |get: fn(&whyslow_live::host::Namespace) -> usize| host.namespaces.iter().map(get).sum::<usize>() as u64;
-    page.gap();
-    let mut parts = vec![
-        units::count(count(|namespace| namespace.sockets.len()), "socket"),
-        units::count(count(|namespace| namespace.metrics.len()), "remembered peer"),
-        units::count(count(|namespace| namespace.sysctls.len()), "setting"),
-        units::count(count(|namespace| namespace.routes.len()), "route"),
-    ];
-    if !judged.is_part {
-        parts.push(units::count(count(|namespace| namespace.counters.len()), "counter"));
-        parts.push(units::count(count(|namespace| namespace.devices.len()), "device"));
-    }
-    if host.namespaces.len() > 1 {
-        parts.push(format!("in {} namespaces", host.namespaces.len()));
-    }
-    let since = match judged.over {
-        Some(seconds) => format!("counted over {}", units::figure(seconds, "s")),
-        None if judged.is_part => "without what is counted for the whole machine".to_owned(),
-        None => "counted since boot: --for 10s counts what happens now".to_owned(),
+    let lang = page.lang();
+    let sources = Sources {
+        kernel: host.kernel.clone(),
+        uptime: units::figure(host.uptime_s, "s"),
+        sockets: count(|namespace| namespace.sockets.len()),
+        metrics: count(|namespace| namespace.metrics.len()),
+        settings: count(|namespace| namespace.sysctls.len()),
+        routes: count(|namespace| namespace.routes.len()),
+        machine: (!judged.is_part)
+            .then(|| [count(|namespace| namespace.counters.len()), count(|namespace| namespace.devices.len())]),
+        namespaces: host.namespaces.len(),
+        period: match judged.over {
+            Some(seconds) => Period::Over(units::figure(seconds, "s")),
+            None if judged.is_part => Period::Part,
+            None => Period::Boot,
+        },
     };
-    let what =
-        format!("Linux {}, up {}: {}; {since}", host.kernel, units::figure(host.uptime_s, "s"), parts.join(", "));
-    page.hanging(&Line::new().styled(DIM, "looked at "), DIM, &what, 2);
+    page.gap();
+    let head = Line::new().styled(DIM, HostWord::LookedAt.text(lang));
+    page.hanging(&head, DIM, &words::host::sources(&sources, lang), 2);
     for missing in &host.missing {
-        let text = format!("not seen: {}: {}", missing.what, missing.why);
+        let text = words::host::missing(&missing.what, &missing.why, lang);
         page.wrapped(&Line::new().styled(WARNING, "! "), Style::new(), &text);
     }
 }

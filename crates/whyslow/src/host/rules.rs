@@ -82,13 +82,13 @@ const RULES: &[Rule] = &[
 /// What all rules find in all namespaces: what fails outright first, then what costs most time.
 pub(crate) fn judge(looks: &[Look<'_>]) -> Vec<Finding> {
     let mut findings: Vec<Finding> = looks.iter().flat_map(|look| RULES.iter().flat_map(|rule| rule(*look))).collect();
-    leave_out_what_others_say(&mut findings);
+    remove_duplicates_of_other_findings(&mut findings);
     enlarge_no_queue(&mut findings);
     let cost = |finding: &Finding| finding.cost_s.unwrap_or(0.0);
     findings.sort_by(|a, b| {
         fails(b).cmp(&fails(a)).then(cost(b).total_cmp(&cost(a))).then(b.confidence.total_cmp(&a.confidence))
     });
-    say_each_advice_once(&mut findings);
+    keep_each_advice_once(&mut findings);
     findings
 }
 
@@ -108,7 +108,7 @@ fn fails(finding: &Finding) -> bool {
 }
 
 /// A cause that another one explains, in the same namespace and of the same connections.
-fn leave_out_what_others_say(findings: &mut Vec<Finding>) {
+fn remove_duplicates_of_other_findings(findings: &mut Vec<Finding>) {
     let explained: [(Cause, Slug); 4] = [
         // A window without scaling is full as any other is.
         (Cause::ReceiveWindow, Cause::NoWindowScaling.into()),
@@ -149,8 +149,8 @@ fn enlarge_no_queue(findings: &mut [Finding]) {
 }
 
 /// A command that changes something stands once, with the finding that costs most.
-fn say_each_advice_once(findings: &mut [Finding]) {
-    let mut said: BTreeSet<(Option<String>, String)> = BTreeSet::new();
+fn keep_each_advice_once(findings: &mut [Finding]) {
+    let mut seen: BTreeSet<(Option<String>, String)> = BTreeSet::new();
     for index in 0..findings.len() {
         let Some(own) = command(&findings[index]).cloned() else { continue };
         let namespace = findings[index].namespace.clone();
@@ -165,7 +165,7 @@ fn say_each_advice_once(findings: &mut [Finding]) {
             }
             None => (own.clone(), Some(own)),
         };
-        let is_new = said.insert((namespace, advice));
+        let is_new = seen.insert((namespace, advice));
         if let Some(command) = command_mut(&mut findings[index]) {
             *command = kept.filter(|_| is_new);
         }

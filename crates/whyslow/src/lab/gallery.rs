@@ -7,7 +7,7 @@ mod page;
 use super::args::Gallery;
 use super::replaced::refuse_to_replace;
 use crate::exit::FAILED;
-use crate::output::{Output, Sources, Target, say};
+use crate::output::{Output, Sources, Target, notify};
 use anyhow::Context;
 use graphs::Graphs;
 use page::Row;
@@ -46,7 +46,7 @@ pub(super) fn make(task: &Gallery, mut out: Output) -> anyhow::Result<ExitCode> 
     out.write(&format!("{}\n", harmless(&task.page.display().to_string())))?;
     let failed = results.iter().filter(|result| !result.problems.is_empty()).count();
     if failed > 0 {
-        say(&format!("{failed} of {} conditions have no result", results.len()));
+        notify(&format!("{failed} of {} conditions have no result", results.len()));
     }
     Ok(if failed > 0 { ExitCode::from(FAILED) } else { ExitCode::SUCCESS })
 }

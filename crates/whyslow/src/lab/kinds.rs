@@ -29,26 +29,26 @@ const KINDS: [(RetransmissionKind, &str); 4] = [
 /// a receiver with offload waits for more before it hands packets over.
 const TOGETHER: f64 = 0.005;
 /// Mistakes listed one by one.
-const MAX_TOLD: usize = 40;
+const MAX_LISTED: usize = 40;
 
 /// The number in truth, the number reported, and the number reported at the right place.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Count {
     truth: u64,
-    said: u64,
+    found: u64,
     right: u64,
 }
 
 impl Count {
     fn add(&mut self, other: Self) {
         self.truth += other.truth;
-        self.said += other.said;
+        self.found += other.found;
         self.right += other.right;
     }
 
     fn row(self) -> String {
         let share = |of: u64| if of == 0 { "–".to_owned() } else { format!("{:.3}", self.right as f64 / of as f64) };
-        format!("{} | {} | {} | {} |", self.truth, self.said, share(self.said), share(self.truth))
+        format!("{} | {} | {} | {} |", self.truth, self.found, share(self.found), share(self.truth))
     }
 }
 
@@ -156,59 +156,59 @@ fn name(end: End) -> &'static str {
 /// `told`: the truth, and when each passed the capture point.
 fn one_direction(place: &str, direction: &Direction, truth: &[(&WireRetransmission, f64)]) -> Tally {
     let mut tally = Tally::default();
-    let said = &direction.retransmissions;
-    let is_cut = direction.retransmissions_total > said.len() as u64;
-    let listed_until = said.last().filter(|_| is_cut).map(|last| last.time_s.as_secs_f64());
-    let mut matched = vec![false; said.len()];
+    let found = &direction.retransmissions;
+    let is_cut = direction.retransmissions_total > found.len() as u64;
+    let listed_until = found.last().filter(|_| is_cut).map(|last| last.time_s.as_secs_f64());
+    let mut matched = vec![false; found.len()];
     for (segment, time) in truth {
         if listed_until.is_some_and(|until| *time > until) {
             tally.unlisted += 1;
             continue;
         }
-        let is_it = |said: &Retransmission| {
+        let is_it = |found: &Retransmission| {
             let (seq, end) = (u64::from(segment.seq), u64::from(segment.seq) + u64::from(segment.space));
-            said.seq < end && said.seq + said.bytes.max(1) > seq
+            found.seq < end && found.seq + found.bytes.max(1) > seq
         };
-        let distance = |said: &Retransmission| (said.time_s.as_secs_f64() - time).abs();
-        let near = said.iter().enumerate().filter(|(_, said)| is_it(said) && distance(said) <= TOGETHER);
+        let distance = |found: &Retransmission| (found.time_s.as_secs_f64() - time).abs();
+        let near = found.iter().enumerate().filter(|(_, found)| is_it(found) && distance(found) <= TOGETHER);
         let same = near.min_by(|a, b| distance(a.1).total_cmp(&distance(b.1)));
         if let Some((index, _)) = same {
             matched[index] = true;
         }
-        let same = same.map(|(_, said)| said);
+        let same = same.map(|(_, found)| found);
         let bytes = format!("bytes {} to {}, {time:.6} s", segment.seq, segment.seq.saturating_add(segment.space));
-        let sent = same.map_or("not listed".to_owned(), |said| format!("frame {}", said.frame.number));
+        let sent = same.map_or("not listed".to_owned(), |found| format!("frame {}", found.frame.number));
         tally.unseen.add(Count {
             truth: u64::from(segment.first_to_arrive),
-            said: u64::from(same.is_some_and(|said| said.unseen_original)),
-            right: u64::from(segment.first_to_arrive && same.is_some_and(|said| said.unseen_original)),
+            found: u64::from(same.is_some_and(|found| found.unseen_original)),
+            right: u64::from(segment.first_to_arrive && same.is_some_and(|found| found.unseen_original)),
         });
         tally.unreported += u64::from(segment.needless && !segment.reported);
-        let Some(kind) = kind_of(segment, same.map(|said| said.kind)) else {
+        let Some(kind) = kind_of(segment, same.map(|found| found.kind)) else {
             tally.unknown += 1;
             continue;
         };
         tally.kind(kind).truth += 1;
-        if let Some(said) = same {
-            tally.kind(said.kind).said += 1;
+        if let Some(found) = same {
+            tally.kind(found.kind).found += 1;
         }
         match same {
-            Some(said) if said.kind == kind => tally.kind(kind).right += 1,
+            Some(found) if found.kind == kind => tally.kind(kind).right += 1,
             _ => {
-                let called = same.map_or("nothing", |said| word(said.kind));
+                let called = same.map_or("nothing", |found| word(found.kind));
                 tally.wrong.push(format!("{place} {sent} ({bytes}): `{}` was called `{called}`", word(kind)));
             }
         }
     }
-    for said in said.iter().zip(matched).filter(|(_, matched)| !matched).map(|(said, _)| said) {
-        tally.kind(said.kind).said += 1;
-        tally.unseen.said += u64::from(said.unseen_original);
-        let time = said.time_s.as_secs_f64();
-        let bytes = format!("bytes {} to {}, {time:.6} s", said.seq, said.seq + said.bytes);
+    for found in found.iter().zip(matched).filter(|(_, matched)| !matched).map(|(found, _)| found) {
+        tally.kind(found.kind).found += 1;
+        tally.unseen.found += u64::from(found.unseen_original);
+        let time = found.time_s.as_secs_f64();
+        let bytes = format!("bytes {} to {}, {time:.6} s", found.seq, found.seq + found.bytes);
         tally.wrong.push(format!(
             "{place} frame {} ({bytes}): not retransmitted, and called `{}`",
-            said.frame.number,
-            word(said.kind)
+            found.frame.number,
+            word(found.kind)
         ));
     }
     tally
@@ -220,10 +220,10 @@ fn word(kind: RetransmissionKind) -> &'static str {
 
 /// The right class of a segment. That it was needless can be known if the receiver reports it.
 /// Otherwise both needless and the class of its mechanism are right.
-fn kind_of(segment: &WireRetransmission, said: Option<RetransmissionKind>) -> Option<RetransmissionKind> {
+fn kind_of(segment: &WireRetransmission, found: Option<RetransmissionKind>) -> Option<RetransmissionKind> {
     match segment.why {
         _ if segment.doubled => None,
-        _ if segment.reported || (segment.needless && said == Some(RetransmissionKind::Spurious)) => {
+        _ if segment.reported || (segment.needless && found == Some(RetransmissionKind::Spurious)) => {
             Some(RetransmissionKind::Spurious)
         }
         Some(Why::Fast) => Some(RetransmissionKind::Fast),
@@ -257,8 +257,8 @@ fn table(tallies: &[Tally; 2]) -> String {
     }
     let wrong: Vec<&String> = tallies.iter().flat_map(|tally| &tally.wrong).collect();
     if !wrong.is_empty() {
-        let _ = writeln!(table, "Wrong: {}, of which the first {}:\n", wrong.len(), wrong.len().min(MAX_TOLD));
-        for line in wrong.iter().take(MAX_TOLD) {
+        let _ = writeln!(table, "Wrong: {}, of which the first {}:\n", wrong.len(), wrong.len().min(MAX_LISTED));
+        for line in wrong.iter().take(MAX_LISTED) {
             let _ = writeln!(table, "- {line}");
         }
         table += "\n";

@@ -13,7 +13,7 @@ mod score;
 use crate::exit::{FAILED, FOUND};
 use crate::explain;
 use crate::interrupt::ended_by;
-use crate::output::{Output, Sources, complain, say};
+use crate::output::{Output, Sources, complain, notify};
 use crate::settings::{ExplainTask, Format as Explanation};
 use anyhow::Context;
 use args::{Check, Exec, Format, Lab, Path, Run, Score, Shell, Show};
@@ -108,7 +108,7 @@ fn run_experiments(task: &Run, mut out: Output) -> anyhow::Result<ExitCode> {
     } else if let Some(result) = all.first() {
         let folder = task.out.join(&result.experiment);
         let folder = folder.display().to_string();
-        say(&format!("captures and truth are in {folder}; `whyslow FILE` explains a capture"));
+        notify(&format!("captures and truth are in {folder}; `whyslow FILE` explains a capture"));
     }
     let spoiled = all.iter().any(|result| !result.problems.is_empty());
     Ok(if spoiled { ExitCode::from(FAILED) } else { ExitCode::SUCCESS })
@@ -145,7 +145,7 @@ fn execute(task: &Exec, out: Output) -> anyhow::Result<ExitCode> {
         Some(_) => complain(&format!("stopped when the client had run for {took}: this is what was captured by then")),
         None => {
             let folder = task.out.display().to_string();
-            say(&format!("the client ran for {took}; captures and truth are in {folder}"));
+            notify(&format!("the client ran for {took}; captures and truth are in {folder}"));
         }
     }
     for reason in &done.void {

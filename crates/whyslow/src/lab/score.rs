@@ -11,7 +11,7 @@ pub(super) mod real;
 mod right;
 
 pub(crate) use calibration::Counts;
-use calibration::Said;
+use calibration::ReportedCause;
 pub(crate) use right::are_alike;
 use right::{HEALTHY, WrongFinding};
 use std::collections::{BTreeMap, BTreeSet};
@@ -35,7 +35,7 @@ struct Judged {
     /// It is the end of the host that sends the payload.
     sends: bool,
     /// The cause that cost most.
-    top: Option<Said>,
+    top: Option<ReportedCause>,
     wrong: Option<WrongFinding>,
     /// Least round trip: reported, and from the sender's kernel, seconds.
     rtt: Option<(f64, f64)>,
@@ -178,7 +178,7 @@ fn judge(run: &Variant, result: &RunResult, end: End, analysis: &Analysis) -> Ju
         top: right::top(&findings),
         wrong: right::wrong(run, analysis),
         rtt: rtt.zip(figure("rtt_min")),
-        in_flight: in_flight.map(|said| said as f64 / mss).zip(kernels("max_in_flight").map(|b| b / mss)),
+        in_flight: in_flight.map(|reported| reported as f64 / mss).zip(kernels("max_in_flight").map(|b| b / mss)),
         resent: Some(directions.iter().map(needed).sum::<u64>() as f64).zip(resent),
         shares: sends.then(|| shares(analysis, sender, kernels)).flatten(),
         mended: None,
@@ -209,8 +209,10 @@ fn page(experiment: &Experiment, results: &[RunResult], judged: &[Judged]) -> St
     let broken: Vec<String> = judged
         .iter()
         .filter_map(|j| Some((j, j.wrong.as_ref()?.cause?)))
-        .filter(|(_, said)| said.confidence >= HIGH)
-        .map(|(j, said)| format!("- {} at the {}: `{}` ({:.2})\n", j.label, name(j.end), said.cause, said.confidence))
+        .filter(|(_, reported)| reported.confidence >= HIGH)
+        .map(|(j, reported)| {
+            format!("- {} at the {}: `{}` ({:.2})\n", j.label, name(j.end), reported.cause, reported.confidence)
+        })
         .collect();
     let _ = writeln!(page, "## Wrong at a confidence of {HIGH} or more: {} of {}\n", broken.len(), judged.len());
     page += &broken.concat();
@@ -223,13 +225,13 @@ fn page(experiment: &Experiment, results: &[RunResult], judged: &[Judged]) -> St
 }
 
 /// The causes that cost most, the additional wrong ones, and whether each is right.
-fn checked(judged: &[Judged]) -> Vec<(Said, bool)> {
+fn checked(judged: &[Judged]) -> Vec<(ReportedCause, bool)> {
     let of = |judged: &Judged| {
         let wrong = judged.wrong.as_ref().and_then(|wrong| wrong.cause);
         let top = judged.top.filter(|_| judged.wrong.as_ref().is_none_or(|wrong| wrong.cause.is_some()));
-        let top = top.map(|said| (said, wrong.is_none_or(|wrong| wrong.cause != said.cause)));
-        let beside = wrong.filter(|wrong| judged.top.is_none_or(|said| said.cause != wrong.cause));
-        top.into_iter().chain(beside.map(|said| (said, false)))
+        let top = top.map(|reported| (reported, wrong.is_none_or(|wrong| wrong.cause != reported.cause)));
+        let beside = wrong.filter(|wrong| judged.top.is_none_or(|reported| reported.cause != wrong.cause));
+        top.into_iter().chain(beside.map(|reported| (reported, false)))
     };
     judged.iter().flat_map(of).collect()
 }
@@ -242,7 +244,7 @@ fn attribution(judged: &[Judged]) -> String {
         pairs.len()
     );
     for (index, holder) in HOLDERS.iter().enumerate() {
-        let error: f64 = pairs.iter().map(|(said, truth)| (said[index] - truth[index]).abs()).sum();
+        let error: f64 = pairs.iter().map(|(reported, truth)| (reported[index] - truth[index]).abs()).sum();
         let mean =
             if pairs.is_empty() { "–".to_owned() } else { format!("{:.1}", 100.0 * error / pairs.len() as f64) };
         let _ = writeln!(table, "| {holder} | {mean} |");
@@ -252,19 +254,20 @@ fn attribution(judged: &[Judged]) -> String {
 
 /// What was promised for a fix, against the lab's measurement with the fix applied.
 fn promises(judged: &[Judged]) -> String {
-    let mut table = "## What a fix would bring, against the same transfer mended\n\n\
+    let mut table = "## What a fix would bring, against the same transfer fixed\n\n\
         | cause | promised | error, median | most |\n|---|---|---|---|\n"
         .to_owned();
-    let error = |j: &&Judged| j.mended.and_then(|(said, truth)| Some((said? / truth.max(1e-9) - 1.0).abs() * 100.0));
+    let error =
+        |j: &&Judged| j.fixed.and_then(|(reported, truth)| Some((reported? / truth.max(1e-9) - 1.0).abs() * 100.0));
     let spread = |mut errors: Vec<f64>, share: f64| {
         errors.sort_by(f64::total_cmp);
         let last = errors.len().saturating_sub(1);
         errors.get(((errors.len() as f64 * share) as usize).min(last)).map_or("–".to_owned(), |e| format!("{e:.1} %"))
     };
-    let causes: BTreeSet<&str> = judged.iter().filter(|j| j.mended.is_some()).map(|j| j.cause.as_str()).collect();
+    let causes: BTreeSet<&str> = judged.iter().filter(|j| j.fixed.is_some()).map(|j| j.cause.as_str()).collect();
     for cause in causes {
         // Without a promise there is no error, and the page prints that too.
-        let of: Vec<_> = judged.iter().filter(|j| j.cause == cause && j.mended.is_some()).collect();
+        let of: Vec<_> = judged.iter().filter(|j| j.cause == cause && j.fixed.is_some()).collect();
         let errors: Vec<f64> = of.iter().filter_map(&error).collect();
         let promised = format!("{} of {}", errors.len(), of.len());
         let _ =
@@ -294,14 +297,16 @@ fn confusion(judged: &[&Judged]) -> String {
     let right = |of: &[&&Judged]| of.iter().filter(|j| j.wrong.is_none()).count();
     for draw in draws {
         let of: Vec<_> = judged.iter().filter(|j| drawn(&j.label) == draw).collect();
-        let said: Vec<_> = judged.iter().filter(|j| j.top.map_or(HEALTHY, |said| said.cause) == draw).collect();
-        let precision = if said.is_empty() { "–".to_owned() } else { format!("{}/{}", right(&said), said.len()) };
+        let reported: Vec<_> =
+            judged.iter().filter(|j| j.top.map_or(HEALTHY, |reported| reported.cause) == draw).collect();
+        let precision =
+            if reported.is_empty() { "–".to_owned() } else { format!("{}/{}", right(&reported), reported.len()) };
         let mut instead: BTreeMap<String, usize> = BTreeMap::new();
         for (judged, wrong) in of.iter().filter_map(|j| Some((j, j.wrong.as_ref()?))) {
             let meant = if judged.cause == draw { String::new() } else { format!(" for `{}`", judged.cause) };
-            *instead.entry(wrong.said.clone() + &meant).or_default() += 1;
+            *instead.entry(wrong.reported.clone() + &meant).or_default() += 1;
         }
-        let instead: Vec<String> = instead.iter().map(|(said, n)| format!("{said} {n}")).collect();
+        let instead: Vec<String> = instead.iter().map(|(reported, n)| format!("{reported} {n}")).collect();
         let _ = writeln!(table, "| `{draw}` | {}/{} | {precision} | {} |", right(&of), of.len(), instead.join(", "));
     }
     table
@@ -334,15 +339,15 @@ mod tests {
     use whyslow_core::analysis::Grade;
 
     #[test]
-    fn a_confusion_table_counts_what_was_found_and_what_was_said() {
+    fn a_confusion_table_counts_true_and_reported_causes() {
         let judged = |cause: &str, top: Option<&'static str>| Judged {
             label: format!("{cause}-1"),
             cause: cause.to_owned(),
             end: End::Client,
             sends: false,
-            top: top.map(|cause| Said { cause, confidence: 0.9, grade: Grade::Shown, weight: 0.9 }),
+            top: top.map(|cause| ReportedCause { cause, confidence: 0.9, grade: Grade::Shown, weight: 0.9 }),
             wrong: (top.unwrap_or(HEALTHY) != cause)
-                .then(|| WrongFinding { said: format!("`{}`", top.unwrap_or_default()), cause: None }),
+                .then(|| WrongFinding { reported: format!("`{}`", top.unwrap_or_default()), cause: None }),
             rtt: Some((0.0101, 0.01)),
             in_flight: Some((10.0, 12.0)),
             resent: Some((4.0, 5.0)),

@@ -107,8 +107,8 @@ fn print_hop(page: &mut Page, hop: &Hop) {
     };
     let rate = units::rate(speed(hop) * 8.0);
     let total = units::figure(hop.times.total.as_secs_f64(), "s");
-    let said = format!("{}, HTTP/{}{tls}, {bytes} in {total} = {rate}", hop.status, hop.http);
-    page.hanging(&Line::new().styled(BOLD, &hop.url).plain(": "), Style::new(), &said, 2);
+    let status_line = format!("{}, HTTP/{}{tls}, {bytes} in {total} = {rate}", hop.status, hop.http);
+    page.hanging(&Line::new().styled(BOLD, &hop.url).plain(": "), Style::new(), &status_line, 2);
     if let Some(proxy) = &hop.proxy {
         let text = format!("through the proxy {proxy}: what follows is between this machine and the proxy");
         page.wrapped(&Line::new().pad(2).styled(WARNING, "! "), Style::new(), &text);

@@ -71,7 +71,7 @@ fn late_by_acks(captured: &Captured, from: End) -> Vec<Late> {
             late.push(Late { place, by: packet.at - since });
             hole = None;
         }
-        if packet.tells_of_hole && hole.is_none() && !was_lost(ack) {
+        if packet.reports_hole && hole.is_none() && !was_lost(ack) {
             hole = Some((ack, packet.at));
         }
     }

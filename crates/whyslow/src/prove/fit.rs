@@ -35,7 +35,7 @@ const WINDOW: f64 = 0.06;
 pub(super) fn fit(captured: &Captured, at_most: f64, tries: u32, shop: &Workshop<'_>) -> anyhow::Result<Fitted> {
     let mut choice = Choice::first(captured);
     let mut best: Option<Fitted> = None;
-    let mut choices = choices_beside(captured, choice);
+    let mut choices = adjacent_choices(captured, choice);
     let mut repeats = if captured.seconds() < SHORT { REPEATS } else { 0 };
     let mut made = 0;
     for number in 1..=tries as usize {
@@ -113,7 +113,7 @@ fn ratio(there: f64, here: f64) -> Option<f64> {
 }
 
 /// What else may be, the likeliest last.
-fn choices_beside(captured: &Captured, first: Choice) -> Vec<Choice> {
+fn adjacent_choices(captured: &Captured, first: Choice) -> Vec<Choice> {
     let mut all = Vec::new();
     let by_window = [Limit::SlowStart, Limit::CongestionAvoidance, Limit::LossRecovery, Limit::Timeout, Limit::Pacing];
     let of_controller = captured.share(&by_window) + captured.share(&[Limit::Bandwidth]) > 0.1;

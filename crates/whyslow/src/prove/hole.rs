@@ -17,7 +17,7 @@ const LEAD: f64 = 0.1;
 impl Captured {
     /// When full segments began to pass, seconds from the connection's start; infinite if they
     /// never did, and `None` if there is no black hole or its end is not visible.
-    pub fn mended_after(&self) -> Option<f64> {
+    pub fn fixed_after(&self) -> Option<f64> {
         self.findings().into_iter().find(|finding| finding.cause.slug() == "mtu-black-hole")?;
         let full: Vec<&Packet> = self.packets.data(self.from()).filter(|it| it.len >= self.segment()).collect();
         let Some(acked) = self.packets.acked_at(self.from(), full.first()?.end()) else { return Some(f64::INFINITY) };
@@ -28,19 +28,19 @@ impl Captured {
 
     /// The place behind the bytes sent into the hole: no other cause loses any of them.
     pub fn swallowed(&self) -> u64 {
-        let mended = self.mended_after().map_or(0.0, |after| self.connection.start_s.as_secs_f64() + after);
-        self.packets.data(self.from()).take_while(|packet| packet.at < mended).map(Packet::end).max().unwrap_or(0)
+        let fixed = self.fixed_after().map_or(0.0, |after| self.connection.start_s.as_secs_f64() + after);
+        self.packets.data(self.from()).take_while(|packet| packet.at < fixed).map(Packet::end).max().unwrap_or(0)
     }
 }
 
 /// Puts the hole into the sender's link: nothing but full segments is known not to pass.
 pub(super) fn dig(captured: &Captured, end: End, link: &mut LinkSpec) {
-    let Some(mended) = captured.mended_after().filter(|_| end == captured.from()) else { return };
+    let Some(fixed) = captured.fixed_after().filter(|_| end == captured.from()) else { return };
     let full = captured.mss() + HEADERS;
     link.mtu = Some(MtuSpec { size: Size(full - 1), icmp: false });
-    if mended.is_finite() {
+    if fixed.is_finite() {
         let set = LinkSpec { mtu: Some(MtuSpec { size: Size(full), icmp: false }), ..LinkSpec::default() };
-        link.step.push(StepSpec { at: micros(mended + LEAD), set });
+        link.step.push(StepSpec { at: micros(fixed + LEAD), set });
     }
 }
 

@@ -19,7 +19,7 @@ pub(super) struct Packet {
     /// It carries a congestion mark.
     pub marked: bool,
     /// SACK blocks report a hole before this ACK's data.
-    pub tells_of_hole: bool,
+    pub reports_hole: bool,
     /// The place of its first byte.
     pub start: u64,
     pub len: u64,
@@ -84,7 +84,7 @@ impl Packets {
             from: point.from,
             flags: point.flags,
             marked: point.marked,
-            tells_of_hole: point.sacks > u8::from(point.dsack),
+            reports_hole: point.sacks > u8::from(point.dsack),
             start,
             len: u64::from(point.len),
             ack: point.ack.map(|ack| ack.saturating_sub(1)),

@@ -22,25 +22,25 @@ pub(super) fn page(outcome: &Outcome, width: usize) -> String {
     let mut page = Page::new(width.clamp(60, 200));
     page.wrapped(&Line::new(), BOLD, &headline(outcome));
     page.gap();
-    say(&mut page, "built", &built(outcome));
-    say(&mut page, "again", &again(outcome.agreement(), outcome));
+    print_row(&mut page, "built", &built(outcome));
+    print_row(&mut page, "again", &again(outcome.agreement(), outcome));
     if !outcome.agreement().agrees {
-        say(&mut page, "differs", &outcome.agreement().differs.join("; "));
+        print_row(&mut page, "differs", &outcome.agreement().differs.join("; "));
     }
     for tried in &outcome.fixes {
-        say(&mut page, label(tried), &result_line(tried, outcome));
+        print_row(&mut page, label(tried), &result_line(tried, outcome));
     }
     if let Some(together) = &outcome.together {
-        say(&mut page, "together", &result_line(together, outcome));
+        print_row(&mut page, "together", &result_line(together, outcome));
     }
     for tried in &outcome.often_tried {
         let name = if tried.verdict == Verdict::Helps { "helps too" } else { label(tried) };
-        say(&mut page, name, &result_line(tried, outcome));
+        print_row(&mut page, name, &result_line(tried, outcome));
     }
     page.finish()
 }
 
-fn say(page: &mut Page, name: &str, text: &str) {
+fn print_row(page: &mut Page, name: &str, text: &str) {
     page.hanging(&Line::new().styled(DIM, name).pad(COLUMN), anstyle::Style::new(), text, COLUMN);
 }
 

@@ -261,9 +261,9 @@ impl Captured {
             let after = || self.packets.data(from).filter(|packet| packet.at >= end - MOMENT);
             let copies = copies_within(span.seconds.as_secs_f64(), self.rtt());
             // A first copy that no ACK reported when it was sent again shows only by this wait.
-            let untold = after().next().filter(|packet| packet.kind == Kind::New && packet.at <= end + MOMENT);
-            let told = || after().find(|packet| packet.kind == Kind::Timeout).map(|packet| (packet, 1));
-            let Some((packet, listed)) = untold.map(|packet| (packet, 0)).or_else(told) else { continue };
+            let unreported = after().next().filter(|packet| packet.kind == Kind::New && packet.at <= end + MOMENT);
+            let resent = || after().find(|packet| packet.kind == Kind::Timeout).map(|packet| (packet, 1));
+            let Some((packet, listed)) = unreported.map(|packet| (packet, 0)).or_else(resent) else { continue };
             unseen.extend(std::iter::repeat_n(packet.start, copies.saturating_sub(listed)));
         }
         unseen
@@ -376,7 +376,7 @@ mod tests {
     use super::copies_within;
 
     #[test]
-    fn how_long_nothing_came_tells_how_often_the_timer_expired() {
+    fn silence_length_gives_the_number_of_timeouts() {
         // Round trips of 25 and 31 ms, and of 200 ms, after which the first timeout takes 600 ms.
         let cases =
             [(0.0, 0.025, 0), (0.275, 0.025, 1), (0.73, 0.025, 2), (3.627, 0.031, 4), (0.6, 0.2, 1), (1.8, 0.2, 2)];

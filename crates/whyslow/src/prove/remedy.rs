@@ -392,7 +392,7 @@ mod tests {
     }
 
     #[test]
-    fn who_asks_for_everything_at_once_is_still_answered_in_turn() {
+    fn pipelined_requests_are_answered_in_turn() {
         let text = "[[work.script.messages]]\nfrom = \"client\"\nsize = \"10B\"\n\
                     [[work.script.messages]]\nfrom = \"server\"\nsize = \"100B\"\n\
                     [[work.script.messages]]\nfrom = \"client\"\nsize = \"10B\"\nwait = \"1s\"\n\

@@ -58,7 +58,7 @@ fn every_sample_that_can_be_made_again_is_a_scenario_of_the_lab() {
 }
 
 #[test]
-fn what_both_programs_said_is_what_the_capture_has() {
+fn the_conversation_has_the_captures_bytes() {
     for name in ["receive-window-client.pcap", "receive-window-server.pcap"] {
         let captured = captured(name);
         let message = |from, size, wait| Message { from, size: Size(size), wait: Time(wait), after: None };
@@ -144,7 +144,7 @@ fn a_hole_swallows_full_segments_until_they_pass() {
 }
 
 #[test]
-fn a_lost_packet_is_mended_on_the_path_as_it_is_promised() {
+fn a_lost_packet_is_fixed_on_the_path_as_promised() {
     for name in ["timeout-server.pcap", "tail-loss-server.pcap", "loss-server.pcap"] {
         let fixes = remedy::of(&captured(name));
         let promised = fixes.iter().find(|fix| fix.promised_s.is_some()).map(|fix| &fix.how);
@@ -177,7 +177,7 @@ fn hosts_remember_and_restart_as_they_did() {
 }
 
 #[test]
-fn who_sends_what_it_is_granted_waits_for_each_grant() {
+fn a_sender_with_grants_waits_for_each() {
     let built = built(&captured("protocol-window-server.pcap"));
     let server = script(&built).messages.iter().filter(|message| message.from == Side::Server).skip(1);
     let granted: Vec<&Message> = server.collect();
@@ -231,12 +231,12 @@ fn the_captures_curve_ends_when_the_time_that_is_compared_does() {
 }
 
 #[test]
-fn what_cannot_be_made_again_says_why() {
+fn a_transfer_that_cannot_be_built_has_a_reason() {
     let wrong = |name: &str| match open(&TransferPlace::read(&sample(name)).unwrap()) {
         Ok(_) => panic!("{name} can be read"),
         Err(error) => format!("{error:#}"),
     };
     assert!(wrong("derived/elided-text.txt").contains("give a pcap"), "{}", wrong("derived/elided-text.txt"));
-    let nobody = wrong("receive-window-client.pcap#7");
-    assert!(nobody.contains("there is no connection 7"), "{nobody}");
+    let missing = wrong("receive-window-client.pcap#7");
+    assert!(missing.contains("there is no connection 7"), "{missing}");
 }

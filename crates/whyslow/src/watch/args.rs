@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn files_filters_and_pipes_are_told_apart() {
+    fn files_filters_and_pipes_are_distinguished() {
         let interfaces = |names: &[&str], filter: Option<&str>| {
             From::Interfaces(names.iter().map(ToString::to_string).collect(), filter.map(str::to_owned))
         };

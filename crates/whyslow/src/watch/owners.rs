@@ -19,7 +19,7 @@ const PART: u32 = 20;
 /// Most connections whose programs are remembered.
 const MAX_OWNERS: usize = 200_000;
 /// Most bytes that are read of the helper: more than any watch needs.
-const MOST_TOLD: u64 = 1 << 34;
+const MAX_REPORTED: u64 = 1 << 34;
 /// Bytes that timestamps take of each segment (RFC 7323).
 const TIMESTAMPS: u32 = 12;
 
@@ -47,7 +47,7 @@ impl Owners {
         let owners = Arc::downgrade(&self.0);
         thread::Builder::new().name("owners".to_owned()).spawn(move || {
             if let Some(mut helper) = helper {
-                let lines = BufReader::new(helper.output.take(MOST_TOLD)).lines().map_while(Result::ok);
+                let lines = BufReader::new(helper.output.take(MAX_REPORTED)).lines().map_while(Result::ok);
                 for (connection, name) in lines.filter_map(|line| read(&line)) {
                     let Some(known) = owners.upgrade() else { break };
                     Self(known).insert(connection, name);
@@ -123,16 +123,16 @@ impl Helper {
 ///
 /// # Errors
 /// When the output is closed.
-pub(super) fn tell_owners(mut out: impl Write) -> io::Result<()> {
-    let mut told: HashSet<(SocketAddr, SocketAddr)> = HashSet::new();
+pub(super) fn report_owners(mut out: impl Write) -> io::Result<()> {
+    let mut reported: HashSet<(SocketAddr, SocketAddr)> = HashSet::new();
     loop {
         let start = Instant::now();
         let open = open_connections().connections;
         let ends: HashSet<_> = open.iter().map(|one| (one.local, one.remote)).collect();
-        told.retain(|one| ends.contains(one));
+        reported.retain(|one| ends.contains(one));
         for one in open {
             if let Some(owner) = one.owners.first()
-                && told.insert((one.local, one.remote))
+                && reported.insert((one.local, one.remote))
             {
                 // A process names itself.
                 let name: String = owner.name.chars().filter(|c| !c.is_control()).collect();

@@ -289,10 +289,10 @@ fn spans_of_exchange(exchange: &Value) -> Result<(), String> {
         at = start + seconds;
         waited += if span["party"] == "nobody" { 0.0 } else { seconds };
     }
-    let told = number(exchange, "wait_s")?;
+    let wait = number(exchange, "wait_s")?;
     // Of very many spans, the shortest ones are added to others.
     let is_whole = exchange["spans_total"].is_null();
-    ensure(!is_whole || (waited - told).abs() <= SPANS_ROUNDED, || format!("waited {told} s in spans of {waited} s"))
+    ensure(!is_whole || (waited - wait).abs() <= SPANS_ROUNDED, || format!("waited {wait} s in spans of {waited} s"))
 }
 
 fn ensure(holds: bool, wrong: impl Fn() -> String) -> Result<(), String> {

@@ -11,10 +11,10 @@ fn run(arguments: &[&str]) -> Output {
 #[track_caller]
 fn is_refused(arguments: &[&str], part: &str) {
     let output = run(arguments);
-    let said = String::from_utf8(output.stderr).unwrap();
-    assert_eq!(output.status.code(), Some(2), "{said}");
+    let message = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(2), "{message}");
     assert!(output.stdout.is_empty());
-    assert!(said.contains(part), "{part:?} is not in {said}");
+    assert!(message.contains(part), "{part:?} is not in {message}");
 }
 
 #[test]
@@ -52,7 +52,7 @@ fn causes_of_hosts_are_explained() {
 }
 
 #[test]
-fn a_peer_or_a_process_that_is_not_there_is_told() {
+fn a_missing_peer_or_process_is_reported() {
     let output = run(&["--peer", "192.0.2.77", "--process", "no-such-program"]);
     assert_eq!(output.status.code(), Some(0));
     assert!(String::from_utf8(output.stderr).unwrap().contains("no socket is of that peer or process"));

@@ -6,7 +6,7 @@ use std::process::Command;
 use whyslow_testing::{Lack, skip};
 
 #[test]
-fn a_healthy_machine_is_told_so() {
+fn a_healthy_machine_is_reported_as_healthy() {
     let script = format!("{START_NGINX} for i in 1 2 3 4 5; do curl -so /dev/null http://127.0.0.1:8080/small; done;");
     let needs = ["nginx", "curl"];
     let Some(printed) = json_within(&needs, &format!("{script} $W --json")) else { return };
@@ -20,7 +20,7 @@ fn a_healthy_machine_is_told_so() {
 }
 
 #[test]
-fn connections_that_nobody_closes_are_told_with_their_process() {
+fn unclosed_connections_are_reported_with_their_process() {
     // nginx closes after a second; five seconds later nothing will close them any more.
     let script = format!(
         "{START_NGINX} python3 holds.py & sleep 7
@@ -74,7 +74,7 @@ fn a_listener_that_overflows_is_named() {
 }
 
 #[test]
-fn who_does_not_answer_is_named() {
+fn a_silent_host_is_named() {
     // A black hole: its packets go to a device where no host has that address.
     let script = "ip link add hole type veth peer name end; ip link set hole up; ip link set end up;
         ip address add 10.9.9.1/24 dev hole;
@@ -114,7 +114,7 @@ time.sleep(60)
 ";
 
 #[test]
-fn syns_to_a_dead_address_are_no_loss() {
+fn syns_to_a_dead_address_are_not_loss() {
     let folder = folder();
     std::fs::write(folder.path().join("dead.py"), DEAD_ADDRESS).unwrap();
     let script = format!(
@@ -154,7 +154,7 @@ time.sleep(60)
 ";
 
 #[test]
-fn drops_of_the_own_queue_are_not_told_as_the_networks() {
+fn drops_of_the_own_queue_are_not_reported_as_the_networks() {
     let folder = folder();
     std::fs::write(folder.path().join("sends.py"), SENDS).unwrap();
     let script = "ip link set lo mtu 1500; ethtool -K lo tso off gso off 2>/dev/null
@@ -216,7 +216,7 @@ fn thousands_of_sockets_are_a_screen() {
 }
 
 #[test]
-fn without_root_what_is_missing_is_said() {
+fn without_root_missing_parts_are_reported() {
     let folder = folder();
     // All users may look at it, and start it.
     let permissions = std::os::unix::fs::PermissionsExt::from_mode(0o755);

@@ -38,9 +38,9 @@ fn over(path: &[&str], folder: &Path, server: &str, client: &str) -> Option<()> 
     command.args(["lab", "exec"]).args(path);
     command.args(["--server", &server, "--client", &client, "--out", &results]);
     let output = command.output().unwrap();
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    if said.contains("namespaces are not allowed") || said.contains("is not installed") {
-        skip(Lack::Machine, said);
+    let message = String::from_utf8_lossy(&output.stderr).into_owned();
+    if message.contains("namespaces are not allowed") || message.contains("is not installed") {
+        skip(Lack::Machine, message);
         return None;
     }
     Some(())
@@ -86,7 +86,7 @@ fn a_threshold_that_acts_is_found_and_one_that_does_not_is_not() {
 }
 
 #[test]
-fn clients_that_give_up_are_no_overflow() {
+fn clients_that_give_up_are_not_overflow() {
     let folder = folder();
     std::fs::write(folder.path().join("big"), vec![b'x'; 30_000_000]).unwrap();
     let client = "for i in 1 2 3 4 5; do curl -so /dev/null --max-time 0.8 http://$SERVER:8080/big; done; sleep 1

@@ -33,8 +33,8 @@ pub(crate) fn within(folder: &Path, needs: &[&str], script: &str) -> Option<Outp
 pub(crate) fn json_within(needs: &[&str], script: &str) -> Option<serde_json::Value> {
     let folder = folder();
     let output = within(folder.path(), needs, script)?;
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{said}");
+    let message = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{message}");
     Some(crate::checked(&String::from_utf8(output.stdout).unwrap()))
 }
 

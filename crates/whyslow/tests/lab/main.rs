@@ -247,7 +247,7 @@ const LOSSY: &str = r#"
 
 /// What both captures show together is what the link's log has of every packet.
 #[test]
-fn both_captures_together_tell_what_the_link_did() {
+fn both_captures_together_show_the_links_actions() {
     let _alone = alone();
     let Some(user) = User::all().into_iter().next() else { return };
     std::fs::write(user.path("lossy.toml"), LOSSY).unwrap();
@@ -413,7 +413,7 @@ fn a_signal_ends_a_run_and_what_was_captured_by_then_is_explained() {
 }
 
 #[test]
-fn a_signal_before_anybody_listens_ends_the_run_too() {
+fn a_signal_before_the_handler_ends_the_run_too() {
     let _alone = alone();
     for user in User::all() {
         let arguments = ["lab", "exec", "--server", "touch begun; exec sleep 60", "--client", "touch asked"];

@@ -21,7 +21,7 @@ const NAME: &str = "slow\u{9b}31m\u{202e}.pcap";
 
 /// A run of a busy machine may not be the capture's: then a test proves nothing either way.
 #[test]
-fn what_was_captured_is_made_again_and_mended() {
+fn a_captured_transfer_is_reproduced_and_fixed() {
     let _alone = alone();
     let schema = include_str!("../../../../docs/schema/whyslow-prove-1.schema.json");
     let schema = jsonschema::validator_for(&serde_json::from_str(schema).unwrap()).unwrap();
@@ -36,28 +36,28 @@ fn what_was_captured_is_made_again_and_mended() {
             let output = user.command(&arguments).env("TMPDIR", user.path("")).output().unwrap();
             let complaint = text(&output.stderr);
             assert!(output.status.code().is_some_and(|code| code < 2), "{sample} as {}: {complaint}", user.name);
-            let told: Value = serde_json::from_slice(&output.stdout).unwrap();
-            assert!(!text(&output.stdout).contains(['\u{9b}', '\u{202e}']), "{told}");
-            assert_eq!(told["capture"], NAME);
-            if let Some(wrong) = schema.iter_errors(&told).next() {
-                panic!("{sample}: {wrong} at {}: {told}", wrong.instance_path());
+            let outcome: Value = serde_json::from_slice(&output.stdout).unwrap();
+            assert!(!text(&output.stdout).contains(['\u{9b}', '\u{202e}']), "{outcome}");
+            assert_eq!(outcome["capture"], NAME);
+            if let Some(wrong) = schema.iter_errors(&outcome).next() {
+                panic!("{sample}: {wrong} at {}: {outcome}", wrong.instance_path());
             }
-            assert_eq!(told["agreement"]["captured_cause"], *cause);
-            assert_eq!(told["agrees"], output.status.success(), "{told}");
+            assert_eq!(outcome["agreement"]["captured_cause"], *cause);
+            assert_eq!(outcome["agrees"], output.status.success(), "{outcome}");
             // What is kept is a scenario of the lab.
             let kept = std::fs::read_to_string(user.path("kept/again.toml")).unwrap();
             assert!(whyslow_lab::scenario::load("again", &kept, &[]).is_ok(), "{kept}");
             assert!(std::fs::read_to_string(user.path("kept/curves.svg")).unwrap().matches("<polyline").count() >= 2);
             let page = std::fs::read_to_string(user.path("page.html"));
             assert_eq!(page.is_ok_and(|page| page.starts_with("<!doctype html>")), has_page);
-            if told["agrees"] != true {
-                assert!(told["fixes"].as_array().unwrap().is_empty(), "{told}");
-                skip(Lack::Quiet, format!("{sample} as {}: {}", user.name, told["agreement"]["differs"]));
+            if outcome["agrees"] != true {
+                assert!(outcome["fixes"].as_array().unwrap().is_empty(), "{outcome}");
+                skip(Lack::Quiet, format!("{sample} as {}: {}", user.name, outcome["agreement"]["differs"]));
                 continue;
             }
-            let first = &told["fixes"][0];
-            assert_eq!((&first["cause"], &first["what"]), (&Value::from(*cause), &Value::from(*fix)), "{told}");
-            assert!(first["measured"].as_f64().is_some() || first["why_not"].is_string(), "{told}");
+            let first = &outcome["fixes"][0];
+            assert_eq!((&first["cause"], &first["what"]), (&Value::from(*cause), &Value::from(*fix)), "{outcome}");
+            assert!(first["measured"].as_f64().is_some() || first["why_not"].is_string(), "{outcome}");
         }
         // Only the kept files are left.
         let left = std::fs::read_dir(user.path("")).unwrap().flatten();

@@ -137,11 +137,11 @@ impl Pipes {
     pub fn end(mut self) -> (Option<i32>, String) {
         drop(self.stdin.take());
         let status = self.child.wait().unwrap();
-        let mut said = String::new();
+        let mut errors = String::new();
         if let Some(mut stderr) = self.child.stderr.take() {
-            std::io::Read::read_to_string(&mut stderr, &mut said).unwrap();
+            std::io::Read::read_to_string(&mut stderr, &mut errors).unwrap();
         }
-        (status.code(), said)
+        (status.code(), errors)
     }
 }
 

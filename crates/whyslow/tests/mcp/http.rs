@@ -31,10 +31,10 @@ impl Http {
             command.env("WHYSLOW_MCP_TOKEN", token);
         }
         let mut child = command.spawn().unwrap();
-        let mut said = BufReader::new(child.stderr.take().unwrap()).lines();
-        let first = said.next().unwrap().unwrap();
+        let mut errors = BufReader::new(child.stderr.take().unwrap()).lines();
+        let first = errors.next().unwrap().unwrap();
         let address = first.split("http://").nth(1).unwrap().split("/mcp").next().unwrap().to_owned();
-        let second = said.next().unwrap().unwrap();
+        let second = errors.next().unwrap().unwrap();
         let printed = second.strip_prefix("Authorization: Bearer ").unwrap();
         let token = token.map_or(printed, |token| {
             assert!(!second.contains(token), "{second}");

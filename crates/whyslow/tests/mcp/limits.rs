@@ -118,9 +118,9 @@ fn malformed_messages_do_not_end_the_server() {
         assert!(client.ask("ping", json!({})).is_ok(), "{}", String::from_utf8_lossy(&line[..line.len().min(80)]));
     }
     assert!(client.data("explain", json!({"files": "loss-client.pcap"}))["findings"].is_array());
-    let (status, said) = client.end();
-    assert_eq!(status, Some(0), "{said}");
-    assert!(!said.contains("panic"), "{said}");
+    let (status, errors) = client.end();
+    assert_eq!(status, Some(0), "{errors}");
+    assert!(!errors.contains("panic"), "{errors}");
 }
 
 #[test]
@@ -128,9 +128,9 @@ fn a_client_that_does_not_begin_as_it_must_ends_the_server_in_order() {
     for first in ["", "GET / HTTP/1.1\n\n", "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/initialized\"}\n"] {
         let mut client = Pipes::start(&samples(), &[]);
         client.raw(first.as_bytes());
-        let (status, said) = client.end();
-        assert!(matches!(status, Some(0 | 2)), "{first}: {said}");
-        assert!(!said.contains("panic"), "{said}");
+        let (status, errors) = client.end();
+        assert!(matches!(status, Some(0 | 2)), "{first}: {errors}");
+        assert!(!errors.contains("panic"), "{errors}");
     }
 }
 

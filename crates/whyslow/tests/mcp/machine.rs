@@ -7,7 +7,7 @@ use std::net::TcpListener;
 use std::thread;
 
 #[test]
-fn a_probe_says_where_the_time_of_a_request_went() {
+fn a_probe_reports_the_phases_of_a_request() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}/x", listener.local_addr().unwrap());
     thread::spawn(move || {

@@ -7,7 +7,7 @@ use std::io::Write;
 use std::time::{Duration, Instant};
 
 #[test]
-fn the_server_says_who_it_is_and_what_may_be_claimed() {
+fn the_server_sends_its_name_and_its_rules() {
     for version in ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"] {
         let mut client = Pipes::start(&samples(), &[]);
         let hello =

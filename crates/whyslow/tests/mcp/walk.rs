@@ -96,12 +96,12 @@ fn known_causes_are_found_and_each_cited_frame_is_there() {
     sizes.add("causes (one)", &result);
     sizes.add_value("tools/list", &client.ask("tools/list", json!({})).unwrap());
     sizes.check();
-    let (status, said) = client.end();
-    assert_eq!((status, said.as_str()), (Some(0), ""));
+    let (status, errors) = client.end();
+    assert_eq!((status, errors.as_str()), (Some(0), ""));
 }
 
 #[test]
-fn a_healthy_capture_and_one_that_does_not_tell_are_said_to_be_so() {
+fn healthy_and_inconclusive_captures_are_reported_as_such() {
     let mut client = Pipes::begun(&samples(), &[]);
     let healthy = client.data("explain", json!({"files": "healthy-server.pcap"}));
     assert_eq!((&healthy["status"], &healthy["findings"]), (&"healthy".into(), &json!([])));

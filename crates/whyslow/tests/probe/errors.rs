@@ -11,17 +11,17 @@ use std::time::Duration;
 #[track_caller]
 fn complaint(arguments: &[&str]) -> String {
     let output = run(arguments);
-    let said = String::from_utf8(output.stderr).unwrap();
-    assert_eq!(output.status.code(), Some(2), "{said}");
+    let message = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(2), "{message}");
     assert!(output.stdout.is_empty(), "{}", String::from_utf8_lossy(&output.stdout));
-    said
+    message
 }
 
 #[track_caller]
 fn assert_complaint(arguments: &[&str], parts: &[&str]) {
-    let said = complaint(arguments);
+    let message = complaint(arguments);
     for part in parts {
-        assert!(said.contains(part), "{part:?} is not in {said}");
+        assert!(message.contains(part), "{part:?} is not in {message}");
     }
 }
 
@@ -36,14 +36,14 @@ fn what_makes_no_sense_is_refused() {
 }
 
 #[test]
-fn names_and_ports_that_nobody_has() {
+fn unknown_names_and_closed_ports() {
     assert_complaint(&["http://nobody.invalid/"], &["DNS: nobody.invalid", "look at: the spelling"]);
     assert_complaint(&["http://127.0.0.1:1/"], &["connect:", "refused", "whether a server listens on port 1"]);
     assert_complaint(&["http://127.0.0.1:1/", "-6"], &["DNS: 127.0.0.1 has no IPv6 address"]);
 }
 
 #[test]
-fn every_address_is_told() {
+fn every_address_is_reported() {
     let pin = "two.example:1:127.0.0.1,127.0.0.2";
     assert_complaint(&["http://two.example:1/", "--resolve", pin], &["127.0.0.1:1: refused", "127.0.0.2:1: refused"]);
 }
@@ -71,16 +71,16 @@ fn errors_of_the_server_are_complete_answers() {
         let status = if got.line.contains("/broken") { "503 Service Unavailable" } else { "404 Not Found" };
         respond(stream, status, b"no");
     });
-    for (path, said) in [("/", "answered 404"), ("/broken", "answered 503")] {
+    for (path, message) in [("/", "answered 404"), ("/broken", "answered 503")] {
         let output = run(&[&server.url(path)]);
         assert_eq!(output.status.code(), Some(2));
-        assert!(String::from_utf8(output.stderr).unwrap().contains(said));
+        assert!(String::from_utf8(output.stderr).unwrap().contains(message));
         assert!(String::from_utf8(output.stdout).unwrap().contains("answer, last byte"));
     }
 }
 
 #[test]
-fn nobody_is_waited_for_without_end() {
+fn every_wait_has_a_limit() {
     let silent = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}/", silent.local_addr().unwrap());
     assert_complaint(&[&url, "--max-time", "200ms"], &["waiting for the answer: not done within 0.2 s"]);
@@ -100,7 +100,7 @@ fn nobody_is_waited_for_without_end() {
 }
 
 #[test]
-fn tls_that_fails_says_why() {
+fn failed_tls_has_a_reason() {
     let plain = Server::start(|_, stream| respond(stream, "400 Bad Request", b"no TLS here"));
     let url = format!("https://{}/", plain.address);
     assert_complaint(&[&url, "--max-time", "3s"], &["TLS:"]);

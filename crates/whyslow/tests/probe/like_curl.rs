@@ -55,9 +55,9 @@ fn a_certificate_of_ones_own_is_shown() {
 #[test]
 fn a_socks_proxy_of_an_option_is_not_the_environments() {
     let output = run(&["http://example.org/", "-x", "socks5://127.0.0.1:1080"]);
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(said.contains("only HTTP proxies") && said.contains("--proxy"), "{said}");
-    assert!(!said.contains("environment") && !said.contains("all_proxy"), "{said}");
+    let message = String::from_utf8_lossy(&output.stderr);
+    assert!(message.contains("only HTTP proxies") && message.contains("--proxy"), "{message}");
+    assert!(!message.contains("environment") && !message.contains("all_proxy"), "{message}");
 }
 
 #[test]

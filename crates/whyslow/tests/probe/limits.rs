@@ -29,9 +29,9 @@ fn serve(answer: impl Fn(&mut TcpStream) + Send + Sync + 'static) -> String {
 #[track_caller]
 fn complaint(arguments: &[&str]) -> String {
     let output = run(arguments);
-    let said = String::from_utf8(output.stderr).unwrap();
-    assert_eq!(output.status.code(), Some(2), "{said}");
-    said
+    let message = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(2), "{message}");
+    message
 }
 
 #[test]
@@ -40,8 +40,8 @@ fn interim_answers_without_end_are_read_no_further() {
         let flood = b"HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n".repeat(1_000);
         while stream.write_all(&flood).is_ok() {}
     });
-    let said = complaint(&[&url]);
-    assert!(said.contains("more than 100 interim answers"), "{said}");
+    let message = complaint(&[&url]);
+    assert!(message.contains("more than 100 interim answers"), "{message}");
 }
 
 #[test]
@@ -50,8 +50,8 @@ fn a_head_without_end_is_read_no_further() {
         let _ = stream.write_all(b"HTTP/1.1 200 OK\r\nX: ");
         while stream.write_all(&[b'a'; 1_000]).is_ok() {}
     });
-    let said = complaint(&[&url]);
-    assert!(said.contains("256 KiB") || said.contains("too large"), "{said}");
+    let message = complaint(&[&url]);
+    assert!(message.contains("256 KiB") || message.contains("too large"), "{message}");
 }
 
 #[test]
@@ -86,10 +86,10 @@ fn http_1_0_is_called_that_and_is_not_reused_in_silence() {
         let _ = stream.shutdown(std::net::Shutdown::Both);
     });
     let output = run(&[&url, "--reuse", "--repeat", "3", "--json"]);
-    let said = String::from_utf8(output.stderr).unwrap();
-    assert_eq!(output.status.code(), Some(0), "{said}");
+    let message = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(0), "{message}");
     let printed: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(printed["requests"][1]["hops"][0]["http"], "1.0");
-    assert!(said.contains("--reuse: 2 of 2 requests needed a new connection"), "{said}");
-    assert!(said.contains("it answers with HTTP/1.0"), "{said}");
+    assert!(message.contains("--reuse: 2 of 2 requests needed a new connection"), "{message}");
+    assert!(message.contains("it answers with HTTP/1.0"), "{message}");
 }

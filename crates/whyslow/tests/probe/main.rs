@@ -36,8 +36,8 @@ fn run(arguments: &[&str]) -> Output {
 #[track_caller]
 fn stdout(arguments: &[&str]) -> String {
     let output = run(arguments);
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert_eq!(output.status.code(), Some(0), "{arguments:?}: {said}");
+    let message = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(0), "{arguments:?}: {message}");
     String::from_utf8(output.stdout).unwrap()
 }
 

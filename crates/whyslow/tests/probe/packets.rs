@@ -53,9 +53,9 @@ fn the_verdict_is_that_of_the_capture() {
         let mut arguments = vec!["--capture", &file_name];
         arguments.extend(urls.iter().map(String::as_str));
         let refused = run(&["--capture", &file_name, &urls[0]]);
-        let said = String::from_utf8_lossy(&refused.stderr).into_owned();
-        if refused.status.code() == Some(2) && said.contains("CAP_NET_RAW") {
-            skip(Lack::Machine, said);
+        let message = String::from_utf8_lossy(&refused.stderr).into_owned();
+        if refused.status.code() == Some(2) && message.contains("CAP_NET_RAW") {
+            skip(Lack::Machine, message);
             return;
         }
         let mut printed = json(&arguments);
@@ -79,7 +79,7 @@ fn the_first_packet_is_that_of_the_capture() {
     let Some(nginx) = Nginx::start(server.address) else { return };
     let trust = nginx.trust();
     let [a, b, c, d] = trust.each_ref().map(String::as_str);
-    let mut told_apart = Vec::new();
+    let mut are_distinct = Vec::new();
     // On a busy machine a process sees packets late: use the nearest of several counts.
     for _ in 0..20 {
         let printed = json(&[&nginx.url("/"), a, b, c, d]);
@@ -93,13 +93,13 @@ fn the_first_packet_is_that_of_the_capture() {
         let by_packets = seconds(&answer["start_s"]) - seconds(&connection["start_s"]);
         let times = times(&printed, 0);
         let by_probe = seconds(&times["first_packet_s"]);
-        told_apart.push(by_probe - by_packets);
+        are_distinct.push(by_probe - by_packets);
         if (-0.001..0.001).contains(&(by_probe - by_packets)) {
             return;
         }
     }
-    let nearest = told_apart.iter().map(|difference: &f64| difference.abs()).fold(f64::MAX, f64::min);
-    assert!(nearest < 0.05, "the first packet by the probe and by its capture differ by {told_apart:?} s");
+    let nearest = are_distinct.iter().map(|difference: &f64| difference.abs()).fold(f64::MAX, f64::min);
+    assert!(nearest < 0.05, "the first packet by the probe and by its capture differ by {are_distinct:?} s");
     skip(Lack::Quiet, format!("the first packet is told {nearest} s late at best"));
 }
 

@@ -28,9 +28,9 @@ fn over(rtt: &str, folder: &Path, arguments: &str) -> Option<Output> {
     let mut command = Command::new(program);
     command.args(["lab", "exec", "--rtt", rtt, "--server", &server, "--client", &client, "--out", &results]);
     let output = command.output().unwrap();
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    if said.contains("namespaces are not allowed") || said.contains("is not installed") {
-        skip(Lack::Machine, said);
+    let message = String::from_utf8_lossy(&output.stderr).into_owned();
+    if message.contains("namespaces are not allowed") || message.contains("is not installed") {
+        skip(Lack::Machine, message);
         return None;
     }
     Some(output)
@@ -79,7 +79,7 @@ fn uploads_over_200_ms_take_what_they_must() {
 }
 
 #[test]
-fn an_address_that_does_not_answer_is_told_with_its_cost() {
+fn a_silent_address_is_reported_with_its_cost() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("file"), vec![b'x'; 1000]).unwrap();
     let arguments = "http://two.example:8080/file --resolve two.example:8080:10.77.0.77,$SERVER";

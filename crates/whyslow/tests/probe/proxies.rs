@@ -67,6 +67,6 @@ fn tls_goes_through_a_tunnel() {
     assert!(!printed.to_string().contains("pass@"));
     let refused = probe(&[&url, &cacert, &authority, "--proxy", &proxy.address.to_string()]).output().unwrap();
     assert_eq!(refused.status.code(), Some(2));
-    let said = String::from_utf8(refused.stderr).unwrap();
-    assert!(said.contains("proxy: ") && said.contains("407 Proxy Authentication Required"), "{said}");
+    let message = String::from_utf8(refused.stderr).unwrap();
+    assert!(message.contains("proxy: ") && message.contains("407 Proxy Authentication Required"), "{message}");
 }

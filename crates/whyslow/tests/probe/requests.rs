@@ -57,7 +57,7 @@ fn the_first_byte_is_of_the_answer_and_not_of_tls_or_http2() {
 }
 
 #[test]
-fn redirects_are_followed_and_told_apart() {
+fn redirects_are_followed_and_listed() {
     let other = Server::of_bytes(10);
     let there = other.url("/there");
     let server = Server::start(move |got, stream| {
@@ -166,8 +166,8 @@ fn thresholds_make_the_exit_status() {
     let url = server.url("/");
     let passed = run(&[&url, "--fail-on", "total>50ms", "--fail-on", "connect>20s"]);
     assert_eq!(passed.status.code(), Some(1));
-    let said = String::from_utf8(passed.stderr).unwrap();
-    assert!(said.contains("total>50ms: total is") && !said.contains("connect>20s"), "{said}");
+    let message = String::from_utf8(passed.stderr).unwrap();
+    assert!(message.contains("total>50ms: total is") && !message.contains("connect>20s"), "{message}");
     assert_eq!(run(&[&url, "--fail-on", "first-byte>20s"]).status.code(), Some(0));
 }
 

@@ -71,7 +71,7 @@ fn alone(script: &str) -> Option<String> {
 }
 
 #[test]
-fn commands_do_what_they_say_on_this_kernel() {
+fn commands_have_their_effect_on_this_kernel() {
     if !whyslow_testing::tools(&["unshare", "ip", "sysctl"]) {
         return;
     }

@@ -375,7 +375,7 @@ fn a_satellite() {
 }
 
 #[test]
-fn frames_captured_twice_are_no_loss() {
+fn frames_captured_twice_are_not_loss() {
     let Some(doubled) = known("tcptrace/hardware_dups.dmp.gz") else { return };
     let connection = main_connection(&doubled);
     assert_eq!(problem(connection, "duplicate-frames"), 486);

@@ -43,7 +43,7 @@ fn close(value: &Value, wanted: f64, within: f64) {
 /// The samples' README and recipes give for each run: losses towards the client, and the delay of
 /// each direction in milliseconds.
 #[test]
-fn the_samples_of_both_ends_tell_what_was_made() {
+fn the_samples_of_both_ends_show_the_recipes_figures() {
     for (name, lost, delay) in [
         ("bufferbloat", 0, 10.0),
         ("loss", 7, 20.0),
@@ -77,7 +77,7 @@ fn the_samples_of_both_ends_tell_what_was_made() {
 }
 
 #[test]
-fn what_was_sent_again_is_told_by_whether_it_had_to_be() {
+fn retransmissions_are_classified_by_need() {
     let loss = pair(&ends("loss"));
     assert_eq!((count(&loss, 1, "resent"), count(&loss, 1, "resent_for_loss")), (7, 7));
     let policer = pair(&ends("policer"));
@@ -302,7 +302,7 @@ fn a_problem_names_the_frame_of_its_own_capture() {
 }
 
 #[test]
-fn the_page_tells_a_transfer_once() {
+fn the_page_prints_a_transfer_once() {
     let inputs = ["client", "server"].map(|end| Input::Path(format!("../../samples/loss-{end}.pcap").into()));
     let analysis = whyslow_io::explain(&inputs, &Stop::default(), &mut |_| ()).unwrap();
     let page = terminal::page(&analysis, View { width: 100, top: Some(3), full: false, lang: Default::default() });
@@ -313,7 +313,7 @@ fn the_page_tells_a_transfer_once() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn a_pair_that_comes_through_a_pipe_is_said_not_to_be_compared() {
+fn a_pair_through_a_pipe_is_reported_as_not_compared() {
     let [client, server] = ends("loss");
     let (mut input, output) = std::io::pipe().map(|(reader, writer)| (writer, reader)).unwrap();
     let bytes = std::fs::read(&client).unwrap();

@@ -58,7 +58,7 @@ fn each_cause_is_found_where_it_was_made() {
 /// Session tickets of TLS 1.3 and HTTP/2's settings are sent at once; the response follows them.
 /// Servers, versions of HTTP and the length of the capture differ, the wait does not.
 #[test]
-fn what_a_tls_server_sends_unasked_is_no_answer() {
+fn unrequested_tls_records_are_not_a_response() {
     let of_connection = |connection: &serde_json::Value| -> Vec<f64> {
         let exchanges = connection["exchanges"].as_array().unwrap().iter();
         exchanges.map(|exchange| exchange["server_s"].as_f64().unwrap()).collect()
@@ -79,7 +79,7 @@ fn what_a_tls_server_sends_unasked_is_no_answer() {
 }
 
 #[test]
-fn path_mtu_discovery_that_works_is_no_loss() {
+fn working_path_mtu_discovery_is_not_loss() {
     let analysis = explain("path-mtu-server");
     assert_eq!(causes(&analysis), ["slow-start"]);
     let connection = &analysis["connections"][0];
@@ -119,7 +119,7 @@ fn each_cause_is_found_from_both_ends() {
 }
 
 #[test]
-fn a_queue_that_grows_is_told_beside_the_rate_that_fills_it() {
+fn a_growing_queue_is_reported_with_the_rate_that_fills_it() {
     for end in ["client", "server"] {
         assert_eq!(causes(&explain(&format!("bufferbloat-{end}"))), ["bandwidth", "bufferbloat"]);
     }
@@ -157,14 +157,14 @@ fn transfers_that_share_a_link_are_explained_together() {
 }
 
 #[test]
-fn small_segments_are_told_beside_the_window_that_makes_them() {
+fn small_segments_are_reported_with_the_window_that_makes_them() {
     for end in ["client", "server"] {
         assert_eq!(causes(&explain(&format!("small-segments-{end}"))), ["receive-window", "small-segments"]);
     }
 }
 
 #[test]
-fn a_first_record_of_two_flights_is_told_beside_the_slow_start_that_makes_them() {
+fn a_first_record_of_two_flights_is_reported_with_its_slow_start() {
     for end in ["client", "server"] {
         assert_eq!(causes(&explain(&format!("tls-record-buffering-{end}"))), ["slow-start", "tls-record-buffering"]);
         // An HTTP head is a small record by itself.
@@ -173,7 +173,7 @@ fn a_first_record_of_two_flights_is_told_beside_the_slow_start_that_makes_them()
 }
 
 #[test]
-fn a_risk_costs_no_time_and_is_no_verdict() {
+fn a_risk_costs_no_time_and_is_not_a_verdict() {
     for end in ["client", "server"] {
         let analysis = explain(&format!("amplification-risk-{end}"));
         let transfer = common::bulk(common::main_connection(&analysis));
@@ -265,7 +265,7 @@ fn packets_that_come_twice_are_the_networks_doing_where_the_receiver_reports_the
 }
 
 #[test]
-fn copies_that_are_lost_too_are_told_beside_the_loss() {
+fn lost_copies_are_reported_with_the_loss() {
     let analysis = explain("lost-retransmission-server");
     let found = common::bulk(&analysis["connections"][0])["findings"].as_array().unwrap().clone();
     let lost = found.iter().find(|finding| finding["cause"] == "lost-retransmission").unwrap();
@@ -284,14 +284,14 @@ fn one_capture_never_proves_a_proxy() {
 }
 
 #[test]
-fn an_application_level_window_is_told_by_the_messages_that_grant_it() {
+fn an_application_level_window_shows_by_its_grants() {
     first_cause("protocol-window-server", "protocol-window");
     // A full send buffer has none.
     assert!(!causes(&explain("sender-cap-server")).contains(&"protocol-window".to_owned()));
 }
 
 #[test]
-fn a_needless_copy_is_told_by_the_receivers_report() {
+fn a_needless_copy_shows_by_the_receivers_report() {
     for end in ["client", "server"] {
         let kinds =
             &explain(&format!("spurious-retransmission-{end}"))["connections"][0]["directions"][1]["retransmitted"];

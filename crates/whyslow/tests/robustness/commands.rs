@@ -97,7 +97,7 @@ fn sample(name: &str) -> String {
 
 #[test]
 #[cfg(target_os = "linux")]
-fn prove_builds_a_scenario_or_says_why_not() {
+fn prove_builds_a_scenario_or_reports_the_reason() {
     fuzz_command("prove", captures(), &["prove", "{}", "--scenario"]);
 }
 
@@ -133,7 +133,7 @@ fn condensed(capture: &[u8]) -> Vec<u8> {
 }
 
 #[test]
-fn stitch_joins_condensed_captures_or_says_what_is_wrong() {
+fn stitch_joins_condensed_captures_or_reports_the_error() {
     let seeds: Vec<_> = small_samples().iter().map(|capture| condensed(capture)).collect();
     let folder = tempfile::tempdir().unwrap();
     let other: PathBuf = folder.path().join("other.condensed");

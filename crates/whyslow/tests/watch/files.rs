@@ -42,7 +42,7 @@ fn a_file_is_read_as_it_grows() {
 }
 
 #[test]
-fn a_file_that_is_written_anew_is_another_one() {
+fn a_rewritten_file_is_a_new_one() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("capture.pcap");
     fs::write(&path, fs::read(sample("turn-taking-server")).unwrap()).unwrap();

@@ -49,8 +49,8 @@ fn piped(bytes: &[u8], piece: usize, arguments: &[&str]) -> Output {
 /// The lines of a run that must succeed; each follows the schema.
 #[track_caller]
 fn json_lines(output: &Output) -> Vec<Value> {
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(0), "{said}");
+    let message = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(0), "{message}");
     std::str::from_utf8(&output.stdout).unwrap().lines().map(checked).collect()
 }
 

@@ -20,9 +20,9 @@ impl Watched {
         let path = sample(name).display().to_string();
         let mut child =
             watch(&[&path, "--metrics", "127.0.0.1:0"]).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-        let mut said = String::new();
-        BufReader::new(child.stderr.take().unwrap()).read_line(&mut said).unwrap();
-        let address = said.split("http://").nth(1).unwrap().split('/').next().unwrap().to_owned();
+        let mut message = String::new();
+        BufReader::new(child.stderr.take().unwrap()).read_line(&mut message).unwrap();
+        let address = message.split("http://").nth(1).unwrap().split('/').next().unwrap().to_owned();
         // The first line is printed after the first report.
         BufReader::new(child.stdout.take().unwrap()).read_line(&mut String::new()).unwrap();
         Self { child, address }
@@ -56,7 +56,7 @@ fn samples(text: &str) -> BTreeMap<&str, f64> {
 }
 
 #[test]
-fn metrics_are_told_as_prometheus_reads_them() {
+fn metrics_have_the_prometheus_format() {
     let watched = Watched::start("timeout-server");
     let (head, text) = watched.ask_for("GET /metrics", "application/openmetrics-text;version=1.0.0");
     assert!(head.starts_with("HTTP/1.1 200") && head.contains("application/openmetrics-text"), "{head}");

@@ -8,7 +8,7 @@ use whyslow_testing::{Lack, skip};
 
 /// Runs `script` in parallel with a watch with `arguments`, at the client's end of a path: the
 /// lines of the watch, and its messages. `None` if there can be no paths here.
-fn watched(folder: &Path, arguments: &str, beside: &str) -> Option<(Vec<Value>, String)> {
+fn watched(folder: &Path, arguments: &str, script: &str) -> Option<(Vec<Value>, String)> {
     if !whyslow_testing::tools(&["nginx", "curl"]) {
         return None;
     }
@@ -24,34 +24,34 @@ fn watched(folder: &Path, arguments: &str, beside: &str) -> Option<(Vec<Value>, 
     let program = env!("CARGO_BIN_EXE_whyslow");
     let server = format!("exec nginx -p {here} -c {here}/nginx.conf -e stderr");
     let client = format!(
-        "{program} watch {arguments} > {here}/printed 2> {here}/said & watch=$!; \
-         for try in $(seq 100); do grep -qs listening {here}/said && break; sleep 0.1; done; \
-         {beside}; wait $watch; echo $? > {here}/status"
+        "{program} watch {arguments} > {here}/printed 2> {here}/message & watch=$!; \
+         for try in $(seq 100); do grep -qs listening {here}/message && break; sleep 0.1; done; \
+         {script}; wait $watch; echo $? > {here}/status"
     );
     let mut command = Command::new(program);
     command.args(["lab", "exec", "--rtt", "40ms", "--server", &server, "--client", &client, "--out"]);
     let output = command.arg(folder.join("results")).output().unwrap();
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    if said.contains("namespaces are not allowed") || said.contains("is not installed") {
-        skip(Lack::Machine, said);
+    let message = String::from_utf8_lossy(&output.stderr).into_owned();
+    if message.contains("namespaces are not allowed") || message.contains("is not installed") {
+        skip(Lack::Machine, message);
         return None;
     }
     let read = |name: &str| std::fs::read_to_string(folder.join(name)).unwrap_or_default();
-    let said = format!("{said}\n{}", read("said"));
-    assert_eq!(read("status").trim(), "0", "{said}");
-    Some((read("printed").lines().map(checked).collect(), said))
+    let message = format!("{message}\n{}", read("said"));
+    assert_eq!(read("status").trim(), "0", "{message}");
+    Some((read("printed").lines().map(checked).collect(), message))
 }
 
 const CURL: &str = "sleep 1; curl -s -o /dev/null http://$SERVER:8080/file";
 
 #[test]
-fn a_download_is_told_and_its_packets_kept() {
+fn a_download_is_reported_and_its_packets_kept() {
     let folder = tempfile::tempdir().unwrap();
     let kept = folder.path().join("kept.pcapng").display().to_string();
     let arguments = format!("--jsonl --for 6s --keep {kept} --slower-than 10ms");
-    let Some((lines, said)) = watched(folder.path(), &arguments, CURL) else { return };
+    let Some((lines, message)) = watched(folder.path(), &arguments, CURL) else { return };
     let large: Vec<_> = transfers(&lines).into_iter().filter(|(_, _, bytes, _)| *bytes > 600_000).collect();
-    assert_eq!(large.len(), 1, "{said}\n{lines:?}");
+    assert_eq!(large.len(), 1, "{message}\n{lines:?}");
     assert_eq!((large[0].0, large[0].1.as_str()), (8080, "server"));
     let record = lines.iter().find(|line| line["connection"]["transfers"][0]["bytes"] == large[0].2).unwrap();
     let transfer = &record["connection"]["transfers"][0];
@@ -72,11 +72,11 @@ fn a_connection_that_was_open_before_has_a_handshake_and_a_program() {
     // curl asks twice on one connection, and is slow about the first: the watch begins in between.
     let here = folder.path().display().to_string();
     let program = env!("CARGO_BIN_EXE_whyslow");
-    let beside = format!(
+    let script = format!(
         "(curl -s --limit-rate 150k -o /dev/null -o /dev/null http://$SERVER:8080/file http://$SERVER:8080/file) & curl=$!; \
-         sleep 2; {program} watch --jsonl --for 9s > {here}/later 2>> {here}/said; wait $curl"
+         sleep 2; {program} watch --jsonl --for 9s > {here}/later 2>> {here}/message; wait $curl"
     );
-    if watched(folder.path(), "--jsonl --for 1s", &beside).is_none() {
+    if watched(folder.path(), "--jsonl --for 1s", &script).is_none() {
         return;
     }
     let text = std::fs::read_to_string(folder.path().join("later")).unwrap();

@@ -5,7 +5,7 @@ use std::io::Read;
 use std::process::{Command, Stdio};
 
 #[test]
-fn every_transfer_of_a_capture_is_told_once() {
+fn every_transfer_of_a_capture_is_reported_once() {
     for name in ["loss-client", "turn-taking-server", "shared-bottleneck-client", "tls-client", "no-answer-server"] {
         let path = sample(name);
         let bytes = std::fs::read(&path).unwrap();
@@ -34,7 +34,7 @@ fn lines_are_for_slow_transfers_and_a_summary_ends_them() {
 }
 
 #[test]
-fn what_is_selected_is_told() {
+fn selected_transfers_are_reported() {
     let bytes = std::fs::read(sample("loss-client")).unwrap();
     let count = |arguments: &[&str]| transfers(&json_lines(&piped(&bytes, 9_999, arguments))).len();
     let all = count(&["--jsonl"]);
@@ -49,7 +49,7 @@ fn what_is_selected_is_told() {
 }
 
 #[test]
-fn a_reader_that_has_enough_is_no_error() {
+fn a_closed_stdout_is_not_an_error() {
     let bytes = std::fs::read(sample("turn-taking-server")).unwrap();
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("capture");
@@ -61,9 +61,9 @@ fn a_reader_that_has_enough_is_no_error() {
         .spawn()
         .unwrap();
     drop(child.stdout.take());
-    let mut said = String::new();
-    child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
-    assert_eq!((child.wait().unwrap().code(), said.as_str()), (Some(0), ""));
+    let mut message = String::new();
+    child.stderr.take().unwrap().read_to_string(&mut message).unwrap();
+    assert_eq!((child.wait().unwrap().code(), message.as_str()), (Some(0), ""));
 }
 
 #[test]

@@ -15,8 +15,8 @@ fn root_becomes_nobody_once_it_listens() {
     let mut command = watch(&["-i", "lo", "--for", "1s", "--lines"]);
     command.env_remove("SUDO_UID").env_remove("SUDO_GID").stdout(Stdio::null()).stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();
-    let said = BufReader::new(child.stderr.take().unwrap());
-    let line = said.lines().map(Result::unwrap).find(|line| line.contains("listening on"));
+    let messages = BufReader::new(child.stderr.take().unwrap());
+    let line = messages.lines().map(Result::unwrap).find(|line| line.contains("listening on"));
     assert!(line.is_some());
     let status = std::fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap();
     for line in ["Uid:\t65534\t65534\t65534\t65534", "CapPrm:\t0000000000000000", "NoNewPrivs:\t1"] {
@@ -38,8 +38,8 @@ fn root_still_learns_which_program_opens_a_connection() {
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    let mut said = BufReader::new(child.stderr.take().unwrap()).lines().map(Result::unwrap);
-    assert!(said.any(|line| line.contains("listening on")));
+    let mut messages = BufReader::new(child.stderr.take().unwrap()).lines().map(Result::unwrap);
+    assert!(messages.any(|line| line.contains("listening on")));
     // It is opened after the rights are gone, and open while the helper looks.
     let mut client = TcpStream::connect(("127.0.0.1", port)).unwrap();
     let mut server = listener.accept().unwrap().0;

@@ -25,9 +25,9 @@ impl Paged {
         BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut url).unwrap();
         let Some((host, path)) = url.trim().trim_start_matches("http://").split_once('/') else {
             let output = child.wait_with_output().unwrap();
-            let said = String::from_utf8_lossy(&output.stderr).into_owned();
-            assert!(said.contains("without the page"), "{said}");
-            whyslow_testing::skip(whyslow_testing::Lack::Machine, said);
+            let message = String::from_utf8_lossy(&output.stderr).into_owned();
+            assert!(message.contains("without the page"), "{message}");
+            whyslow_testing::skip(whyslow_testing::Lack::Machine, message);
             return None;
         };
         let (host, path) = (host.to_owned(), format!("/{path}"));
@@ -134,14 +134,14 @@ fn the_news_are_those_of_the_capture_and_stay_after_its_end() {
     let index = graphs["index"].as_array().unwrap();
     assert!(index.iter().any(|entry| entry[0] == round["first_frame"]), "{round}");
     let output = paged.end();
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(0), "{said}");
-    assert!(said.contains("the page stays until Ctrl-C"), "{said}");
+    let message = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(0), "{message}");
+    assert!(message.contains("the page stays until Ctrl-C"), "{message}");
     assert!(String::from_utf8_lossy(&output.stdout).contains("lost by server"));
 }
 
 #[test]
-fn nobody_else_is_told_and_nothing_else_is_done() {
+fn other_requests_get_nothing_and_change_nothing() {
     let Some(paged) = over("loss-client", &["--slower-than", "100ms"]) else { return };
     let news = paged.last_news();
     assert_eq!(news["transfers"].as_array().unwrap().len(), 1, "{news}");
@@ -159,21 +159,21 @@ fn nobody_else_is_told_and_nothing_else_is_done() {
 }
 
 #[test]
-fn what_is_no_capture_has_no_page() {
+fn an_invalid_capture_has_no_page() {
     let Some(mut paged) = Paged::start(&["-", "--view"]) else { return };
     paged.child.stdin.take().unwrap().write_all(&[b'x'; 500]).unwrap();
     assert_eq!(paged.child.wait().unwrap().code(), Some(2));
-    let mut said = String::new();
-    paged.child.stderr.as_mut().unwrap().read_to_string(&mut said).unwrap();
-    assert!(said.contains("standard input"), "{said}");
+    let mut message = String::new();
+    paged.child.stderr.as_mut().unwrap().read_to_string(&mut message).unwrap();
+    assert!(message.contains("standard input"), "{message}");
 }
 
 #[test]
-fn a_port_that_is_taken_is_said() {
+fn a_taken_port_is_reported() {
     let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let port = taken.local_addr().unwrap().port();
     let output = watch(&["-", &format!("--view={port}")]).output().unwrap();
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert_eq!((output.status.code(), output.stdout.as_slice()), (Some(2), &b""[..]), "{said}");
-    assert!(said.contains(&port.to_string()) || said.contains("without the page"), "{said}");
+    let message = String::from_utf8_lossy(&output.stderr);
+    assert_eq!((output.status.code(), output.stdout.as_slice()), (Some(2), &b""[..]), "{message}");
+    assert!(message.contains(&port.to_string()) || message.contains("without the page"), "{message}");
 }

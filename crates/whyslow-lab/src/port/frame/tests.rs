@@ -11,8 +11,8 @@ pub(crate) fn tcp(payload: &[u8], tos: u8) -> Vec<u8> {
     frame.extend([1, 1, 8, 10, 0, 0, 0, 1, 0, 0, 0, 2]);
     frame.extend(payload);
     let layout = parse(&frame).unwrap();
-    mend_ip_checksum(&mut frame);
-    mend_tcp_checksum(&mut frame, &layout);
+    update_ip_checksum(&mut frame);
+    update_tcp_checksum(&mut frame, &layout);
     frame
 }
 
@@ -71,7 +71,7 @@ fn checksums_agree_with_a_known_header() {
     assert_eq!(fold(sum(&[0x00, 0x01, 0xf2, 0x03, 0xf4, 0xf5, 0xf6, 0xf7])), 0xddf2);
     let mut frame = vec![0; 14];
     frame.extend([0x45, 0, 0, 0x73, 0, 0, 0x40, 0, 0x40, 0x11, 0, 0, 0xc0, 0xa8, 0, 1, 0xc0, 0xa8, 0, 0xc7]);
-    mend_ip_checksum(&mut frame);
+    update_ip_checksum(&mut frame);
     assert_eq!(frame[24..26], [0xb8, 0x61]);
 }
 

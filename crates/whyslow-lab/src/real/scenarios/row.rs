@@ -27,7 +27,7 @@ pub(super) const fn row(
 
 impl Row {
     /// It is enough that the cause is reported.
-    pub(super) const fn beside(mut self) -> Self {
+    pub(super) const fn need_not_be_first(mut self) -> Self {
         self.label.enough = true;
         self
     }

@@ -135,8 +135,8 @@ fn tcpdump(link: &[&str], expression: &str) -> Result<Vec<Instruction>, FilterEr
     }
     let listing = String::from_utf8_lossy(&output.stdout);
     parse(&listing).ok_or_else(|| {
-        let said = listing.lines().next().unwrap_or("nothing").to_owned();
-        FilterError::Compiler(io::Error::other(format!("it printed {said:?} in place of a program")))
+        let printed = listing.lines().next().unwrap_or("nothing").to_owned();
+        FilterError::Compiler(io::Error::other(format!("it printed {printed:?} in place of a program")))
     })
 }
 
@@ -156,8 +156,8 @@ fn parse(listing: &str) -> Option<Vec<Instruction>> {
 }
 
 /// libpcap's message, and the word of the expression that it quotes.
-fn misunderstood(expression: &str, said: &str) -> FilterError {
-    let mut lines = said.lines().map(|line| line.strip_prefix("tcpdump: ").unwrap_or(line));
+fn misunderstood(expression: &str, printed: &str) -> FilterError {
+    let mut lines = printed.lines().map(|line| line.strip_prefix("tcpdump: ").unwrap_or(line));
     let message = lines.rfind(|line| !line.is_empty() && !line.starts_with("WARNING"));
     let message = message.unwrap_or("tcpdump does not say why").to_owned();
     let message = message.strip_prefix("can't parse filter expression: ").map_or(message.clone(), str::to_owned);

@@ -219,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn modes_decide_who_may_use_a_file() {
+    fn modes_decide_which_user_may_use_a_file() {
         use std::os::unix::fs::PermissionsExt;
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("file");

@@ -257,7 +257,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_ring_for_which_there_is_no_memory_is_too_large() {
+    fn a_ring_beyond_memory_is_too_large() {
         let error = no_room(io::Error::from_raw_os_error(libc::ENOMEM), 1 << 30).to_string();
         assert_eq!(error, "the kernel has no memory for a ring of 1073741824 bytes: ask for a smaller one");
         let error = no_room(io::Error::from_raw_os_error(libc::EINVAL), 1 << 30).to_string();

@@ -57,7 +57,7 @@ fn the_handshake_stays_when_all_else_has_left() {
 }
 
 #[test]
-fn another_connection_of_the_same_ports_begins_anew() {
+fn another_connection_of_the_same_ports_starts_over() {
     let mut recorder = Recorder::new(LEAST).unwrap();
     for (time, sequence) in [(1, 100), (10, 900)] {
         give(&mut recorder, time, &bytes(1000, true, sequence, SYN, 0));
@@ -70,7 +70,7 @@ fn another_connection_of_the_same_ports_begins_anew() {
 }
 
 #[test]
-fn a_connection_without_its_beginning_says_so() {
+fn a_connection_without_its_beginning_has_a_note() {
     let mut recorder = Recorder::new(LEAST).unwrap();
     give(&mut recorder, 1, &bytes(1000, true, 100, ACK, 10));
     assert!(!recorder.holding(&connection(1000)).unwrap().has_handshake);

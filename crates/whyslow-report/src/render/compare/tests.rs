@@ -34,7 +34,7 @@ fn a_page() {
 }
 
 #[test]
-fn a_narrow_page_is_no_wider_than_its_terminal() {
+fn a_narrow_page_fits_its_terminal() {
     let page = terminal(&comparison(&both()), 60);
     let page = anstream::adapter::strip_str(&page).to_string();
     let widest = page.lines().map(crate::text::width).max().unwrap();

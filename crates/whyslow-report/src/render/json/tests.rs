@@ -142,7 +142,7 @@ fn the_schema_has_the_slugs_and_bounds_of_the_analysis() {
 }
 
 #[test]
-fn what_is_no_number_is_null() {
+fn non_finite_numbers_are_null() {
     let everything = printed(&example::everything());
     let rates: Vec<_> = everything["connections"]
         .as_array()

@@ -30,7 +30,7 @@ fn time_and_sequence() {
 }
 
 #[test]
-fn every_track_is_drawn_and_text_is_no_markup() {
+fn every_track_is_drawn_and_text_is_escaped() {
     for track in [Track::Sequence, Track::InFlight, Track::RoundTrip, Track::Throughput, Track::Window, Track::Packets]
     {
         let svg = svg(&series(), &picture(track));

@@ -8,7 +8,7 @@ fn a_slow_transfer() {
 }
 
 #[test]
-fn text_from_a_capture_is_no_markup() {
+fn text_from_a_capture_is_escaped() {
     let mut analysis = example::slow_start();
     let connection = &mut analysis.connections[0];
     connection.server.name = Some("[x](http://evil) @all <b>|*".to_owned());

@@ -42,33 +42,33 @@ pub(super) fn near(near: Near) -> Option<&'static str> {
 /// One line for a capture.
 pub(super) fn print(page: &mut Page, analysis: &Analysis, index: usize, capture: &Capture) {
     let connections: Vec<_> = analysis.connections.iter().filter(|c| c.capture == index).collect();
-    let mut said = units::count(capture.packets, "packet");
+    let mut summary = units::count(capture.packets, "packet");
     if let Some(duration) = capture.duration_s {
-        said += &format!(" in {}", units::seconds(duration));
+        summary += &format!(" in {}", units::seconds(duration));
     }
     if capture.tcp_packets < capture.packets {
-        said += &format!(", {} of them TCP", units::thousands(capture.tcp_packets));
+        summary += &format!(", {} of them TCP", units::thousands(capture.tcp_packets));
     }
     if !connections.is_empty() || analysis.pairs.is_empty() {
-        said += &format!(", {}", units::count(connections.len() as u64, "connection"));
+        summary += &format!(", {}", units::count(connections.len() as u64, "connection"));
         let quic = connections.iter().filter(|connection| connection.quic.is_some()).count();
         match (quic, connections.len()) {
             (0, _) => {}
-            (quic, all) if quic == all => said += " of QUIC",
-            (quic, _) => said += &format!(" ({} of them QUIC)", units::thousands(quic as u64)),
+            (quic, all) if quic == all => summary += " of QUIC",
+            (quic, _) => summary += &format!(" ({} of them QUIC)", units::thousands(quic as u64)),
         }
     }
     if let Some((first, rest)) = connections.split_first()
         && rest.iter().all(|connection| connection.near == first.near)
     {
-        said += &near(first.near).map_or(String::new(), |near| format!(", {near}"));
+        summary += &near(first.near).map_or(String::new(), |near| format!(", {near}"));
     }
     let number = if analysis.captures.len() > 1 { format!("{}  ", index + 1) } else { String::new() };
     let head = Line::new().styled(DIM, &number).styled(BOLD, name(capture)).plain(": ");
     if head.width() * 2 > page.width() {
         page.line(&head);
-        page.wrapped(&Line::new().pad(2), Style::new(), &said);
+        page.wrapped(&Line::new().pad(2), Style::new(), &summary);
     } else {
-        page.hanging(&head, Style::new(), &said, 4);
+        page.hanging(&head, Style::new(), &summary, 4);
     }
 }

@@ -39,9 +39,9 @@ pub(super) fn print(page: &mut Page, connection: &Connection, full: bool) {
     for &index in &listed {
         table.row(cells(&exchanges[index]));
     }
-    let untold = total.saturating_sub(listed.len() as u64);
-    if untold > 0 {
-        table.remark(format!("… and {} with shorter waits", units::count(untold, "more exchange")));
+    let unlisted = total.saturating_sub(listed.len() as u64);
+    if unlisted > 0 {
+        table.remark(format!("… and {} with shorter waits", units::count(unlisted, "more exchange")));
     }
     table.print(page, 2);
 }

@@ -46,11 +46,11 @@ fn print_quic(page: &mut Page, quic: &Quic) {
     if !quic.alpn.is_empty() {
         facts.push(format!("the client offers {}", quic.alpn.join(", ")));
     }
-    let said = [
+    let parts = [
         (quic.retry, "the server asked the client to prove its address (Retry), one round trip more"),
         (quic.version_negotiation, "the server answered with the versions that it speaks, one round trip more"),
     ];
-    facts.extend(said.iter().filter(|(is, _)| *is).map(|(_, fact)| (*fact).to_owned()));
+    facts.extend(parts.iter().filter(|(is, _)| *is).map(|(_, fact)| (*fact).to_owned()));
     if quic.initial_retransmissions > 0 {
         facts.push(format!("first packet sent again {}", units::count(quic.initial_retransmissions, "time")));
     }

@@ -51,11 +51,11 @@ pub(super) fn print(page: &mut Page, analysis: &Analysis, top: Option<usize>) {
         page.gap();
         print_worst(page, &worst);
     }
-    let mut said = HashSet::new();
+    let mut seen = HashSet::new();
     for shown in &shown {
         connection::print_main(page, shown, &capture::source(analysis, shown));
         for both in analysis.pairs.iter().filter(|both| both.connections.contains(&shown.id)) {
-            if said.insert(both.connections) {
+            if seen.insert(both.connections) {
                 pair::print_short(page, both);
             }
         }

@@ -23,9 +23,9 @@ pub(super) fn print(page: &mut Page, transfer: &Transfer, most: usize, indent: u
         Column::words("limited by"),
         Column::words("frames"),
     ]);
-    let untold = transfer.rounds_total.saturating_sub(rounds.len() as u64);
+    let unlisted = transfer.rounds_total.saturating_sub(rounds.len() as u64);
     // The last rounds matter only where they are the transfer's last.
-    let tail = if untold == 0 { most / 4 } else { 0 };
+    let tail = if unlisted == 0 { most / 4 } else { 0 };
     // Leaving out a single round would save no line.
     let (head, tail_start) = match rounds.len() {
         all if all <= most.saturating_add(1) => (all, all),
@@ -34,7 +34,7 @@ pub(super) fn print(page: &mut Page, transfer: &Transfer, most: usize, indent: u
     for (index, round) in rounds.iter().enumerate().take(head) {
         table.styled_row(cells(index, round));
     }
-    let left_out = (tail_start - head) as u64 + untold;
+    let left_out = (tail_start - head) as u64 + unlisted;
     if left_out > 0 {
         table.remark(format!("  …  {}", units::count(left_out, "more round")));
     }

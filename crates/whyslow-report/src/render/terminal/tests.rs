@@ -37,7 +37,7 @@ fn one_slow_transfer_is_one_screen() {
 }
 
 #[test]
-fn a_healthy_transfer_is_said_to_be_healthy() {
+fn a_healthy_transfer_is_reported_as_healthy() {
     snapshot("healthy", &example::healthy(), brief);
 }
 
@@ -47,7 +47,7 @@ fn problems_come_before_findings() {
 }
 
 #[test]
-fn what_was_not_read_is_said_first() {
+fn unread_parts_are_reported_first() {
     let mut stopped = example::slow_start();
     stopped.partial = true;
     assert!(plain(&stopped, brief(80)).starts_with("partial: reading was stopped: something was not read\n"));
@@ -58,7 +58,7 @@ fn what_was_not_read_is_said_first() {
 }
 
 #[test]
-fn exchanges_say_who_waited_for_whom() {
+fn exchanges_name_the_waiting_side() {
     let mut reused = example::reused();
     reused.connections[0].exchanges = example::exchanges(2);
     reused.connections[0].exchanges_total = 9;
@@ -87,7 +87,7 @@ fn many_connections_are_ranked() {
 }
 
 #[test]
-fn a_connection_in_two_captures_is_told_once_from_the_senders_end() {
+fn a_connection_in_two_captures_is_printed_once_from_the_senders_end() {
     let both = example::both_ends();
     snapshot("both_ends", &both, brief);
     let page = plain(&both, brief(100));
@@ -114,7 +114,7 @@ fn one_connection_in_full() {
 }
 
 #[test]
-fn connections_without_payload_say_how_they_stood() {
+fn connections_without_payload_have_their_state() {
     let mut pages = String::new();
     for state in [State::Unanswered, State::Refused, State::HalfClosed, State::Reset, State::Open, State::Closed] {
         pages += &format!("== {state:?}\n{}", plain(&example::without_payload(state), brief(80)));
@@ -123,7 +123,7 @@ fn connections_without_payload_say_how_they_stood() {
 }
 
 #[test]
-fn what_routers_say_by_icmp_stands_with_the_connection() {
+fn icmp_errors_are_printed_with_the_connection() {
     let analysis = example::icmp_errors();
     let pages = plain(&analysis, brief(80)) + &plain(&analysis, full(100));
     insta::assert_snapshot!("told_by_icmp", pages);
@@ -157,7 +157,7 @@ fn a_round_trip_time_that_varies_shows_its_range() {
 }
 
 #[test]
-fn nothing_to_explain_is_said() {
+fn nothing_to_explain_has_a_message() {
     assert!(plain(&analysis(Vec::new()), brief(80)).contains("There is no TCP connection to explain."));
 }
 
@@ -190,7 +190,7 @@ fn what_took_hardly_any_time_is_named_in_full_only() {
 }
 
 #[test]
-fn a_count_is_not_told_twice() {
+fn a_count_is_not_printed_twice() {
     let mut one = example::healthy();
     one.connections[0].problems =
         vec![example::problem("a", 1_336, "1336 of 3853 packets"), example::problem("b", 2_000, "some packets")];
@@ -224,7 +224,7 @@ fn the_page_names_and_colours_limits_as_the_terminal_does() {
 }
 
 #[test]
-fn colour_adds_nothing_that_the_letters_do_not_say() {
+fn colour_adds_no_information_to_the_letters() {
     let every: Vec<_> = ALL_LIMITS.iter().map(|&limit| (limit, 10.0)).collect();
     let text = plain(&analysis(vec![connection(1, vec![transfer(1, 0.0, &[], &every)])]), brief(100));
     for limit in ALL_LIMITS {

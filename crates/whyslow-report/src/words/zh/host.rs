@@ -2,9 +2,11 @@
 
 mod action;
 mod check;
+mod table;
 
 pub(in crate::words) use action::action;
 pub(in crate::words) use check::check;
+pub(in crate::words) use table::{and_more, figure_name, missing, more_peers, more_processes, sources, word};
 
 use crate::text::units::share;
 use crate::words::quantity::{rate, seconds, thousands};

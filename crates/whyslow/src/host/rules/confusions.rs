@@ -114,7 +114,7 @@ fn an_own_window_on_loopback_holds_nothing() {
 }
 
 #[test]
-fn processors_that_are_late_on_loopback_are_no_queue_and_no_reordering() {
+fn late_processors_on_loopback_are_neither_queue_nor_reordering() {
     let mut scene = Scene::new();
     scene.add(loopback(|info| info.rtt = Some(90_000)));
     scene.add(loopback(|info| (info.total_retrans, info.dsack_dups) = (Some(150), Some(149))));
@@ -122,7 +122,7 @@ fn processors_that_are_late_on_loopback_are_no_queue_and_no_reordering() {
 }
 
 #[test]
-fn a_window_that_is_shut_at_one_instant_is_no_slow_reader() {
+fn a_window_shut_at_one_instant_is_not_a_slow_reader() {
     let shut = |sent_ms: u32| {
         let mut socket = connection_with(|info| (info.snd_wnd, info.last_data_sent) = (Some(0), Some(sent_ms)));
         socket.timer = timer(TimerKind::Probe, 0);
@@ -160,7 +160,7 @@ fn needless_probes_on_loopback_are_not_reported() {
 }
 
 #[test]
-fn totals_since_boot_say_nothing_after_a_look() {
+fn totals_since_boot_do_not_count_after_a_look() {
     let mut scene = Scene::new();
     scene.count("Tcp.RetransSegs", 20_000);
     scene.count("TcpExt.TCPTimeouts", 5_000);

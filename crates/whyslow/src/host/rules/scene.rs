@@ -119,17 +119,17 @@ impl Scene {
 
     /// The names of the findings.
     pub(in crate::host) fn causes(&self) -> Vec<&'static str> {
-        self.summaries().iter().map(|told| told.cause).collect()
+        self.summaries().iter().map(|listed| listed.cause).collect()
     }
 
     /// The one finding that there is.
     #[track_caller]
     pub(in crate::host) fn finding(&self, slug: &str) -> FindingSummary {
-        let mut told = self.summaries();
-        assert_eq!(told.len(), 1, "{:?}", self.causes());
-        let told = told.pop().unwrap();
-        assert_eq!(told.cause, slug);
-        told
+        let mut listed = self.summaries();
+        assert_eq!(listed.len(), 1, "{:?}", self.causes());
+        let listed = listed.pop().unwrap();
+        assert_eq!(listed.cause, slug);
+        listed
     }
 }
 
@@ -143,12 +143,12 @@ pub(in crate::host) struct FindingSummary {
     pub(in crate::host) confidence: f64,
     pub(in crate::host) summary: String,
     pub(in crate::host) evidence: Vec<Evidence>,
-    pub(in crate::host) fix: ToldFix,
+    pub(in crate::host) fix: PrintedFix,
 }
 
 /// The first remedy of a finding.
 #[derive(Debug)]
-pub(in crate::host) struct ToldFix {
+pub(in crate::host) struct PrintedFix {
     pub(in crate::host) who: Who,
     pub(in crate::host) what: String,
     pub(in crate::host) command: Option<String>,
@@ -158,7 +158,7 @@ pub(in crate::host) struct ToldFix {
 impl FindingSummary {
     pub(in crate::host) fn of(finding: &Finding) -> Self {
         let Some(Fix::OfHost { actor, command, .. }) = finding.remedies.first() else { panic!("{finding:?}") };
-        let fix = ToldFix {
+        let fix = PrintedFix {
             who: *actor,
             what: evidence::fix(&finding.remedies[0], Lang::En),
             command: command.clone(),

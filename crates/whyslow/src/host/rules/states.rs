@@ -118,13 +118,13 @@ fn made_states_are_found_with_their_process_and_fix() {
     for (name, causes, process, advice) in MADE {
         let Some(looks) = states.get(*name) else { panic!("{name} is not recorded") };
         // A cause may come into being between two looks.
-        let told = each(looks).into_iter().last().unwrap();
-        let found: Vec<&str> = told.iter().map(|told| told.cause).collect();
-        let words = told.first().map_or(String::new(), |told| {
-            let lines = told.evidence.iter().filter_map(|evidence| evidence.text.clone());
-            let fix = &told.fix;
+        let listed = each(looks).into_iter().last().unwrap();
+        let found: Vec<&str> = listed.iter().map(|listed| listed.cause).collect();
+        let words = listed.first().map_or(String::new(), |listed| {
+            let lines = listed.evidence.iter().filter_map(|evidence| evidence.text.clone());
+            let fix = &listed.fix;
             let command = fix.command.clone().unwrap_or_default();
-            format!("{} {} {command} {}", told.summary, fix.what, lines.collect::<Vec<_>>().join(" "))
+            format!("{} {} {command} {}", listed.summary, fix.what, lines.collect::<Vec<_>>().join(" "))
         });
         if found != *causes || !words.contains(process) || !words.contains(advice) {
             wrong.push(format!("{name}: {found:?} {words}"));
@@ -138,8 +138,8 @@ fn made_states_are_found_with_their_process_and_fix() {
 fn healthy_states_have_no_finding() {
     let states = states();
     for name in HEALTHY {
-        for told in each(&states[*name]) {
-            assert!(told.is_empty(), "{name}: {told:#?}");
+        for listed in each(&states[*name]) {
+            assert!(listed.is_empty(), "{name}: {listed:#?}");
         }
     }
     assert_eq!(MADE.len() + HEALTHY.len(), states.len(), "each recorded state is judged");

@@ -40,7 +40,7 @@ fn a_healthy_machine_has_no_finding() {
 }
 
 #[test]
-fn close_wait_names_who_must_close() {
+fn close_wait_names_the_process_to_close() {
     let mut scene = Scene::new();
     scene.add(in_state(State::CloseWait));
     let found = scene.finding("close-wait");
@@ -131,7 +131,7 @@ fn a_listener_is_named_by_its_own_drops() {
 }
 
 #[test]
-fn nobody_answers() {
+fn no_host_answers() {
     let syn = |retransmits| {
         let mut socket = in_state(State::SynSent);
         socket.timer = timer(TimerKind::Retransmission, retransmits);

@@ -49,17 +49,17 @@ fn was(seq: u32, why: Option<Why>) -> WireRetransmission {
 
 fn counts(tally: &Tally, kind: usize) -> (u64, u64, u64) {
     let count = tally.kinds[kind];
-    (count.truth, count.said, count.right)
+    (count.truth, count.found, count.right)
 }
 
 #[test]
 fn a_wrong_kind_costs_both_kinds() {
     let truth = [was(1, Some(Why::Fast)), was(1001, Some(Why::Timeout)), was(2001, Some(Why::Timeout))];
-    let told = [(&truth[0], 0.1), (&truth[1], 0.2), (&truth[2], 0.3)];
+    let placed = [(&truth[0], 0.1), (&truth[1], 0.2), (&truth[2], 0.3)];
     let kinds = [RetransmissionKind::Fast, RetransmissionKind::Fast, RetransmissionKind::Timeout];
     let all =
         (0..3).map(|n| retransmission(n + 7, 100 * (n as i64 + 1), 1 + 1000 * n, 1000, kinds[n as usize])).collect();
-    let tally = one_direction("here", &direction(all), &told);
+    let tally = one_direction("here", &direction(all), &placed);
     assert_eq!((counts(&tally, 0), counts(&tally, 1)), ((1, 2, 1), (2, 1, 1)));
     assert_eq!(tally.wrong, ["here frame 8 (bytes 1001 to 2001, 0.200000 s): `timeout` was called `fast`"]);
     let page = table(&[tally, Tally::default()]);
@@ -80,7 +80,7 @@ fn what_is_missed_costs_recall_and_what_is_made_up_precision() {
 }
 
 #[test]
-fn what_came_needlessly_is_spurious_whatever_sent_it_and_what_nobody_knows_is_not_judged() {
+fn a_needless_copy_is_spurious_and_an_unknown_one_is_not_judged() {
     let needless = WireRetransmission { needless: true, reported: true, ..was(1, None) };
     let unknown = [was(1001, None), WireRetransmission { doubled: true, ..was(2001, Some(Why::Timeout)) }];
     let listed = vec![
@@ -95,11 +95,11 @@ fn what_came_needlessly_is_spurious_whatever_sent_it_and_what_nobody_knows_is_no
 
 #[test]
 fn what_was_needless_without_a_report_may_go_by_its_mechanism() {
-    let untold = [1, 1001, 2001].map(|seq| WireRetransmission { needless: true, ..was(seq, Some(Why::Timeout)) });
+    let silent = [1, 1001, 2001].map(|seq| WireRetransmission { needless: true, ..was(seq, Some(Why::Timeout)) });
     let kinds = [RetransmissionKind::Timeout, RetransmissionKind::Spurious, RetransmissionKind::Fast];
     let listed = (0..3).map(|n| retransmission(n + 7, 100, 1 + 1000 * n, 1000, kinds[n as usize])).collect();
-    let told: Vec<_> = untold.iter().map(|segment| (segment, 0.1)).collect();
-    let tally = one_direction("here", &direction(listed), &told);
+    let placed: Vec<_> = silent.iter().map(|segment| (segment, 0.1)).collect();
+    let tally = one_direction("here", &direction(listed), &placed);
     assert_eq!([1, 3, 0].map(|kind| counts(&tally, kind)), [(2, 1, 1), (1, 1, 1), (0, 1, 0)]);
     assert_eq!((tally.unreported, tally.wrong.len()), (3, 1));
 }
@@ -115,14 +115,14 @@ fn a_large_segment_of_a_capture_is_as_many_as_there_were_on_the_wire() {
 #[test]
 fn losses_before_the_capture_are_judged_one_by_one() {
     let lost = [WireRetransmission { first_to_arrive: true, ..was(1, Some(Why::Fast)) }, was(1001, Some(Why::Fast))];
-    let unseen = |said: Retransmission| Retransmission { unseen_original: true, ..said };
+    let unseen = |class: Retransmission| Retransmission { unseen_original: true, ..class };
     let (one, two) = (
         retransmission(7, 100, 1, 1000, RetransmissionKind::Fast),
         retransmission(8, 100, 1001, 1000, RetransmissionKind::Fast),
     );
     let judged = |listed| one_direction("here", &direction(listed), &[(&lost[0], 0.1), (&lost[1], 0.1)]).unseen;
-    assert_eq!(judged(vec![unseen(one), two]), Count { truth: 1, said: 1, right: 1 });
-    assert_eq!(judged(vec![one, unseen(two)]), Count { truth: 1, said: 1, right: 0 });
+    assert_eq!(judged(vec![unseen(one), two]), Count { truth: 1, found: 1, right: 1 });
+    assert_eq!(judged(vec![one, unseen(two)]), Count { truth: 1, found: 1, right: 0 });
 }
 
 #[test]

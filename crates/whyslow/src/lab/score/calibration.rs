@@ -10,7 +10,7 @@ use whyslow_core::analysis::{Finding, Grade};
 
 /// A cause that was reported for a capture.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Said {
+pub(super) struct ReportedCause {
     pub cause: &'static str,
     pub confidence: f64,
     pub grade: Grade,
@@ -18,7 +18,7 @@ pub(super) struct Said {
     pub weight: f64,
 }
 
-impl Said {
+impl ReportedCause {
     pub fn of(finding: &Finding) -> Self {
         let Finding { cause, confidence, grade, weight, .. } = *finding;
         Self { cause: cause.slug(), confidence, grade, weight }
@@ -34,10 +34,10 @@ impl Counts {
     /// Twentieths of a weight of 1.
     const STEPS: f64 = 20.0;
 
-    pub(super) fn add(&mut self, all: &[(Said, bool)]) {
-        for (said, is_right) in all {
-            let step = (said.weight * Self::STEPS).round().clamp(0.0, Self::STEPS) as u8;
-            let (findings, right) = self.0.entry((said.grade, step)).or_default();
+    pub(super) fn add(&mut self, all: &[(ReportedCause, bool)]) {
+        for (reported, is_right) in all {
+            let step = (reported.weight * Self::STEPS).round().clamp(0.0, Self::STEPS) as u8;
+            let (findings, right) = self.0.entry((reported.grade, step)).or_default();
             *findings += 1;
             *right += u64::from(*is_right);
         }
@@ -86,20 +86,21 @@ const BINS: [(f64, f64); 5] = [(0.0, 0.6), (0.6, 0.7), (0.7, 0.8), (0.8, 0.9), (
 pub(super) struct Bin {
     from: f64,
     to: f64,
-    pub said: usize,
+    #[serde(rename = "said")]
+    pub reported: usize,
     pub right: usize,
     mean_confidence: Option<f64>,
 }
 
 /// Groups reported causes, each with whether it is right.
-pub(super) fn bins(all: &[(Said, bool)]) -> Vec<Bin> {
+pub(super) fn bins(all: &[(ReportedCause, bool)]) -> Vec<Bin> {
     let bin = |(from, to): (f64, f64)| {
-        let of: Vec<_> = all.iter().filter(|(said, _)| (from..to).contains(&said.confidence)).collect();
-        let mean = of.iter().map(|(said, _)| said.confidence).sum::<f64>() / of.len() as f64;
+        let of: Vec<_> = all.iter().filter(|(reported, _)| (from..to).contains(&reported.confidence)).collect();
+        let mean = of.iter().map(|(reported, _)| reported.confidence).sum::<f64>() / of.len() as f64;
         Bin {
             from,
             to: to.min(1.0),
-            said: of.len(),
+            reported: of.len(),
             right: of.iter().filter(|(_, is_right)| *is_right).count(),
             mean_confidence: (!of.is_empty()).then_some(mean),
         }
@@ -114,10 +115,10 @@ pub(super) fn table(bins: &[Bin]) -> String {
             .to_owned();
     for bin in bins {
         let share = match bin.mean_confidence {
-            Some(mean) => format!("{:.2}, said {mean:.2}", bin.right as f64 / bin.said as f64),
+            Some(mean) => format!("{:.2}, said {mean:.2}", bin.right as f64 / bin.reported as f64),
             None => "–".to_owned(),
         };
-        let _ = writeln!(table, "| {:.1}–{:.1} | {} | {} | {share} |", bin.from, bin.to, bin.said, bin.right);
+        let _ = writeln!(table, "| {:.1}–{:.1} | {} | {} | {share} |", bin.from, bin.to, bin.reported, bin.right);
     }
     table
 }
@@ -126,14 +127,14 @@ pub(super) fn table(bins: &[Bin]) -> String {
 mod tests {
     use super::*;
 
-    fn said(confidence: f64) -> Said {
-        Said { cause: "loss", confidence, grade: Grade::Shown, weight: confidence }
+    fn reported(confidence: f64) -> ReportedCause {
+        ReportedCause { cause: "loss", confidence, grade: Grade::Shown, weight: confidence }
     }
 
     #[test]
     fn counts_survive_their_file_and_add_up() {
         let mut counts = Counts::default();
-        counts.add(&[(said(0.9), true), (said(0.88), false), (said(0.7), true)]);
+        counts.add(&[(reported(0.9), true), (reported(0.88), false), (reported(0.7), true)]);
         let text = counts.text();
         assert!(text.ends_with("shown\t0.70\t1\t1\nshown\t0.90\t2\t1\n"), "{text}");
         let mut again = Counts::default();
@@ -144,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn line_that_is_no_count_is_refused_by_its_number() {
+    fn invalid_line_is_refused_with_its_number() {
         for line in ["shown\t0.5\t1", "sure\t0.5\t1\t1", "shown\t2\t1\t1", "shown\t0.5\t1\t2", ""] {
             let text = format!("# a comment\n{line}\n");
             assert_eq!(Counts::default().add_text(&text), Err(2), "{line:?}");
@@ -154,7 +155,7 @@ mod tests {
     #[test]
     fn each_finding_counts_in_its_bin() {
         let all = [(0.5, false), (0.6, true), (0.65, false), (1.0, true)];
-        let table = table(&bins(&all.map(|(confidence, right)| (said(confidence), right))));
+        let table = table(&bins(&all.map(|(confidence, right)| (reported(confidence), right))));
         assert!(
             table.contains("| 0.0–0.6 | 1 | 0 | 0.00, said 0.50 |\n| 0.6–0.7 | 2 | 1 | 0.50, said 0.62 |"),
             "{table}"

@@ -5,7 +5,7 @@
 //! rules out. Promises: a judgement reads only the scenario and the explanation. Ignores: whether
 //! the cause was confirmed, which the run decides.
 
-use super::calibration::Said;
+use super::calibration::ReportedCause;
 use std::collections::BTreeMap;
 use whyslow_core::analysis::{Analysis, End, Finding, Transfer};
 use whyslow_lab::draws::drawn;
@@ -42,7 +42,8 @@ const ABOUT_THE_LAST: &[&str] = &["early-slow-start-exit", "restart-after-idle"]
 /// Causes that never cost most, because they come with another one that costs more: right if they
 /// are reported at all. A Linux sender that learns that its copies were needless takes its window
 /// back, so that late packets cost repairs and no more.
-const BESIDE: &[&str] = &["duplication", "reordering", "small-segments", "tls-record-buffering", "amplification-risk"];
+const NEVER_FIRST: &[&str] =
+    &["duplication", "reordering", "small-segments", "tls-record-buffering", "amplification-risk"];
 /// A label for transfers with nothing to blame.
 pub(super) const HEALTHY: &str = "none";
 
@@ -84,9 +85,9 @@ const NEVER: &[(&str, &[&str])] = &[
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct WrongFinding {
     /// In a table's words.
-    pub said: String,
+    pub reported: String,
     /// The reported cause; `None` if one is missing.
-    pub cause: Option<Said>,
+    pub cause: Option<ReportedCause>,
 }
 
 /// Whether the judgement is about the last large transfer alone.
@@ -103,16 +104,16 @@ pub(super) fn is_invisible(run: &Variant, figures: &Figures, end: End) -> bool {
 
 /// The cause that costs most over these findings, as sure as its surest one. What the client's own
 /// program took ranks behind all else, as on the page.
-pub(super) fn top(findings: &[&Finding]) -> Option<Said> {
-    let mut cost: BTreeMap<&'static str, (bool, f64, Said)> = BTreeMap::new();
+pub(super) fn top(findings: &[&Finding]) -> Option<ReportedCause> {
+    let mut cost: BTreeMap<&'static str, (bool, f64, ReportedCause)> = BTreeMap::new();
     for finding in findings {
-        let said = Said::of(finding);
-        let sum = cost.entry(said.cause).or_insert((finding.is_waited_for(), 0.0, said));
+        let reported = ReportedCause::of(finding);
+        let sum = cost.entry(reported.cause).or_insert((finding.is_waited_for(), 0.0, reported));
         sum.1 += finding.cost_s.as_secs_f64();
-        sum.2 = if said.confidence > sum.2.confidence { said } else { sum.2 };
+        sum.2 = if reported.confidence > sum.2.confidence { reported } else { sum.2 };
     }
     let most = cost.into_values().max_by(|a, b| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)));
-    most.map(|(_, _, said)| said)
+    most.map(|(_, _, reported)| reported)
 }
 
 /// All findings, or those about the last large transfer.
@@ -133,17 +134,17 @@ pub(super) fn findings(analysis: &Analysis, of_the_last: bool) -> Vec<&Finding> 
 pub(super) fn wrong(run: &Variant, analysis: &Analysis) -> Option<WrongFinding> {
     let findings = findings(analysis, is_about_the_last(run));
     let top = top(&findings);
-    let is_either = top.is_some_and(|said| EITHER.contains(&(drawn(&run.label), said.cause)));
-    let is_right = is_either || is_right(&run.scenario.cause, top.map(|said| said.cause), &findings);
+    let is_either = top.is_some_and(|reported| EITHER.contains(&(drawn(&run.label), reported.cause)));
+    let is_right = is_either || is_right(&run.scenario.cause, top.map(|reported| reported.cause), &findings);
     if !(is_right || may_be_enough(run) && findings.iter().any(|finding| finding.cause.slug() == run.scenario.cause)) {
-        let said = top.map_or("nothing".to_owned(), |said| format!("`{}`", said.cause));
-        return Some(WrongFinding { said, cause: top });
+        let reported = top.map_or("nothing".to_owned(), |reported| format!("`{}`", reported.cause));
+        return Some(WrongFinding { reported, cause: top });
     }
     if let Some(finding) = findings.iter().find(|finding| is_ruled_out(run, finding.cause.slug())) {
-        let said = Said::of(finding);
-        return Some(WrongFinding { said: format!("`{}` beside it", said.cause), cause: Some(said) });
+        let reported = ReportedCause::of(finding);
+        return Some(WrongFinding { reported: format!("`{}` beside it", reported.cause), cause: Some(reported) });
     }
-    let missing = |said| WrongFinding { said, cause: None };
+    let missing = |reported| WrongFinding { reported, cause: None };
     wrong_exchanges(run, analysis).or_else(|| wrong_shares(run, analysis)).map(missing)
 }
 
@@ -159,7 +160,7 @@ pub(super) fn is_right(label: &str, top: Option<&str>, findings: &[&Finding]) ->
     let deep =
         || label == "bufferbloat" && top == "bandwidth" && findings.iter().any(|f| f.cause.slug() == "bufferbloat");
     let fast = label == HEALTHY && top == "bandwidth";
-    let beside = || BESIDE.contains(&label) && findings.iter().any(|finding| finding.cause.slug() == label);
+    let beside = || NEVER_FIRST.contains(&label) && findings.iter().any(|finding| finding.cause.slug() == label);
     label == top || fast || alike() || deep() || beside()
 }
 

@@ -33,7 +33,7 @@ fn and_binds_before_or() {
 }
 
 #[test]
-fn what_is_wrong_is_said_with_its_place() {
+fn errors_have_their_place() {
     let error = |text: &str| parse(text).unwrap_err();
     assert_eq!(
         error("tcp.port 443"),

@@ -66,7 +66,7 @@ fn commands(output: &Output) -> Vec<String> {
 const HOSTILE: &str = "a,title=x\n::add-mask::x\n<img src=x>.pcap";
 
 #[test]
-fn a_name_of_a_capture_is_no_command_of_the_workflow() {
+fn a_captures_name_is_not_a_workflow_command() {
     if !whyslow_testing::tools(&["bash", "curl", "tar"]) {
         return;
     }

@@ -43,7 +43,7 @@ fn colour_is_for_terminals_unless_it_is_asked_for() {
 }
 
 #[test]
-fn a_reader_that_has_enough_is_no_error() {
+fn a_closed_stdout_is_not_an_error() {
     let folder = Folder::new();
     // More than a pipe holds.
     let many = pcap::merged((0..300).map(|n| pcap::slow_on(20_000 + n, 1_700_000_000_000_000 + u64::from(n))));
@@ -64,7 +64,7 @@ fn a_reader_that_has_enough_is_no_error() {
 }
 
 #[test]
-fn fail_on_tells_by_the_exit_status() {
+fn fail_on_sets_the_exit_status() {
     let folder = Folder::new();
     let file = folder.put("slow.pcap", &pcap::file(&pcap::slow()));
     let plain = whyslow().arg(&file).assert().code(0).get_output().stdout.clone();
@@ -77,7 +77,7 @@ fn fail_on_tells_by_the_exit_status() {
 }
 
 #[test]
-fn no_promise_goes_beyond_the_path_that_was_said() {
+fn no_promise_exceeds_the_given_path_rate() {
     let sample = concat!(env!("CARGO_MANIFEST_DIR"), "/../../samples/receive-window-client.pcap");
     let found = |rate: &[&str]| {
         let output = whyslow().args(rate).args(["--json", sample]).assert().code(0).get_output().stdout.clone();

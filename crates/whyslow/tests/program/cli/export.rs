@@ -17,7 +17,7 @@ fn text(args: &[&str]) -> String {
 }
 
 #[test]
-fn packets_with_what_the_analysis_says_of_them() {
+fn packets_with_their_verdicts() {
     let file = sample("loss-server");
     let csv = text(&[&file, "--csv"]);
     let rows: Vec<Vec<&str>> = csv.lines().map(|line| line.split(',').collect()).collect();

@@ -24,14 +24,14 @@ fn stand_in(path: &Path) {
 }
 
 #[test]
-fn gateway_that_is_not_installed_is_told() {
+fn missing_gateway_is_reported() {
     let folder = Folder::new();
     let said = complaint(whyslow_in(folder.0.path()).args(["gateway", "serve"]));
     assert!(said.contains("neither beside this one nor on PATH") && said.contains("cargo install"), "{said}");
 }
 
 #[test]
-fn gateway_beside_goes_before_path_and_takes_every_argument() {
+fn adjacent_gateway_goes_before_path_and_takes_every_argument() {
     let folder = Folder::new();
     let (own, path) = (folder.0.path(), folder.0.path().join("path"));
     fs::create_dir(&path).unwrap();

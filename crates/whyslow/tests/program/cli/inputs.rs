@@ -16,7 +16,7 @@ fn from_stdin(bytes: Vec<u8>, args: &[&str]) -> Value {
 }
 
 #[test]
-fn standard_input_and_every_compression_say_the_same() {
+fn standard_input_and_every_compression_give_the_same_result() {
     let plain = pcap::file(&pcap::slow());
     let folder = Folder::new();
     let expected = nameless(json(&[folder.put("slow.pcap", &plain)]));
@@ -93,12 +93,12 @@ fn one_input_of_several_that_cannot_be_read_is_skipped() {
         let export = ["--markdown", "--csv"].contains(&format);
         let arguments = if export { vec!["export", format] } else { vec![format] };
         let [alone, _] = printed(&arguments, &[&good], 0);
-        let [page, said] = printed(&arguments, &[&missing, &good, &other, &folder.0.path().to_owned()], 1);
+        let [page, messages] = printed(&arguments, &[&missing, &good, &other, &folder.0.path().to_owned()], 1);
         assert_eq!(page, alone, "{format}");
         for name in ["missing.pcap: ", "other.pcap: ", "is a directory"] {
-            assert!(said.contains(name), "{format}: {said}");
+            assert!(messages.contains(name), "{format}: {messages}");
         }
-        assert_eq!(said.matches("; it is skipped").count(), 3, "{format}: {said}");
+        assert_eq!(messages.matches("; it is skipped").count(), 3, "{format}: {messages}");
         let none = complaint(whyslow().args(&arguments).args([&missing, &other]));
         assert!(none.contains("none of the 2 inputs can be read"), "{format}: {none}");
     }
@@ -126,7 +126,7 @@ fn a_file_that_may_not_be_read_is_named() {
 
 #[cfg(unix)]
 #[test]
-fn names_that_are_no_text_are_fine() {
+fn names_that_are_not_text_are_accepted() {
     use std::os::unix::ffi::OsStrExt;
     let folder = Folder::new();
     let name = std::ffi::OsStr::from_bytes(b"caf\xe9\x1b[31m.pcap");

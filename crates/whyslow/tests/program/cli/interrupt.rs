@@ -61,7 +61,7 @@ fn the_first_prints_what_is_known() {
 }
 
 #[test]
-fn the_page_says_it_first() {
+fn the_page_reports_it_first() {
     let (child, stdin, _) = reading(&["-"]);
     interrupt(&child);
     let output = child.wait_with_output().unwrap();

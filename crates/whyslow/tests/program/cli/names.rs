@@ -115,7 +115,7 @@ fn json_can_be_printed_and_its_path_opens_the_file() {
 }
 
 #[test]
-fn what_is_said_of_a_file_steers_no_terminal() {
+fn messages_about_a_file_have_no_control_characters() {
     let folder = Folder::new();
     let missing = folder.0.path().join(HOSTILE);
     let output = folder.0.path().join(HOSTILE).join("out");

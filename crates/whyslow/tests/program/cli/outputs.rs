@@ -207,7 +207,7 @@ fn limited(prepare: &str, args: &[&str]) -> Output {
 
 #[cfg(unix)]
 #[test]
-fn where_there_is_no_room_the_old_file_stays_and_nothing_else() {
+fn without_space_only_the_old_file_stays() {
     let (folder, input, bytes) = with_capture();
     let output = folder.put("out", b"old");
     let (input, path) = (input.to_str().unwrap(), output.to_str().unwrap());
@@ -344,7 +344,7 @@ fn an_input_that_cannot_be_read_leaves_the_old_file() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn what_is_no_regular_file_is_written_as_it_comes() {
+fn special_files_are_written_directly() {
     let (folder, input, _) = with_capture();
     let input = input.to_str().unwrap();
     let expected = whyslow().args(["export", input, "--csv"]).assert().code(0).get_output().stdout.clone();

@@ -80,9 +80,10 @@ fn an_output_that_is_an_input_is_refused_for_every_option() {
                 let scene = Scene::new(run, name);
                 let before = fs::symlink_metadata(&scene.place).unwrap().ino();
                 let arguments = scene.arguments(run.arguments);
-                let said = complaint(whyslow().args(&arguments));
-                let is_named = ["name another", "File exists", "is there already"].iter().any(|why| said.contains(why));
-                assert!(is_named, "{command} --{option}, {name:?}: {arguments:?}: {said}");
+                let message = complaint(whyslow().args(&arguments));
+                let is_named =
+                    ["name another", "File exists", "is there already"].iter().any(|why| message.contains(why));
+                assert!(is_named, "{command} --{option}, {name:?}: {arguments:?}: {message}");
                 assert_eq!(fs::read(&scene.input).unwrap(), scene.bytes, "{command} --{option}, {name:?}");
                 assert_eq!(fs::symlink_metadata(&scene.place).unwrap().ino(), before, "{command} --{option}, {name:?}");
             }
@@ -97,10 +98,10 @@ fn a_watch_of_standard_input_does_not_keep_packets_in_it() {
     let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_whyslow"));
     command.args(["watch", "-", "--keep"]).arg(&path).stdin(File::open(&path).unwrap()).stderr(Stdio::piped());
     let mut child = command.stdout(Stdio::null()).spawn().unwrap();
-    let mut said = String::new();
-    child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
-    assert_eq!(child.wait().unwrap().code(), Some(2), "{said}");
-    assert!(said.contains("is the input -: name another file"), "{said}");
+    let mut message = String::new();
+    child.stderr.take().unwrap().read_to_string(&mut message).unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(2), "{message}");
+    assert!(message.contains("is the input -: name another file"), "{message}");
     assert_eq!(fs::read(&path).unwrap(), fs::read(common::sample("loss-server")).unwrap());
 }
 
@@ -110,10 +111,10 @@ fn two_outputs_of_one_command_have_two_names() {
     let out = folder.0.path().join("out");
     let mut probe = whyslow();
     probe.args(["probe", "http://127.0.0.1:1/", "--capture"]).arg(&out).arg("--report").arg(&out);
-    let said = complaint(&mut probe);
+    let message = complaint(&mut probe);
     assert!(
-        said.contains("another output of this command has this name") || said.contains("without the page"),
-        "{said}"
+        message.contains("another output of this command has this name") || message.contains("without the page"),
+        "{message}"
     );
     assert!(!out.exists());
 }

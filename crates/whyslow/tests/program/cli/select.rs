@@ -120,7 +120,7 @@ fn the_page_is_as_wide_as_it_is_asked_to_be() {
 }
 
 #[test]
-fn a_misspelt_command_is_no_file() {
+fn a_misspelt_command_is_not_a_file() {
     let complaint = complaint(whyslow().args(["explian", "slow.pcap"]));
     assert!(complaint.contains("did you mean the command `explain`?"), "{complaint}");
     let other = super::complaint(whyslow().arg("nothing.pcap"));

@@ -35,7 +35,7 @@ fn paths(analysis: &Value) -> Vec<String> {
 }
 
 #[test]
-fn a_capture_in_parts_says_what_the_whole_says() {
+fn a_capture_in_parts_gives_the_result_of_the_whole() {
     let folder = Folder::new();
     let packets = whole();
     let expected = json(&[folder.put("whole.pcap", &pcap::file(&packets))]);

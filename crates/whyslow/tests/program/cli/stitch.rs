@@ -86,7 +86,7 @@ fn what_is_missing_or_torn_costs_only_itself() {
 }
 
 #[test]
-fn what_cannot_be_stitched_is_said() {
+fn inputs_that_cannot_be_stitched_are_reported() {
     let folder = Folder::new();
     let empty = folder.put("x", b"").with_extension("d");
     std::fs::create_dir(&empty).unwrap();
@@ -99,8 +99,8 @@ fn what_cannot_be_stitched_is_said() {
     row.extend([0; 12]);
     let other = folder.put("other.condensed", &row);
     let sample = common::sample("loss-client");
-    let said = complaint(whyslow().arg("stitch").arg(&other).arg(&sample));
-    assert!(said.contains("version 99 of the format"), "{said}");
-    let said = complaint(whyslow().arg("scan").arg(&sample).arg(&sample).arg("--out").arg(&empty));
-    assert!(said.contains("two captures are named loss-client.pcap"), "{said}");
+    let message = complaint(whyslow().arg("stitch").arg(&other).arg(&sample));
+    assert!(message.contains("version 99 of the format"), "{message}");
+    let message = complaint(whyslow().arg("scan").arg(&sample).arg(&sample).arg("--out").arg(&empty));
+    assert!(message.contains("two captures are named loss-client.pcap"), "{message}");
 }

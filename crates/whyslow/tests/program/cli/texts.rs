@@ -49,7 +49,7 @@ fn json(path: &str) -> Value {
 }
 
 #[test]
-fn nothing_is_said_of_what_an_article_left_out() {
+fn elided_packets_have_no_verdict() {
     let (_folder, path) = folder(ARTICLE);
     let analysis = json(&path);
     assert_eq!(analysis["findings"].as_array().unwrap().len(), 0, "22 minutes apart is no series");
@@ -119,7 +119,7 @@ fn hidden_hosts_stay_as_written_in_all_output() {
 }
 
 #[test]
-fn pings_and_lookups_are_told_beside_the_connections() {
+fn pings_and_lookups_are_reported_with_the_connections() {
     let ping = "PING x.x.x.x (x.x.x.x) 56(84) bytes of data.\n64 bytes from x.x.x.x: icmp_seq=1 ttl=56 time=200.6 ms\n\
                 64 bytes from x.x.x.x: icmp_seq=3 ttl=56 time=201.2 ms\n\n";
     let (_folder, path) = folder(&format!("{ping}{ARTICLE}"));

@@ -126,7 +126,7 @@ fn streams_are_numbered_as_tshark_numbers_them() {
 }
 
 #[test]
-fn what_is_wrong_is_said_with_what_to_do() {
+fn errors_come_with_their_fix() {
     if !whyslow_testing::tools(&["tshark"]) {
         return;
     }

@@ -44,7 +44,7 @@ fn a_vlan_tag_is_put_back() {
 }
 
 #[test]
-fn a_merged_packet_tells_the_size_of_its_segments() {
+fn a_merged_packet_has_the_size_of_its_segments() {
     let mut space = frame(92, b"0123456789abcdef", 0);
     space[82..92].copy_from_slice(&[0, 1, 54, 0, 0xa8, 0x05, 0, 0, 0, 0]);
     let merged = packet(&mut space, Header::Ethernet { vnet: true }).unwrap();

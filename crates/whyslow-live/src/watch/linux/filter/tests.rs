@@ -115,7 +115,7 @@ fn compile_error(expression: &str, watched: Watched<'_>) -> String {
 }
 
 #[test]
-fn what_is_wrong_in_an_expression_is_said_and_shown() {
+fn an_error_in_an_expression_is_named_and_marked() {
     if !whyslow_testing::tools(&["tcpdump"]) {
         return;
     }

@@ -9,7 +9,7 @@ fn a_line_is_drawn_in_steps_and_broken_where_nothing_was_read() {
 }
 
 #[test]
-fn a_row_says_what_is_not_usual_and_nothing_is_taken_for_markup() {
+fn a_row_has_unusual_settings_and_is_escaped() {
     let text = "name = \"g\"\ntitle = \"a < b\"\n[[case]]\nname = \"plain\"\nset = { cause = \"none\" }\n\
                 [[case]]\nname = \"far\"\nset = { path.rtt = \"100ms\", server.tcp_wmem = [\"4096B\", \"4096B\", \"4096B\"] }\n";
     let experiment = whyslow_lab::scenario::load("g.toml", text, &[]).unwrap();

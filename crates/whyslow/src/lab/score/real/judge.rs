@@ -1,6 +1,6 @@
 //! The verdict on one capture, and whether it is right.
 
-use super::super::calibration::{self, Bin, Said};
+use super::super::calibration::{self, Bin, ReportedCause};
 use super::super::{HIGH, name, right};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
@@ -13,7 +13,8 @@ use whyslow_lab::real::Label;
 pub(super) struct Judged {
     pub(super) end: &'static str,
     pub(super) capture: PathBuf,
-    pub(super) said: Option<NamedCause>,
+    #[serde(rename = "said")]
+    pub(super) reported: Option<NamedCause>,
     pub(super) wrong: Option<String>,
     /// Reported causes that the configuration rules out, except the cause that cost most.
     pub(super) ruled_out: Vec<NamedCause>,
@@ -27,7 +28,7 @@ pub(super) struct NamedCause {
     pub(super) seconds: f64,
     /// The surest finding of the cause.
     #[serde(skip)]
-    pub(super) surest: Said,
+    pub(super) surest: ReportedCause,
 }
 
 /// Explains one capture.
@@ -39,31 +40,32 @@ pub(super) fn explain(capture: &Path) -> anyhow::Result<Analysis> {
 pub(super) fn judge(label: &Label, end: End, capture: PathBuf, analysis: &Analysis) -> Judged {
     let findings = right::findings(analysis, false);
     let seconds = |cause| findings.iter().filter(|f| f.cause.slug() == cause).map(|f| f.cost_s.as_secs_f64()).sum();
-    let say = |surest: Said| NamedCause {
+    let named = |surest: ReportedCause| NamedCause {
         cause: surest.cause,
         confidence: surest.confidence,
         seconds: seconds(surest.cause),
         surest,
     };
-    let said = right::top(&findings).map(say);
-    let mut ruled_out: Vec<Said> = findings.iter().map(|finding| Said::of(finding)).collect();
-    ruled_out
-        .retain(|one| label.never.contains(&one.cause) && said.as_ref().is_none_or(|said| said.cause != one.cause));
+    let reported = right::top(&findings).map(named);
+    let mut ruled_out: Vec<ReportedCause> = findings.iter().map(|finding| ReportedCause::of(finding)).collect();
+    ruled_out.retain(|one| {
+        label.never.contains(&one.cause) && reported.as_ref().is_none_or(|reported| reported.cause != one.cause)
+    });
     ruled_out.sort_by(|a, b| a.cause.cmp(b.cause).then(b.confidence.total_cmp(&a.confidence)));
     ruled_out.dedup_by_key(|one| one.cause);
-    let ruled_out: Vec<NamedCause> = ruled_out.into_iter().map(say).collect();
-    let wrong = wrong(label, said.as_ref(), &findings, &ruled_out);
-    Judged { end: name(end), capture, said, wrong, ruled_out }
+    let ruled_out: Vec<NamedCause> = ruled_out.into_iter().map(named).collect();
+    let wrong = wrong(label, reported.as_ref(), &findings, &ruled_out);
+    Judged { end: name(end), capture, reported, wrong, ruled_out }
 }
 
 /// What is wrong, in a table's words.
 pub(super) fn wrong(
     label: &Label,
-    said: Option<&NamedCause>,
+    reported: Option<&NamedCause>,
     findings: &[&Finding],
     ruled_out: &[NamedCause],
 ) -> Option<String> {
-    let top = said.map(|said| said.cause);
+    let top = reported.map(|reported| reported.cause);
     let main = label.right.first().copied().unwrap_or(right::HEALTHY);
     // The same special case as in the other score: a deep queue, if it is reported too.
     let deep = main == "bufferbloat" && right::is_right(main, top, findings);
@@ -79,23 +81,23 @@ impl Judged {
     /// The wrong cause with the greatest confidence.
     pub(super) fn most_confident_error(&self) -> Option<&NamedCause> {
         let wrong = self.wrong.as_ref()?;
-        let top = self.said.iter().filter(|_| !wrong.ends_with("beside it"));
+        let top = self.reported.iter().filter(|_| !wrong.ends_with("beside it"));
         top.chain(&self.ruled_out).max_by(|a, b| a.confidence.total_cmp(&b.confidence))
     }
 
     pub(super) fn is_bold(&self) -> bool {
-        self.most_confident_error().is_some_and(|said| said.confidence >= HIGH)
+        self.most_confident_error().is_some_and(|reported| reported.confidence >= HIGH)
     }
 }
 
 /// The causes that cost most, and those that the configuration rules out, and whether they are
 /// right.
-pub(super) fn checked(judged: &[&Judged]) -> Vec<(Said, bool)> {
+pub(super) fn checked(judged: &[&Judged]) -> Vec<(ReportedCause, bool)> {
     let top = judged.iter().filter_map(|j| {
         let is_right = j.wrong.as_ref().is_none_or(|wrong| wrong.ends_with("beside it"));
-        Some((j.said.as_ref()?.surest, is_right))
+        Some((j.reported.as_ref()?.surest, is_right))
     });
-    let ruled_out = judged.iter().flat_map(|j| &j.ruled_out).map(|said| (said.surest, false));
+    let ruled_out = judged.iter().flat_map(|j| &j.ruled_out).map(|reported| (reported.surest, false));
     top.chain(ruled_out).collect()
 }
 

@@ -42,8 +42,12 @@ impl Report {
             self.wrong_at_high_confidence, self.captures
         );
         for (run, end) in bold {
-            if let Some(said) = end.most_confident_error() {
-                let _ = writeln!(page, "- {} at the {}: `{}` ({:.2})", run.label, end.end, said.cause, said.confidence);
+            if let Some(reported) = end.most_confident_error() {
+                let _ = writeln!(
+                    page,
+                    "- {} at the {}: `{}` ({:.2})",
+                    run.label, end.end, reported.cause, reported.confidence
+                );
             }
         }
         page += "\n";
@@ -72,7 +76,7 @@ impl Report {
             for wrong in runs.iter().flat_map(|run| &run.ends).filter_map(|judged| judged.wrong.as_deref()) {
                 *instead.entry(wrong).or_default() += 1;
             }
-            let instead: Vec<String> = instead.iter().map(|(said, n)| format!("{said} {n}")).collect();
+            let instead: Vec<String> = instead.iter().map(|(reported, n)| format!("{reported} {n}")).collect();
             let right = runs.first().map_or(String::new(), |run| run.right.join(", "));
             let row = [at("client"), at("server"), instead.join(", ")];
             let _ = writeln!(table, "| {scenario} | {right} | {} |", row.join(" | "));
@@ -87,8 +91,8 @@ impl Report {
                 let Some(wrong) = &judged.wrong else { continue };
                 let is_top = !wrong.ends_with("beside it");
                 let most = || judged.ruled_out.iter().max_by(|a, b| a.seconds.total_cmp(&b.seconds));
-                let said = if is_top { judged.said.as_ref() } else { most() };
-                let sure = said.map_or(String::new(), |s| format!(" ({:.2}, {:.3} s)", s.confidence, s.seconds));
+                let reported = if is_top { judged.reported.as_ref() } else { most() };
+                let sure = reported.map_or(String::new(), |s| format!(" ({:.2}, {:.3} s)", s.confidence, s.seconds));
                 let capture = judged.capture.display();
                 let _ = writeln!(
                     text,

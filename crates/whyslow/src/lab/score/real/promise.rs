@@ -109,10 +109,10 @@ pub(crate) fn promised(drawing: &RealRuns, results: &[RunResult], out: &Path) ->
                 folder(out, &drawing.experiment.name, run, result.repetition).join(format!("{}.pcap", host.name()));
             let analysis = explain(&capture)?;
             let judged = judge(label, end, capture, &analysis);
-            let Some(said) = judged.said.filter(|_| judged.wrong.is_none()) else { continue };
-            let promise = of_transfers(&run.label, said.cause, end, &analysis)
+            let Some(reported) = judged.reported.filter(|_| judged.wrong.is_none()) else { continue };
+            let promise = of_transfers(&run.label, reported.cause, end, &analysis)
                 .max_by(|a, b| a.before_s.total_cmp(&b.before_s))
-                .or_else(|| of_connections(&run.label, said.cause, end, &analysis));
+                .or_else(|| of_connections(&run.label, reported.cause, end, &analysis));
             if let Some(promise) = promise {
                 all.push(promise);
                 break;

@@ -1,5 +1,5 @@
 #![allow(clippy::unwrap_used)]
-use super::super::calibration::Said;
+use super::super::calibration::ReportedCause;
 use super::judge::{Judged, NamedCause, calibration, wrong};
 use super::promise::{Promise, PromiseScope};
 use super::report::{Report, Run, SCHEMA};
@@ -12,13 +12,13 @@ const LABEL: Label =
     Label { right: &["loss", "random-loss"], never: &["policer"], why: "it loses", unseen: &[], enough: false };
 
 fn named(cause: &'static str, confidence: f64) -> NamedCause {
-    let surest = Said { cause, confidence, grade: Grade::Shown, weight: confidence };
+    let surest = ReportedCause { cause, confidence, grade: Grade::Shown, weight: confidence };
     NamedCause { cause, confidence, seconds: 1.0, surest }
 }
 
 fn judged(top: Option<NamedCause>, ruled_out: Vec<NamedCause>) -> Judged {
     let wrong = wrong(&LABEL, top.as_ref(), &[], &ruled_out);
-    Judged { end: "client", capture: "x/client.pcap".into(), said: top, wrong, ruled_out }
+    Judged { end: "client", capture: "x/client.pcap".into(), reported: top, wrong, ruled_out }
 }
 
 #[test]
@@ -75,7 +75,7 @@ fn a_page_and_its_json_count_the_same() {
         judged(None, Vec::new()),
     ];
     let bins = calibration(&ends.iter().collect::<Vec<_>>());
-    let count: Vec<_> = bins.iter().map(|bin| (bin.said, bin.right)).collect();
+    let count: Vec<_> = bins.iter().map(|bin| (bin.reported, bin.right)).collect();
     assert_eq!(count, [(0, 0), (1, 0), (0, 0), (1, 0), (2, 2)]);
     let report = Report {
         schema: SCHEMA,

@@ -8,7 +8,7 @@ use whyslow_lab::draws;
 use whyslow_lab::scenario::units::{Size, Time};
 
 #[test]
-fn only_what_cannot_be_told_apart_is_right_for_each_other() {
+fn only_indistinguishable_causes_are_right_for_each_other() {
     assert!(is_right("slow-start", Some("slow-start"), &[]));
     assert!(!is_right("slow-start", Some("receive-window"), &[]));
     assert!(!is_right("slow-start", None, &[]));
@@ -37,37 +37,37 @@ fn the_clients_own_time_is_found_and_nothing_may_be_charged_to_its_pauses() {
     let mut analysis = sample("client-think-server");
     let run = requests("client-think");
     assert_eq!(wrong(&run, &analysis), None);
-    let said = |run: &Variant, analysis: &Analysis| wrong(run, analysis).unwrap().said;
-    assert_eq!(said(&requests("none"), &analysis), "`client-think`");
+    let reported = |run: &Variant, analysis: &Analysis| wrong(run, analysis).unwrap().reported;
+    assert_eq!(reported(&requests("none"), &analysis), "`client-think`");
     // It ranks behind whatever was waited for, however short that was.
     let own =
         analysis.connections[0].findings.iter().find(|finding| finding.cause == Cause::ClientThink).unwrap().clone();
     let short = Finding { cause: Cause::SlowStart, cost_s: own.cost_s.scale(0.01), ..own.clone() };
     analysis.connections[0].transfers[0].findings.push(short);
-    assert_eq!(said(&run, &analysis), "`slow-start`");
-    assert_eq!(said(&requests("slow-start"), &analysis), "`client-think` beside it", "the pauses were nobody's");
+    assert_eq!(reported(&run, &analysis), "`slow-start`");
+    assert_eq!(reported(&requests("slow-start"), &analysis), "`client-think` beside it", "the pauses were nobody's");
     analysis.connections[0].findings.retain(|finding| finding.cause != Cause::ClientThink);
     assert_eq!(wrong(&requests("slow-start"), &analysis), None);
     analysis.connections[0].transfers[0].findings.push(Finding { cause: Cause::Application, ..own });
     let found = wrong(&requests("application"), &analysis).unwrap();
-    assert_eq!((found.said.as_str(), found.cause.unwrap().cause), ("`application` beside it", "application"));
+    assert_eq!((found.reported.as_str(), found.cause.unwrap().cause), ("`application` beside it", "application"));
 }
 
 #[test]
-fn every_exchange_has_to_be_told() {
+fn every_exchange_must_be_reported() {
     let mut analysis = sample("client-think-server");
     analysis.connections[0].exchanges_total = 5;
-    assert_eq!(wrong(&requests("client-think"), &analysis).unwrap().said, "5 exchanges for 6");
+    assert_eq!(wrong(&requests("client-think"), &analysis).unwrap().reported, "5 exchanges for 6");
 }
 
 #[test]
-fn a_shared_bottleneck_is_told_of_all_that_share_it() {
+fn a_shared_bottleneck_is_reported_for_all_its_connections() {
     let mut analysis = sample("bandwidth-server");
     let runs = draws::draw(1, 1).unwrap().runs;
     let mut run = runs.into_iter().find(|run| run.label == "shared-bottleneck-1").unwrap();
     let Work::Download(work) = &mut run.scenario.work else { panic!("downloads") };
     work.parallel = 2;
-    assert_eq!(wrong(&run, &analysis).unwrap().said, "shared by 0 of 2");
+    assert_eq!(wrong(&run, &analysis).unwrap().reported, "shared by 0 of 2");
     let own = analysis.connections[0].transfers.iter().flat_map(|t| &t.findings).find(|f| f.cause == Cause::Bandwidth);
     let together = Finding { shared: true, connections: vec![1, 2], ..own.unwrap().clone() };
     analysis.findings.push(together);
@@ -85,7 +85,7 @@ fn what_never_came_to_an_end_is_not_judged_there() {
 }
 
 #[test]
-fn what_is_cut_short_must_be_told_as_the_first_thing_only_where_the_rest_is_known_to_be_missing() {
+fn truncation_must_be_first_only_if_the_rest_is_known_to_be_missing() {
     let mut analysis = sample("reset-server");
     let mut run = requests("reset");
     let mut cut = |after: u64| {

@@ -8,7 +8,7 @@ use std::process::Command;
 const MANY: usize = 500;
 
 #[test]
-fn idle_and_half_open_connections_keep_nobody_out() {
+fn idle_and_half_open_connections_do_not_block_others() {
     // This end of them takes as many descriptors.
     let Rlimit { maximum, .. } = getrlimit(Resource::Nofile);
     setrlimit(Resource::Nofile, Rlimit { current: maximum.map(|most| most.min(8_192)), maximum }).unwrap();

@@ -67,7 +67,7 @@ fn forged(token: &str, host: &str, port: u16) -> Vec<(u16, String)> {
 }
 
 #[test]
-fn whoever_is_not_the_page_gets_nothing_and_changes_nothing() {
+fn foreign_requests_get_nothing_and_change_nothing() {
     let Some(view) = View::of_sample() else { return };
     let (token, host, before) = (view.token.clone(), view.host(), view.document());
     let own = format!("Host: localhost:{}\r\nOrigin: http://localhost:{}\r\n", view.port, view.port);
@@ -85,7 +85,7 @@ fn whoever_is_not_the_page_gets_nothing_and_changes_nothing() {
 }
 
 #[test]
-fn what_a_refused_request_says_it_will_send_is_neither_waited_for_nor_kept() {
+fn the_body_of_a_refused_request_is_neither_awaited_nor_kept() {
     let Some(view) = View::of_sample() else { return };
     let before = view.most_memory();
     let foreign = |length: u64| format!("POST / HTTP/1.1\r\nHost: evil\r\nContent-Length: {length}\r\n\r\nx");

@@ -65,7 +65,7 @@ fn half_a_file_is_none() {
 }
 
 #[test]
-fn slow_files_hold_up_nobody() {
+fn slow_files_do_not_delay_others() {
     let Some(view) = View::of_sample() else { return };
     let slow: Vec<_> = (0..64).map(|_| view.send(view.upload(1_000_000) + "x")).collect();
     assert_eq!(view.state()["state"], "ready");

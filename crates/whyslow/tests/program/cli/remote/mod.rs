@@ -106,7 +106,7 @@ fn what_cannot_be_resumed_is_an_error() {
 }
 
 #[test]
-fn a_url_that_cannot_be_read_says_why() {
+fn an_unreadable_url_has_a_reason() {
     let server = Server::start();
     let status = |path, status| server.put(path, Served { status: Some(status), ..Served::default() });
     let (address, gone) = (server.address, server.url("/gone.pcap"));
@@ -121,8 +121,8 @@ fn a_url_that_cannot_be_read_says_why() {
         ("s3://bucket".to_owned(), "names no object; name those in it, as in s3://bucket/*.pcap"),
         ("s3:///key".to_owned(), "names no bucket; write s3://BUCKET/KEY"),
     ] {
-        let said = complaint(&[&url]);
-        assert!(said.starts_with(&format!("whyslow: {url}: ")) && said.contains(why), "{said}");
+        let message = complaint(&[&url]);
+        assert!(message.starts_with(&format!("whyslow: {url}: ")) && message.contains(why), "{message}");
     }
     // Of several, one that is missing has a line of its own.
     let url = server.put("/a.pcap", served("loss-client"));
@@ -184,7 +184,7 @@ fn objects_of_s3_give_what_their_files_give() {
 }
 
 #[test]
-fn an_object_of_s3_that_cannot_be_read_says_why() {
+fn an_unreadable_s3_object_has_a_reason() {
     if whyslow_testing::neighbour("whyslow-gateway").is_none() {
         return;
     }
@@ -197,8 +197,8 @@ fn an_object_of_s3_that_cannot_be_read_says_why() {
         ("s3://nothing/*", "there is no bucket nothing"),
         ("s3://traces/day/*.pcapng", "no object matches"),
     ] {
-        let said = refused(&mut signed(&gateway), url);
-        assert!(said.starts_with(&format!("whyslow: {url}: ")) && said.contains(why), "{said}");
+        let message = refused(&mut signed(&gateway), url);
+        assert!(message.starts_with(&format!("whyslow: {url}: ")) && message.contains(why), "{message}");
     }
     let url = "s3://traces/day/client-1.pcap";
     let anonymous = refused(whyslow().env("AWS_ENDPOINT_URL", gateway.url()), url);
@@ -224,12 +224,12 @@ fn an_object_of_s3_is_resumed_and_a_changed_one_is_an_error() {
     assert_eq!(json(s3().arg(url)), local(&["loss-client"], &[url]));
     assert!(server.requests().iter().any(|head| head.contains("range: bytes=150000-")));
     server.put("/traces/b.pcap", Served { cuts: vec![100_000], is_replaced: true, ..served("loss-client") });
-    let said = crate::complaint(s3().arg("s3://traces/b.pcap"));
-    assert!(said.contains("byte 100000: the object was replaced"), "{said}");
+    let message = crate::complaint(s3().arg("s3://traces/b.pcap"));
+    assert!(message.contains("byte 100000: the object was replaced"), "{message}");
     // Another one between the first pass and the second.
     server.put("/traces/c.pcap", Served { is_replaced: true, ..served("loss-client") });
-    let said = crate::complaint(s3().args(["export", "--csv", "s3://traces/c.pcap"]));
-    assert!(said.contains("s3://traces/c.pcap: the object was replaced"), "{said}");
+    let message = crate::complaint(s3().args(["export", "--csv", "s3://traces/c.pcap"]));
+    assert!(message.contains("s3://traces/c.pcap: the object was replaced"), "{message}");
 }
 
 #[test]
@@ -243,8 +243,11 @@ fn google_and_azure_are_asked_the_same_way() {
     let mut command = whyslow();
     command.env("AZURE_STORAGE_ENDPOINT", server.url("")).env("AZURE_STORAGE_ACCOUNT_NAME", "me");
     assert_eq!(json(command.arg(azure)), local(&["loss-client"], &[azure]));
-    let said = complaint(&[azure]);
-    assert!(said.starts_with(&format!("whyslow: {azure}: ")) && said.to_lowercase().contains("account"), "{said}");
+    let message = complaint(&[azure]);
+    assert!(
+        message.starts_with(&format!("whyslow: {azure}: ")) && message.to_lowercase().contains("account"),
+        "{message}"
+    );
 }
 
 #[test]
@@ -265,8 +268,8 @@ fn a_redirect_from_the_internet_to_this_machine_is_refused_unless_allowed() {
     server.put(&local, served("loss-client"));
     for to in [local.as_str(), "http://[::1]/a", "http://169.254.169.254/latest/meta-data/", "http://10.0.0.1/a"] {
         redirect(to);
-        let said = crate::complaint(&mut proxied(named));
-        assert!(said.contains("redirects to ") && said.contains("--allow-local-redirects"), "{said}");
+        let message = crate::complaint(&mut proxied(named));
+        assert!(message.contains("redirects to ") && message.contains("--allow-local-redirects"), "{message}");
     }
     assert!(!server.requests().iter().any(|head| head.contains("secret.pcap")));
     redirect(&local);
@@ -308,13 +311,13 @@ fn a_hostile_list_of_s3_neither_blocks_a_pattern_nor_goes_on_for_ever() {
     let url = "s3://traces/a.pcap";
     assert_eq!(json(s3().arg("s3://traces/*.pcap")), local(&["loss-client"], &[url]));
     server.put("/traces", page(&[], Some("again")));
-    let said = crate::complaint(s3().arg("s3://traces/*.pcap"));
-    assert!(said.contains("the store's list does not end"), "{said}");
+    let message = crate::complaint(s3().arg("s3://traces/*.pcap"));
+    assert!(message.contains("the store's list does not end"), "{message}");
     let lists = server.requests().iter().filter(|head| head.contains("list-type=2")).count();
     assert_eq!(lists, 3);
     // Larger than any list.
     let body = [&b"<ListBucketResult>"[..], &vec![b' '; 33 << 20]].concat();
     server.put("/traces", Served { body, ..Served::default() });
-    let said = crate::complaint(s3().arg("s3://traces/*.pcap"));
-    assert!(said.contains("more than 32 MiB"), "{said}");
+    let message = crate::complaint(s3().arg("s3://traces/*.pcap"));
+    assert!(message.contains("more than 32 MiB"), "{message}");
 }
