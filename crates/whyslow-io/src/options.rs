@@ -12,7 +12,7 @@ pub struct ExplainOptions {
     pub threads: NonZero<usize>,
     /// The path's capacity, payload bits per second, if the user knows it.
     pub path_rate: Option<f64>,
-    /// Secrets of TLS connections, beside those in the captures themselves.
+    /// Secrets of TLS connections, in addition to those in the captures themselves.
     pub keys: Option<Arc<KeyLog>>,
 }
 

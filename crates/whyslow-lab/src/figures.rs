@@ -358,12 +358,12 @@ mod tests {
             Kind::Count => "count",
         };
         let lists = [
-            ("Of the run, counted at the sender's end except `out_of_order`:", RUN),
+            ("Figures of the run, counted at the sender's end except `out_of_order`:", RUN),
             (
-                "Of a host's kernel, after `client.`, `cross.`, `proxy.` or `server.`; sums or extremes over its sockets:",
+                "Figures of a host's kernel, after `client.`, `cross.`, `proxy.` or `server.`; sums or extremes over its sockets:",
                 HOST,
             ),
-            ("Of the link's log, after `up.` or `down.` (`proxy.up.`, `proxy.down.`):", LINK),
+            ("Figures of the link's log, after `up.` or `down.` (`proxy.up.`, `proxy.down.`):", LINK),
         ];
         for (title, list) in lists {
             let _ = write!(page, "\n{title}\n\n| figure | kind | |\n|---|---|---|\n");

@@ -40,11 +40,11 @@ pub(crate) fn get(request: &GetPromptRequestParams, lang: Lang) -> Result<GetPro
         "Why is this slow? The packet capture is `{file}`.\n\n{question}\
          1. Call `explain` with this file.\n\
          2. Call `finding` for the costliest finding, and `packets` around a frame that it cites: see that the packets \
-         show what the finding says.\n\
+         support the finding.\n\
          3. Call `predict` for its remedies.\n\
          4. Answer: the cause and its cost in time, the frames that show it, the fix with its command, the predicted \
          time, and what the capture leaves open. If the verdict is that nothing was slow, or that the capture does not \
-         tell, say that.\n{answer_in}"
+         show it, report that.\n{answer_in}"
     );
     Ok(GetPromptResult::new(vec![PromptMessage::new_text(Role::User, text)]))
 }

@@ -22,7 +22,7 @@ pub struct Opening {
     pub probe: Option<Box<RawValue>>,
     /// What came of making a transfer of these captures again.
     pub proof: Option<Proof>,
-    /// Secrets of TLS connections, beside those in the captures themselves.
+    /// Secrets of TLS connections, in addition to those in the captures themselves.
     pub keys: Option<Arc<KeyLog>>,
 }
 

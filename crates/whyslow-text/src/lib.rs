@@ -4,7 +4,7 @@
 //! Styles are always written; the caller strips them if they are not wanted. [`json`] is the same
 //! for programs.
 //!
-//! Nothing here knows what is written: captures, findings and the gateway's requests alike.
+//! Nothing here depends on the content: captures, findings and the gateway's requests alike.
 #![forbid(unsafe_code)]
 
 mod harmless;

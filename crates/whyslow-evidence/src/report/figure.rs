@@ -16,7 +16,7 @@ pub struct Figure {
     /// A socket's line, a route or a kernel's release, which has no value.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
-    /// Where it is from, if the tool's name does not say it.
+    /// Its source, if the tool's name does not imply it.
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
     pub from: Option<Origin>,
 }

@@ -18,7 +18,7 @@ pub struct Finding {
     pub cause: Option<Slug>,
     /// Seconds that it cost, if they are known.
     pub cost_s: Option<f64>,
-    /// What it costs, where seconds alone do not say it.
+    /// Its cost, if seconds alone do not express it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub extent: Option<Extent>,
     /// The network namespace that it is in, if it is not the own one.

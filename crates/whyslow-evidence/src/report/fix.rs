@@ -20,7 +20,7 @@ pub enum Fix {
     },
     /// A remedy that a look at a machine advises.
     OfHost {
-        /// Who acts.
+        /// The party to act.
         actor: Who,
         /// The change.
         #[serde(flatten)]

@@ -28,7 +28,7 @@ struct CauseDoc {
     cause: &'static str,
     /// In one sentence.
     summary: String,
-    /// How it is recognised, what it is confused with, how to fix it (Markdown).
+    /// Its criteria, similar causes, and the fix (Markdown).
     #[serde(skip_serializing_if = "Option::is_none")]
     documentation: Option<String>,
 }

@@ -109,8 +109,7 @@ fn of_captures() -> Vec<Tool> {
         tool::<causes::Args, causes::Causes>(
             "causes",
             "Causes",
-            "Lists the causes that whyslow knows, or explains one: how it is recognised, what it is confused with, how \
-             to fix it.",
+            "Lists the causes that whyslow knows, or explains one: its criteria, similar causes, and the fix.",
             Effect::Reads,
         ),
     ]

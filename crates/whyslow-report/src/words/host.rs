@@ -22,7 +22,7 @@ pub fn check(of: &HostCheck, lang: Lang) -> String {
     }
 }
 
-/// Who must act.
+/// The party to act.
 pub fn who(of: Who, lang: Lang) -> &'static str {
     match lang {
         Lang::En => en::host::who(of),
@@ -239,7 +239,7 @@ impl HostWords {
     }
 }
 
-/// Who acts, and what to do.
+/// The party to act, and its action.
 pub fn remedy(fix: &Fix, lang: Lang) -> String {
     let action = super::evidence::fix(fix, lang);
     match fix {

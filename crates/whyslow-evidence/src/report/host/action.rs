@@ -3,7 +3,7 @@
 use core::net::{IpAddr, SocketAddr};
 use serde::Serialize;
 
-/// Who must act.
+/// The party to act.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Who {
@@ -20,7 +20,7 @@ pub enum Who {
 /// A buffer, and why it is that large.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct BufferSize {
-    /// To what it may grow.
+    /// Its maximum.
     pub bytes: u64,
     /// The rate that the present buffer allows, bits per second.
     pub rate_bps: f64,

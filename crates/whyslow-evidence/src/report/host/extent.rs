@@ -1,4 +1,4 @@
-//! [`Extent`]: what a finding of a machine costs, where seconds alone do not say it.
+//! [`Extent`]: the cost of a machine's finding, if seconds alone do not express it.
 
 use serde::Serialize;
 use whyslow_core::analysis::Unit;
@@ -52,7 +52,7 @@ pub enum Extent {
         /// Within these.
         within_s: f64,
     },
-    /// A share of what was counted.
+    /// A share of a count.
     Share {
         /// 0–1.
         share: f64,
@@ -94,7 +94,7 @@ pub enum Extent {
     InPeriods {
         /// Seconds.
         seconds: f64,
-        /// Of the periods, 0–1.
+        /// Share of the periods, 0–1.
         share: f64,
     },
     /// Full at this moment.

@@ -124,7 +124,7 @@ pub enum HostStatement {
     PeerWindowFull { connections: Connections, limited_s: f64, busy_s: f64 },
     /// The application at the peer reads slower than data comes: its window would allow more.
     PeerReadsSlowly { connections: Connections, limited_s: f64, busy_s: f64, rate_bps: f64, window_bps: f64 },
-    /// The own window is what comes in a round trip.
+    /// The own window equals the bytes that arrive in a round trip.
     OwnWindowFull { connections: Connections, window: u64, rtt_s: f64, rate_bps: f64 },
     /// Connections started over after idle time.
     Restarted { connections: u64, peers: u64, had: u64, has: u64 },

@@ -44,7 +44,7 @@ fn listener(of: &Listener) -> String {
     of.of.as_ref().map_or(address.clone(), |all| format!("{} on {address}", processes(all)))
 }
 
-/// A share in words: `1.4 %`, and of what is rare `1 in 8,811`.
+/// A share in words: `1.4 %`, and of a rare event `1 in 8,811`.
 fn part(value: f64) -> String {
     if value >= 0.001 || value <= 0.0 {
         return share(value);
@@ -59,7 +59,7 @@ fn in_time(since: Since) -> String {
     }
 }
 
-/// Who acts.
+/// The party to act.
 pub(in crate::words) fn who(who: Who) -> &'static str {
     match who {
         Who::Host => "on this machine",
