@@ -27,7 +27,7 @@ fn version(version: Option<u16>) -> &'static str {
 fn reason(why: Undecrypted) -> &'static str {
     match why {
         Undecrypted::NoKeys => "the key log has no secret of this connection",
-        Undecrypted::HandshakeNotCaptured => "its handshake was not captured, which tells which secret is its own",
+        Undecrypted::HandshakeNotCaptured => "its handshake was not captured, which identifies its secret",
         Undecrypted::WrongKeys => "the secrets in the key log do not fit this connection",
         Undecrypted::UnsupportedVersion => "versions before TLS 1.2 are not read",
         Undecrypted::UnsupportedCipher => "its cipher suite is not read, only those with AES-GCM or ChaCha20-Poly1305",

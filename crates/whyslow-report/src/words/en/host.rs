@@ -280,7 +280,7 @@ pub(in crate::words) fn statement(statement: &S) -> String {
             in_time(packets.since)
         ),
         S::BuffersDropped { segments } => format!(
-            "{} that had arrived were dropped {}, for want of memory in a receive buffer",
+            "{} that had arrived were dropped {} because a receive buffer was full",
             count(segments.count, "segment"),
             in_time(segments.since)
         ),

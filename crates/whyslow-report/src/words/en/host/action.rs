@@ -140,7 +140,7 @@ pub(in crate::words) fn action(action: &A) -> String {
         }
         A::FindReordering => "find what reorders or delays packets: bonded links, radio, a queue".to_owned(),
         A::ForgetThresholds { route } => format!(
-            "remember no thresholds, and delete what is remembered: either alone leaves the other{}",
+            "remember no thresholds, and delete the remembered ones: either alone leaves the other{}",
             route.as_ref().map_or(String::new(), |route| format!(
                 "; take `ssthresh` out of the route to {route}, too, for entries begin with it"
             ))
@@ -152,7 +152,7 @@ pub(in crate::words) fn action(action: &A) -> String {
             format!("{name} is 0: with {value} most losses are found without a timeout")
         }
         A::PaceWithFq { device } => format!(
-            "let `fq` pace it: make it the root discipline of {device} while little is sent, for what is queued is lost"
+            "let `fq` pace it: make it the root discipline of {device} while little is sent: it drops queued packets"
         ),
         A::ReadHere => "read as data comes, in a thread of its own; a larger buffer only fills later".to_owned(),
         A::PeerReads => "its application must read; nothing on this machine opens that window".to_owned(),

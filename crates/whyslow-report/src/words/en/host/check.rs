@@ -31,7 +31,7 @@ pub(in crate::words) fn check(check: &C) -> String {
             "`ss -tn` shows a Recv-Q near zero, and `nstat -az TcpExtTCPToZeroWindowAdv` does not rise".to_owned()
         }
         C::NoPersistTimer { peer } => format!("`ss -tno {}` shows no timer of kind `persist`", dst(*peer)),
-        C::KeepAlive => "`ss -tnoi` shows a keep-alive timer on them, or none idle for so long".to_owned(),
+        C::KeepAlive => "`ss -tnoi` shows a keep-alive timer on them, or none that was idle that long".to_owned(),
         C::ConntrackDrops => "`conntrack -S` does not count on under drop".to_owned(),
         C::Throttled => "`nr_throttled` in the group's cpu.stat does not rise".to_owned(),
         C::Pressure { of_group: true } => "`avg10` in the group's cpu.pressure is small".to_owned(),

@@ -48,8 +48,8 @@ pub(in crate::words) fn sources(of: &Sources) -> String {
     }
     let since = match &of.period {
         Period::Over(time) => format!("counted over {time}"),
-        Period::Part => "without what is counted for the whole machine".to_owned(),
-        Period::Boot => "counted since boot: --for 10s counts what happens now".to_owned(),
+        Period::Part => "without counters of the whole machine".to_owned(),
+        Period::Boot => "counted since boot: --for 10s counts from now on".to_owned(),
     };
     format!("Linux {}, up {}: {}; {since}", of.kernel, of.uptime, parts.join(", "))
 }
