@@ -135,10 +135,9 @@ export interface Remedy {
    */
   predicted_range_s?: [number, number];
   /**
-   * Where predicted_s needs more of the path than the transfer shows of it, and it is unknown what
-   * the path carries (no queue, no burst, no --path-rate): what it must carry more than, and what
-   * it was seen to carry. Absent where the promise rests on nothing but the capture, or what was
-   * said of the path.
+   * Given if predicted_s needs more of the path than the transfer shows, and the path's capacity is
+   * unknown (no queue, no burst, no --path-rate): the rate that the path must exceed, and the
+   * observed rate. Absent if the promise rests only on the capture, or on a given rate of the path.
    */
   predicted_assumes?: {
     /** The mean rate of the promise. Bits per second of payload. */

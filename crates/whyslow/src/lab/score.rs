@@ -47,7 +47,7 @@ struct Judged {
     shares: Option<([f64; 3], [f64; 3])>,
     /// The transfer's time without its cause, if promised; and measured with the cause fixed;
     /// seconds.
-    mended: Option<(Option<f64>, f64)>,
+    fixed: Option<(Option<f64>, f64)>,
     /// Whether that measured time lies in the range of the promise.
     in_range: Option<bool>,
 }
@@ -96,7 +96,7 @@ pub(super) fn report(
                 let last = right::is_about_the_last(run);
                 let measured = main_transfer(&explain(cured, cured_result)?, last).map(|t| t.duration_s.as_secs_f64());
                 let promise = promise(&analysis, &result.cause, last);
-                judgement.mended =
+                judgement.fixed =
                     measured.map(|measured| (promise.map(|promise| promise.time_s.as_secs_f64()), measured));
                 let range = promise.and_then(|promise| promise.range_s);
                 judgement.in_range = measured
@@ -117,7 +117,7 @@ fn main_transfer(analysis: &Analysis, last: bool) -> Option<&Transfer> {
     if last { all.filter(|t| t.bytes > 100_000).max_by_key(|t| t.start_s) } else { all.max_by_key(|t| t.bytes) }
 }
 
-/// The promised time of the transfer without its cause.
+/// The promise for the transfer without its cause.
 fn promise(analysis: &Analysis, cause: &str, last: bool) -> Option<Promise> {
     let findings = &main_transfer(analysis, last)?.findings;
     let special = |finding: &&Finding| cause == "loss" && finding.cause.slug() == "random-loss";
@@ -181,7 +181,7 @@ fn judge(run: &Variant, result: &RunResult, end: End, analysis: &Analysis) -> Ju
         in_flight: in_flight.map(|reported| reported as f64 / mss).zip(kernels("max_in_flight").map(|b| b / mss)),
         resent: Some(directions.iter().map(needed).sum::<u64>() as f64).zip(resent),
         shares: sends.then(|| shares(analysis, sender, kernels)).flatten(),
-        mended: None,
+        fixed: None,
         in_range: None,
     }
 }
@@ -275,12 +275,12 @@ fn promises(judged: &[Judged]) -> String {
     }
     let all: Vec<f64> = judged.iter().filter_map(|j| error(&j)).collect();
     let (number, median) = (all.len(), spread(all.clone(), 0.5));
-    let mended = judged.iter().filter(|j| j.mended.is_some()).count();
+    let fixed = judged.iter().filter(|j| j.fixed.is_some()).count();
     let ranged = judged.iter().filter(|j| j.in_range.is_some()).count();
     let inside = judged.iter().filter(|j| j.in_range == Some(true)).count();
     table
         + &format!(
-            "\nOver all {number} promises, of {mended} captures that could have had one: median error {median}, 90th percentile {}. Within the range of the promise: {inside} of {ranged}.\n",
+            "\nOver all {number} promises, of {fixed} captures that could have had one: median error {median}, 90th percentile {}. Within the range of the promise: {inside} of {ranged}.\n",
             spread(all, 0.9)
         )
 }
@@ -352,7 +352,7 @@ mod tests {
             in_flight: Some((10.0, 12.0)),
             resent: Some((4.0, 5.0)),
             shares: Some(([0.5, 0.25, 0.25], [0.6, 0.25, 0.15])),
-            mended: Some((top.map(|_| 1.1), 1.0)),
+            fixed: Some((top.map(|_| 1.1), 1.0)),
             in_range: top.map(|cause| cause == "loss"),
         };
         let all = [

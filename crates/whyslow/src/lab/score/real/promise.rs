@@ -26,7 +26,7 @@ pub(crate) struct Promise {
     pub(super) before_s: f64,
     pub(super) promised_s: f64,
     pub(super) measured_s: Option<f64>,
-    /// Nine of ten such times lie between these, seconds; none where no model gave the time.
+    /// Nine of ten such times lie between these, seconds; `None` if no model gave the time.
     pub(super) range_s: Option<[f64; 2]>,
     /// Why nothing was measured; empty where it was.
     pub(super) problems: Vec<String>,
@@ -202,7 +202,7 @@ impl Promise {
         Some((low..=high).contains(&self.measured_s?))
     }
 
-    /// How far it is from what was measured, as a share of that.
+    /// Distance from the measured value, as a share of it.
     pub(super) fn error(&self) -> Option<f64> {
         Some((self.promised_s / self.measured_s?.max(1e-9) - 1.0).abs())
     }
