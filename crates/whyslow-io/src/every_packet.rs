@@ -74,7 +74,7 @@ impl<'a> EveryPacket<'a> {
 struct PointsOfSet<'a> {
     set: &'a FileSet,
     pieces: Merge,
-    /// The next piece, and whose it is.
+    /// The next piece, and the connection that it belongs to.
     next: Option<(u64, TracedPoints)>,
     /// Packets of the connection that was asked for last.
     given: u64,

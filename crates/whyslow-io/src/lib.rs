@@ -19,7 +19,7 @@
 //! captures themselves were there.
 //!
 //! [`read`] remembers which files hold a connection, so that its packets can be read once more
-//! ([`follow`], [`pick`]). What comes through a pipe is kept in a temporary file for that
+//! ([`follow`], [`pick`]). Data from a pipe is stored in a temporary file for that
 //! ([`Spool`], in a folder of the process: [`Scratch`]).
 #![forbid(unsafe_code)]
 // A browser uses a part of it: files, pipes and threads stay unused there.

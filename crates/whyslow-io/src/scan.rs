@@ -32,7 +32,7 @@ pub enum ScanError {
     /// It could not be read.
     #[error(transparent)]
     Read(#[from] Error),
-    /// What it was condensed to could not be written.
+    /// The condensed capture could not be written.
     #[error("{name}: what it was condensed to cannot be written: {cause}")]
     Write {
         /// The capture.

@@ -25,7 +25,7 @@ struct State {
 }
 
 impl UnlistedSpill {
-    /// Takes what this explainer gives away.
+    /// Receives the connections that this explainer does not list.
     pub(crate) fn attach_to(&self, explainer: &mut Explainer) {
         let own = self.clone();
         explainer.give_unlisted_to(UnlistedSink::new(move |connection| own.put(&connection)));
@@ -57,7 +57,7 @@ impl UnlistedSpill {
     /// Everything was read: they can come back.
     ///
     /// # Errors
-    /// When one could not be kept.
+    /// If a connection could not be stored.
     pub(crate) fn finish(&self, completion: UnlistedCompletion) -> Result<UnlistedOfSet, Error> {
         Ok(UnlistedOfSet { spill: self.take()?, completion })
     }
@@ -65,7 +65,7 @@ impl UnlistedSpill {
     /// All of them, before they are complete.
     ///
     /// # Errors
-    /// When one could not be kept.
+    /// If a connection could not be stored.
     pub(crate) fn take(&self) -> Result<Spill, Error> {
         self.check()?;
         Ok(std::mem::take(&mut self.lock().spill))

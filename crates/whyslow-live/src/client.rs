@@ -52,7 +52,7 @@ impl Client {
     /// Makes a request, on the connection that is open if it leads there.
     ///
     /// # Errors
-    /// When it is not answered in full.
+    /// If there is no complete response.
     pub fn request(&mut self, ask: &Ask) -> Result<Exchange, Failure> {
         let Self { options, runtime, kept } = self;
         let mut progress = Progress { phase: Phase::Dns, until: Instant::now() + options.timeout };

@@ -128,7 +128,7 @@ impl Proof {
     /// Whether it is about a transfer of this analysis.
     ///
     /// # Errors
-    /// When it is not, in words.
+    /// If it belongs to another connection or transfer.
     pub fn fits(&self, analysis: &Analysis) -> Result<(), String> {
         let connection = analysis.connections.iter().find(|connection| connection.id == self.connection);
         let mut transfers = connection.iter().flat_map(|connection| connection.transfers.iter().zip(1..));

@@ -46,7 +46,7 @@ pub(crate) struct Rows {
     quic: Vec<usize>,
     /// Another capture has the connection too.
     repeats: Vec<u8>,
-    /// Limit, place in `words`; from when, after the connection's beginning, and for how long,
+    /// Limit as a place in `words`, start after the connection's beginning, and duration;
     /// microseconds.
     spans: Vec<Vec<(usize, i64, i64)>>,
     /// Hosts, causes, limits.

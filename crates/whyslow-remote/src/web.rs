@@ -24,7 +24,7 @@ pub(crate) struct WebObject {
 
 impl WebObject {
     /// # Errors
-    /// When there is no TLS to be had.
+    /// If TLS cannot be set up.
     pub(crate) fn new(url: Url, redirects: Redirects) -> Result<Self, String> {
         let client = match redirects {
             Redirects::Wider => RedirectGuard::new(&url).guard(Client::builder()),

@@ -66,7 +66,7 @@ fn file(path: &std::path::Path) -> io::Result<Option<Vec<u8>>> {
 /// Ctrl-C ends the reading, and the text up to then is used. Also returns whether Ctrl-C was
 /// pressed.
 fn standard_input() -> io::Result<(Option<Vec<u8>>, bool)> {
-    // Not before it is known: captures have their own.
+    // Set only once the input is known to be text: captures have their own handler.
     let mut interrupt: Option<Interrupt> = None;
     let wants_more = |head: &[u8]| {
         if let Some(interrupt) = &interrupt {

@@ -21,7 +21,7 @@ pub(crate) struct Gateway {
 /// Becomes the other program.
 ///
 /// # Errors
-/// When it is there and cannot be started.
+/// If the program exists and cannot be started.
 pub(crate) fn run(task: &Gateway, color: ColorChoice) -> anyhow::Result<ExitCode> {
     let program = program();
     let mut command = Command::new(&program);

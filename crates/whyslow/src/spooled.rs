@@ -51,7 +51,7 @@ impl SpooledInputs {
         self.spool.inputs()
     }
 
-    /// What was kept, by its file's path.
+    /// Names of the stored inputs, by the path of their temporary file.
     pub(crate) fn names(&self) -> BTreeMap<String, String> {
         self.spool.spooled().iter().map(|kept| (kept.path().display().to_string(), kept.name.clone())).collect()
     }

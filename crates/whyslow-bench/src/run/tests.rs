@@ -129,7 +129,7 @@ fn a_run_is_measured() {
 #[test]
 fn a_whole_run_on_tiny_inputs() {
     let folder = tempfile::tempdir().unwrap();
-    // Not whyslow but something that any system has: what is tested is the run.
+    // A program of any system replaces whyslow, because this tests only the run.
     let whyslow = ["/bin/true", "/usr/bin/true"].map(PathBuf::from).into_iter().find(|path| path.is_file()).unwrap();
     let only = vec!["bulk-sixteenth".to_owned(), "flood".to_owned()];
     let settings = Settings { whyslow, folder: folder.path().to_owned(), smaller: 2_000, rounds: 2, only };

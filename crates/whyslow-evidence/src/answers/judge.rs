@@ -114,7 +114,7 @@ impl About<'_> {
                 sender.held_elsewhere().or_else(|| sender.lost())
             }
             C::SlowStart | C::EarlySlowStartExit | C::Bandwidth | C::Shaper | C::Policer => {
-                // Only what took most of the transfer can be contradicted by what held it most.
+                // The kernel's largest limit can contradict only the cause of most of the transfer.
                 let is_most = finding.cost_s.as_secs_f64() >= MOST * self.transfer.duration_s.as_secs_f64();
                 self.sender().filter(|_| is_most)?.held_elsewhere()
             }

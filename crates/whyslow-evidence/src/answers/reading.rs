@@ -20,14 +20,14 @@ pub enum Reading {
     PeerWindow {
         /// For how long.
         limited_s: f64,
-        /// Of the time with data to send.
+        /// Time with data to send.
         busy_s: f64,
     },
     /// The send buffer held the sender.
     SendBuffer {
         /// For how long.
         limited_s: f64,
-        /// Of the time with data to send.
+        /// Time with data to send.
         busy_s: f64,
     },
     /// The sender had data all the time, and neither the peer's window nor the send buffer held it.

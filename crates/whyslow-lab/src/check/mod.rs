@@ -100,7 +100,7 @@ impl Report {
     }
 }
 
-/// Four digits, with no more decimals than that takes.
+/// A figure with four significant digits, at most four of them decimals.
 fn figure(value: f64) -> String {
     let decimals = (3 - value.abs().max(1e-3).log10().floor() as i32).clamp(0, 4) as usize;
     let text = format!("{value:.decimals$}");

@@ -132,7 +132,7 @@ impl Namespace {
             unshare(CloneFlags::CLONE_NEWNET)?;
             open("/proc/thread-self/ns/net", OFlag::O_RDONLY | OFlag::O_CLOEXEC, Mode::empty())
         };
-        // On a thread of its own, whose namespace is all that changes.
+        // A separate thread, so that only its namespace changes.
         let handle = thread::scope(|scope| join(scope.spawn(make))).map_err(|errno: Errno| match errno {
             Errno::EPERM | Errno::ENOSPC | Errno::ENOSYS => forbidden(errno),
             _ => Error::Os { what: format!("making the {name}'s network namespace"), source: errno.into() },

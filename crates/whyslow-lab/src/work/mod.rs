@@ -69,7 +69,7 @@ pub struct Report {
     pub sampling: Accuracy,
     /// User and system time of the program, microseconds.
     pub cpu_us: u64,
-    /// How long it could have gone on and had no processor, microseconds.
+    /// Time in which the program was ready to run and had no processor, microseconds.
     #[serde(default)]
     pub waited_us: u64,
 }

@@ -14,7 +14,7 @@ const WINDOW_SCALING: &str = "/proc/sys/net/ipv4/tcp_window_scaling";
 /// The settings of a proxy.
 #[derive(Clone, Copy, Debug)]
 pub struct Proxy<'a> {
-    /// Where it connects on to.
+    /// The server that it connects to.
     pub server: SocketAddr,
     /// The socket options of that leg.
     pub options: &'a SocketOptions,

@@ -37,7 +37,7 @@ fn seconds(n: u32) -> String {
     format!("{}.{}", 40_000 + n, std::process::id())
 }
 
-/// No process has this argument, in a second at most.
+/// Waits up to a second until no process has this argument.
 fn goes_away(argument: &str) -> bool {
     let start = Instant::now();
     while is_there(argument) {

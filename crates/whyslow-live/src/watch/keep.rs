@@ -191,7 +191,7 @@ struct Job<'a> {
     comment: &'a str,
     /// Only packets that arrived later; `None` is all, with the handshake.
     after: Option<u64>,
-    /// The oldest of the packets for which there is no room.
+    /// Number of the oldest packets that do not fit into the file.
     skip: u64,
     /// Sizes in the file, the oldest first, without the handshake.
     sizes: Vec<u64>,

@@ -30,7 +30,7 @@ pub(super) struct Harmless<F> {
     keep: Keep,
     /// Whether a member's name is being written.
     in_key: bool,
-    /// Whether a value that is kept is being written.
+    /// Whether the value being written stays unescaped.
     is_raw: bool,
 }
 

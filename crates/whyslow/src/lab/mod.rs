@@ -139,7 +139,7 @@ fn execute(task: &Exec, out: Output) -> anyhow::Result<ExitCode> {
     let ending = Ending::listen()?;
     let done = exec::exec(&scenario, &task.server, &task.client, &task.out, ending.flag())?;
     let took = format!("{:.3} s", done.took.as_secs_f64());
-    // What came too late to end the run ends the explanation.
+    // A signal that came after the run ends the explanation.
     let signal = ending.hand_over().filter(|_| done.client.is_none());
     match signal {
         Some(_) => complain(&format!("stopped when the client had run for {took}: this is what was captured by then")),

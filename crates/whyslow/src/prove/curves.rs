@@ -8,7 +8,7 @@ use serde::Serialize;
 /// Most points of a curve: about as many as a graph has pixels.
 pub(super) const MOST: usize = 500;
 
-/// What a curve is of.
+/// The run that a curve shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Of {

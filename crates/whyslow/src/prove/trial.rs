@@ -34,7 +34,7 @@ pub(super) struct Trial {
     pub seconds: f64,
     /// How long each took.
     pub all_seconds: Vec<f64>,
-    /// Of its time, what the machine's late packets can have added at most, seconds.
+    /// Upper bound of its time that the machine's late packets can have added, seconds.
     pub added: f64,
 }
 

@@ -112,7 +112,7 @@ pub(crate) struct Watch {
     #[arg(long, value_name = "SIZE", default_value = "64MiB", value_parser = quantity::size, help_heading = "Packets")]
     pub ring: u64,
 
-    /// What the path carries at most, as `100mbit`: estimates stay below it.
+    /// The path's capacity, as `100mbit`: estimates stay below it.
     #[arg(long, value_name = "RATE", value_parser = quantity::rate)]
     pub path_rate: Option<f64>,
 }

@@ -72,7 +72,7 @@ mod tests {
         // The route changes.
         assert!(shown(&there, 2, 102_000_000));
         assert!(!shown(&there, 1, 102_001_000));
-        // What belongs to no connection passes.
+        // Packets without a connection pass.
         assert!(shown(&[0; 30], 1, 1) && shown(&[0; 30], 2, 1));
     }
 }

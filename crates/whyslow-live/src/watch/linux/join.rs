@@ -66,7 +66,7 @@ impl JoinInfo {
     }
 }
 
-/// What was open, and what could not be read of it.
+/// The open connections, and the data on them that could not be read.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Joined {
     /// Connections of this network namespace.

@@ -26,7 +26,7 @@ const PAGE: usize = 64 << 10;
 const BLOCK: usize = 1 << 20;
 /// The kernel's headers before a packet, and more.
 const HEADERS: usize = 256;
-/// What the kernel counts with; the ring's blocks hold packets of any length.
+/// The kernel's unit of counting; the ring's blocks hold packets of any length.
 const FRAME: usize = 2048;
 /// TPACKET_V3 of `enum tpacket_versions`.
 const VERSION: i32 = 2;

@@ -134,7 +134,7 @@ proptest! {
         for (time, (port, extra)) in (1..).zip(&steps) {
             let list = expected.entry(*port).or_default();
             let flags = match list.pinned.len() {
-                // The first is never seen to begin.
+                // The recorder never sees the first one's SYN.
                 _ if *port == 0 => ACK,
                 0 => SYN,
                 1 => SYN | ACK,

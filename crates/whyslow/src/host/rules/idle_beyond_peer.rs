@@ -65,7 +65,7 @@ pub(super) fn check(look: Look<'_>) -> Vec<Finding> {
     groups.iter().filter_map(|((remote, most, is_own), lives)| report(look, (*remote, *most, *is_own), lives)).collect()
 }
 
-/// For how long nothing at all came or went, milliseconds.
+/// Time without any packet in either direction, milliseconds.
 fn silent_ms(live: &Live<'_>) -> Option<u64> {
     let info = live.info;
     Some(info.last_data_sent?.min(info.last_data_recv?).min(info.last_ack_recv?).into())

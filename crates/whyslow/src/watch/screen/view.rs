@@ -64,7 +64,7 @@ pub(super) enum Mode {
     Help,
 }
 
-/// What a key asks of the program.
+/// The action of a key.
 #[derive(Debug)]
 pub(super) enum Does {
     Nothing,

@@ -258,7 +258,7 @@ fn graphs_are_all_there_or_none_and_the_one_that_failed_is_named() {
     let error = complaint(whyslow().args(["export", input, "--xplot", "-o"]).arg(file.join("below")));
     assert!(error.contains("file/below: Not a directory"), "{error}");
     assert_eq!(fs::read(&file).unwrap(), b"old");
-    // One that is in another's way: a folder.
+    // A folder in place of an output file.
     fs::remove_dir_all(&graphs).unwrap();
     fs::create_dir_all(graphs.join("in.pcap.1.s2c_owin.xpl")).unwrap();
     let error = complaint(whyslow().args(["export", input, "--xplot", "-o", at]));

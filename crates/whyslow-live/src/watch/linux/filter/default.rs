@@ -87,7 +87,7 @@ fn ipv4(code: &mut Assembler, base: u32) {
     end(code, keep, drop);
 }
 
-/// X is what lies between `base` and the header that A is the kind of.
+/// X is the distance from `base` to the current header, and A is that header's type.
 fn ipv6(code: &mut Assembler, base: u32) {
     let [keep, drop, icmp] = [(); 3].map(|()| code.label());
     code.op(X_IMMEDIATE, 40);

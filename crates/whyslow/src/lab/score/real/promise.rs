@@ -28,7 +28,7 @@ pub(crate) struct Promise {
     pub(super) measured_s: Option<f64>,
     /// Nine of ten such times lie between these, seconds; `None` if no model gave the time.
     pub(super) range_s: Option<[f64; 2]>,
-    /// Why nothing was measured; empty where it was.
+    /// Reasons for a missing measurement; empty if there is one.
     pub(super) problems: Vec<String>,
     #[serde(skip)]
     pub(super) host: Option<Host>,
