@@ -1,10 +1,10 @@
 //! `condense`: a capture's packets → a [condensed capture](crate::capture), which gives the same
 //! analysis.
 //!
-//! A packet becomes the fields that its segment has, told by what differs from the connection's
-//! packets before; what is no segment becomes the reason why, and ICMP errors stay as they are.
-//! Each packet is put together again and read as the analysis does: where another segment or reason
-//! came out, the packet itself is held. So what is condensed is what it was, by construction.
+//! A packet becomes the fields of its segment, stored as differences from the connection's earlier
+//! packets. A packet that is not a segment becomes the reason, and ICMP errors stay as they are.
+//! Each packet is rebuilt and decoded as in the analysis; if the result differs, the packet itself
+//! is stored. So a condensed capture equals its original by construction.
 //!
 //! ```
 //! use whyslow_core::capture::{CaptureOrigin, Reader};
@@ -81,9 +81,9 @@ impl<F: FnMut(usize, Vec<u8>)> Condenser<F> {
     /// [`Share::MOST`]) of its connections. Each row goes to `give`, with the number of its share;
     /// those of a share in order.
     ///
-    /// What all need is in each of them: the first packets, by which it is told which captures
-    /// this one continues and whether checksums tell anything, and those at which connections
-    /// leave that were silent for long.
+    /// Each share has the data that all shares need: the first packets, which show which captures
+    /// this one continues and whether checksums are meaningful, and those at which connections
+    /// leave after a long silence.
     pub fn new(origin: &CaptureOrigin, shares: usize, give: F) -> Self {
         let of = shares.clamp(1, Share::MOST);
         let shares = (0..of).filter_map(|number| Share::new(number, of));
@@ -158,8 +158,8 @@ impl<F: FnMut(usize, Vec<u8>)> Condenser<F> {
         }
     }
 
-    /// A packet that is no segment: the first share counts it. An ICMP error is one of a
-    /// connection, too, and of others only a closer look shows that they are no segment of one.
+    /// A packet that is not a segment: the first share counts it. An ICMP error also belongs to a
+    /// connection. For other packets only the decoder shows that they are not segments of one.
     fn on_skipped(&mut self, packet: &Packet<'_>, skip: Skip, for_all: bool) {
         if let Skip::Quic(datagram) | Skip::Udp(datagram) = skip {
             return self.on_datagram(packet, &datagram, for_all);
@@ -192,7 +192,7 @@ impl<F: FnMut(usize, Vec<u8>)> Condenser<F> {
         }
     }
 
-    /// Something that is no packet, which all have to know.
+    /// A record that is not a packet, for all shares.
     fn note(&mut self, note: impl Fn(&mut RowWriter)) {
         for share in &mut self.shares {
             note(share.row(self.last, &mut self.give));

@@ -189,7 +189,7 @@ pub fn by_cause(analysis: &Analysis) -> Vec<CauseCost> {
         connections: HashMap<u64, Nanos>,
     }
     let mut sums: HashMap<Cause, Sum> = HashMap::new();
-    // Of what some share each has a part, which names them all.
+    // Each connection has a part of a shared finding, which names them all.
     let named = |finding: &'_ Finding| (finding.cause, finding.connections.clone());
     let wholes: HashSet<_> = analysis.findings.iter().filter(|finding| finding.shared).map(named).collect();
     let mut parted = HashSet::new();
@@ -214,7 +214,7 @@ pub fn by_cause(analysis: &Analysis) -> Vec<CauseCost> {
     for finding in &analysis.findings {
         let sum = sums.entry(finding.cause).or_default();
         if finding.shared && !parted.contains(&named(finding)) {
-            // It sums up what was counted already.
+            // It sums up findings that were counted already.
             sum.least = sum.least.max(finding.cost_s);
         } else {
             let spans = || finding.connections.iter().filter_map(|id| ran.get(id));

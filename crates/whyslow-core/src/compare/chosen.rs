@@ -17,7 +17,7 @@ pub struct TransferName {
 }
 
 impl TransferName {
-    /// Reads `3` or `3.2`; none when it is neither.
+    /// Reads `3` or `3.2`; `None` for any other text.
     pub fn read(text: &str) -> Option<Self> {
         let number = |digits: &str| digits.chars().all(|c| c.is_ascii_digit()).then(|| digits.parse().ok()).flatten();
         let (connection, transfer) = match text.split_once('.') {

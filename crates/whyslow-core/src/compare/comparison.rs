@@ -23,7 +23,7 @@ pub struct Comparison {
     pub first_byte: FirstByte,
     /// How long each took for as many bytes as both carried.
     pub same_size: Option<SameSize>,
-    /// The rounds, those of one number beside each other.
+    /// The rounds, with those of the same number side by side.
     pub rounds: Vec<[Option<RoundSide>; 2]>,
     /// How many rounds there were.
     pub rounds_total: [u64; 2],
@@ -53,9 +53,9 @@ pub struct TransferSummary {
     pub transfer: usize,
     /// Client and server, with ports.
     pub ends: [String; 2],
-    /// Who sends.
+    /// The end that sends.
     pub from: End,
-    /// What it carried, where the payload tells.
+    /// Its content, if the payload shows it.
     pub label: Option<String>,
     /// Where the capture stands.
     pub near: Near,

@@ -9,19 +9,19 @@ use crate::units::Nanos;
 
 /// Rounds by which a curve is continued at most.
 const MORE_ROUNDS: usize = 256;
-/// A curve is continued up to so many times what was transferred.
+/// A curve is extrapolated up to this many times the transferred bytes.
 const MORE_BYTES: u64 = 16;
 
 /// A line through points, rising.
 #[derive(Clone, Debug)]
 pub(super) struct Curve {
     points: Vec<CurvePoint>,
-    /// Points beyond what was transferred.
+    /// Points beyond the transferred bytes.
     beyond: Vec<CurvePoint>,
 }
 
 impl Curve {
-    /// That of a transfer, and of what it would do after its end.
+    /// The curve of a transfer, with its extrapolation.
     pub fn new(chosen: &ChosenTransfer<'_>, prospect: Option<&Prospect>) -> Self {
         let transfer = chosen.transfer;
         let zero = wait(transfer).unwrap_or_default();
@@ -71,7 +71,7 @@ impl Curve {
         rise(&mut self.beyond);
     }
 
-    /// When so many bytes are there; none when the curve does not go so far.
+    /// When this many bytes have arrived; `None` if the curve ends before.
     pub fn when(&self, bytes: u64) -> Option<Nanos> {
         within(&self.points, bytes).or_else(|| within(&self.beyond, bytes))
     }
@@ -121,7 +121,7 @@ fn within(points: &[CurvePoint], bytes: u64) -> Option<Nanos> {
     Some(below.time + (above.time - below.time).scale(share))
 }
 
-/// From the request to the first byte; none where the transfer answers no request.
+/// From the request to the first byte; `None` if the transfer answers no request.
 pub(super) fn wait(transfer: &Transfer) -> Option<Nanos> {
     let waits = |limit| matches!(limit, Limit::RequestWait | Limit::ServerThink | Limit::Timeout);
     let mut waited = transfer.before.iter().filter(|share| waits(share.limit)).peekable();

@@ -25,7 +25,7 @@ impl Times {
 pub struct SameSize {
     /// Payload.
     pub bytes: u64,
-    /// Until so much was there, from the request on.
+    /// Times from the request until these bytes had arrived.
     #[serde(flatten)]
     pub times: Times,
 }

@@ -4,12 +4,11 @@ use super::curve::Curve;
 use super::{ChosenTransfer, Lead};
 use crate::units::Nanos;
 
-/// Less than a millisecond is nobody's lead.
+/// A difference of less than a millisecond is not a lead.
 const MIN: Nanos = Nanos::from_millis(1);
 /// Less than this share of the time is none either.
 const SMALL: f64 = 0.02;
-/// A range of sizes that spans less than this factor is a step of one staircase beside the other's,
-/// and no lead.
+/// A range of sizes that spans less than this factor is a single step of one curve, and not a lead.
 const NARROW: f64 = 1.1;
 
 /// The least lead that counts: a twentieth of a round trip, as packets of one flight come one after
@@ -92,8 +91,8 @@ fn join(last: &mut Lead, next: Lead, captured: u64) {
     }
 }
 
-/// A lead that is lost and won again is one lead: it changes only where another is ahead, or
-/// nobody, over a range that counts.
+/// A lead that is lost and won again is one lead: it changes only if the other transfer, or
+/// neither, is ahead over a range that counts.
 fn settle(runs: Vec<Lead>, captured: u64) -> Vec<Lead> {
     let end = runs.last().map_or(0, |run| run.to_bytes);
     let mut leads: Vec<Lead> = Vec::new();

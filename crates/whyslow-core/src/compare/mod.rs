@@ -1,13 +1,13 @@
 //! Two transfers side by side: what differs, what that costs, and which is faster at what size.
 //!
-//! Knows [`analysis`](crate::analysis) values and nothing behind them: it can compare what was read
-//! from files years apart. Both transfers are set to one zero, the request (for an upload, the
-//! first byte), and are shown as the receiver sees them: a byte counts when it is there, so that
-//! round trips of different length compare fairly.
+//! Depends only on [`analysis`](crate::analysis) values: it can compare results of files years
+//! apart. Both transfers start at zero with the request (for an upload, with the first byte), from
+//! the receiver's point of view: a byte counts when it has arrived, so that round trips of
+//! different length compare fairly.
 //!
 //! It promises that the differences of the phases add up to the difference of the whole, and that
-//! what goes beyond what was captured is called extrapolated. It ignores causes: each transfer has
-//! its own.
+//! values beyond the capture are marked as extrapolated. It ignores causes: each transfer has its
+//! own.
 //!
 //! ```
 //! use whyslow_core::compare::{TransferName, choose, compare};

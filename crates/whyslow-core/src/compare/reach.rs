@@ -28,7 +28,7 @@ pub(super) struct Prospect {
 }
 
 impl Prospect {
-    /// How long a round of so many bytes is sent for.
+    /// How long the sender takes for a round of this many bytes.
     pub fn sending(&self, bytes: f64) -> Nanos {
         Nanos((bytes * self.pace) as i64).min(self.round)
     }
@@ -40,7 +40,7 @@ fn full(transfer: &Transfer) -> &[Round] {
     if transfer.rounds_total > all.len() as u64 { all } else { all.split_last().map_or(&[], |(_, full)| full) }
 }
 
-/// None where there is no full round to judge by.
+/// `None` if there is no full round to judge by.
 pub(super) fn prospect_of(chosen: &ChosenTransfer<'_>) -> Option<Prospect> {
     let transfer = chosen.transfer;
     let full = full(transfer);
@@ -94,7 +94,7 @@ struct RoundSum {
     rounds: u64,
 }
 
-/// The rounds that are not listed; none when all are.
+/// The rounds that are not listed; `None` if all are.
 fn rest(transfer: &Transfer) -> Option<RoundSum> {
     let listed = transfer.rounds.len() as u64;
     let rounds = transfer.rounds_total.checked_sub(listed).filter(|&rounds| rounds > 0)?;

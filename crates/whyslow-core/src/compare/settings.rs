@@ -7,7 +7,7 @@ use crate::rules::say;
 /// Round trips that differ by less than a tenth are the same path's.
 const SAME: f64 = 0.1;
 
-/// Reads a setting as it is shown; none where it is not known.
+/// Reads a setting as it is shown; `None` if it is unknown.
 type Read = fn(&ChosenTransfer<'_>) -> Option<String>;
 
 /// By their names.
@@ -28,7 +28,7 @@ const READINGS: [(&str, Read); 9] = [
     }),
 ];
 
-/// The first round; none where packets of it were left out of a text.
+/// The first round; `None` if packets of it were left out of a text.
 fn first_round<'a>(one: &ChosenTransfer<'a>) -> Option<&'a Round> {
     one.transfer.rounds.first().filter(|round| round.start_s == one.transfer.start_s)
 }
@@ -54,7 +54,7 @@ fn round_trip(both: [&ChosenTransfer<'_>; 2]) -> Setting {
     Setting { name: "round-trip", values: trips.map(|trip| trip.map(say::time)), differs }
 }
 
-/// What client and server said, once where they said the same.
+/// The values of client and server, printed once if they are the same.
 fn pair(one: &ChosenTransfer<'_>, read: impl Fn(&Handshake) -> [Option<String>; 2]) -> Option<String> {
     match read(one.connection.handshake.as_ref()?) {
         [Some(client), Some(server)] if client == server => Some(client),
@@ -95,8 +95,8 @@ fn initial_window(one: &ChosenTransfer<'_>) -> Option<String> {
     if one.transfer.rounds.len() < 2 || first.bytes == 0 {
         return None;
     }
-    // A congestion window counts segments, also a short one; what else held the flight is no window
-    // of segments.
+    // A congestion window counts segments, including a short one; other limits do not count in
+    // segments.
     let segment = segment(one)?;
     Some(if first.limit == Limit::SlowStart {
         say::count(first.bytes.div_ceil(segment), "segment")

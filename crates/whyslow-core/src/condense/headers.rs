@@ -4,8 +4,7 @@ use crate::capture::Packet;
 use crate::capture::condensed::headers::{PacketForm, TcpHeaders, TcpOptions};
 use crate::wire::{self, Checksum, Segment};
 
-/// The headers of a segment that was [verified](wire::decode_verified); none where not all of them
-/// can be told.
+/// The headers of a [verified](wire::decode_verified) segment; `None` if some of them are unknown.
 pub(super) fn of(packet: &Packet<'_>, segment: &Segment<'_>) -> Option<TcpHeaders> {
     let options = &segment.options;
     if options.malformed || segment.tunnels > 15 {
@@ -53,7 +52,7 @@ fn form(packet: &Packet<'_>, segment: &Segment<'_>) -> PacketForm {
     PacketForm {
         tunnels: segment.tunnels,
         fragment: segment.fragment,
-        // Of such a packet nobody knows where the sum ends.
+        // For such a packet the end of the checksummed data is unknown.
         lengthless: is_whole && !segment.fragment && segment.checksum == Checksum::Unknown,
         damaged,
         partial,
@@ -61,8 +60,8 @@ fn form(packet: &Packet<'_>, segment: &Segment<'_>) -> PacketForm {
     }
 }
 
-/// Whether the IPv4 header of a segment is damaged whose own sum is right: only where that is not
-/// looked at the segment tells.
+/// Whether the IPv4 header of a segment is damaged although its own checksum is right: only a
+/// decoder that ignores that checksum finds the segment.
 fn is_damaged(packet: &Packet<'_>) -> bool {
     wire::decode(packet).is_ok_and(|segment| matches!(segment.checksum, Checksum::BadHeader(_)))
 }

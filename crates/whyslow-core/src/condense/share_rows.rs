@@ -9,14 +9,14 @@ use crate::capture::{Packet, Summary};
 use crate::types::Share;
 use crate::wire::Skip;
 
-/// A row is closed when it has so many bytes: the longest packet still fits into
+/// A row is closed at this size, so that the longest packet still fits into
 /// [`MAX_ROW`](crate::capture::MAX_ROW).
 const ROW: usize = 512 << 10;
 
-/// A segment, and what is held of it.
+/// A segment, and its stored part.
 pub(super) struct HeldSegment<'a> {
     pub(super) at: PacketTime,
-    /// None where it is held as it was captured.
+    /// `None` if it is stored as captured.
     pub(super) headers: Option<TcpHeaders>,
     pub(super) payload: HeldPayload<'a>,
 }
@@ -114,7 +114,7 @@ impl ShareRows {
         self.row(PacketTime::of(packet), give).verbatim(packet, packet.data);
     }
 
-    /// A packet that is no segment.
+    /// A packet that is not a segment.
     pub(super) fn write_skipped(&mut self, packet: &Packet<'_>, skip: Skip, give: &mut impl FnMut(usize, Vec<u8>)) {
         self.count.packets += 1;
         self.row(PacketTime::of(packet), give);

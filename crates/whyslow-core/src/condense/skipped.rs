@@ -1,4 +1,4 @@
-//! Packets that are no segment: of those that say nothing but why, one is held for all of a row.
+//! Packets that are not segments: one per row stands for all those that carry only the reason.
 
 use crate::capture::Packet;
 use crate::capture::condensed::build::MAX_VERBATIM;
@@ -6,7 +6,7 @@ use crate::capture::condensed::write::{PacketTime, RowWriter};
 use crate::wire::{self, Skip};
 use std::collections::HashMap;
 
-/// So many bytes of a packet are tried first.
+/// First attempt: this many bytes of a packet.
 const SHORT: usize = 192;
 /// Most reasons that are remembered in a row.
 const MAX_REASONS: usize = 4096;

@@ -47,7 +47,7 @@ impl HashedKey {
 /// bits.
 const SHARD_SHIFT: u32 = 40;
 
-/// Returns the share, of so many, of a four-tuple with this hash.
+/// Returns the share of a four-tuple with this hash, from `of` shares.
 pub fn share_of(hash: u64, of: usize) -> usize {
     shard_of(hash) % of.max(1)
 }

@@ -36,7 +36,8 @@ pub(super) struct Inserted<'a, T> {
     pub(super) replaced: Option<Box<FlowEntry<T>>>,
 }
 
-/// Time of the newest segment in even nanoseconds; the odd bit says that it is the only one so far.
+/// Time of the newest segment in even nanoseconds; the odd bit marks that it is the only one up to
+/// now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct LastSeen(i64);
 

@@ -5,9 +5,9 @@ use crate::units::{Nanos, Time};
 /// Interval of sweeps for idle connections, in the capture's time.
 const INTERVAL: Nanos = Nanos::from_millis(10_000);
 
-/// Idle connections are looked for at the first segment of every ten seconds, as clocks count them:
-/// so it does not matter with which file or segment somebody begins to read. A clock that begins
-/// later than another finds each time that is due to the other, and perhaps one more.
+/// Idle connections are removed at the first segment of every ten seconds of clock time, so that
+/// the result does not depend on the first file or segment. A clock that begins later than another
+/// finds each time that is due to the other, and perhaps one more.
 #[derive(Clone, Copy, Debug)]
 pub struct SweepClock(Time);
 

@@ -42,7 +42,7 @@ impl Flow {
         Self { table: FlowTable::new(expiry, HashSeed::default()), next: 0, evicted: Evicted::new() }
     }
 
-    /// The connection's number, who sent the segment, and whether the connection is new.
+    /// The connection's number, the segment's sender, and whether the connection is new.
     fn route(&mut self, segment: Segment<'_>, time: Time) -> (u64, Side, bool) {
         self.advance_time(time);
         let next = ConnectionId(self.next);

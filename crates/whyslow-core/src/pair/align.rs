@@ -37,7 +37,7 @@ impl Aligned<'_> {
 pub(super) enum AlignError {
     /// They share no packets one way.
     OneWay,
-    /// No two clocks that run evenly can have told these times.
+    /// No two clocks that run evenly can have produced these times.
     Clock,
     /// More overlapping segments than any sender makes.
     Tangled,
@@ -100,7 +100,7 @@ impl From<Tangled> for AlignError {
     }
 }
 
-/// The payload of a whole segment: as negotiated, or else the largest that is no merged one.
+/// The payload of a whole segment: as negotiated, or else the largest that is not merged.
 fn segment_size(tracks: [&ConnectionPackets; 2]) -> u32 {
     let offers = || tracks.iter().flat_map(|track| track.offers.iter().flatten());
     let negotiated = offers().filter_map(|offer| offer.mss).min().filter(|_| offers().count() >= 2);

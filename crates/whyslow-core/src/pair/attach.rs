@@ -12,8 +12,8 @@ pub struct Uncompared {
     pub reason: NotCompared,
 }
 
-/// Puts pairs into an analysis: beside it, and as evidence of the findings that they bear on.
-/// `omitted` connections are in two captures, and are not listed.
+/// Adds pairs to an analysis, and to the evidence of the findings that they concern. `omitted`
+/// connections are in two captures, and are not listed.
 pub fn attach(analysis: &mut Analysis, mut pairs: Vec<Pair>, uncompared: Vec<Uncompared>, omitted: u64) {
     for pair in &pairs {
         let Some(connection) = analysis.connections.iter_mut().find(|connection| connection.id == pair.told) else {

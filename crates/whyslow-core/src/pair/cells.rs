@@ -21,7 +21,7 @@ pub(super) struct Tangled;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct PayloadCell {
     pub start: i64,
-    /// Its end; of a packet without payload what it acknowledges.
+    /// Its end; for a packet without payload the number that it acknowledges.
     pub end: i64,
     /// 0 for payload; else the flags that make it another packet.
     kind: u16,

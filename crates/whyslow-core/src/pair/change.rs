@@ -12,7 +12,7 @@ use crate::units::{Nanos, SeqNumber};
 use crate::wire::Flags;
 use std::collections::BTreeMap;
 
-/// The ECN bits that say that a queue was congested (RFC 3168 section 5).
+/// The ECN bits that mark a congested queue (RFC 3168 section 5).
 const CE: u8 = 3;
 
 /// Everything that differs, but time.
@@ -149,7 +149,7 @@ struct Boundaries {
 #[derive(Default)]
 struct ChangedSegments {
     all: u64,
-    /// Those that are no larger than a segment on the wire: no offload's.
+    /// Those that are not larger than a segment on the wire, and so not merged by offload.
     small: u64,
 }
 

@@ -35,7 +35,7 @@ pub(super) struct ClockOffset {
     pub offset: Nanos,
     /// By how much the offset grows with time.
     pub drift: f64,
-    /// How exact that is; none where the samples span too short a time.
+    /// Its error; `None` if the samples span too short a time.
     pub drift_error: Option<f64>,
     /// The minimum RTT between the two.
     pub round_trip: Nanos,
@@ -44,12 +44,12 @@ pub(super) struct ClockOffset {
 }
 
 impl ClockOffset {
-    /// An instant by the clock of either capture, told by the first.
+    /// An instant by the clock of either capture, converted to the first clock.
     pub fn by_first(self, capture: usize, time: Time) -> Time {
         if capture == 0 { time } else { self.to_first(time) }
     }
 
-    /// An instant by the second clock, told by the first.
+    /// An instant by the second clock, converted to the first.
     pub fn to_first(self, time: Time) -> Time {
         let about = time - self.offset;
         let since = (about - self.zero).0 as f64;
@@ -57,8 +57,8 @@ impl ClockOffset {
     }
 }
 
-/// Solves offset and drift; `ways` are the client's packets and the server's. None when one way has
-/// no sample, or when no line goes between the two kinds: a clock jumps.
+/// Solves offset and drift; `ways` are the client's packets and the server's. `None` if one way has
+/// no sample, or if no line goes between the two kinds: a clock jumps.
 pub(super) fn solve(ways: [&[ClockSample]; 2]) -> Option<ClockOffset> {
     let [first, last] = span(ways)?;
     let base = ways[0].first()?.later;

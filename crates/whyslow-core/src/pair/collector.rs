@@ -13,8 +13,7 @@ use std::net::IpAddr;
 
 /// Packets held in one pass over all captures; to compare them takes about 300 MB.
 const MAX_PACKETS: u64 = 1 << 21;
-/// Packets before one of the same direction that are looked at to tell whether it is one of them
-/// again.
+/// Earlier packets of the same direction that are compared, to detect a repetition of one of them.
 const RECENT: usize = 16;
 
 /// How many packets may be held of each connection, given how many each has: any but very large
@@ -123,7 +122,7 @@ impl ConnectionPackets {
         }
         let record = PacketRecord::new(segment, from, time, frame);
         if self.dropped > 0 || self.packets.len() >= self.most {
-            // From here on nothing is kept, so that what is held ends at one instant.
+            // From here on no packet is kept, so that the stored part ends at one instant.
             self.dropped += 1;
             return;
         }

@@ -96,11 +96,11 @@ pub struct MatchedConnection {
 
 /// Finds the connections that two captures both hold, those with the most payload first.
 ///
-/// Initial sequence numbers are 64 bits that chance does not repeat, so they stand whatever the
-/// clocks and the addresses say. All else needs connections that overlap in time: sequence numbers
-/// in common for the same addresses, sequence numbers in common both ways and about equal amounts
-/// of payload for others without a handshake; and for a proxy, equal amounts of payload both ways
-/// that no third connection has.
+/// Initial sequence numbers are 64 bits that chance does not repeat, so they decide for any clocks
+/// and addresses. All other matches need connections that overlap in time: sequence numbers in
+/// common for the same addresses, sequence numbers in common both ways and about equal amounts of
+/// payload for others without a handshake; and for a proxy, equal amounts of payload both ways that
+/// no third connection has.
 pub fn find(a: &[ConnectionFingerprint], b: &[ConnectionFingerprint]) -> Vec<MatchedConnection> {
     let mut search = Search { a, b, taken: [vec![false; a.len()], vec![false; b.len()]], found: Vec::new() };
     search.by_initial_numbers();

@@ -1,5 +1,5 @@
-//! What tells a copy of a packet from another: fields that the sender changes from one to the next,
-//! and that the path leaves alone.
+//! Fields that identify a copy of a packet: the sender changes them from one to the next, and the
+//! path does not.
 
 use super::cells::{PacketInCell, for_each_cell};
 use super::placed::PlacedPackets;
@@ -15,7 +15,7 @@ pub(super) struct PreservedFields {
     pub had_ip_ids: bool,
 }
 
-/// What tells a copy from another one in the same cell.
+/// Distinguishes copies in the same cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct PacketIdentity {
     pub tsval: Option<u32>,

@@ -45,8 +45,8 @@ struct Unacknowledged {
     time: Time,
 }
 
-/// From a packet of `sender` to the ACK that first covers it, at one capture; none for what was
-/// retransmitted (Karn and Partridge, "Improving round-trip time estimates in reliable transport
+/// From a packet of `sender` to the ACK that first covers it, at one capture; `None` for
+/// retransmissions (Karn and Partridge, "Improving round-trip time estimates in reliable transport
 /// protocols", 1987).
 fn round_trips(placed: &PlacedPackets<'_>, sender: Side) -> Vec<Nanos> {
     let mut rtts = Vec::new();

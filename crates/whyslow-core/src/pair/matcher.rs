@@ -1,7 +1,7 @@
 //! Which packet of one capture is which of the other, in one direction.
 //!
-//! Copies of one cell (retransmitted, or duplicated on the way) are told apart by what identifies
-//! them, and those that are alike by order and by time, as none arrives before it can.
+//! Copies of one cell (retransmitted, or duplicated on the way) are matched by their identifying
+//! fields, and equal ones by order and by time, because none arrives before it can.
 
 use super::cells::{PacketInCell, PacketPart};
 use super::clock::ClockOffset;
@@ -14,7 +14,7 @@ use crate::units::Nanos;
 pub(super) struct Match {
     pub sent: PacketPart,
     pub arrived: u32,
-    /// As many arrived as were sent of those that nothing tells apart.
+    /// As many arrived as were sent of those that are equal.
     pub is_certain: bool,
 }
 
@@ -29,7 +29,7 @@ pub(super) struct DirectionMatch {
     pub uncaptured: Vec<PacketPart>,
     /// Payload that had been sent before.
     pub retransmitted: Vec<PacketPart>,
-    /// Of these, that whose copy before is missing.
+    /// Those of them whose earlier copy is missing.
     pub retransmitted_for_loss: Vec<PacketPart>,
     /// Packets that arrived once more.
     pub duplicated: Vec<u32>,
@@ -56,7 +56,7 @@ pub(super) struct Matcher<'a, 'b> {
     pub arrived: Vec<IdentifiedPacket>,
 }
 
-/// A packet in a cell, and what tells it from others there.
+/// A packet in a cell, with its identity among the others there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct IdentifiedPacket {
     identity: PacketIdentity,
@@ -136,10 +136,10 @@ impl Matcher<'_, '_> {
         }
     }
 
-    /// Matches copies that nothing tells apart but when they passed. They stay in order. Where more
-    /// were sent than arrived, each arrival gets the latest copy that it may be: what was lost was
-    /// retransmitted later. Where more arrived, each copy gets the earliest arrival: each gets one
-    /// at least as good as its true one, and none is left without.
+    /// Matches copies that differ only in their time. They stay in order. If more were sent than
+    /// arrived, each arrival gets the latest possible copy: lost ones were retransmitted later. If
+    /// more arrived, each copy gets the earliest arrival: each gets one at least as good as its
+    /// true one, and none is left without.
     fn match_alike(&mut self, identity: PacketIdentity, sent: &[IdentifiedPacket], arrived: &[IdentifiedPacket]) {
         let is_certain = sent.len() == arrived.len();
         if sent.len() > arrived.len() {
@@ -189,8 +189,8 @@ impl Matcher<'_, '_> {
         self.found.matches.push(Match { sent, arrived: arrived.packet, is_certain });
     }
 
-    /// Arrived without having been sent: once more, where its identity says that it is the one
-    /// before, or else unseen.
+    /// Arrived without having been sent: duplicated, if its identity equals that of the one before,
+    /// or else unseen.
     fn on_unmatched_arrival(&mut self, identity: PacketIdentity, has_match: bool, arrived: PacketInCell) {
         if has_match && (identity.tsval.is_some() || identity.ip_id.is_some()) {
             self.found.duplicated.push(arrived.packet);

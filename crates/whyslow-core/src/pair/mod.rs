@@ -1,10 +1,10 @@
 //! `pair`: two captures of one transfer, explained as one.
 //!
-//! Knows what the explainer keeps of each connection ([`ConnectionFingerprint`]), and the packets
-//! of the few connections that two captures share ([`PacketCollector`]). It promises to say what
-//! was lost, duplicated, reordered and changed between the two, how long packets took each way, and
-//! how the clocks stand to each other; it says of nothing that it was lost where the other capture
-//! was not running. It knows nothing of why a sender did what it did: that is the findings' part.
+//! Knows the explainer's data on each connection ([`ConnectionFingerprint`]), and the packets of
+//! the few connections that two captures share ([`PacketCollector`]). It promises to report losses,
+//! duplicates, reordering and changes between the two, the delay each way, and the difference of
+//! the clocks. It reports no loss while the other capture was not running. It ignores the sender's
+//! reasons: that is the findings' part.
 //!
 //! The order of things:
 //!

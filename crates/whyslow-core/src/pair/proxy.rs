@@ -17,7 +17,7 @@ use crate::units::{Nanos, Time};
 /// Share of the time that one state must have, and by how much it must outweigh the other.
 const MOSTLY: f64 = 0.3;
 const OUTWEIGHS: f64 = 2.0;
-/// A shorter wait is no sign of anything.
+/// A shorter wait is not significant.
 const WORTH: Nanos = Nanos::from_millis(5);
 
 /// What the proxy does with the direction that carried most. `transfers` are those of the two

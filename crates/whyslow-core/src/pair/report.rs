@@ -21,8 +21,8 @@ const MIN_SHARED: f64 = 0.3;
 /// A drift that is known less exactly is not known: clocks drift by up to 100 millionths.
 const MAX_ERROR: f64 = 100e-6;
 
-/// Compares the packets of a connection that two captures hold, captured between `times`, and of
-/// which `connections` is told.
+/// Compares the packets of a connection that two captures hold, captured between `times`.
+/// `connections` are its ids, with the reported one.
 ///
 /// # Errors
 /// Returns why they cannot be compared; `None` if the packets show that they are not the same
@@ -76,8 +76,7 @@ pub fn compare(
     Ok(pair)
 }
 
-/// What shows that they belong together, now that the packets are there; none where the packets
-/// show that they do not.
+/// Evidence that they belong together, from their packets; `None` if the packets contradict it.
 fn matched_by(found: &MatchedConnection, tracks: [&ConnectionPackets; 2]) -> Option<MatchedBy> {
     if found.by != MatchedBy::SynTimestamps || same_syn(tracks) {
         return Some(found.by);
@@ -96,7 +95,7 @@ fn refusal(error: AlignError, proxied: bool) -> Option<NotCompared> {
     }
 }
 
-/// Whether both captures have a SYN of one end with one timestamp: it was not made anew on the way.
+/// Whether both captures have a SYN of one end with one timestamp: it was not recreated on the way.
 fn same_syn(tracks: [&ConnectionPackets; 2]) -> bool {
     let stamp = |track: &ConnectionPackets| {
         let syn = track.packets.iter().find(|record| record.flags.has(Flags::SYN) && record.timestamps.is_some());
@@ -135,7 +134,7 @@ fn shares_enough(aligned: &Aligned<'_>, by: MatchedBy) -> bool {
     shared as f64 >= MIN_SHARED * less as f64
 }
 
-/// Which capture's findings are told: next to the end that sent most.
+/// The capture whose findings are reported: next to the end that sent most.
 fn reporting_capture(found: &MatchedConnection, aligned: &Aligned<'_>, connections: [&Connection; 2]) -> usize {
     let bytes = |from: Side| found.fingerprints.iter().map(|fingerprint| fingerprint.bytes[from]).max().unwrap_or(0);
     let sender = if bytes(Side::B) >= bytes(Side::A) { Side::B } else { Side::A };

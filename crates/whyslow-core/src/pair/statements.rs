@@ -5,7 +5,7 @@ use crate::units::Nanos;
 
 /// A shorter queue is not reported, milliseconds.
 const QUEUE: f64 = 5.0;
-/// Of the minimum RTT, a part between the captures that leaves nothing for the outside.
+/// Share of the minimum RTT between the captures that leaves nothing for the outside.
 const WHOLE: f64 = 0.95;
 
 /// What follows, in the order in which it is reported.

@@ -1,7 +1,7 @@
 #![allow(clippy::unwrap_used)]
 
-//! Downloads whose path is known, seen by two captures in many ways: what is told must be what
-//! happened.
+//! Downloads over a known path, recorded by two captures in many ways: the report must match the
+//! path.
 
 mod path;
 
@@ -31,7 +31,7 @@ fn ways(pair: &Pair) -> (&PairDirection, &PairDirection) {
     (&pair.directions[0], &pair.directions[1])
 }
 
-/// What `lossy` loses is told exactly, with nothing beside it.
+/// The losses of `lossy` are reported exactly, and nothing else.
 #[track_caller]
 fn assert_losses(pair: &Pair) {
     let (up, down) = ways(pair);
@@ -205,7 +205,7 @@ fn nothing_is_lost_where_the_other_capture_did_not_run() {
     let pair = both(&[part.clone(), server.clone()], &View::default(), &View::default());
     let (_, down) = ways(&pair);
     assert_eq!(pair.matched_by, MatchedBy::Addresses);
-    // Of the five the resent copies of 3, 17 and 18 fall into that time, and the loss of 90 is
+    // From these five, the resent copies of 3, 17 and 18 are within that time, and the loss of 90 is
     // beyond it.
     let within = |time: i64| running.contains(&(time + 10 * MS));
     let lost: Vec<i64> = server
@@ -263,7 +263,7 @@ fn a_reset_that_nobody_sent_is_the_middles() {
     };
     let is_reset = |change: &Change| matches!(change.kind, ChangeKind::Resets { .. });
     let has_reset = |pair: &Pair| pair.changes.iter().any(is_reset);
-    // After all that the client's capture has, none can be told to be made.
+    // Behind the client's whole capture, no packet can be matched.
     let mut late = server.clone();
     late.push(reset(5_000 * MS));
     assert!(!has_reset(&both(&[client.clone(), late], &View::default(), &View::default())));
@@ -296,7 +296,7 @@ fn a_proxy_has_two_connections_of_one_payload() {
     assert_eq!(pair.matched_by, MatchedBy::Payload);
     let proxy = pair.proxy.unwrap();
     assert!(proxy.held_most_bytes >= proxy.held_bytes && proxy.held_bytes > 0, "{proxy:?}");
-    // Each leg has losses of its own: none is told of.
+    // Each leg has losses of its own: none is reported.
     assert!(pair.directions.iter().all(|way| (way.sent, way.lost, way.resent) == (0, 0, 0)));
     assert!(pair.changes.is_empty());
 }
@@ -309,7 +309,7 @@ fn connections_that_only_look_alike_are_not_one() {
     let other = View { isn: [9, 8], client: ([192, 0, 2, 1], 40_001), ..View::default() };
     let more = Path { bursts: 51, ..Path::default() }.run();
     assert!(found([&here, &other.capture(&more[1])]).is_empty());
-    // The same amounts, but twice: no telling which is which.
+    // The same amounts, but twice: the two cannot be distinguished.
     let mut twice = other.capture(&server);
     twice.extend(View { isn: [4, 5], client: ([192, 0, 2, 1], 40_002), ..View::default() }.capture(&server));
     assert!(found([&here, &twice]).is_empty());
@@ -361,7 +361,7 @@ fn room_is_shared_so_that_none_goes_without() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
 
-    /// Whatever is lost on the way is told exactly.
+    /// Losses on the way are reported exactly.
     #[test]
     fn losses_are_exact(lost in prop::collection::btree_set(0u32..200, 0..40),
                         lost_acks in prop::collection::btree_set(0u32..190, 0..40),

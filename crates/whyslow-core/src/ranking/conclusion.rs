@@ -18,7 +18,7 @@ const UNREAD: [&str; 3] = ["unread-line", "unread-info", "cut-header"];
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Status {
-    /// A cause cost at least the threshold, and a tenth of what somebody waited for.
+    /// A cause cost at least the threshold, and a tenth of the waiting time.
     Slow,
     /// Nothing did.
     Healthy,
@@ -75,14 +75,14 @@ fn mostly_unread(analysis: &Analysis) -> Option<Unread> {
     (packets > 0 && packets.saturating_mul(2) >= of).then_some(Unread { packets, of: of.max(packets) })
 }
 
-/// Whether a cost is called slow, of so long a wait. With a threshold of zero every cost is.
+/// Whether a cost counts as slow, compared with its wait. With a threshold of zero every cost does.
 fn is_slow(cost: Nanos, waited: Nanos, threshold: Nanos) -> bool {
     let is_part = threshold == Nanos::ZERO || cost.0.saturating_mul(PART) >= waited.0;
     cost > Nanos::ZERO && cost >= threshold && is_part
 }
 
-/// Whether a cause that cost a connection so much slowed it: all of it together, one transfer, or
-/// what the connection's own finding is about.
+/// Whether a cause that cost a connection `seconds` slowed it: the whole connection, one transfer,
+/// or the part of the connection's own finding.
 fn slows(connection: &Connection, cause: Cause, seconds: Nanos, threshold: Nanos) -> bool {
     let waited: Nanos = connection.transfers.iter().map(|transfer| transfer.waited()).sum();
     let slows_transfer = connection.transfers.iter().any(|transfer| {
@@ -112,7 +112,7 @@ pub fn slow_by_cause(analysis: &Analysis) -> Vec<CauseCost> {
             return true;
         }
         let find = |id: u64| analysis.connections.iter().find(|connection| connection.id == id);
-        // The others lost less than anybody notices.
+        // The others lost too little time to notice.
         cost.connections.retain(|&(id, seconds)| {
             seconds == Nanos::ZERO && across().any(|finding| finding.connections.contains(&id))
                 || find(id).is_some_and(|connection| slows(connection, cost.cause, seconds, threshold))

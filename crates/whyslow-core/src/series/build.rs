@@ -142,13 +142,13 @@ fn extremes(figure: Option<u64>) -> super::Extremes {
     extremes
 }
 
-/// Payload that this ACK is the first to acknowledge. The SYN's number is no payload.
+/// Payload that this ACK is the first to acknowledge. The SYN's number is not payload.
 fn newly_acked(point: &Point, before: Option<u64>) -> u64 {
     let of_payload = |ack: u64| ack.max(1);
     match (point.ack, before) {
         (Some(ack), Some(before)) => of_payload(ack).saturating_sub(of_payload(before)),
-        // What the first one covers was acknowledged before the capture, but for a whole
-        // connection's beginning.
+        // The bytes that the first one covers were acknowledged before the capture, except at a
+        // whole connection's beginning.
         _ => 0,
     }
 }

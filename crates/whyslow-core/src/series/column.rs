@@ -37,7 +37,7 @@ impl Extremes {
     }
 }
 
-/// One direction's data within a column: its segments, and what the other side's ACKs said of it.
+/// One direction's data within a column: its segments, and the other side's ACKs of it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Lane {
@@ -179,7 +179,7 @@ pub fn marks_of(point: &Point) -> impl Iterator<Item = MarkSum> {
         has(Flags::RST).then_some(Mark::Reset),
         has(Flags::PSH).then_some(Mark::Push),
         point.marked.then_some(Mark::Congestion),
-        // In a SYN the two say that ECN is wanted (RFC 3168 section 6.1.1).
+        // In a SYN the two negotiate ECN (RFC 3168 section 6.1.1).
         (has(Flags::CWR) && !syn).then_some(Mark::Reduced),
     ];
     let closed = point.raw_window == 0 && !syn && !has(Flags::RST) && point.raw_ack.is_some();

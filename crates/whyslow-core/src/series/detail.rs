@@ -1,4 +1,4 @@
-//! [`PacketDetail`]: what the headers of one packet say beyond what a graph holds of it.
+//! [`PacketDetail`]: the header fields of one packet that a graph does not have.
 
 use crate::capture::Packet;
 use crate::wire::{self, Checksum};
@@ -36,7 +36,7 @@ pub struct PacketDetail {
 }
 
 impl PacketDetail {
-    /// Of a packet, if it is a TCP segment.
+    /// The details of a packet, if it is a TCP segment.
     pub fn of(packet: &Packet<'_>) -> Option<Self> {
         let segment = wire::decode_verified(packet).ok()?;
         let options = segment.options;

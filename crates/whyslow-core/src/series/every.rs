@@ -12,8 +12,8 @@ use crate::units::Time;
 use crate::wire::{self, ChecksumSample, Datagram, FlowKey, HashSeed, Icmp, Segment, Skip};
 use borsh::{BorshDeserialize, BorshSerialize};
 
-/// Packets after which points are given, those of the last so many excepted: they wait for verdicts
-/// that come late. So at most twice as many wait (110 MB).
+/// Packets after which points are given, except the last ones of this number: they wait for late
+/// verdicts. So at most twice as many wait (110 MB).
 const WAITING: usize = 262_144;
 /// Points that are given together, at most.
 const CHUNK: usize = 4_096;
@@ -62,7 +62,7 @@ pub struct EveryPacketReader<'a> {
     seen: u64,
     /// The place of the capture that is read among all; none with one.
     file: Option<u16>,
-    /// After so many segments points are given.
+    /// Points are given after this many segments.
     waiting: usize,
     /// Segments since points were given, and when that was.
     unswept: usize,
@@ -136,7 +136,7 @@ impl<'a> EveryPacketReader<'a> {
         (self.sample, self.seen) = (ChecksumSample::default(), 0);
     }
 
-    /// Everything was read: gives the points that waited. Says how many verdicts came when their
+    /// Ends the reading: gives the points that waited. Returns how many verdicts came after their
     /// points had been given.
     pub fn finish(mut self) -> u64 {
         let held = self.quic.finish();

@@ -5,9 +5,8 @@
 //! them: a pyramid of [`Column`]s, each with the extremes of what passed in its time and every kind
 //! of [`Mark`], and the points themselves as long as they are few.
 //!
-//! A [`SeriesView`] of any time range has as many columns as the screen. It promises that no mark
-//! that was in the range is missing from it: averages are made of nothing, and where points are
-//! left out it says so (`exact`).
+//! A [`SeriesView`] of any time range has as many columns as the screen. It promises that it has
+//! every mark of the range: nothing is averaged, and `exact` is false if points are left out.
 //!
 //! Memory: at most [`MAX_COLUMNS`] columns at the foot of the pyramid and a third more above it (24
 //! MB), [`MAX_POINTS`] points (27 MB), the points that wait for late verdicts (13 MB), and the
@@ -15,8 +14,7 @@
 //! what a hundred thousand do. A view narrower than the foot's columns wants points: a series of
 //! that range alone ([`SeriesBuilder::new`]) has them.
 //!
-//! It ignores what the first pass found; findings and limits are laid over the graphs by whoever
-//! draws them.
+//! It ignores the first pass' findings; the page lays findings and limits over the graphs.
 //!
 //! ```
 //! use whyslow_core::capture::Reader;

@@ -1,7 +1,7 @@
 //! [`ConnectionNumbering`]: whose a segment is, by the numbers that the first pass gave.
 //!
-//! It promises that the same segments in the same order get the same numbers again: the table that
-//! tells connections apart is the first pass' own.
+//! It promises that the same segments in the same order get the same numbers again: the flow table
+//! is the first pass' own.
 
 use crate::flow::{ConnectionId, FlowTable};
 use crate::quic::Sent;

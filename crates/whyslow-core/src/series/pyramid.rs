@@ -46,16 +46,16 @@ const FOLD: usize = 4;
 pub struct Series {
     /// From the foot up: each level has columns four times as wide.
     pub(super) levels: Vec<Level>,
-    /// All points of the range; none when there were too many.
+    /// All points of the range; `None` if there were too many.
     pub(super) points: Option<Vec<Point>>,
-    /// What the series tells of.
+    /// The time range of the series.
     pub(super) range: (Nanos, Nanos),
     pub(super) packets: u64,
     pub(super) scale_known: [bool; 2],
 }
 
 impl Series {
-    /// The time that it tells of.
+    /// Its time range.
     pub fn range(&self) -> (Nanos, Nanos) {
         self.range
     }
@@ -66,7 +66,7 @@ impl Series {
     }
 
     /// Whether the windows offered to the client's data, and to the server's, are known in bytes:
-    /// else a graph must say that the window is not to scale, or leave it out.
+    /// otherwise a graph must mark the window as not to scale, or leave it out.
     pub fn scale_known(&self) -> [bool; 2] {
         self.scale_known
     }

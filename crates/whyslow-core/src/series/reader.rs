@@ -42,7 +42,7 @@ impl WantedConnection {
     }
 }
 
-/// The ends of a connection as its first packet has them: the sender, who is [`Side::A`], and the
+/// The ends of a connection as in its first packet: the sender, which is [`Side::A`], and the
 /// receiver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, BorshSerialize, BorshDeserialize)]
 pub struct Opening([(IpAddr, u16); 2]);
@@ -55,7 +55,7 @@ impl Opening {
     /// Which side the end with this address, or name, and port is.
     pub(super) fn side_of(&self, address: &str, port: u16) -> Side {
         let [first, second] = self.0;
-        // Where a name stands in for the address, the ports tell.
+        // If a name replaces the address, the ports decide.
         let is_second =
             if first.1 == second.1 { second.0.to_string() == address && first.0 != second.0 } else { second.1 == port };
         if is_second { Side::B } else { Side::A }
@@ -65,8 +65,8 @@ impl Opening {
 /// Points that wait for late verdicts at least.
 const MIN_PENDING_POINTS: usize = 512;
 
-/// A verdict comes a round trip after its segment at most, or two for a copy that was needless: in
-/// that time so many segments pass, those of both directions counted.
+/// A verdict comes at most a round trip after its segment, or two for a needless copy: this many
+/// segments pass in that time, in both directions.
 fn waiting(connection: &analysis::Connection) -> usize {
     let in_flight = |one: &analysis::Direction| one.max_in_flight / (one.bytes / one.packets.max(1)).max(1);
     let most = connection.directions.iter().map(in_flight).max().unwrap_or(0);
@@ -142,7 +142,7 @@ impl<'a> SeriesReader<'a> {
         (self.sample, self.seen) = (ChecksumSample::default(), 0);
     }
 
-    /// Everything was read: gives the points that waited. Says how many verdicts came when their
+    /// Ends the reading: gives the points that waited. Returns how many verdicts came after their
     /// points had been given.
     pub fn finish(mut self) -> u64 {
         let (held, first) = (self.quic.finish(), self.first.unwrap_or(Time::ZERO));

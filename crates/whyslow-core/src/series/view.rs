@@ -5,7 +5,7 @@ use super::{Column, MarkSum, Point};
 use crate::analysis::End;
 use crate::units::Nanos;
 
-/// So many points a column are drawn one by one.
+/// Up to this many points per column are drawn one by one.
 const FEW_POINTS: usize = 4;
 
 /// A time range, as it is to be drawn.
@@ -20,8 +20,8 @@ pub struct SeriesView<'a> {
     pub marks: Vec<MarkSum>,
     /// The segments one by one, where they are few enough for that.
     pub points: Option<&'a [Point]>,
-    /// Nothing in the range is finer than what is given: the columns are as narrow as was wanted,
-    /// or the segments are there. Otherwise a series of this range alone has more.
+    /// No finer data exists for the range: the columns are as narrow as requested, or the segments
+    /// are there. Otherwise a series of this range alone has more.
     pub exact: bool,
 }
 

@@ -1,12 +1,13 @@
 #![allow(clippy::unwrap_used)]
 
-//! Points that are given on the way, beside those that wait to the end.
+//! Points that are given early, in addition to those that wait to the end.
 
 use super::*;
 use crate::capture::Reader;
 use std::collections::BTreeMap;
 
-/// What is given of each connection, where so many segments wait, and the verdicts that came late.
+/// The points given for each connection, with this many waiting segments, and the verdicts that
+/// came late.
 fn given(capture: &[u8], waiting: usize) -> (BTreeMap<u64, Vec<TracedPoints>>, u64) {
     let mut all: BTreeMap<u64, Vec<TracedPoints>> = BTreeMap::new();
     let mut give = |id, points| all.entry(id).or_default().push(points);
