@@ -205,8 +205,8 @@ fn nothing_is_lost_where_the_other_capture_did_not_run() {
     let pair = both(&[part.clone(), server.clone()], &View::default(), &View::default());
     let (_, down) = ways(&pair);
     assert_eq!(pair.matched_by, MatchedBy::Addresses);
-    // From these five, the resent copies of 3, 17 and 18 are within that time, and the loss of 90 is
-    // beyond it.
+    // From these five, the resent copies of 3, 17 and 18 are within that time, and the loss of 90
+    // is beyond it.
     let within = |time: i64| running.contains(&(time + 10 * MS));
     let lost: Vec<i64> = server
         .iter()

@@ -10,6 +10,7 @@ pub mod evidence;
 pub mod host;
 mod label;
 mod letter;
+mod machine;
 pub mod quantity;
 mod sheet;
 mod zh;

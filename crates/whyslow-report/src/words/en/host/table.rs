@@ -1,6 +1,6 @@
 //! Tables of a machine's connections, and the line with the sources.
 
-use crate::words::host::{HostWord, Period, Sources};
+use crate::words::machine::{HostWord, Period, Sources};
 use crate::words::quantity::{count, thousands};
 
 pub(in crate::words) const fn word(of: HostWord) -> &'static str {

@@ -1,6 +1,6 @@
 //! 一台机器的连接表，以及数据来源一行。
 
-use crate::words::host::{HostWord, Period, Sources};
+use crate::words::machine::{HostWord, Period, Sources};
 use crate::words::quantity::thousands;
 
 pub(in crate::words) const fn word(of: HostWord) -> &'static str {
