@@ -218,7 +218,7 @@ impl Session {
                 let progress = &mut |progress| self.progress(number, progress);
                 // A temporary folder means nothing to the user who dropped a file.
                 let opening = opening.with_key_logs().map_err(|error| error.to_string())?;
-                let told = |error: Error| opening.with_names(&error.to_string());
+                let message = |error: Error| opening.with_names(&error.to_string());
                 let reading = whyslow_io::read_on(opening.options(), &opening.groups(), &stop, progress);
                 let reading = reading.map_err(message)?;
                 Ok(Arc::new(ReadCaptures::new(reading, opening, uploads)))

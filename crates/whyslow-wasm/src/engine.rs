@@ -52,7 +52,7 @@ impl Engine {
         let opening = opening.with_key_logs().map_err(|error| error.to_string())?;
         let reading = whyslow_io::read_on(opening.options(), &opening.groups(), &Stop::default(), progress)
             .map_err(|error| error.to_string())?;
-        let opened = self.opened.insert(OpenCaptures::beside(reading, opening));
+        let opened = self.opened.insert(OpenCaptures::in_browser(reading, opening));
         Ok(opened.document().bytes().clone())
     }
 

@@ -61,7 +61,7 @@ fn a_fix_for_a_programs_setting_changes_only_that() {
 }
 
 #[test]
-fn what_a_scenario_says_of_a_fix_is_found_in_its_programs() {
+fn fix_edits_of_a_scenario_match_its_programs() {
     for Row { name, draw, .. } in rows() {
         let DrawnRun { server, client, .. } = draw(&mut Chance::new(3, 1));
         for program in [server, client] {
