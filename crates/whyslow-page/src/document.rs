@@ -230,8 +230,8 @@ impl Document {
         Ok(compare::compare(&a, &b))
     }
 
-    /// JSON, compressed with gzip; if it was made [`Document::beside`] the page, JSON as it is.
-    /// Shared by all recipients.
+    /// JSON, compressed with gzip unless it was made [`Document::in_browser`]. Shared by all
+    /// recipients.
     pub fn bytes(&self) -> &Bytes {
         &self.bytes
     }
