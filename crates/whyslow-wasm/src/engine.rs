@@ -14,7 +14,7 @@ pub struct OpenRequest {
     groups: Vec<Vec<RequestedFile>>,
     /// The last group is compared with this transfer of those before (`3.2`; empty: the largest of
     /// the first group).
-    in_browser: Option<String>,
+    beside: Option<String>,
 }
 
 /// A file to open.
@@ -47,7 +47,7 @@ impl Engine {
         let request: OpenRequest = serde_json::from_slice(request).map_err(|error| error.to_string())?;
         let input = |file: &RequestedFile| BrowserFile::input(file.number, &file.name, file.size, &self.read);
         let groups = request.groups.iter().map(|files| files.iter().map(input).collect()).collect();
-        let compare = request.in_browser.as_deref().map(|which| sought(which, request.groups.len()));
+        let compare = request.beside.as_deref().map(|which| sought(which, request.groups.len()));
         let opening = Opening { groups, compare, ..Opening::default() };
         let opening = opening.with_key_logs().map_err(|error| error.to_string())?;
         let reading = whyslow_io::read_on(opening.options(), &opening.groups(), &Stop::default(), progress)
