@@ -53,12 +53,15 @@ pub(super) struct Secrets {
     pub(super) handshake: [Option<Secret>; 2],
     /// The first one of application data, of the client and of the server.
     pub(super) traffic: [Option<Secret>; 2],
+    /// That of the client's 0-RTT data.
+    pub(super) early: Option<Secret>,
 }
 
 impl Secrets {
     /// Adds what another source has.
     pub(super) fn add(&mut self, other: &Self) {
         self.master = self.master.or(other.master);
+        self.early = self.early.or(other.early);
         for side in [0, 1] {
             self.handshake[side] = self.handshake[side].or(other.handshake[side]);
             self.traffic[side] = self.traffic[side].or(other.traffic[side]);
@@ -74,6 +77,7 @@ impl Secrets {
             Label::ServerHandshake => handshake.last_mut(),
             Label::ClientTraffic => traffic.first_mut(),
             Label::ServerTraffic => traffic.last_mut(),
+            Label::ClientEarly => Some(&mut self.early),
             Label::NotNeeded => None,
         }
     }
@@ -87,6 +91,7 @@ enum Label {
     ServerHandshake,
     ClientTraffic,
     ServerTraffic,
+    ClientEarly,
     /// A secret that opens nothing that is read here.
     NotNeeded,
 }
@@ -99,9 +104,9 @@ impl Label {
             b"SERVER_HANDSHAKE_TRAFFIC_SECRET" => Some(Self::ServerHandshake),
             b"CLIENT_TRAFFIC_SECRET_0" => Some(Self::ClientTraffic),
             b"SERVER_TRAFFIC_SECRET_0" => Some(Self::ServerTraffic),
-            // 0-RTT data, exporters, Encrypted Client Hello; keys of RSA and DTLS sessions.
-            b"CLIENT_EARLY_TRAFFIC_SECRET"
-            | b"EARLY_EXPORTER_SECRET"
+            b"CLIENT_EARLY_TRAFFIC_SECRET" => Some(Self::ClientEarly),
+            // Exporters, Encrypted Client Hello; keys of RSA and DTLS sessions.
+            b"EARLY_EXPORTER_SECRET"
             | b"EARLY_EXPORTER_MASTER_SECRET"
             | b"EXPORTER_SECRET"
             | b"ECH_SECRET"

@@ -12,6 +12,7 @@ mod direction;
 mod handshake;
 mod key_log;
 mod key_ring;
+mod packet;
 mod reassembly;
 mod schedule;
 mod session;
@@ -19,6 +20,9 @@ mod suite;
 
 pub use key_log::{KeyLog, KeyLogTally};
 pub use key_ring::KeyRing;
+#[cfg(test)]
+pub(crate) use packet::testing as packet_testing;
+pub(crate) use packet::{PacketKeys, QuicSecrets, TAG, is_readable};
 #[cfg(not(feature = "unstable"))]
 pub(crate) use session::{Opened, PlaintextSink, Sent, Session};
 #[cfg(feature = "unstable")]

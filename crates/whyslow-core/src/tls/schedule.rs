@@ -39,7 +39,7 @@ pub(super) fn next_secret(suite: Suite, secret: &Secret) -> Option<Secret> {
 }
 
 /// HKDF-Expand-Label with an empty context (RFC 8446 section 7.1).
-fn expand(hash: HashKind, secret: &Secret, label: &[u8], out: &mut [u8]) -> Option<()> {
+pub(super) fn expand(hash: HashKind, secret: &Secret, label: &[u8], out: &mut [u8]) -> Option<()> {
     let length = u16::try_from(out.len()).ok()?.to_be_bytes();
     let label_length = u8::try_from(label.len() + 6).ok()?;
     let info: [&[u8]; 5] = [&length, &[label_length], b"tls13 ", label, &[0]];
