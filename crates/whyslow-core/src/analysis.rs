@@ -54,8 +54,8 @@ pub use crate::types::{
     Application, Platform, Product, ProductEstimate, ProductEvidence, Stack, StackFields, StackReason,
 };
 pub use crate::types::{
-    DecryptedDirection, Decryption, End, Fate, Frame, Limit, MAX_RETRANSMISSIONS, Near, Quic, RetransmissionKind,
-    State, TransportParameters, Undecrypted, VantageReason,
+    DecryptedDirection, Decryption, End, Fate, FlowControl, Frame, Limit, MAX_RETRANSMISSIONS, Near, Quic, QuicOpened,
+    RetransmissionKind, State, TransportParameters, Undecrypted, VantageReason,
 };
 
 use crate::units::Nanos;

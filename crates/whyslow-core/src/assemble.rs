@@ -19,7 +19,7 @@ use crate::limit::{self, Partition};
 use crate::message;
 use crate::rules::{self, ConnectionCase, ConnectionSummary};
 use crate::tcp::facts::{self, Facts, RttFacts, TransferFacts};
-use crate::types::Side;
+use crate::types::{Decryption, Side};
 use crate::units::{Nanos, Time};
 use label::end_of;
 use transfer::TransferPlace;
@@ -160,13 +160,19 @@ fn entry(
         transfers_total,
         findings,
         quic: facts.quic.as_ref().map(|notes| notes.facts.clone()),
-        decryption: facts.decrypted.as_ref().map(|decrypted| decrypted.decryption.clone()),
+        decryption: decryption(facts),
         requests,
         requests_total,
         origin: origin(facts),
     };
     conclude::own(&mut connection, facts, names);
     connection
+}
+
+/// How far secrets opened it.
+fn decryption(facts: &Facts) -> Option<Decryption> {
+    let of_messages = facts.decrypted.as_ref().map(|decrypted| &decrypted.decryption);
+    of_messages.or(facts.quic.as_ref()?.decryption.as_ref()).cloned()
 }
 
 /// The SYNs of QUIC are made up: they do not show the stack of their sender.
@@ -231,10 +237,10 @@ fn server_name(facts: &Facts) -> Option<String> {
     of_quic.or_else(|| facts.content[facts.client].server_name.clone())
 }
 
-/// Of QUIC the handshake alone shows a round trip: ACKs are encrypted.
+/// Of QUIC without keys the handshake alone shows a round trip: ACKs are encrypted.
 fn round_trips(facts: &Facts) -> Rtt {
     let known = rtt(&facts.rtt);
-    if facts.quic.is_some() { Rtt { min: known.min, ..Rtt::default() } } else { known }
+    if facts.hides_packets() { Rtt { min: known.min, ..Rtt::default() } } else { known }
 }
 
 fn rtt(facts: &RttFacts) -> Rtt {
@@ -268,8 +274,8 @@ fn handshake(facts: &Facts) -> Option<Handshake> {
 
 fn direction(facts: &Facts, sender: Side, first: Time) -> Direction {
     let direction = &facts.directions[sender];
-    // What QUIC encrypts is not known.
-    let is_quic = facts.quic.is_some();
+    // What QUIC encrypts is not known without keys.
+    let is_hidden = facts.hides_packets();
     Direction {
         from: end_of(facts, sender),
         bytes: direction.bytes,
@@ -278,7 +284,7 @@ fn direction(facts: &Facts, sender: Side, first: Time) -> Direction {
         retransmissions: direction.retransmissions.iter().map(|one| retransmission(one, first)).collect(),
         retransmissions_total: direction.retransmissions_total,
         out_of_order: direction.out_of_order,
-        duplicate_acks: if is_quic { 0 } else { direction.duplicate_acks },
+        duplicate_acks: if is_hidden { 0 } else { direction.duplicate_acks },
         window_probes: direction.window_probes,
         keep_alives: direction.keep_alives,
         duplicated: direction.duplicated,
@@ -286,7 +292,7 @@ fn direction(facts: &Facts, sender: Side, first: Time) -> Direction {
         zero_window_s: direction.zero_window,
         window_full: direction.window_full,
         max_in_flight: direction.max_in_flight,
-        max_window: direction.max_window.filter(|_| !is_quic),
+        max_window: direction.max_window.filter(|_| !is_hidden),
         largest_record: Some(facts.content[sender].largest_record).filter(|&bytes| bytes > 0),
     }
 }

@@ -187,6 +187,7 @@ impl Explainer {
     /// connections need clones of one ring. Those in the captures themselves are used as well.
     pub fn set_keys(&mut self, keys: KeyRing) {
         debug_assert_eq!(self.packets, 0, "connections look for their secrets from their first packet on");
+        self.quic.set_keys(keys.clone());
         (self.keys, self.has_keys) = (keys, true);
     }
 
@@ -485,6 +486,7 @@ impl Sink for Explainer {
     fn key_log(&mut self, lines: &[u8], next_frame: u64) {
         self.keys.read_block(lines, Frame { file: self.file, number: next_frame });
         self.has_keys = true;
+        self.quic.set_keys(self.keys.clone());
     }
 
     fn host_name(&mut self, address: IpAddr, name: &str, stand_in: bool) {

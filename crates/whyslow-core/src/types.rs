@@ -21,7 +21,7 @@ pub use host::{Application, Platform, Product, ProductEstimate, ProductEvidence,
 pub use icmp::Fate;
 pub use limit::Limit;
 pub use model_change::ModelChange;
-pub use quic::{Quic, TransportParameters};
+pub use quic::{FlowControl, Quic, QuicOpened, StreamBytes, TransportParameters};
 pub use retransmission::{MAX_RETRANSMISSIONS, RetransmissionKind};
 pub use share::Share;
 pub use side::Side;

@@ -111,7 +111,7 @@ pub(super) fn caveats(comparison: &Comparison, both: [&ChosenTransfer<'_>; 2]) -
         if one.transfer.elided {
             caveats.push(ComparisonCaveat::Elided { which });
         }
-        if one.connection.quic.is_some() {
+        if one.connection.quic.as_ref().is_some_and(|quic| quic.opened.is_none()) {
             caveats.push(ComparisonCaveat::Encrypted { which });
         }
         let listed = one.transfer.rounds.len() as u64;

@@ -29,7 +29,7 @@ const CONTRADICTED_SHARE: f64 = 0.6;
 /// Sets the grade and the confidence of each finding, once, after all other stages.
 pub(super) fn set(connections: &mut [Connection], across: &mut [Finding]) {
     for connection in &mut *connections {
-        if connection.quic.is_some() {
+        if hides_packets(connection) {
             keep_bounds(connection);
             continue;
         }
@@ -52,13 +52,18 @@ pub(super) fn set(connections: &mut [Connection], across: &mut [Finding]) {
     for finding in across {
         let is_its = |connection: &&Connection| finding.connections.contains(&connection.id);
         let mut its = connections.iter().filter(is_its).peekable();
-        if its.peek().is_some() && its.all(|connection| connection.quic.is_some()) {
+        if its.peek().is_some() && its.all(hides_packets) {
             keep_bound(finding);
             finding.confidence = finding.confidence.min(MOST_UNDER_ENCRYPTION);
         } else {
             grade_by_parts(finding, connections);
         }
     }
+}
+
+/// It is of QUIC, and no key log opens its packets.
+fn hides_packets(connection: &Connection) -> bool {
+    connection.quic.as_ref().is_some_and(|quic| quic.opened.is_none())
 }
 
 /// The table is of TCP, which shows more than QUIC: there the bounds of the rules hold.

@@ -18,7 +18,7 @@ impl Context {
             epsilon: Nanos::from_millis(1).max(rtt.unwrap_or_default().scale(0.1)),
             one_direction: facts.capture_defects.one_direction,
             elided: !facts.elided.is_empty(),
-            encrypted: facts.quic.is_some(),
+            encrypted: facts.hides_packets(),
             near_receiver: facts.vantage.toward[sender] > facts.vantage.toward[!sender],
             has_timestamps: facts.handshake.offers.iter().all(|offer| offer.is_some_and(|offer| offer.timestamps)),
             next_to_receiver: facts.vantage.near == if sender == facts.client { Near::Server } else { Near::Client },

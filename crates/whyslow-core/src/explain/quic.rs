@@ -4,8 +4,8 @@ use super::Explainer;
 use super::open_connection::OpenConnection;
 use crate::capture::Packet;
 use crate::flow::HashedKey;
-use crate::quic::{QuicReader, Sent, Taken};
-use crate::types::{Frame, Quic};
+use crate::quic::{Known, QuicReader, Sent, Taken};
+use crate::types::Frame;
 use crate::wire::Datagram;
 
 impl Explainer {
@@ -22,8 +22,8 @@ impl Explainer {
         let mut reader = std::mem::take(&mut self.quic);
         let is_known = match reader.take(packet, datagram, frame) {
             Taken::Unknown => false,
-            Taken::Known { sent, facts, name } => {
-                sent.for_each(|sent| self.on_quic(&sent, Some((facts, name))));
+            Taken::Known { sent, known } => {
+                sent.for_each(|sent| self.on_quic(sent, Some(&known)));
                 true
             }
         };
@@ -34,12 +34,12 @@ impl Explainer {
     /// Processes what is still held.
     pub(super) fn finish_quic(&mut self) {
         let held = QuicReader::finish(&mut self.quic);
-        held.iter().for_each(|sent| self.on_quic(sent, None));
+        held.into_iter().for_each(|sent| self.on_quic(sent, None));
     }
 
-    fn on_quic(&mut self, sent: &Sent, notes: Option<(&Quic, Option<&str>)>) {
-        let Sent { segment, time, frame } = sent;
+    fn on_quic(&mut self, sent: Sent, known: Option<&Known<'_>>) {
         let ends = HashedKey::in_first_shard(sent.flow_key());
+        let Sent { segment, time, frame, from, streams } = &sent;
         if self.captures.is_empty() {
             return;
         }
@@ -53,8 +53,12 @@ impl Explainer {
             self.quic_openings.push(id);
         }
         let connection = routed.value.tcp();
-        if let Some((facts, name)) = notes {
-            connection.note_quic(facts, name);
+        if let Some(Known { facts, name, opened, decryption, loops }) = known {
+            connection.note_quic(facts, *name, *opened, decryption.as_ref());
+            connection.bound_loops(*loops, *from, routed.from);
+        }
+        if !streams.is_empty() {
+            connection.read_streams(streams, *from, routed.from);
         }
         connection.push(segment, routed.from, *time, *frame);
         self.close_evicted(*time);

@@ -2,9 +2,11 @@
 
 use super::header::{Kind, Long};
 use super::hello::CryptoStream;
-use super::protection::{InitialKeys, Opened, TAG};
-use super::sent::{Endpoint, Sent};
-use crate::types::{End, Frame, Quic};
+use super::opened::{OpenedConnection, no_keys};
+use super::protection::{InitialKeys, Opened};
+use super::sent::{Endpoint, Known, Sent};
+use crate::tls::{KeyRing, TAG};
+use crate::types::{Decryption, End, Frame, Quic};
 use crate::units::{Nanos, SeqNumber, Time};
 use crate::wire::{Checksum, Datagram, Flags, Options, SackBlocks, Segment};
 use std::collections::VecDeque;
@@ -41,10 +43,12 @@ const MAX_HELD: usize = 64;
 const MAX_NAMES: u8 = 12;
 /// Most datagrams of one end that are not acknowledged.
 const MAX_FLIGHT: usize = 16_384;
-/// The window that everything fits into: the real one is encrypted.
-const WINDOW: Options = Options {
+/// Units of 1 KiB: windows up to 64 MiB are exact to that, and no larger one limits a sender.
+pub(super) const WINDOW_SCALE: u8 = 10;
+/// The window that everything fits into: without keys the real one is not known.
+pub(super) const WINDOW: Options = Options {
     mss: None,
-    window_scale: Some(14),
+    window_scale: Some(WINDOW_SCALE),
     sack_permitted: true,
     sack: SackBlocks::NONE,
     timestamps: None,
@@ -85,11 +89,11 @@ pub(super) struct QuicConnection {
     keys: Option<InitialKeys>,
     hello: CryptoStream,
     name: Option<String>,
-    facts: Quic,
+    pub(super) facts: Quic,
     senders: [Sender; 2],
     syn: Option<Time>,
     answered: Option<Time>,
-    opened: bool,
+    established: bool,
     /// The client has sent data: the handshake is over.
     asked: bool,
     /// Since when the server may send no more.
@@ -102,6 +106,17 @@ pub(super) struct QuicConnection {
     names: u8,
     /// The first packet after a long silence, until the other end sends: it answers.
     lone: Option<(End, Time)>,
+    /// What a key log opens.
+    pub(super) opened: Option<Box<OpenedConnection>>,
+    /// A key log was given that has no secret of this connection.
+    pub(super) lacks_keys: bool,
+    /// The first packet could not be opened, and why.
+    pub(super) is_unreadable: bool,
+    pub(super) stopped: Option<Decryption>,
+    /// The client's random number, by which a key log names the connection.
+    pub(super) random: Option<[u8; 32]>,
+    /// The id that the client's Initial packets go to.
+    pub(super) dcid: Vec<u8>,
     /// When the last segment passed.
     given: Time,
     pub(super) last: Time,
@@ -131,7 +146,7 @@ impl QuicConnection {
             senders: Default::default(),
             syn: None,
             answered: None,
-            opened: false,
+            established: false,
             asked: false,
             blocked: None,
             held: Vec::new(),
@@ -139,6 +154,12 @@ impl QuicConnection {
             out: Vec::new(),
             names: 0,
             lone: None,
+            opened: None,
+            lacks_keys: false,
+            is_unreadable: false,
+            stopped: None,
+            random: None,
+            dcid: long.dcid.to_vec(),
             given: time,
             last: time,
         })
@@ -149,6 +170,15 @@ impl QuicConnection {
         if client <= server { [client, server] } else { [server, client] }
     }
 
+    /// Length of the connection id in what an end sends with a short header.
+    pub(super) fn id_length(&self, from: End) -> usize {
+        self.senders[from.index()].id_length as usize
+    }
+
+    pub(super) fn push(&mut self, sent: Sent) {
+        self.out.push(sent);
+    }
+
     /// Counts one more name; returns whether there is room for it.
     pub(super) fn may_have_more_names(&mut self) -> bool {
         let is_room = self.names < MAX_NAMES;
@@ -156,8 +186,21 @@ impl QuicConnection {
         is_room
     }
 
-    pub(super) fn taken(&mut self) -> (std::vec::Drain<'_, Sent>, &Quic, Option<&str>) {
-        (self.out.drain(..), &self.facts, self.name.as_deref())
+    pub(super) fn taken(&mut self) -> (std::vec::Drain<'_, Sent>, Known<'_>) {
+        let opened = self.opened.as_ref().filter(|opened| opened.has_opened());
+        let loops = opened.map_or([None; 2], |opened| opened.loops);
+        let opened = opened.map(|opened| opened.facts());
+        let decryption = match &self.opened {
+            Some(opened) => Some(opened.decryption()),
+            None => self.stopped.clone().or_else(|| self.lacks_keys.then(no_keys)),
+        };
+        let known = Known { facts: &self.facts, name: self.name.as_deref(), opened, decryption, loops };
+        (self.out.drain(..), known)
+    }
+
+    /// A connection id that an end announced in an encrypted packet.
+    pub(super) fn take_id(&mut self) -> Option<Vec<u8>> {
+        self.opened.as_mut()?.ids.pop()
     }
 
     /// What is held is data.
@@ -168,7 +211,13 @@ impl QuicConnection {
     }
 
     /// Takes a datagram; gives the id that its sender chose, where it says so.
-    pub(super) fn take(&mut self, payload: &[u8], datagram: &Datagram, time: Time, frame: Frame) -> Option<Vec<u8>> {
+    pub(super) fn take(
+        &mut self,
+        payload: &[u8],
+        datagram: &Datagram,
+        (time, frame): (Time, Frame),
+        keys: Option<&KeyRing>,
+    ) -> Option<Vec<u8>> {
         let from = if datagram.from == self.ends[1] { End::Server } else { End::Client };
         if from == End::Client && datagram.from != self.client_now {
             self.client_now = datagram.from;
@@ -184,6 +233,11 @@ impl QuicConnection {
         let mut data = 0;
         while let Some((long, behind)) = Long::split(rest) {
             chosen = self.on_long(&long, at, &mut is_opening).or(chosen);
+            self.find_keys(keys, frame);
+            if self.open_long(&long, at) {
+                rest = behind;
+                continue;
+            }
             if long.kind == Kind::ZeroRtt {
                 data += (long.packet.len() as u64).saturating_sub(long.number_at as u64 + AROUND + FRAME_HEADER);
             }
@@ -200,7 +254,9 @@ impl QuicConnection {
             is_opening = true;
         }
         self.amplification(at);
-        if !is_opening {
+        if is_short && self.open_short(rest, at, beyond > 0) {
+            self.asked |= from == End::Client;
+        } else if !is_opening {
             self.on_data(at, data, is_short);
         }
         self.senders[from.index()].last = Some(at);
@@ -215,6 +271,8 @@ impl QuicConnection {
             (Kind::Retry, End::Server) => {
                 self.facts.retry = true;
                 // What follows is protected by the id that the server chose.
+                self.dcid = long.scid.to_vec();
+                self.opened = None;
                 self.keys = InitialKeys::of_client(long.version, long.scid);
                 self.hello = CryptoStream::default();
                 self.syn = None;
@@ -257,6 +315,7 @@ impl QuicConnection {
         if let Some(hello) = self.hello.hello() {
             self.name = hello.server_name;
             self.facts.alpn = hello.alpn;
+            self.random = Some(hello.random);
             self.facts.client = hello.parameters;
         }
         let Some(repeated) = repeated else { return false };
@@ -275,6 +334,7 @@ impl QuicConnection {
         let opened = keys.open(long)?;
         self.facts.version = long.version;
         self.keys = Some(keys);
+        (self.dcid, self.opened) = (long.dcid.to_vec(), None);
         self.hello = CryptoStream::default();
         self.syn = None;
         Some(opened)
@@ -283,7 +343,7 @@ impl QuicConnection {
     /// Until the client's address is proven the server sends three times what it received.
     fn amplification(&mut self, at: Place) {
         let [client, server] = &self.senders;
-        if self.asked || self.opened && at.from == End::Server && self.blocked.is_none() {
+        if self.asked || self.established && at.from == End::Server && self.blocked.is_none() {
             return;
         }
         match at.from {
@@ -293,19 +353,27 @@ impl QuicConnection {
                     self.facts.amplification_wait_s += at.time - since;
                 }
                 let full = server.wire + 1_200 > 3 * client.wire;
-                self.blocked = (full && !self.opened).then_some(at.time);
+                self.blocked = (full && !self.established).then_some(at.time);
             }
             End::Client => {}
         }
     }
 
-    fn on_data(&mut self, at: Place, data: u64, is_short: bool) {
-        let other = at.from.other().index();
-        if at.from == End::Client && self.answered.is_some() && !self.opened {
-            self.opened = true;
+    /// The client's first packet after the server's stands for the ACK that ends a handshake.
+    pub(super) fn establish(&mut self, at: Place) {
+        if at.from == End::Client && self.answered.is_some() && !self.established {
+            self.established = true;
             let since = self.answered.unwrap_or(at.time);
             self.senders[0].toward = at.time - since;
             self.give(at, Flags::ACK, 0);
+        }
+    }
+
+    fn on_data(&mut self, at: Place, data: u64, is_short: bool) {
+        let other = at.from.other().index();
+        self.establish(at);
+        if self.is_opened() {
+            return;
         }
         if self.answered.is_none() && data == 0 {
             return;
@@ -465,27 +533,12 @@ impl QuicConnection {
             sender.flight.push_back((at.time, sender.next));
         }
         let is_pure = bytes == 0 && !opens;
-        let ends = if at.from == End::Client { self.ends } else { [self.ends[1], self.ends[0]] };
+        let ack = if flags.has(Flags::ACK) { acknowledged } else { 0 };
         let segment = Segment {
-            src: ends[0].0,
-            dst: ends[1].0,
-            src_port: ends[0].1,
-            dst_port: ends[1].1,
-            seq: SeqNumber(start as u32),
-            ack: SeqNumber(if flags.has(Flags::ACK) { acknowledged as u32 } else { 0 }),
-            flags,
-            window: u16::MAX,
-            payload_len: u32::try_from(bytes).unwrap_or(u32::MAX),
-            payload: &[],
             options: if opens { WINDOW } else { Options::default() },
-            ip_id: None,
-            ttl: at.ttl,
-            ecn: at.ecn,
-            checksum: Checksum::Unknown,
-            fragment: false,
-            tunnels: 0,
+            ..self.segment(at, flags, (start, bytes), ack)
         };
-        let sent = Sent { segment, time: at.time, frame: at.frame };
+        let sent = Sent { segment, time: at.time, frame: at.frame, from: at.from, streams: Vec::new() };
         let is_handshake = opens || is_pure && self.senders[own].next <= 1 && self.greeting.is_none();
         if is_handshake {
             self.out.push(sent);
@@ -493,14 +546,38 @@ impl QuicConnection {
         }
         Some(sent)
     }
+
+    /// A segment with so many bytes from `start` on, and the window that everything fits into.
+    pub(super) fn segment(&self, at: Place, flags: Flags, (start, bytes): (u64, u64), ack: u64) -> Segment<'static> {
+        let ends = if at.from == End::Client { self.ends } else { [self.ends[1], self.ends[0]] };
+        Segment {
+            src: ends[0].0,
+            dst: ends[1].0,
+            src_port: ends[0].1,
+            dst_port: ends[1].1,
+            seq: SeqNumber(start as u32),
+            ack: SeqNumber(ack as u32),
+            flags,
+            window: u16::MAX,
+            payload_len: u32::try_from(bytes).unwrap_or(u32::MAX),
+            payload: &[],
+            options: Options::default(),
+            ip_id: None,
+            ttl: at.ttl,
+            ecn: at.ecn,
+            checksum: Checksum::Unknown,
+            fragment: false,
+            tunnels: 0,
+        }
+    }
 }
 
 /// Whose packet it is, and which.
 #[derive(Clone, Copy, Debug)]
-struct Place {
-    from: End,
-    time: Time,
-    frame: Frame,
+pub(super) struct Place {
+    pub(super) from: End,
+    pub(super) time: Time,
+    pub(super) frame: Frame,
     ttl: u8,
     ecn: u8,
 }

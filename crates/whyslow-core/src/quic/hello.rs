@@ -68,6 +68,24 @@ impl CryptoStream {
         false
     }
 
+    /// The body of the first message, if it is of this kind and all of it has come.
+    fn message(&self, kind: u8) -> Option<Fields<'_>> {
+        let &(0, end) = self.have.first()? else { return None };
+        let mut fields = Fields(self.bytes.get(..end)?);
+        if fields.u8()? != kind {
+            return None;
+        }
+        let length = fields.take(3)?.iter().fold(0, |number, &byte| number << 8 | u64::from(byte));
+        fields.prefixed(Some(length)).map(Fields)
+    }
+
+    /// Takes a CRYPTO frame.
+    pub(super) fn add_piece(&mut self, offset: u64, data: &[u8]) {
+        if let Ok(offset) = usize::try_from(offset) {
+            self.add(offset, data);
+        }
+    }
+
     /// The hello, once all of it has come.
     pub(super) fn hello(&self) -> Option<Hello> {
         let &(0, end) = self.have.first()? else { return None };
@@ -94,6 +112,8 @@ fn skip_ack(fields: &mut Fields<'_>, with_ecn: bool) -> Option<()> {
 /// What a client says of itself.
 #[derive(Debug, Default)]
 pub(super) struct Hello {
+    /// The random number, by which a key log names the connection.
+    pub(super) random: [u8; 32],
     pub(super) server_name: Option<String>,
     pub(super) alpn: Vec<String>,
     pub(super) parameters: TransportParameters,
@@ -107,8 +127,8 @@ impl Hello {
         }
         let length = fields.take(3)?.iter().fold(0, |number, &byte| number << 8 | u64::from(byte));
         let mut hello = Fields(fields.prefixed(Some(length))?);
-        // Version and random number.
-        hello.take(34)?;
+        hello.u16()?;
+        let random = *hello.take(32)?.first_chunk()?;
         let length = hello.u8().map(u64::from);
         hello.prefixed(length)?;
         let length = hello.u16().map(u64::from);
@@ -117,7 +137,7 @@ impl Hello {
         hello.prefixed(length)?;
         let length = hello.u16().map(u64::from);
         let mut extensions = Fields(hello.prefixed(length)?);
-        let mut read = Self::default();
+        let mut read = Self { random, ..Self::default() };
         while let Some(kind) = extensions.u16() {
             let length = extensions.u16().map(u64::from);
             let Some(body) = extensions.prefixed(length) else { break };
@@ -133,6 +153,34 @@ impl Hello {
 }
 
 /// Names as hosts have them: whatever else stands there is not shown to anybody.
+/// The cipher suite that a ServerHello chooses (RFC 8446 section 4.1.3).
+pub(super) fn chosen_suite(stream: &CryptoStream) -> Option<u16> {
+    let mut hello = stream.message(2)?;
+    hello.take(34)?;
+    let length = hello.u8().map(u64::from);
+    hello.prefixed(length)?;
+    hello.u16()
+}
+
+/// What a server says in its EncryptedExtensions (RFC 8446 section 4.3.1): its transport parameters
+/// and the protocol that it chose.
+pub(super) fn server_extensions(stream: &CryptoStream) -> Option<(TransportParameters, Option<String>)> {
+    let mut body = stream.message(8)?;
+    let length = body.u16().map(u64::from);
+    let mut extensions = Fields(body.prefixed(length)?);
+    let (mut found, mut alpn) = (TransportParameters::default(), None);
+    while let Some(kind) = extensions.u16() {
+        let length = extensions.u16().map(u64::from);
+        let Some(body) = extensions.prefixed(length) else { break };
+        match kind {
+            16 => alpn = protocols(body).unwrap_or_default().pop(),
+            0x39 => found = parameters(body),
+            _ => {}
+        }
+    }
+    Some((found, alpn))
+}
+
 fn server_name(body: &[u8]) -> Option<String> {
     let mut fields = Fields(body);
     fields.u16()?;

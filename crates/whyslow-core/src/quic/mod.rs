@@ -9,19 +9,24 @@
 //! The state of a connection is small, and that of all of them bounded.
 
 mod connection;
+mod frames;
 mod header;
 mod hello;
+mod keyed;
+mod ledger;
+mod opened;
 mod protection;
 mod sent;
 
 use crate::capture::Packet;
-use crate::types::{Frame, Quic};
+use crate::tls::KeyRing;
+use crate::types::Frame;
 use crate::units::{Nanos, Time};
 use crate::wire::Datagram;
 use connection::QuicConnection;
 use header::{Kind, Long};
 use sent::Endpoint;
-pub use sent::Sent;
+pub use sent::{Known, Sent};
 use std::collections::HashMap;
 
 /// Most connections that are followed at the same time; of more the ones that were silent for
@@ -44,10 +49,12 @@ pub struct QuicReader {
     /// The lengths of these, one bit each.
     id_lengths: u32,
     connections: Vec<QuicConnection>,
+    keys: Option<KeyRing>,
 }
 
 /// What came of a datagram.
 #[derive(Debug)]
+#[expect(clippy::large_enum_variant, reason = "there is one at a time")]
 pub enum Taken<'a> {
     /// It is of no QUIC connection that is known.
     Unknown,
@@ -56,13 +63,16 @@ pub enum Taken<'a> {
         /// What it did.
         sent: std::vec::Drain<'a, Sent>,
         /// What is known of the connection.
-        facts: &'a Quic,
-        /// The server's name.
-        name: Option<&'a str>,
+        known: Known<'a>,
     },
 }
 
 impl QuicReader {
+    /// Opens packets as far as these secrets let it.
+    pub fn set_keys(&mut self, keys: KeyRing) {
+        self.keys = Some(keys);
+    }
+
     /// Takes a datagram of a packet.
     pub fn take(&mut self, packet: &Packet<'_>, datagram: &Datagram, frame: Frame) -> Taken<'_> {
         if datagram.is_cut() {
@@ -83,7 +93,13 @@ impl QuicReader {
             },
         };
         let Some(connection) = self.connections.get_mut(index) else { return Taken::Unknown };
-        let from = connection.take(payload, datagram, packet.time, frame);
+        let from = connection.take(payload, datagram, (packet.time, frame), self.keys.as_ref());
+        while let Some(id) = connection.take_id() {
+            if id.len() >= MIN_ID && !self.by_id.contains_key(&id) && connection.may_have_more_names() {
+                self.id_lengths |= 1 << id.len().min(31);
+                self.by_id.insert(id, index);
+            }
+        }
         if let Some(id) = from.filter(|id| id.len() >= MIN_ID && !self.by_id.contains_key(id))
             && connection.may_have_more_names()
         {
@@ -94,8 +110,8 @@ impl QuicReader {
             // It moved to another path.
             self.by_ends.insert(in_order(datagram), index);
         }
-        let (sent, facts, name) = connection.taken();
-        Taken::Known { sent, facts, name }
+        let (sent, known) = connection.taken();
+        Taken::Known { sent, known }
     }
 
     /// What was held back of all connections until it was clear what it is.

@@ -2,10 +2,9 @@
 //! a connection id that is sent in clear.
 
 use super::header::{Long, V2};
-use aes_gcm::aead::AeadInPlace;
-use aes_gcm::aes::Aes128;
-use aes_gcm::aes::cipher::{BlockEncrypt, KeyInit};
-use aes_gcm::{Aes128Gcm, Nonce, Tag};
+use crate::tls::PacketKeys;
+#[cfg(test)]
+use crate::tls::TAG;
 use hkdf::Hkdf;
 use sha2::Sha256;
 
@@ -20,21 +19,9 @@ const SALT_V2: [u8; 20] = [
     0xd9,
 ];
 
-/// The authentication tag's length, bytes.
-pub(super) const TAG: usize = 16;
-
 /// What protects the Initial packets of one end.
-pub(super) struct InitialKeys {
-    aead: Aes128Gcm,
-    iv: [u8; 12],
-    header: Aes128,
-}
-
-impl std::fmt::Debug for InitialKeys {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("InitialKeys")
-    }
-}
+#[derive(Clone, Debug)]
+pub(super) struct InitialKeys(PacketKeys);
 
 /// A packet without its protection.
 #[derive(Debug)]
@@ -49,47 +36,29 @@ impl InitialKeys {
         Self::of(version, dcid, b"client in")
     }
 
+    /// Those of the server of the same connection.
+    pub(super) fn of_server(version: u32, dcid: &[u8]) -> Option<Self> {
+        Self::of(version, dcid, b"server in")
+    }
+
     fn of(version: u32, dcid: &[u8], label: &[u8]) -> Option<Self> {
         let salt = if version == V2 { &SALT_V2 } else { &SALT_V1 };
         let (_, initial) = Hkdf::<Sha256>::extract(Some(salt), dcid);
         let mut secret = [0; 32];
         expand(&initial, label, &mut secret)?;
-        let of_end = Hkdf::<Sha256>::from_prk(&secret).ok()?;
-        let labels: [&[u8]; 3] = match version {
-            V2 => [b"quicv2 key", b"quicv2 iv", b"quicv2 hp"],
-            _ => [b"quic key", b"quic iv", b"quic hp"],
-        };
-        let (mut key, mut iv, mut header) = ([0; 16], [0; 12], [0; 16]);
-        expand(&of_end, labels[0], &mut key)?;
-        expand(&of_end, labels[1], &mut iv)?;
-        expand(&of_end, labels[2], &mut header)?;
-        Some(Self { aead: Aes128Gcm::new(&key.into()), iv, header: Aes128::new(&header.into()) })
+        PacketKeys::of_initial(version == V2, &secret).map(Self)
     }
 
     /// Opens a packet; `None` if it is cut, damaged or protected by other keys.
     pub(super) fn open(&self, long: &Long<'_>) -> Option<Opened> {
-        let sample = long.packet.get(long.number_at + 4..long.number_at + 4 + TAG)?;
-        let mut mask = aes_gcm::aes::Block::clone_from_slice(sample);
-        self.header.encrypt_block(&mut mask);
-        let first = long.packet.first()? ^ (mask.first()? & 0x0f);
-        let length = usize::from(first & 3) + 1;
-        let mut header = long.packet.get(..long.number_at + length)?.to_vec();
-        *header.first_mut()? = first;
-        let mut number = 0;
-        for (byte, mask) in header.get_mut(long.number_at..)?.iter_mut().zip(mask.iter().skip(1)) {
-            *byte ^= mask;
-            number = number << 8 | u64::from(*byte);
-        }
-        let sealed = long.packet.get(long.number_at + length..)?;
-        let (sealed, tag) = sealed.split_at_checked(sealed.len().checked_sub(TAG)?)?;
-        let mut nonce = self.iv;
-        for (byte, number) in nonce.iter_mut().skip(4).zip(number.to_be_bytes()) {
-            *byte ^= number;
-        }
-        let mut frames = sealed.to_vec();
-        let opened =
-            self.aead.decrypt_in_place_detached(Nonce::from_slice(&nonce), &header, &mut frames, Tag::from_slice(tag));
-        opened.ok().map(|()| Opened { frames })
+        let header = self.0.header(long.packet, long.number_at, None)?;
+        let mut frames = Vec::new();
+        self.0.open(long.packet, long.number_at, &header, &mut frames).then_some(Opened { frames })
+    }
+
+    /// The keys themselves.
+    pub(super) fn keys(&self) -> &PacketKeys {
+        &self.0
     }
 }
 
@@ -116,15 +85,7 @@ impl InitialKeys {
         header.extend((0x4000 | (frames.len() + 1 + TAG) as u16).to_be_bytes());
         let at = header.len();
         header.push(number);
-        let mut nonce = keys.iv;
-        nonce[11] ^= number;
-        let tag = keys.aead.encrypt_in_place_detached(Nonce::from_slice(&nonce), &header, &mut frames).unwrap();
-        let mut packet = [header, frames, tag.to_vec()].concat();
-        let mut mask = aes_gcm::aes::Block::clone_from_slice(&packet[at + 4..at + 4 + TAG]);
-        keys.header.encrypt_block(&mut mask);
-        packet[0] ^= mask[0] & 0x0f;
-        packet[at] ^= mask[1];
-        packet
+        keys.0.seal(&header, at, number.into(), &frames)
     }
 }
 
@@ -156,19 +117,5 @@ mod tests {
             let (long, _) = Long::split(&damaged).unwrap();
             assert!(InitialKeys::of_client(version, long.dcid).unwrap().open(&long).is_none());
         }
-    }
-
-    /// RFC 9001 appendix A.1 and RFC 9369 appendix A.1.
-    #[test]
-    fn keys_are_those_of_the_standards() {
-        let dcid = [0x83, 0x94, 0xc8, 0xf0, 0x3e, 0x51, 0x57, 0x08];
-        assert_eq!(
-            InitialKeys::of_client(1, &dcid).unwrap().iv,
-            [0xfa, 0x04, 0x4b, 0x2f, 0x42, 0xa3, 0xfd, 0x3b, 0x46, 0xfb, 0x25, 0x5c]
-        );
-        assert_eq!(
-            InitialKeys::of_client(V2, &dcid).unwrap().iv,
-            [0x91, 0xf7, 0x3e, 0x23, 0x51, 0xd8, 0xfa, 0x91, 0x66, 0x0e, 0x90, 0x9f]
-        );
     }
 }

@@ -1,6 +1,8 @@
 #![allow(clippy::unwrap_used)]
 //! Connections that are written packet by packet: 40 ms there and back, captured at the client.
 
+mod opened;
+
 use super::QuicReader;
 use super::header::V2;
 use super::protection::InitialKeys;

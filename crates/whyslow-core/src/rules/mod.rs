@@ -110,7 +110,7 @@ pub fn check_transfer(case: &TransferCase<'_>) -> Vec<Finding> {
         }
         _ => None,
     });
-    let found = found.filter_map(|finding| over_quic::adapt(case.facts, finding));
+    let found = found.filter_map(|finding| over_quic::adapt(case.facts, Some(case.sender), finding));
     let mut found: Vec<Finding> = found.collect();
     if !found.is_empty() {
         timeline::attribute(&mut found, time_of(case));
@@ -140,7 +140,7 @@ pub fn check_connection(case: &ConnectionCase<'_>) -> Vec<Finding> {
         Check::Connection(check) | Check::TransferAndConnection(_, check) => check(case),
         _ => None,
     });
-    sorted(found.filter_map(|finding| over_quic::adapt(case.facts, finding)))
+    sorted(found.filter_map(|finding| over_quic::adapt(case.facts, None, finding)))
 }
 
 /// Until when an answer that never came is waited for, by a connection with these findings.

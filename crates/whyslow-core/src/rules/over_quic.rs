@@ -10,7 +10,8 @@ use crate::analysis::{
 };
 use crate::cause::Cause;
 use crate::tcp::facts::Facts;
-use crate::types::Quic;
+use crate::types::{End, FlowControl, Quic, Side};
+use crate::units::Nanos;
 
 /// Of a handshake whose repetition was read: its packets are no secret.
 const PROVEN: f64 = 0.85;
@@ -27,9 +28,13 @@ const GROWING_ROUNDS: f64 = 2.0;
 /// flight, and a grant may come when a half of the window is used.
 const WINDOW_SHARE: std::ops::RangeInclusive<f64> = 0.8..=1.1;
 
-/// The finding as far as it holds; a connection that is not of QUIC keeps it.
-pub(super) fn adapt(facts: &Facts, mut finding: Finding) -> Option<Finding> {
+/// The finding as far as it holds; `sender`: of a transfer. A connection that is not of QUIC keeps
+/// it.
+pub(super) fn adapt(facts: &Facts, sender: Option<Side>, mut finding: Finding) -> Option<Finding> {
     let Some(notes) = &facts.quic else { return Some(finding) };
+    if notes.is_opened() {
+        return opened(facts, &notes.facts, sender, finding);
+    }
     let mut most = MOST;
     match finding.cause {
         Cause::SynLoss => return handshake(&notes.facts, finding),
@@ -56,6 +61,58 @@ pub(super) fn adapt(facts: &Facts, mut finding: Finding) -> Option<Finding> {
     finding.to_confirm.retain(|question| matches!(question, Question::Exchange(ExchangeQuestion::MayBeProxy { .. })));
     finding.to_confirm.extend(confirm(CommonQuestion::Encrypted));
     Some(finding)
+}
+
+/// With keys ACKs, windows and losses are known as TCP's are. What is left out is what QUIC does
+/// not have, and the settings of the kernel's TCP.
+fn opened(facts: &Facts, quic: &Quic, sender: Option<Side>, mut finding: Finding) -> Option<Finding> {
+    match finding.cause {
+        Cause::SynLoss => return handshake(quic, finding),
+        // QUIC always has selective acknowledgements and large windows, and no Nagle.
+        Cause::BadChecksums
+        | Cause::NagleDelayedAck
+        | Cause::NoSack
+        | Cause::NoWindowScaling
+        | Cause::TlsRecordBuffering => return None,
+        _ => {}
+    }
+    finding.remedies.retain(|remedy| !is_of_tcp(&remedy.action));
+    if let Cause::ReceiveWindow | Cause::ZeroWindow | Cause::ProtocolWindow = finding.cause
+        && let Some((sender, flow)) = sender.and_then(|side| Some((side, flow_of(quic, facts.end_of(side))?)))
+    {
+        flow_control(&mut finding, flow, facts.end_of(!sender));
+    }
+    finding.evidence.retain(|one| !matches!(one.kind, Measure::AgreedSegmentSize));
+    Some(finding)
+}
+
+/// How flow control held a sender; `None` if it did not.
+fn flow_of(quic: &Quic, sender: End) -> Option<&FlowControl> {
+    let flow = quic.opened.as_ref()?.flow_control.get(sender as usize)?;
+    (flow.connection_times + flow.stream_times > 0).then_some(flow)
+}
+
+/// The window of QUIC's flow control is one of the application's protocol, as that of HTTP/2. Only
+/// a receiver whose grants came late, while it had all data, is a slow reader.
+fn flow_control(finding: &mut Finding, flow: &FlowControl, granted_by: End) {
+    let whole = flow.connection_s + flow.stream_s;
+    let is_slow_reader = flow.late_s.scale(2.0) > whole;
+    let is_stream = flow.stream_s > flow.connection_s;
+    let (times, waited_s) =
+        if is_stream { (flow.stream_times, flow.stream_s) } else { (flow.connection_times, flow.connection_s) };
+    let stream = flow.stream.filter(|_| is_stream).and_then(|stream| u32::try_from(stream).ok());
+    let used = SendingStatement::FlowControlWindow { stream, bytes: flow.window, granted_by, times, waited_s };
+    finding.details.push(used.into());
+    let value = |kind: Measure| finding.evidence.iter().find(|one| one.kind == kind).map(|one| one.value);
+    if is_slow_reader {
+        return;
+    }
+    let rtt_ms = value(Measure::RoundTrip).or(value(Measure::MinRoundTrip));
+    let bytes = value(Measure::ReceiveWindow).map_or(flow.window, |window| window as u64).max(flow.window);
+    let rtt_s = rtt_ms.map_or(waited_s.scale(1.0 / times.max(1) as f64), |rtt| Nanos::from_secs_f64(rtt / 1e3));
+    finding.cause = Cause::ProtocolWindow;
+    finding.statement = SendingStatement::ProtocolWindow { bytes, rtt_s }.into();
+    finding.remedies = vec![Remedy::new(Actor::Receiver, SendingAction::RaiseProtocolWindow { at: None, need: None })];
 }
 
 fn value(finding: &Finding, kind: Measure) -> Option<f64> {
@@ -126,7 +183,7 @@ fn window(quic: &Quic, finding: &mut Finding) -> Option<()> {
     let bytes = flight.value as u64;
     let rtt =
         finding.evidence.iter().find(|one| one.kind == Measure::RoundTrip || one.kind == Measure::MinRoundTrip)?;
-    let rtt_s = crate::units::Nanos::from_secs_f64(rtt.value / 1e3);
+    let rtt_s = Nanos::from_secs_f64(rtt.value / 1e3);
     let client = &quic.client;
     let offered = [client.initial_max_data, client.initial_max_stream_data_bidi_local];
     let is_offered =
@@ -161,7 +218,7 @@ mod tests {
         let mut scene = Scene::flights(&[64_000; 20]);
         let client = TransportParameters { initial_max_data: Some(offered), ..TransportParameters::default() };
         let facts = Quic { version: 1, client, ..Quic::default() };
-        scene.facts.quic = Some(Box::new(QuicNotes { facts, name: None }));
+        scene.facts.quic = Some(Box::new(QuicNotes { facts, ..QuicNotes::default() }));
         scene
     }
 

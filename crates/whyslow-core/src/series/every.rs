@@ -177,7 +177,7 @@ impl<'a> EveryPacketReader<'a> {
     }
 
     fn take_sent(&mut self, sent: &Sent) {
-        let Sent { segment, time, frame } = sent;
+        let Sent { segment, time, frame, .. } = sent;
         let ends = HashedKey::in_first_shard(sent.flow_key());
         self.table.note_time(*time);
         let routed =

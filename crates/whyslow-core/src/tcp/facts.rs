@@ -92,6 +92,11 @@ impl Facts {
         self.rtt.min
     }
 
+    /// It is of QUIC, and no key log opens its packets: ACKs, windows and losses are not known.
+    pub fn hides_packets(&self) -> bool {
+        self.quic.as_ref().is_some_and(|notes| !notes.is_opened())
+    }
+
     /// The end at this side.
     pub fn end_of(&self, side: Side) -> End {
         if side == self.client { End::Client } else { End::Server }

@@ -15,6 +15,7 @@ mod fast_path;
 mod handshake;
 mod icmp;
 mod icmp_notices;
+mod opened_quic;
 pub mod payload;
 mod quic_notes;
 mod recent_packets;
@@ -35,7 +36,7 @@ pub use short_connection::{INITIAL_SYN_TIMERS, ShortConnectionBounds};
 #[cfg(test)]
 pub use snapshot::EARLIER_TRANSFERS;
 
-use crate::types::{Frame, Quic, Side, State};
+use crate::types::{Frame, Side, State};
 use crate::units::{Nanos, SeqNumber, Time};
 use crate::wire::{Checksum, ChecksumTally, Flags, SackBlocks, Segment};
 use buffering::Buffering;
@@ -188,14 +189,6 @@ impl Connection {
                     self.start_tracking();
                 }
             }
-        }
-    }
-
-    /// It is of QUIC, and this is what its handshake and its packets show.
-    pub fn note_quic(&mut self, facts: &Quic, name: Option<&str>) {
-        let notes = &mut self.rare.get_or_insert_default().quic;
-        if notes.as_ref().is_none_or(|notes| notes.facts != *facts) {
-            *notes = Some(Box::new(QuicNotes { facts: facts.clone(), name: name.map(str::to_owned) }));
         }
     }
 
@@ -432,7 +425,7 @@ impl Connection {
             directions,
             exchanges,
             exchanges_total,
-            decrypted: decrypter.and_then(|decrypter| decrypter.finish(&content, client)),
+            decrypted: decrypter.and_then(|decrypter| decrypter.finish(&content, client, quic.as_deref())),
             content,
             begins_with_text,
             capture_defects,

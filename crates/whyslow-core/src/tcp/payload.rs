@@ -27,6 +27,7 @@ mod heads;
 mod http;
 mod http1;
 mod http2;
+mod http3;
 mod kind;
 mod openings;
 mod protocol;

@@ -115,6 +115,13 @@ impl Tracking {
         !self.senders[seg.from()].ip_ids.is_next_of_run(seg) && self.recent[seg.from()].has(seg, sack)
     }
 
+    /// The loop to each side takes no longer than this.
+    pub(super) fn bound_loops(&mut self, loops: [Option<Nanos>; 2]) {
+        if self.estimator.bound(loops) {
+            self.refresh_paths();
+        }
+    }
+
     /// Updates the path estimates from the vantage.
     #[inline(never)]
     pub(super) fn refresh_paths(&mut self) {

@@ -227,6 +227,18 @@ impl VantageEstimator {
         changed
     }
 
+    /// The loop to each side takes no longer than this. Returns whether that was not known.
+    pub fn bound(&mut self, loops: [Option<Nanos>; 2]) -> bool {
+        let mut changed = false;
+        for (known, bound) in self.toward.iter_mut().zip(loops) {
+            if bound.is_some_and(|bound| known.is_none_or(|known| bound < known)) {
+                *known = bound;
+                changed = true;
+            }
+        }
+        changed
+    }
+
     /// What it comes to, for a connection opened by `client`.
     pub fn conclude(&self, client: Side) -> Vantage {
         let server = !client;

@@ -4,12 +4,14 @@ use super::content::Content;
 use super::http;
 use super::http1::{FoundHead, Http1, Placed};
 use super::http2::{self, Http2, WindowWait};
+use super::http3::{Found, Http3};
 use super::kind::PayloadKind;
 use super::protocol::{LIST_MAX, Protocol};
 use super::requests::{RequestFacts, Requests};
+use crate::tcp::quic_notes::QuicNotes;
 use crate::tcp::segment::Seg;
 use crate::tls::{KeyRing, Opened, PlaintextSink, Sent, Session};
-use crate::types::{Decryption, Frame, Product, Side};
+use crate::types::{Decryption, Frame, Product, Side, StreamBytes};
 
 /// What decryption showed of a connection.
 #[derive(Clone, Debug)]
@@ -27,7 +29,8 @@ pub struct DecryptedFacts {
 /// Decrypts a connection, and reads the messages in it.
 #[derive(Clone, Debug)]
 pub(in crate::tcp) struct Decrypter {
-    session: Session,
+    /// None of a QUIC connection, whose packets are opened before.
+    session: Option<Session>,
     messages: Messages,
     /// Of the last segment with payload.
     last: Frame,
@@ -35,17 +38,34 @@ pub(in crate::tcp) struct Decrypter {
 
 impl Decrypter {
     pub(in crate::tcp) fn new(ring: KeyRing) -> Box<Self> {
-        let session = Session::new(ring);
+        let session = Some(Session::new(ring));
         Box::new(Self { session, messages: Messages::default(), last: Frame::default() })
+    }
+
+    /// Of a QUIC connection. `client`: the side that opened it.
+    pub(in crate::tcp) fn of_quic(client: Side, is_http3: bool) -> Box<Self> {
+        let reader = if is_http3 { Reader::Http3(Box::new(Http3::new(client))) } else { Reader::Other };
+        let messages = Messages { reader, ..Messages::default() };
+        Box::new(Self { session: None, messages, last: Frame::default() })
+    }
+
+    /// Takes bytes of streams of QUIC, which the next segment carries or which came before it.
+    pub(in crate::tcp) fn read_streams(&mut self, streams: &[StreamBytes]) {
+        streams.iter().for_each(|piece| self.messages.read_stream(piece));
     }
 
     /// Takes a segment's payload, which begins at `start`; returns what it shows of its part in the
     /// conversation, if that is known.
     pub(super) fn read(&mut self, seg: &Seg, start: u64, payload: &[u8]) -> Option<PayloadKind> {
         self.last = seg.frame_ref.frame();
+        let Some(session) = &mut self.session else {
+            let kind = self.messages.kind_of_segment(seg.from());
+            self.messages.begins_request = false;
+            return kind;
+        };
         self.messages.begins_request = false;
         let (from, len, time, frame) = (seg.from(), seg.len.into(), seg.time, self.last);
-        self.session.push(&Sent { from, start, bytes: payload, len, time, frame }, &mut self.messages);
+        session.push(&Sent { from, start, bytes: payload, len, time, frame }, &mut self.messages);
         self.messages.kind_of_segment(from)
     }
 
@@ -74,13 +94,20 @@ impl Decrypter {
         }
     }
 
-    /// Finishes it; `None` if the connection is not one of TLS.
-    pub(in crate::tcp) fn finish(self, content: &[Content; 2], client: Side) -> Option<Box<DecryptedFacts>> {
+    /// Finishes it; `None` if the connection is not one of TLS, or of QUIC without secrets.
+    /// `of_quic`: what is known of a QUIC connection.
+    pub(in crate::tcp) fn finish(
+        self,
+        content: &[Content; 2],
+        client: Side,
+        of_quic: Option<&QuicNotes>,
+    ) -> Option<Box<DecryptedFacts>> {
         let is_tls = content.iter().any(|content| content.protocol == Some(Protocol::Tls));
-        if !is_tls && !self.session.has_begun() {
-            return None;
-        }
-        let decryption = self.session.outcome(client, self.last);
+        let decryption = match &self.session {
+            Some(session) if is_tls || session.has_begun() => session.outcome(client, self.last),
+            Some(_) => return None,
+            None => of_quic?.decryption.clone()?,
+        };
         let ((requests, requests_total), windows) = self.messages.finish();
         Some(Box::new(DecryptedFacts { decryption, requests, requests_total, windows }))
     }
@@ -97,6 +124,7 @@ enum Reader {
     Unknown,
     Http1(Box<Http1>),
     Http2(Box<Http2>),
+    Http3(Box<Http3>),
     Other,
 }
 
@@ -119,6 +147,7 @@ impl Messages {
         match &self.reader {
             Reader::Http1(http) => http.is_within(side as usize),
             Reader::Http2(http) => http.is_within(side as usize),
+            Reader::Http3(http) => http.is_within(side),
             Reader::Unknown | Reader::Other => false,
         }
     }
@@ -131,7 +160,7 @@ impl Messages {
                 Default::default()
             }
             Reader::Http2(http) => http.finish(),
-            Reader::Unknown | Reader::Other => Default::default(),
+            Reader::Http3(_) | Reader::Unknown | Reader::Other => Default::default(),
         };
         (self.requests.finish(), windows)
     }
@@ -141,7 +170,7 @@ impl Messages {
         match &mut self.reader {
             _ if self.begins_request => Some(PayloadKind::Request),
             Reader::Http2(http) => http.take_is_credit(from as usize).then_some(PayloadKind::Credit),
-            Reader::Http1(_) | Reader::Unknown | Reader::Other => None,
+            Reader::Http1(_) | Reader::Http3(_) | Reader::Unknown | Reader::Other => None,
         }
     }
 
@@ -159,8 +188,25 @@ impl Messages {
         match reader {
             Reader::Http1(http) => http.read(data, at, requests, &mut give),
             Reader::Http2(http) => http.read(data, at, requests, &mut give),
-            Reader::Unknown | Reader::Other => {}
+            Reader::Http3(_) | Reader::Unknown | Reader::Other => {}
         }
+    }
+
+    fn read_stream(&mut self, piece: &StreamBytes) {
+        let Self { reader, requests, heads, hosts, products, begins_request, .. } = self;
+        let Reader::Http3(http) = reader else { return };
+        let client = http.client();
+        let mut give = |head: FoundHead| {
+            let FoundHead { seq, label, host, product, is_request } = head;
+            let side = if is_request { client } else { !client };
+            *begins_request |= is_request;
+            products[side] = products[side].or(product);
+            hosts[side] = hosts[side].take().or(host);
+            if heads[side].len() < LIST_MAX {
+                heads[side].push((seq, label));
+            }
+        };
+        http.read(piece, &mut Found { requests, give: &mut give });
     }
 }
 

@@ -12,16 +12,16 @@ const MAX_VALUE: usize = 256;
 
 /// The fields that matter here.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Fields {
-    pub(super) method: Option<String>,
-    pub(super) path: Option<String>,
-    pub(super) authority: Option<String>,
-    pub(super) status: Option<u16>,
-    pub(super) grpc_status: Option<u16>,
+pub(in crate::tcp::payload) struct Fields {
+    pub(in crate::tcp::payload) method: Option<String>,
+    pub(in crate::tcp::payload) path: Option<String>,
+    pub(in crate::tcp::payload) authority: Option<String>,
+    pub(in crate::tcp::payload) status: Option<u16>,
+    pub(in crate::tcp::payload) grpc_status: Option<u16>,
     /// The length of the body is announced.
-    pub(super) has_length: bool,
+    pub(in crate::tcp::payload) has_length: bool,
     /// The value of a Server or User-Agent field.
-    pub(super) product: Option<Vec<u8>>,
+    pub(in crate::tcp::payload) product: Option<Vec<u8>>,
 }
 
 /// Decodes the blocks of one direction, in order.
@@ -69,7 +69,7 @@ impl HeaderDecoder {
 }
 
 impl Fields {
-    fn add(&mut self, name: &[u8], value: &[u8]) {
+    pub(in crate::tcp::payload) fn add(&mut self, name: &[u8], value: &[u8]) {
         let text = || String::from_utf8_lossy(value.get(..MAX_VALUE).unwrap_or(value)).into_owned();
         match name {
             b":method" => self.method = Some(text()),

@@ -10,6 +10,7 @@ use super::protocol::is_name;
 use super::requests::{RequestFacts, Requests, redact};
 use crate::types::Product;
 use frames::{Event, Frame, Frames, PREFACE, fragment, kind};
+pub(super) use header_block::Fields as HeaderFields;
 use header_block::{Fields, HeaderDecoder, MAX_BLOCK};
 use std::collections::BTreeMap;
 use windows::Windows;
@@ -236,13 +237,9 @@ impl Reading<'_> {
         }
         sender.windows.open(stream);
         other.windows.open(stream);
-        let Fields { method, path, authority, product, .. } = fields.unwrap_or_default();
-        let label = match (method, path) {
-            (Some(method), Some(path)) => redact(&format!("{method} {path}")),
-            (Some(method), None) => method,
-            (None, _) => "HTTP/2 request".to_owned(),
-        };
-        let label = printable(&label);
+        let fields = fields.unwrap_or_default();
+        let label = request_label(&fields, "HTTP/2 request");
+        let Fields { authority, product, .. } = fields;
         let mut request = RequestFacts::new(label.clone(), self.at.seq, self.at.first);
         request.stream = Some(stream);
         let place = self.requests.push(request);
@@ -297,6 +294,15 @@ impl Reading<'_> {
         self.streams.remove(&stream);
         senders.into_iter().for_each(|sender| sender.windows.close(stream));
     }
+}
+
+/// Method and path without the query; `otherwise` if they are not known.
+pub(super) fn request_label(fields: &Fields, otherwise: &str) -> String {
+    printable(&match (&fields.method, &fields.path) {
+        (Some(method), Some(path)) => redact(&format!("{method} {path}")),
+        (Some(method), None) => method.clone(),
+        (None, _) => otherwise.to_owned(),
+    })
 }
 
 /// A label in printable ASCII of at most 90 characters.

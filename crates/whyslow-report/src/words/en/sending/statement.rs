@@ -101,7 +101,7 @@ pub(super) fn flow_control_window(
     granted_by: End,
     (times, waited_s): (u64, Nanos),
 ) -> String {
-    let window = stream.map_or("the connection".to_owned(), |stream| format!("HTTP/2 stream {stream}"));
+    let window = stream.map_or("the connection".to_owned(), |stream| format!("stream {stream}"));
     let end = if granted_by == End::Client { "client" } else { "server" };
     format!(
         "the window of {window}, {} B, which the {end} grants, was used up {}, for {}",

@@ -97,7 +97,7 @@ pub(super) fn flow_control_window(
     granted_by: End,
     (times, waited_s): (u64, Nanos),
 ) -> String {
-    let window = stream.map_or("连接".to_owned(), |stream| format!("HTTP/2 流 {stream} "));
+    let window = stream.map_or("连接".to_owned(), |stream| format!("流 {stream} "));
     let end = if granted_by == End::Client { "客户端" } else { "服务器" };
     format!("{end}授予{window}的窗口（{} B）用尽 {} 次，共 {}", thousands(bytes), thousands(times), time(waited_s))
 }
