@@ -335,7 +335,7 @@ export interface Connection {
   /** The protocol above TCP. Null if unknown. Later versions may add names. */
   application?: string | null;
 }
-/** Additional data on a QUIC connection that needs no keys. Absent for TCP. */
+/** Additional data on a QUIC connection. Absent for TCP. */
 export interface Quic {
   /** 1 (RFC 9000) or 1798521807 (version 2, RFC 9369). */
   version: number;
@@ -355,8 +355,11 @@ export interface Quic {
   /** How often packets came from another address or port of the client. */
   migrations: number;
   client: TransportParameters;
+  /** The protocol that the server chose. Absent without the secrets of the handshake. */
+  chosen_alpn?: string;
+  opened?: QuicOpened;
 }
-/** What a client of QUIC offered (RFC 9000 section 18.2); null where one was not sent. */
+/** What an end of QUIC offered (RFC 9000 section 18.2); null where one was not sent. */
 export interface TransportParameters {
   /** Bytes that the connection may receive before more are granted. */
   initial_max_data: number | null;
@@ -370,6 +373,54 @@ export interface TransportParameters {
   max_idle_timeout_ms: number | null;
   /** Largest datagram, bytes. */
   max_udp_payload_size: number | null;
+}
+/**
+ * What the packets of a QUIC connection hold, if a key log opens them. Lists are of the client and
+ * of the server.
+ */
+export interface QuicOpened {
+  server?: TransportParameters;
+  /** Packets that were opened. */
+  packets: [number, number];
+  /** Packets that were not: damaged, cut or protected by unknown keys. */
+  unopened: [number, number];
+  /**
+   * Packet numbers that were skipped: packets that were lost before the capture point or not
+   * captured.
+   */
+  missing: [number, number];
+  /** How often an end reported that a window was used up (DATA_BLOCKED, STREAM_DATA_BLOCKED). */
+  blocked: [number, number];
+  /** Packets that arrived with a congestion mark, as the other end reports them. */
+  congestion_marks: [number, number];
+  /** Key updates (RFC 9001 section 6). */
+  key_updates: number;
+  /** Packets of 0-RTT that were opened. */
+  early_packets: number;
+  /** How flow control held each sender. */
+  flow_control: FlowControl[];
+}
+/** How flow control held a sender of QUIC (RFC 9000 section 4). */
+export interface FlowControl {
+  /**
+   * How often the connection's window was used up, and the sender went on when more was granted.
+   */
+  connection_times: number;
+  /** From its last byte to the grant, summed. */
+  connection_s: number;
+  /** The same of windows of streams. */
+  stream_times: number;
+  /** The same of windows of streams. */
+  stream_s: number;
+  /** The stream whose window was used up last; null without. */
+  stream: number | null;
+  /** The largest window that was used up: what was granted at once, bytes. */
+  window: number;
+  /**
+   * How much of these times passed after the receiver had all data: its application did not read,
+   * or the receiver granted late.
+   */
+  late_s: number;
 }
 /** How far the TLS of a connection was decrypted. Absent without secrets, and without TLS. */
 export interface Decryption {
