@@ -51,9 +51,8 @@ pub(crate) fn transfer(rtt: i64, limit: Limit, flights: &[u64], window: Option<u
     }
 }
 
-pub(crate) fn connection(id: u64, rtt: i64, transfers: Vec<Transfer>) -> Connection {
-    let end = |port| Endpoint { address: "192.0.2.1".into(), port, name: None };
-    let direction = |from| Direction {
+fn direction(from: End) -> Direction {
+    Direction {
         from,
         bytes: 0,
         packets: 0,
@@ -71,7 +70,11 @@ pub(crate) fn connection(id: u64, rtt: i64, transfers: Vec<Transfer>) -> Connect
         largest_record: None,
         retransmissions: Vec::new(),
         retransmissions_total: 0,
-    };
+    }
+}
+
+pub(crate) fn connection(id: u64, rtt: i64, transfers: Vec<Transfer>) -> Connection {
+    let end = |port| Endpoint { address: "192.0.2.1".into(), port, name: None };
     Connection {
         id,
         capture: 0,

@@ -152,7 +152,7 @@ impl Ledger {
         let before = self.largest;
         self.largest = Some(before.map_or(number, |before| before.max(number)));
         let first = before.map_or(0, |before| before + 1);
-        (first < number).then_some((first, number - 1))
+        (first < number).then(|| (first, number - 1))
     }
 
     /// Returns the places of a stream's bytes that a packet carries. `sender_is_client`: who sends.
@@ -368,7 +368,9 @@ impl Ledger {
     /// the receiver and back.
     pub(super) fn go_on(&mut self, time: Time, loop_back: Nanos) -> Option<Nanos> {
         let (since, until, window) = self.opened.take()?;
-        let waited = until - since;
+        // At the receiver a grant leaves as soon as there is room: what passes until the next data
+        // shows the wait at both ends.
+        let (waited, granted) = (time - since, until - since);
         let flow = &mut self.flow;
         match window {
             Some(stream) => {
@@ -381,7 +383,7 @@ impl Ledger {
             }
         }
         flow.window = flow.window.max(self.window);
-        flow.late_s += (waited - loop_back - PROMPT_GRANT).or_zero();
+        flow.late_s += (granted - loop_back - PROMPT_GRANT).or_zero();
         Some(time - until)
     }
 
@@ -486,7 +488,7 @@ mod tests {
         ledger.grant(0, 5_000, Time(11));
         assert_eq!(ledger.right_edge(), Some(1_000));
         assert_eq!(ledger.go_on(Time(15), Nanos(0)), Some(Nanos(4)));
-        assert_eq!((ledger.flow.stream_times, ledger.flow.stream_s, ledger.flow.stream), (1, Nanos(10), Some(0)));
+        assert_eq!((ledger.flow.stream_times, ledger.flow.stream_s, ledger.flow.stream), (1, Nanos(14), Some(0)));
     }
 
     #[test]

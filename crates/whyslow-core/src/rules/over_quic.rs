@@ -68,8 +68,10 @@ pub(super) fn adapt(facts: &Facts, sender: Option<Side>, mut finding: Finding) -
 fn opened(facts: &Facts, quic: &Quic, sender: Option<Side>, mut finding: Finding) -> Option<Finding> {
     match finding.cause {
         Cause::SynLoss => return handshake(quic, finding),
-        // QUIC always has selective acknowledgements and large windows, and no Nagle.
-        Cause::BadChecksums
+        // QUIC always has selective acknowledgements and large windows, and no Nagle; before the
+        // address is validated it sends three times what came, at most (RFC 9000 section 8.1).
+        Cause::AmplificationRisk
+        | Cause::BadChecksums
         | Cause::NagleDelayedAck
         | Cause::NoSack
         | Cause::NoWindowScaling

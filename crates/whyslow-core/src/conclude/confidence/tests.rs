@@ -90,7 +90,7 @@ fn cause_without_the_evidence_it_rests_on_is_likely() {
         let statement = SendingStatement::WindowClosed { closed_s: ms(1), whole_s: ms(1) };
         transfer.findings = vec![say::finding(cause, ms(400), 0.9, statement)];
         let mut one = connection(1, 100, vec![transfer]);
-        one.application = Some(Application::Http);
+        (one.application, one.application_is_shown) = (Some(Application::Http), true);
         change(&mut one);
         let mut connections = [one];
         set(&mut connections, &mut []);
@@ -107,7 +107,7 @@ fn cause_without_the_evidence_it_rests_on_is_likely() {
     assert!(found(Cause::ZeroWindow, 100_000, &lacks("no-handshake")).0, "packets prove a closed window");
     let options = (false, vec![CommonQuestion::OptionsNotCaptured.into()]);
     assert_eq!(found(Cause::TailLoss, 100_000, &lacks("malformed-options")), options);
-    let unknown = |connection: &mut Connection| connection.application = None;
+    let unknown = |connection: &mut Connection| connection.application_is_shown = false;
     let protocol = (false, vec![CommonQuestion::ProtocolUnknown.into()]);
     assert_eq!(found(Cause::ServerThink, 100, &unknown), protocol);
     assert!(found(Cause::ServerThink, 100_000, &unknown).0, "so much was asked for");

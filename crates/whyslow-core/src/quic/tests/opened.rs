@@ -106,12 +106,13 @@ fn window_of_the_connection_is_named_with_its_waits() {
     assert_eq!(finding.cause, Cause::ProtocolWindow, "{finding:?}");
     let whole = connection.transfers.last().unwrap().duration_s;
     assert!(finding.cost_s.scale(1.3) > whole, "{finding:?} of {whole:?}");
-    let Some(Statement::Sending(SendingStatement::FlowControlWindow { stream, bytes, times, .. })) =
+    let Some(Statement::Sending(SendingStatement::FlowControlWindow { stream, bytes, times, waited_s, .. })) =
         finding.details.first()
     else {
         panic!("{finding:?}");
     };
     assert_eq!((*stream, *bytes, *times), (None, WINDOW, 19));
+    assert_eq!(waited_s.as_millis_f64(), 19.0 * 40.0);
 }
 
 #[test]
