@@ -21,8 +21,8 @@ fn with_a_name(path: &Path) -> Target {
     let place = Place::find(path).unwrap();
     let (file, temporary) = Temporary::create_named(&place).unwrap();
     let replaced = place.replaced();
-    let beside = Beside { file, temporary, place, replaced };
-    Target::over(path.display().to_string(), Sink::Beside(Box::new(beside)), Claimed::default())
+    let adjacent = Adjacent { file, temporary, place, replaced };
+    Target::over(path.display().to_string(), Sink::Adjacent(Box::new(adjacent)), Claimed::default())
 }
 
 #[test]
