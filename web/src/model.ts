@@ -225,8 +225,8 @@ export interface Connection {
   quic?: Quic;
   decryption?: Decryption;
   /**
-   * Requests of HTTP in decrypted payload, each with its own wait, in time order; at most 64, the
-   * first ones and those that were waited for longest. Absent where there are none.
+   * Requests in payload that is clear or was decrypted, each with its own wait, in time order; at
+   * most 64, the first ones and those that were waited for longest. Absent where there are none.
    */
   requests?: Request[];
   /** How many there were. Absent where there were none. */
@@ -476,14 +476,42 @@ export interface Decryption {
  * capture point.
  */
 export interface Request {
-  /** Of HTTP/2, the number of its stream; null with HTTP/1. */
+  /** What it is written in. */
+  protocol:
+    | "http1"
+    | "http2"
+    | "http3"
+    | "postgresql"
+    | "mysql"
+    | "redis"
+    | "mongodb"
+    | "kafka"
+    | "amqp"
+    | "mqtt"
+    | "smtp"
+    | "imap"
+    | "ftp"
+    | "smb2"
+    | "onc-rpc"
+    | "dns";
+  /** Of HTTP/2, the number of its stream; null else. */
   stream: number | null;
-  /** Method and path; the query is cut. */
+  /**
+   * What it asks for, without its data: of HTTP method and path, the query is cut; of SQL the
+   * statement with `?` for literals; of others the command.
+   */
   label: string;
-  /** The status of the response; null if none came. */
+  /** The status of the response, of HTTP, SMTP and FTP; null if none came. */
   status: number | null;
   /** The status of a gRPC call; null if none came. */
   grpc_status: number | null;
+  /** What the response says of a failure, in other protocols. Absent if nothing. */
+  error?: string;
+  /**
+   * It waits for something to happen, so that nobody waited for its response. Absent where it does
+   * not.
+   */
+  poll?: boolean;
   /** First byte of the request. */
   start_s: number;
   /** From there to its last byte; null if that did not come. */

@@ -190,9 +190,9 @@ pub struct Connection {
     /// null.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub decryption: Option<Decryption>,
-    /// Requests of HTTP in decrypted payload, each with its own wait, in time order; at most
-    /// [`MAX_REQUESTS`], the first ones and those that were waited for longest. Left out where
-    /// there are none.
+    /// Requests in payload that is clear or was decrypted, each with its own wait, in time order;
+    /// at most [`MAX_REQUESTS`], the first ones and those that were waited for longest. Left out
+    /// where there are none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub requests: Vec<Request>,
     /// How many there were. Left out where there were none.

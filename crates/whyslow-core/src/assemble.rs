@@ -171,8 +171,7 @@ fn entry(
 
 /// How far secrets opened it.
 fn decryption(facts: &Facts) -> Option<Decryption> {
-    let of_messages = facts.decrypted.as_ref().map(|decrypted| &decrypted.decryption);
-    of_messages.or(facts.quic.as_ref()?.decryption.as_ref()).cloned()
+    facts.decryption.as_ref().or(facts.quic.as_ref()?.decryption.as_ref()).cloned()
 }
 
 /// The SYNs of QUIC are made up: they do not show the stack of their sender.

@@ -87,6 +87,8 @@ pub struct Explainer {
     keys: KeyRing,
     /// Whether there are any so far: else no connection looks for its own.
     has_keys: bool,
+    /// The capture that is read was condensed: of payload it holds what shows what it is, alone.
+    is_condensed: bool,
 }
 
 impl Default for Explainer {
@@ -113,6 +115,7 @@ impl Default for Explainer {
             quic: QuicReader::default(),
             keys: KeyRing::default(),
             has_keys: false,
+            is_condensed: false,
         }
     }
 }
@@ -228,6 +231,7 @@ impl Explainer {
         self.file = u16::try_from(self.captures.len()).ok();
         self.captures.push(CaptureState::new(path));
         self.sample_until = self.packets + wire::ChecksumSample::PACKETS;
+        self.is_condensed = false;
     }
 
     /// Adds the segment count to the current capture.
@@ -319,12 +323,17 @@ impl Explainer {
         let capture = self.captures.len() - 1;
         let frame = self.frame(packet);
         let keys = self.has_keys.then_some(&self.keys);
+        let is_condensed = self.is_condensed;
         let begin = || match keys {
             None => {
                 let opening = OpenConnection::opening(capture, segment, packet.time, frame);
-                opening.unwrap_or_else(|| OpenConnection::new(capture, segment, packet.time, frame))
+                let begun = opening.unwrap_or_else(|| OpenConnection::new(capture, segment, packet.time, frame));
+                begun.condensed(is_condensed)
             }
-            Some(keys) => OpenConnection::new(capture, segment, packet.time, frame).decrypted(keys),
+            Some(keys) => {
+                let begun = OpenConnection::new(capture, segment, packet.time, frame);
+                begun.decrypted(keys).condensed(is_condensed)
+            }
         };
         let id = self.id(frame);
         let routed = self.table.route(segment, ends, id, begin);
@@ -472,6 +481,7 @@ impl Sink for Explainer {
         if let Some(capture) = self.captures.last_mut() {
             capture.rename(&origin.name);
         }
+        self.is_condensed = true;
         if self.packets == 0 && origin.share != self.owners.share() {
             self.owners.follow(origin.share);
         }

@@ -1,5 +1,6 @@
-//! Requests of HTTP, each with its own wait, though several are under way at once.
+//! Requests of a protocol above TCP, each with its own wait, though several are under way at once.
 
+use crate::types::RequestProtocol;
 use crate::units::Nanos;
 use borsh::{BorshDeserialize, BorshSerialize};
 use serde::Serialize;
@@ -7,19 +8,30 @@ use serde::Serialize;
 /// Most requests listed of one connection.
 pub const MAX_REQUESTS: usize = 64;
 
-/// A request of HTTP and its response, as decrypted payload shows them. Times are those at the
+/// A request and its response, as payload in clear or decrypted shows them. Times are those at the
 /// capture point.
 #[derive(Clone, Debug, PartialEq, Serialize, BorshSerialize, BorshDeserialize)]
 #[non_exhaustive]
 pub struct Request {
-    /// Of HTTP/2, the number of its stream; null with HTTP/1.
+    /// What it is written in.
+    pub protocol: RequestProtocol,
+    /// Of HTTP/2, the number of its stream; null else.
     pub stream: Option<u32>,
-    /// Method and path; the query is cut.
+    /// What it asks for, without its data: of HTTP method and path, the query is cut; of SQL the
+    /// statement with `?` for literals; of others the command.
     pub label: String,
-    /// The status of the response; null if none came.
+    /// The status of the response, of HTTP, SMTP and FTP; null if none came.
     pub status: Option<u16>,
     /// The status of a gRPC call; null if none came.
     pub grpc_status: Option<u16>,
+    /// What the response says of a failure, in other protocols; null if nothing. Left out where it
+    /// is null.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+    /// It waits for something to happen, so that nobody waited for its response. Left out where it
+    /// does not.
+    #[serde(skip_serializing_if = "is_false")]
+    pub poll: bool,
     /// First byte of the request.
     pub start_s: Nanos,
     /// From there to its last byte; null if that did not come.
@@ -36,4 +48,9 @@ pub struct Request {
     pub request_bytes: u64,
     /// Bytes of the response's body.
     pub response_bytes: u64,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
+fn is_false(value: &bool) -> bool {
+    !value
 }

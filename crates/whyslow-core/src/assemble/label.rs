@@ -2,7 +2,7 @@
 
 use crate::analysis::End;
 use crate::tcp::facts::{Facts, TransferFacts};
-use crate::tcp::payload::Protocol;
+use crate::tcp::payload::{Protocol, RequestFacts};
 use crate::types::Side;
 
 pub(super) fn end_of(facts: &Facts, side: Side) -> End {
@@ -18,6 +18,18 @@ pub(super) fn label(facts: &Facts, sender: Side, transfer: &TransferFacts) -> Op
     let in_it = |seq: u64| seq >= transfer.seq.0 && seq < transfer.seq.1.max(transfer.seq.0 + 1);
     if let Some((_, head)) = content.heads.iter().find(|(seq, _)| in_it(*seq)) {
         return Some(format!("HTTP {head}"));
+    }
+    if let Some(messages) = &facts.messages {
+        let name = messages.protocol.name();
+        if let Some(request) = messages.requests.iter().find(|request| sender == facts.requester && in_it(request.seq))
+        {
+            return Some(format!("{name} {}", request.label));
+        }
+        let answers = |request: &&RequestFacts| sender != facts.requester && request.response_seq.is_some_and(in_it);
+        if let Some(request) = messages.requests.iter().find(answers) {
+            let outcome = request.error.clone().or(request.status.map(|status| status.to_string()));
+            return Some(outcome.map_or_else(|| name.to_owned(), |outcome| format!("{name} {outcome}")));
+        }
     }
     match content.protocol? {
         Protocol::Tls => Some("TLS application data".into()),

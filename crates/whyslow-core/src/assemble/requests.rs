@@ -1,8 +1,9 @@
-//! A connection's requests of HTTP, as they are listed.
+//! A connection's requests, as they are listed.
 
 use crate::analysis::{MAX_REQUESTS, Request};
 use crate::tcp::facts::Facts;
 use crate::tcp::payload::RequestFacts;
+use crate::types::RequestProtocol;
 use crate::units::{Nanos, Time};
 use std::cmp::Reverse;
 
@@ -11,15 +12,16 @@ const LISTED_FIRST: usize = 16;
 
 /// Returns those that are listed, and how many there were. Times are told from `first`.
 pub(super) fn list_requests(facts: &Facts, first: Time) -> (Vec<Request>, u64) {
-    let Some(decrypted) = &facts.decrypted else { return (Vec::new(), 0) };
-    let requests = &decrypted.requests;
+    let Some(messages) = &facts.messages else { return (Vec::new(), 0) };
+    let requests = &messages.requests;
     let mut order: Vec<usize> = (0..requests.len()).collect();
     if let Some(others) = order.get_mut(LISTED_FIRST..) {
         others.sort_by_key(|&index| (Reverse(wait(&requests[index])), index));
     }
     order.truncate(MAX_REQUESTS);
     order.sort_unstable();
-    (order.into_iter().map(|index| entry(&requests[index], first)).collect(), decrypted.requests_total)
+    let entries = order.into_iter().map(|index| entry(messages.protocol, &requests[index], first));
+    (entries.collect(), messages.requests_total)
 }
 
 /// `None` without a response.
@@ -27,14 +29,17 @@ fn wait(request: &RequestFacts) -> Option<Nanos> {
     Some((request.latest? - request.start).or_zero())
 }
 
-fn entry(request: &RequestFacts, first: Time) -> Request {
+fn entry(protocol: RequestProtocol, request: &RequestFacts, first: Time) -> Request {
     let after = |time: Option<Time>| time.map(|time| (time - request.start).or_zero());
     let headers_s = after(request.headers);
     Request {
+        protocol,
         stream: request.stream,
         label: request.label.clone(),
         status: request.status,
         grpc_status: request.grpc_status,
+        error: request.error.clone(),
+        poll: request.is_poll,
         start_s: request.start - first,
         sent_s: after(request.sent),
         headers_s,

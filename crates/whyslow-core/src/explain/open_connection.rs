@@ -54,6 +54,8 @@ const HAS_TIMESTAMPS: u8 = 4;
 const HAS_IP_ID: u8 = 8;
 const PERMITS_SACK: u8 = 16;
 const GOOD_CHECKSUM: u8 = 32;
+/// Its payload is not held: the capture was condensed.
+const IS_CONDENSED: u8 = 64;
 
 impl OpenConnection {
     /// A connection that begins with this segment, which has yet to be pushed.
@@ -65,6 +67,16 @@ impl OpenConnection {
     /// The same, whose payload is decrypted as far as these secrets let it.
     pub(super) fn decrypted(mut self, keys: &KeyRing) -> Self {
         self.tcp().decrypt(keys.clone());
+        self
+    }
+
+    /// The same, of a condensed capture, which does not hold what messages are read from.
+    pub(super) fn condensed(mut self, is_condensed: bool) -> Self {
+        match &mut self.progress {
+            Progress::Opening(opening) if is_condensed => opening.bits |= IS_CONDENSED,
+            Progress::Open(tcp) if is_condensed => tcp.ignore_messages(),
+            _ => {}
+        }
         self
     }
 
@@ -154,6 +166,9 @@ impl Opening {
     fn begin(&self) -> Box<Connection> {
         let (segment, frame) = (self.segment(), self.place.frame());
         let mut tcp = Box::new(Connection::new(&segment, self.time, frame));
+        if self.bits & IS_CONDENSED != 0 {
+            tcp.ignore_messages();
+        }
         tcp.push(&segment, Side::A, self.time, frame);
         tcp
     }

@@ -64,6 +64,10 @@ impl ServerPush {
         if facts.requester != facts.client {
             return Self::Always;
         }
+        if let Some(messages) = facts.messages.as_ref().filter(|messages| messages.is_whole) {
+            // Each message was read: what was not asked for is known.
+            return messages.first_push.map_or(Self::Never, Self::Since);
+        }
         let pushes = |times: usize| pauses(facts, times).map_or(Self::Never, Self::Since);
         match protocol {
             // Every answer has its head, until the connection is upgraded to another protocol
@@ -132,7 +136,9 @@ pub fn may_speak_unasked(facts: &Facts, time: Time) -> bool {
 pub fn may_be_unrelated(facts: &Facts, answer: &TransferFacts, late: Nanos) -> bool {
     let server = !facts.client;
     let (_, port) = facts.endpoints[server];
-    let is_known = facts.content.iter().any(Content::is_readable) || CLIENT_ASKS_PORTS.contains(&port);
+    let is_read = facts.messages.as_ref().is_some_and(|messages| messages.is_whole);
+    let is_known =
+        is_read || facts.content.iter().any(Content::is_readable) || CLIENT_ASKS_PORTS.contains(&port);
     let asked = answer.answered.map_or(0, |asked| asked.bytes);
     if is_known || late <= NEWS_DELAY || answer.bytes() > SEGMENT || asked > SEGMENT {
         return false;

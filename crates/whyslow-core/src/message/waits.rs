@@ -60,7 +60,12 @@ pub fn waits(facts: &Facts) -> Vec<Wait> {
         // Records of a request are larger than those that acknowledge a push.
         let asks = is_tls && request.is_some_and(|request| request.bytes() >= MAX_KEEPALIVE_LEN);
         let is_aside = reports && answer.is_some_and(|answer| answer.bytes() <= SEGMENT);
+        let is_poll = || {
+            let messages = facts.messages.as_ref().zip(request);
+            messages.is_some_and(|(messages, request)| messages.is_poll(request.seq))
+        };
         if is_unseen
+            || is_poll()
             || is_aside
             || is_conversation(facts, unasked, [request, answer], exchange.server)
             || (!asks && unasked.may_be_push(&wait, rtt))

@@ -88,9 +88,9 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
     Some(found)
 }
 
-/// The window of HTTP/2 that the transfer waited for longest, if its frames were decrypted.
+/// The window of HTTP/2 that the transfer waited for longest, if its frames were read.
 fn used_window(case: &TransferCase<'_>) -> Option<Statement> {
-    let waits = &case.facts.decrypted.as_ref()?.windows[case.sender];
+    let waits = &case.facts.messages.as_ref()?.windows.as_ref()?[case.sender];
     let mut by_window: BTreeMap<UsedWindow, (u64, u64, Nanos)> = BTreeMap::new();
     for wait in waits.iter().filter(|wait| wait.until > case.transfer.start && wait.from < case.transfer.end) {
         let (bytes, times, waited) = by_window.entry(wait.window).or_default();
@@ -131,10 +131,11 @@ fn in_turns(case: &ConnectionCase<'_>) -> Option<Finding> {
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
-    use crate::analysis::{DecryptedDirection, Decryption, End, SendingStatement};
+    use crate::analysis::{End, SendingStatement};
     use crate::cause::Cause;
     use crate::rules::scene::{MSS, Scene, ms};
-    use crate::tcp::payload::{DecryptedFacts, UsedWindow, WindowWait};
+    use crate::tcp::payload::{MessageFacts, UsedWindow, WindowWait};
+    use crate::types::RequestProtocol;
 
     /// 32,000 B a round trip, each flight set off by a message.
     fn credited() -> Scene {
@@ -152,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn decrypted_frames_tell_which_window_it_is() {
+    fn frames_show_which_window_it_is() {
         let mut scene = credited();
         assert!(scene.finding(Cause::ProtocolWindow).unwrap().details.is_empty());
         let (start, end) = (scene.transfer.start, scene.transfer.end);
@@ -160,22 +161,16 @@ mod tests {
         let of_stream = |length| wait(UsedWindow::Stream(5), length);
         let after = WindowWait { from: end, until: end + ms(9_000), ..wait(UsedWindow::Connection, ms(0)) };
         let waits = vec![wait(UsedWindow::Connection, ms(30)), of_stream(ms(20)), of_stream(ms(25)), after];
-        let decrypted = DecryptedFacts {
-            decryption: Decryption {
-                version: None,
-                cipher_suite: None,
-                directions: [End::Client, End::Server].map(|from| DecryptedDirection {
-                    from,
-                    records: 0,
-                    bytes: 0,
-                    stopped: None,
-                }),
-            },
+        let messages = MessageFacts {
+            protocol: RequestProtocol::Http2,
             requests: Vec::new(),
             requests_total: 0,
-            windows: [Vec::new(), waits],
+            windows: Some([Vec::new(), waits]),
+            heartbeats: Default::default(),
+            first_push: None,
+            is_whole: true,
         };
-        scene.facts.decrypted = Some(Box::new(decrypted));
+        scene.facts.messages = Some(Box::new(messages));
         let details = scene.finding(Cause::ProtocolWindow).unwrap().details;
         let granted_by = End::Client;
         let expected = SendingStatement::FlowControlWindow {

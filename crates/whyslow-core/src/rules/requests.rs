@@ -1,5 +1,5 @@
-//! Which request a transfer, or what comes behind a pause in it, belongs to: as far as its payload
-//! was decrypted.
+//! Which request a transfer, or what comes behind a pause in it, belongs to: as far as its messages
+//! were read, in clear or decrypted.
 
 use super::case::TransferCase;
 use crate::analysis::{ExchangeStatement, Statement};
@@ -27,8 +27,8 @@ pub(super) fn behind_pause(case: &TransferCase<'_>, pause: &Gap) -> Option<State
 
 /// Those that the sender of the transfer answers.
 fn requests<'a>(case: &TransferCase<'a>) -> &'a [RequestFacts] {
-    let decrypted = case.facts.decrypted.as_ref().filter(|_| case.sender != case.facts.requester);
-    decrypted.map_or(&[], |decrypted| &decrypted.requests)
+    let messages = case.facts.messages.as_ref().filter(|_| case.sender != case.facts.requester);
+    messages.map_or(&[], |messages| &messages.requests)
 }
 
 fn statement(request: &RequestFacts) -> Statement {

@@ -4,8 +4,8 @@ use super::buffering::Buffering;
 use super::facts::CaptureDefects;
 use super::handshake::{HandshakeTracker, JoinedHandshake, PacketRef};
 use super::icmp_notices::Notices;
-use super::payload::Decrypter;
 use super::payload::streams::PayloadStreams;
+use super::payload::{PayloadReaders, ReaderPlace};
 use super::quic_notes::QuicNotes;
 use super::recent_packets::RecentPackets;
 use super::segment::Seg;
@@ -110,8 +110,8 @@ pub(super) struct Rare {
     pub(super) joined: Option<JoinedHandshake>,
     /// It is of QUIC.
     pub(super) quic: Option<Box<QuicNotes>>,
-    /// What decrypts its payload, if secrets were given.
-    pub(super) decrypter: Option<Box<Decrypter>>,
+    /// Who reads its payload beyond its framing.
+    pub(super) readers: PayloadReaders,
 }
 
 /// A segment that waits until the next ones show whether it arrived.
@@ -142,8 +142,12 @@ pub(super) fn note_payload(seg: &Seg, ttl: &mut Option<NonZeroU8>, first: &mut O
     first.get_or_insert(seg.from());
 }
 
-/// What decrypts the payload, if secrets were given.
-#[inline(always)]
-pub(super) fn decrypter_of(rare: &mut Option<Box<Rare>>) -> Option<&mut Decrypter> {
-    rare.as_mut()?.decrypter.as_deref_mut()
+impl ReaderPlace for Option<Box<Rare>> {
+    fn readers(&mut self) -> Option<&mut PayloadReaders> {
+        self.as_mut().map(|rare| &mut rare.readers)
+    }
+
+    fn make_readers(&mut self) -> &mut PayloadReaders {
+        &mut self.get_or_insert_default().readers
+    }
 }

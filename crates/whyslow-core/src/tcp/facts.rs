@@ -13,7 +13,7 @@ pub use super::icmp_notices::{Notice, Notices};
 use super::payload;
 use super::sender::rtt::OLD_FIRST_RTO;
 pub use crate::types::Fate;
-use crate::types::{End, Frame, Near, Side, State, VantageReason};
+use crate::types::{Decryption, End, Frame, Near, Side, State, VantageReason};
 use crate::units::{Nanos, SeqNumber, Time};
 use crate::wire::{Flags, Segment};
 pub use retransmission::{Retransmission, Retransmitted};
@@ -68,8 +68,11 @@ pub struct Facts {
     pub exchanges_total: u64,
     /// What the payload showed, by sending side.
     pub content: [payload::Content; 2],
-    /// What decryption showed; `None` without secrets, or if the connection is not one of TLS.
-    pub decrypted: Option<Box<payload::DecryptedFacts>>,
+    /// How far it was decrypted; `None` without secrets, or if the connection is not one of TLS.
+    pub decryption: Option<Decryption>,
+    /// What the messages of a protocol above TCP showed, in clear or decrypted; `None` if none is
+    /// known.
+    pub messages: Option<Box<payload::MessageFacts>>,
     /// Whether the first payload of each side is text, as commands and greetings are.
     pub begins_with_text: [bool; 2],
     /// What limits the findings.

@@ -15,7 +15,7 @@
 //! prove to be different.
 
 use super::FrameRef;
-use super::connection::{Connection, Stage, Tracking, decrypter_of, note_payload};
+use super::connection::{Connection, Stage, Tracking, note_payload};
 use super::segment::Seg;
 
 use crate::types::Side;
@@ -42,7 +42,7 @@ impl Connection {
                     return self.note_duplicate_frame();
                 }
                 self.last = seg.time;
-                if self.payload_streams.on_segment(seg, rest, &self.isns, || decrypter_of(&mut self.rare)) {
+                if self.payload_streams.on_segment(seg, rest, (&self.isns, self.ports), &mut self.rare) {
                     // Everything else about such a side is known and stays so.
                     note_payload(seg, &mut self.ttl[from][1], &mut self.first_payload_side);
                 }

@@ -15,6 +15,7 @@ mod fast_path;
 mod handshake;
 mod icmp;
 mod icmp_notices;
+mod message_notes;
 mod opened_quic;
 pub mod payload;
 mod quic_notes;
@@ -40,7 +41,7 @@ use crate::types::{Frame, Side, State};
 use crate::units::{Nanos, SeqNumber, Time};
 use crate::wire::{Checksum, ChecksumTally, Flags, SackBlocks, Segment};
 use buffering::Buffering;
-use connection::{Rare, Reset, Stage, Tracking, decrypter_of, note_payload};
+use connection::{Rare, Reset, Stage, Tracking, note_payload};
 use exchanges::Conversation;
 use facts::{CaptureDefects, Facts, HandshakeFacts, ResetFacts};
 use handshake::{HandshakeTracker, Negotiated, PacketRef};
@@ -175,7 +176,7 @@ impl Connection {
     /// Processes payload and sequence numbers, after the connection as a whole has been updated.
     #[inline(always)]
     fn track(&mut self, seg: &mut Seg, sack: &SackBlocks, rest: &[u8]) {
-        if self.payload_streams.on_segment(seg, rest, &self.isns, || decrypter_of(&mut self.rare)) {
+        if self.payload_streams.on_segment(seg, rest, (&self.isns, self.ports), &mut self.rare) {
             self.note(seg);
         }
         match &mut self.stage {
@@ -375,7 +376,7 @@ impl Connection {
 
     /// What there is to tell of it: no more segments may follow.
     fn take_facts(&mut self, endpoints: [(IpAddr, u16); 2]) -> Facts {
-        let (content, begins_with_text, decrypter) = self.take_content();
+        let (content, begins_with_text, readers) = self.take_content();
         let client = self.proven_client().or_else(|| roles::by_heads(&content)).unwrap_or_else(|| self.client());
         let is_joined = self.rare.as_ref().is_some_and(|rare| rare.joined.is_some());
         let handshake = HandshakeFacts { is_joined, ..self.opening.facts() };
@@ -393,6 +394,11 @@ impl Connection {
         if content[!client].protocol == Some(payload::Protocol::Tls) {
             let closed = self.closing[!client].map(|packet| packet.time);
             exchanges::note_goodbye(&mut directions, !client, closed);
+        }
+        let (decryption, messages) = readers.finish(&content, client, quic.as_deref());
+        if let Some(messages) = &messages {
+            message_notes::note_heartbeats(&mut directions, messages);
+            message_notes::note_windows(&mut directions, messages);
         }
         let requester = exchanges::requester(client, endpoints[!client].1);
         exchanges::note_request_retransmits(&mut directions, requester);
@@ -425,7 +431,8 @@ impl Connection {
             directions,
             exchanges,
             exchanges_total,
-            decrypted: decrypter.and_then(|decrypter| decrypter.finish(&content, client, quic.as_deref())),
+            decryption,
+            messages,
             content,
             begins_with_text,
             capture_defects,

@@ -39,6 +39,6 @@ impl Connection {
         let rare = self.rare.get_or_insert_default();
         let is_http3 = rare.quic.as_ref().is_some_and(|notes| notes.facts.is_http3());
         let client = if from == End::Client { side } else { !side };
-        rare.decrypter.get_or_insert_with(|| Decrypter::of_quic(client, is_http3)).read_streams(streams);
+        rare.readers.decrypter.get_or_insert_with(|| Decrypter::of_quic(client, is_http3)).read_streams(streams);
     }
 }

@@ -25,34 +25,31 @@ mod gather;
 mod greeting;
 mod heads;
 mod http;
-mod http1;
-mod http2;
-mod http3;
 mod kind;
+mod messages;
 mod openings;
 mod protocol;
 pub(crate) mod readable;
+mod readers;
 mod records;
-mod requests;
 pub(super) mod streams;
 mod tls;
 
 use crate::types::Product;
 pub use content::Content;
-pub use decrypted::DecryptedFacts;
 pub(super) use decrypted::Decrypter;
-#[cfg(feature = "unstable")]
-pub use decrypted::read_plaintext;
 use gather::{Gather, GatherKind, NOWHERE, Piece};
 use greeting::Greeting;
 use heads::{Heads, UnpackedHeads};
-pub use http2::UsedWindow;
-#[cfg(any(test, feature = "unstable"))]
-pub use http2::WindowWait;
 pub(crate) use kind::PayloadKind;
 pub(super) use kind::{SMALL, is_text};
+#[cfg(any(test, feature = "unstable"))]
+pub use messages::WindowWait;
+#[cfg(feature = "unstable")]
+pub use messages::read_plaintext;
+pub use messages::{MessageFacts, RequestFacts, UsedWindow};
 pub use protocol::Protocol;
-pub use requests::RequestFacts;
+pub(super) use readers::{PayloadReaders, ReaderPlace};
 
 /// Reads one direction of a connection. Small while there is little to remember.
 #[derive(Clone, Debug)]

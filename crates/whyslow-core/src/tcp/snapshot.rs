@@ -8,9 +8,10 @@
 //! never acknowledged ends when nothing passed for [`STALLED`]. Within a TLS record or a body whose
 //! end is known it has not ended.
 
-use super::connection::{Connection, Stage, Tracking, decrypter_of};
+use super::connection::{Connection, Stage, Tracking};
 use super::facts::{Facts, TransferFacts};
 use super::handshake::{JoinedHandshake, Negotiated};
+use super::payload::ReaderPlace;
 use super::sender::SenderState;
 use super::sender::silence::CROWDED;
 use super::sender::turns::MIN_IDLE;
@@ -65,7 +66,7 @@ impl Connection {
     pub fn snapshot(&self, endpoints: [(IpAddr, u16); 2], now: Time) -> Snapshot {
         let mut copy = self.clone();
         let is_over = copy.is_over(now) || now - copy.last >= STALLED;
-        let within = copy.payload_streams.within_messages(&copy.isns, decrypter_of(&mut copy.rare).as_deref());
+        let within = copy.payload_streams.within_messages(&copy.isns, copy.rare.readers());
         let tracking = copy.start_tracking();
         let is_suspended = tracking.suspect.is_some() || tracking.early.is_waiting();
         let current = tracking.senders.each_ref().map(SenderState::first_open);
@@ -114,7 +115,7 @@ impl Connection {
         }
         if kept_from != [0; 2] {
             self.payload_streams.forget(kept_from);
-            decrypter_of(&mut self.rare).into_iter().for_each(|decrypter| decrypter.forget(kept_from));
+            self.rare.readers().into_iter().for_each(|readers| readers.forget(kept_from));
         }
         tracking.senders.each_ref().map(|sender| sender.facts.transfers_forgotten())
     }

@@ -72,9 +72,9 @@ pub enum ExchangeStatement {
         /// The round trip.
         rtt_s: Nanos,
     },
-    /// The request that the response belongs to, as the decrypted payload shows it.
+    /// The request that the response belongs to, as the payload shows it, in clear or decrypted.
     RequestWas {
-        /// Method and path; the query is cut.
+        /// What it asks for, without its data.
         label: String,
         /// Of HTTP/2: its stream.
         stream: Option<u32>,

@@ -21,7 +21,7 @@ impl CapturedEvidence {
         Self {
             opening: !lacks(Cause::NoHandshake.slug()),
             options: !lacks("malformed-options"),
-            protocol: connection.application_is_shown,
+            protocol: connection.application_is_shown || !connection.requests.is_empty(),
         }
     }
 

@@ -5,7 +5,8 @@
 
 use super::first_byte::may_open;
 use super::kind::{SMALL, is_credit};
-use super::{Content, Decrypter, PayloadKind, Stream};
+use super::messages::ClearReader;
+use super::{Content, PayloadKind, PayloadReaders, ReaderPlace, Stream};
 use crate::tcp::segment::Seg;
 use crate::types::Side;
 use crate::units::{SeqNumber, Time};
@@ -28,6 +29,10 @@ pub(in crate::tcp) struct PayloadStreams {
     unanswered: bool,
     answered: Time,
 }
+
+/// The opening of a protocol is looked for in so many bytes: a greeting, a request, its response,
+/// and the first message behind an upgrade.
+const MAX_BEFORE_OPENING: u64 = 16 << 10;
 
 /// What the current sender may continue with: nothing in it needs parsing, and the other side's
 /// stream knows that it is not its turn.
@@ -60,15 +65,15 @@ impl PayloadStreams {
 
     /// Processes a segment; `rest` is what was captured after its headers and tells the kind of its
     /// payload. Returns whether it is the side's first payload. `origins` are the ISNs of both
-    /// sides, as far as known. `decrypter`: what decrypts the payload, if secrets were given; then
-    /// no payload passes unread.
+    /// sides, as far as known, and `ports` their ports. `readers`: who reads more of the payload;
+    /// what they need does not pass unread.
     #[inline(always)]
-    pub fn on_segment<'a>(
+    pub fn on_segment(
         &mut self,
         seg: &mut Seg,
         rest: &[u8],
-        origins: &[Option<SeqNumber>; 2],
-        decrypter: impl FnOnce() -> Option<&'a mut Decrypter>,
+        (origins, ports): (&[Option<SeqNumber>; 2], [u16; 2]),
+        readers: &mut impl ReaderPlace,
     ) -> bool {
         if seg.len > 0 || seg.flags.has(Flags::SYN) {
             self.unanswered = true;
@@ -79,7 +84,7 @@ impl PayloadStreams {
             return false;
         }
         self.payload += u64::from(seg.len);
-        !self.is_expected(seg, rest) && self.on_payload(seg, rest, origins, decrypter())
+        !self.is_expected(seg, rest) && self.on_payload(seg, rest, (origins, ports), readers)
     }
 
     /// Captured payload, retransmissions included.
@@ -129,12 +134,12 @@ impl PayloadStreams {
         &mut self,
         seg: &mut Seg,
         rest: &[u8],
-        origins: &[Option<SeqNumber>; 2],
-        mut decrypter: Option<&mut Decrypter>,
+        (origins, ports): (&[Option<SeqNumber>; 2], [u16; 2]),
+        place: &mut impl ReaderPlace,
     ) -> bool {
         let from = seg.from();
         let payload = rest.get(..seg.len as usize).unwrap_or(rest);
-        let speaker = self.flush_expected(origins);
+        let speaker = self.flush_expected(origins, place.readers());
         let Some(origin) = origins[from] else {
             return false;
         };
@@ -149,7 +154,7 @@ impl PayloadStreams {
             return is_first;
         };
         let after_silence = std::mem::take(&mut self.after_silence);
-        let is_in_message = || start == next && decrypter.as_ref().is_some_and(|decrypter| decrypter.is_within(from));
+        let mut is_in_message = || start == next && place.readers().is_some_and(|readers| readers.is_within(from));
         let is_within = after_silence && (stream.is_within(start) || is_in_message());
         let is_behind_greeting = start == next && stream.ends_with_greeting();
         stream.feed(start, seg.len.into(), payload);
@@ -160,11 +165,15 @@ impl PayloadStreams {
         } else if speaker != Some(from) && start >= next {
             seg.kind = stream.kind_of(payload, seg.len.into());
         }
-        if let Some(decrypter) = &mut decrypter
-            && let Some(kind) = decrypter.read(seg, start, payload)
-            && matches!(seg.kind, PayloadKind::Unread | PayloadKind::MaybeCredit)
+        let may_open = (is_first || speaker != Some(from)) && self.payload <= MAX_BEFORE_OPENING && start >= next;
+        if may_open
+            && place.readers().is_none_or(|readers| readers.awaits_opening())
+            && let Some(reader) = ClearReader::opening(seg, payload, ports)
         {
-            seg.kind = kind;
+            place.make_readers().read_clear(reader);
+        }
+        if let Some(readers) = place.readers() {
+            readers.read(seg, start, payload);
         }
         let had_turn = if start + u64::from(seg.len) > next {
             other.as_mut().is_none_or(|other| other.on_turn())
@@ -173,7 +182,8 @@ impl PayloadStreams {
             speaker == Some(from)
         };
         if had_turn {
-            let skippable = if decrypter.is_some() { 0 } else { stream.skippable() };
+            let unread = place.readers().map_or(u64::MAX, |readers| readers.unread(from));
+            let skippable = stream.skippable().min(unread);
             let (next, room) = (origin + stream.next() as u32, u32::try_from(skippable).unwrap_or(u32::MAX));
             self.expected = ExpectedPayload { next, room, side: Some(from), may_start_message: stream.may_open() };
         }
@@ -186,11 +196,15 @@ impl PayloadStreams {
     }
 
     /// Returns whether each side is in the middle of a record, or of a body whose end is known.
-    pub fn within_messages(&mut self, origins: &[Option<SeqNumber>; 2], decrypter: Option<&Decrypter>) -> [bool; 2] {
-        self.flush_expected(origins);
+    pub fn within_messages(
+        &mut self,
+        origins: &[Option<SeqNumber>; 2],
+        mut readers: Option<&mut PayloadReaders>,
+    ) -> [bool; 2] {
+        self.flush_expected(origins, readers.as_deref_mut());
         let is_within = |side: Side| {
             self.streams[side].as_ref().is_some_and(|stream| stream.is_within(stream.next()))
-                || decrypter.is_some_and(|decrypter| decrypter.is_within(side))
+                || readers.as_ref().is_some_and(|readers| readers.is_within(side))
         };
         Side::BOTH.map(is_within)
     }
@@ -204,13 +218,20 @@ impl PayloadStreams {
     }
 
     /// Updates the sender's stream with the payload that has passed. Returns which side that was.
-    fn flush_expected(&mut self, origins: &[Option<SeqNumber>; 2]) -> Option<Side> {
+    fn flush_expected(
+        &mut self,
+        origins: &[Option<SeqNumber>; 2],
+        readers: Option<&mut PayloadReaders>,
+    ) -> Option<Side> {
         let speech = std::mem::take(&mut self.expected);
         if let Some(side) = speech.side
             && let (Some(stream), Some(origin)) = (&mut self.streams[side], origins[side])
         {
             let passed = speech.next.0.wrapping_sub((origin + stream.next() as u32).0);
             stream.skip(passed.into());
+            if let Some(readers) = readers {
+                readers.passed(side, passed.into());
+            }
         }
         speech.side
     }
@@ -221,8 +242,8 @@ impl PayloadStreams {
     }
 
     /// Returns what was found in each direction.
-    pub fn finish(mut self, origins: [Option<SeqNumber>; 2]) -> [Content; 2] {
-        self.flush_expected(&origins);
+    pub fn finish(mut self, origins: [Option<SeqNumber>; 2], readers: Option<&mut PayloadReaders>) -> [Content; 2] {
+        self.flush_expected(&origins, readers);
         self.streams.map(|stream| stream.map(|stream| stream.finish()).unwrap_or_default())
     }
 }
@@ -268,7 +289,7 @@ mod tests {
         #[test]
         fn what_passes_says_nothing(origins in any::<[u32; 2]>(), talk in prop::collection::vec(segments(), 1..60)) {
             let origins = origins.map(SeqNumber);
-            let mut short = PayloadStreams::default();
+            let (mut short, mut readers) = (PayloadStreams::default(), None);
             let mut general = [Stream::default(), Stream::default()];
             let mut ends = [1u64; 2];
             for (from, step, word, cut) in talk {
@@ -277,7 +298,7 @@ mod tests {
                 let payload = &word[..cut.min(word.len())];
                 let mut seg = seg(from, origins[from] + start as u32, word);
                 if !short.is_expected(&mut seg, payload) {
-                    short.on_payload(&mut seg, payload, &origins.map(Some), None);
+                    short.on_payload(&mut seg, payload, (&origins.map(Some), [0; 2]), &mut readers);
                 }
                 let next = general[from].next();
                 general[from].feed(start, len, payload);
@@ -286,7 +307,7 @@ mod tests {
                 }
                 ends[from] = ends[from].max(start + len);
             }
-            prop_assert_eq!(short.finish(origins.map(Some)), general.map(Stream::finish));
+            prop_assert_eq!(short.finish(origins.map(Some), readers.as_mut()), general.map(Stream::finish));
         }
     }
 
@@ -302,7 +323,7 @@ mod tests {
                 if syn == 0 {
                     seg.flags = Flags::SYN;
                 }
-                short.on_segment(&mut seg, &[], &[None; 2], || None);
+                short.on_segment(&mut seg, &[], (&[None; 2], [0; 2]), &mut None::<PayloadReaders>);
                 let asks = len > 0 || syn == 0;
                 if asks || unanswered {
                     (active, unanswered) = (time, asks);
@@ -325,7 +346,7 @@ mod tests {
             let mut seg = seg(from, origins[from] + start, word);
             passed += usize::from(
                 talk.is_expected(&mut seg, word) || {
-                    talk.on_payload(&mut seg, word, &origins.map(Some), None);
+                    talk.on_payload(&mut seg, word, (&origins.map(Some), [0; 2]), &mut None::<PayloadReaders>);
                     false
                 },
             );

@@ -1,7 +1,7 @@
 //! A connection: its ends, how it went, its transfers.
 
 use super::finding::{self, Context};
-use super::{exchanges, facts, names, notes, rounds, timeline, transfer, transfers};
+use super::{exchanges, facts, names, notes, requests, rounds, timeline, transfer, transfers};
 use crate::ranking;
 use crate::text::styles::{BOLD, DIM};
 use crate::text::{Line, Page, units};
@@ -46,6 +46,7 @@ fn print_body(page: &mut Page, connection: &Connection, full: bool) {
     if leads {
         exchanges::print(page, connection, full);
     }
+    requests::print(page, connection, full);
     if !full && connection.transfers.len() > 1 && !transfers::is_alone(connection) {
         transfers::print_others(page, connection, &connection.transfers);
     }

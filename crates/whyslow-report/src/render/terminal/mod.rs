@@ -15,6 +15,7 @@ pub(super) mod names;
 mod notes;
 mod overview;
 mod pair;
+mod requests;
 mod rounds;
 pub(super) mod timeline;
 mod transfer;

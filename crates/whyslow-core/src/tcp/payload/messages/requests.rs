@@ -1,6 +1,6 @@
-//! [`Requests`]: requests of HTTP with their responses, as decrypted or clear messages show them.
+//! [`Requests`]: requests with their responses, as decrypted or clear messages show them.
 
-use super::protocol::LIST_MAX;
+use crate::tcp::payload::protocol::LIST_MAX;
 use crate::units::Time;
 
 /// Most requests of a connection that are kept: the first ones.
@@ -11,12 +11,16 @@ pub(super) const MAX_REQUESTS: usize = 1024;
 pub struct RequestFacts {
     /// Of HTTP/2: the stream's number.
     pub stream: Option<u32>,
-    /// Method and path, without the query.
+    /// What it asks for: of HTTP method and path, without the query.
     pub label: String,
     /// Of the response.
     pub status: Option<u16>,
     /// Of a gRPC call: the status in the response's trailers.
     pub grpc_status: Option<u16>,
+    /// What the response says of a failure, where it has a code that is no HTTP status.
+    pub error: Option<String>,
+    /// It waits for something to happen.
+    pub is_poll: bool,
     /// Where the record, or the segment, begins that the request begins in: a relative sequence
     /// number of the requester's.
     pub seq: u64,
@@ -45,6 +49,8 @@ impl RequestFacts {
             label,
             status: None,
             grpc_status: None,
+            error: None,
+            is_poll: false,
             seq,
             response_seq: None,
             start,

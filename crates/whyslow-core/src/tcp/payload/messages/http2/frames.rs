@@ -41,8 +41,8 @@ impl Frame {
 pub(super) enum Event<'a> {
     /// A frame of DATA begins.
     DataBegins(Frame),
-    /// Bytes of it, and how many are still to come.
-    Data(Frame, &'a [u8], u32),
+    /// So many bytes of it came, and so many are still to come.
+    Data(Frame, usize, u32),
     /// Another frame, whole.
     Whole(Frame, &'a [u8]),
     /// Another frame, too long to be kept.
@@ -64,12 +64,55 @@ pub(super) struct Frames {
     payload: Vec<u8>,
     in_frame: bool,
     begun: bool,
+    /// Bytes of the frame's payload were not seen.
+    is_cut: bool,
+    /// Where the next frame begins is not known.
+    is_lost: bool,
 }
 
 impl Frames {
     /// Those of the client, which sends a preface before them.
     pub(super) fn behind_preface() -> Self {
         Self { has_preface: true, ..Self::default() }
+    }
+
+    /// Whether the place of the next frame was lost.
+    pub(super) fn is_lost(&self) -> bool {
+        self.is_lost
+    }
+
+    /// So many bytes that come next are data, and more follows.
+    pub(super) fn unread(&self) -> u64 {
+        if self.is_lost {
+            return u64::MAX;
+        }
+        let is_data = self.in_frame && self.frame.kind == kind::DATA;
+        if is_data { u64::from(self.left).saturating_sub(1) } else { 0 }
+    }
+
+    /// So many bytes follow that cannot be read.
+    pub(super) fn pass(&mut self, bytes: u64, give: &mut dyn FnMut(Event<'_>)) {
+        let Some(left) = u64::from(self.left).checked_sub(bytes).filter(|_| self.in_frame) else {
+            (self.is_lost, self.payload) = (true, Vec::new());
+            return;
+        };
+        self.left = left as u32;
+        let frame = self.frame;
+        if frame.kind == kind::DATA {
+            if std::mem::take(&mut self.begun) {
+                give(Event::DataBegins(frame));
+            }
+            give(Event::Data(frame, usize::try_from(bytes).unwrap_or(usize::MAX), self.left));
+        } else {
+            self.is_cut = true;
+        }
+        if left == 0 {
+            self.in_frame = false;
+            if frame.kind != kind::DATA {
+                (self.payload, self.is_cut) = (Vec::new(), false);
+                give(Event::Skipped(frame));
+            }
+        }
     }
 
     /// Whether a frame has begun and not ended.
@@ -79,6 +122,9 @@ impl Frames {
 
     /// Reads on; gives what comes next, until all bytes are used up.
     pub(super) fn read(&mut self, mut bytes: &[u8], give: &mut dyn FnMut(Event<'_>)) {
+        if self.is_lost {
+            return;
+        }
         while self.has_preface && self.preface < PREFACE.len() && !bytes.is_empty() {
             let taken = bytes.len().min(PREFACE.len() - self.preface);
             self.preface += taken;
@@ -98,7 +144,7 @@ impl Frames {
                     give(Event::DataBegins(frame));
                 }
                 if !body.is_empty() || self.left == 0 {
-                    give(Event::Data(frame, body, self.left));
+                    give(Event::Data(frame, body.len(), self.left));
                 }
             } else if frame.len as usize <= MAX_BLOCK {
                 self.payload.extend_from_slice(body);
@@ -109,7 +155,7 @@ impl Frames {
             self.in_frame = false;
             if frame.kind != kind::DATA {
                 let payload = std::mem::take(&mut self.payload);
-                let is_kept = frame.len as usize <= MAX_BLOCK;
+                let is_kept = frame.len as usize <= MAX_BLOCK && !std::mem::take(&mut self.is_cut);
                 give(if is_kept { Event::Whole(frame, &payload) } else { Event::Skipped(frame) });
             }
         }
@@ -162,17 +208,17 @@ mod tests {
         .concat();
         for size in 1..stream.len() {
             let mut frames = Frames::behind_preface();
-            let (mut data, mut whole, mut begun) = (Vec::new(), Vec::new(), Vec::new());
+            let (mut data, mut whole, mut begun) = (0, Vec::new(), Vec::new());
             for piece in stream.chunks(size) {
                 frames.read(piece, &mut |event| match event {
                     Event::DataBegins(frame) => begun.push((frame.stream, frame.len)),
-                    Event::Data(_, bytes, _) => data.extend_from_slice(bytes),
+                    Event::Data(_, bytes, _) => data += bytes,
                     Event::Whole(frame, payload) => whole.push((frame.kind, payload.to_vec())),
                     Event::Skipped(_) => {}
                 });
             }
             assert_eq!(begun, [(3, 5), (5, 0)]);
-            assert_eq!(data, [1, 2, 3, 4, 5]);
+            assert_eq!(data, 5);
             assert_eq!(whole, [(kind::SETTINGS, vec![0, 4, 0, 1, 0, 0])]);
             assert!(!frames.is_within());
         }

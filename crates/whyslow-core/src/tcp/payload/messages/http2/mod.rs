@@ -4,10 +4,11 @@ mod frames;
 mod header_block;
 mod windows;
 
-use super::http::without_port;
-use super::http1::{FoundHead, Placed};
-use super::protocol::is_name;
+use super::reading::{Found, FoundHead, MessageState, Messages, Placed};
 use super::requests::{RequestFacts, Requests, redact};
+use crate::tcp::payload::http::without_port;
+use crate::tcp::payload::kind::PayloadKind;
+use crate::tcp::payload::protocol::is_name;
 use crate::types::Product;
 use frames::{Event, Frame, Frames, PREFACE, fragment, kind};
 pub(super) use header_block::Fields as HeaderFields;
@@ -32,6 +33,8 @@ struct Stream {
     place: Option<usize>,
     /// Each side has sent its last byte.
     ended: [bool; 2],
+    /// The response has begun.
+    has_response: bool,
     /// Each side's message, if its length is announced.
     announced: [Option<usize>; 2],
 }
@@ -47,11 +50,13 @@ struct Sender {
     /// What came in the segment that is read: data or headers, or control frames alone.
     has_message: bool,
     has_credit: bool,
+    /// What this side sent since the other one's last request: control frames, and messages.
+    since_request: (bool, bool),
 }
 
 /// Both directions.
 #[derive(Clone, Debug)]
-pub(in crate::tcp) struct Http2 {
+pub(super) struct Http2 {
     /// Which of the two sides is the client.
     client: usize,
     senders: [Sender; 2],
@@ -91,36 +96,88 @@ impl Http2 {
         Self { client, senders, streams: BTreeMap::new() }
     }
 
+    /// Of a connection that began with HTTP/1: `place` is that of the request that the first stream
+    /// answers.
+    pub(super) fn upgraded(client: usize, place: Option<usize>) -> Self {
+        let mut http = Self::new(client);
+        let mut ended = [false; 2];
+        if let Some(ended) = ended.get_mut(client) {
+            *ended = true;
+        }
+        http.senders.iter_mut().for_each(|sender| sender.windows.open(1));
+        http.streams.insert(1, Stream { place, ended, has_response: false, announced: [None; 2] });
+        http
+    }
+
     /// Takes the next plaintext of a direction; gives the heads in it.
-    pub(super) fn read(&mut self, bytes: &[u8], at: Placed, requests: &mut Requests, give: &mut dyn FnMut(FoundHead)) {
+    fn read_bytes(&mut self, bytes: Bytes<'_>, at: Placed, requests: &mut Requests, give: &mut dyn FnMut(FoundHead)) {
         let Self { client, senders, streams } = self;
         let [a, b] = senders;
         let (sender, other) = if at.from == 0 { (a, b) } else { (b, a) };
         let mut reading = Reading { from: at.from, client: *client, at, streams, requests, give };
         let mut frames = std::mem::take(&mut sender.frames);
-        frames.read(bytes, &mut |event| reading.event(event, sender, other));
+        let mut give = |event: Event<'_>| reading.event(event, sender, other);
+        match bytes {
+            Bytes::Read(bytes) => frames.read(bytes, &mut give),
+            Bytes::Passed(bytes) => frames.pass(bytes, &mut give),
+        }
         sender.frames = frames;
     }
+}
 
-    /// Whether this side is in the middle of a frame, or of a message.
-    pub(super) fn is_within(&self, from: usize) -> bool {
+/// Bytes that came next.
+enum Bytes<'a> {
+    Read(&'a [u8]),
+    /// So many, which cannot be read.
+    Passed(u64),
+}
+
+impl Messages for Http2 {
+    fn read(&mut self, bytes: &[u8], at: Placed, found: &mut Found) {
+        let Found { requests, heads, .. } = found;
+        self.read_bytes(Bytes::Read(bytes), at, requests, &mut |head| heads.add(at.from, head));
+    }
+
+    fn pass(&mut self, bytes: u64, at: Placed, found: &mut Found) {
+        let Found { requests, heads, .. } = found;
+        self.read_bytes(Bytes::Passed(bytes), at, requests, &mut |head| heads.add(at.from, head));
+    }
+
+    fn unread(&self, from: usize) -> u64 {
+        self.senders.get(from).map_or(0, |sender| sender.frames.unread())
+    }
+
+    fn state(&self, from: usize) -> MessageState {
+        let Some(sender) = self.senders.get(from) else { return MessageState::Unknown };
+        if sender.frames.is_lost() {
+            return MessageState::Unknown;
+        }
         let is_open =
-            |stream: &Stream| stream.ended.get(self.client) == Some(&true) && stream.ended.get(from) == Some(&false);
-        self.senders.get(from).is_some_and(|sender| sender.frames.is_within())
-            || from != self.client && self.streams.values().any(|stream| is_open(stream) && stream.place.is_some())
+            |stream: &Stream| stream.has_response && stream.place.is_some() && stream.ended.get(from) == Some(&false);
+        let is_answering = from != self.client && self.streams.values().any(is_open);
+        if sender.frames.is_within() || is_answering { MessageState::Incomplete } else { MessageState::Complete }
     }
 
-    /// What came of a side since this was asked: nothing but control frames?
-    pub(super) fn take_is_credit(&mut self, from: usize) -> bool {
-        self.senders.get_mut(from).is_some_and(|sender| {
-            let (message, credit) = (std::mem::take(&mut sender.has_message), std::mem::take(&mut sender.has_credit));
-            credit && !message
-        })
+    fn take_kind(&mut self, from: usize) -> Option<PayloadKind> {
+        let [a, b] = &mut self.senders;
+        let (sender, other) = if from == 0 { (a, b) } else { (b, a) };
+        let (message, credit) = (std::mem::take(&mut sender.has_message), std::mem::take(&mut sender.has_credit));
+        if from == self.client && message {
+            other.since_request = (false, false);
+        }
+        let (has_control, has_message) = sender.since_request;
+        sender.since_request = (has_control || credit, has_message || message);
+        if from != self.client && message && has_control && !has_message {
+            // What came before answered nothing.
+            return Some(PayloadKind::BehindGreeting);
+        }
+        (credit && !message).then_some(PayloadKind::Credit)
     }
 
-    /// The waits of each sender for its windows.
-    pub(super) fn finish(self) -> [Vec<WindowWait>; 2] {
-        self.senders.map(|sender| sender.windows.finish())
+    fn finish(&mut self, _found: &mut Found) -> Option<[Vec<WindowWait>; 2]> {
+        let is_lost = self.senders.iter().any(|sender| sender.frames.is_lost());
+        let windows = self.senders.each_mut().map(|sender| std::mem::take(&mut sender.windows).finish());
+        (!is_lost).then_some(windows)
     }
 }
 
@@ -133,7 +190,7 @@ impl Reading<'_> {
                 sender.windows.sent(frame.stream, frame.len, now);
             }
             Event::Data(frame, bytes, left) => {
-                self.data(frame, bytes);
+                self.data(frame, bytes as u64);
                 if left == 0 && frame.has(END_STREAM) {
                     self.end_stream(frame.stream, [sender, other]);
                 }
@@ -148,13 +205,13 @@ impl Reading<'_> {
     }
 
     /// Bytes of a body.
-    fn data(&mut self, frame: Frame, bytes: &[u8]) {
+    fn data(&mut self, frame: Frame, bytes: u64) {
         let place = self.streams.get(&frame.stream).and_then(|stream| stream.place);
         if let Some(request) = self.requests.at(place) {
             if self.from == self.client {
-                request.bytes[0] += bytes.len() as u64;
+                request.bytes[0] += bytes;
             } else {
-                request.on_body(bytes.len() as u64, (self.at.first, self.at.last));
+                request.on_body(bytes, (self.at.first, self.at.last));
             }
         }
     }
@@ -243,7 +300,7 @@ impl Reading<'_> {
         let mut request = RequestFacts::new(label.clone(), self.at.seq, self.at.first);
         request.stream = Some(stream);
         let place = self.requests.push(request);
-        self.streams.insert(stream, Stream { place, ended: [false; 2], announced: [None; 2] });
+        self.streams.insert(stream, Stream { place, ended: [false; 2], has_response: false, announced: [None; 2] });
         let host =
             authority.as_deref().map(|authority| without_port(authority.as_bytes())).filter(|host| is_name(host));
         let host = host.map(|host| String::from_utf8_lossy(host).into_owned());
@@ -253,8 +310,9 @@ impl Reading<'_> {
 
     /// A response's head, or its trailers.
     fn response(&mut self, stream: u32, fields: Fields) {
-        let place = self.streams.get(&stream).and_then(|stream| stream.place);
-        let Some(request) = self.requests.at(place) else { return };
+        let Some(open) = self.streams.get_mut(&stream) else { return };
+        open.has_response = true;
+        let Some(request) = self.requests.at(open.place) else { return };
         request.latest = Some(self.at.last);
         request.grpc_status = fields.grpc_status.or(request.grpc_status);
         let Some(status) = fields.status else { return };

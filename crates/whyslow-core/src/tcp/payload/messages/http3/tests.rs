@@ -8,7 +8,7 @@ use proptest::prelude::*;
 fn read(pieces: &[StreamBytes]) -> (Vec<RequestFacts>, Vec<String>) {
     let (mut http, mut requests, mut heads) = (Http3::new(Side::A), Requests::default(), Vec::new());
     for piece in pieces {
-        http.read(piece, &mut Found { requests: &mut requests, give: &mut |head| heads.push(head.label) });
+        http.read_stream(piece, &mut Found { requests: &mut requests, give: &mut |head| heads.push(head.label) });
     }
     (requests.finish().0, heads)
 }
@@ -73,7 +73,7 @@ proptest! {
         for (is_client, stream, offset, bytes, fin) in pieces {
             let from = if is_client { End::Client } else { End::Server };
             let one = piece(from, (stream, offset), &bytes, fin, 0);
-            http.read(&one, &mut Found { requests: &mut requests, give: &mut |_| {} });
+            http.read_stream(&one, &mut Found { requests: &mut requests, give: &mut |_| {} });
             prop_assert!(http.held <= 60 * 60 && http.exchanges.len() <= MAX_STREAMS);
         }
     }

@@ -1,6 +1,6 @@
 //! [`Qpack`]: header blocks of HTTP/3 of one direction (RFC 9204).
 
-use crate::tcp::payload::http2::HeaderFields;
+use crate::tcp::payload::messages::http2::HeaderFields;
 use loona_hpack::huffman::HuffmanDecoder;
 use std::collections::VecDeque;
 

@@ -1,28 +1,16 @@
 //! [`Http1`]: the messages of HTTP/1 in two streams of plaintext without holes (RFC 9112).
 
-use super::http::{self, Head, Parsed};
-use super::protocol::GATHER_MAX;
+use super::http2::{Http2, WindowWait};
+use super::reading::{Found, FoundHead, MessageState, Messages, Placed};
 use super::requests::{RequestFacts, Requests, redact};
-use crate::types::Product;
-use crate::units::Time;
+use crate::tcp::payload::http::{self, Head, Parsed};
+use crate::tcp::payload::kind::PayloadKind;
+use crate::tcp::payload::protocol::GATHER_MAX;
 use std::collections::VecDeque;
 
 /// Most requests that wait for their responses on one connection: of a client that sends more, the
 /// responses are not told apart.
 const MAX_PIPELINED: usize = 256;
-
-/// Where some plaintext lies: the record's, or the segment's, first byte, and when its first and
-/// its last byte came.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Placed {
-    /// Who sent it: 0 is side A.
-    pub(super) from: usize,
-    pub(super) seq: u64,
-    /// Behind its last byte.
-    pub(super) end: u64,
-    pub(super) first: Time,
-    pub(super) last: Time,
-}
 
 /// What a direction is in the middle of.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -35,6 +23,8 @@ enum State {
     Chunk(Chunk),
     /// The body ends with the connection.
     ToEnd,
+    /// HTTP/2 follows, as the client asked for.
+    Switched,
     /// Something else than HTTP.
     Lost,
 }
@@ -79,60 +69,64 @@ struct Pending {
     is_head: bool,
 }
 
-/// What a head says that others want to know.
-#[derive(Clone, Debug)]
-pub(super) struct FoundHead {
-    pub(super) seq: u64,
-    pub(super) label: String,
-    pub(super) host: Option<String>,
-    pub(super) product: Option<Product>,
-    pub(super) is_request: bool,
-}
-
 /// Both directions.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Http1 {
     directions: [Direction; 2],
     pending: VecDeque<Pending>,
+    /// The client, if it asks to go on in HTTP/2.
+    upgrading: Option<usize>,
+    /// What came behind the response that agrees.
+    behind: Vec<u8>,
 }
 
 impl Http1 {
+    /// Of a client that asks to go on in HTTP/2.
+    pub(super) fn upgrading(client: usize) -> Self {
+        Self { upgrading: Some(client), ..Self::default() }
+    }
+
+    /// The reader of HTTP/2, and the server's first bytes of it, once the server has agreed.
+    pub(super) fn take_upgrade(&mut self, found: &mut Found) -> Option<(Http2, Vec<u8>)> {
+        let client = self.upgrading?;
+        let server = self.directions.get(1 - client.min(1)).filter(|server| server.state == State::Switched)?;
+        let place = server.current;
+        if let Some(request) = found.requests.at(place) {
+            // The response comes in HTTP/2, on the first stream (RFC 7540 section 3.2).
+            (request.status, request.headers, request.response_seq) = (None, None, None);
+            request.stream = Some(1);
+        }
+        Some((Http2::upgraded(client, place), std::mem::take(&mut self.behind)))
+    }
+
     /// Takes the next plaintext of a direction; gives the heads in it.
-    pub(super) fn read(
-        &mut self,
-        mut bytes: &[u8],
-        at: Placed,
-        requests: &mut Requests,
-        give: &mut dyn FnMut(FoundHead),
-    ) {
-        let Self { directions, pending } = self;
+    fn read_bytes(&mut self, mut bytes: &[u8], at: Placed, requests: &mut Requests, give: &mut dyn FnMut(FoundHead)) {
+        let Self { directions, pending, upgrading, behind } = self;
         let Some(direction) = directions.get_mut(at.from) else { return };
         while !bytes.is_empty() {
             match direction.state {
                 State::Head => match direction.head(&mut bytes, at) {
                     None => return,
-                    Some(head) => give(direction.begin(head, pending, requests)),
+                    Some(head) => {
+                        let switches = upgrading.is_some() && head.status == Some(101);
+                        give(direction.begin(head, pending, requests));
+                        if switches {
+                            direction.state = State::Switched;
+                        }
+                    }
                 },
                 State::Body(_) | State::Chunk(_) | State::ToEnd => {
                     let body = direction.body(&mut bytes);
                     direction.note_body(body, at, requests);
                 }
+                State::Switched => return behind.extend_from_slice(bytes),
                 State::Lost => return,
             }
         }
     }
 
-    /// Whether this direction is in the middle of a message.
-    pub(super) fn is_within(&self, from: usize) -> bool {
-        self.directions.get(from).is_some_and(|direction| match direction.state {
-            State::Head => !direction.gather.is_empty(),
-            State::Body(_) | State::Chunk(_) => true,
-            State::ToEnd | State::Lost => false,
-        })
-    }
-
     /// A direction ends, with the connection: so does a body whose length is not known.
-    pub(super) fn end(&mut self, requests: &mut Requests) {
+    fn end(&mut self, requests: &mut Requests) {
         for direction in &self.directions {
             if direction.state == State::ToEnd
                 && direction.answers
@@ -141,6 +135,60 @@ impl Http1 {
                 request.is_complete = true;
             }
         }
+    }
+}
+
+impl Messages for Http1 {
+    fn read(&mut self, bytes: &[u8], at: Placed, found: &mut Found) {
+        let Found { requests, heads, .. } = found;
+        self.read_bytes(bytes, at, requests, &mut |head| heads.add(at.from, head));
+    }
+
+    fn pass(&mut self, bytes: u64, at: Placed, found: &mut Found) {
+        let Some(direction) = self.directions.get_mut(at.from) else { return };
+        let left = match &mut direction.state {
+            State::Body(left) | State::Chunk(Chunk::Data(left)) if *left >= bytes => {
+                *left -= bytes;
+                Some(*left)
+            }
+            State::ToEnd => Some(u64::MAX),
+            _ => None,
+        };
+        match (left, direction.state) {
+            (None, _) => direction.state = State::Lost,
+            (Some(left), state) => {
+                if left == 0 && matches!(state, State::Chunk(_)) {
+                    direction.state = State::Chunk(Chunk::End);
+                }
+                let ends = left == 0 && matches!(state, State::Body(_));
+                direction.note_body((bytes, ends), at, &mut found.requests);
+            }
+        }
+    }
+
+    fn unread(&self, from: usize) -> u64 {
+        match self.directions.get(from).map(|direction| direction.state) {
+            Some(State::Body(left) | State::Chunk(Chunk::Data(left))) => left.saturating_sub(1),
+            Some(State::ToEnd | State::Lost) => u64::MAX,
+            Some(State::Head | State::Chunk(_) | State::Switched) | None => 0,
+        }
+    }
+
+    fn state(&self, from: usize) -> MessageState {
+        match self.directions.get(from).map(|direction| (direction.state, direction.gather.is_empty())) {
+            Some((State::Head, true) | (State::Switched, _)) => MessageState::Complete,
+            Some((State::Head | State::Body(_) | State::Chunk(_), _)) => MessageState::Incomplete,
+            Some((State::ToEnd | State::Lost, _)) | None => MessageState::Unknown,
+        }
+    }
+
+    fn take_kind(&mut self, _from: usize) -> Option<PayloadKind> {
+        None
+    }
+
+    fn finish(&mut self, found: &mut Found) -> Option<[Vec<WindowWait>; 2]> {
+        self.end(&mut found.requests);
+        None
     }
 }
 
@@ -244,7 +292,7 @@ impl Direction {
                 }
             },
             State::ToEnd => (take(bytes, u64::MAX), false),
-            State::Head | State::Lost => (take(bytes, u64::MAX), false),
+            State::Head | State::Switched | State::Lost => (take(bytes, u64::MAX), false),
         }
     }
 
@@ -340,6 +388,7 @@ fn whole(head: &Head<'_>, began: Placed, last: Placed) -> WholeHead {
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
+    use crate::units::Time;
     use proptest::prelude::*;
 
     /// Messages of both directions in pieces of a size, a millisecond apart.
@@ -351,7 +400,7 @@ mod tests {
                 now += 1;
                 let at =
                     Placed { from: *from, seq: now, end: now + 1, first: Time(now as i64), last: Time(now as i64) };
-                reader.read(piece, at, &mut requests, &mut |head| heads.push(head.label));
+                reader.read_bytes(piece, at, &mut requests, &mut |head| heads.push(head.label));
             }
         }
         reader.end(&mut requests);
@@ -380,7 +429,7 @@ mod tests {
             assert_eq!(statuses, [200, 200, 204]);
             assert_eq!((requests[0].bytes, requests[1].bytes, requests[2].bytes), ([0, 21], [0, 0], [3, 0]));
             assert_eq!(heads.len(), 7, "{heads:?}");
-            assert!(!reader.is_within(0) && !reader.is_within(1));
+            assert!(reader.state(0) == MessageState::Complete && reader.state(1) == MessageState::Complete);
         }
     }
 
@@ -389,10 +438,10 @@ mod tests {
         let cut: [(usize, &[u8]); 2] =
             [(0, b"GET / HTTP/1.1\r\n\r\n"), (1, b"HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n123")];
         let (requests, _, reader) = read(&cut, 1_000);
-        assert!(reader.is_within(1) && !requests[0].is_complete);
+        assert!(reader.state(1) == MessageState::Incomplete && !requests[0].is_complete);
         assert_eq!(requests[0].bytes[1], 3);
         let (_, _, reader) = read(&[(1, &CHUNKED[..60])], 1_000);
-        assert!(reader.is_within(1));
+        assert_eq!(reader.state(1), MessageState::Incomplete);
     }
 
     #[test]

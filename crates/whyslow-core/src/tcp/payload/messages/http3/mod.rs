@@ -3,11 +3,12 @@
 mod qpack;
 mod stream;
 
-use super::http::without_port;
-use super::http1::{FoundHead, Placed};
-use super::http2::{HeaderFields, request_label};
-use super::protocol::is_name;
+use super::http2::{HeaderFields, WindowWait, request_label};
+use super::reading::{self, FoundHead, MessageState, Messages, Placed};
 use super::requests::{RequestFacts, Requests};
+use crate::tcp::payload::http::without_port;
+use crate::tcp::payload::kind::PayloadKind;
+use crate::tcp::payload::protocol::is_name;
 use crate::types::{End, Product, Side, StreamBytes};
 use crate::units::Time;
 use qpack::{Block, Qpack};
@@ -43,7 +44,7 @@ struct BlockedHeaders {
 
 /// Both directions.
 #[derive(Clone, Debug)]
-pub(in crate::tcp) struct Http3 {
+pub(super) struct Http3 {
     client: Side,
     /// What each end has put into its dynamic table: the client, and the server.
     tables: [Qpack; 2],
@@ -52,6 +53,30 @@ pub(in crate::tcp) struct Http3 {
     one_way: BTreeMap<u64, Half>,
     blocked: Vec<BlockedHeaders>,
     held: usize,
+}
+
+/// Its bytes come by streams, and none in the segments.
+impl Messages for Http3 {
+    fn read(&mut self, _bytes: &[u8], _at: Placed, _found: &mut reading::Found) {}
+
+    fn pass(&mut self, _bytes: u64, _at: Placed, _found: &mut reading::Found) {}
+
+    fn unread(&self, _from: usize) -> u64 {
+        u64::MAX
+    }
+
+    fn state(&self, from: usize) -> MessageState {
+        let side = if from == Side::A as usize { Side::A } else { Side::B };
+        if self.is_within(side) { MessageState::Incomplete } else { MessageState::Complete }
+    }
+
+    fn take_kind(&mut self, _from: usize) -> Option<PayloadKind> {
+        None
+    }
+
+    fn finish(&mut self, _found: &mut reading::Found) -> Option<[Vec<WindowWait>; 2]> {
+        None
+    }
 }
 
 /// Where what is found goes.
@@ -78,7 +103,7 @@ impl Http3 {
     }
 
     /// Takes bytes of a stream, of any order.
-    pub(super) fn read(&mut self, piece: &StreamBytes, found: &mut Found<'_>) {
+    pub(super) fn read_stream(&mut self, piece: &StreamBytes, found: &mut Found<'_>) {
         let is_client = piece.from == End::Client;
         if piece.stream & 2 != 0 {
             return self.one_way(piece, is_client, found);

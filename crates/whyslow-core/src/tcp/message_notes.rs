@@ -1,0 +1,28 @@
+//! What the messages of a protocol above TCP change of what its segments seemed to be.
+
+use super::facts::{DirectionFacts, Gap};
+use super::payload::MessageFacts;
+use crate::types::Side;
+
+/// Marks transfers that are heartbeats or their answers alone: nobody waited for them.
+pub(super) fn note_heartbeats(directions: &mut [DirectionFacts; 2], messages: &MessageFacts) {
+    for side in Side::BOTH {
+        for transfer in &mut directions[side].transfers {
+            transfer.is_housekeeping |= messages.is_heartbeat(side as usize, transfer.seq);
+        }
+    }
+}
+
+/// Where all of flow control was read, a message of the peer gives credit only if a window had no
+/// room: others came by chance within the application's pause.
+pub(super) fn note_windows(directions: &mut [DirectionFacts; 2], messages: &MessageFacts) {
+    let Some(windows) = &messages.windows else { return };
+    for side in Side::BOTH {
+        let waits = windows.get(side as usize).map_or(&[][..], Vec::as_slice);
+        let is_waiting = |gap: &Gap| waits.iter().any(|wait| wait.from < gap.end && wait.until > gap.start);
+        let transfers = directions[side].transfers.iter_mut();
+        for gap in transfers.flat_map(|transfer| &mut transfer.gaps).filter(|gap| !is_waiting(gap)) {
+            (gap.with_peer_payload, gap.peer_payload_at) = (false, None);
+        }
+    }
+}

@@ -1,0 +1,405 @@
+//! [`Framed`]: messages that tell their own length, and what a format says of each.
+
+use super::http2::WindowWait;
+use super::reading::{Found, HEAD_MAX, MAX_PENDING, MessageState, Messages, Placed};
+use super::requests::RequestFacts;
+use crate::tcp::payload::kind::PayloadKind;
+use std::collections::VecDeque;
+
+/// Who sent a message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Role {
+    Client,
+    Server,
+}
+
+/// What the first bytes of a message tell of its length.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Split {
+    /// More bytes are needed: so many in all.
+    Need(usize),
+    /// The end of a line is needed.
+    Line,
+    /// It is so long; of its first `head` bytes more is read, as far as it has so many.
+    Message { len: u64, head: usize },
+    /// It is not of this protocol, or another protocol follows.
+    Lost,
+}
+
+/// What a message is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Part {
+    /// Something before a request, with which that begins.
+    Opens,
+    /// A request.
+    Request(Request),
+    /// A request goes on. `ends`: with this message.
+    RequestPart { ends: bool },
+    /// A response, or a part of it. `ends`: with this message.
+    Response { key: Option<u64>, ends: bool, error: Option<String>, status: Option<u16> },
+    /// A sign of life, or its answer.
+    Heartbeat,
+    /// What nobody has asked for.
+    Push,
+    /// What the protocol needs for itself.
+    Other,
+}
+
+/// A request that begins.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Request {
+    pub(super) label: String,
+    /// What its response refers to it by; without, responses come in order.
+    pub(super) key: Option<u64>,
+    /// No response comes.
+    pub(super) is_unanswered: bool,
+    /// It waits for something to happen.
+    pub(super) is_poll: bool,
+    /// More of it comes.
+    pub(super) goes_on: bool,
+    /// It only keeps the connection alive.
+    pub(super) is_heartbeat: bool,
+}
+
+impl Part {
+    /// A request with a response to come.
+    pub(super) fn request(label: impl Into<String>, key: Option<u64>) -> Self {
+        Self::Request(Request { label: label.into(), key, ..Request::default() })
+    }
+
+    /// A response in one message.
+    pub(super) fn response(key: Option<u64>) -> Self {
+        Self::Response { key, ends: true, error: None, status: None }
+    }
+
+    /// A part of the response that comes next.
+    pub(super) fn response_part() -> Self {
+        Self::Response { key: None, ends: false, error: None, status: None }
+    }
+}
+
+/// How a protocol's messages are cut, and what they are.
+pub(super) trait Format {
+    /// What the bytes of a side tell from the first one of a message on; at least one.
+    fn split(&self, from: Role, bytes: &[u8]) -> Split;
+
+    /// What a message of so many bytes is, by its first ones.
+    fn part(&mut self, from: Role, head: &[u8], len: u64) -> Part;
+
+    /// Whether these first bytes of a segment, behind bytes that were not captured, are certainly
+    /// those of a message.
+    fn resumes(&self, _from: Role, _bytes: &[u8]) -> bool {
+        false
+    }
+}
+
+/// What a side is in the middle of.
+#[derive(Clone, Copy, Debug, Default)]
+enum State {
+    /// The head of a message, or nothing.
+    #[default]
+    Head,
+    /// So many bytes of a message are still to come.
+    Rest(u64),
+    /// The rest of a line that is too long.
+    Line,
+    Lost,
+}
+
+/// One side.
+#[derive(Clone, Debug, Default)]
+struct Half {
+    state: State,
+    gather: Vec<u8>,
+    /// Where the message began.
+    began: Option<Placed>,
+    /// Where that began with which a request opens.
+    opened: Option<Placed>,
+    part: Option<Part>,
+    /// The place of the request that it sends.
+    request: Option<usize>,
+    /// A request of several messages is under way.
+    goes_on: bool,
+    /// The waiting request that the message answers.
+    answers: Option<usize>,
+    has_request: bool,
+}
+
+/// A request that waits.
+#[derive(Clone, Copy, Debug)]
+struct Pending {
+    key: Option<u64>,
+    place: Option<usize>,
+    has_begun: bool,
+    is_heartbeat: bool,
+}
+
+/// The reader of a format.
+#[derive(Clone, Debug)]
+pub(super) struct Framed<F> {
+    format: F,
+    client: usize,
+    halves: [Half; 2],
+    pending: VecDeque<Pending>,
+}
+
+impl<F: Format> Framed<F> {
+    /// `client`: the side that sends requests.
+    pub(super) fn new(format: F, client: usize) -> Self {
+        Self { format, client, halves: Default::default(), pending: VecDeque::new() }
+    }
+
+    pub(super) fn format(&self) -> &F {
+        &self.format
+    }
+
+    fn role(&self, from: usize) -> Role {
+        if from == self.client { Role::Client } else { Role::Server }
+    }
+
+    /// Reads of the head of a message. Returns the bytes behind it, or `None` if it needs more.
+    fn head<'a>(&mut self, bytes: &'a [u8], at: Placed, found: &mut Found) -> Option<&'a [u8]> {
+        let role = self.role(at.from);
+        let mut rest = bytes;
+        let mut gather = std::mem::take(&mut self.halves.get_mut(at.from)?.gather);
+        let mut wanted = 1;
+        loop {
+            let room = wanted.min(HEAD_MAX).saturating_sub(gather.len()).min(rest.len());
+            let (taken, behind) = rest.split_at(room);
+            gather.extend_from_slice(taken);
+            rest = behind;
+            let half = self.halves.get_mut(at.from)?;
+            half.began.get_or_insert(at);
+            if gather.len() < wanted.min(HEAD_MAX) {
+                half.gather = gather;
+                return None;
+            }
+            match self.format.split(role, &gather) {
+                Split::Need(bytes) if bytes > gather.len() && bytes <= HEAD_MAX => wanted = bytes,
+                Split::Line if gather.len() < HEAD_MAX => {
+                    let end = rest.iter().position(|&byte| byte == b'\n');
+                    wanted = gather.len() + end.map_or(rest.len().max(1), |end| end + 1);
+                }
+                Split::Line => {
+                    half.state = State::Line;
+                    self.begin(&gather, u64::MAX, at, found);
+                    return Some(rest);
+                }
+                Split::Message { len, head } => {
+                    let head = usize::try_from(len).unwrap_or(HEAD_MAX).min(head).min(HEAD_MAX);
+                    if gather.len() < head {
+                        wanted = head;
+                        continue;
+                    }
+                    let left = len.saturating_sub(gather.len() as u64);
+                    self.begin(&gather, len, at, found);
+                    if left == 0 {
+                        self.end(at, found);
+                    } else if let Some(half) = self.halves.get_mut(at.from)
+                        && !matches!(half.state, State::Lost)
+                    {
+                        half.state = State::Rest(left);
+                    }
+                    return Some(rest);
+                }
+                Split::Need(_) | Split::Lost => {
+                    self.lose(at.from);
+                    return None;
+                }
+            }
+        }
+    }
+
+    /// A message begins whose head is there.
+    fn begin(&mut self, head: &[u8], len: u64, at: Placed, found: &mut Found) {
+        let role = self.role(at.from);
+        let part = self.format.part(role, head, len);
+        let Self { halves, pending, .. } = self;
+        let Some(half) = halves.get_mut(at.from) else { return };
+        let began = half.began.unwrap_or(at);
+        match &part {
+            Part::Opens => {
+                half.opened.get_or_insert(began);
+            }
+            Part::Request(request) => {
+                let began = half.opened.take().unwrap_or(began);
+                let facts = RequestFacts::new(request.label.clone(), began.seq, began.first);
+                let facts = RequestFacts { is_poll: request.is_poll, ..facts };
+                half.request = if request.is_heartbeat { None } else { found.requests.push(facts) };
+                half.has_request = true;
+                half.goes_on = request.goes_on;
+                if !request.is_unanswered && pending.len() < MAX_PENDING {
+                    let Request { key, is_heartbeat, .. } = *request;
+                    pending.push_back(Pending { key, place: half.request, has_begun: false, is_heartbeat });
+                }
+            }
+            Part::Response { key, error, status, .. } => {
+                half.answers = pending.iter().position(|waiting| key.is_none() || waiting.key == *key);
+                if half.answers.is_none() {
+                    found.first_push.get_or_insert(began.first);
+                }
+                if let Some(waiting) = half.answers.and_then(|index| pending.get_mut(index)) {
+                    waiting.has_begun = true;
+                    if let Some(request) = found.requests.at(waiting.place) {
+                        request.headers.get_or_insert(began.first);
+                        request.first_byte.get_or_insert(began.first);
+                        request.response_seq.get_or_insert(began.seq);
+                        request.status = status.or(request.status);
+                        request.error = request.error.take().or_else(|| error.clone());
+                    }
+                }
+            }
+            Part::Push => {
+                found.first_push.get_or_insert(began.first);
+            }
+            Part::RequestPart { .. } | Part::Heartbeat | Part::Other => {}
+        }
+        half.part = Some(part);
+    }
+
+    /// The message ends.
+    fn end(&mut self, at: Placed, found: &mut Found) {
+        let Self { halves, pending, .. } = self;
+        let Some(half) = halves.get_mut(at.from) else { return };
+        half.state = State::Head;
+        let began = half.began.take();
+        half.gather.clear();
+        match half.part.take() {
+            Some(Part::Request(Request { is_heartbeat: true, .. })) => {
+                found.heartbeat(at.from, began.map_or(at.seq, |began| began.seq), at.end);
+            }
+            Some(Part::Request(Request { goes_on: false, .. }) | Part::RequestPart { ends: true }) => {
+                half.goes_on = false;
+                if let Some(request) = found.requests.at(half.request) {
+                    request.sent = Some(at.last);
+                }
+            }
+            Some(Part::RequestPart { ends: false }) => half.goes_on = true,
+            Some(Part::Response { ends, .. }) => {
+                let waiting = half.answers.take();
+                let of = waiting.and_then(|index| pending.get(index)).copied();
+                if let Some(request) = found.requests.at(of.and_then(|of| of.place)) {
+                    request.latest = Some(at.last);
+                    request.is_complete = ends;
+                }
+                if of.is_some_and(|of| of.is_heartbeat) {
+                    found.heartbeat(at.from, began.map_or(at.seq, |began| began.seq), at.end);
+                }
+                if ends && let Some(index) = waiting {
+                    pending.remove(index);
+                }
+            }
+            Some(Part::Heartbeat) => {
+                found.heartbeat(at.from, began.map_or(at.seq, |began| began.seq), at.end);
+            }
+            _ => {}
+        }
+    }
+
+    /// Bytes of a message's rest.
+    fn count(&mut self, bytes: u64, from: usize, found: &mut Found) {
+        let Self { halves, pending, client, .. } = self;
+        let Some(half) = halves.get_mut(from) else { return };
+        if from == *client {
+            if let Some(request) = found.requests.at(half.request) {
+                request.bytes[0] += bytes;
+            }
+        } else {
+            let place = half.answers.and_then(|index| pending.get(index)).and_then(|waiting| waiting.place);
+            if let Some(request) = found.requests.at(place) {
+                request.bytes[1] += bytes;
+            }
+        }
+    }
+
+    fn lose(&mut self, from: usize) {
+        if let Some(half) = self.halves.get_mut(from) {
+            *half = Half { state: State::Lost, has_request: half.has_request, ..Half::default() };
+        }
+    }
+}
+
+impl<F: Format> Messages for Framed<F> {
+    fn read(&mut self, bytes: &[u8], at: Placed, found: &mut Found) {
+        let mut rest = bytes;
+        let role = self.role(at.from);
+        if let Some(half) = self.halves.get_mut(at.from)
+            && matches!(half.state, State::Lost)
+            && self.format.resumes(role, bytes)
+        {
+            half.state = State::Head;
+            // Which of the requests before it were answered is not known.
+            self.pending.clear();
+        }
+        while !rest.is_empty() {
+            let Some(half) = self.halves.get_mut(at.from) else { return };
+            match &mut half.state {
+                State::Lost => return,
+                State::Line => {
+                    let end = rest.iter().position(|&byte| byte == b'\n');
+                    rest = end.map_or(&[][..], |end| rest.get(end + 1..).unwrap_or_default());
+                    if end.is_some() {
+                        self.end(at, found);
+                    }
+                }
+                State::Rest(left) => {
+                    let taken = usize::try_from(*left).unwrap_or(usize::MAX).min(rest.len());
+                    *left -= taken as u64;
+                    let is_over = *left == 0;
+                    rest = rest.get(taken..).unwrap_or_default();
+                    self.count(taken as u64, at.from, found);
+                    if is_over {
+                        self.end(at, found);
+                    }
+                }
+                State::Head => match self.head(rest, at, found) {
+                    Some(behind) => rest = behind,
+                    None => return,
+                },
+            }
+        }
+    }
+
+    fn pass(&mut self, bytes: u64, at: Placed, found: &mut Found) {
+        let Some(half) = self.halves.get_mut(at.from) else { return };
+        match &mut half.state {
+            State::Rest(left) if *left >= bytes => {
+                *left -= bytes;
+                let is_over = *left == 0;
+                self.count(bytes, at.from, found);
+                if is_over {
+                    self.end(at, found);
+                }
+            }
+            _ => self.lose(at.from),
+        }
+    }
+
+    fn unread(&self, from: usize) -> u64 {
+        match self.halves.get(from).map(|half| half.state) {
+            Some(State::Rest(left)) => left.saturating_sub(1),
+            Some(State::Head | State::Line | State::Lost) | None => 0,
+        }
+    }
+
+    fn state(&self, from: usize) -> MessageState {
+        let Some(half) = self.halves.get(from) else { return MessageState::Unknown };
+        let is_answering = from != self.client && self.pending.iter().any(|waiting| waiting.has_begun);
+        match half.state {
+            State::Lost => MessageState::Unknown,
+            State::Head if half.gather.is_empty() && !half.goes_on && half.opened.is_none() && !is_answering => {
+                MessageState::Complete
+            }
+            State::Head | State::Rest(_) | State::Line => MessageState::Incomplete,
+        }
+    }
+
+    fn take_kind(&mut self, from: usize) -> Option<PayloadKind> {
+        let half = self.halves.get_mut(from)?;
+        std::mem::take(&mut half.has_request).then_some(PayloadKind::Request)
+    }
+
+    fn finish(&mut self, _found: &mut Found) -> Option<[Vec<WindowWait>; 2]> {
+        None
+    }
+}
