@@ -64,9 +64,9 @@ impl ServerPush {
         if facts.requester != facts.client {
             return Self::Always;
         }
-        if let Some(messages) = facts.messages.as_ref().filter(|messages| messages.is_whole) {
-            // Each message was read: what was not asked for is known.
-            return messages.first_push.map_or(Self::Never, Self::Since);
+        if facts.messages.as_ref().is_some_and(|messages| messages.shows_all_requests()) {
+            // Each message was read: which were asked for is known (`waits`).
+            return Self::Never;
         }
         let pushes = |times: usize| pauses(facts, times).map_or(Self::Never, Self::Since);
         match protocol {

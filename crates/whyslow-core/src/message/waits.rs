@@ -60,12 +60,12 @@ pub fn waits(facts: &Facts) -> Vec<Wait> {
         // Records of a request are larger than those that acknowledge a push.
         let asks = is_tls && request.is_some_and(|request| request.bytes() >= MAX_KEEPALIVE_LEN);
         let is_aside = reports && answer.is_some_and(|answer| answer.bytes() <= SEGMENT);
-        let is_poll = || {
-            let messages = facts.messages.as_ref().zip(request);
-            messages.is_some_and(|(messages, request)| messages.is_poll(request.seq))
+        let is_unasked = || {
+            let messages = facts.messages.as_ref().filter(|messages| messages.shows_all_requests());
+            messages.zip(answer).is_some_and(|(messages, answer)| !messages.was_waited_for(answer.seq, answer.start))
         };
         if is_unseen
-            || is_poll()
+            || is_unasked()
             || is_aside
             || is_conversation(facts, unasked, [request, answer], exchange.server)
             || (!asks && unasked.may_be_push(&wait, rtt))

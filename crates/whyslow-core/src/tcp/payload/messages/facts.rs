@@ -32,10 +32,21 @@ impl MessageFacts {
         list.iter().any(|&(start, end)| start <= from && to <= end)
     }
 
-    /// Whether the request that begins within these bytes waits for something to happen, and all
-    /// that begin there do.
-    pub(crate) fn is_poll(&self, (from, to): (u64, u64)) -> bool {
-        let mut of = self.requests.iter().filter(|request| (from..to).contains(&request.seq)).peekable();
-        of.peek().is_some() && of.all(|request| request.is_poll)
+    /// Whether all requests of the connection are known, and what is no response to one was not
+    /// asked for. (Of HTTP the requests are known by the framing of their heads, too.)
+    pub(crate) fn shows_all_requests(&self) -> bool {
+        use RequestProtocol::{Http1, Http2, Http3};
+        let is_http = matches!(self.protocol, Http1 | Http2 | Http3);
+        self.is_whole && !is_http && self.requests_total == self.requests.len() as u64
+    }
+
+    /// Whether somebody waited for what begins with these bytes of the responder, at this time: a
+    /// response to a request that does not wait for something to happen begins in them, or goes on.
+    pub(crate) fn was_waited_for(&self, (from, to): (u64, u64), start: Time) -> bool {
+        self.requests.iter().filter(|request| !request.is_poll).any(|request| {
+            let begins = |seq: u64| (from..to).contains(&seq);
+            let goes_on = |seq: u64| seq < from && request.latest.is_some_and(|latest| latest >= start);
+            request.response_seq.is_some_and(|seq| begins(seq) || goes_on(seq))
+        })
     }
 }
