@@ -137,8 +137,7 @@ pub fn may_be_unrelated(facts: &Facts, answer: &TransferFacts, late: Nanos) -> b
     let server = !facts.client;
     let (_, port) = facts.endpoints[server];
     let is_read = facts.messages.as_ref().is_some_and(|messages| messages.is_whole);
-    let is_known =
-        is_read || facts.content.iter().any(Content::is_readable) || CLIENT_ASKS_PORTS.contains(&port);
+    let is_known = is_read || facts.content.iter().any(Content::is_readable) || CLIENT_ASKS_PORTS.contains(&port);
     let asked = answer.answered.map_or(0, |asked| asked.bytes);
     if is_known || late <= NEWS_DELAY || answer.bytes() > SEGMENT || asked > SEGMENT {
         return false;

@@ -167,7 +167,6 @@ mod tests {
             requests_total: 0,
             windows: Some([Vec::new(), waits]),
             heartbeats: Default::default(),
-            first_push: None,
             is_whole: true,
         };
         scene.facts.messages = Some(Box::new(messages));

@@ -107,7 +107,8 @@ impl PayloadReaders {
         client: Side,
         of_quic: Option<&QuicNotes>,
     ) -> (Option<Decryption>, Option<Box<MessageFacts>>) {
-        let (decryption, inside) = self.decrypter.map_or((None, None), |decrypter| decrypter.finish(content, client, of_quic));
+        let (decryption, inside) =
+            self.decrypter.map_or((None, None), |decrypter| decrypter.finish(content, client, of_quic));
         (decryption, inside.or_else(|| self.clear.and_then(|clear| clear.finish())))
     }
 }

@@ -1,9 +1,9 @@
 //! [`Conversation`]: the messages of both sides, by the reader that their first bytes choose.
 
 use super::facts::MessageFacts;
+use super::http3::{self, Http3};
 use super::opening::{self, Opened, Opening};
 use super::reader::Reader;
-use super::http3::{self, Http3};
 use super::reading::{Found, FoundHead, MessageState, Placed};
 use crate::tcp::payload::content::Content;
 use crate::tcp::payload::kind::PayloadKind;
@@ -124,10 +124,10 @@ impl Conversation {
         let protocol = self.reader.protocol()?;
         let states = [0, 1].map(|side| self.state(side));
         let windows = self.reader.messages().and_then(|reader| reader.finish(&mut self.found));
-        let Found { requests, heartbeats, first_push, .. } = self.found;
+        let Found { requests, heartbeats, .. } = self.found;
         let (requests, requests_total) = requests.finish();
         let is_whole = !states.contains(&MessageState::Unknown);
-        Some(MessageFacts { protocol, requests, requests_total, windows, heartbeats, first_push, is_whole })
+        Some(MessageFacts { protocol, requests, requests_total, windows, heartbeats, is_whole })
     }
 
     /// Takes the plaintext of a record.

@@ -19,8 +19,6 @@ pub struct MessageFacts {
     pub windows: Option<[Vec<WindowWait>; 2]>,
     /// Heartbeats of each side, and their answers: where they begin and end.
     pub heartbeats: [Vec<(u64, u64)>; 2],
-    /// When a side first sent what nobody had asked for.
-    pub first_push: Option<Time>,
     /// All of both sides was read, to the end.
     pub is_whole: bool,
 }

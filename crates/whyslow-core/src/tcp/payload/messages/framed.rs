@@ -235,9 +235,6 @@ impl<F: Format> Framed<F> {
             }
             Part::Response { key, error, status, .. } => {
                 half.answers = pending.iter().position(|waiting| key.is_none() || waiting.key == *key);
-                if half.answers.is_none() {
-                    found.first_push.get_or_insert(began.first);
-                }
                 if let Some(waiting) = half.answers.and_then(|index| pending.get_mut(index)) {
                     waiting.has_begun = true;
                     if let Some(request) = found.requests.at(waiting.place) {
@@ -249,10 +246,7 @@ impl<F: Format> Framed<F> {
                     }
                 }
             }
-            Part::Push => {
-                found.first_push.get_or_insert(began.first);
-            }
-            Part::RequestPart { .. } | Part::Heartbeat | Part::Other => {}
+            Part::Push | Part::RequestPart { .. } | Part::Heartbeat | Part::Other => {}
         }
         half.part = Some(part);
     }

@@ -78,8 +78,6 @@ pub(super) struct Found {
     pub(super) heads: FoundHeads,
     /// Heartbeats of each side, and their answers: where they begin and end.
     pub(super) heartbeats: [Vec<(u64, u64)>; 2],
-    /// When a side first sent what nobody had asked for.
-    pub(super) first_push: Option<Time>,
 }
 
 impl Found {

@@ -13,7 +13,8 @@ pub(super) fn fingerprint(sql: &[u8], quoted: bool, is_cut: bool) -> String {
             break;
         }
         let len = match (first, rest.get(1)) {
-            (b'\'', _) => out.literal(quoted_len(rest, b'\'', true)),
+            // A backslash escapes in MySQL's strings, and in others of SQL in those behind an E alone.
+            (b'\'', _) => out.literal(quoted_len(rest, b'\'', quoted)),
             (b'"', _) if quoted => out.literal(quoted_len(rest, b'"', true)),
             (b'"' | b'`', _) => out.name(rest, quoted_len(rest, first, false)),
             (b'-', Some(b'-')) | (b'#', _) if first == b'-' || quoted => out.space(line_len(rest)),
@@ -25,7 +26,8 @@ pub(super) fn fingerprint(sql: &[u8], quoted: bool, is_cut: bool) -> String {
             },
             (b'0'..=b'9', _) => out.literal(number_len(rest)),
             (b'E' | b'e' | b'B' | b'b' | b'X' | b'x' | b'N' | b'n', Some(b'\'')) => {
-                out.literal(1 + quoted_len(rest.get(1..).unwrap_or_default(), b'\'', true))
+                let escapes = quoted || first.eq_ignore_ascii_case(&b'e');
+                out.literal(1 + quoted_len(rest.get(1..).unwrap_or_default(), b'\'', escapes))
             }
             (b'?', _) => out.literal(1),
             _ if is_word(first) => out.name(rest, word_len(rest)),
@@ -49,7 +51,7 @@ struct Printer {
 impl Printer {
     fn literal(&mut self, len: usize) -> usize {
         if self.after_literal && self.comma {
-            self.comma = false;
+            (self.comma, self.gap) = (false, false);
             if !self.text.ends_with('…') {
                 self.text.push('…');
             }
@@ -167,18 +169,20 @@ mod tests {
     fn literals_and_comments_are_removed() {
         for (sql, expected) in [
             ("SELECT * FROM users WHERE id = 42 AND name = 'O''Neil'", "SELECT * FROM users WHERE id = ? AND name = ?"),
-            ("INSERT INTO t1 VALUES (1, 'a\\'b', 2.5e3), (2, $$x$$, $1)", "INSERT INTO t1 VALUES (?…), (?…)"),
+            ("INSERT INTO t1 VALUES (1, E'a\\'b', 2.5e3), (2, $$x$$, $1)", "INSERT INTO t1 VALUES (?…), (?…)"),
             (
                 "select /* secret */ a1 from \"My Table\" -- secret\n where x in (1,2,3);",
                 "select a1 from \"My?Table\" where x in (?…)",
             ),
             ("SELECT E'secret', X'ff', $tag$ secret $tag$ + 1", "SELECT ?… + ?"),
+            ("SELECT 'C:\\', 'secret'", "SELECT ?…"),
             ("SELECT 'never ends", "SELECT ?"),
             ("", "(empty statement)"),
         ] {
             assert_eq!(fingerprint(sql.as_bytes(), false, false), expected);
         }
         assert_eq!(fingerprint(b"SELECT \"secret\", `name`", true, false), "SELECT ?, `name`");
+        assert_eq!(fingerprint(b"SELECT 'a\\'secret', 1", true, false), "SELECT ?…");
         assert_eq!(fingerprint(b"SELECT 'secr", false, true), "SELECT ?…");
     }
 
