@@ -472,7 +472,7 @@ export interface Decryption {
   ];
 }
 /**
- * A request of HTTP and its response, as decrypted payload shows them. Times are those at the
+ * A request and its response, as payload in clear or decrypted shows them. Times are those at the
  * capture point.
  */
 export interface Request {
