@@ -1,6 +1,7 @@
 //! Helpers: stored objects, and reading them as a gateway does.
 
 mod hostile;
+mod json;
 mod names;
 mod objects;
 mod stock;

@@ -6,14 +6,14 @@ use crate::age::FileKey;
 use std::path::PathBuf;
 use x25519_dalek::StaticSecret;
 
-const TEXTS: [&[u8]; 2] = [b"The first part. ", b"The second part."];
+pub(super) const TEXTS: [&[u8]; 2] = [b"The first part. ", b"The second part."];
 
-fn path(name: &str) -> PathBuf {
+pub(super) fn path(name: &str) -> PathBuf {
     PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/vectors")).join(name)
 }
 
 /// What is random elsewhere: bytes that count from `first`.
-fn secrets(first: u8) -> SliceSecrets {
+pub(super) fn secrets(first: u8) -> SliceSecrets {
     let bytes = |offset: u8| std::array::from_fn::<u8, 32, _>(|index| first + offset + index as u8);
     SliceSecrets {
         key: FileKey::take(&mut bytes(0)[..16].try_into().unwrap()),
@@ -22,12 +22,12 @@ fn secrets(first: u8) -> SliceSecrets {
     }
 }
 
-fn object(kind: Kind) -> Object {
+pub(super) fn object(kind: Kind) -> Object {
     let id = ObjectId::from_bytes(std::array::from_fn(|index| 0xa0 + index as u8));
     Object { epoch: epoch(1).id(), id, kind }
 }
 
-fn slice(role: Role, text: &[u8], first: u8) -> (Vec<u8>, SliceTag) {
+pub(super) fn slice(role: Role, text: &[u8], first: u8) -> (Vec<u8>, SliceTag) {
     let object = object(if role == Role::Object { Kind::Single } else { Kind::Multipart });
     let mut out = Vec::new();
     let mut writer = SliceWriter::with(&ring(), object, (role, text.len() as u64), secrets(first), &mut out).unwrap();
