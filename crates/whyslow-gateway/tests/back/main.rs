@@ -6,6 +6,7 @@ mod clouds;
 mod faults;
 mod faulty;
 mod keeping;
+mod kill;
 mod real;
 mod replay;
 mod tls;

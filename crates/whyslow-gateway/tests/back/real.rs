@@ -287,7 +287,7 @@ async fn a_folder() {
 }
 
 /// A program that ends with the test.
-struct Running(Child);
+pub(crate) struct Running(Child);
 
 impl Drop for Running {
     fn drop(&mut self) {
@@ -296,8 +296,8 @@ impl Drop for Running {
     }
 }
 
-/// Starts a service on a free port, and gives a store in it once it listens.
-async fn service(start: impl Fn(u16) -> Command) -> (Running, Arc<S3Store>) {
+/// Starts a service on a free port, and returns when it listens.
+pub(crate) async fn spawned(start: impl Fn(u16) -> Command) -> (Running, Endpoint) {
     let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     let child = start(port).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
     let running = Running(child);
@@ -307,7 +307,12 @@ async fn service(start: impl Fn(u16) -> Command) -> (Running, Arc<S3Store>) {
         }
         tokio::time::sleep(Duration::from_millis(100)).await;
     }
-    let endpoint = Endpoint::parse(&format!("http://127.0.0.1:{port}")).unwrap();
+    (running, Endpoint::parse(&format!("http://127.0.0.1:{port}")).unwrap())
+}
+
+/// A store in such a service.
+async fn service(start: impl Fn(u16) -> Command) -> (Running, Arc<S3Store>) {
+    let (running, endpoint) = spawned(start).await;
     // They have as long as they need on a busy machine.
     let pool = PoolOptions { timeouts: Timeouts::default(), ..options() };
     (running, Arc::new(s3(endpoint, pool, None)))
@@ -324,7 +329,7 @@ async fn moto() {
         command
     })
     .await;
-    old_or_new(&store, &Bodies::Chunked).await;
+    bodies_go(&store, &Bodies::Chunked).await;
     suite(store).await;
 }
 
@@ -341,28 +346,15 @@ async fn versitygw() {
         command
     })
     .await;
-    old_or_new(&store, &Bodies::Chunked).await;
+    bodies_go(&store, &Bodies::Chunked).await;
     suite(store).await;
 }
 
-/// A body that is cut leaves the object that was there.
-async fn old_or_new(store: &Arc<S3Store>, expected: &Bodies) {
+/// How the store sends bodies to the service; the trial leaves nothing behind.
+async fn bodies_go(store: &Arc<S3Store>, expected: &Bodies) {
     store.create_bucket("suite").await.unwrap();
     assert_eq!(store.bodies("suite").await.unwrap(), expected);
-    assert!(store.list_uploads("suite", "", None).await.unwrap().uploads.is_empty(), "the trial leaves nothing");
-    let as_store: Arc<dyn Store> = Arc::clone(store) as _;
-    put(&as_store, "o", "old").await;
-    let pieces = [Ok(pattern(200_000)), Err(BodyError::Source("a client left".to_owned()))];
-    let cut = stream::iter(pieces).then(|piece| async {
-        tokio::time::sleep(Duration::from_millis(200 * u64::from(piece.is_err()))).await;
-        piece
-    });
-    let body = Body::stream(500_000, 0, cut.boxed());
-    let error = store.put(&name("o"), body, &PutOptions::default()).await.unwrap_err();
-    assert!(matches!(error.kind, ErrorKind::Body(_)), "{error}");
-    tokio::time::sleep(Duration::from_millis(500)).await;
-    assert_eq!(read(&as_store, "o", None).await, b"old");
-    store.delete(&name("o")).await.unwrap();
+    assert!(store.list_uploads("suite", "", None).await.unwrap().uploads.is_empty());
     store.delete_bucket("suite").await.unwrap();
 }
 
