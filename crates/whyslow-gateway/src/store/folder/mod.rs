@@ -12,6 +12,7 @@
 //! for want of metadata there. Conditions hold among the requests of one process.
 
 mod attribute;
+mod entries;
 mod files;
 mod names;
 mod uploads;
@@ -24,6 +25,7 @@ use super::{
 use crate::pool::{Body, BodyError, ByteStream};
 use async_trait::async_trait;
 use bytes::Bytes;
+use entries::Entries;
 use files::{About, Draft, Placing, blocking, failed};
 use futures_util::{StreamExt, stream};
 use std::fs::{self, File};
@@ -43,6 +45,7 @@ pub struct FolderStore {
     root: PathBuf,
     /// Nothing is put in place between a condition and what it permits.
     placing: Arc<Mutex<()>>,
+    entries: Arc<Entries>,
 }
 
 impl FolderStore {
@@ -87,7 +90,7 @@ impl FolderStore {
             }
         })?;
         fs::remove_file(&trial).map_err(|error| failed(&trial, &error))?;
-        Ok(Self { root, placing: Arc::default() })
+        Ok(Self { root, placing: Arc::default(), entries: Arc::default() })
     }
 
     fn file(&self, object: &ObjectName) -> Result<PathBuf, StoreError> {
@@ -202,8 +205,8 @@ impl Store for FolderStore {
     }
 
     async fn list(&self, bucket: &str, query: &ListQuery) -> Result<Listing, StoreError> {
-        let (bucket, query) = (self.bucket(bucket)?, query.clone());
-        blocking(move || walk::list(&bucket, &query)).await?
+        let (bucket, query, entries) = (self.bucket(bucket)?, query.clone(), Arc::clone(&self.entries));
+        blocking(move || walk::list(&bucket, &query, &entries)).await?
     }
 
     async fn delete(&self, object: &ObjectName) -> Result<(), StoreError> {

@@ -3,18 +3,16 @@
 //! A key that is left out of a list is deleted from mirrors. So a file that cannot be read, or that
 //! no gateway stored, fails the list; only what is gone meanwhile does not.
 
+use super::entries::{Entries, Entry};
 use super::files;
-use super::names;
 use crate::store::{ErrorKind, ListQuery, Listing, StoreError};
-use std::fs;
-use std::io;
 use std::path::Path;
 
 /// Of a page, as S3 has it.
 const PAGE: u32 = 1000;
 
 /// One page of a bucket.
-pub(super) fn list(bucket: &Path, query: &ListQuery) -> Result<Listing, StoreError> {
+pub(super) fn list(bucket: &Path, query: &ListQuery, entries: &Entries) -> Result<Listing, StoreError> {
     if !bucket.is_dir() {
         return Err(StoreError::new(ErrorKind::NoSuchBucket, "").at(bucket));
     }
@@ -25,12 +23,13 @@ pub(super) fn list(bucket: &Path, query: &ListQuery) -> Result<Listing, StoreErr
         Some(_) => return Err(StoreError::new(ErrorKind::Invalid, "this continuation token is none of ours")),
         None => (query.start_after.clone().unwrap_or_default(), String::new()),
     };
-    let mut page = Page { query, most, after, past, listing: Listing::default(), last: String::new() };
+    let mut page = Page { entries, query, most, after, past, listing: Listing::default(), last: String::new() };
     page.walk(bucket, "")?;
     Ok(page.listing)
 }
 
 struct Page<'a> {
+    entries: &'a Entries,
     query: &'a ListQuery,
     most: usize,
     /// Keys up to this one are on earlier pages.
@@ -48,38 +47,47 @@ enum Next {
 }
 
 impl Page<'_> {
-    /// Takes what is in a folder. `at` is what the keys in it begin with.
+    /// Takes the keys in a folder. `at` is their common beginning.
     fn walk(&mut self, folder: &Path, at: &str) -> Result<Next, StoreError> {
-        let here = |error| files::failed(folder, &error);
-        let mut entries = Vec::new();
-        let listed = match fs::read_dir(folder) {
+        let entries = match self.entries.of(folder) {
             // It went with its last object.
-            Err(error) if error.kind() == io::ErrorKind::NotFound && !at.is_empty() => return Ok(Next::GoOn),
-            listed => listed.map_err(here)?,
+            Err(error) if error.kind == ErrorKind::NoSuchKey && !at.is_empty() => return Ok(Next::GoOn),
+            entries => entries?,
         };
-        for entry in listed {
-            let entry = entry.map_err(here)?;
-            let kind = entry.file_type().map_err(here)?;
-            let is_folder = kind.is_dir();
-            if !is_folder && !kind.is_file() && !kind.is_symlink() {
+        let from = self.first(&entries, at);
+        for entry in &entries[from..] {
+            let key = format!("{at}{}", entry.part);
+            if self.is_behind_prefix(&key) {
+                break;
+            }
+            if self.skips(&key, entry.is_folder()) {
                 continue;
             }
-            let Some(part) = entry.file_name().to_str().and_then(names::part) else { continue };
-            let key = format!("{at}{part}{}", if is_folder { "/" } else { "" });
-            entries.push((key, is_folder, entry.path()));
-        }
-        // With its slash a folder sorts as the keys in it do.
-        entries.sort();
-        for (key, is_folder, path) in entries {
-            if self.skips(&key, is_folder) {
-                continue;
-            }
-            let next = if is_folder { self.walk(&path, &key)? } else { self.take(&key, &path)? };
+            let path = folder.join(entry.file_name());
+            let next = if entry.is_folder() { self.walk(&path, &key)? } else { self.take(&key, &path)? };
             if matches!(next, Next::Full) {
                 return Ok(Next::Full);
             }
         }
         Ok(Next::GoOn)
+    }
+
+    /// The first entry that may be on this page: those before it are on earlier pages, or sort
+    /// before the prefix. A folder that one of these marks lies in is not before it.
+    fn first(&self, entries: &[Entry], at: &str) -> usize {
+        let marks = [self.after.as_str(), self.past.as_str(), self.query.prefix.as_str()];
+        let first_for = |mark: &str| {
+            let Some(rest) = mark.strip_prefix(at) else { return 0 };
+            let index = entries.partition_point(|entry| entry.part.as_str() < rest);
+            let is_inside = |entry: &Entry| entry.is_folder() && rest.starts_with(&entry.part);
+            if index > 0 && is_inside(&entries[index - 1]) { index - 1 } else { index }
+        };
+        marks.into_iter().map(first_for).max().unwrap_or(0)
+    }
+
+    fn is_behind_prefix(&self, key: &str) -> bool {
+        let prefix = self.query.prefix.as_str();
+        key > prefix && !key.starts_with(prefix)
     }
 
     fn skips(&self, key: &str, is_folder: bool) -> bool {
