@@ -110,7 +110,7 @@ pub(crate) enum Gateway {
 }
 
 /// The endpoint.
-#[derive(Debug, ClapArgs)]
+#[derive(Clone, Debug, ClapArgs)]
 pub(crate) struct ServeArgs {
     #[command(flatten)]
     pub file: super::options::ConfigFile,

@@ -111,11 +111,18 @@ fn values(value: &DeValue<'_>, arg: &Arg) -> anyhow::Result<Vec<String>> {
             Ok(lists.concat())
         }
         DeValue::Table(all) if is_list => {
-            let pair = |(name, value): (&toml::Spanned<_>, &toml::Spanned<DeValue<'_>>)| match value.get_ref() {
-                DeValue::String(text) => Ok(format!("{}={text}", name.get_ref())),
-                _ => Err(anyhow!("a text is wanted behind `{}`", name.get_ref())),
+            let pairs = |(name, value): (&toml::Spanned<_>, &toml::Spanned<DeValue<'_>>)| {
+                let pair = |text: &str| format!("{}={text}", name.get_ref());
+                match value.get_ref() {
+                    DeValue::String(text) => Ok(vec![pair(text)]),
+                    DeValue::Array(all) => {
+                        let texts = all.iter().map(|one| one.get_ref().as_str().map(pair)).collect::<Option<_>>();
+                        texts.with_context(|| format!("texts are wanted behind `{}`", name.get_ref()))
+                    }
+                    _ => Err(anyhow!("a text is wanted behind `{}`", name.get_ref())),
+                }
             };
-            all.iter().map(pair).collect()
+            Ok(all.iter().map(pairs).collect::<anyhow::Result<Vec<_>>>()?.concat())
         }
         DeValue::Array(_) | DeValue::Table(_) => bail!("one value is wanted, and no list or table"),
         DeValue::Float(_) | DeValue::Datetime(_) => bail!("a text is wanted, as \"512MiB\""),

@@ -8,6 +8,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
+use whyslow_gateway::front::Grant;
 
 /// Takes what is set here, or else what is set there.
 macro_rules! or_else {
@@ -49,6 +50,11 @@ pub(crate) struct Storage {
     /// path].
     #[arg(long, value_enum, value_name = "STYLE", env = "WHYSLOW_GATEWAY_ADDRESSING", hide_env_values = true)]
     pub addressing: Option<Addressing>,
+
+    /// The gateways that this one is of, as `production`: a bucket that gateways of another id
+    /// began is refused [default: any bucket is taken].
+    #[arg(long, value_name = "ID", env = "WHYSLOW_GATEWAY_GATEWAY_ID", hide_env_values = true)]
+    pub gateway_id: Option<String>,
 }
 
 /// How buckets are named.
@@ -62,7 +68,7 @@ pub(crate) enum Addressing {
 
 impl Storage {
     pub(super) fn or(self, there: Self) -> Self {
-        or_else!(self, there: store endpoint region addressing;)
+        or_else!(self, there: store endpoint region addressing gateway_id;)
     }
 }
 
@@ -103,6 +109,12 @@ pub(crate) struct Clients {
     /// `command:PROGRAM`; may be given more than once.
     #[arg(long = "access-key", value_name = "NAME=SOURCE", env = "WHYSLOW_GATEWAY_ACCESS_KEY", hide_env_values = true)]
     pub access_keys: Vec<NamedSource>,
+
+    /// What an access key may do: NAME=RIGHTS, or NAME=RIGHTS:BUCKET/PREFIX for the keys that begin
+    /// so, as `web=read,list:photos/public/`; rights are read, write and list; may be given more
+    /// than once [default: everything].
+    #[arg(long = "allow", value_name = "NAME=RIGHTS", env = "WHYSLOW_GATEWAY_ALLOW", hide_env_values = true)]
+    pub allowed: Vec<NamedGrant>,
 
     /// Let everybody of this machine in; only where clients connect to a loopback address.
     #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true", hide_possible_values = true, env = "WHYSLOW_GATEWAY_NO_AUTH", hide_env_values = true)]
@@ -153,7 +165,23 @@ impl Clients {
         }
         or_else!(self, there:
             listen no_auth tls_cert tls_key form_bucket memory max_object max_connections drain;
-            access_keys domains)
+            access_keys allowed domains)
+    }
+}
+
+/// What the access key of this name may do.
+#[derive(Clone, Debug)]
+pub(crate) struct NamedGrant {
+    pub name: String,
+    pub grant: Grant,
+}
+
+impl FromStr for NamedGrant {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (name, grant) = text.split_once('=').filter(|(name, _)| !name.is_empty()).ok_or("write NAME=RIGHTS")?;
+        Ok(Self { name: name.to_owned(), grant: grant.parse()? })
     }
 }
 

@@ -31,7 +31,7 @@ use std::net::SocketAddr;
 use std::process::ExitCode;
 use std::sync::Arc;
 use tokio::net::TcpListener;
-use whyslow_gateway::front::{Access, Front};
+use whyslow_gateway::front::{Access, AccessKeys, Front};
 use whyslow_gateway::sealed::SealedStore;
 use whyslow_output::exit::FAILED;
 use whyslow_text::units::{count, figure};
@@ -53,13 +53,14 @@ pub(super) fn run(args: &ServeArgs) -> anyhow::Result<ExitCode> {
         ));
     }
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
-    let code = runtime.block_on(serve(settings))?;
+    let code = runtime.block_on(serve(settings, args.clone()))?;
     // What still runs was told to end, and had its time.
     runtime.shutdown_background();
     Ok(code)
 }
 
-async fn serve(settings: Settings) -> anyhow::Result<ExitCode> {
+async fn serve(settings: Settings, args: ServeArgs) -> anyhow::Result<ExitCode> {
+    let settings = Arc::new(settings);
     let mut signals = signals::Signals::listen()?;
     let listener = bind("--listen", settings.listen).await?;
     let admin = match settings.admin {
@@ -87,9 +88,9 @@ async fn serve(settings: Settings) -> anyhow::Result<ExitCode> {
     complain(&(ready(&settings, &backend, address) + &administration));
     let front = Front::new(sealed, settings.front(Arc::clone(&observer) as _));
     let ending = {
-        let observer = Arc::clone(&observer);
+        let (observer, settings, args) = (Arc::clone(&observer), Arc::clone(&settings), Arc::new(args));
         async move {
-            signals.wait(|| observer.reopen_log()).await;
+            signals.wait(|| hung_up(&observer, &settings, &args)).await;
             observer.end();
             complain("no new requests; those that run may end (the next signal ends at once)");
             signals.leave_at_the_next();
@@ -116,6 +117,31 @@ async fn serve(settings: Settings) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
+fn hung_up(observer: &Observer, settings: &Arc<Settings>, args: &Arc<ServeArgs>) {
+    observer.reopen_log();
+    let (settings, args) = (Arc::clone(settings), Arc::clone(args));
+    // Programs that print secrets may take their time.
+    tokio::task::spawn_blocking(move || complain(&reload(&settings, &args)));
+}
+
+/// Reads the settings again. What makes no sense changes nothing.
+fn reload(settings: &Settings, args: &ServeArgs) -> String {
+    let left = match Settings::resolve(args) {
+        Ok(newer) => settings.reload(&newer),
+        Err(error) => return format!("the settings are as before: {error:#}"),
+    };
+    let keys = match &settings.access {
+        Access::Everybody => String::new(),
+        Access::Keys(keys) => format!(": {}", names(keys)),
+    };
+    let left = if left.is_empty() { String::new() } else { format!("; a restart is needed for {}", left.join(", ")) };
+    format!("access keys and certificate were read again{keys}{left}")
+}
+
+fn names(keys: &AccessKeys) -> String {
+    keys.current().iter().map(|key| key.id.as_str()).collect::<Vec<_>>().join(", ")
+}
+
 async fn bind(option: &str, address: SocketAddr) -> anyhow::Result<TcpListener> {
     TcpListener::bind(address).await.with_context(|| format!("{option} {address}"))
 }
@@ -128,6 +154,14 @@ async fn adopt(sealed: &SealedStore, backend: &Backend) -> anyhow::Result<()> {
     }
     for bucket in backend.buckets().await? {
         sealed.adopt(&bucket).await.with_context(|| backend.name.clone())?;
+        let missing = sealed.missing_epochs(&bucket);
+        if !missing.is_empty() {
+            let each: Vec<_> = missing.iter().map(|(number, id)| format!("{number} ({id})")).collect();
+            complain(&format!(
+                "warning: objects in {bucket} are sealed to epochs that are not loaded and cannot be read: {} (--epoch)",
+                each.join(", ")
+            ));
+        }
     }
     Ok(())
 }
@@ -144,7 +178,7 @@ fn ready(settings: &Settings, backend: &Backend, address: SocketAddr) -> String 
     let scheme = if settings.tls.is_some() { "https" } else { "http" };
     let who = match &settings.access {
         Access::Everybody => "everybody of this machine".to_owned(),
-        Access::Keys(keys) => keys.iter().map(|key| key.id.as_str()).collect::<Vec<_>>().join(", "),
+        Access::Keys(keys) => names(keys),
     };
     format!(
         "ready: S3 at {scheme}://{address} for {who}; sealed to epoch {} in {}",

@@ -7,7 +7,7 @@
 
 use super::fault::{Fault, Problem};
 use super::header::{self, SliceSecrets};
-use super::layout::Layout;
+use super::layout::{Layout, Slice};
 use super::metadata::{Kind, Object};
 use super::size::{HEADER, sealed_size};
 pub use super::slice::MAX_PARTS;
@@ -159,6 +159,14 @@ pub fn read_tail(keyring: &Keyring, object: Object, stored: u64, tail: &[u8]) ->
         return Err(Problem::Manifest.at(at));
     }
     Layout::of_parts(object, parts, at, stored).map(Tail::Layout)
+}
+
+/// Whether an object was completed with these parts, and these versions of them.
+pub fn is_of(layout: &Layout, parts: &[Part]) -> bool {
+    let is_same = |(slice, part): (&Slice, &Part)| {
+        slice.role == Role::Part(part.number) && slice.length == part.length && slice.tag == Some(part.tag)
+    };
+    layout.slices().len() == parts.len() && layout.slices().iter().zip(parts).all(is_same)
 }
 
 fn number(head: &SliceHead) -> u32 {

@@ -1,26 +1,32 @@
 //! Who may ask: secrets by access key, what a signature must cover, and buckets that are hosts.
 
 use super::call::Call;
-use super::options::{Access, AccessKey};
+use super::options::Access;
+use super::rights::{self, AccessKey, AccessKeys, Need, Right};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use http::{HeaderMap, HeaderValue, Uri, header};
 use percent_encoding::percent_decode_str;
 use s3s::access::{S3Access, S3AccessContext};
-use s3s::auth::{S3Auth, SecretKey};
+use s3s::auth::{Credentials, S3Auth, SecretKey};
+use s3s::dto::{
+    CopyObjectInput, CopySource, DeleteObjectsInput, ListMultipartUploadsInput, ListObjectVersionsInput,
+    ListObjectsInput, ListObjectsV2Input, UploadPartCopyInput,
+};
 use s3s::host::{S3Host, VirtualHost};
-use s3s::{S3Error, S3ErrorCode, S3Result};
+use s3s::path::S3Path;
+use s3s::{S3Error, S3ErrorCode, S3Request, S3Result};
 use std::net::IpAddr;
 use subtle::ConstantTimeEq;
 
 /// Secrets by access key.
 #[derive(Clone)]
-pub(super) struct Secrets(pub(super) Vec<AccessKey>);
+pub(super) struct Secrets(pub(super) AccessKeys);
 
 #[async_trait::async_trait]
 impl S3Auth for Secrets {
     async fn get_secret_key(&self, access_key: &str) -> S3Result<SecretKey> {
-        match self.0.iter().find(|key| key.id == access_key) {
+        match self.0.current().iter().find(|key| key.id == access_key) {
             Some(key) => Ok(SecretKey::from(key.secret.as_str())),
             None => Err(S3Error::with_message(S3ErrorCode::InvalidAccessKeyId, "this access key is not known here")),
         }
@@ -40,7 +46,59 @@ const UNSIGNED: [&str; 6] = [
 
 /// Refuses who signed nothing, and fields of S3's that nobody signed: with
 /// `x-amz-copy-source` a link to store one object would be one to read another.
-pub(super) struct Signed;
+pub(super) struct Signed(pub(super) AccessKeys);
+
+impl Signed {
+    fn key(&self, credentials: Option<&Credentials>) -> Option<AccessKey> {
+        let id = &credentials?.access_key;
+        self.0.current().iter().find(|key| key.id == *id).cloned()
+    }
+}
+
+fn denied(message: impl Into<String>) -> S3Error {
+    S3Error::with_message(S3ErrorCode::AccessDenied, message.into())
+}
+
+/// Whether a key may do what is asked for.
+fn allow(key: &AccessKey, cx: &S3AccessContext<'_>) -> S3Result<()> {
+    let (bucket, name) = match cx.s3_path() {
+        S3Path::Root => ("", ""),
+        S3Path::Bucket { bucket } => (&**bucket, ""),
+        S3Path::Object { bucket, key } => (&**bucket, &**key),
+    };
+    let is_allowed = match rights::need(cx.s3_op().name()) {
+        Need::On(right) => key.may(right, bucket, name),
+        Need::OnBucket(right) => key.may(right, bucket, ""),
+        Need::Any | Need::Each => key.may_use(bucket),
+        Need::Buckets => key.may_list_buckets(),
+    };
+    if is_allowed { Ok(()) } else { Err(denied(NO_RIGHT)) }
+}
+
+const NO_RIGHT: &str = "this access key has no right to do this here";
+
+impl Signed {
+    /// Whether the key of a request that was read may do this with all of these keys or prefixes.
+    fn each<T>(&self, request: &S3Request<T>, right: Right, bucket: &str, names: &[&str]) -> S3Result<()> {
+        let key = self.key(request.credentials.as_ref()).ok_or_else(|| denied(NO_RIGHT))?;
+        let is_allowed = names.iter().all(|name| key.may(right, bucket, name));
+        if is_allowed { Ok(()) } else { Err(denied(NO_RIGHT)) }
+    }
+
+    /// A list shows the names that begin with its prefix.
+    fn list<T>(&self, request: &S3Request<T>, bucket: &str, prefix: Option<&String>) -> S3Result<()> {
+        self.each(request, Right::List, bucket, &[prefix.map_or("", String::as_str)])
+    }
+
+    /// A copy reads another object.
+    fn source<T>(&self, request: &S3Request<T>, source: &CopySource) -> S3Result<()> {
+        match source {
+            CopySource::Bucket { bucket, key, .. } => self.each(request, Right::Read, bucket, &[key]),
+            // It is refused further on.
+            _ => self.each(request, Right::Read, "", &[""]),
+        }
+    }
+}
 
 #[async_trait::async_trait]
 impl S3Access for Signed {
@@ -60,11 +118,42 @@ impl S3Access for Signed {
         if !is_signed("host") {
             return Err(S3Error::with_message(S3ErrorCode::AccessDenied, "the signature does not cover host"));
         }
+        let key = self.key(Some(credentials)).ok_or_else(|| denied("this access key is not known here any more"))?;
+        allow(&key, cx)?;
         let (name, access_key) = (operation(cx.s3_op().name()), credentials.access_key.clone());
         if let Some(call) = cx.extensions_mut().get::<Call>() {
             call.begin(name, Some(&access_key));
         }
         Ok(())
+    }
+
+    async fn delete_objects(&self, request: &mut S3Request<DeleteObjectsInput>) -> S3Result<()> {
+        let keys: Vec<_> = request.input.delete.objects.iter().map(|one| one.key.as_str()).collect();
+        self.each(request, Right::Write, &request.input.bucket, &keys)
+    }
+
+    async fn copy_object(&self, request: &mut S3Request<CopyObjectInput>) -> S3Result<()> {
+        self.source(request, &request.input.copy_source)
+    }
+
+    async fn upload_part_copy(&self, request: &mut S3Request<UploadPartCopyInput>) -> S3Result<()> {
+        self.source(request, &request.input.copy_source)
+    }
+
+    async fn list_objects(&self, request: &mut S3Request<ListObjectsInput>) -> S3Result<()> {
+        self.list(request, &request.input.bucket, request.input.prefix.as_ref())
+    }
+
+    async fn list_objects_v2(&self, request: &mut S3Request<ListObjectsV2Input>) -> S3Result<()> {
+        self.list(request, &request.input.bucket, request.input.prefix.as_ref())
+    }
+
+    async fn list_object_versions(&self, request: &mut S3Request<ListObjectVersionsInput>) -> S3Result<()> {
+        self.list(request, &request.input.bucket, request.input.prefix.as_ref())
+    }
+
+    async fn list_multipart_uploads(&self, request: &mut S3Request<ListMultipartUploadsInput>) -> S3Result<()> {
+        self.list(request, &request.input.bucket, request.input.prefix.as_ref())
     }
 }
 
@@ -103,28 +192,66 @@ pub(super) fn expires_too_late(uri: &Uri) -> bool {
     times.into_iter().any(|(_, value)| value.parse().is_ok_and(|seconds: u64| seconds > LONGEST_LINK))
 }
 
+/// A region in a signature that the library does not read, as the `US` of s3cmd's default. S3
+/// answers with the region to sign for, and clients sign again.
+pub(super) fn has_odd_region(headers: &HeaderMap) -> bool {
+    let value = headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    let credential = value.split([' ', ',']).find_map(|part| part.strip_prefix("Credential="));
+    let is_usual = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
+    credential.and_then(|text| text.rsplit('/').nth(2)).is_some_and(|region| !region.bytes().all(is_usual))
+}
+
 /// S3's names of what this endpoint does: few, and none that a client makes up.
-const OPERATIONS: [&str; 22] = [
+const OPERATIONS: [&str; 51] = [
     "AbortMultipartUpload",
     "CompleteMultipartUpload",
     "CopyObject",
     "CreateBucket",
     "CreateMultipartUpload",
     "DeleteBucket",
+    "DeleteBucketCors",
+    "DeleteBucketLifecycle",
+    "DeleteBucketPolicy",
+    "DeleteBucketReplication",
+    "DeleteBucketTagging",
+    "DeleteBucketWebsite",
     "DeleteObject",
+    "DeleteObjectTagging",
     "DeleteObjects",
+    "GetBucketAccelerateConfiguration",
+    "GetBucketAcl",
+    "GetBucketCors",
+    "GetBucketEncryption",
+    "GetBucketLifecycleConfiguration",
     "GetBucketLocation",
+    "GetBucketLogging",
+    "GetBucketNotificationConfiguration",
+    "GetBucketOwnershipControls",
+    "GetBucketPolicy",
+    "GetBucketPolicyStatus",
+    "GetBucketReplication",
+    "GetBucketRequestPayment",
+    "GetBucketTagging",
     "GetBucketVersioning",
+    "GetBucketWebsite",
     "GetObject",
+    "GetObjectAcl",
+    "GetObjectAttributes",
+    "GetObjectLockConfiguration",
     "GetObjectTagging",
+    "GetPublicAccessBlock",
     "HeadBucket",
     "HeadObject",
     "ListBuckets",
     "ListMultipartUploads",
+    "ListObjectVersions",
     "ListObjects",
     "ListObjectsV2",
     "ListParts",
+    "PutBucketAcl",
     "PutObject",
+    "PutObjectAcl",
+    "PutObjectTagging",
     "UploadPart",
     "UploadPartCopy",
 ];
@@ -169,12 +296,12 @@ fn without_port(host: &str) -> &str {
 }
 
 impl Access {
-    /// Who asks with a name and a secret, by HTTP's Basic; none when it is nobody. Everybody is the
-    /// empty name.
-    pub(super) fn basic(&self, headers: &HeaderMap) -> Option<String> {
+    /// The access key of a request with a name and a secret, by HTTP's Basic; `None` without a
+    /// known one. Where no key is needed it has no name.
+    pub(super) fn basic(&self, headers: &HeaderMap) -> Option<AccessKey> {
         let keys = match self {
-            Self::Everybody => return Some(String::new()),
-            Self::Keys(keys) => keys,
+            Self::Everybody => return Some(AccessKey::new("", "")),
+            Self::Keys(keys) => keys.current(),
         };
         let value = headers.get(header::AUTHORIZATION)?.to_str().ok()?;
         let (scheme, value) = value.split_once(' ')?;
@@ -185,7 +312,7 @@ impl Access {
         let end = pair.iter().position(|&byte| byte == b':')?;
         let (id, secret) = (pair.get(..end)?, pair.get(end + 1..)?);
         let is_right = |key: &&AccessKey| bool::from(key.id.as_bytes().ct_eq(id) & key.secret.as_bytes().ct_eq(secret));
-        keys.iter().find(is_right).map(|key| key.id.clone())
+        keys.iter().find(is_right).cloned()
     }
 }
 
@@ -226,18 +353,18 @@ mod tests {
 
     #[test]
     fn basic_needs_the_right_secret() {
-        let key = AccessKey { id: "me".to_owned(), secret: "a:b".to_owned().into() };
-        let access = Access::Keys(vec![key]);
+        let access = Access::Keys(vec![AccessKey::new("me", "a:b")].into());
         let ask = |text: &str| {
             let value = format!("Basic {}", STANDARD.encode(text));
-            access.basic(&HeaderMap::from_iter([(header::AUTHORIZATION, HeaderValue::from_str(&value).unwrap())]))
+            let value = HeaderValue::from_str(&value).unwrap();
+            access.basic(&HeaderMap::from_iter([(header::AUTHORIZATION, value)])).map(|key| key.id)
         };
         assert_eq!(ask("me:a:b").as_deref(), Some("me"));
         for wrong in ["me:a:c", "me:a", "me", "you:a:b", "", ":"] {
             assert_eq!(ask(wrong), None, "{wrong}");
         }
-        assert_eq!(access.basic(&HeaderMap::new()), None);
-        assert_eq!(Access::Everybody.basic(&HeaderMap::new()).as_deref(), Some(""));
+        assert!(access.basic(&HeaderMap::new()).is_none());
+        assert!(Access::Everybody.basic(&HeaderMap::new()).is_some());
     }
 
     #[test]
@@ -259,6 +386,16 @@ mod tests {
         let link = |seconds: &str| format!("/a/b?X-Amz-Expires={seconds}&X-Amz-Signature=c").parse::<Uri>();
         assert!(expires_too_late(&link("604801").unwrap()) && expires_too_late(&link("18446744073709551615").unwrap()));
         assert!(!expires_too_late(&link("604800").unwrap()) && !expires_too_late(&Uri::from_static("/a/b")));
+    }
+
+    #[test]
+    fn region_in_capitals_is_odd() {
+        let is_odd = |region: &str| {
+            let value =
+                format!("AWS4-HMAC-SHA256 Credential=a/b/20260101/{region}/s3/aws4_request, SignedHeaders=host");
+            has_odd_region(&HeaderMap::from_iter([(header::AUTHORIZATION, HeaderValue::try_from(value).unwrap())]))
+        };
+        assert!(is_odd("US") && !is_odd("us-east-1") && !has_odd_region(&HeaderMap::new()));
     }
 
     #[test]

@@ -24,13 +24,15 @@ mod form;
 mod options;
 mod pace;
 mod record;
+mod rights;
 mod s3;
 mod server;
 mod service;
 mod tls;
 mod wire;
 
-pub use options::{Access, AccessKey, FrontOptions, Limits};
+pub use options::{Access, FrontOptions, Limits};
 pub use record::{NoSink, Record, Sink, Times};
+pub use rights::{AccessKey, AccessKeys, Grant, Right};
 pub use server::{Drained, Front};
 pub use tls::{Tls, TlsFileError};

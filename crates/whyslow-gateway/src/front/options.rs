@@ -1,33 +1,17 @@
 //! [`FrontOptions`]: who may ask for what, and how much of it.
 
 use super::record::{NoSink, Sink};
+use super::rights::AccessKeys;
 use super::tls::Tls;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
-use zeroize::Zeroizing;
-
-/// A client's name and secret.
-#[derive(Clone)]
-pub struct AccessKey {
-    /// The name, which is no secret.
-    pub id: String,
-    /// The secret.
-    pub secret: Zeroizing<String>,
-}
-
-/// Without the secret.
-impl fmt::Debug for AccessKey {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("AccessKey").field("id", &self.id).finish_non_exhaustive()
-    }
-}
 
 /// Whose requests are answered.
 #[derive(Clone, Debug)]
 pub enum Access {
     /// Those that one of these keys signed.
-    Keys(Vec<AccessKey>),
+    Keys(AccessKeys),
     /// Everybody's, whatever they signed: for loopback alone.
     Everybody,
 }

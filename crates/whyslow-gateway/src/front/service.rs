@@ -45,7 +45,7 @@ impl Service {
         builder.set_host(Domains(options.domains.clone()));
         if let Access::Keys(keys) = &options.access {
             builder.set_auth(Secrets(keys.clone()));
-            builder.set_access(Signed);
+            builder.set_access(Signed(keys.clone()));
         }
         let forms = Forms::new(store, &options);
         Self { s3: builder.build(), options, forms }
@@ -63,6 +63,7 @@ impl Service {
         let arrival = Arrival::new(incoming, call.clone(), &self.options.limits, peer.unread);
         let mut answer = match self.refused(&mut parts) {
             Some(error) => refusal(&call, error)?,
+            None if access::has_odd_region(&parts.headers) => other_region(&call, &self.options.region),
             None if form::is_for(&parts) => form::answer(&self.forms, &call, &parts, arrival).await,
             None => self.s3(&call, parts, arrival).await?,
         };
@@ -119,6 +120,22 @@ impl Service {
             None => Ok(noted(call, partial(answer))),
         }
     }
+}
+
+/// S3's answer to a signature for another region: clients sign again for the one in it.
+fn other_region(call: &Call, region: &str) -> Response<s3s::Body> {
+    let message = format!("The authorization header is malformed; expecting '{region}'");
+    call.fail(&S3Error::with_message(S3ErrorCode::AuthorizationHeaderMalformed, message.clone()));
+    // The library's errors have no region. This one is the gateway's own setting, and plain text.
+    let text = format!(
+        "<?xml version=\"1.0\" encoding=\"UTF-8\"?><Error><Code>AuthorizationHeaderMalformed</Code><Message>{message}\
+         </Message><Region>{region}</Region><RequestId>{}</RequestId></Error>",
+        call.id()
+    );
+    let mut answer = Response::new(s3s::Body::from(text));
+    *answer.status_mut() = StatusCode::BAD_REQUEST;
+    answer.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("application/xml"));
+    answer
 }
 
 /// Everybody may ask: what is signed, and by whom, does not matter.

@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError, RwLock};
 use tokio_rustls::TlsAcceptor;
 use tokio_rustls::rustls::pki_types::pem::PemObject;
 use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
@@ -25,8 +25,10 @@ impl TlsFileError {
 }
 
 /// What a server shows: TLS 1.2 and 1.3, HTTP/1.1 alone.
+///
+/// The certificate may be replaced while connections are served. Clones are the same.
 #[derive(Clone)]
-pub struct Tls(Arc<ServerConfig>);
+pub struct Tls(Arc<RwLock<Arc<ServerConfig>>>);
 
 impl Tls {
     /// Reads a chain of certificates, the server's own first, and its private key; both in PEM.
@@ -46,11 +48,21 @@ impl Tls {
             .with_single_cert(certificates, secret)
             .map_err(|error| TlsFileError::new(key, error))?;
         config.alpn_protocols = vec![b"http/1.1".to_vec()];
-        Ok(Self(Arc::new(config)))
+        Ok(Self(Arc::new(RwLock::new(Arc::new(config)))))
     }
 
     pub(super) fn acceptor(&self) -> TlsAcceptor {
-        TlsAcceptor::from(Arc::clone(&self.0))
+        TlsAcceptor::from(self.current())
+    }
+
+    fn current(&self) -> Arc<ServerConfig> {
+        Arc::clone(&self.0.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Connections that begin from now on are shown the other certificate.
+    pub fn replace(&self, other: &Self) {
+        let config = other.current();
+        *self.0.write().unwrap_or_else(PoisonError::into_inner) = config;
     }
 }
 

@@ -18,7 +18,8 @@ const HEADER: &str = "whyslow-";
 const CONTENT_TYPE: &str = "binary/octet-stream";
 const ENCODED: &AsciiSet = &CONTROLS.add(b' ').add(b'%');
 /// The headers that are kept.
-const HEADERS: [&str; 5] = ["cache-control", "content-disposition", "content-encoding", "content-language", "expires"];
+const HEADERS: [&str; 6] =
+    ["cache-control", "content-disposition", "content-encoding", "content-language", "expires", "x-amz-tagging"];
 
 pub(super) fn name(object: &ObjectName) -> Name<'_> {
     Name { bucket: &object.bucket, key: &object.key }

@@ -6,7 +6,7 @@ use super::error::{SealedError, SealedErrorKind};
 use super::get;
 use super::put;
 use super::tags;
-use super::types::{Attributes, Content, Opened, Receipt};
+use super::types::{Change, Content, Opened, Receipt};
 use crate::store::{Conditions, ObjectName, Range};
 
 /// S3 copies no more at once.
@@ -15,14 +15,14 @@ const MOST_COPIED: u64 = 5 << 30;
 pub(super) async fn copy(
     context: &Context,
     (from, to): (&ObjectName, &ObjectName),
-    replace: Option<&Attributes>,
+    change: Change<'_>,
     conditions: &Conditions,
 ) -> Result<Receipt, SealedError> {
     let (stored_from, stored_to) = (context.names.stored(from)?, context.names.stored(to)?);
     let info = context.store.head(&stored_from, &tags::conditions(conditions)).await;
     let info = info.map_err(|error| of_source(error.into()))?;
     let (object, attributes) = attributes::verify(&context.keyring, from, &info)?;
-    let attributes = replace.unwrap_or(&attributes);
+    let attributes = &change(attributes);
     // The version that was looked at, and no other one.
     if info.size > MOST_COPIED {
         let same = Conditions { if_match: Some(tags::to_client(&info.tag)), ..Conditions::default() };
@@ -46,8 +46,15 @@ pub(super) async fn open(
     (from, range, conditions): (&ObjectName, Option<Range>, &Conditions),
     place: crate::memory::Permit,
 ) -> Result<Content, SealedError> {
-    let opened = get::open(context, (from, place), (range, None), conditions).await;
-    opened.map(content).map_err(of_source)
+    let opened = get::open(context, (from, place), (range, None), conditions).await.map_err(of_source)?;
+    // A range to be copied is not cut to the object, as one to be read is.
+    if let Some(Range::FromTo(_, last)) = range
+        && last >= opened.info.size
+    {
+        let why = format!("the range ends at byte {last}, and the source has {} B", opened.info.size);
+        return Err(SealedError::new(SealedErrorKind::InvalidRange, why));
+    }
+    Ok(content(opened))
 }
 
 fn content(opened: Opened) -> Content {

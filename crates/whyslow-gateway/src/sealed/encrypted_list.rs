@@ -1,7 +1,8 @@
 //! A page of a list where names are encrypted: the storage has them in another order.
 
-use super::error::SealedError;
-use crate::format::NameCipher;
+use super::checked::OURS;
+use super::error::{SealedError, SealedErrorKind};
+use crate::format::{NameCipher, NameError};
 use crate::store::{ListQuery, ObjectInfo, Store};
 use std::collections::BTreeMap;
 
@@ -25,21 +26,23 @@ pub(super) async fn page(
     let mut found = Found::new(query);
     loop {
         let page = store.list(bucket, &asked).await?;
-        for info in page.objects {
-            if let Ok(key) = cipher.decrypt(&info.key) {
-                found.take(key, Some(info));
-            }
+        for info in page.objects.into_iter().filter(|info| !info.key.starts_with(OURS)) {
+            found.take(plain(cipher, &info.key)?, Some(info));
         }
-        for prefix in &page.prefixes {
-            if let Ok(prefix) = cipher.decrypt(prefix) {
-                found.take(prefix, None);
-            }
+        for prefix in page.prefixes.iter().filter(|prefix| !prefix.starts_with(OURS)) {
+            found.take(plain(cipher, prefix)?, None);
         }
         asked.continuation = page.next;
         if asked.continuation.is_none() {
             return Ok(found.page());
         }
     }
+}
+
+/// The client's key. One that is left out of a list is deleted from mirrors.
+fn plain(cipher: &NameCipher, stored: &str) -> Result<String, SealedError> {
+    let foreign = |error: NameError| SealedError::new(SealedErrorKind::NotSealed, error.to_string()).about(stored);
+    cipher.decrypt(stored).map_err(foreign)
 }
 
 /// The first ones so far.

@@ -84,6 +84,11 @@ impl SealedError {
     pub fn new(kind: SealedErrorKind, message: impl Into<String>) -> Self {
         Self { kind, message: message.into(), place: None }
     }
+
+    /// With the key that it is about.
+    pub(super) fn about(self, key: &str) -> Self {
+        Self { message: format!("`{}`: {}", key.escape_debug(), self.message), ..self }
+    }
 }
 
 impl From<StoreError> for SealedError {

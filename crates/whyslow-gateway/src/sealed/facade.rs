@@ -3,7 +3,9 @@
 use super::context::Context;
 use super::error::SealedError;
 use super::tags;
-use super::types::{Attributes, Content, Info, Listing, Opened, PartInfo, Receipt, SealedOptions, UploadInfo, Whole};
+use super::types::{
+    Attributes, Change, Content, Info, Listing, Opened, PartInfo, Receipt, SealedOptions, UploadInfo, Whole,
+};
 use super::{copy, get, head, list, marker, multipart, part, put};
 use crate::format::{Layout, sealed_size};
 use crate::keys::Keyring;
@@ -34,6 +36,12 @@ impl SealedStore {
         marker::mark(&self.context, bucket).await
     }
 
+    /// Epochs that a bucket's objects are sealed to, and that are not loaded: the number in the
+    /// bucket, and the id. Of a bucket that was [adopted](Self::adopt).
+    pub fn missing_epochs(&self, bucket: &str) -> Vec<(usize, String)> {
+        marker::missing_epochs(&self.context, bucket)
+    }
+
     /// Stores an object, whole or not at all.
     pub async fn put(
         &self,
@@ -49,13 +57,15 @@ impl SealedStore {
     /// Opens an object, or a range of its plaintext.
     pub async fn get(&self, object: &ObjectName, range: Option<Range>, conditions: &Conditions) -> Result<Opened> {
         marker::check(&self.context, &object.bucket).await?;
-        get::get(&self.context, (object, self.place().await), range, conditions).await
+        let found = get::get(&self.context, (object, self.place().await), range, conditions).await;
+        found.map_err(|error| marker::numbered(&self.context, &object.bucket, error))
     }
 
     /// Tells about an object.
     pub async fn head(&self, object: &ObjectName, conditions: &Conditions) -> Result<Info> {
         marker::check(&self.context, &object.bucket).await?;
-        head::head(&self.context, object, conditions).await
+        let found = head::head(&self.context, object, conditions).await;
+        found.map_err(|error| marker::numbered(&self.context, &object.bucket, error))
     }
 
     /// Tells about an object, and which plaintext a part of it has: the first byte, and the one
@@ -67,13 +77,15 @@ impl SealedStore {
         conditions: &Conditions,
     ) -> Result<(Info, Option<(u64, u64)>)> {
         marker::check(&self.context, &object.bucket).await?;
-        part::part(&self.context, object, number, conditions).await
+        let found = part::part(&self.context, object, number, conditions).await;
+        found.map_err(|error| marker::numbered(&self.context, &object.bucket, error))
     }
 
     /// Where each slice of an object lies.
     pub async fn layout(&self, object: &ObjectName) -> Result<Arc<Layout>> {
         marker::check(&self.context, &object.bucket).await?;
-        part::layout(&self.context, object).await
+        let found = part::layout(&self.context, object).await;
+        found.map_err(|error| marker::numbered(&self.context, &object.bucket, error))
     }
 
     /// Lists a page of a bucket, in the order of the keys' bytes.
@@ -121,9 +133,22 @@ impl SealedStore {
         replace: Option<&Attributes>,
         source_conditions: &Conditions,
     ) -> Result<Receipt> {
+        let change = |source| replace.cloned().unwrap_or(source);
+        self.copy_with(from, to, &change, source_conditions).await
+    }
+
+    /// The same, with attributes that are made from the source's.
+    pub async fn copy_with(
+        &self,
+        from: &ObjectName,
+        to: &ObjectName,
+        change: Change<'_>,
+        source_conditions: &Conditions,
+    ) -> Result<Receipt> {
         marker::check(&self.context, &from.bucket).await?;
         marker::mark(&self.context, &to.bucket).await?;
-        copy::copy(&self.context, (from, to), replace, source_conditions).await
+        let copied = copy::copy(&self.context, (from, to), change, source_conditions).await;
+        copied.map_err(|error| marker::numbered(&self.context, &from.bucket, error))
     }
 
     /// Begins an upload in parts; gives the client's upload id.
@@ -153,7 +178,8 @@ impl SealedStore {
     ) -> Result<Receipt> {
         marker::check(&self.context, &from.0.bucket).await?;
         let (reading, writing) = self.context.memory().two_places().await;
-        let content = copy::open(&self.context, from, reading).await?;
+        let opened = copy::open(&self.context, from, reading).await;
+        let content = opened.map_err(|error| marker::numbered(&self.context, &from.0.bucket, error))?;
         multipart::put_part(&self.context, (to, upload_id, number), content, writing).await
     }
 

@@ -1,9 +1,9 @@
 //! Lists by plaintext: names, and sizes.
 //!
-//! A single object's size follows from what is stored. A multipart object is stored with a size
+//! A single object's size follows from the stored size. A multipart object is stored with a size
 //! that no single one has (`multipart`), so it shows in the list, and its end is read once: the
-//! size is remembered by name and ETag. What no gateway stored is listed as it is: deleting it must
-//! be possible, and reading it says what is wrong.
+//! size is remembered by name and ETag. An object that cannot be read fails the list, with its key
+//! and the reason: clients delete what a list leaves out, and compare sizes with it.
 
 use super::attributes;
 use super::checked::OURS;
@@ -11,84 +11,87 @@ use super::context::Context;
 use super::encrypted_list::{self, Page};
 use super::error::{SealedError, SealedErrorKind};
 use super::known::Size;
+use super::marker;
 use super::tags;
 use super::tail;
 use super::types::{Attributes, Info, Listing};
 use crate::format::manifest::{self, MAX_PARTS, TAIL};
-use crate::format::{Kind, plain_size};
-use crate::store::{Conditions, ListQuery, ObjectInfo, ObjectName, Range, ReadOptions};
+use crate::format::{Fault, Kind, Problem, plain_size};
+use crate::store::{Conditions, ErrorKind, ListQuery, ObjectInfo, ObjectName, Range, ReadOptions};
 use futures_util::{StreamExt, TryStreamExt, stream};
 
 /// Ends that are read at once.
 const PARALLEL: usize = 16;
 /// Parts that an object is taken to have where its tag does not tell.
 const SOME_PARTS: u32 = 100;
+/// An object that changes while its end is read is looked at again so often.
+const ATTEMPTS: u32 = 3;
 
 pub(super) async fn list(context: &Context, bucket: &str, query: &ListQuery) -> Result<Listing, SealedError> {
     let (objects, prefixes, next) = match context.names.cipher(bucket) {
         Some(cipher) => encrypted_list::page(&*context.store, &cipher, (bucket, query)).await?,
         None => plain_page(context, bucket, query.clone()).await?,
     };
-    let objects = stream::iter(objects)
+    let objects: Vec<Option<Info>> = stream::iter(objects)
         .map(|(key, info)| client_info(context, bucket, (key, info)))
         .buffered(PARALLEL)
         .try_collect()
         .await?;
-    Ok(Listing { objects, prefixes, next })
+    Ok(Listing { objects: objects.into_iter().flatten().collect(), prefixes, next })
 }
 
-/// A page without the gateway's own keys. It holds something, or is the last one.
+/// A page without the gateway's own keys. It is filled up behind them, and is empty only at the
+/// end.
 async fn plain_page(context: &Context, bucket: &str, mut query: ListQuery) -> Result<Page, SealedError> {
+    let (mut objects, mut prefixes) = (Vec::new(), Vec::new());
     loop {
         let page = context.store.list(bucket, &query).await?;
         let is_clients = |key: &str| !key.starts_with(OURS);
-        let objects = page.objects.into_iter().filter(|info| is_clients(&info.key));
-        let objects: Vec<_> = objects.map(|info| (info.key.clone(), info)).collect();
-        let prefixes: Vec<_> = page.prefixes.into_iter().filter(|prefix| is_clients(prefix)).collect();
-        if page.next.is_none() || !objects.is_empty() || !prefixes.is_empty() {
+        let count = page.objects.len() + page.prefixes.len();
+        let before = objects.len() + prefixes.len();
+        let clients = page.objects.into_iter().filter(|info| is_clients(&info.key));
+        objects.extend(clients.map(|info| (info.key.clone(), info)));
+        prefixes.extend(page.prefixes.into_iter().filter(|prefix| is_clients(prefix)));
+        let missing = count - (objects.len() + prefixes.len() - before);
+        if page.next.is_none() || missing == 0 {
             return Ok((objects, prefixes, page.next));
         }
         query.continuation = page.next;
+        query.max = u32::try_from(missing).unwrap_or(u32::MAX);
     }
 }
 
-async fn client_info(context: &Context, bucket: &str, (key, info): (String, ObjectInfo)) -> Result<Info, SealedError> {
-    let Size { length, parts } = match plain_size(info.size) {
-        Some(length) => Size { length, parts: None },
-        None => {
-            let stored = ObjectName::new(bucket, &info.key);
-            match context.known.size(&stored, &info.tag) {
-                Some(size) => size,
-                None => {
-                    let size = look(context, (&ObjectName::new(bucket, &key), &stored), &info).await?;
-                    context.known.note_size(&stored, &info.tag, size);
-                    size
-                }
+/// `None`: it was deleted meanwhile.
+async fn client_info(
+    context: &Context,
+    bucket: &str,
+    (key, mut info): (String, ObjectInfo),
+) -> Result<Option<Info>, SealedError> {
+    let (name, stored) = (ObjectName::new(bucket, &key), ObjectName::new(bucket, &info.key));
+    let mut attempt = 1;
+    let Size { length, parts } = loop {
+        let known = plain_size(info.size).map(|length| Size { length, parts: None });
+        if let Some(size) = known.or_else(|| context.known.size(&stored, &info.tag)) {
+            break size;
+        }
+        match read(context, (&name, &stored), &info).await {
+            Ok(size) => {
+                context.known.note_size(&stored, &info.tag, size);
+                break size;
             }
+            Err(error) if error.kind == SealedErrorKind::NoSuchKey => return Ok(None),
+            Err(error) if error.kind == SealedErrorKind::PreconditionFailed && attempt < ATTEMPTS => attempt += 1,
+            Err(error) => return Err(marker::numbered(context, bucket, error).about(&key)),
+        }
+        // Another version took its place.
+        match context.store.head(&stored, &Conditions::default()).await {
+            Ok(newer) => info = newer,
+            Err(error) if error.kind == ErrorKind::NoSuchKey => return Ok(None),
+            Err(error) => return Err(SealedError::from(error).about(&key)),
         }
     };
     let (tag, modified, attributes) = (tags::to_client(&info.tag), info.modified, Attributes::default());
-    Ok(Info { key, size: length, tag, modified, attributes, parts })
-}
-
-/// Reads the end of what is no single object.
-async fn look(
-    context: &Context,
-    (name, stored): (&ObjectName, &ObjectName),
-    info: &ObjectInfo,
-) -> Result<Size, SealedError> {
-    let as_it_is = Size { length: info.size, parts: None };
-    match read(context, (name, stored), info).await {
-        Ok(size) => Ok(size),
-        Err(error) => match error.kind {
-            SealedErrorKind::Unavailable
-            | SealedErrorKind::SlowDown { .. }
-            | SealedErrorKind::Forbidden
-            | SealedErrorKind::Internal => Err(error),
-            // Foreign, changed, or deleted meanwhile.
-            _ => Ok(as_it_is),
-        },
-    }
+    Ok(Some(Info { key, size: length, tag, modified, attributes, parts }))
 }
 
 async fn read(
@@ -99,7 +102,14 @@ async fn read(
     let last = manifest::size(parts_of(&info.tag)).min(TAIL);
     let _permit = context.memory().acquire(TAIL).await;
     let conditions = Conditions { if_match: Some(info.tag.clone()), ..Conditions::default() };
-    let download = context.store.get(stored, Some(Range::Last(last)), &conditions).await?;
+    let download = match context.store.get(stored, Some(Range::Last(last)), &conditions).await {
+        // It has no byte: no gateway stored it, or it was cut.
+        Err(error) if error.kind == ErrorKind::Range => {
+            attributes::verify(&context.keyring, name, &context.store.head(stored, &conditions).await?)?;
+            return Err(Fault { at: 0, problem: Problem::Size(0) }.into());
+        }
+        download => download?,
+    };
     let info = download.info.clone();
     let (object, _) = attributes::verify(&context.keyring, name, &info)?;
     let tail = tail::collect(download, last).await?;

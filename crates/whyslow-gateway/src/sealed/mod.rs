@@ -37,7 +37,9 @@ mod types;
 pub use crate::memory::{Memory, Permit};
 pub use error::{SealedError, SealedErrorKind};
 pub use facade::SealedStore;
-pub use types::{Attributes, Content, Info, Listing, Opened, PartInfo, Receipt, SealedOptions, UploadInfo, Whole};
+pub use types::{
+    Attributes, Change, Content, Info, Listing, Opened, PartInfo, Receipt, SealedOptions, UploadInfo, Whole,
+};
 
 #[cfg(test)]
 mod tests;

@@ -11,12 +11,13 @@ use super::error::{SealedError, SealedErrorKind};
 use super::known::Size;
 use super::sealing::{Sealing, Taking};
 use super::tags;
+use super::tail;
 use super::types::{Attributes, Content, PartInfo, Receipt, UploadInfo, Whole};
 use crate::format::manifest::{self, MAX_PARTS};
 use crate::format::{HEADER, Kind, PartToken, Role, Sums, UploadToken, plain_size, sealed_size};
 use crate::memory::Permit;
 use crate::pool::{Body, LetGo};
-use crate::store::{Conditions, ObjectName, Part, Upload};
+use crate::store::{Conditions, ErrorKind, ObjectName, Part, ReadOptions, Stored, Upload};
 use bytes::Bytes;
 use std::time::SystemTime;
 
@@ -117,14 +118,41 @@ pub(super) async fn complete(
     let mut of_storage: Vec<_> = tokens.iter().map(|token| stored(token, token.part.filler)).collect();
     let _permit = context.memory().acquire((end.len() + fillers) as u64).await;
     let body = Body::chunks(vec![Bytes::from(vec![0; fillers]), Bytes::from(end)]);
-    of_storage.push(context.store.put_part(&upload, number, body).await?);
-    let done = context.store.complete_upload(&upload, &of_storage, &super::tags::conditions(conditions)).await?;
+    let completed = async {
+        of_storage.push(context.store.put_part(&upload, number, body).await?);
+        context.store.complete_upload(&upload, &of_storage, &super::tags::conditions(conditions)).await
+    };
+    let done = match completed.await {
+        Err(error) if error.kind == ErrorKind::NoSuchUpload => {
+            let before = completed_before(context, name, (&token, &upload), &list).await;
+            before.ok_or_else(|| SealedError::from(error))?
+        }
+        done => done?,
+    };
     context.known.forget_upload(&name.bucket, &upload.id);
     let length = list.iter().map(|part| part.length).sum();
     let size = Size { length, parts: u32::try_from(list.len()).ok() };
     context.known.note_size(&upload.object, &done.tag, size);
     let tag = tags::to_client(&done.tag);
     Ok(Receipt { tag, transfer: done.transfer, sums, ..Receipt::default() })
+}
+
+/// The object, if an earlier request completed the upload with the same parts: its answer may have
+/// been lost. As in S3, the client is answered the same again.
+async fn completed_before(
+    context: &Context,
+    name: &ObjectName,
+    (token, upload): (&UploadToken, &Upload),
+    parts: &[manifest::Part],
+) -> Option<Stored> {
+    let info = context.store.head(&upload.object, &Conditions::default()).await.ok()?;
+    let (object, _) = attributes::verify(&context.keyring, name, &info).ok()?;
+    if object.id() != token.object.id() {
+        return None;
+    }
+    let _permit = context.memory().acquire(manifest::TAIL).await;
+    let layout = tail::layout(context, &upload.object, (object, &info), &ReadOptions::default()).await.ok()?;
+    manifest::is_of(&layout, parts).then_some(Stored { tag: info.tag, transfer: None })
 }
 
 /// Compares the parts with the client's description of the whole; gives the whole's CRCs. Without

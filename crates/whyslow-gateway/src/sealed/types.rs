@@ -29,11 +29,14 @@ pub struct Attributes {
     /// Content-Type; without one objects have `binary/octet-stream`, as in S3.
     pub content_type: Option<String>,
     /// Of these names, in lower case: `cache-control`, `content-disposition`, `content-encoding`,
-    /// `content-language`, `expires`.
+    /// `content-language`, `expires`, `x-amz-tagging`.
     pub headers: BTreeMap<String, String>,
     /// The client's own: names in lower case, without `x-amz-meta-`.
     pub user: BTreeMap<String, String>,
 }
+
+/// Makes a copy's attributes from those of the source.
+pub type Change<'c> = &'c (dyn Fn(Attributes) -> Attributes + Send + Sync);
 
 /// An object or a part that was stored.
 #[derive(Clone, Debug, Default)]
@@ -142,6 +145,8 @@ pub struct SealedOptions {
     /// The epoch that names are encrypted under, which must stay the same: none is the oldest one
     /// of the keyring.
     pub names_epoch: Option<EpochId>,
+    /// The gateways that this one is of: a bucket that belongs to others is refused.
+    pub gateway: Option<String>,
     /// Bound of all buffers.
     pub memory: Memory,
     /// The storage takes no smaller part but the last, bytes: 5 MiB in S3, 0 in a folder.
@@ -158,6 +163,7 @@ impl Default for SealedOptions {
         Self {
             encrypt_names: false,
             names_epoch: None,
+            gateway: None,
             memory: Memory::new(256 << 20),
             least_part: 5 << 20,
             sizes_cached: 100_000,

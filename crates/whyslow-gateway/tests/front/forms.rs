@@ -32,6 +32,11 @@ fn post(server: &Server, parts: &[Vec<u8>]) -> Got {
     post_as(server, parts, &format!("authorization: Basic {pair}\r\n"))
 }
 
+/// A small file, with this description.
+pub(crate) fn post_file(server: &Server, description: &str) -> Got {
+    post(server, &[data(description), file(b"body")])
+}
+
 fn json(got: &Got) -> Value {
     serde_json::from_slice(&got.body).unwrap()
 }

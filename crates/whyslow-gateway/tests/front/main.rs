@@ -8,6 +8,7 @@ mod hostile;
 mod limits;
 mod objects;
 mod programs;
+mod rights;
 mod server;
 mod torn;
 mod transfers;

@@ -105,19 +105,60 @@ fn aws_copies_and_syncs() {
 
 #[test]
 fn boto3_with_the_checksums_of_its_version() {
-    let home = tempfile::tempdir().unwrap();
+    let Some(output) = by_boto3("boto.py") else { return };
+    assert!(output.ends_with("all is well\n"), "{output}");
+}
+
+/// The cases are counted, so that none is left out unnoticed.
+#[test]
+fn s3_as_it_is_documented() {
+    let Some(output) = by_boto3("conformance.py") else { return };
+    let script = include_str!("conformance.py");
+    let count = script.lines().filter(|line| *line == "@case").count();
+    assert_eq!(output.lines().last(), Some(format!("{count} passed, 0 failed").as_str()), "{output}");
+}
+
+/// What a script prints that is given a server's URL.
+fn by_boto3(script: &str) -> Option<String> {
     if !rare_tools(&["python3"]) {
-        return;
+        return None;
     }
     let found = Command::new("python3").args(["-c", "import boto3"]).output().unwrap();
     if !found.status.success() {
         skip(Lack::Program, "boto3 is not installed");
+        return None;
+    }
+    let (server, home) = (Server::start(), tempfile::tempdir().unwrap());
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/front").join(script);
+    let output = run("python3", &[script.to_str().unwrap(), &server.url()], home.path());
+    Some(printed(&output))
+}
+
+#[test]
+fn s3cmd_copies_and_syncs() {
+    if !rare_tools(&["s3cmd"]) {
         return;
     }
-    let server = Server::start();
-    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/front/boto.py");
-    let output = run("python3", &[script.to_str().unwrap(), &server.url()], home.path());
-    assert!(printed(&output).contains("all is well"), "{}", printed(&output));
+    let (server, files, home) = (Server::start(), files(), tempfile::tempdir().unwrap());
+    let host = server.address.to_string();
+    let s3cmd = |arguments: &[&str]| {
+        let common = ["--no-ssl", "--host", &host, "--host-bucket", &host, "--multipart-chunk-size-mb=5"];
+        let keys = ["--access_key", KEY, "--secret_key", SECRET];
+        printed(&run("s3cmd", &[&common[..], &keys, arguments].concat(), home.path()))
+    };
+    // With its default location.
+    s3cmd(&["mb", "s3://second"]);
+    let path = format!("{}/", files.path().display());
+    s3cmd(&["sync", &path, "s3://second/to/"]);
+    let before = writes(&server);
+    let back = tempfile::tempdir().unwrap();
+    s3cmd(&["get", "--recursive", "s3://second/to/", &format!("{}/", back.path().display())]);
+    same(files.path(), back.path());
+    assert_eq!(writes(&server), before);
+    s3cmd(&["cp", "s3://second/to/small.txt", "s3://second/copy"]);
+    s3cmd(&["info", "s3://second/copy"]);
+    s3cmd(&["info", "s3://second"]);
+    s3cmd(&["rb", "--recursive", "--force", "s3://second"]);
 }
 
 #[test]

@@ -46,7 +46,7 @@ pub(crate) struct Server {
 }
 
 pub(crate) fn access() -> Access {
-    Access::Keys(vec![AccessKey { id: KEY.to_owned(), secret: SECRET.to_owned().into() }])
+    Access::Keys(vec![AccessKey::new(KEY, SECRET)].into())
 }
 
 impl Server {

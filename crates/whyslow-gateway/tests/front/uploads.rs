@@ -36,8 +36,8 @@ fn complete(server: &Server, id: &str, parts: &[(u32, &str)]) -> Got {
 #[test]
 fn a_client_that_waits_for_complete_is_kept_awake() {
     let backend = Backend::start();
-    let server = Server::over(&backend, |options| options.limits.complete_patience = Duration::from_millis(100));
-    backend.complete_slowly(Duration::from_millis(600));
+    let server = Server::over(&backend, |options| options.limits.complete_patience = Duration::from_millis(500));
+    backend.complete_slowly(Duration::from_millis(1200));
     for is_dropped in [false, true] {
         let id = begin(&server);
         let tag = part(&server, &id, 1, pattern(10));
@@ -57,7 +57,7 @@ fn a_client_that_waits_for_complete_is_kept_awake() {
             got.is(404, "NoSuchUpload");
             continue;
         }
-        assert!(began.elapsed() >= Duration::from_millis(600) && at_header < began.elapsed());
+        assert!(began.elapsed() >= Duration::from_millis(1200) && at_header < began.elapsed());
         assert_eq!(got.status, 200);
         let text = got.text();
         let document = text.trim_start_matches(|c: char| c.is_ascii_whitespace() || c == '\0');

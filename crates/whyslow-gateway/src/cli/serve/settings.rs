@@ -3,7 +3,7 @@
 use super::super::args::ServeArgs;
 use super::super::backend::Backend;
 use super::super::config::{self, Options};
-use super::super::options::{Admin, Clients, KeyFiles, LogFormat, NamedSource, Operations, Storage, Way};
+use super::super::options::{Admin, Clients, KeyFiles, LogFormat, NamedGrant, NamedSource, Operations, Storage, Way};
 use super::super::place::Place;
 use super::super::{init, secrets};
 use super::keep::Keep;
@@ -19,7 +19,6 @@ use whyslow_gateway::memory::Memory;
 use whyslow_gateway::pool::{PoolOptions, Warmth};
 use whyslow_gateway::sealed::SealedOptions;
 use whyslow_output::Sources;
-use zeroize::Zeroizing;
 
 const LISTEN: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(std::net::Ipv4Addr::LOCALHOST), 9000);
 const ADMIN: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(std::net::Ipv4Addr::LOCALHOST), 9001);
@@ -96,12 +95,39 @@ impl Settings {
         })
     }
 
+    /// Takes over the access keys and the certificate of newer settings. Gives the settings that
+    /// are other ones, too, and count from the next start.
+    pub(super) fn reload(&self, newer: &Self) -> Vec<&'static str> {
+        let mut left = Vec::new();
+        match (&self.access, &newer.access) {
+            (Access::Keys(keys), Access::Keys(other)) => keys.replace(other),
+            (Access::Everybody, Access::Everybody) => {}
+            _ => left.push("--no-auth"),
+        }
+        match (&self.tls, &newer.tls) {
+            (Some(tls), Some(other)) => tls.replace(other),
+            (None, None) => {}
+            _ => left.push("--tls-cert"),
+        }
+        let epochs = |one: &Self| one.keyring.epochs().map(|epoch| epoch.id()).collect::<Vec<_>>();
+        for (is_other, option) in [
+            (epochs(self) != epochs(newer), "--epoch"),
+            (self.listen != newer.listen, "--listen"),
+            (self.encrypt_names != newer.encrypt_names, "--encrypt-names"),
+            (self.storage.endpoint != newer.storage.endpoint, "--endpoint"),
+        ] {
+            left.extend(is_other.then_some(option));
+        }
+        left
+    }
+
     /// How objects are sealed.
     pub(super) fn sealed(&self, backend: &Backend) -> SealedOptions {
         SealedOptions {
             encrypt_names: self.encrypt_names,
             memory: self.memory.clone(),
             least_part: backend.least_part,
+            gateway: self.storage.gateway_id.clone(),
             ..SealedOptions::default()
         }
     }
@@ -157,14 +183,24 @@ fn access(clients: &Clients, listen: SocketAddr) -> anyhow::Result<Access> {
             "no client could come in: name an access key and where its secret is, as \
              `--access-key backup=file:backup.key`, or let everybody of this machine in with --no-auth"
         ),
-        (false, keys) => keys.iter().map(access_key).collect::<anyhow::Result<Vec<_>>>().and_then(|keys| {
+        (false, keys) => keys.iter().map(access_key).collect::<anyhow::Result<Vec<_>>>().and_then(|mut keys| {
+            grant(&mut keys, &clients.allowed)?;
             let names: std::collections::HashSet<_> = keys.iter().map(|key| key.id.as_str()).collect();
             if names.len() < keys.len() {
                 bail!("--access-key: a name is there twice");
             }
-            Ok(Access::Keys(keys))
+            Ok(Access::Keys(keys.into()))
         }),
     }
+}
+
+fn grant(keys: &mut [AccessKey], allowed: &[NamedGrant]) -> anyhow::Result<()> {
+    for NamedGrant { name, grant } in allowed {
+        let key = keys.iter_mut().find(|key| key.id == *name);
+        let key = key.with_context(|| format!("--allow {name}: there is no access key of this name"))?;
+        key.grants.push(grant.clone());
+    }
+    Ok(())
 }
 
 fn access_key(key: &NamedSource) -> anyhow::Result<AccessKey> {
@@ -179,7 +215,7 @@ fn access_key(key: &NamedSource) -> anyhow::Result<AccessKey> {
     if secret.is_empty() || secret.contains(char::is_whitespace) {
         bail!("{option}: {source} has no secret: one line without blanks");
     }
-    Ok(AccessKey { id: key.name.clone(), secret: Zeroizing::new(secret.to_owned()) })
+    Ok(AccessKey::new(key.name.clone(), secret))
 }
 
 /// Files that hold secrets as they are; an epoch's file is encrypted.

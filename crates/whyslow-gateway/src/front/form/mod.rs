@@ -13,13 +13,14 @@ mod share;
 use super::body::Arrival;
 use super::call::Call;
 use super::errors::{self, invalid};
+use super::rights::Right;
 use crate::pool::BodyError;
 use crate::sealed::{Attributes, Content};
 use crate::store::{Conditions, ObjectName};
 use fields::{Data, File, Form};
 pub(super) use forms::Forms;
 use futures_util::{StreamExt, stream};
-use http::{HeaderMap, Method, Response, header, request};
+use http::{HeaderMap, Method, Response, StatusCode, header, request};
 use reply::Stored;
 use s3s::{S3Error, S3ErrorCode, S3Result};
 use std::time::Instant;
@@ -60,17 +61,23 @@ pub(super) async fn answer(
 async fn upload(forms: &Forms, call: &Call, parts: &request::Parts, mut arrival: Arrival) -> S3Result<Stored> {
     let since = Instant::now();
     let who = forms.access.basic(&parts.headers);
-    call.begin(OPERATION, who.as_deref().filter(|who| !who.is_empty()));
-    if who.is_none() {
-        let message = "the access key and its secret are wanted, by HTTP's Basic";
-        return Err(S3Error::with_message(S3ErrorCode::AccessDenied, message));
-    }
+    call.begin(OPERATION, who.as_ref().map(|key| key.id.as_str()).filter(|id| !id.is_empty()));
+    let denied = |status: StatusCode, message: &'static str| {
+        let mut error = S3Error::with_message(S3ErrorCode::AccessDenied, message);
+        error.set_status_code(status);
+        error
+    };
+    let message = "the access key and its secret are wanted, by HTTP's Basic";
+    let who = who.ok_or_else(|| denied(StatusCode::UNAUTHORIZED, message))?;
     let boundary = boundary(&parts.headers).ok_or_else(|| invalid("this is no form"))?;
     arrival.invite().await.map_err(|_| fault(call))?;
     let mut form = Form::new(arrival, &boundary, forms.largest);
     let (data, file) = form.file().await.map_err(|error| call.fault().unwrap_or(error))?;
     let object = named(&data, &file, forms.bucket.as_deref())?;
     call.name(&object.bucket, Some(&object.key));
+    if !who.may(Right::Write, &object.bucket, &object.key) {
+        return Err(denied(StatusCode::FORBIDDEN, "this access key has no right to store this object"));
+    }
     let attributes = attributes(data.content_type, data.metadata, &file);
     let (size, parts, receipt) = match data.size {
         Some(size) => {

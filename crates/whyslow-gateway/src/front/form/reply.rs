@@ -87,7 +87,7 @@ impl Storage {
 
 /// Why nothing was stored.
 pub(super) fn refusal(call: &Call, error: &S3Error) -> Response<s3s::Body> {
-    let is_nobody = *error.code() == S3ErrorCode::AccessDenied;
+    let is_nobody = *error.code() == S3ErrorCode::AccessDenied && error.status_code() != Some(StatusCode::FORBIDDEN);
     let usual = error.status_code().unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     let status = if is_nobody { StatusCode::UNAUTHORIZED } else { usual };
     let message = error.message().unwrap_or_default();

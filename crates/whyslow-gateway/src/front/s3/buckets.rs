@@ -12,7 +12,7 @@ use std::time::SystemTime;
 const FIRST_REGION: &str = "us-east-1";
 
 impl Endpoint {
-    async fn is_there(&self, call: &Call, bucket: &str) -> S3Result<()> {
+    pub(super) async fn is_there(&self, call: &Call, bucket: &str) -> S3Result<()> {
         self.store.head_bucket(bucket).await.map_err(|error| answer(call, error))
     }
 

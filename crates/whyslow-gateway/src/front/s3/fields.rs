@@ -1,5 +1,6 @@
 //! Fields of requests and answers, between S3's form and the store's.
 
+use super::tag_set::{self, TAGGING};
 use crate::front::errors::{invalid, not_here};
 use crate::sealed::{Attributes, Info};
 use crate::store::{Conditions, ObjectName, Range};
@@ -12,10 +13,9 @@ use std::time::SystemTime;
 const STORED: [&str; 5] = ["cache-control", "content-disposition", "content-encoding", "content-language", "expires"];
 
 /// What S3 can do with an object and this endpoint cannot: a request that wants it is refused.
-const REFUSED: [(&str, &str); 12] = [
+const REFUSED: [(&str, &str); 11] = [
     ("x-amz-server-side-encryption-customer-algorithm", "encryption under a key of the client's"),
     ("x-amz-copy-source-server-side-encryption-customer-algorithm", "encryption under a key of the client's"),
-    ("x-amz-tagging", "tags"),
     ("x-amz-website-redirect-location", "websites"),
     ("x-amz-object-lock-mode", "object lock"),
     ("x-amz-object-lock-legal-hold", "object lock"),
@@ -61,6 +61,10 @@ pub(super) fn attributes(
         if !value.is_empty() {
             found.headers.insert(name.to_owned(), value);
         }
+    }
+    if let Some(value) = headers.get(TAGGING) {
+        let value = value.to_str().map_err(|_| invalid("the value of x-amz-tagging is not plain text"))?;
+        tag_set::set(&mut found, &tag_set::parse(value)?);
     }
     for (name, value) in metadata.unwrap_or_default() {
         found.user.insert(name.to_ascii_lowercase(), value);
@@ -131,6 +135,7 @@ pub(super) struct Shown {
     pub(super) content_language: Option<String>,
     pub(super) expires: Option<Timestamp>,
     pub(super) metadata: Option<dto::Metadata>,
+    pub(super) tag_count: Option<i32>,
 }
 
 impl Shown {
@@ -147,6 +152,7 @@ impl Shown {
             content_language: stored("content-language"),
             expires: stored("expires").and_then(date),
             metadata: (!user.is_empty()).then(|| user.clone().into_iter().collect()),
+            tag_count: tag_set::count(info),
         }
     }
 }

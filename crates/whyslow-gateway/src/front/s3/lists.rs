@@ -44,7 +44,7 @@ impl Coding {
         objects.iter().map(object).collect()
     }
 
-    fn prefixes(self, prefixes: &[String]) -> CommonPrefixList {
+    pub(super) fn prefixes(self, prefixes: &[String]) -> CommonPrefixList {
         prefixes.iter().map(|prefix| CommonPrefix { prefix: Some(self.text(prefix)) }).collect()
     }
 }
@@ -92,26 +92,38 @@ impl Endpoint {
         let input = request.input;
         let max = most(input.max_keys)?;
         let (prefix, delimiter) = (input.prefix.unwrap_or_default(), some(input.delimiter));
-        let start_after = some(input.marker.clone()).map(|marker| behind(marker, &prefix, delimiter.as_deref()));
-        let query = ListQuery { prefix, delimiter, start_after, continuation: None, max };
-        let Listing { objects, prefixes, next } = self.page(call, &input.bucket, &query).await?;
+        let marks = (prefix.clone(), delimiter.clone(), some(input.marker.clone()));
+        let (listing, next_key) = self.page_behind(call, &input.bucket, marks, max).await?;
         let coded = Coding::of(input.encoding_type.as_ref());
-        // Here the place to go on is a key or a common prefix: the last one of the page.
-        let last = objects.last().map(|info| &info.key).max(prefixes.last());
-        let next_marker = next.and(last).map(|last| coded.text(last));
         Ok(S3Response::new(ListObjectsOutput {
             name: Some(input.bucket),
-            prefix: Some(coded.text(&query.prefix)),
-            delimiter: query.delimiter.as_deref().map(|text| coded.text(text)),
+            prefix: Some(coded.text(&prefix)),
+            delimiter: delimiter.as_deref().map(|text| coded.text(text)),
             marker: Some(coded.text(&input.marker.unwrap_or_default())),
             max_keys: i32::try_from(max).ok(),
-            is_truncated: Some(next_marker.is_some()),
-            next_marker,
-            contents: Some(coded.objects(&objects)),
-            common_prefixes: Some(coded.prefixes(&prefixes)),
+            is_truncated: Some(next_key.is_some()),
+            next_marker: next_key.map(|key| coded.text(&key)),
+            contents: Some(coded.objects(&listing.objects)),
+            common_prefixes: Some(coded.prefixes(&listing.prefixes)),
             encoding_type: input.encoding_type,
             ..ListObjectsOutput::default()
         }))
+    }
+
+    /// A page behind a key or a common prefix, and where the next one begins: the last of either.
+    pub(super) async fn page_behind(
+        &self,
+        call: &Call,
+        bucket: &str,
+        (prefix, delimiter, marker): (String, Option<String>, Option<String>),
+        max: u32,
+    ) -> S3Result<(Listing, Option<String>)> {
+        let start_after = marker.map(|marker| behind(marker, &prefix, delimiter.as_deref()));
+        let query = ListQuery { prefix, delimiter, start_after, continuation: None, max };
+        let listing = self.page(call, bucket, &query).await?;
+        let last = listing.objects.last().map(|info| &info.key).max(listing.prefixes.last()).cloned();
+        let next_key = last.filter(|_| listing.next.is_some());
+        Ok((listing, next_key))
     }
 
     async fn page(&self, call: &Call, bucket: &str, query: &ListQuery) -> S3Result<Listing> {
@@ -128,7 +140,7 @@ fn some(text: Option<String>) -> Option<String> {
     text.filter(|text| !text.is_empty())
 }
 
-fn most(max_keys: Option<i32>) -> S3Result<u32> {
+pub(super) fn most(max_keys: Option<i32>) -> S3Result<u32> {
     let max = u32::try_from(max_keys.unwrap_or(1000)).map_err(|_| invalid("max-keys is negative"))?;
     Ok(max.min(PAGE))
 }

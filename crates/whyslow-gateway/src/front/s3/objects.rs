@@ -1,12 +1,14 @@
 //! Objects: put, delete, copy.
 
 use super::fields::{attributes, conditions, refuse, size, source, tag, timestamp};
+use super::tag_set;
 use super::{Answer, Endpoint};
 use crate::front::call::Call;
 use crate::front::checksums::Algorithm;
 use crate::front::content::Upload;
 use crate::front::errors::{answer, not_here};
-use crate::store::{Conditions, ObjectName};
+use crate::sealed::Attributes;
+use crate::store::ObjectName;
 use http::StatusCode;
 use s3s::dto::*;
 use s3s::{S3Error, S3ErrorCode, S3Request, S3Response, S3Result};
@@ -100,13 +102,21 @@ impl Endpoint {
         let input = request.input;
         let (from, to) = (source(&input.copy_source)?, ObjectName::new(input.bucket, input.key));
         let is_new = input.metadata_directive.as_ref().is_some_and(|word| word.as_str() == MetadataDirective::REPLACE);
-        if from == to && !is_new {
+        let has_new_tags =
+            input.tagging_directive.as_ref().is_some_and(|word| word.as_str() == TaggingDirective::REPLACE);
+        if from == to && !is_new && !has_new_tags {
             let message = "an object is copied onto itself only with other metadata";
             return Err(S3Error::with_message(S3ErrorCode::InvalidRequest, message));
         }
-        let replace = is_new.then(|| attributes(&request.headers, input.content_type, input.metadata)).transpose()?;
+        let given = attributes(&request.headers, input.content_type, input.metadata)?;
+        let change = |source: Attributes| {
+            let tags = tag_set::of(if has_new_tags { &given } else { &source });
+            let mut changed = if is_new { given.clone() } else { source };
+            tag_set::set(&mut changed, &tags);
+            changed
+        };
         let conditions = conditions(&request.headers, "x-amz-copy-source-");
-        let copied = self.store.copy(&from, &to, replace.as_ref(), &conditions).await;
+        let copied = self.store.copy_with(&from, &to, &change, &conditions).await;
         let receipt = copied.map_err(|error| not_modified_is_failed(answer(call, error)))?;
         call.stored(&receipt);
         let result = CopyObjectResult {
@@ -115,19 +125,6 @@ impl Endpoint {
             ..CopyObjectResult::default()
         };
         Ok(S3Response::new(CopyObjectOutput { copy_object_result: Some(result), ..CopyObjectOutput::default() }))
-    }
-
-    /// There are none, which some clients make sure of.
-    pub(super) async fn get_object_tagging(
-        &self,
-        call: &Call,
-        request: S3Request<GetObjectTaggingInput>,
-    ) -> Answer<GetObjectTaggingOutput> {
-        let input = request.input;
-        current(input.version_id.as_deref())?;
-        let object = ObjectName::new(input.bucket, input.key);
-        self.store.head(&object, &Conditions::default()).await.map_err(|error| answer(call, error))?;
-        Ok(S3Response::new(GetObjectTaggingOutput::default()))
     }
 }
 

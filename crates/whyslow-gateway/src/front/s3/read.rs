@@ -9,7 +9,7 @@ use crate::pool::Transfers;
 use crate::sealed::{Info, Opened, SealedErrorKind};
 use crate::store::{Conditions, ObjectName, Range};
 use futures_util::{StreamExt, stream};
-use http::{HeaderMap, StatusCode};
+use http::{HeaderMap, HeaderValue, StatusCode};
 use s3s::dto::*;
 use s3s::{Body, S3Error, S3ErrorCode, S3Request, S3Response, S3Result};
 
@@ -31,7 +31,10 @@ impl Endpoint {
         current(input.version_id.as_deref())?;
         let wanted = wanted(input.range, input.part_number)?;
         let object = ObjectName::new(input.bucket, input.key);
-        let (opened, is_part) = self.open(call, &object, wanted, &request.headers).await?;
+        let (opened, is_part) = match self.open(call, &object, wanted, &request.headers).await {
+            Ok(opened) => opened,
+            Err(error) => return Err(self.with_tag(&object, &request.headers, error).await),
+        };
         let Opened { info, range: (first, end), bytes, transfers } = opened;
         call.reads(&transfers);
         let shown = Shown::of(&info);
@@ -51,6 +54,7 @@ impl Endpoint {
             content_language: shown.content_language,
             expires: shown.expires,
             metadata: shown.metadata,
+            tag_count: shown.tag_count,
             ..GetObjectOutput::default()
         };
         Ok(S3Response::new(output))
@@ -122,6 +126,40 @@ impl Endpoint {
         Ok((info, part.ok_or_else(|| no_part(number))?))
     }
 
+    /// What HEAD tells of an object, and where in it the part lies that is meant.
+    async fn look(
+        &self,
+        call: &Call,
+        object: &ObjectName,
+        wanted: Wanted,
+        headers: &HeaderMap,
+    ) -> S3Result<(Info, Option<(u64, u64)>)> {
+        let conditions = conditions(headers, "");
+        if let Wanted::Part(number) = wanted {
+            let (info, part) = self.part(call, object, number, &conditions).await?;
+            return Ok((info, Some(part)));
+        }
+        let info = self.store.head(object, &conditions).await.map_err(|error| answer(call, error))?;
+        let part = range_of(&info, wanted)?;
+        Ok((info, part))
+    }
+
+    /// 304 has the ETag that 200 would have (RFC 9110 section 15.4.5): it is the one that the
+    /// client has, where it names one alone.
+    async fn with_tag(&self, object: &ObjectName, headers: &HeaderMap, mut error: S3Error) -> S3Error {
+        if *error.code() != S3ErrorCode::NotModified {
+            return error;
+        }
+        let tag = match only_tag(headers) {
+            Some(tag) => Some(tag),
+            None => self.store.head(object, &Conditions::default()).await.ok().map(|info| format!("\"{}\"", info.tag)),
+        };
+        if let Some(tag) = tag.and_then(|tag| HeaderValue::try_from(tag).ok()) {
+            error.set_headers(HeaderMap::from_iter([(http::header::ETAG, tag)]));
+        }
+        error
+    }
+
     pub(super) async fn head_object(
         &self,
         call: &Call,
@@ -131,14 +169,10 @@ impl Endpoint {
         let input = request.input;
         current(input.version_id.as_deref())?;
         let wanted = wanted(input.range, input.part_number)?;
-        let (object, conditions) = (ObjectName::new(input.bucket, input.key), conditions(&request.headers, ""));
-        let (info, part) = if let Wanted::Part(number) = wanted {
-            let (info, part) = self.part(call, &object, number, &conditions).await?;
-            (info, Some(part))
-        } else {
-            let info = self.store.head(&object, &conditions).await.map_err(|error| answer(call, error))?;
-            let part = range_of(&info, wanted)?;
-            (info, part)
+        let object = ObjectName::new(input.bucket, input.key);
+        let (info, part) = match self.look(call, &object, wanted, &request.headers).await {
+            Ok(found) => found,
+            Err(error) => return Err(self.with_tag(&object, &request.headers, error).await),
         };
         let shown = Shown::of(&info);
         let (first, end) = part.unwrap_or((0, info.size));
@@ -160,6 +194,13 @@ impl Endpoint {
         };
         Ok(S3Response::new(output))
     }
+}
+
+/// The tag of `If-None-Match`, if it is one, in quotation marks.
+fn only_tag(headers: &HeaderMap) -> Option<String> {
+    let value = headers.get(http::header::IF_NONE_MATCH)?.to_str().ok()?.trim();
+    let tag = value.strip_prefix("W/").unwrap_or(value).trim_matches('"');
+    (!tag.is_empty() && !tag.contains(['*', ',', '"', ' '])).then(|| format!("\"{tag}\""))
 }
 
 fn wanted(range: Option<s3s::dto::Range>, part: Option<i32>) -> S3Result<Wanted> {
@@ -223,6 +264,19 @@ mod tests {
         assert_eq!(wanted(None, Some(7)).ok(), Some(Wanted::Part(7)));
         assert!(wanted(Some(range()), Some(7)).is_err());
         assert!(wanted(None, Some(0)).is_err() && wanted(None, Some(10_001)).is_err());
+    }
+
+    #[test]
+    fn one_tag_is_the_one_that_the_client_has() {
+        let of = |value: &'static str| {
+            only_tag(&HeaderMap::from_iter([(http::header::IF_NONE_MATCH, HeaderValue::from_static(value))]))
+        };
+        for value in ["\"w1-a\"", "w1-a", " W/\"w1-a\""] {
+            assert_eq!(of(value).as_deref(), Some("\"w1-a\""), "{value}");
+        }
+        for value in ["*", "\"w1-a\", \"w1-b\"", ""] {
+            assert_eq!(of(value), None, "{value}");
+        }
     }
 
     #[test]

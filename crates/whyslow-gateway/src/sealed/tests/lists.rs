@@ -1,6 +1,7 @@
 //! Lists: the plaintext's names and sizes, in the plaintext's order.
 
 use super::*;
+use crate::format::MetadataFault;
 use crate::pool::Body;
 use crate::store::{ListQuery, PutOptions};
 
@@ -66,7 +67,7 @@ async fn an_unknown_multipart_object_is_read_once() {
 }
 
 #[tokio::test]
-async fn what_no_gateway_stored_is_listed_as_it_is_and_not_read() {
+async fn foreign_object_is_not_read_and_fails_the_list() {
     let bench = in_memory(SealedOptions::default());
     for (key, length) in [("empty", 0), ("foreign", 200), ("larger", 276 + 65_552 + 9)] {
         let body = Body::from(Bytes::from(vec![7; length]));
@@ -78,9 +79,46 @@ async fn what_no_gateway_stored_is_listed_as_it_is_and_not_read() {
         let error = bench.sealed.head(&name(key), &anyhow()).await.unwrap_err();
         assert_eq!(error.kind, SealedErrorKind::NotSealed);
     }
-    let listing = bench.sealed.list("bucket", &ListQuery::default()).await.unwrap();
-    let listed: Vec<_> = listing.objects.iter().map(|info| (info.key.as_str(), info.size)).collect();
-    assert_eq!(listed, [("empty", 0), ("foreign", 200), ("larger", 276 + 65_552 + 9)]);
+    let query = ListQuery { prefix: "empty".to_owned(), ..ListQuery::default() };
+    let error = bench.sealed.list("bucket", &query).await.unwrap_err();
+    assert_eq!(error.kind, SealedErrorKind::NotSealed);
+    assert!(error.message.starts_with("`empty`: "), "{error}");
+    // It can be deleted by its key.
+    bench.sealed.delete(&name("empty")).await.unwrap();
+    assert_eq!(bench.sealed.list("bucket", &query).await.unwrap(), Listing::default());
+}
+
+/// A name that was changed in the storage, or that another tool stored, is not left out.
+#[tokio::test]
+async fn name_that_cannot_be_decrypted_fails_the_list() {
+    let bench = in_memory(SealedOptions { encrypt_names: true, ..SealedOptions::default() });
+    bench.put("k", b"x").await;
+    bench.store.put(&name("foreign"), Body::from(Bytes::new()), &PutOptions::default()).await.unwrap();
+    let error = bench.sealed.list("bucket", &ListQuery::default()).await.unwrap_err();
+    assert_eq!(error.kind, SealedErrorKind::NotSealed);
+    assert!(error.message.starts_with("`foreign`: "), "{error}");
+}
+
+/// The end of a multipart object is read for its size: without its epoch there is none to list.
+#[tokio::test]
+async fn object_of_an_epoch_that_is_not_loaded_fails_the_list() {
+    let bench = in_memory(SealedOptions { least_part: 0, ..SealedOptions::default() });
+    bench.upload("several", &[(1, 100), (2, 7)]).await;
+    let (newer, newest) = (epoch(), epoch());
+    let both = Keyring::new(newer.clone(), [bench.epoch.clone()]);
+    let next = SealedStore::new(Arc::clone(&bench.store), Arc::new(both), bench.options.clone());
+    next.put(&name("single"), content(b"x"), &Attributes::default(), &anyhow()).await.unwrap();
+    let alone = Arc::new(Keyring::new(newest, [newer]));
+    let without = SealedStore::new(Arc::clone(&bench.store), alone, bench.options.clone());
+    let listed = without.list("bucket", &ListQuery::default()).await.unwrap_err();
+    let read = without.get(&name("several"), None, &anyhow()).await.unwrap_err();
+    for error in [&listed, &read] {
+        assert!(matches!(error.kind, SealedErrorKind::Metadata(MetadataFault::UnknownEpoch(_))), "{error}");
+        let expected = format!("sealed to epoch 1 of this bucket ({}), which is not loaded", bench.epoch.id());
+        assert!(error.message.contains(&expected), "{error}");
+    }
+    assert!(listed.message.starts_with("`several`: "), "{listed}");
+    assert_eq!(get(&without, "single", None).await.unwrap(), b"x");
 }
 
 #[tokio::test]

@@ -101,3 +101,74 @@ async fn names_stay_under_their_epoch() {
     let error = sealed(Keyring::new(bench.epoch.clone(), [newer])).adopt("bucket").await.unwrap_err();
     assert!(error.message.contains(&format!("under epoch {}", bench.epoch.id())), "{error}");
 }
+
+/// The marker as it is stored.
+async fn marker(bench: &Bench) -> serde_json::Value {
+    let mut download = bench.store.get(&name(".whyslow-gateway/settings"), None, &anyhow()).await.unwrap();
+    let mut text = Vec::new();
+    while let Some(bytes) = download.body.next().await {
+        text.extend_from_slice(&bytes.unwrap());
+    }
+    serde_json::from_slice(&text).unwrap()
+}
+
+#[tokio::test]
+async fn marker_lists_the_epochs_of_the_bucket() {
+    for bench in all() {
+        bench.put("k", b"x").await;
+        let (first, newer) = (bench.epoch.clone(), epoch());
+        assert_eq!(marker(&bench).await["epochs"], serde_json::json!([first.id().to_string()]));
+        let both = Arc::new(Keyring::new(newer.clone(), [first.clone()]));
+        let next = SealedStore::new(Arc::clone(&bench.store), both, bench.options.clone());
+        // Reading notes nothing.
+        assert_eq!(get(&next, "k", None).await.unwrap(), b"x");
+        assert_eq!(marker(&bench).await["epochs"], serde_json::json!([first.id().to_string()]));
+        next.put(&name("k2"), content(b"y"), &Attributes::default(), &anyhow()).await.unwrap();
+        let expected = serde_json::json!([first.id().to_string(), newer.id().to_string()]);
+        assert_eq!(marker(&bench).await["epochs"], expected);
+        assert!(next.missing_epochs("bucket").is_empty());
+    }
+}
+
+#[tokio::test]
+async fn bucket_of_epochs_that_are_not_loaded_is_refused() {
+    for bench in all() {
+        bench.put("k", b"x").await;
+        let options = SealedOptions { names_epoch: None, ..bench.options.clone() };
+        let other = SealedStore::new(Arc::clone(&bench.store), ring(&epoch()), options);
+        let error = other.adopt("bucket").await.unwrap_err();
+        assert_eq!(error.kind, SealedErrorKind::OtherSettings);
+        assert!(error.message.contains(&bench.epoch.id().to_string()), "{error}");
+        let put = other.put(&name("k"), content(b"y"), &Attributes::default(), &anyhow()).await.unwrap_err();
+        assert_eq!(put.kind, SealedErrorKind::OtherSettings);
+    }
+}
+
+#[tokio::test]
+async fn epoch_that_is_not_loaded_is_missing() {
+    let bench = in_memory(SealedOptions::default());
+    bench.put("k", b"x").await;
+    let newer = epoch();
+    let both = Arc::new(Keyring::new(newer.clone(), [bench.epoch.clone()]));
+    SealedStore::new(Arc::clone(&bench.store), both, bench.options.clone()).adopt("bucket").await.unwrap();
+    let without = SealedStore::new(Arc::clone(&bench.store), ring(&newer), bench.options.clone());
+    without.adopt("bucket").await.unwrap();
+    assert_eq!(without.missing_epochs("bucket"), [(1, bench.epoch.id().to_string())]);
+}
+
+#[tokio::test]
+async fn bucket_of_other_gateways_is_refused() {
+    for bench in all() {
+        let of = |id: Option<&str>| {
+            let options = SealedOptions { gateway: id.map(str::to_owned), ..bench.options.clone() };
+            SealedStore::new(Arc::clone(&bench.store), ring(&bench.epoch), options)
+        };
+        of(Some("production")).adopt("bucket").await.unwrap();
+        assert_eq!(marker(&bench).await["gateway"], "production");
+        let error = of(Some("staging")).adopt("bucket").await.unwrap_err();
+        assert_eq!(error.kind, SealedErrorKind::OtherSettings);
+        // One without an id leaves the bucket's.
+        of(None).adopt("bucket").await.unwrap();
+        assert_eq!(marker(&bench).await["gateway"], "production");
+    }
+}

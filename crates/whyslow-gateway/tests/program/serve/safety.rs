@@ -2,7 +2,7 @@
 //! and the limit of open files.
 
 use super::output;
-use super::running::{Place, Running, ask};
+use super::running::{Place, Running, ask, until};
 use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
 
@@ -100,4 +100,44 @@ fn lists_are_complete_or_refused_with_few_descriptors() {
     gateway.end();
     let (code, _, errors) = output(&mut limited(&command, 35));
     assert!(code == Some(2) && errors.contains("35 open files are allowed, and 36 are needed"), "{errors}");
+}
+
+#[test]
+fn access_keys_are_read_again_at_sighup() {
+    let place = Place::new();
+    assert_eq!(output(&mut place.command(&["init", "keys", "--store", "file:store"])).0, Some(0));
+    let gateway = Running::start(place.command(&["serve", "--config", "keys/gateway.toml"]), &[]);
+    let settings = std::fs::read_to_string(place.at("keys/gateway.toml")).unwrap();
+    place.put("second.key", b"another-secret");
+    let more = format!("{settings}\nsecond = \"file:../second.key\"\n[allow]\nsecond = [\"read\", \"list:photos\"]\n");
+    std::fs::write(place.at("keys/gateway.toml"), more).unwrap();
+    gateway.signal(rustix::process::Signal::HUP);
+    let printed = |what: &str| gateway.stderr().contains(what);
+    until("it read the keys", || printed("access keys and certificate were read again: gateway, second"));
+    // Settings that make no sense change nothing.
+    std::fs::write(place.at("keys/gateway.toml"), "unknown = 1\n").unwrap();
+    gateway.signal(rustix::process::Signal::HUP);
+    until("it refused the settings", || printed("the settings are as before: "));
+    gateway.end();
+}
+
+#[test]
+fn grant_of_an_unknown_key_is_refused() {
+    let place = Place::new();
+    assert_eq!(output(&mut place.command(&["init", "keys", "--store", "file:store"])).0, Some(0));
+    let arguments = ["serve", "--config", "keys/gateway.toml", "--allow", "nobody=read"];
+    let (code, _, errors) = output(&mut place.command(&arguments));
+    assert!(code == Some(2) && errors.contains("--allow nobody: there is no access key of this name"), "{errors}");
+}
+
+/// Gateways with copied settings are kept apart by their id.
+#[test]
+fn gateway_of_another_id_does_not_start() {
+    let place = Place::new();
+    let gateway = place.serve(&["--gateway-id", "production"]);
+    assert_eq!(gateway.ask("PUT", "/photos", b"").0, 200);
+    gateway.end();
+    let arguments = ["serve", "--store", "file:store", "--no-auth", "--listen", "127.0.0.1:0", "--admin", "off"];
+    let (code, _, errors) = output(&mut place.command(&[&arguments[..], &["--gateway-id", "test"]].concat()));
+    assert!(code == Some(2) && errors.contains("belongs to the gateways `production`"), "{errors}");
 }
