@@ -171,7 +171,8 @@ fn entry(
 
 /// How far secrets opened it.
 fn decryption(facts: &Facts) -> Option<Decryption> {
-    facts.decryption.as_ref().or(facts.quic.as_ref()?.decryption.as_ref()).cloned()
+    let of_quic = || facts.quic.as_ref()?.decryption.as_ref();
+    facts.decryption.as_ref().or_else(of_quic).cloned()
 }
 
 /// The SYNs of QUIC are made up: they do not show the stack of their sender.

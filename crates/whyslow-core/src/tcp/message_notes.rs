@@ -4,8 +4,14 @@ use super::facts::{DirectionFacts, Gap};
 use super::payload::MessageFacts;
 use crate::types::Side;
 
+/// Notes what they show.
+pub(super) fn note(directions: &mut [DirectionFacts; 2], messages: &MessageFacts) {
+    note_heartbeats(directions, messages);
+    note_windows(directions, messages);
+}
+
 /// Marks transfers that are heartbeats or their answers alone: nobody waited for them.
-pub(super) fn note_heartbeats(directions: &mut [DirectionFacts; 2], messages: &MessageFacts) {
+fn note_heartbeats(directions: &mut [DirectionFacts; 2], messages: &MessageFacts) {
     for side in Side::BOTH {
         for transfer in &mut directions[side].transfers {
             transfer.is_housekeeping |= messages.is_heartbeat(side as usize, transfer.seq);
@@ -15,7 +21,7 @@ pub(super) fn note_heartbeats(directions: &mut [DirectionFacts; 2], messages: &M
 
 /// Where all of flow control was read, a message of the peer gives credit only if a window had no
 /// room: others came by chance within the application's pause.
-pub(super) fn note_windows(directions: &mut [DirectionFacts; 2], messages: &MessageFacts) {
+fn note_windows(directions: &mut [DirectionFacts; 2], messages: &MessageFacts) {
     let Some(windows) = &messages.windows else { return };
     for side in Side::BOTH {
         let waits = windows.get(side as usize).map_or(&[][..], Vec::as_slice);

@@ -396,10 +396,7 @@ impl Connection {
             exchanges::note_goodbye(&mut directions, !client, closed);
         }
         let (decryption, messages) = readers.finish(&content, client, quic.as_deref());
-        if let Some(messages) = &messages {
-            message_notes::note_heartbeats(&mut directions, messages);
-            message_notes::note_windows(&mut directions, messages);
-        }
+        messages.iter().for_each(|messages| message_notes::note(&mut directions, messages));
         let requester = exchanges::requester(client, endpoints[!client].1);
         exchanges::note_request_retransmits(&mut directions, requester);
         let conversation =
@@ -418,12 +415,7 @@ impl Connection {
             closed_by: self.closed_by(),
             closing: self.closing.map(|at| at.map(PacketRef::into_parts)),
             fins: self.fin.map(|fin| fin.is_some()),
-            reset: self.reset.map(|reset| ResetFacts {
-                from: reset.from,
-                ttl: reset.ttl,
-                is_bare: reset.is_bare,
-                is_denied: reset.is_denied,
-            }),
+            reset: self.reset_facts(),
             ttl: self.ttl.map(|[of_syn, of_payload]| (of_syn.map(NonZeroU8::get), of_payload.map(NonZeroU8::get))),
             handshake,
             vantage,
@@ -442,6 +434,15 @@ impl Connection {
             elided: Vec::new(),
             timeless: false,
         }
+    }
+
+    fn reset_facts(&self) -> Option<ResetFacts> {
+        self.reset.map(|reset| ResetFacts {
+            from: reset.from,
+            ttl: reset.ttl,
+            is_bare: reset.is_bare,
+            is_denied: reset.is_denied,
+        })
     }
 
     /// Takes what few connections have, with what the directions tell of the capture's defects.

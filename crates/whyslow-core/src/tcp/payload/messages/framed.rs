@@ -34,7 +34,7 @@ pub(super) enum Part {
     /// A request.
     Request(Request),
     /// A request goes on. `ends`: with this message.
-    RequestPart { ends: bool },
+    GoesOn { ends: bool },
     /// A response, or a part of it. `ends`: with this message.
     Response { key: Option<u64>, ends: bool, error: Option<String>, status: Option<u16> },
     /// A sign of life, or its answer.
@@ -246,7 +246,7 @@ impl<F: Format> Framed<F> {
                     }
                 }
             }
-            Part::Push | Part::RequestPart { .. } | Part::Heartbeat | Part::Other => {}
+            Part::Push | Part::GoesOn { .. } | Part::Heartbeat | Part::Other => {}
         }
         half.part = Some(part);
     }
@@ -262,13 +262,13 @@ impl<F: Format> Framed<F> {
             Some(Part::Request(Request { is_heartbeat: true, .. })) => {
                 found.heartbeat(at.from, began.map_or(at.seq, |began| began.seq), at.end);
             }
-            Some(Part::Request(Request { goes_on: false, .. }) | Part::RequestPart { ends: true }) => {
+            Some(Part::Request(Request { goes_on: false, .. }) | Part::GoesOn { ends: true }) => {
                 half.goes_on = false;
                 if let Some(request) = found.requests.at(half.request) {
                     request.sent = Some(at.last);
                 }
             }
-            Some(Part::RequestPart { ends: false }) => half.goes_on = true,
+            Some(Part::GoesOn { ends: false }) => half.goes_on = true,
             Some(Part::Response { ends, .. }) => {
                 let waiting = half.answers.take();
                 let of = waiting.and_then(|index| pending.get(index)).copied();

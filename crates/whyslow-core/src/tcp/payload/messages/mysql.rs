@@ -102,7 +102,7 @@ impl MySql {
             return if self.is_over { Part::Other } else { Part::request("login", None) };
         }
         if head.get(3) != Some(&0) {
-            return Part::RequestPart { ends: true };
+            return Part::GoesOn { ends: true };
         }
         let Some((&command, argument)) = body.split_first() else { return Part::Other };
         let is_cut = len > HEAD_MAX as u64;
@@ -233,7 +233,7 @@ impl Format for MySql {
     fn part(&mut self, from: Role, head: &[u8], len: u64) -> Part {
         let Some(goes_on) = self.goes_on.get_mut(from as usize) else { return Part::Other };
         if std::mem::replace(goes_on, len == LONGEST) {
-            return if from == Role::Client { Part::RequestPart { ends: !*goes_on } } else { Part::response_part() };
+            return if from == Role::Client { Part::GoesOn { ends: !*goes_on } } else { Part::response_part() };
         }
         match from {
             Role::Client => self.client(head, len),

@@ -78,22 +78,22 @@ impl Postgres {
                 self.batch(label.unwrap_or_else(|| "prepared statement".to_owned()))
             }
             b'D' | b'E' | b'C' | b'H' => self.batch("prepared statement".to_owned()),
-            b'S' if std::mem::take(&mut self.in_batch) => Part::RequestPart { ends: true },
+            b'S' if std::mem::take(&mut self.in_batch) => Part::GoesOn { ends: true },
             b'S' => Part::request("sync", None),
-            b'd' => Part::RequestPart { ends: false },
+            b'd' => Part::GoesOn { ends: false },
             b'c' | b'f' => {
                 self.in_copy = false;
-                Part::RequestPart { ends: true }
+                Part::GoesOn { ends: true }
             }
             // An answer to the server's challenge.
-            b'p' => Part::RequestPart { ends: true },
+            b'p' => Part::GoesOn { ends: true },
             _ => Part::Other,
         }
     }
 
     fn batch(&mut self, label: String) -> Part {
         if std::mem::replace(&mut self.in_batch, true) {
-            return Part::RequestPart { ends: false };
+            return Part::GoesOn { ends: false };
         }
         Part::Request(Request { label, goes_on: true, ..Request::default() })
     }

@@ -109,7 +109,7 @@ impl Format for Redis {
                 None => Part::Other,
             },
             Role::Client if std::mem::take(&mut self.awaits_name) => command(&bulk(head), ends),
-            Role::Client => Part::RequestPart { ends },
+            Role::Client => Part::GoesOn { ends },
             Role::Server => {
                 if is_first {
                     self.is_push = kind == b'>';

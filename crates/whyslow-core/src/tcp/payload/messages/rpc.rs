@@ -196,7 +196,7 @@ impl Format for Rpc {
         match (*current, from) {
             (Some((number, true)), Role::Client) => {
                 if is_rest {
-                    return Part::RequestPart { ends: is_last };
+                    return Part::GoesOn { ends: is_last };
                 }
                 words.next();
                 let label = label(&mut words).unwrap_or_else(|| "RPC call".to_owned());

@@ -13,7 +13,7 @@ pub(super) fn fingerprint(sql: &[u8], quoted: bool, is_cut: bool) -> String {
             break;
         }
         let len = match (first, rest.get(1)) {
-            // A backslash escapes in MySQL's strings, and in others of SQL in those behind an E alone.
+            // A backslash escapes in MySQL, and in other dialects in strings behind an E alone.
             (b'\'', _) => out.literal(quoted_len(rest, b'\'', quoted)),
             (b'"', _) if quoted => out.literal(quoted_len(rest, b'"', true)),
             (b'"' | b'`', _) => out.name(rest, quoted_len(rest, first, false)),
