@@ -80,9 +80,14 @@ fn opened(facts: &Facts, quic: &Quic, sender: Option<Side>, mut finding: Finding
     }
     finding.remedies.retain(|remedy| !is_of_tcp(&remedy.action));
     if let Cause::ReceiveWindow | Cause::ZeroWindow | Cause::ProtocolWindow = finding.cause
-        && let Some((sender, flow)) = sender.and_then(|side| Some((side, flow_of(quic, facts.end_of(side))?)))
+        && let Some(sender) = sender
     {
-        flow_control(&mut finding, flow, facts.end_of(!sender));
+        match flow_of(quic, facts.end_of(sender)) {
+            Some(flow) => flow_control(&mut finding, flow, facts.end_of(!sender)),
+            // At the receiver the next grant may leave before the data that use up the last one.
+            None if finding.cause == Cause::ReceiveWindow => protocol_window(&mut finding, 0, Nanos::ZERO),
+            None => {}
+        }
     }
     finding.evidence.retain(|one| !matches!(one.kind, Measure::AgreedSegmentSize));
     Some(finding)
@@ -105,13 +110,17 @@ fn flow_control(finding: &mut Finding, flow: &FlowControl, granted_by: End) {
     let stream = flow.stream.filter(|_| is_stream).and_then(|stream| u32::try_from(stream).ok());
     let used = SendingStatement::FlowControlWindow { stream, bytes: flow.window, granted_by, times, waited_s };
     finding.details.push(used.into());
-    let value = |kind: Measure| finding.evidence.iter().find(|one| one.kind == kind).map(|one| one.value);
-    if is_slow_reader {
-        return;
+    if !is_slow_reader {
+        protocol_window(finding, flow.window, waited_s.scale(1.0 / times.max(1) as f64));
     }
-    let rtt_ms = value(Measure::RoundTrip).or(value(Measure::MinRoundTrip));
-    let bytes = value(Measure::ReceiveWindow).map_or(flow.window, |window| window as u64).max(flow.window);
-    let rtt_s = rtt_ms.map_or(waited_s.scale(1.0 / times.max(1) as f64), |rtt| Nanos::from_secs_f64(rtt / 1e3));
+}
+
+/// Names the window of flow control. `window`: bytes, as far as it was seen to be used up; `wait`:
+/// a typical wait for a grant, if the round trip is unknown.
+fn protocol_window(finding: &mut Finding, window: u64, wait: Nanos) {
+    let rtt_ms = value(finding, Measure::RoundTrip).or(value(finding, Measure::MinRoundTrip));
+    let bytes = value(finding, Measure::ReceiveWindow).map_or(window, |known| known as u64).max(window);
+    let rtt_s = rtt_ms.map_or(wait, |rtt| Nanos::from_secs_f64(rtt / 1e3));
     finding.cause = Cause::ProtocolWindow;
     finding.statement = SendingStatement::ProtocolWindow { bytes, rtt_s }.into();
     finding.remedies = vec![Remedy::new(Actor::Receiver, SendingAction::RaiseProtocolWindow { at: None, need: None })];

@@ -86,6 +86,31 @@ fn held_by_a_window(late: u32) -> Script {
     script
 }
 
+/// The same seen at the client, which grants more when half of the window is used: the grant leaves
+/// before the data that use up the last one.
+fn held_by_early_grants() -> Script {
+    let mut script = vec![(0, true, InitialKeys::seal(1, &DCID, 0, &hello())), (40, false, server_initial())];
+    script.push((41, true, sealed(true, 0, &stream(0, &[1, 4, 0, 0, 0xd1, 0xc1], true))));
+    let (mut at, mut sent, mut numbers) = (81, 0, [1, 0]);
+    for half in 1..=60 {
+        while sent < half * WINDOW / 2 {
+            let len = (half * WINDOW / 2 - sent).min(1_200);
+            let mut data = vec![0; len as usize];
+            if sent == 0 {
+                // HEADERS with :status 200, and a DATA frame of the rest.
+                data[..10].copy_from_slice(&[1, 3, 0, 0, 0xd9, 0, 0x80, 0x1d, 0xff, 0xf6]);
+            }
+            script.push((at, false, sealed(false, numbers[1], &stream(sent, &data, sent + len == 30 * WINDOW))));
+            (sent, numbers[1]) = (sent + len, numbers[1] + 1);
+        }
+        script.push((at, true, sealed(true, numbers[0], &ack(numbers[1] - 1))));
+        script.push((at, true, sealed(true, numbers[0] + 1, &[&[0x10][..], &varint(sent + WINDOW)].concat())));
+        numbers[0] += 2;
+        at += 20;
+    }
+    script
+}
+
 fn explained_with(script: &Script, keys: KeyRing) -> Analysis {
     let (mut reader, mut explainer) = (Reader::new(), Explainer::new());
     explainer.set_keys(keys);
@@ -113,6 +138,14 @@ fn window_of_the_connection_is_named_with_its_waits() {
     };
     assert_eq!((*stream, *bytes, *times), (None, WINDOW, 19));
     assert_eq!(waited_s.as_millis_f64(), 19.0 * 40.0);
+}
+
+#[test]
+fn window_is_named_where_grants_leave_before_it_is_used_up() {
+    let analysis = explained_with(&held_by_early_grants(), key_log());
+    let causes: Vec<_> = found(&analysis).iter().map(|finding| finding.cause).collect();
+    assert!(!causes.contains(&Cause::ReceiveWindow) && !causes.contains(&Cause::ZeroWindow), "{causes:?}");
+    assert_eq!(causes.first(), Some(&Cause::ProtocolWindow));
 }
 
 #[test]
