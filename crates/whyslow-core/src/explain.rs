@@ -89,6 +89,8 @@ pub struct Explainer {
     has_keys: bool,
     /// The capture that is read was condensed: of payload it holds what shows what it is, alone.
     is_condensed: bool,
+    /// Messages of protocols above TCP are not read.
+    ignores_messages: bool,
 }
 
 impl Default for Explainer {
@@ -116,6 +118,7 @@ impl Default for Explainer {
             keys: KeyRing::default(),
             has_keys: false,
             is_condensed: false,
+            ignores_messages: false,
         }
     }
 }
@@ -192,6 +195,11 @@ impl Explainer {
         debug_assert_eq!(self.packets, 0, "connections look for their secrets from their first packet on");
         self.quic.set_keys(keys.clone());
         (self.keys, self.has_keys) = (keys, true);
+    }
+
+    /// Reads no messages of protocols above TCP, as of condensed captures, which do not hold them.
+    pub fn ignore_messages(&mut self) {
+        self.ignores_messages = true;
     }
 
     /// Sets the seed of the table of connections, before the first packet. Programs that read
@@ -323,7 +331,7 @@ impl Explainer {
         let capture = self.captures.len() - 1;
         let frame = self.frame(packet);
         let keys = self.has_keys.then_some(&self.keys);
-        let is_condensed = self.is_condensed;
+        let is_condensed = self.is_condensed || self.ignores_messages;
         let begin = || match keys {
             None => {
                 let opening = OpenConnection::opening(capture, segment, packet.time, frame);

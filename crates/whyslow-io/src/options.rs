@@ -14,11 +14,15 @@ pub struct ExplainOptions {
     pub path_rate: Option<f64>,
     /// Secrets of TLS connections, in addition to those in the captures themselves.
     pub keys: Option<Arc<KeyLog>>,
+    /// Messages of protocols above TCP are read in clear: their requests have names. Condensed
+    /// captures do not hold them, and give the same analysis without.
+    pub messages: bool,
 }
 
 impl Default for ExplainOptions {
     /// One thread for each processor; the path's capacity is taken from the captures.
     fn default() -> Self {
-        Self { threads: thread::available_parallelism().unwrap_or(NonZero::<usize>::MIN), path_rate: None, keys: None }
+        let threads = thread::available_parallelism().unwrap_or(NonZero::<usize>::MIN);
+        Self { threads, path_rate: None, keys: None, messages: true }
     }
 }

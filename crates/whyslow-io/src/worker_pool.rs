@@ -52,6 +52,9 @@ impl WorkerPool {
             keys.iter().for_each(|keys| explainer.set_keys(keys.clone()));
             explainer.set_hash_seed(hash_seed());
             explainer.set_path_rate(options.path_rate);
+            if !options.messages {
+                explainer.ignore_messages();
+            }
         }
         Self { explainers, unlisted: None }
     }

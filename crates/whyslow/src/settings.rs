@@ -230,7 +230,7 @@ fn explain(args: Explain) -> anyhow::Result<Task> {
         [] => vec![Input::Stdin],
         files => inputs(files)?,
     };
-    let how = ExplainOptions { threads: threads(args.threads), path_rate: args.path_rate, keys: None };
+    let how = ExplainOptions { threads: threads(args.threads), path_rate: args.path_rate, keys: None, messages: true };
     let (selection, fail_on) = (args.selection, args.fail_on);
     let threshold = args.threshold.unwrap_or(whyslow_core::ranking::DEFAULT_THRESHOLD);
     let format = format(&args.shape);

@@ -117,13 +117,20 @@ fn parts<'a>(events: &'a [Event], summary: &Summary, cuts: &[usize]) -> Vec<Part
     parts
 }
 
+/// One that reads no messages, which condensed captures do not hold.
+fn explainer() -> Explainer {
+    let mut explainer = Explainer::new();
+    explainer.ignore_messages();
+    explainer
+}
+
 /// The analysis of parts that continue each other.
 fn explain(parts: &[Part<'_>]) -> String {
     format!("{:#?}", analyse(parts))
 }
 
 fn analyse(parts: &[Part<'_>]) -> Analysis {
-    let mut explainer = Explainer::new();
+    let mut explainer = explainer();
     for part in parts {
         explainer.begin_capture(&part.name);
         part.give(&mut explainer);
@@ -153,7 +160,7 @@ fn of_whole(parts: &[Part<'_>], before: &[u64]) -> (String, u64) {
 
 /// The same of condensed parts, read in pieces of this size.
 fn stitch(parts: &[Vec<u8>], piece: usize) -> String {
-    let mut explainer = Explainer::new();
+    let mut explainer = explainer();
     for part in parts {
         explainer.begin_capture("condensed");
         let mut reader = Reader::new();

@@ -147,7 +147,7 @@ pub(super) fn meaning(limit: &str) -> &'static str {
         "application" => "The sending application had nothing to send.",
         "slow-start" => "The congestion window was still opening.",
         "congestion-avoidance" => "The congestion window grew slowly.",
-        "bandwidth" => "The path carried what it could.",
+        "bandwidth" => "The link was full.",
         "receive-window" => "The receiver's window was full.",
         "sender-cap" => "The sender never had more in flight, though it might.",
         "loss-recovery" => "Lost segments were retransmitted after duplicate ACKs.",

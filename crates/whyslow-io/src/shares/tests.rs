@@ -12,7 +12,7 @@ use tempfile::TempDir;
 use whyslow_core::analysis::{Analysis, MAX_CONNECTIONS};
 
 fn options() -> ExplainOptions {
-    ExplainOptions { threads: NonZero::<usize>::MIN, path_rate: None, keys: None }
+    ExplainOptions { threads: NonZero::<usize>::MIN, path_rate: None, keys: None, messages: true }
 }
 
 /// What each share sends of captures, the captures in another order.
@@ -50,8 +50,10 @@ fn merged(shares: &[Vec<Vec<u8>>], every: bool) -> Result<(Reading, UnlistedConn
     files.merge(options(), every, &Stop::default(), &mut |_| ())
 }
 
+/// Without messages, which shares do not send.
 fn explained(inputs: &[Input]) -> Analysis {
-    crate::explain(inputs, &Stop::default(), &mut |_| ()).unwrap()
+    let options = ExplainOptions { messages: false, ..options() };
+    crate::explain_on(options, inputs, &Stop::default(), &mut |_| ()).unwrap()
 }
 
 fn assert_whole(inputs: &[Input], of: usize) {

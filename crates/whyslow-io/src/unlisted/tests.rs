@@ -53,7 +53,8 @@ pub(crate) fn capture(connections: u32, network: u8) -> Vec<u8> {
 /// What is listed, and all connections.
 fn every(files: &[&Path], threads: usize) -> (Analysis, Vec<Connection>) {
     let inputs: Vec<_> = files.iter().map(|path| Input::Path(path.to_path_buf())).collect();
-    let options = ExplainOptions { threads: NonZero::new(threads).unwrap(), path_rate: None, keys: None };
+    let options =
+        ExplainOptions { threads: NonZero::new(threads).unwrap(), path_rate: None, keys: None, messages: true };
     let (reading, unlisted) = read_every(options.clone(), &[&inputs], &Stop::default(), &mut |_| {}).unwrap();
     let listed = read_on(options, &[&inputs], &Stop::default(), &mut |_| {}).unwrap().analysis;
     assert_eq!(format!("{:?}", reading.analysis), format!("{listed:?}"), "nothing else changes");

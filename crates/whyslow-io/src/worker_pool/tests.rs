@@ -51,8 +51,10 @@ pub(crate) fn capture(packets: u32) -> Vec<u8> {
 
 /// The analysis of an input on this number of threads.
 fn explained(reader: impl Read + Send + 'static, threads: usize) -> Result<String, String> {
-    let mut pool =
-        WorkerPool::new(&ExplainOptions { threads: NonZero::new(threads).unwrap(), path_rate: None, keys: None }, None);
+    let mut pool = WorkerPool::new(
+        &ExplainOptions { threads: NonZero::new(threads).unwrap(), path_rate: None, keys: None, messages: true },
+        None,
+    );
     let mut source =
         Source::over("input".to_owned(), reader, false, &Stop::default()).map_err(|error| error.to_string())?;
     let mut calls = 0;
@@ -70,8 +72,10 @@ fn explained(reader: impl Read + Send + 'static, threads: usize) -> Result<Strin
 /// the explanation of the read part begins.
 fn is_modelled_if_stopped(before: bool) -> bool {
     let stop = Stop::default();
-    let mut pool =
-        WorkerPool::new(&ExplainOptions { threads: NonZero::new(1).unwrap(), path_rate: None, keys: None }, None);
+    let mut pool = WorkerPool::new(
+        &ExplainOptions { threads: NonZero::new(1).unwrap(), path_rate: None, keys: None, messages: true },
+        None,
+    );
     let sample = include_bytes!("../../../../samples/slow-start-client.pcap");
     let mut source = Source::over("input".to_owned(), Cursor::new(sample), false, &stop).unwrap();
     pool.run(&mut source, &mut |_| ()).unwrap();

@@ -8,7 +8,7 @@ use super::protocol::{GATHER_MAX, Protocol, Verdict};
 use super::tls;
 
 /// How a client of HTTP/2 in the clear begins (RFC 9113 section 3.4).
-const HTTP2: &[u8] = b"PRI * HTTP/2.0\r\n";
+pub(super) const HTTP2: &[u8] = b"PRI * HTTP/2.0\r\n";
 
 /// What came of looking for an opening.
 enum OpeningKind {

@@ -10,6 +10,7 @@
 //! is text) finds what it finds in the whole.
 
 use super::kind::{SMALL, is_text, kind_of};
+use super::openings::HTTP2;
 use super::protocol::{GATHER_MAX, Protocol};
 use super::streams::MIN_TEXT;
 use super::{http, tls};
@@ -253,6 +254,8 @@ fn opening(bytes: &[u8]) -> Opening {
     match http::begins(bytes) {
         Some(true) => Opening::Head,
         Some(false) => Opening::More,
+        None if bytes.len() >= ENOUGH && HTTP2.starts_with(bytes) => Opening::Bytes(HTTP2.len()),
+        None if HTTP2.starts_with(bytes) => Opening::More,
         None if bytes.starts_with(b"SSH-") => Opening::Bytes(4),
         None if b"SSH-".starts_with(bytes) => Opening::More,
         None => Opening::Nothing,

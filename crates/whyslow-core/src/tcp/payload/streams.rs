@@ -121,7 +121,9 @@ impl PayloadStreams {
         if goes_on {
             speech.next = seg.seq + seg.len;
             speech.room -= seg.len;
-            if u64::from(seg.len) < SMALL && is_credit(rest, seg.len.into()) {
+            // Padding of the frame may stand behind it.
+            let payload = rest.get(..seg.len as usize).unwrap_or(rest);
+            if u64::from(seg.len) < SMALL && is_credit(payload, seg.len.into()) {
                 seg.kind = PayloadKind::Credit;
             }
         }
@@ -164,6 +166,8 @@ impl PayloadStreams {
             seg.kind = PayloadKind::BehindGreeting;
         } else if speaker != Some(from) && start >= next {
             seg.kind = stream.kind_of(payload, seg.len.into());
+        } else if start >= next && u64::from(seg.len) < SMALL && is_credit(payload, seg.len.into()) {
+            seg.kind = PayloadKind::Credit;
         }
         let may_open = (is_first || speaker != Some(from)) && self.payload <= MAX_BEFORE_OPENING && start >= next;
         if may_open
