@@ -21,7 +21,8 @@ MIB = 1 << 20
 
 
 def client(**settings):
-    retries = {"total_max_attempts": 1}
+    # A connection is closed behind a body that was refused unread.
+    retries = {"total_max_attempts": 3}
     return boto3.client("s3", endpoint_url=URL, config=Config(signature_version="s3v4", retries=retries, **settings))
 
 

@@ -76,8 +76,14 @@ fn a_throttled_group_is_found_where_ip_netns_hides_its_hierarchy() {
         std::thread::sleep(Duration::from_millis(20));
     }
     std::fs::write(limited.0.join("cgroup.procs"), busy.id().to_string()).unwrap();
-    std::thread::sleep(Duration::from_secs(3));
-    let output = inside(env!("CARGO_BIN_EXE_whyslow"), &["host", "--json"]).output().unwrap();
+    // On a machine that is busy with other work the group may seldom reach its limit.
+    let look = || {
+        std::thread::sleep(Duration::from_secs(3));
+        inside(env!("CARGO_BIN_EXE_whyslow"), &["host", "--json"]).output().unwrap()
+    };
+    let is_found =
+        |output: &std::process::Output| String::from_utf8_lossy(&output.stdout).contains("\"cpu-throttled\"");
+    let output = (0..4).map(|_| look()).find(is_found).unwrap_or_else(look);
     busy.kill().unwrap();
     busy.wait().unwrap();
     ip(&["netns", "delete", &name]);
