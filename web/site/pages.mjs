@@ -31,6 +31,7 @@ const PARTS = [
       "both-ends",
       "quic",
       "keys",
+      "requests",
       "evidence",
       "live",
       "host",
