@@ -507,10 +507,7 @@ export interface Request {
   grpc_status: number | null;
   /** What the response says of a failure, in other protocols. Absent if nothing. */
   error?: string;
-  /**
-   * It waits for something to happen, so that nobody waited for its response. Absent where it does
-   * not.
-   */
+  /** It waits for an event, so that its wait costs no time. Absent if it does not. */
   poll?: boolean;
   /** First byte of the request. */
   start_s: number;

@@ -28,8 +28,7 @@ pub struct Request {
     /// is null.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
-    /// It waits for something to happen, so that nobody waited for its response. Left out where it
-    /// does not.
+    /// It waits for an event, so that its wait costs no time. Left out if it does not.
     #[serde(skip_serializing_if = "is_false")]
     pub poll: bool,
     /// First byte of the request.

@@ -26,9 +26,9 @@ const PEER_PORTS: [u16; 3] = [179, 639, 646];
 const MIN_PAUSES_IN_ROW: usize = 3;
 /// An answer of a program that reports is no larger; more is an upload.
 const MAX_REPORT_ANSWER: u64 = 10 * SEGMENT;
-/// So many messages without an answer are reports, …
+/// Messages without an answer from which a client sends reports, …
 const MIN_REPORTS: usize = 4;
-/// … if there are so many for each that has one.
+/// … and how many of them there are for each with an answer.
 const REPORTS_PER_ANSWER: usize = 3;
 /// Databases, caches and directories, of which the client asks: LDAP, MS SQL, Oracle, MySQL,
 /// PostgreSQL, Redis, Cassandra, memcached, MongoDB.

@@ -288,7 +288,7 @@ impl Ledger {
     }
 
     /// What an ACK frame acknowledged is complete.
-    pub(super) fn settle(&mut self, found: &mut Acknowledged) {
+    pub(super) fn complete_ack(&mut self, found: &mut Acknowledged) {
         let una = self.una;
         found.behind_hole.retain(|places| places.1 > una);
         let behind = self.largest_acknowledged.saturating_sub(FAR_BEHIND);
@@ -440,7 +440,7 @@ mod tests {
     fn acknowledge(ledger: &mut Ledger, ranges: &[Places]) -> Acknowledged {
         let mut found = Acknowledged::default();
         ranges.iter().for_each(|range| ledger.acknowledge(*range, &mut found));
-        ledger.settle(&mut found);
+        ledger.complete_ack(&mut found);
         found
     }
 

@@ -353,7 +353,7 @@ impl OpenedConnection {
     fn acknowledge(&mut self, sender: usize, ack: &Ack<'_>, found: &mut Acknowledged) {
         let ledger = &mut self.ledgers[sender];
         ack.ranges().for_each(|range| ledger.acknowledge(range, found));
-        ledger.settle(found);
+        ledger.complete_ack(found);
         let marks = &mut self.facts.congestion_marks[sender];
         *marks = ack.congestion_marks.max(*marks);
     }

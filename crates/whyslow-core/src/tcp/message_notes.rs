@@ -10,7 +10,7 @@ pub(super) fn note(directions: &mut [DirectionFacts; 2], messages: &MessageFacts
     note_windows(directions, messages);
 }
 
-/// Marks transfers that are heartbeats or their answers alone: nobody waited for them.
+/// Marks transfers that are only heartbeats or their answers, which cost no time.
 fn note_heartbeats(directions: &mut [DirectionFacts; 2], messages: &MessageFacts) {
     for side in Side::BOTH {
         for transfer in &mut directions[side].transfers {

@@ -74,13 +74,13 @@ impl PayloadReaders {
             || self.clear.as_ref().is_some_and(|clear| clear.is_within(side))
     }
 
-    /// So many bytes of a side that come next tell nothing.
+    /// Number of next bytes of a side that need not be read.
     pub(super) fn unread(&self, from: Side) -> u64 {
         let in_clear = self.clear.as_ref().map_or(u64::MAX, |clear| clear.unread(from));
         if self.decrypter.is_some() { 0 } else { in_clear }
     }
 
-    /// So many of them have passed.
+    /// This number of them has passed.
     pub(super) fn passed(&mut self, from: Side, bytes: u64) {
         if let Some(clear) = &mut self.clear {
             clear.passed(from, bytes);

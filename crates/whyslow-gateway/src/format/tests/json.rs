@@ -17,7 +17,7 @@ fn hex(bytes: &[u8]) -> String {
 }
 
 /// An object, and how it is asked for.
-struct Case {
+struct TestVector {
     name: String,
     key: String,
     kind: Kind,
@@ -26,7 +26,7 @@ struct Case {
     stored: Vec<u8>,
 }
 
-impl Case {
+impl TestVector {
     fn new(name: &str, object: Object, stored: Vec<u8>) -> Self {
         let metadata = object.to_metadata(&ring(), NAME, &[TYPE]).unwrap();
         let attributes = BTreeMap::from([TYPE].map(|(name, value)| (name.to_owned(), value.to_owned())));
@@ -61,7 +61,7 @@ fn of_parts(slices: &[&[u8]], parts: &[Part]) -> Vec<u8> {
     [slices.concat(), end].concat()
 }
 
-fn whole() -> Vec<Case> {
+fn whole() -> Vec<TestVector> {
     let single = slice(Role::Object, &TEXTS.concat(), 0).0;
     let (first, first_tag) = slice(Role::Part(1), TEXTS[0], 64);
     let (second, second_tag) = slice(Role::Part(7), TEXTS[1], 128);
@@ -69,9 +69,9 @@ fn whole() -> Vec<Case> {
     let part = |number, length: usize, filler, tag| Part { number, length: length as u64, filler, tag };
     let parts = [part(1, TEXTS[0].len(), 0, first_tag), part(7, TEXTS[1].len(), 8, second_tag)];
     vec![
-        Case::new("one slice", object(Kind::Single), single),
-        Case::new("an empty object", object(Kind::Single), slice(Role::Object, b"", 0).0),
-        Case::new(
+        TestVector::new("one slice", object(Kind::Single), single),
+        TestVector::new("an empty object", object(Kind::Single), slice(Role::Object, b"", 0).0),
+        TestVector::new(
             "parts 1 and 7, the second with a filler",
             object(Kind::Multipart),
             of_parts(&[&first, &filled], &parts),
@@ -80,13 +80,13 @@ fn whole() -> Vec<Case> {
 }
 
 /// What a storage may give instead: no reader may hand out a byte of it.
-fn faulty() -> Vec<Case> {
-    let [one, _, many] = <[Case; 3]>::try_from(whole()).ok().unwrap();
-    let changed = |case: &Case, name: &str, change: &dyn Fn(&mut Vec<u8>)| {
+fn faulty() -> Vec<TestVector> {
+    let [one, _, many] = <[TestVector; 3]>::try_from(whole()).ok().unwrap();
+    let changed = |case: &TestVector, name: &str, change: &dyn Fn(&mut Vec<u8>)| {
         let mut stored = case.stored.clone();
         change(&mut stored);
         let (key, metadata, attributes) = (case.key.clone(), case.metadata.clone(), case.attributes.clone());
-        Case { name: name.to_owned(), key, kind: case.kind, metadata, attributes, stored }
+        TestVector { name: name.to_owned(), key, kind: case.kind, metadata, attributes, stored }
     };
     let flip = |at: usize| move |stored: &mut Vec<u8>| stored[at] ^= 1;
     let same = |_: &mut Vec<u8>| {};
@@ -111,20 +111,20 @@ fn faulty() -> Vec<Case> {
         ("an older version of a part", [&first, &older]),
     ] {
         let slices = slices.map(|slice| &slice[..]);
-        cases.push(Case::new(name, object(Kind::Multipart), of_parts(&slices, &parts)));
+        cases.push(TestVector::new(name, object(Kind::Multipart), of_parts(&slices, &parts)));
     }
     let alone = of_parts(&[&second], &[part(2, second_tag)]);
-    cases.push(Case::new("a part is given for an object", object(Kind::Single), alone[..second.len()].to_vec()));
-    cases.push(Case { key: "folder/other".to_owned(), ..changed(&one, "another name", &same) });
+    cases.push(TestVector::new("a part is given for an object", object(Kind::Single), alone[..second.len()].to_vec()));
+    cases.push(TestVector { key: "folder/other".to_owned(), ..changed(&one, "another name", &same) });
     let other_type = BTreeMap::from([("content-type".to_owned(), "text/html".to_owned())]);
-    cases.push(Case { attributes: other_type, ..changed(&one, "another content type", &same) });
-    cases.push(Case { metadata: many.metadata.clone(), ..changed(&one, "metadata of the other kind", &same) });
+    cases.push(TestVector { attributes: other_type, ..changed(&one, "another content type", &same) });
+    cases.push(TestVector { metadata: many.metadata.clone(), ..changed(&one, "metadata of the other kind", &same) });
     cases.push(forged(&one));
     cases
 }
 
 /// By an adversary with the epoch's recipient, and with the metadata of an object of the same id.
-fn forged(one: &Case) -> Case {
+fn forged(one: &TestVector) -> TestVector {
     let forger = Keyring::new(epoch(1).with_secrets_of(&epoch(2)), []);
     let (role, mut stored) = (Role::Object, Vec::new());
     let place = (role, TEXTS[0].len() as u64);
@@ -133,10 +133,10 @@ fn forged(one: &Case) -> Case {
     writer.finish(&mut stored).unwrap();
     let name = "made with the recipient alone".to_owned();
     let (key, metadata, attributes) = (one.key.clone(), one.metadata.clone(), one.attributes.clone());
-    Case { name, key, kind: one.kind, metadata, attributes, stored }
+    TestVector { name, key, kind: one.kind, metadata, attributes, stored }
 }
 
-fn document(cases: &[Case]) -> Value {
+fn document(cases: &[TestVector]) -> Value {
     let keys = ["folder/file", "a//ü", "/"];
     let names = keys
         .map(|key| json!({ "plain": key, "stored": NameCipher::new(&epoch(1), NAME.bucket).encrypt(key).unwrap() }));
@@ -162,7 +162,7 @@ fn document(cases: &[Case]) -> Value {
         "recipient": epoch(1).identity().recipient().to_string(),
         "epoch": epoch(1).id().to_string(),
         "bucket": NAME.bucket,
-        "objects": cases.iter().map(Case::value).collect::<Vec<_>>(),
+        "objects": cases.iter().map(TestVector::value).collect::<Vec<_>>(),
         "names": names,
         "upload_ids": [{ "key": NAME.key, "storage": "upload.7", "text": upload }],
         "part_etags": etags,
@@ -226,9 +226,9 @@ fn another_reader_reads_other_objects() {
     let mut cases = Vec::new();
     for stored in singles.into_iter().chain(multiparts) {
         let name = format!("{:?} of {} B", stored.object.kind(), stored.text.len());
-        cases.push(Case::new(&name, stored.object, stored.bytes));
+        cases.push(TestVector::new(&name, stored.object, stored.bytes));
         assert_eq!(cases.last().unwrap().plain(), Some(stored.text));
-        let mut cut = Case::new(&format!("{name}, changed"), stored.object, cases.last().unwrap().stored.clone());
+        let mut cut = TestVector::new(&format!("{name}, changed"), stored.object, cases.last().unwrap().stored.clone());
         let last = cut.stored.len() - 17;
         cut.stored[last] ^= 1;
         cases.push(cut);

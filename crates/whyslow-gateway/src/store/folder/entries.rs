@@ -38,14 +38,14 @@ impl Entry {
 }
 
 #[derive(Debug)]
-struct Kept {
+struct CachedFolder {
     changed: Duration,
     entries: Arc<[Entry]>,
 }
 
 /// The names in folders that did not change since.
 #[derive(Debug)]
-pub(super) struct Entries(Mutex<LruCache<PathBuf, Kept>>);
+pub(super) struct Entries(Mutex<LruCache<PathBuf, CachedFolder>>);
 
 impl Default for Entries {
     fn default() -> Self {
@@ -73,7 +73,7 @@ impl Entries {
         let is_settled = now.saturating_sub(changed) >= SETTLED;
         if is_settled && entries.len() <= MOST {
             let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-            kept.put(folder.to_owned(), Kept { changed, entries: Arc::clone(&entries) });
+            kept.put(folder.to_owned(), CachedFolder { changed, entries: Arc::clone(&entries) });
             let mut count: usize = kept.iter().map(|(_, one)| one.entries.len() + 1).sum();
             while count > MOST {
                 let Some((_, oldest)) = kept.pop_lru() else { break };

@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 /// Most bytes of a side that wait behind a hole: a window of a fast path, and more than the
 /// reordering of any.
 const MAX_HELD: usize = 128 << 10;
-/// What an entry takes beside its bytes, about.
+/// Size of an entry without its bytes, about.
 const ENTRY: usize = 64;
 
 /// A segment behind a hole.
@@ -72,7 +72,7 @@ impl ClearReader {
         self.conversation.kind_of_segment(from)
     }
 
-    /// So many bytes passed that [need not be read](Self::unread).
+    /// Number of passed bytes that [need not be read](Self::unread).
     pub(in crate::tcp::payload) fn passed(&mut self, from: Side, bytes: u64) {
         let side = &mut self.sides[from];
         if let Some(next) = side.next.filter(|_| bytes > 0) {
@@ -82,7 +82,7 @@ impl ClearReader {
         }
     }
 
-    /// So many bytes of a side that come next tell nothing.
+    /// Number of next bytes of a side that need not be read.
     pub(in crate::tcp::payload) fn unread(&self, from: Side) -> u64 {
         let side = &self.sides[from];
         if side.held.is_empty() && side.next.is_some() { self.conversation.unread(from as usize) } else { 0 }

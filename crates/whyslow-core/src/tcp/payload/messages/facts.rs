@@ -38,7 +38,7 @@ impl MessageFacts {
         self.is_whole && !is_http && self.requests_total == self.requests.len() as u64
     }
 
-    /// Whether somebody waited for what begins with these bytes of the responder, at this time: a
+    /// Whether a request waited for what begins with these bytes of the responder, at this time: a
     /// response to a request that does not wait for something to happen begins in them, or goes on.
     pub(crate) fn was_waited_for(&self, (from, to): (u64, u64), start: Time) -> bool {
         self.requests.iter().filter(|request| !request.is_poll).any(|request| {

@@ -1,4 +1,4 @@
-//! [`Framed`]: messages that tell their own length, and what a format says of each.
+//! [`Framed`]: messages with a length field, and what a format knows of each.
 
 use super::http2::WindowWait;
 use super::reading::{Found, HEAD_MAX, MAX_PENDING, MessageState, Messages, Placed};
@@ -13,14 +13,14 @@ pub(super) enum Role {
     Server,
 }
 
-/// What the first bytes of a message tell of its length.
+/// The length of a message, by its first bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Split {
-    /// More bytes are needed: so many in all.
+    /// More bytes are needed: this number in all.
     Need(usize),
     /// The end of a line is needed.
     Line,
-    /// It is so long; of its first `head` bytes more is read, as far as it has so many.
+    /// Its length; its first `head` bytes, or all if it is shorter, are read.
     Message { len: u64, head: usize },
     /// It is not of this protocol, or another protocol follows.
     Lost,
@@ -39,7 +39,7 @@ pub(super) enum Part {
     Response { key: Option<u64>, ends: bool, error: Option<String>, status: Option<u16> },
     /// A sign of life, or its answer.
     Heartbeat,
-    /// What nobody has asked for.
+    /// A message without a request.
     Push,
     /// What the protocol needs for itself.
     Other,
@@ -80,10 +80,10 @@ impl Part {
 
 /// How a protocol's messages are cut, and what they are.
 pub(super) trait Format {
-    /// What the bytes of a side tell from the first one of a message on; at least one.
+    /// The length of the message with which these bytes of a side begin; at least one byte.
     fn split(&self, from: Role, bytes: &[u8]) -> Split;
 
-    /// What a message of so many bytes is, by its first ones.
+    /// The kind of a message of this length, by its first bytes.
     fn part(&mut self, from: Role, head: &[u8], len: u64) -> Part;
 
     /// Whether these first bytes of a segment, behind bytes that were not captured, are certainly
@@ -99,7 +99,7 @@ enum State {
     /// The head of a message, or nothing.
     #[default]
     Head,
-    /// So many bytes of a message are still to come.
+    /// Number of bytes of a message that follow.
     Rest(u64),
     /// The rest of a line that is too long.
     Line,

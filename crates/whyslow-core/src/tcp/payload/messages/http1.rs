@@ -18,7 +18,7 @@ enum State {
     /// A head, or between two messages.
     #[default]
     Head,
-    /// So many bytes of the body are still to come.
+    /// Number of bytes of the body that follow.
     Body(u64),
     Chunk(Chunk),
     /// The body ends with the connection.
@@ -361,7 +361,7 @@ impl Chunk {
     }
 }
 
-/// Takes up to so many bytes; returns how many.
+/// Takes at most this number of bytes; returns how many.
 fn take(bytes: &mut &[u8], most: u64) -> u64 {
     let count = usize::try_from(most).unwrap_or(usize::MAX).min(bytes.len());
     *bytes = bytes.get(count..).unwrap_or_default();

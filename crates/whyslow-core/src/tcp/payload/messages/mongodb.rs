@@ -11,7 +11,7 @@ const OP_MSG: u32 = 2013;
 /// Longest message (`maxMessageSizeBytes`).
 const MAX_MESSAGE: u32 = 48_000_000;
 const HEADER: usize = 16;
-/// The first element of a command, and what tells whether it waits.
+/// The first element of a command, and the field that shows whether it waits.
 const HEAD: usize = 512;
 /// More messages follow without another request.
 const MORE_TO_COME: u32 = 1 << 1;

@@ -28,7 +28,7 @@ enum Awaits {
     Login,
     /// The first packet of a response.
     First(u8),
-    /// So many definitions, and whether the response ends with them or rows follow.
+    /// Number of definitions, and whether the response ends with them or rows follow.
     Definitions {
         left: u64,
         rows: bool,

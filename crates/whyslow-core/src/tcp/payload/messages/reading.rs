@@ -53,11 +53,11 @@ pub(super) trait Messages {
     /// Takes the next bytes of a side.
     fn read(&mut self, bytes: &[u8], at: Placed, found: &mut Found);
 
-    /// So many bytes of a side follow that cannot be read: they were not captured, or
+    /// This number of bytes of a side follows and cannot be read: they were not captured, or
     /// [need not be](Self::unread).
     fn pass(&mut self, bytes: u64, at: Placed, found: &mut Found);
 
-    /// So many bytes that come next of a side tell nothing, and end no message.
+    /// Number of next bytes of a side that need not be read and end no message.
     fn unread(&self, from: usize) -> u64;
 
     /// Where a side stands.

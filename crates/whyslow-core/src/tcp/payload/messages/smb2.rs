@@ -86,7 +86,7 @@ impl Format for Smb2 {
         if from == Role::Server {
             let is_failure = status != PENDING && !EXPECTED.contains(&status);
             let error = is_failure.then(|| format!("status {status:#010x}"));
-            // A break of a lock that nobody asked for.
+            // A break of a lock, without a request.
             if number == u64::MAX {
                 return Part::Push;
             }

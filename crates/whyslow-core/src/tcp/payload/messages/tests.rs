@@ -37,7 +37,7 @@ fn read(ports: [u16; 2], talk: &[(Side, Vec<u8>)], size: usize) -> MessageFacts 
 }
 
 /// Label, and from when to when it was under way in milliseconds; `None` without its end.
-fn told(facts: &MessageFacts) -> Vec<(String, i64, Option<i64>)> {
+fn summaries(facts: &MessageFacts) -> Vec<(String, i64, Option<i64>)> {
     let ms = |time: Time| time.0 / 1_000_000;
     let end = |one: &RequestFacts| one.latest.filter(|_| one.is_complete).map(ms);
     facts.requests.iter().map(|one| (one.label.clone(), ms(one.start), end(one))).collect()
@@ -48,7 +48,7 @@ fn check(ports: [u16; 2], talk: &Talk, expected: &[(&str, i64, Option<i64>)]) ->
     let expected: Vec<_> = expected.iter().map(|(label, from, to)| ((*label).to_owned(), *from, *to)).collect();
     for size in [1, 2, 3, 7, 100, 100_000] {
         let facts = read(ports, talk, size);
-        assert_eq!(told(&facts), expected, "pieces of {size}");
+        assert_eq!(summaries(&facts), expected, "pieces of {size}");
         assert!(facts.is_whole, "pieces of {size}");
     }
     read(ports, talk, 100_000)

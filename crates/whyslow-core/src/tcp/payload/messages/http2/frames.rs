@@ -41,7 +41,7 @@ impl Frame {
 pub(super) enum Event<'a> {
     /// A frame of DATA begins.
     DataBegins(Frame),
-    /// So many bytes of it came, and so many are still to come.
+    /// Number of its bytes that came, and of those that follow.
     Data(Frame, usize, u32),
     /// Another frame, whole.
     Whole(Frame, &'a [u8]),
@@ -81,7 +81,7 @@ impl Frames {
         self.is_lost
     }
 
-    /// So many bytes that come next are data, and more follows.
+    /// Number of next bytes that are data, with more behind them.
     pub(super) fn unread(&self) -> u64 {
         if self.is_lost {
             return u64::MAX;
@@ -90,7 +90,7 @@ impl Frames {
         if is_data { u64::from(self.left).saturating_sub(1) } else { 0 }
     }
 
-    /// So many bytes follow that cannot be read.
+    /// Number of bytes that follow and cannot be read.
     pub(super) fn pass(&mut self, bytes: u64, give: &mut dyn FnMut(Event<'_>)) {
         let Some(left) = u64::from(self.left).checked_sub(bytes).filter(|_| self.in_frame) else {
             (self.is_lost, self.payload) = (true, Vec::new());

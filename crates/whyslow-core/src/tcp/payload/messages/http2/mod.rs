@@ -128,7 +128,7 @@ impl Http2 {
 /// Bytes that came next.
 enum Bytes<'a> {
     Read(&'a [u8]),
-    /// So many, which cannot be read.
+    /// Number of bytes that cannot be read.
     Passed(u64),
 }
 

@@ -98,7 +98,7 @@ impl Windows {
         self.streams.remove(&stream);
     }
 
-    /// Its sender sends so many bytes that count.
+    /// Its sender sends this number of bytes that count.
     pub(super) fn sent(&mut self, stream: u32, bytes: u32, now: Time) {
         let of_connection = self.connection.use_up(bytes, now);
         let of_connection = of_connection.map(|times| self.connection.wait(UsedWindow::Connection, times));

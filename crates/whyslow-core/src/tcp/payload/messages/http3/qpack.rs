@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 const MAX_STRING: u64 = 16 << 10;
 /// Largest dynamic table that is followed, bytes: Chrome and Firefox ask for 64 KiB.
 const MAX_TABLE: u64 = 64 << 10;
-/// What an entry takes beside its strings (RFC 9204 section 3.2.1).
+/// Size of an entry without its strings (RFC 9204 section 3.2.1).
 const ENTRY: u64 = 32;
 /// Most instructions that wait for their other half, bytes.
 const MAX_WAITING: usize = 32 << 10;

@@ -33,7 +33,7 @@ pub(super) enum Event {
 enum State {
     /// The header of a frame, as far as it has come.
     Frame(Vec<u8>),
-    /// So many bytes of the body are still to come in this frame.
+    /// Number of bytes of the body that follow in this frame.
     Data(u64),
     /// A header block, and how many of its bytes are missing.
     Block(Vec<u8>, u64),
