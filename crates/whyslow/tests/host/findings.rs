@@ -24,7 +24,7 @@ fn unclosed_connections_are_reported_with_their_process() {
     // nginx closes after a second; five seconds later nothing will close them any more.
     let script = format!(
         "{START_NGINX} python3 holds.py & sleep 7
-        for i in $(seq 20); do $W --json > look; grep -q '\"close-wait\"' look && break; sleep 1; done; cat look"
+        for i in $(seq 20); do $W --json > look; grep -q '\"cause\": \"close-wait\"' look && break; sleep 1; done; cat look"
     );
     let Some(printed) = json_within(&["nginx", "curl", "python3"], &script) else { return };
     let found = finding(&printed, "close-wait");
