@@ -14,6 +14,8 @@ const PARTS = [
         "network-or-server",
         "uploads-to-s3",
         "far-database",
+        "which-query",
+        "http3",
         "vpn",
         "containers",
         "windows",

@@ -4,7 +4,7 @@ import { useMemo } from "preact/hooks";
 import { endpoint, mainTransfer, protocol } from "./analysis";
 import type { Asker } from "./asker";
 import type { Content } from "./document";
-import { Exchanges, TransferList } from "./exchanges";
+import { Exchanges, NamedRequests, TransferList } from "./exchanges";
 import { Directions, Facts } from "./facts";
 import { FindingCard } from "./finding";
 import { bytes, count, rate, thousands, time } from "./format";
@@ -153,6 +153,7 @@ function Reasons(part: Part & { index: number; show: (frames: Frame[]) => void }
         </p>
       ))}
       {connection.exchanges_total > 0 && <Exchanges connection={connection} index={index} go={go} />}
+      {connection.requests && <NamedRequests connection={connection} go={go} />}
       {connection.transfers.length > 1 && (
         <TransferList connection={connection} index={index} go={go} content={content} help={help} />
       )}

@@ -1,4 +1,4 @@
-// The exchanges and transfers of a connection, to choose from.
+// The exchanges and transfers of a connection, to choose from, and its requests by name.
 
 import type { ComponentChildren } from "preact";
 import { useMemo } from "preact/hooks";
@@ -6,7 +6,7 @@ import type { Content } from "./document";
 import { count, rate, roundBytes, time } from "./format";
 import type { Go } from "./hash";
 import { Cause, Term } from "./help";
-import type { Connection, Exchange, Transfer } from "./model";
+import type { Connection, Exchange, Request, Transfer } from "./model";
 import { type ColumnHead, ColumnHeads, RowButton } from "./parts";
 
 interface Props {
@@ -113,6 +113,84 @@ function ExchangeLine(props: { exchange: Exchange; at: number; index: number; lo
         <i class="setup" style={wide(sending)} />
         <i class="waited" style={wide(first)} />
         <i class="carried" style={wide(carried)} />
+      </td>
+    </tr>
+  );
+}
+
+const REQUEST_HEADS: ColumnHead[] = [
+  "#",
+  { name: "request", isText: true },
+  { name: "status", title: "Status of the response; the error, if it failed" },
+  { name: "wait", title: "From the first byte of the request to the last of its response" },
+  { name: "bytes", title: "Bytes of the response" },
+  {
+    name: "time",
+    title: "When it was sent, waited for and transferred, from the first request to the last response",
+    isText: true,
+    also: "steps",
+  },
+];
+
+const endOf = (request: Request) => request.start_s + (request.wait_s ?? 0);
+
+/** Requests that the payload names: those of one connection may run at the same time. */
+export function NamedRequests({ connection, go }: Pick<Props, "connection" | "go">) {
+  const requests = connection.requests ?? [];
+  const more = (connection.requests_total ?? 0) - requests.length;
+  const from = Math.min(...requests.map((one) => one.start_s));
+  const to = Math.max(from + 1e-9, ...requests.map(endOf));
+  return (
+    <List
+      id="requests"
+      heading="Requests by name"
+      heads={REQUEST_HEADS}
+      unlisted={more > 0 ? `${count(more, "request")} with shorter waits` : ""}
+    >
+      {requests.map((request, at) => (
+        <RequestLine key={at} {...{ request, at, span: [from, to], go }} />
+      ))}
+    </List>
+  );
+}
+
+function RequestLine(props: { request: Request; at: number; span: [number, number]; go: Go }) {
+  const { request, at, go } = props;
+  const [from, to] = props.span;
+  const show = () => {
+    const room = Math.max(0.05 * (request.wait_s ?? 0), 1e-4);
+    go({ zoom: [request.start_s - room, endOf(request) + room] });
+  };
+  const part = (seconds: number) => ({ width: `${(100 * seconds) / (to - from)}%` });
+  const sent = request.sent_s ?? request.wait_s ?? 0;
+  const whole = Math.max(sent, request.wait_s ?? 0);
+  const first = Math.min(whole, Math.max(sent, request.headers_s ?? request.first_byte_s ?? whole));
+  const details = [
+    request.label,
+    request.protocol,
+    request.stream === null ? "" : `stream ${request.stream}`,
+    `started at ${time(request.start_s)}`,
+    request.headers_s === null ? "" : `head of the response after ${time(request.headers_s)}`,
+    request.first_byte_s === null ? "" : `first byte of its body after ${time(request.first_byte_s)}`,
+    request.poll ? "waits for an event, which costs no time" : "",
+    request.complete ? "" : "the response is not complete",
+  ];
+  return (
+    <tr onClick={show} title={details.filter(Boolean).join(", ")}>
+      <td>
+        <RowButton label={`Request ${at + 1}`} open={show}>
+          {at + 1}
+        </RowButton>
+      </td>
+      <td class="text">{request.label}</td>
+      <td>{request.error ?? request.grpc_status ?? request.status ?? "–"}</td>
+      <td>{request.wait_s === null ? "–" : time(request.wait_s)}</td>
+      <td>{roundBytes(request.response_bytes)}</td>
+      <td class="steps" aria-hidden="true">
+        <i style={part(request.start_s - from)} />
+        <i class="setup" style={part(sent)} />
+        <i class={request.poll ? "" : "waited"} style={part(first - sent)} />
+        <i class="carried" style={part(whole - first)} />
       </td>
     </tr>
   );

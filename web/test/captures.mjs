@@ -4,6 +4,35 @@ import { join } from "node:path";
 import { ACK, FIN, PSH, pcap, SYN } from "./pcap.mjs";
 import { folder } from "./program.mjs";
 
+/** Redis: a command that takes 3 ms and one that takes 400 ms, both from a client at 10 ms. */
+export function redisCommands() {
+  const [get, sort, value] = ["*2\r\n$3\r\nGET\r\n$1\r\na\r\n", "*2\r\n$4\r\nSORT\r\n$3\r\nset\r\n", "$2\r\nok\r\n"];
+  const packets = [];
+  let [time, sent, received] = [0, 1, 1];
+  const send = (after, up, flags, data = "") => {
+    time += after;
+    const [seq, ack] = up ? [sent, received] : [received, sent];
+    packets.push({ time, up, seq, ack, flags, data: Buffer.from(data) });
+    if (up) sent += data.length;
+    else received += data.length;
+  };
+  packets.push({ time, up: true, seq: 0, ack: 0, flags: SYN });
+  packets.push({ time: 0.01, up: false, seq: 0, ack: 1, flags: SYN | ACK });
+  time = 0.01;
+  send(1e-4, true, ACK);
+  for (const [command, server] of [
+    [get, 0.003],
+    [sort, 0.4],
+  ]) {
+    send(1e-4, true, ACK | PSH, command);
+    send(0.01 + server, false, ACK | PSH, value);
+    send(1e-4, true, ACK);
+  }
+  const path = join(folder, "redis.pcap");
+  writeFileSync(path, pcap(packets));
+  return path;
+}
+
 /**
  * So many connections, one after the other: a request and a short answer each, seen at the client.
  * Every tenth has a round trip of 80 ms, the others of 10 ms.

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { copyFileSync } from "node:fs";
 import { after, before, test } from "node:test";
 import { browserOfFile } from "./browser.mjs";
-import { manyConnections } from "./captures.mjs";
+import { manyConnections, redisCommands } from "./captures.mjs";
 import { json, report, sample, view } from "./program.mjs";
 
 let server;
@@ -132,6 +132,26 @@ test("exchanges are listed with their wait and their transfer", async (t) => {
   const milliseconds = (text) => Number.parseFloat(text) * (text.endsWith("µs") ? 1e-3 : text.endsWith("ms") ? 1 : 1e3);
   assert.ok(Math.abs(milliseconds(row[2]) - wait * 1e3) < 0.1 + wait * 10, `${row[2]} is not ${wait}`);
   assert.match(await page.getAttribute(".exchanges tbody tr:nth-child(2)", "title"), /took .* in all/);
+});
+
+test("requests are listed by name, and one that is chosen is shown in the graph", async (t) => {
+  const path = redisCommands();
+  const page = await open(t, `file://${report("redis", path)}#c=1`);
+  await page.waitForSelector(".requests tbody tr");
+  const { requests } = json(path).connections[0];
+  const cells = (row) =>
+    page.$$eval(`.requests tbody tr:nth-child(${row}) td`, (all) => all.map((cell) => cell.textContent));
+  assert.deepEqual(
+    requests.map((request) => request.label),
+    ["GET", "SORT"],
+  );
+  assert.deepEqual((await cells(1)).slice(0, 2), ["1", "GET"]);
+  assert.deepEqual((await cells(2)).slice(1, 4), ["SORT", "–", "410 ms"]);
+  await page.click(".requests tbody tr:nth-child(2) button");
+  await page.waitForFunction(() => location.hash.includes("t="));
+  const [from, to] = new URLSearchParams(new URL(page.url()).hash.slice(1)).get("t").split("~").map(Number);
+  const [, slow] = requests;
+  assert.ok(from <= slow.start_s && to >= slow.start_s + slow.wait_s, page.url());
 });
 
 test("nothing is wider than a phone", async (t) => {

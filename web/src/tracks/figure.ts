@@ -35,6 +35,10 @@ export interface Scene {
   palette: Palette;
 }
 
+/** Why the receiver's window is not drawn. */
+export const windowLack = ({ connection }: Scene): string =>
+  connection.quic ? "QUIC has none in its packets' headers" : "its scale is not in the capture";
+
 export interface Area {
   x: number;
   y: number;

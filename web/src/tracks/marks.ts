@@ -98,6 +98,8 @@ export function drawMarks(painter: Painter, scene: Scene, area: Area, x: Scale, 
     painter.lines(list, { color: palette[color], width: color === "program" ? 1.3 : 2 });
   const placed: Box[] = [];
   for (const [mark, shown] of Object.entries(LOOKS)) {
+    // QUIC has no SYN: its first packet is called Initial (RFC 9000 section 17.2.2).
+    if (mark === "syn" && scene.connection.quic) continue;
     for (const label of rows.get(mark) ?? []) {
       // One or two duplicates are not worth a label if segments are not visible.
       if (mark === "dup" && !answer.points && label.count < 3) continue;

@@ -6,7 +6,7 @@
 
 import { thousands } from "../format";
 import { TERMS } from "../terms";
-import { type Area, background, crisp, leftAxis, type Scene, type Sign } from "./figure";
+import { type Area, background, crisp, leftAxis, type Scene, type Sign, windowLack } from "./figure";
 import { drawMarks, marksOf } from "./marks";
 import type { Painter } from "./painter";
 import { lower, place, type Scale } from "./scale";
@@ -128,13 +128,7 @@ export function drawSequence(painter: Painter, scene: Scene, area: Area, x: Scal
     drawMarks(painter, scene, area, x, y, answer);
     if (!answer.scale_known[lane]) {
       painter.hatch(area.x, area.y, area.width, 14, palette.edge);
-      painter.text(
-        area.x + area.width - 6,
-        area.y + 11,
-        "window unknown: its scale is not in the capture",
-        palette.ink,
-        "end",
-      );
+      painter.text(area.x + area.width - 6, area.y + 11, `window unknown: ${windowLack(scene)}`, palette.ink, "end");
     }
   });
 }

@@ -6,7 +6,7 @@
 import { rate, roundBytes, thousands, time } from "../format";
 import { TERMS } from "../terms";
 import type { Palette } from "./colors";
-import { type Area, leftAxis, type Scene, type Sign } from "./figure";
+import { type Area, leftAxis, type Scene, type Sign, windowLack } from "./figure";
 import type { Painter } from "./painter";
 import { lower, place, type Scale } from "./scale";
 import type { Extremes, Lane, Points } from "./series";
@@ -239,9 +239,7 @@ export function advertised(scene: Scene): Strip {
   const known = answer.scale_known[lane];
   const [low, high]: Extremes = known ? data.win : [NONE, NONE];
   return {
-    title: known
-      ? `advertised window of the ${receiver}`
-      : `window of the ${receiver}: unknown, its scale is not in the capture`,
+    title: known ? `advertised window of the ${receiver}` : `window of the ${receiver}: unknown, ${windowLack(scene)}`,
     means: TERMS.window ?? "",
     signs: known ? [["¬ bytes", "edge", TERMS.window ?? ""]] : [],
     t: data.t,
